@@ -1,0 +1,158 @@
+//! The operators that algorithms and loop IR share. Their exact meaning is in [`crate::value`], once.
+
+/// One-operand operators. The result has the operand's type unless said otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum UnOp {
+    /// `-a`; wraps, also on unsigned integers.
+    Neg,
+    /// `!a`: logical on `Bool`, bitwise on integers.
+    Not,
+    /// `|a|`; a signed integer gives the unsigned type of its width.
+    Abs,
+    /// Number of one bits.
+    Popcount,
+    /// Number of leading zero bits; the width for 0.
+    Clz,
+    /// Number of trailing zero bits; the width for 0.
+    Ctz,
+    /// Round down.
+    Floor,
+    /// Round up.
+    Ceil,
+    /// Round to nearest, ties to even.
+    Round,
+    /// Round towards zero.
+    Trunc,
+    /// IEEE square root.
+    Sqrt,
+    /// `Bool`: is it a NaN.
+    IsNan,
+    /// `Bool`: is it an infinity.
+    IsInf,
+    /// `Bool`: is it neither NaN nor infinite.
+    IsFinite,
+}
+
+/// Two-operand operators. Both operands have one type, which is the result's unless said otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum BinOp {
+    /// Sum; integers wrap.
+    Add,
+    /// Difference; integers wrap.
+    Sub,
+    /// Product; integers wrap.
+    Mul,
+    /// Euclidean on integers (0 <= a % b < |b|), x / 0 = 0, MIN / -1 = MIN; IEEE on floats.
+    Div,
+    /// Euclidean remainder on integers, x % 0 = 0; `a - b * floor(a / b)` on floats.
+    Mod,
+    /// Quotient rounded to zero on integers; x / 0 = 0, MIN / -1 = MIN.
+    DivToZero,
+    /// Remainder of the quotient rounded to zero; x % 0 = 0.
+    ModToZero,
+    /// Smaller; a NaN loses.
+    Min,
+    /// Larger; a NaN loses.
+    Max,
+    /// Bitwise and; logical on `Bool`.
+    BitAnd,
+    /// Bitwise or; logical on `Bool`.
+    BitOr,
+    /// Bitwise exclusive or; logical on `Bool`.
+    BitXor,
+    /// Shift left. The amount has the signed integer type of the left operand's width; negative reverses; width or more gives 0.
+    Shl,
+    /// Shift right, arithmetic on signed. Amount as for `Shl`; width or more gives 0, or the sign.
+    Shr,
+    /// `|a - b|` exactly; signed integers give the unsigned type of their width.
+    Absd,
+    /// `Bool`: equal.
+    Eq,
+    /// `Bool`: not equal.
+    Ne,
+    /// `Bool`: less.
+    Lt,
+    /// `Bool`: less or equal.
+    Le,
+    /// `Bool`: greater.
+    Gt,
+    /// `Bool`: greater or equal.
+    Ge,
+}
+
+impl BinOp {
+    /// Whether the result is `Bool` whatever the operands.
+    pub fn is_comparison(self) -> bool {
+        matches!(self, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge)
+    }
+}
+
+/// Transcendental functions of floats; one or two operands, all of the result's type.
+/// The `Fast` forms may be less exact but are as deterministic: every engine gives the same bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)] // The names are the documentation.
+pub enum MathFn {
+    Exp,
+    Log,
+    Pow,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Hypot,
+    Erf,
+    FastExp,
+    FastLog,
+    FastPow,
+    FastSin,
+    FastCos,
+    FastInverse,
+    FastInverseSqrt,
+}
+
+impl MathFn {
+    /// Every function, in declaration order.
+    pub const ALL: [MathFn; 25] = {
+        use MathFn::*;
+        [
+            Exp,
+            Log,
+            Pow,
+            Sin,
+            Cos,
+            Tan,
+            Asin,
+            Acos,
+            Atan,
+            Atan2,
+            Sinh,
+            Cosh,
+            Tanh,
+            Asinh,
+            Acosh,
+            Atanh,
+            Hypot,
+            Erf,
+            FastExp,
+            FastLog,
+            FastPow,
+            FastSin,
+            FastCos,
+            FastInverse,
+            FastInverseSqrt,
+        ]
+    };
+    /// The number of operands: 1 or 2.
+    pub fn arity(self) -> usize {
+        if matches!(self, MathFn::Pow | MathFn::Atan2 | MathFn::Hypot | MathFn::FastPow) { 2 } else { 1 }
+    }
+}

@@ -1,0 +1,229 @@
+//! The frozen form of an algorithm: what `Pipeline::new` makes of the Funcs that outputs reach.
+//!
+//! A `Pipeline` owns a compact copy of every expression (hash-consed; a node's children stand before it), so it is
+//! `Send + Sync`, immutable and cheap to clone. Interpreter and lowering read it; nothing here knows how it was built.
+
+use crate::error::Location;
+use crate::ids::{ExprId, FuncId, IdVec, ImageId, ParamId, RDomId, VarId};
+use crate::ops::{BinOp, MathFn, UnOp};
+use crate::types::ScalarType;
+use crate::value::Scalar;
+use std::sync::Arc;
+
+/// A checked, frozen algorithm. Made by `Pipeline::new`.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    pub(crate) data: Arc<PipelineData>,
+}
+
+impl std::ops::Deref for Pipeline {
+    type Target = PipelineData;
+    fn deref(&self) -> &PipelineData {
+        &self.data
+    }
+}
+
+impl Pipeline {
+    /// Wraps data whose invariants (see the fields) the caller keeps: `Pipeline::new`, and graph rewrites in `plan`.
+    pub fn from_data(data: PipelineData) -> Pipeline {
+        Pipeline { data: Arc::new(data) }
+    }
+}
+
+/// The tables of a frozen algorithm.
+#[derive(Clone, Debug, Default)]
+pub struct PipelineData {
+    /// Every expression; the children of a node have smaller ids.
+    pub exprs: IdVec<ExprId, Node>,
+    /// Every reachable Func; names are unique (a repeated name got a suffix `$1`, `$2`, ...).
+    pub funcs: IdVec<FuncId, FuncDef>,
+    /// Every reachable input image; names are unique.
+    pub images: IdVec<ImageId, ImageDef>,
+    /// Every reachable scalar parameter; names are unique.
+    pub params: IdVec<ParamId, ParamDef>,
+    /// Names of pure variables. One id per (distinct) user variable.
+    pub vars: IdVec<VarId, String>,
+    /// Every reachable reduction domain.
+    pub rdoms: IdVec<RDomId, RDomDef>,
+    /// The outputs in the order given.
+    pub outputs: Vec<FuncId>,
+    /// Every Func, producers before consumers; deterministic.
+    pub order: Vec<FuncId>,
+}
+
+/// One frozen expression node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// What it computes.
+    pub kind: Kind,
+    /// The type of its value. In a coordinate, integer arithmetic on `I32` is *index* arithmetic (see [`Kind`]).
+    pub ty: ScalarType,
+}
+
+/// What a node computes. All conversions are explicit: both operands of a `Binary` have one type
+/// (the amount of a shift: the signed integer of the left operand's width).
+///
+/// Position decides the arithmetic: within a *coordinate* (an argument of `Call` or `Image`, a left-hand side, an RDom
+/// bound) `I32` nodes built of `Var`, `RVar`, `ImageDim`, `I32` parameters and constants by `Add`, `Sub`, `Mul`, `Div`,
+/// `Mod`, `Min`, `Max`, `Neg`, `Select` and `Likely` are exact index arithmetic whose overflow of i32 is an error.
+/// Everywhere else `I32` wraps. A `Cast`, `Call` or `Image` below a coordinate is data again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A constant of the node's type.
+    Const(Scalar),
+    /// A pure variable; `I32`.
+    Var(VarId),
+    /// Dimension `dim` of a reduction domain; `I32`.
+    RVar {
+        /// The domain.
+        rdom: RDomId,
+        /// Which of its dimensions; 0 is innermost.
+        dim: u8,
+    },
+    /// A scalar parameter.
+    Param(ParamId),
+    /// A property of an input image's buffer; `I32`.
+    ImageDim {
+        /// The image.
+        image: ImageId,
+        /// Which dimension.
+        dim: u8,
+        /// Which property.
+        field: DimField,
+    },
+    /// One operand.
+    Unary(UnOp, ExprId),
+    /// Two operands.
+    Binary(BinOp, ExprId, ExprId),
+    /// Both arms are values; the condition is `Bool`.
+    Select(ExprId, ExprId, ExprId),
+    /// Conversion to the node's type: integers wrap; float to integer truncates, saturates, NaN gives 0.
+    Cast(ExprId),
+    /// Conversion that clamps to the node's type; NaN gives 0.
+    SaturatingCast(ExprId),
+    /// The same bits as the node's type, which has the operand's width.
+    Reinterpret(ExprId),
+    /// A transcendental function.
+    Math(MathFn, Vec<ExprId>),
+    /// The value of tuple element `element` of a Func at integer coordinates.
+    Call {
+        /// The Func read.
+        func: FuncId,
+        /// Which tuple element.
+        element: u8,
+        /// One `I32` coordinate per dimension.
+        args: Vec<ExprId>,
+    },
+    /// A pixel of an input image.
+    Image {
+        /// The image read.
+        image: ImageId,
+        /// One `I32` coordinate per dimension.
+        args: Vec<ExprId>,
+    },
+    /// Its operand; says that in the steady state of a loop the enclosing min, max or select takes this side.
+    Likely(ExprId),
+}
+
+/// Which property of a buffer's dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DimField {
+    /// The first coordinate.
+    Min,
+    /// The number of coordinates.
+    Extent,
+    /// The distance in elements between neighbours.
+    Stride,
+}
+
+/// A Func: a pure definition (stage 0) and updates (stages 1..).
+#[derive(Clone, Debug)]
+pub struct FuncDef {
+    /// Unique name.
+    pub name: String,
+    /// The pure variables, first dimension first; distinct.
+    pub args: Vec<VarId>,
+    /// One type per tuple element; at least one.
+    pub types: Vec<ScalarType>,
+    /// Stage 0 is the pure definition.
+    pub stages: Vec<StageDef>,
+    /// Where it was made.
+    pub at: Location,
+}
+
+impl FuncDef {
+    /// The number of dimensions.
+    pub fn dims(&self) -> usize {
+        self.args.len()
+    }
+    /// Whether there are no updates.
+    pub fn is_pure(&self) -> bool {
+        self.stages.len() == 1
+    }
+}
+
+/// One definition. All values are computed before any is stored.
+#[derive(Clone, Debug)]
+pub struct StageDef {
+    /// Left-hand side coordinates. In stage 0 they are the Func's variables. In an update, a coordinate that is the
+    /// Func's own variable of that position makes that dimension *pure* in this stage.
+    pub args: Vec<ExprId>,
+    /// One value per tuple element, of the Func's types.
+    pub values: Vec<ExprId>,
+    /// The reduction domain iterated, if any; its predicate guards the whole store.
+    pub rdom: Option<RDomId>,
+    /// Where it was written.
+    pub at: Location,
+}
+
+/// A reduction domain, iterated lexicographically, dimension 0 innermost.
+#[derive(Clone, Debug)]
+pub struct RDomDef {
+    /// Unique name.
+    pub name: String,
+    /// Innermost first. An extent <= 0 means no iterations.
+    pub dims: Vec<RVarDef>,
+    /// `Bool` over RVars (and pure variables, Funcs...): where false, nothing is stored.
+    pub predicate: Option<ExprId>,
+}
+
+/// One dimension of a reduction domain.
+#[derive(Clone, Debug)]
+pub struct RVarDef {
+    /// The name that schedules use: `r.x` or the name given.
+    pub name: String,
+    /// First value; index arithmetic over parameters, image dimensions and constants.
+    pub min: ExprId,
+    /// Number of values.
+    pub extent: ExprId,
+}
+
+/// A scalar parameter.
+#[derive(Clone, Debug)]
+pub struct ParamDef {
+    /// Unique name.
+    pub name: String,
+    /// Its type.
+    pub ty: ScalarType,
+    /// Used when a call gives none.
+    pub default: Option<Scalar>,
+    /// Smallest legal value; a fact for lowering and a check at run time.
+    pub min: Option<Scalar>,
+    /// Largest legal value.
+    pub max: Option<Scalar>,
+    /// Where it was made.
+    pub at: Location,
+}
+
+/// An input image.
+#[derive(Clone, Debug)]
+pub struct ImageDef {
+    /// Unique name.
+    pub name: String,
+    /// Element type.
+    pub ty: ScalarType,
+    /// Number of dimensions.
+    pub dims: usize,
+    /// Where it was made.
+    pub at: Location,
+}

@@ -1,0 +1,196 @@
+//! Vector-typed expressions of loop IR.
+//!
+//! An `Expr` is a shared, immutable tree (a DAG where passes share). Every node knows its type and a structural hash,
+//! so equality is cheap. Data arithmetic has the meaning of `halide_core::value`, lane by lane. *Index* arithmetic
+//! (coordinates, loop variables, sizes) is exact: 64-bit, assumed not to overflow, because regions are checked first;
+//! `/` and `%` on it are Euclidean with x / 0 = 0 as everywhere.
+
+use super::sym::{BufId, Sym};
+use halide_core::ids::ParamId;
+use halide_core::ops::{BinOp, MathFn, UnOp};
+use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// The kind of one lane.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Elem {
+    /// Index arithmetic: coordinates, sizes, loop variables. 64 bits.
+    Index,
+    /// Data of a scalar type.
+    Data(ScalarType),
+}
+
+/// The type of an expression: element kind and number of lanes (1 is a scalar).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Type {
+    /// Kind of each lane.
+    pub elem: Elem,
+    /// Number of lanes, at least 1; any count is legal, backends split it.
+    pub lanes: u16,
+}
+
+impl Type {
+    /// A scalar index.
+    pub const INDEX: Type = Type { elem: Elem::Index, lanes: 1 };
+    /// A scalar truth value.
+    pub const BOOL: Type = Type { elem: Elem::Data(ScalarType::Bool), lanes: 1 };
+
+    /// A scalar of data type `ty`.
+    pub fn data(ty: ScalarType) -> Type {
+        Type { elem: Elem::Data(ty), lanes: 1 }
+    }
+    /// The same element with `lanes` lanes.
+    pub fn with_lanes(self, lanes: u16) -> Type {
+        Type { lanes, ..self }
+    }
+    /// The same lanes of `elem`.
+    pub fn with_elem(self, elem: Elem) -> Type {
+        Type { elem, ..self }
+    }
+    /// The data type of a lane; `None` for Index.
+    pub fn scalar(self) -> Option<ScalarType> {
+        match self.elem {
+            Elem::Index => None,
+            Elem::Data(ty) => Some(ty),
+        }
+    }
+    /// Whether lanes are Index.
+    pub fn is_index(self) -> bool {
+        self.elem == Elem::Index
+    }
+    /// Whether lanes are `Bool`.
+    pub fn is_bool(self) -> bool {
+        self.elem == Elem::Data(ScalarType::Bool)
+    }
+}
+
+/// A shared expression. Made only by the functions of [`super::build`].
+#[derive(Clone)]
+pub struct Expr(Arc<Node>);
+
+struct Node {
+    kind: ExprKind,
+    ty: Type,
+    hash: u64,
+}
+
+/// What an expression computes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum ExprKind {
+    /// A data constant; scalar.
+    Const(Scalar),
+    /// An Index constant; scalar.
+    Int(i64),
+    /// A symbol; a scalar Index unless it is a `Temp`.
+    Sym(Sym),
+    /// A scalar parameter given by the caller.
+    Param(ParamId),
+    /// One operand.
+    Unary(UnOp, Expr),
+    /// Two operands of one type (shift amounts: signed integers of the left operand's width).
+    Binary(BinOp, Expr, Expr),
+    /// Condition of `Bool` lanes (as many as the arms have); both arms are evaluated.
+    Select(Expr, Expr, Expr),
+    /// Conversion to the node's type. Index to data wraps; data to Index is of integers only and exact.
+    Cast(Expr),
+    /// Conversion that clamps to the node's type; NaN gives 0.
+    SaturatingCast(Expr),
+    /// The same bits as the node's type of equal width.
+    Reinterpret(Expr),
+    /// A transcendental function.
+    Math(MathFn, Vec<Expr>),
+    /// An operation found by `find_intrinsics`.
+    Intrinsic(Intrinsic, Vec<Expr>),
+    /// Steady-state marker: its operand.
+    Likely(Expr),
+    /// A multi-dimensional read, one Index coordinate per dimension (until `flatten_storage`).
+    Read {
+        /// From where.
+        buf: BufId,
+        /// One coordinate per dimension.
+        args: Vec<Expr>,
+    },
+    /// A linear load in elements (from `flatten_storage` on). A lane whose mask is false is not read and gives 0.
+    Load {
+        /// From where.
+        buf: BufId,
+        /// Index lanes: element offsets from the buffer's first element.
+        index: Expr,
+        /// `Bool` lanes; `None` is all true.
+        mask: Option<Expr>,
+    },
+    /// Index lanes `base, base + stride, ...`; `base` and `stride` are scalar Index.
+    Ramp {
+        /// Lane 0.
+        base: Expr,
+        /// Difference of neighbouring lanes.
+        stride: Expr,
+    },
+    /// A scalar in every lane.
+    Broadcast(Expr),
+    /// Lanes picked from the concatenation of vectors of one element kind.
+    Shuffle(Vec<Expr>, Vec<u16>),
+}
+
+/// Integer idioms with an instruction of their own; each is defined by exact widened arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Intrinsic {
+    /// a + b clamped to the type.
+    SaturatingAdd,
+    /// a - b clamped to the type.
+    SaturatingSub,
+    /// floor((a + b) / 2).
+    HalvingAdd,
+    /// floor((a + b + 1) / 2).
+    RoundingHalvingAdd,
+    /// High half of the exact product.
+    MulHigh,
+    /// a * b in the type of twice the width.
+    WideningMul,
+}
+
+impl Expr {
+    /// Wraps a kind whose type the caller vouches for; for [`super::build`] and `map_children` only.
+    pub(crate) fn raw(kind: ExprKind, ty: Type) -> Expr {
+        let mut hasher = std::hash::DefaultHasher::new();
+        kind.hash(&mut hasher);
+        ty.hash(&mut hasher);
+        Expr(Arc::new(Node { kind, ty, hash: hasher.finish() }))
+    }
+    /// What it computes.
+    pub fn kind(&self) -> &ExprKind {
+        &self.0.kind
+    }
+    /// Its type.
+    pub fn ty(&self) -> Type {
+        self.0.ty
+    }
+    /// The number of lanes of its type.
+    pub fn lanes(&self) -> u16 {
+        self.0.ty.lanes
+    }
+    /// An address that is equal for clones of one node: a key for memo tables that hold a clone.
+    pub fn id(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
+    }
+    /// The structural hash.
+    pub fn structural_hash(&self) -> u64 {
+        self.0.hash
+    }
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Expr) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.0.hash == other.0.hash && self.0.ty == other.0.ty && self.0.kind == other.0.kind)
+    }
+}
+impl Eq for Expr {}
+
+impl Hash for Expr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}

@@ -1,0 +1,151 @@
+//! The loop IR: what lowering works on and what backends compile.
+//!
+//! Expressions are values without effects; statements form a tree and hold all effects. A [`Program`] carries its
+//! [`Stage`]; `verify` states and checks what holds at each one, `eval` runs a program of any stage from `Bounded` on.
+
+mod expr;
+mod stmt;
+mod sym;
+
+pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
+pub use stmt::{For, ForKind, Stmt, Task};
+pub use sym::{BufId, DimField, Edge, FaultId, LoopId, Scope, Sym, TaskId};
+
+use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};
+use halide_core::types::ScalarType;
+
+/// How far a program has been lowered.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stage {
+    /// Loops and realizations as scheduled; bounds are free symbols.
+    Nest,
+    /// Every symbol is bound; storage is multi-dimensional.
+    Bounded,
+    /// Storage is linear.
+    Flat,
+    /// No vectorized or unrolled loops; expressions may be vectors.
+    Shaped,
+    /// Parallel loops are tasks.
+    Final,
+}
+
+/// A program: a statement and the tables that its ids index.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// How far it has been lowered.
+    pub stage: Stage,
+    /// What it does.
+    pub body: Stmt,
+    /// Every buffer.
+    pub buffers: IdVec<BufId, BufferInfo>,
+    /// The buffer of each input image.
+    pub image_buffers: IdVec<ImageId, BufId>,
+    /// The buffers of each Func, one per tuple element (also of inlined Funcs, which no statement uses).
+    pub func_buffers: IdVec<FuncId, Vec<BufId>>,
+    /// Names and types of scalar parameters.
+    pub params: IdVec<ParamId, (String, ScalarType)>,
+    /// Names of loops, for printing: `blur_y.yi`.
+    pub loops: IdVec<LoopId, String>,
+    /// What can go wrong at run time.
+    pub faults: IdVec<FaultId, Fault>,
+    /// Outlined parallel loops (Final stage).
+    pub tasks: IdVec<TaskId, Task>,
+    /// Names of counters, in the order of their numbers.
+    pub counters: Vec<String>,
+    /// The next free number for `Sym::Temp`.
+    pub next_temp: u32,
+}
+
+/// What a buffer is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferInfo {
+    /// For messages and printing; unique.
+    pub name: String,
+    /// Element type.
+    pub elem: ScalarType,
+    /// Number of dimensions.
+    pub dims: usize,
+    /// Whose it is.
+    pub role: BufferRole,
+    /// Storage order: the dimension with the smallest stride first.
+    pub order: Vec<usize>,
+    /// Per dimension: the row length in elements is rounded up to a multiple of this (1: not).
+    pub align: Vec<i64>,
+    /// Per dimension: the circular factor that `fold_storage` chose.
+    pub fold: Vec<Option<i64>>,
+    /// Inputs and outputs: dimensions whose stride is the constant 1 (checked on entry), so that access is dense.
+    pub unit_stride: Option<usize>,
+    /// Where the user wants an allocation to live.
+    pub memory: Memory,
+}
+
+/// Whose a buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferRole {
+    /// Given by the caller, read only.
+    Input(ImageId),
+    /// Given by the caller, written: position among all output buffers.
+    Output(u32),
+    /// Allocated by the program.
+    Internal,
+}
+
+/// Where an allocation lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Memory {
+    /// The compiler chooses.
+    Auto,
+    /// The heap.
+    Heap,
+    /// The stack; needs a constant bound.
+    Stack,
+    /// Registers; needs a constant bound and constant indices after unrolling.
+    Register,
+}
+
+/// What went wrong at run time, with the meaning of its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An input does not cover what is read. Args: needed min, needed max, buffer's min, buffer's max.
+    InputTooSmall {
+        /// Which input.
+        buf: BufId,
+        /// Which dimension.
+        dim: usize,
+    },
+    /// An output's region does not suit the schedule. Args: needed min, needed max, buffer's min, buffer's max.
+    OutputRegion {
+        /// Which output.
+        buf: BufId,
+        /// Which dimension.
+        dim: usize,
+        /// What the schedule wants: `split(x, xo, xi, 8, RoundUp) needs a multiple of 8`.
+        reason: String,
+    },
+    /// The stride of an input or output is not what the code was compiled for. Args: expected, actual.
+    Stride {
+        /// Which buffer.
+        buf: BufId,
+        /// Which dimension.
+        dim: usize,
+    },
+    /// Coordinates leave the range of i32. Args: min, max.
+    IndexOverflow {
+        /// Whose coordinates.
+        name: String,
+        /// Which dimension.
+        dim: usize,
+    },
+    /// An allocation would be too large, or memory is exhausted. Args: bytes.
+    OutOfMemory {
+        /// Which buffer.
+        buf: BufId,
+    },
+    /// A promise of the schedule does not hold (bound, align_bounds, explicit fold, split factor). Args: as the text says.
+    Promise {
+        /// What was promised, with the place of the directive.
+        what: String,
+    },
+    /// The shape is one that this variant of the code does not serve (extent below a factor). Another variant does.
+    NotThisVariant,
+}

@@ -1,0 +1,145 @@
+//! Statements of loop IR: loops, stores, allocations, checks.
+
+use super::expr::Expr;
+use super::sym::{BufId, FaultId, LoopId, Sym, TaskId};
+use halide_core::ids::FuncId;
+
+/// How the iterations of a loop run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ForKind {
+    /// One after the other.
+    Serial,
+    /// In any order, on several threads.
+    Parallel,
+    /// As lanes of vectors (gone after `vectorize`).
+    Vectorized,
+    /// Copied out (gone after `unroll`).
+    Unrolled,
+}
+
+/// A statement.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Stmt {
+    /// In order; empty does nothing. Blocks are flat: no block directly holds a block.
+    Block(Vec<Stmt>),
+    /// Names values for `body`; a binding sees those before it. Each symbol is bound once in a program after `uniquify`.
+    Let {
+        /// Symbol and value, in order.
+        bindings: Vec<(Sym, Expr)>,
+        /// Where they are visible.
+        body: Box<Stmt>,
+    },
+    /// A loop over `min .. min + extent`; `Sym::Loop(id)` is its variable.
+    For(Box<For>),
+    /// Runs one side.
+    If {
+        /// Scalar `Bool`.
+        cond: Expr,
+        /// Where it holds.
+        then: Box<Stmt>,
+        /// Where it does not; often empty.
+        otherwise: Box<Stmt>,
+    },
+    /// Ends the run with a fault unless `cond` holds. `args` are what the fault's message shows.
+    Assert {
+        /// Scalar `Bool`.
+        cond: Expr,
+        /// Which fault.
+        fault: FaultId,
+        /// Scalar Index values for the message.
+        args: Vec<Expr>,
+    },
+    /// Marks the statements that compute a Func; has no effect.
+    Produce {
+        /// Which Func.
+        func: FuncId,
+        /// All its stages.
+        body: Box<Stmt>,
+    },
+    /// Storage of a Func for the time of `body` (until `flatten_storage`).
+    Realize {
+        /// Which Func; one buffer per tuple element.
+        func: FuncId,
+        /// Minimum and extent of each dimension.
+        bounds: Vec<(Expr, Expr)>,
+        /// Where it lives.
+        body: Box<Stmt>,
+    },
+    /// A multi-dimensional store of every tuple element; all values and coordinates are evaluated first.
+    Provide {
+        /// Which Func.
+        func: FuncId,
+        /// One Index coordinate per dimension.
+        args: Vec<Expr>,
+        /// One value per tuple element; an element that is not stored is not listed.
+        values: Vec<(BufId, Expr)>,
+        /// `Bool` lanes; where false, nothing is stored. `None` is all true.
+        mask: Option<Expr>,
+    },
+    /// Linear storage of `count` elements for the time of `body`.
+    Alloc {
+        /// What is allocated.
+        buf: BufId,
+        /// Scalar Index: number of elements.
+        count: Expr,
+        /// An upper bound of `count` that holds always, where one is known; then it may live on the stack.
+        constant: Option<u64>,
+        /// Where it lives.
+        body: Box<Stmt>,
+    },
+    /// A linear store in elements. A lane whose mask is false is not written.
+    Store {
+        /// Where to.
+        buf: BufId,
+        /// Index lanes.
+        index: Expr,
+        /// Data lanes.
+        value: Expr,
+        /// `Bool` lanes; `None` is all true.
+        mask: Option<Expr>,
+    },
+    /// Adds `amount` (scalar Index) to counter `counter` of the run; made by `instrument`.
+    Count {
+        /// Which counter: a row of [`super::Program::counters`].
+        counter: u32,
+        /// How much.
+        amount: Expr,
+    },
+    /// Runs a task for every value of `min .. min + extent`, in parallel (Final stage).
+    Launch {
+        /// Which body.
+        task: TaskId,
+        /// First value of the task's loop variable.
+        min: Expr,
+        /// Number of values.
+        extent: Expr,
+    },
+}
+
+/// A loop.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct For {
+    /// Its identity; `Sym::Loop(id)` is its variable.
+    pub id: LoopId,
+    /// How iterations run.
+    pub kind: ForKind,
+    /// Scalar Index: first value.
+    pub min: Expr,
+    /// Scalar Index: number of values; <= 0 is none.
+    pub extent: Expr,
+    /// What each iteration does.
+    pub body: Stmt,
+}
+
+/// The body of a parallel loop as a function of its own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Task {
+    /// `Sym::Loop` of this loop is its variable.
+    pub id: LoopId,
+    /// Scalar symbols bound outside and used inside, with their types.
+    pub captures: Vec<(Sym, super::Type)>,
+    /// Internal buffers allocated outside and used inside.
+    pub buffers: Vec<BufId>,
+    /// What one iteration does.
+    pub body: Stmt,
+}

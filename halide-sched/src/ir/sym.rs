@@ -1,0 +1,76 @@
+//! Structured symbols: what a name in loop IR stands for. Text appears only when something is printed.
+
+use halide_core::declare_ids;
+use halide_core::ids::FuncId;
+pub use halide_core::pipeline::DimField;
+
+declare_ids! {
+    /// One loop of one program. Unique: two copies of a loop (specialisations, partitions) have two ids.
+    LoopId, "L";
+    /// One storage object: an input, an output or an internal allocation; one per tuple element.
+    BufId, "b";
+    /// One row of [`super::Program::faults`].
+    FaultId, "fault";
+    /// One outlined parallel body, [`super::Program::tasks`].
+    TaskId, "task";
+}
+
+/// The body of a loop, or the whole program: where a bound is valid.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Scope {
+    /// The outermost scope: constant for the whole run.
+    Root,
+    /// Inside the body of this loop: constant for one iteration.
+    Body(LoopId),
+}
+
+/// Which end of an inclusive interval.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Edge {
+    /// The first coordinate.
+    Min,
+    /// The last coordinate (inclusive).
+    Max,
+}
+
+/// What a symbol stands for. Every symbol is a scalar of kind Index, but for `Temp`, which has the type of its binding.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Sym {
+    /// The variable of a loop.
+    Loop(LoopId),
+    /// An edge of the region of one stage of a Func that one iteration of `at` computes.
+    Bound {
+        /// Whose region.
+        func: FuncId,
+        /// Which stage; 0 is the pure definition.
+        stage: u16,
+        /// Which dimension.
+        dim: u16,
+        /// Which end.
+        edge: Edge,
+        /// Per iteration of what.
+        at: Scope,
+    },
+    /// An edge of what is allocated for a Func in the scope that stores it.
+    Stored {
+        /// Whose storage.
+        func: FuncId,
+        /// Which dimension.
+        dim: u16,
+        /// Which end.
+        edge: Edge,
+        /// Where it is allocated.
+        at: Scope,
+    },
+    /// A property of a buffer: given by the caller for inputs and outputs, bound by a `Let` for allocations.
+    Buffer {
+        /// Which buffer.
+        buf: BufId,
+        /// Which dimension.
+        dim: u16,
+        /// Which property; strides are in elements.
+        field: DimField,
+    },
+    /// A value named by a pass; numbered uniquely within one program.
+    Temp(u32),
+}

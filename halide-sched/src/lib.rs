@@ -1,0 +1,6 @@
+//! From `Pipeline` + `Schedule` + `Target` to loops: schedules as values, bounds inference, lowering.
+//!
+//! Pure: no I/O, clock, environment, threads or globals. Modules, low to high:
+//! `schedule` (leaf), `ir`, `simplify`, `bounds`, `plan`, `lower`, `report`.
+
+pub mod ir;
