@@ -194,3 +194,9 @@ impl Hash for Expr {
         state.write_u64(self.0.hash);
     }
 }
+
+impl std::fmt::Debug for Expr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.kind.fmt(f)
+    }
+}
