@@ -4,3 +4,6 @@
 //! `schedule` (leaf), `ir`, `simplify`, `bounds`, `plan`, `lower`, `report`.
 
 pub mod ir;
+pub mod plan;
+pub mod schedule;
+pub mod target;

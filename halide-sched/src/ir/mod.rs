@@ -3,9 +3,11 @@
 //! Expressions are values without effects; statements form a tree and hold all effects. A [`Program`] carries its
 //! [`Stage`]; `verify` states and checks what holds at each one, `eval` runs a program of any stage from `Bounded` on.
 
+pub mod build;
 mod expr;
 mod stmt;
 mod sym;
+pub mod visit;
 
 pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
 pub use stmt::{For, ForKind, Stmt, Task};

@@ -1,0 +1,230 @@
+//! Walking loop IR: the children of a node, and a node rebuilt with other children. There are no visitor objects; a
+//! pass matches what it changes and hands the rest to these functions.
+
+use super::expr::{Expr, ExprKind};
+use super::stmt::{For, Stmt};
+use super::{Sym, build};
+use std::collections::HashMap;
+
+/// Calls `f` on every direct child expression, in evaluation order.
+pub fn for_each_child(e: &Expr, mut f: impl FnMut(&Expr)) {
+    use ExprKind::*;
+    match e.kind() {
+        Const(_) | Int(_) | Sym(_) | Param(_) => {}
+        Unary(_, a) | Cast(a) | SaturatingCast(a) | Reinterpret(a) | Likely(a) | Broadcast(a) => f(a),
+        Binary(_, a, b) | Ramp { base: a, stride: b } => {
+            f(a);
+            f(b);
+        }
+        Select(c, a, b) => {
+            f(c);
+            f(a);
+            f(b);
+        }
+        Math(_, args) | Intrinsic(_, args) | Read { args, .. } | Shuffle(args, _) => args.iter().for_each(f),
+        Load { index, mask, .. } => {
+            f(index);
+            if let Some(m) = mask {
+                f(m);
+            }
+        }
+    }
+}
+
+/// The node with every direct child replaced by `f(child)`, remade by the smart constructors; lanes may change.
+/// A node whose children all stay the same is returned as it is, so that sharing survives.
+pub fn map_children(e: &Expr, mut f: impl FnMut(&Expr) -> Expr) -> Expr {
+    use ExprKind::*;
+    let mut same = true;
+    let mut g = |x: &Expr| {
+        let y = f(x);
+        same &= y.id() == x.id();
+        y
+    };
+    let new = match e.kind() {
+        Const(_) | Int(_) | Sym(_) | Param(_) => return e.clone(),
+        Unary(op, a) => Unary(*op, g(a)),
+        Cast(a) => Cast(g(a)),
+        SaturatingCast(a) => SaturatingCast(g(a)),
+        Reinterpret(a) => Reinterpret(g(a)),
+        Likely(a) => Likely(g(a)),
+        Broadcast(a) => Broadcast(g(a)),
+        Binary(op, a, b) => Binary(*op, g(a), g(b)),
+        Ramp { base, stride } => Ramp { base: g(base), stride: g(stride) },
+        Select(c, a, b) => Select(g(c), g(a), g(b)),
+        Math(m, args) => Math(*m, args.iter().map(&mut g).collect()),
+        Intrinsic(i, args) => Intrinsic(*i, args.iter().map(&mut g).collect()),
+        Read { buf, args } => Read { buf: *buf, args: args.iter().map(&mut g).collect() },
+        Shuffle(args, lanes) => Shuffle(args.iter().map(&mut g).collect(), lanes.clone()),
+        Load { buf, index, mask } => Load { buf: *buf, index: g(index), mask: mask.as_ref().map(&mut g) },
+    };
+    if same { e.clone() } else { build::remake(new, e.ty()) }
+}
+
+/// A memo table for rewriting a DAG: each shared node is rewritten once.
+#[derive(Default)]
+pub struct Memo {
+    done: HashMap<Expr, Expr>,
+}
+
+impl Memo {
+    /// An empty table. Use one per environment: a result must depend on the node alone.
+    pub fn new() -> Memo {
+        Memo::default()
+    }
+    /// The remembered result for `e`, or that of `make`, remembered.
+    pub fn get(&mut self, e: &Expr, make: impl FnOnce(&mut Memo) -> Expr) -> Expr {
+        if let Some(known) = self.done.get(e) {
+            return known.clone();
+        }
+        let made = make(self);
+        self.done.insert(e.clone(), made.clone());
+        made
+    }
+}
+
+/// `e` with every symbol for which `lookup` has a value replaced by it. Values are not searched again.
+pub fn substitute(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>) -> Expr {
+    substitute_with(e, lookup, &mut Memo::new())
+}
+
+/// As [`substitute`], sharing a memo table between calls with the same `lookup`.
+pub fn substitute_with(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>, memo: &mut Memo) -> Expr {
+    match e.kind() {
+        ExprKind::Sym(s) => lookup(*s).unwrap_or_else(|| e.clone()),
+        ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Param(_) => e.clone(),
+        _ => memo.get(e, |memo| map_children(e, |c| substitute_with(c, lookup, memo))),
+    }
+}
+
+/// Calls `f` once on every distinct node of the DAG, children before parents.
+pub fn for_each_node(e: &Expr, f: &mut impl FnMut(&Expr)) {
+    fn walk(e: &Expr, seen: &mut std::collections::HashSet<usize>, f: &mut impl FnMut(&Expr)) {
+        if seen.insert(e.id()) {
+            for_each_child(e, |c| walk(c, seen, f));
+            f(e);
+        }
+    }
+    walk(e, &mut Default::default(), f);
+}
+
+/// Whether any node of `e` satisfies `test`.
+pub fn any_node(e: &Expr, mut test: impl FnMut(&Expr) -> bool) -> bool {
+    let mut found = false;
+    for_each_node(e, &mut |n| found = found || test(n));
+    found
+}
+
+/// Whether `e` uses the symbol `s`.
+pub fn uses(e: &Expr, s: Sym) -> bool {
+    any_node(e, |n| matches!(n.kind(), ExprKind::Sym(t) if *t == s))
+}
+
+/// Calls `f` on every expression directly in `s` (not in nested statements), in evaluation order.
+pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
+    match s {
+        Stmt::Block(_) | Stmt::Produce { .. } => {}
+        Stmt::Let { bindings, .. } => bindings.iter().for_each(|(_, e)| f(e)),
+        Stmt::For(l) => {
+            f(&l.min);
+            f(&l.extent);
+        }
+        Stmt::If { cond, .. } => f(cond),
+        Stmt::Assert { cond, args, .. } => {
+            f(cond);
+            args.iter().for_each(f);
+        }
+        Stmt::Realize { bounds, .. } => bounds.iter().for_each(|(min, extent)| {
+            f(min);
+            f(extent);
+        }),
+        Stmt::Provide { args, values, mask, .. } => {
+            args.iter().for_each(&mut f);
+            values.iter().for_each(|(_, v)| f(v));
+            mask.iter().for_each(f);
+        }
+        Stmt::Alloc { count, .. } => f(count),
+        Stmt::Store { index, value, mask, .. } => {
+            f(index);
+            f(value);
+            mask.iter().for_each(f);
+        }
+        Stmt::Count { amount, .. } => f(amount),
+        Stmt::Launch { min, extent, .. } => {
+            f(min);
+            f(extent);
+        }
+    }
+}
+
+/// Calls `f` on every statement directly in `s`.
+pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
+    match s {
+        Stmt::Block(list) => list.iter().for_each(f),
+        Stmt::For(l) => f(&l.body),
+        Stmt::If { then, otherwise, .. } => {
+            f(then);
+            f(otherwise);
+        }
+        Stmt::Let { body, .. } | Stmt::Produce { body, .. } | Stmt::Realize { body, .. } | Stmt::Alloc { body, .. } => {
+            f(body)
+        }
+        Stmt::Assert { .. } | Stmt::Provide { .. } | Stmt::Store { .. } | Stmt::Count { .. } | Stmt::Launch { .. } => {}
+    }
+}
+
+/// Calls `f` on every expression root in `s` and all nested statements.
+pub fn for_each_expr_deep(s: &Stmt, f: &mut impl FnMut(&Expr)) {
+    for_each_expr(s, &mut *f);
+    for_each_stmt(s, |inner| for_each_expr_deep(inner, f));
+}
+
+/// `s` with every direct expression replaced by `fe(expression)` and every direct statement by `fs(statement)`.
+pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(Stmt) -> Stmt) -> Stmt {
+    match s {
+        Stmt::Block(list) => build::block(list.into_iter().map(fs)),
+        Stmt::Let { bindings, body } => {
+            let bindings = bindings.into_iter().map(|(s, e)| (s, fe(&e))).collect();
+            build::let_in(bindings, fs(*body))
+        }
+        Stmt::For(l) => {
+            let For { id, kind, min, extent, body } = *l;
+            build::for_loop(id, kind, fe(&min), fe(&extent), fs(body))
+        }
+        Stmt::If { cond, then, otherwise } => {
+            let cond = fe(&cond);
+            build::if_else(cond, fs(*then), fs(*otherwise))
+        }
+        Stmt::Assert { cond, fault, args } => {
+            Stmt::Assert { cond: fe(&cond), fault, args: args.iter().map(fe).collect() }
+        }
+        Stmt::Produce { func, body } => Stmt::Produce { func, body: Box::new(fs(*body)) },
+        Stmt::Realize { func, bounds, body } => {
+            let bounds = bounds.iter().map(|(min, extent)| (fe(min), fe(extent))).collect();
+            Stmt::Realize { func, bounds, body: Box::new(fs(*body)) }
+        }
+        Stmt::Provide { func, args, values, mask } => Stmt::Provide {
+            func,
+            args: args.iter().map(&mut fe).collect(),
+            values: values.iter().map(|(b, v)| (*b, fe(v))).collect(),
+            mask: mask.as_ref().map(fe),
+        },
+        Stmt::Alloc { buf, count, constant, body } => {
+            Stmt::Alloc { buf, count: fe(&count), constant, body: Box::new(fs(*body)) }
+        }
+        Stmt::Store { buf, index, value, mask } => {
+            Stmt::Store { buf, index: fe(&index), value: fe(&value), mask: mask.as_ref().map(fe) }
+        }
+        Stmt::Count { counter, amount } => Stmt::Count { counter, amount: fe(&amount) },
+        Stmt::Launch { task, min, extent } => Stmt::Launch { task, min: fe(&min), extent: fe(&extent) },
+    }
+}
+
+/// `s` with every expression in it and below replaced by `fe(expression)`.
+pub fn map_exprs(s: Stmt, fe: &mut impl FnMut(&Expr) -> Expr) -> Stmt {
+    fn go(s: Stmt, fe: &mut dyn FnMut(&Expr) -> Expr) -> Stmt {
+        let fe = std::cell::RefCell::new(fe);
+        map_stmt(s, |e| (fe.borrow_mut())(e), |inner| go(inner, &mut **fe.borrow_mut()))
+    }
+    go(s, fe)
+}

@@ -1,0 +1,195 @@
+//! The plan: the checked, resolved form of a schedule, which lowering reads. `resolve` is the only road to it.
+
+use crate::ir;
+use crate::schedule::{FloatMode, Partition};
+use crate::target::Target;
+use halide_core::declare_ids;
+use halide_core::error::Location;
+use halide_core::ids::{FuncId, IdVec, RDomId};
+use halide_core::pipeline::Pipeline;
+
+declare_ids! {
+    /// A variable (dimension, split part, fused loop) of one stage variant.
+    StageVar, "d";
+}
+
+/// Every loop, level and storage decision for every Func of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The pipeline after `in_` and `clone_in`, and with one copy per consumer of each Func that has updates but is
+    /// left inline. The user's is untouched.
+    pub pipeline: Pipeline,
+    /// One row per Func of `pipeline`.
+    pub funcs: IdVec<FuncId, FuncPlan>,
+    /// What is compiled for.
+    pub target: Target,
+}
+
+/// The decisions for one Func.
+#[derive(Clone, Debug)]
+pub struct FuncPlan {
+    /// Where its values are computed. `Inline` only for Funcs without updates.
+    pub compute: Level,
+    /// Where its values are kept; the same as or outside of `compute`.
+    pub store: Level,
+    /// Where its memory is allocated; the same as or outside of `store`.
+    pub hoist: Level,
+    /// Dimensions from smallest stride to largest.
+    pub storage: Vec<StorageDim>,
+    /// What kind of memory.
+    pub memory: ir::Memory,
+    /// Constraints on the computed region, by dimension.
+    pub bounds: Vec<BoundConstraint>,
+    /// One row per definition.
+    pub stages: Vec<StagePlan>,
+}
+
+/// A place in the loop nest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Substituted into each consumer.
+    Inline,
+    /// Outside of all loops.
+    Root,
+    /// Inside the loop `var` of a stage of another Func. In each variant (specialisation) of that stage there is such a
+    /// loop, and the thing is placed in each.
+    At {
+        /// Whose loop.
+        func: FuncId,
+        /// Of which stage.
+        stage: usize,
+        /// The loop's name.
+        var: String,
+    },
+}
+
+/// Storage of one dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorageDim {
+    /// Which dimension of the Func.
+    pub dim: usize,
+    /// Its extent in memory is rounded up to a multiple of this; 1 is as it is.
+    pub align: i64,
+    /// The circular factor asked for: (factor, coordinates grow).
+    pub fold: Option<(i64, bool)>,
+}
+
+/// Constraints on the region of one dimension.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct BoundConstraint {
+    /// The promised first coordinate and extent (`bound`); the extent alone (`bound_extent`). Scalar Index expressions.
+    pub min: Option<ir::Expr>,
+    /// The promised extent.
+    pub extent: Option<ir::Expr>,
+    /// `min % modulus == remainder`, and the extent a multiple of the modulus (`align_bounds`).
+    pub align: Option<(i64, i64)>,
+    /// The extent is a multiple of this (`align_extent`).
+    pub align_extent: Option<i64>,
+    /// Where the constraint was written.
+    pub at: Option<Location>,
+}
+
+/// The loops of one definition, for the general case and each specialisation.
+#[derive(Clone, Debug)]
+pub struct StagePlan {
+    /// Specialisations in the order in which they are tested.
+    pub variants: Vec<(ir::Expr, StagePlan)>,
+    /// Where none applies: the loops below, or the end of the run with this message.
+    pub fail: Option<(String, Option<Location>)>,
+    /// Every variable that the directives made or that the definition has.
+    pub vars: IdVec<StageVar, StageVarInfo>,
+    /// Splits and fusions in the order they were made.
+    pub transforms: Vec<Transform>,
+    /// The loops, outermost first. Together they are the leaves of the transforms.
+    pub loops: Vec<LoopPlan>,
+    /// What may be done with its floats.
+    pub float: FloatMode,
+}
+
+/// A variable of a stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageVarInfo {
+    /// Its name; unique in the stage.
+    pub name: String,
+    /// What it is.
+    pub origin: VarOrigin,
+    /// Whether it is, or is made of, a reduction variable.
+    pub reduction: bool,
+}
+
+/// What a stage variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarOrigin {
+    /// The Func's dimension `dim`; ranges over the stage's region.
+    Pure {
+        /// Which dimension of the Func.
+        dim: usize,
+    },
+    /// Dimension `dim` of a reduction domain; ranges over the domain.
+    Reduction {
+        /// The domain.
+        rdom: RDomId,
+        /// Which of its dimensions.
+        dim: usize,
+    },
+    /// Made by a transform; ranges from 0.
+    Derived,
+}
+
+/// A change of loop variables.
+#[derive(Clone, Debug)]
+pub enum Transform {
+    /// `var = outer * factor + inner + (its minimum)`, with `inner` in `0..factor`.
+    Split {
+        /// The variable replaced.
+        var: StageVar,
+        /// Counts chunks from 0.
+        outer: StageVar,
+        /// Counts inside a chunk from 0.
+        inner: StageVar,
+        /// Scalar Index: constant or a parameter; at least 1 (checked at run time if a parameter).
+        factor: ir::Expr,
+        /// Where the factor does not divide.
+        tail: PlanTail,
+        /// Where it was written.
+        at: Option<Location>,
+    },
+    /// `fused = outer * extent(inner) + inner`, from 0.
+    Fuse {
+        /// Runs fastest.
+        inner: StageVar,
+        /// Runs slowest.
+        outer: StageVar,
+        /// The new loop.
+        fused: StageVar,
+    },
+}
+
+/// The tail strategy of a split after `Auto` is resolved.
+///
+/// `AutoShift` is what `Auto` becomes on a split of a pure definition: compiled as `ShiftInwards` in the main variant of
+/// the code, and as `GuardWithIf` in the variant for small shapes, which is compiled when first needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // As `schedule::Tail`.
+pub enum PlanTail {
+    AutoShift,
+    RoundUp,
+    GuardWithIf,
+    Predicate,
+    PredicateLoads,
+    PredicateStores,
+    ShiftInwards,
+    ShiftInwardsAndBlend,
+    RoundUpAndBlend,
+}
+
+/// One loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopPlan {
+    /// Which variable it runs.
+    pub var: StageVar,
+    /// How.
+    pub kind: ir::ForKind,
+    /// Whether it is cut into prologue, steady state and epilogue.
+    pub partition: Partition,
+}

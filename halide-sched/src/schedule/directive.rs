@@ -1,0 +1,236 @@
+//! The words of a schedule. One variant per directive; names are text here and resolved by `plan`.
+
+use halide_core::error::Location;
+
+/// One directive with its subject and place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Directive {
+    /// Whose loops or storage it speaks of.
+    pub subject: Subject,
+    /// What it says.
+    pub verb: Verb,
+    /// Where it was written; not part of equality of schedules.
+    pub at: Option<Location>,
+}
+
+/// The stage a directive speaks of: `f`, `f.update(1)`, or a specialisation of it, `f.specialize(COND)`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Subject {
+    /// Name of the Func. `g.in(f)` names the wrapper that `in_` made of `g` for `f`; `g.in()` the global one.
+    pub func: String,
+    /// 0 is the pure definition, `k` the k-th update (`update(k - 1)` in text and builder).
+    pub stage: usize,
+    /// The chain of specialisations (by position, from 0, in the order they were written) this speaks of; empty is the
+    /// general case.
+    pub specializations: Vec<usize>,
+}
+
+/// A number that a directive takes: a constant or a scalar integer parameter by name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Amount {
+    /// Known now.
+    Const(i64),
+    /// Known when the pipeline runs.
+    Param(String),
+}
+
+/// A condition that a specialisation tests once per run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// A comparison of two terms.
+    Compare(CompareOp, Term, Term),
+    /// A `bool` parameter by name.
+    Param(String),
+    /// Both.
+    And(Box<Condition>, Box<Condition>),
+    /// Either.
+    Or(Box<Condition>, Box<Condition>),
+    /// The opposite.
+    Not(Box<Condition>),
+}
+
+/// Comparison operators of a [`Condition`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // The names are the documentation.
+pub enum CompareOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// An integer term of a [`Condition`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// A constant.
+    Const(i64),
+    /// A scalar integer parameter by name.
+    Param(String),
+    /// `NAME.min(d)`, `NAME.extent(d)` or `NAME.stride(d)` of an input image or an output Func.
+    Dim(String, halide_core::pipeline::DimField, usize),
+    /// Sum, difference, product, Euclidean quotient or remainder (`+ - * / %`).
+    Binary(char, Box<Term>, Box<Term>),
+}
+
+/// What a split does where its factor does not divide the extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tail {
+    /// Safe for every size; chosen by `plan` (see there).
+    Auto,
+    /// The extent must be, or is made, a multiple of the factor.
+    RoundUp,
+    /// A condition inside guards every store (and what it needs).
+    GuardWithIf,
+    /// Loads and stores are masked.
+    Predicate,
+    /// Loads are masked; stores must fit: the storage is a multiple of the factor.
+    PredicateLoads,
+    /// Stores are masked; loads may run over: inputs must be large enough for a multiple of the factor.
+    PredicateStores,
+    /// The last iteration is shifted inwards and computes some points again; the extent must be, or is made, at least
+    /// the factor.
+    ShiftInwards,
+    /// As `ShiftInwards`, but points computed again keep their first value; for updates.
+    ShiftInwardsAndBlend,
+    /// As `RoundUp`, but points beyond the end keep what was there.
+    RoundUpAndBlend,
+}
+
+/// Whether a loop is cut into prologue, steady state and epilogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Partition {
+    /// Where it pays.
+    #[default]
+    Auto,
+    /// Not.
+    Never,
+    /// Always.
+    Always,
+}
+
+/// How a loop runs, as a directive says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LoopKind {
+    /// One iteration after the other.
+    Serial,
+    /// On several threads.
+    Parallel,
+    /// As vector lanes.
+    Vectorized,
+    /// Copied out.
+    Unrolled,
+}
+
+/// A loop of another stage: where something is computed or stored.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// Whose loop.
+    pub func: String,
+    /// Of which of its stages.
+    pub stage: usize,
+    /// Which loop.
+    pub var: String,
+}
+
+/// How the memory of a Func is kept.
+pub use crate::ir::Memory;
+
+/// What a directive says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // Fields are the directive's arguments, in order; `schedule::build` documents each word.
+pub enum Verb {
+    Split {
+        var: String,
+        outer: String,
+        inner: String,
+        factor: Amount,
+        tail: Tail,
+    },
+    Fuse {
+        inner: String,
+        outer: String,
+        fused: String,
+    },
+    Rename {
+        from: String,
+        to: String,
+    },
+    /// Innermost first.
+    Reorder(Vec<String>),
+    /// Kind of a loop; with a factor, the loop is split first and the inner part gets the kind (outer for `Parallel`).
+    Mark {
+        kind: LoopKind,
+        var: String,
+        factor: Option<Amount>,
+        tail: Tail,
+    },
+    Partition {
+        var: String,
+        how: Partition,
+    },
+    ComputeRoot,
+    ComputeAt(Site),
+    ComputeInline,
+    StoreRoot,
+    StoreAt(Site),
+    HoistStorageRoot,
+    HoistStorage(Site),
+    /// Innermost (smallest stride) first.
+    ReorderStorage(Vec<String>),
+    AlignStorage {
+        var: String,
+        multiple: i64,
+    },
+    FoldStorage {
+        var: String,
+        factor: i64,
+        forward: bool,
+    },
+    StoreIn(Memory),
+    Bound {
+        var: String,
+        min: Amount,
+        extent: Amount,
+    },
+    BoundExtent {
+        var: String,
+        extent: Amount,
+    },
+    AlignBounds {
+        var: String,
+        modulus: i64,
+        remainder: i64,
+    },
+    AlignExtent {
+        var: String,
+        modulus: i64,
+    },
+    /// Calls of the subject from `consumers` (empty: from all) go through a wrapper.
+    In {
+        consumers: Vec<String>,
+    },
+    /// Calls of the subject from `consumers` go to a copy of it.
+    CloneIn {
+        consumers: Vec<String>,
+    },
+    /// A copy of the stage's schedule so far for the case that the condition holds.
+    Specialize(Condition),
+    /// Ends the run with this message where no specialisation applies.
+    SpecializeFail(String),
+    /// How floats of the stage may be treated.
+    Float(FloatMode),
+}
+
+/// What lowering and backends may do with the float arithmetic of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum FloatMode {
+    /// IEEE, as written.
+    #[default]
+    Strict,
+    /// `a * b + c` may be computed with one rounding.
+    Contract,
+    /// Sums may also be reordered.
+    Relaxed,
+}
