@@ -2,6 +2,7 @@
 //!
 //! Nothing here can observe a schedule, a loop or a target.
 
+pub mod buffer;
 pub mod error;
 pub mod ids;
 pub mod ops;

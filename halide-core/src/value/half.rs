@@ -20,6 +20,7 @@ macro_rules! half_float {
         $(#[$doc])*
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Default)]
+        #[repr(transparent)]
         pub struct $name(u16);
 
         impl $name {

@@ -1,0 +1,129 @@
+//! What can be wrong with the shape of a buffer or with access to it.
+
+use crate::types::ScalarType;
+use std::fmt;
+
+/// Why a buffer could not be made, viewed or accessed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BufferError {
+    /// An extent below zero.
+    NegativeExtent {
+        /// The dimension.
+        dim: usize,
+        /// What was asked for.
+        extent: i64,
+    },
+    /// A dimension with coordinates that are not i32.
+    CoordinateRange {
+        /// The dimension.
+        dim: usize,
+        /// Its first coordinate.
+        min: i64,
+        /// Its number of coordinates.
+        extent: i64,
+    },
+    /// More bytes than a 64-bit address space holds.
+    TooLarge {
+        /// The extents asked for.
+        extents: Vec<i64>,
+        /// The element type.
+        ty: ScalarType,
+    },
+    /// The allocator had no memory.
+    OutOfMemory {
+        /// The size asked for.
+        bytes: usize,
+    },
+    /// A number of coordinates or dimensions that is not the buffer's.
+    WrongDims {
+        /// Dimensions of the buffer.
+        expected: usize,
+        /// Dimensions given.
+        found: usize,
+    },
+    /// A coordinate or region outside the buffer.
+    Outside {
+        /// The dimension.
+        dim: usize,
+        /// First coordinate asked for.
+        min: i64,
+        /// Number of coordinates asked for.
+        extent: i64,
+        /// First coordinate there is.
+        buffer_min: i64,
+        /// Number of coordinates there are.
+        buffer_extent: i64,
+    },
+    /// A number of elements that does not fill the shape.
+    WrongLength {
+        /// Elements of the shape.
+        expected: u64,
+        /// Elements given.
+        found: u64,
+    },
+    /// An element type that is not the buffer's.
+    WrongType {
+        /// The buffer's.
+        expected: ScalarType,
+        /// The one given.
+        found: ScalarType,
+    },
+    /// A list that is not an order of the dimensions.
+    NotAPermutation {
+        /// The list given.
+        order: Vec<usize>,
+        /// Number of dimensions.
+        dims: usize,
+    },
+}
+
+impl fmt::Display for BufferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BufferError::NegativeExtent { dim, extent } => {
+                write!(f, "the extent of dimension {dim} is {extent}; extents are 0 or more")
+            }
+            BufferError::CoordinateRange { dim, min, extent } => write!(
+                f,
+                "dimension {dim} from {min} with extent {extent} has coordinates outside i32; use a smaller extent or a min nearer to 0"
+            ),
+            BufferError::TooLarge { extents, ty } => {
+                write!(f, "{extents:?} elements of {ty} do not fit an address space; use smaller extents")
+            }
+            BufferError::OutOfMemory { bytes } => {
+                write!(f, "the system has no memory for a buffer of {bytes} bytes; use smaller extents")
+            }
+            BufferError::WrongDims { expected, found } => {
+                write!(f, "the buffer has {expected} dimensions, but {found} were given; give one value per dimension")
+            }
+            BufferError::Outside { dim, min, extent, buffer_min, buffer_extent } => write!(
+                f,
+                "dimension {dim} was asked for {}, but the buffer has {}; stay inside or make the buffer larger",
+                coordinates(*min, *extent),
+                coordinates(*buffer_min, *buffer_extent)
+            ),
+            BufferError::WrongLength { expected, found } => {
+                write!(
+                    f,
+                    "the shape has {expected} elements, but {found} were given; give exactly one value per element"
+                )
+            }
+            BufferError::WrongType { expected, found } => {
+                write!(f, "the buffer holds {expected}, not {found}; name its own type or convert the elements")
+            }
+            BufferError::NotAPermutation { order, dims } => {
+                write!(f, "{order:?} is not an order of {dims} dimensions; name each of 0..{dims} once")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BufferError {}
+
+fn coordinates(min: i64, extent: i64) -> String {
+    match extent {
+        i64::MIN..=0 => "no coordinates".to_string(),
+        1 => format!("coordinate {min}"),
+        _ => format!("coordinates {min}..={}", min.saturating_add(extent - 1)),
+    }
+}

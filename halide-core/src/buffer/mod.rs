@@ -1,0 +1,280 @@
+//! Buffers: N-dimensional arrays with a min, an extent and a stride per dimension.
+//!
+//! A buffer is a value. Clones and views (crop, slice, transpose, translate, embed) share memory; the first write to
+//! shared memory copies, so nobody sees another's writes. A mutable view ([`AnyBufferMut`], [`BufferMut`]) writes into a
+//! part of an existing buffer in place. [`AnyBuffer`] knows its element type at run time, [`Buffer`] at compile time.
+//!
+//! Extent 0 is an empty buffer; a negative extent is an error, and so is memory that cannot be had.
+
+mod error;
+mod raw;
+mod region;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod typed;
+mod view_mut;
+
+pub use error::BufferError;
+pub use raw::{ALIGNMENT, RawBuffer};
+pub use region::{Coordinate, Coords, Region, Span};
+pub use shape::Dim;
+pub use typed::Buffer;
+pub use view_mut::{AnyBufferMut, BufferMut};
+
+use crate::types::ScalarType::{self, *};
+use crate::value::{Element, Scalar, bf16, f16};
+use raw::Storage;
+use shape::Shape;
+use std::fmt;
+use std::sync::Arc;
+
+/// Evaluates `$body` with `$t` as the Rust type of the scalar type `$ty`.
+macro_rules! with_element {
+    ($ty:expr, $t:ident => $body:expr) => {
+        match $ty {
+            Bool => {
+                type $t = bool;
+                $body
+            }
+            I8 => {
+                type $t = i8;
+                $body
+            }
+            I16 => {
+                type $t = i16;
+                $body
+            }
+            I32 => {
+                type $t = i32;
+                $body
+            }
+            I64 => {
+                type $t = i64;
+                $body
+            }
+            U8 => {
+                type $t = u8;
+                $body
+            }
+            U16 => {
+                type $t = u16;
+                $body
+            }
+            U32 => {
+                type $t = u32;
+                $body
+            }
+            U64 => {
+                type $t = u64;
+                $body
+            }
+            F16 => {
+                type $t = f16;
+                $body
+            }
+            BF16 => {
+                type $t = bf16;
+                $body
+            }
+            F32 => {
+                type $t = f32;
+                $body
+            }
+            F64 => {
+                type $t = f64;
+                $body
+            }
+        }
+    };
+}
+use with_element;
+
+/// A buffer whose element type is known at run time.
+#[derive(Clone)]
+pub struct AnyBuffer {
+    ty: ScalarType,
+    storage: Arc<Storage>,
+    shape: Shape,
+}
+
+impl AnyBuffer {
+    /// A zeroed buffer with mins 0; the first dimension is innermost in memory.
+    pub fn new<C: Coordinate>(ty: ScalarType, extents: impl AsRef<[C]>) -> Result<AnyBuffer, BufferError> {
+        AnyBuffer::with_region(ty, &Region::of_extents(extents))
+    }
+    /// A zeroed buffer over `region`; the first dimension is innermost in memory.
+    pub fn with_region(ty: ScalarType, region: &Region) -> Result<AnyBuffer, BufferError> {
+        let order: Vec<usize> = (0..region.dims()).collect();
+        AnyBuffer::with_layout(ty, region, &order)
+    }
+    /// A zeroed buffer whose last dimension, the channels, is innermost in memory.
+    pub fn interleaved(ty: ScalarType, region: &Region) -> Result<AnyBuffer, BufferError> {
+        let mut order: Vec<usize> = (0..region.dims()).collect();
+        order.rotate_right(region.dims().min(1));
+        AnyBuffer::with_layout(ty, region, &order)
+    }
+    /// A zeroed buffer whose dimensions lie in memory in `order`, innermost first.
+    pub fn with_layout(ty: ScalarType, region: &Region, order: &[usize]) -> Result<AnyBuffer, BufferError> {
+        let shape = Shape::dense(region, order)?;
+        let storage = Storage::zeroed(shape.dense_bytes(ty)?)?;
+        Ok(AnyBuffer { ty, storage: Arc::new(storage), shape })
+    }
+
+    /// The element type.
+    pub fn ty(&self) -> ScalarType {
+        self.ty
+    }
+    /// The dimensions.
+    pub fn dims(&self) -> &[Dim] {
+        &self.shape.dims
+    }
+    /// The coordinates it has.
+    pub fn region(&self) -> Region {
+        self.shape.region()
+    }
+    /// The first coordinate of a dimension; 0 for a dimension it does not have.
+    pub fn min(&self, dim: usize) -> i64 {
+        self.shape.dims.get(dim).map_or(0, |d| d.min)
+    }
+    /// The number of coordinates of a dimension; 1 for a dimension it does not have.
+    pub fn extent(&self, dim: usize) -> i64 {
+        self.shape.dims.get(dim).map_or(1, |d| d.extent)
+    }
+    /// The distance in elements between neighbours in a dimension; 0 for a dimension it does not have.
+    pub fn stride(&self, dim: usize) -> i64 {
+        self.shape.dims.get(dim).map_or(0, |d| d.stride)
+    }
+    /// The number of elements.
+    pub fn len(&self) -> u64 {
+        self.region().points().unwrap_or(u64::MAX)
+    }
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Every point, first dimension fastest.
+    pub fn coords(&self) -> Coords {
+        self.region().coords()
+    }
+    /// Whether two buffers share memory, so that a write to one would copy.
+    pub fn shares_memory(&self, other: &AnyBuffer) -> bool {
+        Arc::ptr_eq(&self.storage, &other.storage)
+    }
+
+    /// The element at a point; `None` outside.
+    pub fn get<C: Coordinate>(&self, at: impl AsRef<[C]>) -> Option<Scalar> {
+        let index = self.shape.index(at.as_ref())?;
+        Some(self.scalar_at(index))
+    }
+    /// Writes an element of the buffer's type.
+    pub fn set<C: Coordinate>(&mut self, at: impl AsRef<[C]>, value: Scalar) -> Result<(), BufferError> {
+        self.view_mut()?.set(at, value)
+    }
+    /// Writes one value of the buffer's type to every element.
+    pub fn fill(&mut self, value: Scalar) -> Result<(), BufferError> {
+        self.view_mut()?.fill(value)
+    }
+    /// A view for writing in place; memory that is shared is copied first.
+    pub fn view_mut(&mut self) -> Result<AnyBufferMut<'_>, BufferError> {
+        if Arc::get_mut(&mut self.storage).is_none() {
+            *self = self.compact()?;
+        }
+        match Arc::get_mut(&mut self.storage) {
+            Some(storage) => Ok(AnyBufferMut::new(self.ty, storage, self.shape.clone())),
+            None => Err(BufferError::OutOfMemory { bytes: 0 }),
+        }
+    }
+    /// A copy with memory of its own and no gaps; dimensions keep their order in memory.
+    pub fn compact(&self) -> Result<AnyBuffer, BufferError> {
+        let mut copy = AnyBuffer::with_layout(self.ty, &self.region(), &self.shape.memory_order())?;
+        copy.view_mut()?.copy_from(self)?;
+        Ok(copy)
+    }
+    /// The raw view for reading. Valid while this buffer (or a clone) lives.
+    pub fn raw(&self) -> RawBuffer {
+        self.storage.raw(self.ty, self.shape.offset, &self.shape.dims)
+    }
+
+    /// The part inside `region`, which must be inside this buffer.
+    pub fn crop(&self, region: &Region) -> Result<AnyBuffer, BufferError> {
+        Ok(self.with_shape(self.shape.crop(region)?))
+    }
+    /// The plane at coordinate `at` of `dim`, without that dimension.
+    pub fn slice(&self, dim: usize, at: i64) -> Result<AnyBuffer, BufferError> {
+        Ok(self.with_shape(self.shape.slice(dim, at)?))
+    }
+    /// The same elements with the dimensions in another order: dimension `i` is this buffer's `order[i]`.
+    pub fn transpose(&self, order: &[usize]) -> Result<AnyBuffer, BufferError> {
+        Ok(self.with_shape(self.shape.transpose(order)?))
+    }
+    /// The same elements with `offsets` added to the coordinates.
+    pub fn translate<C: Coordinate>(&self, offsets: impl AsRef<[C]>) -> Result<AnyBuffer, BufferError> {
+        let offsets = offsets.as_ref();
+        self.shape.expect_dims(offsets.len())?;
+        let moved = self.dims().iter().zip(offsets).map(|(d, o)| d.min.saturating_add(o.to_i64()));
+        self.with_mins(moved.collect::<Vec<i64>>())
+    }
+    /// The same elements with other first coordinates.
+    pub fn with_mins<C: Coordinate>(&self, mins: impl AsRef<[C]>) -> Result<AnyBuffer, BufferError> {
+        let mins: Vec<i64> = mins.as_ref().iter().map(|m| m.to_i64()).collect();
+        Ok(self.with_shape(self.shape.with_mins(&mins)?))
+    }
+    /// The same elements with a new dimension of extent 1, before dimension `dim`, at coordinate `at`.
+    pub fn embed(&self, dim: usize, at: i64) -> Result<AnyBuffer, BufferError> {
+        Ok(self.with_shape(self.shape.embed(dim, at)?))
+    }
+
+    /// The first point, in the order of [`AnyBuffer::coords`], whose elements are not [`Scalar::same`]; `None` when the
+    /// buffers agree. Buffers of different types or regions are compared where both have elements.
+    pub fn first_difference(&self, other: &AnyBuffer) -> Option<(Vec<i32>, Scalar, Scalar)> {
+        let mut first = None;
+        self.shape.walk(|at, index| {
+            if first.is_none()
+                && let Some(theirs) = other.get(at)
+                && !theirs.same(self.scalar_at(index))
+            {
+                first = Some((at.to_vec(), self.scalar_at(index), theirs));
+            }
+        });
+        first
+    }
+    /// The buffer with its element type known at compile time.
+    pub fn typed<T: Element>(&self) -> Result<Buffer<T>, BufferError> {
+        Buffer::try_from(self.clone())
+    }
+
+    fn with_shape(&self, shape: Shape) -> AnyBuffer {
+        AnyBuffer { ty: self.ty, storage: self.storage.clone(), shape }
+    }
+    fn scalar_at(&self, index: usize) -> Scalar {
+        with_element!(self.ty, T => Scalar::from(self.storage.elements::<T>()[index]))
+    }
+    fn elements<T: Element>(&self) -> &[T] {
+        self.storage.elements()
+    }
+}
+
+impl PartialEq for AnyBuffer {
+    /// One type, one region, and elements that are [`Scalar::same`]; strides do not matter.
+    fn eq(&self, other: &AnyBuffer) -> bool {
+        self.ty == other.ty && self.region() == other.region() && self.first_difference(other).is_none()
+    }
+}
+
+impl Eq for AnyBuffer {}
+
+impl fmt::Debug for AnyBuffer {
+    /// Type and region, and the elements of a small buffer.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.ty, self.region())?;
+        if self.len() > 64 {
+            return Ok(());
+        }
+        let mut list = f.debug_list();
+        self.shape.walk(|_, index| {
+            list.entry(&format_args!("{}", self.scalar_at(index)));
+        });
+        list.finish()
+    }
+}

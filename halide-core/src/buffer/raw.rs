@@ -1,0 +1,85 @@
+//! The memory of buffers: the only unsafe code of this crate, and the raw view that compiled code works on.
+//!
+//! Storage is allocated zeroed and is always initialised. It is written through `&mut Storage` (which a buffer gets only
+//! while nobody shares it) or through a [`RawBuffer`] made from a mutable view, whose user promises the same.
+
+#![allow(unsafe_code)]
+
+use super::{BufferError, Dim};
+use crate::types::ScalarType;
+use crate::value::Element;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// The alignment of every buffer in bytes: a cache line, and the widest vector.
+pub const ALIGNMENT: usize = 64;
+
+/// A zeroed, aligned allocation.
+pub(crate) struct Storage {
+    data: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: a `Storage` owns its memory and has no interior mutability: shared references only read it, and it is written
+// through an exclusive reference or a raw view derived from one.
+unsafe impl Send for Storage {}
+// SAFETY: as above; concurrent reads of initialised memory are sound.
+unsafe impl Sync for Storage {}
+
+impl Storage {
+    /// Zeroed memory of at least `bytes`, rounded up to whole cache lines.
+    pub(crate) fn zeroed(bytes: usize) -> Result<Storage, BufferError> {
+        let failed = BufferError::OutOfMemory { bytes };
+        let size = bytes.max(1).checked_next_multiple_of(ALIGNMENT).ok_or(failed.clone())?;
+        let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| failed.clone())?;
+        // SAFETY: the size of `layout` is at least ALIGNMENT, so not zero.
+        let data = unsafe { alloc_zeroed(layout) };
+        NonNull::new(data).map(|data| Storage { data, layout }).ok_or(failed)
+    }
+    /// The memory as elements. The caller (the buffer) asks only for the type it was made with.
+    pub(crate) fn elements<T: Element>(&self) -> &[T] {
+        let count = self.layout.size() / size_of::<T>();
+        // SAFETY: the memory is initialised, aligned to 64, lives as long as `self`, is not written while `self` is
+        // shared, and every bit pattern is a `T`; for `bool` the memory holds only 0 and 1, because it starts zeroed,
+        // has always had this type, and raw writers promise so.
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr().cast::<T>(), count) }
+    }
+    /// The memory as elements, for writing.
+    pub(crate) fn elements_mut<T: Element>(&mut self) -> &mut [T] {
+        let count = self.layout.size() / size_of::<T>();
+        // SAFETY: as for `elements`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().cast::<T>(), count) }
+    }
+    /// The raw view of the elements of `dims` whose first is element `offset`.
+    pub(crate) fn raw(&self, ty: ScalarType, offset: i64, dims: &[Dim]) -> RawBuffer {
+        let data = self.data.as_ptr().wrapping_offset((offset * ty.bytes() as i64) as isize);
+        RawBuffer { data, ty, dims: dims.to_vec() }
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        // SAFETY: `data` was allocated with `layout` and is freed once.
+        unsafe { dealloc(self.data.as_ptr(), self.layout) }
+    }
+}
+
+/// What compiled code needs to know of a buffer: where its elements are.
+///
+/// Dereferencing `data` is unsafe, and whoever does so promises: the buffer that the view was made from is alive; accesses
+/// stay within `dims`; writes happen only through a view made by `raw_mut` while its borrow lasts, and put only 0 and 1
+/// into `Bool` elements.
+#[derive(Clone, Debug)]
+pub struct RawBuffer {
+    /// The element at the min coordinates. Not to be read when an extent is 0.
+    pub data: *mut u8,
+    /// The element type.
+    pub ty: ScalarType,
+    /// Mins, extents and strides in elements.
+    pub dims: Vec<Dim>,
+}
+
+// SAFETY: a `RawBuffer` is an address and numbers; using the address is unsafe and carries the promises above.
+unsafe impl Send for RawBuffer {}
+// SAFETY: as above.
+unsafe impl Sync for RawBuffer {}

@@ -1,0 +1,148 @@
+//! Views that write into a part of a buffer in place.
+
+use super::raw::Storage;
+use super::shape::Shape;
+use super::*;
+use std::marker::PhantomData;
+
+/// A mutable view of a buffer, or of a part of it, whose element type is known at run time.
+pub struct AnyBufferMut<'a> {
+    ty: ScalarType,
+    storage: &'a mut Storage,
+    shape: Shape,
+}
+
+impl<'a> AnyBufferMut<'a> {
+    pub(super) fn new(ty: ScalarType, storage: &'a mut Storage, shape: Shape) -> AnyBufferMut<'a> {
+        AnyBufferMut { ty, storage, shape }
+    }
+    /// The element type.
+    pub fn ty(&self) -> ScalarType {
+        self.ty
+    }
+    /// The dimensions.
+    pub fn dims(&self) -> &[Dim] {
+        &self.shape.dims
+    }
+    /// The coordinates it has.
+    pub fn region(&self) -> Region {
+        self.shape.region()
+    }
+    /// The part inside `region`, which must be inside this view.
+    pub fn crop(self, region: &Region) -> Result<AnyBufferMut<'a>, BufferError> {
+        let shape = self.shape.crop(region)?;
+        Ok(AnyBufferMut { shape, ..self })
+    }
+    /// The plane at coordinate `at` of `dim`, without that dimension.
+    pub fn slice(self, dim: usize, at: i64) -> Result<AnyBufferMut<'a>, BufferError> {
+        let shape = self.shape.slice(dim, at)?;
+        Ok(AnyBufferMut { shape, ..self })
+    }
+    /// The same elements with the dimensions in another order: dimension `i` is this view's `order[i]`.
+    pub fn transpose(self, order: &[usize]) -> Result<AnyBufferMut<'a>, BufferError> {
+        let shape = self.shape.transpose(order)?;
+        Ok(AnyBufferMut { shape, ..self })
+    }
+    /// The element at a point; `None` outside.
+    pub fn get<C: Coordinate>(&self, at: impl AsRef<[C]>) -> Option<Scalar> {
+        let index = self.shape.index(at.as_ref())?;
+        Some(with_element!(self.ty, T => Scalar::from(self.storage.elements::<T>()[index])))
+    }
+    /// Writes an element of the buffer's type.
+    pub fn set<C: Coordinate>(&mut self, at: impl AsRef<[C]>, value: Scalar) -> Result<(), BufferError> {
+        self.expect_type(value.ty())?;
+        let index = self.shape.checked_index(at.as_ref())?;
+        with_element!(self.ty, T => self.storage.elements_mut::<T>()[index] = T::from_bits64(value.bits()));
+        Ok(())
+    }
+    /// Writes one value of the buffer's type to every element.
+    pub fn fill(&mut self, value: Scalar) -> Result<(), BufferError> {
+        self.expect_type(value.ty())?;
+        with_element!(self.ty, T => {
+            let (elements, value) = (self.storage.elements_mut::<T>(), T::from_bits64(value.bits()));
+            self.shape.walk(|_, index| elements[index] = value);
+        });
+        Ok(())
+    }
+    /// Writes the elements of `source`, of one type with this view, at every point of this view; `source` has them all.
+    pub fn copy_from(&mut self, source: &AnyBuffer) -> Result<(), BufferError> {
+        self.expect_type(source.ty)?;
+        let from = source.shape.crop(&self.region())?;
+        with_element!(self.ty, T => {
+            let (to, from_elements) = (self.storage.elements_mut::<T>(), source.elements::<T>());
+            self.shape.walk(|at, index| {
+                if let Some(from) = from.index(at) {
+                    to[index] = from_elements[from];
+                }
+            });
+        });
+        Ok(())
+    }
+    /// The raw view for writing. Valid while this view's borrow lasts.
+    pub fn raw_mut(&mut self) -> RawBuffer {
+        self.storage.raw(self.ty, self.shape.offset, &self.shape.dims)
+    }
+    /// The view with its element type known at compile time.
+    pub fn typed<T: Element>(self) -> Result<BufferMut<'a, T>, BufferError> {
+        self.expect_type(T::TYPE)?;
+        Ok(BufferMut { any: self, element: PhantomData })
+    }
+
+    fn expect_type(&self, found: ScalarType) -> Result<(), BufferError> {
+        if self.ty == found { Ok(()) } else { Err(BufferError::WrongType { expected: self.ty, found }) }
+    }
+}
+
+/// A mutable view of a buffer, or of a part of it.
+pub struct BufferMut<'a, T: Element> {
+    any: AnyBufferMut<'a>,
+    element: PhantomData<T>,
+}
+
+impl<'a, T: Element> BufferMut<'a, T> {
+    /// The view with its element type known at run time.
+    pub fn into_any(self) -> AnyBufferMut<'a> {
+        self.any
+    }
+    /// The coordinates it has.
+    pub fn region(&self) -> Region {
+        self.any.region()
+    }
+    /// The part inside `region`, which must be inside this view.
+    pub fn crop(self, region: &Region) -> Result<BufferMut<'a, T>, BufferError> {
+        self.any.crop(region)?.typed()
+    }
+    /// The plane at coordinate `at` of `dim`, without that dimension.
+    pub fn slice(self, dim: usize, at: i64) -> Result<BufferMut<'a, T>, BufferError> {
+        self.any.slice(dim, at)?.typed()
+    }
+    /// The element at a point; `None` outside.
+    pub fn get<C: Coordinate>(&self, at: impl AsRef<[C]>) -> Option<T> {
+        let index = self.any.shape.index(at.as_ref())?;
+        Some(self.any.storage.elements::<T>()[index])
+    }
+    /// A reference to the element at a point; `None` outside.
+    pub fn get_mut<C: Coordinate>(&mut self, at: impl AsRef<[C]>) -> Option<&mut T> {
+        let index = self.any.shape.index(at.as_ref())?;
+        Some(&mut self.any.storage.elements_mut::<T>()[index])
+    }
+    /// Writes an element.
+    pub fn set<C: Coordinate>(&mut self, at: impl AsRef<[C]>, value: T) -> Result<(), BufferError> {
+        let index = self.any.shape.checked_index(at.as_ref())?;
+        self.any.storage.elements_mut::<T>()[index] = value;
+        Ok(())
+    }
+    /// Writes `f` of its coordinates to every element, first dimension fastest.
+    pub fn fill_with(&mut self, mut f: impl FnMut(&[i32]) -> T) {
+        let elements = self.any.storage.elements_mut::<T>();
+        self.any.shape.walk(|at, index| elements[index] = f(at));
+    }
+    /// The elements as one slice, first dimension innermost, when they lie so in memory without gaps.
+    pub fn as_mut_slice(&mut self) -> Option<&mut [T]> {
+        if !self.any.shape.is_dense() {
+            return None;
+        }
+        let (start, len) = (self.any.shape.offset as usize, self.any.shape.region().points()? as usize);
+        Some(if len == 0 { &mut [] } else { &mut self.any.storage.elements_mut::<T>()[start..start + len] })
+    }
+}
