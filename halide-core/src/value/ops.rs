@@ -1,7 +1,8 @@
 //! The operators: wrapping integers with Euclidean division, IEEE floats.
 
 use super::{Element, Scalar, bf16, f16};
-use crate::ops::{BinOp, UnOp};
+use crate::math::{eval_f32, eval_f64};
+use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::ScalarType::{self, *};
 use std::cmp::Ordering;
 
@@ -89,6 +90,22 @@ pub fn binary(op: BinOp, a: Scalar, b: Scalar) -> Scalar {
 /// `a` where `condition` is true, else `b`.
 pub fn select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar {
     if condition.as_bool() { a } else { b }
+}
+
+/// A transcendental function of one or two operands of one type. f16 and bf16 compute in f32 and round once; the operands
+/// of other types are cast to f64, and the result back.
+pub fn math(function: MathFn, args: &[Scalar]) -> Scalar {
+    let ty = args.first().map_or(F32, |a| a.ty());
+    match ty {
+        F16 | BF16 | F32 => {
+            let args: Vec<f32> = args.iter().map(|a| a.as_f64() as f32).collect();
+            Scalar::float(ty, eval_f32(function, &args) as f64)
+        }
+        _ => {
+            let args: Vec<f64> = args.iter().map(|a| a.as_f64()).collect();
+            Scalar::float(ty, eval_f64(function, &args))
+        }
+    }
 }
 
 /// What a float operator gives: a float of the operand's type, or a truth value.
