@@ -9,7 +9,7 @@ const LOG2: [f32; 7] = [1.442_696_3, -0.721_371, 0.480_649_26, -0.359_006_4, 0.2
 /// sin r / r in r^2 on |r| <= pi / 2, to 2^-20.
 const SIN: [f32; 4] = [0.999_999_2, -0.166_656_63, 0.008_312_99, -0.000_185_156_56];
 const PI_HIGH: f32 = 3.140_625;
-const PI_LOW: f32 = 9.676_535_9e-4;
+const PI_LOW: f32 = 9.676_536e-4;
 
 /// e^x for results that are normal numbers; saturates at the ends of that range.
 pub(super) fn exp<O: FloatOps>(o: &mut O, x: O::F) -> O::F {
@@ -81,7 +81,7 @@ fn log2<O: FloatOps>(o: &mut O, x: O::F) -> O::F {
     let k = o.shr(above, 23);
     let field = o.shl(k, 23);
     let mantissa = o.isub(bits, field);
-    let (k, m) = (o.to_float(k), o.from_bits(mantissa));
+    let (k, m) = (o.to_float(k), o.float_of_bits(mantissa));
     let f = offset(o, m, -1.0);
     let p = poly(o, f, &LOG2);
     let p = o.mul(f, p);

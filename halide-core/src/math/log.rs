@@ -54,7 +54,7 @@ pub(super) fn exponent_and_mantissa<O: FloatOps>(o: &mut O, x: O::F) -> (O::F, O
     let k = o.shr(above, 23);
     let field = o.shl(k, 23);
     let mantissa = o.isub(bits, field);
-    let (k, m) = (o.to_float(k), o.from_bits(mantissa));
+    let (k, m) = (o.to_float(k), o.float_of_bits(mantissa));
     (o.add(k, bias), m)
 }
 

@@ -65,7 +65,7 @@ pub trait FloatOps {
     /// The bits of a float.
     fn bits(&mut self, a: Self::F) -> Self::I;
     /// The float with these bits.
-    fn from_bits(&mut self, a: Self::I) -> Self::F;
+    fn float_of_bits(&mut self, a: Self::I) -> Self::F;
 }
 
 /// The trait on numbers: one lane, computed at once.
@@ -152,7 +152,7 @@ impl FloatOps for Compute {
     fn bits(&mut self, a: f32) -> i32 {
         a.to_bits() as i32
     }
-    fn from_bits(&mut self, a: i32) -> f32 {
+    fn float_of_bits(&mut self, a: i32) -> f32 {
         f32::from_bits(a as u32)
     }
 }
@@ -161,14 +161,14 @@ impl FloatOps for Compute {
 pub(super) fn abs<O: FloatOps>(o: &mut O, a: O::F) -> O::F {
     let (bits, mask) = (o.bits(a), o.int(i32::MAX));
     let bits = o.iand(bits, mask);
-    o.from_bits(bits)
+    o.float_of_bits(bits)
 }
 
 /// `-a`.
 pub(super) fn neg<O: FloatOps>(o: &mut O, a: O::F) -> O::F {
     let (bits, sign) = (o.bits(a), o.int(i32::MIN));
     let bits = o.ixor(bits, sign);
-    o.from_bits(bits)
+    o.float_of_bits(bits)
 }
 
 /// `a` with its sign flipped where `from` is negative (also -0).
@@ -176,7 +176,7 @@ pub(super) fn flip_sign<O: FloatOps>(o: &mut O, a: O::F, from: O::F) -> O::F {
     let (bits, from, sign) = (o.bits(a), o.bits(from), o.int(i32::MIN));
     let sign = o.iand(from, sign);
     let bits = o.ixor(bits, sign);
-    o.from_bits(bits)
+    o.float_of_bits(bits)
 }
 
 /// `a` clamped to a range; a NaN gives `low`.
@@ -255,5 +255,5 @@ pub(super) fn power_of_two<O: FloatOps>(o: &mut O, n: O::I) -> O::F {
     let bias = o.int(127);
     let field = o.iadd(n, bias);
     let bits = o.shl(field, 23);
-    o.from_bits(bits)
+    o.float_of_bits(bits)
 }
