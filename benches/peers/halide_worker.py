@@ -1,0 +1,83 @@
+"""Runs one app in Halide in a process of its own (the thread count and the target are per process).
+
+Reads one JSON command per line on stdin, answers one JSON object per line on stdout:
+  {"do": "compile", app, schedule, target, width, height, seed}   -> {"first_ms", "next_ms", "peak_mb"}
+  {"do": "run", "runs": N}                                        -> {"ms": [...]}
+  {"do": "write", "path"}                                         -> {}
+"""
+
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+
+import halide as hl
+
+import data
+import halide_apps
+
+
+def target_named(name):
+    return hl.get_host_target() if name == "host" else hl.Target(name)
+
+
+class Session:
+    def compile(self, app, schedule, target, width, height, seed):
+        app, target = halide_apps.APPS[app], target_named(target)
+        shape = app.input_shape(width, height)
+        self.input = data.aligned(shape, data.random_u16(seed, shape))
+        self.output = data.aligned(app.output_shape(width, height))
+        self.out = hl.Buffer(self.output, "output")
+        times = []
+        for _ in range(3):
+            func, image = app.build(schedule, target)
+            start = time.perf_counter()
+            func.compile_jit(target)
+            times.append((time.perf_counter() - start) * 1e3)
+        image.set(hl.Buffer(self.input, "input"))
+        self.func, self.target = func, target
+        return {"first_ms": times[0], "next_ms": min(times[1:]), "peak_mb": self.peak_mb(app, schedule, target)}
+
+    def peak_mb(self, app, schedule, target):
+        """Peak of the pipeline's own heap in MB, as Halide's profiler counts it, from one run of an instrumented build."""
+        target = target.with_feature(hl.TargetFeature.Profile)
+        func, image = app.build(schedule, target)
+        image.set(hl.Buffer(self.input, "input"))
+        with tempfile.TemporaryFile() as report:
+            sys.stdout.flush()
+            kept = os.dup(1)
+            os.dup2(report.fileno(), 1)
+            try:
+                func.realize(self.out, target)
+            finally:
+                os.dup2(kept, 1)
+                os.close(kept)
+            report.seek(0)
+            found = re.search(r"peak heap usage: (\d+)", report.read().decode())
+        return int(found[1]) / 1e6 if found else None
+
+    def run(self, runs):
+        times = []
+        for _ in range(runs):
+            start = time.perf_counter()
+            self.func.realize(self.out, self.target)
+            times.append((time.perf_counter() - start) * 1e3)
+        return {"ms": times}
+
+    def write(self, path):
+        data.write_pnm(path, self.output)
+        return {}
+
+
+def main():
+    session = Session()
+    for line in sys.stdin:
+        command = json.loads(line)
+        answer = getattr(session, command.pop("do"))(**command)
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

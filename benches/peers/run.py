@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Times our apps and the same algorithms in Halide (pip `halide`) side by side, and compares their pixels.
+
+    cargo build --release -p halide-apps && python3 benches/peers/run.py
+
+Makes `.venv` beside itself on first use. Every pairing runs in rounds: one batch of ours, one of each Halide target, so
+that a slow minute of the machine hits all of them. Prints tables; `--json FILE` keeps the numbers. `--halide-only` needs
+no build of ours.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+VENV = HERE / ".venv"
+PACKAGES = ["halide==21.0.0", "numpy==2.4.6"]
+
+TARGETS = {
+    "sse41": "x86-64-linux-sse41",
+    "avx2": "x86-64-linux-sse41-avx-avx2-f16c-fma",
+    "host": "host",
+}
+# App: output size, timed runs per round, and the pairs of (our schedule, Halide's schedule).
+CASES = {
+    "blur": ((6400, 4800), 10, [("columns", "columns"), ("strips", "strips"), ("tiles", "tiles")]),
+    "local_laplacian": ((2560, 1536), 3, [("cpu", "cpu"), ("rows", "rows"), ("root", "root")]),
+}
+# How far the results may be apart: largest difference, and the share of values that may differ at all.
+TOLERANCE = {"blur": (0, 0.0), "local_laplacian": (1, 0.01)}
+
+
+def enter_venv():
+    """Starts this script again inside its own environment, made on first use."""
+    if Path(sys.prefix).resolve() == VENV.resolve():
+        return
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+    os.execv(python, [str(python), *sys.argv])
+
+
+class Worker:
+    """Halide in a process of its own."""
+
+    def __init__(self, threads):
+        environment = dict(os.environ, HL_NUM_THREADS=str(threads))
+        self.process = subprocess.Popen(
+            [sys.executable, HERE / "halide_worker.py"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def __call__(self, **command):
+        print(json.dumps(command), file=self.process.stdin, flush=True)
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"the Halide worker died on {command}")
+        return json.loads(line)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def ours(binary, app, schedule, size, threads, seed, runs, out=None):
+    """One run of our binary: its JSON."""
+    command = [binary, "run", app, *([out] if out else []), "--schedule", schedule, "--threads", threads]
+    command += ["--size", "%dx%d" % size, "--random", seed, "--bench", runs, "--json"]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def measure(case, options, threads):
+    """Times one app with `threads`: a list of rows, one per engine, target and schedule."""
+    app, (size, runs, pairs) = case
+    pairs = [p for p in pairs if not options.schedule or p[0] in options.schedule]
+    workers, times, rows = {}, {}, {}
+    for _, schedule in pairs:
+        for target in options.targets:
+            key = ("halide-" + target, schedule)
+            worker = Worker(threads)
+            compiled = worker(
+                do="compile",
+                app=app,
+                schedule=schedule,
+                target=TARGETS[target],
+                width=size[0],
+                height=size[1],
+                seed=options.seed,
+            )
+            worker(do="run", runs=1)
+            workers[key], times[key] = worker, []
+            rows[key] = {"compile_ms": compiled["next_ms"], "first_compile_ms": compiled["first_ms"]}
+            rows[key]["peak_mb"] = compiled["peak_mb"]
+    for _ in range(options.rounds):
+        for schedule, _ in pairs if not options.halide_only else []:
+            key = ("ours", schedule)
+            answer = ours(options.binary, app, schedule, size, threads, options.seed, runs)
+            times.setdefault(key, []).append((answer["min_ms"], answer["median_ms"]))
+            row = rows.setdefault(key, {"compile_ms": answer["compile_ms"], "peak_mb": answer.get("peak_mb")})
+            row["compile_ms"] = min(row["compile_ms"], answer["compile_ms"])
+        for key, worker in workers.items():
+            batch = worker(do="run", runs=runs)["ms"]
+            times[key].append((min(batch), statistics.median(batch)))
+    differences = compare(app, pairs, workers, options, size, threads) if not options.halide_only else {}
+    for worker in workers.values():
+        worker.close()
+    for key, row in rows.items():
+        row["engine"], row["schedule"] = key
+        row.update(app=app, threads=threads, size=list(size))
+        row["min_ms"] = min(t[0] for t in times[key])
+        row["median_ms"] = statistics.median(t[1] for t in times[key])
+        row.update(differences.get(key, {}))
+    return list(rows.values())
+
+
+def compare(app, pairs, workers, options, size, threads):
+    """The difference of each of our results from Halide's: largest, and share of values that differ."""
+    import numpy as np
+
+    import data
+
+    differences = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for mine, theirs in pairs:
+            a, b = Path(folder, "ours.pnm"), Path(folder, "halide.pnm")
+            ours(options.binary, app, mine, size, threads, options.seed, 1, a)
+            workers["halide-" + options.targets[0], theirs](do="write", path=str(b))
+            delta = np.abs(data.read_pnm(a).astype(np.int32) - data.read_pnm(b))
+            largest, share = int(delta.max()), float((delta > 0).mean())
+            agrees = largest <= TOLERANCE[app][0] and share <= TOLERANCE[app][1]
+            differences["ours", mine] = {"largest_difference": largest, "share_different": share, "agrees": agrees}
+    return differences
+
+
+def show(rows, pairs, options):
+    """One table for one app and thread count; ratios are of our time to Halide's with the paired schedule."""
+    by_key = {(r["engine"], r["schedule"]): r for r in rows}
+    print(f"\n{rows[0]['app']} {rows[0]['size'][0]}x{rows[0]['size'][1]}, {rows[0]['threads']} thread(s)")
+    head = f"  {'engine':14}{'schedule':12}{'min ms':>9}{'median':>9}{'compile ms':>12}{'peak MB':>9}"
+    print(head + "   ours/this: min, median, compile")
+    partner = {theirs: mine for mine, theirs in pairs}
+    for row in rows:
+        peak = "-" if row.get("peak_mb") is None else "%.1f" % row["peak_mb"]
+        line = f"  {row['engine']:14}{row['schedule']:12}{row['min_ms']:9.2f}{row['median_ms']:9.2f}"
+        line += f"{row['compile_ms']:12.1f}{peak:>9}"
+        mine = by_key.get(("ours", partner.get(row["schedule"])))
+        if row["engine"] != "ours" and mine:
+            ratio = {k: mine[k] / row[k] for k in ("min_ms", "median_ms", "compile_ms")}
+            row["ours_over_this"] = ratio
+            line += f"   {ratio['min_ms']:.2f}  {ratio['median_ms']:.2f}  {ratio['compile_ms']:.4f}"
+        elif "agrees" in row:
+            line += f"   differs by {row['largest_difference']} at most, on {row['share_different']:.3%} of values: "
+            line += "agrees" if row["agrees"] else "DOES NOT AGREE"
+        print(line)
+    best = {}
+    for row in rows:
+        best[row["engine"]] = min(best.get(row["engine"], row), row, key=lambda r: r["min_ms"])
+    for engine, row in best.items():
+        if engine != "ours" and "ours" in best:
+            ratio = best["ours"]["min_ms"] / row["min_ms"]
+            print(f"  best of ours ({best['ours']['schedule']}) / best of {engine} ({row['schedule']}): {ratio:.2f}")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--binary", default=ROOT / "target" / "release" / "halide", type=Path)
+    options.add_argument("--app", action="append", choices=list(CASES))
+    options.add_argument("--schedule", action="append", help="only these of our schedules, with their partners")
+    options.add_argument("--targets", default="sse41,avx2,host", type=lambda s: s.split(","))
+    options.add_argument("--threads", default=[1, 2], type=lambda s: [int(n) for n in s.split(",")])
+    options.add_argument("--rounds", default=5, type=int)
+    options.add_argument("--seed", default=1, type=int)
+    options.add_argument("--halide-only", action="store_true")
+    options.add_argument("--json", type=Path)
+    options = options.parse_args()
+    enter_venv()
+    if not options.halide_only and not options.binary.exists():
+        raise SystemExit(f"{options.binary} is not there: cargo build --release -p halide-apps")
+    everything = []
+    for app in options.app or CASES:
+        for threads in options.threads:
+            rows = measure((app, CASES[app]), options, threads)
+            show(rows, CASES[app][2], options)
+            everything += rows
+    if options.json:
+        options.json.write_text(json.dumps(everything, indent=1) + "\n")
+    if not all(row.get("agrees", True) for row in everything):
+        raise SystemExit("results do not agree")
+
+
+if __name__ == "__main__":
+    main()
