@@ -4,6 +4,7 @@
 //! `schedule` (leaf), `ir`, `simplify`, `bounds`, `plan`, `lower`, `report`.
 
 pub mod ir;
+pub mod lower;
 pub mod plan;
 pub mod schedule;
 pub mod target;

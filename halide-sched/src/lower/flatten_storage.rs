@@ -1,0 +1,229 @@
+//! Gives storage its layout: coordinates become element offsets.
+//!
+//! Before: `Stage::Bounded`; storage is `Realize`, accesses are `Read` and `Provide`.
+//! After: `Stage::Flat`; storage is `Alloc`, accesses are `Load` and `Store`. The minimum, extent and stride of every
+//! dimension of an allocation are bound to its `Sym::Buffer` symbols (where a Func is stored at several places: those of
+//! the first; symbols are bound once).
+//!
+//! The offset of `(c_0, c_1, ...)` is the sum of `(c_d - min_d) * stride_d`; a folded dimension contributes
+//! `(c_d % fold_d) * stride_d`. Strides grow in the order of `BufferInfo::order`, and the first is the literal 1. Rows of
+//! allocations of two and more dimensions are padded to whole cache lines, so that a row that starts aligned stays so in
+//! all its neighbours, and never lie a multiple of a page apart, where all of them would compete for the same cache sets.
+
+use super::copy::fresh_temp;
+use super::walk;
+use crate::ir::visit::{self, Memo};
+use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, Program, Stage, Stmt, Sym, build};
+use halide_core::ids::FuncId;
+use std::collections::{HashMap, HashSet};
+
+/// Rows are padded to this many bytes.
+const LINE: i64 = 64;
+/// Rows are kept from lying a multiple of this many bytes apart.
+const PAGE: i64 = 4096;
+/// More bytes than any machine has: an allocation beyond is a fault, and sizes below cannot overflow.
+const MOST_BYTES: i64 = 1 << 47;
+
+/// Replaces multi-dimensional storage and accesses by linear ones.
+pub fn flatten_storage(program: Program) -> Program {
+    let mut program = walk::map_body(program, |body, program| {
+        statement(&mut Flatten { program, places: HashMap::new(), named: HashSet::new() }, body)
+    });
+    program.stage = Stage::Flat;
+    program
+}
+
+struct Flatten<'p> {
+    program: &'p mut Program,
+    /// For the allocations around: minimum and stride of each dimension, a constant or a symbol.
+    places: HashMap<BufId, Vec<(Expr, Expr)>>,
+    /// Buffers whose `Sym::Buffer` symbols are bound already.
+    named: HashSet<BufId>,
+}
+
+fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
+    match s {
+        Stmt::Realize { func, bounds, body } => realize(cx, func, bounds, *body),
+        Stmt::Provide { args, values, mask, .. } => provide(cx, args, values, mask),
+        other => walk::map_stmt(other, cx, expression, statement),
+    }
+}
+
+/// Reads become loads.
+fn expression(cx: &mut Flatten<'_>, e: &Expr) -> Expr {
+    read_to_load(cx, e, &mut Memo::new())
+}
+
+fn read_to_load(cx: &Flatten<'_>, e: &Expr, memo: &mut Memo) -> Expr {
+    match e.kind() {
+        ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Sym(_) | ExprKind::Param(_) => e.clone(),
+        ExprKind::Read { buf, args } => memo.get(e, |memo| {
+            let args: Vec<Expr> = args.iter().map(|a| read_to_load(cx, a, memo)).collect();
+            build::load(*buf, cx.program.buffers[*buf].elem, offset(cx, *buf, &args), None)
+        }),
+        _ => memo.get(e, |memo| visit::map_children(e, |c| read_to_load(cx, c, memo))),
+    }
+}
+
+/// The element offset of `args`: the dimension with the largest stride first, so that the fastest one is added last.
+fn offset(cx: &Flatten<'_>, buf: BufId, args: &[Expr]) -> Expr {
+    let info = &cx.program.buffers[buf];
+    let mut sum = build::int(0);
+    for &d in info.order.iter().rev() {
+        let (min, stride) = place(cx, buf, d);
+        let from_zero = match info.fold[d] {
+            Some(factor) => build::rem(args[d].clone(), build::int(factor)),
+            None => build::sub(args[d].clone(), min),
+        };
+        sum = build::add(sum, build::mul(from_zero, stride));
+    }
+    sum
+}
+
+/// Minimum and stride of a dimension.
+fn place(cx: &Flatten<'_>, buf: BufId, d: usize) -> (Expr, Expr) {
+    if let Some(dims) = cx.places.get(&buf) {
+        return dims[d].clone();
+    }
+    let field = |field| build::sym(Sym::Buffer { buf, dim: d as u16, field });
+    let dense = cx.program.buffers[buf].unit_stride == Some(d);
+    (field(DimField::Min), if dense { build::int(1) } else { field(DimField::Stride) })
+}
+
+/// Storage of every tuple element around `body`.
+fn realize(cx: &mut Flatten<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>, body: Stmt) -> Stmt {
+    let bounds: Vec<(Expr, Expr)> = bounds.iter().map(|(m, e)| (expression(cx, m), expression(cx, e))).collect();
+    let buffers = cx.program.func_buffers[func].clone();
+    let layouts: Vec<Layout> = buffers.iter().map(|&buf| layout(cx, buf, &bounds)).collect();
+    let mut result = statement(cx, body);
+    for layout in layouts.into_iter().rev() {
+        cx.places.remove(&layout.buf);
+        result = allocate(cx, layout, result);
+    }
+    result
+}
+
+/// One allocation.
+struct Layout {
+    buf: BufId,
+    /// Names of minima and extents.
+    bounds: Vec<(Sym, Expr)>,
+    /// Names of strides that are not constants.
+    strides: Vec<(Sym, Expr)>,
+    /// Elements in all.
+    count: Expr,
+    /// Whether that many can be allocated.
+    fits: Expr,
+}
+
+/// Lays out `buf` and records its place.
+fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
+    let info = cx.program.buffers[buf].clone();
+    let first = cx.named.insert(buf);
+    let mut name = |d: usize, field, value: Expr, names: &mut Vec<(Sym, Expr)>| {
+        let s = if first { Sym::Buffer { buf, dim: d as u16, field } } else { fresh_temp(cx.program) };
+        names.push((s, value.clone()));
+        if build::as_int(&value).is_some() { value } else { build::sym(s) }
+    };
+    let mut named_bounds = Vec::new();
+    let mut dims = Vec::new();
+    let mut extents = Vec::new();
+    for (d, (min, extent)) in bounds.iter().enumerate() {
+        dims.push((name(d, DimField::Min, min.clone(), &mut named_bounds), build::int(1)));
+        extents.push(name(d, DimField::Extent, extent.clone(), &mut named_bounds));
+    }
+    let mut strides = Vec::new();
+    let mut step = build::int(1);
+    let mut room = build::int(MOST_BYTES / info.elem.bytes() as i64);
+    let mut fits = build::boolean(true);
+    for (place, &d) in info.order.iter().enumerate() {
+        dims[d].1 = name(d, DimField::Stride, step, &mut strides);
+        let extent = info.fold[d].map_or(extents[d].clone(), build::int);
+        let padded = pad(&info, d, place == 0 && info.dims > 1, extent);
+        if place > 0 {
+            // One row always fits: coordinates are 32 bits wide.
+            fits = build::and(fits, build::le(padded.clone(), room.clone()));
+        }
+        room = build::div(room, build::max(padded.clone(), build::int(1)));
+        step = build::mul(dims[d].1.clone(), padded);
+    }
+    cx.places.insert(buf, dims);
+    Layout { buf, bounds: named_bounds, strides, count: step, fits }
+}
+
+/// The extent in memory of dimension `d`; rows are padded unless the user says how.
+fn pad(info: &BufferInfo, d: usize, row_of_many: bool, extent: Expr) -> Expr {
+    let unit = LINE / info.elem.bytes() as i64;
+    if info.align[d] > 1 || !row_of_many {
+        return round_up(extent, info.align[d].max(1));
+    }
+    if build::as_int(&extent).is_some_and(|n| n <= unit) {
+        return extent;
+    }
+    let row = round_up(extent, unit);
+    let page = PAGE / info.elem.bytes() as i64;
+    let conflict = build::eq(build::rem(row.clone(), build::int(page)), build::int(0));
+    build::add(row, build::select(conflict, build::int(unit), build::int(0)))
+}
+
+fn round_up(e: Expr, multiple: i64) -> Expr {
+    if multiple == 1 {
+        return e;
+    }
+    build::mul(build::div(build::offset(e, multiple - 1), build::int(multiple)), build::int(multiple))
+}
+
+/// The allocation with the names of its properties and the check of its size.
+fn allocate(cx: &mut Flatten<'_>, layout: Layout, body: Stmt) -> Stmt {
+    let Layout { buf, bounds, strides, count, fits } = layout;
+    let constant = build::as_int(&count).map(|n| n.max(0) as u64);
+    let alloc = build::let_in(strides, Stmt::Alloc { buf, count, constant, body: Box::new(body) });
+    if build::as_bool(&fits) == Some(true) {
+        return build::let_in(bounds, alloc);
+    }
+    let fault = cx.program.faults.push(Fault::OutOfMemory { buf });
+    let check = Stmt::Assert { cond: fits, fault, args: vec![build::int(MOST_BYTES)] };
+    build::let_in(bounds, build::block([check, alloc]))
+}
+
+/// One store per tuple element. What a store reads is evaluated before anything is stored.
+fn provide(cx: &mut Flatten<'_>, args: Vec<Expr>, values: Vec<(BufId, Expr)>, mask: Option<Expr>) -> Stmt {
+    let mut bindings = Vec::new();
+    let several = values.len() > 1;
+    let args: Vec<Expr> = args
+        .iter()
+        .map(|a| {
+            let a = expression(cx, a);
+            if several { name_if_loading(cx, a, &mut bindings) } else { a }
+        })
+        .collect();
+    let mask = mask.map(|m| {
+        let m = expression(cx, &m);
+        if several { name_if_loading(cx, m, &mut bindings) } else { m }
+    });
+    let values: Vec<(BufId, Expr)> = values
+        .iter()
+        .map(|(buf, v)| {
+            let v = expression(cx, v);
+            (*buf, if several { name_if_loading(cx, v, &mut bindings) } else { v })
+        })
+        .collect();
+    let stores = values.into_iter().map(|(buf, value)| Stmt::Store {
+        buf,
+        index: offset(cx, buf, &args),
+        value,
+        mask: mask.clone(),
+    });
+    build::let_in(bindings, build::block(stores.collect::<Vec<_>>()))
+}
+
+/// A symbol for `e` if it reads memory, else `e`.
+fn name_if_loading(cx: &mut Flatten<'_>, e: Expr, bindings: &mut Vec<(Sym, Expr)>) -> Expr {
+    if !visit::any_node(&e, |n| matches!(n.kind(), ExprKind::Load { .. })) {
+        return e;
+    }
+    let temp = fresh_temp(cx.program);
+    let ty = e.ty();
+    bindings.push((temp, e));
+    build::typed_sym(temp, ty)
+}

@@ -1,0 +1,114 @@
+//! Makes the body of every parallel loop a function of its own.
+//!
+//! Before: `Stage::Shaped`, symbols bound once. After: `Stage::Final`; a parallel loop is a `Launch` of a task, and
+//! the task lists what it needs from outside: scalar symbols and allocations. Properties of inputs and outputs and the
+//! parameters are known everywhere and are not listed.
+//!
+//! Captures are scalars. A vector that is named outside is taken apart there and put together again in the task.
+
+use super::copy::fresh_temp;
+use super::walk;
+use crate::ir::visit::{self, Memo};
+use crate::ir::{BufId, BufferRole, Expr, ExprKind, For, ForKind, Program, Stage, Stmt, Sym, Task, Type, build};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Replaces every parallel loop by a launch of a task.
+pub fn outline_tasks(program: Program) -> Program {
+    let mut program = walk::map_body(program, |body, program| statement(program, body));
+    program.stage = Stage::Final;
+    program
+}
+
+fn statement(program: &mut Program, s: Stmt) -> Stmt {
+    match walk::map_stmt(s, program, |_, e| e.clone(), statement) {
+        Stmt::For(l) if l.kind == ForKind::Parallel => outline(program, *l),
+        other => other,
+    }
+}
+
+fn outline(program: &mut Program, l: For) -> Stmt {
+    let For { id, min, extent, body, .. } = l;
+    let needs = Needs::of(&body, id, program);
+    let (scalars, vectors): (Vec<_>, Vec<_>) = needs.syms.into_iter().partition(|(_, ty)| ty.lanes == 1);
+    let mut captures = scalars;
+    let (mut outside, mut inside, mut renamed) = (Vec::new(), Vec::new(), BTreeMap::new());
+    for (s, ty) in vectors {
+        let whole = build::typed_sym(s, ty);
+        let mut parts = Vec::new();
+        for lane in 0..ty.lanes {
+            let part = fresh_temp(program);
+            outside.push((part, build::shuffle(vec![whole.clone()], vec![lane])));
+            captures.push((part, ty.with_lanes(1)));
+            parts.push(build::typed_sym(part, ty.with_lanes(1)));
+        }
+        let again = fresh_temp(program);
+        inside.push((again, build::shuffle(parts, (0..ty.lanes).collect())));
+        renamed.insert(s, build::typed_sym(again, ty));
+    }
+    let body = if renamed.is_empty() {
+        body
+    } else {
+        let mut memo = Memo::new();
+        let rename = &mut |e: &Expr| visit::substitute_with(e, &|s| renamed.get(&s).cloned(), &mut memo);
+        build::let_in(inside, visit::map_exprs(body, rename))
+    };
+    let task = program.tasks.push(Task { id, captures, buffers: needs.buffers.into_iter().collect(), body });
+    build::let_in(outside, Stmt::Launch { task, min, extent })
+}
+
+/// What a body uses and does not make itself.
+struct Needs {
+    syms: BTreeMap<Sym, Type>,
+    buffers: BTreeSet<BufId>,
+}
+
+impl Needs {
+    fn of(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
+        let mut needs = Needs { syms: BTreeMap::new(), buffers: BTreeSet::new() };
+        let mut made = Made { syms: BTreeSet::from([Sym::Loop(id)]), buffers: BTreeSet::new() };
+        needs.collect(body, &mut made, program);
+        let internal = |buf: &BufId| program.buffers[*buf].role == BufferRole::Internal;
+        needs.syms.retain(|s, _| !made.syms.contains(s) && !matches!(s, Sym::Buffer { buf, .. } if !internal(buf)));
+        needs.buffers.retain(|buf| !made.buffers.contains(buf) && internal(buf));
+        needs
+    }
+
+    fn collect(&mut self, s: &Stmt, made: &mut Made, program: &Program) {
+        match s {
+            Stmt::Let { bindings, .. } => made.syms.extend(bindings.iter().map(|(s, _)| *s)),
+            Stmt::For(l) => {
+                made.syms.insert(Sym::Loop(l.id));
+            }
+            Stmt::Alloc { buf, .. } => {
+                made.buffers.insert(*buf);
+            }
+            Stmt::Store { buf, .. } => {
+                self.buffers.insert(*buf);
+            }
+            Stmt::Launch { task, .. } => {
+                let inner = &program.tasks[*task];
+                self.syms.extend(inner.captures.iter().copied());
+                self.buffers.extend(inner.buffers.iter().copied());
+            }
+            _ => {}
+        }
+        visit::for_each_expr(s, |e| {
+            visit::for_each_node(e, &mut |n| match n.kind() {
+                ExprKind::Sym(s) => {
+                    self.syms.insert(*s, n.ty());
+                }
+                ExprKind::Load { buf, .. } => {
+                    self.buffers.insert(*buf);
+                }
+                _ => {}
+            });
+        });
+        visit::for_each_stmt(s, |inner| self.collect(inner, made, program));
+    }
+}
+
+/// What a body makes itself.
+struct Made {
+    syms: BTreeSet<Sym>,
+    buffers: BTreeSet<BufId>,
+}

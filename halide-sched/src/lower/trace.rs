@@ -1,0 +1,130 @@
+//! What lowering decided, as a value: for every pass what it did, what it did not do and why, and where asked for the
+//! program after it. `explain`, the report and tests read it; nothing in lowering does.
+
+use crate::ir::Program;
+use std::fmt;
+use std::time::Duration;
+
+/// The record of one lowering, pass by pass.
+#[derive(Clone, Debug, Default)]
+pub struct LoweringTrace {
+    /// The passes in the order in which they ran.
+    pub passes: Vec<PassTrace>,
+    /// Whether [`LoweringTrace::finish`] keeps a copy of the program.
+    keep_programs: bool,
+}
+
+/// The record of one pass.
+#[derive(Clone, Debug)]
+pub struct PassTrace {
+    /// The name of its file and function.
+    pub name: &'static str,
+    /// What it decided, in order.
+    pub decisions: Vec<Decision>,
+    /// The program after it, if snapshots were asked for.
+    pub after: Option<Program>,
+    /// How long it took, if the caller measured it: lowering itself reads no clock.
+    pub time: Option<Duration>,
+}
+
+/// One decision of a pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The Func, buffer or loop it is about, by name.
+    pub subject: String,
+    /// What was decided.
+    pub outcome: Outcome,
+}
+
+/// What was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The pass did this: "vectorized by 8".
+    Did(String),
+    /// The pass did not do this, and why.
+    DidNot {
+        /// What was not done: "vectorized".
+        what: String,
+        /// The reason: "its lanes store to one place".
+        because: String,
+    },
+}
+
+impl LoweringTrace {
+    /// An empty record of decisions.
+    pub fn new() -> LoweringTrace {
+        LoweringTrace::default()
+    }
+    /// An empty record that also keeps the program after every pass.
+    pub fn with_programs() -> LoweringTrace {
+        LoweringTrace { keep_programs: true, ..LoweringTrace::default() }
+    }
+    /// Opens the record of the pass `name`; decisions that follow are its.
+    pub fn begin(&mut self, name: &'static str) {
+        self.passes.push(PassTrace { name, decisions: Vec::new(), after: None, time: None });
+    }
+    /// Closes the record of the current pass.
+    pub fn finish(&mut self, program: &Program, time: Option<Duration>) {
+        let after = self.keep_programs.then(|| program.clone());
+        let pass = self.current();
+        pass.after = after;
+        pass.time = time;
+    }
+    /// Records that the current pass did `what` to `subject`.
+    pub fn did(&mut self, subject: impl Into<String>, what: impl Into<String>) {
+        let decision = Decision { subject: subject.into(), outcome: Outcome::Did(what.into()) };
+        self.current().decisions.push(decision);
+    }
+    /// Records that the current pass did not do `what` to `subject`, and why.
+    pub fn did_not(&mut self, subject: impl Into<String>, what: impl Into<String>, because: impl Into<String>) {
+        let outcome = Outcome::DidNot { what: what.into(), because: because.into() };
+        self.current().decisions.push(Decision { subject: subject.into(), outcome });
+    }
+
+    /// The pass that decisions belong to; a pass that runs alone (in a test) gets a record without a name.
+    fn current(&mut self) -> &mut PassTrace {
+        if self.passes.is_empty() {
+            self.begin("");
+        }
+        self.passes.last_mut().expect("a pass was begun")
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.outcome {
+            Outcome::Did(what) => write!(f, "{}: {what}", self.subject),
+            Outcome::DidNot { what, because } => write!(f, "{}: not {what}, because {because}", self.subject),
+        }
+    }
+}
+
+impl fmt::Display for LoweringTrace {
+    /// The decisions under the names of their passes; passes that decided nothing are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for pass in self.passes.iter().filter(|p| !p.decisions.is_empty()) {
+            writeln!(f, "{}:", pass.name)?;
+            for decision in &pass.decisions {
+                writeln!(f, "  {decision}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_decisions_under_their_pass() {
+        let mut trace = LoweringTrace::new();
+        trace.begin("unroll");
+        trace.begin("vectorize");
+        trace.did("blur.xi", "vectorized by 8");
+        trace.did_not("hist.rx", "vectorized", "its lanes store to one place");
+        let expected = "vectorize:\n  blur.xi: vectorized by 8\n  \
+                        hist.rx: not vectorized, because its lanes store to one place\n";
+        assert_eq!(trace.to_string(), expected);
+    }
+}

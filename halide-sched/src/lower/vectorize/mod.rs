@@ -1,0 +1,92 @@
+//! Turns vectorized loops into vector expressions.
+//!
+//! Before: `Stage::Flat`. After: `Stage::Shaped`; the loop variable has become a ramp, what depends on it is a vector
+//! with a lane per iteration, and what does not stays scalar.
+//!
+//! - A name for a value that varies becomes a name for a vector; index arithmetic on ramps stays a ramp, so that
+//!   accesses that were linear in the loop variable are dense or strided, and all others are gathers and scatters.
+//! - A condition that varies becomes a mask on the stores, and on the loads, that it guards.
+//! - An allocation inside the loop gets room for every lane, the lanes of one element side by side.
+//! - A loop inside runs for all lanes at once; where its bounds vary, it runs as long as any lane needs.
+//! - Of two nested vectorized loops, the outer one is copied out.
+//!
+//! Iterations are independent where they are vectorized (`plan` saw to it), so all lanes may run a statement before any
+//! runs the next. Where the code itself shows otherwise, the loop stays serial, and the trace says why.
+
+mod body;
+mod vary;
+
+use super::trace::LoweringTrace;
+use super::unroll::copies;
+use super::{copy, walk};
+use crate::ir::{For, ForKind, Program, Stage, Stmt, build};
+
+/// The most lanes that one vector gets; longer loops become loops over vectors of a divisor.
+const MOST_LANES: i64 = 256;
+/// Up to how many lanes those have.
+const CHUNK_LANES: i64 = 64;
+
+/// Replaces every vectorized loop by vector expressions.
+pub fn vectorize(program: Program, trace: &mut LoweringTrace) -> Program {
+    let mut program = walk::map_body(program, |body, program| statement(&mut Vectorize { program, trace }, body));
+    program.stage = Stage::Shaped;
+    program
+}
+
+struct Vectorize<'p> {
+    program: &'p mut Program,
+    trace: &'p mut LoweringTrace,
+}
+
+fn statement(cx: &mut Vectorize<'_>, s: Stmt) -> Stmt {
+    match s {
+        Stmt::For(l) if l.kind == ForKind::Vectorized => vectorized(cx, *l),
+        other => walk::map_stmt(other, cx, |_, e| e.clone(), statement),
+    }
+}
+
+fn vectorized(cx: &mut Vectorize<'_>, l: For) -> Stmt {
+    let name = cx.program.loops[l.id].clone();
+    let Some(extent) = build::as_int(&l.extent) else {
+        cx.trace.did_not(name, "vectorized", "its extent is not a constant");
+        return serial(cx, l);
+    };
+    let nested = walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(i) if i.kind == ForKind::Vectorized));
+    if nested || extent <= 1 {
+        cx.trace.did(name, format!("copied {extent} times around the vectors inside"));
+        let copied = copies(l, extent, cx.program);
+        return statement(cx, copied);
+    }
+    if extent > MOST_LANES {
+        return chunked(cx, l, extent);
+    }
+    match body::widen(&l, extent as u16, cx.program) {
+        Ok(made) => {
+            cx.trace.did(name, format!("vectorized by {extent}"));
+            made
+        }
+        Err(because) => {
+            cx.trace.did_not(name, "vectorized", because);
+            serial(cx, l)
+        }
+    }
+}
+
+fn serial(cx: &mut Vectorize<'_>, l: For) -> Stmt {
+    statement(cx, Stmt::For(Box::new(For { kind: ForKind::Serial, ..l })))
+}
+
+/// A loop that is too long for one vector as a serial loop over vectors.
+fn chunked(cx: &mut Vectorize<'_>, l: For, extent: i64) -> Stmt {
+    let lanes = (1..=CHUNK_LANES).rev().find(|n| extent % n == 0).unwrap_or(1);
+    if lanes == 1 {
+        let name = cx.program.loops[l.id].clone();
+        cx.trace.did_not(name, "vectorized", format!("{extent} lanes are too many and have no divisor to go by"));
+        return serial(cx, l);
+    }
+    let chunk = copy::fresh_loop(cx.program, l.id);
+    let first = build::add(l.min.clone(), build::mul(build::loop_var(chunk), build::int(lanes)));
+    let inner = For { min: first, extent: build::int(lanes), ..l };
+    let body = vectorized(cx, inner);
+    build::for_loop(chunk, ForKind::Serial, build::int(0), build::int(extent / lanes), body)
+}
