@@ -5,9 +5,16 @@
 
 pub mod build;
 mod expr;
+mod fault;
+pub mod print;
+#[cfg(test)]
+mod samples;
 mod stmt;
 mod sym;
+mod typing;
+pub mod verify;
 pub mod visit;
+mod words;
 
 pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
 pub use stmt::{For, ForKind, Stmt, Task};
@@ -32,7 +39,7 @@ pub enum Stage {
 }
 
 /// A program: a statement and the tables that its ids index.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// How far it has been lowered.
     pub stage: Stage,

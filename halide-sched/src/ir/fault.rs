@@ -1,0 +1,132 @@
+//! What a fault says to the user: one sentence with the buffer, the dimension, what is needed and what is there, and
+//! a hint.
+
+use super::{Fault, Program};
+
+impl Fault {
+    /// How many arguments an `Assert` gives it; `None` where any number is right.
+    pub fn arity(&self) -> Option<usize> {
+        match self {
+            Fault::InputTooSmall { .. } | Fault::OutputRegion { .. } => Some(4),
+            Fault::Stride { .. } | Fault::IndexOverflow { .. } => Some(2),
+            Fault::OutOfMemory { .. } => Some(1),
+            Fault::Promise { .. } => None,
+            Fault::NotThisVariant => Some(0),
+        }
+    }
+
+    /// The sentence for a user; `args` are those that the failed `Assert` gave.
+    pub fn message(&self, program: &Program, args: &[i64]) -> String {
+        let name = |buf| program.buffers.get(buf).map_or("?", |b: &super::BufferInfo| b.name.as_str());
+        match self {
+            Fault::InputTooSmall { buf, dim } => {
+                let [need, have] = intervals(args);
+                format!(
+                    "input `{}` is too small in dimension {dim}: {need} is read, but it has {have}; give a larger image, \
+                     a smaller output, or a boundary condition",
+                    name(*buf)
+                )
+            }
+            Fault::OutputRegion { buf, dim, reason } => {
+                let [need, have] = intervals(args);
+                format!(
+                    "output `{}` does not suit the schedule in dimension {dim}: {need} is needed, but it has {have}, \
+                     and {reason}; choose another output size or another schedule",
+                    name(*buf)
+                )
+            }
+            Fault::Stride { buf, dim } => {
+                let [want, have] = numbers(args);
+                format!(
+                    "buffer `{}` has stride {have} in dimension {dim}, but stride {want} is needed; copy it to a dense \
+                     buffer, or allow this stride in the schedule",
+                    name(*buf)
+                )
+            }
+            Fault::IndexOverflow { name, dim } => {
+                let [min, max] = numbers(args);
+                format!(
+                    "coordinates of `{name}` in dimension {dim} leave the range of i32: {min} to {max}; compute a \
+                     smaller output or check the parameters"
+                )
+            }
+            Fault::OutOfMemory { buf } => {
+                let [bytes] = numbers(args);
+                format!(
+                    "cannot allocate {bytes} bytes for `{}`; compute a smaller output, or store it at an inner loop",
+                    name(*buf)
+                )
+            }
+            Fault::Promise { what } if args.is_empty() => {
+                format!("the schedule promises what does not hold: {what}; drop the promise or change the call")
+            }
+            Fault::Promise { what } => {
+                let values: Vec<String> = args.iter().map(i64::to_string).collect();
+                format!(
+                    "the schedule promises what does not hold: {what} (here {}); drop the promise or change the call",
+                    values.join(", ")
+                )
+            }
+            Fault::NotThisVariant => {
+                "this variant of the code does not serve the given sizes; compile the schedule for them".to_string()
+            }
+        }
+    }
+}
+
+/// The first arguments; 0 where one is missing, so that a malformed program still gives a message.
+fn numbers<const N: usize>(args: &[i64]) -> [i64; N] {
+    std::array::from_fn(|i| args.get(i).copied().unwrap_or(0))
+}
+
+/// `needed min, needed max, actual min, actual max` as two intervals.
+fn intervals(args: &[i64]) -> [String; 2] {
+    let [a, b, c, d] = numbers(args);
+    [interval(a, b), interval(c, d)]
+}
+
+fn interval(min: i64, max: i64) -> String {
+    if max < min { "nothing".to_string() } else { format!("{min} to {max}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::blur_bounded;
+    use super::*;
+    use crate::ir::BufId;
+
+    #[test]
+    fn every_fault_names_what_is_wrong() {
+        let program = blur_bounded(false);
+        let (buf, dim) = (BufId(0), 1);
+        let cases = [
+            (
+                Fault::InputTooSmall { buf, dim },
+                vec![0, 9, 0, 7],
+                "input `input` is too small in dimension 1: 0 to 9 is read, but it has 0 to 7",
+            ),
+            (Fault::InputTooSmall { buf, dim }, vec![0, 9, 0, -1], "but it has nothing"),
+            (
+                Fault::OutputRegion { buf, dim, reason: "R".into() },
+                vec![0, 7, 0, 6],
+                "0 to 7 is needed, but it has 0 to 6, and R",
+            ),
+            (Fault::Stride { buf, dim }, vec![1, 3], "has stride 3 in dimension 1, but stride 1 is needed"),
+            (
+                Fault::IndexOverflow { name: "f".into(), dim },
+                vec![-1, 1 << 31],
+                "`f` in dimension 1 leave the range of i32: -1 to 2147483648",
+            ),
+            (Fault::OutOfMemory { buf }, vec![123], "cannot allocate 123 bytes for `input`"),
+            (Fault::Promise { what: "bound(x, 0, 8)".into() }, vec![4], "bound(x, 0, 8) (here 4)"),
+            (Fault::Promise { what: "P".into() }, vec![], "does not hold: P;"),
+            (Fault::NotThisVariant, vec![], "does not serve"),
+        ];
+        for (fault, args, part) in cases {
+            assert!(fault.arity().is_none_or(|n| n == args.len()));
+            let text = fault.message(&program, &args);
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(Fault::Stride { buf: BufId(99), dim }.message(&program, &[]).contains("`?`"));
+    }
+}

@@ -1,0 +1,98 @@
+//! A whole program as text: its tables, its tasks, its body.
+
+use super::{Printer, named};
+use crate::ir::typing::type_name;
+use crate::ir::words::{MEMORIES, STAGES, word};
+use crate::ir::{BufId, BufferInfo, BufferRole, Fault, Memory, Program, Task};
+
+impl Printer<'_> {
+    pub(super) fn program(&mut self, p: &Program) {
+        self.line(|out| out.push(&format!("program {}", word(&STAGES, &p.stage).unwrap_or("?"))));
+        for (id, (name, ty)) in p.params.enumerate() {
+            self.line(|out| out.push(&format!("param {}: {ty}", named(Some(name), format!("{id:?}")))));
+        }
+        for (id, info) in p.buffers.enumerate() {
+            self.line(|out| out.buffer_row(id, info));
+        }
+        for (id, buf) in p.image_buffers.enumerate() {
+            self.line(|out| out.push(&format!("image {id:?} = {buf:?}")));
+        }
+        for (id, bufs) in p.func_buffers.enumerate() {
+            let bufs: Vec<String> = bufs.iter().map(|b| format!("{b:?}")).collect();
+            self.line(|out| out.push(&format!("func {id:?} = ({})", bufs.join(", "))));
+        }
+        for (id, name) in p.loops.enumerate() {
+            self.line(|out| out.push(&format!("loop {}", named(Some(name), format!("{id:?}")))));
+        }
+        for (id, fault) in p.faults.enumerate() {
+            self.line(|out| out.push(&format!("fault {id:?} = {}", fault_row(fault))));
+        }
+        for name in &p.counters {
+            self.line(|out| out.push(&format!("counter {name:?}")));
+        }
+        self.line(|out| out.push(&format!("temps {}", p.next_temp)));
+        for (id, task) in p.tasks.enumerate() {
+            self.start();
+            self.push(&format!("{id:?} "));
+            self.task(task);
+        }
+        self.start();
+        self.push("body ");
+        self.block(|out| out.list(&p.body));
+    }
+
+    fn buffer_row(&mut self, id: BufId, info: &BufferInfo) {
+        let role = match info.role {
+            BufferRole::Input(image) => format!("input {image:?}"),
+            BufferRole::Output(n) => format!("output {n}"),
+            BufferRole::Internal => "internal".to_string(),
+        };
+        let text =
+            format!("buffer {}: {} dims {} {role}", named(Some(&info.name), format!("{id:?}")), info.elem, info.dims);
+        self.push(&text);
+        if !info.order.iter().copied().eq(0..info.dims) {
+            self.push(&format!(" order {:?}", info.order));
+        }
+        if info.align.len() != info.dims || info.align.iter().any(|&a| a != 1) {
+            self.push(&format!(" align {:?}", info.align));
+        }
+        if info.fold.len() != info.dims || info.fold.iter().any(Option::is_some) {
+            let folds: Vec<String> =
+                info.fold.iter().map(|f| f.map_or("none".to_string(), |n| n.to_string())).collect();
+            self.push(&format!(" fold [{}]", folds.join(", ")));
+        }
+        if let Some(dim) = info.unit_stride {
+            self.push(&format!(" unit_stride {dim}"));
+        }
+        if info.memory != Memory::Auto {
+            self.push(&format!(" memory {}", word(&MEMORIES, &info.memory).unwrap_or("?")));
+        }
+    }
+
+    fn task(&mut self, task: &Task) {
+        let captures: Vec<String> =
+            task.captures.iter().map(|(s, ty)| format!("{}: {}", self.sym(*s), type_name(*ty))).collect();
+        let buffers: Vec<String> = task.buffers.iter().map(|b| self.buf(*b)).collect();
+        let head =
+            format!("{} captures ({}) buffers ({}) ", self.loop_id(task.id), captures.join(", "), buffers.join(", "));
+        self.push(&head);
+        for (s, ty) in &task.captures {
+            if let crate::ir::Sym::Temp(n) = s {
+                self.temps.insert(*n, *ty);
+            }
+        }
+        self.block(|out| out.list(&task.body));
+    }
+}
+
+fn fault_row(fault: &Fault) -> String {
+    match fault {
+        Fault::InputTooSmall { buf, dim } => format!("input_too_small {buf:?} dim {dim}"),
+        Fault::OutputRegion { buf, dim, reason } => format!("output_region {buf:?} dim {dim} {reason:?}"),
+        Fault::Stride { buf, dim } => format!("stride {buf:?} dim {dim}"),
+        Fault::IndexOverflow { name, dim } => format!("index_overflow {name:?} dim {dim}"),
+        Fault::OutOfMemory { buf } => format!("out_of_memory {buf:?}"),
+        Fault::Promise { what } => format!("promise {what:?}"),
+        Fault::NotThisVariant => "not_this_variant".to_string(),
+    }
+}

@@ -1,0 +1,458 @@
+//! Checks that a program is well formed for its [`Stage`]. Run after every pass in debug and test builds.
+//!
+//! At every stage:
+//! - Ids index their tables; table rows are consistent (one entry per dimension, unique buffer names, an order that is
+//!   a permutation, positive alignments and folds).
+//! - Every expression has the type that its smart constructor gives it. Bounds of loops, sizes and arguments of faults
+//!   are scalar Index, conditions of `If` and `Assert` scalar `Bool`.
+//! - A symbol that is not a `Temp` is bound to a scalar Index. Temps and loop variables are bound where they are used.
+//!   Every loop has an id of its own. Properties of inputs and outputs are given by the caller and never bound.
+//! - Coordinates and values agree in lanes with each other and with their mask; values have their buffer's type.
+//! - Inputs are never written. An internal buffer is used only inside its `Realize` or `Alloc`, which do not nest.
+//! - An `Assert` gives its fault as many arguments as the fault's message shows.
+//! - No block directly holds a block.
+//!
+//! By stage:
+//! - until `Nest` only: `Sym::Bound`, `Sym::Stored` and properties of internal buffers may be free.
+//! - before `Flat`: no `Alloc`, `Load`, `Store`. From `Flat` on: no `Realize`, `Read`, `Provide`, and each symbol is
+//!   bound once in the whole program.
+//! - before `Shaped`: all expressions are scalar. From `Shaped` on: no `Vectorized` or `Unrolled` loops.
+//! - before `Final`: no tasks. `Final`: no `Parallel` loops; a task uses nothing but its variable, captures, listed
+//!   buffers and what the caller gives; captures and buffers are available, with these types, at each launch; tasks do
+//!   not launch themselves.
+//!
+//! The cost is near-linear: a shared expression is visited once for as long as the scopes it depends on stay open.
+
+mod expr;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use super::build::as_int;
+use super::stmt::{For, ForKind, Stmt, Task};
+use super::sym::{BufId, FaultId, LoopId, Sym, TaskId};
+use super::{BufferRole, Elem, Expr, Program, Stage, Type, print};
+use halide_core::ids::{FuncId, Id};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+
+/// A rule that does not hold: always a bug of the pass that made the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VerifyError {
+    /// The enclosing loops, Funcs and tasks, outermost first; empty at the top.
+    pub place: String,
+    /// Which rule, and what breaks it.
+    pub message: String,
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.place, self.message) }
+    }
+}
+
+/// Checks every rule of the program's stage; the error lists what does not hold (the first hundred).
+pub fn verify(program: &Program) -> Result<(), Vec<VerifyError>> {
+    let mut v = Verifier::new(program);
+    v.tables();
+    v.enter_root();
+    v.stmt(&program.body);
+    for (id, task) in program.tasks.enumerate() {
+        v.task(id, task);
+    }
+    v.launch_cycles();
+    if v.errors.is_empty() { Ok(()) } else { Err(v.errors) }
+}
+
+/// No more errors than this are collected: one bug tends to break many nodes.
+const MOST_ERRORS: usize = 100;
+
+/// One enclosing construct, for messages.
+#[derive(Clone, Copy)]
+enum Place {
+    Loop(LoopId),
+    Func(FuncId),
+    Task(TaskId),
+}
+
+struct Verifier<'a> {
+    program: &'a Program,
+    errors: Vec<VerifyError>,
+    place: Vec<Place>,
+    /// Serial numbers of the open scopes, outermost first. A scope binds symbols or makes buffers available.
+    scopes: Vec<u32>,
+    next_serial: u32,
+    /// Where each symbol is bound (a position in `scopes`) and its type, innermost binding last.
+    bound: HashMap<Sym, Vec<(usize, Type)>>,
+    /// Where each internal buffer was made available.
+    available: HashMap<BufId, usize>,
+    /// For each checked node: position and serial of the innermost scope that it depends on.
+    checked: HashMap<usize, (usize, u32)>,
+    /// Symbols that were bound somewhere, for the rule that each is bound once.
+    ever_bound: HashSet<Sym>,
+    loops: HashSet<LoopId>,
+    /// Which tasks launch which.
+    launches: BTreeMap<TaskId, Vec<TaskId>>,
+}
+
+impl<'a> Verifier<'a> {
+    fn new(program: &'a Program) -> Verifier<'a> {
+        Verifier {
+            program,
+            errors: Vec::new(),
+            place: Vec::new(),
+            scopes: Vec::new(),
+            next_serial: 0,
+            bound: HashMap::new(),
+            available: HashMap::new(),
+            checked: HashMap::new(),
+            ever_bound: HashSet::new(),
+            loops: HashSet::new(),
+            launches: BTreeMap::new(),
+        }
+    }
+
+    fn error(&mut self, message: impl Into<String>) {
+        if self.errors.len() < MOST_ERRORS {
+            let place: Vec<String> = self.place.iter().map(|p| self.place_text(*p)).collect();
+            self.errors.push(VerifyError { place: place.join(" > "), message: message.into() });
+        }
+    }
+
+    fn place_text(&self, place: Place) -> String {
+        match place {
+            Place::Loop(id) => print::sym_in(Sym::Loop(id), self.program),
+            Place::Func(id) => print::func_in(id, self.program),
+            Place::Task(id) => format!("{id:?}"),
+        }
+    }
+
+    /// `what`, and the expression as text, cut where it is long.
+    fn bad(&mut self, what: impl fmt::Display, e: &Expr) {
+        let text = print::expr_in(e, self.program);
+        let short: String = text.chars().take(160).collect();
+        let dots = if short.len() < text.len() { "..." } else { "" };
+        self.error(format!("{what}: {short}{dots}"));
+    }
+
+    fn stage(&self) -> Stage {
+        self.program.stage
+    }
+
+    /// A fresh outermost scope: of the program, or of a task.
+    fn enter_root(&mut self) {
+        self.scopes.clear();
+        self.bound.clear();
+        self.available.clear();
+        self.open();
+    }
+
+    fn open(&mut self) {
+        self.scopes.push(self.next_serial);
+        self.next_serial += 1;
+    }
+
+    fn depth(&self) -> usize {
+        self.scopes.len() - 1
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        match s {
+            Stmt::Block(list) => self.block(list),
+            Stmt::Let { bindings, body } => self.let_in(bindings, body),
+            Stmt::For(l) => self.for_loop(l),
+            Stmt::If { cond, then, otherwise } => {
+                self.scalar(cond, Type::BOOL, "a condition");
+                self.stmt(then);
+                self.stmt(otherwise);
+            }
+            Stmt::Assert { cond, fault, args } => self.assert(cond, *fault, args),
+            Stmt::Produce { func, body } => {
+                self.known_func(*func);
+                self.inside(Place::Func(*func), |v| v.stmt(body));
+            }
+            Stmt::Realize { func, bounds, body } => self.realize(*func, bounds, body),
+            Stmt::Provide { func, args, values, mask } => self.provide(*func, args, values, mask.as_ref()),
+            Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
+            Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
+            Stmt::Count { counter, amount } => {
+                if *counter as usize >= self.program.counters.len() {
+                    self.error(format!("counter {counter} is not in the table"));
+                }
+                self.scalar(amount, Type::INDEX, "the amount of a count");
+            }
+            Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),
+        }
+    }
+
+    fn inside(&mut self, place: Place, f: impl FnOnce(&mut Self)) {
+        self.place.push(place);
+        f(self);
+        self.place.pop();
+    }
+
+    fn block(&mut self, list: &[Stmt]) {
+        for s in list {
+            if matches!(s, Stmt::Block(_)) {
+                self.error("a block directly in a block");
+            }
+            self.stmt(s);
+        }
+    }
+
+    fn let_in(&mut self, bindings: &[(Sym, Expr)], body: &Stmt) {
+        self.open();
+        for (s, value) in bindings {
+            self.expr(value);
+            if !matches!(s, Sym::Temp(_)) && value.ty() != Type::INDEX {
+                self.bad(format!("{} is bound to {}, not to a scalar Index", self.sym(*s), value.ty()), value);
+            }
+            if let Sym::Buffer { buf, .. } = s
+                && self.program.buffers.get(*buf).is_some_and(|b| b.role != BufferRole::Internal)
+            {
+                self.error(format!("{} belongs to the caller and is bound", self.sym(*s)));
+            }
+            self.bind(*s, value.ty());
+        }
+        self.stmt(body);
+        for (s, _) in bindings.iter().rev() {
+            self.unbind(*s);
+        }
+        self.scopes.pop();
+    }
+
+    /// Binds a symbol in the innermost scope.
+    fn bind(&mut self, s: Sym, ty: Type) {
+        self.known_sym(s);
+        if !self.ever_bound.insert(s) && self.stage() >= Stage::Flat {
+            self.error(format!("{} is bound twice", self.sym(s)));
+        }
+        let depth = self.depth();
+        self.bound.entry(s).or_default().push((depth, ty));
+    }
+
+    fn unbind(&mut self, s: Sym) {
+        if let Some(stack) = self.bound.get_mut(&s) {
+            stack.pop();
+        }
+    }
+
+    fn for_loop(&mut self, l: &For) {
+        self.scalar(&l.min, Type::INDEX, "the min of a loop");
+        self.scalar(&l.extent, Type::INDEX, "the extent of a loop");
+        if !self.loops.insert(l.id) {
+            self.error(format!("two loops are {}", self.sym(Sym::Loop(l.id))));
+        }
+        let gone = match l.kind {
+            ForKind::Serial => false,
+            ForKind::Parallel => self.stage() >= Stage::Final,
+            ForKind::Vectorized | ForKind::Unrolled => self.stage() >= Stage::Shaped,
+        };
+        if gone {
+            self.error(format!("{} is {:?} at {:?}", self.sym(Sym::Loop(l.id)), l.kind, self.stage()));
+        }
+        self.open();
+        self.bind(Sym::Loop(l.id), Type::INDEX);
+        self.inside(Place::Loop(l.id), |v| v.stmt(&l.body));
+        self.unbind(Sym::Loop(l.id));
+        self.scopes.pop();
+    }
+
+    fn assert(&mut self, cond: &Expr, fault: FaultId, args: &[Expr]) {
+        self.scalar(cond, Type::BOOL, "an asserted condition");
+        match self.program.faults.get(fault).map(|f| f.arity()) {
+            None => self.error(format!("{fault:?} is not in the table")),
+            Some(Some(n)) if n != args.len() => {
+                self.error(format!("{fault:?} takes {n} arguments and gets {}", args.len()));
+            }
+            Some(_) => {}
+        }
+        for a in args {
+            self.scalar(a, Type::INDEX, "an argument of a fault");
+        }
+    }
+
+    fn realize(&mut self, func: FuncId, bounds: &[(Expr, Expr)], body: &Stmt) {
+        self.until_flat("Realize");
+        for (min, extent) in bounds {
+            self.scalar(min, Type::INDEX, "the min of a realization");
+            self.scalar(extent, Type::INDEX, "the extent of a realization");
+        }
+        let bufs = self.program.func_buffers.get(func).cloned().unwrap_or_default();
+        self.known_func(func);
+        for &b in &bufs {
+            if self.program.buffers.get(b).is_some_and(|info| info.dims != bounds.len()) {
+                self.error(format!("{} is realized in {} dimensions", self.buf(b), bounds.len()));
+            }
+        }
+        self.storage(&bufs, |v| v.inside(Place::Func(func), |v| v.stmt(body)));
+    }
+
+    /// Checks `body` in a scope where `bufs` are available.
+    fn storage(&mut self, bufs: &[BufId], body: impl FnOnce(&mut Self)) {
+        self.open();
+        let depth = self.depth();
+        for &b in bufs {
+            match self.program.buffers.get(b).map(|info| info.role) {
+                None => self.error(format!("{b:?} is not in the table")),
+                Some(BufferRole::Internal) => {}
+                Some(_) => self.error(format!("{} is the caller's and is allocated", self.buf(b))),
+            }
+            if self.available.insert(b, depth).is_some() {
+                self.error(format!("{} is allocated inside its own allocation", self.buf(b)));
+            }
+        }
+        body(self);
+        for b in bufs {
+            self.available.remove(b);
+        }
+        self.scopes.pop();
+    }
+
+    fn provide(&mut self, func: FuncId, args: &[Expr], values: &[(BufId, Expr)], mask: Option<&Expr>) {
+        self.until_flat("Provide");
+        self.known_func(func);
+        let lanes = args.first().or(values.first().map(|(_, v)| v)).map_or(1, Expr::lanes);
+        for a in args {
+            self.typed(a, Type::INDEX.with_lanes(lanes), "a coordinate");
+        }
+        self.mask(mask, lanes);
+        for (i, (buf, value)) in values.iter().enumerate() {
+            self.written(*buf, value, lanes);
+            let own = self.program.func_buffers.get(func).is_some_and(|bufs| bufs.contains(buf));
+            if !own {
+                self.error(format!("{} is not a buffer of {}", self.buf(*buf), print::func_in(func, self.program)));
+            }
+            if values[..i].iter().any(|(b, _)| b == buf) {
+                self.error(format!("{} is stored twice at once", self.buf(*buf)));
+            }
+            if self.program.buffers.get(*buf).is_some_and(|info| info.dims != args.len()) {
+                self.error(format!("{} is stored at {} coordinates", self.buf(*buf), args.len()));
+            }
+        }
+    }
+
+    fn alloc(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, body: &Stmt) {
+        self.since_flat("Alloc");
+        self.scalar(count, Type::INDEX, "the size of an allocation");
+        if let Some(n) = as_int(count)
+            && (n < 0 || constant.is_some_and(|c| n as u64 > c))
+        {
+            self.error(format!("{} has {n} elements, bounded by {constant:?}", self.buf(buf)));
+        }
+        self.storage(&[buf], |v| v.stmt(body));
+    }
+
+    fn store(&mut self, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) {
+        self.since_flat("Store");
+        let lanes = index.lanes();
+        self.typed(index, Type::INDEX.with_lanes(lanes), "the index of a store");
+        self.mask(mask, lanes);
+        self.written(buf, value, lanes);
+    }
+
+    /// A value of `lanes` lanes stored to `buf`.
+    fn written(&mut self, buf: BufId, value: &Expr, lanes: u16) {
+        match self.program.buffers.get(buf) {
+            Some(info) => {
+                let ty = Type { elem: Elem::Data(info.elem), lanes };
+                self.typed(value, ty, "a stored value");
+                if matches!(info.role, BufferRole::Input(_)) {
+                    self.error(format!("{} is an input and is written", self.buf(buf)));
+                }
+            }
+            None => {
+                self.expr(value);
+            }
+        }
+        self.used(buf);
+    }
+
+    fn mask(&mut self, mask: Option<&Expr>, lanes: u16) {
+        if let Some(m) = mask {
+            self.typed(m, Type::BOOL.with_lanes(lanes), "a mask");
+        }
+    }
+
+    fn launch(&mut self, task: TaskId, min: &Expr, extent: &Expr) {
+        self.scalar(min, Type::INDEX, "the min of a launch");
+        self.scalar(extent, Type::INDEX, "the extent of a launch");
+        if self.stage() < Stage::Final {
+            self.error(format!("a Launch at {:?}", self.stage()));
+        }
+        if let Some(Place::Task(from)) = self.place.iter().find(|p| matches!(p, Place::Task(_))) {
+            self.launches.entry(*from).or_default().push(task);
+        }
+        let Some(info) = self.program.tasks.get(task) else {
+            return self.error(format!("{task:?} is not in the table"));
+        };
+        for (s, ty) in &info.captures {
+            let here = self.bound.get(s).and_then(|stack| stack.last()).map(|(_, ty)| *ty);
+            if here != Some(*ty) {
+                let found = here.map_or("not bound".to_string(), |t| t.to_string());
+                self.error(format!("{task:?} captures {} of {ty}, which is {found} at its launch", self.sym(*s)));
+            }
+        }
+        for buf in &info.buffers {
+            self.used(*buf);
+        }
+    }
+
+    fn task(&mut self, id: TaskId, task: &Task) {
+        if self.stage() < Stage::Final {
+            self.error(format!("{id:?} at {:?}", self.stage()));
+        }
+        self.enter_root();
+        if !self.loops.insert(task.id) {
+            self.error(format!("two loops are {}", self.sym(Sym::Loop(task.id))));
+        }
+        for (s, ty) in &task.captures {
+            self.known_sym(*s);
+            if self.bound.insert(*s, vec![(0, *ty)]).is_some() {
+                self.error(format!("{id:?} captures {} twice", self.sym(*s)));
+            }
+            if !matches!(s, Sym::Temp(_)) && *ty != Type::INDEX {
+                self.error(format!("{id:?} captures {} as {ty}", self.sym(*s)));
+            }
+        }
+        self.bind(Sym::Loop(task.id), Type::INDEX);
+        self.inside(Place::Task(id), |v| v.storage(&task.buffers, |v| v.stmt(&task.body)));
+    }
+
+    /// No task launches itself, directly or through others.
+    fn launch_cycles(&mut self) {
+        for start in self.program.tasks.ids() {
+            let mut reached = HashSet::new();
+            let mut todo = self.launches.get(&start).cloned().unwrap_or_default();
+            while let Some(task) = todo.pop() {
+                if task == start {
+                    self.error(format!("{start:?} launches itself"));
+                    break;
+                }
+                if reached.insert(task.index()) {
+                    todo.extend(self.launches.get(&task).into_iter().flatten());
+                }
+            }
+        }
+    }
+
+    fn until_flat(&mut self, what: &str) {
+        if self.stage() >= Stage::Flat {
+            self.error(format!("a {what} at {:?}", self.stage()));
+        }
+    }
+
+    fn since_flat(&mut self, what: &str) {
+        if self.stage() < Stage::Flat {
+            self.error(format!("{what} at {:?}", self.stage()));
+        }
+    }
+
+    fn sym(&self, s: Sym) -> String {
+        print::sym_in(s, self.program)
+    }
+
+    fn buf(&self, b: BufId) -> String {
+        print::buf_in(b, self.program)
+    }
+}

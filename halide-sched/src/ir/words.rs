@@ -1,0 +1,131 @@
+//! The words of the text form of loop IR: one table per kind of operator, of the printer and the parser.
+
+use super::expr::Intrinsic;
+use super::stmt::ForKind;
+use super::sym::{DimField, Edge};
+use super::{Memory, Stage};
+use halide_core::ops::{BinOp, MathFn, UnOp};
+
+/// Binding strength of prefix operators; an operand that binds at least as strongly needs no parentheses.
+pub(super) const PREFIX: u8 = 10;
+/// Binding strength of comparisons, which do not chain.
+pub(super) const COMPARISON: u8 = 3;
+
+/// Infix operators and how strongly they bind. On `Bool`, [`BinOp::BitAnd`] and [`BinOp::BitOr`] are `&&` and `||`.
+pub(super) const INFIX: [(&str, BinOp, u8); 18] = [
+    ("||", BinOp::BitOr, 1),
+    ("&&", BinOp::BitAnd, 2),
+    ("==", BinOp::Eq, COMPARISON),
+    ("!=", BinOp::Ne, COMPARISON),
+    ("<=", BinOp::Le, COMPARISON),
+    (">=", BinOp::Ge, COMPARISON),
+    ("<<", BinOp::Shl, 7),
+    (">>", BinOp::Shr, 7),
+    ("<", BinOp::Lt, COMPARISON),
+    (">", BinOp::Gt, COMPARISON),
+    ("|", BinOp::BitOr, 4),
+    ("^", BinOp::BitXor, 5),
+    ("&", BinOp::BitAnd, 6),
+    ("+", BinOp::Add, 8),
+    ("-", BinOp::Sub, 8),
+    ("*", BinOp::Mul, 9),
+    ("/", BinOp::Div, 9),
+    ("%", BinOp::Mod, 9),
+];
+
+/// Two-operand operators written as calls.
+pub(super) const BINARY_CALLS: [(&str, BinOp); 5] = [
+    ("min", BinOp::Min),
+    ("max", BinOp::Max),
+    ("div_to_zero", BinOp::DivToZero),
+    ("mod_to_zero", BinOp::ModToZero),
+    ("absd", BinOp::Absd),
+];
+
+/// One-operand operators written as calls; [`UnOp::Neg`] and [`UnOp::Not`] are the prefixes `-` and `!`.
+pub(super) const UNARY_CALLS: [(&str, UnOp); 12] = [
+    ("abs", UnOp::Abs),
+    ("popcount", UnOp::Popcount),
+    ("clz", UnOp::Clz),
+    ("ctz", UnOp::Ctz),
+    ("floor", UnOp::Floor),
+    ("ceil", UnOp::Ceil),
+    ("round", UnOp::Round),
+    ("trunc", UnOp::Trunc),
+    ("sqrt", UnOp::Sqrt),
+    ("is_nan", UnOp::IsNan),
+    ("is_inf", UnOp::IsInf),
+    ("is_finite", UnOp::IsFinite),
+];
+
+/// Transcendental functions.
+pub(super) const MATH: [(&str, MathFn); 25] = [
+    ("exp", MathFn::Exp),
+    ("log", MathFn::Log),
+    ("pow", MathFn::Pow),
+    ("sin", MathFn::Sin),
+    ("cos", MathFn::Cos),
+    ("tan", MathFn::Tan),
+    ("asin", MathFn::Asin),
+    ("acos", MathFn::Acos),
+    ("atan", MathFn::Atan),
+    ("atan2", MathFn::Atan2),
+    ("sinh", MathFn::Sinh),
+    ("cosh", MathFn::Cosh),
+    ("tanh", MathFn::Tanh),
+    ("asinh", MathFn::Asinh),
+    ("acosh", MathFn::Acosh),
+    ("atanh", MathFn::Atanh),
+    ("hypot", MathFn::Hypot),
+    ("erf", MathFn::Erf),
+    ("fast_exp", MathFn::FastExp),
+    ("fast_log", MathFn::FastLog),
+    ("fast_pow", MathFn::FastPow),
+    ("fast_sin", MathFn::FastSin),
+    ("fast_cos", MathFn::FastCos),
+    ("fast_inverse", MathFn::FastInverse),
+    ("fast_inverse_sqrt", MathFn::FastInverseSqrt),
+];
+
+/// Integer idioms.
+pub(super) const INTRINSICS: [(&str, Intrinsic); 6] = [
+    ("saturating_add", Intrinsic::SaturatingAdd),
+    ("saturating_sub", Intrinsic::SaturatingSub),
+    ("halving_add", Intrinsic::HalvingAdd),
+    ("rounding_halving_add", Intrinsic::RoundingHalvingAdd),
+    ("mul_high", Intrinsic::MulHigh),
+    ("widening_mul", Intrinsic::WideningMul),
+];
+
+/// The keyword that opens a loop.
+pub(super) const LOOPS: [(&str, ForKind); 4] = [
+    ("for", ForKind::Serial),
+    ("parallel", ForKind::Parallel),
+    ("vectorized", ForKind::Vectorized),
+    ("unrolled", ForKind::Unrolled),
+];
+
+/// Ends of an interval.
+pub(super) const EDGES: [(&str, Edge); 2] = [("min", Edge::Min), ("max", Edge::Max)];
+
+/// Properties of a dimension of a buffer.
+pub(super) const FIELDS: [(&str, DimField); 3] =
+    [("min", DimField::Min), ("extent", DimField::Extent), ("stride", DimField::Stride)];
+
+/// Stages of a program.
+pub(super) const STAGES: [(&str, Stage); 5] = [
+    ("nest", Stage::Nest),
+    ("bounded", Stage::Bounded),
+    ("flat", Stage::Flat),
+    ("shaped", Stage::Shaped),
+    ("final", Stage::Final),
+];
+
+/// Where allocations live.
+pub(super) const MEMORIES: [(&str, Memory); 4] =
+    [("auto", Memory::Auto), ("heap", Memory::Heap), ("stack", Memory::Stack), ("register", Memory::Register)];
+
+/// The word of `item` in `table`.
+pub(super) fn word<T: PartialEq>(table: &[(&'static str, T)], item: &T) -> Option<&'static str> {
+    table.iter().find(|(_, t)| t == item).map(|(w, _)| *w)
+}
