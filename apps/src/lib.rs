@@ -1,1 +1,4 @@
-//! Placeholder root; see ARCHITECTURE.md.
+//! Example pipelines with their schedules, and what the command line needs to run them on files.
+
+pub mod files;
+pub mod random;
