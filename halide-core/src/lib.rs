@@ -5,6 +5,7 @@
 pub mod buffer;
 pub mod error;
 pub mod ids;
+pub mod interp;
 pub mod math;
 pub mod ops;
 pub mod pipeline;

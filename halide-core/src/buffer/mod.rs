@@ -17,6 +17,7 @@ mod view_mut;
 
 pub use error::BufferError;
 pub use raw::{ALIGNMENT, RawBuffer};
+pub(crate) use region::advance;
 pub use region::{Coordinate, Coords, Region, Span};
 pub use shape::Dim;
 pub use typed::Buffer;

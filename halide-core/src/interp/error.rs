@@ -1,0 +1,197 @@
+//! Why a pipeline could not be run.
+
+use crate::buffer::BufferError;
+use crate::types::ScalarType;
+use crate::value::Scalar;
+use std::fmt;
+
+/// Why a pipeline could not be run on these inputs and regions. Nothing was written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunError {
+    /// An input image was not given.
+    MissingImage {
+        /// Its name.
+        image: String,
+    },
+    /// A parameter without a default was not given.
+    MissingParam {
+        /// Its name.
+        param: String,
+    },
+    /// An image was given that the pipeline does not read.
+    UnknownImage {
+        /// The name given.
+        image: String,
+        /// The images there are.
+        known: Vec<String>,
+    },
+    /// A parameter was given that the pipeline does not read.
+    UnknownParam {
+        /// The name given.
+        param: String,
+        /// The parameters there are.
+        known: Vec<String>,
+    },
+    /// An image of another element type.
+    ImageType {
+        /// The image.
+        image: String,
+        /// What the pipeline reads.
+        expected: ScalarType,
+        /// What was given.
+        found: ScalarType,
+    },
+    /// An image with another number of dimensions.
+    ImageDims {
+        /// The image.
+        image: String,
+        /// What the pipeline reads.
+        expected: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// A parameter of another type.
+    ParamType {
+        /// The parameter.
+        param: String,
+        /// Its type.
+        expected: ScalarType,
+        /// What was given.
+        found: ScalarType,
+    },
+    /// A parameter outside its declared range.
+    ParamRange {
+        /// The parameter.
+        param: String,
+        /// What was given.
+        value: Scalar,
+        /// The smallest legal value.
+        min: Option<Scalar>,
+        /// The largest legal value.
+        max: Option<Scalar>,
+    },
+    /// Not one region per output.
+    OutputCount {
+        /// The number of outputs.
+        expected: usize,
+        /// The number of regions given.
+        found: usize,
+    },
+    /// A region that cannot be an output's, or memory for it that cannot be had.
+    Output {
+        /// The output.
+        func: String,
+        /// Why not.
+        error: BufferError,
+    },
+    /// A pixel outside an input image.
+    ReadOutside {
+        /// The Func whose definition reads.
+        func: String,
+        /// The image read.
+        image: String,
+        /// The dimension in which the coordinate is outside.
+        dim: usize,
+        /// The coordinate.
+        at: i64,
+        /// The first coordinate there is.
+        min: i64,
+        /// The number of coordinates there are.
+        extent: i64,
+    },
+    /// A coordinate that is not an i32.
+    IndexOverflow {
+        /// The Func whose definition computes it.
+        func: String,
+        /// The stage: 0 is the pure definition.
+        stage: usize,
+    },
+    /// No memory for intermediate values.
+    OutOfMemory {
+        /// The Func whose values they are.
+        func: String,
+    },
+    /// A frozen pipeline that breaks the rules of its form; `Pipeline::new` makes none.
+    Malformed {
+        /// The Func.
+        func: String,
+        /// The stage: 0 is the pure definition.
+        stage: usize,
+        /// Which rule.
+        reason: String,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::MissingImage { image } => {
+                write!(f, "input image `{image}` was not given; bind a buffer to it")
+            }
+            RunError::MissingParam { param } => {
+                write!(f, "parameter `{param}` was not given and has no default; give it a value")
+            }
+            RunError::UnknownImage { image, known } => {
+                write!(f, "the pipeline reads no image `{image}`; {}", there_is("images", known))
+            }
+            RunError::UnknownParam { param, known } => {
+                write!(f, "the pipeline reads no parameter `{param}`; {}", there_is("parameters", known))
+            }
+            RunError::ImageType { image, expected, found } => {
+                write!(
+                    f,
+                    "input image `{image}` is of {expected}, but the buffer given is of {found}; convert the buffer"
+                )
+            }
+            RunError::ImageDims { image, expected, found } => write!(
+                f,
+                "input image `{image}` has {expected} dimensions, but the buffer given has {found}; slice or embed the buffer"
+            ),
+            RunError::ParamType { param, expected, found } => {
+                write!(f, "parameter `{param}` is of {expected}, but {found} was given; convert the value")
+            }
+            RunError::ParamRange { param, value, min, max } => {
+                write!(f, "parameter `{param}` is {value}; give ")?;
+                match (min, max) {
+                    (Some(min), Some(max)) => write!(f, "a value from {min} to {max}"),
+                    (Some(min), None) => write!(f, "{min} or more"),
+                    (None, Some(max)) => write!(f, "{max} or less"),
+                    (None, None) => write!(f, "another value"),
+                }
+            }
+            RunError::OutputCount { expected, found } => {
+                write!(
+                    f,
+                    "the pipeline has {expected} outputs, but {found} regions were given; give one per output Func"
+                )
+            }
+            RunError::Output { func, error } => write!(f, "output `{func}`: {error}"),
+            RunError::ReadOutside { func, image, dim, at, min, extent } => write!(
+                f,
+                "`{func}` reads `{image}` at coordinate {at} of dimension {dim}, but it has {extent} coordinates from {min}; \
+                 make the image larger, the output smaller, or put a boundary condition around the image"
+            ),
+            RunError::IndexOverflow { func, stage } => write!(
+                f,
+                "{} computes a coordinate outside i32; keep index arithmetic small, or do it in data of a wider type",
+                place(func, *stage)
+            ),
+            RunError::OutOfMemory { func } => {
+                write!(f, "the system has no memory for values of `{func}`; ask for a smaller output")
+            }
+            RunError::Malformed { func, stage, reason } => {
+                write!(f, "{}: {reason}; this pipeline was not made by Pipeline::new", place(func, *stage))
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+fn there_is(things: &str, known: &[String]) -> String {
+    if known.is_empty() { format!("it has no {things}") } else { format!("its {things} are {}", known.join(", ")) }
+}
+
+fn place(func: &str, stage: usize) -> String {
+    if stage == 0 { format!("`{func}`") } else { format!("update {} of `{func}`", stage - 1) }
+}

@@ -1,0 +1,87 @@
+//! What the caller gives to a run, by name, and the checks that every engine makes before it starts.
+
+use super::RunError;
+use crate::buffer::AnyBuffer;
+use crate::ids::{IdVec, ImageId, ParamId};
+use crate::ops::BinOp;
+use crate::pipeline::{ParamDef, PipelineData};
+use crate::value::{Scalar, binary};
+use std::collections::BTreeMap;
+
+/// Images and parameters by name.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    images: BTreeMap<String, AnyBuffer>,
+    params: BTreeMap<String, Scalar>,
+}
+
+/// Inputs that were found complete and right for one pipeline.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// The buffer of every image; type and dimensions are the image's.
+    pub images: IdVec<ImageId, AnyBuffer>,
+    /// The value of every parameter; of its type and within its range.
+    pub params: IdVec<ParamId, Scalar>,
+}
+
+impl Inputs {
+    /// Nothing given yet.
+    pub fn new() -> Inputs {
+        Inputs::default()
+    }
+    /// Gives an image; a second one of the name replaces the first.
+    pub fn image(mut self, name: impl Into<String>, buffer: impl Into<AnyBuffer>) -> Inputs {
+        self.images.insert(name.into(), buffer.into());
+        self
+    }
+    /// Gives a parameter; a second one of the name replaces the first.
+    pub fn param(mut self, name: impl Into<String>, value: impl Into<Scalar>) -> Inputs {
+        self.params.insert(name.into(), value.into());
+        self
+    }
+    /// Checks that there is a right buffer for every image and a legal value for every parameter, and nothing else.
+    pub fn bind(&self, pipeline: &PipelineData) -> Result<Bound, RunError> {
+        let known_images: Vec<String> = pipeline.images.iter().map(|i| i.name.clone()).collect();
+        if let Some(image) = self.images.keys().find(|name| !known_images.contains(name)) {
+            return Err(RunError::UnknownImage { image: image.clone(), known: known_images });
+        }
+        let known_params: Vec<String> = pipeline.params.iter().map(|p| p.name.clone()).collect();
+        if let Some(param) = self.params.keys().find(|name| !known_params.contains(name)) {
+            return Err(RunError::UnknownParam { param: param.clone(), known: known_params });
+        }
+        let images = pipeline.images.ids().map(|id| self.bind_image(pipeline, id)).collect::<Result<_, _>>()?;
+        let params = pipeline.params.iter().map(|def| self.bind_param(def)).collect::<Result<_, _>>()?;
+        Ok(Bound { images, params })
+    }
+
+    fn bind_image(&self, pipeline: &PipelineData, id: ImageId) -> Result<AnyBuffer, RunError> {
+        let def = &pipeline.images[id];
+        let image = def.name.clone();
+        let Some(buffer) = self.images.get(&image) else {
+            return Err(RunError::MissingImage { image });
+        };
+        if buffer.ty() != def.ty {
+            return Err(RunError::ImageType { image, expected: def.ty, found: buffer.ty() });
+        }
+        if buffer.dims().len() != def.dims {
+            return Err(RunError::ImageDims { image, expected: def.dims, found: buffer.dims().len() });
+        }
+        Ok(buffer.clone())
+    }
+
+    fn bind_param(&self, def: &ParamDef) -> Result<Scalar, RunError> {
+        let param = def.name.clone();
+        let Some(value) = self.params.get(&param).copied().or(def.default) else {
+            return Err(RunError::MissingParam { param });
+        };
+        if value.ty() != def.ty {
+            return Err(RunError::ParamType { param, expected: def.ty, found: value.ty() });
+        }
+        // A NaN is within no range, so ask what must hold.
+        let holds = |op, bound: Option<Scalar>| bound.is_none_or(|b| binary(op, value, b).as_bool());
+        if !holds(BinOp::Ge, def.min) || !holds(BinOp::Le, def.max) {
+            return Err(RunError::ParamRange { param, value, min: def.min, max: def.max });
+        }
+        Ok(value)
+    }
+}

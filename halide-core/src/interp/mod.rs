@@ -1,0 +1,84 @@
+//! The reference interpreter: the definition of what a pipeline computes.
+//!
+//! It evaluates points on demand and remembers them. There is no lowering, no bounds inference and no schedule: a point
+//! is computed when an output or another point needs it, and nothing else is. `select` evaluates the arm chosen; where
+//! a reduction domain's predicate is false neither coordinates nor values are evaluated. Within a coordinate, integers
+//! are exact (see [`crate::pipeline::Kind`]; the condition of a `select` there is data), and one outside i32 is an error.
+
+mod batch;
+mod error;
+mod inputs;
+mod lanes;
+mod program;
+mod realize;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use error::RunError;
+pub use inputs::{Bound, Inputs};
+
+use crate::buffer::{AnyBuffer, BufferError, Region};
+use crate::ids::FuncId;
+use crate::pipeline::PipelineData;
+use crate::value::Scalar;
+use realize::Realizer;
+use store::Points;
+
+/// How many points of an output are demanded at once.
+const DEMAND: usize = 1 << 16;
+
+/// Runs a pipeline: one region per output Func gives one buffer per tuple element of each, in order.
+pub fn run(pipeline: &PipelineData, inputs: &Inputs, regions: &[Region]) -> Result<Vec<AnyBuffer>, RunError> {
+    let bound = inputs.bind(pipeline)?;
+    if regions.len() != pipeline.outputs.len() {
+        return Err(RunError::OutputCount { expected: pipeline.outputs.len(), found: regions.len() });
+    }
+    let outputs = pipeline.outputs.iter().zip(regions);
+    let mut buffers =
+        outputs.clone().map(|(func, region)| allocate(pipeline, *func, region)).collect::<Result<Vec<_>, _>>()?;
+    let mut realizer = Realizer::new(pipeline, &bound)?;
+    for ((func, region), buffers) in outputs.zip(&mut buffers) {
+        fill(pipeline, &mut realizer, *func, region, buffers)?;
+    }
+    Ok(buffers.into_iter().flatten().collect())
+}
+
+/// The buffers of one output Func.
+fn allocate(pipeline: &PipelineData, func: FuncId, region: &Region) -> Result<Vec<AnyBuffer>, RunError> {
+    let def = &pipeline.funcs[func];
+    let failed = |error| RunError::Output { func: def.name.clone(), error };
+    if region.dims() != def.dims() {
+        return Err(failed(BufferError::WrongDims { expected: def.dims(), found: region.dims() }));
+    }
+    def.types.iter().map(|ty| AnyBuffer::with_region(*ty, region).map_err(failed)).collect()
+}
+
+/// Computes one output and copies it into its buffers, a part at a time.
+fn fill(
+    pipeline: &PipelineData,
+    realizer: &mut Realizer,
+    func: FuncId,
+    region: &Region,
+    buffers: &mut [AnyBuffer],
+) -> Result<(), RunError> {
+    let def = &pipeline.funcs[func];
+    let failed = |error| RunError::Output { func: def.name.clone(), error };
+    let mut views = buffers.iter_mut().map(|b| b.view_mut()).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let mut coords = region.coords().peekable();
+    while coords.peek().is_some() {
+        let mut points = Points::new(def.dims());
+        for at in coords.by_ref().take(DEMAND) {
+            points.push(at);
+        }
+        realizer.realize(func, points.clone())?;
+        for i in 0..points.len() {
+            let at = points.get(i);
+            for (element, view) in views.iter_mut().enumerate() {
+                let bits = realizer.value(func, element, at);
+                view.set(at, Scalar::from_bits(def.types[element], bits)).map_err(failed)?;
+            }
+        }
+    }
+    Ok(())
+}

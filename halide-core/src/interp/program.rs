@@ -1,0 +1,338 @@
+//! A stage of a Func as a flat list of operations, operands first.
+//!
+//! An expression below a coordinate is compiled in *index* mode: its integers are exact 64-bit values. Everywhere else
+//! it is *data*, and wraps in its type. One frozen node may be used in both ways and then becomes two operations.
+
+use super::inputs::Bound;
+use super::{RunError, lanes};
+use crate::ids::{ExprId, FuncId, ImageId, RDomId, VarId};
+use crate::ops::{BinOp, MathFn, UnOp};
+use crate::pipeline::{DimField, Kind, PipelineData};
+use crate::types::ScalarType;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An operation's position in its program, and its register.
+pub(super) type Reg = usize;
+
+/// One operation. Data registers hold the bits of a `Scalar`, index registers an i64.
+#[derive(Debug)]
+pub(super) enum Op {
+    /// A constant, also of parameters and image dimensions: a program is compiled for one run.
+    Const(u64),
+    /// Coordinate `dim` of the Func at which the stage is evaluated.
+    Var {
+        dim: usize,
+        index: bool,
+    },
+    /// Dimension `dim` of the stage's reduction domain.
+    RVar {
+        dim: usize,
+        index: bool,
+    },
+    Unary(UnOp, ScalarType, Reg),
+    Binary(BinOp, ScalarType, Reg, Reg),
+    Select(Reg, Reg, Reg),
+    Cast {
+        from: ScalarType,
+        to: ScalarType,
+        a: Reg,
+    },
+    SaturatingCast {
+        from: ScalarType,
+        to: ScalarType,
+        a: Reg,
+    },
+    Copy(Reg),
+    Math(MathFn, ScalarType, Vec<Reg>),
+    /// Exact index arithmetic.
+    IndexNeg(Reg),
+    IndexBinary(BinOp, Reg, Reg),
+    /// The value of an i32 as an index.
+    ToIndex(Reg),
+    Call {
+        func: FuncId,
+        element: usize,
+        args: Vec<Reg>,
+    },
+    /// A read of the Func being defined, in an update.
+    SelfCall {
+        element: usize,
+        args: Vec<Reg>,
+    },
+    Image {
+        image: ImageId,
+        args: Vec<Reg>,
+    },
+}
+
+/// A compiled stage.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) ops: Vec<Op>,
+    /// Whether an operation can neither fail nor ask for a Func: then it may be computed where it is not needed.
+    pub(super) total: Vec<bool>,
+    /// The predicate of the reduction domain.
+    pub(super) guard: Option<Reg>,
+    /// The coordinates stored to; empty in a pure definition.
+    pub(super) targets: Vec<Reg>,
+    /// The values stored.
+    pub(super) values: Vec<Reg>,
+    /// The dimensions that are pure: one coordinate at a time, independent of each other.
+    pub(super) pure_dims: Vec<usize>,
+    /// Min and extent of each dimension of the reduction domain.
+    pub(super) rdom: Vec<(i64, i64)>,
+}
+
+/// Compiles stage `stage` of `func`.
+pub(super) fn compile(p: &PipelineData, bound: &Bound, func: FuncId, stage: usize) -> Result<Program, RunError> {
+    let def = &p.funcs[func].stages[stage];
+    let rdom = def.rdom.map(|r| &p.rdoms[r]);
+    let guard = rdom.and_then(|r| r.predicate);
+    let targets: &[ExprId] = if stage == 0 { &[] } else { &def.args };
+    let mut roots: Vec<(ExprId, Mode)> = guard.iter().map(|e| (*e, Mode::Data)).collect();
+    roots.extend(targets.iter().map(|e| (*e, Mode::Index)));
+    roots.extend(def.values.iter().map(|e| (*e, Mode::Data)));
+
+    let scope = Scope { p, bound, func, stage, rdom: def.rdom };
+    let mut code = Code::default();
+    code.compile(&scope, &roots)?;
+    let pure_dims = pure_dims(&scope, targets)?;
+    let free = code.ops.iter().find_map(|op| match op {
+        Op::Var { dim, .. } if stage > 0 && !pure_dims.contains(dim) => Some(*dim),
+        _ => None,
+    });
+    if let Some(dim) = free {
+        let name = &p.vars[p.funcs[func].args[dim]];
+        return Err(scope.malformed(format!(
+            "variable {name} is used, but is not the coordinate of its own dimension in every access to the Func"
+        )));
+    }
+    let rdom = match rdom {
+        Some(r) => r.dims.iter().map(|d| constant_range(&scope, d.min, d.extent)).collect::<Result<_, _>>()?,
+        None => Vec::new(),
+    };
+    let reg = |e: &ExprId, mode| code.regs[&(*e, mode)];
+    Ok(Program {
+        guard: guard.map(|e| reg(&e, Mode::Data)),
+        targets: targets.iter().map(|e| reg(e, Mode::Index)).collect(),
+        values: def.values.iter().map(|e| reg(e, Mode::Data)).collect(),
+        pure_dims,
+        rdom,
+        total: code.total,
+        ops: code.ops,
+    })
+}
+
+/// How an expression is used. Data comes first, so that an index can be made of the same node's data.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Mode {
+    Data,
+    Index,
+}
+
+/// What names in a stage mean.
+struct Scope<'a> {
+    p: &'a PipelineData,
+    bound: &'a Bound,
+    func: FuncId,
+    stage: usize,
+    rdom: Option<RDomId>,
+}
+
+impl Scope<'_> {
+    fn malformed(&self, reason: String) -> RunError {
+        RunError::Malformed { func: self.p.funcs[self.func].name.clone(), stage: self.stage, reason }
+    }
+    fn dim_of(&self, var: VarId) -> Result<usize, RunError> {
+        let position = self.p.funcs[self.func].args.iter().position(|v| *v == var);
+        position.ok_or_else(|| self.malformed(format!("variable {} is not one of the Func's", self.p.vars[var])))
+    }
+    fn expect_dims(&self, dims: usize, args: &[ExprId]) -> Result<(), RunError> {
+        if dims == args.len() {
+            Ok(())
+        } else {
+            Err(self.malformed("a read has too few or too many coordinates".into()))
+        }
+    }
+    /// A Func may read those before it in the order and, in updates, itself.
+    fn expect_callable(&self, callee: FuncId, element: u8, args: &[ExprId]) -> Result<(), RunError> {
+        let (p, def) = (self.p, &self.p.funcs[callee]);
+        self.expect_dims(def.dims(), args)?;
+        if element as usize >= def.types.len() {
+            return Err(self.malformed(format!("{} has no element {element}", def.name)));
+        }
+        let own = callee == self.func && self.stage > 0;
+        let earlier = p.order.iter().take_while(|f| **f != self.func).any(|f| *f == callee);
+        if own || earlier {
+            Ok(())
+        } else {
+            Err(self.malformed(format!("{} is not defined before it is read", def.name)))
+        }
+    }
+}
+
+#[derive(Default)]
+struct Code {
+    ops: Vec<Op>,
+    total: Vec<bool>,
+    regs: BTreeMap<(ExprId, Mode), Reg>,
+}
+
+impl Code {
+    /// Compiles everything that the roots need, in the order of the frozen nodes: operands first.
+    fn compile(&mut self, scope: &Scope, roots: &[(ExprId, Mode)]) -> Result<(), RunError> {
+        let (mut needed, mut todo) = (BTreeSet::new(), roots.to_vec());
+        while let Some(node) = todo.pop() {
+            if needed.insert(node) {
+                todo.extend(operands(scope.p, node));
+            }
+        }
+        for node in needed {
+            let op = self.op(scope, node)?;
+            let total = !may_fail(&op) && operands(scope.p, node).iter().all(|o| self.total[self.regs[o]]);
+            self.regs.insert(node, self.ops.len());
+            self.ops.push(op);
+            self.total.push(total);
+        }
+        Ok(())
+    }
+
+    fn op(&self, scope: &Scope, (id, mode): (ExprId, Mode)) -> Result<Op, RunError> {
+        let node = &scope.p.exprs[id];
+        let ty = node.ty;
+        let data = |e: &ExprId| self.regs[&(*e, Mode::Data)];
+        let same = |e: &ExprId| self.regs[&(*e, mode)];
+        let index = mode == Mode::Index;
+        let coordinates = |args: &[ExprId]| args.iter().map(|e| self.regs[&(*e, Mode::Index)]).collect();
+        let from = |e: &ExprId| scope.p.exprs[*e].ty;
+        if index && !is_index_kind(&node.kind) {
+            return Ok(Op::ToIndex(self.regs[&(id, Mode::Data)]));
+        }
+        let constant = |value: i64| Op::Const(if index { value as u64 } else { value as u32 as u64 });
+        Ok(match &node.kind {
+            Kind::Const(value) if index => constant(value.as_i64()),
+            Kind::Const(value) => Op::Const(value.bits()),
+            Kind::Param(param) if index => constant(scope.bound.params[*param].as_i64()),
+            Kind::Param(param) => Op::Const(scope.bound.params[*param].bits()),
+            Kind::ImageDim { image, dim, field } => {
+                let (buffer, dim) = (&scope.bound.images[*image], *dim as usize);
+                constant(match field {
+                    DimField::Min => buffer.min(dim),
+                    DimField::Extent => buffer.extent(dim),
+                    DimField::Stride => buffer.stride(dim),
+                })
+            }
+            Kind::Var(var) => Op::Var { dim: scope.dim_of(*var)?, index },
+            Kind::RVar { rdom, dim } if Some(*rdom) == scope.rdom => Op::RVar { dim: *dim as usize, index },
+            Kind::RVar { .. } => return Err(scope.malformed("a variable of another reduction domain is used".into())),
+            Kind::Unary(_, a) if index => Op::IndexNeg(same(a)),
+            Kind::Unary(op, a) => Op::Unary(*op, from(a), data(a)),
+            Kind::Binary(op, a, b) if index => Op::IndexBinary(*op, same(a), same(b)),
+            Kind::Binary(op, a, b) => Op::Binary(*op, from(a), data(a), data(b)),
+            Kind::Select(c, a, b) => Op::Select(data(c), same(a), same(b)),
+            Kind::Likely(a) => Op::Copy(same(a)),
+            Kind::Reinterpret(a) => Op::Copy(data(a)),
+            Kind::Cast(a) => Op::Cast { from: from(a), to: ty, a: data(a) },
+            Kind::SaturatingCast(a) => Op::SaturatingCast { from: from(a), to: ty, a: data(a) },
+            Kind::Math(function, args) => Op::Math(*function, ty, args.iter().map(data).collect()),
+            Kind::Image { image, args } => {
+                scope.expect_dims(scope.p.images[*image].dims, args)?;
+                Op::Image { image: *image, args: coordinates(args) }
+            }
+            Kind::Call { func, element, args } => {
+                scope.expect_callable(*func, *element, args)?;
+                let (element, args) = (*element as usize, coordinates(args));
+                if *func == scope.func {
+                    Op::SelfCall { element, args }
+                } else {
+                    Op::Call { func: *func, element, args }
+                }
+            }
+        })
+    }
+}
+
+/// Whether an operation itself can fail or ask for a Func.
+fn may_fail(op: &Op) -> bool {
+    use Op::*;
+    matches!(op, IndexNeg(_) | IndexBinary(..) | Call { .. } | SelfCall { .. } | Image { .. })
+}
+
+/// Whether index mode goes on below a node; elsewhere an index is made of the node's data.
+fn is_index_kind(kind: &Kind) -> bool {
+    use BinOp::*;
+    match kind {
+        Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => true,
+        Kind::Unary(op, _) => *op == UnOp::Neg,
+        Kind::Binary(op, ..) => matches!(op, Add | Sub | Mul | Div | Mod | Min | Max),
+        Kind::Select(..) | Kind::Likely(_) => true,
+        _ => false,
+    }
+}
+
+/// What an operation needs computed before it.
+fn operands(p: &PipelineData, (id, mode): (ExprId, Mode)) -> Vec<(ExprId, Mode)> {
+    let kind = &p.exprs[id].kind;
+    if mode == Mode::Index && !is_index_kind(kind) {
+        return vec![(id, Mode::Data)];
+    }
+    let each = |args: &[ExprId], mode| args.iter().map(|e| (*e, mode)).collect();
+    match kind {
+        Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => Vec::new(),
+        Kind::Unary(_, a) | Kind::Likely(a) => vec![(*a, mode)],
+        Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) => vec![(*a, Mode::Data)],
+        Kind::Binary(_, a, b) => vec![(*a, mode), (*b, mode)],
+        Kind::Select(c, a, b) => vec![(*c, Mode::Data), (*a, mode), (*b, mode)],
+        Kind::Math(_, args) => each(args, Mode::Data),
+        Kind::Call { args, .. } | Kind::Image { args, .. } => each(args, Mode::Index),
+    }
+}
+
+/// The dimensions whose coordinate is the Func's own variable in the store and in every read of the Func itself.
+fn pure_dims(scope: &Scope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> {
+    let (p, own) = (scope.p, &scope.p.funcs[scope.func].args);
+    let is_own = |args: &[ExprId], dim: usize| {
+        args.get(dim).is_some_and(|e| matches!(p.exprs[*e].kind, Kind::Var(v) if v == own[dim]))
+    };
+    if !targets.is_empty() && targets.len() != own.len() {
+        return Err(scope.malformed("the number of coordinates is not the Func's".into()));
+    }
+    let (mut seen, mut todo) = (BTreeSet::new(), Vec::new());
+    let stage = &p.funcs[scope.func].stages[scope.stage];
+    todo.extend(stage.args.iter().chain(&stage.values).copied());
+    todo.extend(stage.rdom.and_then(|r| p.rdoms[r].predicate));
+    let mut pure: Vec<usize> = (0..own.len()).filter(|d| targets.is_empty() || is_own(targets, *d)).collect();
+    while let Some(id) = todo.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        if let Kind::Call { func, args, .. } = &p.exprs[id].kind
+            && *func == scope.func
+        {
+            pure.retain(|d| is_own(args, *d));
+        }
+        todo.extend(operands(p, (id, Mode::Data)).into_iter().map(|(operand, _)| operand));
+    }
+    Ok(pure)
+}
+
+/// Min and extent of a dimension of a reduction domain: expressions of nothing that varies.
+fn constant_range(scope: &Scope, min: ExprId, extent: ExprId) -> Result<(i64, i64), RunError> {
+    let mut code = Code::default();
+    let outside = Scope { rdom: None, ..*scope };
+    code.compile(&outside, &[(min, Mode::Index), (extent, Mode::Index)])?;
+    let overflow = || RunError::IndexOverflow { func: scope.p.funcs[scope.func].name.clone(), stage: scope.stage };
+    let mut values: Vec<u64> = Vec::with_capacity(code.ops.len());
+    for op in &code.ops {
+        let value = lanes::constant(op, &values)
+            .ok_or_else(|| scope.malformed("the bounds of a reduction domain vary with a variable or a Func".into()))?;
+        values.push(value.ok_or_else(overflow)?);
+    }
+    let value = |e| values[code.regs[&(e, Mode::Index)]] as i64;
+    let (min, extent) = (value(min), value(extent));
+    let last = min.checked_add(extent.max(1) - 1).ok_or_else(overflow)?;
+    if extent > 0 && (i32::try_from(min).is_err() || i32::try_from(last).is_err()) {
+        return Err(overflow());
+    }
+    Ok((min, extent))
+}
