@@ -147,8 +147,9 @@ fn stages_pure_in_different_dimensions() {
 
     let value = |x: i32, y: i32| x.wrapping_mul(3) + y * 5;
     let mut grid: Vec<Vec<i32>> = (-2..h + 2).map(|y| (-2..w + 2).map(|x| value(x, y)).collect()).collect();
-    for x in 0..(w + 4) as usize {
-        (3..(h + 2) as usize).for_each(|y| grid[y][x] += grid[y - 1][x]);
+    for y in 3..(h + 2) as usize {
+        let above = grid[y - 1].clone();
+        grid[y].iter_mut().zip(above).for_each(|(v, a)| *v += a);
     }
     for row in &mut grid {
         (3..(w + 2) as usize).for_each(|x| row[x] += row[x - 1]);
