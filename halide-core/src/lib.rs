@@ -2,12 +2,27 @@
 //!
 //! Nothing here can observe a schedule, a loop or a target.
 
+mod arena;
 pub mod buffer;
 pub mod error;
+pub mod expr;
+mod freeze;
+pub mod func;
 pub mod ids;
 pub mod interp;
 pub mod math;
 pub mod ops;
+pub mod param;
 pub mod pipeline;
+pub mod rdom;
 pub mod types;
 pub mod value;
+pub mod var;
+
+pub use arena::live_nodes;
+pub use expr::{Coords, Expr, IntoExpr};
+pub use func::Func;
+pub use param::{ImageParam, Param};
+pub use pipeline::Pipeline;
+pub use rdom::{RDom, RVar};
+pub use var::Var;

@@ -125,6 +125,21 @@ pub enum Kind {
     Likely(ExprId),
 }
 
+impl Kind {
+    /// The operands in order.
+    pub fn children(&self) -> Vec<ExprId> {
+        match self {
+            Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => Vec::new(),
+            Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) | Kind::Likely(a) => {
+                vec![*a]
+            }
+            Kind::Binary(_, a, b) => vec![*a, *b],
+            Kind::Select(c, a, b) => vec![*c, *a, *b],
+            Kind::Math(_, args) | Kind::Call { args, .. } | Kind::Image { args, .. } => args.clone(),
+        }
+    }
+}
+
 /// Which property of a buffer's dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DimField {

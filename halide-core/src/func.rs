@@ -1,0 +1,166 @@
+//! Funcs: pure functions of integer coordinates, with updates.
+
+use crate::arena::{self, Expr, Kind, Ty};
+use crate::error::Location;
+use crate::expr::{Coords, check_coords};
+use elsa::FrozenVec;
+use std::cell::{Cell, RefCell};
+use std::ops::{Index, IndexMut};
+use std::rc::Rc;
+
+/// A Func under definition. Reading `f[(x, y)]` is a call, writing it is a definition; `+=` and friends are updates.
+///
+/// The first definition is pure and has distinct variables on the left; further ones are updates, run in order. A Func
+/// that another Func has read takes no further definitions.
+pub struct Func {
+    handle: Rc<FuncHandle>,
+    /// The left side last written, until what was assigned to it is collected.
+    slot: Option<Slot>,
+    calls: FrozenVec<Box<Expr>>,
+}
+
+struct Slot {
+    args: Vec<Expr>,
+    value: Expr,
+    at: Location,
+}
+
+/// Alive as long as the user's Func.
+pub(crate) struct FuncHandle {
+    pub(crate) body: Rc<FuncBody>,
+}
+
+/// What calls point to.
+pub(crate) struct FuncBody {
+    pub(crate) name: String,
+    pub(crate) at: Location,
+    pub(crate) defs: RefCell<Vec<Def>>,
+    /// Whether a left side was written that is not collected yet.
+    pub(crate) open: Cell<bool>,
+}
+
+/// One definition.
+#[derive(Clone)]
+pub(crate) struct Def {
+    pub(crate) args: Vec<Expr>,
+    pub(crate) value: Expr,
+    pub(crate) at: Location,
+}
+
+impl FuncBody {
+    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
+        for def in self.defs.borrow().iter() {
+            out.extend(&def.args);
+            out.push(def.value);
+        }
+    }
+    /// The number of dimensions, once there is a definition.
+    pub(crate) fn dims(&self) -> Option<usize> {
+        self.defs.borrow().first().map(|d| d.args.len())
+    }
+    /// The type of its values, once there is a definition.
+    pub(crate) fn ty(&self) -> Ty {
+        self.defs.borrow().first().map_or(Ty::None, |d| arena::node(d.value).ty)
+    }
+}
+
+impl Func {
+    /// A Func without a definition, called `name` in schedules and messages.
+    #[track_caller]
+    pub fn new(name: impl Into<String>) -> Func {
+        let body = Rc::new(FuncBody {
+            name: name.into(),
+            at: Location::caller(),
+            defs: RefCell::default(),
+            open: Cell::new(false),
+        });
+        let handle = Rc::new(FuncHandle { body });
+        arena::register_func(&handle);
+        Func { handle, slot: None, calls: FrozenVec::new() }
+    }
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.handle.body.name
+    }
+    /// The number of dimensions; `None` before the first definition.
+    pub fn dims(&self) -> Option<usize> {
+        match (&self.slot, self.handle.body.dims()) {
+            (Some(slot), None) => Some(slot.args.len()),
+            (_, dims) => dims,
+        }
+    }
+    /// The value at the given coordinates.
+    #[track_caller]
+    pub fn read(&self, coords: impl Coords) -> Expr {
+        let at = Location::caller();
+        self.collect();
+        call(&self.handle.body, coords.coords(), at)
+    }
+    /// What users gave so far; collects a left side that was assigned to.
+    pub(crate) fn body(&self) -> Rc<FuncBody> {
+        self.collect();
+        self.handle.body.clone()
+    }
+
+    /// Moves what was assigned to the open left side into the definitions.
+    fn collect(&self) {
+        if let Some(slot) = &self.slot
+            && self.handle.body.open.replace(false)
+        {
+            let def = Def { args: slot.args.clone(), value: slot.value, at: slot.at };
+            self.handle.body.defs.borrow_mut().push(def);
+        }
+    }
+}
+
+/// A call of `body`.
+pub(crate) fn call(body: &Rc<FuncBody>, args: Vec<Expr>, at: Location) -> Expr {
+    let Some(dims) = body.dims() else {
+        let kind = crate::error::AlgorithmErrorKind::UndefinedFunc { func: body.name.clone() };
+        return arena::poison(kind, at);
+    };
+    match (check_coords(&body.name, dims, &args, at), body.ty()) {
+        (Ok(_), Ty::None) => {
+            let value = body.defs.borrow()[0].value;
+            arena::poisoned(at, &[value])
+        }
+        (Ok(args), ty) => arena::add(Kind::Call(body.clone(), args), ty, at),
+        (Err(poison), Ty::None) => {
+            let value = body.defs.borrow()[0].value;
+            arena::poisoned(at, &[poison, value])
+        }
+        (Err(poison), _) => poison,
+    }
+}
+
+impl Drop for Func {
+    fn drop(&mut self) {
+        self.collect();
+    }
+}
+
+impl<C: Coords> Index<C> for Func {
+    type Output = Expr;
+    #[track_caller]
+    fn index(&self, coords: C) -> &Expr {
+        let read = self.read(coords);
+        self.calls.push_get(Box::new(read))
+    }
+}
+
+impl<C: Coords> IndexMut<C> for Func {
+    #[track_caller]
+    fn index_mut(&mut self, coords: C) -> &mut Expr {
+        let at = Location::caller();
+        self.collect();
+        let body = &self.handle.body;
+        let args = coords.coords();
+        // The old value, so that `+=` means what it says.
+        let value = match body.dims() {
+            Some(_) => call(body, args.clone(), at),
+            None => arena::add(Kind::Undefined(body.clone()), Ty::None, at),
+        };
+        body.open.set(true);
+        &mut self.slot.insert(Slot { args, value, at }).value
+    }
+}

@@ -1,0 +1,186 @@
+//! What the caller of a pipeline gives: scalar parameters and input images.
+
+use crate::arena::{self, Expr, Kind, Ty};
+use crate::error::Location;
+use crate::expr::{Coords, IntoExpr};
+use crate::pipeline::DimField;
+use crate::types::ScalarType;
+use crate::value::{Element, Scalar};
+use elsa::FrozenVec;
+use std::ops::Index;
+use std::rc::Rc;
+
+/// A scalar parameter of Rust type `T`.
+#[derive(Clone, Copy, Debug)]
+pub struct Param<T> {
+    name: u32,
+    default: Option<T>,
+    range: (Option<T>, Option<T>),
+    at: Location,
+    here: std::marker::PhantomData<*const ()>,
+}
+
+/// A parameter without its Rust type.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ParamData {
+    pub(crate) name: Rc<str>,
+    pub(crate) ty: ScalarType,
+    pub(crate) default: Option<Scalar>,
+    pub(crate) min: Option<Scalar>,
+    pub(crate) max: Option<Scalar>,
+    pub(crate) at: Location,
+}
+
+impl<T: Element> Param<T>
+where
+    Scalar: From<T>,
+{
+    /// A parameter called `name`, by which the caller gives it.
+    #[track_caller]
+    pub fn new(name: &str) -> Param<T> {
+        let here = std::marker::PhantomData;
+        Param { name: arena::intern(name), default: None, range: (None, None), at: Location::caller(), here }
+    }
+    /// The same with a value for callers that give none.
+    pub fn with_default(self, value: T) -> Param<T> {
+        Param { default: Some(value), ..self }
+    }
+    /// The same with the smallest and largest legal value: a fact for bounds, and a check when the pipeline runs.
+    pub fn with_range(self, min: T, max: T) -> Param<T> {
+        Param { range: (Some(min), Some(max)), ..self }
+    }
+    /// Its name.
+    pub fn name(self) -> String {
+        arena::name_of(self.name).to_string()
+    }
+}
+
+impl<T: Element> IntoExpr for Param<T>
+where
+    Scalar: From<T>,
+{
+    #[track_caller]
+    fn expr(self) -> Expr {
+        let scalar = |v: Option<T>| v.map(Scalar::from);
+        let data = ParamData {
+            name: arena::name_of(self.name),
+            ty: T::TYPE,
+            default: scalar(self.default),
+            min: scalar(self.range.0),
+            max: scalar(self.range.1),
+            at: self.at,
+        };
+        arena::add(Kind::Param(Rc::new(data)), Ty::One(T::TYPE), Location::caller())
+    }
+}
+
+/// An input image: read like a Func, given by the caller.
+#[derive(Clone)]
+pub struct ImageParam {
+    body: Rc<ImageBody>,
+    calls: Rc<FrozenVec<Box<Expr>>>,
+}
+
+pub(crate) struct ImageBody {
+    pub(crate) name: String,
+    pub(crate) ty: ScalarType,
+    pub(crate) dims: usize,
+    pub(crate) at: Location,
+}
+
+/// One dimension of an input image.
+#[derive(Clone)]
+pub struct ImageDim {
+    body: Rc<ImageBody>,
+    dim: usize,
+}
+
+impl ImageParam {
+    /// An image of `ty` with `dims` dimensions, called `name`, by which the caller gives it.
+    #[track_caller]
+    pub fn new(name: &str, ty: ScalarType, dims: usize) -> ImageParam {
+        let body = Rc::new(ImageBody { name: name.into(), ty, dims, at: Location::caller() });
+        ImageParam { body, calls: Rc::default() }
+    }
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.body.name
+    }
+    /// Its element type.
+    pub fn ty(&self) -> ScalarType {
+        self.body.ty
+    }
+    /// Its number of dimensions.
+    pub fn dims(&self) -> usize {
+        self.body.dims
+    }
+    /// Its dimension `d`.
+    pub fn dim(&self, d: usize) -> ImageDim {
+        ImageDim { body: self.body.clone(), dim: d }
+    }
+    /// The extent of dimension 0.
+    #[track_caller]
+    pub fn width(&self) -> Expr {
+        self.dim(0).extent()
+    }
+    /// The extent of dimension 1.
+    #[track_caller]
+    pub fn height(&self) -> Expr {
+        self.dim(1).extent()
+    }
+    /// The extent of dimension 2.
+    #[track_caller]
+    pub fn channels(&self) -> Expr {
+        self.dim(2).extent()
+    }
+    /// The pixel at the given coordinates.
+    #[track_caller]
+    pub fn read(&self, coords: impl Coords) -> Expr {
+        let at = Location::caller();
+        let args = coords.coords();
+        match crate::expr::check_coords(&self.body.name, self.body.dims, &args, at) {
+            Ok(args) => arena::add(Kind::Image(self.body.clone(), args), Ty::One(self.body.ty), at),
+            Err(poison) => poison,
+        }
+    }
+}
+
+impl ImageDim {
+    /// The first coordinate.
+    #[track_caller]
+    pub fn min(&self) -> Expr {
+        self.field(DimField::Min, Location::caller())
+    }
+    /// The number of coordinates.
+    #[track_caller]
+    pub fn extent(&self) -> Expr {
+        self.field(DimField::Extent, Location::caller())
+    }
+    /// The last coordinate.
+    #[track_caller]
+    pub fn max(&self) -> Expr {
+        self.min() + self.extent() - 1
+    }
+    /// The distance in elements between neighbours.
+    #[track_caller]
+    pub fn stride(&self) -> Expr {
+        self.field(DimField::Stride, Location::caller())
+    }
+    fn field(&self, field: DimField, at: Location) -> Expr {
+        if self.dim >= self.body.dims {
+            let (callee, dims) = (self.body.name.clone(), self.body.dims);
+            let kind = crate::error::AlgorithmErrorKind::WrongArity { callee, dims, given: self.dim + 1 };
+            return arena::poison(kind, at);
+        }
+        arena::add(Kind::ImageDim(self.body.clone(), self.dim as u8, field), Ty::One(ScalarType::I32), at)
+    }
+}
+
+impl<C: Coords> Index<C> for ImageParam {
+    type Output = Expr;
+    #[track_caller]
+    fn index(&self, coords: C) -> &Expr {
+        let read = self.read(coords);
+        self.calls.push_get(Box::new(read))
+    }
+}

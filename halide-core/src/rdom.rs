@@ -1,0 +1,174 @@
+//! Reduction domains: boxes of integer points that updates and inline reductions run over, in order.
+
+use crate::arena::{self, Expr, Kind, Ty};
+use crate::error::{AlgorithmErrorKind, Location};
+use crate::expr::IntoExpr;
+use crate::param::ImageParam;
+use crate::types::ScalarType;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// A reduction domain of 1 to 8 dimensions, run lexicographically with the first dimension innermost.
+#[derive(Clone)]
+pub struct RDom {
+    /// Dimension 0, innermost.
+    pub x: RVar,
+    /// Dimension 1; a mistake to use if there is none.
+    pub y: RVar,
+    /// Dimension 2; a mistake to use if there is none.
+    pub z: RVar,
+    /// Dimension 3; a mistake to use if there is none.
+    pub w: RVar,
+    handle: Rc<RDomHandle>,
+}
+
+/// A variable of a reduction domain: an i32 index value.
+#[derive(Clone, Copy)]
+pub struct RVar {
+    expr: Expr,
+}
+
+pub(crate) struct RDomHandle {
+    pub(crate) body: Rc<RDomBody>,
+    vars: Vec<RVar>,
+}
+
+pub(crate) struct RDomBody {
+    pub(crate) name: String,
+    pub(crate) dims: Vec<(String, Expr, Expr)>,
+    pub(crate) predicate: Cell<Option<Expr>>,
+    /// Mistakes found on the way, as poisoned nodes.
+    pub(crate) mistakes: RefCell<Vec<Expr>>,
+    pub(crate) at: Location,
+}
+
+impl RDomBody {
+    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
+        out.extend(self.dims.iter().flat_map(|(_, a, b)| [*a, *b]));
+        out.extend(self.predicate.get());
+        out.extend(self.mistakes.borrow().iter());
+    }
+}
+
+impl RDomHandle {
+    pub(crate) fn roots(&self, out: &mut Vec<Expr>) {
+        self.body.exprs(out);
+        out.extend(self.vars.iter().map(|v| v.expr));
+    }
+}
+
+impl RDom {
+    /// The domain of `min .. min + extent` per dimension, first dimension innermost: `RDom::new([(0, 3), (-1, 5)])`.
+    #[track_caller]
+    pub fn new<A: IntoExpr, B: IntoExpr>(ranges: impl IntoIterator<Item = (A, B)>) -> RDom {
+        RDom::named("r", ranges)
+    }
+
+    /// A domain with a name, by which schedules call its variables: `name.x`, `name.y`, `name.z`, `name.w`, `name.4`...
+    #[track_caller]
+    pub fn named<A: IntoExpr, B: IntoExpr>(name: &str, ranges: impl IntoIterator<Item = (A, B)>) -> RDom {
+        let at = Location::caller();
+        let dims = ranges
+            .into_iter()
+            .enumerate()
+            .map(|(d, (min, extent))| (format!("{name}.{}", dim_name(d)), min.expr(), extent.expr()))
+            .collect();
+        RDom::of(name, dims, at)
+    }
+
+    /// The domain of all coordinates of an image.
+    #[track_caller]
+    pub fn over(image: &ImageParam) -> RDom {
+        let at = Location::caller();
+        let dims = (0..image.dims())
+            .map(|d| (format!("r.{}", dim_name(d)), image.dim(d).min(), image.dim(d).extent()))
+            .collect();
+        RDom::of("r", dims, at)
+    }
+
+    fn of(name: &str, dims: Vec<(String, Expr, Expr)>, at: Location) -> RDom {
+        let count = dims.len();
+        let body =
+            Rc::new(RDomBody { name: name.into(), dims, predicate: Cell::new(None), mistakes: RefCell::default(), at });
+        if count == 0 || count > 8 {
+            let kind = AlgorithmErrorKind::TooManyDims { name: name.into(), dims: count };
+            body.mistakes.borrow_mut().push(arena::poison(kind, at));
+        }
+        let vars: Vec<RVar> = (0..count.max(4))
+            .map(|d| RVar {
+                expr: if d < count {
+                    arena::add(Kind::RVar(body.clone(), d as u8), Ty::One(ScalarType::I32), at)
+                } else {
+                    let kind = AlgorithmErrorKind::NoSuchRVar { rdom: name.into(), dim: d, dims: count };
+                    arena::poison(kind, at)
+                },
+            })
+            .collect();
+        let (x, y, z, w) = (vars[0], vars[1], vars[2], vars[3]);
+        let handle = Rc::new(RDomHandle { body, vars });
+        arena::register_rdom(&handle);
+        RDom { x, y, z, w, handle }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.handle.body.name
+    }
+    /// The number of dimensions.
+    pub fn dims(&self) -> usize {
+        self.handle.body.dims.len()
+    }
+    /// The variable of dimension `d`; a mistake to use if there is none.
+    #[track_caller]
+    pub fn dim(&self, d: usize) -> RVar {
+        self.handle.vars.get(d).copied().unwrap_or_else(|| {
+            let kind = AlgorithmErrorKind::NoSuchRVar { rdom: self.name().into(), dim: d, dims: self.dims() };
+            RVar { expr: arena::poison(kind, Location::caller()) }
+        })
+    }
+    /// Restricts the domain to points where `condition` holds: elsewhere nothing is stored. Several restrictions all hold.
+    #[track_caller]
+    pub fn where_(&self, condition: impl IntoExpr) {
+        let new = condition.expr();
+        let body = &self.handle.body;
+        let all = match body.predicate.get() {
+            Some(old) => old & new,
+            None => new,
+        };
+        body.predicate.set(Some(all));
+    }
+}
+
+fn dim_name(d: usize) -> String {
+    match d {
+        0 => "x".into(),
+        1 => "y".into(),
+        2 => "z".into(),
+        3 => "w".into(),
+        _ => d.to_string(),
+    }
+}
+
+impl RVar {
+    /// Its name: `r.x`.
+    pub fn name(self) -> String {
+        match arena::node(self.expr).kind {
+            Kind::RVar(body, d) => body.dims[d as usize].0.clone(),
+            _ => "?".into(),
+        }
+    }
+}
+
+impl IntoExpr for RVar {
+    #[track_caller]
+    fn expr(self) -> Expr {
+        self.expr
+    }
+}
+
+impl IntoExpr for &RDom {
+    #[track_caller]
+    fn expr(self) -> Expr {
+        self.x.expr
+    }
+}

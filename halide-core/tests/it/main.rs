@@ -1,0 +1,3 @@
+//! Tests of the algorithm language.
+
+mod define;
