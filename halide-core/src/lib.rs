@@ -3,6 +3,7 @@
 //! Nothing here can observe a schedule, a loop or a target.
 
 mod arena;
+pub mod boundary;
 pub mod buffer;
 pub mod error;
 pub mod expr;
