@@ -4,8 +4,10 @@
 //! [`Stage`]; `verify` states and checks what holds at each one, `eval` runs a program of any stage from `Bounded` on.
 
 pub mod build;
+pub mod eval;
 mod expr;
 mod fault;
+pub mod intrinsic;
 pub mod print;
 #[cfg(test)]
 mod samples;

@@ -1,0 +1,99 @@
+//! How a run ends early.
+
+use crate::ir::{FaultId, Program};
+use halide_core::buffer::BufferError;
+use std::fmt;
+
+/// Why a run did not finish; the outputs are untouched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EvalError {
+    /// An `Assert` does not hold: the call does not suit the program. See [`crate::ir::Fault::message`].
+    Fault {
+        /// Which fault.
+        fault: FaultId,
+        /// What its message shows.
+        args: Vec<i64>,
+    },
+    /// The arguments do not fit the program's tables.
+    Arguments(String),
+    /// A check of the evaluator: the program is wrong.
+    Failed {
+        /// Which check.
+        check: Check,
+        /// What happened.
+        message: String,
+        /// The statements around it, outermost first: `blur_y.y#L0 = 7`.
+        place: Vec<String>,
+    },
+}
+
+/// What the evaluator checks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Check {
+    /// A read outside a buffer.
+    ReadOutside,
+    /// A write outside a buffer.
+    WriteOutside,
+    /// Something observable depends on an element that was never written, or that a fold has overwritten.
+    Uninitialised,
+    /// Index arithmetic left 64 bits.
+    IndexOverflow,
+    /// An allocation of a bad size.
+    Allocation,
+    /// Iterations of a parallel loop touch one element.
+    Race,
+    /// The program breaks a rule that `verify` checks.
+    Malformed,
+}
+
+impl EvalError {
+    /// The text for a user; a fault needs the program's tables for that.
+    pub fn message(&self, program: &Program) -> String {
+        match self {
+            EvalError::Fault { fault, args } => match program.faults.get(*fault) {
+                Some(f) => f.message(program, args),
+                None => self.to_string(),
+            },
+            other => other.to_string(),
+        }
+    }
+    /// Which check failed, if one did.
+    pub fn check(&self) -> Option<Check> {
+        match self {
+            EvalError::Failed { check, .. } => Some(*check),
+            _ => None,
+        }
+    }
+    /// A failed check, boxed: errors travel through hot code.
+    pub(super) fn failed(check: Check, message: impl Into<String>) -> Box<EvalError> {
+        Box::new(EvalError::Failed { check, message: message.into(), place: Vec::new() })
+    }
+    /// The error seen from one statement further out.
+    pub(super) fn inside(mut self: Box<Self>, outer: impl FnOnce() -> String) -> Box<EvalError> {
+        if let EvalError::Failed { place, .. } = &mut *self {
+            place.insert(0, outer());
+        }
+        self
+    }
+}
+
+impl From<BufferError> for EvalError {
+    fn from(e: BufferError) -> EvalError {
+        EvalError::Arguments(e.to_string())
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvalError::Fault { fault, args } => write!(f, "{fault:?} with {args:?}"),
+            EvalError::Arguments(message) => f.write_str(message),
+            EvalError::Failed { check, message, place } => {
+                write!(f, "{check:?}: {message}")?;
+                if place.is_empty() { Ok(()) } else { write!(f, " (in {})", place.join(", ")) }
+            }
+        }
+    }
+}
+
+impl std::error::Error for EvalError {}

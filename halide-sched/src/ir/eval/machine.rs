@@ -1,0 +1,412 @@
+//! Runs compiled statements: control flow, storage, checks and counts.
+
+use super::code::{Instr, Reg};
+use super::compile::{Body, Code, Compiled, Loop};
+use super::error::{Check, EvalError};
+use super::race::Races;
+use super::storage::Storage;
+use super::{BufferStats, EvalStats};
+use crate::ir::sym::Sym;
+use crate::ir::{BufId, BufferRole, Program, TaskId, print};
+use halide_core::ids::{FuncId, IdVec};
+
+/// Why code stops early.
+pub(super) enum Stop {
+    /// A hole was met; run again and track holes.
+    Retry,
+    Error(Box<EvalError>),
+}
+
+impl From<Box<EvalError>> for Stop {
+    fn from(e: Box<EvalError>) -> Stop {
+        Stop::Error(e)
+    }
+}
+
+/// The storage of each buffer that has some at the moment.
+pub(super) type Memory = IdVec<BufId, Option<Storage>>;
+
+type Outcome = Result<(), Box<EvalError>>;
+
+/// More holes than this share one description.
+const MOST_HOLES: usize = 10_000;
+
+/// The state of a run.
+pub(super) struct Machine<'a> {
+    pub(super) program: &'a Program,
+    compiled: &'a Compiled,
+    pub(super) regs: Vec<u64>,
+    /// For each register the hole that it depends on; 0 is none. Valid for what is bound, and while tracking.
+    pub(super) holes: Vec<u32>,
+    /// What each hole is; the first is none.
+    hole_texts: Vec<String>,
+    /// How many bound lanes depend on holes; when there are some, all code tracks.
+    live_holes: usize,
+    pub(super) memory: Memory,
+    races: Option<Races>,
+    stats: EvalStats,
+    bytes: u64,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(program: &'a Program, compiled: &'a Compiled, memory: Memory) -> Self {
+        let buffers = program.buffers.iter().map(|_| BufferStats::default()).collect();
+        let mut races = compiled.parallel.then(|| Races::new(program.buffers.len()));
+        for (id, storage) in memory.enumerate() {
+            if let (Some(r), Some(s)) = (&mut races, storage) {
+                r.fresh(id, s.len());
+            }
+        }
+        Machine {
+            program,
+            compiled,
+            regs: compiled.regs.clone(),
+            holes: vec![0; compiled.regs.len()],
+            hole_texts: vec![String::new()],
+            live_holes: 0,
+            memory,
+            races,
+            stats: EvalStats { buffers, counters: vec![0; program.counters.len()], peak_bytes: 0 },
+            bytes: 0,
+        }
+    }
+
+    /// The counts of the run and the memory, if every output has values without holes.
+    pub(super) fn finish(mut self) -> Result<(EvalStats, Memory), Box<EvalError>> {
+        for (id, info) in self.program.buffers.enumerate() {
+            let Some(storage) = self.memory[id].as_ref().filter(|_| matches!(info.role, BufferRole::Output(_))) else {
+                continue;
+            };
+            if let Some((at, hole)) = storage.first_garbage() {
+                let place = storage.place(at);
+                let message = format!("`{}`{place} depends on {}", info.name, self.hole_text(hole));
+                return Err(EvalError::failed(Check::Uninitialised, message));
+            }
+            self.stats.buffers[id].unwritten = storage.unwritten();
+        }
+        Ok((self.stats, self.memory))
+    }
+
+    pub(super) fn run(&mut self, body: &Body) -> Outcome {
+        match body {
+            Body::Block(list) => list.iter().try_for_each(|s| self.run(s)),
+            Body::Let { code, bound, body } => self.let_in(code, bound, body),
+            Body::For(l) => self.for_loop(l),
+            Body::If { code, cond, then, otherwise } => {
+                let taken = self.known(code, *cond, "a condition")? != 0;
+                self.run(if taken { then } else { otherwise })
+            }
+            Body::Assert { code, cond, fault, args } => {
+                if self.known(code, *cond, "an asserted condition")? != 0 {
+                    return Ok(());
+                }
+                let args = args.iter().map(|&a| self.regs[a as usize] as i64).collect();
+                Err(Box::new(EvalError::Fault { fault: *fault, args }))
+            }
+            Body::Produce { func, body } => self.run(body).map_err(|e| e.inside(|| self.func_text(*func))),
+            Body::Realize { bufs, code, bounds, body } => self.realize(bufs, code, bounds, body),
+            Body::Provide { code, args, values, mask, lanes } => self.provide(code, args, values, *mask, *lanes),
+            Body::Alloc { buf, code, count, constant, body } => self.alloc(*buf, code, *count, *constant, body),
+            Body::Store { code, buf, index, value, mask, lanes } => {
+                self.store(code, *buf, *index, *value, *mask, *lanes)
+            }
+            Body::Count { counter, code, amount } => {
+                let amount = self.known(code, *amount, "the amount of a count")?;
+                let total = &mut self.stats.counters[*counter];
+                *total = total.wrapping_add(amount);
+                Ok(())
+            }
+            Body::Launch { task, code, min, extent, captures } => self.launch(*task, code, *min, *extent, captures),
+        }
+    }
+
+    /// Runs code; the result says whether holes were tracked.
+    fn eval(&mut self, code: &[Instr]) -> Result<bool, Box<EvalError>> {
+        if self.live_holes == 0 {
+            match self.exec::<false>(code) {
+                Ok(()) => return Ok(false),
+                Err(Stop::Error(e)) => return Err(e),
+                Err(Stop::Retry) => {}
+            }
+        }
+        match self.exec::<true>(code) {
+            Ok(()) => Ok(true),
+            Err(Stop::Error(e)) => Err(e),
+            Err(Stop::Retry) => Err(EvalError::failed(Check::Malformed, "tracked code asks to be tracked")),
+        }
+    }
+
+    /// The value of a register that must not depend on a hole.
+    fn known(&mut self, code: &Code, reg: Reg, what: &str) -> Result<i64, Box<EvalError>> {
+        let tracked = self.eval(&code.instrs)?;
+        self.certain(tracked, reg, what)
+    }
+
+    fn certain(&self, tracked: bool, reg: Reg, what: &str) -> Result<i64, Box<EvalError>> {
+        match self.holes[reg as usize] {
+            hole if tracked && hole != 0 => {
+                Err(EvalError::failed(Check::Uninitialised, format!("{what} depends on {}", self.hole_text(hole))))
+            }
+            _ => Ok(self.regs[reg as usize] as i64),
+        }
+    }
+
+    fn let_in(&mut self, code: &Code, bound: &[(Reg, u16)], body: &Body) -> Outcome {
+        let tracked = self.eval(&code.instrs)?;
+        let lanes = bound.iter().flat_map(|&(r, n)| r as usize..r as usize + n as usize);
+        let holes = if tracked { lanes.clone().filter(|&r| self.holes[r] != 0).count() } else { 0 };
+        self.live_holes += holes;
+        self.run(body)?;
+        self.live_holes -= holes;
+        if holes > 0 {
+            lanes.for_each(|r| self.holes[r] = 0);
+        }
+        Ok(())
+    }
+
+    fn for_loop(&mut self, l: &Loop) -> Outcome {
+        let tracked = self.eval(&l.code.instrs)?;
+        let min = self.certain(tracked, l.min, "the min of a loop")?;
+        let extent = self.certain(tracked, l.extent, "the extent of a loop")?;
+        let text = |m: &Self| print::sym_in(Sym::Loop(l.id), m.program);
+        self.iterate(min, extent, l.var, l.parallel, &l.body, &text)
+    }
+
+    fn iterate(
+        &mut self,
+        min: i64,
+        extent: i64,
+        var: Reg,
+        parallel: bool,
+        body: &Body,
+        text: &dyn Fn(&Self) -> String,
+    ) -> Outcome {
+        let end = min.checked_add(extent.max(0)).ok_or_else(|| {
+            EvalError::failed(Check::IndexOverflow, format!("{} from {min} extent {extent}", text(self)))
+        })?;
+        let instance = self.races.as_mut().filter(|_| parallel).map(Races::begin_loop);
+        for value in min..end {
+            self.regs[var as usize] = value as u64;
+            let outer = self.races.as_mut().zip(instance).map(|(r, i)| r.begin_iteration(i));
+            self.run(body).map_err(|e| e.inside(|| format!("{} = {value}", text(self))))?;
+            if let (Some(r), Some(outer)) = (&mut self.races, outer) {
+                r.end_iteration(outer);
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, task: TaskId, code: &Code, min: Reg, extent: Reg, captures: &[(Reg, Reg, u16)]) -> Outcome {
+        let tracked = self.eval(&code.instrs)?;
+        let min = self.certain(tracked, min, "the min of a launch")?;
+        let extent = self.certain(tracked, extent, "the extent of a launch")?;
+        let mut holes = 0;
+        for &(from, to, lanes) in captures {
+            for lane in 0..lanes as usize {
+                let (from, to) = (from as usize + lane, to as usize + lane);
+                self.regs[to] = self.regs[from];
+                self.holes[to] = self.holes[from];
+                holes += (self.holes[from] != 0) as usize;
+            }
+        }
+        self.live_holes += holes;
+        let compiled = &self.compiled.tasks[task];
+        self.iterate(min, extent, compiled.var, true, &compiled.body, &|_| format!("{task:?}"))?;
+        self.live_holes -= holes;
+        Ok(())
+    }
+
+    fn realize(&mut self, bufs: &[BufId], code: &Code, bounds: &[(Reg, Reg)], body: &Body) -> Outcome {
+        let tracked = self.eval(&code.instrs)?;
+        let mut region = Vec::with_capacity(bounds.len());
+        for &(min, extent) in bounds {
+            let min = self.certain(tracked, min, "the min of a realization")?;
+            region.push((min, self.certain(tracked, extent, "the extent of a realization")?));
+        }
+        for &buf in bufs {
+            let info = &self.program.buffers[buf];
+            let storage = Storage::realized(info.elem, &region, &info.fold);
+            self.allocate(buf, storage)?;
+        }
+        self.run(body)?;
+        bufs.iter().for_each(|&b| self.release(b));
+        Ok(())
+    }
+
+    fn alloc(&mut self, buf: BufId, code: &Code, count: Reg, constant: Option<u64>, body: &Body) -> Outcome {
+        let count = self.known(code, count, "the size of an allocation")?;
+        let info = &self.program.buffers[buf];
+        if count < 0 || constant.is_some_and(|c| count as u64 > c) {
+            let message = format!("`{}` has {count} elements, bounded by {constant:?}", info.name);
+            return Err(EvalError::failed(Check::Allocation, message));
+        }
+        let storage = Storage::linear(info.elem, count);
+        self.allocate(buf, storage)?;
+        self.run(body)?;
+        self.release(buf);
+        Ok(())
+    }
+
+    fn allocate(&mut self, buf: BufId, storage: Result<Storage, EvalError>) -> Outcome {
+        let name = &self.program.buffers[buf].name;
+        let storage = storage.map_err(|e| EvalError::failed(Check::Allocation, format!("`{name}`: {e}")))?;
+        if self.memory[buf].is_some() {
+            return Err(EvalError::failed(Check::Malformed, format!("`{name}` is allocated inside its allocation")));
+        }
+        let stats = &mut self.stats.buffers[buf];
+        stats.allocations += 1;
+        stats.peak_elements = stats.peak_elements.max(storage.len() as u64);
+        self.bytes += storage.bytes();
+        self.stats.peak_bytes = self.stats.peak_bytes.max(self.bytes);
+        if let Some(r) = &mut self.races {
+            r.fresh(buf, storage.len());
+        }
+        self.memory[buf] = Some(storage);
+        Ok(())
+    }
+
+    fn release(&mut self, buf: BufId) {
+        if let Some(storage) = self.memory[buf].take() {
+            self.bytes -= storage.bytes();
+        }
+    }
+
+    fn provide(
+        &mut self,
+        code: &Code,
+        args: &[Reg],
+        values: &[(BufId, Reg)],
+        mask: Option<Reg>,
+        lanes: u16,
+    ) -> Outcome {
+        let tracked = self.eval(&code.instrs)?;
+        for &(buf, value) in values {
+            for lane in 0..lanes as u32 {
+                if !self.enabled(tracked, mask, lane)? {
+                    continue;
+                }
+                if tracked {
+                    args.iter()
+                        .try_for_each(|&a| self.certain(true, a + lane, "a coordinate stored to").map(|_| ()))?;
+                }
+                let regs = &self.regs;
+                let coordinate = |d: usize| regs[(args[d] + lane) as usize] as i64;
+                let Some(storage) = &self.memory[buf] else {
+                    return Err(self.no_storage(buf));
+                };
+                let at = match storage.locate(coordinate) {
+                    Ok(at) => at,
+                    Err(dim) => {
+                        let coords = (0..args.len()).map(coordinate).collect();
+                        return Err(self.outside(Check::WriteOutside, buf, coords, dim));
+                    }
+                };
+                self.note_write(buf, at, value + lane)?;
+                let hole = if tracked { self.holes[(value + lane) as usize] } else { 0 };
+                let (regs, memory) = (&self.regs, &mut self.memory);
+                if let Some(storage) = &mut memory[buf] {
+                    storage.put(at, regs[(value + lane) as usize], hole, |d| regs[(args[d] + lane) as usize] as i64);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, code: &Code, buf: BufId, index: Reg, value: Reg, mask: Option<Reg>, lanes: u16) -> Outcome {
+        let tracked = self.eval(&code.instrs)?;
+        for lane in 0..lanes as u32 {
+            if !self.enabled(tracked, mask, lane)? {
+                continue;
+            }
+            let i = self.certain(tracked, index + lane, "an index stored to")?;
+            let Some(storage) = &self.memory[buf] else {
+                return Err(self.no_storage(buf));
+            };
+            let Some(at) = storage.linear_at(i) else {
+                return Err(self.outside_linear(Check::WriteOutside, buf, i));
+            };
+            self.note_write(buf, at, value + lane)?;
+            let hole = if tracked { self.holes[(value + lane) as usize] } else { 0 };
+            let bits = self.regs[(value + lane) as usize];
+            if let Some(storage) = &mut self.memory[buf] {
+                storage.put(at, bits, hole, |_| 0);
+            }
+        }
+        Ok(())
+    }
+
+    fn enabled(&self, tracked: bool, mask: Option<Reg>, lane: u32) -> Result<bool, Box<EvalError>> {
+        match mask {
+            None => Ok(true),
+            Some(m) => Ok(self.certain(tracked, m + lane, "a mask of a store")? != 0),
+        }
+    }
+
+    /// Counts a store and checks that it races with nothing; the same value may be written by all.
+    fn note_write(&mut self, buf: BufId, at: usize, value: Reg) -> Outcome {
+        self.stats.buffers[buf].stores += 1;
+        let Some(races) = &mut self.races else {
+            return Ok(());
+        };
+        let same = self.memory[buf].as_ref().and_then(|s| s.bits(at)) == Some(self.regs[value as usize]);
+        if races.write(buf, at) && !same {
+            return Err(self.race(buf, at, "writes"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn note_read(&mut self, buf: BufId, at: usize) -> Outcome {
+        if self.races.as_mut().is_some_and(|races| races.read(buf, at)) {
+            return Err(self.race(buf, at, "reads"));
+        }
+        Ok(())
+    }
+
+    fn race(&self, buf: BufId, at: usize, does: &str) -> Box<EvalError> {
+        let place = self.memory[buf].as_ref().map_or(String::new(), |s| s.place(at));
+        let message =
+            format!("one iteration {does} `{}`{place}, which another touches", self.program.buffers[buf].name);
+        EvalError::failed(Check::Race, message)
+    }
+
+    /// Describes a new hole.
+    pub(super) fn new_hole(&mut self, text: impl FnOnce() -> String) -> u32 {
+        if self.hole_texts.len() < MOST_HOLES {
+            self.hole_texts.push(text());
+        }
+        (self.hole_texts.len() - 1) as u32
+    }
+
+    fn hole_text(&self, hole: u32) -> &str {
+        self.hole_texts.get(hole as usize).map_or("?", String::as_str)
+    }
+
+    pub(super) fn no_storage(&self, buf: BufId) -> Box<EvalError> {
+        let name = &self.program.buffers[buf].name;
+        EvalError::failed(Check::Malformed, format!("`{name}` is used outside its allocation"))
+    }
+
+    pub(super) fn outside(&self, check: Check, buf: BufId, coords: Vec<i64>, dim: usize) -> Box<EvalError> {
+        let name = &self.program.buffers[buf].name;
+        let (min, extent) = self.memory[buf].as_ref().map_or((0, 0), |s| (s.dims[dim].min, s.dims[dim].extent));
+        let coords: Vec<String> = coords.iter().map(i64::to_string).collect();
+        let have = if extent > 0 { format!("{min} to {}", min.saturating_add(extent - 1)) } else { "nothing".into() };
+        let message = format!("`{name}`({}) is outside in dimension {dim}, which has {have}", coords.join(", "));
+        EvalError::failed(check, message)
+    }
+
+    pub(super) fn outside_linear(&self, check: Check, buf: BufId, index: i64) -> Box<EvalError> {
+        let name = &self.program.buffers[buf].name;
+        let (first, last) = self.memory[buf].as_ref().map_or((0, -1), Storage::linear_range);
+        let message = if (first..=last).contains(&index) {
+            format!("`{name}`[{index}] is between the rows of the buffer")
+        } else {
+            format!("`{name}`[{index}] is outside [{first}] to [{last}]")
+        };
+        EvalError::failed(check, message)
+    }
+
+    fn func_text(&self, func: FuncId) -> String {
+        print::func_in(func, self.program)
+    }
+}

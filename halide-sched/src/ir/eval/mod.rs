@@ -1,0 +1,121 @@
+//! Runs a program of stage `Bounded`, `Flat`, `Shaped` or `Final`: the second oracle. It shares no code with the
+//! backends and checks what they assume, so that a wrong answer is blamed on one pass:
+//!
+//! - Every access stays inside its buffer; before `Flat` in every dimension. Lanes that a mask turns off access nothing.
+//! - Nothing observable depends on an element that was never written. Such a *hole* may be loaded, computed with,
+//!   stored and thrown away (code computes more than it needs); it may not reach a condition, a mask, an address of a
+//!   store, a size, a count, or the output at the end.
+//! - A folded dimension wraps, and an element that holds another coordinate's value is a hole for those who ask.
+//! - Index arithmetic does not overflow 64 bits.
+//! - What one iteration of a parallel loop writes, no other reads; if others write it too, then the same value.
+//! - Allocations have the sizes that were promised.
+//!
+//! Loops run serially, `Likely` is its operand, and a failed `Assert` ends the run. Nothing is written to the outputs
+//! unless the whole run is good.
+//!
+//! `compile` turns statements into a tree whose expressions are straight-line code on numbered registers (`code`), and
+//! `machine` runs it. Holes are rare, so code runs without tracking them and is run again with tracking when it meets one.
+
+mod code;
+mod compile;
+mod error;
+mod machine;
+mod race;
+mod storage;
+#[cfg(test)]
+mod tests;
+
+pub use error::{Check, EvalError};
+
+use super::{BufId, BufferInfo, BufferRole, Program, Stage};
+use halide_core::buffer::AnyBuffer;
+use halide_core::ids::IdVec;
+use halide_core::value::Scalar;
+use storage::Storage;
+
+/// What a run did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EvalStats {
+    /// Per buffer of the program.
+    pub buffers: IdVec<BufId, BufferStats>,
+    /// The value of each counter.
+    pub counters: Vec<i64>,
+    /// The most bytes that were allocated at one time, of all internal buffers.
+    pub peak_bytes: u64,
+}
+
+/// What a run did with one buffer.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BufferStats {
+    /// Element stores.
+    pub stores: u64,
+    /// Allocations (none for inputs and outputs).
+    pub allocations: u64,
+    /// Elements of the largest allocation.
+    pub peak_elements: u64,
+    /// Outputs: elements that were never stored; the caller's values stay.
+    pub unwritten: u64,
+}
+
+/// Runs the program. `params` are in the order of its table, `images` in that of `image_buffers`, and `outputs` in that
+/// of the positions of [`BufferRole::Output`].
+pub fn run(
+    program: &Program,
+    params: &[Scalar],
+    images: &[AnyBuffer],
+    outputs: &mut [AnyBuffer],
+) -> Result<EvalStats, EvalError> {
+    if program.stage == Stage::Nest {
+        return Err(EvalError::Arguments("a program at Nest has free bounds and cannot run".to_string()));
+    }
+    check_params(program, params)?;
+    let mut external: machine::Memory = IdVec::new();
+    for (id, info) in program.buffers.enumerate() {
+        external.push(match info.role {
+            BufferRole::Input(_) => {
+                let image = program.image_buffers.enumerate().find(|(_, b)| **b == id).map(|(image, _)| image.0);
+                let given = image.and_then(|i| images.get(i as usize));
+                Some(Storage::of_caller(checked(info, given, "input")?, true)?)
+            }
+            BufferRole::Output(n) => {
+                Some(Storage::of_caller(checked(info, outputs.get(n as usize), "output")?, false)?)
+            }
+            BufferRole::Internal => None,
+        });
+    }
+    let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
+    let mut machine = machine::Machine::new(program, &compiled, external);
+    machine.run(&compiled.body).map_err(|e| *e)?;
+    let (stats, memory) = machine.finish().map_err(|e| *e)?;
+    for ((_, info), storage) in program.buffers.enumerate().zip(memory.iter()) {
+        if let (BufferRole::Output(n), Some(storage)) = (info.role, storage) {
+            storage.copy_to(&mut outputs[n as usize])?;
+        }
+    }
+    Ok(stats)
+}
+
+fn check_params(program: &Program, params: &[Scalar]) -> Result<(), EvalError> {
+    let expected: Vec<_> = program.params.iter().map(|(_, ty)| *ty).collect();
+    let given: Vec<_> = params.iter().map(|v| v.ty()).collect();
+    if expected == given {
+        return Ok(());
+    }
+    Err(EvalError::Arguments(format!("parameters of types {given:?} for {expected:?}")))
+}
+
+/// The caller's buffer, if it has the type and dimensions of `info`.
+fn checked<'a>(info: &BufferInfo, given: Option<&'a AnyBuffer>, what: &str) -> Result<&'a AnyBuffer, EvalError> {
+    let name = &info.name;
+    match given {
+        None => Err(EvalError::Arguments(format!("no buffer is given for {what} `{name}`"))),
+        Some(b) if b.ty() != info.elem || b.dims().len() != info.dims => Err(EvalError::Arguments(format!(
+            "{what} `{name}` is {} in {} dimensions, and {} in {} dimensions is given",
+            info.elem,
+            info.dims,
+            b.ty(),
+            b.dims().len()
+        ))),
+        Some(b) => Ok(b),
+    }
+}

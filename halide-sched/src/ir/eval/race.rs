@@ -1,0 +1,101 @@
+//! Who touched each element, to find iterations of parallel loops that disturb each other.
+
+use crate::ir::BufId;
+use halide_core::ids::IdVec;
+
+/// One iteration of a parallel loop; strand 0 is the program itself.
+struct Strand {
+    parent: u32,
+    depth: u32,
+    /// Which execution of which loop: iterations of one are concurrent.
+    instance: u32,
+}
+
+/// The strands that touched one element last.
+#[derive(Clone, Copy, Default)]
+struct Touched {
+    writer: u32,
+    readers: [u32; 2],
+}
+
+/// The strands of a run and what they touched.
+pub(super) struct Races {
+    strands: Vec<Strand>,
+    current: u32,
+    instances: u32,
+    touched: IdVec<BufId, Vec<Touched>>,
+}
+
+impl Races {
+    pub(super) fn new(buffers: usize) -> Races {
+        let root = Strand { parent: 0, depth: 0, instance: 0 };
+        let touched = (0..buffers).map(|_| Vec::new()).collect();
+        Races { strands: vec![root], current: 0, instances: 0, touched }
+    }
+
+    /// Forgets what happened to a buffer, which now has `len` elements.
+    pub(super) fn fresh(&mut self, buf: BufId, len: usize) {
+        self.touched[buf].clear();
+        self.touched[buf].resize(len, Touched::default());
+    }
+
+    /// A new execution of a parallel loop.
+    pub(super) fn begin_loop(&mut self) -> u32 {
+        self.instances += 1;
+        self.instances
+    }
+
+    /// A new iteration becomes current; the result is the strand to return to.
+    pub(super) fn begin_iteration(&mut self, instance: u32) -> u32 {
+        let parent = self.current;
+        let depth = self.strands[parent as usize].depth + 1;
+        self.current = self.strands.len() as u32;
+        self.strands.push(Strand { parent, depth, instance });
+        parent
+    }
+
+    pub(super) fn end_iteration(&mut self, outer: u32) {
+        self.current = outer;
+    }
+
+    /// Whether reading the element races with a write.
+    pub(super) fn read(&mut self, buf: BufId, at: usize) -> bool {
+        let current = self.current;
+        let t = &mut self.touched[buf][at];
+        if t.readers[0] != current {
+            t.readers = [current, t.readers[0]];
+        }
+        let writer = t.writer;
+        self.concurrent(writer)
+    }
+
+    /// Whether writing the element races with a read or another write.
+    pub(super) fn write(&mut self, buf: BufId, at: usize) -> bool {
+        let Touched { writer, readers } = self.touched[buf][at];
+        self.touched[buf][at].writer = self.current;
+        self.concurrent(writer) || self.concurrent(readers[0]) || self.concurrent(readers[1])
+    }
+
+    /// Whether the current strand and `other` may run at one time: they come from different iterations of one
+    /// execution of a loop.
+    fn concurrent(&self, other: u32) -> bool {
+        if other == self.current || other == 0 || self.current == 0 {
+            return false;
+        }
+        let strand = |s: u32| &self.strands[s as usize];
+        let (mut a, mut b) = (other, self.current);
+        while strand(a).depth > strand(b).depth {
+            a = strand(a).parent;
+        }
+        while strand(b).depth > strand(a).depth {
+            b = strand(b).parent;
+        }
+        if a == b {
+            return false;
+        }
+        while strand(a).parent != strand(b).parent {
+            (a, b) = (strand(a).parent, strand(b).parent);
+        }
+        strand(a).instance == strand(b).instance
+    }
+}
