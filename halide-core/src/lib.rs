@@ -15,6 +15,7 @@ pub mod math;
 pub mod ops;
 pub mod param;
 pub mod pipeline;
+pub mod print;
 pub mod rdom;
 pub mod types;
 pub mod value;

@@ -1,3 +1,4 @@
 //! Tests of the algorithm language.
 
 mod define;
+mod print;
