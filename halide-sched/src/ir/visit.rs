@@ -7,7 +7,7 @@ use super::{Sym, build};
 use std::collections::HashMap;
 
 /// Calls `f` on every direct child expression, in evaluation order.
-pub fn for_each_child(e: &Expr, mut f: impl FnMut(&Expr)) {
+pub fn for_each_child<'e>(e: &'e Expr, mut f: impl FnMut(&'e Expr)) {
     use ExprKind::*;
     match e.kind() {
         Const(_) | Int(_) | Sym(_) | Param(_) => {}
@@ -81,6 +81,11 @@ impl Memo {
         self.done.insert(e.clone(), made.clone());
         made
     }
+    /// The result for `root` when `make` gives the result for every node, from the results of its children: its second
+    /// argument looks those up.
+    pub fn rewrite(&mut self, root: &Expr, mut make: impl FnMut(&Expr, &dyn Fn(&Expr) -> Expr) -> Expr) -> Expr {
+        fold(root, &mut self.done, &mut make)
+    }
 }
 
 /// `e` with every symbol for which `lookup` has a value replaced by it. Values are not searched again.
@@ -90,22 +95,51 @@ pub fn substitute(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>) -> Expr {
 
 /// As [`substitute`], sharing a memo table between calls with the same `lookup`.
 pub fn substitute_with(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>, memo: &mut Memo) -> Expr {
-    match e.kind() {
+    memo.rewrite(e, |e, done| match e.kind() {
         ExprKind::Sym(s) => lookup(*s).unwrap_or_else(|| e.clone()),
-        ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Param(_) => e.clone(),
-        _ => memo.get(e, |memo| map_children(e, |c| substitute_with(c, lookup, memo))),
-    }
+        _ => map_children(e, done),
+    })
 }
 
 /// Calls `f` once on every distinct node of the DAG, children before parents.
 pub fn for_each_node(e: &Expr, f: &mut impl FnMut(&Expr)) {
-    fn walk(e: &Expr, seen: &mut std::collections::HashSet<usize>, f: &mut impl FnMut(&Expr)) {
-        if seen.insert(e.id()) {
-            for_each_child(e, |c| walk(c, seen, f));
-            f(e);
+    let mut seen = std::collections::HashSet::new();
+    walk(e, &mut |n, _| seen.insert(n.id()), &mut |n, _| f(n), &mut ());
+}
+
+/// The value of every node of `e` that `table` does not have yet, from those of its children; the result is that of `e`.
+/// The third argument of `make` looks up children.
+pub fn fold<T: Clone>(
+    e: &Expr,
+    table: &mut HashMap<Expr, T>,
+    make: &mut impl FnMut(&Expr, &dyn Fn(&Expr) -> T) -> T,
+) -> T {
+    walk(
+        e,
+        &mut |n, table: &mut HashMap<Expr, T>| !table.contains_key(n),
+        &mut |n, table| {
+            let made = make(n, &|c| table[c].clone());
+            table.insert(n.clone(), made);
+        },
+        table,
+    );
+    table[e].clone()
+}
+
+/// Visits nodes for which `enter` holds, children before parents. Does not recurse, since expressions grow as deep as a
+/// pipeline is long.
+fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut impl FnMut(&Expr, &mut C), cx: &mut C) {
+    let mut stack = vec![(e, false)];
+    while let Some((e, ready)) = stack.pop() {
+        if ready {
+            leave(e, cx);
+        } else if enter(e, cx) {
+            stack.push((e, true));
+            let first = stack.len();
+            for_each_child(e, |c| stack.push((c, false)));
+            stack[first..].reverse();
         }
     }
-    walk(e, &mut Default::default(), f);
 }
 
 /// Whether any node of `e` satisfies `test`.

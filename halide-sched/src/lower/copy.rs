@@ -2,9 +2,9 @@
 //! meaning one thing in the whole program.
 
 use super::walk;
-use crate::ir::visit::{self, Memo};
+use crate::ir::visit;
 use crate::ir::{Expr, For, LoopId, Program, Stmt, Sym, build};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A fresh symbol for a value.
 pub(crate) fn fresh_temp(program: &mut Program) -> Sym {
@@ -21,48 +21,73 @@ pub(crate) fn fresh_loop(program: &mut Program, like: LoopId) -> LoopId {
 
 /// `s` with every loop and every name bound in it replaced by fresh ones, and free symbols replaced as `given` says.
 pub(crate) fn fresh_copy(s: &Stmt, given: &[(Sym, Expr)], program: &mut Program) -> Stmt {
-    let mut copy = Copy { map: given.iter().cloned().collect(), memo: Memo::new(), program };
+    let mut copy = Copy { map: given.iter().cloned().collect(), taken: None, program };
     statement(&mut copy, s.clone())
 }
 
-/// What symbols become. Scopes that bind the same symbol are disjoint, so a later meaning just replaces an earlier one.
+/// `s` with fresh names where a symbol or loop would be bound for the second time.
+pub(crate) fn rename_repeated(s: Stmt, program: &mut Program) -> Stmt {
+    statement(&mut Copy { map: HashMap::new(), taken: Some(HashSet::new()), program }, s)
+}
+
 struct Copy<'p> {
+    /// What symbols become; those that are not listed stay.
     map: HashMap<Sym, Expr>,
-    memo: Memo,
+    /// Symbols that are bound already; the first binding of each keeps its name. `None`: all get fresh names.
+    taken: Option<HashSet<Sym>>,
     program: &'p mut Program,
 }
 
 impl Copy<'_> {
-    fn bind(&mut self, s: Sym, to: Expr) {
-        if self.map.insert(s, to).is_some() {
-            self.memo = Memo::new();
-        }
+    /// Whether the binding of `s` at hand keeps its name.
+    fn keeps(&mut self, s: Sym) -> bool {
+        self.taken.as_mut().is_some_and(|taken| taken.insert(s))
+    }
+    /// Lets `s` stand for `to` from here on; the result undoes that.
+    fn bind(&mut self, s: Sym, to: Expr) -> (Sym, Option<Expr>) {
+        (s, self.map.insert(s, to))
+    }
+    fn unbind(&mut self, (s, old): (Sym, Option<Expr>)) {
+        match old {
+            Some(old) => self.map.insert(s, old),
+            None => self.map.remove(&s),
+        };
     }
 }
 
 fn expression(copy: &mut Copy<'_>, e: &Expr) -> Expr {
-    let Copy { map, memo, .. } = copy;
-    visit::substitute_with(e, &|s| map.get(&s).cloned(), memo)
+    if copy.map.is_empty() {
+        return e.clone();
+    }
+    visit::substitute(e, &|s| copy.map.get(&s).cloned())
 }
 
 fn statement(copy: &mut Copy<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::Let { bindings, body } => {
-            let mut fresh = Vec::with_capacity(bindings.len());
+            let mut made = Vec::with_capacity(bindings.len());
+            let mut bound = Vec::new();
             for (s, e) in bindings {
                 let value = expression(copy, &e);
-                let temp = fresh_temp(copy.program);
-                copy.bind(s, build::typed_sym(temp, value.ty()));
-                fresh.push((temp, value));
+                let name = if copy.keeps(s) { s } else { fresh_temp(copy.program) };
+                if name != s || copy.map.contains_key(&s) {
+                    bound.push(copy.bind(s, build::typed_sym(name, value.ty())));
+                }
+                made.push((name, value));
             }
-            build::let_in(fresh, statement(copy, *body))
+            let body = statement(copy, *body);
+            bound.into_iter().rev().for_each(|b| copy.unbind(b));
+            build::let_in(made, body)
         }
         Stmt::For(l) => {
             let For { id, kind, min, extent, body } = *l;
             let (min, extent) = (expression(copy, &min), expression(copy, &extent));
-            let fresh = fresh_loop(copy.program, id);
-            copy.bind(Sym::Loop(id), build::loop_var(fresh));
-            build::for_loop(fresh, kind, min, extent, statement(copy, body))
+            let name = if copy.keeps(Sym::Loop(id)) { id } else { fresh_loop(copy.program, id) };
+            let renamed = name != id || copy.map.contains_key(&Sym::Loop(id));
+            let bound = renamed.then(|| copy.bind(Sym::Loop(id), build::loop_var(name)));
+            let body = statement(copy, body);
+            bound.into_iter().for_each(|b| copy.unbind(b));
+            build::for_loop(name, kind, min, extent, body)
         }
         other => walk::map_stmt(other, copy, expression, statement),
     }

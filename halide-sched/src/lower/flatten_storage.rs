@@ -51,18 +51,13 @@ fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
 
 /// Reads become loads.
 fn expression(cx: &mut Flatten<'_>, e: &Expr) -> Expr {
-    read_to_load(cx, e, &mut Memo::new())
-}
-
-fn read_to_load(cx: &Flatten<'_>, e: &Expr, memo: &mut Memo) -> Expr {
-    match e.kind() {
-        ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Sym(_) | ExprKind::Param(_) => e.clone(),
-        ExprKind::Read { buf, args } => memo.get(e, |memo| {
-            let args: Vec<Expr> = args.iter().map(|a| read_to_load(cx, a, memo)).collect();
+    Memo::new().rewrite(e, |e, done| match e.kind() {
+        ExprKind::Read { buf, args } => {
+            let args: Vec<Expr> = args.iter().map(done).collect();
             build::load(*buf, cx.program.buffers[*buf].elem, offset(cx, *buf, &args), None)
-        }),
-        _ => memo.get(e, |memo| visit::map_children(e, |c| read_to_load(cx, c, memo))),
-    }
+        }
+        _ => visit::map_children(e, done),
+    })
 }
 
 /// The element offset of `args`: the dimension with the largest stride first, so that the fastest one is added last.

@@ -1,7 +1,8 @@
 //! One loop body for all lanes at once.
 
 use super::vary::Varying;
-use crate::ir::{BufId, Elem, Expr, ExprKind, For, Program, Stmt, Sym, Type, build};
+use crate::ir::visit::Memo;
+use crate::ir::{BufId, Expr, ExprKind, For, Program, Stmt, Sym, Type, build};
 use crate::lower::copy::fresh_temp;
 use crate::lower::lanes::{self, Shape};
 use halide_core::ops::BinOp;
@@ -16,7 +17,7 @@ pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, 
         varying: Varying::of(l),
         values: HashMap::from([(Sym::Loop(l.id), variable)]),
         mask: None,
-        memo: HashMap::new(),
+        memo: Memo::new(),
         failed: None,
     };
     let body = statement(&mut cx, &l.body);
@@ -35,7 +36,7 @@ struct Widen<'p> {
     /// Which lanes run the statement at hand; a vector.
     mask: Option<Expr>,
     /// Widened expressions; valid for the mask at hand.
-    memo: HashMap<Expr, Expr>,
+    memo: Memo,
     /// Why the loop cannot become vectors.
     failed: Option<String>,
 }
@@ -88,37 +89,36 @@ impl Widen<'_> {
 
 /// `e` for all lanes; what does not vary stays scalar.
 fn expression(cx: &mut Widen<'_>, e: &Expr) -> Expr {
-    match e.kind() {
-        ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Param(_) => return e.clone(),
-        ExprKind::Sym(s) => return cx.values.get(s).cloned().unwrap_or_else(|| e.clone()),
-        _ => {}
+    let mut memo = std::mem::take(&mut cx.memo);
+    let made = memo.rewrite(e, |e, done| node(cx, e, done));
+    cx.memo = memo;
+    made
+}
+
+fn node(cx: &mut Widen<'_>, e: &Expr, done: &dyn Fn(&Expr) -> Expr) -> Expr {
+    if let ExprKind::Sym(s) = e.kind() {
+        return cx.values.get(s).cloned().unwrap_or_else(|| e.clone());
     }
     let varies = cx.varying.expr(e);
-    if !varies && cx.mask.is_none() {
-        return e.clone();
-    }
-    if let Some(known) = cx.memo.get(e) {
-        return known.clone();
-    }
-    let made = match e.kind() {
-        ExprKind::Load { buf, index, mask } => load(cx, *buf, e.ty(), index, mask.as_ref()),
+    match e.kind() {
+        _ if !varies && cx.mask.is_none() => e.clone(),
+        ExprKind::Load { buf, index, mask } => {
+            let (index, mask) = (done(index), mask.as_ref().map(done));
+            load(cx, *buf, e.ty(), index, mask)
+        }
         ExprKind::Ramp { .. } | ExprKind::Broadcast(_) | ExprKind::Shuffle(..) if varies => {
             cx.fail("there are vectors inside already");
             e.clone()
         }
-        _ => lanes::map_children(e, |c| expression(cx, c)),
-    };
-    cx.memo.insert(e.clone(), made.clone());
-    made
+        _ => lanes::map_children(e, done),
+    }
 }
 
-fn load(cx: &mut Widen<'_>, buf: BufId, ty: Type, index: &Expr, mask: Option<&Expr>) -> Expr {
-    let Elem::Data(elem) = ty.elem else { unreachable!("loads are of data") };
-    let mut index = expression(cx, index);
+fn load(cx: &Widen<'_>, buf: BufId, ty: Type, mut index: Expr, own: Option<Expr>) -> Expr {
+    let elem = ty.scalar().expect("loads are of data");
     if cx.varying.per_lane.contains(&buf) {
         index = cx.per_lane(index);
     }
-    let own = mask.map(|m| expression(cx, m));
     // A guarded load may be outside of the buffer where the guard is false. One value for all lanes is needed if any runs.
     let scalar = index.lanes() == 1 && own.as_ref().is_none_or(|m| m.lanes() == 1);
     let guard = if scalar { cx.any_running() } else { cx.mask.clone() };

@@ -38,18 +38,16 @@ impl Varying {
 
     /// Whether `e` differs between lanes.
     pub(super) fn expr(&mut self, e: &Expr) -> bool {
-        match e.kind() {
-            ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Param(_) => return false,
-            ExprKind::Sym(s) => return self.syms.contains(s),
-            _ => {}
-        }
-        if let Some(&known) = self.memo.get(e) {
-            return known;
-        }
-        let mut varies = matches!(e.kind(), ExprKind::Load { buf, .. } if self.per_lane.contains(buf));
-        visit::for_each_child(e, |c| varies |= self.expr(c));
-        self.memo.insert(e.clone(), varies);
-        varies
+        let Varying { syms, per_lane, memo, .. } = self;
+        visit::fold(e, memo, &mut |n, known| {
+            let mut varies = match n.kind() {
+                ExprKind::Sym(s) => syms.contains(s),
+                ExprKind::Load { buf, .. } => per_lane.contains(buf),
+                _ => false,
+            };
+            visit::for_each_child(n, |c| varies = varies || known(c));
+            varies
+        })
     }
 }
 
