@@ -10,7 +10,7 @@ mod fault;
 pub mod intrinsic;
 pub mod print;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod stmt;
 mod sym;
 mod typing;

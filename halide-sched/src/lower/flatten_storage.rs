@@ -23,6 +23,8 @@ const LINE: i64 = 64;
 const PAGE: i64 = 4096;
 /// More bytes than any machine has: an allocation beyond is a fault, and sizes below cannot overflow.
 const MOST_BYTES: i64 = 1 << 47;
+/// No extent is larger: coordinates are 32 bits wide, and rounding up adds less than as much again.
+const MOST_EXTENT: i64 = 1 << 33;
 
 /// Replaces multi-dimensional storage and accesses by linear ones.
 pub fn flatten_storage(program: Program) -> Program {
@@ -131,12 +133,13 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
     let mut step = build::int(1);
     let mut room = build::int(MOST_BYTES / info.elem.bytes() as i64);
     let mut fits = build::boolean(true);
+    let mut most = 1i64;
     for (place, &d) in info.order.iter().enumerate() {
         dims[d].1 = name(d, DimField::Stride, step, &mut strides);
         let extent = info.fold[d].map_or(extents[d].clone(), build::int);
         let padded = pad(&info, d, place == 0 && info.dims > 1, extent);
-        if place > 0 {
-            // One row always fits: coordinates are 32 bits wide.
+        most = most.saturating_mul(build::as_int(&padded).unwrap_or(MOST_EXTENT).max(1));
+        if most > MOST_BYTES / info.elem.bytes() as i64 {
             fits = build::and(fits, build::le(padded.clone(), room.clone()));
         }
         room = build::div(room, build::max(padded.clone(), build::int(1)));

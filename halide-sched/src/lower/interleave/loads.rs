@@ -1,0 +1,141 @@
+//! Strided loads as dense loads and shuffles.
+
+use super::MOST_STRIDE;
+use crate::ir::visit::{self, Memo};
+use crate::ir::{BufId, Expr, ExprKind, Stmt, build};
+use crate::lower::lanes::{self, Shape};
+use crate::lower::terms::{Sum, sum_of};
+use halide_core::ops::BinOp;
+use halide_core::types::ScalarType;
+use std::collections::HashMap;
+
+/// Which elements straight code reads with a stride. Loads that differ by a constant offset have one entry.
+pub(super) struct Reads {
+    spans: HashMap<Family, (i64, i64)>,
+}
+
+/// Loads that differ by a constant offset: what is equal in all of them.
+#[derive(PartialEq, Eq, Hash)]
+struct Family {
+    buf: BufId,
+    stride: i64,
+    lanes: u16,
+    /// The base without its constant.
+    base: Vec<(Vec<Expr>, i64)>,
+}
+
+/// A load of every `stride`-th element.
+struct Strided {
+    family: Family,
+    /// The scalar base, and its constant part.
+    base: Sum,
+    elem: ScalarType,
+}
+
+impl Reads {
+    /// What the straight code of `s` reads.
+    pub(super) fn of(s: &Stmt) -> Reads {
+        let mut reads = Reads { spans: HashMap::new() };
+        reads.collect(s);
+        reads
+    }
+
+    fn collect(&mut self, s: &Stmt) {
+        visit::for_each_expr(s, |e| {
+            visit::for_each_node(e, &mut |n| {
+                if let Some(Strided { family, base, .. }) = strided(n) {
+                    let span = self.spans.entry(family).or_insert((base.constant, base.constant));
+                    *span = (span.0.min(base.constant), span.1.max(base.constant));
+                }
+            });
+        });
+        if !matches!(s, Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. }) {
+            visit::for_each_stmt(s, |inner| self.collect(inner));
+        }
+    }
+
+    /// `e` with its strided loads made dense.
+    pub(super) fn dense(&self, e: &Expr) -> Expr {
+        Memo::new().rewrite(e, |n, done| {
+            let n = visit::map_children(n, done);
+            if let Some(load) = strided(&n) {
+                return self.dense_load(&load).unwrap_or(n);
+            }
+            repeated(&n).unwrap_or(n)
+        })
+    }
+
+    /// The dense loads start at multiples of the stride from the first element that is read, so that loads of
+    /// neighbours meet in the same ones; the last one may have to step back so that it ends with the last element read.
+    fn dense_load(&self, load: &Strided) -> Option<Expr> {
+        let (first, last) = *self.spans.get(&load.family)?;
+        let (stride, n) = (load.family.stride, i64::from(load.family.lanes));
+        let own = load.base.constant;
+        let start = first + (own - first) / stride * stride;
+        let end = last + (n - 1) * stride + 1;
+        let back = (start + n * stride - end).max(0);
+        let rest = sum_of(load.base.terms());
+        let vectors = (0..stride).map(|v| {
+            let at = start + v * n - if v == stride - 1 { back } else { 0 };
+            let index = build::ramp(build::offset(rest.clone(), at), build::int(1), load.family.lanes);
+            build::load(load.family.buf, load.elem, index, None)
+        });
+        let lanes = (0..n).map(|i| {
+            let element = own - start + i * stride;
+            (element + if element >= (stride - 1) * n { back } else { 0 }) as u16
+        });
+        Some(build::shuffle(vectors.collect(), lanes.collect()))
+    }
+}
+
+fn strided(e: &Expr) -> Option<Strided> {
+    let ExprKind::Load { buf, index, mask: None } = e.kind() else { return None };
+    let Shape::Ramp(base, stride) = lanes::shape(index) else { return None };
+    let stride = build::as_int(&stride).filter(|s| (2..=MOST_STRIDE).contains(s))?;
+    let base = Sum::of(&base)?;
+    let family = Family { buf: *buf, stride, lanes: e.lanes(), base: base.key() };
+    Some(Strided { family, base, elem: e.ty().scalar()? })
+}
+
+/// A load at `u + (b + s * i) / k` as loads of every p-th lane, interleaved: lanes that are p apart, where p * s is a
+/// multiple of k, are a constant number of elements apart.
+fn repeated(e: &Expr) -> Option<Expr> {
+    let ExprKind::Load { buf, index, mask: None } = e.kind() else { return None };
+    let (quotient, rest) = one_quotient(index)?;
+    let ExprKind::Binary(BinOp::Div, dividend, divisor) = quotient.kind() else { return None };
+    let Shape::Ramp(base, step) = lanes::shape(dividend) else { return None };
+    let (step, divisor) = (build::as_int(&step)?, build::as_int(divisor)?);
+    let (n, elem) = (i64::from(e.lanes()), e.ty().scalar()?);
+    if !(2..=MOST_STRIDE).contains(&divisor) {
+        return None;
+    }
+    let period = (1..=divisor).find(|p| p * step % divisor == 0)?;
+    if n % period != 0 || n == period {
+        return None;
+    }
+    let parts = (0..period).map(|j| {
+        let first = build::div(build::offset(base.clone(), j * step), build::int(divisor));
+        let stride = build::int(period * step / divisor);
+        let index = build::ramp(build::add(rest.clone(), first), stride, (n / period) as u16);
+        build::load(*buf, elem, index, None)
+    });
+    let lanes = (0..n).map(|i| (i % period * (n / period) + i / period) as u16);
+    Some(build::shuffle(parts.collect(), lanes.collect()))
+}
+
+/// `index` as a quotient and the scalar that is added to it, if it is of that form.
+fn one_quotient(index: &Expr) -> Option<(Expr, Expr)> {
+    match index.kind() {
+        ExprKind::Binary(BinOp::Div, ..) if index.lanes() > 1 => Some((index.clone(), build::int(0))),
+        ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
+            if let Some(uniform) = lanes::uniform(b) {
+                let (quotient, rest) = one_quotient(a)?;
+                return Some((quotient, build::binary(*op, rest, uniform)));
+            }
+            let uniform = lanes::uniform(a).filter(|_| *op == BinOp::Add)?;
+            let (quotient, rest) = one_quotient(b)?;
+            Some((quotient, build::add(uniform, rest)))
+        }
+        _ => None,
+    }
+}

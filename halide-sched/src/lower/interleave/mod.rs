@@ -1,0 +1,40 @@
+//! Makes strided accesses of vectors dense.
+//!
+//! Before: `Stage::Shaped`. After: the same.
+//!
+//! - Stores that together fill a stretch of memory, each every k-th element (the channels of an interleaved image), become
+//!   one dense store of their interleaved lanes.
+//! - A load of every k-th element becomes dense loads whose lanes are picked, if what these read lies between elements
+//!   that the statement reads anyway. Loads of neighbouring elements share the dense loads.
+//! - A load at `ramp / k`, which reads each element k times, becomes k short loads whose lanes are interleaved.
+
+mod loads;
+mod stores;
+
+use super::walk;
+use crate::ir::{Program, Stmt, visit};
+
+/// Strides of up to this many elements are made dense: beyond, most of what is loaded would be thrown away.
+const MOST_STRIDE: i64 = 4;
+
+/// Replaces strided by dense accesses.
+pub fn interleave(program: Program) -> Program {
+    walk::map_body(program, |body, _| statement(body))
+}
+
+/// `s` is the body of a loop, a branch, or the whole program: if it runs, all of its straight code does.
+fn statement(s: Stmt) -> Stmt {
+    let reads = loads::Reads::of(&s);
+    straight(&reads, s)
+}
+
+fn straight(reads: &loads::Reads, s: Stmt) -> Stmt {
+    let made = match s {
+        Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. } => visit::map_stmt(s, |e| e.clone(), statement),
+        other => visit::map_stmt(other, |e| reads.dense(e), |s| straight(reads, s)),
+    };
+    match made {
+        Stmt::Block(list) => stores::interleave(list),
+        other => other,
+    }
+}

@@ -1,0 +1,145 @@
+//! Scalar Index arithmetic as a sum of products, for passes that regroup it. Index arithmetic is exact, so any order of
+//! the same terms has the same value.
+
+use crate::ir::{Expr, ExprKind, build};
+use halide_core::ops::{BinOp, UnOp};
+use std::collections::HashMap;
+
+/// A product with more terms than this is not multiplied out.
+const MOST_TERMS: usize = 12;
+
+/// A sum of products of atoms and a constant. An atom is an Index expression that is no sum, difference or product.
+#[derive(Clone, Default)]
+pub(crate) struct Sum {
+    /// In the order in which the products first occurred; coefficients may have become 0.
+    terms: Vec<Term>,
+    /// Where each product is in `terms`: its atoms in the order of their hashes.
+    places: HashMap<Vec<Expr>, usize>,
+    /// What is added.
+    pub(crate) constant: i64,
+}
+
+/// A product and how often it is added.
+#[derive(Clone)]
+pub(crate) struct Term {
+    /// The atoms in the order in which they were written; at least one.
+    pub(crate) factors: Vec<Expr>,
+    /// How often.
+    pub(crate) times: i64,
+}
+
+impl Sum {
+    /// The terms of `e`, a scalar Index expression; `None` where a coefficient would overflow.
+    pub(crate) fn of(e: &Expr) -> Option<Sum> {
+        let mut sum = Sum::default();
+        sum.add(e, 1)?;
+        Some(sum)
+    }
+
+    /// The terms that are there.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &Term> {
+        self.terms.iter().filter(|t| t.times != 0)
+    }
+
+    /// What two sums that differ by a constant only have in common.
+    pub(crate) fn key(&self) -> Vec<(Vec<Expr>, i64)> {
+        let mut key: Vec<(Vec<Expr>, i64)> = self.terms().map(|t| (canonical(&t.factors), t.times)).collect();
+        key.sort_by_key(|(factors, _)| factors.iter().map(Expr::structural_hash).collect::<Vec<u64>>());
+        key
+    }
+
+    fn add(&mut self, e: &Expr, times: i64) -> Option<()> {
+        // Sums lean to one side and may be long, so they are taken apart without recursion.
+        let mut pending = vec![(e.clone(), times)];
+        while let Some((e, times)) = pending.pop() {
+            match e.kind() {
+                ExprKind::Int(v) => self.constant = self.constant.checked_add(v.checked_mul(times)?)?,
+                ExprKind::Binary(BinOp::Add, a, b) => pending.extend([(b.clone(), times), (a.clone(), times)]),
+                ExprKind::Binary(BinOp::Sub, a, b) => {
+                    pending.extend([(b.clone(), times.checked_neg()?), (a.clone(), times)])
+                }
+                ExprKind::Unary(UnOp::Neg, a) => pending.push((a.clone(), times.checked_neg()?)),
+                ExprKind::Binary(BinOp::Mul, a, b) => self.add_product(a, b, &e, times)?,
+                _ => self.add_term(vec![e.clone()], times)?,
+            }
+        }
+        Some(())
+    }
+
+    fn add_product(&mut self, a: &Expr, b: &Expr, whole: &Expr, times: i64) -> Option<()> {
+        if let Some(c) = build::as_int(b) {
+            return self.add(a, times.checked_mul(c)?);
+        }
+        let (x, y) = (Sum::of(a)?, Sum::of(b)?);
+        let size = |s: &Sum| s.terms().count() + usize::from(s.constant != 0);
+        if size(&x) * size(&y) > MOST_TERMS {
+            return self.add_term(vec![whole.clone()], times);
+        }
+        for t in x.terms() {
+            for u in y.terms() {
+                let factors = t.factors.iter().chain(&u.factors).cloned().collect();
+                self.add_term(factors, times.checked_mul(t.times)?.checked_mul(u.times)?)?;
+            }
+            self.add_term(t.factors.clone(), times.checked_mul(t.times)?.checked_mul(y.constant)?)?;
+        }
+        for u in y.terms() {
+            self.add_term(u.factors.clone(), times.checked_mul(u.times)?.checked_mul(x.constant)?)?;
+        }
+        self.constant = self.constant.checked_add(times.checked_mul(x.constant)?.checked_mul(y.constant)?)?;
+        Some(())
+    }
+
+    fn add_term(&mut self, factors: Vec<Expr>, times: i64) -> Option<()> {
+        let place = *self.places.entry(canonical(&factors)).or_insert_with(|| {
+            self.terms.push(Term { factors, times: 0 });
+            self.terms.len() - 1
+        });
+        let term = &mut self.terms[place];
+        term.times = term.times.checked_add(times)?;
+        Some(())
+    }
+}
+
+impl Term {
+    /// The product with its coefficient.
+    pub(crate) fn to_expr(&self) -> Expr {
+        let product = self.factors.iter().cloned().reduce(build::mul).expect("a term has a factor");
+        build::mul(product, build::int(self.times))
+    }
+}
+
+/// The sum of `terms`; those that are subtracted come last.
+pub(crate) fn sum_of<'t>(terms: impl IntoIterator<Item = &'t Term>) -> Expr {
+    let (added, subtracted): (Vec<&Term>, Vec<&Term>) = terms.into_iter().partition(|t| t.times > 0);
+    let sum = added.into_iter().map(Term::to_expr).fold(build::int(0), build::add);
+    subtracted.into_iter().fold(sum, |sum, t| match t.times.checked_neg() {
+        Some(times) => build::sub(sum, Term { factors: t.factors.clone(), times }.to_expr()),
+        None => build::add(sum, t.to_expr()),
+    })
+}
+
+fn canonical(factors: &[Expr]) -> Vec<Expr> {
+    let mut sorted = factors.to_vec();
+    sorted.sort_by_key(Expr::structural_hash);
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{LoopId, Sym};
+
+    #[test]
+    fn products_are_multiplied_out_and_terms_meet() {
+        let (x, y, s) = (build::loop_var(LoopId(0)), build::loop_var(LoopId(1)), build::sym(Sym::Temp(0)));
+        // (y + 1 - s) * s + 2 * (x + 3) - y * s
+        let e = build::add(
+            build::mul(build::sub(build::offset(y.clone(), 1), s.clone()), s.clone()),
+            build::mul(build::int(2), build::offset(x, 3)),
+        );
+        let sum = Sum::of(&build::sub(e, build::mul(s, y))).unwrap();
+        assert_eq!(sum.constant, 6);
+        let shown = sum_of(sum.terms()).to_string();
+        assert_eq!(shown, "t0 + L0 * 2 - t0 * t0");
+    }
+}
