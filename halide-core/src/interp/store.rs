@@ -1,10 +1,13 @@
 //! The values of one Func that are known so far, in pages of neighbouring points.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// The logarithm of the number of points of a page.
 const PAGE_BITS: u32 = 8;
+/// The number of pages that are found without a look into the index.
+const RECENT: usize = 256;
 
 /// The values of a Func by point and tuple element.
 pub(super) struct Store {
@@ -12,10 +15,10 @@ pub(super) struct Store {
     bits: Vec<u32>,
     elements: usize,
     /// Only looked up, never walked, so its order does not matter.
-    index: HashMap<Box<[i32]>, usize>,
+    index: HashMap<Box<[i32]>, usize, BuildHasherDefault<KeyHasher>>,
     pages: Vec<Page>,
-    last: Cell<usize>,
-    key: RefCell<Vec<i32>>,
+    /// Pages found lately, each where [`Store::slot`] puts it.
+    recent: [Cell<usize>; RECENT],
 }
 
 struct Page {
@@ -42,20 +45,17 @@ impl Store {
         for i in 0..if dims == 0 { 0 } else { PAGE_BITS as usize } {
             bits[i % dims] += 1;
         }
-        let (index, key) = (HashMap::new(), RefCell::new(Vec::new()));
-        Store { bits, elements, index, pages: Vec::new(), last: Cell::new(0), key }
+        let recent = std::array::from_fn(|_| Cell::new(0));
+        Store { bits, elements, index: HashMap::default(), pages: Vec::new(), recent }
     }
     /// The place of a point, if its page exists.
     pub(super) fn find(&self, at: &[i32]) -> Option<Place> {
-        let cached = self.last.get();
-        if self.pages.get(cached).is_some_and(|p| self.is_on(p, at)) {
-            return Some(Place { page: cached, point: self.point(at) });
+        let recent = &self.recent[self.slot(at)];
+        if self.pages.get(recent.get()).is_some_and(|p| self.is_on(p, at)) {
+            return Some(Place { page: recent.get(), point: self.point(at) });
         }
-        let mut key = self.key.borrow_mut();
-        key.clear();
-        key.extend(at.iter().zip(&self.bits).map(|(c, b)| c >> b));
-        let page = *self.index.get(key.as_slice())?;
-        self.last.set(page);
+        let page = *self.index.get(&self.key(at))?;
+        recent.set(page);
         Some(Place { page, point: self.point(at) })
     }
     /// The place of a point; makes its page if need be.
@@ -64,13 +64,13 @@ impl Store {
             return Ok(place);
         }
         let points = 1usize << self.bits.iter().sum::<u32>();
-        let key: Box<[i32]> = at.iter().zip(&self.bits).map(|(c, b)| c >> b).collect();
+        let key = self.key(at);
         let page = Page { key: key.clone(), ready: zeros(points)?, values: zeros(points * self.elements)? };
         self.pages.try_reserve(1).map_err(|_| NoMemory)?;
         self.index.try_reserve(1).map_err(|_| NoMemory)?;
         self.pages.push(page);
         self.index.insert(key, self.pages.len() - 1);
-        self.last.set(self.pages.len() - 1);
+        self.recent[self.slot(at)].set(self.pages.len() - 1);
         Ok(Place { page: self.pages.len() - 1, point: self.point(at) })
     }
     /// How many stages have been applied to a point: 0 if it is unknown.
@@ -94,6 +94,14 @@ impl Store {
         page.values[element * points + place.point] = bits;
     }
 
+    /// The coordinates of the page of a point.
+    fn key(&self, at: &[i32]) -> Box<[i32]> {
+        at.iter().zip(&self.bits).map(|(c, b)| c >> b).collect()
+    }
+    fn slot(&self, at: &[i32]) -> usize {
+        let mix = |h: usize, (c, b): (&i32, &u32)| h.wrapping_mul(5).wrapping_add((c >> b) as usize);
+        at.iter().zip(&self.bits).fold(0, mix) % RECENT
+    }
     fn is_on(&self, page: &Page, at: &[i32]) -> bool {
         at.iter().zip(&self.bits).zip(&page.key).all(|((c, b), k)| c >> b == *k)
     }
@@ -104,6 +112,23 @@ impl Store {
             shift += b;
         }
         point
+    }
+}
+
+/// Multiplies and folds: keys are small and nobody attacks them.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let word = chunk.iter().rev().fold(0u64, |w, b| w << 8 | *b as u64);
+            let mixed = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.0 = mixed ^ mixed >> 32;
+        }
+    }
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
