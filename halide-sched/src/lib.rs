@@ -3,8 +3,10 @@
 //! Pure: no I/O, clock, environment, threads or globals. Modules, low to high:
 //! `schedule` (leaf), `ir`, `simplify`, `bounds`, `plan`, `lower`, `report`.
 
+pub mod bounds;
 pub mod ir;
 pub mod lower;
 pub mod plan;
 pub mod schedule;
+pub mod simplify;
 pub mod target;

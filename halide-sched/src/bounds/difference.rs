@@ -1,0 +1,21 @@
+//! How far two expressions can be apart.
+
+use crate::ir::{Expr, Sym, build};
+use crate::simplify::{Facts, Linear, correlated_range, simplify};
+
+/// Constant bounds, lower and upper, of `a - b` for scalar Index expressions; `None` where there is none.
+///
+/// What the two have in common cancels, also inside of minima, maxima, selects and quotients, and after symbols are
+/// replaced by what `defs` defines them as: the extent of a clamped pyramid level is bounded although its ends are not.
+/// The effort is limited, and the result is a bound however early it ends.
+pub fn constant_difference(
+    a: &Expr,
+    b: &Expr,
+    facts: &Facts,
+    defs: &dyn Fn(Sym) -> Option<Expr>,
+) -> (Option<i64>, Option<i64>) {
+    let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
+    let definition = |s| defs(s).or_else(|| facts.value_of(s).cloned());
+    let single = |range: crate::simplify::Range| range.as_point().is_some();
+    correlated_range(&Linear::of(&difference), facts, &definition, single).ends()
+}

@@ -1,0 +1,212 @@
+//! Simplifying an expression: every node once, children first.
+
+use super::compare::compare;
+use super::facts::Facts;
+use super::index::{divide, join_quotients, multiply, remainder};
+use super::lattice::extreme;
+use super::linear::{Form, Linear};
+use super::walk::postorder;
+use crate::ir::build;
+use crate::ir::visit::map_children;
+use crate::ir::{Elem, Expr, ExprKind, Sym, Type};
+use halide_core::ops::{BinOp, UnOp};
+use halide_core::value::Scalar;
+
+/// `e` in normal form: the same value under `facts`, in no more work. Simplifying the result again changes nothing.
+pub fn simplify(e: &Expr, facts: &Facts) -> Expr {
+    if let Some(simple) = facts.cache.borrow().simple(e) {
+        return simple.clone();
+    }
+    let is_simple = |e: &Expr| facts.cache.borrow().simple(e).is_some();
+    postorder(e, is_simple, |e| {
+        let simple = settle(simplify_node(e, facts), facts);
+        let mut cache = facts.cache.borrow_mut();
+        let simple = cache.share(simple);
+        cache.set_simple(&simple, simple.clone());
+        cache.set_simple(e, simple);
+    });
+    facts.cache.borrow().simple(e).expect("just simplified").clone()
+}
+
+/// The normal form of a node already known; children are, when their parent's turn comes.
+fn simple_child(e: &Expr, facts: &Facts) -> Expr {
+    facts.cache.borrow().simple(e).expect("children come first").clone()
+}
+
+/// A value that only one constant can have is that constant.
+fn settle(e: Expr, facts: &Facts) -> Expr {
+    if matches!(e.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Broadcast(_)) {
+        return e;
+    }
+    let Some(value) = facts.known(&e).range.as_point() else { return e };
+    let constant = match e.ty().elem {
+        Elem::Index => i64::try_from(value).ok().map(build::int),
+        Elem::Data(ty) => (!ty.is_float()).then(|| build::constant(Scalar::int(ty, value))),
+    };
+    constant.map_or(e.clone(), |c| build::broadcast(c, e.lanes()))
+}
+
+/// One node over simplified children.
+fn simplify_node(e: &Expr, facts: &Facts) -> Expr {
+    if let ExprKind::Sym(s) = e.kind() {
+        return alias(*s, facts).unwrap_or_else(|| e.clone());
+    }
+    let e = map_children(e, |c| simple_child(c, facts));
+    let simpler = match e.ty().elem {
+        Elem::Index => simplify_index(&e, facts),
+        Elem::Data(_) => simplify_data(&e, facts),
+    };
+    simpler.unwrap_or(e)
+}
+
+/// The constant or symbol that a let-bound symbol is another name of.
+fn alias(s: Sym, facts: &Facts) -> Option<Expr> {
+    let value = facts.value_of(s)?;
+    matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_)).then(|| value.clone())
+}
+
+/// An Index node; `None` where it stays as it is.
+fn simplify_index(e: &Expr, facts: &Facts) -> Option<Expr> {
+    let form = match e.kind() {
+        ExprKind::Binary(op, a, b) => index_binary(*op, a, b, facts)?,
+        ExprKind::Unary(UnOp::Neg, a) => Form::of(a).scale(-1)?,
+        ExprKind::Ramp { .. } | ExprKind::Broadcast(_) => Form::of(e),
+        ExprKind::Select(c, a, b) => return select_index(c, a, b, facts),
+        ExprKind::Cast(a) => return cast_to_index(a, facts),
+        _ => return None,
+    };
+    let base = if form.lanes == 1 { join_quotients(form.base, facts) } else { form.base };
+    Some(Form { base, ..form }.to_expr())
+}
+
+fn index_binary(op: BinOp, a: &Expr, b: &Expr, facts: &Facts) -> Option<Form> {
+    let (x, y) = (Form::of(a), Form::of(b));
+    match op {
+        BinOp::Add => x.plus_scaled(&y, 1),
+        BinOp::Sub => x.minus(&y),
+        BinOp::Mul => multiply(&x, &y, facts),
+        BinOp::Div => match y.as_constant() {
+            Some(d) => divide(&x, d, facts),
+            None => divide_by_sum(&x, &y, facts),
+        },
+        BinOp::Mod => match y.as_constant() {
+            Some(d) => remainder(&x, d, facts),
+            None => remainder_by_sum(&x, &y, facts),
+        },
+        BinOp::Min | BinOp::Max => extreme(op, vec![x, y], facts),
+        _ => None,
+    }
+}
+
+/// `x / y` where `y` varies: 0 where 0 <= x < y, and what `y` multiplies where it is not 0.
+fn divide_by_sum(x: &Form, y: &Form, facts: &Facts) -> Option<Form> {
+    let (whole, rest) = split_by_sum(x, y)?;
+    let zero = is_remainder(&rest, y, facts);
+    zero.then(|| Form::uniform(whole, x.lanes))
+}
+
+fn remainder_by_sum(x: &Form, y: &Form, facts: &Facts) -> Option<Form> {
+    let (_, rest) = split_by_sum(x, y)?;
+    is_remainder(&rest, y, facts).then_some(rest)
+}
+
+/// `x = y * whole + rest`, as far as the terms of `x` show.
+fn split_by_sum(x: &Form, y: &Form) -> Option<(Linear, Form)> {
+    if !y.is_uniform() || !y.vector.is_empty() {
+        return None;
+    }
+    let divisor = y.base.to_expr();
+    let mut whole = Linear::default();
+    let mut rest = x.clone();
+    for (atom, c) in &x.base.terms {
+        let quotient = match atom.kind() {
+            _ if *atom == divisor => Linear::constant(1),
+            ExprKind::Binary(BinOp::Mul, a, b) if *a == divisor => Linear::of(b),
+            ExprKind::Binary(BinOp::Mul, a, b) if *b == divisor => Linear::of(a),
+            _ => continue,
+        };
+        whole = whole.plus_scaled(&quotient, *c)?;
+        rest.base = rest.base.plus_scaled(&Linear::atom(atom.clone()), c.checked_neg()?)?;
+    }
+    Some((whole, rest))
+}
+
+/// Whether `0 <= rest < divisor` in every lane.
+fn is_remainder(rest: &Form, divisor: &Form, facts: &Facts) -> bool {
+    let zero = Form::uniform(Linear::default(), rest.lanes);
+    let holds = |op, a: &Form, b: &Form| compare(op, a, b, facts).as_ref().and_then(build::as_bool) == Some(true);
+    holds(BinOp::Ge, rest, &zero) && holds(BinOp::Lt, rest, divisor)
+}
+
+/// A select of Index: what both arms share comes out, and one that picks the smaller or larger arm says so.
+fn select_index(c: &Expr, a: &Expr, b: &Expr, facts: &Facts) -> Option<Expr> {
+    if let ExprKind::Unary(UnOp::Not, inner) = c.kind() {
+        return Some(simplify(&build::select(inner.clone(), b.clone(), a.clone()), facts));
+    }
+    if a.lanes() > 1 {
+        return None;
+    }
+    let (x, y) = (Linear::of(a), Linear::of(b));
+    if let Some(op) = chosen_extreme(c, &x, &y) {
+        let all = extreme(op, vec![Form::uniform(x, 1), Form::uniform(y, 1)], facts)?;
+        return Some(all.to_expr());
+    }
+    let shared = x.terms.iter().filter(|(atom, k)| y.coefficient(atom) == *k).cloned().collect::<Vec<_>>();
+    if shared.is_empty() {
+        return None;
+    }
+    let shared = Linear { terms: shared, constant: y.constant };
+    let rest = build::select(c.clone(), x.minus(&shared)?.to_expr(), y.minus(&shared)?.to_expr());
+    let rest = facts.cache.borrow_mut().share(rest);
+    Some(shared.plus(&Linear::of(&rest))?.to_expr())
+}
+
+/// Whether the condition holds just where `x` is the smaller (or larger) of the two; where they are equal it may be
+/// either.
+fn chosen_extreme(c: &Expr, x: &Linear, y: &Linear) -> Option<BinOp> {
+    let ExprKind::Binary(op, a, b) = c.kind() else { return None };
+    if a.ty() != Type::INDEX {
+        return None;
+    }
+    // In the form `t <= limit`.
+    let (t, limit) = match op {
+        BinOp::Lt => (Linear::of(a).minus(&Linear::of(b))?, -1),
+        BinOp::Le => (Linear::of(a).minus(&Linear::of(b))?, 0),
+        BinOp::Gt => (Linear::of(b).minus(&Linear::of(a))?, -1),
+        BinOp::Ge => (Linear::of(b).minus(&Linear::of(a))?, 0),
+        _ => return None,
+    };
+    // x <= y just where t <= limit, or also where t is limit + 1, where then x == y.
+    let ties = |sum: Option<Linear>| sum.and_then(|s| s.as_constant()).is_some_and(|k| k == limit || k == limit + 1);
+    let smaller = ties(t.minus(&x.minus(y)?));
+    let larger = ties(t.minus(&y.minus(x)?));
+    match (smaller, larger) {
+        (true, _) => Some(BinOp::Min),
+        (_, true) => Some(BinOp::Max),
+        _ => None,
+    }
+}
+
+/// A cast to Index of data that was cast from Index, or from narrower data, without loss.
+fn cast_to_index(a: &Expr, facts: &Facts) -> Option<Expr> {
+    let mut source = a;
+    while let ExprKind::Cast(inner) = source.kind() {
+        let exact = facts.known(inner).range.within(super::Range::of_type(source.ty().scalar()?));
+        let integer = inner.ty().scalar().is_none_or(|t| !t.is_float());
+        if !exact || !integer || source.ty().is_bool() {
+            break;
+        }
+        source = inner;
+    }
+    (source != a).then(|| build::to_index(source.clone()))
+}
+
+/// A data node; `None` where it stays as it is.
+fn simplify_data(e: &Expr, facts: &Facts) -> Option<Expr> {
+    match e.kind() {
+        ExprKind::Binary(op, a, b) if op.is_comparison() && a.ty().is_index() => {
+            compare(*op, &Form::of(a), &Form::of(b), facts)
+        }
+        _ => None,
+    }
+}

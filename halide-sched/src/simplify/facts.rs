@@ -1,0 +1,394 @@
+//! What is known of the values of expressions at a place in a program.
+//!
+//! Facts are constant ranges and congruences of atoms, constant ranges of sums of atoms (`x - w <= -1`), truths of
+//! conditions, and the values of let-bound symbols. They are kept in scopes, pushed and popped as a pass walks into and
+//! out of loops, lets and branches. A `Facts` also remembers what was already simplified under it, so that asking again
+//! is cheap; the memory of a scope goes with the scope.
+
+use super::cache::Cache;
+use super::known::{Known, default_of};
+use super::linear::{Linear, Term};
+use super::range::{Congruence, Range, gcd};
+use crate::ir::build;
+use crate::ir::{Expr, ExprKind, LoopId, Sym};
+use halide_core::ops::{BinOp, UnOp};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// What is known at a place in a program. Cloning copies the facts and forgets the memory.
+#[derive(Default)]
+pub struct Facts {
+    atoms: HashMap<Expr, Known>,
+    sums: HashMap<Vec<Term>, Range>,
+    /// For each atom, the sums in which it occurs.
+    occurs: HashMap<Expr, Vec<Vec<Term>>>,
+    truths: HashMap<Expr, bool>,
+    values: HashMap<Sym, Expr>,
+    undo: Vec<Undo>,
+    scopes: Vec<usize>,
+    pub(super) cache: RefCell<Cache>,
+}
+
+/// How to take back one change.
+#[derive(Clone)]
+enum Undo {
+    Atom(Expr, Option<Known>),
+    Sum(Vec<Term>, Option<Range>),
+    Truth(Expr, Option<bool>),
+    Value(Sym, Option<Expr>),
+}
+
+/// How often a learned inequality is taken apart into those that follow from it.
+const CONSEQUENCES: u32 = 8;
+
+impl Facts {
+    /// Nothing is known but what holds always: buffers have extents of at least 0.
+    pub fn new() -> Facts {
+        Facts::default()
+    }
+    /// Opens a scope.
+    pub fn push_scope(&mut self) {
+        self.scopes.push(self.undo.len());
+        self.cache.get_mut().push_layer();
+    }
+    /// Forgets what was learned since the matching `push_scope`.
+    pub fn pop_scope(&mut self) {
+        let start = self.scopes.pop().expect("a scope is open");
+        while self.undo.len() > start {
+            match self.undo.pop().expect("a change") {
+                Undo::Atom(e, old) => restore(&mut self.atoms, e, old),
+                Undo::Truth(e, old) => restore(&mut self.truths, e, old),
+                Undo::Value(s, old) => restore(&mut self.values, s, old),
+                Undo::Sum(terms, None) => {
+                    self.sums.remove(&terms);
+                    for (atom, _) in &terms {
+                        self.occurs.get_mut(atom).and_then(Vec::pop);
+                    }
+                }
+                Undo::Sum(terms, old) => restore(&mut self.sums, terms, old),
+            }
+        }
+        self.cache.get_mut().pop_layer();
+    }
+    /// The variable of loop `id`, new in this scope, is in `min .. min + extent`, and the loop runs at least once.
+    pub fn bind_loop(&mut self, id: LoopId, min: &Expr, extent: &Expr) {
+        let var = Linear::atom(build::loop_var(id));
+        let (min, extent) = (super::simplify(min, self), super::simplify(extent, self));
+        if build::as_int(&extent).is_none() {
+            self.learn_sum(&Linear::of(&extent), Range::new(Some(1), None), CONSEQUENCES);
+        }
+        let first = Linear::of(&min);
+        if build::as_int(&extent) == Some(1)
+            && let Some(known) = first.plus_scaled(&var, -1)
+        {
+            return self.learn_sum(&known, Range::point(0), CONSEQUENCES);
+        }
+        let last = first.plus(&Linear::of(&extent)).and_then(|end| end.offset(-1));
+        if let Some(above) = var.minus(&first) {
+            self.learn_sum(&above, Range::new(Some(0), None), CONSEQUENCES);
+        }
+        if let Some(below) = last.and_then(|last| last.minus(&var)) {
+            self.learn_sum(&below, Range::new(Some(0), None), CONSEQUENCES);
+        }
+        let range =
+            self.known(&min).range + Range::new(Some(0), self.known(&extent).range.max().map(|n| (n - 1).max(0)));
+        self.note_atom(build::loop_var(id), Known { range, congruence: Congruence::ALL });
+    }
+    /// The symbol `sym`, new in this scope, has this value.
+    pub fn bind_let(&mut self, sym: Sym, value: &Expr) {
+        let value = super::simplify(value, self);
+        let known = self.known(&value);
+        self.note_atom(build::typed_sym(sym, value.ty()), known);
+        let old = self.values.insert(sym, value);
+        self.undo.push(Undo::Value(sym, old));
+    }
+    /// The Index or integer expression `e` lies in `min ..= max`; `None` is unbounded.
+    pub fn assume_range(&mut self, e: &Expr, min: Option<i64>, max: Option<i64>) {
+        let e = super::simplify(e, self);
+        let range = Range::new(min.map(i128::from), max.map(i128::from));
+        if e.ty() == crate::ir::Type::INDEX {
+            self.learn_sum(&Linear::of(&e), range, CONSEQUENCES);
+        } else {
+            self.note_atom(e, Known { range, congruence: Congruence::ALL });
+        }
+        self.cache.get_mut().hide();
+    }
+    /// The Index expression `e` is `remainder` modulo `modulus`.
+    pub fn assume_congruence(&mut self, e: &Expr, modulus: i64, remainder: i64) {
+        let e = super::simplify(e, self);
+        self.learn_congruence(&Linear::of(&e), Congruence::new(modulus, remainder));
+        self.cache.get_mut().hide();
+    }
+    /// The scalar condition `cond` holds.
+    pub fn learn(&mut self, cond: &Expr) {
+        let cond = super::simplify(cond, self);
+        self.learn_truth(&cond, true);
+        self.cache.get_mut().hide();
+    }
+
+    /// Constant bounds of an Index or integer expression; of every lane, if there are several.
+    pub fn range(&self, e: &Expr) -> (Option<i64>, Option<i64>) {
+        self.known(e).range.ends()
+    }
+    /// As [`Facts::range`], with ends of any integer type.
+    pub fn range_of(&self, e: &Expr) -> Range {
+        self.known(e).range
+    }
+    /// What is known of the remainder of an Index expression.
+    pub fn congruence(&self, e: &Expr) -> Congruence {
+        self.known(e).congruence
+    }
+    /// The value that `bind_let` gave a symbol.
+    pub fn value_of(&self, sym: Sym) -> Option<&Expr> {
+        self.values.get(&sym)
+    }
+    /// Whether the condition was learned to hold or not to hold.
+    pub(super) fn truth(&self, cond: &Expr) -> Option<bool> {
+        self.truths.get(cond).copied()
+    }
+    /// What was learned of an atom, together with what always holds for it.
+    pub(super) fn atom(&self, e: &Expr) -> Known {
+        let known = default_of(e);
+        self.atoms.get(e).map_or(known, |learned| learned.intersect(known))
+    }
+    /// The range of a sum: that of its parts, and what was learned of it as a whole.
+    pub(super) fn sum_range(&self, sum: &Linear) -> Range {
+        let parts = sum.terms.iter().map(|(atom, c)| self.known(atom).range.scale(*c));
+        let range = parts.fold(Range::point(0), |a, b| a + b);
+        let range = match self.learned_of(&sum.terms) {
+            Some(learned) => learned.intersect(range),
+            None => range,
+        };
+        range + Range::point(sum.constant as i128)
+    }
+    /// What is known of the remainder of a sum.
+    pub(super) fn sum_congruence(&self, sum: &Linear) -> Congruence {
+        let parts = sum.terms.iter().map(|(atom, c)| self.known(atom).congruence.scale(*c));
+        parts.fold(Congruence::point(sum.constant), Congruence::plus)
+    }
+    /// The learned sums in which `atom` occurs, with their ranges.
+    pub(super) fn sums_with<'a>(&'a self, atom: &Expr) -> impl Iterator<Item = (&'a [Term], Range)> {
+        let known = self.occurs.get(atom).map_or(&[][..], |list| &list[..]);
+        known.iter().filter_map(|terms| Some((&terms[..], *self.sums.get(terms)?)))
+    }
+    /// Whether any sum of several atoms was learned.
+    pub(super) fn has_sums(&self) -> bool {
+        !self.sums.is_empty()
+    }
+
+    fn learned_of(&self, terms: &[Term]) -> Option<Range> {
+        if terms.len() < 2 || self.sums.is_empty() {
+            return None;
+        }
+        let (unit, factor) = primitive(terms)?;
+        Some(self.sums.get(&unit)?.scale(factor))
+    }
+    fn note_atom(&mut self, e: Expr, known: Known) {
+        let old = self.atoms.get(&e).copied();
+        let new = old.map_or(known, |old| known.intersect(old));
+        self.atoms.insert(e.clone(), new);
+        self.undo.push(Undo::Atom(e, old));
+    }
+    /// `sum` (with its constant) lies in `range`. Learns it, and up to `depth` levels of what follows from it.
+    fn learn_sum(&mut self, sum: &Linear, range: Range, depth: u32) {
+        let Some((terms, factor)) = primitive(&sum.terms) else { return };
+        let range = divide_inward(range - Range::point(sum.constant as i128), factor);
+        match &terms[..] {
+            [] => {}
+            [(atom, _)] => {
+                let atom = atom.clone();
+                self.note_atom(atom.clone(), Known { range, congruence: Congruence::ALL });
+                if let (ExprKind::Binary(BinOp::Mod, n, d), Some(r)) = (atom.kind(), range.as_point())
+                    && let (Some(d), Ok(r)) = (build::as_int(d), i64::try_from(r))
+                    && d != 0
+                {
+                    self.learn_congruence(&Linear::of(n), Congruence::new(d, r));
+                }
+            }
+            _ => {
+                let old = self.sums.get(&terms).copied();
+                let new = old.map_or(range, |old| range.intersect(old));
+                if old.is_none() {
+                    for (atom, _) in &terms {
+                        self.occurs.entry(atom.clone()).or_default().push(terms.clone());
+                    }
+                }
+                self.sums.insert(terms.clone(), new);
+                self.undo.push(Undo::Sum(terms.clone(), old));
+            }
+        }
+        if depth > 0 {
+            self.learn_consequences(&Linear { terms, constant: 0 }, range, depth - 1);
+        }
+    }
+    /// From an upper bound of `max(a, b) + r` follow those of `a + r` and `b + r`; likewise from below with `min`.
+    fn learn_consequences(&mut self, sum: &Linear, range: Range, depth: u32) {
+        for (atom, c) in &sum.terms {
+            let (op, a, b) = match atom.kind() {
+                ExprKind::Binary(op @ (BinOp::Min | BinOp::Max), a, b) => (*op, a, b),
+                ExprKind::Likely(a) => (BinOp::Eq, a, a),
+                _ => continue,
+            };
+            let bounded = match op {
+                BinOp::Eq => range,
+                _ if (op == BinOp::Max) == (*c > 0) => Range::new(None, range.max()),
+                _ => Range::new(range.min(), None),
+            };
+            if bounded == Range::ALL {
+                continue;
+            }
+            let rest = sum.without(atom);
+            for arm in [a, b] {
+                if let Some(sum) = rest.plus_scaled(&Linear::of(arm), *c) {
+                    self.learn_sum(&sum, bounded, depth);
+                }
+            }
+            return;
+        }
+    }
+    fn learn_congruence(&mut self, sum: &Linear, congruence: Congruence) {
+        if let [(atom, c @ (1 | -1))] = sum.terms[..].as_ref() {
+            let shifted = congruence.plus(Congruence::point(sum.constant).scale(-1)).scale(*c);
+            self.note_atom(atom.clone(), Known { range: Range::ALL, congruence: shifted });
+        }
+    }
+    fn learn_truth(&mut self, cond: &Expr, holds: bool) {
+        let old = self.truths.insert(cond.clone(), holds);
+        self.undo.push(Undo::Truth(cond.clone(), old));
+        match cond.kind() {
+            ExprKind::Unary(UnOp::Not, a) => self.learn_truth(a, !holds),
+            ExprKind::Likely(a) => self.learn_truth(a, holds),
+            ExprKind::Binary(BinOp::BitAnd, a, b) if holds => {
+                self.learn_truth(a, true);
+                self.learn_truth(b, true);
+            }
+            ExprKind::Binary(BinOp::BitOr, a, b) if !holds => {
+                self.learn_truth(a, false);
+                self.learn_truth(b, false);
+            }
+            ExprKind::Binary(op, a, b) if op.is_comparison() && a.ty().scalar().is_none_or(|t| t.is_int()) => {
+                self.learn_comparison(*op, a, b, holds)
+            }
+            _ => {}
+        }
+    }
+    fn learn_comparison(&mut self, op: BinOp, a: &Expr, b: &Expr, holds: bool) {
+        if a.lanes() > 1 {
+            return;
+        }
+        let difference = if a.ty().is_index() {
+            Linear::of(a).minus(&Linear::of(b))
+        } else {
+            // Data is learned of where one side is a constant.
+            let value = build::as_const(b).and_then(|v| i64::try_from(v.as_i128()).ok());
+            value.and_then(|v| Linear::atom(a.clone()).offset(v.checked_neg()?))
+        };
+        let Some(difference) = difference else { return };
+        let known = self.sum_range(&difference);
+        let range = match (op, holds) {
+            (BinOp::Lt, true) | (BinOp::Ge, false) => Range::new(None, Some(-1)),
+            (BinOp::Le, true) | (BinOp::Gt, false) => Range::new(None, Some(0)),
+            (BinOp::Gt, true) | (BinOp::Le, false) => Range::new(Some(1), None),
+            (BinOp::Ge, true) | (BinOp::Lt, false) => Range::new(Some(0), None),
+            (BinOp::Eq, true) | (BinOp::Ne, false) => Range::point(0),
+            _ if known.at_least(0) => Range::new(Some(1), None),
+            _ if known.at_most(0) => Range::new(None, Some(-1)),
+            _ => return,
+        };
+        self.learn_sum(&difference, range, CONSEQUENCES);
+    }
+}
+
+impl Clone for Facts {
+    fn clone(&self) -> Facts {
+        Facts {
+            atoms: self.atoms.clone(),
+            sums: self.sums.clone(),
+            occurs: self.occurs.clone(),
+            truths: self.truths.clone(),
+            values: self.values.clone(),
+            undo: self.undo.clone(),
+            scopes: self.scopes.clone(),
+            cache: RefCell::new(Cache::with_layers(self.scopes.len())),
+        }
+    }
+}
+
+fn restore<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, old: Option<V>) {
+    match old {
+        Some(v) => map.insert(key, v),
+        None => map.remove(&key),
+    };
+}
+
+/// The terms divided by their content, the first positive, and what to multiply them by to get `terms` back.
+fn primitive(terms: &[Term]) -> Option<(Vec<Term>, i64)> {
+    let content = terms.iter().fold(0, |g, (_, c)| gcd(g, *c));
+    let factor = match terms.first() {
+        Some((_, c)) if *c < 0 => content.checked_neg()?,
+        Some(_) => content,
+        None => return Some((Vec::new(), 1)),
+    };
+    let unit: Option<Vec<Term>> = terms.iter().map(|(a, c)| Some((a.clone(), c.checked_div(factor)?))).collect();
+    Some((unit?, factor))
+}
+
+/// The integers whose product with `factor` lies in `range`.
+fn divide_inward(range: Range, factor: i64) -> Range {
+    let range = if factor < 0 { -range } else { range };
+    let factor = factor.unsigned_abs().max(1) as i128;
+    let up = |v: i128| -(-v).div_euclid(factor);
+    Range::new(range.min().map(up), range.max().map(|v| v.div_euclid(factor)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::build::*;
+
+    fn x() -> Expr {
+        loop_var(LoopId(0))
+    }
+    fn w() -> Expr {
+        sym(Sym::Temp(0))
+    }
+
+    #[test]
+    fn scopes_forget() {
+        let mut facts = Facts::new();
+        facts.push_scope();
+        facts.learn(&lt(x(), w()));
+        facts.assume_range(&x(), Some(3), Some(9));
+        assert_eq!(facts.range(&sub(x(), w())), (None, Some(-1)));
+        assert_eq!(facts.range(&x()), (Some(3), Some(9)));
+        facts.pop_scope();
+        assert_eq!(facts.range(&sub(x(), w())), (None, None));
+        assert_eq!(facts.range(&x()), (None, None));
+    }
+
+    #[test]
+    fn loops_know_their_ends() {
+        let mut facts = Facts::new();
+        facts.push_scope();
+        facts.bind_loop(LoopId(0), &int(2), &min(w(), int(6)));
+        assert_eq!(facts.range(&x()), (Some(2), Some(7)));
+        assert_eq!(facts.range(&w()), (Some(1), None));
+        assert_eq!(facts.range(&sub(x(), w())).1, Some(1));
+    }
+
+    #[test]
+    fn remainders_follow_from_conditions() {
+        let mut facts = Facts::new();
+        facts.learn(&eq(rem(x(), int(4)), int(1)));
+        assert_eq!(facts.congruence(&offset(x(), 3)).modulo(4), Some(0));
+        assert_eq!(facts.congruence(&mul(x(), int(2))).modulo(8), Some(2));
+    }
+
+    #[test]
+    fn contradictions_do_no_harm() {
+        let mut facts = Facts::new();
+        facts.learn(&lt(x(), int(3)));
+        facts.learn(&gt(x(), int(5)));
+        facts.range(&x());
+    }
+}

@@ -1,0 +1,181 @@
+//! Minima and maxima of Index sums.
+//!
+//! A minimum is kept as a list: nested ones are joined, an operand that cannot be the smallest is dropped, and what all
+//! operands share (terms, a constant, a factor) is moved outside, so that `min(x + 3, y + 3)` and `min(x, y) + 3` have
+//! one form. A minimum of a maximum of constants becomes a maximum of a minimum, so that nested clamps join.
+
+use super::correlate::Bounder;
+use super::facts::Facts;
+use super::linear::{Form, Linear, Term, compare_atoms};
+use super::range::gcd;
+use crate::ir::ExprKind;
+use crate::ir::build::{self, as_int};
+use halide_core::ops::BinOp;
+use std::cmp::Ordering;
+
+/// Comparing all pairs of operands stops being cheap beyond this many; more are only joined where they are equal.
+const MOST_COMPARED: usize = 12;
+/// How many sums are taken apart to compare two operands.
+const FUEL: u32 = 40;
+
+/// The smallest (`op` is `Min`) or largest (`Max`) of `operands`.
+pub(super) fn extreme(op: BinOp, operands: Vec<Form>, facts: &Facts) -> Option<Form> {
+    let lanes = operands.first()?.lanes;
+    let mut list: Vec<Form> = Vec::new();
+    for operand in operands {
+        flatten_lanes(op, operand, &mut list);
+    }
+    // What is the same in every lane is one operand.
+    let (uniform, mut list): (Vec<Form>, Vec<Form>) = list.into_iter().partition(Form::is_uniform);
+    if !uniform.is_empty() {
+        let sums = uniform.into_iter().map(|f| f.base).collect();
+        list.insert(0, Form::uniform(extreme_sum(op, sums, facts)?, lanes));
+    }
+    let mut list = prune(op, list, |a, b| lanes_at_most(a, b, facts));
+    if list.len() == 1 {
+        return list.pop();
+    }
+    list.sort_by(|a, b| order(&a.base, &b.base).then(a.vector.len().cmp(&b.vector.len())).then_with(|| by_hash(a, b)));
+    let all = list.iter().map(Form::to_expr).reduce(|a, b| build::binary(op, a, b))?;
+    Some(Form::of(&facts.cache.borrow_mut().share(all)))
+}
+
+fn by_hash(a: &Form, b: &Form) -> Ordering {
+    a.to_expr().structural_hash().cmp(&b.to_expr().structural_hash())
+}
+
+fn extreme_sum(op: BinOp, operands: Vec<Linear>, facts: &Facts) -> Option<Linear> {
+    let mut list = Vec::new();
+    for operand in operands {
+        flatten(op, operand, &mut list)?;
+    }
+    let list = prune(op, list, |a, b| at_most(a, b, facts));
+    if let Some(swapped) = swap_clamp(op, &list, facts) {
+        return Some(swapped);
+    }
+    combine(op, list, facts)
+}
+
+/// The operands of nested ones: of `min(a, b) * 2 + 3` under `min`, `a * 2 + 3` and `b * 2 + 3`.
+fn flatten(op: BinOp, operand: Linear, list: &mut Vec<Linear>) -> Option<()> {
+    if let [(atom, c)] = &operand.terms[..]
+        && *c > 0
+        && let ExprKind::Binary(inner, a, b) = atom.kind()
+        && *inner == op
+    {
+        for arm in [a, b] {
+            flatten(op, Linear::of(arm).scale(*c)?.offset(operand.constant)?, list)?;
+        }
+        return Some(());
+    }
+    list.push(operand);
+    Some(())
+}
+
+fn flatten_lanes(op: BinOp, operand: Form, list: &mut Vec<Form>) {
+    if let [(atom, 1)] = &operand.vector[..]
+        && operand.base == Linear::default()
+        && operand.stride == Linear::default()
+        && let ExprKind::Binary(inner, a, b) = atom.kind()
+        && *inner == op
+    {
+        flatten_lanes(op, Form::of(a), list);
+        flatten_lanes(op, Form::of(b), list);
+    } else {
+        list.push(operand);
+    }
+}
+
+/// Drops every operand that another one makes superfluous.
+fn prune<T: PartialEq>(op: BinOp, list: Vec<T>, at_most: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let compared = list.len() <= MOST_COMPARED;
+    let wins = |a: &T, b: &T| a == b || (compared && if op == BinOp::Min { at_most(a, b) } else { at_most(b, a) });
+    let mut kept: Vec<T> = Vec::new();
+    for operand in list {
+        if kept.iter().any(|k| wins(k, &operand)) {
+            continue;
+        }
+        kept.retain(|k| !wins(&operand, k));
+        kept.push(operand);
+    }
+    kept
+}
+
+/// Whether `a <= b` always.
+pub(super) fn at_most(a: &Linear, b: &Linear, facts: &Facts) -> bool {
+    let Some(difference) = a.minus(b) else { return false };
+    Bounder::new(facts, FUEL).upper(&difference).is_some_and(|most| most <= 0)
+}
+
+fn lanes_at_most(a: &Form, b: &Form, facts: &Facts) -> bool {
+    a.minus(b).is_some_and(|difference| upper_of_lanes(&difference, facts, FUEL).is_some_and(|most| most <= 0))
+}
+
+/// An upper bound of every lane of `form`.
+pub(super) fn upper_of_lanes(form: &Form, facts: &Facts, fuel: u32) -> Option<i128> {
+    let mut bounder = Bounder::new(facts, fuel);
+    // A ramp is largest in its first or last lane.
+    let last = form.base.plus_scaled(&form.stride, form.lanes as i64 - 1)?;
+    let ramp = bounder.upper(&form.base)?.max(bounder.upper(&last)?);
+    form.vector.iter().try_fold(ramp, |sum, (atom, c)| Some(sum + facts.known(atom).range.scale(*c).max()?))
+}
+
+/// `min(max(a, c), d)` with constants c <= d as `max(min(a, d), c)`.
+fn swap_clamp(op: BinOp, list: &[Linear], facts: &Facts) -> Option<Linear> {
+    let [a, b] = list else { return None };
+    let (clamped, outer) = match (a.as_constant(), b.as_constant()) {
+        (None, Some(d)) if op == BinOp::Min => (a, d),
+        (Some(d), None) if op == BinOp::Min => (b, d),
+        _ => return None,
+    };
+    let [(atom, 1)] = &clamped.terms[..] else { return None };
+    let ExprKind::Binary(BinOp::Max, x, y) = atom.kind() else { return None };
+    let inner = as_int(y)?.checked_add(clamped.constant)?;
+    if inner > outer {
+        return None;
+    }
+    let below = extreme_sum(BinOp::Min, vec![Linear::of(x).offset(clamped.constant)?, Linear::constant(outer)], facts)?;
+    extreme_sum(BinOp::Max, vec![below, Linear::constant(inner)], facts)
+}
+
+/// The normal form of operands of which none is superfluous: in order, each joined to those before it.
+fn combine(op: BinOp, mut list: Vec<Linear>, facts: &Facts) -> Option<Linear> {
+    list.sort_by(order);
+    let mut rest = list.into_iter();
+    let first = rest.next()?;
+    rest.try_fold(first, |all, next| combine_two(op, all, next, facts))
+}
+
+/// What both operands share comes out; what is left is an atom.
+fn combine_two(op: BinOp, a: Linear, b: Linear, facts: &Facts) -> Option<Linear> {
+    let shared: Vec<Term> = a.terms.iter().filter(|(atom, c)| b.coefficient(atom) == *c).cloned().collect();
+    if !shared.is_empty() {
+        let outside = Linear { terms: shared, constant: 0 };
+        let inside = extreme_sum(op, vec![a.minus(&outside)?, b.minus(&outside)?], facts)?;
+        return outside.plus(&inside);
+    }
+    let (a, b) = if order(&a, &b).is_le() { (a, b) } else { (b, a) };
+    let constant = a.constant;
+    let (a, b) = (a.without_constant(), b.offset(constant.checked_neg()?)?);
+    let content = gcd(a.content(), gcd(b.content(), b.constant)).max(1);
+    let both = build::binary(op, a.divide_exactly(content)?.to_expr(), b.divide_exactly(content)?.to_expr());
+    let both = facts.cache.borrow_mut().share(both);
+    Linear::constant(constant).plus_scaled(&Linear::of(&both), content)
+}
+
+/// A fixed order of operands: by their first atoms, constants last.
+fn order(a: &Linear, b: &Linear) -> Ordering {
+    match (a.terms.is_empty(), b.terms.is_empty()) {
+        (true, true) => return a.constant.cmp(&b.constant),
+        (true, false) => return Ordering::Greater,
+        (false, true) => return Ordering::Less,
+        _ => {}
+    }
+    for ((x, c), (y, d)) in a.terms.iter().zip(&b.terms) {
+        let first = if x == y { c.cmp(d) } else { compare_atoms(x, y) };
+        if first.is_ne() {
+            return first;
+        }
+    }
+    a.terms.len().cmp(&b.terms.len()).then(a.constant.cmp(&b.constant))
+}

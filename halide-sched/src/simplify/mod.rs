@@ -1,0 +1,31 @@
+//! The simplifier: expressions and statements of loop IR in a normal form, under known facts.
+//!
+//! Index arithmetic is exact, so sums are brought into one normal form (`linear`), and products, quotients (`index`),
+//! minima (`lattice`) and comparisons (`compare`) work on it. Data arithmetic wraps or is IEEE; it is rewritten by
+//! tables of rules (`rules`). `README.md` states the laws that all of it keeps.
+
+mod cache;
+mod compare;
+mod correlate;
+mod expr;
+mod facts;
+mod index;
+mod known;
+mod lattice;
+mod linear;
+mod prove;
+mod range;
+pub(crate) mod walk;
+
+pub use expr::simplify;
+pub use facts::Facts;
+pub use linear::{Form, Linear, Term};
+pub use prove::prove;
+pub use range::{Congruence, Range};
+
+pub(crate) use prove::correlated_range;
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Proving conditions: as simplification decides them, with more effort and with the values of let-bound symbols.
+
+use super::correlate::Bounder;
+use super::expr::simplify;
+use super::facts::Facts;
+use super::linear::Linear;
+use super::range::Range;
+use crate::ir::visit::substitute;
+use crate::ir::{Expr, ExprKind, Sym, build};
+use halide_core::ops::{BinOp, UnOp};
+
+/// How many sums are taken apart for one comparison.
+const FUEL: u32 = 4000;
+/// How deep definitions are followed.
+const ROUNDS: u32 = 600;
+
+/// Whether the scalar condition `cond` holds under `facts`; `false` where that is not known.
+pub fn prove(cond: &Expr, facts: &Facts) -> bool {
+    decide(&simplify(cond, facts), true, facts)
+}
+
+/// Whether `cond` is known to be `goal`.
+fn decide(cond: &Expr, goal: bool, facts: &Facts) -> bool {
+    if let Some(value) = build::as_bool(cond) {
+        return value == goal;
+    }
+    match cond.kind() {
+        ExprKind::Unary(UnOp::Not, a) => decide(a, !goal, facts),
+        ExprKind::Likely(a) => decide(a, goal, facts),
+        ExprKind::Binary(op @ (BinOp::BitAnd | BinOp::BitOr), a, b) if cond.ty().is_bool() => {
+            let all = (*op == BinOp::BitAnd) == goal;
+            let first = decide(a, goal, facts);
+            if all { first && decide(b, goal, facts) } else { first || decide(b, goal, facts) }
+        }
+        ExprKind::Binary(op, a, b) if op.is_comparison() && a.ty() == crate::ir::Type::INDEX => {
+            let difference = Linear::of(a).minus(&Linear::of(b));
+            difference.is_some_and(|d| decide_difference(*op, &d, goal, facts))
+        }
+        _ => false,
+    }
+}
+
+/// Whether `difference op 0` is known to be `goal`.
+fn decide_difference(op: BinOp, difference: &Linear, goal: bool, facts: &Facts) -> bool {
+    let decided = |range: Range| match (op, goal) {
+        (BinOp::Lt, true) | (BinOp::Ge, false) => range.at_most(-1),
+        (BinOp::Le, true) | (BinOp::Gt, false) => range.at_most(0),
+        (BinOp::Gt, true) | (BinOp::Le, false) => range.at_least(1),
+        (BinOp::Ge, true) | (BinOp::Lt, false) => range.at_least(0),
+        (BinOp::Eq, true) | (BinOp::Ne, false) => range.as_point() == Some(0),
+        (BinOp::Ne, true) | (BinOp::Eq, false) => range.at_least(1) || range.at_most(-1),
+        _ => false,
+    };
+    decided(correlated_range(difference, facts, &|s| facts.value_of(s).cloned(), decided))
+}
+
+/// The range of `sum`, where symbols are replaced by their definitions, again and again, until none is left, the range
+/// is `enough`, or the effort is spent. Replacing all at once would lose what cancels before.
+pub(crate) fn correlated_range(
+    sum: &Linear,
+    facts: &Facts,
+    definitions: &dyn Fn(Sym) -> Option<Expr>,
+    enough: impl Fn(Range) -> bool,
+) -> Range {
+    let mut sum = sum.clone();
+    let mut range = Range::ALL;
+    let mut fuel = FUEL;
+    for _ in 0..ROUNDS {
+        let mut bounder = Bounder::new(facts, fuel);
+        range = bounder.range(&sum).intersect(range);
+        fuel = bounder.fuel_left();
+        if enough(range) || fuel == 0 {
+            break;
+        }
+        let e = sum.to_expr();
+        let expanded = substitute(&e, definitions);
+        if expanded == e {
+            break;
+        }
+        sum = Linear::of(&simplify(&expanded, facts));
+    }
+    range
+}

@@ -1,0 +1,44 @@
+//! Walking a DAG without recursion, since expressions grow as deep as a pipeline is long.
+
+use crate::ir::Expr;
+use crate::ir::visit::for_each_child;
+
+/// Calls `visit` on every node below and at `root` for which `known` is false, children before parents; nodes below
+/// known ones are left out. After `visit(e)`, `known(e)` must be true.
+pub(crate) fn postorder(root: &Expr, known: impl Fn(&Expr) -> bool, mut visit: impl FnMut(&Expr)) {
+    let mut stack = vec![(root.clone(), false)];
+    while let Some((e, ready)) = stack.pop() {
+        if known(&e) {
+            continue;
+        }
+        if ready {
+            visit(&e);
+            continue;
+        }
+        stack.push((e.clone(), true));
+        let first = stack.len();
+        for_each_child(&e, |c| {
+            if !known(c) {
+                stack.push((c.clone(), false));
+            }
+        });
+        // Children are visited in their order.
+        stack[first..].reverse();
+    }
+}
+
+/// Every node below and at `root` for which `skip` is false, children before parents; what stands only below skipped
+/// nodes is left out.
+pub(crate) fn nodes(root: &Expr, skip: impl Fn(&Expr) -> bool) -> Vec<Expr> {
+    let seen = std::cell::RefCell::new(std::collections::HashSet::new());
+    let mut list = Vec::new();
+    postorder(
+        root,
+        |e| skip(e) || seen.borrow().contains(&e.id()),
+        |e| {
+            seen.borrow_mut().insert(e.id());
+            list.push(e.clone());
+        },
+    );
+    list
+}
