@@ -27,7 +27,7 @@ pub enum Arch {
 }
 
 impl Target {
-    /// How many elements of `ty` one vector register holds, at least 1: what `vectorize(x)` without a factor uses.
+    /// How many elements of `ty` one vector register holds, at least 1: what `vectorize(x, natural)` uses.
     pub fn natural_lanes(&self, ty: ScalarType) -> i64 {
         i64::from((self.vector_bits / 8) / ty.bytes() as u32).max(1)
     }

@@ -1,5 +1,24 @@
 //! The plan: the checked, resolved form of a schedule, which lowering reads. `resolve` is the only road to it.
 
+mod convert;
+mod draft;
+mod error;
+mod facts;
+mod graph;
+mod legal;
+mod levels;
+mod query;
+mod resolve;
+mod rewrite;
+mod stage;
+mod tails;
+#[cfg(test)]
+mod tests;
+
+pub use error::{OrderReason, Problem, ScheduleError, Shared};
+pub use query::image_buffer;
+pub use resolve::resolve;
+
 use crate::ir;
 use crate::schedule::{FloatMode, Partition};
 use crate::target::Target;

@@ -32,6 +32,8 @@ pub enum Amount {
     Const(i64),
     /// Known when the pipeline runs.
     Param(String),
+    /// As many elements of the Func as one vector register of the target holds.
+    Natural,
 }
 
 /// A condition that a specialisation tests once per run.
@@ -47,10 +49,12 @@ pub enum Condition {
     Or(Box<Condition>, Box<Condition>),
     /// The opposite.
     Not(Box<Condition>),
+    /// What was given is no condition, and why: building a schedule never fails, so `plan` reports it.
+    Invalid(String),
 }
 
 /// Comparison operators of a [`Condition`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // The names are the documentation.
 pub enum CompareOp {
     Eq,

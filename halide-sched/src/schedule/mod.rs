@@ -1,7 +1,22 @@
 //! Schedules as values: an ordered list of directives with a fluent builder and a text form of the same words.
 
+mod build;
 mod directive;
+mod list;
+mod names;
+mod parse;
+mod print;
+#[cfg(test)]
+mod tests;
+mod words;
 
+pub use build::{StageSchedule, update};
 pub use directive::{
-    Amount, CompareOp, Condition, Directive, FloatMode, LoopKind, Partition, Site, Subject, Tail, Term, Verb,
+    Amount, CompareOp, Condition, Directive, FloatMode, LoopKind, Memory, Partition, Site, Subject, Tail, Term, Verb,
 };
+pub use list::Schedule;
+pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
+pub use parse::{ParseError, ParseErrors};
+pub use print::clone_name;
+pub use print::wrapper_name;
+pub use words::closest;

@@ -1,0 +1,351 @@
+//! What can be wrong with a schedule: which directive, at which place, why, and what would do.
+
+use crate::schedule::{LoopKind, Schedule, Tail};
+use halide_core::error::Location;
+use halide_core::types::ScalarType;
+use std::fmt;
+
+/// One thing that is wrong with a schedule for a pipeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleError {
+    /// The number of the directive in the schedule, from 0; `None` if what is wrong is that one is missing.
+    pub directive: Option<usize>,
+    /// Where the directive was written.
+    pub at: Option<Location>,
+    /// The stage that the directive speaks of, as text.
+    pub subject: String,
+    /// The directive as text; empty if one is missing.
+    pub text: String,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What is wrong with a directive. Names are as the user wrote them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // The texts below say what each variant and field means.
+pub enum Problem {
+    UnknownFunc { name: String, near: Option<String> },
+    UnknownUpdate { func: String, updates: usize },
+    UnknownSpecialization { index: usize, count: usize },
+    WholeFunc { func: String },
+    UnknownLoop { of: String, name: String, loops: Vec<String>, near: Option<String> },
+    LoopReplaced { of: String, name: String, by: String },
+    UnknownDim { func: String, name: String, dims: Vec<String>, near: Option<String> },
+    NameTaken { of: String, name: String },
+    EmptyName,
+    Repeated { name: String },
+    FuseWithItself { name: String },
+    TooSmall { what: &'static str, value: i64, least: i64 },
+    TooLarge { what: &'static str, value: i64, most: i64 },
+    UnknownParam { name: String, near: Option<String> },
+    ParamType { name: String, ty: ScalarType, needed: &'static str },
+    UnknownBuffer { name: String, near: Option<String> },
+    NoSuchDim { name: String, dim: usize, dims: usize },
+    BadCondition { message: String },
+    RepeatedCondition { condition: String },
+    AfterFail,
+    TailOfReduction { var: String, tail: Tail },
+    ShiftOfUpdate { var: String },
+    RoundUpInside { var: String },
+    PredicateLoadsInside { var: String },
+    SplitOfPredicated { var: String, by: String },
+    BlendBesideParallel { var: String, parallel: String, tail: Tail },
+    OrderMatters { of: String, vars: Vec<String>, why: OrderReason },
+    Race { of: String, var: String, kind: LoopKind },
+    NotConstant { of: String, var: String, kind: LoopKind, extent: Option<i64> },
+    VectorInVector { outer: String, inner: String },
+    ParallelInVector { outer: String, inner: String },
+    NothingToSchedule { func: String },
+    OutputLevel { func: String },
+    OutputStorage { func: String },
+    SiteInline { func: String },
+    SiteItself { func: String },
+    SiteNotConsumer { func: String, site: String },
+    SiteNotInVariant { site: String, var: String, variant: String },
+    SiteOutside { func: String, consumer: String, site: String },
+    StoreOfInline { func: String },
+    NotAround { what: &'static str, outer: String, inner: &'static str, at: String },
+    SharedByIterations { func: String, var: String, what: Shared },
+    WrapsItself { func: String },
+    NotACaller { func: String, consumer: String },
+    NoCaller { func: String },
+    WrappedTwice { func: String, consumer: String },
+    TooManyCopies { func: String, most: usize },
+}
+
+/// Why the order of a reduction cannot be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderReason {
+    /// The result depends on the order.
+    NotCommutative,
+    /// It is a float sum or the like, whose rounding depends on the order.
+    Floats,
+}
+
+/// What the iterations of a parallel or vectorized loop would share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    /// Values that updates change.
+    Updates,
+    /// A circular buffer.
+    Fold,
+    /// Memory that each iteration uses for values of its own.
+    Memory,
+}
+
+/// The errors found so far.
+pub(super) struct Errors<'s> {
+    schedule: &'s Schedule,
+    list: Vec<ScheduleError>,
+}
+
+impl<'s> Errors<'s> {
+    pub(super) fn new(schedule: &'s Schedule) -> Errors<'s> {
+        Errors { schedule, list: Vec::new() }
+    }
+
+    /// Something is wrong with directive number `directive`.
+    pub(super) fn report(&mut self, directive: usize, problem: Problem) {
+        let d = &self.schedule.directives()[directive];
+        self.list.push(ScheduleError {
+            directive: Some(directive),
+            at: d.at,
+            subject: self.schedule.subject_text(&d.subject),
+            text: d.verb.to_string(),
+            problem,
+        });
+    }
+
+    /// Something is wrong that no directive says.
+    pub(super) fn report_missing(&mut self, func: &str, problem: Problem) {
+        let subject = func.to_string();
+        self.list.push(ScheduleError { directive: None, at: None, subject, text: String::new(), problem });
+    }
+
+    /// Keeps the value of a result, or reports its problem.
+    pub(super) fn keep<T>(&mut self, directive: usize, result: Result<T, Problem>) -> Option<T> {
+        result.map_err(|problem| self.report(directive, problem)).ok()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All of them, in the order of the directives.
+    pub(super) fn into_list(mut self) -> Vec<ScheduleError> {
+        self.list.sort_by_key(|e| e.directive.unwrap_or(usize::MAX));
+        self.list.dedup();
+        self.list
+    }
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.at, self.directive) {
+            (Some(at), _) => write!(f, "{at}: ")?,
+            (None, Some(n)) => write!(f, "directive {}: ", n + 1)?,
+            (None, None) => {}
+        }
+        write!(f, "{}", self.subject)?;
+        if !self.text.is_empty() {
+            write!(f, ": {}", self.text)?;
+        }
+        write!(f, "\n  {}", self.problem)?;
+        self.help().iter().try_for_each(|help| write!(f, "\n  help: {help}"))
+    }
+}
+
+impl std::error::Error for ScheduleError {}
+
+impl ScheduleError {
+    /// What would do, where that can be said.
+    pub fn help(&self) -> Option<String> {
+        self.problem.help()
+    }
+}
+
+fn names(list: &[String]) -> String {
+    let quoted: Vec<String> = list.iter().map(|n| format!("`{n}`")).collect();
+    if quoted.is_empty() { "none".to_string() } else { quoted.join(", ") }
+}
+
+fn done(kind: LoopKind) -> &'static str {
+    match kind {
+        LoopKind::Serial => "run serially",
+        LoopKind::Parallel => "run in parallel",
+        LoopKind::Vectorized => "vectorized",
+        LoopKind::Unrolled => "unrolled",
+    }
+}
+
+impl fmt::Display for Problem {
+    /// Why the directive cannot be followed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use Problem::*;
+        match self {
+            UnknownFunc { name, .. } => write!(f, "the pipeline has no Func `{name}`"),
+            UnknownUpdate { func, updates: 0 } => write!(f, "`{func}` has no updates"),
+            UnknownUpdate { func, updates: 1 } => write!(f, "`{func}` has one update, number 0"),
+            UnknownUpdate { func, updates } => {
+                write!(f, "`{func}` has {updates} updates, numbers 0 to {}", updates - 1)
+            }
+            UnknownSpecialization { index, count } => {
+                write!(f, "there is no specialisation number {index}; {count} have been opened before this")
+            }
+            WholeFunc { func } => write!(f, "this is said of `{func}` as a whole, not of one of its stages"),
+            UnknownLoop { of, name, loops, .. } => {
+                write!(f, "`{of}` has no loop `{name}`; its loops, outermost first: {}", names(loops))
+            }
+            LoopReplaced { of, name, by } => write!(f, "`{of}` has no loop `{name}` any more, because of {by}"),
+            UnknownDim { func, name, dims, .. } => {
+                write!(f, "`{func}` has no dimension `{name}`; its dimensions: {}", names(dims))
+            }
+            NameTaken { of, name } => write!(f, "`{of}` has a variable `{name}` already"),
+            EmptyName => write!(f, "a loop needs a name; lists of different lengths leave some out"),
+            Repeated { name } => write!(f, "`{name}` is listed twice"),
+            FuseWithItself { name } => write!(f, "`{name}` cannot be fused with itself"),
+            TooSmall { what, value, least } => write!(f, "the {what} must be at least {least}, not {value}"),
+            TooLarge { what, value, most } => write!(f, "the {what} must be at most {most}, not {value}"),
+            UnknownParam { name, .. } => write!(f, "the pipeline has no scalar parameter `{name}`"),
+            ParamType { name, ty, needed } => write!(f, "parameter `{name}` is {ty}, where {needed} is needed"),
+            UnknownBuffer { name, .. } => write!(f, "the pipeline has no input image or output `{name}`"),
+            NoSuchDim { name, dim, dims } => write!(f, "`{name}` has {dims} dimensions, so none number {dim}"),
+            BadCondition { message } => write!(f, "this is not a condition: {message}"),
+            RepeatedCondition { condition } => write!(f, "there is a specialisation for `{condition}` before this one"),
+            AfterFail => write!(f, "nothing can be specialised after specialize_fail, which ends the run"),
+            TailOfReduction { var, tail } => {
+                write!(f, "{tail} would run iterations of the reduction variable `{var}` twice or beyond its domain")
+            }
+            ShiftOfUpdate { var } => {
+                write!(f, "ShiftInwards computes points of `{var}` twice, and an update must not be applied twice")
+            }
+            RoundUpInside { var } => {
+                let why = "RoundUp would apply the update to points of the next chunk, which are then updated twice";
+                write!(f, "`{var}` is part of a split: {why}")
+            }
+            PredicateLoadsInside { var } => {
+                write!(f, "`{var}` is the inner part of a split, so its stores would reach into the next chunk")
+            }
+            SplitOfPredicated { var, by } => write!(f, "`{var}` comes from {by}, whose parts cannot be split again"),
+            BlendBesideParallel { var, parallel, tail } => {
+                write!(f, "{tail} reads back points of `{var}` that other iterations of parallel `{parallel}` store")
+            }
+            OrderMatters { of, vars, why: OrderReason::NotCommutative } => {
+                let why = "is no associative and commutative operation on the old value alone";
+                write!(
+                    f,
+                    "this changes the order of the reduction over {}, but the update of `{of}` {why}",
+                    names(vars)
+                )
+            }
+            OrderMatters { of, vars, why: OrderReason::Floats } => {
+                let why = "rounds differently in another order";
+                write!(
+                    f,
+                    "this changes the order of the reduction over {}, but the update of `{of}` {why}",
+                    names(vars)
+                )
+            }
+            Race { of, var, kind } => {
+                let why = "two of its iterations may store to, or load and store, the same element";
+                write!(f, "`{var}` cannot be {}: {why} of `{of}`", done(*kind))
+            }
+            NotConstant { of, var, kind, extent: None } => {
+                write!(f, "loop `{var}` of `{of}` cannot be {}: its extent is not a constant", done(*kind))
+            }
+            NotConstant { of, var, kind, extent: Some(n) } => {
+                write!(f, "loop `{var}` of `{of}` cannot be {}: its extent is {n}", done(*kind))
+            }
+            VectorInVector { outer, inner } => {
+                write!(f, "`{inner}` is vectorized inside of `{outer}`, which is vectorized too")
+            }
+            ParallelInVector { outer, inner } => write!(f, "`{inner}` is parallel inside of vectorized `{outer}`"),
+            NothingToSchedule { func } => {
+                write!(f, "`{func}` is computed inline, so it has no loops and no storage of its own")
+            }
+            OutputLevel { func } => write!(f, "`{func}` is an output, which is computed and stored at the root"),
+            OutputStorage { func } => write!(f, "`{func}` is an output, whose memory the caller gives"),
+            SiteInline { func } => write!(f, "`{func}` is computed inline, so it has no loops"),
+            SiteItself { func } => write!(f, "`{func}` cannot be placed in a loop of its own"),
+            SiteNotConsumer { func, site } => write!(f, "`{site}` does not use `{func}`"),
+            SiteNotInVariant { site, var, variant } => {
+                write!(f, "`{site}` has no loop `{var}` where it is specialised for `{variant}`")
+            }
+            SiteOutside { func, consumer, site } => {
+                write!(f, "`{consumer}` uses `{func}` too, and is not computed inside of loop {site}")
+            }
+            StoreOfInline { func } => write!(f, "`{func}` is computed inline, so nothing is stored"),
+            NotAround { what, outer, inner, at } => {
+                write!(f, "{what} at {outer} is not around {inner} at {at}")
+            }
+            SharedByIterations { func, var, what: Shared::Updates } => {
+                let why = "is stored outside of it and updated inside, so iterations would disturb each other";
+                write!(f, "the iterations of `{var}` run at the same time, and `{func}` {why}")
+            }
+            SharedByIterations { func, var, what: Shared::Fold } => {
+                let why =
+                    "is folded outside of it and computed inside, so iterations would overwrite each other's values";
+                write!(f, "the iterations of `{var}` run at the same time, and `{func}` {why}")
+            }
+            SharedByIterations { func, var, what: Shared::Memory } => {
+                let why = "keeps values of its own in each, so they cannot share memory allocated outside";
+                write!(f, "the iterations of `{var}` run at the same time, and `{func}` {why}")
+            }
+            WrapsItself { func } => write!(f, "`{func}` cannot be wrapped for itself"),
+            NotACaller { func, consumer } => write!(f, "`{consumer}` does not call `{func}`"),
+            NoCaller { func } => write!(f, "no Func calls `{func}`"),
+            WrappedTwice { func, consumer } => {
+                write!(f, "the calls of `{func}` from `{consumer}` go to another wrapper already")
+            }
+            TooManyCopies { func, most } => {
+                write!(f, "`{func}` has updates and is left inline; that would make more than {most} copies in all")
+            }
+        }
+    }
+}
+
+impl Problem {
+    /// What would do, where that can be said.
+    pub fn help(&self) -> Option<String> {
+        use Problem::*;
+        let near = |near: &Option<String>| near.as_ref().map(|n| format!("did you mean `{n}`?"));
+        match self {
+            UnknownFunc { near: n, .. } | UnknownLoop { near: n, .. } | UnknownDim { near: n, .. } => near(n),
+            UnknownParam { near: n, .. } | UnknownBuffer { near: n, .. } => near(n),
+            WholeFunc { func } => Some(format!("write it under `{func}:`")),
+            NameTaken { .. } => Some("choose another name".to_string()),
+            TailOfReduction { .. } => Some("use GuardWithIf or Predicate, or leave the tail out".to_string()),
+            ShiftOfUpdate { .. } => Some("use GuardWithIf or ShiftInwardsAndBlend, or leave the tail out".to_string()),
+            RoundUpInside { .. } => Some("use GuardWithIf or RoundUpAndBlend, or leave the tail out".to_string()),
+            PredicateLoadsInside { .. } => Some("use Predicate or GuardWithIf".to_string()),
+            SplitOfPredicated { .. } => Some("use Predicate for the first split".to_string()),
+            BlendBesideParallel { .. } => Some("use GuardWithIf, or do not run that loop in parallel".to_string()),
+            OrderMatters { why: OrderReason::Floats, .. } => Some("say float(relaxed) if that may be".to_string()),
+            OrderMatters { .. } => Some("keep the reduction variables in their order".to_string()),
+            Race { .. } => {
+                Some("choose a loop over a dimension that the update stores to by that variable".to_string())
+            }
+            NotConstant { var, kind, extent: None, .. } => {
+                Some(format!("split by a factor, as in `{}({var}, 8)`, or promise it with bound_extent", kind.word()))
+            }
+            VectorInVector { .. } => Some("vectorize one of them and unroll the other".to_string()),
+            ParallelInVector { outer, .. } => {
+                Some(format!("move `{outer}` inside with reorder, or do not vectorize it"))
+            }
+            NothingToSchedule { func } | SiteInline { func } | StoreOfInline { func } => {
+                Some(format!("give `{func}` a place with compute_root() or compute_at(...)"))
+            }
+            SiteNotInVariant { var, .. } => Some(format!("make `{var}` there too, or before specialize")),
+            SiteOutside { .. } => {
+                Some("compute it at a loop that is around all its consumers, or at the root".to_string())
+            }
+            NotAround { what, .. } => Some(format!("{what} at the same loop or one around it")),
+            SharedByIterations { what: Shared::Memory, .. } => {
+                Some("hoist it to a loop inside of that one".to_string())
+            }
+            SharedByIterations { .. } => Some("store it at that loop or inside of it".to_string()),
+            TooManyCopies { func, .. } => Some(format!("say `{func}: compute_root()`, or give it a compute_at(...)")),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The algorithm's graph while a plan changes it: new Funcs, and calls that go to them instead.
+
+use super::facts::{children, expressions, reachable};
+use halide_core::error::Location;
+use halide_core::ids::{ExprId, FuncId, IdVec, RDomId};
+use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, StageDef};
+use halide_core::types::ScalarType;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A stage of a Func.
+pub(super) type Stage = (FuncId, usize);
+
+/// A pipeline, possibly changed, and who calls whom in it.
+pub(super) struct Graph {
+    original: Pipeline,
+    /// A copy of the tables, made when the first change is.
+    changed: Option<Changed>,
+    /// For each Func, the stages of other Funcs that call it.
+    callers: IdVec<FuncId, BTreeSet<Stage>>,
+    /// New Funcs to stand in the order behind the one they were made from.
+    behind: BTreeMap<FuncId, Vec<FuncId>>,
+}
+
+struct Changed {
+    data: PipelineData,
+    known: HashMap<Node, ExprId>,
+}
+
+impl Graph {
+    pub(super) fn new(pipeline: &Pipeline) -> Graph {
+        let mut callers: IdVec<FuncId, BTreeSet<Stage>> = pipeline.funcs.iter().map(|_| BTreeSet::new()).collect();
+        for (func, def) in pipeline.funcs.enumerate() {
+            for (number, stage) in def.stages.iter().enumerate() {
+                for callee in calls(pipeline, func, stage) {
+                    callers[callee].insert((func, number));
+                }
+            }
+        }
+        Graph { original: pipeline.clone(), changed: None, callers, behind: BTreeMap::new() }
+    }
+
+    /// The tables as they are now; `order` does not list new Funcs yet.
+    pub(super) fn data(&self) -> &PipelineData {
+        self.changed.as_ref().map_or(&self.original, |c| &c.data)
+    }
+
+    /// The stages of other Funcs that call `func`.
+    pub(super) fn callers(&self, func: FuncId) -> &BTreeSet<Stage> {
+        &self.callers[func]
+    }
+
+    /// The given Funcs, producers before consumers.
+    pub(super) fn in_order(&self, mut funcs: BTreeSet<FuncId>) -> Vec<FuncId> {
+        let mut list = Vec::new();
+        while !funcs.is_empty() {
+            let callees = |f: FuncId| funcs.iter().any(|&g| self.callers[g].iter().any(|&(c, _)| c == f));
+            let Some(next) = funcs.iter().copied().find(|&f| !callees(f)) else { break };
+            funcs.remove(&next);
+            list.push(next);
+        }
+        list
+    }
+
+    /// The changed pipeline: new Funcs stand behind those they were made from, Funcs that nothing calls any more are
+    /// not in the order.
+    pub(super) fn finish(self) -> Pipeline {
+        let Some(Changed { mut data, .. }) = self.changed else { return self.original };
+        let mut order = Vec::new();
+        let mut todo: Vec<FuncId> = data.order.iter().rev().copied().collect();
+        while let Some(func) = todo.pop() {
+            order.push(func);
+            todo.extend(self.behind.get(&func).into_iter().flatten().rev());
+        }
+        // Consumers first, so that a Func is dropped after all that call it were.
+        let mut used: BTreeSet<FuncId> = data.outputs.iter().copied().collect();
+        for &func in order.iter().rev() {
+            if self.callers[func].iter().any(|(caller, _)| used.contains(caller)) {
+                used.insert(func);
+            }
+        }
+        data.order = order.into_iter().filter(|f| used.contains(f)).collect();
+        Pipeline::from_data(data)
+    }
+
+    fn change(&mut self) -> &mut Changed {
+        let original = &self.original;
+        self.changed.get_or_insert_with(|| {
+            let data = PipelineData::clone(original);
+            let known = data.exprs.enumerate().map(|(id, node)| (node.clone(), id)).collect();
+            Changed { data, known }
+        })
+    }
+
+    /// `name`, or `name` with a number where another Func has it.
+    fn unused_name(&self, name: &str) -> String {
+        let taken = |n: &str| self.data().funcs.iter().any(|f| f.name == n);
+        let numbered = (1..).map(|n| format!("{name}${n}"));
+        std::iter::once(name.to_string()).chain(numbered).find(|n| !taken(n)).expect("some number is unused")
+    }
+
+    /// Adds a Func that copies the values of `base`.
+    pub(super) fn add_wrapper(&mut self, base: FuncId, name: &str, at: Option<Location>) -> FuncId {
+        let name = self.unused_name(name);
+        let def = self.data().funcs[base].clone();
+        let at = at.unwrap_or(def.at);
+        let changed = self.change();
+        let args: Vec<ExprId> = def.args.iter().map(|&v| changed.intern(Kind::Var(v), ScalarType::I32)).collect();
+        let value = |(element, &ty): (usize, &ScalarType)| {
+            changed.intern(Kind::Call { func: base, element: element as u8, args: args.clone() }, ty)
+        };
+        let values = def.types.iter().enumerate().map(value).collect();
+        let stages = vec![StageDef { args, values, rdom: None, at }];
+        self.add(base, FuncDef { name, args: def.args, types: def.types, stages, at })
+    }
+
+    /// Adds a copy of `base`, whose calls go where `to` says.
+    pub(super) fn add_copy(&mut self, base: FuncId, name: &str, to: &BTreeMap<FuncId, FuncId>) -> FuncId {
+        let name = self.unused_name(name);
+        let mut def = self.data().funcs[base].clone();
+        def.name = name;
+        let copy = self.data().funcs.next_id();
+        let mut to = to.clone();
+        to.insert(base, copy);
+        let changed = self.change();
+        def.stages = def.stages.iter().map(|s| changed.redirected(s, &to)).collect();
+        self.add(base, def)
+    }
+
+    fn add(&mut self, base: FuncId, def: FuncDef) -> FuncId {
+        let changed = self.change();
+        let stages = def.stages.len();
+        let func = changed.data.funcs.push(def);
+        self.callers.push(BTreeSet::new());
+        self.behind.entry(base).or_default().push(func);
+        for stage in 0..stages {
+            self.note_calls((func, stage));
+        }
+        func
+    }
+
+    /// Sends the calls of one stage where `to` says.
+    pub(super) fn redirect(&mut self, stage: Stage, to: &BTreeMap<FuncId, FuncId>) {
+        let (func, number) = stage;
+        for callee in calls(self.data(), func, &self.data().funcs[func].stages[number]) {
+            self.callers[callee].remove(&stage);
+        }
+        let changed = self.change();
+        let old = changed.data.funcs[func].stages[number].clone();
+        changed.data.funcs[func].stages[number] = changed.redirected(&old, to);
+        self.note_calls(stage);
+    }
+
+    fn note_calls(&mut self, stage: Stage) {
+        for callee in calls(self.data(), stage.0, &self.data().funcs[stage.0].stages[stage.1]) {
+            self.callers[callee].insert(stage);
+        }
+    }
+}
+
+/// The other Funcs that a stage calls.
+fn calls(data: &PipelineData, func: FuncId, stage: &StageDef) -> BTreeSet<FuncId> {
+    let called = |e: ExprId| match &data.exprs[e].kind {
+        Kind::Call { func: f, .. } if *f != func => Some(*f),
+        _ => None,
+    };
+    reachable(data, &expressions(data, stage)).into_iter().filter_map(called).collect()
+}
+
+impl Changed {
+    fn intern(&mut self, kind: Kind, ty: ScalarType) -> ExprId {
+        let node = Node { kind, ty };
+        if let Some(&known) = self.known.get(&node) {
+            return known;
+        }
+        let id = self.data.exprs.push(node.clone());
+        self.known.insert(node, id);
+        id
+    }
+
+    /// A stage whose calls go where `to` says.
+    fn redirected(&mut self, stage: &StageDef, to: &BTreeMap<FuncId, FuncId>) -> StageDef {
+        let rdom = stage.rdom.map(|r| (r, self.redirected_rdom(r, to)));
+        let mut made = BTreeMap::new();
+        let args = stage.args.iter().map(|&e| self.rewritten(e, to, rdom, &mut made)).collect();
+        let values = stage.values.iter().map(|&e| self.rewritten(e, to, rdom, &mut made)).collect();
+        StageDef { args, values, rdom: rdom.map(|(_, new)| new), at: stage.at }
+    }
+
+    /// The reduction domain with its predicate redirected: a new one if that changes it, because other stages may use
+    /// the old one.
+    fn redirected_rdom(&mut self, rdom: RDomId, to: &BTreeMap<FuncId, FuncId>) -> RDomId {
+        let Some(predicate) = self.data.rdoms[rdom].predicate else { return rdom };
+        let is_sent = |e: ExprId| matches!(&self.data.exprs[e].kind, Kind::Call { func, .. } if to.contains_key(func));
+        if !reachable(&self.data, &[predicate]).into_iter().any(is_sent) {
+            return rdom;
+        }
+        let mut def = self.data.rdoms[rdom].clone();
+        let taken = |name: &str| self.data.rdoms.iter().any(|r| r.name == name);
+        def.name = (1..).map(|n| format!("{}${n}", def.name)).find(|n| !taken(n)).expect("some number is unused");
+        let new = self.data.rdoms.push(def);
+        let predicate = self.rewritten(predicate, to, Some((rdom, new)), &mut BTreeMap::new());
+        self.data.rdoms[new].predicate = Some(predicate);
+        new
+    }
+
+    fn rewritten(
+        &mut self,
+        e: ExprId,
+        to: &BTreeMap<FuncId, FuncId>,
+        rdom: Option<(RDomId, RDomId)>,
+        made: &mut BTreeMap<ExprId, ExprId>,
+    ) -> ExprId {
+        for old in reachable(&self.data, &[e]) {
+            if made.contains_key(&old) {
+                continue;
+            }
+            let Node { kind, ty } = self.data.exprs[old].clone();
+            let unchanged = children(&kind).iter().all(|c| made[c] == *c);
+            let kind = match kind {
+                Kind::Call { func, element, args } => Kind::Call {
+                    func: to.get(&func).copied().unwrap_or(func),
+                    element,
+                    args: args.iter().map(|a| made[a]).collect(),
+                },
+                Kind::RVar { rdom: r, dim } if rdom.is_some_and(|(from, _)| from == r) => {
+                    Kind::RVar { rdom: rdom.map_or(r, |(_, new)| new), dim }
+                }
+                kind if unchanged => kind,
+                kind => with_children(kind, |c| made[&c]),
+            };
+            let new = self.intern(kind, ty);
+            made.insert(old, new);
+        }
+        made[&e]
+    }
+}
+
+/// The same kind of node over other operands.
+fn with_children(kind: Kind, to: impl Fn(ExprId) -> ExprId) -> Kind {
+    let all = |args: Vec<ExprId>| args.into_iter().map(&to).collect();
+    match kind {
+        Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => kind,
+        Kind::Unary(op, a) => Kind::Unary(op, to(a)),
+        Kind::Cast(a) => Kind::Cast(to(a)),
+        Kind::SaturatingCast(a) => Kind::SaturatingCast(to(a)),
+        Kind::Reinterpret(a) => Kind::Reinterpret(to(a)),
+        Kind::Likely(a) => Kind::Likely(to(a)),
+        Kind::Binary(op, a, b) => Kind::Binary(op, to(a), to(b)),
+        Kind::Select(c, a, b) => Kind::Select(to(c), to(a), to(b)),
+        Kind::Math(f, args) => Kind::Math(f, all(args)),
+        Kind::Call { func, element, args } => Kind::Call { func, element, args: all(args) },
+        Kind::Image { image, args } => Kind::Image { image, args: all(args) },
+    }
+}

@@ -1,0 +1,137 @@
+//! Whether the loops of a stage may run as they are marked: no races, constant extents where lanes and copies need
+//! them, nothing nested that cannot be.
+
+use super::draft::FuncDraft;
+use super::error::{Errors, Problem};
+use super::levels::{Levels, with_loops};
+use super::stage::{LoopDraft, StageDraft};
+use crate::plan::{Level, PlanTail, Transform};
+use crate::schedule::{LoopKind, Tail};
+use halide_core::ids::{FuncId, IdVec};
+use std::collections::BTreeSet;
+
+/// The largest number of lanes or copies: more is surely not meant, and would take for ever to compile.
+const MOST_COPIES: i64 = 4096;
+
+/// Checks the loops of every Func; `funcs` are those that the schedule speaks of (copies share their loops).
+pub(super) fn check(
+    funcs: impl Iterator<Item = FuncId>,
+    drafts: &IdVec<FuncId, FuncDraft>,
+    levels: &IdVec<FuncId, Levels>,
+    errors: &mut Errors<'_>,
+) {
+    for func in funcs {
+        if levels[func].compute == Level::Inline {
+            continue;
+        }
+        let around = vector_loop_around(&levels[func].compute, drafts, levels);
+        for stage in &drafts[func].stages {
+            for variant in with_loops(stage) {
+                check_variant(variant, around.as_deref(), errors);
+            }
+        }
+    }
+}
+
+fn check_variant(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
+    for l in &stage.loops {
+        // Only directives make loops other than serial ones.
+        let Some(directive) = l.mark else { continue };
+        if let Some(problem) = constant_extent(stage, l).or_else(|| race(stage, l)) {
+            errors.report(directive, problem);
+        }
+    }
+    nesting(stage, around, errors);
+    for t in &stage.transforms {
+        let Transform::Split { var, tail, .. } = t else { continue };
+        let tail = match tail {
+            PlanTail::ShiftInwardsAndBlend => Tail::ShiftInwardsAndBlend,
+            PlanTail::RoundUpAndBlend => Tail::RoundUpAndBlend,
+            _ => continue,
+        };
+        let roots = stage.roots(*var);
+        let beside = |l: &&LoopDraft| l.kind == LoopKind::Parallel && !stage.roots(l.var).is_disjoint(&roots);
+        if let Some(parallel) = stage.loops.iter().find(beside) {
+            let (var_name, parallel) = (stage.name(*var).to_string(), stage.name(parallel.var).to_string());
+            let problem = Problem::BlendBesideParallel { var: var_name, parallel, tail };
+            errors.report(stage.split_by[var], problem);
+        }
+    }
+}
+
+fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
+    if !matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled) {
+        return None;
+    }
+    let extent = stage.extent(l.var);
+    match extent {
+        Some(1..=MOST_COPIES) => None,
+        Some(n) if n > MOST_COPIES => {
+            let what = if l.kind == LoopKind::Vectorized { "number of lanes" } else { "number of copies" };
+            Some(Problem::TooLarge { what, value: n, most: MOST_COPIES })
+        }
+        _ => Some(Problem::NotConstant {
+            of: stage.subject.clone(),
+            var: stage.name(l.var).to_string(),
+            kind: l.kind,
+            extent,
+        }),
+    }
+}
+
+/// Iterations of a loop that run at the same time must not touch the same element, unless the definition only stores
+/// and stores the same.
+fn race(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
+    let at_once = matches!(l.kind, LoopKind::Parallel | LoopKind::Vectorized);
+    let independent = || stage.roots(l.var).iter().all(|r| stage.facts.roots[r.0 as usize].independent);
+    (at_once && !independent()).then(|| Problem::Race {
+        of: stage.subject.clone(),
+        var: stage.name(l.var).to_string(),
+        kind: l.kind,
+    })
+}
+
+/// Reports vectors and threads inside of vectors.
+fn nesting(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
+    let mut outer = around.map(str::to_string);
+    for l in &stage.loops {
+        let name = stage.name(l.var).to_string();
+        let problem = match (l.kind, &outer) {
+            (LoopKind::Vectorized, Some(outer)) => {
+                Problem::VectorInVector { outer: outer.clone(), inner: name.clone() }
+            }
+            (LoopKind::Parallel, Some(outer)) => {
+                Problem::ParallelInVector { outer: outer.clone(), inner: name.clone() }
+            }
+            (LoopKind::Vectorized, None) => {
+                outer = Some(name);
+                continue;
+            }
+            _ => continue,
+        };
+        l.mark.into_iter().for_each(|directive| errors.report(directive, problem.clone()));
+    }
+}
+
+/// A vectorized loop around a level, if there is one.
+fn vector_loop_around(
+    level: &Level,
+    drafts: &IdVec<FuncId, FuncDraft>,
+    levels: &IdVec<FuncId, Levels>,
+) -> Option<String> {
+    let mut at = level;
+    let mut seen = BTreeSet::new();
+    while let Level::At { func, stage, var } = at {
+        if !seen.insert((*func, *stage)) {
+            return None;
+        }
+        for variant in with_loops(&drafts[*func].stages[*stage]) {
+            let last = variant.position(var).map_or(0, |p| p + 1);
+            if let Some(l) = variant.loops[..last].iter().find(|l| l.kind == LoopKind::Vectorized) {
+                return Some(variant.name(l.var).to_string());
+            }
+        }
+        at = &levels[*func].compute;
+    }
+    None
+}

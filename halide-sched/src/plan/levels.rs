@@ -1,0 +1,424 @@
+//! Where each Func is computed, stored and allocated: consumers first, because a place is a loop of a consumer.
+
+use super::draft::{FuncDraft, Request};
+use super::error::{Errors, Problem, Shared};
+use super::graph::{Graph, Stage};
+use super::stage::{LoopDraft, StageDraft};
+use crate::plan::Level;
+use crate::schedule::LoopKind;
+use halide_core::ids::{FuncId, IdVec};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Funcs with updates that are left inline are copied for each place of use; beyond this many copies in all that is
+/// surely not meant.
+const MOST_COPIES: usize = 1000;
+
+/// The levels of one Func.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Levels {
+    pub(super) compute: Level,
+    pub(super) store: Level,
+    pub(super) hoist: Level,
+}
+
+impl Levels {
+    fn all(level: Level) -> Levels {
+        Levels { compute: level.clone(), store: level.clone(), hoist: level }
+    }
+}
+
+/// Chooses levels for every Func. Funcs with updates that are left inline are copied in `graph`, with their drafts, for
+/// all places of use but the first.
+pub(super) fn choose(
+    graph: &mut Graph,
+    drafts: &mut IdVec<FuncId, FuncDraft>,
+    errors: &mut Errors<'_>,
+) -> IdVec<FuncId, Levels> {
+    let order = graph.data().order.clone();
+    let outputs = graph.data().outputs.iter().copied().collect();
+    let chosen = drafts.iter().map(|_| None).collect();
+    let mut chooser =
+        Chooser { graph, drafts, errors, outputs, chosen, misplaced: BTreeSet::new(), copies: 0, overflowed: false };
+    for &func in order.iter().rev() {
+        let levels = chooser.choose(func);
+        chooser.chosen[func] = Some(levels);
+    }
+    // A Func that nothing calls any more is not realized; its levels mean nothing.
+    chooser.chosen.iter().map(|l| l.clone().unwrap_or(Levels::all(Level::Root))).collect()
+}
+
+struct Chooser<'g, 'e, 's> {
+    graph: &'g mut Graph,
+    drafts: &'g mut IdVec<FuncId, FuncDraft>,
+    errors: &'e mut Errors<'s>,
+    outputs: BTreeSet<FuncId>,
+    chosen: IdVec<FuncId, Option<Levels>>,
+    /// Funcs whose place is wrong, which has been reported.
+    misplaced: BTreeSet<FuncId>,
+    copies: usize,
+    overflowed: bool,
+}
+
+impl Chooser<'_, '_, '_> {
+    fn name(&self, func: FuncId) -> String {
+        self.graph.data().funcs[func].name.clone()
+    }
+
+    /// The name of a stage as in a schedule.
+    fn stage_name(&self, (func, stage): Stage) -> String {
+        self.drafts[func].stages[stage].subject.clone()
+    }
+
+    fn has_updates(&self, func: FuncId) -> bool {
+        self.drafts[func].stages.len() > 1
+    }
+
+    /// Whether the Func is substituted where it is used.
+    fn is_inline(&self, func: FuncId) -> bool {
+        let asked = self.drafts[func].compute.as_ref().map(|(request, _)| request);
+        matches!(asked, None | Some(Request::Inline)) && !self.has_updates(func) && !self.outputs.contains(&func)
+    }
+
+    /// The level where the values of a Func are computed, once it is chosen.
+    fn compute_level(&self, func: FuncId) -> Option<&Level> {
+        self.chosen[func].as_ref().map(|l| &l.compute)
+    }
+
+    fn choose(&mut self, func: FuncId) -> Levels {
+        if self.outputs.contains(&func) {
+            return self.output(func);
+        }
+        match self.drafts[func].compute.clone() {
+            None | Some((Request::Inline, _)) => {
+                if let Some((_, directive)) = self.drafts[func].store.as_ref().or(self.drafts[func].hoist.as_ref()) {
+                    self.errors.report(*directive, Problem::StoreOfInline { func: self.name(func) });
+                    return Levels::all(Level::Inline);
+                }
+                if self.has_updates(func) {
+                    return Levels::all(self.at_each_use(func));
+                }
+                if let Some(directive) = self.drafts[func].needs_loops {
+                    self.errors.report(directive, Problem::NothingToSchedule { func: self.name(func) });
+                }
+                Levels::all(Level::Inline)
+            }
+            Some((request, directive)) => {
+                let level = match self.check_compute(func, &request) {
+                    Ok(level) => level,
+                    Err(problem) => {
+                        problem.into_iter().for_each(|p| self.errors.report(directive, p));
+                        self.misplaced.insert(func);
+                        return Levels::all(Level::Root);
+                    }
+                };
+                self.storage(func, level)
+            }
+        }
+    }
+
+    fn output(&mut self, func: FuncId) -> Levels {
+        let draft = &self.drafts[func];
+        let requests = [&draft.compute, &draft.store, &draft.hoist];
+        let elsewhere = |r: &&Option<(Request, usize)>| matches!(r, Some((request, _)) if *request != Request::Root);
+        let wrong: Vec<usize> = requests.into_iter().filter(elsewhere).flatten().map(|(_, d)| *d).collect();
+        for directive in wrong {
+            self.errors.report(directive, Problem::OutputLevel { func: self.name(func) });
+        }
+        if let Some(directive) = self.drafts[func].needs_storage {
+            self.errors.report(directive, Problem::OutputStorage { func: self.name(func) });
+        }
+        Levels::all(Level::Root)
+    }
+
+    /// The stages that use a Func, directly or through Funcs that are inlined.
+    fn users(&self, func: FuncId) -> BTreeSet<Stage> {
+        let mut users = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut todo = vec![func];
+        while let Some(f) = todo.pop() {
+            for &(caller, stage) in self.graph.callers(f) {
+                if !self.is_inline(caller) {
+                    users.insert((caller, stage));
+                } else if seen.insert(caller) {
+                    todo.push(caller);
+                }
+            }
+        }
+        users
+    }
+
+    /// The level that a directive asks for, if it encloses every use.
+    fn check_compute(&self, func: FuncId, request: &Request) -> Result<Level, Option<Problem>> {
+        let level = self.check_site(func, request)?;
+        let Level::At { func: host, stage, var } = &level else { return Ok(level) };
+        let users = self.users(func);
+        let place = |user: &Stage| self.is_inside(*user, (*host, *stage), var);
+        if users.iter().any(|u| place(u).is_none()) {
+            return Err(None);
+        }
+        let outside: Vec<&Stage> = users.iter().filter(|u| place(u) == Some(false)).collect();
+        match outside.first() {
+            None => Ok(level),
+            Some(_) if outside.len() == users.len() && users.iter().all(|(f, _)| f != host) => {
+                Err(Some(Problem::SiteNotConsumer { func: self.name(func), site: self.name(*host) }))
+            }
+            Some(&&consumer) => Err(Some(Problem::SiteOutside {
+                func: self.name(func),
+                consumer: self.stage_name(consumer),
+                site: format!("`{var}` of `{}`", self.stage_name((*host, *stage))),
+            })),
+        }
+    }
+
+    /// The level that a directive asks for, if it exists.
+    fn check_site(&self, func: FuncId, request: &Request) -> Result<Level, Option<Problem>> {
+        let (host, stage, var) = match request {
+            Request::Inline => return Ok(Level::Inline),
+            Request::Root => return Ok(Level::Root),
+            Request::At { func: host, stage, var } => (*host, *stage, var),
+        };
+        if self.is_inline(host) {
+            return Err(Some(Problem::SiteInline { func: self.name(host) }));
+        }
+        if self.chosen[host].is_none() {
+            return Err(Some(Problem::SiteNotConsumer { func: self.name(func), site: self.name(host) }));
+        }
+        let draft = &self.drafts[host].stages[stage];
+        if draft.fail.is_none() {
+            draft.find(var)?;
+        }
+        if let Some(condition) = variants_without(draft, var).first() {
+            let site = self.stage_name((host, stage));
+            return Err(Some(Problem::SiteNotInVariant { site, var: var.clone(), variant: condition.clone() }));
+        }
+        Ok(Level::At { func: host, stage, var: var.clone() })
+    }
+
+    /// Whether all that a stage computes is computed inside of loop `var` of `host`. `None` if that cannot be said,
+    /// because of a mistake that has been reported.
+    fn is_inside(&self, user: Stage, host: Stage, var: &str) -> Option<bool> {
+        if user == host {
+            return Some(true);
+        }
+        let mut func = user.0;
+        loop {
+            if self.misplaced.contains(&func) {
+                return None;
+            }
+            match self.compute_level(func) {
+                Some(Level::At { func: f, stage, var: at }) if (*f, *stage) == host => {
+                    return Some(self.encloses(host, var, at));
+                }
+                Some(Level::At { func: f, .. }) => func = *f,
+                _ => return Some(false),
+            }
+        }
+    }
+
+    /// Whether loop `outer` of a stage is loop `inner` or around it, in every variant.
+    fn encloses(&self, (func, stage): Stage, outer: &str, inner: &str) -> bool {
+        with_loops(&self.drafts[func].stages[stage]).iter().all(|v| v.position(outer) <= v.position(inner))
+    }
+
+    /// Storage and allocation of a Func that is computed at `compute`.
+    fn storage(&mut self, func: FuncId, compute: Level) -> Levels {
+        let draft = self.drafts[func].clone();
+        let store = self.around(func, &draft.store, "store", &compute, "compute");
+        let store = store.unwrap_or_else(|| compute.clone());
+        let hoist = self.around(func, &draft.hoist, "hoist_storage", &store, "store");
+        let hoist = hoist.unwrap_or_else(|| store.clone());
+        if let (true, Some((_, directive))) = (store != compute, &draft.store) {
+            let shared = match (self.has_updates(func), draft.folded) {
+                (true, _) => Some(Shared::Updates),
+                (_, Some(_)) => Some(Shared::Fold),
+                _ => None,
+            };
+            self.check_shared(func, &store, &compute, *directive, shared);
+        }
+        if let (true, Some((_, directive))) = (hoist != store, &draft.hoist) {
+            self.check_shared(func, &hoist, &store, *directive, Some(Shared::Memory));
+        }
+        Levels { compute, store, hoist }
+    }
+
+    /// The level that a directive asks for, if it is `inner` or around it.
+    fn around(
+        &mut self,
+        func: FuncId,
+        asked: &Option<(Request, usize)>,
+        what: &'static str,
+        inner: &Level,
+        inner_what: &'static str,
+    ) -> Option<Level> {
+        let (request, directive) = asked.as_ref()?;
+        match self.check_site(func, request) {
+            Err(problem) => {
+                problem.into_iter().for_each(|p| self.errors.report(*directive, p));
+                None
+            }
+            Ok(outer) if self.is_around(&outer, inner) => Some(outer),
+            Ok(outer) => {
+                let (outer, at) = (self.level_text(&outer), self.level_text(inner));
+                self.errors.report(*directive, Problem::NotAround { what, outer, inner: inner_what, at });
+                None
+            }
+        }
+    }
+
+    fn level_text(&self, level: &Level) -> String {
+        match level {
+            Level::Inline => "each use".to_string(),
+            Level::Root => "the root".to_string(),
+            Level::At { func, stage, var } => format!("`{var}` of `{}`", self.stage_name((*func, *stage))),
+        }
+    }
+
+    fn is_around(&self, outer: &Level, inner: &Level) -> bool {
+        let Level::At { func: host, stage, var } = outer else { return *outer == Level::Root };
+        let mut at = inner;
+        while let Level::At { func, stage: s, var: v } = at {
+            if (func, s) == (host, stage) {
+                return self.encloses((*host, *stage), var, v);
+            }
+            match self.compute_level(*func) {
+                Some(next) => at = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// The loops inside of `outer` that are around or at `inner`, innermost first.
+    fn between(&self, outer: &Level, inner: &Level) -> Vec<(String, LoopDraft)> {
+        let mut loops = Vec::new();
+        let mut at = inner;
+        while at != outer {
+            let Level::At { func, stage, var } = at else { break };
+            let end = match outer {
+                Level::At { func: f, stage: s, var: v } if (f, s) == (func, stage) => Some(v.as_str()),
+                _ => None,
+            };
+            for variant in with_loops(&self.drafts[*func].stages[*stage]) {
+                let first = end.and_then(|v| variant.position(v)).map_or(0, |p| p + 1);
+                let last = variant.position(var).map_or(0, |p| p + 1);
+                let inside = variant.loops.get(first..last).unwrap_or_default().iter().rev();
+                loops.extend(inside.map(|l| (variant.name(l.var).to_string(), *l)));
+            }
+            if end.is_some() {
+                break;
+            }
+            match self.compute_level(*func) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        loops
+    }
+
+    /// Reports a loop whose iterations run at the same time and would share what is outside of it.
+    fn check_shared(&mut self, func: FuncId, outer: &Level, inner: &Level, directive: usize, what: Option<Shared>) {
+        let Some(what) = what else { return };
+        let at_once = |(_, l): &(String, LoopDraft)| matches!(l.kind, LoopKind::Parallel | LoopKind::Vectorized);
+        if let Some((var, _)) = self.between(outer, inner).into_iter().find(at_once) {
+            let func = self.name(func);
+            self.errors.report(directive, Problem::SharedByIterations { func, var, what });
+        }
+    }
+
+    /// Places a Func with updates that is left inline: in the innermost loop of its user. Where there are several, each
+    /// one after the first gets a copy.
+    fn at_each_use(&mut self, func: FuncId) -> Level {
+        let users: Vec<Stage> = self.users(func).into_iter().collect();
+        for &user in users.iter().skip(1) {
+            self.copies += 1;
+            if self.copies > MOST_COPIES {
+                let func = self.name(func);
+                if !std::mem::replace(&mut self.overflowed, true) {
+                    self.errors.report_missing(&func.clone(), Problem::TooManyCopies { func, most: MOST_COPIES });
+                }
+                break;
+            }
+            let level = self.innermost(user);
+            self.copy_for(func, user, level);
+        }
+        users.first().map_or(Level::Root, |&user| self.innermost(user))
+    }
+
+    /// The innermost loop that all variants of a stage have; where there is none, where the stage itself is computed.
+    fn innermost(&self, (func, stage): Stage) -> Level {
+        let variants = with_loops(&self.drafts[func].stages[stage]);
+        let Some((last, others)) = variants.split_last() else { return Level::Root };
+        let mut names = last.loop_names();
+        names.retain(|name| others.iter().all(|v| v.position(name).is_some()));
+        match names.pop() {
+            Some(var) => Level::At { func, stage, var },
+            None => self.compute_level(func).cloned().unwrap_or(Level::Root),
+        }
+    }
+
+    /// Makes a copy of `func` that only `user` uses. Inlined Funcs between the two are copied with it.
+    fn copy_for(&mut self, func: FuncId, user: Stage, level: Level) {
+        let copy = self.copy(func, &BTreeMap::new(), Levels::all(level));
+        let mut to = BTreeMap::from([(func, copy)]);
+        for between in self.inline_between(func, user) {
+            let copy = self.copy(between, &to, Levels::all(Level::Inline));
+            to.insert(between, copy);
+        }
+        self.graph.redirect(user, &to);
+    }
+
+    fn copy(&mut self, func: FuncId, to: &BTreeMap<FuncId, FuncId>, levels: Levels) -> FuncId {
+        let name = self.name(func);
+        let copy = self.graph.add_copy(func, &name, to);
+        self.drafts.push(self.drafts[func].clone());
+        self.chosen.push(Some(levels));
+        copy
+    }
+
+    /// The inlined Funcs through which `user` uses `func`, producers first.
+    fn inline_between(&self, func: FuncId, user: Stage) -> Vec<FuncId> {
+        let mut above = BTreeSet::new();
+        let mut todo = vec![func];
+        while let Some(f) = todo.pop() {
+            for &(caller, _) in self.graph.callers(f) {
+                if self.is_inline(caller) && above.insert(caller) {
+                    todo.push(caller);
+                }
+            }
+        }
+        let mut below = BTreeSet::new();
+        let mut found = vec![user.0];
+        let calls = |f: FuncId, stage: Option<usize>, g: FuncId| {
+            self.graph.callers(g).iter().any(|&(c, s)| c == f && stage.is_none_or(|stage| s == stage))
+        };
+        while let Some(f) = found.pop() {
+            let stage = (f == user.0).then_some(user.1);
+            let next: Vec<FuncId> =
+                above.iter().copied().filter(|&g| !below.contains(&g) && calls(f, stage, g)).collect();
+            below.extend(&next);
+            found.extend(next);
+        }
+        self.graph.in_order(below)
+    }
+}
+
+/// The variants of a stage that have loops: specialisations first, then the general case.
+pub(super) fn with_loops(stage: &StageDraft) -> Vec<&StageDraft> {
+    let mut list: Vec<&StageDraft> = stage.variants.iter().flat_map(|(.., v)| with_loops(v)).collect();
+    if stage.fail.is_none() {
+        list.push(stage);
+    }
+    list
+}
+
+/// The conditions of the variants that have no loop `var`.
+fn variants_without(stage: &StageDraft, var: &str) -> Vec<String> {
+    let mut list = Vec::new();
+    for (_, condition, variant) in &stage.variants {
+        if variant.fail.is_none() && variant.position(var).is_none() && !variant.is_broken(var) {
+            list.push(condition.clone());
+        }
+        list.extend(variants_without(variant, var));
+    }
+    list
+}

@@ -1,0 +1,128 @@
+//! Directives that change the graph: wrappers (`in`) and copies (`clone_in`) of Funcs for some of their consumers.
+
+use super::draft::is_rewrite;
+use super::error::{Errors, Problem};
+use super::graph::{Graph, Stage};
+use crate::schedule::{Directive, Schedule, Verb, clone_name, wrapper_name};
+use halide_core::ids::FuncId;
+use halide_core::pipeline::Pipeline;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The pipeline with the wrappers and copies that the schedule asks for, and the names of those that cannot be made.
+pub(super) fn rewrite(
+    pipeline: &Pipeline,
+    schedule: &Schedule,
+    errors: &mut Errors<'_>,
+) -> (Pipeline, BTreeSet<String>) {
+    let mut pending: Vec<usize> = (0..schedule.len()).filter(|&n| is_rewrite(&schedule.directives()[n].verb)).collect();
+    if pending.is_empty() {
+        return (pipeline.clone(), BTreeSet::new());
+    }
+    let mut failed = BTreeSet::new();
+    let mut rewriter = Rewriter { graph: Graph::new(pipeline), wrappers: BTreeMap::new(), errors };
+    while !pending.is_empty() {
+        let number = pending.remove(next(schedule, &pending));
+        let directive = &schedule.directives()[number];
+        if let Err(problem) = rewriter.apply(directive) {
+            rewriter.errors.report(number, problem);
+            failed.extend(made_name(directive));
+        }
+    }
+    (rewriter.graph.finish(), failed)
+}
+
+/// The position of the next directive to follow: in order, but the wrapper for all other consumers after those for
+/// single ones.
+fn next(schedule: &Schedule, pending: &[usize]) -> usize {
+    let directive = |&n: &usize| &schedule.directives()[n];
+    let waits = |n: &usize| {
+        let mine = directive(n);
+        let mut others = pending.iter().map(directive).filter(|d| d.subject.func == mine.subject.func);
+        is_global(mine) && others.any(|d| !is_global(d))
+    };
+    pending.iter().position(|n| !waits(n)).unwrap_or(0)
+}
+
+/// The name of the Func that a rewrite makes.
+fn made_name(directive: &Directive) -> Option<String> {
+    match &directive.verb {
+        Verb::In { consumers } => Some(wrapper_name(&directive.subject.func, consumers)),
+        Verb::CloneIn { consumers } => Some(clone_name(&directive.subject.func, consumers)),
+        _ => None,
+    }
+}
+
+fn is_global(directive: &Directive) -> bool {
+    matches!(&directive.verb, Verb::In { consumers } if consumers.is_empty())
+}
+
+struct Rewriter<'e, 's> {
+    graph: Graph,
+    /// The wrappers and copies of each Func, with the consumers that they are for.
+    wrappers: BTreeMap<FuncId, Vec<(FuncId, BTreeSet<FuncId>)>>,
+    errors: &'e mut Errors<'s>,
+}
+
+impl Rewriter<'_, '_> {
+    fn find(&self, name: &str) -> Result<FuncId, Problem> {
+        let data = self.graph.data();
+        let found = data.funcs.enumerate().find(|(_, f)| f.name == name).map(|(id, _)| id);
+        found.ok_or_else(|| {
+            let near = crate::schedule::closest(name, data.funcs.iter().map(|f| f.name.as_str()));
+            Problem::UnknownFunc { name: name.to_string(), near: near.map(str::to_string) }
+        })
+    }
+
+    fn apply(&mut self, directive: &Directive) -> Result<(), Problem> {
+        let subject = &directive.subject;
+        if subject.stage > 0 || !subject.specializations.is_empty() {
+            return Err(Problem::WholeFunc { func: subject.func.clone() });
+        }
+        let base = self.find(&subject.func)?;
+        let (Verb::In { consumers } | Verb::CloneIn { consumers }) = &directive.verb else { return Ok(()) };
+        let callers = self.callers(base, &subject.func, consumers)?;
+        let name = made_name(directive).unwrap_or_default();
+        let made = match &directive.verb {
+            Verb::CloneIn { .. } => self.graph.add_copy(base, &name, &BTreeMap::new()),
+            _ => self.graph.add_wrapper(base, &name, directive.at),
+        };
+        for &stage in &callers {
+            self.graph.redirect(stage, &BTreeMap::from([(base, made)]));
+        }
+        let funcs = callers.into_iter().map(|(f, _)| f).collect();
+        self.wrappers.entry(base).or_default().push((made, funcs));
+        Ok(())
+    }
+
+    /// The stages whose calls of `base` are to go to the new Func.
+    fn callers(&self, base: FuncId, base_name: &str, consumers: &[String]) -> Result<Vec<Stage>, Problem> {
+        let wrappers = self.wrappers.get(&base).map_or(&[][..], Vec::as_slice);
+        let all = self.graph.callers(base);
+        if consumers.is_empty() {
+            // Copies call what the Func calls, never the Func; so only its wrappers are to be left alone here.
+            let others = all.iter().filter(|(f, _)| wrappers.iter().all(|(wrapper, _)| wrapper != f));
+            let callers: Vec<Stage> = others.copied().collect();
+            let none = Problem::NoCaller { func: base_name.to_string() };
+            return if callers.is_empty() { Err(none) } else { Ok(callers) };
+        }
+        let mut callers = Vec::new();
+        for (i, consumer) in consumers.iter().enumerate() {
+            let (func, consumer) = (base_name.to_string(), consumer.clone());
+            let id = self.find(&consumer)?;
+            if id == base {
+                return Err(Problem::WrapsItself { func });
+            }
+            if consumers[..i].contains(&consumer) {
+                return Err(Problem::Repeated { name: consumer });
+            }
+            let before = callers.len();
+            callers.extend(all.iter().filter(|(f, _)| *f == id).copied());
+            if callers.len() == before {
+                let wrapped = wrappers.iter().any(|(_, funcs)| funcs.contains(&id));
+                let twice = Problem::WrappedTwice { func: func.clone(), consumer: consumer.clone() };
+                return Err(if wrapped { twice } else { Problem::NotACaller { func, consumer } });
+            }
+        }
+        Ok(callers)
+    }
+}

@@ -1,0 +1,348 @@
+//! The loops of one definition while directives are applied to them, one after the other.
+
+use super::error::Problem;
+use super::facts::Facts;
+use super::query;
+use super::tails;
+use crate::ir::{Expr, ForKind};
+use crate::plan::{LoopPlan, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
+use crate::schedule::{FloatMode, LoopKind, Partition, Tail, closest};
+use halide_core::error::Location;
+use halide_core::ids::IdVec;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A variant of a stage as far as it is scheduled.
+#[derive(Clone, Debug)]
+pub(super) struct StageDraft {
+    /// The subject as text, for messages.
+    pub(super) subject: String,
+    pub(super) facts: Facts,
+    pub(super) vars: IdVec<StageVar, StageVarInfo>,
+    pub(super) transforms: Vec<Transform>,
+    /// Outermost first.
+    pub(super) loops: Vec<LoopDraft>,
+    pub(super) float: FloatMode,
+    /// Condition, its text, and the variant.
+    pub(super) variants: Vec<(Expr, String, StageDraft)>,
+    pub(super) fail: Option<(String, Option<Location>)>,
+    /// The loops whose order among themselves the result depends on, in the order of the definition, outermost first.
+    natural: Vec<StageVar>,
+    /// The directive of each split, by the variable that it replaced.
+    pub(super) split_by: BTreeMap<StageVar, usize>,
+    /// The constant extents of the definition's variables.
+    extents: Vec<Option<i64>>,
+    /// Names that were replaced, and by what directive.
+    replaced: BTreeMap<String, String>,
+    /// Names that a directive with an error would have made: no more errors about them.
+    broken: BTreeSet<String>,
+}
+
+/// A loop, and the directive that chose its kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoopDraft {
+    pub(super) var: StageVar,
+    pub(super) kind: LoopKind,
+    pub(super) partition: Partition,
+    pub(super) mark: Option<usize>,
+}
+
+/// Where a directive stands, for splits and messages.
+pub(super) struct Source<'d> {
+    pub(super) number: usize,
+    pub(super) at: Option<Location>,
+    pub(super) text: &'d str,
+}
+
+/// The outcome of applying a directive. `Err(None)` is a mistake that follows from one reported before.
+pub(super) type Applied<T = ()> = Result<T, Option<Problem>>;
+
+fn wrong<T>(problem: Problem) -> Applied<T> {
+    Err(Some(problem))
+}
+
+impl StageDraft {
+    /// The default loops: reduction variables innermost, dimension 0 innermost among its kind, all serial.
+    pub(super) fn new(subject: String, facts: Facts, dim_extent: &dyn Fn(usize) -> Option<i64>) -> StageDraft {
+        let mut vars = IdVec::new();
+        let (mut pure, mut reduction) = (Vec::new(), Vec::new());
+        let mut extents = Vec::new();
+        for root in &facts.roots {
+            let is_reduction = matches!(root.origin, VarOrigin::Reduction { .. });
+            let var = vars.push(StageVarInfo { name: root.name.clone(), origin: root.origin, reduction: is_reduction });
+            extents.push(match root.origin {
+                VarOrigin::Pure { dim } => dim_extent(dim),
+                _ => root.extent,
+            });
+            if is_reduction { reduction.push(var) } else { pure.push(var) }
+        }
+        let order = pure.into_iter().rev().chain(reduction.into_iter().rev());
+        let loop_of = |var| LoopDraft { var, kind: LoopKind::Serial, partition: Partition::Auto, mark: None };
+        let loops: Vec<LoopDraft> = order.map(loop_of).collect();
+        let dependent = |l: &&LoopDraft| !facts.roots[l.var.0 as usize].independent;
+        let natural = loops.iter().filter(dependent).map(|l| l.var).collect();
+        StageDraft {
+            subject,
+            vars,
+            transforms: Vec::new(),
+            loops,
+            float: FloatMode::Strict,
+            variants: Vec::new(),
+            fail: None,
+            natural,
+            split_by: BTreeMap::new(),
+            extents,
+            replaced: BTreeMap::new(),
+            broken: BTreeSet::new(),
+            facts,
+        }
+    }
+
+    /// A copy of the loops so far, for a specialisation.
+    pub(super) fn variant(&self, subject: String) -> StageDraft {
+        StageDraft { subject, variants: Vec::new(), fail: None, ..self.clone() }
+    }
+
+    /// The checked form.
+    pub(super) fn finish(self) -> StagePlan {
+        let kind = |k| match k {
+            LoopKind::Serial => ForKind::Serial,
+            LoopKind::Parallel => ForKind::Parallel,
+            LoopKind::Vectorized => ForKind::Vectorized,
+            LoopKind::Unrolled => ForKind::Unrolled,
+        };
+        let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition };
+        StagePlan {
+            variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish())).collect(),
+            fail: self.fail,
+            vars: self.vars,
+            transforms: self.transforms,
+            loops: self.loops.into_iter().map(plan).collect(),
+            float: self.float,
+        }
+    }
+
+    /// The name of a variable.
+    pub(super) fn name(&self, var: StageVar) -> &str {
+        &self.vars[var].name
+    }
+
+    /// The position of the loop called `name`, from the outermost.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.loops.iter().position(|l| self.name(l.var) == name)
+    }
+
+    /// The names of the loops, outermost first.
+    pub(super) fn loop_names(&self) -> Vec<String> {
+        self.loops.iter().map(|l| self.name(l.var).to_string()).collect()
+    }
+
+    /// The constant extent of a variable, if it has one.
+    pub(super) fn extent(&self, var: StageVar) -> Option<i64> {
+        query::const_extent(&self.transforms, var, &|root| self.extents.get(root.0 as usize).copied().flatten())
+    }
+
+    /// Whether a name was left undefined by a mistake that has been reported.
+    pub(super) fn is_broken(&self, name: &str) -> bool {
+        self.broken.contains(name)
+    }
+
+    /// Says that a directive with an error would have made these names.
+    pub(super) fn break_names(&mut self, names: &[&String]) {
+        self.broken.extend(names.iter().map(|n| n.to_string()));
+    }
+
+    /// The position of a loop that a directive names.
+    pub(super) fn find(&self, name: &str) -> Applied<usize> {
+        if let Some(position) = self.position(name) {
+            return Ok(position);
+        }
+        if self.broken.contains(name) {
+            return Err(None);
+        }
+        let of = self.subject.clone();
+        if let Some(by) = self.replaced.get(name) {
+            return wrong(Problem::LoopReplaced { of, name: name.to_string(), by: by.clone() });
+        }
+        let loops = self.loop_names();
+        let near = closest(name, loops.iter().map(String::as_str)).map(str::to_string);
+        wrong(Problem::UnknownLoop { of, name: name.to_string(), loops, near })
+    }
+
+    /// Checks that `name` can be given to a new variable, when the variable at hand gives up its own name.
+    fn check_new(&self, name: &str, given_up: &[StageVar]) -> Applied {
+        if name.is_empty() {
+            return wrong(Problem::EmptyName);
+        }
+        let taken = self.vars.enumerate().any(|(v, info)| info.name == name && !given_up.contains(&v));
+        if taken {
+            return wrong(Problem::NameTaken { of: self.subject.clone(), name: name.to_string() });
+        }
+        Ok(())
+    }
+
+    /// Makes a variable. A replaced variable of the same name gets another one, which only reports show.
+    fn new_var(&mut self, name: &str, reduction: bool) -> StageVar {
+        let old = self.vars.enumerate().find(|(_, v)| v.name == name).map(|(old, _)| old);
+        if let Some(old) = old {
+            let renamed = self.unused_name(&format!("{name}$whole"));
+            self.vars[old].name = renamed;
+        }
+        self.replaced.remove(name);
+        self.vars.push(StageVarInfo { name: name.to_string(), origin: VarOrigin::Derived, reduction })
+    }
+
+    /// `wanted`, or `wanted` with a number.
+    pub(super) fn unused_name(&self, wanted: &str) -> String {
+        let taken = |name: &str| self.vars.iter().any(|v| v.name == name);
+        let numbered = (1..).map(|n| format!("{wanted}{n}"));
+        std::iter::once(wanted.to_string()).chain(numbered).find(|n| !taken(n)).expect("some number is unused")
+    }
+
+    /// Replaces loop `var` by `outer` and `inner`; gives the position of the outer one.
+    pub(super) fn split(&mut self, names: [&str; 3], factor: Expr, tail: Tail, source: &Source<'_>) -> Applied<usize> {
+        let [var, outer, inner] = names;
+        let position = self.find(var)?;
+        let old = self.loops[position];
+        self.check_new(outer, &[old.var])?;
+        self.check_new(inner, &[old.var])?;
+        if outer == inner {
+            return wrong(Problem::NameTaken { of: self.subject.clone(), name: inner.to_string() });
+        }
+        let plan_tail = tails::choose(self, old.var, &factor, tail).map_err(Some)?;
+        let reduction = self.vars[old.var].reduction;
+        self.replaced.insert(var.to_string(), format!("`{}`", source.text));
+        let (outer, inner) = (self.new_var(outer, reduction), self.new_var(inner, reduction));
+        let (outer_kind, inner_kind) = kinds_of_parts(old.kind);
+        self.loops[position] = LoopDraft { var: outer, kind: outer_kind, ..old };
+        self.loops.insert(position + 1, LoopDraft { var: inner, kind: inner_kind, ..old });
+        if let Some(at) = self.natural.iter().position(|&v| v == old.var) {
+            self.natural.splice(at..=at, [outer, inner]);
+        }
+        self.split_by.insert(old.var, source.number);
+        let at = source.at;
+        self.transforms.push(Transform::Split { var: old.var, outer, inner, factor, tail: plan_tail, at });
+        Ok(position)
+    }
+
+    /// Replaces two loops by one at the place of the inner one.
+    pub(super) fn fuse(&mut self, inner: &str, outer: &str, fused: &str, source: &Source<'_>) -> Applied {
+        if inner == outer {
+            return wrong(Problem::FuseWithItself { name: inner.to_string() });
+        }
+        let (inner_at, outer_at) = (self.find(inner)?, self.find(outer)?);
+        let (inner_loop, outer_loop) = (self.loops[inner_at], self.loops[outer_at]);
+        self.check_new(fused, &[inner_loop.var, outer_loop.var])?;
+        let place = |v: StageVar| self.natural.iter().position(|&n| n == v);
+        let (inner_place, outer_place) = (place(inner_loop.var), place(outer_loop.var));
+        if let (Some(i), Some(o)) = (inner_place, outer_place)
+            && i != o + 1
+        {
+            self.check_order_free(vec![inner_loop.var, outer_loop.var])?;
+        }
+        for name in [inner, outer] {
+            self.replaced.insert(name.to_string(), format!("`{}`", source.text));
+        }
+        let reduction = self.vars[inner_loop.var].reduction || self.vars[outer_loop.var].reduction;
+        let fused = self.new_var(fused, reduction);
+        self.loops[inner_at].var = fused;
+        self.loops.remove(outer_at);
+        if let Some(at) = inner_place.or(outer_place) {
+            self.natural[at] = fused;
+        }
+        if let (Some(_), Some(o)) = (inner_place, outer_place) {
+            self.natural.remove(o);
+        }
+        self.transforms.push(Transform::Fuse { inner: inner_loop.var, outer: outer_loop.var, fused });
+        self.keep_order()
+    }
+
+    /// Gives a loop another name.
+    pub(super) fn rename(&mut self, from: &str, to: &str, source: &Source<'_>) -> Applied {
+        let position = self.find(from)?;
+        let var = self.loops[position].var;
+        self.check_new(to, &[var])?;
+        self.replaced.insert(from.to_string(), format!("`{}`", source.text));
+        self.replaced.remove(to);
+        self.vars[var].name = to.to_string();
+        Ok(())
+    }
+
+    /// Puts the named loops, innermost first, in the places that they have.
+    pub(super) fn reorder(&mut self, names: &[String]) -> Applied {
+        let mut places = Vec::new();
+        for name in names {
+            let place = self.find(name)?;
+            if places.contains(&place) {
+                return wrong(Problem::Repeated { name: name.clone() });
+            }
+            places.push(place);
+        }
+        let listed: Vec<LoopDraft> = places.iter().rev().map(|&p| self.loops[p]).collect();
+        places.sort_unstable();
+        places.into_iter().zip(listed).for_each(|(p, l)| self.loops[p] = l);
+        self.keep_order()
+    }
+
+    /// Checks that the loops whose order matters still have theirs, or that it does not matter after all.
+    fn keep_order(&mut self) -> Applied {
+        let now: Vec<StageVar> = self.loops.iter().map(|l| l.var).filter(|v| self.natural.contains(v)).collect();
+        if now == self.natural {
+            return Ok(());
+        }
+        let moved = now.iter().zip(&self.natural).filter(|(a, b)| a != b).map(|(a, _)| *a).collect();
+        self.natural = now;
+        self.check_order_free(moved)
+    }
+
+    fn check_order_free(&self, vars: Vec<StageVar>) -> Applied {
+        use super::error::OrderReason::Floats;
+        match self.facts.order {
+            Ok(()) => Ok(()),
+            Err(Floats) if self.float == FloatMode::Relaxed => Ok(()),
+            Err(why) => wrong(Problem::OrderMatters {
+                of: self.subject.clone(),
+                vars: vars.into_iter().map(|v| self.name(v).to_string()).collect(),
+                why,
+            }),
+        }
+    }
+
+    /// Sets the kind of a loop.
+    pub(super) fn mark(&mut self, name: &str, kind: LoopKind, directive: usize) -> Applied {
+        let position = self.find(name)?;
+        let l = &mut self.loops[position];
+        (l.kind, l.mark) = (kind, Some(directive));
+        Ok(())
+    }
+
+    /// The definition's variables that `var` is made of.
+    pub(super) fn roots(&self, var: StageVar) -> BTreeSet<StageVar> {
+        let mut roots = BTreeSet::new();
+        let mut todo = vec![var];
+        while let Some(v) = todo.pop() {
+            match self.maker(v) {
+                None => drop(roots.insert(v)),
+                Some(Transform::Split { var, .. }) => todo.push(*var),
+                Some(Transform::Fuse { inner, outer, .. }) => todo.extend([*inner, *outer]),
+            }
+        }
+        roots
+    }
+
+    /// The transform that made `var`, if one did.
+    pub(super) fn maker(&self, var: StageVar) -> Option<&Transform> {
+        self.transforms.iter().find(|t| match t {
+            Transform::Split { outer, inner, .. } => *outer == var || *inner == var,
+            Transform::Fuse { fused, .. } => *fused == var,
+        })
+    }
+}
+
+/// How the outer and the inner part run when a loop that has a kind is split: threads stay outside, lanes inside.
+fn kinds_of_parts(kind: LoopKind) -> (LoopKind, LoopKind) {
+    match kind {
+        LoopKind::Serial | LoopKind::Unrolled => (kind, kind),
+        LoopKind::Parallel => (LoopKind::Parallel, LoopKind::Serial),
+        LoopKind::Vectorized => (LoopKind::Serial, LoopKind::Vectorized),
+    }
+}

@@ -1,0 +1,63 @@
+//! The tail strategy of a split: which ones are legal, and what `Auto` becomes.
+
+use super::error::Problem;
+use super::stage::StageDraft;
+use crate::ir::{Expr, build};
+use crate::plan::{PlanTail, StageVar, Transform};
+use crate::schedule::Tail;
+
+/// The tail of a split of `var` by `factor`.
+pub(super) fn choose(stage: &StageDraft, var: StageVar, factor: &Expr, tail: Tail) -> Result<PlanTail, Problem> {
+    check(stage, var, tail)?;
+    Ok(match tail {
+        Tail::Auto => automatic(stage, var, factor),
+        Tail::RoundUp => PlanTail::RoundUp,
+        Tail::GuardWithIf => PlanTail::GuardWithIf,
+        Tail::Predicate => PlanTail::Predicate,
+        Tail::PredicateLoads => PlanTail::PredicateLoads,
+        Tail::PredicateStores => PlanTail::PredicateStores,
+        Tail::ShiftInwards => PlanTail::ShiftInwards,
+        Tail::ShiftInwardsAndBlend => PlanTail::ShiftInwardsAndBlend,
+        Tail::RoundUpAndBlend => PlanTail::RoundUpAndBlend,
+    })
+}
+
+fn check(stage: &StageDraft, var: StageVar, tail: Tail) -> Result<(), Problem> {
+    let name = || stage.name(var).to_string();
+    let made_by = stage.maker(var);
+    if let Some(Transform::Split { var: parent, tail: by, .. }) = made_by
+        && matches!(by, PlanTail::PredicateLoads | PlanTail::PredicateStores)
+    {
+        let by = format!("a split of `{}` with {by:?}", stage.name(*parent));
+        return Err(Problem::SplitOfPredicated { var: name(), by });
+    }
+    let exact = matches!(tail, Tail::Auto | Tail::GuardWithIf | Tail::Predicate);
+    if stage.vars[var].reduction && !exact {
+        return Err(Problem::TailOfReduction { var: name(), tail });
+    }
+    let is_inner = matches!(made_by, Some(Transform::Split { inner, .. }) if *inner == var);
+    match tail {
+        Tail::ShiftInwards if stage.facts.is_update => Err(Problem::ShiftOfUpdate { var: name() }),
+        Tail::RoundUp if stage.facts.is_update && made_by.is_some() => Err(Problem::RoundUpInside { var: name() }),
+        Tail::PredicateLoads if is_inner => Err(Problem::PredicateLoadsInside { var: name() }),
+        _ => Ok(()),
+    }
+}
+
+/// What is safe for every extent: nothing where the factor is known to divide it, a guard where a point must not be
+/// computed twice or the extent may be below the factor, else a last chunk that is shifted inwards.
+fn automatic(stage: &StageDraft, var: StageVar, factor: &Expr) -> PlanTail {
+    let (extent, factor) = (stage.extent(var), build::as_int(factor));
+    if let (Some(e), Some(f)) = (extent, factor)
+        && f > 0
+        && e % f == 0
+    {
+        return PlanTail::RoundUp;
+    }
+    let too_short = extent.is_some_and(|e| factor.is_none_or(|f| e < f));
+    if stage.vars[var].reduction || stage.facts.is_update || too_short {
+        PlanTail::GuardWithIf
+    } else {
+        PlanTail::AutoShift
+    }
+}

@@ -1,0 +1,426 @@
+//! The fluent builder: one method per directive, named by the directive's word in the text form.
+//!
+//! A method that takes a factor has a sibling `..._tail` that also takes the tail strategy; in the text form that is one
+//! more argument. Nothing here can fail: what makes no sense is reported by `plan::resolve`, at the place of the call.
+
+use super::directive::*;
+use super::list::Schedule;
+use super::names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
+use super::print::{clone_name, wrapper_name};
+use halide_core::error::Location;
+
+/// Speaks of one stage of one Func, or one of its specialisations. Made by [`Schedule::func`].
+#[derive(Debug)]
+pub struct StageSchedule<'s> {
+    schedule: &'s mut Schedule,
+    subject: Subject,
+}
+
+/// A stage of a Func by the number of its update, for `compute_at` and its kin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateOf {
+    func: String,
+    update: usize,
+}
+
+/// The update number `k`, from 0, of `func`: where `compute_at` and its kin take a Func, its pure definition is meant
+/// unless this is given.
+pub fn update(func: impl FuncName, k: usize) -> UpdateOf {
+    UpdateOf { func: func.func_name(), update: k }
+}
+
+impl StageName for UpdateOf {
+    fn stage_name(&self) -> (String, usize) {
+        (self.func.clone(), self.update.saturating_add(1))
+    }
+}
+
+fn name(of: impl LoopName) -> String {
+    of.loop_name()
+}
+
+fn site(stage: impl StageName, var: impl LoopName) -> Site {
+    let (func, stage) = stage.stage_name();
+    Site { func, stage, var: var.loop_name() }
+}
+
+impl<'s> StageSchedule<'s> {
+    pub(super) fn new(schedule: &'s mut Schedule, subject: Subject) -> StageSchedule<'s> {
+        StageSchedule { schedule, subject }
+    }
+
+    #[track_caller]
+    fn push(self, verb: Verb) -> Self {
+        let at = Some(Location::caller());
+        self.schedule.push(Directive { subject: self.subject.clone(), verb, at });
+        self
+    }
+
+    #[track_caller]
+    fn mark(self, kind: LoopKind, var: impl LoopName, factor: Option<Amount>, tail: Tail) -> Self {
+        self.push(Verb::Mark { kind, var: var.loop_name(), factor, tail })
+    }
+
+    /// Goes on with update number `k`, from 0, of the same Func.
+    pub fn update(mut self, k: usize) -> Self {
+        self.subject.stage = k.saturating_add(1);
+        self.subject.specializations.clear();
+        self
+    }
+
+    /// Replaces loop `var` by `outer` and `inner`: chunks of `factor` iterations.
+    #[track_caller]
+    pub fn split(
+        self,
+        var: impl LoopName,
+        outer: impl LoopName,
+        inner: impl LoopName,
+        factor: impl Into<Amount>,
+    ) -> Self {
+        self.split_tail(var, outer, inner, factor, Tail::Auto)
+    }
+
+    /// As `split`, and says what happens where the factor does not divide the extent.
+    #[track_caller]
+    pub fn split_tail(
+        self,
+        var: impl LoopName,
+        outer: impl LoopName,
+        inner: impl LoopName,
+        factor: impl Into<Amount>,
+        tail: Tail,
+    ) -> Self {
+        let (var, outer, inner) = (name(var), name(outer), name(inner));
+        self.push(Verb::Split { var, outer, inner, factor: factor.into(), tail })
+    }
+
+    /// Splits each of `vars` (innermost first) by its factor and runs all inner loops inside all outer ones.
+    #[track_caller]
+    pub fn tile<A: Into<Amount>, const N: usize>(
+        self,
+        vars: impl LoopNames,
+        outer: impl LoopNames,
+        inner: impl LoopNames,
+        factors: [A; N],
+    ) -> Self {
+        self.tile_tail(vars, outer, inner, factors, Tail::Auto)
+    }
+
+    /// As `tile`, and says what happens where a factor does not divide an extent.
+    #[track_caller]
+    pub fn tile_tail<A: Into<Amount>, const N: usize>(
+        mut self,
+        vars: impl LoopNames,
+        outer: impl LoopNames,
+        inner: impl LoopNames,
+        factors: [A; N],
+        tail: Tail,
+    ) -> Self {
+        let factors = factors.into_iter().map(Into::into).collect();
+        for verb in tile(vars.loop_names(), outer.loop_names(), inner.loop_names(), factors, tail) {
+            self = self.push(verb);
+        }
+        self
+    }
+
+    /// Replaces two loops by one over all pairs, `inner` running fastest.
+    #[track_caller]
+    pub fn fuse(self, inner: impl LoopName, outer: impl LoopName, fused: impl LoopName) -> Self {
+        self.push(Verb::Fuse { inner: name(inner), outer: name(outer), fused: name(fused) })
+    }
+
+    /// Gives a loop another name.
+    #[track_caller]
+    pub fn rename(self, from: impl LoopName, to: impl LoopName) -> Self {
+        self.push(Verb::Rename { from: name(from), to: name(to) })
+    }
+
+    /// Puts loops in this order, innermost first, in the places that they have now.
+    #[track_caller]
+    pub fn reorder(self, vars: impl LoopNames) -> Self {
+        self.push(Verb::Reorder(vars.loop_names()))
+    }
+
+    /// Runs a loop's iterations one after the other.
+    #[track_caller]
+    pub fn serial(self, var: impl LoopName) -> Self {
+        self.mark(LoopKind::Serial, var, None, Tail::Auto)
+    }
+
+    /// Runs a loop's iterations on several threads.
+    #[track_caller]
+    pub fn parallel(self, var: impl LoopName) -> Self {
+        self.mark(LoopKind::Parallel, var, None, Tail::Auto)
+    }
+
+    /// Runs chunks of `size` iterations on several threads: `parallel(var, size)` in text.
+    #[track_caller]
+    pub fn parallel_chunks(self, var: impl LoopName, size: impl Into<Amount>) -> Self {
+        self.mark(LoopKind::Parallel, var, Some(size.into()), Tail::Auto)
+    }
+
+    /// As `parallel_chunks`, and says what happens where the size does not divide the extent.
+    #[track_caller]
+    pub fn parallel_tail(self, var: impl LoopName, size: impl Into<Amount>, tail: Tail) -> Self {
+        self.mark(LoopKind::Parallel, var, Some(size.into()), tail)
+    }
+
+    /// Computes chunks of `lanes` iterations as vectors; the loop over chunks keeps the name.
+    /// `Amount::Natural` takes as many lanes as the target's registers have.
+    #[track_caller]
+    pub fn vectorize(self, var: impl LoopName, lanes: impl Into<Amount>) -> Self {
+        self.mark(LoopKind::Vectorized, var, Some(lanes.into()), Tail::Auto)
+    }
+
+    /// As `vectorize`, and says what happens where `lanes` does not divide the extent.
+    #[track_caller]
+    pub fn vectorize_tail(self, var: impl LoopName, lanes: impl Into<Amount>, tail: Tail) -> Self {
+        self.mark(LoopKind::Vectorized, var, Some(lanes.into()), tail)
+    }
+
+    /// Computes all iterations of a loop of constant extent as one vector: `vectorize(var)` in text.
+    #[track_caller]
+    pub fn vectorize_all(self, var: impl LoopName) -> Self {
+        self.mark(LoopKind::Vectorized, var, None, Tail::Auto)
+    }
+
+    /// Writes chunks of `copies` iterations out one after the other; the loop over chunks keeps the name.
+    #[track_caller]
+    pub fn unroll(self, var: impl LoopName, copies: impl Into<Amount>) -> Self {
+        self.mark(LoopKind::Unrolled, var, Some(copies.into()), Tail::Auto)
+    }
+
+    /// As `unroll`, and says what happens where `copies` does not divide the extent.
+    #[track_caller]
+    pub fn unroll_tail(self, var: impl LoopName, copies: impl Into<Amount>, tail: Tail) -> Self {
+        self.mark(LoopKind::Unrolled, var, Some(copies.into()), tail)
+    }
+
+    /// Writes all iterations of a loop of constant extent out: `unroll(var)` in text.
+    #[track_caller]
+    pub fn unroll_all(self, var: impl LoopName) -> Self {
+        self.mark(LoopKind::Unrolled, var, None, Tail::Auto)
+    }
+
+    /// Cuts a loop into prologue, steady state and epilogue where that pays.
+    #[track_caller]
+    pub fn auto_partition(self, var: impl LoopName) -> Self {
+        self.push(Verb::Partition { var: name(var), how: Partition::Auto })
+    }
+
+    /// Keeps a loop whole.
+    #[track_caller]
+    pub fn never_partition(self, var: impl LoopName) -> Self {
+        self.push(Verb::Partition { var: name(var), how: Partition::Never })
+    }
+
+    /// Cuts a loop into prologue, steady state and epilogue.
+    #[track_caller]
+    pub fn always_partition(self, var: impl LoopName) -> Self {
+        self.push(Verb::Partition { var: name(var), how: Partition::Always })
+    }
+
+    /// Cuts a loop into prologue, steady state and epilogue, or not.
+    #[track_caller]
+    pub fn partition(self, var: impl LoopName, how: Partition) -> Self {
+        self.push(Verb::Partition { var: name(var), how })
+    }
+
+    /// Computes all that is needed of the Func before its consumers.
+    #[track_caller]
+    pub fn compute_root(self) -> Self {
+        self.push(Verb::ComputeRoot)
+    }
+
+    /// Computes what is needed of the Func in each iteration of loop `var` of `stage`.
+    #[track_caller]
+    pub fn compute_at(self, stage: impl StageName, var: impl LoopName) -> Self {
+        self.push(Verb::ComputeAt(site(stage, var)))
+    }
+
+    /// Computes the Func where it is used, each time.
+    #[track_caller]
+    pub fn compute_inline(self) -> Self {
+        self.push(Verb::ComputeInline)
+    }
+
+    /// Keeps the Func's values for the whole run.
+    #[track_caller]
+    pub fn store_root(self) -> Self {
+        self.push(Verb::StoreRoot)
+    }
+
+    /// Keeps the Func's values for one iteration of loop `var` of `stage`.
+    #[track_caller]
+    pub fn store_at(self, stage: impl StageName, var: impl LoopName) -> Self {
+        self.push(Verb::StoreAt(site(stage, var)))
+    }
+
+    /// Allocates the Func's memory once per run.
+    #[track_caller]
+    pub fn hoist_storage_root(self) -> Self {
+        self.push(Verb::HoistStorageRoot)
+    }
+
+    /// Allocates the Func's memory once per iteration of loop `var` of `stage`.
+    #[track_caller]
+    pub fn hoist_storage(self, stage: impl StageName, var: impl LoopName) -> Self {
+        self.push(Verb::HoistStorage(site(stage, var)))
+    }
+
+    /// Puts dimensions of the storage in this order, smallest stride first, in the places that they have now.
+    #[track_caller]
+    pub fn reorder_storage(self, dims: impl LoopNames) -> Self {
+        self.push(Verb::ReorderStorage(dims.loop_names()))
+    }
+
+    /// Rounds the extent of a dimension in memory up to a multiple.
+    #[track_caller]
+    pub fn align_storage(self, dim: impl LoopName, multiple: i64) -> Self {
+        self.push(Verb::AlignStorage { var: name(dim), multiple })
+    }
+
+    /// Keeps only `factor` coordinates of a dimension, in a circle; they are computed in growing order.
+    #[track_caller]
+    pub fn fold_storage(self, dim: impl LoopName, factor: i64) -> Self {
+        self.push(Verb::FoldStorage { var: name(dim), factor, forward: true })
+    }
+
+    /// As `fold_storage` for coordinates computed in falling order: `fold_storage(dim, factor, backward)` in text.
+    #[track_caller]
+    pub fn fold_storage_backward(self, dim: impl LoopName, factor: i64) -> Self {
+        self.push(Verb::FoldStorage { var: name(dim), factor, forward: false })
+    }
+
+    /// Chooses the kind of memory.
+    #[track_caller]
+    pub fn store_in(self, memory: Memory) -> Self {
+        self.push(Verb::StoreIn(memory))
+    }
+
+    /// Promises the first coordinate and the extent of a dimension.
+    #[track_caller]
+    pub fn bound(self, dim: impl LoopName, min: impl Into<Amount>, extent: impl Into<Amount>) -> Self {
+        self.push(Verb::Bound { var: name(dim), min: min.into(), extent: extent.into() })
+    }
+
+    /// Promises the extent of a dimension.
+    #[track_caller]
+    pub fn bound_extent(self, dim: impl LoopName, extent: impl Into<Amount>) -> Self {
+        self.push(Verb::BoundExtent { var: name(dim), extent: extent.into() })
+    }
+
+    /// Grows the region of a dimension so that it starts at `remainder` modulo `modulus` and its extent is a multiple.
+    #[track_caller]
+    pub fn align_bounds(self, dim: impl LoopName, modulus: i64, remainder: i64) -> Self {
+        self.push(Verb::AlignBounds { var: name(dim), modulus, remainder })
+    }
+
+    /// Grows the extent of a dimension to a multiple.
+    #[track_caller]
+    pub fn align_extent(self, dim: impl LoopName, modulus: i64) -> Self {
+        self.push(Verb::AlignExtent { var: name(dim), modulus })
+    }
+
+    /// Puts a wrapper between the Func and its `consumers` and goes on with the wrapper.
+    #[track_caller]
+    pub fn in_(self, consumers: impl FuncNames) -> Self {
+        let consumers = consumers.func_names();
+        let wrapper = wrapper_name(&self.subject.func, &consumers);
+        self.make_func(Verb::In { consumers }, wrapper)
+    }
+
+    /// Puts one wrapper between the Func and all its consumers and goes on with the wrapper: `in()` in text.
+    #[track_caller]
+    pub fn in_all(self) -> Self {
+        let wrapper = wrapper_name(&self.subject.func, &[]);
+        self.make_func(Verb::In { consumers: Vec::new() }, wrapper)
+    }
+
+    /// Makes a copy of the Func for `consumers` and goes on with the copy.
+    #[track_caller]
+    pub fn clone_in(self, consumers: impl FuncNames) -> Self {
+        let consumers = consumers.func_names();
+        let copy = clone_name(&self.subject.func, &consumers);
+        self.make_func(Verb::CloneIn { consumers }, copy)
+    }
+
+    #[track_caller]
+    fn make_func(self, verb: Verb, made: String) -> Self {
+        let known = self.schedule.makes_func(&made);
+        let mut next = if known { self } else { self.push(verb) };
+        next.subject = Subject::func(made);
+        next
+    }
+
+    /// Opens a variant for the case that `condition` holds, a copy of the stage as scheduled so far, and goes on with
+    /// it. If the same condition was opened before, goes on with that one.
+    #[track_caller]
+    pub fn specialize(self, condition: impl Into<Condition>) -> Self {
+        let condition = condition.into();
+        let opened = self.schedule.conditions(&self.subject).position(|c| *c == condition);
+        let count = self.schedule.conditions(&self.subject).count();
+        let mut next = if opened.is_some() { self } else { self.push(Verb::Specialize(condition)) };
+        next.subject.specializations.push(opened.unwrap_or(count));
+        next
+    }
+
+    /// Ends the run with `message` where no specialisation of the stage applies.
+    #[track_caller]
+    pub fn specialize_fail(self, message: impl Into<String>) -> Self {
+        self.push(Verb::SpecializeFail(message.into()))
+    }
+
+    /// Says how the floats of the stage may be treated.
+    #[track_caller]
+    pub fn float(self, mode: FloatMode) -> Self {
+        self.push(Verb::Float(mode))
+    }
+}
+
+/// The directives that tiling is made of. Lists of different lengths make one split too few names: those are left empty
+/// and reported when the schedule is resolved.
+pub(super) fn tile(
+    vars: Vec<String>,
+    outer: Vec<String>,
+    inner: Vec<String>,
+    factors: Vec<Amount>,
+    tail: Tail,
+) -> Vec<Verb> {
+    let count = vars.len().max(outer.len()).max(inner.len()).max(factors.len());
+    let at = |list: &[String], i: usize| list.get(i).cloned().unwrap_or_default();
+    let splits = (0..count).map(|i| Verb::Split {
+        var: at(&vars, i),
+        outer: at(&outer, i),
+        inner: at(&inner, i),
+        factor: factors.get(i).cloned().unwrap_or(Amount::Const(0)),
+        tail,
+    });
+    splits.chain([Verb::Reorder(inner.iter().chain(&outer).cloned().collect())]).collect()
+}
+
+macro_rules! amounts_from {
+    ($($ty:ty)*) => {$(
+        impl From<$ty> for Amount {
+            fn from(value: $ty) -> Amount {
+                Amount::Const(i64::try_from(value).unwrap_or(i64::MAX))
+            }
+        }
+    )*};
+}
+
+amounts_from!(i32 i64 u32 u64 usize u16 u8);
+
+impl From<&str> for Amount {
+    /// A scalar integer parameter by name.
+    fn from(param: &str) -> Amount {
+        Amount::Param(param.to_string())
+    }
+}
+
+impl From<&str> for Condition {
+    /// A condition as text: `p > 3 && in.extent(0) >= 128`.
+    fn from(text: &str) -> Condition {
+        text.parse().unwrap_or_else(|error| Condition::Invalid(format!("`{text}`: {error}")))
+    }
+}

@@ -1,0 +1,288 @@
+//! One directive: its word and its arguments.
+
+use super::super::build::tile;
+use super::super::directive::*;
+use super::super::words::closest;
+use super::ParseError;
+use super::condition::condition;
+use super::text::Text;
+use halide_core::error::Location;
+
+/// Every word that begins a directive.
+pub(super) const WORDS: [&str; 33] = [
+    "split",
+    "fuse",
+    "rename",
+    "reorder",
+    "tile",
+    "serial",
+    "parallel",
+    "vectorize",
+    "unroll",
+    "partition",
+    "auto_partition",
+    "never_partition",
+    "always_partition",
+    "compute_root",
+    "compute_at",
+    "compute_inline",
+    "store_root",
+    "store_at",
+    "hoist_storage_root",
+    "hoist_storage",
+    "reorder_storage",
+    "align_storage",
+    "fold_storage",
+    "store_in",
+    "bound",
+    "bound_extent",
+    "align_bounds",
+    "align_extent",
+    "in",
+    "clone_in",
+    "specialize",
+    "specialize_fail",
+    "float",
+];
+
+/// Whether `word` is a directive without arguments, whose parentheses may be left out.
+pub(super) fn takes_nothing(word: &str) -> bool {
+    matches!(word, "compute_root" | "compute_inline" | "store_root" | "hoist_storage_root")
+}
+
+/// The arguments of the directive `word`, which stands at `at`. More than one verb only for `tile`.
+pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result<Vec<Verb>, ParseError> {
+    if takes_nothing(word) && !text.sees("(") {
+        return Ok(vec![nullary(word)]);
+    }
+    text.expect("(")?;
+    let verb = match word {
+        "compute_root" | "compute_inline" | "store_root" | "hoist_storage_root" => nullary(word),
+        "tile" => return tiling(text),
+        "reorder" => return Ok(vec![Verb::Reorder(text.names()?)]),
+        "reorder_storage" => return Ok(vec![Verb::ReorderStorage(text.names()?)]),
+        "in" => return Ok(vec![Verb::In { consumers: text.funcs()? }]),
+        "clone_in" => return Ok(vec![Verb::CloneIn { consumers: text.funcs()? }]),
+        "compute_at" => Verb::ComputeAt(site(text)?),
+        "store_at" => Verb::StoreAt(site(text)?),
+        "hoist_storage" => Verb::HoistStorage(site(text)?),
+        "specialize" => Verb::Specialize(condition(text)?),
+        "specialize_fail" => Verb::SpecializeFail(text.string("the message in quotes")?),
+        "float" => Verb::Float(one_of(text, "strict, contract or relaxed", FLOAT_MODES, FloatMode::word)?),
+        "store_in" => Verb::StoreIn(one_of(text, "Auto, Heap, Stack or Register", MEMORIES, |m| memory_word(m))?),
+        "serial" | "parallel" | "vectorize" | "unroll" => mark(text, word)?,
+        _ => match loop_directive(text, word)? {
+            Some(verb) => verb,
+            None => return Err(unknown(word, at)),
+        },
+    };
+    text.expect(")")?;
+    Ok(vec![verb])
+}
+
+fn nullary(word: &str) -> Verb {
+    match word {
+        "compute_root" => Verb::ComputeRoot,
+        "compute_inline" => Verb::ComputeInline,
+        "store_root" => Verb::StoreRoot,
+        _ => Verb::HoistStorageRoot,
+    }
+}
+
+fn unknown(word: &str, at: Location) -> ParseError {
+    let help = closest(word, WORDS).map(|near| format!("did you mean `{near}`?"));
+    ParseError { at, message: format!("expected a directive, found `{word}`"), help }
+}
+
+/// A directive whose arguments are names and numbers, up to `)`.
+fn loop_directive(text: &mut Text<'_>, word: &str) -> Result<Option<Verb>, ParseError> {
+    Ok(Some(match word {
+        "split" => Verb::Split {
+            var: var(text)?,
+            outer: next_var(text)?,
+            inner: next_var(text)?,
+            factor: next_amount(text)?,
+            tail: optional_tail(text)?,
+        },
+        "fuse" => Verb::Fuse { inner: var(text)?, outer: next_var(text)?, fused: next_var(text)? },
+        "rename" => Verb::Rename { from: var(text)?, to: next_var(text)? },
+        "partition" => {
+            let var = var(text)?;
+            text.expect(",")?;
+            Verb::Partition { var, how: one_of(text, "Auto, Never or Always", PARTITIONS, |p| partition_word(p))? }
+        }
+        "auto_partition" => Verb::Partition { var: var(text)?, how: Partition::Auto },
+        "never_partition" => Verb::Partition { var: var(text)?, how: Partition::Never },
+        "always_partition" => Verb::Partition { var: var(text)?, how: Partition::Always },
+        "align_storage" => Verb::AlignStorage { var: var(text)?, multiple: next_integer(text)? },
+        "fold_storage" => {
+            let (var, factor) = (var(text)?, next_integer(text)?);
+            let backward = text.take(",");
+            if backward && text.word("`backward`")? != "backward" {
+                return Err(text.expected("`backward` before this"));
+            }
+            Verb::FoldStorage { var, factor, forward: !backward }
+        }
+        "bound" => Verb::Bound { var: var(text)?, min: next_amount(text)?, extent: next_amount(text)? },
+        "bound_extent" => Verb::BoundExtent { var: var(text)?, extent: next_amount(text)? },
+        "align_bounds" => {
+            let (var, modulus) = (var(text)?, next_integer(text)?);
+            let remainder = if text.sees(",") { next_integer(text)? } else { 0 };
+            Verb::AlignBounds { var, modulus, remainder }
+        }
+        "align_extent" => Verb::AlignExtent { var: var(text)?, modulus: next_integer(text)? },
+        _ => return Ok(None),
+    }))
+}
+
+fn mark(text: &mut Text<'_>, word: &str) -> Result<Verb, ParseError> {
+    let kind = match word {
+        "serial" => LoopKind::Serial,
+        "parallel" => LoopKind::Parallel,
+        "vectorize" => LoopKind::Vectorized,
+        _ => LoopKind::Unrolled,
+    };
+    let var = var(text)?;
+    let factor = if text.sees(",") { Some(next_amount(text)?) } else { None };
+    let tail = if factor.is_some() { optional_tail(text)? } else { Tail::Auto };
+    Ok(Verb::Mark { kind, var, factor, tail })
+}
+
+/// `tile([x, y], [xo, yo], [xi, yi], [32, 8], TAIL)`, or all of it without brackets.
+fn tiling(text: &mut Text<'_>) -> Result<Vec<Verb>, ParseError> {
+    if text.take("[") {
+        let vars = text.items("]", var)?;
+        let outer = bracketed(text, var)?;
+        let inner = bracketed(text, var)?;
+        let factors = bracketed(text, amount)?;
+        let tail = optional_tail(text)?;
+        text.expect(")")?;
+        return Ok(tile(vars, outer, inner, factors, tail));
+    }
+    let mut names = vec![var(text)?];
+    let mut factors = Vec::new();
+    while names.len() < 6 {
+        names.push(next_var(text)?);
+    }
+    while factors.len() < 2 {
+        factors.push(next_amount(text)?);
+    }
+    let tail = optional_tail(text)?;
+    text.expect(")")?;
+    let inner = names.split_off(4);
+    let outer = names.split_off(2);
+    Ok(tile(names, outer, inner, factors, tail))
+}
+
+fn bracketed<T>(
+    text: &mut Text<'_>,
+    item: impl Fn(&mut Text<'_>) -> Result<T, ParseError>,
+) -> Result<Vec<T>, ParseError> {
+    text.expect(",")?;
+    text.expect("[")?;
+    text.items("]", item)
+}
+
+fn site(text: &mut Text<'_>) -> Result<Site, ParseError> {
+    let func = text.func()?.name;
+    let mut stage = 0;
+    if text.take(".update(") {
+        stage = text.count("the number of an update")?.saturating_add(1);
+        text.expect(")")?;
+    }
+    Ok(Site { func, stage, var: next_var(text)? })
+}
+
+fn var(text: &mut Text<'_>) -> Result<String, ParseError> {
+    text.name("the name of a loop")
+}
+
+fn next_var(text: &mut Text<'_>) -> Result<String, ParseError> {
+    text.expect(",")?;
+    var(text)
+}
+
+fn next_integer(text: &mut Text<'_>) -> Result<i64, ParseError> {
+    text.expect(",")?;
+    text.integer("a number")
+}
+
+fn next_amount(text: &mut Text<'_>) -> Result<Amount, ParseError> {
+    text.expect(",")?;
+    amount(text)
+}
+
+fn amount(text: &mut Text<'_>) -> Result<Amount, ParseError> {
+    let what = "a number, a parameter or `natural`";
+    if text.peek_integer() {
+        return text.integer(what).map(Amount::Const);
+    }
+    let quoted = text.sees("\"");
+    let name = text.name(what)?;
+    Ok(if name == "natural" && !quoted { Amount::Natural } else { Amount::Param(name) })
+}
+
+fn optional_tail(text: &mut Text<'_>) -> Result<Tail, ParseError> {
+    if text.take(",") { one_of(text, "a tail strategy", TAILS, |t| tail_word(t)) } else { Ok(Tail::Auto) }
+}
+
+/// One of the words that `word` gives for `choices`.
+fn one_of<T: Copy, const N: usize>(
+    text: &mut Text<'_>,
+    what: &str,
+    choices: [T; N],
+    word: impl Fn(T) -> &'static str,
+) -> Result<T, ParseError> {
+    let mut error = text.expected(what);
+    let found = text.word(what)?;
+    choices.into_iter().find(|c| word(*c) == found).ok_or_else(|| {
+        error.help = closest(found, choices.into_iter().map(&word)).map(|near| format!("did you mean `{near}`?"));
+        error
+    })
+}
+
+const FLOAT_MODES: [FloatMode; 3] = [FloatMode::Strict, FloatMode::Contract, FloatMode::Relaxed];
+const MEMORIES: [Memory; 4] = [Memory::Auto, Memory::Heap, Memory::Stack, Memory::Register];
+const PARTITIONS: [Partition; 3] = [Partition::Auto, Partition::Never, Partition::Always];
+const TAILS: [Tail; 9] = [
+    Tail::Auto,
+    Tail::RoundUp,
+    Tail::GuardWithIf,
+    Tail::Predicate,
+    Tail::PredicateLoads,
+    Tail::PredicateStores,
+    Tail::ShiftInwards,
+    Tail::ShiftInwardsAndBlend,
+    Tail::RoundUpAndBlend,
+];
+
+fn memory_word(memory: Memory) -> &'static str {
+    match memory {
+        Memory::Auto => "Auto",
+        Memory::Heap => "Heap",
+        Memory::Stack => "Stack",
+        Memory::Register => "Register",
+    }
+}
+
+fn partition_word(partition: Partition) -> &'static str {
+    match partition {
+        Partition::Auto => "Auto",
+        Partition::Never => "Never",
+        Partition::Always => "Always",
+    }
+}
+
+fn tail_word(tail: Tail) -> &'static str {
+    match tail {
+        Tail::Auto => "Auto",
+        Tail::RoundUp => "RoundUp",
+        Tail::GuardWithIf => "GuardWithIf",
+        Tail::Predicate => "Predicate",
+        Tail::PredicateLoads => "PredicateLoads",
+        Tail::PredicateStores => "PredicateStores",
+        Tail::ShiftInwards => "ShiftInwards",
+        Tail::ShiftInwardsAndBlend => "ShiftInwardsAndBlend",
+        Tail::RoundUpAndBlend => "RoundUpAndBlend",
+    }
+}

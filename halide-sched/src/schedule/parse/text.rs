@@ -1,0 +1,279 @@
+//! The letters of a schedule's text: names, numbers, punctuation, places.
+
+use super::super::directive::Verb;
+use super::super::print::{clone_name, continues_name, starts_name, wrapper_name};
+use super::ParseError;
+use halide_core::error::Location;
+
+/// A text and how far it has been read.
+pub(super) struct Text<'t> {
+    text: &'t str,
+    pos: usize,
+    file: &'static str,
+}
+
+/// The name of a Func, and for every wrapper in it: of which Func, the directive that makes it, its name.
+pub(super) struct Func {
+    pub(super) name: String,
+    pub(super) makes: Vec<(String, Verb, String)>,
+}
+
+/// Words that, with `(` after them, end a dotted name.
+const SUFFIXES: [&str; 7] = ["in", "clone_in", "update", "specialize", "min", "extent", "stride"];
+
+impl<'t> Text<'t> {
+    pub(super) fn new(text: &'t str, file: &'static str) -> Text<'t> {
+        let mut text = Text { text, pos: 0, file };
+        text.skip_space();
+        text
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.pos..]
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.rest().is_empty()
+    }
+
+    /// How far the text has been read.
+    pub(super) fn mark(&self) -> usize {
+        self.pos
+    }
+
+    /// The place of the next letter.
+    pub(super) fn location(&self) -> Location {
+        let before = &self.text[..self.pos];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        Location { file: self.file, line: line as u32, column: column as u32 }
+    }
+
+    fn skip_space(&mut self) {
+        loop {
+            let rest = self.rest().trim_start();
+            self.pos = self.text.len() - rest.len();
+            if !rest.starts_with('#') {
+                return;
+            }
+            self.pos += rest.find('\n').unwrap_or(rest.len());
+        }
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.pos += bytes;
+        self.skip_space();
+    }
+
+    pub(super) fn sees(&self, token: &str) -> bool {
+        self.rest().starts_with(token)
+    }
+
+    /// Whether the next letter is one of `letters`.
+    pub(super) fn sees_any(&self, letters: &str) -> bool {
+        self.rest().starts_with(|c| letters.contains(c))
+    }
+
+    /// Reads `token` if it is next.
+    pub(super) fn take(&mut self, token: &str) -> bool {
+        let seen = self.sees(token);
+        if seen {
+            self.advance(token.len());
+        }
+        seen
+    }
+
+    pub(super) fn expect(&mut self, token: &str) -> Result<(), ParseError> {
+        if self.take(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
+    }
+
+    /// The error that says `what` should stand here.
+    pub(super) fn expected(&self, what: &str) -> ParseError {
+        ParseError { at: self.location(), message: format!("expected {what}, found {}", self.found()), help: None }
+    }
+
+    /// What stands here, for messages.
+    pub(super) fn found(&self) -> String {
+        let rest = self.rest();
+        let Some(first) = rest.chars().next() else { return "the end".to_string() };
+        let word: String = rest.chars().take_while(|&c| continues_name(c)).take(40).collect();
+        format!("`{}`", if word.is_empty() { first.to_string() } else { word })
+    }
+
+    /// An identifier without dots.
+    pub(super) fn word(&mut self, what: &str) -> Result<&'t str, ParseError> {
+        let word = self.peek_word().ok_or_else(|| self.expected(what))?;
+        self.advance(word.len());
+        Ok(word)
+    }
+
+    pub(super) fn peek_word(&self) -> Option<&'t str> {
+        word_of(self.rest())
+    }
+
+    /// A name: identifiers joined by dots, or text in quotes.
+    pub(super) fn name(&mut self, what: &str) -> Result<String, ParseError> {
+        if self.sees("\"") {
+            return self.string(what);
+        }
+        let rest = self.rest();
+        let mut end = word_of(rest).ok_or_else(|| self.expected(what))?.len();
+        while let Some(part) = rest[end..].strip_prefix('.').and_then(word_of) {
+            let after = end + 1 + part.len();
+            if SUFFIXES.contains(&part) && rest[after..].starts_with('(') {
+                break;
+            }
+            end = after;
+        }
+        self.advance(end);
+        Ok(rest[..end].to_string())
+    }
+
+    /// The name of a Func or of a wrapper.
+    pub(super) fn func(&mut self) -> Result<Func, ParseError> {
+        let mut func = Func { name: self.name("the name of a Func")?, makes: Vec::new() };
+        loop {
+            let clones = self.sees(".clone_in(");
+            if !self.take(".clone_in(") && !self.take(".in(") {
+                return Ok(func);
+            }
+            let consumers = self.funcs()?;
+            let (made, verb) = if clones {
+                (clone_name(&func.name, &consumers), Verb::CloneIn { consumers })
+            } else {
+                (wrapper_name(&func.name, &consumers), Verb::In { consumers })
+            };
+            func.makes.push((func.name, verb, made.clone()));
+            func.name = made;
+        }
+    }
+
+    /// Names of Funcs up to `)`, in brackets or not.
+    pub(super) fn funcs(&mut self) -> Result<Vec<String>, ParseError> {
+        self.list(|text| Ok(text.func()?.name))
+    }
+
+    /// Names of loops up to `)`, in brackets or not.
+    pub(super) fn names(&mut self) -> Result<Vec<String>, ParseError> {
+        self.list(|text| text.name("the name of a loop"))
+    }
+
+    fn list(&mut self, item: impl Fn(&mut Self) -> Result<String, ParseError>) -> Result<Vec<String>, ParseError> {
+        let bracket = self.take("[");
+        let list = self.items(if bracket { "]" } else { ")" }, item)?;
+        if bracket {
+            self.expect(")")?;
+        }
+        Ok(list)
+    }
+
+    /// Items separated by commas, up to and with `end`.
+    pub(super) fn items<T>(
+        &mut self,
+        end: &str,
+        item: impl Fn(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<Vec<T>, ParseError> {
+        let mut list = Vec::new();
+        while !self.take(end) {
+            if !list.is_empty() {
+                self.expect(",").map_err(|_| self.expected(&format!("`,` or `{end}`")))?;
+            }
+            list.push(item(self)?);
+        }
+        Ok(list)
+    }
+
+    /// Text in double quotes.
+    pub(super) fn string(&mut self, what: &str) -> Result<String, ParseError> {
+        let rest = self.rest();
+        let mut letters = rest.char_indices();
+        if letters.next().is_none_or(|(_, c)| c != '"') {
+            return Err(self.expected(what));
+        }
+        let mut string = String::new();
+        while let Some((i, c)) = letters.next() {
+            match c {
+                '"' => {
+                    self.advance(i + 1);
+                    return Ok(string);
+                }
+                '\\' => match letters.next() {
+                    Some((_, 'n')) => string.push('\n'),
+                    Some((_, c)) => string.push(c),
+                    None => break,
+                },
+                c => string.push(c),
+            }
+        }
+        Err(ParseError { at: self.location(), message: "this quote is not closed".to_string(), help: None })
+    }
+
+    /// An integer, if one stands here.
+    pub(super) fn peek_integer(&self) -> bool {
+        let digits = self.rest().strip_prefix('-').map_or(self.rest(), str::trim_start);
+        digits.starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    pub(super) fn integer(&mut self, what: &str) -> Result<i64, ParseError> {
+        if !self.peek_integer() {
+            return Err(self.expected(what));
+        }
+        let at = self.location();
+        let negative = self.take("-");
+        let rest = self.rest();
+        let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(rest.len())];
+        let sign = if negative { "-" } else { "" };
+        let value = format!("{sign}{}", digits.replace('_', "")).parse().map_err(|_| ParseError {
+            at,
+            message: format!("{sign}{digits} does not fit 64 bits"),
+            help: None,
+        })?;
+        self.advance(digits.len());
+        Ok(value)
+    }
+
+    /// A number from 0.
+    pub(super) fn count(&mut self, what: &str) -> Result<usize, ParseError> {
+        let error = self.expected(what);
+        self.integer(what).ok().and_then(|n| usize::try_from(n).ok()).ok_or(error)
+    }
+
+    /// A number and `)`, if just that stands here.
+    pub(super) fn index_before_paren(&mut self) -> Option<usize> {
+        let start = self.pos;
+        let index = self.count("").ok();
+        if index.is_some() && self.take(")") {
+            return index;
+        }
+        self.pos = start;
+        None
+    }
+
+    /// Goes on after the item that began at `start` and is broken: after its closing parenthesis, or on the next line
+    /// where it has none.
+    pub(super) fn skip_item(&mut self, start: usize) {
+        let reached = self.pos;
+        self.pos = start;
+        let mut depth = 0;
+        while let Some(c) = self.rest().chars().next() {
+            match c {
+                '"' if self.string("").is_ok() => continue,
+                '(' => depth += 1,
+                ')' if depth > 0 => depth -= 1,
+                _ => {}
+            }
+            let line_ends = c == '\n' && depth == 0;
+            self.pos += c.len_utf8();
+            let closed = c == ')' && depth == 0 && !self.sees(".");
+            if line_ends || (closed && self.pos > reached) || (c == ':' && depth == 0) {
+                break;
+            }
+        }
+        self.skip_space();
+    }
+}
+
+fn word_of(rest: &str) -> Option<&str> {
+    let end = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
+    (rest.starts_with(starts_name) && end > 0).then(|| &rest[..end])
+}
