@@ -69,7 +69,7 @@ pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result
         "specialize" => Verb::Specialize(condition(text)?),
         "specialize_fail" => Verb::SpecializeFail(text.string("the message in quotes")?),
         "float" => Verb::Float(one_of(text, "strict, contract or relaxed", FLOAT_MODES, FloatMode::word)?),
-        "store_in" => Verb::StoreIn(one_of(text, "Auto, Heap, Stack or Register", MEMORIES, |m| memory_word(m))?),
+        "store_in" => Verb::StoreIn(one_of(text, "Auto, Heap, Stack or Register", MEMORIES, memory_word)?),
         "serial" | "parallel" | "vectorize" | "unroll" => mark(text, word)?,
         _ => match loop_directive(text, word)? {
             Some(verb) => verb,
@@ -109,7 +109,7 @@ fn loop_directive(text: &mut Text<'_>, word: &str) -> Result<Option<Verb>, Parse
         "partition" => {
             let var = var(text)?;
             text.expect(",")?;
-            Verb::Partition { var, how: one_of(text, "Auto, Never or Always", PARTITIONS, |p| partition_word(p))? }
+            Verb::Partition { var, how: one_of(text, "Auto, Never or Always", PARTITIONS, partition_word)? }
         }
         "auto_partition" => Verb::Partition { var: var(text)?, how: Partition::Auto },
         "never_partition" => Verb::Partition { var: var(text)?, how: Partition::Never },
@@ -184,7 +184,7 @@ fn bracketed<T>(
 }
 
 fn site(text: &mut Text<'_>) -> Result<Site, ParseError> {
-    let func = text.func()?.name;
+    let func = text.func("the name of a Func")?.name;
     let mut stage = 0;
     if text.take(".update(") {
         stage = text.count("the number of an update")?.saturating_add(1);
@@ -223,7 +223,7 @@ fn amount(text: &mut Text<'_>) -> Result<Amount, ParseError> {
 }
 
 fn optional_tail(text: &mut Text<'_>) -> Result<Tail, ParseError> {
-    if text.take(",") { one_of(text, "a tail strategy", TAILS, |t| tail_word(t)) } else { Ok(Tail::Auto) }
+    if text.take(",") { one_of(text, "a tail strategy", TAILS, tail_word) } else { Ok(Tail::Auto) }
 }
 
 /// One of the words that `word` gives for `choices`.

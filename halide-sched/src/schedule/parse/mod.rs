@@ -50,10 +50,9 @@ impl Schedule {
         let mut reader = Reader { text: Text::new(text, file), schedule: Schedule::new(), subject: Current::None };
         let mut errors = Vec::new();
         while !reader.text.at_end() {
-            let start = reader.text.mark();
             if let Err(error) = reader.item() {
                 errors.push(error);
-                reader.text.skip_item(start);
+                reader.text.skip_item();
             }
         }
         if errors.is_empty() { Ok(reader.schedule) } else { Err(ParseErrors(errors)) }
@@ -73,7 +72,7 @@ impl std::str::FromStr for Condition {
 /// ordinary name.
 pub(super) fn wrappers_named(name: &str) -> Vec<String> {
     let mut text = Text::new(name, "");
-    match text.func() {
+    match text.func("") {
         Ok(func) if text.at_end() && func.name == name => func.makes.into_iter().map(|(.., made)| made).collect(),
         _ => Vec::new(),
     }
@@ -97,7 +96,7 @@ impl Reader<'_> {
     /// A subject or a directive.
     fn item(&mut self) -> Result<(), ParseError> {
         let at = self.text.location();
-        let func = match self.text.func() {
+        let func = match self.text.func("a directive or the name of a Func") {
             Ok(func) => func,
             Err(error) => {
                 self.subject = Current::Broken;

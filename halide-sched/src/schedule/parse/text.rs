@@ -36,11 +36,6 @@ impl<'t> Text<'t> {
         self.rest().is_empty()
     }
 
-    /// How far the text has been read.
-    pub(super) fn mark(&self) -> usize {
-        self.pos
-    }
-
     /// The place of the next letter.
     pub(super) fn location(&self) -> Location {
         let before = &self.text[..self.pos];
@@ -130,8 +125,8 @@ impl<'t> Text<'t> {
     }
 
     /// The name of a Func or of a wrapper.
-    pub(super) fn func(&mut self) -> Result<Func, ParseError> {
-        let mut func = Func { name: self.name("the name of a Func")?, makes: Vec::new() };
+    pub(super) fn func(&mut self, what: &str) -> Result<Func, ParseError> {
+        let mut func = Func { name: self.name(what)?, makes: Vec::new() };
         loop {
             let clones = self.sees(".clone_in(");
             if !self.take(".clone_in(") && !self.take(".in(") {
@@ -150,7 +145,7 @@ impl<'t> Text<'t> {
 
     /// Names of Funcs up to `)`, in brackets or not.
     pub(super) fn funcs(&mut self) -> Result<Vec<String>, ParseError> {
-        self.list(|text| Ok(text.func()?.name))
+        self.list(|text| Ok(text.func("the name of a Func")?.name))
     }
 
     /// Names of loops up to `)`, in brackets or not.
@@ -249,24 +244,20 @@ impl<'t> Text<'t> {
         None
     }
 
-    /// Goes on after the item that began at `start` and is broken: after its closing parenthesis, or on the next line
-    /// where it has none.
-    pub(super) fn skip_item(&mut self, start: usize) {
-        let reached = self.pos;
-        self.pos = start;
+    /// Goes on after a mistake: behind the parenthesis that closes here, or on the next line where none does.
+    pub(super) fn skip_item(&mut self) {
         let mut depth = 0;
         while let Some(c) = self.rest().chars().next() {
+            if c == '"' && self.string("").is_ok() {
+                continue;
+            }
+            self.pos += c.len_utf8();
             match c {
-                '"' if self.string("").is_ok() => continue,
                 '(' => depth += 1,
                 ')' if depth > 0 => depth -= 1,
+                ')' if !self.sees_any(".:") => break,
+                ':' | '\n' if depth == 0 => break,
                 _ => {}
-            }
-            let line_ends = c == '\n' && depth == 0;
-            self.pos += c.len_utf8();
-            let closed = c == ')' && depth == 0 && !self.sees(".");
-            if line_ends || (closed && self.pos > reached) || (c == ':' && depth == 0) {
-                break;
             }
         }
         self.skip_space();

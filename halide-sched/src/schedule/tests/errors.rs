@@ -1,0 +1,86 @@
+//! What is said of texts that are no schedules.
+
+use super::super::Schedule;
+use expect_test::{Expect, expect};
+
+fn check(text: &str, expected: Expect) {
+    let errors = Schedule::parse(text, "f.sched").expect_err("not a schedule");
+    expected.assert_eq(&errors.to_string());
+}
+
+#[test]
+fn one_mistake() {
+    check("f: slpit(x, xo, xi, 8)", expect!["f.sched:1:4: expected a directive, found `slpit`; did you mean `split`?"]);
+    check("f: parallel y", expect!["f.sched:1:13: expected `(` after `parallel`, found `y`"]);
+    check("parallel(y)", expect!["f.sched:1:1: expected the name of a Func and `:` before `parallel`"]);
+    check("f", expect!["f.sched:1:2: expected `:` after `f`, found the end"]);
+    check(
+        "vectorise",
+        expect![
+            "f.sched:1:1: expected a directive or `vectorise:`, found the end after it; did you mean `vectorize(...)`?"
+        ],
+    );
+    check("f: split(x, xo, xi)", expect!["f.sched:1:19: expected `,`, found `)`"]);
+    check(
+        "f: split(x, xo, xi, 8, Roundup)",
+        expect!["f.sched:1:24: expected a tail strategy, found `Roundup`; did you mean `RoundUp`?"],
+    );
+    check(
+        "f: split(x, xo, xi, 99999999999999999999)",
+        expect!["f.sched:1:21: 99999999999999999999 does not fit 64 bits"],
+    );
+    check("f: compute_at(g, x", expect!["f.sched:1:19: expected `)`, found the end"]);
+    check(
+        "f: store_in(stack)",
+        expect!["f.sched:1:13: expected Auto, Heap, Stack or Register, found `stack`; did you mean `Stack`?"],
+    );
+    check("f: fold_storage(y, 4, forward)", expect!["f.sched:1:30: expected `backward` before this, found `)`"]);
+    check("f: rename(\"x, y)", expect!["f.sched:1:11: this quote is not closed"]);
+    check("f.update(-1): parallel(y)", expect!["f.sched:1:10: expected the number of an update, found `-`"]);
+    check("f: float(fast)", expect!["f.sched:1:10: expected strict, contract or relaxed, found `fast`"]);
+    check("f: tile([x, y], [xo, yo], [xi, yi] [8, 8])", expect!["f.sched:1:36: expected `,`, found `[`"]);
+    check("f: reorder(x y)", expect!["f.sched:1:14: expected `,` or `)`, found `y`"]);
+    check("f: specialize_fail(no)", expect!["f.sched:1:20: expected the message in quotes, found `no`"]);
+    check("f: 8", expect!["f.sched:1:4: expected a directive or the name of a Func, found `8`"]);
+}
+
+#[test]
+fn conditions() {
+    check(
+        "f: specialize(p >)",
+        expect!["f.sched:1:18: expected a parameter, a number or a dimension such as `in.extent(0)`, found `)`"],
+    );
+    check("f: specialize(p + 1)", expect!["f.sched:1:20: expected a comparison, found `)`"]);
+    check(
+        "f: specialize((p > 1) + 1 > 2)",
+        expect!["f.sched:1:27: expected a number, and not a condition, before this, found `>`"],
+    );
+    check(
+        "f.specialize(p > 3 && ): parallel(y)",
+        expect!["f.sched:1:23: expected a parameter, a number or a dimension such as `in.extent(0)`, found `)`"],
+    );
+    check("f: specialize(p = 3)", expect!["f.sched:1:17: expected `)`, found `=`"]);
+    check(
+        &format!("f: specialize({}p)", "(".repeat(100_000)),
+        expect!["f.sched:1:79: expected a condition with less parentheses, found `(`"],
+    );
+}
+
+#[test]
+fn all_mistakes_at_once() {
+    let text = "f: split(x, xo) parallel(yo)
+  vectorize(x, 8
+  # a comment
+  unrol(x, 2)
+g h: compute_rot() compute_root()
+k: compute_at(f, )";
+    check(
+        text,
+        expect![[r#"
+        f.sched:1:15: expected `,`, found `)`
+        f.sched:4:3: expected `)`, found `unrol`
+        f.sched:5:3: expected `:` after `g`, found `h`
+        f.sched:5:6: expected a directive, found `compute_rot`; did you mean `compute_root`?
+        f.sched:6:18: expected the name of a loop, found `)`"#]],
+    );
+}
