@@ -119,7 +119,8 @@ impl Batch {
         requests: &mut Requests,
     ) -> Result<bool, RunError> {
         if self.values.is_empty() {
-            self.values.resize_with(program.ops.len(), Vec::new);
+            // Also of what may never be needed: a select copies the arm chosen and looks at both.
+            self.values.resize_with(program.ops.len(), || vec![0; self.lanes]);
             self.known.resize(program.ops.len(), Mask::NONE);
         }
         loop {
@@ -215,7 +216,6 @@ impl Batch {
         todo: Mask,
     ) -> Result<(), RunError> {
         let mut out = std::mem::take(&mut self.values[reg]);
-        out.resize(self.lanes, 0);
         let ready = todo.and(self.operands_known(program, op, todo));
         let known = match op {
             Op::Var { dim, index } => fill(&mut out, ready, &self.vars[*dim], *index),

@@ -1,4 +1,6 @@
 //! Tests of the algorithm language.
 
 mod define;
+mod interp;
+mod local_laplacian;
 mod print;

@@ -1,0 +1,62 @@
+//! The interpreter on pipelines as users write them, against plain loops.
+
+use halide_core::boundary::*;
+use halide_core::buffer::{AnyBuffer, Buffer, Region};
+use halide_core::expr::*;
+use halide_core::interp::{Inputs, run};
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+
+#[track_caller]
+fn realize(output: &Func, inputs: &Inputs, spans: &[(i32, i32)]) -> AnyBuffer {
+    let pipeline = Pipeline::new([output]).unwrap_or_else(|e| panic!("{e}"));
+    run(&pipeline, inputs, &[Region::of_spans(spans)]).unwrap_or_else(|e| panic!("{e}")).remove(0)
+}
+
+/// Checks every boundary condition of a row of three from coordinate 10, as text.
+#[test]
+fn boundary_conditions_of_a_row() {
+    let input = ImageParam::new("input", U8, 1);
+    let check = |func: Func, row: &[u8], expected: &str| {
+        let row = Buffer::from_slice([row.len()], row).unwrap().with_mins([10]).unwrap();
+        let out = realize(&func, &Inputs::new().image("input", row), &[(3, 17)]);
+        let text: String = out.coords().map(|at| out.get(at).unwrap().as_u64() as u8 as char).collect();
+        assert_eq!(text, expected);
+    };
+    //                                                 |||
+    check(repeat_edge(&input), b"abc", "aaaaaaaabcccccccc");
+    check(repeat_image(&input), b"abc", "cabcabcabcabcabca");
+    check(mirror_image(&input), b"abc", "aabccbaabccbaabcc");
+    check(mirror_interior(&input), b"abc", "bcbabcbabcbabcbab");
+    check(constant_exterior(&input, b'.'), b"abc", ".......abc.......");
+    check(mirror_image(&input), b"z", "zzzzzzzzzzzzzzzzz");
+    check(mirror_interior(&input), b"z", "zzzzzzzzzzzzzzzzz");
+    check(repeat_image(&input), b"xy", "yxyxyxyxyxyxyxyxy");
+}
+
+#[test]
+fn an_update_of_a_cropped_photo() {
+    // The largest pixel of each row and where it is, then a shift of the rows by their maximum.
+    let input = ImageParam::new("input", I16, 2);
+    let (x, y) = vars!(x, y);
+    let r = RDom::new([(input.dim(0).min(), input.dim(0).extent())]);
+    let mut best = Func::new("best");
+    best[y] = tuple([input.dim(0).min() - 1, i32::MIN.expr()]);
+    let value = input[(r.x, y)].cast(I32);
+    let better = value.gt(best[y].at(1));
+    best[y] = tuple([select(better, r.x, best[y].at(0)), select(better, value, best[y].at(1))]);
+    let mut out = Func::new("out");
+    out[(x, y)] = best[y + x].at(0) * 1000 + best[y - x].at(1);
+
+    let region = Region::of_spans([(-5, 13), (100, 40)]);
+    let pixel = |x: i32, y: i32| (x * x * 31 % 47 - y * x % 13) as i16;
+    let photo = Buffer::from_fn(&region, |at| pixel(at[0], at[1])).unwrap();
+    let got = realize(&out, &Inputs::new().image("input", &photo), &[(-2, 5), (102, 36)]);
+    let row = |y: i32| {
+        (-5..8).fold((-6, i32::MIN), |b, x| if pixel(x, y) as i32 > b.1 { (x, pixel(x, y) as i32) } else { b })
+    };
+    for at in got.coords() {
+        let expected = row(at[1] + at[0]).0 * 1000 + row(at[1] - at[0]).1;
+        assert_eq!(got.get(&at), Some(expected.into()), "{at:?}");
+    }
+}
