@@ -4,52 +4,95 @@ use super::known::Known;
 use crate::ir::Expr;
 use std::collections::{HashMap, HashSet};
 
-/// The memory of one [`super::Facts`]: a layer of results per scope. Results of outer scopes hold in inner ones, where
-/// new symbols are bound; where an inner scope learns more of old symbols, it starts afresh.
+/// The memory of one [`super::Facts`]. Results of outer scopes hold in inner ones, where new symbols are bound; where
+/// an inner scope learns more of old symbols, it starts afresh. What a scope found out is forgotten with it.
 #[derive(Default)]
 pub(super) struct Cache {
-    /// Results by the address of the node, which the entry keeps alive.
-    layers: Vec<Layer>,
+    simple: Table<Expr>,
+    known: Table<Known>,
+    /// For each node, which symbols may occur in it: a set of hash bits. Holds in every scope.
+    support: HashMap<usize, (Expr, u64)>,
     /// One node for all equal ones that were made here, so that comparing and hashing them is cheap.
     shared: HashSet<Expr>,
-    /// For each node, which symbols may occur in it: a set of hash bits.
-    support: HashMap<usize, (Expr, u64)>,
+    scopes: Vec<Scope>,
+    /// Counts insertions.
+    clock: u64,
+    /// Results that are older say too little.
+    oldest: u64,
 }
 
+/// What to restore when a scope ends.
 #[derive(Default)]
-struct Layer {
-    simple: HashMap<usize, (Expr, Expr)>,
-    known: HashMap<usize, (Expr, Known)>,
-    /// Whether what outer layers know is out of date here.
-    hides: bool,
+struct Scope {
+    oldest: u64,
+    simple: usize,
+    known: usize,
+}
+
+/// Results by the address of the node, which the entry keeps alive.
+struct Table<T> {
+    entries: HashMap<usize, Entry<T>>,
+    /// The keys in the order of their insertion.
+    log: Vec<usize>,
+}
+
+struct Entry<T> {
+    _node: Expr,
+    result: T,
+    time: u64,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Table<T> {
+        Table { entries: HashMap::new(), log: Vec::new() }
+    }
+}
+
+impl<T> Table<T> {
+    fn get(&self, e: &Expr, oldest: u64) -> Option<&T> {
+        self.entries.get(&e.id()).filter(|entry| entry.time >= oldest).map(|entry| &entry.result)
+    }
+    fn set(&mut self, e: &Expr, result: T, time: u64) {
+        self.entries.insert(e.id(), Entry { _node: e.clone(), result, time });
+        self.log.push(e.id());
+    }
+    fn forget(&mut self, start: usize) {
+        for key in self.log.drain(start..) {
+            self.entries.remove(&key);
+        }
+    }
 }
 
 impl Cache {
-    pub(super) fn with_layers(scopes: usize) -> Cache {
-        Cache { layers: (0..scopes).map(|_| Layer::default()).collect(), ..Cache::default() }
+    /// An empty memory inside of as many scopes.
+    pub(super) fn with_scopes(scopes: usize) -> Cache {
+        Cache { scopes: (0..scopes).map(|_| Scope::default()).collect(), ..Cache::default() }
     }
-    pub(super) fn push_layer(&mut self) {
-        self.layers.push(Layer::default());
+    pub(super) fn push_scope(&mut self) {
+        self.scopes.push(Scope { oldest: self.oldest, simple: self.simple.log.len(), known: self.known.log.len() });
     }
-    pub(super) fn pop_layer(&mut self) {
-        self.layers.pop();
+    pub(super) fn pop_scope(&mut self) {
+        let scope = self.scopes.pop().expect("a scope is open");
+        self.simple.forget(scope.simple);
+        self.known.forget(scope.known);
+        self.oldest = scope.oldest;
     }
     /// More is known now of symbols that were seen before.
     pub(super) fn hide(&mut self) {
-        let top = self.top();
-        *top = Layer { hides: true, ..Layer::default() };
+        self.clock += 1;
+        self.oldest = self.clock;
     }
     pub(super) fn simple(&self, e: &Expr) -> Option<&Expr> {
-        self.visible().find_map(|l| l.simple.get(&e.id())).map(|(_, simple)| simple)
+        self.simple.get(e, self.oldest)
     }
     pub(super) fn set_simple(&mut self, e: &Expr, simple: Expr) {
-        self.top().simple.insert(e.id(), (e.clone(), simple));
+        self.simple.set(e, simple, self.clock);
     }
     pub(super) fn known(&self, e: &Expr) -> Option<Known> {
-        self.visible().find_map(|l| l.known.get(&e.id())).map(|(_, known)| *known)
+        self.known.get(e, self.oldest).copied()
     }
     pub(super) fn set_known(&mut self, e: &Expr, known: Known) {
-        self.top().known.insert(e.id(), (e.clone(), known));
+        self.known.set(e, known, self.clock);
     }
     pub(super) fn support(&self, e: &Expr) -> Option<u64> {
         self.support.get(&e.id()).map(|(_, bits)| *bits)
@@ -64,16 +107,5 @@ impl Cache {
         }
         self.shared.insert(e.clone());
         e
-    }
-
-    fn top(&mut self) -> &mut Layer {
-        if self.layers.is_empty() {
-            self.layers.push(Layer::default());
-        }
-        self.layers.last_mut().expect("a layer")
-    }
-    fn visible(&self) -> impl Iterator<Item = &Layer> {
-        let start = self.layers.iter().rposition(|l| l.hides).unwrap_or(0);
-        self.layers[start..].iter().rev()
     }
 }

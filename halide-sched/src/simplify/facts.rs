@@ -49,7 +49,7 @@ impl Facts {
     /// Opens a scope.
     pub fn push_scope(&mut self) {
         self.scopes.push(self.undo.len());
-        self.cache.get_mut().push_layer();
+        self.cache.get_mut().push_scope();
     }
     /// Forgets what was learned since the matching `push_scope`.
     pub fn pop_scope(&mut self) {
@@ -68,7 +68,7 @@ impl Facts {
                 Undo::Sum(terms, old) => restore(&mut self.sums, terms, old),
             }
         }
-        self.cache.get_mut().pop_layer();
+        self.cache.get_mut().pop_scope();
     }
     /// The variable of loop `id`, new in this scope, is in `min .. min + extent`, and the loop runs at least once.
     pub fn bind_loop(&mut self, id: LoopId, min: &Expr, extent: &Expr) {
@@ -309,7 +309,7 @@ impl Clone for Facts {
             values: self.values.clone(),
             undo: self.undo.clone(),
             scopes: self.scopes.clone(),
-            cache: RefCell::new(Cache::with_layers(self.scopes.len())),
+            cache: RefCell::new(Cache::with_scopes(self.scopes.len())),
         }
     }
 }

@@ -7,6 +7,7 @@
 mod cache;
 mod compare;
 mod correlate;
+mod dead;
 mod expr;
 mod facts;
 mod index;
@@ -15,16 +16,21 @@ mod lattice;
 mod linear;
 mod prove;
 mod range;
+mod stmt;
 pub(crate) mod walk;
 
+pub use dead::drop_dead_lets;
 pub use expr::simplify;
 pub use facts::Facts;
 pub use linear::{Form, Linear, Term};
 pub use prove::prove;
 pub use range::{Congruence, Range};
+pub use stmt::simplify_stmt;
 
 pub(crate) use prove::correlated_range;
 
+#[cfg(test)]
+mod stmt_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

@@ -1,0 +1,46 @@
+//! Removing lets whose symbol nothing uses.
+
+use super::walk::nodes;
+use crate::ir::visit::{for_each_expr, map_stmt};
+use crate::ir::{Expr, ExprKind, Stmt, Sym, build};
+use std::collections::HashSet;
+
+/// `s` without the bindings of symbols that are used nowhere in it, also not by other bindings that stay.
+pub fn drop_dead_lets(s: Stmt) -> Stmt {
+    Used::default().stmt(s)
+}
+
+/// What is used in the part of the program that was seen; a scope is seen from its end.
+#[derive(Default)]
+struct Used {
+    symbols: HashSet<Sym>,
+    /// Addresses of expressions that were searched. They stay in the program, so no address comes twice.
+    searched: HashSet<usize>,
+}
+
+impl Used {
+    fn stmt(&mut self, s: Stmt) -> Stmt {
+        if let Stmt::Let { mut bindings, body } = s {
+            let body = self.stmt(*body);
+            let mut kept = Vec::with_capacity(bindings.len());
+            while let Some((symbol, value)) = bindings.pop() {
+                if self.symbols.contains(&symbol) {
+                    self.search(&value);
+                    kept.push((symbol, value));
+                }
+            }
+            kept.reverse();
+            return build::let_in(kept, body);
+        }
+        for_each_expr(&s, |e| self.search(e));
+        map_stmt(s, Expr::clone, |inner| self.stmt(inner))
+    }
+    fn search(&mut self, e: &Expr) {
+        for node in nodes(e, |e| self.searched.contains(&e.id())) {
+            self.searched.insert(node.id());
+            if let ExprKind::Sym(s) = node.kind() {
+                self.symbols.insert(*s);
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Simplifying statements: what is known grows on the way in, and what turns out to do nothing goes.
+
+use super::dead::drop_dead_lets;
+use super::expr::simplify;
+use super::facts::Facts;
+use super::prove::prove;
+use crate::ir::visit::{for_each_stmt, map_stmt};
+use crate::ir::{Expr, ExprKind, For, Stmt, Sym, build};
+
+/// `s` with every expression simplified under what holds at its place: loop variables are in their ranges, and the
+/// conditions of branches and passed assertions hold. Lets of constants and of other symbols are put in place, dead lets
+/// go; branches and assertions that are decided go, as do loops that run never, stores that store nothing, and
+/// statements around nothing; a loop that runs once is its body.
+///
+/// A let that only a later pass would look for by its symbol is dead too: simplify after that pass. Where `s` launches
+/// outlined tasks, which use symbols unseen here, all lets stay.
+pub fn simplify_stmt(s: Stmt, facts: &Facts) -> Stmt {
+    let keep_lets = launches(&s);
+    let mut pass = Pass { facts: facts.clone(), keep_lets };
+    let s = pass.stmt(s);
+    if keep_lets { s } else { drop_dead_lets(s) }
+}
+
+fn launches(s: &Stmt) -> bool {
+    let mut found = matches!(s, Stmt::Launch { .. });
+    for_each_stmt(s, |inner| found = found || launches(inner));
+    found
+}
+
+struct Pass {
+    facts: Facts,
+    keep_lets: bool,
+}
+
+impl Pass {
+    fn simple(&self, e: &Expr) -> Expr {
+        simplify(e, &self.facts)
+    }
+    /// `cond` simplified; also decided by what only a proof finds.
+    fn decided(&self, cond: &Expr) -> Expr {
+        let cond = self.simple(cond);
+        match () {
+            _ if build::as_bool(&cond).is_some() => cond,
+            _ if prove(&cond, &self.facts) => build::boolean(true),
+            _ if prove(&build::not(cond.clone()), &self.facts) => build::boolean(false),
+            _ => cond,
+        }
+    }
+    /// `f` in a scope in which `cond` holds.
+    fn under(&mut self, cond: &Expr, s: Stmt) -> Stmt {
+        self.facts.push_scope();
+        self.facts.learn(cond);
+        let s = self.stmt(s);
+        self.facts.pop_scope();
+        s
+    }
+
+    fn stmt(&mut self, s: Stmt) -> Stmt {
+        match s {
+            Stmt::Block(list) => self.block(list),
+            Stmt::Let { bindings, body } => self.bind(bindings, *body),
+            Stmt::For(l) => self.repeat(*l),
+            Stmt::If { cond, then, otherwise } => self.branch(&cond, *then, *otherwise),
+            Stmt::Assert { cond, fault, args } => {
+                let cond = self.decided(&cond);
+                if build::as_bool(&cond) == Some(true) {
+                    return build::nothing();
+                }
+                Stmt::Assert { cond, fault, args: args.iter().map(|a| self.simple(a)).collect() }
+            }
+            Stmt::Store { mask: Some(_), .. } | Stmt::Provide { mask: Some(_), .. } => self.masked(s),
+            other => {
+                let pass = std::cell::RefCell::new(self);
+                let simple = map_stmt(other, |e| pass.borrow().simple(e), |inner| pass.borrow_mut().stmt(inner));
+                if does_nothing(&simple) { build::nothing() } else { simple }
+            }
+        }
+    }
+    /// In order; after an assertion its condition holds.
+    fn block(&mut self, list: Vec<Stmt>) -> Stmt {
+        self.facts.push_scope();
+        let mut done = Vec::with_capacity(list.len());
+        for s in list {
+            let s = self.stmt(s);
+            if let Stmt::Assert { cond, .. } = &s {
+                self.facts.learn(cond);
+            }
+            done.push(s);
+        }
+        self.facts.pop_scope();
+        build::block(done)
+    }
+    fn bind(&mut self, bindings: Vec<(Sym, Expr)>, body: Stmt) -> Stmt {
+        self.facts.push_scope();
+        let mut kept = Vec::with_capacity(bindings.len());
+        for (symbol, value) in bindings {
+            let value = self.simple(&value);
+            self.facts.bind_let(symbol, &value);
+            let known = matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_));
+            if self.keep_lets || !known {
+                kept.push((symbol, value));
+            }
+        }
+        let body = self.stmt(body);
+        self.facts.pop_scope();
+        build::let_in(kept, body)
+    }
+    fn repeat(&mut self, l: For) -> Stmt {
+        let (min, extent) = (self.simple(&l.min), self.simple(&l.extent));
+        if self.facts.range(&extent).1.is_some_and(|n| n <= 0) {
+            return build::nothing();
+        }
+        if build::as_int(&extent) == Some(1) {
+            return self.bind(vec![(Sym::Loop(l.id), min)], l.body);
+        }
+        self.facts.push_scope();
+        self.facts.bind_loop(l.id, &min, &extent);
+        let body = self.stmt(l.body);
+        self.facts.pop_scope();
+        build::for_loop(l.id, l.kind, min, extent, body)
+    }
+    fn branch(&mut self, cond: &Expr, then: Stmt, otherwise: Stmt) -> Stmt {
+        let cond = self.decided(cond);
+        match build::as_bool(&cond) {
+            Some(true) => return self.stmt(then),
+            Some(false) => return self.stmt(otherwise),
+            None => {}
+        }
+        let opposite = build::not(cond.clone());
+        let then = self.under(&cond, then);
+        let otherwise = self.under(&opposite, otherwise);
+        if build::is_nothing(&then) {
+            return build::if_else(self.simple(&opposite), otherwise, then);
+        }
+        build::if_else(cond, then, otherwise)
+    }
+    /// A store under a mask: one that is the same in all lanes is a branch.
+    fn masked(&mut self, s: Stmt) -> Stmt {
+        let (Stmt::Store { mask: Some(mask), .. } | Stmt::Provide { mask: Some(mask), .. }) = &s else { return s };
+        let mask = self.simple(mask);
+        let uniform = match mask.kind() {
+            _ if mask.lanes() == 1 => Some(mask.clone()),
+            ExprKind::Broadcast(cond) => Some(cond.clone()),
+            ExprKind::Const(_) => Some(mask.clone()),
+            _ => None,
+        };
+        if let Some(cond) = uniform {
+            return self.branch(&cond, with_mask(s, None), build::nothing());
+        }
+        let pass = std::cell::RefCell::new(self);
+        map_stmt(with_mask(s, Some(mask)), |e| pass.borrow().simple(e), |inner| inner)
+    }
+}
+
+fn with_mask(s: Stmt, new: Option<Expr>) -> Stmt {
+    match s {
+        Stmt::Store { buf, index, value, .. } => Stmt::Store { buf, index, value, mask: new },
+        Stmt::Provide { func, args, values, .. } => Stmt::Provide { func, args, values, mask: new },
+        other => other,
+    }
+}
+
+/// Whether a statement that is left has no effect.
+fn does_nothing(s: &Stmt) -> bool {
+    match s {
+        Stmt::Produce { body, .. } | Stmt::Realize { body, .. } | Stmt::Alloc { body, .. } => build::is_nothing(body),
+        Stmt::Count { amount, .. } => build::as_int(amount) == Some(0),
+        Stmt::Launch { extent, .. } => build::as_int(extent).is_some_and(|n| n <= 0),
+        Stmt::Provide { values, .. } => values.is_empty(),
+        _ => false,
+    }
+}
