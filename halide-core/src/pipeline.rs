@@ -4,7 +4,7 @@
 //! `Send + Sync`, immutable and cheap to clone. Interpreter and lowering read it; nothing here knows how it was built.
 
 use crate::error::Location;
-use crate::ids::{ExprId, FuncId, IdVec, ImageId, ParamId, RDomId, VarId};
+use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, ParamId, RDomId, VarId};
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::ScalarType;
 use crate::value::Scalar;
@@ -51,6 +51,53 @@ pub struct PipelineData {
     pub order: Vec<FuncId>,
 }
 
+/// Which expressions of a pipeline are index arithmetic wherever they stand. Made by [`PipelineData::index_table`].
+#[derive(Clone, Debug)]
+pub struct IndexTable {
+    /// Per node: whether it is index arithmetic, and whether it mentions a variable or an image dimension.
+    rows: Vec<(bool, bool)>,
+}
+
+impl IndexTable {
+    /// Whether `e` is built by the grammar of index arithmetic (see [`Kind`]) from variables, image dimensions, `I32`
+    /// parameters and constants alone.
+    pub fn is_index(&self, e: ExprId) -> bool {
+        self.rows[e.index()].0
+    }
+
+    /// Whether a comparison of `a` and `b` is one of exact index values: both are index expressions and at least one
+    /// mentions a variable or an image dimension.
+    pub fn is_comparison(&self, a: ExprId, b: ExprId) -> bool {
+        let (a, b) = (self.rows[a.index()], self.rows[b.index()]);
+        a.0 && b.0 && (a.1 || b.1)
+    }
+}
+
+impl PipelineData {
+    /// Classifies every expression; children stand before parents, so one pass does.
+    pub fn index_table(&self) -> IndexTable {
+        let mut rows: Vec<(bool, bool)> = Vec::with_capacity(self.exprs.len());
+        for node in self.exprs.iter() {
+            let of = |e: &ExprId| rows[e.index()];
+            let both = |a: &ExprId, b: &ExprId| (of(a).0 && of(b).0, of(a).1 || of(b).1);
+            let (index, coordinate) = match &node.kind {
+                Kind::Const(_) | Kind::Param(_) => (true, false),
+                Kind::Var(_) | Kind::RVar { .. } | Kind::ImageDim { .. } => (true, true),
+                Kind::Unary(UnOp::Neg, a) | Kind::Likely(a) => of(a),
+                Kind::Binary(op, a, b) => {
+                    use BinOp::*;
+                    let (index, coordinate) = both(a, b);
+                    (index && matches!(op, Add | Sub | Mul | Div | Mod | Min | Max), coordinate)
+                }
+                Kind::Select(_, a, b) => both(a, b),
+                _ => (false, false),
+            };
+            rows.push((index && node.ty == ScalarType::I32, coordinate));
+        }
+        IndexTable { rows }
+    }
+}
+
 /// One frozen expression node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
@@ -66,7 +113,8 @@ pub struct Node {
 /// Position decides the arithmetic: within a *coordinate* (an argument of `Call` or `Image`, a left-hand side, an RDom
 /// bound) `I32` nodes built of `Var`, `RVar`, `ImageDim`, `I32` parameters and constants by `Add`, `Sub`, `Mul`, `Div`,
 /// `Mod`, `Min`, `Max`, `Neg`, `Select` and `Likely` are exact index arithmetic whose overflow of i32 is an error.
-/// Everywhere else `I32` wraps. A `Cast`, `Call` or `Image` below a coordinate is data again.
+/// The same holds for the two operands of a comparison that [`IndexTable::is_comparison`] accepts, wherever it
+/// stands. Everywhere else `I32` wraps. A `Cast`, `Call` or `Image` below a coordinate is data again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A constant of the node's type.

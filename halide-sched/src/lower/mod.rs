@@ -1,18 +1,141 @@
-//! Lowering passes.
+//! From a plan to a program: the table of contents of lowering. One pass, one file, one function.
 
+mod build_nests;
+mod check_arguments;
 pub(crate) mod copy;
+mod ctx;
+mod error;
+mod facts;
 pub mod flatten_storage;
+mod fold_storage;
+mod infer_bounds;
 pub mod instrument;
 pub mod interleave;
 pub(crate) mod lanes;
 pub mod outline_tasks;
+mod regions;
 pub mod share;
+mod slide_windows;
 pub(crate) mod terms;
 pub mod trace;
+mod translate;
 pub mod uniquify;
 pub mod unroll;
+mod vars;
 pub mod vectorize;
 pub(crate) mod walk;
 
 #[cfg(test)]
 mod late_tests;
+
+pub use error::LowerError;
+pub use trace::{Decision, LoweringTrace, Outcome, PassTrace};
+
+use crate::ir::{LoopId, Program, Stage};
+use crate::plan::Plan;
+use crate::schedule::Partition;
+use ctx::Ctx;
+use halide_core::ids::IdVec;
+
+/// Which of the variants of the code to make, and what to add to it. The default is the main variant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct LowerOptions {
+    /// Compile `Auto` tails as guards, so that regions are exact for every shape: for outputs smaller than a factor and
+    /// inputs that hold no more than what the algorithm itself reads.
+    pub exact_tails: bool,
+    /// Take any stride in every dimension of inputs and outputs.
+    pub generic_strides: bool,
+    /// Count the elements computed and allocated of each Func.
+    pub count: bool,
+    /// Keep a copy of the program after every pass in the trace.
+    pub keep_programs: bool,
+}
+
+/// A lowered program with the record of how it came about.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The program.
+    pub program: Program,
+    /// What each pass did and did not do.
+    pub trace: LoweringTrace,
+    /// How each loop may be cut.
+    pub partitions: IdVec<LoopId, Partition>,
+}
+
+/// Lowers all the way to `Stage::Final`.
+///
+/// # Errors
+/// Everything that cannot be lowered (see [`LowerError`]).
+pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
+    let Lowered { mut program, mut trace, partitions } = lower_to_bounded(plan, options)?;
+    let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
+        trace.begin(name);
+        let before = std::mem::replace(&mut program, empty());
+        program = f(before, &mut trace);
+        trace.finish(&program, None);
+        debug_verify(name, &program);
+    };
+    if options.count {
+        pass("instrument", &mut |p, _| instrument::instrument(p));
+    }
+    pass("flatten_storage", &mut |p, _| flatten_storage::flatten_storage(p));
+    pass("unroll", &mut unroll::unroll);
+    pass("vectorize", &mut vectorize::vectorize);
+    pass("uniquify", &mut |p, _| uniquify::uniquify(p));
+    pass("interleave", &mut |p, _| interleave::interleave(p));
+    pass("share", &mut |p, _| share::share(p));
+    pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
+    Ok(Lowered { program, trace, partitions })
+}
+
+fn empty() -> Program {
+    Program {
+        stage: Stage::Nest,
+        body: crate::ir::build::nothing(),
+        buffers: IdVec::new(),
+        image_buffers: IdVec::new(),
+        func_buffers: IdVec::new(),
+        params: IdVec::new(),
+        loops: IdVec::new(),
+        faults: IdVec::new(),
+        tasks: IdVec::new(),
+        counters: Vec::new(),
+        next_temp: 0,
+    }
+}
+
+/// In debug and test builds: what each stage promises holds after each pass.
+fn debug_verify(pass: &str, program: &Program) {
+    if cfg!(debug_assertions)
+        && let Err(errors) = crate::ir::verify::verify(program)
+    {
+        panic!("after {pass}: {errors:?}\n{program}");
+    }
+}
+
+/// Lowers as far as `Stage::Bounded`: loops with every bound defined, multi-dimensional storage, checks in front.
+pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
+    let mut trace = if options.keep_programs { LoweringTrace::with_programs() } else { LoweringTrace::new() };
+    let mut ctx = Ctx::new(plan, options);
+    trace.begin("build_nests");
+    let nest = build_nests::build_nests(&mut ctx);
+    let mut facts = facts::of_arguments(&ctx);
+    trace.begin("infer_bounds");
+    let mut regions = infer_bounds::find_regions(&ctx, &mut facts)?;
+    trace.begin("slide_windows");
+    slide_windows::slide_windows(&ctx, &mut regions, &facts, &mut trace);
+    trace.begin("fold_storage");
+    let errors = fold_storage::fold_storage(&mut ctx, &regions, &facts, &mut trace);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    trace.begin("check_arguments");
+    let checks = check_arguments::check_arguments(&mut ctx, &regions, &facts);
+    let body = infer_bounds::infer_bounds(&ctx, &regions, &facts, checks, nest);
+    let partitions = build_nests::partitions(&ctx);
+    let mut program = ctx.program;
+    program.body = body;
+    program.stage = Stage::Bounded;
+    trace.finish(&program, None);
+    Ok(Lowered { program, trace, partitions })
+}

@@ -1,0 +1,229 @@
+//! Loops and realizations as scheduled.
+//!
+//! Before: a plan. After: `Stage::Nest`: every Func that is not inlined has a `Produce` at its compute level and, but
+//! for outputs, a `Realize` at its storage level; loop bounds are free `Bound` symbols.
+//!
+//! Example (`f(x) = g(x)`, `g` computed at `f`'s loop `x`):
+//! ```text
+//! produce f { for x in [f.x.min, f.x.max] { realize g { produce g { for x in [g.x.min, g.x.max] { g(x) = .. } } f(x) = g(x) } } }
+//! ```
+//!
+//! Storage that a schedule keeps outside of a parallel or vectorized loop while the values are computed inside it moves
+//! into that loop's body: iterations share nothing, so that is where it can be without a race.
+
+use super::ctx::{Ctx, Instance, LoopInfo};
+use super::vars::{Vars, bound, extent_between};
+use crate::ir::{Edge, Expr, Fault, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
+use crate::plan::{Level, StagePlan, StageVar, VarOrigin};
+use crate::schedule::Partition;
+use halide_core::ids::FuncId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Funcs that are computed in the statement made so far and still need storage around it.
+type Pending = BTreeSet<FuncId>;
+
+/// Builds the whole nest and records instances, loops and places in `ctx`.
+pub(crate) fn build_nests(ctx: &mut Ctx<'_>) -> Stmt {
+    let root = SiteKey::Root;
+    let mut pending = Pending::new();
+    let body = produce_all(ctx, &root, Scope::Root, build::nothing(), &mut pending);
+    store_all(ctx, Scope::Root, body, pending.into_iter().collect())
+}
+
+/// A place where Funcs are computed or stored.
+#[derive(PartialEq)]
+enum SiteKey<'s> {
+    Root,
+    Loop(FuncId, usize, &'s str),
+}
+
+fn is_at(level: &Level, site: &SiteKey<'_>) -> bool {
+    match (level, site) {
+        (Level::Root, SiteKey::Root) => true,
+        (Level::At { func, stage, var }, SiteKey::Loop(f, s, v)) => func == f && stage == s && var == v,
+        _ => false,
+    }
+}
+
+/// Puts the production of every Func computed at `site` before `body`.
+fn produce_all(ctx: &mut Ctx<'_>, site: &SiteKey<'_>, scope: Scope, body: Stmt, pending: &mut Pending) -> Stmt {
+    let plan = ctx.plan;
+    let mut parts = vec![body];
+    for &func in plan.pipeline.order.iter().rev() {
+        if !is_at(&plan.funcs[func].compute, site) {
+            continue;
+        }
+        ctx.computed.entry(func).or_default().push(scope);
+        let stages: Vec<Stmt> =
+            (0..plan.funcs[func].stages.len()).map(|stage| emit_stage(ctx, func, stage, scope, pending)).collect();
+        parts.push(Stmt::Produce { func, body: Box::new(build::block(stages)) });
+        if !ctx.is_output(func) {
+            pending.insert(func);
+        }
+    }
+    parts.reverse();
+    build::block(parts)
+}
+
+/// Puts storage of `funcs` around `body`.
+fn store_all(ctx: &mut Ctx<'_>, scope: Scope, mut body: Stmt, funcs: Vec<FuncId>) -> Stmt {
+    for func in funcs {
+        ctx.stored.entry(func).or_default().push(scope);
+        // `infer_bounds` replaces these by what is computed, which may be more than what is asked for.
+        let bounds = (0..ctx.plan.pipeline.funcs[func].dims())
+            .map(|d| {
+                let (min, max) = (bound(func, 0, d, Edge::Min, scope), bound(func, 0, d, Edge::Max, scope));
+                (min.clone(), extent_between(&min, &max))
+            })
+            .collect();
+        body = Stmt::Realize { func, bounds, body: Box::new(body) };
+    }
+    body
+}
+
+/// All variants of a definition.
+fn emit_stage(ctx: &mut Ctx<'_>, func: FuncId, stage: usize, scope: Scope, pending: &mut Pending) -> Stmt {
+    let plan = ctx.plan;
+    emit_variants(ctx, func, stage, &plan.funcs[func].stages[stage], scope, pending)
+}
+
+fn emit_variants<'a>(
+    ctx: &mut Ctx<'a>,
+    func: FuncId,
+    stage: usize,
+    plan: &'a StagePlan,
+    scope: Scope,
+    pending: &mut Pending,
+) -> Stmt {
+    let mut result = match &plan.fail {
+        Some((message, at)) => {
+            let place = at.map(|at| format!("{at}: ")).unwrap_or_default();
+            let fault = ctx.program.faults.push(Fault::Promise { what: format!("{place}{message}") });
+            Stmt::Assert { cond: build::boolean(false), fault, args: Vec::new() }
+        }
+        None => emit_nest(ctx, func, stage, plan, scope, pending),
+    };
+    for (cond, variant) in plan.variants.iter().rev() {
+        let then = emit_variants(ctx, func, stage, variant, scope, pending);
+        result = build::if_else(cond.clone(), then, result);
+    }
+    result
+}
+
+/// The loops of one variant with everything computed inside them.
+fn emit_nest<'a>(
+    ctx: &mut Ctx<'a>,
+    func: FuncId,
+    stage: usize,
+    plan: &'a StagePlan,
+    scope: Scope,
+    pending: &mut Pending,
+) -> Stmt {
+    let leaves = declare_loops(ctx, func, stage, plan, scope);
+    let instance = ctx.instances.len() - 1;
+    let nest = describe(ctx, instance);
+    let position = |v: &StageVar| plan.loops.iter().position(|l| l.var == *v).expect("leaves are loops");
+    let mut guards: Vec<(usize, Expr, bool)> = nest
+        .guards
+        .into_iter()
+        .map(|g| (g.leaves.iter().map(position).max().unwrap_or(0), g.cond, g.skips_all))
+        .collect();
+    guards.sort_by_key(|g| g.0);
+    // Storage of what this nest computes may end inside it; what stands before it in `pending` is none of its business.
+    let mut own = Pending::new();
+    let mut body = nest.store;
+    for (_, cond, _) in guards.iter().filter(|g| !g.2) {
+        body = build::if_else(cond.clone(), body, build::nothing());
+    }
+    for (depth, l) in plan.loops.iter().enumerate().rev() {
+        let id = leaves[&l.var];
+        let site = SiteKey::Loop(func, stage, &plan.vars[l.var].name);
+        body = produce_all(ctx, &site, Scope::Body(id), body, &mut own);
+        let ends_here = |ctx: &Ctx<'_>, f: &FuncId| {
+            matches!(l.kind, ForKind::Parallel | ForKind::Vectorized) || is_at(&ctx.plan.funcs[*f].store, &site)
+        };
+        let (here, outside): (Pending, Pending) = own.iter().partition(|f| ends_here(ctx, f));
+        own = outside;
+        body = store_all(ctx, Scope::Body(id), body, here.into_iter().collect());
+        for (_, cond, _) in guards.iter().filter(|g| g.2 && g.0 == depth) {
+            body = build::if_else(cond.clone(), body, build::nothing());
+        }
+        let (min, extent) = nest.bounds[&l.var].clone();
+        body = Stmt::For(Box::new(For { id, kind: l.kind, min, extent, body }));
+    }
+    pending.append(&mut own);
+    body
+}
+
+/// Gives every loop of a variant its id and registers the instance.
+fn declare_loops<'a>(
+    ctx: &mut Ctx<'a>,
+    func: FuncId,
+    stage: usize,
+    plan: &'a StagePlan,
+    scope: Scope,
+) -> BTreeMap<StageVar, LoopId> {
+    let instance = ctx.instances.len();
+    let mut parent = scope;
+    let mut leaves = BTreeMap::new();
+    for l in &plan.loops {
+        let suffix = if stage == 0 { String::new() } else { format!(".update({})", stage - 1) };
+        let id = ctx.program.loops.push(format!("{}{suffix}.{}", ctx.name(func), plan.vars[l.var].name));
+        ctx.loops.push(LoopInfo { instance, parent, partition: l.partition });
+        leaves.insert(l.var, id);
+        parent = Scope::Body(id);
+    }
+    ctx.instances.push(Instance { func, stage, plan, at: scope, leaves: leaves.clone() });
+    leaves
+}
+
+/// What a variant's nest is made of.
+struct Nest {
+    bounds: BTreeMap<StageVar, (Expr, Expr)>,
+    guards: Vec<super::vars::Guard>,
+    /// The store of one point under the domain's predicate.
+    store: Stmt,
+}
+
+fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
+    let inst = &ctx.instances[instance];
+    let vars = Vars::of(ctx, inst);
+    let leaf = |v: StageVar| build::loop_var(inst.leaves[&v]);
+    let template = &ctx.templates[&(inst.func, inst.stage)];
+    let mut values: BTreeMap<Sym, Expr> = BTreeMap::new();
+    for (id, info) in inst.plan.vars.enumerate() {
+        let placeholder = match info.origin {
+            VarOrigin::Pure { dim } => template.dims[dim],
+            VarOrigin::Reduction { dim, .. } => template.rvars[dim].0,
+            VarOrigin::Derived => continue,
+        };
+        values.insert(placeholder, vars.value(id, &leaf));
+    }
+    let lookup = |s: Sym| values.get(&s).cloned();
+    let mut memo = visit::Memo::new();
+    let mut put = |e: &Expr| visit::substitute_with(e, &lookup, &mut memo);
+    let buffers = ctx.program.func_buffers[inst.func].iter();
+    let provide = Stmt::Provide {
+        func: inst.func,
+        args: template.lhs.iter().map(&mut put).collect(),
+        values: buffers.zip(&template.values).map(|(&b, v)| (b, put(v))).collect(),
+        mask: None,
+    };
+    let store = match &template.predicate {
+        Some(p) => build::if_else(put(p), provide, build::nothing()),
+        None => provide,
+    };
+    let mut bounds = BTreeMap::new();
+    for l in &inst.plan.loops {
+        let (min, extent) = vars.loop_bounds(l.var, &leaf);
+        bounds.insert(l.var, (put(&min), put(&extent)));
+    }
+    let mut guards = vars.guards(&leaf);
+    guards.iter_mut().for_each(|g| g.cond = put(&g.cond));
+    Nest { bounds, guards, store }
+}
+
+/// How each loop is to be partitioned, by loop id.
+pub(crate) fn partitions(ctx: &Ctx<'_>) -> halide_core::ids::IdVec<LoopId, Partition> {
+    ctx.loops.iter().map(|l| l.partition).collect()
+}

@@ -1,0 +1,199 @@
+//! Checks of the caller's buffers, before anything is written.
+//!
+//! Before and after: the definitions of `infer_bounds`. Adds assertions: inputs cover what is read of them, strides
+//! are what the code was compiled for, outputs suit the tails of their loops and the promises of the schedule, and
+//! regions that the schedule or the caller fixes hold what is needed of them.
+
+use super::ctx::Ctx;
+use super::regions::Regions;
+use super::vars::{Vars, extent_between};
+use crate::ir::{BufId, BufferRole, DimField, Expr, Fault, Scope, Stmt, Sym, build};
+use crate::plan::{PlanTail, StagePlan, Transform, VarOrigin};
+use crate::simplify::{Facts, simplify};
+use halide_core::ids::FuncId;
+use std::collections::BTreeMap;
+
+/// Assertions by the scope at whose start they stand, after the definitions there.
+pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts) -> BTreeMap<Scope, Vec<Stmt>> {
+    let mut root = Vec::new();
+    check_strides(ctx, &mut root);
+    check_output_shapes(ctx, facts, &mut root);
+    // The facts assume what these assertions establish.
+    check_output_tails(ctx, &Facts::new(), &mut root);
+    let mut all = BTreeMap::from([(Scope::Root, root)]);
+    check_demands(ctx, regions, facts, &mut all);
+    check_inputs(ctx, regions, facts, all.entry(Scope::Root).or_default());
+    all
+}
+
+fn field(buf: BufId, dim: usize, field: DimField) -> Expr {
+    build::sym(Sym::Buffer { buf, dim: dim as u16, field })
+}
+
+/// First and last coordinate of an input or output.
+fn given(buf: BufId, dim: usize) -> (Expr, Expr) {
+    let min = field(buf, dim, DimField::Min);
+    (min.clone(), build::offset(build::add(min, field(buf, dim, DimField::Extent)), -1))
+}
+
+fn assert(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>, cond: Expr, fault: Fault, args: Vec<Expr>) {
+    let cond = simplify(&cond, facts);
+    if build::as_bool(&cond) != Some(true) {
+        let fault = ctx.program.faults.push(fault);
+        list.push(Stmt::Assert { cond, fault, args });
+    }
+}
+
+fn is_within(inner: &(Expr, Expr), outer: &(Expr, Expr)) -> Expr {
+    build::and(build::ge(inner.0.clone(), outer.0.clone()), build::le(inner.1.clone(), outer.1.clone()))
+}
+
+fn check_strides(ctx: &mut Ctx<'_>, list: &mut Vec<Stmt>) {
+    let fixed: Vec<(BufId, usize)> =
+        ctx.program.buffers.enumerate().filter_map(|(buf, b)| Some((buf, b.unit_stride?))).collect();
+    for (buf, dim) in fixed {
+        let stride = field(buf, dim, DimField::Stride);
+        // A dimension of one coordinate is never stepped along, so its stride does not matter.
+        let single = build::le(field(buf, dim, DimField::Extent), build::int(1));
+        let fault = ctx.program.faults.push(Fault::Stride { buf, dim });
+        let cond = build::or(build::eq(stride.clone(), build::int(1)), single);
+        list.push(Stmt::Assert { cond, fault, args: vec![build::int(1), stride] });
+    }
+}
+
+/// All elements of a tuple have one shape; `bound` and `align` promises hold.
+fn check_output_shapes(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
+    for func in ctx.plan.pipeline.outputs.clone() {
+        let bufs = ctx.program.func_buffers[func].clone();
+        for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
+            let first = given(bufs[0], dim);
+            for &buf in &bufs[1..] {
+                let own = given(buf, dim);
+                let same =
+                    build::and(build::eq(own.0.clone(), first.0.clone()), build::eq(own.1.clone(), first.1.clone()));
+                let reason = "all elements of a tuple must have one region".to_string();
+                let args = vec![first.0.clone(), first.1.clone(), own.0, own.1];
+                assert(ctx, facts, list, same, Fault::OutputRegion { buf, dim, reason }, args);
+            }
+            let constraint = ctx.plan.funcs[func].bounds[dim].clone();
+            let place = constraint.at.map(|at| format!(" at {at}")).unwrap_or_default();
+            let extent = extent_between(&first.0, &first.1);
+            let mut promise = |ctx: &mut Ctx<'_>, cond: Expr, needed: (Expr, Expr), what: String| {
+                let args = vec![needed.0, needed.1, first.0.clone(), first.1.clone()];
+                let reason = format!("the schedule promises {what}{place}");
+                assert(ctx, facts, list, cond, Fault::OutputRegion { buf: bufs[0], dim, reason }, args);
+            };
+            if let Some(promised) = constraint.extent {
+                let min = constraint.min.unwrap_or(first.0.clone());
+                let last = build::offset(build::add(min.clone(), promised.clone()), -1);
+                let cond = build::and(build::eq(first.0.clone(), min.clone()), build::eq(extent.clone(), promised));
+                promise(ctx, cond, (min, last), "a fixed region".into());
+            }
+            for (modulus, remainder, aligns_min) in constraint
+                .align
+                .map(|(m, r)| (m, r, true))
+                .into_iter()
+                .chain(constraint.align_extent.map(|m| (m, 0, false)))
+            {
+                let m = build::int(modulus);
+                let fits = build::eq(build::rem(extent.clone(), m.clone()), build::int(0));
+                let start = build::eq(build::rem(build::offset(first.0.clone(), -remainder), m), build::int(0));
+                let cond = if aligns_min { build::and(fits, start) } else { fits };
+                promise(ctx, cond, first.clone(), format!("multiples of {modulus}"));
+            }
+        }
+    }
+}
+
+/// What the tails of an output's own loops need of its region.
+fn check_output_tails(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
+    for func in ctx.plan.pipeline.outputs.clone() {
+        for stage in 0..ctx.plan.funcs[func].stages.len() {
+            let plan = ctx.plan;
+            check_variant_tails(ctx, facts, list, func, stage, &plan.funcs[func].stages[stage], build::boolean(true));
+        }
+    }
+}
+
+fn check_variant_tails(
+    ctx: &mut Ctx<'_>,
+    facts: &Facts,
+    list: &mut Vec<Stmt>,
+    func: FuncId,
+    stage: usize,
+    plan: &StagePlan,
+    mut reached: Expr,
+) {
+    for (cond, variant) in &plan.variants {
+        let here = build::and(reached.clone(), cond.clone());
+        check_variant_tails(ctx, facts, list, func, stage, variant, here);
+        reached = build::and(reached, build::not(cond.clone()));
+    }
+    if plan.fail.is_some() {
+        return;
+    }
+    let buf = ctx.program.func_buffers[func][0];
+    for t in &plan.transforms {
+        let Transform::Split { var, factor, tail, at, .. } = t else { continue };
+        let VarOrigin::Pure { dim } = plan.vars[*var].origin else { continue };
+        let (min, max) = given(buf, dim);
+        let extent = extent_between(&min, &max);
+        let vars = Vars::of_plan(ctx, func, stage, plan, Scope::Root);
+        let covered = simplify(&vars.cover(*var, extent.clone()), facts);
+        let cond = build::or(build::not(reached.clone()), build::eq(covered.clone(), extent.clone()));
+        let fault = match tail {
+            PlanTail::AutoShift => Fault::NotThisVariant,
+            _ => {
+                let place = at.map(|at| format!(" at {at}")).unwrap_or_default();
+                let factor = build::as_int(factor).map_or("its factor".to_string(), |f| f.to_string());
+                let need = if *tail == PlanTail::RoundUp { "a multiple of" } else { "an extent of at least" };
+                let name = &plan.vars[*var].name;
+                Fault::OutputRegion { buf, dim, reason: format!("the split of `{name}`{place} needs {need} {factor}") }
+            }
+        };
+        let last = build::offset(build::add(min.clone(), covered), -1);
+        let args = if fault == Fault::NotThisVariant { vec![] } else { vec![min.clone(), last, min, max] };
+        assert(ctx, facts, list, cond, fault, args);
+    }
+}
+
+/// Regions that are fixed from outside hold what is needed of them.
+fn check_demands(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts, all: &mut BTreeMap<Scope, Vec<Stmt>>) {
+    for demand in &regions.demands {
+        let buf = ctx.program.func_buffers[demand.func][0];
+        let constraint = ctx.plan.funcs[demand.func].bounds[demand.dim].clone();
+        let (given, reason) = match constraint.extent {
+            Some(extent) if !ctx.is_output(demand.func) => {
+                let min = constraint.min.unwrap_or(demand.needed.0.clone());
+                let last = build::offset(build::add(min.clone(), extent), -1);
+                let place = constraint.at.map(|at| format!(" at {at}")).unwrap_or_default();
+                ((min, last), format!("the schedule promises a fixed region{place}"))
+            }
+            _ => (given(buf, demand.dim), "the pipeline itself reads or writes more of it".to_string()),
+        };
+        let fault = match ctx.program.buffers[buf].role {
+            BufferRole::Internal => Fault::Promise {
+                what: format!(
+                    "dimension {} of `{}` is not inside its bound: {reason}",
+                    demand.dim,
+                    ctx.name(demand.func)
+                ),
+            },
+            _ => Fault::OutputRegion { buf, dim: demand.dim, reason },
+        };
+        let args = vec![demand.needed.0.clone(), demand.needed.1.clone(), given.0.clone(), given.1.clone()];
+        let cond = is_within(&demand.needed, &given);
+        assert(ctx, facts, all.entry(demand.at).or_default(), cond, fault, args);
+    }
+}
+
+fn check_inputs(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts, list: &mut Vec<Stmt>) {
+    for (&image, region) in &regions.images {
+        let buf = ctx.program.image_buffers[image];
+        for (dim, needed) in region.iter().enumerate() {
+            let have = given(buf, dim);
+            let args = vec![needed.0.clone(), needed.1.clone(), have.0.clone(), have.1.clone()];
+            assert(ctx, facts, list, is_within(needed, &have), Fault::InputTooSmall { buf, dim }, args);
+        }
+    }
+}

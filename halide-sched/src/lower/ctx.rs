@@ -1,0 +1,297 @@
+//! What the early passes share: the program's tables while they grow, one template per definition, and one instance
+//! per place where a definition's loops stand.
+
+use super::LowerOptions;
+use super::translate::{Env, Translator};
+use crate::ir::{
+    BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Stage, Sym, build, visit,
+};
+use crate::plan::{Level, Plan, StagePlan, StageVar};
+use crate::schedule::Partition;
+use halide_core::ids::{FuncId, IdVec, ImageId};
+use std::collections::{BTreeMap, HashSet};
+
+/// A definition in loop IR over placeholders: what one point of it computes.
+pub(crate) struct Template {
+    /// One placeholder (a `Temp`) per dimension of the Func, for its pure variables.
+    pub(crate) dims: Vec<Sym>,
+    /// One placeholder per dimension of the reduction domain, with its first value and extent.
+    pub(crate) rvars: Vec<(Sym, Expr, Expr)>,
+    /// For each dimension of the Func: whether the left-hand side is the Func's own variable there.
+    pub(crate) pure: Vec<bool>,
+    /// Left-hand side coordinates.
+    pub(crate) lhs: Vec<Expr>,
+    /// One value per tuple element.
+    pub(crate) values: Vec<Expr>,
+    /// The domain's predicate.
+    pub(crate) predicate: Option<Expr>,
+    /// Every distinct read of a Func or an image.
+    pub(crate) reads: Vec<ReadSite>,
+}
+
+/// A read in a template.
+pub(crate) struct ReadSite {
+    /// Of what.
+    pub(crate) source: Source,
+    /// Where.
+    pub(crate) args: Vec<Expr>,
+}
+
+/// What a read reads.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Source {
+    /// A Func that is not inlined.
+    Func(FuncId),
+    /// An input image.
+    Image(ImageId),
+}
+
+/// The loops of one variant of one definition at one place.
+pub(crate) struct Instance<'a> {
+    /// Whose.
+    pub(crate) func: FuncId,
+    /// Which definition.
+    pub(crate) stage: usize,
+    /// Its loops and transforms.
+    pub(crate) plan: &'a StagePlan,
+    /// Where the Func is computed.
+    pub(crate) at: Scope,
+    /// The loop of each leaf variable.
+    pub(crate) leaves: BTreeMap<StageVar, LoopId>,
+}
+
+/// What is known of a loop.
+pub(crate) struct LoopInfo {
+    /// The instance it belongs to: an index into [`Ctx::instances`].
+    pub(crate) instance: usize,
+    /// The scope that holds it.
+    pub(crate) parent: Scope,
+    /// How it may be cut.
+    pub(crate) partition: Partition,
+}
+
+/// The shared state.
+pub(crate) struct Ctx<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) options: &'a LowerOptions,
+    pub(crate) program: Program,
+    pub(crate) templates: BTreeMap<(FuncId, usize), Template>,
+    pub(crate) instances: Vec<Instance<'a>>,
+    pub(crate) loops: IdVec<LoopId, LoopInfo>,
+    /// Who reads a Func or an image: definitions, in realization order.
+    pub(crate) consumers: BTreeMap<Source, Vec<(FuncId, usize)>>,
+    /// Where each Func is computed; several places where its consumer is specialised.
+    pub(crate) computed: BTreeMap<FuncId, Vec<Scope>>,
+    /// Where each Func is stored.
+    pub(crate) stored: BTreeMap<FuncId, Vec<Scope>>,
+}
+
+impl<'a> Ctx<'a> {
+    /// Tables and templates for `plan`; no statements yet.
+    pub(crate) fn new(plan: &'a Plan, options: &'a LowerOptions) -> Ctx<'a> {
+        let mut program = empty_program(plan, options);
+        let mut templates = BTreeMap::new();
+        let mut next_temp = 0;
+        let sources = sources(&program);
+        let mut translator = Translator::new(plan, &program.func_buffers, &program.image_buffers);
+        for &func in &plan.pipeline.order {
+            if plan.funcs[func].compute == Level::Inline {
+                continue;
+            }
+            for stage in 0..plan.pipeline.funcs[func].stages.len() {
+                let made = template(plan, &sources, &mut translator, func, stage, &mut next_temp);
+                templates.insert((func, stage), made);
+            }
+        }
+        program.next_temp = next_temp;
+        let mut consumers: BTreeMap<Source, Vec<(FuncId, usize)>> = BTreeMap::new();
+        for (&at, t) in &templates {
+            for read in &t.reads {
+                let list = consumers.entry(read.source).or_default();
+                if list.last() != Some(&at) {
+                    list.push(at);
+                }
+            }
+        }
+        Ctx {
+            plan,
+            options,
+            program,
+            templates,
+            consumers,
+            instances: Vec::new(),
+            loops: IdVec::new(),
+            computed: BTreeMap::new(),
+            stored: BTreeMap::new(),
+        }
+    }
+
+    /// The scopes around `scope`, innermost first, itself first, `Root` last.
+    pub(crate) fn enclosing(&self, scope: Scope) -> impl Iterator<Item = Scope> + use<'_, 'a> {
+        std::iter::successors(Some(scope), |s| match s {
+            Scope::Root => None,
+            Scope::Body(l) => Some(self.loops[*l].parent),
+        })
+    }
+
+    /// Whether `inner` is `outer` or lies inside it.
+    pub(crate) fn is_inside(&self, inner: Scope, outer: Scope) -> bool {
+        self.enclosing(inner).any(|s| s == outer)
+    }
+
+    /// The loops between `outer` (exclusive) and `inner` (inclusive), outermost first.
+    pub(crate) fn loops_between(&self, outer: Scope, inner: Scope) -> Vec<LoopId> {
+        let mut list = Vec::new();
+        for s in self.enclosing(inner) {
+            match s {
+                Scope::Body(l) if s != outer => list.push(l),
+                _ => break,
+            }
+        }
+        list.reverse();
+        list
+    }
+
+    /// Whether `func` is an output of the pipeline.
+    pub(crate) fn is_output(&self, func: FuncId) -> bool {
+        self.plan.pipeline.outputs.contains(&func)
+    }
+
+    /// The name of a Func.
+    pub(crate) fn name(&self, func: FuncId) -> &'a str {
+        &self.plan.pipeline.funcs[func].name
+    }
+}
+
+fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
+    let pipeline = &plan.pipeline;
+    let mut buffers: IdVec<BufId, BufferInfo> = IdVec::new();
+    let mut image_buffers = IdVec::new();
+    for (id, image) in pipeline.images.enumerate() {
+        image_buffers.push(buffers.push(BufferInfo {
+            name: image.name.clone(),
+            elem: image.ty,
+            dims: image.dims,
+            role: BufferRole::Input(id),
+            order: (0..image.dims).collect(),
+            align: vec![1; image.dims],
+            fold: vec![None; image.dims],
+            unit_stride: (image.dims > 0 && !options.generic_strides).then_some(0),
+            memory: Memory::Auto,
+        }));
+    }
+    let mut func_buffers: IdVec<FuncId, Vec<BufId>> = pipeline.funcs.iter().map(|_| Vec::new()).collect();
+    let mut outputs = 0;
+    // Output buffers are numbered in the order of the outputs, so those come first.
+    for func in pipeline.outputs.iter().chain(&pipeline.order).copied() {
+        if !func_buffers[func].is_empty() {
+            continue;
+        }
+        let (def, func_plan) = (&pipeline.funcs[func], &plan.funcs[func]);
+        let is_output = pipeline.outputs.contains(&func);
+        let mut align = vec![1; def.dims()];
+        func_plan.storage.iter().for_each(|s| align[s.dim] = s.align);
+        let order: Vec<usize> = func_plan.storage.iter().map(|s| s.dim).collect();
+        for (element, &elem) in def.types.iter().enumerate() {
+            let name = if def.types.len() == 1 { def.name.clone() } else { format!("{}.{element}", def.name) };
+            let role = if is_output { BufferRole::Output(outputs) } else { BufferRole::Internal };
+            outputs += is_output as u32;
+            func_buffers[func].push(buffers.push(BufferInfo {
+                name,
+                elem,
+                dims: def.dims(),
+                role,
+                order: order.clone(),
+                align: align.clone(),
+                fold: vec![None; def.dims()],
+                unit_stride: order.first().copied().filter(|_| is_output && !options.generic_strides),
+                memory: func_plan.memory,
+            }));
+        }
+    }
+    Program {
+        stage: Stage::Nest,
+        body: build::nothing(),
+        buffers,
+        image_buffers,
+        func_buffers,
+        params: pipeline.params.iter().map(|p| (p.name.clone(), p.ty)).collect(),
+        loops: IdVec::new(),
+        faults: IdVec::new(),
+        tasks: IdVec::new(),
+        counters: Vec::new(),
+        next_temp: 0,
+    }
+}
+
+/// What a multi-dimensional read of each buffer reads.
+fn sources(program: &Program) -> IdVec<BufId, Source> {
+    let mut owner: BTreeMap<BufId, FuncId> = BTreeMap::new();
+    for (func, bufs) in program.func_buffers.enumerate() {
+        owner.extend(bufs.iter().map(|&b| (b, func)));
+    }
+    program
+        .buffers
+        .enumerate()
+        .map(|(buf, info)| match info.role {
+            BufferRole::Input(image) => Source::Image(image),
+            BufferRole::Output(_) | BufferRole::Internal => Source::Func(owner[&buf]),
+        })
+        .collect()
+}
+
+fn template(
+    plan: &Plan,
+    sources: &IdVec<BufId, Source>,
+    translator: &mut Translator<'_>,
+    func: FuncId,
+    stage: usize,
+    next_temp: &mut u32,
+) -> Template {
+    let pipeline = &plan.pipeline;
+    let def = &pipeline.funcs[func];
+    let stage_def = &def.stages[stage];
+    let mut placeholder = || {
+        *next_temp += 1;
+        Sym::Temp(*next_temp - 1)
+    };
+    let dims: Vec<Sym> = def.args.iter().map(|_| placeholder()).collect();
+    let rdom = stage_def.rdom.map(|r| &pipeline.rdoms[r]);
+    let rvar_syms: Vec<Sym> = rdom.iter().flat_map(|r| &r.dims).map(|_| placeholder()).collect();
+    let vars = def.args.iter().copied().zip(dims.iter().map(|&s| build::sym(s))).collect();
+    let in_scope = stage_def.rdom.map(|r| (r, rvar_syms.iter().map(|&s| build::sym(s)).collect()));
+    let mut env = Env::new(vars, in_scope);
+    let lhs: Vec<Expr> = stage_def.args.iter().map(|&a| translator.index(a, &mut env)).collect();
+    let values: Vec<Expr> = stage_def.values.iter().map(|&v| translator.data(v, &mut env)).collect();
+    let predicate = rdom.and_then(|r| r.predicate).map(|p| translator.data(p, &mut env));
+    let mut rvars = Vec::new();
+    for (s, d) in rvar_syms.iter().zip(rdom.iter().flat_map(|r| &r.dims)) {
+        rvars.push((*s, translator.index(d.min, &mut env), translator.index(d.extent, &mut env)));
+    }
+    let pure = lhs.iter().zip(&dims).map(|(e, &s)| *e == build::sym(s)).collect();
+    let roots = lhs.iter().chain(&values).chain(&predicate).chain(rvars.iter().flat_map(|(_, a, b)| [a, b]));
+    let reads = collect_reads(sources, roots);
+    Template { dims, rvars, pure, lhs, values, predicate, reads }
+}
+
+fn collect_reads<'e>(sources: &IdVec<BufId, Source>, roots: impl Iterator<Item = &'e Expr>) -> Vec<ReadSite> {
+    let mut reads = Vec::new();
+    let (mut seen, mut distinct) = (HashSet::new(), HashSet::new());
+    for root in roots {
+        walk_once(root, &mut seen, &mut |e| {
+            if let ExprKind::Read { buf, args } = e.kind()
+                && distinct.insert((sources[*buf], args.clone()))
+            {
+                reads.push(ReadSite { source: sources[*buf], args: args.clone() });
+            }
+        });
+    }
+    reads
+}
+
+fn walk_once(e: &Expr, seen: &mut HashSet<usize>, f: &mut impl FnMut(&Expr)) {
+    if seen.insert(e.id()) {
+        visit::for_each_child(e, |c| walk_once(c, seen, f));
+        f(e);
+    }
+}

@@ -1,0 +1,60 @@
+//! What holds of arguments once `check_arguments` let a run begin.
+
+use super::ctx::Ctx;
+use super::vars::{Cut, Vars};
+use crate::ir::{BufferRole, DimField, Scope, Sym, build};
+use crate::plan::{Transform, VarOrigin};
+use crate::simplify::Facts;
+
+/// Facts about buffers and parameters that every pass may use.
+pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {
+    let mut facts = Facts::new();
+    for (buf, info) in ctx.program.buffers.enumerate() {
+        if info.role == BufferRole::Internal {
+            continue;
+        }
+        for dim in 0..info.dims as u16 {
+            let field = |field| build::sym(Sym::Buffer { buf, dim, field });
+            // Coordinates are i32, and the runtime refuses empty buffers.
+            facts.assume_range(&field(DimField::Min), Some(i32::MIN.into()), Some(i32::MAX.into()));
+            facts.assume_range(&field(DimField::Extent), Some(1), Some(1 << 32));
+        }
+        if let Some(dim) = info.unit_stride {
+            let stride = build::sym(Sym::Buffer { buf, dim: dim as u16, field: DimField::Stride });
+            facts.assume_range(&stride, Some(1), Some(1));
+        }
+    }
+    for (id, param) in ctx.plan.pipeline.params.enumerate() {
+        let edge = |v: Option<halide_core::value::Scalar>| v.and_then(|v| i64::try_from(v.as_i128()).ok());
+        if param.ty.is_int() && (param.min.is_some() || param.max.is_some()) {
+            facts.assume_range(&build::param(id, param.ty), edge(param.min), edge(param.max));
+        }
+    }
+    output_tails(ctx, &mut facts);
+    facts
+}
+
+/// An output without specialisations has an extent that suits its tails.
+fn output_tails(ctx: &Ctx<'_>, facts: &mut Facts) {
+    for &func in &ctx.plan.pipeline.outputs {
+        let buf = ctx.program.func_buffers[func][0];
+        for (stage, plan) in ctx.plan.funcs[func].stages.iter().enumerate() {
+            if !plan.variants.is_empty() || plan.fail.is_some() {
+                continue;
+            }
+            let vars = Vars::of_plan(ctx, func, stage, plan, Scope::Root);
+            for t in &plan.transforms {
+                let Transform::Split { var, factor, .. } = t else { continue };
+                let (VarOrigin::Pure { dim }, Some(f)) = (plan.vars[*var].origin, build::as_int(factor)) else {
+                    continue;
+                };
+                let extent = build::sym(Sym::Buffer { buf, dim: dim as u16, field: DimField::Extent });
+                match vars.cut(t) {
+                    Cut::Shift => facts.assume_range(&extent, Some(f), None),
+                    Cut::Plain if vars.slack(*var).is_some() => facts.assume_congruence(&extent, f, 0),
+                    Cut::Plain | Cut::Guard | Cut::Blend => {}
+                }
+            }
+        }
+    }
+}

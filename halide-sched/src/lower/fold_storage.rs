@@ -1,0 +1,194 @@
+//! Circular buffers for storage of which only a moving window is alive.
+//!
+//! Before and after: the definitions of `infer_bounds` after `slide_windows`. Where the outermost serial loop between a
+//! Func's storage and its computation moves the region that is alive (read, or written for later) one way in one
+//! dimension, and that region is never longer than a constant `k`, the dimension is stored modulo `k`:
+//!
+//! ```text
+//! realize blur_x [w, h + 2]   ->   realize blur_x [w, h + 2] with `fold = 3` in y
+//! ```
+
+use super::ctx::{Ctx, Source};
+use super::error::LowerError;
+use super::regions::Regions;
+use super::slide_windows::{bounds_of, edge_sym, expand, kind_of, storage_of};
+use super::trace::LoweringTrace;
+use super::vars::{Vars, variants};
+use crate::bounds::{Interval, Monotone, constant_difference, interval_of, monotone};
+use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
+use crate::plan::VarOrigin;
+use crate::simplify::{Facts, simplify};
+use halide_core::ids::FuncId;
+use std::collections::BTreeMap;
+
+/// Chooses a fold for every Func that can have one, and records it in the program's buffers.
+pub(crate) fn fold_storage(
+    ctx: &mut Ctx<'_>,
+    regions: &Regions,
+    facts: &Facts,
+    trace: &mut LoweringTrace,
+) -> Vec<LowerError> {
+    let mut errors = Vec::new();
+    for func in ctx.plan.pipeline.order.clone() {
+        let places = ctx.computed.get(&func).cloned().unwrap_or_default();
+        let dims = ctx.plan.pipeline.funcs[func].dims();
+        let mut chosen: Vec<Option<Option<i64>>> = vec![None; dims];
+        for &place in &places {
+            let Some(store) = storage_of(ctx, func, place) else { continue };
+            let window = window(ctx, regions, facts, func, store, place);
+            if let (Some(v), outcome) = &window {
+                let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[*v]);
+                match outcome {
+                    Ok((dim, k)) => trace.did(subject, format!("keeps {k} of `{}`", arg_name(ctx, func, *dim))),
+                    Err(why) => trace.did_not(subject, "folded", why.clone()),
+                }
+            }
+            for (dim, slot) in chosen.iter_mut().enumerate() {
+                let here = match &window.1 {
+                    Ok((d, k)) if *d == dim => Some(*k),
+                    _ => None,
+                };
+                // Storage in several places (specialised consumers) folds only alike.
+                *slot = match slot {
+                    None => Some(here),
+                    Some(known) => Some(known.zip(here).map(|(a, b)| a.max(b))),
+                };
+            }
+        }
+        for storage in &ctx.plan.funcs[func].storage {
+            let asked = storage.fold.map(|f| f.0);
+            let found = chosen[storage.dim].flatten();
+            let fold = match (asked, found) {
+                (Some(factor), Some(k)) if k <= factor => Some(factor),
+                (Some(factor), _) => {
+                    let (func_name, var) = (ctx.name(func).to_string(), arg_name(ctx, func, storage.dim));
+                    errors.push(LowerError::Fold { func: func_name, var, factor, needed: found });
+                    None
+                }
+                (None, found) => found,
+            };
+            for &buf in &ctx.program.func_buffers[func] {
+                ctx.program.buffers[buf].fold[storage.dim] = fold;
+            }
+        }
+    }
+    errors
+}
+
+fn arg_name(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> String {
+    ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]].clone()
+}
+
+/// The loop that moves the window of `func`, and the dimension with the window's largest extent, or why there is none.
+#[allow(clippy::type_complexity)] // Spelled out it reads as the sentence above.
+fn window(
+    ctx: &Ctx<'_>,
+    regions: &Regions,
+    facts: &Facts,
+    func: FuncId,
+    store: Scope,
+    place: Scope,
+) -> (Option<LoopId>, Result<(usize, i64), String>) {
+    let loops = ctx.loops_between(store, place);
+    let runs_once = |l: &LoopId| build::as_int(&simplify(&bounds_of(ctx, *l).1, facts)) == Some(1);
+    let Some(v) = loops.iter().copied().find(|l| !runs_once(l)) else {
+        return (None, Err("it is computed where it is stored".into()));
+    };
+    if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
+        return (Some(v), Err("the loop around it is not serial".into()));
+    }
+    let inner: Vec<LoopId> = loops.into_iter().skip_while(|l| *l != v).skip(1).collect();
+    let mut reason = "no dimension of it moves one way inside a constant window".to_string();
+    for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
+        match alive(ctx, regions, facts, func, place, v, &inner, dim) {
+            Some(_) if is_vector_dim(ctx, func, dim) => {
+                reason = format!("`{}` is accessed in vectors", arg_name(ctx, func, dim));
+            }
+            Some(k) => return (Some(v), Ok((dim, k))),
+            None => {}
+        }
+    }
+    (Some(v), Err(reason))
+}
+
+/// The largest extent of what is alive of dimension `dim` in an iteration of `v`, if it moves one way.
+#[allow(clippy::too_many_arguments)] // One window, described by all of these.
+fn alive(
+    ctx: &Ctx<'_>,
+    regions: &Regions,
+    facts: &Facts,
+    func: FuncId,
+    place: Scope,
+    v: LoopId,
+    inner: &[LoopId],
+    dim: usize,
+) -> Option<i64> {
+    let (min_sym, max_sym) = (edge_sym(ctx, func, dim, Edge::Min, place), edge_sym(ctx, func, dim, Edge::Max, place));
+    let mut largest = 0;
+    for first in [true, false] {
+        let all = |e: &Expr| expand(ctx, regions, e, v, first);
+        let mut ranges: BTreeMap<Sym, Interval> = BTreeMap::new();
+        for &l in inner {
+            let (min, extent) = bounds_of(ctx, l);
+            let last = build::offset(build::add(min.clone(), extent), -1);
+            let interval = Interval { min: Some(simplify(&all(&min), facts)), max: Some(simplify(&all(&last), facts)) };
+            ranges.insert(Sym::Loop(l), interval);
+        }
+        let env = |s: Sym| ranges.get(&s).cloned();
+        // What is needed, before sliding left out what is already there.
+        let (need_min, need_max) = (regions.unslid(min_sym)?, regions.unslid(max_sym)?);
+        let min = simplify(&interval_of(&simplify(&all(need_min), facts), &env, facts).min?, facts);
+        let max = simplify(&interval_of(&simplify(&all(need_max), facts), &env, facts).max?, facts);
+        let no_defs = |_: Sym| None;
+        let var = Sym::Loop(v);
+        let moves = (monotone(&min, var, &no_defs), monotone(&max, var, &no_defs));
+        match moves {
+            (Monotone::Increasing, Monotone::Increasing) | (Monotone::Decreasing, Monotone::Decreasing) => {}
+            _ => return None,
+        }
+        let extent = constant_difference(&max, &min, facts, &no_defs).1? + 1;
+        largest = largest.max(extent + growth(ctx, func, dim, place, extent)?);
+    }
+    Some(largest)
+}
+
+/// How far tails may write beyond a window of `extent`.
+fn growth(ctx: &Ctx<'_>, func: FuncId, dim: usize, place: Scope, extent: i64) -> Option<i64> {
+    let mut most = 0;
+    for (stage, plan) in ctx.plan.funcs[func].stages.iter().enumerate() {
+        for variant in variants(plan) {
+            let vars = Vars::of_plan(ctx, func, stage, variant, place);
+            let Some(var) = vars.pure_var(dim) else { continue };
+            let Some(slack) = vars.slack(var) else { continue };
+            let slack = build::as_int(&slack)?;
+            most = most.max(if vars.only_shifts(var) { (slack + 1 - extent).max(0) } else { slack });
+        }
+    }
+    Some(most)
+}
+
+/// Whether a vector loop runs along dimension `dim` of `func`, in its own definitions or where it is read.
+fn is_vector_dim(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> bool {
+    let vectorized = |inst: &super::ctx::Instance<'_>, origin: &dyn Fn(VarOrigin) -> bool| {
+        let vars = Vars::of(ctx, inst);
+        inst.plan.vars.enumerate().filter(|(_, v)| origin(v.origin)).any(|(id, _)| {
+            let leaves = vars.leaves(id);
+            inst.plan.loops.iter().any(|l| l.kind == ForKind::Vectorized && leaves.contains(&l.var))
+        })
+    };
+    ctx.instances.iter().any(|inst| {
+        if inst.func == func {
+            return vectorized(inst, &|o| o == VarOrigin::Pure { dim });
+        }
+        let template = &ctx.templates[&(inst.func, inst.stage)];
+        template.reads.iter().filter(|r| r.source == Source::Func(func)).any(|r| {
+            let arg = &r.args[dim];
+            let reads_dim = |o: VarOrigin| match o {
+                VarOrigin::Pure { dim: d } => visit::uses(arg, template.dims[d]),
+                VarOrigin::Reduction { dim: d, .. } => visit::uses(arg, template.rvars[d].0),
+                VarOrigin::Derived => false,
+            };
+            vectorized(inst, &reads_dim)
+        })
+    })
+}

@@ -1,0 +1,378 @@
+//! Every region bound defined: symbolic boxes per stage per loop level.
+//!
+//! Before: `Stage::Nest`: `Bound` symbols are free. After: `Stage::Bounded`: a `Let` at the start of the body of each
+//! loop (or at the root) defines the bounds of everything computed or stored there, consumers before producers, each in
+//! terms of its consumers' bounds at the same place; so the text grows with the number of stages, not with its square.
+//!
+//! What a stage must compute per iteration of a loop is the union of the boxes that its consumers read then. A consumer
+//! that itself stands inside that loop reads what its own bounds there say; the stage that owns the loop reads what its
+//! variables range over while that loop and those around it stand still.
+
+use super::ctx::{Ctx, Source, Template};
+use super::error::LowerError;
+use super::regions::{Demand, Region, Regions, bound_sym, computed, union};
+use super::vars::{Vars, bound, extent_between, interval};
+use crate::bounds::{Interval, interval_of};
+use crate::ir::{DimField, Edge, Expr, Scope, Stmt, Sym, build, visit};
+use crate::simplify::{Facts, simplify};
+use halide_core::ids::{FuncId, Id, ImageId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Finds every bound. `facts` holds what is known of buffers, and learns the definitions.
+pub(crate) fn find_regions(ctx: &Ctx<'_>, facts: &mut Facts) -> Result<Regions, Vec<LowerError>> {
+    let mut finder = Finder { ctx, facts, found: Regions::default(), errors: Vec::new() };
+    let rank: BTreeMap<FuncId, usize> = ctx.plan.pipeline.order.iter().enumerate().map(|(i, &f)| (f, i)).collect();
+    let mut keys: Vec<(FuncId, Scope)> = finder.demanded().into_iter().collect();
+    let depth = |s: Scope| ctx.enclosing(s).count();
+    keys.sort_by_key(|(f, s)| (std::cmp::Reverse(depth(*s)), *s, std::cmp::Reverse(rank[f])));
+    for (func, scope) in keys {
+        finder.define(func, scope);
+    }
+    for image in ctx.plan.pipeline.images.ids() {
+        finder.image(image);
+    }
+    if finder.errors.is_empty() { Ok(finder.found) } else { Err(finder.errors) }
+}
+
+/// Puts the definitions where they belong and gives realizations their sizes.
+pub(crate) fn infer_bounds(
+    ctx: &Ctx<'_>,
+    regions: &Regions,
+    facts: &Facts,
+    mut checks: BTreeMap<Scope, Vec<Stmt>>,
+    body: Stmt,
+) -> Stmt {
+    let mut place = |scope: Scope, body: Stmt| {
+        let defs = regions.defs.get(&scope).cloned().unwrap_or_default();
+        let checked = checks.remove(&scope).unwrap_or_default().into_iter().chain([body]);
+        build::let_in(defs, build::block(checked))
+    };
+    let body = insert(ctx, regions, facts, Scope::Root, body, &mut place);
+    place(Scope::Root, body)
+}
+
+fn insert(
+    ctx: &Ctx<'_>,
+    regions: &Regions,
+    facts: &Facts,
+    scope: Scope,
+    s: Stmt,
+    place: &mut impl FnMut(Scope, Stmt) -> Stmt,
+) -> Stmt {
+    match s {
+        Stmt::For(mut l) => {
+            let inner = Scope::Body(l.id);
+            l.body = insert(ctx, regions, facts, inner, l.body, place);
+            l.body = place(inner, l.body);
+            Stmt::For(l)
+        }
+        Stmt::Realize { func, body, .. } => {
+            let bounds = stored_region(ctx, regions, facts, func, scope)
+                .into_iter()
+                .map(|(min, max)| (min.clone(), simplify(&extent_between(&min, &max), facts)))
+                .collect();
+            Stmt::Realize { func, bounds, body: Box::new(insert(ctx, regions, facts, scope, *body, place)) }
+        }
+        other => visit::map_stmt(other, Expr::clone, |inner| insert(ctx, regions, facts, scope, inner, place)),
+    }
+}
+
+/// What is computed of `func` per iteration of `scope`, over all its definitions.
+fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, scope: Scope) -> Region {
+    let stages = ctx.plan.funcs[func].stages.len();
+    let mut all: Region = computed(ctx, regions, facts, func, 0, scope);
+    for stage in 1..stages {
+        all = union(facts, all, computed(ctx, regions, facts, func, stage, scope));
+    }
+    all
+}
+
+struct Finder<'c> {
+    ctx: &'c Ctx<'c>,
+    facts: &'c mut Facts,
+    found: Regions,
+    errors: Vec<LowerError>,
+}
+
+impl Finder<'_> {
+    /// Every (Func, scope) whose bounds something uses.
+    fn demanded(&self) -> BTreeSet<(FuncId, Scope)> {
+        let ctx = self.ctx;
+        let mut todo: Vec<(FuncId, Scope)> = Vec::new();
+        for places in [&ctx.computed, &ctx.stored] {
+            todo.extend(places.iter().flat_map(|(&f, scopes)| scopes.iter().map(move |&s| (f, s))));
+        }
+        for image in ctx.plan.pipeline.images.ids() {
+            let readers = ctx.consumers.get(&Source::Image(image));
+            todo.extend(readers.into_iter().flatten().map(|&(f, _)| (f, Scope::Root)));
+        }
+        let mut all = BTreeSet::new();
+        while let Some(key) = todo.pop() {
+            if !all.insert(key) {
+                continue;
+            }
+            for &(func, stage) in ctx.consumers.get(&Source::Func(key.0)).into_iter().flatten() {
+                match self.owner(key.1, func, stage) {
+                    Some(instance) => todo.push((func, ctx.instances[instance].at)),
+                    None if self.is_computed_inside(func, key.1) => todo.push((func, key.1)),
+                    None => {}
+                }
+            }
+        }
+        all
+    }
+
+    /// The instance of this definition that the loop of `scope` belongs to.
+    fn owner(&self, scope: Scope, func: FuncId, stage: usize) -> Option<usize> {
+        let Scope::Body(l) = scope else { return None };
+        let instance = self.ctx.loops[l].instance;
+        let inst = &self.ctx.instances[instance];
+        (inst.func == func && inst.stage == stage).then_some(instance)
+    }
+
+    fn is_computed_inside(&self, func: FuncId, scope: Scope) -> bool {
+        self.ctx.computed.get(&func).is_some_and(|places| places.iter().any(|&p| self.ctx.is_inside(p, scope)))
+    }
+
+    /// Defines the bounds of every stage of `func` per iteration of `scope`.
+    fn define(&mut self, func: FuncId, scope: Scope) {
+        let ctx = self.ctx;
+        let dims = ctx.plan.pipeline.funcs[func].dims();
+        let stages = ctx.plan.funcs[func].stages.len();
+        let needed = self.needed(Source::Func(func), scope);
+        let mut current = match needed {
+            Some(region) => self.constrain(func, scope, region),
+            None => self.outside(func),
+        };
+        for stage in (0..stages).rev() {
+            for (dim, (min, max)) in std::mem::take(&mut current).into_iter().enumerate() {
+                self.record(scope, bound_sym(func, stage, dim, Edge::Min, scope), min);
+                self.record(scope, bound_sym(func, stage, dim, Edge::Max, scope), max);
+            }
+            if stage > 0 {
+                current = self.touched(func, stage, scope);
+            }
+        }
+        if ctx.is_output(func) && scope == Scope::Root {
+            // Updates may touch more than the last definition covers.
+            for dim in 0..dims {
+                let needed = (bound(func, 0, dim, Edge::Min, scope), bound(func, 0, dim, Edge::Max, scope));
+                if stages > 1 && !(1..stages).all(|s| ctx.templates[&(func, s)].pure[dim]) {
+                    self.found.demands.push(Demand { func, dim, needed, at: scope });
+                }
+            }
+        }
+    }
+
+    /// The region that the caller's output buffer gives.
+    fn outside(&self, func: FuncId) -> Region {
+        let buf = self.ctx.program.func_buffers[func][0];
+        let field = |dim, field| build::sym(Sym::Buffer { buf, dim, field });
+        (0..self.ctx.plan.pipeline.funcs[func].dims() as u16)
+            .map(|d| {
+                let min = field(d, DimField::Min);
+                (min.clone(), build::offset(build::add(min, field(d, DimField::Extent)), -1))
+            })
+            .collect()
+    }
+
+    /// Applies `bound` and `align` constraints; outputs keep the region of their buffer and what is needed is checked.
+    fn constrain(&mut self, func: FuncId, scope: Scope, mut region: Region) -> Region {
+        let demand = |found: &mut Regions, dim, needed| found.demands.push(Demand { func, dim, needed, at: scope });
+        if self.ctx.is_output(func) {
+            let given = self.outside(func);
+            region.into_iter().enumerate().for_each(|(dim, needed)| demand(&mut self.found, dim, needed));
+            return given;
+        }
+        for (dim, constraint) in self.ctx.plan.funcs[func].bounds.iter().enumerate() {
+            let (mut min, mut max) = region[dim].clone();
+            if let Some((modulus, remainder)) = constraint.align {
+                let m = build::int(modulus);
+                let below = build::rem(build::offset(min.clone(), -remainder), m.clone());
+                min = build::sub(min, below);
+                let extent = super::vars::ceil_div(&extent_between(&min, &max), &m);
+                max = build::offset(build::add(min.clone(), build::mul(extent, m)), -1);
+            }
+            if let Some(modulus) = constraint.align_extent {
+                let m = build::int(modulus);
+                let extent = build::mul(super::vars::ceil_div(&extent_between(&min, &max), &m), m);
+                max = build::offset(build::add(min.clone(), extent), -1);
+            }
+            if let Some(extent) = &constraint.extent {
+                demand(&mut self.found, dim, (min.clone(), max));
+                min = constraint.min.clone().unwrap_or(min);
+                max = build::offset(build::add(min.clone(), extent.clone()), -1);
+            }
+            region[dim] = (simplify(&min, self.facts), simplify(&max, self.facts));
+        }
+        region
+    }
+
+    fn record(&mut self, scope: Scope, s: Sym, value: Expr) {
+        let mut deps = BTreeSet::new();
+        visit::for_each_node(&value, &mut |n| match n.kind() {
+            crate::ir::ExprKind::Sym(Sym::Loop(l)) => deps.extend([Scope::Body(*l)]),
+            crate::ir::ExprKind::Sym(t @ Sym::Bound { at, .. }) => match self.found.deps.get(t) {
+                Some(known) => deps.extend(known.iter().copied()),
+                None => deps.extend(self.ctx.enclosing(*at)),
+            },
+            _ => {}
+        });
+        self.found.deps.insert(s, deps);
+        self.facts.bind_let(s, &value);
+        self.found.values.insert(s, value.clone());
+        self.found.defs.entry(scope).or_default().push((s, value));
+    }
+
+    /// The union of what consumers read of `source` per iteration of `scope`; `None` if nobody does.
+    fn needed(&mut self, source: Source, scope: Scope) -> Option<Region> {
+        let ctx = self.ctx;
+        let mut all: Option<Region> = None;
+        for &(consumer, stage) in ctx.consumers.get(&source).into_iter().flatten() {
+            if Source::Func(consumer) == source {
+                continue;
+            }
+            let ranges = match self.owner(scope, consumer, stage) {
+                Some(instance) => self.loop_ranges(instance, scope),
+                None if self.is_computed_inside(consumer, scope) => self.own_ranges(consumer, stage, scope),
+                None => continue,
+            };
+            let boxed = self.read_box(source, consumer, stage, &ranges);
+            all = Some(match all {
+                Some(region) => union(self.facts, region, boxed),
+                None => boxed,
+            });
+        }
+        all
+    }
+
+    /// The ranges of a definition's placeholders inside one of its own loops.
+    fn loop_ranges(&self, instance: usize, scope: Scope) -> BTreeMap<Sym, Interval> {
+        let inst = &self.ctx.instances[instance];
+        let template = &self.ctx.templates[&(inst.func, inst.stage)];
+        let vars = Vars::of(self.ctx, inst);
+        let fixed: BTreeSet<_> =
+            inst.leaves.iter().filter(|(_, l)| self.ctx.is_inside(scope, Scope::Body(**l))).map(|(v, _)| *v).collect();
+        let leaf = |v| build::loop_var(inst.leaves[&v]);
+        let mut ranges = BTreeMap::new();
+        for (dim, &s) in template.dims.iter().enumerate() {
+            if let Some(v) = vars.pure_var(dim) {
+                ranges.insert(s, self.simple(vars.range(v, &fixed, &leaf)));
+            }
+        }
+        for (dim, (s, _, _)) in template.rvars.iter().enumerate() {
+            if let Some(v) = vars.reduction_var(dim) {
+                ranges.insert(*s, self.simple(vars.range(v, &fixed, &leaf)));
+            }
+        }
+        self.close(template, ranges)
+    }
+
+    /// The ranges of a definition's placeholders when all its loops run inside `scope`.
+    fn own_ranges(&self, func: FuncId, stage: usize, scope: Scope) -> BTreeMap<Sym, Interval> {
+        let template = &self.ctx.templates[&(func, stage)];
+        let region = computed(self.ctx, &self.found, self.facts, func, stage, scope);
+        let mut ranges: BTreeMap<Sym, Interval> =
+            template.dims.iter().copied().zip(region.into_iter().map(interval)).collect();
+        for (s, min, extent) in &template.rvars {
+            let last = build::offset(build::add(min.clone(), extent.clone()), -1);
+            ranges.insert(*s, self.simple((min.clone(), last)));
+        }
+        self.close(template, ranges)
+    }
+
+    /// Reduction bounds may themselves read: only their interval counts outside of the loops.
+    fn close(&self, template: &Template, mut ranges: BTreeMap<Sym, Interval>) -> BTreeMap<Sym, Interval> {
+        for (s, _, _) in &template.rvars {
+            let Some(Interval { min: Some(min), max: Some(max) }) = ranges.get(s).cloned() else { continue };
+            let reads = |e: &Expr| visit::any_node(e, |n| matches!(n.kind(), crate::ir::ExprKind::Read { .. }));
+            if reads(&min) || reads(&max) {
+                let known = ranges.clone();
+                let env = |s: Sym| known.get(&s).cloned();
+                let wide = Interval {
+                    min: interval_of(&min, &env, self.facts).min,
+                    max: interval_of(&max, &env, self.facts).max,
+                };
+                ranges.insert(*s, wide);
+            }
+        }
+        ranges
+    }
+
+    fn simple(&self, (min, max): (Expr, Expr)) -> Interval {
+        interval((simplify(&min, self.facts), simplify(&max, self.facts)))
+    }
+
+    /// The box of `source` that a definition reads when its placeholders have `ranges`.
+    fn read_box(&mut self, source: Source, consumer: FuncId, stage: usize, ranges: &BTreeMap<Sym, Interval>) -> Region {
+        let ctx = self.ctx;
+        let template = &ctx.templates[&(consumer, stage)];
+        let mut all: Option<Region> = None;
+        for read in template.reads.iter().filter(|r| r.source == source) {
+            let boxed = self.box_of(&read.args, source, consumer, stage, ranges);
+            all = Some(match all {
+                Some(region) => union(self.facts, region, boxed),
+                None => boxed,
+            });
+        }
+        all.expect("a consumer reads")
+    }
+
+    fn box_of(
+        &mut self,
+        args: &[Expr],
+        source: Source,
+        consumer: FuncId,
+        stage: usize,
+        ranges: &BTreeMap<Sym, Interval>,
+    ) -> Region {
+        let env = |s: Sym| ranges.get(&s).cloned();
+        let mut region = Vec::new();
+        for (dim, arg) in args.iter().enumerate() {
+            match interval_of(arg, &env, self.facts) {
+                Interval { min: Some(min), max: Some(max) } => region.push((min, max)),
+                _ => {
+                    self.report_unbounded(source, consumer, stage, dim);
+                    region.push((build::int(0), build::int(0)));
+                }
+            }
+        }
+        region
+    }
+
+    fn report_unbounded(&mut self, source: Source, consumer: FuncId, stage: usize, dim: usize) {
+        let pipeline = &self.ctx.plan.pipeline;
+        let producer = match source {
+            Source::Func(f) => pipeline.funcs[f].name.clone(),
+            Source::Image(i) => pipeline.images[i].name.clone(),
+        };
+        let def = &pipeline.funcs[consumer];
+        let error = LowerError::Unbounded { producer, consumer: def.name.clone(), dim, at: def.stages[stage].at };
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
+        }
+    }
+
+    /// What stage `stage - 1` and those before must have computed for `stage` to run: the region of `stage` and all that
+    /// it reads and writes of its own Func.
+    fn touched(&mut self, func: FuncId, stage: usize, scope: Scope) -> Region {
+        let template = &self.ctx.templates[&(func, stage)];
+        let mut all = computed(self.ctx, &self.found, self.facts, func, stage, scope);
+        let ranges = self.own_ranges(func, stage, scope);
+        let source = Source::Func(func);
+        let lhs = self.box_of(&template.lhs, source, func, stage, &ranges);
+        all = union(self.facts, all, lhs);
+        for read in template.reads.iter().filter(|r| r.source == source) {
+            let boxed = self.box_of(&read.args, source, func, stage, &ranges);
+            all = union(self.facts, all, boxed);
+        }
+        all
+    }
+
+    fn image(&mut self, image: ImageId) {
+        if let Some(region) = self.needed(Source::Image(image), Scope::Root) {
+            debug_assert_eq!(region.len(), self.ctx.plan.pipeline.images[image].dims, "image {}", image.index());
+            self.found.images.insert(image, region);
+        }
+    }
+}

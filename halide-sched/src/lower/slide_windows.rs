@@ -1,0 +1,193 @@
+//! Do not compute again what the previous iteration left behind.
+//!
+//! Before and after: the definitions of `infer_bounds`. Where a Func is stored outside of a serial loop and computed
+//! inside it, and the region it must compute moves one way with that loop, the region shrinks to what is new:
+//!
+//! ```text
+//! blur_x.y in [y, y + 2]   ->   blur_x.y in [select(y == y.min, y, y + 2), y + 2]
+//! ```
+//!
+//! Consumers are treated before producers, so that a producer is asked only for what its slid consumers compute. The
+//! first iteration of the loop computes everything. A region that grows to suit its tails (see `vars::cover`) slides
+//! only if the new part is long enough not to grow, for growth would overwrite what later iterations need.
+
+use super::ctx::Ctx;
+use super::regions::Regions;
+use super::trace::LoweringTrace;
+use super::vars::{Vars, variants};
+use crate::bounds::{Monotone, constant_difference, monotone};
+use crate::ir::{Edge, Expr, ExprKind, ForKind, LoopId, Scope, Sym, build, visit};
+use crate::simplify::{Facts, simplify};
+use halide_core::ids::FuncId;
+
+/// Slides every Func that can be slid, and says for each loop whether and why not.
+pub(crate) fn slide_windows(ctx: &Ctx<'_>, regions: &mut Regions, facts: &Facts, trace: &mut LoweringTrace) {
+    for &func in ctx.plan.pipeline.order.iter().rev() {
+        for place in ctx.computed.get(&func).cloned().unwrap_or_default() {
+            let Some(store) = storage_of(ctx, func, place) else { continue };
+            for v in ctx.loops_between(store, place) {
+                if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
+                    continue;
+                }
+                let outcome = slide(ctx, regions, facts, func, place, v);
+                let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[v]);
+                match outcome {
+                    Ok(what) => trace.did(subject, what),
+                    Err(why) => trace.did_not(subject, "slid", why),
+                }
+            }
+        }
+    }
+}
+
+/// Where the storage of `func` computed at `place` is, if it is not an output.
+pub(crate) fn storage_of(ctx: &Ctx<'_>, func: FuncId, place: Scope) -> Option<Scope> {
+    let stored = ctx.stored.get(&func)?;
+    ctx.enclosing(place).find(|s| stored.contains(s))
+}
+
+/// How a loop runs.
+pub(crate) fn kind_of(ctx: &Ctx<'_>, l: LoopId) -> ForKind {
+    let inst = &ctx.instances[ctx.loops[l].instance];
+    let (var, _) = inst.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");
+    inst.plan.loops.iter().find(|p| p.var == *var).expect("leaves are loops").kind
+}
+
+/// The first value of a loop's variable and its extent.
+pub(crate) fn bounds_of(ctx: &Ctx<'_>, l: LoopId) -> (Expr, Expr) {
+    let inst = &ctx.instances[ctx.loops[l].instance];
+    let (var, _) = inst.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");
+    Vars::of(ctx, inst).loop_bounds(*var, &|v| build::loop_var(inst.leaves[&v]))
+}
+
+/// An edge of the last definition's region, which those before it follow in pure dimensions.
+pub(crate) fn edge_sym(ctx: &Ctx<'_>, func: FuncId, dim: usize, edge: Edge, at: Scope) -> Sym {
+    let stage = (ctx.plan.funcs[func].stages.len() - 1) as u16;
+    Sym::Bound { func, stage, dim: dim as u16, edge, at }
+}
+
+/// `e` with every bound that is defined inside the body of `v` expanded, in the first or a later iteration of `v`.
+pub(crate) fn expand(ctx: &Ctx<'_>, regions: &Regions, e: &Expr, v: LoopId, first: bool) -> Expr {
+    let start = first_iteration(ctx, v);
+    expand_in(ctx, regions, e, v, &start, first, &mut visit::Memo::new())
+}
+
+fn expand_in(
+    ctx: &Ctx<'_>,
+    regions: &Regions,
+    e: &Expr,
+    v: LoopId,
+    start: &Expr,
+    first: bool,
+    memo: &mut visit::Memo,
+) -> Expr {
+    match e.kind() {
+        ExprKind::Sym(s @ Sym::Bound { at, .. }) if ctx.is_inside(*at, Scope::Body(v)) => match regions.value(*s) {
+            Some(value) => {
+                let value = value.clone();
+                memo.get(e, |memo| expand_in(ctx, regions, &value, v, start, first, memo))
+            }
+            None => e.clone(),
+        },
+        ExprKind::Select(c, a, b) if c == start => {
+            expand_in(ctx, regions, if first { a } else { b }, v, start, first, memo)
+        }
+        ExprKind::Likely(a) => expand_in(ctx, regions, a, v, start, first, memo),
+        ExprKind::Sym(_) | ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Param(_) => e.clone(),
+        _ => memo.get(e, |memo| visit::map_children(e, |c| expand_in(ctx, regions, c, v, start, first, memo))),
+    }
+}
+
+/// The condition that `v` runs its first iteration.
+fn first_iteration(ctx: &Ctx<'_>, v: LoopId) -> Expr {
+    build::eq(build::loop_var(v), bounds_of(ctx, v).0)
+}
+
+/// Slides `func`, computed at `place`, along `v`; or says why not.
+fn slide(
+    ctx: &Ctx<'_>,
+    regions: &mut Regions,
+    facts: &Facts,
+    func: FuncId,
+    place: Scope,
+    v: LoopId,
+) -> Result<String, String> {
+    let dims = ctx.plan.pipeline.funcs[func].dims();
+    let edge = |dim, edge| build::sym(edge_sym(ctx, func, dim, edge, place));
+    let full = |regions: &Regions, e: &Expr| simplify(&expand(ctx, regions, e, v, false), facts);
+    let var = Sym::Loop(v);
+    let mut moving = Vec::new();
+    for dim in 0..dims {
+        let (min, max) = (full(regions, &edge(dim, Edge::Min)), full(regions, &edge(dim, Edge::Max)));
+        if visit::uses(&min, var) || visit::uses(&max, var) {
+            moving.push((dim, min, max));
+        }
+    }
+    let [(dim, min, max)] = &moving[..] else {
+        return Err(match moving.len() {
+            0 => "the region does not depend on the loop".into(),
+            _ => "the region moves in several dimensions".into(),
+        });
+    };
+    let dim = *dim;
+    let stages = ctx.plan.funcs[func].stages.len();
+    if (1..stages).any(|s| !ctx.templates[&(func, s)].pure[dim]) {
+        return Err("an update writes along the dimension that moves".into());
+    }
+    let no_defs = |_: Sym| None;
+    let way = match (monotone(min, var, &no_defs), monotone(max, var, &no_defs)) {
+        (Monotone::Increasing | Monotone::Constant, Monotone::Increasing | Monotone::Constant) => Edge::Min,
+        (Monotone::Decreasing | Monotone::Constant, Monotone::Decreasing | Monotone::Constant) => Edge::Max,
+        _ => return Err("the region does not move one way".into()),
+    };
+    let previous = |e: &Expr| visit::substitute(e, &|s| (s == var).then(|| build::offset(build::loop_var(v), -1)));
+    // The new edge, next to what the previous iteration reached.
+    let (old, reached, limit) = match way {
+        Edge::Min => {
+            (min, build::offset(previous(max), 1), constant_difference(&previous(max), min, facts, &no_defs).0)
+        }
+        Edge::Max => {
+            (max, build::offset(previous(min), -1), constant_difference(max, &previous(min), facts, &no_defs).0)
+        }
+    };
+    let reached = match (limit, way) {
+        (Some(n), _) if n >= -1 => reached,
+        (_, Edge::Min) => build::max(old.clone(), reached),
+        (_, Edge::Max) => build::min(old.clone(), reached),
+    };
+    let new_part = match way {
+        Edge::Min => constant_difference(max, &reached, facts, &no_defs).0,
+        Edge::Max => constant_difference(&reached, min, facts, &no_defs).0,
+    };
+    check_growth(ctx, facts, func, dim, place, new_part, constant_difference(max, min, facts, &no_defs).0)?;
+    let target = edge_sym(ctx, func, dim, way, place);
+    let before = regions.value(target).expect("bounds are defined").clone();
+    let after = build::select(first_iteration(ctx, v), before, simplify(&reached, facts));
+    regions.replace(target, place, after);
+    let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
+    Ok(format!("computes only what is new in `{name}`"))
+}
+
+/// Refuses to slide a region whose new part would have to grow. Both arguments are lower bounds of `extent - 1`.
+fn check_growth(
+    ctx: &Ctx<'_>,
+    facts: &Facts,
+    func: FuncId,
+    dim: usize,
+    place: Scope,
+    new_part: Option<i64>,
+    whole: Option<i64>,
+) -> Result<(), String> {
+    for stage in 0..ctx.plan.funcs[func].stages.len() {
+        for variant in variants(&ctx.plan.funcs[func].stages[stage]) {
+            let vars = Vars::of_plan(ctx, func, stage, variant, place);
+            let Some(slack) = vars.pure_var(dim).and_then(|v| vars.slack(v)) else { continue };
+            let slack = build::as_int(&simplify(&slack, facts));
+            let fits = |n: Option<i64>| matches!((n, slack), (Some(n), Some(s)) if n >= s);
+            if !fits(new_part) || !fits(whole) {
+                return Err("the dimension that moves is split by more than what is new".into());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,385 @@
+//! The algebra of split and fused loop variables of one stage: their values, extents, ranges and tail conditions.
+//!
+//! A stage's variables form a forest: a definition's dimensions are the roots, splits and fusions connect them, the
+//! loops are the leaves. `value` goes from leaves to a root, `range` does the same for intervals when only some loops
+//! are fixed, `cover` says how far beyond the region that was asked for a stage runs.
+
+use super::ctx::{Ctx, Instance};
+use crate::bounds::Interval;
+use crate::ir::{Edge, Expr, ForKind, Scope, Sym, build};
+use crate::plan::{PlanTail, StagePlan, StageVar, Transform, VarOrigin};
+use halide_core::ids::FuncId;
+use std::collections::BTreeSet;
+
+/// What a split does at its end, once constant extents and enclosing splits are taken into account.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cut {
+    /// Nothing: it divides, the region grows to a multiple, or an enclosing split takes care.
+    Plain,
+    /// The last chunk starts earlier.
+    Shift,
+    /// Points beyond the end are skipped.
+    Guard,
+    /// The last chunk starts earlier and skips the points that were computed before.
+    Blend,
+}
+
+/// A condition on the loops of a stage.
+pub(crate) struct Guard {
+    /// Scalar `Bool`; where it fails, the point is not computed.
+    pub(crate) cond: Expr,
+    /// The loops it depends on.
+    pub(crate) leaves: BTreeSet<StageVar>,
+    /// Whether what is computed inside the guarded loops may be skipped as well (not so for blends: later points need it).
+    pub(crate) skips_all: bool,
+}
+
+/// The loop variables of one stage variant at one place.
+pub(crate) struct Vars<'c> {
+    ctx: &'c Ctx<'c>,
+    func: FuncId,
+    stage: usize,
+    plan: &'c StagePlan,
+    at: Scope,
+}
+
+impl<'c> Vars<'c> {
+    pub(crate) fn of(ctx: &'c Ctx<'_>, inst: &'c Instance<'_>) -> Vars<'c> {
+        Vars { ctx, func: inst.func, stage: inst.stage, plan: inst.plan, at: inst.at }
+    }
+
+    /// The variables of a variant wherever it stands; `at` only names the bounds.
+    pub(crate) fn of_plan(ctx: &'c Ctx<'_>, func: FuncId, stage: usize, plan: &'c StagePlan, at: Scope) -> Vars<'c> {
+        Vars { ctx, func, stage, plan, at }
+    }
+
+    /// The variable of a dimension of the Func.
+    pub(crate) fn pure_var(&self, dim: usize) -> Option<StageVar> {
+        self.root(VarOrigin::Pure { dim })
+    }
+
+    fn root(&self, origin: VarOrigin) -> Option<StageVar> {
+        self.plan.vars.enumerate().find(|(_, v)| v.origin == origin).map(|(id, _)| id)
+    }
+
+    /// The variable of dimension `dim` of the reduction domain.
+    pub(crate) fn reduction_var(&self, dim: usize) -> Option<StageVar> {
+        let is = |o: VarOrigin| matches!(o, VarOrigin::Reduction { dim: d, .. } if d == dim);
+        self.plan.vars.enumerate().find(|(_, v)| is(v.origin)).map(|(id, _)| id)
+    }
+
+    /// The transform that replaces `var`, if it is not a loop.
+    fn consumer(&self, var: StageVar) -> Option<&'c Transform> {
+        self.plan.transforms.iter().find(|t| match t {
+            Transform::Split { var: v, .. } => *v == var,
+            Transform::Fuse { inner, outer, .. } => *inner == var || *outer == var,
+        })
+    }
+
+    /// The transform that made `var`, if it is not a root.
+    fn producer(&self, var: StageVar) -> Option<&'c Transform> {
+        self.plan.transforms.iter().find(|t| match t {
+            Transform::Split { outer, inner, .. } => *outer == var || *inner == var,
+            Transform::Fuse { fused, .. } => *fused == var,
+        })
+    }
+
+    /// The first value of `var`.
+    pub(crate) fn min(&self, var: StageVar) -> Expr {
+        match self.plan.vars[var].origin {
+            VarOrigin::Pure { dim } => self.bound(dim, Edge::Min),
+            VarOrigin::Reduction { dim, .. } => self.ctx.templates[&(self.func, self.stage)].rvars[dim].1.clone(),
+            VarOrigin::Derived => build::int(0),
+        }
+    }
+
+    /// The number of values of `var`.
+    pub(crate) fn extent(&self, var: StageVar) -> Expr {
+        match self.plan.vars[var].origin {
+            VarOrigin::Pure { dim } => match &self.ctx.plan.funcs[self.func].bounds[dim].extent {
+                Some(promised) => promised.clone(),
+                None => extent_between(&self.bound(dim, Edge::Min), &self.bound(dim, Edge::Max)),
+            },
+            VarOrigin::Reduction { dim, .. } => self.ctx.templates[&(self.func, self.stage)].rvars[dim].2.clone(),
+            VarOrigin::Derived => match self.producer(var).expect("a derived variable has a transform") {
+                Transform::Split { inner, factor, .. } if *inner == var => factor.clone(),
+                Transform::Split { var: parent, factor, .. } => ceil_div(&self.extent(*parent), factor),
+                Transform::Fuse { inner, outer, .. } => build::mul(self.extent(*inner), self.extent(*outer)),
+            },
+        }
+    }
+
+    fn bound(&self, dim: usize, edge: Edge) -> Expr {
+        bound(self.func, self.stage, dim, edge, self.at)
+    }
+
+    /// How the split `t` ends.
+    pub(crate) fn cut(&self, t: &Transform) -> Cut {
+        let Transform::Split { var, factor, tail, .. } = t else { return Cut::Plain };
+        let (extent, factor) = (build::as_int(&self.extent(*var)), build::as_int(factor));
+        if let (Some(e), Some(f)) = (extent, factor)
+            && e % f == 0
+        {
+            return Cut::Plain;
+        }
+        let fits = matches!((extent, factor), (Some(e), Some(f)) if e >= f);
+        match self.plan.vars[*var].origin {
+            VarOrigin::Pure { .. } => match tail {
+                PlanTail::AutoShift if self.ctx.options.exact_tails => Cut::Guard,
+                PlanTail::AutoShift | PlanTail::ShiftInwards => Cut::Shift,
+                PlanTail::RoundUp => Cut::Plain,
+                PlanTail::ShiftInwardsAndBlend => Cut::Blend,
+                PlanTail::GuardWithIf
+                | PlanTail::Predicate
+                | PlanTail::PredicateLoads
+                | PlanTail::PredicateStores
+                | PlanTail::RoundUpAndBlend => Cut::Guard,
+            },
+            VarOrigin::Reduction { .. } => Cut::Guard,
+            VarOrigin::Derived => match self.producer(*var).expect("a derived variable has a transform") {
+                parent @ Transform::Split { outer, .. } if outer == var && self.absorbs(parent) => Cut::Plain,
+                Transform::Split { inner, .. } if inner == var && fits && self.may_shift(*tail) => Cut::Shift,
+                _ => Cut::Guard,
+            },
+        }
+    }
+
+    fn may_shift(&self, tail: PlanTail) -> bool {
+        match tail {
+            PlanTail::AutoShift => !self.ctx.options.exact_tails,
+            PlanTail::ShiftInwards => true,
+            _ => false,
+        }
+    }
+
+    /// Whether more iterations of the outer loop of `split` than its extent do no harm: it clamps, skips or grew.
+    fn absorbs(&self, split: &Transform) -> bool {
+        let Transform::Split { var, factor, tail, .. } = split else { return false };
+        let divides = matches!(
+            (build::as_int(&self.extent(*var)), build::as_int(factor)),
+            (Some(e), Some(f)) if e % f == 0
+        );
+        match self.cut(split) {
+            Cut::Shift | Cut::Guard => true,
+            Cut::Blend => false,
+            Cut::Plain if divides => false,
+            Cut::Plain => *tail == PlanTail::RoundUp || self.producer(*var).is_some_and(|p| self.absorbs(p)),
+        }
+    }
+
+    /// The extent that loops cover when the region of `var` has extent `e`: `e` but for growing tails.
+    pub(crate) fn cover(&self, var: StageVar, e: Expr) -> Expr {
+        let Some(t @ Transform::Split { outer, factor, .. }) = self.consumer(var) else { return e };
+        match self.cut(t) {
+            Cut::Guard | Cut::Blend => e,
+            Cut::Shift => build::max(e, factor.clone()),
+            Cut::Plain if self.is_constant_multiple(var, factor) => e,
+            Cut::Plain => build::mul(self.cover(*outer, ceil_div(&e, factor)), factor.clone()),
+        }
+    }
+
+    fn is_constant_multiple(&self, var: StageVar, factor: &Expr) -> bool {
+        matches!((build::as_int(&self.extent(var)), build::as_int(factor)), (Some(e), Some(f)) if e % f == 0)
+    }
+
+    /// An upper bound of how much `cover` adds, where it may add anything.
+    pub(crate) fn slack(&self, var: StageVar) -> Option<Expr> {
+        let one = build::int(1);
+        let t @ Transform::Split { outer, factor, .. } = self.consumer(var)? else { return None };
+        match self.cut(t) {
+            Cut::Guard | Cut::Blend => None,
+            Cut::Shift => Some(build::sub(factor.clone(), one)),
+            Cut::Plain if self.is_constant_multiple(var, factor) => None,
+            Cut::Plain => {
+                let more = self.slack(*outer).map_or(build::int(0), |s| build::mul(s, factor.clone()));
+                Some(build::add(build::sub(factor.clone(), one), more))
+            }
+        }
+    }
+
+    /// Whether `cover` grows short regions up to a factor only, not to multiples.
+    pub(crate) fn only_shifts(&self, var: StageVar) -> bool {
+        self.consumer(var).is_some_and(|t| self.cut(t) == Cut::Shift)
+    }
+
+    /// The start of the current chunk of a split, relative to the variable's minimum.
+    fn chunk(&self, t: &Transform, outer: Expr) -> Expr {
+        let Transform::Split { var, factor, .. } = t else { return outer };
+        let start = build::mul(outer, factor.clone());
+        match self.cut(t) {
+            Cut::Plain | Cut::Guard => start,
+            Cut::Shift | Cut::Blend => build::min(start, build::sub(self.shifted_extent(*var, factor), factor.clone())),
+        }
+    }
+
+    /// The extent inside which a shifting split stays: at least the factor.
+    fn shifted_extent(&self, var: StageVar, factor: &Expr) -> Expr {
+        match self.plan.vars[var].origin {
+            VarOrigin::Pure { .. } if !self.ctx.is_output(self.func) => build::max(self.extent(var), factor.clone()),
+            _ => self.extent(var),
+        }
+    }
+
+    /// The value of `var`, where `leaf` gives the variable of each loop.
+    pub(crate) fn value(&self, var: StageVar, leaf: &dyn Fn(StageVar) -> Expr) -> Expr {
+        match self.consumer(var) {
+            None => leaf(var),
+            Some(t @ Transform::Split { outer, inner, .. }) => {
+                let chunk = self.chunk(t, self.value(*outer, leaf));
+                build::add(build::add(chunk, self.value(*inner, leaf)), self.min(var))
+            }
+            Some(Transform::Fuse { inner, outer, fused }) => {
+                let all = self.value(*fused, leaf);
+                let part = if var == *outer {
+                    build::div(all, self.extent(*inner))
+                } else {
+                    build::rem(all, self.extent(*inner))
+                };
+                build::add(part, self.min(var))
+            }
+        }
+    }
+
+    /// The first value and the number of iterations of the loop of a leaf. The inner loop of a guarded split that runs
+    /// one iteration at a time simply ends early.
+    pub(crate) fn loop_bounds(&self, var: StageVar, leaf: &dyn Fn(StageVar) -> Expr) -> (Expr, Expr) {
+        if let Some(Transform::Split { var: parent, outer, factor, .. }) = self.trimmed(var) {
+            let done = build::mul(self.value(*outer, leaf), factor.clone());
+            let left = build::sub(self.extent(*parent), done);
+            return (build::int(0), build::min(factor.clone(), left));
+        }
+        (self.min(var), self.extent(var))
+    }
+
+    /// The guarded split whose inner loop `var` can end early instead: it is a loop, runs one iteration at a time, and
+    /// stands inside all loops of the outer part.
+    fn trimmed(&self, var: StageVar) -> Option<&'c Transform> {
+        let t = self.producer(var)?;
+        let Transform::Split { outer, inner, .. } = t else { return None };
+        if *inner != var || self.cut(t) != Cut::Guard {
+            return None;
+        }
+        let position = |v: StageVar| self.plan.loops.iter().position(|l| l.var == v);
+        let mine = position(var)?;
+        let kind = self.plan.loops[mine].kind;
+        let steps = matches!(kind, ForKind::Serial | ForKind::Parallel);
+        let inside = self.leaves(*outer).iter().all(|&l| position(l).is_some_and(|p| p < mine));
+        (steps && inside).then_some(t)
+    }
+
+    /// The loops below `var`.
+    pub(crate) fn leaves(&self, var: StageVar) -> BTreeSet<StageVar> {
+        match self.consumer(var) {
+            None => BTreeSet::from([var]),
+            Some(Transform::Split { outer, inner, .. }) => {
+                let mut all = self.leaves(*outer);
+                all.extend(self.leaves(*inner));
+                all
+            }
+            Some(Transform::Fuse { fused, .. }) => self.leaves(*fused),
+        }
+    }
+
+    /// The tail conditions that loops do not express themselves.
+    pub(crate) fn guards(&self, leaf: &dyn Fn(StageVar) -> Expr) -> Vec<Guard> {
+        let mut guards = Vec::new();
+        for t in &self.plan.transforms {
+            let Transform::Split { var, outer, inner, factor, .. } = t else { continue };
+            let cut = self.cut(t);
+            let skips_all = cut == Cut::Guard;
+            let cond = match cut {
+                Cut::Plain | Cut::Shift => continue,
+                Cut::Guard if self.trimmed(*inner).is_some() => continue,
+                Cut::Guard => {
+                    let last = build::offset(build::add(self.min(*var), self.extent(*var)), -1);
+                    build::le(build::likely(self.value(*var, leaf)), last)
+                }
+                Cut::Blend => {
+                    let o = self.value(*outer, leaf);
+                    let first = build::mul(o.clone(), factor.clone());
+                    build::ge(build::likely(build::add(self.chunk(t, o), self.value(*inner, leaf))), first)
+                }
+            };
+            guards.push(Guard { cond, leaves: self.leaves(*var), skips_all });
+        }
+        guards
+    }
+
+    /// The interval of `var` when the loops of `fixed` stand still and all others run; `leaf` gives their variables.
+    /// With no loop fixed it is the whole region, grown as `cover` says.
+    pub(crate) fn range(
+        &self,
+        var: StageVar,
+        fixed: &BTreeSet<StageVar>,
+        leaf: &dyn Fn(StageVar) -> Expr,
+    ) -> (Expr, Expr) {
+        if self.leaves(var).is_disjoint(fixed) {
+            return self.whole(var);
+        }
+        match self.consumer(var) {
+            None => (leaf(var), leaf(var)),
+            Some(t @ Transform::Split { outer, inner, .. }) => {
+                let (o_min, o_max) = self.range(*outer, fixed, leaf);
+                let (i_min, i_max) = self.range(*inner, fixed, leaf);
+                let base = self.min(var);
+                let first = build::add(build::add(self.chunk(t, o_min), i_min), base.clone());
+                let last = build::add(build::add(self.chunk(t, o_max), i_max), base.clone());
+                if self.cut(t) != Cut::Guard {
+                    return (first, last);
+                }
+                let end = build::offset(build::add(base, self.extent(var)), -1);
+                (first, build::min(build::likely(last), end))
+            }
+            Some(Transform::Fuse { inner, fused, .. }) => {
+                let (f_min, f_max) = self.range(*fused, fixed, leaf);
+                if f_min != f_max {
+                    return self.whole(var);
+                }
+                let n = self.extent(*inner);
+                let part = if var == *inner { build::rem(f_min, n) } else { build::div(f_min, n) };
+                let value = build::add(part, self.min(var));
+                (value.clone(), value)
+            }
+        }
+    }
+
+    /// All values of `var`.
+    fn whole(&self, var: StageVar) -> (Expr, Expr) {
+        let extent = self.cover(var, self.extent(var));
+        let min = self.min(var);
+        (min.clone(), build::offset(build::add(min, extent), -1))
+    }
+}
+
+/// An edge of the region of a stage.
+pub(crate) fn bound(func: FuncId, stage: usize, dim: usize, edge: Edge, at: Scope) -> Expr {
+    build::sym(Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at })
+}
+
+/// `max - min + 1`.
+pub(crate) fn extent_between(min: &Expr, max: &Expr) -> Expr {
+    build::offset(build::sub(max.clone(), min.clone()), 1)
+}
+
+/// `ceil(e / f)` for f > 0.
+pub(crate) fn ceil_div(e: &Expr, f: &Expr) -> Expr {
+    match build::as_int(f) {
+        Some(1) => e.clone(),
+        Some(n) => build::div(build::offset(e.clone(), n - 1), f.clone()),
+        None => build::div(build::offset(build::add(e.clone(), f.clone()), -1), f.clone()),
+    }
+}
+
+/// An inclusive interval of two expressions.
+pub(crate) fn interval((min, max): (Expr, Expr)) -> Interval {
+    Interval { min: Some(min), max: Some(max) }
+}
+
+/// Every variant of a stage that has loops: specialisations first, the general case last.
+pub(crate) fn variants(plan: &StagePlan) -> Vec<&StagePlan> {
+    let mut list: Vec<&StagePlan> = plan.variants.iter().flat_map(|(_, p)| variants(p)).collect();
+    if plan.fail.is_none() {
+        list.push(plan);
+    }
+    list
+}

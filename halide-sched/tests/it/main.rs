@@ -1,0 +1,4 @@
+//! Tests of scheduling and lowering.
+
+mod lowering;
+mod matrix;

@@ -1,0 +1,86 @@
+//! One pipeline under one schedule through every stage that can run, against the interpreter.
+
+use halide_core::Pipeline;
+use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::interp::{self, Inputs};
+use halide_sched::ir::eval::{self, EvalError};
+use halide_sched::ir::{Fault, Program};
+use halide_sched::lower::{LowerOptions, lower, lower_to_bounded};
+use halide_sched::schedule::Schedule;
+use halide_sched::target::{Arch, Target};
+
+pub(crate) const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20 };
+
+/// A small deterministic generator (splitmix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+/// A buffer of random bits (floats: of random values in -1..1).
+pub(crate) fn random_image(ty: halide_core::types::ScalarType, region: &Region, seed: u64) -> AnyBuffer {
+    let mut random = Random(seed);
+    let mut image = AnyBuffer::with_region(ty, region).unwrap();
+    for at in region.coords() {
+        let bits = random.next();
+        let value = if ty.is_float() {
+            halide_core::value::Scalar::float(ty, (bits as i32) as f64 / 2f64.powi(31))
+        } else {
+            halide_core::value::Scalar::from_bits(ty, bits)
+        };
+        image.set(&at, value).unwrap();
+    }
+    image
+}
+
+/// Compares engines on one output region. Inputs are named and as large as they are given.
+pub(crate) fn check(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuffer)], region: &Region) {
+    let parsed: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
+    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|errors| {
+        let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
+        panic!("{schedule}\n{}", text.join("\n"))
+    });
+    let regions = vec![region.clone(); pipeline.outputs.len()];
+    let inputs = images.iter().fold(Inputs::new(), |all, (name, image)| all.image(*name, image.clone()));
+    let expected = interp::run(pipeline, &inputs, &regions).unwrap();
+    let bound: Vec<AnyBuffer> = pipeline
+        .images
+        .iter()
+        .map(|i| images.iter().find(|(name, _)| *name == i.name).expect("every image is given").1.clone())
+        .collect();
+    for exact_tails in [false, true] {
+        let options = LowerOptions { exact_tails, ..Default::default() };
+        let bounded = lower_to_bounded(&plan, &options).unwrap().program;
+        let last = lower(&plan, &options).unwrap().program;
+        for program in [bounded, last] {
+            let mut outputs: Vec<AnyBuffer> =
+                expected.iter().map(|e| AnyBuffer::with_region(e.ty(), &e.region()).unwrap()).collect();
+            match eval::run(&program, &[], &bound, &mut outputs) {
+                Ok(_) => {}
+                Err(e) if !exact_tails && is_for_another_variant(&program, &e) => continue,
+                Err(e) => panic!("{schedule}\nexact {exact_tails} {region:?}\n{e}\n{program}"),
+            }
+            for (got, want) in outputs.iter().zip(&expected) {
+                if let Some((at, a, b)) = got.first_difference(want) {
+                    panic!("{schedule}\nexact {exact_tails} {region:?}: at {at:?} {a} is not {b}\n{program}");
+                }
+            }
+        }
+    }
+}
+
+fn is_for_another_variant(program: &Program, e: &EvalError) -> bool {
+    match e {
+        EvalError::Fault { fault, .. } => {
+            matches!(program.faults[*fault], Fault::NotThisVariant | Fault::InputTooSmall { .. })
+        }
+        _ => false,
+    }
+}
