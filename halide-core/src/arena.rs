@@ -14,6 +14,7 @@ use crate::rdom::RDomBody;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
 
@@ -191,6 +192,50 @@ pub(crate) fn operands(kind: &Kind, out: &mut Vec<Expr>) {
         Kind::Call(_, args) => out.extend(args),
         Kind::RVar(..) | Kind::Undefined(_) => {}
         other => children(other, out),
+    }
+}
+
+/// Calls `visit` with every node below `roots`, each once, in reading order; it may add expressions to visit.
+/// Uses a stack of its own: expressions may be deep.
+pub(crate) fn walk(roots: &[Expr], mut visit: impl FnMut(Expr, &Kind, &mut Vec<Expr>)) {
+    let mut seen = HashSet::new();
+    let mut todo: Vec<Expr> = roots.iter().rev().copied().collect();
+    let mut below = Vec::new();
+    while let Some(e) = todo.pop() {
+        if !seen.insert(e.key()) {
+            continue;
+        }
+        let node = node(e);
+        visit(e, &node.kind, &mut below);
+        operands(&node.kind, &mut below);
+        todo.extend(below.drain(..).rev());
+    }
+}
+
+/// The node's kind with each operand replaced.
+pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind {
+    let mut all = |args: Vec<Expr>| args.into_iter().map(&mut f).collect::<Vec<_>>();
+    match kind {
+        Kind::Math(op, args) => Kind::Math(op, all(args)),
+        Kind::Call(body, args) => Kind::Call(body, all(args)),
+        Kind::Image(body, args) => Kind::Image(body, all(args)),
+        Kind::Tuple(args) => Kind::Tuple(all(args)),
+        Kind::Poison(error, args) => Kind::Poison(error, all(args)),
+        Kind::Unary(op, a) => Kind::Unary(op, f(a)),
+        Kind::Cast(a) => Kind::Cast(f(a)),
+        Kind::SaturatingCast(a) => Kind::SaturatingCast(f(a)),
+        Kind::Reinterpret(a) => Kind::Reinterpret(f(a)),
+        Kind::Likely(a) => Kind::Likely(f(a)),
+        Kind::Element(a, i) => Kind::Element(f(a), i),
+        Kind::Binary(op, a, b) => Kind::Binary(op, f(a), f(b)),
+        Kind::Select(c, a, b) => Kind::Select(f(c), f(a), f(b)),
+        leaf @ (Kind::Const(_)
+        | Kind::Literal(_)
+        | Kind::Var(_)
+        | Kind::RVar(..)
+        | Kind::Param(_)
+        | Kind::ImageDim(..)
+        | Kind::Undefined(_)) => leaf,
     }
 }
 

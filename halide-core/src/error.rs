@@ -83,6 +83,7 @@ pub enum AlgorithmErrorKind {
     ParamRange { param: String, what: String },
     ParamConflict { param: String },
     NoRDom { reduction: &'static str },
+    ManyRDoms { reduction: &'static str, first: String, second: String },
     BoundaryDims { name: String, dims: usize, given: usize },
     NoOutputs,
 }
@@ -169,6 +170,9 @@ impl AlgorithmErrorKind {
             WhereAfterUse { rdom } => format!("`where_` on `{rdom}` after a definition used it"),
             ParamRange { param, what } => format!("`{param}`: {what}"),
             ParamConflict { param } => format!("two parameters are called `{param}` and differ"),
+            ManyRDoms { reduction, first, second } => {
+                format!("`{reduction}` of an expression with variables of two domains, `{first}` and `{second}`")
+            }
             NoRDom { reduction } => format!("`{reduction}` of an expression without a reduction variable"),
             BoundaryDims { name, dims, given } => {
                 format!("`{name}` has {dims} dimensions but bounds for {given} are given")
@@ -196,6 +200,7 @@ impl AlgorithmErrorKind {
             ImpureSelfRead { .. } => "use an RDom for that dimension: it runs in order".into(),
             UsedBeforeDefined { .. } => "write all its definitions first".into(),
             WhereAfterUse { .. } => "call `where_` right after `RDom::new`".into(),
+            ManyRDoms { reduction, first, .. } => format!("say which one: `{reduction}_over(&{first}, ...)`"),
             NoRDom { .. } => "use an RDom's variable in the expression".into(),
             _ => return None,
         })

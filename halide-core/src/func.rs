@@ -48,6 +48,15 @@ pub(crate) struct Def {
 }
 
 impl FuncBody {
+    /// A Func that no user's handle names, with its pure definition.
+    pub(crate) fn anonymous(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Rc<FuncBody> {
+        let defs = RefCell::new(vec![Def { args, value, at }]);
+        Rc::new(FuncBody { name: name.into(), at, defs, open: Cell::new(false) })
+    }
+    /// Adds a definition.
+    pub(crate) fn define(&self, args: Vec<Expr>, value: Expr, at: Location) {
+        self.defs.borrow_mut().push(Def { args, value, at });
+    }
     pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
         for def in self.defs.borrow().iter() {
             out.extend(&def.args);

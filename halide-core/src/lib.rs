@@ -17,6 +17,7 @@ pub mod param;
 pub mod pipeline;
 pub mod print;
 pub mod rdom;
+pub mod reduce;
 pub mod types;
 pub mod value;
 pub mod var;

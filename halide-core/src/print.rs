@@ -253,6 +253,7 @@ fn call(name: String, args: &[ExprId]) -> Vec<Task> {
 fn constant(value: Scalar) -> String {
     match value.ty() {
         ScalarType::I32 | ScalarType::Bool => value.to_string(),
+        ty if ty.is_float() && !value.as_f64().is_finite() => format!("{ty}({value})"),
         ty => format!("{value}{ty}"),
     }
 }

@@ -110,6 +110,9 @@ impl RDom {
         RDom { x, y, z, w, handle }
     }
 
+    pub(crate) fn body(&self) -> &Rc<RDomBody> {
+        &self.handle.body
+    }
     /// The name.
     pub fn name(&self) -> &str {
         &self.handle.body.name

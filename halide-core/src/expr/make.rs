@@ -9,7 +9,7 @@ use crate::value::{self, Scalar};
 use std::rc::Rc;
 
 /// The scalar type of a node, or the poisoned node that stands for what uses it.
-fn scalar(e: Expr, operator: &str, at: Location) -> Result<ScalarType, Expr> {
+pub(crate) fn scalar(e: Expr, operator: &str, at: Location) -> Result<ScalarType, Expr> {
     match arena::node(e).ty {
         Ty::One(ty) => Ok(ty),
         Ty::Many(types) => {
@@ -204,7 +204,7 @@ pub(crate) fn unary(op: UnOp, a: Expr, at: Location) -> Expr {
 }
 
 /// `if c { a } else { b }`, both evaluated.
-pub(super) fn select(c: Expr, a: Expr, b: Expr, at: Location) -> Expr {
+pub(crate) fn select(c: Expr, a: Expr, b: Expr, at: Location) -> Expr {
     let made = || {
         let ct = scalar(c, "select", at)?;
         if ct != ScalarType::Bool {
@@ -271,7 +271,7 @@ pub(super) fn likely(a: Expr, at: Location) -> Expr {
 }
 
 /// A tuple value.
-pub(super) fn tuple(values: Vec<Expr>, at: Location) -> Expr {
+pub(crate) fn tuple(values: Vec<Expr>, at: Location) -> Expr {
     let mut types = Vec::new();
     let mut fixed = Vec::new();
     for v in values {
@@ -290,7 +290,7 @@ pub(super) fn tuple(values: Vec<Expr>, at: Location) -> Expr {
 }
 
 /// One element of a tuple value; a scalar is its own element 0.
-pub(super) fn element(e: Expr, i: usize, at: Location) -> Expr {
+pub(crate) fn element(e: Expr, i: usize, at: Location) -> Expr {
     let node = arena::node(e);
     match (&node.ty, node.kind) {
         (Ty::Many(types), kind) if i < types.len() => match kind {

@@ -7,7 +7,7 @@ mod operators;
 
 pub use crate::arena::Expr;
 pub use functions::*;
-pub(crate) use make::{as_type, binary, check_coords, unary};
+pub(crate) use make::{as_type, binary, check_coords, element, scalar, select as select_at, tuple as tuple_at, unary};
 
 use crate::arena::{self, Kind, Literal, Ty};
 use crate::error::Location;

@@ -135,27 +135,17 @@ fn make_unique(name: &mut String, taken: &mut HashSet<String>) {
 
 /// The Funcs that a Func's definitions call, itself left out; the last is to be visited first.
 fn producers(body: &Rc<FuncBody>) -> Vec<Rc<FuncBody>> {
-    let mut todo = Vec::new();
-    body.exprs(&mut todo);
-    todo.reverse();
+    let mut roots = Vec::new();
+    body.exprs(&mut roots);
     let mut seen = HashSet::new();
     let mut found: Vec<Rc<FuncBody>> = Vec::new();
-    while let Some(e) = todo.pop() {
-        if !seen.insert(e.key()) {
-            continue;
+    arena::walk(&roots, |_, kind, more| match kind {
+        Kind::Call(callee, _) if !Rc::ptr_eq(callee, body) && seen.insert(address(callee)) => {
+            found.push(callee.clone())
         }
-        let node = arena::node(e);
-        if let Kind::Call(callee, _) = &node.kind
-            && !Rc::ptr_eq(callee, body)
-            && !found.iter().any(|f| Rc::ptr_eq(f, callee))
-        {
-            found.push(callee.clone());
-        }
-        if let Kind::RVar(domain, _) = &node.kind {
-            domain.exprs(&mut todo);
-        }
-        arena::operands(&node.kind, &mut todo);
-    }
+        Kind::RVar(domain, _) => domain.exprs(more),
+        _ => {}
+    });
     found.reverse();
     found
 }

@@ -4,3 +4,4 @@ mod define;
 mod interp;
 mod local_laplacian;
 mod print;
+mod reduce;
