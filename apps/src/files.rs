@@ -2,7 +2,7 @@
 //!
 //! A file appears whole or not at all: it is written beside its place under another name and then moved there.
 
-use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, pnm::PnmEncoder, tiff::TiffEncoder};
+use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
 use image::{ColorType, DynamicImage, ImageDecoder, ImageReader, Limits};
 use std::ffi::OsStr;
 use std::fmt;
@@ -151,9 +151,25 @@ impl Output {
             Format::Png => image.write_with_encoder(PngEncoder::new(writer)),
             Format::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(writer, JPEG_QUALITY)),
             Format::Tiff => image.write_with_encoder(TiffEncoder::new(writer)),
-            Format::Pnm => image.write_with_encoder(PnmEncoder::new(writer)),
+            Format::Pnm => write_pnm(&image, writer),
         }
     }
+}
+
+/// Grey as PGM, colour as PPM. The `image` crate's encoder knows these for 8 bits only.
+fn write_pnm(image: &DynamicImage, writer: &mut impl Write) -> image::ImageResult<()> {
+    let color = image.color();
+    let deep = color.bytes_per_pixel() > color.channel_count();
+    let (kind, largest) = (if color.has_color() { 6 } else { 5 }, if deep { 65535 } else { 255 });
+    write!(writer, "P{kind}\n{} {}\n{largest}\n", image.width(), image.height())?;
+    let mut bytes = image.as_bytes().to_vec();
+    if deep {
+        for sample in bytes.chunks_exact_mut(2) {
+            let value = u16::from_ne_bytes([sample[0], sample[1]]);
+            sample.copy_from_slice(&value.to_be_bytes());
+        }
+    }
+    Ok(writer.write_all(&bytes)?)
 }
 
 /// The image with the channels and depth that a format holds.
@@ -215,6 +231,13 @@ mod tests {
         read(&path).unwrap()
     }
 
+    fn header(image: &DynamicImage, name: &str) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        Output::new(&path).unwrap().write(image).unwrap();
+        std::fs::read(path).unwrap()
+    }
+
     #[test]
     fn lossless_formats_keep_every_pixel() {
         for image in kinds() {
@@ -225,6 +248,7 @@ mod tests {
             }
             if !alpha {
                 assert_eq!(round_trip(&image, "a.pnm"), image, "{:?}", image.color());
+                assert!(header(&image, "a.pnm").starts_with(if color { b"P6" } else { b"P5" }));
             }
         }
     }

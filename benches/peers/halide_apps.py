@@ -46,9 +46,9 @@ class Blur:
             blur_y.vectorize(x, lanes)
             blur_x.store_at(blur_y, y).compute_at(blur_y, yi).vectorize(x, lanes).unroll(y)
         elif schedule == "tiles":
-            # 640-wide columns of 128 lines, blur_x sliding down them in the first cache.
-            blur_y.tile(x, y, xo, yo, xi, yi, 640, 128).parallel(yo).vectorize(xi, lanes)
-            blur_x.store_at(blur_y, xo).compute_at(blur_y, yi).vectorize(x, lanes)
+            # Tiles of 256 x 32, each with its own 258 x 34 part of blur_x.
+            blur_y.tile(x, y, xo, yo, xi, yi, 256, 32).parallel(yo).vectorize(xi, lanes)
+            blur_x.compute_at(blur_y, xo).vectorize(x, lanes)
         return blur_y, image
 
 
@@ -85,7 +85,7 @@ class LocalLaplacian:
         gray[x, y] = hl.f32(0.299) * floating[x, y, 0] + hl.f32(0.587) * floating[x, y, 1] + hl.f32(0.114) * floating[x, y, 2]
 
         g = [hl.Func(f"g{j}") for j in range(top + 1)]
-        level = hl.f32(k) * (1.0 / hl.f32(levels - 1))
+        level = hl.f32(k) / hl.f32(levels - 1)
         index = hl.clamp(hl.i32(gray[x, y] * hl.f32(levels - 1) * 256.0), 0, (levels - 1) * 256)
         g[0][x, y, k] = beta * (gray[x, y] - level) + level + remap[index - 256 * k]
         down_y = [None] * (top + 1)

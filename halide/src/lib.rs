@@ -1,6 +1,13 @@
 //! Image and array pipelines in Rust: algorithms and schedules as values, compiled in milliseconds.
 
+pub mod call;
+pub mod compile;
+pub mod error;
+pub mod host;
 #[cfg(feature = "image")]
 pub mod image;
+pub mod prelude;
 
-pub use halide_core::buffer;
+pub use error::Error;
+pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, types, value, vars};
+pub use halide_sched::{ir, plan, schedule, target};

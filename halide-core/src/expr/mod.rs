@@ -127,6 +127,13 @@ impl<T: IntoExpr> Coords for &[T] {
     }
 }
 
+impl<T: IntoExpr> Coords for Vec<T> {
+    #[track_caller]
+    fn coords(self) -> Vec<Expr> {
+        self.as_slice().coords()
+    }
+}
+
 impl<T: IntoExpr> Coords for &Vec<T> {
     #[track_caller]
     fn coords(self) -> Vec<Expr> {

@@ -1,0 +1,125 @@
+//! The command line as a value.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
+#[derive(Debug, Parser)]
+#[command(name = "halide", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the apps, their schedules and parameters, and this machine
+    List {
+        /// Print one JSON array of {app, schedules, params} and nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run an app on an image: without one, on the photograph that comes with halide
+    Run(RunArgs),
+    /// Time and check every schedule of an app
+    Compare(CompareArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// Which app; `halide list` names them
+    pub(crate) app: String,
+    /// The image to read and the image to write (out/APP.png when neither is named). With --random, only the one to write
+    #[arg(value_names = ["IN", "OUT"], num_args = 0..=2)]
+    pub(crate) files: Vec<PathBuf>,
+    /// A schedule of the app by name, or a file with one; the app's best one by default
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) schedule: Option<String>,
+    /// What runs the pipeline
+    #[arg(long, value_enum, default_value_t = Backend::Interp)]
+    pub(crate) backend: Backend,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+    /// Time N runs after warm-up: min, median, megapixels per second
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) bench: Option<u32>,
+    /// Also run the reference interpreter on parts of the image and compare
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print what was compiled; runs nothing unless asked to
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) print: Option<Print>,
+    /// Say what slid, folded and vectorized, and what did not and why; runs nothing unless asked to
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// Which app; `halide list` names them
+    pub(crate) app: String,
+    /// The image to read; the photograph that comes with halide by default
+    #[arg(value_name = "IN")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+    /// Time N runs of each schedule
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) bench: u32,
+    /// Print one JSON array and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `run` and `compare` share.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CommonArgs {
+    /// How many threads parallel loops may use; all cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// A parameter of the app; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub(crate) params: Vec<(String, String)>,
+    /// The output size of a synthetic input [default with --random: 1536x1024]
+    #[arg(long, value_name = "WxH", value_parser = size, allow_hyphen_values = true)]
+    pub(crate) size: Option<(i64, i64)>,
+    /// Run on random values from SEED instead of an image [default with --size: 0]
+    #[arg(long, value_name = "SEED")]
+    pub(crate) random: Option<u64>,
+}
+
+impl CommonArgs {
+    /// The size and seed of a synthetic input, if one is asked for.
+    pub(crate) fn synthetic(&self) -> Option<((i64, i64), u64)> {
+        let asked = self.size.is_some() || self.random.is_some();
+        asked.then(|| (self.size.unwrap_or((1536, 1024)), self.random.unwrap_or(0)))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Backend {
+    /// The reference interpreter: slow, and right by definition
+    Interp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Print {
+    /// The schedule in full
+    Schedule,
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err("expected NAME=VALUE".to_string()),
+    }
+}
+
+fn size(text: &str) -> Result<(i64, i64), String> {
+    let number = |t: &str| t.parse::<i64>().map_err(|_| "expected WxH, for example 1536x1024".to_string());
+    let (width, height) = text.split_once(['x', 'X']).ok_or("expected WxH, for example 1536x1024")?;
+    Ok((number(width)?, number(height)?))
+}

@@ -1,0 +1,158 @@
+//! What the commands share: finding apps and schedules, inputs, timing, progress.
+
+use crate::Failure;
+use crate::args::{Backend, CommonArgs};
+use halide::prelude::*;
+use halide::schedule::{Directive, FloatMode, Verb, closest};
+use halide_apps::app::{self, App};
+use halide_apps::files;
+use halide_apps::job::{Job, Params, Source};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::Path;
+use std::time::Instant;
+
+/// The photograph that comes with halide.
+const SAMPLE: &[u8] = include_bytes!("../../../assets/raccoon.jpg");
+const SAMPLE_NAME: &str = "the sample photograph";
+
+/// The app called `name`.
+pub(crate) fn find_app(name: &str) -> Result<&'static App, Failure> {
+    let names = || app::APPS.iter().map(|a| a.name);
+    app::find(name).ok_or_else(|| {
+        Failure(match closest(name, names()) {
+            Some(near) => format!("there is no app `{name}`; did you mean `{near}`?"),
+            None => format!("there is no app `{name}`; there are {}", names().collect::<Vec<_>>().join(", ")),
+        })
+    })
+}
+
+/// A schedule of the app by name, or from a file.
+pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> {
+    if let Some(schedule) = app.schedule(name) {
+        return schedule.parse().map_err(|e| Failure(format!("schedule `{name}`:\n{e}")));
+    }
+    let path = Path::new(name);
+    let looks_like_a_file = path.components().count() > 1 || path.extension().is_some();
+    match std::fs::read_to_string(path) {
+        Ok(text) => Schedule::parse(&text, "schedule").map_err(|e| Failure(format!("{name}:\n{e}"))),
+        Err(error) if looks_like_a_file => Err(Failure(format!("{name}: {error}"))),
+        Err(_) => {
+            let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
+            let hint = match closest(name, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has {}", names.join(", ")),
+            };
+            Err(Failure(format!("app `{}` has no schedule `{name}`, and there is no such file; {hint}", app.name)))
+        }
+    }
+}
+
+/// The app at work on what was asked for: random values, the image in a file, or the sample.
+pub(crate) fn job(app: &'static App, common: &CommonArgs, input: Option<&Path>) -> Result<Job, Failure> {
+    let source = match (common.synthetic(), input) {
+        (Some(((width, height), seed)), _) => {
+            if width < 1 || height < 1 {
+                return Err(Failure(format!("--size {width}x{height}: width and height must be at least 1")));
+            }
+            Source::Random { seed, width, height }
+        }
+        (None, Some(path)) => Source::Image(files::read(path)?),
+        (None, None) => Source::Image(files::decode(SAMPLE, Path::new(SAMPLE_NAME))?),
+    };
+    Ok(Job::new(app, source)?)
+}
+
+/// A schedule compiled, and how long that took in ms.
+pub(crate) fn compile(job: &Job, schedule: &Schedule, backend: Backend) -> Result<(Compiled, f64), Failure> {
+    let engine = match backend {
+        Backend::Interp => Engine::Interp,
+    };
+    let start = Instant::now();
+    let compiled = job.pipeline.compile_on(engine, schedule, &Target::host())?;
+    Ok((compiled, milliseconds(start)))
+}
+
+/// Timed runs of one compiled schedule.
+pub(crate) struct Timing {
+    /// Each run in ms, fastest first.
+    pub(crate) sorted: Vec<f64>,
+    /// The most memory that intermediate values took, in bytes.
+    pub(crate) peak_bytes: u64,
+}
+
+impl Timing {
+    pub(crate) fn min(&self) -> f64 {
+        self.sorted[0]
+    }
+    pub(crate) fn median(&self) -> f64 {
+        let n = self.sorted.len();
+        (self.sorted[(n - 1) / 2] + self.sorted[n / 2]) / 2.0
+    }
+}
+
+/// What is run, over and over.
+pub(crate) struct Bench<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) compiled: &'a Compiled,
+    pub(crate) params: &'a Params,
+    pub(crate) threads: Option<usize>,
+}
+
+impl Bench<'_> {
+    /// One run as warm-up if `runs` is more than one, then `runs` timed ones.
+    pub(crate) fn time(
+        &self,
+        runs: u32,
+        outputs: &mut [Buffer<u16>],
+        progress: &ProgressBar,
+    ) -> Result<Timing, Failure> {
+        if runs > 1 {
+            self.job.run(self.compiled, self.params, self.threads, outputs)?;
+        }
+        let mut timing = Timing { sorted: Vec::new(), peak_bytes: 0 };
+        for _ in 0..runs {
+            let start = Instant::now();
+            let stats = self.job.run(self.compiled, self.params, self.threads, outputs)?;
+            timing.sorted.push(milliseconds(start));
+            timing.peak_bytes = timing.peak_bytes.max(stats.peak_bytes);
+            progress.inc(1);
+        }
+        timing.sorted.sort_by(f64::total_cmp);
+        Ok(timing)
+    }
+}
+
+/// A bar for `steps` steps on a terminal; nothing in a pipe.
+pub(crate) fn progress(steps: u64, what: &str) -> ProgressBar {
+    let bar = ProgressBar::new(steps).with_message(what.to_string());
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// What runs pipelines, in words.
+pub(crate) fn device() -> String {
+    let target = Target::host();
+    format!("{} CPU, {}-bit vectors, {} threads", std::env::consts::ARCH, target.vector_bits, target.threads)
+}
+
+/// How many threads a run may use.
+pub(crate) fn threads(common: &CommonArgs) -> u32 {
+    common.threads.map_or(Target::host().threads, u32::from)
+}
+
+/// How far a result may be from the interpreter's: not at all, unless the schedule lets floats be treated loosely.
+pub(crate) fn tolerance(schedule: &Schedule) -> u16 {
+    let loose = |d: &Directive| matches!(d.verb, Verb::Float(mode) if mode != FloatMode::Strict);
+    u16::from(schedule.directives().iter().any(loose))
+}
+
+/// Megapixels of output per second.
+pub(crate) fn mpix_per_s(size: (i64, i64), ms: f64) -> f64 {
+    size.0 as f64 * size.1 as f64 / 1e3 / ms.max(1e-6)
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}

@@ -1,0 +1,53 @@
+//! `halide list`: what there is to run, and on what.
+
+use crate::Failure;
+use crate::common::device;
+use halide::prelude::*;
+use halide_apps::app::{APPS, App, Edges};
+use halide_apps::params::describe;
+use serde_json::{Value, json};
+
+/// Prints the apps with their schedules and parameters.
+pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        let apps = APPS.iter().map(app_json).collect::<Result<Vec<Value>, Failure>>()?;
+        println!("{}", Value::Array(apps));
+        return Ok(());
+    }
+    for app in APPS {
+        println!("{}: {}", app.name, app.about);
+        let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
+        println!("    schedules  {}", names.join(", "));
+        let pipeline = (app.pipeline)(Edges::Repeat)?;
+        for param in pipeline.params.iter() {
+            println!("    parameter  {}", describe(param));
+        }
+        println!("    input      an image, --random values, or the photograph that comes with halide");
+    }
+    println!("device: {}", device());
+    Ok(())
+}
+
+fn app_json(app: &App) -> Result<Value, Failure> {
+    let pipeline = (app.pipeline)(Edges::Repeat)?;
+    let params: Vec<Value> = pipeline
+        .params
+        .iter()
+        .map(|p| {
+            json!({"name": p.name, "type": p.ty.name(), "default": number(p.default),
+                   "min": number(p.min), "max": number(p.max)})
+        })
+        .collect();
+    let schedules: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
+    Ok(json!({"app": app.name, "schedules": schedules, "params": params}))
+}
+
+fn number(value: Option<Scalar>) -> Value {
+    match value {
+        None => Value::Null,
+        Some(v) if v.ty() == Bool => json!(v.as_bool()),
+        Some(v) if v.ty().is_float() => v.to_string().parse::<f64>().map_or(Value::Null, |f| json!(f)),
+        Some(v) if v.ty() == U64 => json!(v.as_u64()),
+        Some(v) => json!(v.as_i64()),
+    }
+}

@@ -1,0 +1,158 @@
+//! `halide run`: one app, one schedule, one image.
+
+use crate::Failure;
+use crate::args::{Backend, RunArgs};
+use crate::common::{self, Bench, Timing, mpix_per_s};
+use crate::report;
+use halide::prelude::*;
+use halide_apps::files::Output;
+use halide_apps::job::Job;
+use halide_apps::params;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Runs the app and writes, prints, times or checks what was asked for.
+pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let app = common::find_app(&args.app)?;
+    let (input, output) = files(args)?;
+    let schedule_name = args.schedule.as_deref().unwrap_or(app.schedules[0].name);
+    let schedule = common::find_schedule(app, schedule_name)?;
+    let output = output.as_deref().map(Output::new).transpose()?;
+    let job = common::job(app, &args.common, input.as_deref())?;
+    let params = params::resolve(&job.pipeline, &args.common.params).map_err(Failure)?;
+    let (compiled, compile_ms) = common::compile(&job, &schedule, args.backend)?;
+    if args.print.is_some() || args.explain {
+        let text = report::describe(&compiled, &schedule, args.print, args.explain)?;
+        if args.json {
+            println!("{}", json!({"app": app.name, "schedule": schedule_name, "text": text}));
+        } else {
+            println!("{}", text.trim_end());
+        }
+        if only_describes(args) {
+            return Ok(());
+        }
+    }
+
+    let threads = args.common.threads.map(usize::from);
+    let mut outputs = job.outputs()?;
+    let bench = Bench { job: &job, compiled: &compiled, params: &params, threads };
+    let runs = args.bench.unwrap_or(1);
+    let progress = common::progress(u64::from(runs), app.name);
+    let timing = bench.time(runs, &mut outputs, &progress)?;
+    progress.finish_and_clear();
+    let checked = match args.check {
+        true => {
+            let (reference, _) = common::compile(&job, &schedule, Backend::Interp)?;
+            Some(job.check(&reference, &params, &outputs)?)
+        }
+        false => None,
+    };
+    if let Some(output) = &output {
+        output.write(&job.image(&outputs)?)?;
+    }
+    let written = output.as_ref().map(Output::path);
+    let result = Outcome { job: &job, schedule: schedule_name, compile_ms, timing, checked, written };
+    result.print(args)?;
+    result.verdict(&schedule)
+}
+
+/// What is known after the runs.
+struct Outcome<'a> {
+    job: &'a Job,
+    schedule: &'a str,
+    compile_ms: f64,
+    timing: Timing,
+    checked: Option<u16>,
+    written: Option<&'a Path>,
+}
+
+impl Outcome<'_> {
+    fn print(&self, args: &RunArgs) -> Result<(), Failure> {
+        let (width, height) = self.job.size;
+        let (min, median) = (self.timing.min(), self.timing.median());
+        let speed = mpix_per_s(self.job.size, median);
+        if args.json {
+            if !(args.print.is_some() || args.explain) {
+                println!("{}", self.json(args));
+            }
+            return Ok(());
+        }
+        let name = self.job.app.name;
+        println!("{name} with schedule `{}`, {width}x{height}: compiled in {:.2} ms", self.schedule, self.compile_ms);
+        match args.bench {
+            Some(runs) => println!("{runs} runs: min {min:.3} ms, median {median:.3} ms, {speed:.1} Mpix/s"),
+            None => println!("one run: {median:.3} ms, {speed:.1} Mpix/s"),
+        }
+        if let Some(largest) = self.checked {
+            println!("differs from the interpreter by {largest} at most");
+        }
+        if let Some(path) = self.written {
+            println!("wrote {}", path.display());
+        }
+        Ok(())
+    }
+
+    fn json(&self, args: &RunArgs) -> Value {
+        let (width, height) = self.job.size;
+        let backend = format!("{:?}", args.backend).to_lowercase();
+        json!({
+            "app": self.job.app.name,
+            "schedule": self.schedule,
+            "backend": backend,
+            "device": common::device(),
+            "threads": common::threads(&args.common),
+            "size": [width, height],
+            "compile_ms": self.compile_ms,
+            "runs": self.timing.sorted.len(),
+            "min_ms": self.timing.min(),
+            "median_ms": self.timing.median(),
+            "mpix_per_s": mpix_per_s(self.job.size, self.timing.median()),
+            "checked": self.checked,
+            "peak_mb": self.timing.peak_bytes as f64 / 1e6,
+            "output": self.written.map(|p| p.display().to_string()),
+        })
+    }
+
+    /// A result that the schedule does not allow to differ, and does, is a failure.
+    fn verdict(&self, schedule: &Schedule) -> Result<(), Failure> {
+        match self.checked {
+            Some(largest) if largest > common::tolerance(schedule) => {
+                Err(Failure(format!("the result differs from the interpreter's by {largest}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where to read from and write to.
+fn files(args: &RunArgs) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
+    let (input, output) = match &args.files[..] {
+        [] => (None, None),
+        [output] if args.common.synthetic().is_some() => (None, Some(output.clone())),
+        [input] => (Some(input.clone()), None),
+        [_, _, ..] if args.common.synthetic().is_some() => {
+            let text = "with --random or --size there is no image to read; name the one to write, or none";
+            crate::usage_error(text)
+        }
+        [input, output, ..] => (Some(input.clone()), Some(output.clone())),
+    };
+    let to_write = output.is_none() && args.bench.is_none() && !args.check && !args.json && !describes(args);
+    if !to_write || args.common.synthetic().is_some() {
+        return Ok((input, output));
+    }
+    let folder = Path::new("out");
+    std::fs::create_dir_all(folder).map_err(|e| {
+        Failure(format!("{}: {e}\nname the file to write: halide run {} IN OUT", folder.display(), args.app))
+    })?;
+    Ok((input, Some(folder.join(format!("{}.png", args.app)))))
+}
+
+fn describes(args: &RunArgs) -> bool {
+    args.print.is_some() || args.explain
+}
+
+/// Whether nothing but a description was asked for.
+fn only_describes(args: &RunArgs) -> bool {
+    let writes = args.files.len() == if args.common.synthetic().is_some() { 1 } else { 2 };
+    args.bench.is_none() && !args.check && !writes
+}

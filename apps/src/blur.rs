@@ -1,0 +1,37 @@
+//! A 3x3 box blur of 16-bit values in two passes: the smallest pipeline in which the schedule matters.
+
+use crate::app::{App, Channels, Edges, Levels, schedules};
+use halide::prelude::*;
+
+/// The app.
+pub const APP: App = App {
+    name: "blur",
+    about: "3x3 box blur of u16 values in two passes",
+    channels: Channels::Each,
+    levels: Levels::AsStored,
+    schedules: schedules![
+        "blur": columns, strips, tiles, sliding_window, full_fusion, breadth_first, root
+    ],
+    pipeline,
+    input_extents: |width, height| vec![width + 2, height + 2],
+};
+
+/// The algorithm. Sums wrap: values above 21845 overflow 16 bits.
+pub fn pipeline(edges: Edges) -> Result<Pipeline, AlgorithmErrors> {
+    let (x, y) = vars!(x, y);
+    let input = ImageParam::new("input", U16, 2);
+    let image = match edges {
+        Edges::Repeat => repeat_edge(&input),
+        Edges::Inside => {
+            let mut inside = Func::new("inside");
+            inside[(x, y)] = input[(x, y)];
+            inside
+        }
+    };
+
+    let (mut blur_x, mut blur_y) = (Func::new("blur_x"), Func::new("blur_y"));
+    blur_x[(x, y)] = (image[(x, y)] + image[(x + 1, y)] + image[(x + 2, y)]) / 3;
+    blur_y[(x, y)] = (blur_x[(x, y)] + blur_x[(x, y + 1)] + blur_x[(x, y + 2)]) / 3;
+
+    Pipeline::new([&blur_y])
+}

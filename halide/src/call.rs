@@ -1,0 +1,141 @@
+//! One run of a compiled pipeline: what goes in, and where the results go.
+
+use crate::compile::Compiled;
+use crate::error::Error;
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Coordinate, Region};
+use halide_core::interp::{Inputs, RunError};
+use halide_core::value::{Element, Scalar};
+use halide_core::{ImageParam, Param};
+
+/// A run that is being prepared. Made by [`Compiled::inputs`]; ends with one of the `realize` methods, which check
+/// everything that was given before anything is written.
+#[derive(Clone, Debug)]
+pub struct Call<'c> {
+    compiled: &'c Compiled,
+    inputs: Inputs,
+    threads: Option<usize>,
+}
+
+/// What a run took.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct RunStats {
+    /// The most memory that intermediate values took at one time, in bytes. 0 from the interpreter, which does not say.
+    pub peak_bytes: u64,
+}
+
+impl<'c> Call<'c> {
+    pub(crate) fn new(compiled: &'c Compiled) -> Call<'c> {
+        Call { compiled, inputs: Inputs::new(), threads: None }
+    }
+
+    /// Gives an input image. The buffer is shared, not copied.
+    pub fn image(self, image: &ImageParam, buffer: impl Into<AnyBuffer>) -> Call<'c> {
+        self.image_named(image.name(), buffer)
+    }
+    /// Gives the input image called `name`.
+    pub fn image_named(mut self, name: &str, buffer: impl Into<AnyBuffer>) -> Call<'c> {
+        self.inputs = self.inputs.image(name, buffer);
+        self
+    }
+    /// Gives a scalar parameter.
+    pub fn param<T: Element>(self, param: &Param<T>, value: T) -> Call<'c>
+    where
+        Scalar: From<T>,
+    {
+        self.param_named(&param.name(), value)
+    }
+    /// Gives the scalar parameter called `name`; the value must be of its type.
+    pub fn param_named(mut self, name: &str, value: impl Into<Scalar>) -> Call<'c> {
+        self.inputs = self.inputs.param(name, value);
+        self
+    }
+    /// How many threads parallel loops may use, at least 1; by default as many as the target has.
+    pub fn threads(mut self, threads: usize) -> Call<'c> {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Computes the one output from coordinate 0 on, with these extents.
+    pub fn realize<T: Element, C: Coordinate>(self, extents: impl AsRef<[C]>) -> Result<Buffer<T>, Error> {
+        self.realize_region(&Region::of_extents(extents))
+    }
+    /// Computes a region of the one output.
+    pub fn realize_region<T: Element>(self, region: &Region) -> Result<Buffer<T>, Error> {
+        let mut outputs = self.realize_all(std::slice::from_ref(region))?;
+        let found = outputs.len();
+        match outputs.pop() {
+            Some(output) if found == 1 => self.compiled.output_error(0, output.typed()),
+            _ => Err(RunError::OutputCount { expected: found, found: 1 }.into()),
+        }
+    }
+    /// Computes a region of each output: one buffer per tuple element of each, in order.
+    pub fn realize_all(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
+        let funcs = self.compiled.outputs();
+        if regions.len() != funcs.len() {
+            return Err(RunError::OutputCount { expected: funcs.len(), found: regions.len() }.into());
+        }
+        let mut buffers = Vec::new();
+        for (i, (func, region)) in funcs.iter().zip(regions).enumerate() {
+            for &ty in &func.types {
+                let dims = check_dims(func.dims(), region.dims());
+                let made = dims.and_then(|()| AnyBuffer::with_region(ty, region));
+                buffers.push(self.compiled.output_error(i, made)?);
+            }
+        }
+        let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
+        self.realize_all_into(&mut views)?;
+        drop(views);
+        Ok(buffers)
+    }
+    /// Computes the one output for all coordinates of `output`, in place.
+    pub fn realize_into<T: Element>(&self, output: BufferMut<'_, T>) -> Result<RunStats, Error> {
+        self.realize_all_into(&mut [output.into_any()])
+    }
+    /// Computes the outputs for all coordinates of the views, in place: one view per tuple element of each output.
+    pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
+        self.check_outputs(outputs)?;
+        self.compiled.run(&self.inputs, outputs, self.threads)
+    }
+
+    fn check_outputs(&self, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {
+        let funcs = self.compiled.outputs();
+        let expected = funcs.iter().map(|f| f.types.len()).sum();
+        if outputs.len() != expected {
+            return Err(RunError::OutputCount { expected, found: outputs.len() }.into());
+        }
+        let mut rest = outputs;
+        for (i, func) in funcs.iter().enumerate() {
+            let (own, others) = rest.split_at(func.types.len());
+            for (view, &expected) in own.iter().zip(&func.types) {
+                self.compiled.output_error(i, check_view(view, own, expected, func.dims()))?;
+            }
+            rest = others;
+        }
+        Ok(())
+    }
+}
+
+/// A view has the type and dimensions of its output, and the region of the other tuple elements.
+fn check_view(
+    view: &AnyBufferMut<'_>,
+    own: &[AnyBufferMut<'_>],
+    expected: halide_core::types::ScalarType,
+    dims: usize,
+) -> Result<(), BufferError> {
+    check_dims(dims, view.dims().len())?;
+    if view.ty() != expected {
+        return Err(BufferError::WrongType { expected, found: view.ty() });
+    }
+    let (region, first) = (view.region(), own[0].region());
+    for (dim, (a, b)) in region.spans().iter().zip(first.spans()).enumerate() {
+        if a != b {
+            let (min, extent, buffer_min, buffer_extent) = (b.min, b.extent, a.min, a.extent);
+            return Err(BufferError::Outside { dim, min, extent, buffer_min, buffer_extent });
+        }
+    }
+    Ok(())
+}
+
+fn check_dims(expected: usize, found: usize) -> Result<(), BufferError> {
+    if expected == found { Ok(()) } else { Err(BufferError::WrongDims { expected, found }) }
+}

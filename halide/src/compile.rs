@@ -1,0 +1,120 @@
+//! From a pipeline and a schedule to something that runs.
+
+use crate::call::{Call, RunStats};
+use crate::error::Error;
+use halide_core::Pipeline;
+use halide_core::buffer::{AnyBufferMut, BufferError};
+use halide_core::interp::{self, Inputs, RunError};
+use halide_core::pipeline::FuncDef;
+use halide_sched::plan::{self, Plan};
+use halide_sched::schedule::Schedule;
+use halide_sched::target::Target;
+use std::fmt;
+use std::sync::Arc;
+
+/// Compiling, as a method of [`Pipeline`]. In the prelude.
+pub trait Compile {
+    /// Compiles the pipeline under a schedule for a machine. All that is wrong with the schedule comes back at once.
+    fn compile(&self, schedule: &Schedule, target: &Target) -> Result<Compiled, Error> {
+        self.compile_on(Engine::default(), schedule, target)
+    }
+    /// As `compile`, for one of the engines.
+    fn compile_on(&self, engine: Engine, schedule: &Schedule, target: &Target) -> Result<Compiled, Error>;
+}
+
+impl Compile for Pipeline {
+    fn compile_on(&self, engine: Engine, schedule: &Schedule, target: &Target) -> Result<Compiled, Error> {
+        let plan = plan::resolve(self, schedule, target).map_err(Error::Schedule)?;
+        let parts = Parts { pipeline: self.clone(), plan, engine };
+        Ok(Compiled { parts: Arc::new(parts) })
+    }
+}
+
+/// What runs a pipeline. All give the same results, bit for bit (unless the schedule lets floats be reordered).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Engine {
+    /// The reference interpreter, which takes no heed of the schedule beyond checking it. Slow; right by definition.
+    Interp,
+}
+
+impl Default for Engine {
+    /// The fastest there is.
+    fn default() -> Engine {
+        Engine::Interp
+    }
+}
+
+/// A compiled pipeline: cheap to clone, callable from many threads at once.
+#[derive(Clone)]
+pub struct Compiled {
+    parts: Arc<Parts>,
+}
+
+struct Parts {
+    pipeline: Pipeline,
+    plan: Plan,
+    engine: Engine,
+}
+
+impl Compiled {
+    /// Begins a run.
+    pub fn inputs(&self) -> Call<'_> {
+        Call::new(self)
+    }
+    /// The pipeline that was compiled.
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.parts.pipeline
+    }
+    /// What the schedule came to.
+    pub fn plan(&self) -> &Plan {
+        &self.parts.plan
+    }
+    /// What runs it.
+    pub fn engine(&self) -> Engine {
+        self.parts.engine
+    }
+
+    /// The output Funcs in order.
+    pub(crate) fn outputs(&self) -> Vec<&FuncDef> {
+        let pipeline = &self.parts.pipeline;
+        pipeline.outputs.iter().map(|f| &pipeline.funcs[*f]).collect()
+    }
+    /// Says of which output a buffer error is.
+    pub(crate) fn output_error<T>(&self, output: usize, result: Result<T, BufferError>) -> Result<T, Error> {
+        result.map_err(|error| {
+            let func = self.outputs().get(output).map_or(String::new(), |f| f.name.clone());
+            RunError::Output { func, error }.into()
+        })
+    }
+    /// Runs with outputs that fit the pipeline.
+    pub(crate) fn run(
+        &self,
+        inputs: &Inputs,
+        outputs: &mut [AnyBufferMut<'_>],
+        threads: Option<usize>,
+    ) -> Result<RunStats, Error> {
+        let _ = threads;
+        interpret(&self.parts.pipeline, inputs, outputs)
+    }
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outputs: Vec<&str> = self.outputs().iter().map(|f| f.name.as_str()).collect();
+        write!(f, "Compiled({} for {:?})", outputs.join(", "), self.parts.engine)
+    }
+}
+
+fn interpret(pipeline: &Pipeline, inputs: &Inputs, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
+    let mut regions = Vec::new();
+    let mut next = 0;
+    for func in &pipeline.outputs {
+        regions.push(outputs[next].region());
+        next += pipeline.funcs[*func].types.len();
+    }
+    let results = interp::run(pipeline, inputs, &regions)?;
+    for (output, result) in outputs.iter_mut().zip(&results) {
+        output.copy_from(result)?;
+    }
+    Ok(RunStats::default())
+}

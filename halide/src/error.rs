@@ -1,0 +1,72 @@
+//! Everything that can go wrong between an algorithm and its pixels, as one type for `?`.
+
+use halide_core::buffer::BufferError;
+use halide_core::error::AlgorithmErrors;
+use halide_core::interp::RunError;
+use halide_sched::plan::ScheduleError;
+use halide_sched::schedule::ParseErrors;
+use std::fmt;
+
+/// What went wrong. The text names each problem with its place, the reason, and what would do.
+#[derive(Clone, Debug)]
+pub enum Error {
+    /// The algorithm has mistakes: all of them.
+    Algorithm(AlgorithmErrors),
+    /// The text of a schedule cannot be read.
+    Parse(ParseErrors),
+    /// The schedule does not suit the pipeline: all reasons.
+    Schedule(Vec<ScheduleError>),
+    /// A call gave wrong inputs or asked for an impossible output.
+    Run(RunError),
+    /// A buffer is no image.
+    #[cfg(feature = "image")]
+    Image(crate::image::ImageError),
+    /// A buffer could not be made or viewed.
+    Buffer(BufferError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Algorithm(errors) => errors.fmt(f),
+            Error::Parse(errors) => errors.fmt(f),
+            Error::Schedule(errors) => lines(f, errors),
+            Error::Run(error) => error.fmt(f),
+            #[cfg(feature = "image")]
+            Error::Image(error) => error.fmt(f),
+            Error::Buffer(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn lines<E: fmt::Display>(f: &mut fmt::Formatter<'_>, errors: &[E]) -> fmt::Result {
+    for (i, error) in errors.iter().enumerate() {
+        let line = if i == 0 { "" } else { "\n" };
+        write!(f, "{line}{error}")?;
+    }
+    Ok(())
+}
+
+macro_rules! from {
+    ($($ty:ty: $variant:ident;)*) => {$(
+        impl From<$ty> for Error {
+            fn from(error: $ty) -> Error {
+                Error::$variant(error)
+            }
+        }
+    )*};
+}
+
+from! {
+    AlgorithmErrors: Algorithm;
+    ParseErrors: Parse;
+    RunError: Run;
+    BufferError: Buffer;
+}
+
+#[cfg(feature = "image")]
+from! {
+    crate::image::ImageError: Image;
+}

@@ -1,0 +1,17 @@
+//! What most programs need: `use halide::prelude::*;`.
+
+pub use crate::call::Call;
+pub use crate::compile::{Compile, Compiled, Engine};
+pub use crate::error::Error;
+pub use crate::host::Host;
+#[cfg(feature = "image")]
+pub use crate::image::BufferImage;
+pub use halide_core::boundary::*;
+pub use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferMut, Region};
+pub use halide_core::error::AlgorithmErrors;
+pub use halide_core::expr::*;
+pub use halide_core::types::ScalarType::{self, *};
+pub use halide_core::value::Scalar;
+pub use halide_core::{Coords, Expr, Func, ImageParam, IntoExpr, Param, Pipeline, RDom, RVar, Var, vars};
+pub use halide_sched::schedule::{Schedule, Tail};
+pub use halide_sched::target::Target;
