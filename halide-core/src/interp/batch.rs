@@ -6,67 +6,14 @@
 //! computed" (forwards) go on until the results are known or something was requested.
 
 use super::lanes;
+use super::mask::Mask;
 use super::program::{Op, Program, Reg};
+use super::read::{Site, Source};
 use super::store::{Points, Store};
 use super::{Bound, RunError};
-use crate::buffer::AnyBuffer;
 use crate::ids::{FuncId, IdVec};
 use crate::pipeline::PipelineData;
 use std::collections::BTreeMap;
-use std::ops::Range;
-
-/// The most lanes of a batch.
-pub(super) const LANES: usize = 256;
-
-/// A set of lanes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Mask([u64; LANES / 64]);
-
-impl Mask {
-    pub(super) const NONE: Mask = Mask([0; LANES / 64]);
-
-    /// The lanes of a range.
-    pub(super) fn range(lanes: Range<usize>) -> Mask {
-        let below = |n: usize, word: usize| match n.saturating_sub(word * 64) {
-            64.. => u64::MAX,
-            bits => (1u64 << bits) - 1,
-        };
-        Mask(std::array::from_fn(|w| below(lanes.end, w) & !below(lanes.start, w)))
-    }
-    pub(super) fn contains(self, lane: usize) -> bool {
-        self.0[lane / 64] >> (lane % 64) & 1 == 1
-    }
-    pub(super) fn and(self, other: Mask) -> Mask {
-        Mask(std::array::from_fn(|w| self.0[w] & other.0[w]))
-    }
-    pub(super) fn or(self, other: Mask) -> Mask {
-        Mask(std::array::from_fn(|w| self.0[w] | other.0[w]))
-    }
-    pub(super) fn minus(self, other: Mask) -> Mask {
-        Mask(std::array::from_fn(|w| self.0[w] & !other.0[w]))
-    }
-    pub(super) fn is_empty(self) -> bool {
-        self == Mask::NONE
-    }
-    fn insert(&mut self, lane: usize) {
-        self.0[lane / 64] |= 1 << (lane % 64);
-    }
-    /// The lanes, ascending.
-    pub(super) fn lanes(self) -> impl Iterator<Item = usize> {
-        (0..LANES).filter(move |lane| self.contains(*lane))
-    }
-    /// From the first to the last lane.
-    fn span(self) -> Range<usize> {
-        let first = self.0.iter().position(|w| *w != 0);
-        let last = self.0.iter().rposition(|w| *w != 0);
-        match (first, last) {
-            (Some(f), Some(l)) => {
-                f * 64 + self.0[f].trailing_zeros() as usize..l * 64 + 64 - self.0[l].leading_zeros() as usize
-            }
-            _ => 0..0,
-        }
-    }
-}
 
 /// Points whose values somebody needs: of a Func, with so many stages applied.
 pub(super) type Requests = BTreeMap<(FuncId, u16), Points>;
@@ -87,8 +34,18 @@ pub(super) struct Batch {
     vars: Vec<Vec<i32>>,
     /// Per dimension of the reduction domain.
     rvars: Vec<Vec<i32>>,
-    values: Vec<Vec<u64>>,
+    /// Registers one after the other, a value per lane.
+    values: Vec<u64>,
     known: Vec<Mask>,
+}
+
+/// One operation to be computed, where it is needed and not known.
+struct Step<'a> {
+    program: &'a Program,
+    world: &'a World<'a>,
+    now: Mask,
+    reg: Reg,
+    todo: Mask,
 }
 
 impl Batch {
@@ -97,7 +54,10 @@ impl Batch {
     }
     /// The bits of a register in a lane.
     pub(super) fn value(&self, reg: Reg, lane: usize) -> u64 {
-        self.values[reg][lane]
+        self.register(reg)[lane]
+    }
+    fn register(&self, reg: Reg) -> &[u64] {
+        &self.values[reg * self.lanes..(reg + 1) * self.lanes]
     }
     pub(super) fn known(&self, reg: Reg) -> Mask {
         self.known[reg]
@@ -119,9 +79,8 @@ impl Batch {
         requests: &mut Requests,
     ) -> Result<bool, RunError> {
         if self.values.is_empty() {
-            // Also of what may never be needed: a select copies the arm chosen and looks at both.
-            self.values.resize_with(program.ops.len(), || vec![0; self.lanes]);
-            self.known.resize(program.ops.len(), Mask::NONE);
+            self.values = vec![0; program.ops.len() * self.lanes];
+            self.known = vec![Mask::NONE; program.ops.len()];
         }
         loop {
             if self.is_complete(program, now) {
@@ -129,17 +88,17 @@ impl Batch {
             }
             let needed = self.needed(program);
             let before = self.known.clone();
-            for (reg, op) in program.ops.iter().enumerate() {
+            for reg in 0..program.ops.len() {
                 let todo = needed[reg].minus(self.known[reg]);
                 if !todo.is_empty() {
-                    self.step(program, world, now, requests, reg, op, todo)?;
+                    self.step(&Step { program, world, now, reg, todo }, requests)?;
                 }
             }
             if !requests.is_empty() {
                 return Ok(false);
             }
             if self.known == before {
-                return Err(self.malformed(world, "evaluation makes no progress"));
+                return Err(self.site(world).malformed("evaluation makes no progress"));
             }
         }
     }
@@ -195,8 +154,9 @@ impl Batch {
     /// The lanes of `mask` in which the truth value `reg` is known to be `side`.
     fn lanes_where(&self, mask: Mask, reg: Reg, side: bool) -> Mask {
         let (mut out, candidates) = (Mask::NONE, mask.and(self.known[reg]));
+        let values = self.register(reg);
         for lane in candidates.span() {
-            if candidates.contains(lane) && (self.values[reg][lane] != 0) == side {
+            if candidates.contains(lane) && (values[lane] != 0) == side {
                 out.insert(lane);
             }
         }
@@ -204,41 +164,35 @@ impl Batch {
     }
 
     /// Computes one operation where it is needed and its operands are known.
-    #[allow(clippy::too_many_arguments)]
-    fn step(
-        &mut self,
-        program: &Program,
-        world: &World,
-        now: Mask,
-        requests: &mut Requests,
-        reg: Reg,
-        op: &Op,
-        todo: Mask,
-    ) -> Result<(), RunError> {
-        let mut out = std::mem::take(&mut self.values[reg]);
+    fn step(&mut self, step: &Step, requests: &mut Requests) -> Result<(), RunError> {
+        let Step { program, world, now, reg, todo } = *step;
+        let op = &program.ops[reg];
         let ready = todo.and(self.operands_known(program, op, todo));
+        let place = self.site(world);
+        // Operands have smaller registers.
+        let (operands, rest) = self.values.split_at_mut(reg * self.lanes);
+        let out = &mut rest[..self.lanes];
+        let lanes = self.lanes;
+        let operand = |r: Reg| &operands[r * lanes..(r + 1) * lanes];
         let known = match op {
-            Op::Var { dim, index } => fill(&mut out, ready, &self.vars[*dim], *index),
-            Op::RVar { dim, index } => fill(&mut out, ready, &self.rvars[*dim], *index),
-            Op::Image { image, args } => self.read_image(world, &mut out, ready, *image, args)?,
+            Op::Var { dim, index } => fill(out, ready, &self.vars[*dim], *index),
+            Op::RVar { dim, index } => fill(out, ready, &self.rvars[*dim], *index),
+            Op::Image { image, args } => place.read_image(*image, &columns(args, operand), out, ready)?,
             Op::Call { func, element, args } => {
                 let stages = world.pipeline.funcs[*func].stages.len() as u16;
-                self.read_func(world, &mut out, ready, (*func, stages), *element, args, ready, requests)?
+                let from = Source { func: *func, stages, element: *element, readable: ready };
+                place.read_func(from, &columns(args, operand), out, ready, requests)?
             }
             Op::SelfCall { element, args } => {
-                let wanted = (self.func, self.stage as u16);
-                self.read_func(world, &mut out, ready, wanted, *element, args, ready.and(now), requests)?
+                let readable = ready.and(now);
+                let from = Source { func: self.func, stages: self.stage as u16, element: *element, readable };
+                place.read_func(from, &columns(args, operand), out, ready, requests)?
             }
-            _ => {
-                let reg = |r: Reg| self.values[r].as_slice();
-                let overflow = lanes::compute(op, reg, &mut out, ready.span(), |lane| ready.contains(lane));
-                if overflow.is_some() {
-                    return Err(self.overflow(world));
-                }
-                ready
-            }
+            _ => match lanes::compute(op, operand, out, ready.span(), |lane| ready.contains(lane)) {
+                Some(_) => return Err(place.overflow()),
+                None => ready,
+            },
         };
-        self.values[reg] = out;
         self.known[reg] = self.known[reg].or(known);
         Ok(())
     }
@@ -262,81 +216,13 @@ impl Batch {
         }
     }
 
-    fn read_image(
-        &self,
-        world: &World,
-        out: &mut [u64],
-        ready: Mask,
-        image: crate::ids::ImageId,
-        args: &[Reg],
-    ) -> Result<Mask, RunError> {
-        let buffer: &AnyBuffer = &world.bound.images[image];
-        let mut at = vec![0i64; args.len()];
-        for lane in ready.span().filter(|lane| ready.contains(*lane)) {
-            for (c, arg) in at.iter_mut().zip(args) {
-                *c = self.values[*arg][lane] as i64;
-            }
-            match buffer.get(&at) {
-                Some(value) => out[lane] = value.bits(),
-                None => return Err(self.outside(world, image, &at)),
-            }
-        }
-        Ok(ready)
+    pub(super) fn site<'a>(&self, world: &'a World<'a>) -> Site<'a> {
+        Site { world, func: self.func, stage: self.stage }
     }
+}
 
-    /// Reads the known values, and requests the others. `readable` are the lanes in which a value may be read now.
-    #[allow(clippy::too_many_arguments)]
-    fn read_func(
-        &self,
-        world: &World,
-        out: &mut [u64],
-        ready: Mask,
-        (func, stages): (FuncId, u16),
-        element: usize,
-        args: &[Reg],
-        readable: Mask,
-        requests: &mut Requests,
-    ) -> Result<Mask, RunError> {
-        let (store, mut known) = (&world.stores[func], Mask::NONE);
-        let mut at = vec![0i32; args.len()];
-        for lane in ready.span().filter(|lane| ready.contains(*lane)) {
-            for (c, arg) in at.iter_mut().zip(args) {
-                *c = i32::try_from(self.values[*arg][lane] as i64).map_err(|_| self.overflow(world))?;
-            }
-            match store.find(&at).filter(|place| store.applied_at(*place) >= stages) {
-                Some(place) if readable.contains(lane) => {
-                    out[lane] = store.value(place, element);
-                    known.insert(lane);
-                }
-                Some(_) => {}
-                None => {
-                    let points = requests.entry((func, stages)).or_insert_with(|| Points::new(at.len()));
-                    points.push(at.iter().copied());
-                }
-            }
-        }
-        Ok(known)
-    }
-
-    fn outside(&self, world: &World, image: crate::ids::ImageId, at: &[i64]) -> RunError {
-        let buffer = &world.bound.images[image];
-        let dim = buffer.dims().iter().zip(at).position(|(d, c)| !d.span().contains(*c)).unwrap_or(0);
-        RunError::ReadOutside {
-            func: world.pipeline.funcs[self.func].name.clone(),
-            image: world.pipeline.images[image].name.clone(),
-            dim,
-            at: at.get(dim).copied().unwrap_or(0),
-            min: buffer.min(dim),
-            extent: buffer.extent(dim),
-        }
-    }
-    pub(super) fn overflow(&self, world: &World) -> RunError {
-        RunError::IndexOverflow { func: world.pipeline.funcs[self.func].name.clone(), stage: self.stage }
-    }
-    fn malformed(&self, world: &World, reason: &str) -> RunError {
-        let func = world.pipeline.funcs[self.func].name.clone();
-        RunError::Malformed { func, stage: self.stage, reason: reason.to_string() }
-    }
+fn columns<'a>(args: &[Reg], operand: impl Fn(Reg) -> &'a [u64]) -> Vec<&'a [u64]> {
+    args.iter().map(|a| operand(*a)).collect()
 }
 
 fn fill(out: &mut [u64], ready: Mask, coordinates: &[i32], index: bool) -> Mask {

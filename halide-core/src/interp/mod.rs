@@ -9,7 +9,9 @@ mod batch;
 mod error;
 mod inputs;
 mod lanes;
+mod mask;
 mod program;
+mod read;
 mod realize;
 mod store;
 #[cfg(test)]
@@ -69,7 +71,7 @@ fn fill(
     while coords.peek().is_some() {
         let mut points = Points::new(def.dims());
         for at in coords.by_ref().take(DEMAND) {
-            points.push(at);
+            points.push(&at);
         }
         realizer.realize(func, points.clone())?;
         for i in 0..points.len() {

@@ -11,7 +11,8 @@
 //! with the stages before its own applied. Runs for different keys are independent and become lanes; so do several
 //! points of the reduction domain, of which only what does not read the Func itself is evaluated ahead of its turn.
 
-use super::batch::{Batch, LANES, Mask, Requests, World};
+use super::batch::{Batch, Requests, World};
+use super::mask::{LANES, Mask};
 use super::program::{Program, compile};
 use super::store::Points;
 use super::{Bound, RunError};
@@ -122,14 +123,14 @@ impl<'a> Realizer<'a> {
                 let at = d.points.get(d.next);
                 d.next += 1;
                 let place = store.make(at).map_err(|_| no_memory(self.world.pipeline, d.func))?;
-                if store.applied_at(place) > d.stage {
+                if store.applied(place) > d.stage {
                     continue;
                 }
                 // Noted before it is so: whoever could look sooner waits for this demand.
                 store.set_applied(place, d.stage + 1);
                 let key: Box<[i32]> = program.pure_dims.iter().map(|dim| at[*dim]).collect();
                 if whole || started.insert(key.clone()) {
-                    keys.push(key);
+                    keys.push(&key);
                 }
             }
             if keys.len() > 0 {
@@ -231,9 +232,9 @@ fn touch(world: &World, program: &Program, batch: &Batch, requests: &mut Request
     let store = &world.stores[batch.func];
     for lane in known_targets(program, batch).lanes() {
         let at = target(world, program, batch, lane)?;
-        if store.applied(&at) < batch.stage as u16 {
+        if store.find(&at).is_none_or(|place| store.applied(place) < batch.stage as u16) {
             let wanted = (batch.func, batch.stage as u16);
-            requests.entry(wanted).or_insert_with(|| Points::new(at.len())).push(at);
+            requests.entry(wanted).or_insert_with(|| Points::new(at.len())).push(&at);
         }
     }
     Ok(())
@@ -258,7 +259,8 @@ fn known_targets(program: &Program, batch: &Batch) -> Mask {
 }
 
 fn target(world: &World, program: &Program, batch: &Batch, lane: usize) -> Result<Vec<i32>, RunError> {
-    let coordinate = |reg: &usize| i32::try_from(batch.value(*reg, lane) as i64).map_err(|_| batch.overflow(world));
+    let coordinate =
+        |reg: &usize| i32::try_from(batch.value(*reg, lane) as i64).map_err(|_| batch.site(world).overflow());
     program.targets.iter().map(coordinate).collect()
 }
 

@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// The logarithm of the number of points of a page.
 const PAGE_BITS: u32 = 8;
+const PAGE: usize = 1 << PAGE_BITS;
 /// The number of pages that are found without a look into the index.
 const RECENT: usize = 256;
 
@@ -14,27 +15,22 @@ pub(super) struct Store {
     /// A coordinate's low bits, as many as this, are its place within a page.
     bits: Vec<u32>,
     elements: usize,
-    /// Only looked up, never walked, so its order does not matter.
+    /// The pages by their first points. Only looked up, never walked, so its order does not matter.
     index: HashMap<Box<[i32]>, usize, BuildHasherDefault<KeyHasher>>,
-    pages: Vec<Page>,
-    /// Pages found lately, each where [`Store::slot`] puts it.
-    recent: [Cell<usize>; RECENT],
-}
-
-struct Page {
-    key: Box<[i32]>,
-    /// For each point: 0 where nothing is known, else one more than the last stage applied.
-    ready: Vec<u16>,
-    /// Bits of `Scalar`s, points of one element after those of another.
+    /// The first point of each page.
+    corners: Vec<i32>,
+    /// For each point of each page: how many stages have been applied, 0 where nothing is known.
+    applied: Vec<u16>,
+    /// For each point of each page, the bits of its elements.
     values: Vec<u64>,
+    /// The page found last, and pages found lately, each where [`Store::slot`] puts it.
+    last: Cell<usize>,
+    recent: [Cell<usize>; RECENT],
 }
 
 /// Where a point is in a store.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
-    page: usize,
-    point: usize,
-}
+pub(super) struct Place(usize);
 
 /// There was no memory for a page.
 pub(super) struct NoMemory;
@@ -45,73 +41,81 @@ impl Store {
         for i in 0..if dims == 0 { 0 } else { PAGE_BITS as usize } {
             bits[i % dims] += 1;
         }
-        let recent = std::array::from_fn(|_| Cell::new(0));
-        Store { bits, elements, index: HashMap::default(), pages: Vec::new(), recent }
+        Store {
+            bits,
+            elements,
+            index: HashMap::default(),
+            corners: Vec::new(),
+            applied: Vec::new(),
+            values: Vec::new(),
+            last: Cell::new(0),
+            recent: std::array::from_fn(|_| Cell::new(0)),
+        }
     }
     /// The place of a point, if its page exists.
     pub(super) fn find(&self, at: &[i32]) -> Option<Place> {
-        let recent = &self.recent[self.slot(at)];
-        if self.pages.get(recent.get()).is_some_and(|p| self.is_on(p, at)) {
-            return Some(Place { page: recent.get(), point: self.point(at) });
+        if let Some(place) = self.on_page(self.last.get(), at) {
+            return Some(place);
         }
-        let page = *self.index.get(&self.key(at))?;
-        recent.set(page);
-        Some(Place { page, point: self.point(at) })
+        let recent = &self.recent[self.slot(at)];
+        if self.on_page(recent.get(), at).is_none() {
+            recent.set(*self.index.get(&self.corner(at))?);
+        }
+        self.last.set(recent.get());
+        self.on_page(recent.get(), at)
     }
     /// The place of a point; makes its page if need be.
     pub(super) fn make(&mut self, at: &[i32]) -> Result<Place, NoMemory> {
         if let Some(place) = self.find(at) {
             return Ok(place);
         }
-        let points = 1usize << self.bits.iter().sum::<u32>();
-        let key = self.key(at);
-        let page = Page { key: key.clone(), ready: zeros(points)?, values: zeros(points * self.elements)? };
-        self.pages.try_reserve(1).map_err(|_| NoMemory)?;
+        let corner = self.corner(at);
         self.index.try_reserve(1).map_err(|_| NoMemory)?;
-        self.pages.push(page);
-        self.index.insert(key, self.pages.len() - 1);
-        self.recent[self.slot(at)].set(self.pages.len() - 1);
-        Ok(Place { page: self.pages.len() - 1, point: self.point(at) })
+        self.corners.try_reserve(corner.len()).map_err(|_| NoMemory)?;
+        grow(&mut self.applied, PAGE)?;
+        grow(&mut self.values, PAGE * self.elements)?;
+        let page = self.index.len();
+        self.corners.extend(corner.iter());
+        self.index.insert(corner, page);
+        self.recent[self.slot(at)].set(page);
+        self.find(at).ok_or(NoMemory)
     }
     /// How many stages have been applied to a point: 0 if it is unknown.
-    pub(super) fn applied(&self, at: &[i32]) -> u16 {
-        self.find(at).map_or(0, |p| self.pages[p.page].ready[p.point])
+    pub(super) fn applied(&self, place: Place) -> u16 {
+        self.applied[place.0]
     }
     /// Notes how many stages have been applied to a point.
     pub(super) fn set_applied(&mut self, place: Place, stages: u16) {
-        self.pages[place.page].ready[place.point] = stages;
-    }
-    pub(super) fn applied_at(&self, place: Place) -> u16 {
-        self.pages[place.page].ready[place.point]
+        self.applied[place.0] = stages;
     }
     pub(super) fn value(&self, place: Place, element: usize) -> u64 {
-        let page = &self.pages[place.page];
-        page.values[element * page.ready.len() + place.point]
+        self.values[place.0 * self.elements + element]
     }
     pub(super) fn set_value(&mut self, place: Place, element: usize, bits: u64) {
-        let page = &mut self.pages[place.page];
-        let points = page.ready.len();
-        page.values[element * points + place.point] = bits;
+        self.values[place.0 * self.elements + element] = bits;
     }
 
-    /// The coordinates of the page of a point.
-    fn key(&self, at: &[i32]) -> Box<[i32]> {
-        at.iter().zip(&self.bits).map(|(c, b)| c >> b).collect()
+    /// The place of a point if it is on this page.
+    fn on_page(&self, page: usize, at: &[i32]) -> Option<Place> {
+        let (mut point, mut shift) = (0, 0);
+        let corner = self.corners.get(page * at.len()..(page + 1) * at.len())?;
+        for ((c, first), bits) in at.iter().zip(corner).zip(&self.bits) {
+            let inside = c.wrapping_sub(*first) as u32;
+            if inside >> bits != 0 {
+                return None;
+            }
+            point |= (inside as usize) << shift;
+            shift += bits;
+        }
+        (page < self.index.len()).then_some(Place(page * PAGE + point))
+    }
+    /// The first point of the page of a point.
+    fn corner(&self, at: &[i32]) -> Box<[i32]> {
+        at.iter().zip(&self.bits).map(|(c, b)| c >> b << b).collect()
     }
     fn slot(&self, at: &[i32]) -> usize {
         let mix = |h: usize, (c, b): (&i32, &u32)| h.wrapping_mul(5).wrapping_add((c >> b) as usize);
         at.iter().zip(&self.bits).fold(0, mix) % RECENT
-    }
-    fn is_on(&self, page: &Page, at: &[i32]) -> bool {
-        at.iter().zip(&self.bits).zip(&page.key).all(|((c, b), k)| c >> b == *k)
-    }
-    fn point(&self, at: &[i32]) -> usize {
-        let (mut point, mut shift) = (0, 0);
-        for (c, b) in at.iter().zip(&self.bits) {
-            point |= (*c as usize & ((1 << b) - 1)) << shift;
-            shift += b;
-        }
-        point
     }
 }
 
@@ -132,11 +136,10 @@ impl Hasher for KeyHasher {
     }
 }
 
-fn zeros<T: Clone + Default>(count: usize) -> Result<Vec<T>, NoMemory> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(count).map_err(|_| NoMemory)?;
-    all.resize(count, T::default());
-    Ok(all)
+fn grow<T: Clone + Default>(all: &mut Vec<T>, more: usize) -> Result<(), NoMemory> {
+    all.try_reserve(more).map_err(|_| NoMemory)?;
+    all.resize(all.len() + more, T::default());
+    Ok(())
 }
 
 /// A list of points.
@@ -160,8 +163,8 @@ impl Points {
     pub(super) fn get(&self, i: usize) -> &[i32] {
         &self.flat[i * self.dims..(i + 1) * self.dims]
     }
-    pub(super) fn push(&mut self, at: impl IntoIterator<Item = i32>) {
-        self.flat.extend(at);
+    pub(super) fn push(&mut self, at: &[i32]) {
+        self.flat.extend_from_slice(at);
         self.count += 1;
     }
 }

@@ -1,0 +1,96 @@
+//! Reading images, and Funcs as far as they are known.
+
+use super::RunError;
+use super::batch::{Requests, World};
+use super::mask::Mask;
+use super::store::Points;
+use crate::buffer::AnyBuffer;
+use crate::ids::{FuncId, ImageId};
+
+/// The stage that reads, for messages.
+pub(super) struct Site<'a> {
+    pub(super) world: &'a World<'a>,
+    pub(super) func: FuncId,
+    pub(super) stage: usize,
+}
+
+/// What is read of a Func: an element, after so many stages, in the lanes in which it may be read now.
+pub(super) struct Source {
+    pub(super) func: FuncId,
+    pub(super) stages: u16,
+    pub(super) element: usize,
+    pub(super) readable: Mask,
+}
+
+impl Site<'_> {
+    pub(super) fn read_image(
+        &self,
+        image: ImageId,
+        columns: &[&[u64]],
+        out: &mut [u64],
+        ready: Mask,
+    ) -> Result<Mask, RunError> {
+        let buffer: &AnyBuffer = &self.world.bound.images[image];
+        let mut at = vec![0i64; columns.len()];
+        for lane in ready.span().filter(|lane| ready.contains(*lane)) {
+            for (c, column) in at.iter_mut().zip(columns) {
+                *c = column[lane] as i64;
+            }
+            match buffer.get(&at) {
+                Some(value) => out[lane] = value.bits(),
+                None => return Err(self.outside(image, &at)),
+            }
+        }
+        Ok(ready)
+    }
+
+    /// Reads the known values, and requests the others.
+    pub(super) fn read_func(
+        &self,
+        from: Source,
+        columns: &[&[u64]],
+        out: &mut [u64],
+        ready: Mask,
+        requests: &mut Requests,
+    ) -> Result<Mask, RunError> {
+        let (store, mut known) = (&self.world.stores[from.func], Mask::NONE);
+        let mut at = vec![0i32; columns.len()];
+        for lane in ready.span().filter(|lane| ready.contains(*lane)) {
+            for (c, column) in at.iter_mut().zip(columns) {
+                *c = i32::try_from(column[lane] as i64).map_err(|_| self.overflow())?;
+            }
+            match store.find(&at).filter(|place| store.applied(*place) >= from.stages) {
+                Some(place) if from.readable.contains(lane) => {
+                    out[lane] = store.value(place, from.element);
+                    known.insert(lane);
+                }
+                Some(_) => {}
+                None => {
+                    let key = (from.func, from.stages);
+                    requests.entry(key).or_insert_with(|| Points::new(at.len())).push(&at);
+                }
+            }
+        }
+        Ok(known)
+    }
+
+    fn outside(&self, image: ImageId, at: &[i64]) -> RunError {
+        let buffer = &self.world.bound.images[image];
+        let dim = buffer.dims().iter().zip(at).position(|(d, c)| !d.span().contains(*c)).unwrap_or(0);
+        RunError::ReadOutside {
+            func: self.world.pipeline.funcs[self.func].name.clone(),
+            image: self.world.pipeline.images[image].name.clone(),
+            dim,
+            at: at.get(dim).copied().unwrap_or(0),
+            min: buffer.min(dim),
+            extent: buffer.extent(dim),
+        }
+    }
+    pub(super) fn overflow(&self) -> RunError {
+        RunError::IndexOverflow { func: self.world.pipeline.funcs[self.func].name.clone(), stage: self.stage }
+    }
+    pub(super) fn malformed(&self, reason: &str) -> RunError {
+        let func = self.world.pipeline.funcs[self.func].name.clone();
+        RunError::Malformed { func, stage: self.stage, reason: reason.to_string() }
+    }
+}
