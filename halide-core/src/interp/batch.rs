@@ -88,8 +88,8 @@ impl Batch {
             }
             let needed = self.needed(program);
             let before = self.known.clone();
-            for reg in 0..program.ops.len() {
-                let todo = needed[reg].minus(self.known[reg]);
+            for (reg, needed) in needed.iter().enumerate() {
+                let todo = needed.minus(self.known[reg]);
                 if !todo.is_empty() {
                     self.step(&Step { program, world, now, reg, todo }, requests)?;
                 }
