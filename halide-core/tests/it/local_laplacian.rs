@@ -14,9 +14,9 @@ fn downsample(f: &Func, more: &[Var]) -> Func {
     let (x, y) = vars!(x, y);
     let at = |x: Expr, y: Expr| [x, y].into_iter().chain(more.iter().map(|v| v.expr())).collect::<Vec<_>>();
     let (mut rows, mut both) = (Func::new("down_y"), Func::new("down_x"));
-    let tap = |d: i32| f.read(&at(x.expr(), y * 2 + d));
+    let tap = |d: i32| f.read(at(x.expr(), y * 2 + d));
     rows[&at(x.expr(), y.expr())] = (tap(-1) + (tap(0) + tap(1)) * 3.0f32 + tap(2)) / 8.0f32;
-    let tap = |d: i32| rows.read(&at(x * 2 + d, y.expr()));
+    let tap = |d: i32| rows.read(at(x * 2 + d, y.expr()));
     both[&at(x.expr(), y.expr())] = (tap(-1) + (tap(0) + tap(1)) * 3.0f32 + tap(2)) / 8.0f32;
     both
 }
@@ -27,9 +27,9 @@ fn upsample(f: &Func, more: &[Var]) -> Func {
     let at = |x: Expr, y: Expr| [x, y].into_iter().chain(more.iter().map(|v| v.expr())).collect::<Vec<_>>();
     let weight = |c: Var| ((c % 2) * 2 + 1).cast(F32) / 4.0f32;
     let (mut columns, mut both) = (Func::new("up_x"), Func::new("up_y"));
-    let (p, q) = (f.read(&at((x + 1) / 2, y.expr())), f.read(&at((x - 1) / 2, y.expr())));
+    let (p, q) = (f.read(at((x + 1) / 2, y.expr())), f.read(at((x - 1) / 2, y.expr())));
     columns[&at(x.expr(), y.expr())] = lerp(p, q, weight(x));
-    let (p, q) = (columns.read(&at(x.expr(), (y + 1) / 2)), columns.read(&at(x.expr(), (y - 1) / 2)));
+    let (p, q) = (columns.read(at(x.expr(), (y + 1) / 2)), columns.read(at(x.expr(), (y - 1) / 2)));
     both[&at(x.expr(), y.expr())] = lerp(p, q, weight(y));
     both
 }
