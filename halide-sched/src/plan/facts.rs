@@ -44,7 +44,12 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
         for (dim, rvar) in pipeline.rdoms[rdom].dims.iter().enumerate() {
             let kind = Kind::RVar { rdom, dim: dim as u8 };
             let extent = constant(pipeline, rvar.extent);
-            roots.push((unused_name(&rvar.name, &roots), VarOrigin::Reduction { rdom, dim }, kind, extent));
+            roots.push((
+                unused_name(&said_name(pipeline, rdom, &rvar.name), &roots),
+                VarOrigin::Reduction { rdom, dim },
+                kind,
+                extent,
+            ));
         }
     }
     let told_apart = if stage == 0 { BTreeSet::new() } else { determined(pipeline, s, &self_reads(pipeline, func, s)) };
@@ -57,6 +62,22 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
         .collect();
     let order = if stage == 0 { Ok(()) } else { order(pipeline, func, s) };
     Facts { is_update: stage > 0, roots, order }
+}
+
+/// The name that users say for a variable of a domain: freezing numbers domains of one name (`r$1.x`), which a stage,
+/// having one domain, need not be told apart by.
+fn said_name(pipeline: &Pipeline, rdom: RDomId, name: &str) -> String {
+    let domain = &pipeline.rdoms[rdom].name;
+    let base = unnumbered(domain);
+    name.strip_prefix(domain.as_str()).map_or_else(|| name.to_string(), |rest| format!("{base}{rest}"))
+}
+
+/// A name without the number (`$1`) that made it unique.
+pub(super) fn unnumbered(name: &str) -> &str {
+    match name.rsplit_once('$') {
+        Some((base, number)) if !base.is_empty() && number.parse::<u32>().is_ok() => base,
+        _ => name,
+    }
 }
 
 /// `name`, or something like it where another variable of the stage has it.

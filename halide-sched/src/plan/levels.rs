@@ -184,14 +184,17 @@ impl Chooser<'_, '_, '_> {
             return Err(Some(Problem::SiteNotConsumer { func: self.name(func), site: self.name(host) }));
         }
         let draft = &self.drafts[host].stages[stage];
-        if draft.fail.is_none() {
-            draft.find(var)?;
-        }
-        if let Some(condition) = variants_without(draft, var).first() {
+        let var = match draft.find(var) {
+            Ok(position) => draft.name(draft.loops[position].var).to_string(),
+            // The general case never runs.
+            Err(_) if draft.fail.is_some() => var.clone(),
+            Err(problem) => return Err(problem),
+        };
+        if let Some(condition) = variants_without(draft, &var).first() {
             let site = self.stage_name((host, stage));
-            return Err(Some(Problem::SiteNotInVariant { site, var: var.clone(), variant: condition.clone() }));
+            return Err(Some(Problem::SiteNotInVariant { site, var, variant: condition.clone() }));
         }
-        Ok(Level::At { func: host, stage, var: var.clone() })
+        Ok(Level::At { func: host, stage, var })
     }
 
     /// Whether all that a stage computes is computed inside of loop `var` of `host`. `None` if that cannot be said,

@@ -1,7 +1,7 @@
 //! The loops of one definition while directives are applied to them, one after the other.
 
 use super::error::Problem;
-use super::facts::Facts;
+use super::facts::{Facts, unnumbered};
 use super::query;
 use super::tails;
 use crate::ir::{Expr, ForKind};
@@ -131,6 +131,13 @@ impl StageDraft {
         self.loops.iter().position(|l| self.name(l.var) == name)
     }
 
+    /// The position of the loop that a frozen pipeline calls `r$1.x` and a stage `r.x`.
+    fn numbered(&self, name: &str) -> Option<usize> {
+        let (domain, var) = name.split_once('.')?;
+        let unnumbered = unnumbered(domain);
+        if unnumbered == domain { None } else { self.position(&format!("{unnumbered}.{var}")) }
+    }
+
     /// The names of the loops, outermost first.
     pub(super) fn loop_names(&self) -> Vec<String> {
         self.loops.iter().map(|l| self.name(l.var).to_string()).collect()
@@ -153,7 +160,7 @@ impl StageDraft {
 
     /// The position of a loop that a directive names.
     pub(super) fn find(&self, name: &str) -> Applied<usize> {
-        if let Some(position) = self.position(name) {
+        if let Some(position) = self.position(name).or_else(|| self.numbered(name)) {
             return Ok(position);
         }
         if self.broken.contains(name) {

@@ -1,6 +1,7 @@
 //! Schedules as values: an ordered list of directives with a fluent builder and a text form of the same words.
 
 mod build;
+mod condition;
 mod directive;
 mod list;
 mod names;

@@ -1,5 +1,7 @@
 //! What can be given to the builder as the name of a Func, of a stage, or of a loop.
 
+use halide_core::{Func, RDom, RVar, Var};
+
 /// Something that names a Func.
 pub trait FuncName {
     /// The Func's name.
@@ -15,6 +17,12 @@ impl FuncName for str {
 impl FuncName for String {
     fn func_name(&self) -> String {
         self.clone()
+    }
+}
+
+impl FuncName for Func {
+    fn func_name(&self) -> String {
+        self.name().to_string()
     }
 }
 
@@ -81,6 +89,25 @@ impl LoopName for str {
 impl LoopName for String {
     fn loop_name(&self) -> String {
         self.clone()
+    }
+}
+
+impl LoopName for Var {
+    fn loop_name(&self) -> String {
+        self.name()
+    }
+}
+
+impl LoopName for RVar {
+    fn loop_name(&self) -> String {
+        self.name()
+    }
+}
+
+impl LoopName for RDom {
+    /// The first variable of the domain.
+    fn loop_name(&self) -> String {
+        self.x.name()
     }
 }
 

@@ -303,22 +303,23 @@ impl fmt::Display for Condition {
 }
 
 impl fmt::Display for Term {
-    /// Operands that are operations stand in parentheses, unless it is the left one of the same precedence.
+    /// Operands stand in parentheses where they bind less tightly, or on the right only as tightly.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let binds = |t: &Term| match t {
+            Term::Binary(op, ..) => precedence(*op),
+            _ => u8::MAX,
+        };
+        let operand = |f: &mut fmt::Formatter<'_>, t: &Term, least: u8| {
+            if binds(t) < least { write!(f, "({t})") } else { write!(f, "{t}") }
+        };
         match self {
             Term::Const(value) => write!(f, "{value}"),
             Term::Param(name) => write!(f, "{}", NameText(name)),
             Term::Dim(name, field, dim) => write!(f, "{}.{}({dim})", FuncText(name), field_word(*field)),
             Term::Binary(op, a, b) => {
-                let keep = matches!(&**a, Term::Binary(inner, ..) if precedence(*inner) == precedence(*op));
-                match &**a {
-                    Term::Binary(..) if !keep => write!(f, "({a})")?,
-                    _ => write!(f, "{a}")?,
-                }
-                match &**b {
-                    Term::Binary(..) => write!(f, " {op} ({b})"),
-                    _ => write!(f, " {op} {b}"),
-                }
+                operand(f, a, precedence(*op))?;
+                write!(f, " {op} ")?;
+                operand(f, b, precedence(*op) + 1)
             }
         }
     }

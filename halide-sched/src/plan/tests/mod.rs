@@ -1,5 +1,6 @@
 //! Plans of small pipelines as text, and the text of every error.
 
+mod errors;
 mod samples;
 mod show;
 

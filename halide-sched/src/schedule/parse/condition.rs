@@ -13,7 +13,7 @@ enum Operand {
 }
 
 /// How deep parentheses may nest.
-const DEPTH: usize = 64;
+const DEPTH: usize = 256;
 
 /// A condition: alternatives of conjunctions of comparisons.
 pub(super) fn condition(text: &mut Text<'_>) -> Result<Condition, ParseError> {

@@ -62,7 +62,7 @@ fn conditions() {
     check("f: specialize(p = 3)", expect!["f.sched:1:17: expected `)`, found `=`"]);
     check(
         &format!("f: specialize({}p)", "(".repeat(100_000)),
-        expect!["f.sched:1:79: expected a condition with less parentheses, found `(`"],
+        expect!["f.sched:1:271: expected a condition with less parentheses, found `(`"],
     );
 }
 

@@ -1,6 +1,7 @@
 //! The builder and the text form say the same, and every schedule survives being printed and read.
 
 mod errors;
+mod language;
 mod random;
 
 use super::*;
