@@ -1,5 +1,6 @@
 //! From a plan to a program: the table of contents of lowering. One pass, one file, one function.
 
+pub mod bound_small_allocations;
 mod build_nests;
 mod check_arguments;
 pub(crate) mod copy;
@@ -8,17 +9,20 @@ mod error;
 mod facts;
 pub mod flatten_storage;
 mod fold_storage;
+pub mod hoist;
 mod infer_bounds;
 pub mod instrument;
 pub mod interleave;
 pub(crate) mod lanes;
 pub mod outline_tasks;
+pub mod partition_loops;
 mod regions;
 pub mod share;
 mod slide_windows;
 pub(crate) mod terms;
 pub mod trace;
 mod translate;
+pub mod trim_no_ops;
 pub mod uniquify;
 pub mod unroll;
 mod vars;

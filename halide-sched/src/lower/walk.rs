@@ -1,7 +1,8 @@
 //! Walking statements with a context that expressions and statements change alike.
 
 use crate::ir::visit;
-use crate::ir::{Expr, Program, Stmt, build};
+use crate::ir::{Expr, For, Program, Stmt, build};
+use crate::simplify::Facts;
 use std::cell::RefCell;
 
 /// [`visit::map_stmt`] whose two functions share the mutable context `cx`.
@@ -30,4 +31,50 @@ pub(crate) fn any_stmt(s: &Stmt, test: &mut impl FnMut(&Stmt) -> bool) -> bool {
     let mut found = false;
     visit::for_each_stmt(s, |inner| found = found || any_stmt(inner, test));
     found
+}
+
+/// [`map_stmt`] where `facts` of the context learn what holds in nested statements while these are mapped: the values of
+/// names, the ranges of loop variables, and conditions.
+pub(crate) fn map_stmt_under<C>(
+    s: Stmt,
+    cx: &mut C,
+    facts: impl Fn(&mut C) -> &mut Facts,
+    fe: impl Fn(&mut C, &Expr) -> Expr,
+    fs: impl Fn(&mut C, Stmt) -> Stmt,
+) -> Stmt {
+    let nested = |cx: &mut C, learn: &mut dyn FnMut(&mut Facts), s: Stmt| {
+        facts(cx).push_scope();
+        learn(facts(cx));
+        let made = fs(cx, s);
+        facts(cx).pop_scope();
+        made
+    };
+    match s {
+        Stmt::Let { bindings, body } => {
+            facts(cx).push_scope();
+            let mut made = Vec::with_capacity(bindings.len());
+            for (s, e) in bindings {
+                let value = fe(cx, &e);
+                facts(cx).bind_let(s, &value);
+                made.push((s, value));
+            }
+            let body = fs(cx, *body);
+            facts(cx).pop_scope();
+            build::let_in(made, body)
+        }
+        Stmt::For(l) => {
+            let For { id, kind, min, extent, body } = *l;
+            let (min, extent) = (fe(cx, &min), fe(cx, &extent));
+            let body = nested(cx, &mut |facts| facts.bind_loop(id, &min, &extent), body);
+            build::for_loop(id, kind, min, extent, body)
+        }
+        Stmt::If { cond, then, otherwise } => {
+            let cond = fe(cx, &cond);
+            let opposite = build::not(cond.clone());
+            let then = nested(cx, &mut |facts| facts.learn(&cond), *then);
+            let otherwise = nested(cx, &mut |facts| facts.learn(&opposite), *otherwise);
+            build::if_else(cond, then, otherwise)
+        }
+        other => map_stmt(other, cx, fe, fs),
+    }
 }

@@ -1,0 +1,78 @@
+//! Gives small storage a size that is known when compiling.
+//!
+//! Before: `Stage::Bounded`, or `Flat` and later. After: the same stage. An extent of a realization that has a small
+//! constant upper bound is that bound, so that strides are constants and the allocation may live on the stack; an
+//! allocation whose count has a constant upper bound carries it.
+//!
+//! The storage grows to its bound; it is looked for under the ranges of the loops and the values of the names around.
+
+use super::trace::LoweringTrace;
+use super::walk;
+use crate::bounds::constant_difference;
+use crate::ir::{BufferInfo, Expr, Program, Stmt, build};
+use crate::simplify::Facts;
+use halide_core::ids::FuncId;
+
+/// A realization of at most this many bytes gets constant extents.
+const SMALL_BYTES: i64 = 128 << 10;
+/// In a larger one, dimensions of at most this extent do.
+const SMALL_EXTENT: i64 = 64;
+
+/// Bounds the sizes of realizations and allocations by constants. `facts` holds what is known of arguments.
+pub fn bound_small_allocations(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
+    walk::map_body(program, |body, program| statement(&mut Bound { program, facts: facts.clone(), trace }, body))
+}
+
+struct Bound<'p> {
+    program: &'p Program,
+    facts: Facts,
+    trace: &'p mut LoweringTrace,
+}
+
+fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
+    match s {
+        Stmt::Realize { func, bounds, body } => {
+            let bounds = realization(cx, func, bounds);
+            Stmt::Realize { func, bounds, body: Box::new(statement(cx, *body)) }
+        }
+        Stmt::Alloc { buf, count, constant, body } => {
+            let bound = most(cx, &count).map(|n| n.max(0) as u64);
+            let constant = constant.into_iter().chain(bound).min();
+            Stmt::Alloc { buf, count, constant, body: Box::new(statement(cx, *body)) }
+        }
+        other => walk::map_stmt_under(other, cx, |cx| &mut cx.facts, |_, e| e.clone(), statement),
+    }
+}
+
+/// The largest value of an Index expression.
+fn most(cx: &Bound<'_>, e: &Expr) -> Option<i64> {
+    build::as_int(e).or_else(|| constant_difference(e, &build::int(0), &cx.facts, &|_| None).1)
+}
+
+fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> Vec<(Expr, Expr)> {
+    let buffers = &cx.program.func_buffers[func];
+    let info: &BufferInfo = &cx.program.buffers[buffers[0]];
+    let bytes = buffers.iter().map(|b| cx.program.buffers[*b].elem.bytes() as i64).max().unwrap_or(1);
+    let known: Vec<Option<i64>> =
+        (0..info.dims).map(|d| info.fold[d].or_else(|| most(cx, &bounds[d].1)).map(|n| n.max(0))).collect();
+    let total = known.iter().try_fold(bytes, |product, n| product.checked_mul((*n)?));
+    let all = total.is_some_and(|n| n <= SMALL_BYTES);
+    let mut fixed = Vec::new();
+    let made = bounds
+        .into_iter()
+        .enumerate()
+        .map(|(d, (min, extent))| match known[d] {
+            Some(n) if info.fold[d].is_none() && (all || n <= SMALL_EXTENT) => {
+                if build::as_int(&extent).is_none() {
+                    fixed.push(format!("{n} in dimension {d}"));
+                }
+                (min, build::int(n))
+            }
+            _ => (min, extent),
+        })
+        .collect();
+    if !fixed.is_empty() {
+        cx.trace.did(info.name.clone(), format!("stored with a constant extent of {}", fixed.join(", ")));
+    }
+    made
+}
