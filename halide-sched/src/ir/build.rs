@@ -100,8 +100,8 @@ pub fn unary(op: UnOp, a: Expr) -> Expr {
         (UnOp::Abs, Elem::Data(t)) if t.is_signed_int() => Elem::Data(ScalarType::unsigned(t.bits())),
         (_, elem) => elem,
     };
-    if let (UnOp::Neg, Some(v)) = (op, as_int(&a)) {
-        return broadcast(int(-v), a.lanes());
+    if let (UnOp::Neg, Some(v)) = (op, as_int(&a).and_then(i64::checked_neg)) {
+        return broadcast(int(v), a.lanes());
     }
     if let (UnOp::Not, ExprKind::Unary(UnOp::Not, inner)) = (op, a.kind()) {
         return inner.clone();

@@ -3,11 +3,13 @@
 //! Expressions are values without effects; statements form a tree and hold all effects. A [`Program`] carries its
 //! [`Stage`]; `verify` states and checks what holds at each one, `eval` runs a program of any stage from `Bounded` on.
 
+pub mod arbitrary;
 pub mod build;
 pub mod eval;
 mod expr;
 mod fault;
 pub mod intrinsic;
+pub mod parse;
 pub mod print;
 #[cfg(test)]
 pub(crate) mod samples;

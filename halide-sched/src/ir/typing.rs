@@ -42,6 +42,16 @@ pub(super) fn type_name(ty: Type) -> String {
     if ty.lanes == 1 { elem.to_string() } else { format!("{elem}x{}", ty.lanes) }
 }
 
+/// The inverse of [`type_name`].
+pub(super) fn parse_type(text: &str) -> Option<Type> {
+    let (elem, lanes) = match text.rsplit_once('x') {
+        Some((elem, lanes)) => (elem, lanes.parse().ok().filter(|&n: &u16| n > 1)?),
+        None => (text, 1),
+    };
+    let elem = if elem == "int" { Elem::Index } else { Elem::Data(ScalarType::parse(elem)?) };
+    Some(Type { elem, lanes })
+}
+
 fn symbol(s: Sym, claimed: Type) -> Result<Type, String> {
     if matches!(s, Sym::Temp(_)) { Ok(claimed) } else { Ok(Type::INDEX) }
 }

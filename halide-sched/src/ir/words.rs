@@ -129,3 +129,8 @@ pub(super) const MEMORIES: [(&str, Memory); 4] =
 pub(super) fn word<T: PartialEq>(table: &[(&'static str, T)], item: &T) -> Option<&'static str> {
     table.iter().find(|(_, t)| t == item).map(|(w, _)| *w)
 }
+
+/// The item of `word` in `table`.
+pub(super) fn item<T: Copy>(table: &[(&'static str, T)], word: &str) -> Option<T> {
+    table.iter().find(|(w, _)| *w == word).map(|(_, t)| *t)
+}

@@ -23,7 +23,7 @@ impl Printer<'_> {
         }
         self.push("with(");
         for (number, part) in parts.iter().enumerate() {
-            self.push(&format!("%{number} = "));
+            self.push(&format!("${number} = "));
             self.node(part, 0);
             self.push(", ");
             self.locals.insert(part.id(), number);
@@ -36,7 +36,7 @@ impl Printer<'_> {
     /// A node whose surroundings bind with strength `outer`.
     fn node(&mut self, e: &Expr, outer: u8) {
         if let Some(number) = self.locals.get(&e.id()) {
-            return self.push(&format!("%{number}"));
+            return self.push(&format!("${number}"));
         }
         match e.kind() {
             ExprKind::Const(v) => self.push(&scalar_text(*v)),

@@ -8,7 +8,7 @@
 //! Index constants are plain, data constants carry their type: `3`, `3u16`, `1.5f32`, `bits(f32, 0x7fc00000)`.
 //! Calls of a type convert (`u16x8(e)`; `int` is Index), `x8(e)` is a broadcast. The type of a symbol, parameter or
 //! load is written behind it, `t7:u16`, unless a binding or table of the same text tells it. An expression whose
-//! shared parts would blow the text up is written `with(%0 = part, %1 = part, whole)`.
+//! shared parts would blow the text up is written `with($0 = part, $1 = part, whole)`.
 
 mod expr;
 mod program;

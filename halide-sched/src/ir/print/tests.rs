@@ -103,7 +103,7 @@ fn doubling_prints_in_linear_space() {
     }
     let text = e.to_string();
     assert!(text.len() < 20_000, "{}", text.len());
-    assert!(text.starts_with("with(%0 = min(L0 + L1 + L2, L0 + L1 + L3), %1 = min(%0 + L2, %0 + L3), "), "{text}");
+    assert!(text.starts_with("with($0 = min(L0 + L1 + L2, L0 + L1 + L3), $1 = min($0 + L2, $0 + L3), "), "{text}");
     assert!(matches!(e.kind(), ExprKind::Binary(..)));
 }
 

@@ -1,0 +1,218 @@
+//! Whole programs from text.
+
+use super::lexer::Token;
+use super::{Parsed, Parser};
+use crate::ir::sym::{BufId, LoopId, TaskId};
+use crate::ir::words::{MEMORIES, STAGES, item};
+use crate::ir::{BufferInfo, BufferRole, Fault, Memory, Program, Stage, Stmt, Task};
+use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
+
+impl Parser {
+    pub(super) fn program(&mut self) -> Parsed<Program> {
+        self.need_word("program")?;
+        let stage = self.in_table(&STAGES, "a stage")?;
+        let mut p = empty(stage);
+        loop {
+            let word = self.keyword().unwrap_or("").to_string();
+            if word.starts_with("task") {
+                self.task_row(&mut p)?;
+                continue;
+            }
+            if !matches!(
+                word.as_str(),
+                "param" | "buffer" | "image" | "func" | "loop" | "fault" | "counter" | "temps" | "body"
+            ) {
+                return self.expected("a row of a table or `body`");
+            }
+            self.take();
+            match word.as_str() {
+                "param" => self.param_row(&mut p)?,
+                "buffer" => self.buffer_row(&mut p)?,
+                "image" => {
+                    self.row_id::<ImageId>("i", p.image_buffers.len())?;
+                    self.need("=")?;
+                    p.image_buffers.push(BufId(self.id("b")?));
+                }
+                "func" => {
+                    self.row_id::<FuncId>("f", p.func_buffers.len())?;
+                    self.need("=")?;
+                    p.func_buffers.push(self.listed("(", ")", |p| Ok(BufId(p.id("b")?)))?);
+                }
+                "loop" => {
+                    p.loops.push(self.named_row::<LoopId>("L", p.loops.len())?);
+                }
+                "fault" => {
+                    self.row_id::<crate::ir::FaultId>("fault", p.faults.len())?;
+                    self.need("=")?;
+                    p.faults.push(self.fault()?);
+                }
+                "counter" => p.counters.push(self.string()?),
+                "temps" => p.next_temp = self.whole()?,
+                _ => {
+                    p.body = self.body()?;
+                    return Ok(p);
+                }
+            }
+        }
+    }
+
+    fn in_table<T: Copy>(&mut self, table: &[(&'static str, T)], what: &str) -> Parsed<T> {
+        match self.keyword().and_then(|w| item(table, w)) {
+            Some(found) => {
+                self.take();
+                Ok(found)
+            }
+            None => self.expected(what),
+        }
+    }
+
+    /// The id of the next row of a table, in order.
+    fn row_id<I: Id>(&mut self, prefix: &str, rows: usize) -> Parsed<I> {
+        let at = self.next;
+        let n = self.id(prefix)?;
+        if n as usize != rows {
+            self.next = at;
+            return self.expected(&format!("`{prefix}{rows}`, the next row"));
+        }
+        Ok(I::new(rows))
+    }
+
+    /// The next row of a table by name and id: its name.
+    fn named_row<I: Id>(&mut self, prefix: &str, rows: usize) -> Parsed<String> {
+        let name = match self.peek() {
+            Token::Word(w) => w.name.clone(),
+            _ => None,
+        };
+        match name {
+            Some(name) => {
+                self.row_id::<I>(prefix, rows)?;
+                Ok(name)
+            }
+            None => self.expected("a name with an id"),
+        }
+    }
+
+    fn param_row(&mut self, p: &mut Program) -> Parsed<()> {
+        let name = self.named_row::<ParamId>("p", p.params.len())?;
+        self.need(":")?;
+        let ty = self.data_type()?;
+        self.params.push(ty);
+        p.params.push((name, ty));
+        Ok(())
+    }
+
+    fn buffer_row(&mut self, p: &mut Program) -> Parsed<()> {
+        let name = self.named_row::<BufId>("b", p.buffers.len())?;
+        self.need(":")?;
+        let elem = self.data_type()?;
+        self.need_word("dims")?;
+        let dims: u16 = self.whole()?;
+        let dims = dims as usize;
+        let role = if self.eat_word("input") {
+            BufferRole::Input(ImageId(self.id("i")?))
+        } else if self.eat_word("output") {
+            BufferRole::Output(self.whole()?)
+        } else {
+            self.need_word("internal")?;
+            BufferRole::Internal
+        };
+        let mut info = BufferInfo {
+            name,
+            elem,
+            dims,
+            role,
+            order: (0..dims).collect(),
+            align: vec![1; dims],
+            fold: vec![None; dims],
+            unit_stride: None,
+            memory: Memory::Auto,
+        };
+        if self.eat_word("order") {
+            info.order = self.listed("[", "]", |p| p.whole())?;
+        }
+        if self.eat_word("align") {
+            info.align = self.listed("[", "]", |p| p.whole())?;
+        }
+        if self.eat_word("fold") {
+            info.fold = self.listed("[", "]", |p| if p.eat_word("none") { Ok(None) } else { p.whole().map(Some) })?;
+        }
+        if self.eat_word("unit_stride") {
+            info.unit_stride = Some(self.whole()?);
+        }
+        if self.eat_word("memory") {
+            info.memory = self.in_table(&MEMORIES, "a kind of memory")?;
+        }
+        p.buffers.push(info);
+        self.learn(&p.buffers);
+        Ok(())
+    }
+
+    fn fault(&mut self) -> Parsed<Fault> {
+        let word = self.word()?.id;
+        Ok(match word.as_str() {
+            "input_too_small" => {
+                let (buf, dim) = self.buffer_dim()?;
+                Fault::InputTooSmall { buf, dim }
+            }
+            "output_region" => {
+                let (buf, dim) = self.buffer_dim()?;
+                Fault::OutputRegion { buf, dim, reason: self.string()? }
+            }
+            "stride" => {
+                let (buf, dim) = self.buffer_dim()?;
+                Fault::Stride { buf, dim }
+            }
+            "index_overflow" => {
+                let name = self.string()?;
+                self.need_word("dim")?;
+                Fault::IndexOverflow { name, dim: self.whole()? }
+            }
+            "out_of_memory" => Fault::OutOfMemory { buf: BufId(self.id("b")?) },
+            "promise" => Fault::Promise { what: self.string()? },
+            "not_this_variant" => Fault::NotThisVariant,
+            _ => return self.error(format!("there is no fault `{word}`")),
+        })
+    }
+
+    fn buffer_dim(&mut self) -> Parsed<(BufId, usize)> {
+        let buf = BufId(self.id("b")?);
+        self.need_word("dim")?;
+        Ok((buf, self.whole()?))
+    }
+
+    fn task_row(&mut self, p: &mut Program) -> Parsed<()> {
+        self.row_id::<TaskId>("task", p.tasks.len())?;
+        let id = LoopId(self.id("L")?);
+        self.need_word("captures")?;
+        let captures = self.listed("(", ")", |p| {
+            let s = p.bound_sym()?;
+            p.need(":")?;
+            let ty = p.any_type()?;
+            if let crate::ir::Sym::Temp(n) = s {
+                p.temps.insert(n, ty);
+            }
+            Ok((s, ty))
+        })?;
+        self.need_word("buffers")?;
+        let buffers = self.listed("(", ")", |p| Ok(BufId(p.id("b")?)))?;
+        let body = self.body()?;
+        p.tasks.push(Task { id, captures, buffers, body });
+        Ok(())
+    }
+}
+
+fn empty(stage: Stage) -> Program {
+    Program {
+        stage,
+        body: Stmt::Block(Vec::new()),
+        buffers: IdVec::new(),
+        image_buffers: IdVec::new(),
+        func_buffers: IdVec::new(),
+        params: IdVec::new(),
+        loops: IdVec::new(),
+        faults: IdVec::new(),
+        tasks: IdVec::new(),
+        counters: Vec::new(),
+        next_temp: 0,
+    }
+}
