@@ -180,13 +180,12 @@ impl Batch {
             Op::Image { image, args } => place.read_image(*image, &columns(args, operand), out, ready)?,
             Op::Call { func, element, args } => {
                 let stages = world.pipeline.funcs[*func].stages.len() as u16;
-                let from = Source { func: *func, stages, element: *element, readable: ready };
+                let from = Source { func: *func, stages, element: *element };
                 place.read_func(from, &columns(args, operand), out, ready, requests)?
             }
             Op::SelfCall { element, args } => {
-                let readable = ready.and(now);
-                let from = Source { func: self.func, stages: self.stage as u16, element: *element, readable };
-                place.read_func(from, &columns(args, operand), out, ready, requests)?
+                let from = Source { func: self.func, stages: self.stage as u16, element: *element };
+                place.read_func(from, &columns(args, operand), out, ready.and(now), requests)?
             }
             _ => match lanes::compute(op, operand, out, ready.span(), |lane| ready.contains(lane)) {
                 Some(_) => return Err(place.overflow()),

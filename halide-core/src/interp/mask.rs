@@ -40,7 +40,7 @@ impl Mask {
     }
     /// The lanes, ascending.
     pub(super) fn lanes(self) -> impl Iterator<Item = usize> {
-        (0..LANES).filter(move |lane| self.contains(*lane))
+        self.span().filter(move |lane| self.contains(*lane))
     }
     /// From the first to the last lane.
     pub(super) fn span(self) -> Range<usize> {

@@ -14,12 +14,11 @@ pub(super) struct Site<'a> {
     pub(super) stage: usize,
 }
 
-/// What is read of a Func: an element, after so many stages, in the lanes in which it may be read now.
+/// What is read of a Func: an element, after so many stages.
 pub(super) struct Source {
     pub(super) func: FuncId,
     pub(super) stages: u16,
     pub(super) element: usize,
-    pub(super) readable: Mask,
 }
 
 impl Site<'_> {
@@ -32,7 +31,7 @@ impl Site<'_> {
     ) -> Result<Mask, RunError> {
         let buffer: &AnyBuffer = &self.world.bound.images[image];
         let mut at = vec![0i64; columns.len()];
-        for lane in ready.span().filter(|lane| ready.contains(*lane)) {
+        for lane in ready.lanes() {
             for (c, column) in at.iter_mut().zip(columns) {
                 *c = column[lane] as i64;
             }
@@ -55,16 +54,15 @@ impl Site<'_> {
     ) -> Result<Mask, RunError> {
         let (store, mut known) = (&self.world.stores[from.func], Mask::NONE);
         let mut at = vec![0i32; columns.len()];
-        for lane in ready.span().filter(|lane| ready.contains(*lane)) {
+        for lane in ready.lanes() {
             for (c, column) in at.iter_mut().zip(columns) {
                 *c = i32::try_from(column[lane] as i64).map_err(|_| self.overflow())?;
             }
             match store.find(&at).filter(|place| store.applied(*place) >= from.stages) {
-                Some(place) if from.readable.contains(lane) => {
+                Some(place) => {
                     out[lane] = store.value(place, from.element);
                     known.insert(lane);
                 }
-                Some(_) => {}
                 None => {
                     let key = (from.func, from.stages);
                     requests.entry(key).or_insert_with(|| Points::new(at.len())).push(&at);

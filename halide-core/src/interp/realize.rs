@@ -67,6 +67,8 @@ struct Chunk {
     batch: Batch,
     turns: usize,
     turn: usize,
+    /// The lanes whose target is known to have all earlier stages applied, or was requested.
+    touched: Mask,
 }
 
 /// What became of a task.
@@ -172,7 +174,7 @@ impl<'a> Realizer<'a> {
             let now = Mask::range(chunk.turn * keys..(chunk.turn + 1) * keys);
             let mut requests = Requests::new();
             let ready = chunk.batch.advance(program, &self.world, now, &mut requests)?;
-            touch(&self.world, program, &chunk.batch, &mut requests)?;
+            touch(&self.world, program, chunk, &mut requests)?;
             if !ready || !requests.is_empty() {
                 return Ok(wait_for(requests));
             }
@@ -224,19 +226,21 @@ fn next_chunk(dims: usize, program: &Program, u: &mut Update) -> Option<Chunk> {
         vars[*dim] = column.repeat(turns);
     }
     let batch = Batch::new(u.func, u.stage, turns * keys, vars, rvars);
-    Some(Chunk { batch, turns, turn: 0 })
+    Some(Chunk { batch, turns, turn: 0, touched: Mask::NONE })
 }
 
 /// Requests the points that are going to be stored to and have not all earlier stages applied.
-fn touch(world: &World, program: &Program, batch: &Batch, requests: &mut Requests) -> Result<(), RunError> {
-    let store = &world.stores[batch.func];
-    for lane in known_targets(program, batch).lanes() {
+fn touch(world: &World, program: &Program, chunk: &mut Chunk, requests: &mut Requests) -> Result<(), RunError> {
+    let batch = &chunk.batch;
+    let (store, lanes) = (&world.stores[batch.func], known_targets(program, batch).minus(chunk.touched));
+    for lane in lanes.lanes() {
         let at = target(world, program, batch, lane)?;
         if store.find(&at).is_none_or(|place| store.applied(place) < batch.stage as u16) {
             let wanted = (batch.func, batch.stage as u16);
             requests.entry(wanted).or_insert_with(|| Points::new(at.len())).push(&at);
         }
     }
+    chunk.touched = chunk.touched.or(lanes);
     Ok(())
 }
 
