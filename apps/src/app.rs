@@ -55,14 +55,16 @@ pub enum Edges {
 pub struct NamedSchedule {
     /// What it is called on the command line.
     pub name: &'static str,
-    /// The text of `schedules/APP/NAME.sched`.
+    /// The file in the repository that it comes from.
+    pub file: &'static str,
+    /// The text of that file.
     pub text: &'static str,
 }
 
 impl NamedSchedule {
     /// The schedule; places in messages name the file.
     pub fn parse(&self) -> Result<Schedule, ParseErrors> {
-        Schedule::parse(self.text, self.name)
+        Schedule::parse(self.text, self.file)
     }
 }
 
@@ -86,6 +88,7 @@ macro_rules! schedules {
     ($app:literal: $($name:ident),+) => {
         &[$($crate::app::NamedSchedule {
             name: stringify!($name),
+            file: concat!("apps/schedules/", $app, "/", stringify!($name), ".sched"),
             text: include_str!(concat!("../schedules/", $app, "/", stringify!($name), ".sched")),
         }),+]
     };

@@ -10,4 +10,4 @@ pub mod prelude;
 
 pub use error::Error;
 pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, types, value, vars};
-pub use halide_sched::{ir, plan, schedule, target};
+pub use halide_sched::{ir, lower, plan, schedule, target};

@@ -29,12 +29,16 @@ pub(crate) fn find_app(name: &str) -> Result<&'static App, Failure> {
 /// A schedule of the app by name, or from a file.
 pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> {
     if let Some(schedule) = app.schedule(name) {
-        return schedule.parse().map_err(|e| Failure(format!("schedule `{name}`:\n{e}")));
+        return Ok(schedule.parse()?);
     }
     let path = Path::new(name);
     let looks_like_a_file = path.components().count() > 1 || path.extension().is_some();
     match std::fs::read_to_string(path) {
-        Ok(text) => Schedule::parse(&text, "schedule").map_err(|e| Failure(format!("{name}:\n{e}"))),
+        Ok(text) => {
+            // Directives name their file for as long as there are any, which is as long as this process lives.
+            let file: &'static str = Box::leak(name.to_string().into_boxed_str());
+            Ok(Schedule::parse(&text, file)?)
+        }
         Err(error) if looks_like_a_file => Err(Failure(format!("{name}: {error}"))),
         Err(_) => {
             let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();

@@ -1,0 +1,84 @@
+//! What is printed: JSON and nothing else where JSON is asked for, texts elsewhere.
+
+use crate::Workplace;
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    assert_eq!(text.trim_end().lines().count(), 1, "one line of JSON:\n{text}");
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn list_names_every_app() {
+    let place = Workplace::new();
+    let text = place.succeed("list").stdout;
+    for word in ["blur", "local_laplacian", "strips", "levels: i32 = 8", "device"] {
+        assert!(text.contains(word), "{word} in\n{text}");
+    }
+    let list = json(&place.succeed("list --json").stdout);
+    let apps: Vec<&str> = list.as_array().unwrap().iter().map(|a| a["app"].as_str().unwrap()).collect();
+    assert_eq!(apps, ["local_laplacian", "blur"]);
+    let schedules = |app: usize| list[app]["schedules"].as_array().unwrap();
+    for name in ["breadth_first", "full_fusion", "sliding_window", "tiles", "strips"] {
+        assert!(schedules(1).contains(&Value::from(name)), "{name}");
+    }
+    for name in ["root", "cpu", "single_thread"] {
+        assert!(schedules(0).contains(&Value::from(name)), "{name}");
+    }
+    let params = list[0]["params"].as_array().unwrap();
+    let levels = params.iter().find(|p| p["name"] == "levels").unwrap();
+    assert_eq!((&levels["default"], &levels["min"]), (&Value::from(8), &Value::from(2)));
+}
+
+#[test]
+fn bench_gives_every_field() {
+    let place = Workplace::new();
+    let run = json(&place.succeed("run blur --size 40x30 --random 3 --bench 3 --check --threads 1 --json").stdout);
+    assert_eq!(run["app"], "blur");
+    assert_eq!(run["schedule"], "columns");
+    assert_eq!(run["threads"], 1);
+    assert_eq!(run["size"], serde_json::json!([40, 30]));
+    assert_eq!(run["runs"], 3);
+    assert_eq!(run["checked"], 0);
+    for field in ["compile_ms", "min_ms", "median_ms", "mpix_per_s"] {
+        assert!(run[field].as_f64().unwrap() > 0.0, "{field}: {run}");
+    }
+    assert!(run["min_ms"].as_f64() <= run["median_ms"].as_f64());
+    assert!(run["backend"].is_string() && run["device"].is_string());
+    let run = json(&place.succeed("run blur --size 40x30 --bench 1 --json --backend interp").stdout);
+    assert_eq!((&run["checked"], &run["backend"]), (&Value::Null, &Value::from("interp")));
+    assert_eq!(place.files(), Vec::<String>::new(), "a bench writes nothing");
+}
+
+#[test]
+fn a_bench_in_words() {
+    let place = Workplace::new();
+    let ran = place.succeed("run blur --size 40x30 --bench 2 --check");
+    assert!(ran.stdout.contains("2 runs: min") && ran.stdout.contains("Mpix/s"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("differs from the interpreter by 0"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "", "no progress bar in a pipe");
+}
+
+#[test]
+fn compare_shows_every_schedule() {
+    let place = Workplace::new();
+    let text = place.succeed("compare blur --size 30x20 --bench 1").stdout;
+    for name in ["columns", "strips", "tiles", "sliding_window", "full_fusion", "breadth_first", "root"] {
+        let line = text.lines().find(|l| l.trim_start().starts_with(name)).unwrap_or_else(|| panic!("{name}\n{text}"));
+        assert!(line.ends_with("agrees"), "{line}");
+    }
+    let rows = json(&place.succeed("compare blur --size 30x20 --bench 2 --json").stdout);
+    assert_eq!(rows.as_array().unwrap().len(), 7);
+    assert!(rows.as_array().unwrap().iter().all(|r| r["checked"] == 0));
+}
+
+#[test]
+fn a_printed_schedule_can_be_run() {
+    let place = Workplace::new();
+    let printed = place.succeed("run blur --size 30x20 --schedule strips --print schedule").stdout;
+    assert!(printed.contains("blur_x: store_at(blur_y, yo)"), "{printed}");
+    std::fs::write(place.path("mine.sched"), &printed).unwrap();
+    let ran = place.succeed("run blur --size 30x20 --schedule mine.sched --check");
+    assert!(ran.stdout.contains("by 0 at most"), "{}", ran.stdout);
+    assert_eq!(place.files(), ["mine.sched"]);
+}
