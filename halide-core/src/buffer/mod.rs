@@ -5,6 +5,16 @@
 //! part of an existing buffer in place. [`AnyBuffer`] knows its element type at run time, [`Buffer`] at compile time.
 //!
 //! Extent 0 is an empty buffer; a negative extent is an error, and so is memory that cannot be had.
+//!
+//! ```
+//! use halide_core::buffer::{Buffer, Region};
+//! let photo = Buffer::from_fn(&Region::of_extents([4, 3]), |at| at[0] + 10 * at[1])?;
+//! let mut corner = photo.crop(&Region::of_spans([(2, 2), (1, 2)]))?;
+//! corner.set([3, 2], -1)?;
+//! assert_eq!(corner.to_vec(), [12, 13, 22, -1]);
+//! assert_eq!(photo.get([3, 2]), Some(23));
+//! # Ok::<(), halide_core::buffer::BufferError>(())
+//! ```
 
 mod error;
 mod raw;
@@ -181,10 +191,9 @@ impl AnyBuffer {
         if Arc::get_mut(&mut self.storage).is_none() {
             *self = self.compact()?;
         }
-        match Arc::get_mut(&mut self.storage) {
-            Some(storage) => Ok(AnyBufferMut::new(self.ty, storage, self.shape.clone())),
-            None => Err(BufferError::OutOfMemory { bytes: 0 }),
-        }
+        // Memory of one's own has no other owner; the error cannot be met.
+        let storage = Arc::get_mut(&mut self.storage).ok_or(BufferError::OutOfMemory { bytes: 0 })?;
+        Ok(AnyBufferMut::new(self.ty, storage, self.shape.clone()))
     }
     /// A copy with memory of its own and no gaps; dimensions keep their order in memory.
     pub fn compact(&self) -> Result<AnyBuffer, BufferError> {

@@ -4,6 +4,21 @@
 //! is computed when an output or another point needs it, and nothing else is. `select` evaluates the arm chosen; where
 //! a reduction domain's predicate is false neither coordinates nor values are evaluated. Within a coordinate, integers
 //! are exact (see [`crate::pipeline::Kind`]; the condition of a `select` there is data), and one outside i32 is an error.
+//!
+//! ```
+//! use halide_core::buffer::{Buffer, Region};
+//! use halide_core::interp::{Inputs, run};
+//! use halide_core::{Func, ImageParam, Pipeline, types::U8, vars};
+//! let input = ImageParam::new("input", U8, 1);
+//! let x = vars!(x);
+//! let mut edges = Func::new("edges");
+//! edges[x] = input[x + 1] - input[x];
+//! let pipeline = Pipeline::new([&edges])?;
+//! let inputs = Inputs::new().image("input", Buffer::from_slice([4], &[7u8, 9, 9, 2])?);
+//! let out = run(&pipeline, &inputs, &[Region::of_extents([3])])?;
+//! assert_eq!(out[0].typed::<u8>()?.to_vec(), [2, 0, 249]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod batch;
 mod error;

@@ -287,6 +287,29 @@ fn float_operators() {
 }
 
 #[test]
+fn functions_of_16_bits_and_of_integers() {
+    use crate::ops::MathFn::*;
+    // f16 and bf16 go through f32 and are rounded once.
+    for ty in [F16, BF16] {
+        for i in 1..200 {
+            let a = Scalar::float(ty, i as f64 / 16.0);
+            let expected = Scalar::float(ty, crate::math::eval_f32(Log, &[a.as_f64() as f32]) as f64);
+            assert_eq!(math(Log, &[a]), expected);
+        }
+    }
+    assert_eq!(math(Exp, &[Scalar::float(F16, 12.0)]).as_f64(), f64::INFINITY);
+    assert_eq!(math(Pow, &[Scalar::from(2f64), Scalar::from(10f64)]), Scalar::from(1024f64));
+    assert_eq!(math(Hypot, &[Scalar::from(3u8), Scalar::from(4u8)]), Scalar::from(5u8));
+    for f in crate::ops::MathFn::ALL {
+        for ty in [F16, BF16, F32, F64] {
+            let args = vec![Scalar::float(ty, 0.25); f.arity()];
+            let (narrow, wide) = (math(f, &args).as_f64(), crate::math::eval_f64(f, &[0.25, 0.25]));
+            assert!((narrow - wide).abs() <= wide.abs() * 0.01 || narrow.is_nan() && wide.is_nan(), "{f:?} of {ty}");
+        }
+    }
+}
+
+#[test]
 fn reinterpret_keeps_bits() {
     assert_eq!(reinterpret(U32, Scalar::from(1f32)), Scalar::from(0x3f80_0000u32));
     assert_eq!(reinterpret(F16, Scalar::from(0x3c00u16)).as_f64(), 1.0);

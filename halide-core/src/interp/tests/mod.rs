@@ -3,6 +3,7 @@
 mod build;
 mod errors;
 mod pure;
+mod random;
 mod updates;
 
 use build::Build;
