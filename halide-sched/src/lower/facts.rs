@@ -2,14 +2,27 @@
 
 use super::ctx::Ctx;
 use super::vars::{Cut, Vars};
-use crate::ir::{BufferRole, DimField, Scope, Sym, build};
+use crate::ir::{BufferRole, DimField, Program, Scope, Sym, build};
 use crate::plan::{Transform, VarOrigin};
 use crate::simplify::Facts;
 
 /// Facts about buffers and parameters that every pass may use.
 pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {
+    let mut facts = of_buffers(&ctx.program);
+    for (id, param) in ctx.plan.pipeline.params.enumerate() {
+        let edge = |v: Option<halide_core::value::Scalar>| v.and_then(|v| i64::try_from(v.as_i128()).ok());
+        if param.ty.is_int() && (param.min.is_some() || param.max.is_some()) {
+            facts.assume_range(&build::param(id, param.ty), edge(param.min), edge(param.max));
+        }
+    }
+    output_tails(ctx, &mut facts);
+    facts
+}
+
+/// What holds of the caller's buffers whatever the schedule.
+pub(crate) fn of_buffers(program: &Program) -> Facts {
     let mut facts = Facts::new();
-    for (buf, info) in ctx.program.buffers.enumerate() {
+    for (buf, info) in program.buffers.enumerate() {
         if info.role == BufferRole::Internal {
             continue;
         }
@@ -19,18 +32,7 @@ pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {
             facts.assume_range(&field(DimField::Min), Some(i32::MIN.into()), Some(i32::MAX.into()));
             facts.assume_range(&field(DimField::Extent), Some(1), Some(1 << 32));
         }
-        if let Some(dim) = info.unit_stride {
-            let stride = build::sym(Sym::Buffer { buf, dim: dim as u16, field: DimField::Stride });
-            facts.assume_range(&stride, Some(1), Some(1));
-        }
     }
-    for (id, param) in ctx.plan.pipeline.params.enumerate() {
-        let edge = |v: Option<halide_core::value::Scalar>| v.and_then(|v| i64::try_from(v.as_i128()).ok());
-        if param.ty.is_int() && (param.min.is_some() || param.max.is_some()) {
-            facts.assume_range(&build::param(id, param.ty), edge(param.min), edge(param.max));
-        }
-    }
-    output_tails(ctx, &mut facts);
     facts
 }
 

@@ -82,14 +82,22 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     if options.count {
         pass("instrument", &mut |p, _| instrument::instrument(p));
     }
+    pass("simplify", &mut |p, _| simplified(p));
     pass("flatten_storage", &mut |p, _| flatten_storage::flatten_storage(p));
     pass("unroll", &mut unroll::unroll);
     pass("vectorize", &mut vectorize::vectorize);
     pass("uniquify", &mut |p, _| uniquify::uniquify(p));
+    pass("simplify", &mut |p, _| simplified(p));
     pass("interleave", &mut |p, _| interleave::interleave(p));
     pass("share", &mut |p, _| share::share(p));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     Ok(Lowered { program, trace, partitions })
+}
+
+fn simplified(mut program: Program) -> Program {
+    let facts = facts::of_buffers(&program);
+    program.body = crate::simplify::simplify_stmt(program.body, &facts);
+    program
 }
 
 fn empty() -> Program {
