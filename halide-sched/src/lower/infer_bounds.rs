@@ -219,7 +219,10 @@ impl Finder<'_> {
             _ => {}
         });
         self.found.deps.insert(s, deps);
-        self.facts.bind_let(s, &value);
+        // Bounds inside of loops may still be slid, so nothing may replace them by what they are now.
+        if scope == Scope::Root {
+            self.facts.bind_let(s, &value);
+        }
         self.found.values.insert(s, value.clone());
         self.found.defs.entry(scope).or_default().push((s, value));
     }

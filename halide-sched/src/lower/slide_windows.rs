@@ -134,6 +134,13 @@ fn slide(
     if (1..stages).any(|s| !ctx.templates[&(func, s)].pure[dim]) {
         return Err("an update writes along the dimension that moves".into());
     }
+    let follows = |stage: usize, edge| {
+        let of = |stage: usize| Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at: place };
+        regions.value(of(stage - 1)) == Some(&build::sym(of(stage)))
+    };
+    if (1..stages).any(|s| !follows(s, Edge::Min) || !follows(s, Edge::Max)) {
+        return Err("its definitions cover different regions".into());
+    }
     let no_defs = |_: Sym| None;
     let way = match (monotone(min, var, &no_defs), monotone(max, var, &no_defs)) {
         (Monotone::Increasing | Monotone::Constant, Monotone::Increasing | Monotone::Constant) => Edge::Min,

@@ -1,4 +1,6 @@
 //! Tests of scheduling and lowering.
 
+mod directives;
 mod lowering;
 mod matrix;
+mod scale;

@@ -1,0 +1,155 @@
+//! Every directive changes how values are computed, never which.
+
+use crate::matrix::{check, random_image};
+use halide_core::buffer::Region;
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+
+fn stencil() -> Pipeline {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = input[(x, y)] * 3 - input[(x + 1, y)] + cast::<i16>(x + 7 * y);
+    g[(x, y)] = f[(x - 1, y)] + f[(x + 1, y + 1)] * 5;
+    Pipeline::new([&g]).unwrap()
+}
+
+fn sweep(pipeline: &Pipeline, schedules: &[&str], sizes: &[(i32, i32)]) {
+    for schedule in schedules {
+        for &(w, h) in sizes {
+            let input = random_image(I16, &Region::of_spans([(-9, w + 60), (-6, h + 60)]), 5);
+            check(pipeline, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+        }
+    }
+}
+
+const SIZES: [(i32, i32); 7] = [(1, 1), (2, 5), (4, 4), (7, 3), (8, 12), (13, 8), (24, 9)];
+
+#[test]
+fn tails_of_pure_definitions() {
+    let tails = ["GuardWithIf", "Predicate", "PredicateLoads", "PredicateStores", "Auto"];
+    let schedules: Vec<String> = tails
+        .iter()
+        .flat_map(|tail| {
+            [
+                format!("g: split(x, xo, xi, 4, {tail}) vectorize(xi)"),
+                format!("g: split(x, xo, xi, 4, {tail}) reorder(xo, xi, y)\n f: compute_at(g, xi)"),
+                format!("f: compute_root() split(x, xo, xi, 8, {tail}) vectorize(xi) split(y, yo, yi, 2, {tail})"),
+                format!("f: compute_at(g, y) split(x, xo, xi, 4, {tail}) vectorize(xi)"),
+            ]
+        })
+        .collect();
+    sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>(), &SIZES);
+    let nested: Vec<String> = ["GuardWithIf", "Predicate", "Auto"]
+        .iter()
+        .flat_map(|tail| {
+            [
+                format!("g: split(y, yo, yi, 3, {tail}) split(yo, yoo, yoi, 2) unroll(yi)\n f: compute_at(g, yoo)"),
+                format!("g: split(x, xo, xi, 6, {tail}) split(xi, xio, xii, 4, {tail}) vectorize(xii)\n f: compute_root()"),
+            ]
+        })
+        .collect();
+    sweep(&stencil(), &nested.iter().map(String::as_str).collect::<Vec<_>>(), &SIZES);
+}
+
+#[test]
+fn growing_tails_of_inner_stages() {
+    let schedules: Vec<String> = ["RoundUp", "ShiftInwards", "RoundUpAndBlend"]
+        .iter()
+        .flat_map(|tail| {
+            [
+                format!("f: compute_root() split(x, xo, xi, 8, {tail}) vectorize(xi)"),
+                format!("f: compute_at(g, y) split(x, xo, xi, 4, {tail}) split(xo, xoo, xoi, 3, {tail})"),
+                format!("g: split(y, yo, yi, 2, GuardWithIf)\n f: store_at(g, yo) compute_at(g, yi) split(x, xo, xi, 4, {tail})"),
+                format!("f: store_root() compute_at(g, y) split(y, yo, yi, 2, {tail})"),
+            ]
+        })
+        .collect();
+    sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>(), &SIZES);
+}
+
+#[test]
+fn constraints_and_storage() {
+    let schedules = [
+        "f: compute_root() align_bounds(x, 4, 1) align_extent(y, 3)",
+        "f: compute_root() reorder_storage(y, x) align_storage(y, 8)",
+        "f: store_root() compute_at(g, y) fold_storage(y, 4)",
+        "f: hoist_storage_root() store_at(g, y) compute_at(g, x)",
+        "f: compute_root() store_in(Heap)",
+        "f: compute_at(g, x) store_in(Stack)",
+        "f: compute_root() never_partition(x)\n g: partition(x, Never)",
+    ];
+    sweep(&stencil(), &schedules, &SIZES);
+}
+
+#[test]
+fn fused_and_renamed_loops() {
+    let schedules = [
+        "g: fuse(x, y, t) split(t, to, ti, 5)",
+        "g: split(x, xo, xi, 4) split(y, yo, yi, 2) reorder(xi, yi, xo, yo) fuse(xo, yo, tile) parallel(tile)\n f: compute_at(g, tile)",
+        "g: rename(x, u) split(u, uo, ui, 4) vectorize(ui)",
+        "g: reorder(y, x)\n f: compute_at(g, x)",
+    ];
+    sweep(&stencil(), &schedules, &SIZES);
+}
+
+#[test]
+fn updates_have_schedules_of_their_own() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    let r = RDom::new([(0, 5), (-1, 3)]);
+    f[(x, y)] = input[(x, y)];
+    f[(x, y)] += input[(x + r.x, y + r.y + 1)] * cast::<i16>(r.x - r.y);
+    f[(x, y)] = f[(x, y)] ^ 21;
+    let s = RDom::named("s", [(0, 6)]);
+    f[(s.x, y)] = f[(s.x, y)] + 1;
+    g[(x, y)] = f[(x, y)] + f[(x + 1, y)];
+    let p = Pipeline::new([&g]).unwrap();
+    let schedules = [
+        "f: compute_root()",
+        "",
+        "f: compute_at(g, y)\n f.update(0): vectorize(x, 4)\n f.update(1): vectorize(x, 4)",
+        "f: compute_root() vectorize(x, 8)\n f.update(0): reorder(x, r.x, r.y, y) vectorize(x, 4) unroll(r.x)\n f.update(2): split(s.x, so, si, 4) parallel(y)",
+        "f: store_root() compute_at(g, y)",
+        "f: compute_root()\n f.update(0): split(x, xo, xi, 4, ShiftInwardsAndBlend)\n f.update(1): split(x, xo, xi, 4, RoundUp)",
+        "f: compute_root()\n f.update(0): split(x, xo, xi, 4, GuardWithIf) split(y, yo, yi, 2, GuardWithIf) reorder(xi, r.x, yi, xo, r.y, yo)",
+    ];
+    for schedule in schedules {
+        for (w, h) in [(1, 1), (5, 4), (8, 3), (11, 6)] {
+            let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
+            check(&p, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+        }
+    }
+}
+
+#[test]
+fn wrappers_clones_and_specialisations() {
+    let schedules = [
+        "f: in() compute_root()\n f.in(): compute_at(g, y)",
+        "f: in(g)\n f.in(g): compute_at(g, y) vectorize(x, 4)\n f: compute_root()",
+        "f: clone_in(g)\n f.clone_in(g): compute_at(g, x)",
+        "g: specialize(g.extent(0) >= 8)\n g.specialize(g.extent(0) >= 8): vectorize(x, 4)\n f: compute_at(g, y)",
+    ];
+    sweep(&stencil(), &schedules, &SIZES);
+}
+
+#[test]
+fn tuples_and_several_outputs() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g, mut h) = (Func::new("f"), Func::new("g"), Func::new("h"));
+    f[(x, y)] = (input[(x, y)], cast::<f32>(input[(x + 1, y)]) * 0.25).into();
+    let r = RDom::new([(1, 3)]);
+    f[(x, y)] = (f[(x, y)].at(0) + cast::<i16>(r.x), f[(x, y)].at(1) - cast::<f32>(f[(x, y)].at(0))).into();
+    g[(x, y)] = (f[(x, y)].at(1), f[(x, y + 1)].at(0)).into();
+    h[(x, y)] = g[(x, y)].at(0) * 2.0;
+    let p = Pipeline::new([&g, &h]).unwrap();
+    for schedule in ["f: compute_root()", "f: compute_at(g, y)\n g: vectorize(x, 4)\n h: vectorize(x, 4)", "f: store_root() compute_at(g, x)"] {
+        for (w, h) in [(1, 1), (6, 4), (9, 3)] {
+            let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
+            check(&p, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Lowering time stays near-linear in the number of stages. No test asserts a time; the sizes here would take minutes
+//! if anything were quadratic with a large constant.
+
+use crate::matrix::TARGET;
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, vars};
+use halide_sched::lower::{LowerOptions, lower};
+
+/// A chain of `n` three-point stencils.
+fn chain(n: usize) -> Pipeline {
+    let input = ImageParam::new("input", F32, 2);
+    let (x, y) = vars!(x, y);
+    let mut last = Func::new("s0");
+    last[(x, y)] = input[(x, y)] * 0.5;
+    for i in 1..n {
+        let mut next = Func::new(format!("s{i}"));
+        next[(x, y)] = last[(x - 1, y)] + last[(x, y + 1)] + last[(x + 1, y)];
+        last = next;
+    }
+    Pipeline::new([&last]).unwrap()
+}
+
+fn lower_chain(n: usize, directives: impl Fn(usize) -> String) -> std::time::Duration {
+    let pipeline = chain(n);
+    let text: Vec<String> = (0..n - 1).map(|i| format!("s{i}: {}", directives(i))).collect();
+    let schedule = text.join("\n").parse().unwrap();
+    let start = std::time::Instant::now();
+    let plan = halide_sched::plan::resolve(&pipeline, &schedule, &TARGET).unwrap();
+    println!("  plan {:?}", start.elapsed());
+    let b = std::time::Instant::now();
+    halide_sched::lower::lower_to_bounded(&plan, &LowerOptions::default()).unwrap();
+    println!("  bounded {:?}", b.elapsed());
+    lower(&plan, &LowerOptions::default()).unwrap();
+    start.elapsed()
+}
+
+#[test]
+fn chains_of_stencils() {
+    for n in [50, 100] {
+        let root = lower_chain(n, |_| "compute_root() vectorize(x, 4)".into());
+        let slid = lower_chain(n, |_| format!("store_root() compute_at(s{}, y)", n - 1));
+        println!("{n}: root {root:?}, slid {slid:?}");
+    }
+}
