@@ -5,22 +5,29 @@ use super::vars::{Cut, Vars};
 use crate::ir::{BufferRole, DimField, Program, Scope, Sym, build};
 use crate::plan::{Transform, VarOrigin};
 use crate::simplify::Facts;
+use halide_core::pipeline::Pipeline;
 
 /// Facts about buffers and parameters that every pass may use.
 pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {
-    let mut facts = of_buffers(&ctx.program);
-    for (id, param) in ctx.plan.pipeline.params.enumerate() {
+    let mut facts = of_program(&ctx.program, &ctx.plan.pipeline);
+    output_tails(ctx, &mut facts);
+    facts
+}
+
+/// What holds of buffers and parameters whatever the schedule.
+pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
+    let mut facts = of_buffers(program);
+    for (id, param) in pipeline.params.enumerate() {
         let edge = |v: Option<halide_core::value::Scalar>| v.and_then(|v| i64::try_from(v.as_i128()).ok());
         if param.ty.is_int() && (param.min.is_some() || param.max.is_some()) {
             facts.assume_range(&build::param(id, param.ty), edge(param.min), edge(param.max));
         }
     }
-    output_tails(ctx, &mut facts);
     facts
 }
 
 /// What holds of the caller's buffers whatever the schedule.
-pub(crate) fn of_buffers(program: &Program) -> Facts {
+fn of_buffers(program: &Program) -> Facts {
     let mut facts = Facts::new();
     for (buf, info) in program.buffers.enumerate() {
         if info.role == BufferRole::Internal {

@@ -38,6 +38,7 @@ pub use trace::{Decision, LoweringTrace, Outcome, PassTrace};
 use crate::ir::{LoopId, Program, Stage};
 use crate::plan::Plan;
 use crate::schedule::Partition;
+use crate::simplify::Facts;
 use ctx::Ctx;
 use halide_core::ids::IdVec;
 
@@ -72,6 +73,7 @@ pub struct Lowered {
 /// Everything that cannot be lowered (see [`LowerError`]).
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
     let Lowered { mut program, mut trace, partitions } = lower_to_bounded(plan, options)?;
+    let facts = facts::of_program(&program, &plan.pipeline);
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         trace.begin(name);
         let before = std::mem::replace(&mut program, empty());
@@ -79,24 +81,30 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
         trace.finish(&program, None);
         debug_verify(name, &program);
     };
+    pass("uniquify", &mut |p, _| uniquify::uniquify(p));
+    pass("simplify", &mut |p, _| simplified(p, &facts));
     if options.count {
+        // Before storage is flattened: later, one statement may compute several points.
         pass("instrument", &mut |p, _| instrument::instrument(p));
     }
-    pass("simplify", &mut |p, _| simplified(p));
+    pass("bound_small_allocations", &mut |p, t| bound_small_allocations::bound_small_allocations(p, &facts, t));
     pass("flatten_storage", &mut |p, _| flatten_storage::flatten_storage(p));
     pass("unroll", &mut unroll::unroll);
     pass("vectorize", &mut vectorize::vectorize);
-    pass("uniquify", &mut |p, _| uniquify::uniquify(p));
-    pass("simplify", &mut |p, _| simplified(p));
+    pass("simplify", &mut |p, _| simplified(p, &facts));
+    // While the likely conditions still stand where the algorithm and the tails put them.
+    pass("partition_loops", &mut |p, t| partition_loops::partition_loops(p, &facts, &partitions, t));
+    pass("trim_no_ops", &mut |p, t| trim_no_ops::trim_no_ops(p, &facts, t));
+    pass("simplify", &mut |p, _| simplified(p, &facts));
     pass("interleave", &mut |p, _| interleave::interleave(p));
+    pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     Ok(Lowered { program, trace, partitions })
 }
 
-fn simplified(mut program: Program) -> Program {
-    let facts = facts::of_buffers(&program);
-    program.body = crate::simplify::simplify_stmt(program.body, &facts);
+fn simplified(mut program: Program, facts: &Facts) -> Program {
+    program.body = crate::simplify::simplify_stmt(program.body, facts);
     program
 }
 

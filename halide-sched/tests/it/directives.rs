@@ -46,7 +46,9 @@ fn tails_of_pure_definitions() {
         .flat_map(|tail| {
             [
                 format!("g: split(y, yo, yi, 3, {tail}) split(yo, yoo, yoi, 2) unroll(yi)\n f: compute_at(g, yoo)"),
-                format!("g: split(x, xo, xi, 6, {tail}) split(xi, xio, xii, 4, {tail}) vectorize(xii)\n f: compute_root()"),
+                format!(
+                    "g: split(x, xo, xi, 6, {tail}) split(xi, xio, xii, 4, {tail}) vectorize(xii)\n f: compute_root()"
+                ),
             ]
         })
         .collect();
@@ -146,7 +148,11 @@ fn tuples_and_several_outputs() {
     g[(x, y)] = (f[(x, y)].at(1), f[(x, y + 1)].at(0)).into();
     h[(x, y)] = g[(x, y)].at(0) * 2.0;
     let p = Pipeline::new([&g, &h]).unwrap();
-    for schedule in ["f: compute_root()", "f: compute_at(g, y)\n g: vectorize(x, 4)\n h: vectorize(x, 4)", "f: store_root() compute_at(g, x)"] {
+    for schedule in [
+        "f: compute_root()",
+        "f: compute_at(g, y)\n g: vectorize(x, 4)\n h: vectorize(x, 4)",
+        "f: store_root() compute_at(g, x)",
+    ] {
         for (w, h) in [(1, 1), (6, 4), (9, 3)] {
             let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
             check(&p, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));

@@ -2,7 +2,6 @@
 //! if anything were quadratic with a large constant.
 
 use crate::matrix::TARGET;
-use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
 use halide_sched::lower::{LowerOptions, lower};
@@ -21,25 +20,18 @@ fn chain(n: usize) -> Pipeline {
     Pipeline::new([&last]).unwrap()
 }
 
-fn lower_chain(n: usize, directives: impl Fn(usize) -> String) -> std::time::Duration {
+fn lower_chain(n: usize, directives: impl Fn(usize) -> String) {
     let pipeline = chain(n);
     let text: Vec<String> = (0..n - 1).map(|i| format!("s{i}: {}", directives(i))).collect();
     let schedule = text.join("\n").parse().unwrap();
-    let start = std::time::Instant::now();
     let plan = halide_sched::plan::resolve(&pipeline, &schedule, &TARGET).unwrap();
-    println!("  plan {:?}", start.elapsed());
-    let b = std::time::Instant::now();
-    halide_sched::lower::lower_to_bounded(&plan, &LowerOptions::default()).unwrap();
-    println!("  bounded {:?}", b.elapsed());
     lower(&plan, &LowerOptions::default()).unwrap();
-    start.elapsed()
 }
 
 #[test]
 fn chains_of_stencils() {
-    for n in [50, 100] {
-        let root = lower_chain(n, |_| "compute_root() vectorize(x, 4)".into());
-        let slid = lower_chain(n, |_| format!("store_root() compute_at(s{}, y)", n - 1));
-        println!("{n}: root {root:?}, slid {slid:?}");
+    for n in [10, 50] {
+        lower_chain(n, |_| "compute_root() vectorize(x, 4)".into());
+        lower_chain(n, |_| format!("store_root() compute_at(s{}, y)", n - 1));
     }
 }
