@@ -104,9 +104,9 @@ fn updates_have_schedules_of_their_own() {
     let r = RDom::new([(0, 5), (-1, 3)]);
     f[(x, y)] = input[(x, y)];
     f[(x, y)] += input[(x + r.x, y + r.y + 1)] * cast::<i16>(r.x - r.y);
-    f[(x, y)] = f[(x, y)] ^ 21;
+    f[(x, y)] ^= 21;
     let s = RDom::named("s", [(0, 6)]);
-    f[(s.x, y)] = f[(s.x, y)] + 1;
+    f[(s.x, y)] += 1;
     g[(x, y)] = f[(x, y)] + f[(x + 1, y)];
     let p = Pipeline::new([&g]).unwrap();
     let schedules = [

@@ -58,7 +58,7 @@ fn expressions_become_conditions() {
     expect_test::expect!["`x` is used in a definition of `condition` but is not on its left side"].assert_eq(&message);
     let mut deep = p.gt(0);
     for _ in 0..1000 {
-        deep = deep & p.gt(1);
+        deep &= p.gt(1);
         deep = !deep;
     }
     assert_eq!(Condition::from(deep), Condition::Invalid("it nests too deep".to_string()));
