@@ -16,7 +16,7 @@ use crate::pipeline::PipelineData;
 use std::collections::BTreeMap;
 
 /// Points whose values somebody needs: of a Func, with so many stages applied.
-pub(super) type Requests = BTreeMap<(FuncId, u16), Points>;
+pub(super) type Requests = BTreeMap<(FuncId, u32), Points>;
 
 /// What evaluation reads.
 pub(super) struct World<'a> {
@@ -179,12 +179,12 @@ impl Batch {
             Op::RVar { dim, index } => fill(out, ready, &self.rvars[*dim], *index),
             Op::Image { image, args } => place.read_image(*image, &columns(args, operand), out, ready)?,
             Op::Call { func, element, args } => {
-                let stages = world.pipeline.funcs[*func].stages.len() as u16;
+                let stages = world.pipeline.funcs[*func].stages.len() as u32;
                 let from = Source { func: *func, stages, element: *element };
                 place.read_func(from, &columns(args, operand), out, ready, requests)?
             }
             Op::SelfCall { element, args } => {
-                let from = Source { func: self.func, stages: self.stage as u16, element: *element };
+                let from = Source { func: self.func, stages: self.stage as u32, element: *element };
                 place.read_func(from, &columns(args, operand), out, ready.and(now), requests)?
             }
             _ => match lanes::compute(op, operand, out, ready.span(), |lane| ready.contains(lane)) {

@@ -17,7 +17,7 @@ pub(super) struct Site<'a> {
 /// What is read of a Func: an element, after so many stages.
 pub(super) struct Source {
     pub(super) func: FuncId,
-    pub(super) stages: u16,
+    pub(super) stages: u32,
     pub(super) element: usize,
 }
 

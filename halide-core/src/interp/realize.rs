@@ -39,10 +39,10 @@ enum Task {
 /// Points that need `stages` stages applied.
 struct Demand {
     func: FuncId,
-    stages: u16,
+    stages: u32,
     points: Points,
     /// The stage being applied, and the points that it was applied to.
-    stage: u16,
+    stage: u32,
     next: usize,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Realizer<'a> {
 
     /// Computes a Func at some points, all stages.
     pub(super) fn realize(&mut self, func: FuncId, points: Points) -> Result<(), RunError> {
-        let stages = self.world.pipeline.funcs[func].stages.len() as u16;
+        let stages = self.world.pipeline.funcs[func].stages.len() as u32;
         let mut stack = vec![Task::demand(func, stages, points)];
         while let Some(task) = stack.last_mut() {
             let step = match task {
@@ -188,7 +188,7 @@ impl<'a> Realizer<'a> {
 }
 
 impl Task {
-    fn demand(func: FuncId, stages: u16, points: Points) -> Task {
+    fn demand(func: FuncId, stages: u32, points: Points) -> Task {
         Task::Demand(Demand { func, stages, points, stage: 0, next: 0 })
     }
     /// Stage `stage` for some keys, which for the pure definition are points.
@@ -235,8 +235,8 @@ fn touch(world: &World, program: &Program, chunk: &mut Chunk, requests: &mut Req
     let (store, lanes) = (&world.stores[batch.func], known_targets(program, batch).minus(chunk.touched));
     for lane in lanes.lanes() {
         let at = target(world, program, batch, lane)?;
-        if store.find(&at).is_none_or(|place| store.applied(place) < batch.stage as u16) {
-            let wanted = (batch.func, batch.stage as u16);
+        if store.find(&at).is_none_or(|place| store.applied(place) < batch.stage as u32) {
+            let wanted = (batch.func, batch.stage as u32);
             requests.entry(wanted).or_insert_with(|| Points::new(at.len())).push(&at);
         }
     }

@@ -20,7 +20,7 @@ pub(super) struct Store {
     /// The first point of each page.
     corners: Vec<i32>,
     /// For each point of each page: how many stages have been applied, 0 where nothing is known.
-    applied: Vec<u16>,
+    applied: Vec<u32>,
     /// For each point of each page, the bits of its elements.
     values: Vec<u64>,
     /// The page found last, and pages found lately, each where [`Store::slot`] puts it.
@@ -81,11 +81,11 @@ impl Store {
         self.find(at).ok_or(NoMemory)
     }
     /// How many stages have been applied to a point: 0 if it is unknown.
-    pub(super) fn applied(&self, place: Place) -> u16 {
+    pub(super) fn applied(&self, place: Place) -> u32 {
         self.applied[place.0]
     }
     /// Notes how many stages have been applied to a point.
-    pub(super) fn set_applied(&mut self, place: Place, stages: u16) {
+    pub(super) fn set_applied(&mut self, place: Place, stages: u32) {
         self.applied[place.0] = stages;
     }
     pub(super) fn value(&self, place: Place, element: usize) -> u64 {
