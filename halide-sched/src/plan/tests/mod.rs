@@ -1,6 +1,7 @@
 //! Plans of small pipelines as text, and the text of every error.
 
 mod errors;
+mod graph;
 mod samples;
 mod show;
 

@@ -1,17 +1,15 @@
 //! Where each Func is computed, stored and allocated: consumers first, because a place is a loop of a consumer.
 
-use super::draft::{FuncDraft, Request};
-use super::error::{Errors, Problem, Shared};
-use super::graph::{Graph, Stage};
-use super::stage::{LoopDraft, StageDraft};
-use crate::plan::Level;
-use crate::schedule::LoopKind;
-use halide_core::ids::{FuncId, IdVec};
-use std::collections::{BTreeMap, BTreeSet};
+mod copies;
+mod storage;
 
-/// Funcs with updates that are left inline are copied for each place of use; beyond this many copies in all that is
-/// surely not meant.
-const MOST_COPIES: usize = 1000;
+use super::draft::{FuncDraft, Request};
+use super::error::{Errors, Problem};
+use super::graph::{Graph, Stage};
+use super::stage::StageDraft;
+use crate::plan::Level;
+use halide_core::ids::{FuncId, IdVec};
+use std::collections::BTreeSet;
 
 /// The levels of one Func.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,187 +219,6 @@ impl Chooser<'_, '_, '_> {
     /// Whether loop `outer` of a stage is loop `inner` or around it, in every variant.
     fn encloses(&self, (func, stage): Stage, outer: &str, inner: &str) -> bool {
         with_loops(&self.drafts[func].stages[stage]).iter().all(|v| v.position(outer) <= v.position(inner))
-    }
-
-    /// Storage and allocation of a Func that is computed at `compute`.
-    fn storage(&mut self, func: FuncId, compute: Level) -> Levels {
-        let draft = self.drafts[func].clone();
-        let store = self.around(func, &draft.store, "store", &compute, "compute");
-        let store = store.unwrap_or_else(|| compute.clone());
-        let hoist = self.around(func, &draft.hoist, "hoist_storage", &store, "store");
-        let hoist = hoist.unwrap_or_else(|| store.clone());
-        if let (true, Some((_, directive))) = (store != compute, &draft.store) {
-            let shared = match (self.has_updates(func), draft.folded) {
-                (true, _) => Some(Shared::Updates),
-                (_, Some(_)) => Some(Shared::Fold),
-                _ => None,
-            };
-            self.check_shared(func, &store, &compute, *directive, shared);
-        }
-        if let (true, Some((_, directive))) = (hoist != store, &draft.hoist) {
-            self.check_shared(func, &hoist, &store, *directive, Some(Shared::Memory));
-        }
-        Levels { compute, store, hoist }
-    }
-
-    /// The level that a directive asks for, if it is `inner` or around it.
-    fn around(
-        &mut self,
-        func: FuncId,
-        asked: &Option<(Request, usize)>,
-        what: &'static str,
-        inner: &Level,
-        inner_what: &'static str,
-    ) -> Option<Level> {
-        let (request, directive) = asked.as_ref()?;
-        match self.check_site(func, request) {
-            Err(problem) => {
-                problem.into_iter().for_each(|p| self.errors.report(*directive, p));
-                None
-            }
-            Ok(outer) if self.is_around(&outer, inner) => Some(outer),
-            Ok(outer) => {
-                let (outer, at) = (self.level_text(&outer), self.level_text(inner));
-                self.errors.report(*directive, Problem::NotAround { what, outer, inner: inner_what, at });
-                None
-            }
-        }
-    }
-
-    fn level_text(&self, level: &Level) -> String {
-        match level {
-            Level::Inline => "each use".to_string(),
-            Level::Root => "the root".to_string(),
-            Level::At { func, stage, var } => format!("`{var}` of `{}`", self.stage_name((*func, *stage))),
-        }
-    }
-
-    fn is_around(&self, outer: &Level, inner: &Level) -> bool {
-        let Level::At { func: host, stage, var } = outer else { return *outer == Level::Root };
-        let mut at = inner;
-        while let Level::At { func, stage: s, var: v } = at {
-            if (func, s) == (host, stage) {
-                return self.encloses((*host, *stage), var, v);
-            }
-            match self.compute_level(*func) {
-                Some(next) => at = next,
-                None => return false,
-            }
-        }
-        false
-    }
-
-    /// The loops inside of `outer` that are around or at `inner`, innermost first.
-    fn between(&self, outer: &Level, inner: &Level) -> Vec<(String, LoopDraft)> {
-        let mut loops = Vec::new();
-        let mut at = inner;
-        while at != outer {
-            let Level::At { func, stage, var } = at else { break };
-            let end = match outer {
-                Level::At { func: f, stage: s, var: v } if (f, s) == (func, stage) => Some(v.as_str()),
-                _ => None,
-            };
-            for variant in with_loops(&self.drafts[*func].stages[*stage]) {
-                let first = end.and_then(|v| variant.position(v)).map_or(0, |p| p + 1);
-                let last = variant.position(var).map_or(0, |p| p + 1);
-                let inside = variant.loops.get(first..last).unwrap_or_default().iter().rev();
-                loops.extend(inside.map(|l| (variant.name(l.var).to_string(), *l)));
-            }
-            if end.is_some() {
-                break;
-            }
-            match self.compute_level(*func) {
-                Some(next) => at = next,
-                None => break,
-            }
-        }
-        loops
-    }
-
-    /// Reports a loop whose iterations run at the same time and would share what is outside of it.
-    fn check_shared(&mut self, func: FuncId, outer: &Level, inner: &Level, directive: usize, what: Option<Shared>) {
-        let Some(what) = what else { return };
-        let at_once = |(_, l): &(String, LoopDraft)| matches!(l.kind, LoopKind::Parallel | LoopKind::Vectorized);
-        if let Some((var, _)) = self.between(outer, inner).into_iter().find(at_once) {
-            let func = self.name(func);
-            self.errors.report(directive, Problem::SharedByIterations { func, var, what });
-        }
-    }
-
-    /// Places a Func with updates that is left inline: in the innermost loop of its user. Where there are several, each
-    /// one after the first gets a copy.
-    fn at_each_use(&mut self, func: FuncId) -> Level {
-        let users: Vec<Stage> = self.users(func).into_iter().collect();
-        for &user in users.iter().skip(1) {
-            self.copies += 1;
-            if self.copies > MOST_COPIES {
-                let func = self.name(func);
-                if !std::mem::replace(&mut self.overflowed, true) {
-                    self.errors.report_missing(&func.clone(), Problem::TooManyCopies { func, most: MOST_COPIES });
-                }
-                break;
-            }
-            let level = self.innermost(user);
-            self.copy_for(func, user, level);
-        }
-        users.first().map_or(Level::Root, |&user| self.innermost(user))
-    }
-
-    /// The innermost loop that all variants of a stage have; where there is none, where the stage itself is computed.
-    fn innermost(&self, (func, stage): Stage) -> Level {
-        let variants = with_loops(&self.drafts[func].stages[stage]);
-        let Some((last, others)) = variants.split_last() else { return Level::Root };
-        let mut names = last.loop_names();
-        names.retain(|name| others.iter().all(|v| v.position(name).is_some()));
-        match names.pop() {
-            Some(var) => Level::At { func, stage, var },
-            None => self.compute_level(func).cloned().unwrap_or(Level::Root),
-        }
-    }
-
-    /// Makes a copy of `func` that only `user` uses. Inlined Funcs between the two are copied with it.
-    fn copy_for(&mut self, func: FuncId, user: Stage, level: Level) {
-        let copy = self.copy(func, &BTreeMap::new(), Levels::all(level));
-        let mut to = BTreeMap::from([(func, copy)]);
-        for between in self.inline_between(func, user) {
-            let copy = self.copy(between, &to, Levels::all(Level::Inline));
-            to.insert(between, copy);
-        }
-        self.graph.redirect(user, &to);
-    }
-
-    fn copy(&mut self, func: FuncId, to: &BTreeMap<FuncId, FuncId>, levels: Levels) -> FuncId {
-        let name = self.name(func);
-        let copy = self.graph.add_copy(func, &name, to);
-        self.drafts.push(self.drafts[func].clone());
-        self.chosen.push(Some(levels));
-        copy
-    }
-
-    /// The inlined Funcs through which `user` uses `func`, producers first.
-    fn inline_between(&self, func: FuncId, user: Stage) -> Vec<FuncId> {
-        let mut above = BTreeSet::new();
-        let mut todo = vec![func];
-        while let Some(f) = todo.pop() {
-            for &(caller, _) in self.graph.callers(f) {
-                if self.is_inline(caller) && above.insert(caller) {
-                    todo.push(caller);
-                }
-            }
-        }
-        let mut below = BTreeSet::new();
-        let mut found = vec![user.0];
-        let calls = |f: FuncId, stage: Option<usize>, g: FuncId| {
-            self.graph.callers(g).iter().any(|&(c, s)| c == f && stage.is_none_or(|stage| s == stage))
-        };
-        while let Some(f) = found.pop() {
-            let stage = (f == user.0).then_some(user.1);
-            let next: Vec<FuncId> =
-                above.iter().copied().filter(|&g| !below.contains(&g) && calls(f, stage, g)).collect();
-            below.extend(&next);
-            found.extend(next);
-        }
-        self.graph.in_order(below)
     }
 }
 

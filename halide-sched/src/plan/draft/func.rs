@@ -1,0 +1,142 @@
+//! Directives about a Func as a whole: its region, its place, its storage.
+
+use super::{Drafter, FuncDraft, Request, unknown_func};
+use crate::plan::StorageDim;
+use crate::plan::error::Problem;
+use crate::schedule::{Directive, Site, Verb};
+use halide_core::ids::FuncId;
+
+impl Drafter<'_, '_, '_> {
+    /// Applies a directive about the region of a Func.
+    pub(super) fn bound(&mut self, number: usize, directive: &Directive, func: FuncId, draft: &mut FuncDraft) {
+        let result = self.bound_constraint(directive, func, draft);
+        if let Some(Some(dim)) = self.errors.keep(number, result) {
+            draft.bounds[dim].at = directive.at;
+        }
+    }
+
+    fn bound_constraint(
+        &self,
+        directive: &Directive,
+        func: FuncId,
+        draft: &mut FuncDraft,
+    ) -> Result<Option<usize>, Problem> {
+        let positive = |what, value: i64| match value {
+            1.. => Ok(()),
+            _ => Err(Problem::TooSmall { what, value, least: 1 }),
+        };
+        Ok(Some(match &directive.verb {
+            Verb::Bound { var, min, extent } => {
+                let dim = self.dim(func, var)?;
+                let min = self.amount(func, "minimum", i32::MIN.into(), min)?;
+                let extent = self.amount(func, "extent", 1, extent)?;
+                (draft.bounds[dim].min, draft.bounds[dim].extent) = (Some(min), Some(extent));
+                dim
+            }
+            Verb::BoundExtent { var, extent } => {
+                let dim = self.dim(func, var)?;
+                draft.bounds[dim].extent = Some(self.amount(func, "extent", 1, extent)?);
+                dim
+            }
+            Verb::AlignBounds { var, modulus, remainder } => {
+                let dim = self.dim(func, var)?;
+                positive("modulus", *modulus)?;
+                draft.bounds[dim].align = Some((*modulus, remainder.rem_euclid(*modulus)));
+                dim
+            }
+            Verb::AlignExtent { var, modulus } => {
+                let dim = self.dim(func, var)?;
+                positive("modulus", *modulus)?;
+                draft.bounds[dim].align_extent = Some(*modulus);
+                dim
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    pub(super) fn func_directive(
+        &mut self,
+        number: usize,
+        directive: &Directive,
+        func: FuncId,
+        draft: &mut FuncDraft,
+    ) -> Result<(), Problem> {
+        match &directive.verb {
+            Verb::ComputeInline => draft.compute = Some((Request::Inline, number)),
+            Verb::ComputeRoot => draft.compute = Some((Request::Root, number)),
+            Verb::ComputeAt(site) => draft.compute = Some((self.site(func, site)?, number)),
+            Verb::StoreRoot => draft.store = Some((Request::Root, number)),
+            Verb::StoreAt(site) => draft.store = Some((self.site(func, site)?, number)),
+            Verb::HoistStorageRoot => draft.hoist = Some((Request::Root, number)),
+            Verb::HoistStorage(site) => draft.hoist = Some((self.site(func, site)?, number)),
+            Verb::Bound { .. } | Verb::BoundExtent { .. } | Verb::AlignBounds { .. } | Verb::AlignExtent { .. } => {
+                draft.needs_loops.get_or_insert(number);
+            }
+            Verb::ReorderStorage(dims) => {
+                draft.needs_loops.get_or_insert(number);
+                self.reorder_storage(func, dims, draft)?;
+            }
+            Verb::AlignStorage { var, multiple } => {
+                self.own_storage(number, draft);
+                let dim = self.dim(func, var)?;
+                storage_amount("multiple", *multiple)?;
+                draft.storage.iter_mut().filter(|s| s.dim == dim).for_each(|s| s.align = *multiple);
+            }
+            Verb::FoldStorage { var, factor, forward } => {
+                self.own_storage(number, draft);
+                draft.folded = Some(number);
+                let dim = self.dim(func, var)?;
+                storage_amount("factor", *factor)?;
+                draft.storage.iter_mut().filter(|s| s.dim == dim).for_each(|s| s.fold = Some((*factor, *forward)));
+            }
+            Verb::StoreIn(memory) => {
+                self.own_storage(number, draft);
+                draft.memory = *memory;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn own_storage(&self, number: usize, draft: &mut FuncDraft) {
+        draft.needs_loops.get_or_insert(number);
+        draft.needs_storage.get_or_insert(number);
+    }
+
+    fn reorder_storage(&self, func: FuncId, dims: &[String], draft: &mut FuncDraft) -> Result<(), Problem> {
+        let mut places = Vec::new();
+        for name in dims {
+            let dim = self.dim(func, name)?;
+            let place = draft.storage.iter().position(|s| s.dim == dim).expect("every dimension is stored");
+            if places.contains(&place) {
+                return Err(Problem::Repeated { name: name.clone() });
+            }
+            places.push(place);
+        }
+        let listed: Vec<StorageDim> = places.iter().map(|&p| draft.storage[p].clone()).collect();
+        places.sort_unstable();
+        places.into_iter().zip(listed).for_each(|(p, s)| draft.storage[p] = s);
+        Ok(())
+    }
+
+    /// The loop that a site names; whether it exists is checked when all loops are known.
+    fn site(&self, func: FuncId, site: &Site) -> Result<Request, Problem> {
+        let Some(host) = self.known_func(&site.func) else { return Err(unknown_func(self.pipeline, &site.func)) };
+        if host == func {
+            return Err(Problem::SiteItself { func: site.func.clone() });
+        }
+        let updates = self.pipeline.funcs[host].stages.len() - 1;
+        if site.stage > updates {
+            return Err(Problem::UnknownUpdate { func: site.func.clone(), updates });
+        }
+        Ok(Request::At { func: host, stage: site.stage, var: site.var.clone() })
+    }
+}
+
+fn storage_amount(what: &'static str, value: i64) -> Result<(), Problem> {
+    match value {
+        ..1 => Err(Problem::TooSmall { what, value, least: 1 }),
+        _ if value > i32::MAX.into() => Err(Problem::TooLarge { what, value, most: i32::MAX.into() }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,116 @@
+//! Where the values of a Func are kept, and where its memory is allocated.
+
+use super::{Chooser, Levels, with_loops};
+use crate::plan::Level;
+use crate::plan::draft::Request;
+use crate::plan::error::{Problem, Shared};
+use crate::plan::stage::LoopDraft;
+use crate::schedule::LoopKind;
+use halide_core::ids::FuncId;
+
+impl Chooser<'_, '_, '_> {
+    /// Storage and allocation of a Func that is computed at `compute`.
+    pub(super) fn storage(&mut self, func: FuncId, compute: Level) -> Levels {
+        let draft = self.drafts[func].clone();
+        let store = self.around(func, &draft.store, "store", &compute, "compute");
+        let store = store.unwrap_or_else(|| compute.clone());
+        let hoist = self.around(func, &draft.hoist, "hoist_storage", &store, "store");
+        let hoist = hoist.unwrap_or_else(|| store.clone());
+        if let (true, Some((_, directive))) = (store != compute, &draft.store) {
+            let shared = match (self.has_updates(func), draft.folded) {
+                (true, _) => Some(Shared::Updates),
+                (_, Some(_)) => Some(Shared::Fold),
+                _ => None,
+            };
+            self.check_shared(func, &store, &compute, *directive, shared);
+        }
+        if let (true, Some((_, directive))) = (hoist != store, &draft.hoist) {
+            self.check_shared(func, &hoist, &store, *directive, Some(Shared::Memory));
+        }
+        Levels { compute, store, hoist }
+    }
+
+    /// The level that a directive asks for, if it is `inner` or around it.
+    fn around(
+        &mut self,
+        func: FuncId,
+        asked: &Option<(Request, usize)>,
+        what: &'static str,
+        inner: &Level,
+        inner_what: &'static str,
+    ) -> Option<Level> {
+        let (request, directive) = asked.as_ref()?;
+        match self.check_site(func, request) {
+            Err(problem) => {
+                problem.into_iter().for_each(|p| self.errors.report(*directive, p));
+                None
+            }
+            Ok(outer) if self.is_around(&outer, inner) => Some(outer),
+            Ok(outer) => {
+                let (outer, at) = (self.level_text(&outer), self.level_text(inner));
+                self.errors.report(*directive, Problem::NotAround { what, outer, inner: inner_what, at });
+                None
+            }
+        }
+    }
+
+    fn level_text(&self, level: &Level) -> String {
+        match level {
+            Level::Inline => "each use".to_string(),
+            Level::Root => "the root".to_string(),
+            Level::At { func, stage, var } => format!("`{var}` of `{}`", self.stage_name((*func, *stage))),
+        }
+    }
+
+    fn is_around(&self, outer: &Level, inner: &Level) -> bool {
+        let Level::At { func: host, stage, var } = outer else { return *outer == Level::Root };
+        let mut at = inner;
+        while let Level::At { func, stage: s, var: v } = at {
+            if (func, s) == (host, stage) {
+                return self.encloses((*host, *stage), var, v);
+            }
+            match self.compute_level(*func) {
+                Some(next) => at = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// The loops inside of `outer` that are around or at `inner`, innermost first.
+    fn between(&self, outer: &Level, inner: &Level) -> Vec<(String, LoopDraft)> {
+        let mut loops = Vec::new();
+        let mut at = inner;
+        while at != outer {
+            let Level::At { func, stage, var } = at else { break };
+            let end = match outer {
+                Level::At { func: f, stage: s, var: v } if (f, s) == (func, stage) => Some(v.as_str()),
+                _ => None,
+            };
+            for variant in with_loops(&self.drafts[*func].stages[*stage]) {
+                let first = end.and_then(|v| variant.position(v)).map_or(0, |p| p + 1);
+                let last = variant.position(var).map_or(0, |p| p + 1);
+                let inside = variant.loops.get(first..last).unwrap_or_default().iter().rev();
+                loops.extend(inside.map(|l| (variant.name(l.var).to_string(), *l)));
+            }
+            if end.is_some() {
+                break;
+            }
+            match self.compute_level(*func) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        loops
+    }
+
+    /// Reports a loop whose iterations run at the same time and would share what is outside of it.
+    fn check_shared(&mut self, func: FuncId, outer: &Level, inner: &Level, directive: usize, what: Option<Shared>) {
+        let Some(what) = what else { return };
+        let at_once = |(_, l): &(String, LoopDraft)| matches!(l.kind, LoopKind::Parallel | LoopKind::Vectorized);
+        if let Some((var, _)) = self.between(outer, inner).into_iter().find(at_once) {
+            let func = self.name(func);
+            self.errors.report(directive, Problem::SharedByIterations { func, var, what });
+        }
+    }
+}
