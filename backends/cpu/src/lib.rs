@@ -1,1 +1,15 @@
-//! Placeholder root; see ARCHITECTURE.md.
+//! The CPU backend: machine code from the loop IR by Cranelift, and the runtime that the code calls.
+//!
+//! [`compile`] takes an [`ir::Program`](halide_sched::ir::Program) at stage `Final` and gives an [`Executable`], which is
+//! cheap to clone, may be called from many threads at once and frees its code when the last clone is dropped.
+
+mod codegen;
+mod error;
+mod exec;
+mod host;
+mod runtime;
+
+pub use codegen::{CompileStats, CpuOptions, compile};
+pub use error::{CpuError, CpuFault};
+pub use exec::{Executable, RunArgs, RunStats};
+pub use host::host_target;

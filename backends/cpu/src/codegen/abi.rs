@@ -1,0 +1,128 @@
+//! The conventions between compiled code and the runtime.
+//!
+//! - The **argument block** is an array of 64-bit words, read only during a run: the bits of each parameter, then for each
+//!   input and output the address of its first element and min, extent and stride of each dimension ([`ArgLayout`]).
+//! - The **entry** is `fn(worker) -> i64`; a **task** is `fn(worker, closure, iteration) -> i64`. Both return 0, or 1 after
+//!   a fault that the run has recorded.
+//! - A **closure** is an array of 64-bit words: the task's captured symbols, then the addresses of its captured buffers.
+//! - [`RuntimeFn`] are the functions that compiled code calls.
+
+use crate::runtime::{Worker, entry};
+use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
+use cranelift_codegen::isa::CallConv;
+use halide_core::ids::{Id, ParamId};
+use halide_core::pipeline::DimField;
+use halide_sched::ir::{BufId, BufferRole, Program};
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+/// Offset of the argument block's address in a worker.
+pub(super) const WORKER_ARGS: i32 = offset_of!(Worker<'static>, args) as i32;
+/// Offset of the counters' address in a worker.
+pub(super) const WORKER_COUNTERS: i32 = offset_of!(Worker<'static>, counters) as i32;
+
+/// Where things are in the argument block, in words.
+#[derive(Clone, Debug)]
+pub(crate) struct ArgLayout {
+    params: usize,
+    /// First word and number of dimensions of each external buffer.
+    buffers: BTreeMap<BufId, (usize, usize)>,
+    /// External buffers in the order in which callers give them: inputs, then outputs.
+    pub(crate) order: Vec<BufId>,
+    /// The length of the block.
+    pub(crate) words: usize,
+}
+
+impl ArgLayout {
+    /// The layout for `program`.
+    pub(crate) fn new(program: &Program) -> ArgLayout {
+        let mut external: Vec<(BufferRole, BufId)> = program
+            .buffers
+            .enumerate()
+            .filter(|(_, info)| info.role != BufferRole::Internal)
+            .map(|(id, info)| (info.role, id))
+            .collect();
+        external.sort_by_key(|(role, id)| match role {
+            BufferRole::Input(image) => (0, image.index(), *id),
+            BufferRole::Output(position) => (1, *position as usize, *id),
+            BufferRole::Internal => (2, 0, *id),
+        });
+        let order: Vec<BufId> = external.into_iter().map(|(_, id)| id).collect();
+        let mut words = program.params.len();
+        let mut buffers = BTreeMap::new();
+        for &id in &order {
+            let dims = program.buffers[id].dims;
+            buffers.insert(id, (words, dims));
+            words += 1 + 3 * dims;
+        }
+        ArgLayout { params: program.params.len(), buffers, order, words }
+    }
+    /// The word of a parameter.
+    pub(crate) fn param(&self, id: ParamId) -> Option<usize> {
+        (id.index() < self.params).then_some(id.index())
+    }
+    /// The word of a buffer's address; `None` for internal buffers.
+    pub(crate) fn data(&self, buf: BufId) -> Option<usize> {
+        self.buffers.get(&buf).map(|(first, _)| *first)
+    }
+    /// The word of a dimension's property.
+    pub(crate) fn field(&self, buf: BufId, dim: usize, field: DimField) -> Option<usize> {
+        let (first, dims) = *self.buffers.get(&buf)?;
+        let place = match field {
+            DimField::Min => 0,
+            DimField::Extent => 1,
+            DimField::Stride => 2,
+        };
+        (dim < dims).then_some(first + 1 + 3 * dim + place)
+    }
+}
+
+/// A function of the runtime.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum RuntimeFn {
+    Allocate,
+    Release,
+    Parallel,
+    Fail,
+    MathF64,
+    HalfFromF64,
+    HalfFromInt,
+}
+
+impl RuntimeFn {
+    pub(super) const ALL: [RuntimeFn; 7] = [
+        RuntimeFn::Allocate,
+        RuntimeFn::Release,
+        RuntimeFn::Parallel,
+        RuntimeFn::Fail,
+        RuntimeFn::MathF64,
+        RuntimeFn::HalfFromF64,
+        RuntimeFn::HalfFromInt,
+    ];
+    /// The name of its symbol, its address, its parameters and its results.
+    pub(super) fn describe(self) -> (&'static str, *const u8, &'static [Type], &'static [Type]) {
+        use types::{F64, I64};
+        match self {
+            RuntimeFn::Allocate => ("allocate", entry::allocate as *const u8, &[I64, I64, I64, I64], &[I64]),
+            RuntimeFn::Release => ("release", entry::release as *const u8, &[I64], &[]),
+            RuntimeFn::Parallel => ("parallel", entry::parallel as *const u8, &[I64, I64, I64, I64, I64], &[I64]),
+            RuntimeFn::Fail => ("fail", entry::fail as *const u8, &[I64, I64, I64, I64], &[]),
+            RuntimeFn::MathF64 => ("math_f64", entry::math_f64 as *const u8, &[I64, F64, F64], &[F64]),
+            RuntimeFn::HalfFromF64 => ("half_from_f64", entry::half_from_f64 as *const u8, &[I64, F64], &[I64]),
+            RuntimeFn::HalfFromInt => ("half_from_int", entry::half_from_int as *const u8, &[I64, I64, I64], &[I64]),
+        }
+    }
+}
+
+/// A signature over `params` and `results`.
+pub(super) fn signature(conv: CallConv, params: &[Type], results: &[Type]) -> Signature {
+    let mut signature = Signature::new(conv);
+    signature.params.extend(params.iter().map(|t| AbiParam::new(*t)));
+    signature.returns.extend(results.iter().map(|t| AbiParam::new(*t)));
+    signature
+}
+
+/// Parameters of the entry.
+pub(super) const ENTRY_PARAMS: [Type; 1] = [types::I64];
+/// Parameters of a task.
+pub(super) const TASK_PARAMS: [Type; 3] = [types::I64, types::I64, types::I64];

@@ -1,0 +1,234 @@
+//! Addresses: an index as a sum of terms, so that constants become displacements, what stays the same in a loop is
+//! added outside of it, and lanes that follow each other are seen.
+
+use super::func::Func;
+use super::storage::Area;
+use super::value::{Lane, Val};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
+use halide_core::ops::{BinOp, UnOp};
+use halide_sched::ir::visit::for_each_child;
+use halide_sched::ir::{Expr, ExprKind, build};
+
+/// An index of one or more lanes: lane `i` is
+/// `constant + i * step + sum(terms) + i * sum(steps) + sum(lane i of vectors)`, each entry times its factor.
+#[derive(Default, Debug)]
+pub(super) struct Linear {
+    pub(super) constant: i64,
+    pub(super) step: i64,
+    /// Scalars.
+    terms: Vec<(Expr, i64)>,
+    /// Scalars: distances of neighbouring lanes.
+    steps: Vec<(Expr, i64)>,
+    /// Vectors that are nothing simpler.
+    vectors: Vec<(Expr, i64)>,
+}
+
+/// An address: a register and a displacement.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    pub(super) base: Value,
+    pub(super) offset: i64,
+    pub(super) flags: MemFlagsData,
+}
+
+impl Linear {
+    /// `index` as a sum.
+    pub(super) fn of(index: &Expr) -> Linear {
+        let mut sum = Linear::default();
+        sum.add(index, 1);
+        sum
+    }
+    /// Whether every lane is a constant distance from the one before.
+    pub(super) fn is_affine(&self) -> bool {
+        self.steps.is_empty() && self.vectors.is_empty()
+    }
+    /// Adds `e * factor`. Products that leave i64 cannot occur in a right program (indices are checked), so they wrap.
+    fn add(&mut self, e: &Expr, factor: i64) {
+        match e.kind() {
+            ExprKind::Int(v) => self.constant = self.constant.wrapping_add(v.wrapping_mul(factor)),
+            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.add(a, factor),
+            ExprKind::Binary(BinOp::Add, a, b) => {
+                self.add(a, factor);
+                self.add(b, factor);
+            }
+            ExprKind::Binary(BinOp::Sub, a, b) => {
+                self.add(a, factor);
+                self.add(b, factor.wrapping_neg());
+            }
+            ExprKind::Unary(UnOp::Neg, a) => self.add(a, factor.wrapping_neg()),
+            ExprKind::Binary(BinOp::Mul, a, b) if build::as_int(b).is_some() => {
+                self.add(a, factor.wrapping_mul(build::as_int(b).unwrap_or(0)));
+            }
+            ExprKind::Binary(BinOp::Mul, a, b) if build::as_int(a).is_some() => {
+                self.add(b, factor.wrapping_mul(build::as_int(a).unwrap_or(0)));
+            }
+            ExprKind::Ramp { base, stride } => {
+                self.add(base, factor);
+                match build::as_int(stride) {
+                    Some(s) => self.step = self.step.wrapping_add(s.wrapping_mul(factor)),
+                    None => put(&mut self.steps, stride, factor),
+                }
+            }
+            _ if e.lanes() > 1 => put(&mut self.vectors, e, factor),
+            _ => put(&mut self.terms, e, factor),
+        }
+    }
+}
+
+fn put(list: &mut Vec<(Expr, i64)>, e: &Expr, factor: i64) {
+    match list.iter_mut().find(|(known, _)| known == e) {
+        Some((_, f)) => *f = f.wrapping_add(factor),
+        None => list.push((e.clone(), factor)),
+    }
+}
+
+impl Func<'_> {
+    /// The address of lane 0, but for the parts of `index` that are vectors.
+    pub(super) fn address(&mut self, area: Area, size: usize, index: &Linear) -> Address {
+        let mut terms: Vec<(u32, &Expr, i64)> =
+            index.terms.iter().map(|(e, factor)| (self.depth(e), e, *factor)).collect();
+        // Outer loops first: what they contribute is the same in the inner ones, and is moved out of them.
+        terms.sort_by_key(|(depth, ..)| *depth);
+        let mut base = area.base;
+        let mut rest = &terms[..];
+        while let Some((depth, ..)) = rest.first() {
+            let same = rest.iter().take_while(|(d, ..)| d == depth).count();
+            let (group, later) = rest.split_at(same);
+            let offset = self.sum_bytes(group, size as i64);
+            base = self.ins().iadd(base, offset);
+            rest = later;
+        }
+        let flags = self.flags(area.region);
+        let flags = if area.readonly { flags.with_readonly() } else { flags };
+        let address = Address { base, offset: index.constant.wrapping_mul(size as i64), flags };
+        self.displaced(address, 0)
+    }
+    /// The sum of terms, in bytes.
+    fn sum_bytes(&mut self, group: &[(u32, &Expr, i64)], size: i64) -> Value {
+        if let [(_, e, factor)] = group {
+            let v = self.scalar(e);
+            return self.times(v, factor.wrapping_mul(size));
+        }
+        let mut sum = None;
+        for (_, e, factor) in group {
+            let v = self.scalar(e);
+            let v = self.times(v, *factor);
+            sum = Some(sum.map_or(v, |s| self.ins().iadd(s, v)));
+        }
+        let sum = sum.unwrap_or_else(|| self.index(0));
+        self.times(sum, size)
+    }
+    /// `v * factor`; by a shift where that will do, because addressing modes contain shifts.
+    pub(super) fn times(&mut self, v: Value, factor: i64) -> Value {
+        if factor > 0 && factor.count_ones() == 1 {
+            return match factor.trailing_zeros() {
+                0 => v,
+                bits => self.ins().ishl_imm_u(v, i64::from(bits)),
+            };
+        }
+        self.ins().imul_imm_s(v, factor)
+    }
+    /// How many loops one must be in for `e` to change.
+    pub(super) fn depth(&self, e: &Expr) -> u32 {
+        match e.kind() {
+            ExprKind::Sym(s) => self.depths.get(s).copied().unwrap_or(0),
+            ExprKind::Load { .. } => self.loop_depth,
+            _ => {
+                let mut deepest = 0;
+                for_each_child(e, |c| deepest = deepest.max(self.depth(c)));
+                deepest
+            }
+        }
+    }
+    /// The address `bytes` further on.
+    pub(super) fn displaced(&mut self, address: Address, bytes: i64) -> Address {
+        let offset = address.offset.wrapping_add(bytes);
+        // Room is left for the offsets of the parts of a vector.
+        if i32::try_from(offset).is_ok_and(|o| o.unsigned_abs() < 1 << 30) {
+            return Address { offset, ..address };
+        }
+        let constant = self.index(offset);
+        let base = self.ins().iadd(address.base, constant);
+        Address { base, offset: 0, ..address }
+    }
+    /// Loads a value `bytes` after an address.
+    pub(super) fn load_at(&mut self, ty: Type, address: Address, bytes: i64) -> Value {
+        let a = self.displaced(address, bytes);
+        self.ins().load(ty, a.flags, a.base, a.offset as i32)
+    }
+    /// Stores a value `bytes` after an address.
+    pub(super) fn store_at(&mut self, value: Value, address: Address, bytes: i64) {
+        let a = self.displaced(address, bytes);
+        self.ins().store(a.flags, value, a.base, a.offset as i32);
+    }
+
+    /// The address of each lane.
+    pub(super) fn lane_addresses(&mut self, first: Address, size: usize, index: &Linear, lanes: u16) -> Vec<Address> {
+        let steps: Vec<Value> = index
+            .steps
+            .iter()
+            .map(|(e, factor)| {
+                let v = self.scalar(e);
+                self.times(v, factor.wrapping_mul(size as i64))
+            })
+            .collect();
+        let mut row = first.base;
+        let mut all = Vec::new();
+        for i in 0..lanes {
+            let mut base = row;
+            for (e, factor) in &index.vectors {
+                let lane = self.lane_index(e, i);
+                let bytes = self.times(lane, factor.wrapping_mul(size as i64));
+                base = self.ins().iadd(base, bytes);
+            }
+            let offset = index.step.wrapping_mul(i64::from(i)).wrapping_mul(size as i64);
+            all.push(self.displaced(Address { base, ..first }, offset));
+            for step in &steps {
+                row = self.ins().iadd(row, *step);
+            }
+        }
+        all
+    }
+    /// Lane `i` of an Index vector, computed as a scalar where that avoids 64-bit vectors.
+    pub(super) fn lane_index(&mut self, e: &Expr, i: u16) -> Value {
+        if self.memo.get(e).is_none() {
+            match e.kind() {
+                ExprKind::Broadcast(a) => return self.scalar(a),
+                ExprKind::Likely(a) => return self.lane_index(a, i),
+                ExprKind::Ramp { base, stride } => {
+                    let (base, stride) = (self.scalar(base), self.scalar(stride));
+                    let distance = self.times(stride, i64::from(i));
+                    return self.ins().iadd(base, distance);
+                }
+                ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Min | BinOp::Max), a, b) => {
+                    let (x, y) = (self.lane_index(a, i), self.lane_index(b, i));
+                    return match op {
+                        BinOp::Add => self.ins().iadd(x, y),
+                        BinOp::Sub => self.ins().isub(x, y),
+                        BinOp::Mul => self.ins().imul(x, y),
+                        BinOp::Min => self.ins().smin(x, y),
+                        _ => self.ins().smax(x, y),
+                    };
+                }
+                ExprKind::Cast(a) if a.ty().scalar().is_some_and(|t| t.is_int()) => {
+                    let ty = a.ty().scalar().unwrap_or(halide_core::types::I64);
+                    let parts = self.data(a);
+                    let lane = self.lane(Lane::of_data(ty), &parts, i);
+                    return match ty {
+                        _ if ty.bits() == 64 => lane,
+                        _ if ty.is_signed_int() => self.ins().sextend(types::I64, lane),
+                        _ => self.ins().uextend(types::I64, lane),
+                    };
+                }
+                _ => {}
+            }
+        }
+        match self.eval(e) {
+            Val::Data(parts) => self.lane(Lane::I64, &parts, i),
+            Val::Mask(..) => {
+                self.wrong(format!("truth as an index: {e:?}"));
+                self.index(0)
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Float operators: IEEE, and the language's minimum and maximum.
+
+use super::func::Func;
+use super::range::float_range;
+use super::value::{Lane, Parts, Val};
+use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use halide_core::ops::{BinOp, UnOp};
+use halide_core::types::ScalarType::{self, F32};
+use halide_sched::ir::Expr;
+
+impl Func<'_> {
+    /// A one-operand operator on floats that is not about their bits.
+    pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, lanes: u16, a: &Parts) -> Val {
+        let tests = matches!(op, UnOp::IsNan | UnOp::IsInf | UnOp::IsFinite);
+        if ty.bits() == 16 {
+            let wide = self.half_to_f32(ty, lanes, a);
+            return match self.float_unary(op, F32, lanes, &wide) {
+                Val::Data(parts) if !tests => Val::Data(self.f32_to_half(ty, lanes, &parts)),
+                truth => truth,
+            };
+        }
+        let parts = self.map(a, |f, v| f.float_unary_part(op, v));
+        if tests { self.truth_val(Lane::of_data(ty), parts, lanes) } else { Val::Data(parts) }
+    }
+    fn float_unary_part(&mut self, op: UnOp, v: Value) -> Value {
+        let ty = self.ty(v);
+        match op {
+            UnOp::Neg => self.flip_bits(v, true),
+            UnOp::Abs => self.flip_bits(v, false),
+            UnOp::Floor => self.ins().floor(v),
+            UnOp::Ceil => self.ins().ceil(v),
+            UnOp::Round => self.ins().nearest(v),
+            UnOp::Trunc => self.ins().trunc(v),
+            UnOp::Sqrt => self.ins().sqrt(v),
+            UnOp::IsNan => self.fcmp(FloatCC::Unordered, v, v),
+            UnOp::IsInf | UnOp::IsFinite => {
+                let magnitude = self.flip_bits(v, false);
+                let infinity = self.float(ty, f64::INFINITY);
+                let cc = if op == UnOp::IsInf { FloatCC::Equal } else { FloatCC::LessThan };
+                self.fcmp(cc, magnitude, infinity)
+            }
+            UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => v,
+        }
+    }
+    /// Negates, or takes the magnitude: one instruction on vectors, with a constant.
+    fn flip_bits(&mut self, v: Value, negate: bool) -> Value {
+        let ty = self.ty(v);
+        if !ty.is_vector() {
+            return if negate { self.ins().fneg(v) } else { self.ins().fabs(v) };
+        }
+        let lane = if ty == types::F32X4 { Lane::I32 } else { Lane::I64 };
+        let sign = 1u64 << (lane.bits() - 1);
+        let bits = self.bitcast(lane.vector(), v);
+        let made = if negate {
+            let sign = self.constant(lane.vector(), sign);
+            self.ins().bxor(bits, sign)
+        } else {
+            let rest = self.constant(lane.vector(), !sign);
+            self.ins().band(bits, rest)
+        };
+        self.bitcast(ty, made)
+    }
+
+    /// A two-operand operator on floats that is not about their bits.
+    pub(super) fn float_binary(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Val {
+        let lanes = a.lanes();
+        let (mut x, mut y) = (self.data(a), self.data(b));
+        if ty.bits() == 16 {
+            (x, y) = (self.half_to_f32(ty, lanes, &x), self.half_to_f32(ty, lanes, &y));
+        }
+        if let Some(cc) = float_condition(op) {
+            let truth = self.zip(&x, &y, |f, x, y| f.fcmp(cc, x, y));
+            let lane = if ty.bits() == 16 { Lane::I32 } else { Lane::of_data(ty) };
+            return self.truth_val(lane, truth, lanes);
+        }
+        let (left, right) = (float_range(a), float_range(b));
+        let order = match (left, right) {
+            (_, Some(_)) => NanRule::SecondIsNumber,
+            // A zero that is equal to the other operand must lose, whatever its sign.
+            (Some((lo, hi)), _) if lo > 0.0 || hi < 0.0 => NanRule::FirstIsNumber,
+            _ => NanRule::Unknown,
+        };
+        let parts = self.zip(&x, &y, |f, x, y| match op {
+            BinOp::Min | BinOp::Max => f.float_min_max(op, order, x, y),
+            _ => f.float_arithmetic(op, x, y),
+        });
+        Val::Data(if ty.bits() == 16 { self.f32_to_half(ty, lanes, &parts) } else { parts })
+    }
+    fn float_arithmetic(&mut self, op: BinOp, x: Value, y: Value) -> Value {
+        match op {
+            BinOp::Add => self.ins().fadd(x, y),
+            BinOp::Sub => self.ins().fsub(x, y),
+            BinOp::Mul => self.ins().fmul(x, y),
+            BinOp::Div | BinOp::DivToZero => self.ins().fdiv(x, y),
+            BinOp::Mod | BinOp::ModToZero => {
+                let quotient = self.ins().fdiv(x, y);
+                let whole = self.ins().floor(quotient);
+                let product = self.ins().fmul(y, whole);
+                self.ins().fsub(x, product)
+            }
+            BinOp::Absd => {
+                let difference = self.ins().fsub(x, y);
+                self.flip_bits(difference, false)
+            }
+            _ => x,
+        }
+    }
+    /// `if x < y || y is NaN { x } else { y }`, or with `>`. Scalars compute as vectors, which need no branch.
+    fn float_min_max(&mut self, op: BinOp, rule: NanRule, x: Value, y: Value) -> Value {
+        let ty = self.ty(x);
+        if !ty.is_vector() {
+            let vector = if ty == types::F32 { types::F32X4 } else { types::F64X2 };
+            let (x, y) = (self.ins().scalar_to_vector(vector, x), self.ins().scalar_to_vector(vector, y));
+            let made = self.float_min_max(op, rule, x, y);
+            return self.ins().extractlane(made, 0);
+        }
+        let prefer = |f: &mut Self, x: Value, y: Value| {
+            let before = match op {
+                BinOp::Min => f.fcmp(FloatCC::LessThan, x, y),
+                _ => f.fcmp(FloatCC::LessThan, y, x),
+            };
+            f.choose(before, x, y)
+        };
+        match rule {
+            NanRule::SecondIsNumber => prefer(self, x, y),
+            NanRule::FirstIsNumber => prefer(self, y, x),
+            NanRule::Unknown => {
+                let made = prefer(self, x, y);
+                let second_is_nan = self.fcmp(FloatCC::Unordered, y, y);
+                self.choose(second_is_nan, x, made)
+            }
+        }
+    }
+}
+
+/// What is known of the operands of a minimum or maximum.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NanRule {
+    /// The second operand is no NaN: `x < y ? x : y` is it.
+    SecondIsNumber,
+    /// The first operand is no NaN and no zero: `y < x ? y : x` is it.
+    FirstIsNumber,
+    Unknown,
+}
+
+/// The condition code of a comparison; `None` of other operators.
+fn float_condition(op: BinOp) -> Option<FloatCC> {
+    Some(match op {
+        BinOp::Eq => FloatCC::Equal,
+        BinOp::Ne => FloatCC::NotEqual,
+        BinOp::Lt => FloatCC::LessThan,
+        BinOp::Le => FloatCC::LessThanOrEqual,
+        BinOp::Gt => FloatCC::GreaterThan,
+        BinOp::Ge => FloatCC::GreaterThanOrEqual,
+        _ => return None,
+    })
+}

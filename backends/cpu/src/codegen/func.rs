@@ -1,0 +1,275 @@
+//! One function under construction: what symbols and buffers stand for in it, calls, and the value of an expression.
+
+use super::abi::{self, ArgLayout, RuntimeFn};
+use super::memo::Memo;
+use super::ops::Ops;
+use super::storage::{Place, Slots};
+use super::value::{Lane, Parts, Val};
+use cranelift_codegen::ir::{
+    AliasRegion, AliasRegionData, Block, ExtFuncData, ExternalName, FuncRef, Function, InstBuilder, MemFlagsData,
+    Signature, Type, UserExternalName, UserFuncName, Value, types,
+};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_module::FuncId;
+use halide_core::ids::Id;
+use halide_core::ops::MathFn;
+use halide_sched::ir::{BufId, Expr, Program, Sym, TaskId};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+/// What all functions of a program share while they are made.
+pub(super) struct Env<'a> {
+    pub(super) program: &'a Program,
+    pub(super) layout: &'a ArgLayout,
+    pub(super) isa: &'a dyn TargetIsa,
+    /// Whether the x86-only operations of the code generator are there.
+    pub(super) x64: bool,
+    pub(super) symbols: Symbols,
+}
+
+/// Declared functions.
+pub(super) struct Symbols {
+    pub(super) entry: FuncId,
+    pub(super) tasks: Vec<FuncId>,
+    pub(super) runtime: BTreeMap<RuntimeFn, FuncId>,
+    /// One per f32 function, of a part each; defined where used.
+    pub(super) math: Vec<FuncId>,
+}
+
+/// A callee.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Callee {
+    Runtime(RuntimeFn),
+    Task(TaskId),
+    Math(MathFn),
+}
+
+/// A function under construction.
+pub(super) struct Func<'a> {
+    pub(super) ops: Ops<'a>,
+    pub(super) env: &'a Env<'a>,
+    pub(super) memo: Memo,
+    pub(super) symbols: HashMap<Sym, Val>,
+    /// How many loops enclose the definition of each symbol.
+    pub(super) depths: HashMap<Sym, u32>,
+    pub(super) loop_depth: u32,
+    pub(super) places: HashMap<BufId, Place>,
+    pub(super) slots: Slots,
+    /// The worker that runs this function.
+    pub(super) worker: Value,
+    args: Value,
+    callees: BTreeMap<Callee, FuncRef>,
+    /// f32 functions that this one calls.
+    pub(super) math_used: BTreeSet<MathFn>,
+    regions: HashMap<u32, AliasRegion>,
+    /// What was wrong with the program, first of all. Code goes on being made, and is thrown away.
+    pub(super) error: Option<String>,
+}
+
+/// A finished function.
+pub(super) struct Made {
+    pub(super) id: FuncId,
+    pub(super) name: String,
+    pub(super) clif: Function,
+    pub(super) math_used: BTreeSet<MathFn>,
+}
+
+/// Alias regions that are no buffer's: numbers above all of theirs.
+pub(super) const REGION_ARGS: u32 = u32::MAX - 1;
+/// Spills and closures.
+pub(super) const REGION_SCRATCH: u32 = u32::MAX - 2;
+/// Stack slots for allocations: this minus the slot's number.
+pub(super) const REGION_SLOTS: u32 = u32::MAX - 3;
+
+/// Makes a function of the given parameters; `body` gets them after the worker, and returns after its last statement.
+pub(super) fn make(
+    env: &Env<'_>,
+    id: FuncId,
+    name: String,
+    params: &[Type],
+    body: impl FnOnce(&mut Func<'_>, &[Value]),
+) -> Result<Made, String> {
+    let mut clif = Function::with_name_signature(
+        UserFuncName::user(0, id.as_u32()),
+        abi::signature(env.isa.default_call_conv(), params, &[types::I64]),
+    );
+    let mut context = FunctionBuilderContext::new();
+    let mut b = FunctionBuilder::new(&mut clif, &mut context);
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    b.seal_block(entry);
+    let values = b.block_params(entry).to_vec();
+    let worker = values[0];
+    let constant = MemFlagsData::trusted().with_readonly().with_can_move();
+    let args = b.ins().load(types::I64, constant, worker, abi::WORKER_ARGS);
+    let mut f = Func {
+        ops: Ops { b, x64: env.x64 },
+        env,
+        memo: Memo::default(),
+        symbols: HashMap::new(),
+        depths: HashMap::new(),
+        loop_depth: 0,
+        places: HashMap::new(),
+        slots: Slots::default(),
+        worker,
+        args,
+        callees: BTreeMap::new(),
+        math_used: BTreeSet::new(),
+        regions: HashMap::new(),
+        error: None,
+    };
+    body(&mut f, &values[1..]);
+    f.return_code(0);
+    let (error, math_used) = (f.error.take(), std::mem::take(&mut f.math_used));
+    f.ops.b.finalize(env.isa.frontend_config());
+    error.map_or(Ok(Made { id, name, clif, math_used }), Err)
+}
+
+impl<'a> Deref for Func<'a> {
+    type Target = Ops<'a>;
+    fn deref(&self) -> &Ops<'a> {
+        &self.ops
+    }
+}
+
+impl<'a> DerefMut for Func<'a> {
+    fn deref_mut(&mut self) -> &mut Ops<'a> {
+        &mut self.ops
+    }
+}
+
+impl<'a> Func<'a> {
+    /// Notes what is wrong with the program.
+    pub(super) fn wrong(&mut self, what: String) {
+        self.error.get_or_insert(what);
+    }
+    // Parts.
+
+    /// `f` on every part.
+    pub(super) fn map(&mut self, a: &Parts, mut f: impl FnMut(&mut Self, Value) -> Value) -> Parts {
+        a.iter().map(|a| f(self, *a)).collect()
+    }
+    /// `f` on corresponding parts.
+    pub(super) fn zip(&mut self, a: &Parts, b: &Parts, mut f: impl FnMut(&mut Self, Value, Value) -> Value) -> Parts {
+        a.iter().zip(b.iter()).map(|(a, b)| f(self, *a, *b)).collect()
+    }
+    /// Every part as another type of the same size.
+    pub(super) fn cast_parts(&mut self, a: &Parts, lane: Lane) -> Parts {
+        let vector = a.first().is_some_and(|v| self.ty(*v).is_vector());
+        let ty = if vector { lane.vector() } else { lane.scalar() };
+        self.map(a, |f, v| f.bitcast(ty, v))
+    }
+    // Memory.
+
+    /// Flags for memory that belongs to one alias region.
+    pub(super) fn flags(&mut self, region: u32) -> MemFlagsData {
+        let dfg = &mut self.ops.b.func.dfg;
+        let region = *self.regions.entry(region).or_insert_with(|| {
+            let description = format!("region {region}").into();
+            dfg.alias_regions.insert(AliasRegionData { user_id: region, description })
+        });
+        MemFlagsData::new().with_notrap().with_alias_region(Some(region))
+    }
+    /// A word of the argument block.
+    pub(super) fn argument(&mut self, word: usize, ty: Type) -> Value {
+        let flags = self.flags(REGION_ARGS).with_readonly().with_can_move().with_aligned();
+        let args = self.args;
+        self.ins().load(ty, flags, args, (word * 8) as i32)
+    }
+
+    // Calls and control flow.
+
+    /// The reference to a callee, imported on first use.
+    pub(super) fn callee(&mut self, callee: Callee) -> FuncRef {
+        if let Some(known) = self.callees.get(&callee) {
+            return *known;
+        }
+        let (env, conv) = (self.env, self.env.isa.default_call_conv());
+        let (id, signature): (FuncId, Signature) = match callee {
+            Callee::Runtime(f) => {
+                let (_, _, params, results) = f.describe();
+                (env.symbols.runtime[&f], abi::signature(conv, params, results))
+            }
+            Callee::Task(id) => (env.symbols.tasks[id.index()], abi::signature(conv, &abi::TASK_PARAMS, &[types::I64])),
+            Callee::Math(f) => {
+                self.math_used.insert(f);
+                (env.symbols.math[f as usize], super::math::signature(f))
+            }
+        };
+        let signature = self.b.import_signature(signature);
+        let name = UserExternalName { namespace: 0, index: id.as_u32() };
+        let name = ExternalName::user(self.b.func.declare_imported_user_function(name));
+        let data = ExtFuncData { name, signature, colocated: false, patchable: false };
+        let reference = self.b.import_function(data);
+        self.callees.insert(callee, reference);
+        reference
+    }
+    /// Calls; the first result, if there is one.
+    pub(super) fn call(&mut self, callee: Callee, args: &[Value]) -> Option<Value> {
+        let reference = self.callee(callee);
+        let call = self.ins().call(reference, args);
+        self.b.inst_results(call).first().copied()
+    }
+    /// Calls a function that returns a value.
+    pub(super) fn call_value(&mut self, callee: Callee, args: &[Value]) -> Value {
+        self.call(callee, args).expect("a function with a result")
+    }
+    /// Ends the function: 0 is success.
+    pub(super) fn return_code(&mut self, code: i64) {
+        let code = self.index(code);
+        self.ins().return_(&[code]);
+    }
+    /// Switches to a block that gets no more predecessors.
+    pub(super) fn enter(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+        self.b.seal_block(block);
+    }
+    /// Leaves the function with a fault unless `code` is 0.
+    pub(super) fn check_code(&mut self, code: Value) {
+        let (failed, next) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(failed);
+        self.ins().brif(code, failed, &[], next, &[]);
+        self.enter(failed);
+        self.return_code(1);
+        self.enter(next);
+    }
+
+    // Expressions.
+
+    /// The value of an expression, computed once where it is visible.
+    pub(super) fn eval(&mut self, e: &Expr) -> Val {
+        if let Some(known) = self.memo.get(e) {
+            return known;
+        }
+        let made = self.compute(e);
+        self.memo.put(e, made.clone());
+        made
+    }
+    /// The value of a scalar expression.
+    pub(super) fn scalar(&mut self, e: &Expr) -> Value {
+        match self.eval(e) {
+            Val::Data(parts) if e.lanes() == 1 => parts[0],
+            _ => {
+                self.wrong(format!("a vector where a scalar is wanted: {e:?}"));
+                self.index(0)
+            }
+        }
+    }
+    /// The lanes of an expression; `Bool` vectors as i8 lanes of 0 or 1.
+    pub(super) fn data(&mut self, e: &Expr) -> Parts {
+        match self.eval(e) {
+            Val::Data(parts) => parts,
+            Val::Mask(..) => {
+                let mask = self.mask(e, Lane::I8);
+                self.mask_to_bytes(&mask)
+            }
+        }
+    }
+    /// One part or scalar as a list.
+    pub(super) fn one(v: Value) -> Parts {
+        Rc::from([v])
+    }
+}

@@ -1,0 +1,262 @@
+//! Integer operators on scalars and parts alike; wrapping, and total.
+
+use super::func::Func;
+use super::value::{Lane, Parts, Val, data};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use halide_core::ops::{BinOp, UnOp};
+use halide_core::types::ScalarType;
+use halide_sched::ir::{Expr, Intrinsic};
+
+impl Func<'_> {
+    /// A one-operand operator on integers or floats.
+    pub(super) fn unary(&mut self, op: UnOp, ty: ScalarType, lanes: u16, a: &Parts) -> Val {
+        let lane = Lane::of_data(ty);
+        let counts = matches!(op, UnOp::Popcount | UnOp::Clz | UnOp::Ctz);
+        if ty.is_float() && (counts || op == UnOp::Not) {
+            // These act on the bits.
+            let bits = self.cast_parts(a, lane.as_int());
+            let result = self.map(&bits, |f, v| f.int_unary(op, lane.as_int(), v));
+            return Val::Data(self.cast_parts(&result, lane));
+        }
+        if ty.is_float() {
+            return self.float_unary(op, ty, lanes, a);
+        }
+        match op {
+            UnOp::Abs if !ty.is_signed_int() => Val::Data(a.clone()),
+            UnOp::IsNan | UnOp::IsInf | UnOp::IsFinite => {
+                self.const_lanes(halide_core::value::Scalar::bool(op == UnOp::IsFinite), lanes)
+            }
+            _ => Val::Data(self.map(a, |f, v| f.int_unary(op, lane, v))),
+        }
+    }
+    fn int_unary(&mut self, op: UnOp, lane: Lane, v: Value) -> Value {
+        match op {
+            UnOp::Neg => self.ins().ineg(v),
+            UnOp::Not => self.ins().bnot(v),
+            UnOp::Abs => self.ins().iabs(v),
+            UnOp::Popcount => self.popcount(lane, v),
+            UnOp::Clz if !self.ty(v).is_vector() => self.ins().clz(v),
+            UnOp::Ctz if !self.ty(v).is_vector() => self.ins().ctz(v),
+            UnOp::Clz => {
+                // Ones below the highest one; what is left is leading.
+                let mut filled = v;
+                let mut distance = 1;
+                while distance < lane.bits() {
+                    let shifted = self.ins().ushr_imm_u(filled, i64::from(distance));
+                    filled = self.ins().bor(filled, shifted);
+                    distance *= 2;
+                }
+                let leading = self.ins().bnot(filled);
+                self.popcount(lane, leading)
+            }
+            UnOp::Ctz => {
+                // Ones just where the trailing zeros are.
+                let ty = self.ty(v);
+                let one = self.constant(ty, 1);
+                let below = self.ins().isub(v, one);
+                let trailing = self.ins().band_not(below, v);
+                self.popcount(lane, trailing)
+            }
+            _ => v,
+        }
+    }
+    fn popcount(&mut self, lane: Lane, v: Value) -> Value {
+        if !self.ty(v).is_vector() {
+            return self.ins().popcnt(v);
+        }
+        let bytes = self.bitcast(types::I8X16, v);
+        let counts = self.ins().popcnt(bytes);
+        let mut sum = self.bitcast(lane.vector(), counts);
+        let mut width = 8;
+        while width < lane.bits() {
+            let higher = self.ins().ushr_imm_u(sum, i64::from(width));
+            sum = self.ins().iadd(sum, higher);
+            width *= 2;
+        }
+        // The count is in the lowest byte; above it are partial sums.
+        if lane == Lane::I8 {
+            return sum;
+        }
+        let low = self.constant(lane.vector(), 0xff);
+        self.ins().band(sum, low)
+    }
+
+    /// A two-operand operator on integers (also Index) or floats.
+    pub(super) fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Val {
+        let ty = data(a.ty().elem);
+        let (lane, lanes) = (Lane::of_data(ty), a.lanes());
+        if matches!(op, BinOp::Shl | BinOp::Shr) {
+            return Val::Data(self.shift(op, ty, a, b));
+        }
+        let bitwise = matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor);
+        if ty.is_float() && !bitwise {
+            return self.float_binary(op, ty, a, b);
+        }
+        if matches!(op, BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero) {
+            return Val::Data(self.divide(op, ty, a, b));
+        }
+        let (x, y) = (self.data(a), self.data(b));
+        if op.is_comparison() {
+            let cc = int_condition(op, ty.is_signed_int());
+            let truth = self.zip(&x, &y, |f, x, y| f.ins().icmp(cc, x, y));
+            return self.truth_val(lane, truth, lanes);
+        }
+        let signed = ty.is_signed_int();
+        Val::Data(self.zip(&x, &y, |f, x, y| f.int_binary(op, lane, signed, x, y)))
+    }
+    /// Operators that are the same for every integer type but for its sign. Bitwise ones also take floats.
+    pub(super) fn int_binary(&mut self, op: BinOp, lane: Lane, signed: bool, x: Value, y: Value) -> Value {
+        match op {
+            BinOp::Add => self.ins().iadd(x, y),
+            BinOp::Sub => self.ins().isub(x, y),
+            BinOp::Mul => self.int_mul(lane, x, y),
+            BinOp::Min if signed => self.ins().smin(x, y),
+            BinOp::Min => self.ins().umin(x, y),
+            BinOp::Max if signed => self.ins().smax(x, y),
+            BinOp::Max => self.ins().umax(x, y),
+            BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => {
+                let ty = self.ty(x);
+                let bits = if ty.is_vector() { lane.as_int().vector() } else { lane.as_int().scalar() };
+                let (x, y) = (self.bitcast(bits, x), self.bitcast(bits, y));
+                let made = match op {
+                    BinOp::BitAnd => self.ins().band(x, y),
+                    BinOp::BitOr => self.ins().bor(x, y),
+                    _ => self.ins().bxor(x, y),
+                };
+                self.bitcast(ty, made)
+            }
+            BinOp::Absd => {
+                let (low, high) = match signed {
+                    true => (self.ins().smin(x, y), self.ins().smax(x, y)),
+                    false => (self.ins().umin(x, y), self.ins().umax(x, y)),
+                };
+                self.ins().isub(high, low)
+            }
+            _ => x,
+        }
+    }
+    /// Wrapping product. x86 has none of bytes: even and odd ones are multiplied as 16-bit lanes.
+    pub(super) fn int_mul(&mut self, lane: Lane, x: Value, y: Value) -> Value {
+        if lane != Lane::I8 || !self.ty(x).is_vector() || !self.x64 {
+            return self.ins().imul(x, y);
+        }
+        let (x, y) = (self.bitcast(types::I16X8, x), self.bitcast(types::I16X8, y));
+        let even = self.ins().imul(x, y);
+        let low = self.constant(types::I16X8, 0xff);
+        let even = self.ins().band(even, low);
+        let (x, y) = (self.ins().ushr_imm_u(x, 8), self.ins().ushr_imm_u(y, 8));
+        let odd = self.ins().imul(x, y);
+        let odd = self.ins().ishl_imm_u(odd, 8);
+        let both = self.ins().bor(even, odd);
+        self.bitcast(types::I8X16, both)
+    }
+
+    /// `ExprKind::Intrinsic`.
+    pub(super) fn intrinsic(&mut self, op: Intrinsic, args: &[Expr]) -> Val {
+        let [a, b] = args else {
+            self.wrong(format!("{op:?} of {} operands", args.len()));
+            return Val::Data(Func::one(self.worker));
+        };
+        let ty = data(a.ty().elem);
+        let (lane, lanes, signed) = (Lane::of_data(ty), a.lanes(), ty.is_signed_int());
+        let (x, y) = (self.data(a), self.data(b));
+        Val::Data(match op {
+            Intrinsic::MulHigh => self.mul_high(lane, lanes, signed, &x, &y),
+            Intrinsic::WideningMul if lane.bits() == 64 => self.zip(&x, &y, |f, x, y| f.ins().imul(x, y)),
+            Intrinsic::WideningMul => self.widening_mul(lane, lanes, signed, &x, &y),
+            _ => self.zip(&x, &y, |f, x, y| f.saturating_or_halving(op, lane, signed, x, y)),
+        })
+    }
+    fn saturating_or_halving(&mut self, op: Intrinsic, lane: Lane, signed: bool, x: Value, y: Value) -> Value {
+        let native = lane.bits() <= 16 && self.ty(x).is_vector();
+        match (op, signed) {
+            (Intrinsic::SaturatingAdd, true) if native => self.ins().sadd_sat(x, y),
+            (Intrinsic::SaturatingAdd, false) if native => self.ins().uadd_sat(x, y),
+            (Intrinsic::SaturatingSub, true) if native => self.ins().ssub_sat(x, y),
+            (Intrinsic::SaturatingSub, false) if native => self.ins().usub_sat(x, y),
+            (Intrinsic::SaturatingAdd, false) => {
+                let room = self.ins().bnot(y);
+                let fits = self.ins().umin(x, room);
+                self.ins().iadd(fits, y)
+            }
+            (Intrinsic::SaturatingSub, false) => {
+                let most = self.ins().umax(x, y);
+                self.ins().isub(most, y)
+            }
+            (Intrinsic::SaturatingAdd | Intrinsic::SaturatingSub, true) => self.signed_saturating(op, lane, x, y),
+            (Intrinsic::RoundingHalvingAdd, false) if native => self.ins().avg_round(x, y),
+            (Intrinsic::RoundingHalvingAdd, _) => {
+                let (either, differ) = (self.ins().bor(x, y), self.ins().bxor(x, y));
+                let half = self.half(signed, differ);
+                self.ins().isub(either, half)
+            }
+            _ => {
+                let (both, differ) = (self.ins().band(x, y), self.ins().bxor(x, y));
+                let half = self.half(signed, differ);
+                self.ins().iadd(both, half)
+            }
+        }
+    }
+    fn half(&mut self, signed: bool, v: Value) -> Value {
+        if signed { self.ins().sshr_imm_u(v, 1) } else { self.ins().ushr_imm_u(v, 1) }
+    }
+    /// The wrapped result has the wrong sign just when it does not fit; then it is the extreme of x's sign.
+    fn signed_saturating(&mut self, op: Intrinsic, lane: Lane, x: Value, y: Value) -> Value {
+        let top = i64::from(lane.bits()) - 1;
+        let add = op == Intrinsic::SaturatingAdd;
+        let wrapped = if add { self.ins().iadd(x, y) } else { self.ins().isub(x, y) };
+        let turned = self.ins().bxor(x, wrapped);
+        // A sum overflows only for operands of one sign, a difference only for those of two.
+        let operands = self.ins().bxor(x, y);
+        let over = if add { self.ins().band_not(turned, operands) } else { self.ins().band(turned, operands) };
+        let over = self.icmp_const(IntCC::SignedLessThan, over, 0);
+        let sign = self.ins().sshr_imm_u(x, top);
+        let ty = self.ty(x);
+        let most = self.constant(ty, (1u64 << top) - 1);
+        let extreme = self.ins().bxor(sign, most);
+        self.choose(over, extreme, wrapped)
+    }
+
+    /// The product in lanes of twice the width.
+    pub(super) fn widening_mul(&mut self, lane: Lane, lanes: u16, signed: bool, x: &Parts, y: &Parts) -> Parts {
+        let wide = Lane::int(2 * lane.bits());
+        let x = self.resize_ints(x, lanes, lane.bits(), wide.bits(), signed, true);
+        let y = self.resize_ints(y, lanes, lane.bits(), wide.bits(), signed, true);
+        // Of 32-bit lanes Cranelift sees that the upper halves are extensions.
+        self.zip(&x, &y, |f, x, y| f.ins().imul(x, y))
+    }
+    /// The upper half of the product.
+    pub(super) fn mul_high(&mut self, lane: Lane, lanes: u16, signed: bool, x: &Parts, y: &Parts) -> Parts {
+        if lane == Lane::I64 {
+            return self.per_lane(lanes, &[(lane, x), (lane, y)], lane, |f, v| match signed {
+                true => f.ins().smulhi(v[0], v[1]),
+                false => f.ins().umulhi(v[0], v[1]),
+            });
+        }
+        let product = self.widening_mul(lane, lanes, signed, x, y);
+        if lanes == 1 {
+            let high = self.ins().ushr_imm_u(product[0], i64::from(lane.bits()));
+            return Func::one(self.ins().ireduce(lane.scalar(), high));
+        }
+        let picks: Vec<usize> = (0..lanes as usize).map(|i| 2 * i + 1).collect();
+        let narrow = self.cast_parts(&product, lane);
+        self.pick(lane, &narrow, &picks)
+    }
+}
+
+/// The condition code of a comparison.
+pub(super) fn int_condition(op: BinOp, signed: bool) -> IntCC {
+    match (op, signed) {
+        (BinOp::Eq, _) => IntCC::Equal,
+        (BinOp::Lt, true) => IntCC::SignedLessThan,
+        (BinOp::Lt, false) => IntCC::UnsignedLessThan,
+        (BinOp::Le, true) => IntCC::SignedLessThanOrEqual,
+        (BinOp::Le, false) => IntCC::UnsignedLessThanOrEqual,
+        (BinOp::Gt, true) => IntCC::SignedGreaterThan,
+        (BinOp::Gt, false) => IntCC::UnsignedGreaterThan,
+        (BinOp::Ge, true) => IntCC::SignedGreaterThanOrEqual,
+        (BinOp::Ge, false) => IntCC::UnsignedGreaterThanOrEqual,
+        _ => IntCC::NotEqual,
+    }
+}

@@ -1,0 +1,92 @@
+//! Value numbering: each distinct expression is emitted once where its value is still visible and still right.
+//!
+//! Visible: entries live in scopes that follow the dominance of blocks. Right: a value that depends on a load is
+//! forgotten when the loaded buffer may have been stored to since.
+
+use super::value::Val;
+use halide_sched::ir::visit::for_each_child;
+use halide_sched::ir::{BufId, Expr, ExprKind, Sym};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+/// Values of expressions, by scope.
+#[derive(Default)]
+pub(super) struct Memo {
+    values: HashMap<Expr, Vec<Entry>>,
+    /// The expressions entered in each open scope; the outermost is not listed, it never ends.
+    scopes: Vec<Vec<Expr>>,
+    /// Counts events: every entry and store gets a later number.
+    now: u64,
+    stored: HashMap<BufId, u64>,
+    /// Entries before this are not right any more, whatever they are.
+    floor: u64,
+    bound: HashSet<Sym>,
+    loads: HashMap<Expr, Rc<BTreeSet<BufId>>>,
+}
+
+struct Entry {
+    value: Val,
+    depth: usize,
+    made: u64,
+}
+
+impl Memo {
+    /// The value of `e`, if it is known here.
+    pub(super) fn get(&mut self, e: &Expr) -> Option<Val> {
+        let entry = self.values.get(e)?.last()?;
+        let (value, made) = (entry.value.clone(), entry.made);
+        let latest = self.loads(e).iter().filter_map(|b| self.stored.get(b)).max().copied().unwrap_or(0);
+        (made > latest.max(self.floor)).then_some(value)
+    }
+    /// Remembers the value of `e` until the innermost scope ends.
+    pub(super) fn put(&mut self, e: &Expr, value: Val) {
+        self.now += 1;
+        let entry = Entry { value, depth: self.scopes.len(), made: self.now };
+        self.values.entry(e.clone()).or_default().push(entry);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push(e.clone());
+        }
+    }
+    /// From here on values are only visible until [`Memo::close`]: a block that does not dominate what follows.
+    pub(super) fn open(&mut self) {
+        self.scopes.push(Vec::new());
+    }
+    /// Ends the innermost scope.
+    pub(super) fn close(&mut self) {
+        let depth = self.scopes.len();
+        for e in self.scopes.pop().unwrap_or_default() {
+            if let Some(entries) = self.values.get_mut(&e) {
+                entries.retain(|entry| entry.depth < depth);
+                if entries.is_empty() {
+                    self.values.remove(&e);
+                }
+            }
+        }
+    }
+    /// `buf` may have been written.
+    pub(super) fn stored(&mut self, buf: BufId) {
+        self.now += 1;
+        self.stored.insert(buf, self.now);
+    }
+    /// `symbol` gets a value. One that had another before makes all values of that time unusable.
+    pub(super) fn bind(&mut self, symbol: Sym) {
+        if !self.bound.insert(symbol) {
+            self.now += 1;
+            self.floor = self.now;
+        }
+    }
+    /// Which buffers the value of `e` depends on.
+    fn loads(&mut self, e: &Expr) -> Rc<BTreeSet<BufId>> {
+        if let Some(known) = self.loads.get(e) {
+            return known.clone();
+        }
+        let mut all = BTreeSet::new();
+        for_each_child(e, |c| all.extend(self.loads(c).iter()));
+        if let ExprKind::Load { buf, .. } = e.kind() {
+            all.insert(*buf);
+        }
+        let all = Rc::new(all);
+        self.loads.insert(e.clone(), all.clone());
+        all
+    }
+}

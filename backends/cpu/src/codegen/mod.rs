@@ -1,0 +1,203 @@
+//! From loop IR to machine code.
+//!
+//! [`compile`] is the table of contents: the program's body and each of its parallel tasks become a function of
+//! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code, and [`jit`] links them.
+//!
+//! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
+//! [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators ([`int`], [`shift`], [`divide`],
+//! [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`], [`store`], [`storage`],
+//! [`registers`]) and statements.
+//!
+//! **Wider vectors.** Cranelift's vectors have 128 bits. A generator of wider ones fits in at `Func::for_loop`: where the
+//! body of an innermost loop has vector statements, it may be given to a function of its own, `fn(arguments, from, to)`,
+//! whose arguments are packed as closures of tasks are, and which [`jit`] links like any other. Nothing else changes.
+
+mod abi;
+mod address;
+mod bools;
+mod convert;
+mod divide;
+mod expr;
+mod float;
+mod func;
+mod half;
+mod int;
+mod jit;
+mod load;
+mod mask;
+mod math;
+mod memo;
+mod ops;
+mod range;
+mod registers;
+mod shift;
+mod shuffle;
+mod stack;
+mod stmt;
+mod storage;
+mod store;
+mod value;
+
+pub(crate) use abi::ArgLayout;
+pub(crate) use jit::Code;
+
+use crate::{CpuError, Executable, host};
+use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::types;
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_module::ModuleReloc;
+use func::{Env, Made, Symbols};
+use halide_core::ids::Id;
+use halide_core::ops::MathFn;
+use halide_sched::ir::{Program, Stage};
+use jit::{Linker, MachineCode};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// How to compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuOptions {
+    /// Keep the text of Cranelift's IR and of the machine code, for [`Executable::clif`] and [`Executable::asm`].
+    pub keep_text: bool,
+    /// How many bytes of memory an executable may keep between runs for the next one.
+    pub retain_bytes: usize,
+}
+
+impl Default for CpuOptions {
+    /// No text, and as much memory kept as a run used.
+    fn default() -> Self {
+        CpuOptions { keep_text: false, retain_bytes: usize::MAX }
+    }
+}
+
+/// What compiling took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompileStats {
+    /// Time to make Cranelift's IR.
+    pub emit: Duration,
+    /// Time to make machine code of it.
+    pub generate: Duration,
+    /// Time to link it and make it executable.
+    pub link: Duration,
+    /// How many functions there are.
+    pub functions: usize,
+    /// How many instructions of Cranelift's IR they have, before it optimises them.
+    pub instructions: usize,
+    /// The size of their machine code.
+    pub bytes: usize,
+}
+
+/// The text of what was compiled.
+#[derive(Default)]
+pub(crate) struct Texts {
+    pub(crate) clif: String,
+    pub(crate) asm: String,
+}
+
+/// Compiles a program of stage `Final` for this machine.
+///
+/// The code does what the program says, without checks of its own: that accesses are in bounds is the lowering's promise.
+pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, CpuError> {
+    if program.stage != Stage::Final {
+        return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
+    }
+    let isa = host::host_isa()?;
+    let layout = ArgLayout::new(program);
+    let mut linker = Linker::new(isa.clone());
+    let symbols = declare(program, &*isa, &mut linker)?;
+    let x64 = cfg!(target_arch = "x86_64");
+    let env = Env { program, layout: &layout, isa: &*isa, x64, symbols };
+
+    let started = Instant::now();
+    let made = stack::with_room_for(program, || emit_all(&env))?;
+    let emitted = Instant::now();
+    let instructions = made.iter().map(|m| m.clif.dfg.num_insts()).sum();
+    let compiled = generate_all(&*isa, made, options.keep_text)?;
+    let generated = Instant::now();
+    let (functions, bytes) = (compiled.len(), compiled.iter().map(|(code, _)| code.bytes.len()).sum());
+    let mut texts = Texts::default();
+    for (code, text) in &compiled {
+        linker.define(code)?;
+        texts.clif += &text.clif;
+        texts.asm += &text.asm;
+    }
+    let code = linker.finish(env.symbols.entry)?;
+    let stats = CompileStats {
+        emit: emitted - started,
+        generate: generated - emitted,
+        link: generated.elapsed(),
+        functions,
+        instructions,
+        bytes,
+    };
+    Ok(Executable::new(program, code, layout, options, texts, stats))
+}
+
+/// Gives every function its symbol, so that they can be made in any order.
+fn declare(program: &Program, isa: &dyn TargetIsa, linker: &mut Linker) -> Result<Symbols, CpuError> {
+    let conv = isa.default_call_conv();
+    let entry = abi::signature(conv, &ENTRY_PARAMS, &[types::I64]);
+    let task = abi::signature(conv, &TASK_PARAMS, &[types::I64]);
+    let entry = linker.declare("pipeline", true, &entry)?;
+    let tasks = program.tasks.ids().map(|id| linker.declare(&format!("{id:?}"), true, &task));
+    let tasks = tasks.collect::<Result<_, _>>()?;
+    let runtime = RuntimeFn::ALL.into_iter().map(|f| {
+        let (name, _, params, results) = f.describe();
+        Ok((f, linker.declare(name, false, &abi::signature(conv, params, results))?))
+    });
+    let runtime = runtime.collect::<Result<_, CpuError>>()?;
+    let math = MathFn::ALL.into_iter().map(|f| linker.declare(&format!("math_{f:?}"), true, &math::signature(f)));
+    let math = math.collect::<Result<_, _>>()?;
+    Ok(Symbols { entry, tasks, runtime, math })
+}
+
+/// The functions of a program: its body, its tasks, and the f32 functions that those call.
+fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
+    let program = env.program;
+    let mut all =
+        vec![func::make(env, env.symbols.entry, "pipeline".into(), &ENTRY_PARAMS, |f, _| f.stmt(&program.body))];
+    for (id, task) in program.tasks.enumerate() {
+        let name = program.loops.get(task.id).cloned().unwrap_or_else(|| format!("{id:?}"));
+        let symbol = env.symbols.tasks[id.index()];
+        all.push(func::make(env, symbol, name, &TASK_PARAMS, |f, args| f.task(task, args[0], args[1])));
+    }
+    let mut all = all.into_iter().collect::<Result<Vec<Made>, String>>().map_err(CpuError::Program)?;
+    let called: BTreeSet<MathFn> = all.iter().flat_map(|m| m.math_used.iter().copied()).collect();
+    all.extend(called.into_iter().map(|f| math::make(env, f)));
+    Ok(all)
+}
+
+/// Machine code for every function, several at a time.
+fn generate_all(isa: &dyn TargetIsa, made: Vec<Made>, keep_text: bool) -> Result<Vec<(MachineCode, Texts)>, CpuError> {
+    match made.len() {
+        1 => made.into_iter().map(|m| generate(isa, m, keep_text)).collect(),
+        _ => made.into_par_iter().map(|m| generate(isa, m, keep_text)).collect(),
+    }
+}
+
+fn generate(isa: &dyn TargetIsa, made: Made, keep_text: bool) -> Result<(MachineCode, Texts), CpuError> {
+    let Made { id, name, clif, .. } = made;
+    let mut text = Texts::default();
+    if keep_text {
+        text.clif = format!("; {name}\n{clif}\n");
+    }
+    let mut context = Context::for_function(clif);
+    context.set_disasm(keep_text);
+    let compiled = context.compile(isa, &mut ControlPlane::default()).map_err(|e| {
+        let detail = format!("{name}: {:?}", e.inner);
+        CpuError::Codegen(detail)
+    })?;
+    let align = u64::from(compiled.buffer.alignment)
+        .max(u64::from(isa.function_alignment().minimum))
+        .max(isa.symbol_alignment());
+    let bytes = compiled.code_buffer().to_vec();
+    if let Some(vcode) = &compiled.vcode {
+        text.asm = format!("; {name}\n{vcode}\n");
+    }
+    let relocs = compiled.buffer.relocs().to_vec();
+    let relocs = relocs.iter().map(|r| ModuleReloc::from_mach_reloc(r, &context.func, id)).collect();
+    Ok((MachineCode { id, align, bytes, relocs }, text))
+}

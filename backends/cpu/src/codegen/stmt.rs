@@ -1,0 +1,218 @@
+//! Statements: control flow, checks and parallel loops.
+
+use super::abi::RuntimeFn;
+use super::func::{Callee, Func, REGION_SCRATCH};
+use super::storage::{Area, Place, Scratch};
+use super::value::{Lane, Parts, Val};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use halide_core::ids::Id;
+use halide_sched::ir::visit::for_each_stmt;
+use halide_sched::ir::{BufId, Expr, FaultId, For, ForKind, Program, Stmt, Sym, Task, TaskId, build};
+use std::collections::BTreeSet;
+
+impl Func<'_> {
+    /// Emits a statement.
+    pub(super) fn stmt(&mut self, s: &Stmt) {
+        match s {
+            Stmt::Block(list) => list.iter().for_each(|s| self.stmt(s)),
+            Stmt::Let { bindings, body } => {
+                for (symbol, value) in bindings {
+                    self.bind(*symbol, value);
+                }
+                self.stmt(body);
+            }
+            Stmt::For(l) => self.for_loop(l),
+            Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
+            Stmt::Assert { cond, fault, args } => self.assert(cond, *fault, args),
+            Stmt::Produce { body, .. } => self.stmt(body),
+            Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
+            Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
+            Stmt::Count { counter, amount } => self.count(*counter, amount),
+            Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),
+            Stmt::Realize { func, .. } | Stmt::Provide { func, .. } => {
+                self.wrong(format!("storage of {func:?} is not linear"));
+            }
+        }
+    }
+
+    fn bind(&mut self, symbol: Sym, value: &Expr) {
+        let depth = self.depth(value);
+        let value = self.eval(value);
+        self.define(symbol, value, depth);
+    }
+    /// Gives a symbol its value, which changes with the loops down to `depth`.
+    fn define(&mut self, symbol: Sym, value: Val, depth: u32) {
+        self.memo.bind(symbol);
+        self.symbols.insert(symbol, value);
+        self.depths.insert(symbol, depth);
+    }
+
+    fn if_else(&mut self, cond: &Expr, then: &Stmt, otherwise: &Stmt) {
+        let cond = self.scalar(cond);
+        let (yes, no, join) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.ins().brif(cond, yes, &[], no, &[]);
+        for (block, s) in [(yes, then), (no, otherwise)] {
+            self.enter(block);
+            self.memo.open();
+            self.stmt(s);
+            self.memo.close();
+            self.ins().jump(join, &[]);
+        }
+        self.enter(join);
+    }
+
+    /// A loop with its test at the end, behind a test whether it runs at all.
+    fn for_loop(&mut self, l: &For) {
+        if l.kind != ForKind::Serial {
+            self.wrong(format!("a {:?} loop is left", l.kind));
+        }
+        let extent = build::as_int(&l.extent);
+        if extent.is_some_and(|n| n <= 0) {
+            return;
+        }
+        let min = self.scalar(&l.min);
+        if extent == Some(1) {
+            let depth = self.depth(&l.min);
+            self.define(Sym::Loop(l.id), Val::Data(Func::one(min)), depth);
+            return self.stmt(&l.body);
+        }
+        let count = self.scalar(&l.extent);
+        let end = self.ins().iadd(min, count);
+        let (before, head, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        match extent {
+            Some(_) => self.ins().jump(before, &[]),
+            None => {
+                let any = self.icmp_const(IntCC::SignedGreaterThan, count, 0);
+                self.ins().brif(any, before, &[], done, &[])
+            }
+        };
+        self.enter(before);
+        for buf in stored(self.env.program, &l.body) {
+            self.memo.stored(buf);
+        }
+        self.ins().jump(head, &[BlockArg::Value(min)]);
+        let i = self.b.append_block_param(head, types::I64);
+        self.b.switch_to_block(head);
+        self.loop_depth += 1;
+        self.memo.open();
+        self.define(Sym::Loop(l.id), Val::Data(Func::one(i)), self.loop_depth);
+        self.stmt(&l.body);
+        self.memo.close();
+        self.loop_depth -= 1;
+        let next = self.ins().iadd_imm_s(i, 1);
+        let more = self.ins().icmp(IntCC::SignedLessThan, next, end);
+        self.ins().brif(more, head, &[BlockArg::Value(next)], done, &[]);
+        self.b.seal_block(head);
+        self.enter(done);
+    }
+
+    fn assert(&mut self, cond: &Expr, fault: FaultId, args: &[Expr]) {
+        let cond = self.scalar(cond);
+        let (failed, next) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(failed);
+        self.ins().brif(cond, next, &[], failed, &[]);
+        self.enter(failed);
+        self.memo.open();
+        let slot = self.scratch(Scratch::Fault, 8 * args.len().max(1));
+        for (i, arg) in args.iter().enumerate() {
+            let v = self.scalar(arg);
+            self.store_scratch(v, slot, 8 * i);
+        }
+        let (worker, id, count) = (self.worker, self.index(i64::from(fault.0)), self.index(args.len() as i64));
+        self.call(Callee::Runtime(RuntimeFn::Fail), &[worker, id, slot, count]);
+        self.return_code(1);
+        self.memo.close();
+        self.enter(next);
+    }
+
+    /// Packs what the task needs into a closure on the stack and hands it to the runtime.
+    fn launch(&mut self, id: TaskId, min: &Expr, extent: &Expr) {
+        let program = self.env.program;
+        if id.index() >= program.tasks.len() {
+            return self.wrong(format!("{id:?} is not a task"));
+        }
+        let task = &program.tasks[id];
+        let (min, extent) = (self.scalar(min), self.scalar(extent));
+        let words: usize = task.captures.iter().map(|(_, ty)| capture_words(*ty)).sum::<usize>() + task.buffers.len();
+        let slot = self.new_slot((8 * words.max(1)) as u32);
+        let closure = self.ins().stack_addr(types::I64, slot, 0);
+        let mut at = 0;
+        for (symbol, ty) in &task.captures {
+            let Some(value) = self.symbols.get(symbol).cloned() else {
+                return self.wrong(format!("{symbol:?} is captured but not bound"));
+            };
+            let parts = match value {
+                Val::Data(parts) => parts,
+                Val::Mask(lane, parts) => self.resize_mask(lane, &parts, ty.lanes, Lane::I8),
+            };
+            for (i, part) in parts.iter().enumerate() {
+                self.store_scratch(*part, closure, 8 * at + 16 * i);
+            }
+            at += capture_words(*ty);
+        }
+        for buf in &task.buffers {
+            let Place::Memory(area) = self.place(*buf) else {
+                return self.wrong(format!("{buf:?} is captured but in registers"));
+            };
+            self.store_scratch(area.base, closure, 8 * at);
+            at += 1;
+        }
+        let function = self.callee(Callee::Task(id));
+        let function = self.ins().func_addr(types::I64, function);
+        let worker = self.worker;
+        let args = [worker, function, closure, min, extent];
+        let code = self.call_value(Callee::Runtime(RuntimeFn::Parallel), &args);
+        self.check_code(code);
+        for buf in stored(program, &task.body) {
+            self.memo.stored(buf);
+        }
+    }
+
+    /// The body of a task: unpacks the closure and runs one iteration.
+    pub(super) fn task(&mut self, task: &Task, closure: Value, iteration: Value) {
+        let flags = self.flags(REGION_SCRATCH).with_readonly().with_can_move();
+        let mut at = 0;
+        for (symbol, ty) in &task.captures {
+            let lane = Lane::of(ty.elem);
+            let part = lane.part(ty.lanes);
+            let parts: Parts = (0..lane.parts(ty.lanes))
+                .map(|i| self.ins().load(part, flags, closure, (8 * at + 16 * i) as i32))
+                .collect();
+            let value = if ty.is_bool() && ty.lanes > 1 { Val::Mask(Lane::I8, parts) } else { Val::Data(parts) };
+            self.define(*symbol, value, 0);
+            at += capture_words(*ty);
+        }
+        for buf in &task.buffers {
+            let base = self.ins().load(types::I64, flags, closure, 8 * at as i32);
+            // Whether it is on the stack or the heap, there is slack behind it; an external one has none.
+            let internal = self.env.layout.data(*buf).is_none();
+            self.places.insert(*buf, Place::Memory(Area { base, region: buf.0, readonly: false, slack: internal }));
+            at += 1;
+        }
+        self.define(Sym::Loop(task.id), Val::Data(Func::one(iteration)), 0);
+        self.stmt(&task.body);
+    }
+}
+
+/// Words that a captured value takes in a closure.
+fn capture_words(ty: halide_sched::ir::Type) -> usize {
+    if ty.lanes == 1 { 1 } else { 2 * Lane::of(ty.elem).parts(ty.lanes) }
+}
+
+/// Every buffer that `s`, or a task it launches, stores to.
+fn stored(program: &Program, s: &Stmt) -> BTreeSet<BufId> {
+    fn walk(program: &Program, s: &Stmt, into: &mut BTreeSet<BufId>) {
+        match s {
+            Stmt::Store { buf, .. } => _ = into.insert(*buf),
+            Stmt::Launch { task, .. } if task.index() < program.tasks.len() => {
+                walk(program, &program.tasks[*task].body, into);
+            }
+            _ => {}
+        }
+        for_each_stmt(s, |inner| walk(program, inner, into));
+    }
+    let mut all = BTreeSet::new();
+    walk(program, s, &mut all);
+    all
+}

@@ -1,0 +1,155 @@
+//! Where buffers live: registers, the stack, the run's heap, or the caller's memory.
+
+use super::abi::RuntimeFn;
+use super::func::{Callee, Func, REGION_SCRATCH, REGION_SLOTS};
+use super::registers::{self, Registers};
+use super::value::Lane;
+use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
+use halide_sched::ir::{BufId, BufferRole, Expr, Memory, Stmt};
+use std::rc::Rc;
+
+/// An allocation up to this size may live on the stack.
+const STACK_LIMIT: u64 = 8 << 10;
+/// All allocations of one function together take no more stack than this.
+const STACK_BUDGET: u64 = 64 << 10;
+/// Bytes after an allocation that may be read (and mean nothing), so that a last partial vector is loaded whole.
+const STACK_SLACK: u64 = 16;
+
+/// Where a buffer is.
+#[derive(Clone)]
+pub(super) enum Place {
+    /// In memory.
+    Memory(Area),
+    /// In registers: every access has a constant index.
+    Registers(Rc<Registers>),
+}
+
+/// A buffer in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Area {
+    /// The address of element 0.
+    pub(super) base: Value,
+    /// The number of its alias region.
+    pub(super) region: u32,
+    /// Whether nobody writes it during a run.
+    pub(super) readonly: bool,
+    /// Whether 15 bytes after the last element may be read.
+    pub(super) slack: bool,
+}
+
+/// The stack slots of one function.
+#[derive(Default)]
+pub(super) struct Slots {
+    used: u64,
+    /// Slots of allocations that have ended, with their sizes: another may take their place.
+    free: Vec<(StackSlot, u64)>,
+    /// Short-lived scratch space by purpose.
+    scratch: Vec<(Scratch, StackSlot, u32)>,
+}
+
+/// What scratch space is for; two purposes never share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scratch {
+    /// Lanes of data.
+    Data,
+    /// Lanes of a mask.
+    Mask,
+    /// Offsets of lanes.
+    Offsets,
+    /// The arguments of a fault.
+    Fault,
+}
+
+impl Func<'_> {
+    /// The place of a buffer that is visible here.
+    pub(super) fn place(&mut self, buf: BufId) -> Place {
+        if let Some(known) = self.places.get(&buf) {
+            return known.clone();
+        }
+        let Some(word) = self.env.layout.data(buf) else {
+            self.wrong(format!("{buf:?} is used outside of its allocation"));
+            let base = self.index(0);
+            return Place::Memory(Area { base, region: buf.0, readonly: false, slack: false });
+        };
+        // Loaded anew in each use: Cranelift shares these loads, wherever they are.
+        let base = self.argument(word, types::I64);
+        let readonly = matches!(self.env.program.buffers[buf].role, BufferRole::Input(_));
+        Place::Memory(Area { base, region: buf.0, readonly, slack: false })
+    }
+
+    /// An allocation for the time of `body`.
+    pub(super) fn alloc(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, body: &Stmt) {
+        let info = &self.env.program.buffers[buf];
+        let (memory, size) = (info.memory, info.elem.bytes() as u64);
+        let bytes = constant.and_then(|n| n.checked_mul(size)?.checked_add(STACK_SLACK));
+        let on_heap = memory == Memory::Heap || bytes.is_none();
+        let lane = Lane::of_data(info.elem);
+        let registers = if on_heap { None } else { registers::plan(self.env.program, buf, lane, body) };
+        if let Some(plan) = registers {
+            let registers = Registers::declare(self, lane, plan);
+            self.places.insert(buf, Place::Registers(Rc::new(registers)));
+            self.stmt(body);
+        } else if let Some((slot, size)) = bytes.filter(|_| !on_heap).and_then(|b| self.take_slot(b)) {
+            let base = self.ins().stack_addr(types::I64, slot, 0);
+            let region = REGION_SLOTS - slot.as_u32();
+            self.places.insert(buf, Place::Memory(Area { base, region, readonly: false, slack: true }));
+            self.stmt(body);
+            self.slots.free.push((slot, size));
+        } else {
+            self.heap_alloc(buf, count, size as i64, body);
+        }
+        self.places.remove(&buf);
+        self.memo.stored(buf);
+    }
+
+    fn heap_alloc(&mut self, buf: BufId, count: &Expr, size: i64, body: &Stmt) {
+        let count = self.scalar(count);
+        let (worker, size, id) = (self.worker, self.index(size), self.index(i64::from(buf.0)));
+        let base = self.call_value(Callee::Runtime(RuntimeFn::Allocate), &[worker, count, size, id]);
+        let null = self.icmp_const(cranelift_codegen::ir::condcodes::IntCC::Equal, base, 0);
+        self.check_code(null);
+        self.places.insert(buf, Place::Memory(Area { base, region: buf.0, readonly: false, slack: true }));
+        self.stmt(body);
+        self.call(Callee::Runtime(RuntimeFn::Release), &[worker]);
+    }
+
+    /// A stack slot of at least `bytes` within the budget, and its size.
+    fn take_slot(&mut self, bytes: u64) -> Option<(StackSlot, u64)> {
+        if bytes > STACK_LIMIT + STACK_SLACK {
+            return None;
+        }
+        if let Some(i) = self.slots.free.iter().position(|(_, size)| *size >= bytes && *size <= 2 * bytes) {
+            return Some(self.slots.free.swap_remove(i));
+        }
+        let size = bytes.next_multiple_of(16);
+        if self.slots.used + size > STACK_BUDGET {
+            return None;
+        }
+        self.slots.used += size;
+        Some((self.new_slot(size as u32), size))
+    }
+
+    /// The address of scratch space that lasts until the next use for the same purpose.
+    pub(super) fn scratch(&mut self, purpose: Scratch, bytes: usize) -> Value {
+        let bytes = (bytes as u32).next_multiple_of(16);
+        let known = self.slots.scratch.iter().position(|(p, _, size)| *p == purpose && *size >= bytes);
+        let slot = match known {
+            Some(i) => self.slots.scratch[i].1,
+            None => {
+                let slot = self.new_slot(bytes);
+                self.slots.scratch.push((purpose, slot, bytes));
+                slot
+            }
+        };
+        self.ins().stack_addr(types::I64, slot, 0)
+    }
+    /// A stack slot of its own.
+    pub(super) fn new_slot(&mut self, bytes: u32) -> StackSlot {
+        self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4))
+    }
+    /// Stores a word into scratch space.
+    pub(super) fn store_scratch(&mut self, value: Value, at: Value, offset: usize) {
+        let flags = self.flags(REGION_SCRATCH);
+        self.ins().store(flags, value, at, offset as i32);
+    }
+}

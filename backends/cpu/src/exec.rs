@@ -1,0 +1,179 @@
+//! A compiled program and its runs.
+
+use crate::CpuFault;
+use crate::codegen::{ArgLayout, Code, CompileStats, CpuOptions, Texts};
+use crate::runtime::{Pool, Run, Worker, within};
+use halide_core::buffer::RawBuffer;
+use halide_core::ids::IdVec;
+use halide_core::pipeline::DimField;
+use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
+use halide_sched::ir::{BufId, BufferInfo, Program};
+use std::fmt;
+use std::sync::Arc;
+
+/// Compiled code. Clones share it; it may run on many threads at once, and is freed with the last clone.
+#[derive(Clone)]
+pub struct Executable(Arc<Inner>);
+
+struct Inner {
+    code: Code,
+    layout: ArgLayout,
+    params: Vec<(String, ScalarType)>,
+    buffers: IdVec<BufId, BufferInfo>,
+    counters: usize,
+    parallel: bool,
+    pool: Pool,
+    texts: Texts,
+    stats: CompileStats,
+}
+
+/// The arguments of a run.
+#[derive(Clone, Copy, Default)]
+pub struct RunArgs<'a> {
+    /// One value per parameter of the program.
+    pub params: &'a [Scalar],
+    /// One view per external buffer: inputs in the order of their images, then outputs by position. Their memory must be
+    /// alive, and that of outputs not be used by anyone else, until the run ends.
+    pub buffers: &'a [RawBuffer],
+    /// How many threads parallel loops may use; `None` is all of the pool, 1 runs iterations in order on this thread.
+    pub threads: Option<usize>,
+    /// The threads to use; `None` is rayon's own pool, or the one that this thread belongs to.
+    pub pool: Option<&'a rayon::ThreadPool>,
+    /// How many bytes of memory may be allocated at once.
+    pub memory_cap: Option<usize>,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunStats {
+    /// The program's counters.
+    pub counters: Vec<i64>,
+    /// The largest number of bytes allocated at once, on the heap.
+    pub peak_bytes: u64,
+    /// The number of heap allocations.
+    pub allocations: u64,
+}
+
+impl Executable {
+    pub(crate) fn new(
+        program: &Program,
+        code: Code,
+        layout: ArgLayout,
+        options: &CpuOptions,
+        texts: Texts,
+        stats: CompileStats,
+    ) -> Executable {
+        Executable(Arc::new(Inner {
+            code,
+            layout,
+            params: program.params.iter().cloned().collect(),
+            buffers: program.buffers.clone(),
+            counters: program.counters.len(),
+            parallel: !program.tasks.is_empty(),
+            pool: Pool::new(options.retain_bytes),
+            texts,
+            stats,
+        }))
+    }
+
+    /// Runs the program.
+    pub fn run(&self, args: &RunArgs<'_>) -> Result<RunStats, CpuFault> {
+        let inner = &*self.0;
+        let words = inner.argument_block(args)?;
+        let available = args.pool.map_or_else(rayon::current_num_threads, |p| p.current_num_threads());
+        let threads = args.threads.unwrap_or(available).clamp(1, available.max(1));
+        let cap = args.memory_cap.unwrap_or(usize::MAX);
+        let run = Run::new(words, inner.counters, &inner.pool, threads, cap);
+        let enter = || inner.code.enter(&mut Worker::new(&run));
+        let code = if inner.parallel && threads > 1 { within(args.pool, enter) } else { enter() };
+        if let Some(fault) = run.take_fault() {
+            return Err(fault);
+        }
+        if code != 0 {
+            return Err(CpuFault::Panic("a run failed without saying why".into()));
+        }
+        let (peak_bytes, allocations) = run.memory();
+        Ok(RunStats { counters: run.counters(), peak_bytes, allocations })
+    }
+
+    /// The external buffers in the order in which [`RunArgs::buffers`] lists them.
+    pub fn buffers(&self) -> &[BufId] {
+        &self.0.layout.order
+    }
+    /// Cranelift's IR as it was made, if the options asked for text.
+    pub fn clif(&self) -> Option<&str> {
+        Some(self.0.texts.clif.as_str()).filter(|t| !t.is_empty())
+    }
+    /// The machine code as text, if the options asked for text.
+    pub fn asm(&self) -> Option<&str> {
+        Some(self.0.texts.asm.as_str()).filter(|t| !t.is_empty())
+    }
+    /// What compiling took.
+    pub fn stats(&self) -> CompileStats {
+        self.0.stats
+    }
+    /// How many bytes are kept for the next run.
+    pub fn retained_bytes(&self) -> usize {
+        self.0.pool.idle_bytes()
+    }
+    /// Frees memory that is kept for the next run.
+    pub fn trim(&self) {
+        self.0.pool.trim();
+    }
+}
+
+impl Inner {
+    /// The argument block, after checking that the arguments are what the program takes.
+    fn argument_block(&self, args: &RunArgs<'_>) -> Result<Vec<u64>, CpuFault> {
+        let wrong = |what: String| Err(CpuFault::Arguments(what));
+        let order = &self.layout.order;
+        if args.params.len() != self.params.len() || args.buffers.len() != order.len() {
+            return wrong(format!(
+                "{} parameters and {} buffers are needed, {} and {} were given",
+                self.params.len(),
+                order.len(),
+                args.params.len(),
+                args.buffers.len()
+            ));
+        }
+        let mut words = vec![0; self.layout.words];
+        for (i, (value, (name, ty))) in args.params.iter().zip(&self.params).enumerate() {
+            if value.ty() != *ty {
+                return wrong(format!("parameter {name} is {ty}, not {}", value.ty()));
+            }
+            words[i] = value.bits();
+        }
+        for (raw, &id) in args.buffers.iter().zip(order) {
+            let info = &self.buffers[id];
+            if raw.ty != info.elem || raw.dims.len() != info.dims {
+                return wrong(format!(
+                    "{} has {} dimensions of {}, not {} of {}",
+                    info.name,
+                    info.dims,
+                    info.elem,
+                    raw.dims.len(),
+                    raw.ty
+                ));
+            }
+            let mut put = |word: Option<usize>, value: u64| {
+                if let Some(word) = word {
+                    words[word] = value;
+                }
+            };
+            put(self.layout.data(id), raw.data as u64);
+            for (d, dim) in raw.dims.iter().enumerate() {
+                put(self.layout.field(id, d, DimField::Min), dim.min as u64);
+                put(self.layout.field(id, d, DimField::Extent), dim.extent as u64);
+                put(self.layout.field(id, d, DimField::Stride), dim.stride as u64);
+            }
+        }
+        Ok(words)
+    }
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executable").field("stats", &self.0.stats).finish_non_exhaustive()
+    }
+}

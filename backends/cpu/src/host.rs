@@ -1,0 +1,48 @@
+//! The machine this process runs on, as a [`Target`] and as a Cranelift instruction set.
+
+use crate::CpuError;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use halide_sched::target::{Arch, Target};
+
+/// This machine. Vectors are 128 bits wide, because the code generator's are.
+pub fn host_target() -> Target {
+    let arch = if cfg!(target_arch = "x86_64") {
+        Arch::X86_64
+    } else if cfg!(target_arch = "aarch64") {
+        Arch::Aarch64
+    } else {
+        Arch::Other
+    };
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    // Typical of current cores; nothing in std tells it.
+    Target { arch, vector_bits: 128, threads, cache_bytes: 1 << 20 }
+}
+
+/// The code generator for this machine. The verifier is a check on ourselves, so it runs in debug builds.
+pub(crate) fn host_isa() -> Result<OwnedTargetIsa, CpuError> {
+    let host = |why: &dyn std::fmt::Display| CpuError::Host(why.to_string());
+    let mut flags = settings::builder();
+    let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("enable_verifier", verify),
+        ("is_pic", "false"),
+        // Runtime functions may be anywhere in the address space.
+        ("use_colocated_libcalls", "false"),
+        // Loop heads of small kernels profit from functions that start on a fetch boundary.
+        ("log2_min_function_alignment", "5"),
+        // Stack frames are bounded by `storage::STACK_BUDGET`, far below a guard page's reach being of use.
+        ("enable_probestack", "false"),
+        ("unwind_info", "false"),
+    ] {
+        flags.set(name, value).map_err(|e| host(&e))?;
+    }
+    let builder = cranelift_native::builder().map_err(|e| host(&e))?;
+    let isa = builder.finish(settings::Flags::new(flags)).map_err(|e| host(&e))?;
+    #[cfg(target_arch = "x86_64")]
+    if !std::is_x86_feature_detected!("sse4.1") {
+        return Err(CpuError::Host("x86-64 without SSE4.1".into()));
+    }
+    Ok(isa)
+}

@@ -1,0 +1,85 @@
+//! The functions that compiled code calls. They never unwind: a panic becomes a fault of the run.
+
+use super::parallel::{TaskFn, launch};
+use super::{Run, Worker};
+use crate::CpuFault;
+use halide_core::math::eval_f64;
+use halide_core::ops::MathFn;
+use halide_core::types::ScalarType;
+use halide_core::value::{self, Scalar};
+use halide_sched::ir::{BufId, FaultId};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Slack after every allocation, so that the last vector of a row may be loaded whole.
+pub(crate) const SLACK: u64 = 64;
+
+/// Allocates `count` elements of `size` bytes for `buf`. Null after recording a fault.
+pub(crate) extern "C" fn allocate(worker: *mut Worker<'_>, count: i64, size: i64, buf: i64) -> *mut u8 {
+    // SAFETY: compiled code passes on the worker that it was given, which nobody else uses meanwhile.
+    let worker = unsafe { &mut *worker };
+    guarded(worker.run, std::ptr::null_mut(), || {
+        let bytes = (count.max(0) as u64).checked_mul(size as u64);
+        let total = bytes.and_then(|b| usize::try_from(b.checked_add(SLACK)?).ok());
+        total.and_then(|total| worker.allocate(total)).unwrap_or_else(|| {
+            let fault = CpuFault::OutOfMemory { buf: BufId(buf as u32), bytes: bytes.unwrap_or(u64::MAX) };
+            worker.run.fail(fault);
+            std::ptr::null_mut()
+        })
+    })
+}
+
+/// Ends the newest allocation of this worker.
+pub(crate) extern "C" fn release(worker: *mut Worker<'_>) {
+    // SAFETY: as in `allocate`.
+    let worker = unsafe { &mut *worker };
+    guarded(worker.run, (), || worker.release());
+}
+
+/// Runs a parallel loop; 0 when all its iterations have run.
+pub(crate) extern "C" fn parallel(
+    worker: *mut Worker<'_>,
+    task: TaskFn,
+    closure: *const u64,
+    min: i64,
+    extent: i64,
+) -> i64 {
+    // SAFETY: as in `allocate`.
+    let worker = unsafe { &mut *worker };
+    guarded(worker.run, 1, || launch(worker, task, closure, min, extent))
+}
+
+/// Records that check `fault` failed.
+pub(crate) extern "C" fn fail(worker: *mut Worker<'_>, fault: i64, args: *const i64, count: i64) {
+    // SAFETY: as in `allocate`; `args` points to `count` values in the frame of the calling code.
+    let (worker, args) = unsafe { (&*worker, std::slice::from_raw_parts(args, count as usize)) };
+    guarded(worker.run, (), || worker.run.fail(CpuFault::Check { fault: FaultId(fault as u32), args: args.to_vec() }));
+}
+
+/// `MathFn::ALL[function]` of f64 operands.
+pub(crate) extern "C" fn math_f64(function: i64, a: f64, b: f64) -> f64 {
+    MathFn::ALL.get(function as usize).map_or(f64::NAN, |f| eval_f64(*f, &[a, b]))
+}
+
+/// The bits of a 16-bit float (type `ScalarType::ALL[ty]`) nearest to an f64.
+pub(crate) extern "C" fn half_from_f64(ty: i64, value: f64) -> i64 {
+    half(ty).map_or(0, |ty| Scalar::float(ty, value).bits() as i64)
+}
+
+/// The bits of a 16-bit float nearest to an integer: unsigned if `unsigned` is not 0.
+pub(crate) extern "C" fn half_from_int(ty: i64, bits: i64, unsigned: i64) -> i64 {
+    let value = if unsigned != 0 { Scalar::from(bits as u64) } else { Scalar::from(bits) };
+    half(ty).map_or(0, |ty| value::cast(ty, value).bits() as i64)
+}
+
+fn half(ty: i64) -> Option<ScalarType> {
+    ScalarType::ALL.get(ty as usize).copied().filter(|t| t.is_float() && t.bits() == 16)
+}
+
+fn guarded<T>(run: &Run<'_>, failed: T, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        run.fail(CpuFault::Panic(text.unwrap_or_default()));
+        failed
+    })
+}

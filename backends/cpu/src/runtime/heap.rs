@@ -1,0 +1,236 @@
+//! Memory for allocations of programs: 64-byte aligned blocks that are kept and reused, because touching fresh memory is
+//! far slower than computing, and a stack of them per worker, because allocations nest.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The alignment of every allocation: a cache line, and the widest vector.
+const ALIGN: usize = 64;
+/// Allocations up to this size are bumped within a chunk; larger ones get a block of their own.
+const SMALL: usize = 32 << 10;
+/// The size of a chunk.
+const CHUNK: usize = 256 << 10;
+
+/// Owned memory.
+pub(crate) struct Block {
+    data: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a block owns its memory; nothing else refers to it.
+unsafe impl Send for Block {}
+
+impl Block {
+    fn new(bytes: usize) -> Option<Block> {
+        let layout = Layout::from_size_align(bytes.max(ALIGN), ALIGN).ok()?;
+        // SAFETY: the layout's size is not zero.
+        let data = NonNull::new(unsafe { alloc(layout) })?;
+        Some(Block { data, bytes: layout.size() })
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: made by `Block::new` with this size and alignment, freed once.
+        unsafe { dealloc(self.data.as_ptr(), Layout::from_size_align_unchecked(self.bytes, ALIGN)) }
+    }
+}
+
+/// Blocks that no run uses at the moment, shared by all runs of an executable.
+pub(crate) struct Pool {
+    state: Mutex<PoolState>,
+    /// No more than this is kept.
+    retain: usize,
+}
+
+#[derive(Default)]
+struct PoolState {
+    idle: Vec<Block>,
+    idle_bytes: usize,
+    live_bytes: usize,
+    /// The most that was ever live at once. Idle blocks never make the total exceed it: a block that does not fit a
+    /// request is freed rather than kept beside a new one.
+    high_water: usize,
+}
+
+impl Pool {
+    pub(crate) fn new(retain: usize) -> Pool {
+        Pool { state: Mutex::default(), retain }
+    }
+    /// Frees every idle block.
+    pub(crate) fn trim(&self) {
+        let mut state = self.lock();
+        state.idle.clear();
+        state.idle_bytes = 0;
+    }
+    /// How many bytes lie idle.
+    pub(crate) fn idle_bytes(&self) -> usize {
+        self.lock().idle_bytes
+    }
+    /// A block of at least `bytes`: the smallest idle one that is not much larger, else a new one.
+    fn take(&self, bytes: usize) -> Option<Block> {
+        let mut state = self.lock();
+        let most = bytes + bytes / 4 + 4096;
+        let fits = |b: &Block| (bytes..=most).contains(&b.bytes);
+        let best = (0..state.idle.len()).filter(|&i| fits(&state.idle[i])).min_by_key(|&i| state.idle[i].bytes);
+        let block = match best {
+            Some(i) => {
+                let block = state.idle.swap_remove(i);
+                state.idle_bytes -= block.bytes;
+                block
+            }
+            None => {
+                while state.idle_bytes + state.live_bytes + bytes > state.high_water
+                    && let Some(block) = state.idle.pop()
+                {
+                    state.idle_bytes -= block.bytes;
+                }
+                Block::new(bytes)?
+            }
+        };
+        state.live_bytes += block.bytes;
+        state.high_water = state.high_water.max(state.live_bytes);
+        Some(block)
+    }
+    /// Takes a block back.
+    fn give(&self, block: Block) {
+        let mut state = self.lock();
+        state.live_bytes -= block.bytes;
+        if state.idle_bytes + block.bytes <= self.retain {
+            state.idle_bytes += block.bytes;
+            state.idle.push(block);
+        }
+    }
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
+        // Every update of the state is complete before anything can panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The allocations of one worker: a stack.
+#[derive(Default)]
+pub(crate) struct LocalHeap {
+    chunks: Vec<Block>,
+    /// The chunk that is being filled (one past the last when there is none), and how far.
+    chunk: usize,
+    used: usize,
+    frames: Vec<Frame>,
+}
+
+/// One allocation.
+struct Frame {
+    bytes: usize,
+    place: Place,
+}
+
+enum Place {
+    /// In a chunk: what `chunk` and `used` were before.
+    Chunk { chunk: usize, used: usize },
+    /// A block of its own.
+    Own(Block),
+}
+
+impl LocalHeap {
+    /// `bytes` of aligned memory, until the matching [`LocalHeap::pop`].
+    pub(crate) fn push(&mut self, bytes: usize, pool: &Pool) -> Option<*mut u8> {
+        let size = bytes.checked_next_multiple_of(ALIGN)?;
+        let (data, place) = if size <= SMALL {
+            let before = Place::Chunk { chunk: self.chunk, used: self.used };
+            (self.bump(size.max(ALIGN), pool)?, before)
+        } else {
+            let block = pool.take(size)?;
+            (block.data.as_ptr(), Place::Own(block))
+        };
+        self.frames.push(Frame { bytes, place });
+        Some(data)
+    }
+    /// Ends the newest allocation and returns its size; 0 when there is none.
+    pub(crate) fn pop(&mut self, pool: &Pool) -> usize {
+        match self.frames.pop() {
+            None => 0,
+            Some(Frame { bytes, place: Place::Chunk { chunk, used } }) => {
+                (self.chunk, self.used) = (chunk, used);
+                bytes
+            }
+            Some(Frame { bytes, place: Place::Own(block) }) => {
+                pool.give(block);
+                bytes
+            }
+        }
+    }
+    /// Ends every allocation and gives all memory back.
+    pub(crate) fn clear(&mut self, pool: &Pool) {
+        while !self.frames.is_empty() {
+            self.pop(pool);
+        }
+        self.chunks.drain(..).for_each(|chunk| pool.give(chunk));
+        (self.chunk, self.used) = (0, 0);
+    }
+    fn bump(&mut self, size: usize, pool: &Pool) -> Option<*mut u8> {
+        if self.chunk < self.chunks.len() && self.used + size > self.chunks[self.chunk].bytes {
+            (self.chunk, self.used) = (self.chunk + 1, 0);
+        }
+        if self.chunk == self.chunks.len() {
+            self.chunks.push(pool.take(CHUNK)?);
+            self.used = 0;
+        }
+        let data = self.chunks[self.chunk].data.as_ptr().wrapping_add(self.used);
+        self.used += size;
+        Some(data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_nest_and_are_reused() {
+        let pool = Pool::new(usize::MAX);
+        let mut heap = LocalHeap::default();
+        let first = heap.push(100, &pool).unwrap();
+        let second = heap.push(1, &pool).unwrap();
+        assert_eq!((first as usize % ALIGN, second as usize - first as usize), (0, 128));
+        assert_eq!(heap.pop(&pool), 1);
+        assert_eq!(heap.push(5, &pool), Some(second), "popped memory is reused");
+        let large = heap.push(1 << 20, &pool).unwrap();
+        assert_eq!(heap.pop(&pool), 1 << 20);
+        assert_eq!(heap.push(1 << 20, &pool), Some(large), "a large block is reused");
+        heap.clear(&pool);
+        assert_eq!(pool.lock().live_bytes, 0);
+        assert_eq!(pool.idle_bytes(), (1 << 20) + CHUNK);
+        pool.trim();
+        assert_eq!(pool.idle_bytes(), 0);
+    }
+
+    #[test]
+    fn many_small_allocations_fill_chunks() {
+        let pool = Pool::new(usize::MAX);
+        let mut heap = LocalHeap::default();
+        let all: Vec<usize> = (0..100).map(|_| heap.push(SMALL, &pool).unwrap() as usize).collect();
+        let mut sorted = all.clone();
+        sorted.sort_unstable();
+        assert!(sorted.windows(2).all(|w| w[1] - w[0] >= SMALL), "no two overlap");
+        (0..100).for_each(|_| assert_eq!(heap.pop(&pool), SMALL));
+        assert_eq!(heap.push(SMALL, &pool).map(|p| p as usize), Some(all[0]));
+    }
+
+    #[test]
+    fn idle_blocks_do_not_raise_the_peak() {
+        let pool = Pool::new(usize::MAX);
+        let mut heap = LocalHeap::default();
+        for mib in [8, 16, 24] {
+            heap.push(mib << 20, &pool).unwrap();
+            heap.pop(&pool);
+        }
+        assert_eq!(pool.idle_bytes(), 24 << 20, "smaller blocks were freed before larger ones were made");
+    }
+
+    #[test]
+    fn impossible_sizes_fail() {
+        let pool = Pool::new(usize::MAX);
+        assert!(LocalHeap::default().push(usize::MAX, &pool).is_none());
+        assert!(LocalHeap::default().push(usize::MAX / 2, &pool).is_none());
+    }
+}

@@ -1,0 +1,118 @@
+//! One call of an executable: its arguments, what it may use, and what became of it.
+
+use super::heap::{LocalHeap, Pool};
+use crate::CpuFault;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The state that all workers of a run share.
+pub(crate) struct Run<'a> {
+    /// The argument block; see `codegen::abi`.
+    args: Vec<u64>,
+    counters: Vec<AtomicI64>,
+    pool: &'a Pool,
+    /// How many threads a parallel loop may use.
+    pub(crate) threads: usize,
+    cap: usize,
+    live: AtomicUsize,
+    peak: AtomicUsize,
+    allocations: AtomicU64,
+    failed: AtomicBool,
+    fault: Mutex<Option<CpuFault>>,
+}
+
+/// What one thread has while it takes part in a run. Compiled code gets a pointer to it and reads the first two fields.
+#[repr(C)]
+pub(crate) struct Worker<'a> {
+    /// The argument block.
+    pub(crate) args: *const u64,
+    /// The counters.
+    pub(crate) counters: *const AtomicI64,
+    pub(crate) run: &'a Run<'a>,
+    heap: LocalHeap,
+}
+
+// SAFETY: the two pointers lead into the run, which `run` keeps alive and which is `Sync`.
+unsafe impl Send for Worker<'_> {}
+
+impl<'a> Run<'a> {
+    /// A run with `args` as its argument block that may hold `cap` bytes of memory at once.
+    pub(crate) fn new(args: Vec<u64>, counters: usize, pool: &'a Pool, threads: usize, cap: usize) -> Run<'a> {
+        Run {
+            args,
+            counters: (0..counters).map(|_| AtomicI64::new(0)).collect(),
+            pool,
+            threads,
+            cap,
+            live: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            allocations: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+            fault: Mutex::new(None),
+        }
+    }
+    /// Whether some worker has failed, so that the others should stop.
+    pub(crate) fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+    /// Records a fault; the first one stays.
+    pub(crate) fn fail(&self, fault: CpuFault) {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
+        self.failed.store(true, Ordering::Relaxed);
+    }
+    /// The fault that ended the run, if one did.
+    pub(crate) fn take_fault(&self) -> Option<CpuFault> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+    /// The values of the counters.
+    pub(crate) fn counters(&self) -> Vec<i64> {
+        self.counters.iter().map(|c| c.load(Ordering::Relaxed)).collect()
+    }
+    /// The largest number of bytes that were allocated at once, and the number of allocations.
+    pub(crate) fn memory(&self) -> (u64, u64) {
+        (self.peak.load(Ordering::Relaxed) as u64, self.allocations.load(Ordering::Relaxed))
+    }
+    fn charge(&self, bytes: usize) -> bool {
+        let before = self.live.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > self.cap {
+            self.release(bytes);
+            return false;
+        }
+        self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+        self.allocations.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+    fn release(&self, bytes: usize) {
+        self.live.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+impl<'a> Worker<'a> {
+    /// A worker without memory.
+    pub(crate) fn new(run: &'a Run<'a>) -> Worker<'a> {
+        Worker { args: run.args.as_ptr(), counters: run.counters.as_ptr(), run, heap: LocalHeap::default() }
+    }
+    /// Memory that lasts until the matching [`Worker::release`]; `None` when there is none or the cap is reached.
+    pub(crate) fn allocate(&mut self, bytes: usize) -> Option<*mut u8> {
+        if !self.run.charge(bytes) {
+            return None;
+        }
+        let data = self.heap.push(bytes, self.run.pool);
+        if data.is_none() {
+            self.run.release(bytes);
+        }
+        data
+    }
+    /// Ends the newest allocation.
+    pub(crate) fn release(&mut self) {
+        let bytes = self.heap.pop(self.run.pool);
+        self.run.release(bytes);
+    }
+}
+
+impl Drop for Worker<'_> {
+    /// After a fault allocations are still open; they end here.
+    fn drop(&mut self) {
+        self.heap.clear(self.run.pool);
+    }
+}
