@@ -20,7 +20,7 @@ impl Func<'_> {
         }
         if to == Bool {
             let parts = self.data(a);
-            return self.to_bool(from, &parts, lanes);
+            return self.as_truth(from, &parts, lanes);
         }
         if !from.is_float() && !to.is_float() {
             let fits = within(int_range(a), type_range(to));
@@ -77,7 +77,7 @@ impl Func<'_> {
         let parts = self.data(a);
         Val::Data(self.saturate_ints(&parts, lanes, from, to))
     }
-    fn to_bool(&mut self, from: ScalarType, parts: &Parts, lanes: u16) -> Val {
+    fn as_truth(&mut self, from: ScalarType, parts: &Parts, lanes: u16) -> Val {
         let lane = Lane::of_data(from);
         if !from.is_float() {
             return self.nonzero(lane, parts, lanes);

@@ -240,8 +240,7 @@ impl Func<'_> {
             let quotient = self.ins().sdiv(x, divisor);
             let product = self.ins().imul(quotient, divisor);
             let rest = self.ins().isub(x, product);
-            let (quotient, rest) =
-                if d.euclidean { self.to_euclidean(quotient, rest, divisor) } else { (quotient, rest) };
+            let (quotient, rest) = if d.euclidean { self.euclidean(quotient, rest, divisor) } else { (quotient, rest) };
             // By 1 or -1 nothing is left, and divided by 1 it was.
             let negated = self.ins().ineg(x);
             let quotient = self.choose(by_minus_one, negated, quotient);
@@ -257,7 +256,7 @@ impl Func<'_> {
         if narrow { self.ins().ireduce(d.lane.scalar(), result) } else { result }
     }
     /// A negative remainder becomes positive, and the quotient changes with it.
-    fn to_euclidean(&mut self, quotient: Value, rest: Value, divisor: Value) -> (Value, Value) {
+    fn euclidean(&mut self, quotient: Value, rest: Value, divisor: Value) -> (Value, Value) {
         let ty = self.ty(quotient);
         let top = i64::from(ty.lane_bits()) - 1;
         let negative = self.ins().sshr_imm_u(rest, top);
@@ -310,7 +309,7 @@ impl Func<'_> {
         let product = self.ins().imul(quotient, y);
         let rest = self.ins().isub(x, product);
         let (quotient, rest) =
-            if d.signed && d.euclidean { self.to_euclidean(quotient, rest, y) } else { (quotient, rest) };
+            if d.signed && d.euclidean { self.euclidean(quotient, rest, y) } else { (quotient, rest) };
         let result = if d.remainder { rest } else { quotient };
         let nonzero = self.icmp_const(IntCC::NotEqual, y, 0);
         self.ins().band(result, nonzero)

@@ -132,7 +132,7 @@ impl Func<'_> {
         let (lane, lanes) = (Lane::of(e.ty().elem), e.lanes());
         let bytes = lane.bytes() * lanes as usize;
         let linear = Linear::of(index);
-        if lanes == 1 || bytes % 8 != 0 || lane.bits() > 32 || !linear.is_affine() || linear.step != 1 {
+        if lanes == 1 || !bytes.is_multiple_of(8) || lane.bits() > 32 || !linear.is_affine() || linear.step != 1 {
             return None;
         }
         let Place::Memory(area) = self.place(*buf) else { return None };

@@ -58,7 +58,7 @@ impl Piece {
         match inside.split_last() {
             Some((_, [])) => true,
             Some((last, rest)) => {
-                last.lanes > 1 && rest.iter().all(|p| p.lanes > 1 && p.lanes as usize % lane.per_part() == 0)
+                last.lanes > 1 && rest.iter().all(|p| p.lanes > 1 && (p.lanes as usize).is_multiple_of(lane.per_part()))
             }
             None => false,
         }

@@ -27,7 +27,7 @@ impl Func<'_> {
             let amount_lane = Lane::of(amount.ty().elem);
             let n = self.data(amount);
             self.per_lane(lanes, &[(lane, &x), (amount_lane, &n)], lane, |f, v| {
-                let n = f.to_amount(op, v[1]);
+                let n = f.left_amount(op, v[1]);
                 f.shift_scalar(lane, signed, v[0], n)
             })
         };
@@ -37,9 +37,9 @@ impl Func<'_> {
     fn amount(&mut self, op: BinOp, e: &Expr) -> Value {
         debug_assert!(!data(e.ty().elem).is_float());
         let n = self.scalar(e);
-        self.to_amount(op, n)
+        self.left_amount(op, n)
     }
-    fn to_amount(&mut self, op: BinOp, n: Value) -> Value {
+    fn left_amount(&mut self, op: BinOp, n: Value) -> Value {
         let n = if self.ty(n) == types::I64 { n } else { self.ins().sextend(types::I64, n) };
         if op == BinOp::Shl {
             return n;

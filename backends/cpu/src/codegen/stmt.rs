@@ -17,10 +17,11 @@ impl Func<'_> {
         match s {
             Stmt::Block(list) => list.iter().for_each(|s| self.stmt(s)),
             Stmt::Let { bindings, body } => {
-                for (symbol, value) in bindings {
-                    self.bind(*symbol, value);
-                }
+                let hidden: Vec<_> = bindings.iter().map(|(symbol, value)| self.bind(*symbol, value)).collect();
                 self.stmt(body);
+                for old in hidden.into_iter().rev().flatten() {
+                    self.define(old.0, old.1, old.2);
+                }
             }
             Stmt::For(l) => self.for_loop(l),
             Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
@@ -36,10 +37,15 @@ impl Func<'_> {
         }
     }
 
-    fn bind(&mut self, symbol: Sym, value: &Expr) {
+    /// Binds a symbol; gives what it stood for until now, if anything. Passes keep symbols unique, but nothing here
+    /// depends on it.
+    fn bind(&mut self, symbol: Sym, value: &Expr) -> Option<(Sym, Val, u32)> {
         let depth = self.depth(value);
         let value = self.eval(value);
+        let old =
+            self.symbols.get(&symbol).cloned().map(|v| (symbol, v, self.depths.get(&symbol).copied().unwrap_or(0)));
         self.define(symbol, value, depth);
+        old
     }
     /// Gives a symbol its value, which changes with the loops down to `depth`.
     fn define(&mut self, symbol: Sym, value: Val, depth: u32) {

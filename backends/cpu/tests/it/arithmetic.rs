@@ -4,14 +4,17 @@ use crate::harness::*;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{BufId, Elem, Expr, Intrinsic, build};
+use halide_sched::ir::{BufId, Expr, Intrinsic, build};
+
+type Make = Box<dyn Fn(&[Expr]) -> Expr>;
+type Meaning = Box<dyn Fn(&[Scalar]) -> Scalar>;
 
 /// One output: how it is computed, and what it should be.
 struct Case {
     name: String,
     ty: ScalarType,
-    make: Box<dyn Fn(&[Expr]) -> Expr>,
-    meaning: Box<dyn Fn(&[Scalar]) -> Scalar>,
+    make: Make,
+    meaning: Meaning,
 }
 
 fn case(
@@ -263,8 +266,6 @@ fn conversions_of_known_ranges() {
                     let clamped = value::binary(BinOp::Max, value::binary(BinOp::Min, v[0], high), low);
                     value::cast(to, clamped)
                 };
-                let with_scalar = |f: &dyn Fn(&[Expr]) -> Expr, e: &[Expr]| f(e);
-                let make = move |e: &[Expr]| with_scalar(&make, e);
                 cases.push(case(format!("{from} in {low}..={high} to {to}"), to, make, meaning));
             }
         }
@@ -423,7 +424,6 @@ fn index_vectors() {
         let ramp = dense(build::int(-3), e[0].lanes());
         build::select(build::lt(build::to_index(e[0].clone()), ramp), e[0].clone(), e[1].clone())
     };
-    let _ = Elem::Index;
     for lanes in LANES {
         let n = i128::from(lanes);
         let position = std::cell::Cell::new(0i128);
@@ -432,9 +432,8 @@ fn index_vectors() {
             position.set(position.get() + 1);
             if v[0].as_i128() < lane - 3 { v[0] } else { v[1] }
         };
-        let mut all = vec![case("compare with a ramp".into(), I32, make, meaning)];
-        check(&[I32, I32], &[x.clone(), y.clone()], &all, lanes);
-        all.clear();
+        let compare = [case("compare with a ramp".into(), I32, make, meaning)];
+        check(&[I32, I32], &[x.clone(), y.clone()], &compare, lanes);
         check(&[I32, I32], &[x.clone(), y.clone()], &cases, lanes);
     }
 }

@@ -1,4 +1,9 @@
 //! Programs made by hand, compiled, run and held against `halide_core::value`.
 
 mod arithmetic;
+mod control;
+#[cfg(target_os = "linux")]
+mod guarded;
 mod harness;
+mod memory;
+mod running;

@@ -1,0 +1,195 @@
+//! Runs: many threads, faults among them, memory limits, wrong arguments, and the end of it all.
+
+use crate::harness::*;
+use halide_core::buffer::AnyBuffer;
+use halide_core::types::ScalarType::*;
+use halide_core::value::Scalar;
+use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, compile, host_target};
+use halide_sched::ir::{BufId, Fault, FaultId, Memory, Program, Stmt, build};
+
+/// `out[i] = sum of a heap buffer filled with in[i], ...` over parallel i, with a check that fails for in[i] < 0.
+fn parallel_sums(count: i64) -> Program {
+    let mut p = program(&[I32], &[I32]);
+    p.faults.push(Fault::NotThisVariant);
+    let tmp = internal(&mut p, I32, Memory::Heap);
+    p.body = task(&mut p, build::int(0), build::int(count), vec![], vec![], |p, id| {
+        let i = || build::loop_var(id);
+        let x = build::load(BufId(0), I32, i(), None);
+        let check = Stmt::Assert {
+            cond: build::ge(x.clone(), build::constant(Scalar::from(0i32))),
+            fault: FaultId(0),
+            args: vec![i()],
+        };
+        let fill = serial(p, build::int(100), |k| {
+            let value = build::add(x.clone(), build::cast_data(I32, k.clone()));
+            store(tmp, k, value)
+        });
+        let zero = store(BufId(1), i(), build::constant(Scalar::from(0i32)));
+        let add = serial(p, build::int(100), |k| {
+            let sum = build::add(build::load(BufId(1), I32, i(), None), build::load(tmp, I32, k, None));
+            store(BufId(1), i(), sum)
+        });
+        let body = build::block([fill, check, zero, add]);
+        Stmt::Alloc { buf: tmp, count: build::int(100), constant: None, body: Box::new(body) }
+    });
+    p
+}
+
+fn input(count: i64, bad: Option<i64>) -> AnyBuffer {
+    let value = |i: i64| Scalar::from(if Some(i) == bad { -1i32 } else { i as i32 });
+    buffer(I32, &(0..count).map(value).collect::<Vec<_>>())
+}
+
+fn assert_sums(out: &[Scalar]) {
+    for (i, v) in out.iter().enumerate() {
+        assert_eq!(v.as_i64(), 100 * i as i64 + 4950);
+    }
+}
+
+#[test]
+fn eight_threads_call_one_executable() {
+    let e = compiled(&parallel_sums(200));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let (out, stats) = run(&e, &[], &[input(200, None)], &[(I32, 200)]).unwrap();
+                    assert_sums(&out[0]);
+                    assert_eq!(stats.allocations, 200);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_fault_in_a_task_ends_the_run() {
+    let e = compiled(&parallel_sums(5000));
+    for bad in [0, 77, 4999] {
+        let fault = run(&e, &[], &[input(5000, Some(bad))], &[(I32, 5000)]).unwrap_err();
+        assert_eq!(fault, CpuFault::Check { fault: FaultId(0), args: vec![bad] });
+    }
+    let (out, _) = run(&e, &[], &[input(5000, None)], &[(I32, 5000)]).unwrap();
+    assert_sums(&out[0]);
+}
+
+#[test]
+fn threads_can_be_chosen() {
+    let e = compiled(&parallel_sums(300));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    for (threads, pool) in [(Some(1), None), (Some(2), None), (None, Some(&pool)), (Some(100), Some(&pool))] {
+        let (source, mut out) = (input(300, None), AnyBuffer::new(I32, [300i64]).unwrap());
+        let raws = [source.raw(), out.view_mut().unwrap().raw_mut()];
+        e.run(&RunArgs { buffers: &raws, threads, pool, ..RunArgs::default() }).unwrap();
+        assert_sums(&values(&out));
+    }
+}
+
+/// One thread runs the iterations in order.
+#[test]
+fn one_thread_runs_in_order() {
+    let mut p = program(&[], &[I32, I32]);
+    p.body = task(&mut p, build::int(0), build::int(100), vec![], vec![], |_, id| {
+        let next = build::load(BufId(1), I32, build::int(0), None);
+        build::block([
+            store(BufId(0), build::loop_var(id), next.clone()),
+            store(BufId(1), build::int(0), build::add(next, build::constant(Scalar::from(1i32)))),
+        ])
+    });
+    let e = compiled(&p);
+    let (mut a, mut b) = (AnyBuffer::new(I32, [100i64]).unwrap(), AnyBuffer::new(I32, [1i64]).unwrap());
+    let raws = [a.view_mut().unwrap().raw_mut(), b.view_mut().unwrap().raw_mut()];
+    e.run(&RunArgs { buffers: &raws, threads: Some(1), ..RunArgs::default() }).unwrap();
+    assert!(values(&a).iter().enumerate().all(|(i, v)| v.as_i64() == i as i64));
+}
+
+/// A program that allocates as many elements as its input says.
+fn allocating() -> Executable {
+    let mut p = program(&[I64], &[I64]);
+    let tmp = internal(&mut p, I64, Memory::Auto);
+    let n = build::to_index(build::load(BufId(0), I64, build::int(0), None));
+    let one = store(tmp, build::int(0), build::constant(Scalar::from(5i64)));
+    let body = build::block([one, store(BufId(1), build::int(0), build::load(tmp, I64, build::int(0), None))]);
+    p.body = Stmt::Alloc { buf: tmp, count: n, constant: None, body: Box::new(body) };
+    compiled(&p)
+}
+
+#[test]
+fn allocations_that_fail_are_faults() {
+    let e = allocating();
+    let allocate = |count: i64, memory_cap: Option<usize>| {
+        let (source, mut out) = (buffer(I64, &[Scalar::from(count)]), AnyBuffer::new(I64, [1i64]).unwrap());
+        let raws = [source.raw(), out.view_mut().unwrap().raw_mut()];
+        e.run(&RunArgs { buffers: &raws, memory_cap, ..RunArgs::default() })
+    };
+    let oom = |bytes| Err(CpuFault::OutOfMemory { buf: BufId(2), bytes });
+    assert_eq!(allocate(i64::MAX, None), oom(u64::MAX));
+    assert_eq!(allocate(1 << 57, None), oom(1 << 60));
+    assert_eq!(allocate(1000, Some(4000)), oom(8000));
+    assert!(allocate(1000, Some(9000)).is_ok());
+    assert!(allocate(1, Some(4000)).is_ok(), "a failed run leaves nothing behind");
+    let peak = allocate(1 << 20, None).unwrap().peak_bytes;
+    assert!((8 << 20..9 << 20).contains(&peak), "{peak}");
+    assert!(e.retained_bytes() >= 8 << 20);
+    e.trim();
+    assert_eq!(e.retained_bytes(), 0);
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let e = allocating();
+    let wrong = |buffers: &[&AnyBuffer], params: &[Scalar]| {
+        let raws: Vec<_> = buffers.iter().map(|b| b.raw()).collect();
+        match e.run(&RunArgs { params, buffers: &raws, ..RunArgs::default() }) {
+            Err(CpuFault::Arguments(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    let (a, b) = (AnyBuffer::new(I64, [1i64]).unwrap(), AnyBuffer::new(I32, [1i64]).unwrap());
+    assert_eq!(wrong(&[&a], &[]), "0 parameters and 2 buffers are needed, 0 and 1 were given");
+    assert_eq!(wrong(&[&a, &a], &[Scalar::from(1i32)]), "0 parameters and 2 buffers are needed, 1 and 2 were given");
+    assert_eq!(wrong(&[&a, &b], &[]), "out0 has 1 dimensions of i64, not 1 of i32");
+    let flat = AnyBuffer::new(I64, [1i64, 1]).unwrap();
+    assert_eq!(wrong(&[&flat, &a], &[]), "in0 has 1 dimensions of i64, not 2 of i64");
+}
+
+#[test]
+fn text_is_kept_where_asked_for() {
+    let p = parallel_sums(10);
+    let e = compiled(&p);
+    assert!(e.clif().is_some_and(|t| t.contains("; pipeline") && t.contains("; task0")));
+    assert!(e.asm().is_some_and(|t| t.contains("; pipeline")));
+    assert_eq!((e.stats().functions, e.stats().bytes > 0), (2, true));
+    let silent = compile(&p, &CpuOptions::default()).unwrap();
+    assert_eq!((silent.clif(), silent.asm()), (None, None));
+}
+
+#[test]
+fn the_host_is_described() {
+    let target = host_target();
+    assert_eq!((target.vector_bits, target.natural_lanes(U16)), (128, 8));
+    assert!(target.threads >= 1);
+}
+
+/// Code is unmapped when the last clone goes.
+#[cfg(target_os = "linux")]
+#[test]
+fn dropping_frees_the_code() {
+    let mapped =
+        || std::fs::read_to_string("/proc/self/maps").unwrap().lines().filter(|l| l.contains("r-xp 0000")).count();
+    let p = parallel_sums(10);
+    let before = mapped();
+    let kept: Vec<Executable> = (0..200).map(|_| compile(&p, &CpuOptions::default()).unwrap()).collect();
+    let clones = kept.clone();
+    drop(kept);
+    run(&clones[0], &[], &[input(10, None)], &[(I32, 10)]).unwrap();
+    let during = mapped();
+    drop(clones);
+    assert!(during >= before, "{before} {during}");
+    assert!(mapped() <= before + 20, "{before}, {during}, {}", mapped());
+    // Many more than there is room for if they leaked.
+    for _ in 0..2000 {
+        compile(&p, &CpuOptions::default()).unwrap();
+    }
+    assert!(mapped() <= before + 20, "{before}, {}", mapped());
+}
