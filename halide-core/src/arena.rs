@@ -2,8 +2,9 @@
 //!
 //! `Expr` is a copyable handle (slot and generation), so nobody tells when the last one is gone. The arena therefore
 //! sweeps: when it has grown well beyond what was alive after the last sweep, everything that no live `Func` or `RDom`
-//! reaches is freed, except the youngest nodes, which a user may still hold. A handle whose slot was freed is found out
-//! by its generation and becomes a diagnostic.
+//! reaches is freed, except the youngest nodes, which a user may still hold, and those that were the youngest when a
+//! left side was written whose value is not known yet. A handle whose slot was freed is found out by its generation and
+//! becomes a diagnostic.
 
 use crate::error::{AlgorithmError, AlgorithmErrorKind, Location};
 use crate::func::FuncBody;
@@ -14,7 +15,8 @@ use crate::rdom::RDomBody;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
 
@@ -60,8 +62,8 @@ pub(crate) enum Kind {
     SaturatingCast(Expr),
     Reinterpret(Expr),
     Math(MathFn, Vec<Expr>),
-    /// A read of a Func, or of all its elements if it is a tuple.
-    Call(Rc<FuncBody>, Vec<Expr>),
+    /// A read of a Func, or of all its elements if it is a tuple; and how many definitions it had then.
+    Call(Rc<FuncBody>, Vec<Expr>, usize),
     Element(Expr, usize),
     Image(Rc<ImageBody>, Vec<Expr>),
     Likely(Expr),
@@ -94,8 +96,34 @@ struct Arena {
     created: u64,
     next_sweep: usize,
     names: Vec<Rc<str>>,
-    funcs: Vec<Weak<crate::func::FuncHandle>>,
-    rdoms: Vec<Weak<crate::rdom::RDomHandle>>,
+    name_ids: HashMap<Rc<str>, u32>,
+    funcs: Registry<crate::func::FuncHandle>,
+    rdoms: Registry<crate::rdom::RDomHandle>,
+}
+
+/// The owners of roots. Forgets the dead whenever it has doubled.
+struct Registry<T> {
+    owners: Vec<Weak<T>>,
+    next_cleaning: usize,
+}
+
+impl<T> Default for Registry<T> {
+    fn default() -> Self {
+        Registry { owners: Vec::new(), next_cleaning: 0 }
+    }
+}
+
+impl<T> Registry<T> {
+    fn add(&mut self, owner: &Rc<T>) {
+        if self.owners.len() >= self.next_cleaning {
+            self.owners.retain(|o| o.strong_count() > 0);
+            self.next_cleaning = 2 * self.owners.len() + 64;
+        }
+        self.owners.push(Rc::downgrade(owner));
+    }
+    fn live(&self) -> impl Iterator<Item = Rc<T>> {
+        self.owners.iter().filter_map(Weak::upgrade)
+    }
 }
 
 /// Nodes younger than this many creations are never swept.
@@ -131,31 +159,53 @@ pub(crate) fn poison(kind: AlgorithmErrorKind, at: Location) -> Expr {
     add(Kind::Poison(Some(Rc::new(AlgorithmError { at, kind })), Vec::new()), Ty::None, at)
 }
 
-/// A node that stands for an operation on a mistake that is already recorded.
+/// A node that stands for an operation on mistakes that are already recorded, or on a stale handle.
 pub(crate) fn poisoned(at: Location, operands: &[Expr]) -> Expr {
-    add(Kind::Poison(None, operands.to_vec()), Ty::None, at)
+    let stale = operands.iter().any(|&e| is_stale(e));
+    let error = stale.then(|| Rc::new(AlgorithmError { at, kind: AlgorithmErrorKind::Stale }));
+    add(Kind::Poison(error, operands.to_vec()), Ty::None, at)
 }
 
-/// The node of a handle; a stale handle gives a poisoned node.
+/// The node of a handle; a stale handle gives a poisoned node that says nothing (see [`is_stale`]).
 pub(crate) fn node(e: Expr) -> Node {
-    let found = ARENA.with_borrow(|a| {
-        a.slots.get(e.slot as usize).filter(|s| s.generation == e.generation).and_then(|s| s.node.clone())
-    });
+    let found = ARENA.with_borrow(|a| a.get(e).cloned());
     found.unwrap_or_else(|| {
         let at = Location { file: "", line: 0, column: 0 };
-        let error = AlgorithmError { at, kind: AlgorithmErrorKind::Stale };
-        Node { kind: Kind::Poison(Some(Rc::new(error)), Vec::new()), ty: Ty::None, at }
+        Node { kind: Kind::Poison(None, Vec::new()), ty: Ty::None, at }
     })
+}
+
+/// The type of a handle's value.
+pub(crate) fn ty(e: Expr) -> Ty {
+    ARENA.with_borrow(|a| a.get(e).map_or(Ty::None, |n| n.ty.clone()))
+}
+
+/// Whether the handle's node was swept.
+pub(crate) fn is_stale(e: Expr) -> bool {
+    ARENA.with_borrow(|a| a.get(e).is_none())
+}
+
+/// The number of nodes ever made: a clock.
+pub(crate) fn now() -> u64 {
+    ARENA.with_borrow(|a| a.created)
+}
+
+impl Arena {
+    fn get(&self, e: Expr) -> Option<&Node> {
+        self.slots.get(e.slot as usize).filter(|s| s.generation == e.generation)?.node.as_ref()
+    }
 }
 
 /// The id of a name; equal names have one id.
 pub(crate) fn intern(name: &str) -> u32 {
-    ARENA.with_borrow_mut(|a| match a.names.iter().position(|n| &**n == name) {
-        Some(i) => i as u32,
-        None => {
-            a.names.push(name.into());
-            (a.names.len() - 1) as u32
+    ARENA.with_borrow_mut(|a| {
+        if let Some(&id) = a.name_ids.get(name) {
+            return id;
         }
+        let (id, name) = (a.names.len() as u32, Rc::<str>::from(name));
+        a.names.push(name.clone());
+        a.name_ids.insert(name, id);
+        id
     })
 }
 
@@ -166,17 +216,28 @@ pub(crate) fn name_of(id: u32) -> Rc<str> {
 
 /// Keeps what a Func reaches alive while its handle lives.
 pub(crate) fn register_func(f: &Rc<crate::func::FuncHandle>) {
-    ARENA.with_borrow_mut(|a| a.funcs.push(Rc::downgrade(f)));
+    ARENA.with_borrow_mut(|a| a.funcs.add(f));
 }
 
 /// Keeps what a reduction domain reaches alive while its handle lives.
 pub(crate) fn register_rdom(r: &Rc<crate::rdom::RDomHandle>) {
-    ARENA.with_borrow_mut(|a| a.rdoms.push(Rc::downgrade(r)));
+    ARENA.with_borrow_mut(|a| a.rdoms.add(r));
 }
 
 /// The number of nodes alive: for tests and curiosity.
 pub fn live_nodes() -> usize {
     ARENA.with_borrow(|a| a.slots.len() - a.free.len())
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let node = node(*self);
+        match node.ty {
+            Ty::One(ty) => write!(f, "Expr({ty} at {})", node.at),
+            Ty::Many(types) => write!(f, "Expr({types:?} at {})", node.at),
+            Ty::None => write!(f, "Expr(mistake at {})", node.at),
+        }
+    }
 }
 
 impl Expr {
@@ -189,7 +250,7 @@ impl Expr {
 /// The operands of a node; not what the Funcs and domains it mentions reach.
 pub(crate) fn operands(kind: &Kind, out: &mut Vec<Expr>) {
     match kind {
-        Kind::Call(_, args) => out.extend(args),
+        Kind::Call(_, args, _) => out.extend(args),
         Kind::RVar(..) | Kind::Undefined(_) => {}
         other => children(other, out),
     }
@@ -217,7 +278,7 @@ pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind 
     let mut all = |args: Vec<Expr>| args.into_iter().map(&mut f).collect::<Vec<_>>();
     match kind {
         Kind::Math(op, args) => Kind::Math(op, all(args)),
-        Kind::Call(body, args) => Kind::Call(body, all(args)),
+        Kind::Call(body, args, defs) => Kind::Call(body, all(args), defs),
         Kind::Image(body, args) => Kind::Image(body, all(args)),
         Kind::Tuple(args) => Kind::Tuple(all(args)),
         Kind::Poison(error, args) => Kind::Poison(error, all(args)),
@@ -249,7 +310,7 @@ fn children(kind: &Kind, out: &mut Vec<Expr>) {
         Kind::Binary(_, a, b) => out.extend([*a, *b]),
         Kind::Select(c, a, b) => out.extend([*c, *a, *b]),
         Kind::Math(_, args) | Kind::Tuple(args) | Kind::Image(_, args) | Kind::Poison(_, args) => out.extend(args),
-        Kind::Call(body, args) => {
+        Kind::Call(body, args, _) => {
             out.extend(args);
             body.exprs(out);
         }
@@ -259,30 +320,11 @@ fn children(kind: &Kind, out: &mut Vec<Expr>) {
 
 /// Frees what nothing reaches and is not young.
 fn sweep() {
-    // Dropping nodes drops Func bodies, whose drop must be free to use the arena: so they leave it first.
+    // Dropping nodes drops Func bodies, which is free to use the arena: so they leave it first.
     let dead: Vec<Node> = ARENA.with_borrow_mut(|a| {
-        a.funcs.retain(|f| f.strong_count() > 0);
-        a.rdoms.retain(|r| r.strong_count() > 0);
-        let mut todo = Vec::new();
-        a.funcs.iter().filter_map(Weak::upgrade).for_each(|f| f.body.exprs(&mut todo));
-        a.rdoms.iter().filter_map(Weak::upgrade).for_each(|r| r.roots(&mut todo));
-        let youngest = a.created.saturating_sub(YOUNG);
-        let mut marked = vec![false; a.slots.len()];
-        for (i, s) in a.slots.iter().enumerate() {
-            if s.node.is_some() && s.born > youngest {
-                todo.push(Expr { slot: i as u32, generation: s.generation, here: PhantomData });
-            }
-        }
-        while let Some(e) = todo.pop() {
-            let Some(slot) = a.slots.get(e.slot as usize).filter(|s| s.generation == e.generation) else { continue };
-            if !std::mem::replace(&mut marked[e.slot as usize], true)
-                && let Some(n) = &slot.node
-            {
-                children(&n.kind, &mut todo);
-            }
-        }
+        let marked = a.mark();
         let mut dead = Vec::new();
-        for (i, keep) in marked.iter().enumerate() {
+        for (i, keep) in marked.into_iter().enumerate() {
             if !keep && let Some(n) = a.slots[i].node.take() {
                 a.slots[i].generation = a.slots[i].generation.wrapping_add(1);
                 a.free.push(i as u32);
@@ -293,4 +335,34 @@ fn sweep() {
         dead
     });
     drop(dead);
+}
+
+impl Arena {
+    /// Which slots are to be kept: those that live Funcs and domains reach, and those that are young, or were when a left
+    /// side was written whose value is still out of sight.
+    fn mark(&self) -> Vec<bool> {
+        let mut todo = Vec::new();
+        let mut moments = vec![self.created];
+        for f in self.funcs.live() {
+            f.body.exprs(&mut todo);
+            moments.extend(f.body.open.get().map(|open| open.born));
+        }
+        self.rdoms.live().for_each(|r| r.roots(&mut todo));
+        moments.sort_unstable();
+        for (i, s) in self.slots.iter().enumerate() {
+            let next = moments.partition_point(|m| m + YOUNG < s.born);
+            if s.node.is_some() && moments.get(next).is_some_and(|m| *m <= s.born + YOUNG) {
+                todo.push(Expr { slot: i as u32, generation: s.generation, here: PhantomData });
+            }
+        }
+        let mut marked = vec![false; self.slots.len()];
+        while let Some(e) = todo.pop() {
+            if let Some(n) = self.get(e)
+                && !std::mem::replace(&mut marked[e.slot as usize], true)
+            {
+                children(&n.kind, &mut todo);
+            }
+        }
+        marked
+    }
 }

@@ -54,34 +54,39 @@ pub struct AlgorithmError {
 #[allow(missing_docs)] // `Display` says what each one means, with its fields.
 pub enum AlgorithmErrorKind {
     LiteralRange { literal: String, ty: ScalarType },
-    LiteralFraction { literal: String, ty: ScalarType },
+    LiteralFloat { literal: String, ty: ScalarType },
     BoolMix { operator: &'static str, other: ScalarType },
     SignMix { operator: &'static str, left: ScalarType, right: ScalarType },
-    WrongOperand { operator: String, ty: ScalarType, wants: &'static str },
+    WrongOperand { operator: &'static str, ty: ScalarType, wants: &'static str },
     NotAScalar { operator: String, elements: usize },
     NoElement { element: usize, elements: usize },
-    SelectArms { left: ScalarType, right: ScalarType },
     ReinterpretWidth { from: ScalarType, to: ScalarType },
     Stale,
     UndefinedFunc { func: String },
+    UndefinedOutput { func: String },
+    DefinedAfterRead { func: String, reader: String },
+    Cycle { funcs: Vec<String> },
+    Unassigned { func: String },
     WrongArity { callee: String, dims: usize, given: usize },
     CoordinateType { callee: String, dim: usize, ty: ScalarType },
-    NoSuchRVar { rdom: String, dim: usize, dims: usize },
     TooManyDims { name: String, dims: usize },
-    PureArgs { func: String },
-    FreeVar { func: String, var: String },
+    NoSuchDim { image: String, dim: usize, dims: usize },
+    NotAVar { func: String, dim: usize },
+    RepeatedVar { func: String, var: String },
+    FreeVars { func: String, vars: Vec<String>, args: Vec<String> },
     RVarInPure { func: String, rvar: String },
     TwoRDoms { func: String, first: String, second: String },
     UpdateType { func: String, element: usize, wants: ScalarType, given: ScalarType },
     UpdateElements { func: String, wants: usize, given: usize },
     ImpureSelfRead { func: String, var: String },
-    Cycle { funcs: Vec<String> },
-    UsedBeforeDefined { func: String },
-    Unassigned { func: String },
-    RDomBound { rdom: String, what: String },
-    WhereAfterUse { rdom: String },
+    DomainDims { rdom: String, dims: usize },
+    NoSuchRVar { rdom: String, dim: usize, dims: usize },
+    DomainAsValue { rdom: String, dims: usize },
+    DomainBound { rdom: String, what: String },
+    WhereAfterUse { rdom: String, func: String },
     ParamRange { param: String, what: String },
     ParamConflict { param: String },
+    ImageConflict { image: String },
     NoRDom { reduction: &'static str },
     ManyRDoms { reduction: &'static str, first: String, second: String },
     BoundaryDims { name: String, dims: usize, given: usize },
@@ -121,31 +126,42 @@ impl AlgorithmErrorKind {
     pub fn reason(&self) -> String {
         use AlgorithmErrorKind::*;
         match self {
-            LiteralRange { literal, ty } => format!("the literal {literal} does not fit the other operand's type {ty}"),
-            LiteralFraction { literal, ty } => {
-                format!("the literal {literal} has a fraction but the other operand is {ty}")
-            }
-            BoolMix { operator, other } => format!("`{operator}` of bool and {other}"),
+            LiteralRange { literal, ty } => format!("the literal {literal} meets {ty}, which cannot hold it"),
+            LiteralFloat { literal, ty } => format!("the literal {literal} is a float but meets {ty}"),
+            BoolMix { operator, other } => format!("`{operator}` of a bool and a number, of type {other}"),
             SignMix { operator, left, right } => {
-                format!("`{operator}` of {left} and {right}: one is signed, one is not")
+                format!("`{operator}` of {left} and {right}: one is signed, the other is not")
             }
             WrongOperand { operator, ty, wants } => format!("`{operator}` of {ty}: it takes {wants}"),
             NotAScalar { operator, elements } => format!("`{operator}` of a tuple of {elements} elements"),
-            NoElement { element, elements } => format!("element {element} of a value that has {elements}"),
-            SelectArms { left, right } => format!("select between bool and another type: {left} and {right}"),
-            ReinterpretWidth { from, to } => format!("reinterpret {from} as {to}: they differ in width"),
-            Stale => "this expression is older than the Funcs that it was made for and is gone".into(),
-            UndefinedFunc { func } => format!("`{func}` is read but never defined"),
+            NoElement { element, elements } => {
+                format!("element {element} of a value that has {}", count(*elements, "element"))
+            }
+            ReinterpretWidth { from, to } => format!("reinterpreting {from} as {to}, which is of another width"),
+            Stale => "an expression is used that was made so long ago, and by no Func since, that it is gone".into(),
+            UndefinedFunc { func } => format!("`{func}` is read before it has a definition"),
+            UndefinedOutput { func } => format!("the output `{func}` has no definition"),
+            DefinedAfterRead { func, reader } => {
+                format!("`{func}` gets another definition after `{reader}` has read it")
+            }
+            Cycle { funcs } => format!("Funcs need each other: `{}`", funcs.join("` reads `")),
+            Unassigned { func } => format!("a left side of `{func}` is written but nothing assigned to it"),
             WrongArity { callee, dims, given } => {
-                format!("`{callee}` has {dims} dimensions but {given} coordinates are given")
+                format!("`{callee}` has {} but {} given", count(*dims, "dimension"), are(*given, "coordinate"))
             }
-            CoordinateType { callee, dim, ty } => format!("coordinate {dim} of `{callee}` is {ty}"),
-            NoSuchRVar { rdom, dim, dims } => format!("dimension {dim} of `{rdom}`, which has {dims}"),
+            CoordinateType { callee, dim, ty } => format!("coordinate {dim} of `{callee}` is {ty}, not an integer"),
             TooManyDims { name, dims } => format!("`{name}` has {dims} dimensions; at most 8 are possible"),
-            PureArgs { func } => {
-                format!("the first definition of `{func}` must have distinct variables as coordinates")
+            NoSuchDim { image, dim, dims } => {
+                format!("dimension {dim} of `{image}`, which has {}", count(*dims, "dimension"))
             }
-            FreeVar { func, var } => format!("`{var}` is used in a definition of `{func}` but is not on its left side"),
+            NotAVar { func, dim } => format!("coordinate {dim} of the first definition of `{func}` is not a variable"),
+            RepeatedVar { func, var } => {
+                format!("`{var}` stands twice on the left of the first definition of `{func}`")
+            }
+            FreeVars { func, vars, .. } => {
+                let are = if vars.len() == 1 { "is" } else { "are" };
+                format!("a definition of `{func}` uses `{}`, which {are} not on its left side", vars.join("`, `"))
+            }
             RVarInPure { func, rvar } => {
                 format!("the first definition of `{func}` uses the reduction variable `{rvar}`")
             }
@@ -156,26 +172,31 @@ impl AlgorithmErrorKind {
                 format!("an update of `{func}` stores {given} where element {element} is {wants}")
             }
             UpdateElements { func, wants, given } => {
-                format!("an update of `{func}` stores {given} values where it has {wants}")
+                format!("an update of `{func}` stores {} where it has {wants}", count(*given, "element"))
             }
             ImpureSelfRead { func, var } => {
                 format!(
-                    "an update of `{func}` over all `{var}` reads `{func}` at another `{var}`, so its order would matter"
+                    "an update of `{func}` for every `{var}` reads `{func}` elsewhere than at that `{var}`, so its order would matter"
                 )
             }
-            Cycle { funcs } => format!("these Funcs need each other: {}", funcs.join(" -> ")),
-            UsedBeforeDefined { func } => format!("`{func}` got another definition after it was read by another Func"),
-            Unassigned { func } => format!("a left side of `{func}` was written but nothing assigned to it"),
-            RDomBound { rdom, what } => format!("a bound of `{rdom}` {what}"),
-            WhereAfterUse { rdom } => format!("`where_` on `{rdom}` after a definition used it"),
-            ParamRange { param, what } => format!("`{param}`: {what}"),
+            DomainDims { rdom, dims } => format!("the domain `{rdom}` has {dims} dimensions; 1 to 8 are possible"),
+            NoSuchRVar { rdom, dim, dims } => {
+                format!("dimension {dim} of the domain `{rdom}`, which has {}", count(*dims, "dimension"))
+            }
+            DomainAsValue { rdom, dims } => {
+                format!("the domain `{rdom}` stands for one variable but has {}", count(*dims, "dimension"))
+            }
+            DomainBound { rdom, what } => format!("a bound of the domain `{rdom}` {what}"),
+            WhereAfterUse { rdom, func } => format!("the domain `{rdom}` is restricted after `{func}` has used it"),
+            ParamRange { param, what } => format!("the parameter `{param}`: {what}"),
             ParamConflict { param } => format!("two parameters are called `{param}` and differ"),
+            ImageConflict { image } => format!("two input images are called `{image}` and differ"),
+            NoRDom { reduction } => format!("`{reduction}` of an expression without a reduction variable"),
             ManyRDoms { reduction, first, second } => {
                 format!("`{reduction}` of an expression with variables of two domains, `{first}` and `{second}`")
             }
-            NoRDom { reduction } => format!("`{reduction}` of an expression without a reduction variable"),
             BoundaryDims { name, dims, given } => {
-                format!("`{name}` has {dims} dimensions but bounds for {given} are given")
+                format!("`{name}` has {} but bounds for {given} are given", count(*dims, "dimension"))
             }
             NoOutputs => "a pipeline needs at least one output".into(),
         }
@@ -185,24 +206,42 @@ impl AlgorithmErrorKind {
     pub fn hint(&self) -> Option<String> {
         use AlgorithmErrorKind::*;
         Some(match self {
-            LiteralRange { .. } => "cast the other operand to a wider type first".into(),
-            LiteralFraction { .. } => "cast the other operand to f32 first".into(),
-            BoolMix { .. } | SelectArms { .. } => "cast the bool, or compare the other operand".into(),
+            LiteralRange { .. } => "a literal takes the type of what it meets: cast that to a wider type".into(),
+            LiteralFloat { .. } => "a literal takes the type of what it meets: cast that to a float type".into(),
+            BoolMix { .. } => "cast the bool, or compare the number".into(),
             SignMix { .. } => "cast one of them".into(),
             NotAScalar { .. } => "take one element with `.at(i)`".into(),
-            Stale => "make expressions next to the Funcs that use them".into(),
-            UndefinedFunc { func } => format!("write `{func}[(x, y)] = ...` before it is read"),
+            Stale => "make it anew, or keep the Func or RDom that it belongs to".into(),
+            UndefinedFunc { func } => format!("define it first: `{func}[(x, y)] = ...`"),
+            DefinedAfterRead { func, .. } => format!("write all definitions of `{func}` before others read it"),
+            Cycle { .. } => "make it one Func with an update over an RDom".into(),
             CoordinateType { .. } => "cast it to i32".into(),
-            PureArgs { .. } => "define it for all coordinates first, then update".into(),
-            RVarInPure { func, .. } => format!("define `{func}` without it, then add an update, or use `sum`"),
+            NotAVar { .. } | RepeatedVar { .. } => "define it for all coordinates first, then update".into(),
+            FreeVars { args, .. } if args.is_empty() => "the Func has no variables".into(),
+            FreeVars { args, .. } => format!("the Func's variables are {}", args.join(", ")),
+            RVarInPure { .. } => "define it without, then add an update; or use `sum` and its like".into(),
             TwoRDoms { .. } => "make one RDom with all the dimensions".into(),
             UpdateType { wants, .. } => format!("cast the value to {wants}"),
             ImpureSelfRead { .. } => "use an RDom for that dimension: it runs in order".into(),
-            UsedBeforeDefined { .. } => "write all its definitions first".into(),
-            WhereAfterUse { .. } => "call `where_` right after `RDom::new`".into(),
+            DomainAsValue { rdom, .. } => format!("name one: `{rdom}.x`"),
+            DomainBound { .. } => {
+                "bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything".into()
+            }
+            WhereAfterUse { rdom, .. } => format!("call `{rdom}.where_(...)` right after `RDom::new`"),
+            NoRDom { .. } => "use a variable of an RDom in it".into(),
             ManyRDoms { reduction, first, .. } => format!("say which one: `{reduction}_over(&{first}, ...)`"),
-            NoRDom { .. } => "use an RDom's variable in the expression".into(),
+            ParamConflict { .. } | ImageConflict { .. } => "inputs are given by name: use one handle, or another name".into(),
             _ => return None,
         })
     }
+}
+
+/// `1 dimension`, `2 dimensions`.
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `1 coordinate is`, `2 coordinates are`.
+fn are(n: usize, what: &str) -> String {
+    format!("{} {}", count(n, what), if n == 1 { "is" } else { "are" })
 }

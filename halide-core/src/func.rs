@@ -1,10 +1,12 @@
 //! Funcs: pure functions of integer coordinates, with updates.
 
 use crate::arena::{self, Expr, Kind, Ty};
-use crate::error::Location;
+use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, check_coords};
+use crate::var::Var;
 use elsa::FrozenVec;
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::ops::{Index, IndexMut};
 use std::rc::Rc;
 
@@ -22,7 +24,6 @@ pub struct Func {
 struct Slot {
     args: Vec<Expr>,
     value: Expr,
-    at: Location,
 }
 
 /// Alive as long as the user's Func.
@@ -35,8 +36,8 @@ pub(crate) struct FuncBody {
     pub(crate) name: String,
     pub(crate) at: Location,
     pub(crate) defs: RefCell<Vec<Def>>,
-    /// Whether a left side was written that is not collected yet.
-    pub(crate) open: Cell<bool>,
+    /// The left side that was written but not collected yet.
+    pub(crate) open: Cell<Option<Written>>,
 }
 
 /// One definition.
@@ -44,19 +45,34 @@ pub(crate) struct FuncBody {
 pub(crate) struct Def {
     pub(crate) args: Vec<Expr>,
     pub(crate) value: Expr,
+    pub(crate) written: Written,
+}
+
+/// Where in the source and when (see [`arena::now`]) a left side was written.
+#[derive(Clone, Copy)]
+pub(crate) struct Written {
     pub(crate) at: Location,
+    pub(crate) born: u64,
+}
+
+impl Written {
+    pub(crate) fn now(at: Location) -> Written {
+        Written { at, born: arena::now() }
+    }
 }
 
 impl FuncBody {
     /// A Func that no user's handle names, with its pure definition.
     pub(crate) fn anonymous(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Rc<FuncBody> {
-        let defs = RefCell::new(vec![Def { args, value, at }]);
-        Rc::new(FuncBody { name: name.into(), at, defs, open: Cell::new(false) })
+        let body = FuncBody { name: name.into(), at, defs: RefCell::default(), open: Cell::new(None) };
+        body.define(args, value, at);
+        Rc::new(body)
     }
     /// Adds a definition.
     pub(crate) fn define(&self, args: Vec<Expr>, value: Expr, at: Location) {
-        self.defs.borrow_mut().push(Def { args, value, at });
+        self.defs.borrow_mut().push(Def { args, value, written: Written::now(at) });
     }
+    /// Everything that its definitions hold.
     pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
         for def in self.defs.borrow().iter() {
             out.extend(&def.args);
@@ -69,7 +85,7 @@ impl FuncBody {
     }
     /// The type of its values, once there is a definition.
     pub(crate) fn ty(&self) -> Ty {
-        self.defs.borrow().first().map_or(Ty::None, |d| arena::node(d.value).ty)
+        self.defs.borrow().first().map_or(Ty::None, |d| arena::ty(d.value))
     }
 }
 
@@ -77,12 +93,8 @@ impl Func {
     /// A Func without a definition, called `name` in schedules and messages.
     #[track_caller]
     pub fn new(name: impl Into<String>) -> Func {
-        let body = Rc::new(FuncBody {
-            name: name.into(),
-            at: Location::caller(),
-            defs: RefCell::default(),
-            open: Cell::new(false),
-        });
+        let (name, at) = (name.into(), Location::caller());
+        let body = Rc::new(FuncBody { name, at, defs: RefCell::default(), open: Cell::new(None) });
         let handle = Rc::new(FuncHandle { body });
         arena::register_func(&handle);
         Func { handle, slot: None, calls: FrozenVec::new() }
@@ -93,19 +105,28 @@ impl Func {
     }
     /// The number of dimensions; `None` before the first definition.
     pub fn dims(&self) -> Option<usize> {
-        match (&self.slot, self.handle.body.dims()) {
-            (Some(slot), None) => Some(slot.args.len()),
-            (_, dims) => dims,
-        }
+        self.collect();
+        self.handle.body.dims()
     }
-    /// The value at the given coordinates.
+    /// Its variables, first dimension first; empty before the first definition.
+    pub fn args(&self) -> Vec<Var> {
+        self.collect();
+        let defs = self.handle.body.defs.borrow();
+        defs.first().map_or(Vec::new(), |d| d.args.iter().filter_map(|&a| Var::of(a)).collect())
+    }
+    /// The number of updates.
+    pub fn updates(&self) -> usize {
+        self.collect();
+        self.handle.body.defs.borrow().len().saturating_sub(1)
+    }
+    /// The value at the given coordinates; the same as `f[coords]`.
     #[track_caller]
     pub fn read(&self, coords: impl Coords) -> Expr {
         let at = Location::caller();
         self.collect();
         call(&self.handle.body, coords.coords(), at)
     }
-    /// What users gave so far; collects a left side that was assigned to.
+    /// What users gave so far.
     pub(crate) fn body(&self) -> Rc<FuncBody> {
         self.collect();
         self.handle.body.clone()
@@ -113,27 +134,25 @@ impl Func {
 
     /// Moves what was assigned to the open left side into the definitions.
     fn collect(&self) {
-        if let Some(slot) = &self.slot
-            && self.handle.body.open.replace(false)
-        {
-            let def = Def { args: slot.args.clone(), value: slot.value, at: slot.at };
-            self.handle.body.defs.borrow_mut().push(def);
+        let body = &self.handle.body;
+        if let (Some(written), Some(slot)) = (body.open.take(), &self.slot) {
+            body.defs.borrow_mut().push(Def { args: slot.args.clone(), value: slot.value, written });
         }
     }
 }
 
 /// A call of `body`.
 pub(crate) fn call(body: &Rc<FuncBody>, args: Vec<Expr>, at: Location) -> Expr {
+    let defs = body.defs.borrow().len();
     let Some(dims) = body.dims() else {
-        let kind = crate::error::AlgorithmErrorKind::UndefinedFunc { func: body.name.clone() };
-        return arena::poison(kind, at);
+        return arena::poison(AlgorithmErrorKind::UndefinedFunc { func: body.name.clone() }, at);
     };
     match (check_coords(&body.name, dims, &args, at), body.ty()) {
-        (Ok(_), Ty::None) => {
+        (Ok(args), Ty::None) => {
             let value = body.defs.borrow()[0].value;
-            arena::poisoned(at, &[value])
+            arena::poisoned(at, &[&args[..], &[value]].concat())
         }
-        (Ok(args), ty) => arena::add(Kind::Call(body.clone(), args), ty, at),
+        (Ok(args), ty) => arena::add(Kind::Call(body.clone(), args, defs), ty, at),
         (Err(poison), Ty::None) => {
             let value = body.defs.borrow()[0].value;
             arena::poisoned(at, &[poison, value])
@@ -169,7 +188,13 @@ impl<C: Coords> IndexMut<C> for Func {
             Some(_) => call(body, args.clone(), at),
             None => arena::add(Kind::Undefined(body.clone()), Ty::None, at),
         };
-        body.open.set(true);
-        &mut self.slot.insert(Slot { args, value, at }).value
+        body.open.set(Some(Written::now(at)));
+        &mut self.slot.insert(Slot { args, value }).value
+    }
+}
+
+impl fmt::Debug for Func {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Func({} at {})", self.name(), self.handle.body.at)
     }
 }

@@ -33,6 +33,28 @@ pub enum UnOp {
     IsFinite,
 }
 
+impl UnOp {
+    /// How it is written: `-`, `!`, or the function's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            UnOp::Neg => "-",
+            UnOp::Not => "!",
+            UnOp::Abs => "abs",
+            UnOp::Popcount => "popcount",
+            UnOp::Clz => "clz",
+            UnOp::Ctz => "ctz",
+            UnOp::Floor => "floor",
+            UnOp::Ceil => "ceil",
+            UnOp::Round => "round",
+            UnOp::Trunc => "trunc",
+            UnOp::Sqrt => "sqrt",
+            UnOp::IsNan => "is_nan",
+            UnOp::IsInf => "is_inf",
+            UnOp::IsFinite => "is_finite",
+        }
+    }
+}
+
 /// Two-operand operators. Both operands have one type, which is the result's unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum BinOp {
@@ -81,6 +103,32 @@ pub enum BinOp {
 }
 
 impl BinOp {
+    /// How it is written: a symbol between operands, or the function's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            BinOp::Add => "+",
+            BinOp::Sub => "-",
+            BinOp::Mul => "*",
+            BinOp::Div => "/",
+            BinOp::Mod => "%",
+            BinOp::DivToZero => "div_round_to_zero",
+            BinOp::ModToZero => "mod_round_to_zero",
+            BinOp::Min => "min",
+            BinOp::Max => "max",
+            BinOp::BitAnd => "&",
+            BinOp::BitOr => "|",
+            BinOp::BitXor => "^",
+            BinOp::Shl => "<<",
+            BinOp::Shr => ">>",
+            BinOp::Absd => "absd",
+            BinOp::Eq => "==",
+            BinOp::Ne => "!=",
+            BinOp::Lt => "<",
+            BinOp::Le => "<=",
+            BinOp::Gt => ">",
+            BinOp::Ge => ">=",
+        }
+    }
     /// Whether the result is `Bool` whatever the operands.
     pub fn is_comparison(self) -> bool {
         matches!(self, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge)
@@ -151,6 +199,36 @@ impl MathFn {
             FastInverseSqrt,
         ]
     };
+    /// The function's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            MathFn::Exp => "exp",
+            MathFn::Log => "log",
+            MathFn::Pow => "pow",
+            MathFn::Sin => "sin",
+            MathFn::Cos => "cos",
+            MathFn::Tan => "tan",
+            MathFn::Asin => "asin",
+            MathFn::Acos => "acos",
+            MathFn::Atan => "atan",
+            MathFn::Atan2 => "atan2",
+            MathFn::Sinh => "sinh",
+            MathFn::Cosh => "cosh",
+            MathFn::Tanh => "tanh",
+            MathFn::Asinh => "asinh",
+            MathFn::Acosh => "acosh",
+            MathFn::Atanh => "atanh",
+            MathFn::Hypot => "hypot",
+            MathFn::Erf => "erf",
+            MathFn::FastExp => "fast_exp",
+            MathFn::FastLog => "fast_log",
+            MathFn::FastPow => "fast_pow",
+            MathFn::FastSin => "fast_sin",
+            MathFn::FastCos => "fast_cos",
+            MathFn::FastInverse => "fast_inverse",
+            MathFn::FastInverseSqrt => "fast_inverse_sqrt",
+        }
+    }
     /// The number of operands: 1 or 2.
     pub fn arity(self) -> usize {
         if matches!(self, MathFn::Pow | MathFn::Atan2 | MathFn::Hypot | MathFn::FastPow) { 2 } else { 1 }

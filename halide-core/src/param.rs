@@ -1,23 +1,25 @@
 //! What the caller of a pipeline gives: scalar parameters and input images.
 
 use crate::arena::{self, Expr, Kind, Ty};
-use crate::error::Location;
+use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, IntoExpr};
 use crate::pipeline::DimField;
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
 use elsa::FrozenVec;
+use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Index;
 use std::rc::Rc;
 
 /// A scalar parameter of Rust type `T`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Param<T> {
     name: u32,
     default: Option<T>,
     range: (Option<T>, Option<T>),
     at: Location,
-    here: std::marker::PhantomData<*const ()>,
+    here: PhantomData<*const ()>,
 }
 
 /// A parameter without its Rust type.
@@ -38,8 +40,13 @@ where
     /// A parameter called `name`, by which the caller gives it.
     #[track_caller]
     pub fn new(name: &str) -> Param<T> {
-        let here = std::marker::PhantomData;
-        Param { name: arena::intern(name), default: None, range: (None, None), at: Location::caller(), here }
+        Param {
+            name: arena::intern(name),
+            default: None,
+            range: (None, None),
+            at: Location::caller(),
+            here: PhantomData,
+        }
     }
     /// The same with a value for callers that give none.
     pub fn with_default(self, value: T) -> Param<T> {
@@ -149,12 +156,18 @@ impl ImageDim {
     /// The first coordinate.
     #[track_caller]
     pub fn min(&self) -> Expr {
-        self.field(DimField::Min, Location::caller())
+        self.min_at(Location::caller())
     }
     /// The number of coordinates.
     #[track_caller]
     pub fn extent(&self) -> Expr {
-        self.field(DimField::Extent, Location::caller())
+        self.extent_at(Location::caller())
+    }
+    pub(crate) fn min_at(&self, at: Location) -> Expr {
+        self.field(DimField::Min, at)
+    }
+    pub(crate) fn extent_at(&self, at: Location) -> Expr {
+        self.field(DimField::Extent, at)
     }
     /// The last coordinate.
     #[track_caller]
@@ -168,9 +181,8 @@ impl ImageDim {
     }
     fn field(&self, field: DimField, at: Location) -> Expr {
         if self.dim >= self.body.dims {
-            let (callee, dims) = (self.body.name.clone(), self.body.dims);
-            let kind = crate::error::AlgorithmErrorKind::WrongArity { callee, dims, given: self.dim + 1 };
-            return arena::poison(kind, at);
+            let (image, dims) = (self.body.name.clone(), self.body.dims);
+            return arena::poison(AlgorithmErrorKind::NoSuchDim { image, dim: self.dim, dims }, at);
         }
         arena::add(Kind::ImageDim(self.body.clone(), self.dim as u8, field), Ty::One(ScalarType::I32), at)
     }
@@ -182,5 +194,17 @@ impl<C: Coords> Index<C> for ImageParam {
     fn index(&self, coords: C) -> &Expr {
         let read = self.read(coords);
         self.calls.push_get(Box::new(read))
+    }
+}
+
+impl<T> fmt::Debug for Param<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Param({} at {})", arena::name_of(self.name), self.at)
+    }
+}
+
+impl fmt::Debug for ImageParam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ImageParam({} at {})", self.name(), self.body.at)
     }
 }

@@ -13,7 +13,7 @@
 //! more than once gets a name, so that text is never much longer than the pipeline.
 
 use crate::ids::{ExprId, RDomId};
-use crate::ops::{BinOp, MathFn, UnOp};
+use crate::ops::{BinOp, UnOp};
 use crate::pipeline::{DimField, FuncDef, Kind, ParamDef, Pipeline, PipelineData, RDomDef, StageDef};
 use crate::types::ScalarType;
 use crate::value::Scalar;
@@ -180,19 +180,18 @@ impl<'p> Printer<'p> {
                 owned(format!("{}.{}({dim})", self.data.images[*image].name, field_name(*field)))
             }
             Kind::Unary(op, a) => match op {
-                UnOp::Neg => prefix("-", *a, outer),
-                UnOp::Not => prefix("!", *a, outer),
-                _ => call(unary_name(*op).into(), &[*a]),
+                UnOp::Neg | UnOp::Not => prefix(op.name(), *a, outer),
+                _ => call(op.name().into(), &[*a]),
             },
-            Kind::Binary(op, a, b) => match infix(*op) {
-                Some((symbol, level)) => self.operator(symbol, level, *a, *b, outer),
-                None => call(binary_name(*op).into(), &[*a, *b]),
+            Kind::Binary(op, a, b) => match level(*op) {
+                Some(level) => infix(op.name(), level, *a, *b, outer),
+                None => call(op.name().into(), &[*a, *b]),
             },
             Kind::Select(c, a, b) => call("select".into(), &[*c, *a, *b]),
             Kind::Cast(a) => call(node.ty.name().into(), &[*a]),
             Kind::SaturatingCast(a) => call(format!("saturating_{}", node.ty), &[*a]),
             Kind::Reinterpret(a) => call(format!("bits_{}", node.ty), &[*a]),
-            Kind::Math(function, args) => call(math_name(*function), args),
+            Kind::Math(function, args) => call(function.name().into(), args),
             Kind::Call { func, element, args } => {
                 let func = &self.data.funcs[*func];
                 let mut parts = call(func.name.clone(), args);
@@ -210,16 +209,6 @@ impl<'p> Printer<'p> {
         let rdom = &self.data.rdoms[rdom];
         rdom.dims.get(dim as usize).map_or_else(|| format!("{}.?", rdom.name), |d| d.name.clone())
     }
-
-    fn operator(&self, symbol: &'static str, level: u8, a: ExprId, b: ExprId, outer: u8) -> Vec<Task> {
-        let left = if level == COMPARISON { level + 1 } else { level };
-        let mut parts = vec![Task::Expr(a, left), Task::Text(symbol), Task::Expr(b, level + 1)];
-        if level < outer {
-            parts.insert(0, Task::Text("("));
-            parts.push(Task::Text(")"));
-        }
-        parts
-    }
 }
 
 /// How tightly `-` and `!` before an operand bind: more than any operator between two.
@@ -228,13 +217,24 @@ const PREFIX: u8 = 9;
 /// How tightly comparisons bind; they do not associate.
 const COMPARISON: u8 = 2;
 
-fn prefix(symbol: &'static str, a: ExprId, outer: u8) -> Vec<Task> {
-    let parts = vec![Task::Text(symbol), Task::Expr(a, PREFIX)];
-    if PREFIX < outer {
-        [vec![Task::Text("(")], parts, vec![Task::Text(")")]].into_iter().flatten().collect()
-    } else {
-        parts
+fn infix(symbol: &'static str, level: u8, a: ExprId, b: ExprId, outer: u8) -> Vec<Task> {
+    let left = if level == COMPARISON { level + 1 } else { level };
+    let parts =
+        vec![Task::Expr(a, left), Task::Text(" "), Task::Text(symbol), Task::Text(" "), Task::Expr(b, level + 1)];
+    enclosed(parts, level < outer)
+}
+
+/// The parts, in parentheses if need be.
+fn enclosed(mut parts: Vec<Task>, needed: bool) -> Vec<Task> {
+    if needed {
+        parts.insert(0, Task::Text("("));
+        parts.push(Task::Text(")"));
     }
+    parts
+}
+
+fn prefix(symbol: &'static str, a: ExprId, outer: u8) -> Vec<Task> {
+    enclosed(vec![Task::Text(symbol), Task::Expr(a, PREFIX)], PREFIX < outer)
 }
 
 fn call(name: String, args: &[ExprId]) -> Vec<Task> {
@@ -281,70 +281,18 @@ fn shared(data: &PipelineData, roots: &[ExprId]) -> Vec<ExprId> {
     uses.into_iter().filter(|(id, n)| *n > 1 && sizes[id] > 3).map(|(id, _)| id).collect()
 }
 
-/// An operator between operands, and how tightly it binds; all but comparisons associate to the left.
-fn infix(op: BinOp) -> Option<(&'static str, u8)> {
+/// How tightly an operator binds that stands between its operands; all but comparisons associate to the left.
+fn level(op: BinOp) -> Option<u8> {
     Some(match op {
-        BinOp::Mul => (" * ", 8),
-        BinOp::Div => (" / ", 8),
-        BinOp::Mod => (" % ", 8),
-        BinOp::Add => (" + ", 7),
-        BinOp::Sub => (" - ", 7),
-        BinOp::Shl => (" << ", 6),
-        BinOp::Shr => (" >> ", 6),
-        BinOp::BitAnd => (" & ", 5),
-        BinOp::BitXor => (" ^ ", 4),
-        BinOp::BitOr => (" | ", 3),
-        BinOp::Eq => (" == ", COMPARISON),
-        BinOp::Ne => (" != ", COMPARISON),
-        BinOp::Lt => (" < ", COMPARISON),
-        BinOp::Le => (" <= ", COMPARISON),
-        BinOp::Gt => (" > ", COMPARISON),
-        BinOp::Ge => (" >= ", COMPARISON),
+        BinOp::Mul | BinOp::Div | BinOp::Mod => 8,
+        BinOp::Add | BinOp::Sub => 7,
+        BinOp::Shl | BinOp::Shr => 6,
+        BinOp::BitAnd => 5,
+        BinOp::BitXor => 4,
+        BinOp::BitOr => 3,
+        BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => COMPARISON,
         BinOp::DivToZero | BinOp::ModToZero | BinOp::Min | BinOp::Max | BinOp::Absd => return None,
     })
-}
-
-fn binary_name(op: BinOp) -> &'static str {
-    match op {
-        BinOp::DivToZero => "div_round_to_zero",
-        BinOp::ModToZero => "mod_round_to_zero",
-        BinOp::Min => "min",
-        BinOp::Max => "max",
-        BinOp::Absd => "absd",
-        _ => unreachable!("{op:?} is printed between its operands"),
-    }
-}
-
-fn unary_name(op: UnOp) -> &'static str {
-    match op {
-        UnOp::Neg => "-",
-        UnOp::Not => "!",
-        UnOp::Abs => "abs",
-        UnOp::Popcount => "popcount",
-        UnOp::Clz => "clz",
-        UnOp::Ctz => "ctz",
-        UnOp::Floor => "floor",
-        UnOp::Ceil => "ceil",
-        UnOp::Round => "round",
-        UnOp::Trunc => "trunc",
-        UnOp::Sqrt => "sqrt",
-        UnOp::IsNan => "is_nan",
-        UnOp::IsInf => "is_inf",
-        UnOp::IsFinite => "is_finite",
-    }
-}
-
-fn math_name(function: MathFn) -> String {
-    match function {
-        MathFn::FastExp => "fast_exp".into(),
-        MathFn::FastLog => "fast_log".into(),
-        MathFn::FastPow => "fast_pow".into(),
-        MathFn::FastSin => "fast_sin".into(),
-        MathFn::FastCos => "fast_cos".into(),
-        MathFn::FastInverse => "fast_inverse".into(),
-        MathFn::FastInverseSqrt => "fast_inverse_sqrt".into(),
-        _ => format!("{function:?}").to_lowercase(),
-    }
 }
 
 fn field_name(field: DimField) -> &'static str {

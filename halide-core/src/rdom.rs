@@ -2,10 +2,13 @@
 
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
-use crate::expr::IntoExpr;
+use crate::expr::{IntoExpr, binary, scalar};
+use crate::func::Written;
+use crate::ops::BinOp;
 use crate::param::ImageParam;
 use crate::types::ScalarType;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::fmt;
 use std::rc::Rc;
 
 /// A reduction domain of 1 to 8 dimensions, run lexicographically with the first dimension innermost.
@@ -37,8 +40,8 @@ pub(crate) struct RDomBody {
     pub(crate) name: String,
     pub(crate) dims: Vec<(String, Expr, Expr)>,
     pub(crate) predicate: Cell<Option<Expr>>,
-    /// Mistakes found on the way, as poisoned nodes.
-    pub(crate) mistakes: RefCell<Vec<Expr>>,
+    /// The last restriction.
+    pub(crate) restricted: Cell<Option<Written>>,
     pub(crate) at: Location,
 }
 
@@ -46,7 +49,6 @@ impl RDomBody {
     pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
         out.extend(self.dims.iter().flat_map(|(_, a, b)| [*a, *b]));
         out.extend(self.predicate.get());
-        out.extend(self.mistakes.borrow().iter());
     }
 }
 
@@ -68,11 +70,10 @@ impl RDom {
     #[track_caller]
     pub fn named<A: IntoExpr, B: IntoExpr>(name: &str, ranges: impl IntoIterator<Item = (A, B)>) -> RDom {
         let at = Location::caller();
-        let dims = ranges
-            .into_iter()
-            .enumerate()
-            .map(|(d, (min, extent))| (format!("{name}.{}", dim_name(d)), min.expr(), extent.expr()))
-            .collect();
+        let mut dims = Vec::new();
+        for (d, (min, extent)) in ranges.into_iter().enumerate() {
+            dims.push((format!("{name}.{}", dim_name(d)), min.expr(), extent.expr()));
+        }
         RDom::of(name, dims, at)
     }
 
@@ -81,29 +82,26 @@ impl RDom {
     pub fn over(image: &ImageParam) -> RDom {
         let at = Location::caller();
         let dims = (0..image.dims())
-            .map(|d| (format!("r.{}", dim_name(d)), image.dim(d).min(), image.dim(d).extent()))
+            .map(|d| (format!("r.{}", dim_name(d)), image.dim(d).min_at(at), image.dim(d).extent_at(at)))
             .collect();
         RDom::of("r", dims, at)
     }
 
     fn of(name: &str, dims: Vec<(String, Expr, Expr)>, at: Location) -> RDom {
         let count = dims.len();
-        let body =
-            Rc::new(RDomBody { name: name.into(), dims, predicate: Cell::new(None), mistakes: RefCell::default(), at });
-        if count == 0 || count > 8 {
-            let kind = AlgorithmErrorKind::TooManyDims { name: name.into(), dims: count };
-            body.mistakes.borrow_mut().push(arena::poison(kind, at));
-        }
-        let vars: Vec<RVar> = (0..count.max(4))
-            .map(|d| RVar {
-                expr: if d < count {
-                    arena::add(Kind::RVar(body.clone(), d as u8), Ty::One(ScalarType::I32), at)
-                } else {
-                    let kind = AlgorithmErrorKind::NoSuchRVar { rdom: name.into(), dim: d, dims: count };
-                    arena::poison(kind, at)
-                },
-            })
-            .collect();
+        let (predicate, restricted) = (Cell::new(None), Cell::new(None));
+        let body = Rc::new(RDomBody { name: name.into(), dims, predicate, restricted, at });
+        let var = |d| {
+            let kind = if count == 0 || count > 8 {
+                AlgorithmErrorKind::DomainDims { rdom: name.into(), dims: count }
+            } else if d >= count {
+                AlgorithmErrorKind::NoSuchRVar { rdom: name.into(), dim: d, dims: count }
+            } else {
+                return arena::add(Kind::RVar(body.clone(), d as u8), Ty::One(ScalarType::I32), at);
+            };
+            arena::poison(kind, at)
+        };
+        let vars: Vec<RVar> = (0..count.max(4)).map(|d| RVar { expr: var(d) }).collect();
         let (x, y, z, w) = (vars[0], vars[1], vars[2], vars[3]);
         let handle = Rc::new(RDomHandle { body, vars });
         arena::register_rdom(&handle);
@@ -124,21 +122,39 @@ impl RDom {
     /// The variable of dimension `d`; a mistake to use if there is none.
     #[track_caller]
     pub fn dim(&self, d: usize) -> RVar {
-        self.handle.vars.get(d).copied().unwrap_or_else(|| {
-            let kind = AlgorithmErrorKind::NoSuchRVar { rdom: self.name().into(), dim: d, dims: self.dims() };
-            RVar { expr: arena::poison(kind, Location::caller()) }
-        })
+        let at = Location::caller();
+        if d < self.dims() {
+            return self.handle.vars[d];
+        }
+        let kind = AlgorithmErrorKind::NoSuchRVar { rdom: self.name().into(), dim: d, dims: self.dims() };
+        RVar { expr: arena::poison(kind, at) }
     }
     /// Restricts the domain to points where `condition` holds: elsewhere nothing is stored. Several restrictions all hold.
+    /// To be called before the domain is used.
     #[track_caller]
     pub fn where_(&self, condition: impl IntoExpr) {
-        let new = condition.expr();
+        let (at, new) = (Location::caller(), condition.expr());
+        let new = match scalar(new, "where_", at) {
+            Ok(ScalarType::Bool) => new,
+            Ok(ty) => {
+                let (operator, wants) = ("where_", "a bool");
+                arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants }, at)
+            }
+            Err(poison) => poison,
+        };
         let body = &self.handle.body;
         let all = match body.predicate.get() {
-            Some(old) => old & new,
+            Some(old) => binary(BinOp::BitAnd, old, new, at),
             None => new,
         };
         body.predicate.set(Some(all));
+        body.restricted.set(Some(Written::now(at)));
+    }
+}
+
+impl fmt::Debug for RDom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RDom({} at {})", self.name(), self.handle.body.at)
     }
 }
 
@@ -162,6 +178,12 @@ impl RVar {
     }
 }
 
+impl fmt::Debug for RVar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RVar({})", self.name())
+    }
+}
+
 impl IntoExpr for RVar {
     #[track_caller]
     fn expr(self) -> Expr {
@@ -170,8 +192,13 @@ impl IntoExpr for RVar {
 }
 
 impl IntoExpr for &RDom {
+    /// The variable of a domain of one dimension.
     #[track_caller]
     fn expr(self) -> Expr {
-        self.x.expr
+        let at = Location::caller();
+        match self.dims() {
+            1 => self.x.expr,
+            dims => arena::poison(AlgorithmErrorKind::DomainAsValue { rdom: self.name().into(), dims }, at),
+        }
     }
 }

@@ -3,18 +3,21 @@
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::Location;
 use crate::types::ScalarType;
+use std::fmt;
+use std::marker::PhantomData;
 
 /// A pure variable: a name for a coordinate. Two variables of one name are the same.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Var {
     name: u32,
-    here: std::marker::PhantomData<*const ()>,
+    /// Names are numbered per thread, so a variable stays on its own.
+    here: PhantomData<*const ()>,
 }
 
 impl Var {
     /// The variable called `name`.
     pub fn new(name: impl AsRef<str>) -> Var {
-        Var { name: arena::intern(name.as_ref()), here: std::marker::PhantomData }
+        Var { name: arena::intern(name.as_ref()), here: PhantomData }
     }
     /// Its name.
     pub fn name(self) -> String {
@@ -24,6 +27,19 @@ impl Var {
     #[track_caller]
     pub fn expr(self) -> Expr {
         arena::add(Kind::Var(self.name), Ty::One(ScalarType::I32), Location::caller())
+    }
+    /// The variable that an expression is.
+    pub(crate) fn of(e: Expr) -> Option<Var> {
+        match arena::node(e).kind {
+            Kind::Var(name) => Some(Var { name, here: PhantomData }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Var {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Var({})", self.name())
     }
 }
 

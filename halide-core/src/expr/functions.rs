@@ -1,11 +1,11 @@
 //! Named functions of expressions, as functions and (for comparisons and casts) as methods.
 
-use super::{Expr, IntoExpr, as_type, binary, make, unary};
-use crate::arena::{self, Kind, Ty};
-use crate::error::{AlgorithmErrorKind, Location};
+use super::{Expr, IntoExpr, binary, make, unary};
+use crate::arena::Kind;
+use crate::error::Location;
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::ScalarType;
-use crate::value::{Element, Scalar};
+use crate::value::Element;
 
 macro_rules! two_operands {
     ($($(#[$doc:meta])* $name:ident $op:ident;)*) => {$(
@@ -118,15 +118,14 @@ pub fn select(condition: impl IntoExpr, a: impl IntoExpr, b: impl IntoExpr) -> E
     make::select(condition.expr(), a.expr(), b.expr(), Location::caller())
 }
 
-/// The value of the first pair whose condition holds, else `otherwise`.
+/// The value of the first pair whose condition holds, else `otherwise`; all are evaluated.
 #[track_caller]
 pub fn select_first<C: IntoExpr, V: IntoExpr>(pairs: impl AsRef<[(C, V)]>, otherwise: impl IntoExpr) -> Expr {
-    let at = Location::caller();
-    let mut result = otherwise.expr();
-    for (condition, value) in pairs.as_ref().iter().rev() {
-        result = make::select(condition.expr(), value.expr(), result, at);
+    let mut all = Vec::new();
+    for (condition, value) in pairs.as_ref() {
+        all.push((condition.expr(), value.expr()));
     }
-    result
+    make::select_first(&all, otherwise.expr(), Location::caller())
 }
 
 /// `min(max(a, low), high)`: also a promise to bounds inference, where `a` is a coordinate.
@@ -171,48 +170,6 @@ pub fn likely(a: impl IntoExpr) -> Expr {
 pub fn tuple(values: impl IntoIterator<Item: IntoExpr>) -> Expr {
     let at = Location::caller();
     make::tuple(values.into_iter().map(IntoExpr::expr).collect(), at)
-}
-
-/// From `a` at weight 0 to `b` at weight 1. Floats: `a * (1 - w) + b * w`. Integers are rounded exactly (half up) and
-/// take a float weight in 0..=1 or an unsigned integer weight whose largest value means 1.
-#[track_caller]
-pub fn lerp(a: impl IntoExpr, b: impl IntoExpr, weight: impl IntoExpr) -> Expr {
-    let at = Location::caller();
-    let (a, b, w) = (a.expr(), b.expr(), weight.expr());
-    let both = binary(BinOp::Add, a, b, at);
-    let (Some(ty), Some(wty)) = (both.ty(), w.ty()) else { return arena::poisoned(at, &[both, w]) };
-    let (a, b) = (as_type(a, ty, at), as_type(b, ty, at));
-    if ty.is_float() && wty.is_float() {
-        let one = binary(BinOp::Sub, 1.expr(), w, at);
-        return binary(BinOp::Add, binary(BinOp::Mul, a, one, at), binary(BinOp::Mul, b, w, at), at);
-    }
-    if !ty.is_int() || !(wty.is_float() || wty.is_unsigned_int()) || ty.bits() > 32 || wty.bits() > 32 {
-        let wants = "floats, or integers of at most 32 bits with a float or unsigned weight";
-        return arena::poison(AlgorithmErrorKind::WrongOperand { operator: "lerp".into(), ty, wants }, at);
-    }
-    integer_lerp(a, b, w, ty, wty, at)
-}
-
-/// `floor((a * (W - w) + b * w + W / 2) / W)`, where `w / W` is the weight. For an integer weight, `W` is its largest
-/// value; a float weight is first rounded to multiples of 2^-24, so that everything fits i64 exactly.
-fn integer_lerp(a: Expr, b: Expr, w: Expr, ty: ScalarType, wty: ScalarType, at: Location) -> Expr {
-    let wide = |e| arena::add(Kind::Cast(e), Ty::One(ScalarType::I64), at);
-    let number = |v: i128| arena::add(Kind::Const(Scalar::int(ScalarType::I64, v)), Ty::One(ScalarType::I64), at);
-    let (whole, w) = if wty.is_float() {
-        let scale = 1i128 << 24;
-        let exact = arena::add(Kind::Cast(w), Ty::One(ScalarType::F64), at);
-        let scaled = binary(BinOp::Mul, exact, (scale as f64).expr(), at);
-        let limited = binary(BinOp::Min, binary(BinOp::Max, scaled, 0.0.expr(), at), (scale as f64).expr(), at);
-        (scale, wide(unary(UnOp::Round, limited, at)))
-    } else {
-        (wty.int_max().expect("an integer type"), wide(as_type(w, wty, at)))
-    };
-    // a * (W - w) + b * w = a * W + (b - a) * w; with 32-bit values and weights both products stay inside i64.
-    let (a, b) = (wide(a), wide(b));
-    let moved = binary(BinOp::Mul, binary(BinOp::Sub, b, a, at), w, at);
-    let half = binary(BinOp::Add, moved, number(whole / 2), at);
-    let step = binary(BinOp::Div, half, number(whole), at);
-    arena::add(Kind::Cast(binary(BinOp::Add, a, step, at)), Ty::One(ty), at)
 }
 
 /// Comparisons and conversions as methods of everything that can stand in an expression.

@@ -3,6 +3,7 @@
 use super::Expr;
 use crate::arena::{self, Kind, Literal, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
+use crate::func::FuncBody;
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::{ScalarType, promote};
 use crate::value::{self, Scalar};
@@ -10,7 +11,7 @@ use std::rc::Rc;
 
 /// The scalar type of a node, or the poisoned node that stands for what uses it.
 pub(crate) fn scalar(e: Expr, operator: &str, at: Location) -> Result<ScalarType, Expr> {
-    match arena::node(e).ty {
+    match arena::ty(e) {
         Ty::One(ty) => Ok(ty),
         Ty::Many(types) => {
             let kind = AlgorithmErrorKind::NotAScalar { operator: operator.into(), elements: types.len() };
@@ -20,14 +21,26 @@ pub(crate) fn scalar(e: Expr, operator: &str, at: Location) -> Result<ScalarType
     }
 }
 
-/// The types of two scalars, or a poisoned node with the mistakes of both.
-fn both_scalar(a: Expr, b: Expr, operator: &str, at: Location) -> Result<(ScalarType, ScalarType), Expr> {
-    match (scalar(a, operator, at), scalar(b, operator, at)) {
-        (Ok(a), Ok(b)) => Ok((a, b)),
-        (Err(a), Err(b)) => Err(arena::poisoned(at, &[a, b])),
-        (Err(poison), Ok(_)) => Err(arena::poisoned(at, &[poison, b])),
-        (Ok(_), Err(poison)) => Err(arena::poisoned(at, &[a, poison])),
+/// The scalar types of several nodes; or a poisoned node that keeps the mistakes of all of them, and what they reach.
+pub(crate) fn scalars<const N: usize>(all: [Expr; N], operator: &str, at: Location) -> Result<[ScalarType; N], Expr> {
+    let mut types = [ScalarType::Bool; N];
+    let mut mistakes = Vec::new();
+    for (ty, e) in types.iter_mut().zip(all) {
+        match scalar(e, operator, at) {
+            Ok(found) => *ty = found,
+            Err(poison) => mistakes.push(poison),
+        }
     }
+    if mistakes.is_empty() { Ok(types) } else { Err(arena::poisoned(at, &[&mistakes[..], &all[..]].concat())) }
+}
+
+/// Whether it is a literal of Rust, whose type is that of what it meets.
+pub(crate) fn is_literal(e: Expr) -> bool {
+    literal(e).is_some()
+}
+
+fn is_poisoned(e: Expr) -> bool {
+    arena::ty(e) == Ty::None
 }
 
 fn literal(e: Expr) -> Option<Literal> {
@@ -39,83 +52,54 @@ fn literal(e: Expr) -> Option<Literal> {
 
 /// A literal as a constant of type `ty`, in which it must be representable.
 fn convert_literal(l: Literal, ty: ScalarType, at: Location) -> Expr {
-    let constant = |value: Scalar| arena::add(Kind::Const(value), Ty::One(ty), at);
-    match l {
-        Literal::Int(v) if ty.is_float() => constant(Scalar::float(ty, v as f64)),
-        Literal::Int(v) => match (ty.int_min(), ty.int_max()) {
-            (Some(low), Some(high)) if ty != ScalarType::Bool && (low..=high).contains(&v) => {
-                constant(Scalar::int(ty, v))
+    let mistake = match l {
+        Literal::Int(v) => {
+            let value = Scalar::int(ty, v);
+            // A float that is too large became an infinity, which saturates to another integer, but for one value.
+            if ty != ScalarType::Bool && value.as_i128() == v && (!ty.is_float() || value.as_f64().is_finite()) {
+                return arena::add(Kind::Const(value), Ty::One(ty), at);
             }
-            _ => arena::poison(AlgorithmErrorKind::LiteralRange { literal: v.to_string(), ty }, at),
-        },
+            AlgorithmErrorKind::LiteralRange { literal: v.to_string(), ty }
+        }
         Literal::Float(v) if ty.is_float() => {
             let value = Scalar::float(ty, v);
-            if v.is_finite() && !value.as_f64().is_finite() {
-                return arena::poison(AlgorithmErrorKind::LiteralRange { literal: format!("{v:?}"), ty }, at);
+            if value.as_f64().is_finite() || !v.is_finite() {
+                return arena::add(Kind::Const(value), Ty::One(ty), at);
             }
-            constant(value)
+            AlgorithmErrorKind::LiteralRange { literal: format!("{v:?}"), ty }
         }
-        Literal::Float(v) => arena::poison(AlgorithmErrorKind::LiteralFraction { literal: format!("{v:?}"), ty }, at),
-    }
+        Literal::Float(v) => AlgorithmErrorKind::LiteralFloat { literal: format!("{v:?}"), ty },
+    };
+    arena::poison(mistake, at)
 }
 
-/// `e` in type `ty`, by an implicit conversion: a literal must be representable, anything else is cast.
+/// `e` in type `ty`, by an implicit conversion: a literal must be representable, any other scalar is cast.
 pub(crate) fn as_type(e: Expr, ty: ScalarType, at: Location) -> Expr {
-    match (literal(e), arena::node(e).ty) {
+    match (literal(e), arena::ty(e)) {
         (Some(l), _) => convert_literal(l, ty, at),
         (None, Ty::One(own)) if own == ty => e,
-        _ => arena::add(Kind::Cast(e), Ty::One(ty), at),
+        (None, Ty::One(_)) => arena::add(Kind::Cast(e), Ty::One(ty), at),
+        (None, Ty::Many(_) | Ty::None) => e,
     }
 }
 
-/// Two operands in one type.
+/// Two operands in one type: that of the other for a literal, else the promoted one.
 fn matched(operator: &'static str, a: Expr, b: Expr, at: Location) -> Result<(Expr, Expr, ScalarType), Expr> {
-    let (ta, tb) = both_scalar(a, b, operator, at)?;
-    let ty = match (literal(a), literal(b)) {
-        (Some(_), None) => tb,
-        (None, Some(_)) => ta,
-        _ => promote(ta, tb).ok_or_else(|| {
-            let other = if ta == ScalarType::Bool { tb } else { ta };
-            arena::poison(AlgorithmErrorKind::BoolMix { operator, other }, at)
-        })?,
+    let [ta, tb] = scalars([a, b], operator, at)?;
+    let (literal_a, literal_b) = (literal(a).is_some(), literal(b).is_some());
+    let common = match (literal_a, literal_b) {
+        _ if (ta == ScalarType::Bool) != (tb == ScalarType::Bool) => None,
+        (true, false) => Some(tb),
+        (false, true) => Some(ta),
+        _ => promote(ta, tb),
     };
-    if ty == ScalarType::Bool && (literal(a).is_some() || literal(b).is_some()) {
+    let Some(ty) = common else {
         let other = if ta == ScalarType::Bool { tb } else { ta };
         return Err(arena::poison(AlgorithmErrorKind::BoolMix { operator, other }, at));
-    }
+    };
     let (a, b) = (as_type(a, ty, at), as_type(b, ty, at));
-    for e in [a, b] {
-        if arena::node(e).ty == Ty::None {
-            return Err(arena::poisoned(at, &[e]));
-        }
-    }
+    scalars([a, b], operator, at)?;
     Ok((a, b, ty))
-}
-
-fn symbol(op: BinOp) -> &'static str {
-    match op {
-        BinOp::Add => "+",
-        BinOp::Sub => "-",
-        BinOp::Mul => "*",
-        BinOp::Div => "/",
-        BinOp::Mod => "%",
-        BinOp::DivToZero => "div_round_to_zero",
-        BinOp::ModToZero => "mod_round_to_zero",
-        BinOp::Min => "min",
-        BinOp::Max => "max",
-        BinOp::BitAnd => "&",
-        BinOp::BitOr => "|",
-        BinOp::BitXor => "^",
-        BinOp::Shl => "<<",
-        BinOp::Shr => ">>",
-        BinOp::Absd => "absd",
-        BinOp::Eq => "eq",
-        BinOp::Ne => "ne",
-        BinOp::Lt => "lt",
-        BinOp::Le => "le",
-        BinOp::Gt => "gt",
-        BinOp::Ge => "ge",
-    }
 }
 
 /// A two-operand node.
@@ -124,37 +108,53 @@ pub(crate) fn binary(op: BinOp, a: Expr, b: Expr, at: Location) -> Expr {
 }
 
 fn binary_or_poison(op: BinOp, a: Expr, b: Expr, at: Location) -> Result<Expr, Expr> {
-    let operator = symbol(op);
-    if let Kind::Undefined(_) = arena::node(a).kind {
-        // `f[x] += e` on a Func without a definition: its type is that of `e`.
-        let ty = scalar(b, operator, at)?;
-        return Ok(arena::add(Kind::Binary(op, a, b), Ty::One(ty), at));
+    let operator = op.name();
+    if let Kind::Undefined(body) = arena::node(a).kind {
+        return first_update(op, &body, a, b, at);
     }
     if matches!(op, BinOp::Shl | BinOp::Shr) {
         return shift(op, a, b, at);
     }
     let bitwise = matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor);
     if bitwise && literal(a).is_none() && literal(b).is_none() {
-        let (left, right) = both_scalar(a, b, operator, at)?;
+        let [left, right] = scalars([a, b], operator, at)?;
         if left.is_int() && right.is_int() && left.is_signed_int() != right.is_signed_int() {
             return Err(arena::poison(AlgorithmErrorKind::SignMix { operator, left, right }, at));
         }
     }
     let (a, b, ty) = matched(operator, a, b, at)?;
     let Some(result) = value::binary_type(op, ty) else {
-        let wants = if bitwise { "integers or bools" } else { "numbers" };
-        return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator: operator.into(), ty, wants }, at));
+        let wants = match op {
+            _ if bitwise => "integers or bools",
+            BinOp::DivToZero | BinOp::ModToZero => "integers",
+            _ => "numbers",
+        };
+        return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants }, at));
     };
     Ok(arena::add(Kind::Binary(op, a, b), Ty::One(result), at))
 }
 
+/// `f[x] += e` on a Func without a definition, whose old value is the operator's identity and of the type of `e`.
+fn first_update(op: BinOp, body: &Rc<FuncBody>, old: Expr, e: Expr, at: Location) -> Result<Expr, Expr> {
+    if !matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div) {
+        return Err(arena::poison(AlgorithmErrorKind::UndefinedFunc { func: body.name.clone() }, at));
+    }
+    let operator = op.name();
+    let ty = scalar(e, operator, at)?;
+    if value::binary_type(op, ty).is_none() {
+        let wants = "numbers";
+        return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants }, at));
+    }
+    Ok(arena::add(Kind::Binary(op, old, as_type(e, ty, at)), Ty::One(ty), at))
+}
+
 /// A shift: the amount becomes a signed integer of the left operand's width, clamped so that it keeps its meaning.
 fn shift(op: BinOp, a: Expr, b: Expr, at: Location) -> Result<Expr, Expr> {
-    let operator = symbol(op);
-    let (ty, amount) = both_scalar(a, b, operator, at)?;
+    let operator = op.name();
+    let [ty, amount] = scalars([a, b], operator, at)?;
     for t in [ty, amount] {
         if !t.is_int() {
-            let kind = AlgorithmErrorKind::WrongOperand { operator: operator.into(), ty: t, wants: "integers" };
+            let kind = AlgorithmErrorKind::WrongOperand { operator, ty: t, wants: "integers" };
             return Err(arena::poison(kind, at));
         }
     }
@@ -177,8 +177,8 @@ fn shift(op: BinOp, a: Expr, b: Expr, at: Location) -> Result<Expr, Expr> {
 
 /// A one-operand node.
 pub(crate) fn unary(op: UnOp, a: Expr, at: Location) -> Expr {
-    let operator = format!("{op:?}").to_lowercase();
-    let ty = match scalar(a, &operator, at) {
+    let operator = op.name();
+    let ty = match scalar(a, operator, at) {
         Ok(ty) => ty,
         Err(poison) => return poison,
     };
@@ -189,11 +189,13 @@ pub(crate) fn unary(op: UnOp, a: Expr, at: Location) -> Expr {
         };
         return arena::add(Kind::Literal(negated), Ty::One(ty), at);
     }
+    // A square root, like every function of real numbers, takes an integer as an f32.
+    let ty = if op == UnOp::Sqrt && ty.is_int() { ScalarType::F32 } else { ty };
     match value::unary_type(op, ty) {
         Some(result) => arena::add(Kind::Unary(op, as_type(a, ty, at)), Ty::One(result), at),
         None => {
             let wants = match op {
-                UnOp::Neg | UnOp::Abs => "numbers",
+                UnOp::Neg | UnOp::Abs | UnOp::Sqrt => "numbers",
                 UnOp::Not => "integers or bools",
                 UnOp::Popcount | UnOp::Clz | UnOp::Ctz => "integers",
                 _ => "floats",
@@ -203,89 +205,95 @@ pub(crate) fn unary(op: UnOp, a: Expr, at: Location) -> Expr {
     }
 }
 
-/// `if c { a } else { b }`, both evaluated.
+/// `if c { a } else { b }`, both evaluated; of two tuples, element by element.
 pub(crate) fn select(c: Expr, a: Expr, b: Expr, at: Location) -> Expr {
-    let made = || {
-        let ct = scalar(c, "select", at)?;
-        if ct != ScalarType::Bool {
-            let kind =
-                AlgorithmErrorKind::WrongOperand { operator: "select".into(), ty: ct, wants: "a bool condition" };
-            return Err(arena::poison(kind, at));
-        }
-        if let (Ty::Many(x), Ty::Many(y)) = (arena::node(a).ty, arena::node(b).ty)
-            && x.len() == y.len()
-        {
-            let parts = (0..x.len()).map(|i| select(c, element(a, i, at), element(b, i, at), at)).collect();
-            return Ok(tuple(parts, at));
-        }
-        let (a, b, ty) = matched("select", a, b, at)?;
-        Ok(arena::add(Kind::Select(c, a, b), Ty::One(ty), at))
+    if let (Ty::Many(x), Ty::Many(y)) = (arena::ty(a), arena::ty(b))
+        && x.len() == y.len()
+    {
+        let parts = (0..x.len()).map(|i| select(c, element(a, i, at), element(b, i, at), at)).collect();
+        return tuple(parts, at);
+    }
+    select_scalar(c, a, b, at).unwrap_or_else(|poison| poison)
+}
+
+fn select_scalar(c: Expr, a: Expr, b: Expr, at: Location) -> Result<Expr, Expr> {
+    let [condition, _, _] = scalars([c, a, b], "select", at)?;
+    if condition != ScalarType::Bool {
+        let (operator, wants) = ("select", "a bool condition");
+        return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty: condition, wants }, at));
+    }
+    let (a, b, ty) = matched("select", a, b, at)?;
+    Ok(arena::add(Kind::Select(c, a, b), Ty::One(ty), at))
+}
+
+/// The value of the first pair whose condition holds, else `otherwise`. All are of one type, that of no literal alone.
+pub(super) fn select_first(pairs: &[(Expr, Expr)], otherwise: Expr, at: Location) -> Expr {
+    let strong = |&e: &Expr| if literal(e).is_none() { scalar_type(e) } else { None };
+    let values = pairs.iter().map(|(_, v)| v).chain([&otherwise]);
+    let common = values.filter_map(strong).reduce(|a, b| promote(a, b).unwrap_or(a));
+    let fixed = |e: Expr| match (common, scalar_type(e)) {
+        (Some(ty), Some(own)) if (own == ScalarType::Bool) == (ty == ScalarType::Bool) => as_type(e, ty, at),
+        _ => e,
     };
-    made().unwrap_or_else(|poison| poison)
+    pairs.iter().rev().fold(fixed(otherwise), |rest, &(c, v)| select(c, fixed(v), rest, at))
+}
+
+fn scalar_type(e: Expr) -> Option<ScalarType> {
+    if let Ty::One(ty) = arena::ty(e) { Some(ty) } else { None }
 }
 
 /// A conversion; `make` chooses which.
 pub(super) fn convert(a: Expr, ty: ScalarType, at: Location, make: fn(Expr) -> Kind) -> Expr {
-    match scalar(a, "cast", at) {
-        Ok(own) if own == ty && literal(a).is_none() => a,
-        Ok(own) => {
-            let a = as_type(a, own, at);
-            let width = own.bits() == ty.bits() || !matches!(make(a), Kind::Reinterpret(_));
-            if !width {
-                return arena::poison(AlgorithmErrorKind::ReinterpretWidth { from: own, to: ty }, at);
-            }
-            arena::add(make(a), Ty::One(ty), at)
-        }
-        Err(poison) => poison,
+    let own = match scalar(a, "cast", at) {
+        Ok(own) => own,
+        Err(poison) => return poison,
+    };
+    if own == ty && literal(a).is_none() {
+        return a;
     }
+    let kind = make(as_type(a, own, at));
+    if own.bits() != ty.bits() && matches!(kind, Kind::Reinterpret(_)) {
+        return arena::poison(AlgorithmErrorKind::ReinterpretWidth { from: own, to: ty }, at);
+    }
+    arena::add(kind, Ty::One(ty), at)
 }
 
 /// A transcendental function; integers become f32.
 pub(super) fn math(f: MathFn, args: &[Expr], at: Location) -> Expr {
-    let operator = format!("{f:?}").to_lowercase();
-    let made = || {
-        let mut ty = scalar(args[0], &operator, at)?;
-        let mut args = args.to_vec();
-        if let [a, b] = args[..] {
-            let (a, b, common) = matched("pow", a, b, at)?;
-            ty = common;
-            args = vec![a, b];
-        }
-        if ty == ScalarType::Bool {
-            let wants = "numbers";
-            return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants }, at));
-        }
-        let float = if ty.is_float() { ty } else { ScalarType::F32 };
-        let args = args.into_iter().map(|a| as_type(a, float, at)).collect();
-        Ok(arena::add(Kind::Math(f, args), Ty::One(float), at))
+    math_or_poison(f, args, at).unwrap_or_else(|poison| poison)
+}
+
+fn math_or_poison(f: MathFn, args: &[Expr], at: Location) -> Result<Expr, Expr> {
+    let operator = f.name();
+    let (args, ty) = match *args {
+        [a, b] => matched(operator, a, b, at).map(|(a, b, ty)| (vec![a, b], ty))?,
+        _ => (args.to_vec(), scalar(args[0], operator, at)?),
     };
-    made().unwrap_or_else(|poison| poison)
+    if ty == ScalarType::Bool {
+        return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants: "numbers" }, at));
+    }
+    let float = if ty.is_float() { ty } else { ScalarType::F32 };
+    let args = args.into_iter().map(|a| as_type(a, float, at)).collect();
+    Ok(arena::add(Kind::Math(f, args), Ty::One(float), at))
 }
 
 /// A steady-state marker.
 pub(super) fn likely(a: Expr, at: Location) -> Expr {
-    match arena::node(a).ty {
-        Ty::One(ty) => arena::add(Kind::Likely(as_type(a, ty, at)), Ty::One(ty), at),
-        _ => a,
+    match scalar(a, "likely", at) {
+        Ok(ty) => arena::add(Kind::Likely(as_type(a, ty, at)), Ty::One(ty), at),
+        Err(poison) => poison,
     }
 }
 
-/// A tuple value.
+/// A tuple value; literals in it stay so, until they meet the type of an element.
 pub(crate) fn tuple(values: Vec<Expr>, at: Location) -> Expr {
-    let mut types = Vec::new();
-    let mut fixed = Vec::new();
-    for v in values {
-        match scalar(v, "tuple", at) {
-            Ok(ty) => {
-                types.push(ty);
-                fixed.push(as_type(v, ty, at));
-            }
-            Err(poison) => return poison,
-        }
-    }
-    match fixed[..] {
-        [one] => one,
-        _ => arena::add(Kind::Tuple(fixed), Ty::Many(Rc::from(types)), at),
+    let types: Vec<Result<ScalarType, Expr>> = values.iter().map(|&v| scalar(v, "tuple", at)).collect();
+    let mistakes: Vec<Expr> = types.iter().filter_map(|t| t.err()).collect();
+    match (&values[..], &mistakes[..]) {
+        ([], _) => arena::poison(AlgorithmErrorKind::NoElement { element: 0, elements: 0 }, at),
+        (_, [_, ..]) => arena::poisoned(at, &[&mistakes[..], &values[..]].concat()),
+        ([one], _) => *one,
+        _ => arena::add(Kind::Tuple(values), Ty::Many(types.into_iter().flatten().collect()), at),
     }
 }
 
@@ -304,24 +312,24 @@ pub(crate) fn element(e: Expr, i: usize, at: Location) -> Expr {
     }
 }
 
-/// Coordinates as `I32`, of the right number; or the poisoned node of a mistake in them.
+/// Coordinates as `I32`, of the right number; or a poisoned node that keeps every mistake in them.
 pub(crate) fn check_coords(callee: &str, dims: usize, args: &[Expr], at: Location) -> Result<Vec<Expr>, Expr> {
+    let mut mistakes = Vec::new();
     if args.len() != dims {
         let kind = AlgorithmErrorKind::WrongArity { callee: callee.into(), dims, given: args.len() };
-        return Err(arena::poison(kind, at));
+        mistakes.push(arena::poison(kind, at));
     }
     let mut fixed = Vec::new();
     for (dim, &a) in args.iter().enumerate() {
-        let ty = scalar(a, callee, at)?;
-        if !ty.is_int() {
-            let kind = AlgorithmErrorKind::CoordinateType { callee: callee.into(), dim, ty };
-            return Err(arena::poison(kind, at));
-        }
-        let fixed_arg = as_type(a, ScalarType::I32, at);
-        if arena::node(fixed_arg).ty == Ty::None {
-            return Err(arena::poisoned(at, &[fixed_arg]));
+        let fixed_arg = match scalar(a, callee, at) {
+            Ok(ty) if ty.is_int() => as_type(a, ScalarType::I32, at),
+            Ok(ty) => arena::poison(AlgorithmErrorKind::CoordinateType { callee: callee.into(), dim, ty }, at),
+            Err(poison) => poison,
+        };
+        if is_poisoned(fixed_arg) {
+            mistakes.push(fixed_arg);
         }
         fixed.push(fixed_arg);
     }
-    Ok(fixed)
+    if mistakes.is_empty() { Ok(fixed) } else { Err(arena::poisoned(at, &[&mistakes[..], args].concat())) }
 }

@@ -2,12 +2,16 @@
 //! `Pipeline::new` reports.
 
 mod functions;
+mod lerp;
 mod make;
 mod operators;
 
 pub use crate::arena::Expr;
 pub use functions::*;
-pub(crate) use make::{as_type, binary, check_coords, element, scalar, select as select_at, tuple as tuple_at, unary};
+pub use lerp::lerp;
+pub(crate) use make::{
+    as_type, binary, check_coords, element, is_literal, scalar, scalars, select as select_at, tuple as tuple_at, unary,
+};
 
 use crate::arena::{self, Kind, Literal, Ty};
 use crate::error::Location;

@@ -1,35 +1,43 @@
-//! Freezing the definitions of one Func, with the checks that need the whole definition.
+//! Freezing the definitions of one Func.
 
-use super::expression::place;
-use super::{Freezer, Scope, address};
+use super::{Freezer, MAX_DIMS, Scope};
 use crate::arena::{self, Expr, Kind as Open, Ty};
-use crate::error::{AlgorithmErrorKind, Location};
+use crate::error::AlgorithmErrorKind;
+use crate::expr::{as_type, binary, check_coords, element, is_literal};
 use crate::func::{Def, FuncBody};
-use crate::ids::{ExprId, Id, RDomId, VarId};
+use crate::ids::{ExprId, VarId};
 use crate::ops::BinOp;
 use crate::pipeline::{FuncDef, Kind, StageDef};
 use crate::types::ScalarType;
 use crate::value::Scalar;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 impl Freezer {
     /// All definitions of `body`.
     pub(super) fn define(&mut self, body: &Rc<FuncBody>) -> FuncDef {
         let defs = body.defs.borrow().clone();
-        let mut func =
-            FuncDef { name: body.name.clone(), args: Vec::new(), types: Vec::new(), stages: Vec::new(), at: body.at };
+        let (args, types, stages) = (Vec::new(), Vec::new(), Vec::new());
+        let mut func = FuncDef { name: body.name.clone(), args, types, stages, at: body.at };
         let Some(first) = defs.first() else {
-            self.mistake(body.at, AlgorithmErrorKind::UndefinedFunc { func: body.name.clone() });
+            self.mistake(body.at, AlgorithmErrorKind::UndefinedOutput { func: body.name.clone() });
             return func;
         };
-        if first.args.len() > 8 {
+        if first.args.len() > MAX_DIMS {
             let kind = AlgorithmErrorKind::TooManyDims { name: body.name.clone(), dims: first.args.len() };
-            self.mistake(first.at, kind);
+            self.mistake(first.written.at, kind);
         }
-        let updates = match self.implicit_init(body, first, &mut func) {
-            true => &defs[..],
-            false => {
+        if arena::ty(first.value) == Ty::None {
+            // Nothing is known of a Func whose first value is a mistake: only what is wrong in itself is said.
+            defs.iter().for_each(|def| self.report(body, def));
+            return func;
+        }
+        let updates = match first_operator(first) {
+            Some(op) => {
+                self.implicit_init(first, op, &mut func);
+                &defs[..]
+            }
+            None => {
                 self.pure_definition(body, first, &mut func);
                 &defs[1..]
             }
@@ -40,242 +48,182 @@ impl Freezer {
         func
     }
 
+    /// The mistakes within a definition.
+    fn report(&mut self, body: &Rc<FuncBody>, def: &Def) {
+        let scope = Scope { body, written: def.written, rename: HashMap::new(), args: &def.args };
+        for &a in &def.args {
+            self.freeze(a, &scope);
+        }
+        match (arena::node(def.value).kind, arena::ty(def.value)) {
+            (Open::Undefined(_), _) => {
+                self.mistake(def.written.at, AlgorithmErrorKind::Unassigned { func: body.name.clone() });
+            }
+            (_, Ty::Many(types)) => {
+                for i in 0..types.len() {
+                    self.freeze(element(def.value, i, def.written.at), &scope);
+                }
+            }
+            _ => drop(self.freeze(def.value, &scope)),
+        }
+    }
+
     /// `f[..] += e` on a Func without a definition starts from the operator's identity.
-    fn implicit_init(&mut self, body: &Rc<FuncBody>, first: &Def, func: &mut FuncDef) -> bool {
-        let node = arena::node(first.value);
-        let (Open::Binary(op, old, _), Ty::One(ty)) = (&node.kind, &node.ty) else { return false };
-        if !matches!(arena::node(*old).kind, Open::Undefined(ref b) if Rc::ptr_eq(b, body)) {
-            return false;
+    fn implicit_init(&mut self, first: &Def, op: BinOp, func: &mut FuncDef) {
+        let Ty::One(ty) = arena::ty(first.value) else { return };
+        let mut names: Vec<Option<u32>> = Vec::new();
+        for &a in &first.args {
+            let name = if let Open::Var(name) = arena::node(a).kind { Some(name) } else { None };
+            names.push(name.filter(|_| !names.contains(&name)));
         }
+        for d in 0..names.len() {
+            let mut made = format!("d{d}");
+            while names[d].is_none() {
+                let name = arena::intern(&made);
+                if !names.contains(&Some(name)) {
+                    names[d] = Some(name);
+                }
+                made.push('\'');
+            }
+        }
+        func.args = names.into_iter().flatten().map(|name| self.own_var(name)).collect();
+        func.types = vec![ty];
         let one = matches!(op, BinOp::Mul | BinOp::Div);
-        let identity = match (ty.is_float(), one) {
-            (true, _) => Scalar::float(*ty, one as u8 as f64),
-            (false, true) => Scalar::int(*ty, 1),
-            (false, false) => Scalar::zero(*ty),
-        };
-        let mut used = BTreeSet::new();
-        for (d, &a) in first.args.iter().enumerate() {
-            let var = match arena::node(a).kind {
-                Open::Var(name) if used.insert(name) => self.own_var(name),
-                _ => self.own_var(arena::intern(&format!("d{d}"))),
-            };
-            func.args.push(var);
-        }
-        let args = func.args.iter().map(|&v| self.intern(Kind::Var(v), ScalarType::I32)).collect::<Vec<_>>();
-        let value = self.constant(identity);
-        func.types = vec![*ty];
-        func.stages.push(StageDef { args, values: vec![value], rdom: None, at: first.at });
-        true
+        let values = vec![self.constant(Scalar::int(ty, one as i128))];
+        let args = self.own_coordinates(func);
+        func.stages.push(StageDef { args, values, rdom: None, at: first.written.at });
+    }
+
+    fn own_coordinates(&mut self, func: &FuncDef) -> Vec<ExprId> {
+        func.args.iter().map(|&v| self.intern(Kind::Var(v), ScalarType::I32)).collect()
     }
 
     fn pure_definition(&mut self, body: &Rc<FuncBody>, def: &Def, func: &mut FuncDef) {
-        let mut used = BTreeSet::new();
-        for &a in &def.args {
-            match arena::node(a).kind {
-                Open::Var(name) if used.insert(name) => func.args.push(self.own_var(name)),
-                _ => {
-                    self.mistake(def.at, AlgorithmErrorKind::PureArgs { func: body.name.clone() });
-                    func.args.push(self.own_var(arena::intern("_")));
-                }
-            }
+        let scope = Scope { body, written: def.written, rename: HashMap::new(), args: &def.args };
+        let distinct = self.pure_args(def, &scope, func);
+        let values = elements(def);
+        func.types = values.iter().filter_map(|e| e.ty()).collect();
+        let values: Vec<ExprId> = values.into_iter().map(|e| self.freeze(e, &scope)).collect();
+        if distinct {
+            self.check_variables(&scope, func, &func.args.clone(), &values, None);
         }
-        let scope = Scope { body, rename: HashMap::new(), own_args: def.args.clone() };
-        let values = self.values(def, &scope);
-        func.types = values.iter().map(|&(_, ty)| ty).collect();
-        let args: Vec<ExprId> = func.args.iter().map(|&v| self.intern(Kind::Var(v), ScalarType::I32)).collect();
-        let roots: Vec<ExprId> = values.iter().map(|&(id, _)| id).collect();
-        self.check_variables(&body.name, def.at, &func.args, &roots, None, true);
-        if self.reads_own(&roots, self.funcs[&address(body)]) {
-            let funcs = vec![body.name.clone(), body.name.clone()];
-            self.mistake(def.at, AlgorithmErrorKind::Cycle { funcs });
-        }
-        func.stages.push(StageDef { args, values: roots, rdom: None, at: def.at });
+        let args = self.own_coordinates(func);
+        func.stages.push(StageDef { args, values, rdom: None, at: def.written.at });
     }
 
-    /// The scalar values that a definition stores, with their types.
-    fn values(&mut self, def: &Def, scope: &Scope<'_>) -> Vec<(ExprId, ScalarType)> {
-        match arena::node(def.value).ty {
-            Ty::One(ty) => vec![(self.freeze(def.value, scope), ty)],
-            Ty::Many(types) => {
-                types.iter().enumerate().map(|(i, &ty)| (self.freeze(def.value.at(i), scope), ty)).collect()
-            }
-            Ty::None => {
-                if matches!(arena::node(def.value).kind, Open::Undefined(_)) {
-                    let kind = AlgorithmErrorKind::Unassigned { func: scope.body.name.clone() };
-                    self.mistake(def.at, kind);
-                } else {
-                    self.freeze(def.value, scope);
+    /// The Func's variables; whether its left side is nothing but distinct ones.
+    fn pure_args(&mut self, def: &Def, scope: &Scope<'_>, func: &mut FuncDef) -> bool {
+        let mut distinct = true;
+        for (dim, &a) in def.args.iter().enumerate() {
+            let name = func.name.clone();
+            let mistake = match arena::node(a).kind {
+                Open::Var(var) => {
+                    let id = self.own_var(var);
+                    let repeated = func.args.contains(&id);
+                    func.args.push(id);
+                    let var = self.data.vars[id].clone();
+                    repeated.then_some(AlgorithmErrorKind::RepeatedVar { func: name, var })
                 }
-                vec![(self.constant(Scalar::zero(ScalarType::I32)), ScalarType::I32)]
+                Open::RVar(body, d) => {
+                    Some(AlgorithmErrorKind::RVarInPure { func: name, rvar: body.dims[d as usize].0.clone() })
+                }
+                _ if arena::ty(a) == Ty::None => {
+                    self.freeze(a, scope);
+                    distinct = false;
+                    None
+                }
+                _ => Some(AlgorithmErrorKind::NotAVar { func: name, dim }),
+            };
+            if let Some(kind) = mistake {
+                self.mistake(def.written.at, kind);
+                distinct = false;
+            }
+            if func.args.len() <= dim {
+                let stand_in = self.own_var(arena::intern("_"));
+                func.args.push(stand_in);
             }
         }
+        distinct
     }
 
     fn update(&mut self, body: &Rc<FuncBody>, def: &Def, func: &mut FuncDef) {
-        let at = def.at;
-        if def.args.len() != func.args.len() {
-            let (callee, dims) = (body.name.clone(), func.args.len());
-            self.mistake(at, AlgorithmErrorKind::WrongArity { callee, dims, given: def.args.len() });
-            return;
-        }
         // A variable that stands alone on the left is the Func's own of that position, whatever it is called here.
         let mut rename = HashMap::new();
-        for (d, &a) in def.args.iter().enumerate() {
+        for (&a, &own) in def.args.iter().zip(&func.args) {
             if let Open::Var(name) = arena::node(a).kind {
-                rename.entry(name).or_insert(func.args[d]);
+                rename.entry(name).or_insert(own);
             }
         }
-        let scope = Scope { body, rename, own_args: def.args.clone() };
-        let args = match crate::expr::check_coords(&body.name, func.args.len(), &def.args, at) {
-            Ok(args) => args,
+        let scope = Scope { body, written: def.written, rename, args: &def.args };
+        let args: Option<Vec<ExprId>> = match check_coords(&body.name, func.args.len(), &def.args, def.written.at) {
+            Ok(args) => Some(args.into_iter().map(|a| self.freeze(a, &scope)).collect()),
             Err(poison) => {
                 self.freeze(poison, &scope);
-                return;
+                None
             }
         };
-        let args: Vec<ExprId> = args.into_iter().map(|a| self.freeze(a, &scope)).collect();
         let values = self.update_values(def, &scope, func);
-        let roots: Vec<ExprId> = args.iter().chain(&values).copied().collect();
+        let (Some(args), Some(values)) = (args, values) else { return };
+        let mut roots: Vec<ExprId> = args.iter().chain(&values).copied().collect();
+        let rdom = self.find_rdom(&scope, &roots);
+        roots.extend(rdom.and_then(|r| self.data.rdoms[r].predicate));
         let allowed: Vec<VarId> = scope.rename.values().copied().collect();
-        let rdom = self.find_rdom(&body.name, at, &roots);
-        let predicate = rdom.and_then(|r| self.data.rdoms[r].predicate);
-        let all: Vec<ExprId> = roots.into_iter().chain(predicate).collect();
-        self.check_variables(&body.name, at, &allowed, &all, rdom, false);
-        self.check_self_reads(body, at, func, &args, &all);
-        func.stages.push(StageDef { args, values, rdom, at });
+        self.check_variables(&scope, func, &allowed, &roots, rdom);
+        self.check_self_reads(&scope, func, &args, &roots);
+        func.stages.push(StageDef { args, values, rdom, at: def.written.at });
     }
 
-    /// The values of an update in the Func's types.
-    fn update_values(&mut self, def: &Def, scope: &Scope<'_>, func: &FuncDef) -> Vec<ExprId> {
-        let name = scope.body.name.clone();
-        let node = arena::node(def.value);
-        if let (Open::Literal(_), [ty]) = (&node.kind, &func.types[..]) {
-            return vec![self.freeze(crate::expr::as_type(def.value, *ty, node.at), scope)];
+    /// The values of an update in the Func's types; `None` if there was a mistake in them.
+    fn update_values(&mut self, def: &Def, scope: &Scope<'_>, func: &FuncDef) -> Option<Vec<ExprId>> {
+        if arena::ty(def.value) == Ty::None {
+            self.report(scope.body, def);
+            return None;
         }
-        if let Open::Binary(op, old, right) = &node.kind
-            && let Open::Undefined(_) = arena::node(*old).kind
-        {
-            let call = crate::expr::binary(*op, self_call(scope, func), *right, node.at);
-            let fixed = Def { args: def.args.clone(), value: call, at: def.at };
-            return self.update_values(&fixed, scope, func);
+        let (at, name) = (def.written.at, &func.name);
+        let values = match (first_operator(def), arena::node(def.value).kind) {
+            (Some(op), Open::Binary(_, _, right)) => vec![binary(op, self_call(scope, func), right, at)],
+            _ => elements(def),
+        };
+        let mut right = values.len() == func.types.len();
+        if !right {
+            let (wants, given) = (func.types.len(), values.len());
+            self.mistake(at, AlgorithmErrorKind::UpdateElements { func: name.clone(), wants, given });
         }
-        let values = self.values(def, scope);
-        if values.len() != func.types.len() {
-            let kind = AlgorithmErrorKind::UpdateElements { func: name, wants: func.types.len(), given: values.len() };
-            self.mistake(def.at, kind);
-            return values.into_iter().map(|(id, _)| id).collect();
-        }
-        for (element, (&(_, given), &wants)) in values.iter().zip(&func.types).enumerate() {
-            if given != wants && node.ty != Ty::None {
-                let func = name.clone();
-                self.mistake(def.at, AlgorithmErrorKind::UpdateType { func, element, wants, given });
-            }
-        }
-        values.into_iter().map(|(id, _)| id).collect()
-    }
-
-    /// The one reduction domain that `roots` use.
-    fn find_rdom(&mut self, func: &str, at: Location, roots: &[ExprId]) -> Option<RDomId> {
-        let mut found: Option<RDomId> = None;
-        for id in self.reachable(roots) {
-            let Kind::RVar { rdom, .. } = self.data.exprs[id].kind else { continue };
-            match found {
-                Some(first) if first != rdom => {
-                    let name = |r: RDomId| self.data.rdoms[r].name.clone();
-                    let (first, second) = (name(first), name(rdom));
-                    self.mistake(at, AlgorithmErrorKind::TwoRDoms { func: func.into(), first, second });
-                    return found;
+        let mut frozen = Vec::new();
+        for (element, (&e, &wants)) in values.iter().zip(&func.types).enumerate() {
+            let fixed = if is_literal(e) { as_type(e, wants, arena::node(e).at) } else { e };
+            match fixed.ty() {
+                Some(given) if given != wants && values.len() == func.types.len() => {
+                    let func = name.clone();
+                    self.mistake(at, AlgorithmErrorKind::UpdateType { func, element, wants, given });
+                    right = false;
                 }
-                _ => found = Some(rdom),
+                given => right &= given.is_some(),
             }
+            frozen.push(self.freeze(fixed, scope));
         }
-        found
+        right.then_some(frozen)
     }
+}
 
-    fn check_variables(
-        &mut self,
-        func: &str,
-        at: Location,
-        allowed: &[VarId],
-        roots: &[ExprId],
-        rdom: Option<RDomId>,
-        pure: bool,
-    ) {
-        for id in self.reachable(roots) {
-            match self.data.exprs[id].kind {
-                Kind::Var(v) if !allowed.contains(&v) => {
-                    let var = self.data.vars[v].clone();
-                    self.mistake(at, AlgorithmErrorKind::FreeVar { func: func.into(), var });
-                }
-                Kind::RVar { rdom: r, dim } if pure => {
-                    let rvar = self.data.rdoms[r].dims.get(dim as usize).map_or("?".into(), |d| d.name.clone());
-                    self.mistake(at, AlgorithmErrorKind::RVarInPure { func: func.into(), rvar });
-                }
-                Kind::RVar { rdom: r, .. } if rdom.is_some_and(|own| own != r) => {
-                    let name = |r: RDomId| self.data.rdoms[r].name.clone();
-                    let (first, second) = (name(rdom.expect("checked")), name(r));
-                    self.mistake(at, AlgorithmErrorKind::TwoRDoms { func: func.into(), first, second });
-                }
-                _ => {}
-            }
-        }
+/// The operator with which a Func without a definition was updated.
+fn first_operator(def: &Def) -> Option<BinOp> {
+    match arena::node(def.value).kind {
+        Open::Binary(op, old, _) if matches!(arena::node(old).kind, Open::Undefined(_)) => Some(op),
+        _ => None,
     }
+}
 
-    /// In a dimension that an update runs over whole, it may read its own Func only at the point it writes.
-    fn check_self_reads(
-        &mut self,
-        body: &Rc<FuncBody>,
-        at: Location,
-        func: &FuncDef,
-        lhs: &[ExprId],
-        roots: &[ExprId],
-    ) {
-        let own = self.funcs[&address(body)];
-        for id in self.reachable(roots) {
-            let Kind::Call { func: callee, args, .. } = &self.data.exprs[id].kind else { continue };
-            if *callee != own {
-                continue;
-            }
-            let args = args.clone();
-            for (d, &v) in func.args.iter().enumerate() {
-                let is_own = |e: ExprId| self.data.exprs[e].kind == Kind::Var(v);
-                if is_own(lhs[d]) && !args.get(d).is_some_and(|&a| is_own(a)) {
-                    let var = self.data.vars[v].clone();
-                    self.mistake(at, AlgorithmErrorKind::ImpureSelfRead { func: body.name.clone(), var });
-                }
-            }
-        }
-    }
-
-    fn reads_own(&self, roots: &[ExprId], own: crate::ids::FuncId) -> bool {
-        self.reachable(roots)
-            .into_iter()
-            .any(|id| matches!(self.data.exprs[id].kind, Kind::Call { func, .. } if func == own))
-    }
-
-    /// Every node below `roots`, each once, in order of ids.
-    fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
-        let mut wanted = BTreeSet::new();
-        let mut todo = roots.to_vec();
-        while let Some(id) = todo.pop() {
-            if wanted.insert(id) {
-                todo.extend(self.data.exprs[id].kind.children());
-            }
-        }
-        debug_assert!(wanted.iter().all(|id| id.index() < self.data.exprs.len()));
-        wanted.into_iter().collect()
+/// The scalar values that a definition stores.
+fn elements(def: &Def) -> Vec<Expr> {
+    match arena::ty(def.value) {
+        Ty::Many(types) => (0..types.len()).map(|i| element(def.value, i, def.written.at)).collect(),
+        _ => vec![def.value],
     }
 }
 
 /// A call of the Func under definition at its own left side.
 fn self_call(scope: &Scope<'_>, func: &FuncDef) -> Expr {
-    let at = place(
-        scope
-            .own_args
-            .first()
-            .copied()
-            .unwrap_or_else(|| arena::add(Open::Poison(None, Vec::new()), Ty::None, func.at)),
-    );
-    let args = scope.own_args.iter().map(|&a| crate::expr::as_type(a, ScalarType::I32, at)).collect();
-    arena::add(Open::Call(scope.body.clone(), args), Ty::One(func.types[0]), at)
+    let at = scope.written.at;
+    let args = scope.args.iter().map(|&a| as_type(a, ScalarType::I32, at)).collect();
+    arena::add(Open::Call(scope.body.clone(), args, 1), Ty::One(func.types[0]), at)
 }

@@ -1,15 +1,23 @@
 //! From Funcs under construction to a frozen `Pipeline`, or every mistake at once.
 
 mod definition;
+mod discover;
+mod domain;
 mod expression;
+mod inputs;
+mod variables;
 
-use crate::arena::{self, Expr, Kind};
+use crate::arena::Expr;
 use crate::error::{AlgorithmError, AlgorithmErrorKind, AlgorithmErrors, Location};
-use crate::func::{Func, FuncBody};
-use crate::ids::{FuncId, ImageId, RDomId, VarId};
+use crate::func::{Func, FuncBody, Written};
+use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, RDomId, VarId};
 use crate::pipeline::{FuncDef, Node, Pipeline, PipelineData};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use crate::rdom::RDomBody;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
+
+/// Funcs, images and reduction domains have at most this many dimensions.
+const MAX_DIMS: usize = 8;
 
 impl Pipeline {
     /// Freezes and checks everything that `outputs` reach.
@@ -25,7 +33,7 @@ impl Pipeline {
         }
         let order = freezer.discover(&bodies);
         for (i, body) in order.iter().enumerate() {
-            freezer.funcs.insert(address(body), FuncId(i as u32));
+            freezer.funcs.insert(address(body), FuncId::new(i));
         }
         for body in &order {
             let def = freezer.define(body);
@@ -46,16 +54,29 @@ impl Pipeline {
     }
 }
 
-/// The tables while they grow.
+/// The tables while they grow. Shared parts of Funcs under construction are known by their addresses; whatever is frozen
+/// is alive meanwhile.
 #[derive(Default)]
 struct Freezer {
     data: PipelineData,
     errors: BTreeSet<AlgorithmError>,
     funcs: HashMap<usize, FuncId>,
-    images: HashMap<usize, ImageId>,
-    rdoms: HashMap<usize, RDomId>,
+    images: HashMap<String, ImageId>,
+    /// A domain whose predicate uses pure variables is another one where these mean others.
+    rdoms: HashMap<(usize, Vec<VarId>), RDomId>,
+    rdom_bodies: IdVec<RDomId, Rc<RDomBody>>,
     vars: HashMap<u32, VarId>,
-    nodes: HashMap<Node, crate::ids::ExprId>,
+    nodes: HashMap<Node, ExprId>,
+}
+
+/// The definition that is being frozen.
+struct Scope<'d> {
+    body: &'d Rc<FuncBody>,
+    written: Written,
+    /// The Func's variable for each user's variable that stands alone on the left side.
+    rename: HashMap<u32, VarId>,
+    /// The left side.
+    args: &'d [Expr],
 }
 
 /// The identity of something shared.
@@ -68,93 +89,33 @@ impl Freezer {
         self.errors.insert(AlgorithmError { at, kind });
     }
 
-    /// Every Func that `outputs` reach, producers first. Walks with a stack of its own: graphs may be deep.
-    fn discover(&mut self, outputs: &[Rc<FuncBody>]) -> Vec<Rc<FuncBody>> {
-        let mut order: Vec<Rc<FuncBody>> = Vec::new();
-        let mut done: HashSet<usize> = HashSet::new();
-        for output in outputs {
-            // A Func on the stack with the producers that are still to be visited.
-            let mut stack = vec![(output.clone(), producers(output))];
-            if done.contains(&address(output)) {
-                continue;
-            }
-            while let Some((body, todo)) = stack.last_mut() {
-                let body = body.clone();
-                let Some(next) = todo.pop() else {
-                    stack.pop();
-                    if done.insert(address(&body)) {
-                        order.push(body);
-                    }
-                    continue;
-                };
-                if done.contains(&address(&next)) {
-                    continue;
-                }
-                if let Some(start) = stack.iter().position(|(b, _)| Rc::ptr_eq(b, &next)) {
-                    let mut funcs: Vec<String> = stack[start..].iter().map(|(b, _)| b.name.clone()).collect();
-                    funcs.push(next.name.clone());
-                    self.mistake(next.at, AlgorithmErrorKind::Cycle { funcs });
-                    continue;
-                }
-                if next.open.get() {
-                    self.mistake(next.at, AlgorithmErrorKind::UsedBeforeDefined { func: next.name.clone() });
-                }
-                let todo = producers(&next);
-                stack.push((next, todo));
-            }
-        }
-        order
-    }
-
-    /// Gives Funcs, images and domains unique names: a repeated one gets `$1`, `$2`, ...
+    /// Gives Funcs and domains unique names: a repeated one gets `$1`, `$2`, ...
     fn name_everything(&mut self) {
-        let mut taken = HashSet::new();
-        let data = &mut self.data;
-        data.funcs.iter_mut().for_each(|f: &mut FuncDef| make_unique(&mut f.name, &mut taken));
-        let mut taken = HashSet::new();
-        data.images.iter_mut().for_each(|i| make_unique(&mut i.name, &mut taken));
-        let mut taken = HashSet::new();
-        for r in data.rdoms.iter_mut() {
-            let old = r.name.clone();
-            make_unique(&mut r.name, &mut taken);
-            for d in &mut r.dims {
-                d.name = format!("{}{}", r.name, &d.name[old.len()..]);
-            }
+        let mut names = Names::default();
+        self.data.funcs.iter_mut().for_each(|f: &mut FuncDef| names.make_unique(&mut f.name));
+        let mut names = Names::default();
+        for r in self.data.rdoms.iter_mut() {
+            let old = r.name.len();
+            names.make_unique(&mut r.name);
+            r.dims.iter_mut().for_each(|d| d.name.replace_range(..old, &r.name));
         }
     }
 }
 
-fn make_unique(name: &mut String, taken: &mut HashSet<String>) {
-    let base = name.clone();
-    let mut n = 0;
-    while !taken.insert(name.clone()) {
-        n += 1;
-        *name = format!("{base}${n}");
-    }
+/// The names taken, each with the last number that was put after it.
+#[derive(Default)]
+struct Names {
+    taken: HashMap<String, u32>,
 }
 
-/// The Funcs that a Func's definitions call, itself left out; the last is to be visited first.
-fn producers(body: &Rc<FuncBody>) -> Vec<Rc<FuncBody>> {
-    let mut roots = Vec::new();
-    body.exprs(&mut roots);
-    let mut seen = HashSet::new();
-    let mut found: Vec<Rc<FuncBody>> = Vec::new();
-    arena::walk(&roots, |_, kind, more| match kind {
-        Kind::Call(callee, _) if !Rc::ptr_eq(callee, body) && seen.insert(address(callee)) => {
-            found.push(callee.clone())
+impl Names {
+    fn make_unique(&mut self, name: &mut String) {
+        let base = name.clone();
+        while self.taken.contains_key(name) {
+            let n = self.taken.entry(base.clone()).or_insert(0);
+            *n += 1;
+            *name = format!("{base}${n}");
         }
-        Kind::RVar(domain, _) => domain.exprs(more),
-        _ => {}
-    });
-    found.reverse();
-    found
-}
-
-/// What a definition may use besides its own left side.
-struct Scope<'d> {
-    body: &'d Rc<FuncBody>,
-    /// The Func's variable for each user's variable that stands alone on the left side.
-    rename: HashMap<u32, VarId>,
-    /// What the old value of an undefined Func reads.
-    own_args: Vec<Expr>,
+        self.taken.insert(name.clone(), 0);
+    }
 }

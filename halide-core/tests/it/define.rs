@@ -55,10 +55,10 @@ fn mistakes_come_back_all_at_once_with_places() {
     h[x] = undefined[x] + g[x] + k[x];
     let errors = Pipeline::new([&h]).unwrap_err();
     let text = errors.to_string();
-    assert!(text.contains("the literal 300 does not fit"), "{text}");
-    assert!(text.contains("`f` has 2 dimensions but 1 coordinates"), "{text}");
-    assert!(text.contains("`undefined` is read but never defined"), "{text}");
-    assert!(text.contains("`y` is used in a definition of `k`"), "{text}");
+    assert!(text.contains("the literal 300 meets u8"), "{text}");
+    assert!(text.contains("`f` has 2 dimensions but 1 coordinate is given"), "{text}");
+    assert!(text.contains("`undefined` is read before it has a definition"), "{text}");
+    assert!(text.contains("a definition of `k` uses `y`"), "{text}");
     assert!(text.contains("define.rs:"), "{text}");
 }
 

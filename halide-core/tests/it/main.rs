@@ -3,5 +3,6 @@
 mod define;
 mod interp;
 mod local_laplacian;
+mod mistakes;
 mod print;
 mod reduce;

@@ -1,0 +1,61 @@
+//! Freezing what the caller gives: parameters and images, each known by its name.
+
+use super::{Freezer, MAX_DIMS};
+use crate::error::AlgorithmErrorKind;
+use crate::ids::{ImageId, ParamId};
+use crate::ops::BinOp;
+use crate::param::{ImageBody, ParamData};
+use crate::pipeline::{ImageDef, ParamDef};
+use crate::value::{Scalar, binary};
+
+impl Freezer {
+    pub(super) fn image(&mut self, body: &ImageBody) -> ImageId {
+        if let Some(&id) = self.images.get(&body.name) {
+            let known = &self.data.images[id];
+            if (known.ty, known.dims) != (body.ty, body.dims) {
+                self.mistake(body.at, AlgorithmErrorKind::ImageConflict { image: body.name.clone() });
+            }
+            return id;
+        }
+        if body.dims > MAX_DIMS {
+            let kind = AlgorithmErrorKind::TooManyDims { name: body.name.clone(), dims: body.dims };
+            self.mistake(body.at, kind);
+        }
+        let def = ImageDef { name: body.name.clone(), ty: body.ty, dims: body.dims, at: body.at };
+        let id = self.data.images.push(def);
+        self.images.insert(body.name.clone(), id);
+        id
+    }
+
+    pub(super) fn param(&mut self, data: &ParamData) -> ParamId {
+        let name = data.name.to_string();
+        let known = self.data.params.enumerate().find(|(_, p)| p.name == name).map(|(id, p)| (id, p.clone()));
+        if let Some((id, known)) = known {
+            if (known.ty, known.default, known.min, known.max) != (data.ty, data.default, data.min, data.max) {
+                self.mistake(data.at, AlgorithmErrorKind::ParamConflict { param: name });
+            }
+            return id;
+        }
+        let def = ParamDef { name, ty: data.ty, default: data.default, min: data.min, max: data.max, at: data.at };
+        self.check_param(&def);
+        self.data.params.push(def)
+    }
+
+    fn check_param(&mut self, def: &ParamDef) {
+        let in_order = |a: Option<Scalar>, b: Option<Scalar>| match (a, b) {
+            (Some(a), Some(b)) => binary(BinOp::Le, a, b).as_bool(),
+            _ => true,
+        };
+        let mut wrong = |what: String| {
+            self.mistake(def.at, AlgorithmErrorKind::ParamRange { param: def.name.clone(), what });
+        };
+        if !in_order(def.min, def.max) {
+            let (Some(low), Some(high)) = (def.min, def.max) else { return };
+            wrong(format!("its range {low} to {high} is empty"));
+        } else if let Some(value) = def.default
+            && !(in_order(def.min, def.default) && in_order(def.default, def.max))
+        {
+            wrong(format!("its default {value} is outside its range"));
+        }
+    }
+}
