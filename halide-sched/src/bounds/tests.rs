@@ -291,7 +291,7 @@ fn solutions_of_common_conditions() {
     let lanes = ramp(mul(x(), int(4)), int(1), 4);
     check_solution(lt(lanes, broadcast(t(0), 4)), below(div(offset(t(0), -4), int(4))), &[]);
     check_solution(
-        binary(BinOp::Ge, mul(x(), t(1)), t(0)),
+        crate::ir::build::binary(BinOp::Ge, mul(x(), t(1)), t(0)),
         above(div(offset(add(t(0), t(1)), -1), t(1))),
         &[gt(t(1), int(0))],
     );

@@ -22,14 +22,24 @@ pub(super) fn compare(op: BinOp, a: &Form, b: &Form, facts: &Facts) -> Option<Ex
         BinOp::Gt => at_most(b.minus(a)?, -1, facts),
         BinOp::Ge => at_most(b.minus(a)?, 0, facts),
         BinOp::Eq => equal(a.minus(b)?, facts),
-        BinOp::Ne => Some(build::not(equal(a.minus(b)?, facts)?)),
+        BinOp::Ne => Some(negated(equal(a.minus(b)?, facts)?)),
         _ => None,
+    }
+}
+
+fn negated(cond: Expr) -> Expr {
+    match cond.kind() {
+        ExprKind::Broadcast(inner) => build::broadcast(build::not(inner.clone()), cond.lanes()),
+        _ => build::not(cond),
     }
 }
 
 /// `form <= limit`.
 fn at_most(form: Form, limit: i64, facts: &Facts) -> Option<Expr> {
     let lanes = form.lanes;
+    if lanes > 1 && form.is_uniform() {
+        return Some(build::broadcast(at_most(Form::uniform(form.base, 1), limit, facts)?, lanes));
+    }
     let truth = |value: bool| Some(build::broadcast(build::boolean(value), lanes));
     if upper_of_lanes(&form, facts, FUEL).is_some_and(|most| most <= limit as i128) {
         return truth(true);
@@ -129,6 +139,9 @@ fn write_at_most(form: Form, limit: i64) -> Option<Expr> {
 /// `form == 0`.
 fn equal(form: Form, facts: &Facts) -> Option<Expr> {
     let lanes = form.lanes;
+    if lanes > 1 && form.is_uniform() {
+        return Some(build::broadcast(equal(Form::uniform(form.base, 1), facts)?, lanes));
+    }
     let truth = |value: bool| Some(build::broadcast(build::boolean(value), lanes));
     let above = form.scale(-1).and_then(|f| upper_of_lanes(&f, facts, FUEL)).map(|v| -v);
     let below = upper_of_lanes(&form, facts, FUEL);

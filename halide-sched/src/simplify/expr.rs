@@ -1,10 +1,14 @@
 //! Simplifying an expression: every node once, children first.
 
+use super::cast::simplify_cast;
 use super::compare::compare;
 use super::facts::Facts;
 use super::index::{divide, join_quotients, multiply, remainder};
+use super::lanes::simplify_lanes;
 use super::lattice::extreme;
 use super::linear::{Form, Linear};
+use super::range::Range;
+use super::rules::{commutes, rewrite};
 use super::walk::postorder;
 use crate::ir::build;
 use crate::ir::visit::map_children;
@@ -52,6 +56,9 @@ fn simplify_node(e: &Expr, facts: &Facts) -> Expr {
         return alias(*s, facts).unwrap_or_else(|| e.clone());
     }
     let e = map_children(e, |c| simple_child(c, facts));
+    if let Some(simpler) = simplify_lanes(&e) {
+        return simplify(&simpler, facts);
+    }
     let simpler = match e.ty().elem {
         Elem::Index => simplify_index(&e, facts),
         Elem::Data(_) => simplify_data(&e, facts),
@@ -71,12 +78,16 @@ fn simplify_index(e: &Expr, facts: &Facts) -> Option<Expr> {
         ExprKind::Binary(op, a, b) => index_binary(*op, a, b, facts)?,
         ExprKind::Unary(UnOp::Neg, a) => Form::of(a).scale(-1)?,
         ExprKind::Ramp { .. } | ExprKind::Broadcast(_) => Form::of(e),
-        ExprKind::Select(c, a, b) => return select_index(c, a, b, facts),
-        ExprKind::Cast(a) => return cast_to_index(a, facts),
+        ExprKind::Select(c, a, b) => {
+            return match rewrite(e, facts) {
+                Some(simpler) => Some(simplify(&simpler, facts)),
+                None => select_index(c, a, b, facts),
+            };
+        }
+        ExprKind::Cast(_) => return Some(simplify(&simplify_cast(e, facts)?, facts)),
         _ => return None,
     };
-    let base = if form.lanes == 1 { join_quotients(form.base, facts) } else { form.base };
-    Some(Form { base, ..form }.to_expr())
+    Some(Form { base: join_quotients(form.base, facts), ..form }.to_expr())
 }
 
 fn index_binary(op: BinOp, a: &Expr, b: &Expr, facts: &Facts) -> Option<Form> {
@@ -140,9 +151,6 @@ fn is_remainder(rest: &Form, divisor: &Form, facts: &Facts) -> bool {
 
 /// A select of Index: what both arms share comes out, and one that picks the smaller or larger arm says so.
 fn select_index(c: &Expr, a: &Expr, b: &Expr, facts: &Facts) -> Option<Expr> {
-    if let ExprKind::Unary(UnOp::Not, inner) = c.kind() {
-        return Some(simplify(&build::select(inner.clone(), b.clone(), a.clone()), facts));
-    }
     if a.lanes() > 1 {
         return None;
     }
@@ -157,7 +165,7 @@ fn select_index(c: &Expr, a: &Expr, b: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let shared = Linear { terms: shared, constant: y.constant };
     let rest = build::select(c.clone(), x.minus(&shared)?.to_expr(), y.minus(&shared)?.to_expr());
-    let rest = facts.cache.borrow_mut().share(rest);
+    let rest = simplify(&rest, facts);
     Some(shared.plus(&Linear::of(&rest))?.to_expr())
 }
 
@@ -187,26 +195,35 @@ fn chosen_extreme(c: &Expr, x: &Linear, y: &Linear) -> Option<BinOp> {
     }
 }
 
-/// A cast to Index of data that was cast from Index, or from narrower data, without loss.
-fn cast_to_index(a: &Expr, facts: &Facts) -> Option<Expr> {
-    let mut source = a;
-    while let ExprKind::Cast(inner) = source.kind() {
-        let exact = facts.known(inner).range.within(super::Range::of_type(source.ty().scalar()?));
-        let integer = inner.ty().scalar().is_none_or(|t| !t.is_float());
-        if !exact || !integer || source.ty().is_bool() {
-            break;
-        }
-        source = inner;
-    }
-    (source != a).then(|| build::to_index(source.clone()))
-}
-
 /// A data node; `None` where it stays as it is.
 fn simplify_data(e: &Expr, facts: &Facts) -> Option<Expr> {
-    match e.kind() {
-        ExprKind::Binary(op, a, b) if op.is_comparison() && a.ty().is_index() => {
-            compare(*op, &Form::of(a), &Form::of(b), facts)
+    if let ExprKind::Binary(op, a, b) = e.kind() {
+        if op.is_comparison() && a.ty().is_index() {
+            return compare(*op, &Form::of(a), &Form::of(b), facts);
         }
-        _ => None,
+        if op.is_comparison()
+            && let Some((a, b)) = as_coordinates(a, b, facts)
+        {
+            return compare(*op, &Form::of(&a), &Form::of(&b), facts);
+        }
+        let (left, right) = (build::as_const(a).is_some(), build::as_const(b).is_some());
+        if left && !right && commutes(*op, a) {
+            return Some(simplify(&build::binary(*op, b.clone(), a.clone()), facts));
+        }
     }
+    let simpler = simplify_cast(e, facts).or_else(|| rewrite(e, facts))?;
+    Some(simplify(&simpler, facts))
+}
+
+/// The operands of a comparison of integers as coordinates, where both were coordinates or constants before.
+fn as_coordinates(a: &Expr, b: &Expr, facts: &Facts) -> Option<(Expr, Expr)> {
+    let ty = a.ty().scalar().filter(|t| t.is_int())?;
+    let source = |e: &Expr| match e.kind() {
+        ExprKind::Cast(x) if x.ty().is_index() && facts.range_of(x).within(Range::of_type(ty)) => Some(x.clone()),
+        _ => {
+            let value = build::as_const(e).and_then(|v| i64::try_from(v.as_i128()).ok())?;
+            Some(build::broadcast(build::int(value), e.lanes()))
+        }
+    };
+    Some((source(a)?, source(b)?))
 }

@@ -7,7 +7,7 @@
 
 use super::cache::Cache;
 use super::known::{Known, default_of};
-use super::linear::{Linear, Term};
+use super::linear::{Form, Linear, Term};
 use super::range::{Congruence, Range, gcd};
 use crate::ir::build;
 use crate::ir::{Expr, ExprKind, LoopId, Sym};
@@ -160,6 +160,12 @@ impl Facts {
             None => range,
         };
         range + Range::point(sum.constant as i128)
+    }
+    /// The range of every lane.
+    pub(super) fn form_range(&self, form: &Form) -> Range {
+        let lane = Range::new(Some(0), Some(form.lanes as i128 - 1));
+        let ramp = self.sum_range(&form.base) + self.sum_range(&form.stride) * lane;
+        form.vector.iter().fold(ramp, |sum, (atom, c)| sum + self.known(atom).range.scale(*c))
     }
     /// What is known of the remainder of a sum.
     pub(super) fn sum_congruence(&self, sum: &Linear) -> Congruence {

@@ -65,6 +65,9 @@ pub(super) fn divide(n: &Form, d: i64, facts: &Facts) -> Option<Form> {
     if rest.is_uniform() {
         return whole.plus_scaled(&Form::uniform(divide_sum(&rest.base, d, facts)?, n.lanes), 1);
     }
+    if let Some(block) = block_of(facts.form_range(&rest), d) {
+        return whole.plus_scaled(&Form::uniform(Linear::constant(block), n.lanes), 1);
+    }
     if let Some(first) = lanes_within(&rest, d, facts) {
         return whole.plus_scaled(&Form::uniform(divide_sum(&first, d, facts)?, n.lanes), 1);
     }
@@ -88,6 +91,9 @@ pub(super) fn remainder(n: &Form, d: i64, facts: &Facts) -> Option<Form> {
     let (_, rest) = split(n, d)?;
     if rest.is_uniform() {
         return Some(Form::uniform(remainder_sum(&rest.base, d, facts)?, n.lanes));
+    }
+    if let Some(block) = block_of(facts.form_range(&rest), d) {
+        return rest.plus_scaled(&Form::uniform(Linear::constant(block.checked_mul(d)?), n.lanes), -1);
     }
     if let Some(first) = lanes_within(&rest, d, facts) {
         let base = remainder_sum(&first, d, facts)?;
@@ -156,14 +162,16 @@ fn lanes_within(n: &Form, d: i64, facts: &Facts) -> Option<Linear> {
     (start + spread).within(Range::new(Some(0), Some(d as i128 - 1))).then(|| n.base.clone())
 }
 
+/// The quotient of every value in `range`, if they have one.
+fn block_of(range: Range, d: i64) -> Option<i64> {
+    let (Some(first), Some(last)) = range.ends() else { return None };
+    (first.div_euclid(d) == last.div_euclid(d)).then(|| first.div_euclid(d))
+}
+
 /// `n / d` for d > 1.
 fn divide_sum(n: &Linear, d: i64, facts: &Facts) -> Option<Linear> {
     let (mut whole, mut rest) = split_sum(n, d)?;
-    let block = |range: Range| match range.ends() {
-        (Some(a), Some(b)) if a.div_euclid(d) == b.div_euclid(d) => Some(a.div_euclid(d)),
-        _ => None,
-    };
-    if let Some(q) = block(facts.sum_range(&rest)) {
+    if let Some(q) = block_of(facts.sum_range(&rest), d) {
         return whole.offset(q);
     }
     if let Some(r) = facts.sum_congruence(&rest).modulo(d) {
@@ -175,7 +183,7 @@ fn divide_sum(n: &Linear, d: i64, facts: &Facts) -> Option<Linear> {
     let (even, odd) = separate_multiples(&rest, d, facts);
     if !even.terms.is_empty()
         && odd != Linear::default()
-        && let Some(q) = block(facts.sum_range(&odd))
+        && let Some(q) = block_of(facts.sum_range(&odd), d)
     {
         return whole.plus(&divide_sum(&even, d, facts)?)?.offset(q);
     }
@@ -235,10 +243,8 @@ fn remainder_sum(n: &Linear, d: i64, facts: &Facts) -> Option<Linear> {
     if let Some(r) = facts.sum_congruence(&rest).modulo(d) {
         return Some(Linear::constant(r));
     }
-    if let (Some(a), Some(b)) = facts.sum_range(&rest).ends()
-        && a.div_euclid(d) == b.div_euclid(d)
-    {
-        return rest.offset(a.div_euclid(d).checked_mul(d)?.checked_neg()?);
+    if let Some(block) = block_of(facts.sum_range(&rest), d) {
+        return rest.offset(block.checked_mul(d)?.checked_neg()?);
     }
     let common = gcd(rest.content(), d);
     if common > 1 {

@@ -114,10 +114,9 @@ impl Facts {
         let all = Range::of_type(ty);
         let range = match e.kind() {
             ExprKind::Const(v) => Range::point(v.as_i128()),
-            ExprKind::Binary(op, ..) if op.is_comparison() => match self.truth(e) {
-                Some(truth) => Range::point(truth as i128),
-                None => all,
-            },
+            ExprKind::Binary(op, a, b) if op.is_comparison() => {
+                comparison(*op, self.known(a).range, self.known(b).range)
+            }
             ExprKind::Unary(op, a) => data_unary(*op, self.known(a).range, ty),
             ExprKind::Binary(op, a, b) if !a.ty().scalar().is_none_or(|t| t.is_float()) => {
                 data_binary(*op, self.known(a).range, self.known(b).range, ty)
@@ -197,6 +196,27 @@ fn remainder(a: Congruence, b: Congruence) -> Congruence {
     match d.checked_abs().and_then(|d| a.modulo(d)) {
         Some(r) => Congruence::point(r),
         None => Congruence::new(gcd(a.modulus(), d), a.remainder()),
+    }
+}
+
+/// Whether ranges decide a comparison. Unbounded ones, and with them floats that may be NaN, decide nothing.
+fn comparison(op: BinOp, a: Range, b: Range) -> Range {
+    let below = |a: Range, b: Range| matches!((a.max(), b.min()), (Some(most), Some(least)) if most < least);
+    let not_above = |a: Range, b: Range| matches!((a.max(), b.min()), (Some(most), Some(least)) if most <= least);
+    let apart = below(a, b) || below(b, a);
+    let same = a.as_point().is_some() && a.as_point() == b.as_point();
+    let (yes, no) = match op {
+        BinOp::Lt => (below(a, b), not_above(b, a)),
+        BinOp::Le => (not_above(a, b), below(b, a)),
+        BinOp::Gt => (below(b, a), not_above(a, b)),
+        BinOp::Ge => (not_above(b, a), below(a, b)),
+        BinOp::Eq => (same, apart),
+        _ => (apart, same),
+    };
+    match (yes, no) {
+        (true, _) => Range::point(1),
+        (_, true) => Range::point(0),
+        _ => Range::of_type(ScalarType::Bool),
     }
 }
 

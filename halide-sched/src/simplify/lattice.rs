@@ -143,7 +143,11 @@ fn combine(op: BinOp, mut list: Vec<Linear>, facts: &Facts) -> Option<Linear> {
     list.sort_by(order);
     let mut rest = list.into_iter();
     let first = rest.next()?;
-    rest.try_fold(first, |all, next| combine_two(op, all, next, facts))
+    rest.try_fold(first, |all, next| {
+        // What is joined may make superfluous what none of its operands did.
+        let wins = if op == BinOp::Min { at_most(&all, &next, facts) } else { at_most(&next, &all, facts) };
+        if wins { Some(all) } else { combine_two(op, all, next, facts) }
+    })
 }
 
 /// What both operands share comes out; what is left is an atom.
@@ -157,10 +161,13 @@ fn combine_two(op: BinOp, a: Linear, b: Linear, facts: &Facts) -> Option<Linear>
     let (a, b) = if order(&a, &b).is_le() { (a, b) } else { (b, a) };
     let constant = a.constant;
     let (a, b) = (a.without_constant(), b.offset(constant.checked_neg()?)?);
-    let content = gcd(a.content(), gcd(b.content(), b.constant)).max(1);
-    let both = build::binary(op, a.divide_exactly(content)?.to_expr(), b.divide_exactly(content)?.to_expr());
-    let both = facts.cache.borrow_mut().share(both);
-    Linear::constant(constant).plus_scaled(&Linear::of(&both), content)
+    let content = gcd(a.content(), gcd(b.content(), b.constant));
+    let inside = if content > 1 {
+        extreme_sum(op, vec![a.divide_exactly(content)?, b.divide_exactly(content)?], facts)?.scale(content)?
+    } else {
+        Linear::of(&facts.cache.borrow_mut().share(build::binary(op, a.to_expr(), b.to_expr())))
+    };
+    inside.offset(constant)
 }
 
 /// A fixed order of operands: by their first atoms, constants last.

@@ -5,6 +5,7 @@
 //! tables of rules (`rules`). `README.md` states the laws that all of it keeps.
 
 mod cache;
+mod cast;
 mod compare;
 mod correlate;
 mod dead;
@@ -12,10 +13,12 @@ mod expr;
 mod facts;
 mod index;
 mod known;
+mod lanes;
 mod lattice;
 mod linear;
 mod prove;
 mod range;
+mod rules;
 mod stmt;
 pub(crate) mod walk;
 

@@ -114,14 +114,14 @@ pub(crate) fn eval(e: &Expr, env: &Env) -> Vec<Lane> {
     }
 }
 
-fn unary(op: UnOp, a: Lane) -> Lane {
+pub(crate) fn unary(op: UnOp, a: Lane) -> Lane {
     match a {
         Lane::Index(v) => Lane::Index(-v),
         Lane::Data(v) => Lane::Data(value::unary(op, v)),
     }
 }
 
-fn binary(op: BinOp, a: Lane, b: Lane) -> Lane {
+pub(crate) fn binary(op: BinOp, a: Lane, b: Lane) -> Lane {
     let (Lane::Index(x), Lane::Index(y)) = (a, b) else { return Lane::Data(value::binary(op, a.data(), b.data())) };
     let truth = |b: bool| Lane::Data(Scalar::from_bits(ScalarType::Bool, b as u64));
     match op {

@@ -26,7 +26,7 @@ fn check_random(seeds: std::ops::Range<u64>, make: impl Fn(&mut Random) -> Expr)
 
 #[test]
 fn random_index_keeps_its_value() {
-    check_random(0..3000, |r| {
+    check_random(0..4000, |r| {
         let depth = 1 + r.below(5) as u32;
         random_index(r, depth, 1)
     });
@@ -34,7 +34,7 @@ fn random_index_keeps_its_value() {
 
 #[test]
 fn random_vectors_keep_their_values() {
-    check_random(0..2000, |r| {
+    check_random(0..20000, |r| {
         let depth = 1 + r.below(4) as u32;
         random_index(r, depth, 5)
     });
@@ -42,7 +42,7 @@ fn random_vectors_keep_their_values() {
 
 #[test]
 fn random_data_keeps_its_value() {
-    check_random(0..3000, |r| {
+    check_random(0..4000, |r| {
         let ty = *r.pick(&ScalarType::ALL);
         let (depth, lanes) = (1 + r.below(5) as u32, *r.pick(&[1, 1, 4]));
         random_data(r, ty, depth, lanes)
