@@ -7,6 +7,7 @@ pub(crate) mod copy;
 mod ctx;
 mod error;
 mod facts;
+pub mod find_intrinsics;
 pub mod flatten_storage;
 mod fold_storage;
 pub mod hoist;
