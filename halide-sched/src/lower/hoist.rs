@@ -21,7 +21,7 @@ use std::collections::HashMap;
 /// Moves invariant values and conditions out of loops.
 pub fn hoist(program: Program) -> Program {
     walk::map_body(program, |body, program| {
-        let mut cx = Hoist { program, loops: Vec::new(), levels: HashMap::new() };
+        let mut cx = Hoist { program, loops: Vec::new(), levels: HashMap::new(), aliases: HashMap::new() };
         statement(&mut cx, body)
     })
 }
@@ -32,6 +32,8 @@ struct Hoist<'p> {
     loops: Vec<Enclosing>,
     /// In how many loops around its binding a symbol's value changes. Symbols from outside are 0.
     levels: HashMap<Sym, usize>,
+    /// Names that turned out to be another name, or a constant.
+    aliases: HashMap<Sym, Expr>,
 }
 
 /// A loop around the statement at hand.
@@ -92,6 +94,10 @@ fn statement(cx: &mut Hoist<'_>, s: Stmt) -> Stmt {
             let mut kept = Vec::new();
             for (s, e) in bindings {
                 let value = expression(cx, &e);
+                if matches!(value.kind(), ExprKind::Sym(_) | ExprKind::Int(_) | ExprKind::Const(_)) {
+                    cx.aliases.insert(s, value);
+                    continue;
+                }
                 let level = cx.level(&value);
                 cx.levels.insert(s, level);
                 if level < cx.depth() {
@@ -138,18 +144,22 @@ fn loads(e: &Expr) -> bool {
 
 /// `e` with names for its parts that change less often than it is evaluated.
 fn expression(cx: &mut Hoist<'_>, e: &Expr) -> Expr {
+    let e = visit::substitute(e, &|s| cx.aliases.get(&s).cloned());
     if cx.depth() == cx.floor() {
-        return e.clone();
+        return e;
     }
-    let e = regroup(cx, e);
+    let e = regroup(cx, &e);
     let mut levels = HashMap::new();
     cx.levels_of(&e, &mut levels);
+    let depth = cx.depth();
     let mut place = |e: Expr, own: usize, user: usize| {
         if own < user && worth_naming(&e) { cx.name(e, own) } else { e }
     };
-    let made = Memo::new().rewrite(&e, |n, done| visit::map_children(n, |c| place(done(c), levels[c], levels[n])));
+    // What is not worth a name of its own does not get one from its user either, so its parts are on their own.
+    let level_of_user = |n: &Expr| if worth_naming(n) { levels[n] } else { depth };
+    let made =
+        Memo::new().rewrite(&e, |n, done| visit::map_children(n, |c| place(done(c), levels[c], level_of_user(n))));
     let own = levels[&e];
-    let depth = cx.depth();
     if own < depth && worth_naming(&made) { cx.name(made, own) } else { made }
 }
 

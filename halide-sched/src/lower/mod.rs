@@ -31,7 +31,7 @@ pub mod vectorize;
 pub(crate) mod walk;
 
 #[cfg(test)]
-mod late_tests;
+mod tests;
 
 pub use error::LowerError;
 pub use trace::{Decision, LoweringTrace, Outcome, PassTrace};
@@ -98,6 +98,8 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("trim_no_ops", &mut |p, t| trim_no_ops::trim_no_ops(p, &facts, t));
     pass("simplify", &mut |p, _| simplified(p, &facts));
     pass("interleave", &mut |p, _| interleave::interleave(p));
+    // After the last simplification, which would widen again.
+    pass("find_intrinsics", &mut |p, _| find_intrinsics::find_intrinsics(p, &facts));
     pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));

@@ -38,7 +38,7 @@ pub(super) fn any_likely(s: &Stmt) -> bool {
 impl Steady {
     /// The steady state of `l`, if there is something to gain of the kind that is wished for.
     pub(super) fn find(l: &For, wish: Wish, program: &mut Program, facts: &Facts) -> Option<Steady> {
-        if !any_likely(&l.body) {
+        if wish == Wish::Outside && !any_likely(&l.body) {
             return None;
         }
         let mut search = Search {
@@ -46,6 +46,7 @@ impl Steady {
             wish,
             program,
             facts,
+            heavy: false,
             inner: Vec::new(),
             values: HashMap::new(),
             definitions: HashMap::new(),
@@ -73,6 +74,17 @@ impl Steady {
     }
 }
 
+/// What a condition costs in every iteration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// A scalar minimum or maximum.
+    Light,
+    /// A scalar condition.
+    Condition,
+    /// A vector, a mask, or a branch.
+    Heavy,
+}
+
 /// Whether a condition holds in the steady state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
@@ -85,6 +97,8 @@ struct Search<'a> {
     wish: Wish,
     program: &'a mut Program,
     facts: &'a Facts,
+    /// Whether conditions at hand decide on vectors or branches.
+    heavy: bool,
     /// The loops inside that the search is in: variable, first and last value.
     inner: Vec<(Sym, Expr, Expr)>,
     /// Ramps that stand for symbols of the body.
@@ -122,7 +136,7 @@ impl Search<'_> {
             }
             Stmt::Block(list) => build::block(list.iter().map(|s| self.statement(s)).collect::<Vec<_>>()),
             Stmt::If { cond, then, otherwise } => {
-                let cond = self.expression(cond);
+                let cond = self.rewritten(cond, true);
                 match build::as_bool(&cond) {
                     Some(true) => self.statement(then),
                     Some(false) => self.statement(otherwise),
@@ -186,11 +200,13 @@ impl Search<'_> {
 
     /// `e` in the steady state.
     fn expression(&mut self, e: &Expr) -> Expr {
+        self.rewritten(e, false)
+    }
+
+    fn rewritten(&mut self, e: &Expr, branch: bool) -> Expr {
         let mut marks: HashMap<Expr, Marks> = HashMap::new();
         visit::fold(e, &mut marks, &mut |n, of| Marks::of(n, of));
-        if !marks[e].any && self.values.is_empty() {
-            return e.clone();
-        }
+        self.heavy = e.lanes() > 1 || branch;
         Memo::new().rewrite(e, |n, done| self.node(n, done, &marks))
     }
 
@@ -199,20 +215,23 @@ impl Search<'_> {
             ExprKind::Sym(s) => self.values.get(s).cloned().unwrap_or_else(|| n.clone()),
             ExprKind::Likely(cond) if n.ty().is_bool() => {
                 let cond = done(cond);
-                match self.ask(&cond, true) {
+                let weight = if n.lanes() > 1 || self.heavy { Weight::Heavy } else { Weight::Condition };
+                match self.ask(&cond, weight) {
                     Answer::Holds => build::broadcast(build::boolean(true), n.lanes()),
                     Answer::Unknown => build::likely(cond),
                 }
             }
             ExprKind::Binary(op @ (BinOp::Min | BinOp::Max), a, b) if n.ty().is_index() => {
                 let (x, y) = (done(a), done(b));
-                let (kept, other) = match likely_side(&marks[a], &marks[b]) {
+                let side = likely_side(&marks[a], &marks[b]).or_else(|| self.changing_side(&x, &y));
+                let (kept, other) = match side {
                     Some(true) => (&x, &y),
                     Some(false) => (&y, &x),
                     None => return lanes::binary(*op, x, y),
                 };
                 let cmp = if *op == BinOp::Min { BinOp::Le } else { BinOp::Ge };
-                match self.ask(&lanes::binary(cmp, kept.clone(), other.clone()), n.lanes() > 1) {
+                let weight = if n.lanes() > 1 { Weight::Heavy } else { Weight::Light };
+                match self.ask(&lanes::binary(cmp, kept.clone(), other.clone()), weight) {
                     Answer::Holds => without_likely(kept),
                     Answer::Unknown => lanes::binary(*op, x, y),
                 }
@@ -225,7 +244,8 @@ impl Search<'_> {
                     Some(false) => build::not(cond.clone()),
                     None => return build::select(cond, x, y),
                 };
-                match self.ask(&wanted, true) {
+                let weight = if n.lanes() > 1 || self.heavy { Weight::Heavy } else { Weight::Condition };
+                match self.ask(&wanted, weight) {
                     Answer::Holds if side == Some(true) => build::broadcast(without_likely(&x), n.lanes()),
                     Answer::Holds => build::broadcast(without_likely(&y), n.lanes()),
                     Answer::Unknown => build::select(cond, x, y),
@@ -235,10 +255,23 @@ impl Search<'_> {
         }
     }
 
-    /// Whether `cond` (all lanes of it) holds in the steady state, which is made smaller to that end. `matters`: not just
-    /// a scalar minimum or maximum.
-    fn ask(&mut self, cond: &Expr, matters: bool) -> Answer {
-        let expanded = self.expanded(cond);
+    /// In an innermost loop, the side of an unmarked minimum that changes with the loop variable, if just one does: the
+    /// last chunk of a loop that is shifted inwards, or a clamp that the user wrote.
+    fn changing_side(&self, a: &Expr, b: &Expr) -> Option<bool> {
+        if self.wish == Wish::Outside || !self.inner.is_empty() {
+            return None;
+        }
+        let changes = |e: &Expr| visit::uses(&self.expanded(e), self.var);
+        match (changes(a), changes(b)) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether `cond` (all lanes of it) holds in the steady state, which is made smaller to that end.
+    fn ask(&mut self, cond: &Expr, weight: Weight) -> Answer {
+        let expanded = without_likely(&self.expanded(cond));
         if let Some(&known) = self.answers.get(&expanded) {
             return known;
         }
@@ -246,26 +279,26 @@ impl Search<'_> {
         if build::as_bool(&cond) == Some(true) {
             return Answer::Holds;
         }
-        if self.wish == Wish::Outside && !(matters && self.inner.is_empty()) {
+        if self.wish == Wish::Outside && !(weight == Weight::Heavy && self.inner.is_empty()) {
             return Answer::Unknown;
         }
-        let answer = self.decide(cond, matters);
+        let answer = self.decide(cond, weight);
         self.worthwhile |= answer == Answer::Holds;
         self.answers.insert(expanded, answer);
         answer
     }
 
-    fn decide(&mut self, cond: Expr, matters: bool) -> Answer {
+    fn decide(&mut self, cond: Expr, weight: Weight) -> Answer {
         if visit::any_node(&cond, |n| matches!(n.kind(), ExprKind::Load { .. } | ExprKind::Read { .. })) {
             return Answer::Unknown;
         }
         let Some(cond) = self.for_all_inner(&cond) else { return Answer::Unknown };
         if !visit::uses(&cond, self.var) {
             // A scalar minimum that does not change costs less than a test and a copy.
-            if self.wish != Wish::Innermost || !matters {
+            if self.wish != Wish::Innermost || weight == Weight::Light {
                 return Answer::Unknown;
             }
-            self.invariants.push(lanes::reduce_if_vector(BinOp::BitAnd, &without_likely(&cond)));
+            self.invariants.push(lanes::reduce_if_vector(BinOp::BitAnd, &cond));
             return Answer::Holds;
         }
         match solve_for(&cond, self.var, self.facts) {
@@ -358,9 +391,10 @@ fn likely_side(a: &Marks, b: &Marks) -> Option<bool> {
     }
 }
 
+/// `e` without marks: in the steady state they have done their work.
 fn without_likely(e: &Expr) -> Expr {
-    match e.kind() {
-        ExprKind::Likely(inner) => without_likely(inner),
-        _ => e.clone(),
-    }
+    Memo::new().rewrite(e, |n, done| match n.kind() {
+        ExprKind::Likely(a) => done(a),
+        _ => lanes::map_children(n, done),
+    })
 }

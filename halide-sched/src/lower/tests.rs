@@ -1,0 +1,130 @@
+//! Every pass from `Bounded` to `Final`, alone, on random programs: it keeps what a run gives, and `verify` accepts what
+//! it makes.
+
+use super::trace::LoweringTrace;
+use super::*;
+use crate::ir::arbitrary::{self, Random};
+use crate::ir::eval::{self, Check, EvalError};
+use crate::ir::{Program, Stage, verify};
+use crate::simplify::Facts;
+use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::types::ScalarType::{F32, U8, U16};
+use halide_core::value::Scalar;
+
+/// What a run leaves: the outputs and the counters.
+type Outcome = Result<(Vec<AnyBuffer>, Vec<i64>), EvalError>;
+
+fn run(program: &Program) -> Outcome {
+    let buffer = |ty, extents: &[i64]| {
+        let mut made = AnyBuffer::with_region(ty, &Region::of_extents(extents)).unwrap();
+        for (i, at) in made.region().coords().enumerate() {
+            made.set(&at, halide_core::value::cast(ty, Scalar::from(i as i32 * 37 % 101))).unwrap();
+        }
+        made
+    };
+    let mut outputs = [buffer(U16, &[4, 4]), buffer(F32, &[4])];
+    let params = [Scalar::from(-3i32), Scalar::from(2.5f32)];
+    let stats = eval::run(program, &params, &[buffer(U8, &[4, 4])], &mut outputs)?;
+    Ok((outputs.to_vec(), stats.counters))
+}
+
+fn verified(program: &Program, what: &str) {
+    if let Err(errors) = verify::verify(program) {
+        let list: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
+        panic!("{what}\n{}\n{program}", list.join("\n"));
+    }
+}
+
+/// Holds `pass` to its promise on random programs of `stage`; how many of them ran to their end is the result.
+fn check(stage: Stage, seeds: u64, pass: impl Fn(Program) -> Program) -> u32 {
+    let mut good = 0;
+    for seed in 0..seeds {
+        let before = arbitrary::program(&mut Random::new(seed), stage, 2 + (seed % 24) as u32);
+        verified(&before, &format!("seed {seed}, before"));
+        let after = pass(before.clone());
+        verified(&after, &format!("seed {seed}, after\n{before}"));
+        let Ok((outputs, counters)) = run(&before) else { continue };
+        let (new_outputs, new_counters) = match run(&after) {
+            Ok(outcome) => outcome,
+            // Passes order sums anew and compute some values early; the random program's are of any size.
+            Err(EvalError::Failed { check: Check::IndexOverflow, .. }) => continue,
+            Err(e) => panic!("seed {seed}: {e}\nbefore {before}\nafter {after}"),
+        };
+        for (old, new) in outputs.iter().zip(&new_outputs) {
+            if let Some((at, a, b)) = old.first_difference(new) {
+                panic!("seed {seed}: {a} became {b} at {at:?}\nbefore {before}\nafter {after}");
+            }
+        }
+        assert_eq!(counters, new_counters, "seed {seed}\nbefore {before}\nafter {after}");
+        good += 1;
+    }
+    good
+}
+
+const SEEDS: u64 = 1000;
+
+#[test]
+fn uniquify_keeps_meaning() {
+    assert!(check(Stage::Bounded, SEEDS, uniquify::uniquify) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn bound_small_allocations_keeps_meaning() {
+    let pass = |p| bound_small_allocations::bound_small_allocations(p, &Facts::new(), &mut LoweringTrace::new());
+    assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+    assert!(check(Stage::Flat, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn flatten_storage_keeps_meaning() {
+    let pass = |p| flatten_storage::flatten_storage(uniquify::uniquify(p));
+    assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn unroll_keeps_meaning() {
+    assert!(check(Stage::Flat, SEEDS, |p| unroll::unroll(p, &mut LoweringTrace::new())) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn interleave_keeps_meaning() {
+    assert!(check(Stage::Shaped, SEEDS, interleave::interleave) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn partition_loops_keeps_meaning() {
+    let always = |p: &Program| p.loops.iter().map(|_| Partition::Always).collect();
+    let pass = |p: Program| {
+        let how = always(&p);
+        partition_loops::partition_loops(p, &Facts::new(), &how, &mut LoweringTrace::new())
+    };
+    assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
+    let auto = |p| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), &mut LoweringTrace::new());
+    assert!(check(Stage::Shaped, SEEDS, auto) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn trim_no_ops_keeps_meaning() {
+    let pass = |p| trim_no_ops::trim_no_ops(p, &Facts::new(), &mut LoweringTrace::new());
+    assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn hoist_keeps_meaning() {
+    assert!(check(Stage::Shaped, SEEDS, hoist::hoist) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn share_keeps_meaning() {
+    assert!(check(Stage::Shaped, SEEDS, share::share) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn find_intrinsics_keeps_meaning() {
+    assert!(check(Stage::Shaped, SEEDS, |p| find_intrinsics::find_intrinsics(p, &Facts::new())) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn outline_tasks_keeps_meaning() {
+    assert!(check(Stage::Shaped, SEEDS, outline_tasks::outline_tasks) > SEEDS as u32 / 3);
+}
