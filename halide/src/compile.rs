@@ -2,6 +2,7 @@
 
 use crate::call::{Call, RunStats};
 use crate::error::Error;
+use crate::variant::Variants;
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBufferMut, BufferError};
 use halide_core::interp::{self, Inputs, RunError};
@@ -25,7 +26,11 @@ pub trait Compile {
 impl Compile for Pipeline {
     fn compile_on(&self, engine: Engine, schedule: &Schedule, target: &Target) -> Result<Compiled, Error> {
         let plan = plan::resolve(self, schedule, target).map_err(Error::Schedule)?;
-        let parts = Parts { pipeline: self.clone(), plan, engine };
+        let variants = match engine {
+            Engine::Interp => None,
+            _ => Some(Variants::new(&plan, engine)?),
+        };
+        let parts = Parts { pipeline: self.clone(), plan, engine, variants };
         Ok(Compiled { parts: Arc::new(parts) })
     }
 }
@@ -35,12 +40,14 @@ impl Compile for Pipeline {
 pub enum Engine {
     /// The reference interpreter, which takes no heed of the schedule beyond checking it. Slow; right by definition.
     Interp,
+    /// The evaluator of lowered loops, which checks every access. Slow; for finding what went wrong.
+    Eval,
 }
 
 impl Default for Engine {
     /// The fastest there is.
     fn default() -> Engine {
-        Engine::Interp
+        Engine::Eval
     }
 }
 
@@ -54,6 +61,8 @@ struct Parts {
     pipeline: Pipeline,
     plan: Plan,
     engine: Engine,
+    /// `None` for the interpreter.
+    variants: Option<Variants>,
 }
 
 impl Compiled {
@@ -93,8 +102,13 @@ impl Compiled {
         outputs: &mut [AnyBufferMut<'_>],
         threads: Option<usize>,
     ) -> Result<RunStats, Error> {
-        let _ = threads;
-        interpret(&self.parts.pipeline, inputs, outputs)
+        match &self.parts.variants {
+            None => interpret(&self.parts.pipeline, inputs, outputs),
+            Some(variants) => {
+                let bound = inputs.bind(&self.parts.plan.pipeline)?;
+                variants.run(&self.parts.plan, &bound, outputs, threads)
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use halide_core::buffer::BufferError;
 use halide_core::error::AlgorithmErrors;
 use halide_core::interp::RunError;
+use halide_sched::lower::LowerError;
 use halide_sched::plan::ScheduleError;
 use halide_sched::schedule::ParseErrors;
 use std::fmt;
@@ -16,6 +17,12 @@ pub enum Error {
     Parse(ParseErrors),
     /// The schedule does not suit the pipeline: all reasons.
     Schedule(Vec<ScheduleError>),
+    /// The schedule is legal, but cannot be lowered: all reasons.
+    Lower(Vec<LowerError>),
+    /// A call does not suit the compiled pipeline. Nothing was written.
+    Fault(String),
+    /// A mistake of halide's own.
+    Internal(String),
     /// A call gave wrong inputs or asked for an impossible output.
     Run(RunError),
     /// A buffer is no image.
@@ -31,6 +38,9 @@ impl fmt::Display for Error {
             Error::Algorithm(errors) => errors.fmt(f),
             Error::Parse(errors) => errors.fmt(f),
             Error::Schedule(errors) => lines(f, errors),
+            Error::Lower(errors) => lines(f, errors),
+            Error::Fault(text) => f.write_str(text),
+            Error::Internal(text) => write!(f, "{text}\nthis is a mistake of halide's own; please report it"),
             Error::Run(error) => error.fmt(f),
             #[cfg(feature = "image")]
             Error::Image(error) => error.fmt(f),

@@ -7,7 +7,9 @@ pub mod host;
 #[cfg(feature = "image")]
 pub mod image;
 pub mod prelude;
+mod variant;
 
 pub use error::Error;
+pub use variant::VariantKey;
 pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, types, value, vars};
 pub use halide_sched::{ir, lower, plan, schedule, target};

@@ -103,6 +103,8 @@ impl CommonArgs {
 pub(crate) enum Backend {
     /// The reference interpreter: slow, and right by definition
     Interp,
+    /// The lowered loops, evaluated with every access checked: slow, finds the pass that went wrong
+    Eval,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -70,6 +70,7 @@ pub(crate) fn job(app: &'static App, common: &CommonArgs, input: Option<&Path>) 
 pub(crate) fn compile(job: &Job, schedule: &Schedule, backend: Backend) -> Result<(Compiled, f64), Failure> {
     let engine = match backend {
         Backend::Interp => Engine::Interp,
+        Backend::Eval => Engine::Eval,
     };
     let start = Instant::now();
     let compiled = job.pipeline.compile_on(engine, schedule, &Target::host())?;

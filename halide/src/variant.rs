@@ -1,0 +1,153 @@
+//! The variants of one compiled pipeline.
+//!
+//! The main variant is made at once. It is fast and assumes what is so for nearly every call: outputs at least as large as
+//! the factors of splits, inputs with room for rounded-up reads, rows without gaps. A call that it does not serve ends
+//! with a fault before anything is written; then the variant for such calls is made, once, and serves this one.
+
+use crate::call::RunStats;
+use crate::compile::Engine;
+use crate::error::Error;
+use halide_core::buffer::{AnyBuffer, AnyBufferMut};
+use halide_core::interp::Bound;
+use halide_sched::ir::{BufferRole, Fault, FaultId, Program};
+use halide_sched::lower::{LowerOptions, Lowered, lower};
+use halide_sched::plan::Plan;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Which calls a variant serves. The default is the main variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct VariantKey {
+    /// Outputs smaller than a factor, and inputs that hold no more than what the algorithm reads.
+    pub exact_tails: bool,
+    /// Any stride of inputs and outputs.
+    pub generic_strides: bool,
+}
+
+/// One variant.
+pub(crate) struct Variant {
+    pub(crate) lowered: Lowered,
+}
+
+/// A cache of variants.
+pub(crate) struct Variants {
+    engine: Engine,
+    main: Arc<Variant>,
+    others: Mutex<BTreeMap<VariantKey, Result<Arc<Variant>, Error>>>,
+}
+
+/// How a run of one variant ends without a result.
+enum Failure {
+    Fault(FaultId, Vec<i64>),
+    Other(Error),
+}
+
+impl Variants {
+    /// Makes the main variant.
+    pub(crate) fn new(plan: &Plan, engine: Engine) -> Result<Variants, Error> {
+        let main = Arc::new(Variant::new(plan, engine, VariantKey::default())?);
+        Ok(Variants { engine, main, others: Mutex::default() })
+    }
+
+    /// The variants made so far, the main one first.
+    pub(crate) fn made(&self) -> Vec<(VariantKey, Arc<Variant>)> {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = others.iter().filter_map(|(key, variant)| Some((*key, variant.as_ref().ok()?.clone())));
+        std::iter::once((VariantKey::default(), self.main.clone())).chain(made).collect()
+    }
+
+    /// Runs with the first variant that serves the call.
+    pub(crate) fn run(
+        &self,
+        plan: &Plan,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        threads: Option<usize>,
+    ) -> Result<RunStats, Error> {
+        let mut key = VariantKey::default();
+        loop {
+            let variant = self.get(plan, key)?;
+            let (fault, args) = match variant.run(bound, outputs, threads) {
+                Ok(stats) => return Ok(stats),
+                Err(Failure::Other(error)) => return Err(error),
+                Err(Failure::Fault(fault, args)) => (fault, args),
+            };
+            let program = &variant.lowered.program;
+            match program.faults.get(fault).and_then(|fault| next(key, fault)) {
+                Some(other) => key = other,
+                None => return Err(Error::Fault(message(program, fault, &args))),
+            }
+        }
+    }
+
+    fn get(&self, plan: &Plan, key: VariantKey) -> Result<Arc<Variant>, Error> {
+        if key == VariantKey::default() {
+            return Ok(self.main.clone());
+        }
+        // Held while compiling, so that callers that need the same variant at once wait for one.
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = others.entry(key).or_insert_with(|| Variant::new(plan, self.engine, key).map(Arc::new));
+        made.clone()
+    }
+}
+
+/// The variant to try after one ended with a fault; `None` if the call is wrong for every variant.
+fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
+    match fault {
+        Fault::NotThisVariant | Fault::InputTooSmall { .. } if !key.exact_tails => {
+            Some(VariantKey { exact_tails: true, ..key })
+        }
+        Fault::Stride { .. } if !key.generic_strides => Some(VariantKey { generic_strides: true, ..key }),
+        _ => None,
+    }
+}
+
+fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
+    program.faults.get(fault).map_or_else(|| format!("{fault:?} with {args:?}"), |f| f.message(program, args))
+}
+
+impl Variant {
+    fn new(plan: &Plan, _engine: Engine, key: VariantKey) -> Result<Variant, Error> {
+        let VariantKey { exact_tails, generic_strides } = key;
+        let options = LowerOptions { exact_tails, generic_strides, ..LowerOptions::default() };
+        let lowered = lower(plan, &options).map_err(Error::Lower)?;
+        Ok(Variant { lowered })
+    }
+
+    fn run(
+        &self,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        _threads: Option<usize>,
+    ) -> Result<RunStats, Failure> {
+        evaluate(&self.lowered.program, bound, outputs)
+    }
+}
+
+/// Runs the checked evaluator, which works on buffers of its own.
+fn evaluate(program: &Program, bound: &Bound, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Failure> {
+    use halide_sched::ir::eval::{EvalError, run};
+    let failed = |error| Failure::Other(Error::Buffer(error));
+    let params: Vec<_> = bound.params.iter().copied().collect();
+    let images: Vec<_> = bound.images.iter().cloned().collect();
+    let copies = outputs.iter().map(|view| AnyBuffer::with_region(view.ty(), &view.region()));
+    let mut buffers = copies.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let stats = run(program, &params, &images, &mut buffers).map_err(|error| match error {
+        EvalError::Fault { fault, args } => Failure::Fault(fault, args),
+        error => Failure::Other(Error::Internal(error.message(program))),
+    })?;
+    for (view, buffer) in outputs.iter_mut().zip(&buffers) {
+        view.copy_from(buffer).map_err(failed)?;
+    }
+    let unwritten: Vec<&str> = program
+        .buffers
+        .enumerate()
+        .filter(|(id, info)| matches!(info.role, BufferRole::Output(_)) && stats.buffers[*id].unwritten > 0)
+        .map(|(_, info)| info.name.as_str())
+        .collect();
+    if !unwritten.is_empty() {
+        let text = format!("the lowered program leaves parts of {} unwritten", unwritten.join(", "));
+        return Err(Failure::Other(Error::Internal(text)));
+    }
+    Ok(RunStats { peak_bytes: stats.peak_bytes })
+}
