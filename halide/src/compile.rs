@@ -2,7 +2,7 @@
 
 use crate::call::{Call, RunStats};
 use crate::error::Error;
-use crate::variant::Variants;
+use crate::variant::{VariantKey, Variants};
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBufferMut, BufferError};
 use halide_core::interp::{self, Inputs, RunError};
@@ -81,6 +81,11 @@ impl Compiled {
     /// What runs it.
     pub fn engine(&self) -> Engine {
         self.parts.engine
+    }
+
+    /// Which variants of the code there are: those made so far, the main one first. Others are made when a call needs them.
+    pub fn variants(&self) -> Vec<VariantKey> {
+        self.parts.variants.as_ref().map_or_else(Vec::new, Variants::made)
     }
 
     /// The output Funcs in order.

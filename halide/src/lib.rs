@@ -7,6 +7,7 @@ pub mod host;
 #[cfg(feature = "image")]
 pub mod image;
 pub mod prelude;
+mod report;
 mod variant;
 
 pub use error::Error;

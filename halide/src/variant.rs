@@ -25,8 +25,8 @@ pub struct VariantKey {
 }
 
 /// One variant.
-pub(crate) struct Variant {
-    pub(crate) lowered: Lowered,
+struct Variant {
+    program: Program,
 }
 
 /// A cache of variants.
@@ -50,10 +50,10 @@ impl Variants {
     }
 
     /// The variants made so far, the main one first.
-    pub(crate) fn made(&self) -> Vec<(VariantKey, Arc<Variant>)> {
+    pub(crate) fn made(&self) -> Vec<VariantKey> {
         let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = others.iter().filter_map(|(key, variant)| Some((*key, variant.as_ref().ok()?.clone())));
-        std::iter::once((VariantKey::default(), self.main.clone())).chain(made).collect()
+        let made = others.iter().filter(|(_, variant)| variant.is_ok()).map(|(key, _)| *key);
+        std::iter::once(VariantKey::default()).chain(made).collect()
     }
 
     /// Runs with the first variant that serves the call.
@@ -72,7 +72,7 @@ impl Variants {
                 Err(Failure::Other(error)) => return Err(error),
                 Err(Failure::Fault(fault, args)) => (fault, args),
             };
-            let program = &variant.lowered.program;
+            let program = &variant.program;
             match program.faults.get(fault).and_then(|fault| next(key, fault)) {
                 Some(other) => key = other,
                 None => return Err(Error::Fault(message(program, fault, &args))),
@@ -110,8 +110,8 @@ impl Variant {
     fn new(plan: &Plan, _engine: Engine, key: VariantKey) -> Result<Variant, Error> {
         let VariantKey { exact_tails, generic_strides } = key;
         let options = LowerOptions { exact_tails, generic_strides, ..LowerOptions::default() };
-        let lowered = lower(plan, &options).map_err(Error::Lower)?;
-        Ok(Variant { lowered })
+        let Lowered { program, .. } = lower(plan, &options).map_err(Error::Lower)?;
+        Ok(Variant { program })
     }
 
     fn run(
@@ -120,7 +120,7 @@ impl Variant {
         outputs: &mut [AnyBufferMut<'_>],
         _threads: Option<usize>,
     ) -> Result<RunStats, Failure> {
-        evaluate(&self.lowered.program, bound, outputs)
+        evaluate(&self.program, bound, outputs)
     }
 }
 

@@ -111,6 +111,12 @@ pub(crate) enum Backend {
 pub(crate) enum Print {
     /// The schedule in full
     Schedule,
+    /// The loop nest
+    Loops,
+    /// The lowered program
+    Ir,
+    /// The program after every pass of lowering
+    Passes,
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {

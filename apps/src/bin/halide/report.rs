@@ -11,8 +11,20 @@ pub(crate) fn describe(
     print: Option<Print>,
     explain: bool,
 ) -> Result<String, Failure> {
-    let _ = (compiled, explain);
-    match print {
-        Some(Print::Schedule) | None => Ok(schedule.to_string()),
+    let mut texts = Vec::new();
+    if let Some(print) = print {
+        texts.push(match print {
+            Print::Schedule => schedule.to_string(),
+            Print::Loops => compiled.loops()?,
+            Print::Ir => compiled.ir()?,
+            Print::Passes => {
+                let passes = compiled.passes()?.into_iter();
+                passes.map(|(name, text)| format!("---- after {name} ----\n{text}")).collect::<Vec<_>>().join("\n")
+            }
+        });
     }
+    if explain {
+        texts.push(compiled.explain()?);
+    }
+    Ok(texts.join("\n"))
 }

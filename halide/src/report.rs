@@ -1,0 +1,152 @@
+//! What a schedule came to, as text: the loop nest, the lowered program, what every pass did and did not do.
+
+use crate::compile::Compiled;
+use crate::error::Error;
+use crate::variant::VariantKey;
+use halide_core::ids::FuncId;
+use halide_sched::ir::build::as_int;
+use halide_sched::ir::print::{expr_in, func_in};
+use halide_sched::ir::{ForKind, Program, Stmt};
+use halide_sched::lower::{LowerOptions, Lowered, Outcome, lower, lower_to_bounded};
+use std::fmt::Write;
+
+impl Compiled {
+    /// The loop nest: where every Func is stored and computed, and how each loop runs.
+    pub fn loops(&self) -> Result<String, Error> {
+        let Lowered { program, .. } =
+            lower_to_bounded(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
+        let mut nest = Nest { program: &program, text: String::new(), depth: 0 };
+        nest.stmt(&program.body);
+        Ok(nest.text)
+    }
+
+    /// The lowered program, as backends take it.
+    pub fn ir(&self) -> Result<String, Error> {
+        let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
+        Ok(lowered.program.to_string())
+    }
+
+    /// The program after every pass of lowering that changed it, with the name of the pass.
+    pub fn passes(&self) -> Result<Vec<(&'static str, String)>, Error> {
+        let options = LowerOptions { keep_programs: true, ..LowerOptions::default() };
+        let lowered = lower(self.plan(), &options).map_err(Error::Lower)?;
+        let mut texts: Vec<(&'static str, String)> = Vec::new();
+        for pass in lowered.trace.passes {
+            let Some(text) = pass.after.map(|p| p.to_string()) else { continue };
+            if texts.last().is_none_or(|(_, before)| *before != text) {
+                texts.push((pass.name, text));
+            }
+        }
+        Ok(texts)
+    }
+
+    /// What slid, folded, vectorized and so on, and what did not and why; then which variants of the code there are.
+    pub fn explain(&self) -> Result<String, Error> {
+        let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
+        let mut text = String::new();
+        for pass in &lowered.trace.passes {
+            if pass.decisions.is_empty() {
+                continue;
+            }
+            text += &format!("{}\n", pass.name);
+            for decision in &pass.decisions {
+                let mark = if matches!(decision.outcome, Outcome::Did(_)) { "+" } else { "-" };
+                text += &format!("  {mark} {decision}\n");
+            }
+        }
+        text += "variants\n";
+        for key in self.variants() {
+            text += &format!("  + {}\n", describe(key));
+        }
+        Ok(text)
+    }
+}
+
+fn describe(key: VariantKey) -> &'static str {
+    match (key.exact_tails, key.generic_strides) {
+        (false, false) => "main",
+        (true, false) => "for small outputs and tight inputs, made when a call needed it",
+        (false, true) => "for rows with gaps, made when a call needed it",
+        (true, true) => "for small outputs or tight inputs, and rows with gaps, made when a call needed it",
+    }
+}
+
+/// Writes a program as a nest of loops, one line per loop, Func computed, Func stored and value defined.
+struct Nest<'p> {
+    program: &'p Program,
+    text: String,
+    depth: usize,
+}
+
+impl Nest<'_> {
+    fn line(&mut self, line: impl AsRef<str>) {
+        let indent = "  ".repeat(self.depth);
+        // Writing to a String does not fail.
+        let _ = writeln!(self.text, "{indent}{}", line.as_ref());
+    }
+
+    fn inside(&mut self, body: &Stmt) {
+        self.depth += 1;
+        self.stmt(body);
+        self.depth -= 1;
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Block(list) => list.iter().for_each(|s| self.stmt(s)),
+            Stmt::Let { body, .. } => self.stmt(body),
+            Stmt::For(f) => {
+                let kind = match f.kind {
+                    ForKind::Serial => "for",
+                    ForKind::Parallel => "parallel",
+                    ForKind::Vectorized => "vectorized",
+                    ForKind::Unrolled => "unrolled",
+                };
+                let count = as_int(&f.extent).map_or(String::new(), |n| format!(" in 0..{n}"));
+                self.line(format!("{kind} {}{count}:", self.program.loops[f.id]));
+                self.inside(&f.body);
+            }
+            Stmt::If { cond, then, otherwise } => {
+                self.line(format!("if {}:", expr_in(cond, self.program)));
+                self.inside(then);
+                if !matches!(&**otherwise, Stmt::Block(list) if list.is_empty()) {
+                    self.line("else:");
+                    self.inside(otherwise);
+                }
+            }
+            Stmt::Produce { func, body } => {
+                self.line(format!("compute {}:", self.name(*func)));
+                self.inside(body);
+            }
+            Stmt::Realize { func, body, .. } => {
+                self.line(format!("store {}{}:", self.name(*func), self.folds(*func)));
+                self.inside(body);
+            }
+            Stmt::Provide { func, .. } => self.line(format!("{}(...) = ...", self.name(*func))),
+            Stmt::Assert { .. }
+            | Stmt::Alloc { .. }
+            | Stmt::Store { .. }
+            | Stmt::Count { .. }
+            | Stmt::Launch { .. } => {}
+        }
+    }
+
+    /// The Func's name without its number.
+    fn name(&self, func: FuncId) -> String {
+        let text = func_in(func, self.program);
+        text.rsplit_once('#').map_or(text.clone(), |(name, _)| name.to_string())
+    }
+
+    fn folds(&self, func: FuncId) -> String {
+        let Some(info) = self.program.func_buffers[func].first().map(|b| &self.program.buffers[*b]) else {
+            return String::new();
+        };
+        let folds: Vec<String> = info
+            .fold
+            .iter()
+            .enumerate()
+            .filter_map(|(dim, fold)| fold.map(|n| format!("{n} of dimension {dim}")))
+            .collect();
+        if folds.is_empty() { String::new() } else { format!(" (keeping {})", folds.join(" and ")) }
+    }
+}
