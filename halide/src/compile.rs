@@ -42,11 +42,17 @@ pub enum Engine {
     Interp,
     /// The evaluator of lowered loops, which checks every access. Slow; for finding what went wrong.
     Eval,
+    /// Machine code for this CPU.
+    #[cfg(feature = "cpu")]
+    Cpu,
 }
 
 impl Default for Engine {
     /// The fastest there is.
     fn default() -> Engine {
+        #[cfg(feature = "cpu")]
+        return Engine::Cpu;
+        #[cfg(not(feature = "cpu"))]
         Engine::Eval
     }
 }

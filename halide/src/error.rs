@@ -19,6 +19,9 @@ pub enum Error {
     Schedule(Vec<ScheduleError>),
     /// The schedule is legal, but cannot be lowered: all reasons.
     Lower(Vec<LowerError>),
+    /// The lowered program could not be made into machine code.
+    #[cfg(feature = "cpu")]
+    Cpu(halide_cpu::CpuError),
     /// A call does not suit the compiled pipeline. Nothing was written.
     Fault(String),
     /// A mistake of halide's own.
@@ -39,6 +42,8 @@ impl fmt::Display for Error {
             Error::Parse(errors) => errors.fmt(f),
             Error::Schedule(errors) => lines(f, errors),
             Error::Lower(errors) => lines(f, errors),
+            #[cfg(feature = "cpu")]
+            Error::Cpu(error) => error.fmt(f),
             Error::Fault(text) => f.write_str(text),
             Error::Internal(text) => write!(f, "{text}\nthis is a mistake of halide's own; please report it"),
             Error::Run(error) => error.fmt(f),

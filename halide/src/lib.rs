@@ -11,6 +11,6 @@ mod report;
 mod variant;
 
 pub use error::Error;
-pub use variant::VariantKey;
 pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, types, value, vars};
 pub use halide_sched::{ir, lower, plan, schedule, target};
+pub use variant::VariantKey;

@@ -13,8 +13,7 @@ use std::fmt::Write;
 impl Compiled {
     /// The loop nest: where every Func is stored and computed, and how each loop runs.
     pub fn loops(&self) -> Result<String, Error> {
-        let Lowered { program, .. } =
-            lower_to_bounded(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
+        let Lowered { program, .. } = lower_to_bounded(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
         let mut nest = Nest { program: &program, text: String::new(), depth: 0 };
         nest.stmt(&program.body);
         Ok(nest.text)
@@ -40,6 +39,25 @@ impl Compiled {
         Ok(texts)
     }
 
+    /// Cranelift's input: the functions of the program before they become machine code.
+    #[cfg(feature = "cpu")]
+    pub fn clif(&self) -> Result<String, Error> {
+        Ok(self.with_text()?.clif().unwrap_or_default().to_string())
+    }
+
+    /// The machine code as text.
+    #[cfg(feature = "cpu")]
+    pub fn asm(&self) -> Result<String, Error> {
+        Ok(self.with_text()?.asm().unwrap_or_default().to_string())
+    }
+
+    #[cfg(feature = "cpu")]
+    fn with_text(&self) -> Result<halide_cpu::Executable, Error> {
+        let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
+        let options = halide_cpu::CpuOptions { keep_text: true, ..halide_cpu::CpuOptions::default() };
+        halide_cpu::compile(&lowered.program, &options).map_err(Error::Cpu)
+    }
+
     /// What slid, folded, vectorized and so on, and what did not and why; then which variants of the code there are.
     pub fn explain(&self) -> Result<String, Error> {
         let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
@@ -54,8 +72,11 @@ impl Compiled {
                 text += &format!("  {mark} {decision}\n");
             }
         }
-        text += "variants\n";
-        for key in self.variants() {
+        let variants = self.variants();
+        if !variants.is_empty() {
+            text += "variants\n";
+        }
+        for key in variants {
             text += &format!("  + {}\n", describe(key));
         }
         Ok(text)
@@ -119,8 +140,9 @@ impl Nest<'_> {
                 self.inside(body);
             }
             Stmt::Realize { func, body, .. } => {
-                self.line(format!("store {}{}:", self.name(*func), self.folds(*func)));
-                self.inside(body);
+                // Not indented: a pipeline may store very many Funcs at one place.
+                self.line(format!("store {}{}", self.name(*func), self.folds(*func)));
+                self.stmt(body);
             }
             Stmt::Provide { func, .. } => self.line(format!("{}(...) = ...", self.name(*func))),
             Stmt::Assert { .. }

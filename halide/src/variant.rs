@@ -27,6 +27,14 @@ pub struct VariantKey {
 /// One variant.
 struct Variant {
     program: Program,
+    code: Code,
+}
+
+/// What runs a program.
+enum Code {
+    Evaluator,
+    #[cfg(feature = "cpu")]
+    Cpu(halide_cpu::Executable),
 }
 
 /// A cache of variants.
@@ -107,20 +115,60 @@ fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
 }
 
 impl Variant {
-    fn new(plan: &Plan, _engine: Engine, key: VariantKey) -> Result<Variant, Error> {
+    fn new(plan: &Plan, engine: Engine, key: VariantKey) -> Result<Variant, Error> {
         let VariantKey { exact_tails, generic_strides } = key;
         let options = LowerOptions { exact_tails, generic_strides, ..LowerOptions::default() };
         let Lowered { program, .. } = lower(plan, &options).map_err(Error::Lower)?;
-        Ok(Variant { program })
+        let code = match engine {
+            Engine::Interp | Engine::Eval => Code::Evaluator,
+            #[cfg(feature = "cpu")]
+            Engine::Cpu => {
+                Code::Cpu(halide_cpu::compile(&program, &halide_cpu::CpuOptions::default()).map_err(Error::Cpu)?)
+            }
+        };
+        Ok(Variant { program, code })
     }
 
     fn run(
         &self,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
-        _threads: Option<usize>,
+        threads: Option<usize>,
     ) -> Result<RunStats, Failure> {
-        evaluate(&self.program, bound, outputs)
+        match &self.code {
+            Code::Evaluator => evaluate(&self.program, bound, outputs),
+            #[cfg(feature = "cpu")]
+            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, threads),
+        }
+    }
+}
+
+/// Runs machine code on the caller's buffers.
+#[cfg(feature = "cpu")]
+fn execute(
+    program: &Program,
+    executable: &halide_cpu::Executable,
+    bound: &Bound,
+    outputs: &mut [AnyBufferMut<'_>],
+    threads: Option<usize>,
+) -> Result<RunStats, Failure> {
+    use halide_cpu::{CpuFault, RunArgs};
+    use halide_sched::ir::Fault;
+    let params: Vec<_> = bound.params.iter().copied().collect();
+    // Inputs in the order of their images, then outputs. The borrows of both last until the run ends.
+    let inputs = bound.images.iter().map(AnyBuffer::raw);
+    let buffers: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
+    let args = RunArgs { params: &params, buffers: &buffers, threads, ..RunArgs::default() };
+    match executable.run(&args) {
+        Ok(stats) => Ok(RunStats { peak_bytes: stats.peak_bytes }),
+        Err(CpuFault::Check { fault, args }) => Err(Failure::Fault(fault, args)),
+        Err(CpuFault::OutOfMemory { buf, bytes }) => {
+            let args = [i64::try_from(bytes).unwrap_or(i64::MAX)];
+            Err(Failure::Other(Error::Fault(Fault::OutOfMemory { buf }.message(program, &args))))
+        }
+        Err(fault @ (CpuFault::Arguments(_) | CpuFault::Panic(_))) => {
+            Err(Failure::Other(Error::Internal(fault.to_string())))
+        }
     }
 }
 

@@ -15,8 +15,6 @@ use halide_core::ids::FuncId;
 
 /// A realization of at most this many bytes gets constant extents.
 const SMALL_BYTES: i64 = 128 << 10;
-/// In a larger one, dimensions of at most this extent do.
-const SMALL_EXTENT: i64 = 64;
 
 /// Bounds the sizes of realizations and allocations by constants. `facts` holds what is known of arguments.
 pub fn bound_small_allocations(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
@@ -49,6 +47,11 @@ fn most(cx: &Bound<'_>, e: &Expr) -> Option<i64> {
     build::as_int(e).or_else(|| constant_difference(e, &build::int(0), &cx.facts, &|_| None).1)
 }
 
+/// The smallest value of an Index expression.
+fn least(cx: &Bound<'_>, e: &Expr) -> Option<i64> {
+    build::as_int(e).or_else(|| constant_difference(e, &build::int(0), &cx.facts, &|_| None).0)
+}
+
 fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> Vec<(Expr, Expr)> {
     let buffers = &cx.program.func_buffers[func];
     let info: &BufferInfo = &cx.program.buffers[buffers[0]];
@@ -62,7 +65,8 @@ fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> V
         .into_iter()
         .enumerate()
         .map(|(d, (min, extent))| match known[d] {
-            Some(n) if info.fold[d].is_none() && (all || n <= SMALL_EXTENT) => {
+            // A large one does not grow: only what is constant whatever the arguments is written as a constant.
+            Some(n) if info.fold[d].is_none() && (all || least(cx, &extent) == Some(n)) => {
                 if build::as_int(&extent).is_none() {
                     fixed.push(format!("{n} in dimension {d}"));
                 }

@@ -36,7 +36,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) schedule: Option<String>,
     /// What runs the pipeline
-    #[arg(long, value_enum, default_value_t = Backend::Interp)]
+    #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub(crate) backend: Backend,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
@@ -101,6 +101,8 @@ impl CommonArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Backend {
+    /// Machine code for this CPU
+    Cpu,
     /// The reference interpreter: slow, and right by definition
     Interp,
     /// The lowered loops, evaluated with every access checked: slow, finds the pass that went wrong
@@ -117,6 +119,10 @@ pub(crate) enum Print {
     Ir,
     /// The program after every pass of lowering
     Passes,
+    /// Cranelift's input
+    Clif,
+    /// Machine code
+    Asm,
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {

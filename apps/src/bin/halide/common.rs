@@ -69,6 +69,7 @@ pub(crate) fn job(app: &'static App, common: &CommonArgs, input: Option<&Path>) 
 /// A schedule compiled, and how long that took in ms.
 pub(crate) fn compile(job: &Job, schedule: &Schedule, backend: Backend) -> Result<(Compiled, f64), Failure> {
     let engine = match backend {
+        Backend::Cpu => Engine::Cpu,
         Backend::Interp => Engine::Interp,
         Backend::Eval => Engine::Eval,
     };

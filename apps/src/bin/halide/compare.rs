@@ -1,8 +1,8 @@
 //! `halide compare`: every schedule of an app, timed and checked.
 
-use crate::Failure;
 use crate::args::{Backend, CompareArgs};
 use crate::common::{self, Bench, mpix_per_s};
+use crate::{Failure, say};
 use halide::prelude::*;
 use halide_apps::params;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for named in app.schedules {
         let schedule = common::find_schedule(app, named.name)?;
-        let (compiled, compile_ms) = common::compile(&job, &schedule, Backend::Interp)?;
+        let (compiled, compile_ms) = common::compile(&job, &schedule, Backend::Cpu)?;
         let bench = Bench { job: &job, compiled: &compiled, params: &params, threads };
         let timing = bench.time(args.bench, &mut outputs, &progress)?;
         let checked = job.check(&reference, &params, &outputs)?;
@@ -43,18 +43,18 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
                 "peak_mb": timing.peak_bytes as f64 / 1e6,
             })
         };
-        println!("{}", Value::Array(rows.iter().map(row).collect()));
+        say(Value::Array(rows.iter().map(row).collect()))?;
     } else {
-        println!("{} {width}x{height}, {} threads", app.name, common::threads(&args.common));
-        println!(
+        say(format!("{} {width}x{height}, {} threads", app.name, common::threads(&args.common)))?;
+        say(format!(
             "  {:16}{:>10}{:>10}{:>10}{:>12}{:>10}  result",
             "schedule", "min ms", "median", "Mpix/s", "compile ms", "peak MB"
-        );
+        ))?;
         for (name, compile_ms, timing, checked, right) in &rows {
             let (min, median) = (timing.min(), timing.median());
             let (speed, peak) = (mpix_per_s(job.size, median), timing.peak_bytes as f64 / 1e6);
             let verdict = if *right { "agrees".to_string() } else { format!("DIFFERS by {checked}") };
-            println!("  {name:16}{min:10.3}{median:10.3}{speed:10.1}{compile_ms:12.2}{peak:10.1}  {verdict}");
+            say(format!("  {name:16}{min:10.3}{median:10.3}{speed:10.1}{compile_ms:12.2}{peak:10.1}  {verdict}"))?;
         }
     }
     match rows.iter().all(|row| row.4) {

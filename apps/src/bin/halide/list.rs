@@ -1,7 +1,7 @@
 //! `halide list`: what there is to run, and on what.
 
-use crate::Failure;
 use crate::common::device;
+use crate::{Failure, say};
 use halide::prelude::*;
 use halide_apps::app::{APPS, App, Edges};
 use halide_apps::params::describe;
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
     if as_json {
         let apps = APPS.iter().map(app_json).collect::<Result<Vec<Value>, Failure>>()?;
-        println!("{}", Value::Array(apps));
+        say(Value::Array(apps))?;
         return Ok(());
     }
     for app in APPS {
-        println!("{}: {}", app.name, app.about);
+        say(format!("{}: {}", app.name, app.about))?;
         let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
-        println!("    schedules  {}", names.join(", "));
+        say(format!("    schedules  {}", names.join(", ")))?;
         let pipeline = (app.pipeline)(Edges::Repeat)?;
         for param in pipeline.params.iter() {
-            println!("    parameter  {}", describe(param));
+            say(format!("    parameter  {}", describe(param)))?;
         }
-        println!("    input      an image, --random values, or the photograph that comes with halide");
+        say("    input      an image, --random values, or the photograph that comes with halide")?;
     }
-    println!("device: {}", device());
+    say(format!("device: {}", device()))?;
     Ok(())
 }
 

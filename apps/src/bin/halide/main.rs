@@ -10,6 +10,8 @@ mod run;
 use args::{Cli, Command};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// What ends a command early: a text of at most a screen for stderr, and exit status 1.
@@ -45,6 +47,14 @@ fn one_screen(text: &str) -> String {
         lines.push(format!("... and {} more lines", count - LINES));
     }
     lines.join("\n")
+}
+
+/// Writes a text and a line end to stdout. A reader that has seen enough (`halide list | head -1`) is no failure.
+pub(crate) fn say(text: impl Display) -> Result<(), Failure> {
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure(format!("stdout: {error}"))),
+        _ => Ok(()),
+    }
 }
 
 /// Ends the process as clap does for a wrong command line, with exit status 2.

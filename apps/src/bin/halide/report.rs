@@ -17,6 +17,8 @@ pub(crate) fn describe(
             Print::Schedule => schedule.to_string(),
             Print::Loops => compiled.loops()?,
             Print::Ir => compiled.ir()?,
+            Print::Clif => compiled.clif()?,
+            Print::Asm => compiled.asm()?,
             Print::Passes => {
                 let passes = compiled.passes()?.into_iter();
                 passes.map(|(name, text)| format!("---- after {name} ----\n{text}")).collect::<Vec<_>>().join("\n")

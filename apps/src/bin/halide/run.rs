@@ -1,9 +1,9 @@
 //! `halide run`: one app, one schedule, one image.
 
-use crate::Failure;
 use crate::args::{Backend, RunArgs};
 use crate::common::{self, Bench, Timing, mpix_per_s};
 use crate::report;
+use crate::{Failure, say};
 use halide::prelude::*;
 use halide_apps::files::Output;
 use halide_apps::job::Job;
@@ -24,9 +24,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.print.is_some() || args.explain {
         let text = report::describe(&compiled, &schedule, args.print, args.explain)?;
         if args.json {
-            println!("{}", json!({"app": app.name, "schedule": schedule_name, "text": text}));
+            say(json!({"app": app.name, "schedule": schedule_name, "text": text}))?;
         } else {
-            println!("{}", text.trim_end());
+            say(text.trim_end())?;
         }
         if only_describes(args) {
             return Ok(());
@@ -73,21 +73,24 @@ impl Outcome<'_> {
         let speed = mpix_per_s(self.job.size, median);
         if args.json {
             if !(args.print.is_some() || args.explain) {
-                println!("{}", self.json(args));
+                say(self.json(args))?;
             }
             return Ok(());
         }
         let name = self.job.app.name;
-        println!("{name} with schedule `{}`, {width}x{height}: compiled in {:.2} ms", self.schedule, self.compile_ms);
-        match args.bench {
-            Some(runs) => println!("{runs} runs: min {min:.3} ms, median {median:.3} ms, {speed:.1} Mpix/s"),
-            None => println!("one run: {median:.3} ms, {speed:.1} Mpix/s"),
-        }
+        say(format!(
+            "{name} with schedule `{}`, {width}x{height}: compiled in {:.2} ms",
+            self.schedule, self.compile_ms
+        ))?;
+        say(match args.bench {
+            Some(runs) => format!("{runs} runs: min {min:.3} ms, median {median:.3} ms, {speed:.1} Mpix/s"),
+            None => format!("one run: {median:.3} ms, {speed:.1} Mpix/s"),
+        })?;
         if let Some(largest) = self.checked {
-            println!("differs from the interpreter by {largest} at most");
+            say(format!("differs from the interpreter by {largest} at most"))?;
         }
         if let Some(path) = self.written {
-            println!("wrote {}", path.display());
+            say(format!("wrote {}", path.display()))?;
         }
         Ok(())
     }
