@@ -318,23 +318,18 @@ fn children(kind: &Kind, out: &mut Vec<Expr>) {
     }
 }
 
-/// Frees what nothing reaches and is not young.
+/// Frees what nothing reaches and is not young. What nodes own does not look at the arena when it is dropped.
 fn sweep() {
-    // Dropping nodes drops Func bodies, which is free to use the arena: so they leave it first.
-    let dead: Vec<Node> = ARENA.with_borrow_mut(|a| {
+    ARENA.with_borrow_mut(|a| {
         let marked = a.mark();
-        let mut dead = Vec::new();
         for (i, keep) in marked.into_iter().enumerate() {
-            if !keep && let Some(n) = a.slots[i].node.take() {
+            if !keep && a.slots[i].node.take().is_some() {
                 a.slots[i].generation = a.slots[i].generation.wrapping_add(1);
                 a.free.push(i as u32);
-                dead.push(n);
             }
         }
         a.next_sweep = 2 * (a.slots.len() - a.free.len()) + SMALL / 2;
-        dead
     });
-    drop(dead);
 }
 
 impl Arena {

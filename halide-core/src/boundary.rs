@@ -4,9 +4,11 @@
 //! is read always lies inside the bounds, whatever the coordinate; bounds of extent 1 and coordinates many extents away
 //! are fine.
 
-use crate::arena::Expr;
-use crate::expr::{ExprMethods, IntoExpr, clamp, likely, max, min, select};
-use crate::func::Func;
+use crate::arena::{self, Expr};
+use crate::error::{AlgorithmErrorKind, Location};
+use crate::expr::{IntoExpr, binary, likely_at, select_at, unary};
+use crate::func::{self, Func};
+use crate::ops::{BinOp, UnOp};
 use crate::param::ImageParam;
 use crate::var::Var;
 
@@ -15,21 +17,20 @@ pub trait BoundarySource {
     /// Its name.
     fn source_name(&self) -> String;
     /// The number of its dimensions, if it has a definition.
-    fn source_dims(&self) -> usize;
-    /// Its value at the given coordinates.
-    fn source_read(&self, coords: &[Expr]) -> Expr;
+    fn source_dims(&self) -> Option<usize>;
+    /// Its value at the given coordinates, read at a place in the source.
+    fn source_read(&self, coords: Vec<Expr>, at: Location) -> Expr;
 }
 
 impl BoundarySource for ImageParam {
     fn source_name(&self) -> String {
         self.name().into()
     }
-    fn source_dims(&self) -> usize {
-        self.dims()
+    fn source_dims(&self) -> Option<usize> {
+        Some(self.dims())
     }
-    #[track_caller]
-    fn source_read(&self, coords: &[Expr]) -> Expr {
-        self.read(coords)
+    fn source_read(&self, coords: Vec<Expr>, at: Location) -> Expr {
+        self.read_at(coords, at)
     }
 }
 
@@ -37,152 +38,176 @@ impl BoundarySource for Func {
     fn source_name(&self) -> String {
         self.name().into()
     }
-    fn source_dims(&self) -> usize {
-        self.dims().unwrap_or(0)
+    fn source_dims(&self) -> Option<usize> {
+        self.dims()
     }
-    #[track_caller]
-    fn source_read(&self, coords: &[Expr]) -> Expr {
-        self.read(coords)
+    fn source_read(&self, coords: Vec<Expr>, at: Location) -> Expr {
+        func::call(&self.body(), coords, at)
     }
 }
 
 /// First coordinate and extent of a dimension; `None` leaves the dimension as it is.
 pub type DimBounds = Option<(Expr, Expr)>;
 
+/// The coordinates of one dimension from `min` on, `extent` of them.
+#[track_caller]
+pub fn bounds(min: impl IntoExpr, extent: impl IntoExpr) -> DimBounds {
+    Some((min.expr(), extent.expr()))
+}
+
 /// The bounds of all dimensions of an image.
 #[track_caller]
 pub fn bounds_of(image: &ImageParam) -> Vec<DimBounds> {
-    let mut bounds = Vec::new();
-    for d in 0..image.dims() {
-        bounds.push(Some((image.dim(d).min(), image.dim(d).extent())));
-    }
-    bounds
+    let at = Location::caller();
+    (0..image.dims()).map(|d| Some((image.dim(d).min_at(at), image.dim(d).extent_at(at)))).collect()
 }
 
-/// The value of the nearest point inside.
-#[track_caller]
-pub fn repeat_edge(image: &ImageParam) -> Func {
-    repeat_edge_in(image, &bounds_of(image))
+macro_rules! conditions {
+    ($($(#[$doc:meta])* $name:ident, $name_in:ident, $place:ident;)*) => {$(
+        $(#[$doc])*
+        #[track_caller]
+        pub fn $name(image: &ImageParam) -> Func {
+            remap(stringify!($name), image, &bounds_of(image), Location::caller(), $place)
+        }
+        #[doc = concat!("As [`", stringify!($name), "`], of any source with bounds per dimension; dimensions beyond the list have none.")]
+        #[track_caller]
+        pub fn $name_in(source: &impl BoundarySource, bounds: &[DimBounds]) -> Func {
+            remap(stringify!($name), source, bounds, Location::caller(), $place)
+        }
+    )*};
 }
 
-/// The image tiled over the plane.
-#[track_caller]
-pub fn repeat_image(image: &ImageParam) -> Func {
-    repeat_image_in(image, &bounds_of(image))
-}
-
-/// The image mirrored at its edges, the edge itself repeated: `cba abc cba`.
-#[track_caller]
-pub fn mirror_image(image: &ImageParam) -> Func {
-    mirror_image_in(image, &bounds_of(image))
-}
-
-/// The image mirrored at its edge pixels, which are not repeated: `cb abc ba`.
-#[track_caller]
-pub fn mirror_interior(image: &ImageParam) -> Func {
-    mirror_interior_in(image, &bounds_of(image))
+conditions! {
+    /// The value of the nearest point inside.
+    repeat_edge, repeat_edge_in, nearest;
+    /// The image tiled over the plane.
+    repeat_image, repeat_image_in, tiled;
+    /// The image mirrored at its edges, the edge itself repeated: `cba abc cba`.
+    mirror_image, mirror_image_in, mirrored;
+    /// The image mirrored at its edge pixels, which are not repeated: `cb abc ba`.
+    mirror_interior, mirror_interior_in, mirrored_inside;
 }
 
 /// `value` outside.
 #[track_caller]
 pub fn constant_exterior(image: &ImageParam, value: impl IntoExpr) -> Func {
-    constant_exterior_in(image, value, &bounds_of(image))
+    around(image, value.expr(), &bounds_of(image), Location::caller())
 }
 
-/// As [`repeat_edge`], of any source with bounds per dimension; dimensions beyond the list have none.
-#[track_caller]
-pub fn repeat_edge_in(source: &impl BoundarySource, bounds: &[DimBounds]) -> Func {
-    remap("repeat_edge", source, bounds, |x, _, _| likely(x))
-}
-
-/// As [`repeat_image`], of any source with bounds per dimension.
-#[track_caller]
-pub fn repeat_image_in(source: &impl BoundarySource, bounds: &[DimBounds]) -> Func {
-    remap("repeat_image", source, bounds, |x, first, extent| {
-        select(is_inside(x, first, extent), likely(x), (x - first) % extent + first)
-    })
-}
-
-/// As [`mirror_image`], of any source with bounds per dimension.
-#[track_caller]
-pub fn mirror_image_in(source: &impl BoundarySource, bounds: &[DimBounds]) -> Func {
-    remap("mirror_image", source, bounds, |x, first, extent| {
-        let phase = (x - first) % (extent * 2);
-        select(is_inside(x, first, extent), likely(x), min(phase, extent * 2 - 1 - phase) + first)
-    })
-}
-
-/// As [`mirror_interior`], of any source with bounds per dimension.
-#[track_caller]
-pub fn mirror_interior_in(source: &impl BoundarySource, bounds: &[DimBounds]) -> Func {
-    remap("mirror_interior", source, bounds, |x, first, extent| {
-        // A single pixel has no interior to mirror: period 1, so every coordinate is the pixel.
-        let period = max(extent * 2 - 2, 1);
-        let phase = (x - first) % period;
-        select(is_inside(x, first, extent), likely(x), min(phase, period - phase) + first)
-    })
-}
-
-/// As [`constant_exterior`], of any source with bounds per dimension.
+/// As [`constant_exterior`], of any source with bounds per dimension; dimensions beyond the list have none.
 #[track_caller]
 pub fn constant_exterior_in(source: &impl BoundarySource, value: impl IntoExpr, bounds: &[DimBounds]) -> Func {
-    let value = value.expr();
-    let vars = variables(source.source_dims());
-    let mut coords = Vec::new();
-    let mut outside: Option<Expr> = None;
-    for (d, x) in vars.iter().enumerate() {
-        let x = x.expr();
-        match bounds.get(d).copied().flatten() {
-            Some((first, extent)) => {
-                let here = !is_inside(x, first, extent);
-                outside = Some(outside.map_or(here, |o| o.or(here)));
-                coords.push(inside(x, first, extent));
-            }
-            None => coords.push(x),
-        }
+    around(source, value.expr(), bounds, Location::caller())
+}
+
+/// A coordinate with the first one inside and the extent.
+#[derive(Clone, Copy)]
+struct Place {
+    x: Expr,
+    first: Expr,
+    extent: Expr,
+    at: Location,
+}
+
+impl Place {
+    fn op(self, op: BinOp, a: Expr, b: impl IntoExpr) -> Expr {
+        binary(op, a, b.expr(), self.at)
     }
-    let mut f = Func::new(format!("constant_exterior_{}", source.source_name()));
-    let read = source.source_read(&coords);
-    f[&vars[..]] = match outside {
-        Some(outside) => select(outside, value, read),
-        None => read,
+    fn end(self) -> Expr {
+        self.op(BinOp::Add, self.first, self.extent)
+    }
+    fn is_inside(self) -> Expr {
+        let (from, below) = (self.op(BinOp::Ge, self.x, self.first), self.op(BinOp::Lt, self.x, self.end()));
+        likely_at(self.op(BinOp::BitAnd, from, below), self.at)
+    }
+    /// `x` clamped into the bounds.
+    fn clamp(self, x: Expr) -> Expr {
+        self.op(BinOp::Min, self.op(BinOp::Max, x, self.first), self.op(BinOp::Sub, self.end(), 1))
+    }
+    /// The coordinate as it is inside, `outside` from the first one elsewhere.
+    fn unless_inside(self, outside: Expr) -> Expr {
+        let moved = self.op(BinOp::Add, outside, self.first);
+        select_at(self.is_inside(), likely_at(self.x, self.at), moved, self.at)
+    }
+    fn offset(self) -> Expr {
+        self.op(BinOp::Sub, self.x, self.first)
+    }
+}
+
+fn nearest(p: Place) -> Expr {
+    likely_at(p.x, p.at)
+}
+
+fn tiled(p: Place) -> Expr {
+    p.unless_inside(p.op(BinOp::Mod, p.offset(), p.extent))
+}
+
+fn mirrored(p: Place) -> Expr {
+    let period = p.op(BinOp::Mul, p.extent, 2);
+    let phase = p.op(BinOp::Mod, p.offset(), period);
+    let back = p.op(BinOp::Sub, p.op(BinOp::Sub, period, 1), phase);
+    p.unless_inside(p.op(BinOp::Min, phase, back))
+}
+
+fn mirrored_inside(p: Place) -> Expr {
+    // A single pixel has no interior to mirror: period 1, so every coordinate is the pixel.
+    let period = p.op(BinOp::Max, p.op(BinOp::Sub, p.op(BinOp::Mul, p.extent, 2), 2), 1);
+    let phase = p.op(BinOp::Mod, p.offset(), period);
+    p.unless_inside(p.op(BinOp::Min, phase, p.op(BinOp::Sub, period, phase)))
+}
+
+/// The variables of a condition's Func, and for each the coordinate with its bounds.
+fn places(source: &impl BoundarySource, bounds: &[DimBounds], at: Location) -> Vec<(Expr, Option<Place>)> {
+    let names = ["x", "y", "z", "w", "v4", "v5", "v6", "v7"];
+    let vars = names.iter().take(source.source_dims().unwrap_or(0)).map(|name| Var::new(name).expr_at(at));
+    let place = |(d, x): (usize, Expr)| {
+        (x, bounds.get(d).copied().flatten().map(|(first, extent)| Place { x, first, extent, at }))
     };
-    f
+    vars.enumerate().map(place).collect()
 }
 
-/// The coordinate clamped into the bounds, the unclamped one likely.
-#[track_caller]
-fn inside(x: Expr, first: Expr, extent: Expr) -> Expr {
-    clamp(likely(x), first, first + extent - 1)
-}
-
-#[track_caller]
-fn is_inside(x: Expr, first: Expr, extent: Expr) -> Expr {
-    likely(x.ge(first).and(x.lt(first + extent)))
-}
-
-fn variables(dims: usize) -> Vec<Var> {
-    ["x", "y", "z", "w", "v4", "v5", "v6", "v7"].iter().take(dims).map(Var::new).collect()
-}
-
-/// A Func that reads `source` at coordinates moved by `place(x, first, extent)` and clamped into the bounds; the clamp
-/// changes nothing that `place` already put inside, but shows bounds inference that all reads are.
-#[track_caller]
+/// A Func that reads `source` at coordinates moved by `place` and clamped into the bounds; the clamp changes nothing that
+/// `place` already put inside, but shows bounds inference that all reads are.
 fn remap(
     name: &str,
     source: &impl BoundarySource,
     bounds: &[DimBounds],
-    place: impl Fn(Expr, Expr, Expr) -> Expr,
+    at: Location,
+    place: fn(Place) -> Expr,
 ) -> Func {
-    let vars = variables(source.source_dims());
-    let mut coords = Vec::new();
-    for (d, x) in vars.iter().enumerate() {
-        coords.push(match bounds.get(d).copied().flatten() {
-            Some((first, extent)) => clamp(place(x.expr(), first, extent), first, first + extent - 1),
-            None => x.expr(),
-        });
-    }
-    let mut f = Func::new(format!("{name}_{}", source.source_name()));
-    f[&vars[..]] = source.source_read(&coords);
-    f
+    let places = places(source, bounds, at);
+    let coords = places.iter().map(|&(x, p)| p.map_or(x, |p| p.clamp(place(p)))).collect();
+    let value = source.source_read(coords, at);
+    condition(name, source, bounds, places, value, at)
+}
+
+fn around(source: &impl BoundarySource, value: Expr, bounds: &[DimBounds], at: Location) -> Func {
+    let places = places(source, bounds, at);
+    let coords = places.iter().map(|&(x, p)| p.map_or(x, |p| p.clamp(likely_at(x, at)))).collect();
+    let outside = places.iter().filter_map(|(_, p)| p.map(|p| unary(UnOp::Not, p.is_inside(), at)));
+    let read = source.source_read(coords, at);
+    let value = match outside.reduce(|a, b| binary(BinOp::BitOr, a, b, at)) {
+        Some(outside) => select_at(outside, value, read, at),
+        None => read,
+    };
+    condition("constant_exterior", source, bounds, places, value, at)
+}
+
+fn condition(
+    name: &str,
+    source: &impl BoundarySource,
+    bounds: &[DimBounds],
+    places: Vec<(Expr, Option<Place>)>,
+    value: Expr,
+    at: Location,
+) -> Func {
+    let value = match (source.source_dims(), bounds.len()) {
+        (Some(dims), given) if given > dims => {
+            let kind = AlgorithmErrorKind::BoundaryDims { name: source.source_name(), dims, given };
+            arena::poisoned(at, &[arena::poison(kind, at), value])
+        }
+        _ => value,
+    };
+    let args = places.into_iter().map(|(x, _)| x).collect();
+    Func::defined(&format!("{name}_{}", source.source_name()), args, value, at)
 }

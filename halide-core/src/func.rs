@@ -94,7 +94,13 @@ impl Func {
     #[track_caller]
     pub fn new(name: impl Into<String>) -> Func {
         let (name, at) = (name.into(), Location::caller());
-        let body = Rc::new(FuncBody { name, at, defs: RefCell::default(), open: Cell::new(None) });
+        Func::of(Rc::new(FuncBody { name, at, defs: RefCell::default(), open: Cell::new(None) }))
+    }
+    /// A Func with its pure definition.
+    pub(crate) fn defined(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Func {
+        Func::of(FuncBody::anonymous(name, args, value, at))
+    }
+    fn of(body: Rc<FuncBody>) -> Func {
         let handle = Rc::new(FuncHandle { body });
         arena::register_func(&handle);
         Func { handle, slot: None, calls: FrozenVec::new() }

@@ -144,7 +144,9 @@ impl ImageParam {
     #[track_caller]
     pub fn read(&self, coords: impl Coords) -> Expr {
         let at = Location::caller();
-        let args = coords.coords();
+        self.read_at(coords.coords(), at)
+    }
+    pub(crate) fn read_at(&self, args: Vec<Expr>, at: Location) -> Expr {
         match crate::expr::check_coords(&self.body.name, self.body.dims, &args, at) {
             Ok(args) => arena::add(Kind::Image(self.body.clone(), args), Ty::One(self.body.ty), at),
             Err(poison) => poison,

@@ -26,7 +26,10 @@ impl Var {
     /// The variable as an i32 index value.
     #[track_caller]
     pub fn expr(self) -> Expr {
-        arena::add(Kind::Var(self.name), Ty::One(ScalarType::I32), Location::caller())
+        self.expr_at(Location::caller())
+    }
+    pub(crate) fn expr_at(self, at: Location) -> Expr {
+        arena::add(Kind::Var(self.name), Ty::One(ScalarType::I32), at)
     }
     /// The variable that an expression is.
     pub(crate) fn of(e: Expr) -> Option<Var> {

@@ -10,6 +10,7 @@ pub use halide_core::boundary::*;
 pub use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferMut, Region};
 pub use halide_core::error::AlgorithmErrors;
 pub use halide_core::expr::*;
+pub use halide_core::reduce::*;
 pub use halide_core::types::ScalarType::{self, *};
 pub use halide_core::value::Scalar;
 pub use halide_core::{Coords, Expr, Func, ImageParam, IntoExpr, Param, Pipeline, RDom, RVar, Var, vars};

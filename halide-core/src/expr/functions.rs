@@ -24,6 +24,18 @@ two_operands! {
     max Max;
     /// `|a - b|` exactly; signed integers give the unsigned type of their width.
     absd Absd;
+    /// Equal.
+    eq Eq;
+    /// Not equal.
+    ne Ne;
+    /// Less.
+    lt Lt;
+    /// Less or equal.
+    le Le;
+    /// Greater.
+    gt Gt;
+    /// Greater or equal.
+    ge Ge;
     /// Integer quotient rounded to zero; x / 0 = 0.
     div_round_to_zero DivToZero;
     /// Remainder of the quotient rounded to zero; x % 0 = 0.

@@ -1,6 +1,6 @@
 //! Linear interpolation, exactly rounded on integers.
 
-use super::{Expr, IntoExpr, as_type, binary, scalars, select_at, unary};
+use super::{Expr, IntoExpr, as_type, binary, is_literal, scalars, select_at, unary};
 use crate::arena::{self, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::{BinOp, UnOp};
@@ -11,7 +11,7 @@ use crate::value::Scalar;
 ///
 /// Floats: `a * (1 - w) + b * w`. Integers of up to 32 bits: the exact value `a + (b - a) * w`, rounded to the nearest
 /// integer, ties up. The weight is a float, clamped to 0..=1 for integers (NaN is 0), or an unsigned integer of up to 32
-/// bits whose largest value means 1.
+/// bits whose largest value means 1. A literal weight is a float, or an unsigned integer of the width of `a` and `b`.
 #[track_caller]
 pub fn lerp(a: impl IntoExpr, b: impl IntoExpr, weight: impl IntoExpr) -> Expr {
     let at = Location::caller();
@@ -20,7 +20,9 @@ pub fn lerp(a: impl IntoExpr, b: impl IntoExpr, weight: impl IntoExpr) -> Expr {
 
 fn lerp_or_poison(a: Expr, b: Expr, w: Expr, at: Location) -> Result<Expr, Expr> {
     let both = binary(BinOp::Add, a, b, at);
-    let [ty, wty] = scalars([both, w], "lerp", at)?;
+    let [ty, _] = scalars([both, w], "lerp", at)?;
+    let w = literal_weight(w, ty, at);
+    let [wty] = scalars([w], "lerp", at)?;
     let wrong = |ty, wants| Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator: "lerp", ty, wants }, at));
     if !(wty.is_float() || wty.is_unsigned_int() && wty.bits() <= 32) {
         return wrong(wty, "a float or unsigned weight of at most 32 bits");
@@ -33,6 +35,18 @@ fn lerp_or_poison(a: Expr, b: Expr, w: Expr, at: Location) -> Result<Expr, Expr>
         _ if wty.is_unsigned_int() => Ok(by_whole_weight(a, b, w, ty, wty, at)),
         _ if ty.bits() <= 16 => Ok(by_float_in_f64(a, b, w, ty, at)),
         _ => Ok(by_float_bits(a, b, w, ty, at)),
+    }
+}
+
+/// A literal weight in the type of the operands, or the unsigned or float type that goes with them.
+fn literal_weight(w: Expr, ty: ScalarType, at: Location) -> Expr {
+    match w.ty() {
+        Some(wty) if is_literal(w) => match (ty.is_float(), wty.is_float()) {
+            (true, _) => as_type(w, ty, at),
+            (false, true) => as_type(w, F32, at),
+            (false, false) => as_type(w, ScalarType::unsigned(ty.bits()), at),
+        },
+        _ => w,
     }
 }
 
@@ -58,8 +72,8 @@ fn by_whole_weight(a: Expr, b: Expr, w: Expr, ty: ScalarType, wty: ScalarType, a
     select_at(up, binary(BinOp::Add, a, step, at), binary(BinOp::Sub, a, step, at), at)
 }
 
-/// `a + floor((b - a) * w + 1/2)`. The product of 17 and 24 bits is exact in f64; so is the sum where it is 1/4 or more
-/// away from 1/2, and elsewhere its floor is 0 however it is rounded.
+/// `a + floor((b - a) * w + 1/2)`. The product of 17 and 24 bits is exact in f64. So is the sum where the product is 1/4 or
+/// more away from 0; elsewhere the sum lies between 1/4 and 3/4, so its floor is 0 however it was rounded.
 fn by_float_in_f64(a: Expr, b: Expr, w: Expr, ty: ScalarType, at: Location) -> Expr {
     let w = cast(clamped(w, at), F64, at);
     let distance = cast(binary(BinOp::Sub, cast(b, I32, at), cast(a, I32, at), at), F64, at);
@@ -78,7 +92,7 @@ fn by_float_bits(a: Expr, b: Expr, w: Expr, ty: ScalarType, at: Location) -> Exp
     let fraction = binary(BinOp::BitAnd, bits, number((1 << 23) - 1), at);
     // Subnormal weights are below 2^-126: they move nothing, like all below 2^-34, so their fraction may be anything.
     let mantissa = binary(BinOp::BitOr, fraction, number(1 << 23), at);
-    // w = m * 2^(exponent - 150); the shift is 23 or more, as w <= 1. A product of 57 bits shifted by 60 is no more than a half.
+    // w = m * 2^(exponent - 150); the shift is 23 or more, as w <= 1. A product of 57 bits is less than half of 2^60.
     let shift = binary(BinOp::Min, binary(BinOp::Sub, number(150), exponent, at), number(60), at);
     let distance = binary(BinOp::Sub, cast(b, I64, at), cast(a, I64, at), at);
     let product = binary(BinOp::Mul, distance, mantissa, at);

@@ -83,8 +83,16 @@ pub(crate) fn as_type(e: Expr, ty: ScalarType, at: Location) -> Expr {
     }
 }
 
-/// Two operands in one type: that of the other for a literal, else the promoted one.
+/// Two operands in one type.
 fn matched(operator: &'static str, a: Expr, b: Expr, at: Location) -> Result<(Expr, Expr, ScalarType), Expr> {
+    let ty = common(operator, a, b, at)?;
+    let (a, b) = (as_type(a, ty, at), as_type(b, ty, at));
+    scalars([a, b], operator, at)?;
+    Ok((a, b, ty))
+}
+
+/// The common type of two operands: that of the other for a literal, else the promoted one.
+fn common(operator: &'static str, a: Expr, b: Expr, at: Location) -> Result<ScalarType, Expr> {
     let [ta, tb] = scalars([a, b], operator, at)?;
     let (literal_a, literal_b) = (literal(a).is_some(), literal(b).is_some());
     let common = match (literal_a, literal_b) {
@@ -93,13 +101,10 @@ fn matched(operator: &'static str, a: Expr, b: Expr, at: Location) -> Result<(Ex
         (false, true) => Some(ta),
         _ => promote(ta, tb),
     };
-    let Some(ty) = common else {
+    common.ok_or_else(|| {
         let other = if ta == ScalarType::Bool { tb } else { ta };
-        return Err(arena::poison(AlgorithmErrorKind::BoolMix { operator, other }, at));
-    };
-    let (a, b) = (as_type(a, ty, at), as_type(b, ty, at));
-    scalars([a, b], operator, at)?;
-    Ok((a, b, ty))
+        arena::poison(AlgorithmErrorKind::BoolMix { operator, other }, at)
+    })
 }
 
 /// A two-operand node.
@@ -265,20 +270,23 @@ pub(super) fn math(f: MathFn, args: &[Expr], at: Location) -> Expr {
 
 fn math_or_poison(f: MathFn, args: &[Expr], at: Location) -> Result<Expr, Expr> {
     let operator = f.name();
-    let (args, ty) = match *args {
-        [a, b] => matched(operator, a, b, at).map(|(a, b, ty)| (vec![a, b], ty))?,
-        _ => (args.to_vec(), scalar(args[0], operator, at)?),
+    let ty = match *args {
+        [a, b] => common(operator, a, b, at)?,
+        _ => scalar(args[0], operator, at)?,
     };
     if ty == ScalarType::Bool {
         return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants: "numbers" }, at));
     }
     let float = if ty.is_float() { ty } else { ScalarType::F32 };
-    let args = args.into_iter().map(|a| as_type(a, float, at)).collect();
-    Ok(arena::add(Kind::Math(f, args), Ty::One(float), at))
+    let args: Vec<Expr> = args.iter().map(|&a| as_type(a, float, at)).collect();
+    match args.iter().any(|&a| is_poisoned(a)) {
+        true => Err(arena::poisoned(at, &args)),
+        false => Ok(arena::add(Kind::Math(f, args), Ty::One(float), at)),
+    }
 }
 
 /// A steady-state marker.
-pub(super) fn likely(a: Expr, at: Location) -> Expr {
+pub(crate) fn likely(a: Expr, at: Location) -> Expr {
     match scalar(a, "likely", at) {
         Ok(ty) => arena::add(Kind::Likely(as_type(a, ty, at)), Ty::One(ty), at),
         Err(poison) => poison,

@@ -10,7 +10,8 @@ pub use crate::arena::Expr;
 pub use functions::*;
 pub use lerp::lerp;
 pub(crate) use make::{
-    as_type, binary, check_coords, element, is_literal, scalar, scalars, select as select_at, tuple as tuple_at, unary,
+    as_type, binary, check_coords, element, is_literal, likely as likely_at, scalar, scalars, select as select_at,
+    tuple as tuple_at, unary,
 };
 
 use crate::arena::{self, Kind, Literal, Ty};

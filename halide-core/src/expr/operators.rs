@@ -5,7 +5,7 @@ use crate::error::Location;
 use crate::ops::{BinOp, UnOp};
 use crate::param::Param;
 use crate::rdom::RVar;
-use crate::value::{Element, Scalar};
+use crate::value::{Element, Scalar, bf16, f16};
 use crate::var::Var;
 use std::ops::*;
 
@@ -22,7 +22,7 @@ macro_rules! operators {
                 binary(BinOp::$op, self.expr(), right.expr(), Location::caller())
             }
         }
-        operators!(@literal $Trait $method $op; i8, i16, i32, i64, u8, u16, u32, u64, f32, f64);
+        operators!(@literal $Trait $method $op; bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64);
         impl<R: IntoExpr> $AssignTrait<R> for Expr {
             #[track_caller]
             fn $assign(&mut self, right: R) {

@@ -104,7 +104,7 @@ impl Freezer {
         func.types = values.iter().filter_map(|e| e.ty()).collect();
         let values: Vec<ExprId> = values.into_iter().map(|e| self.freeze(e, &scope)).collect();
         if distinct {
-            self.check_variables(&scope, func, &func.args.clone(), &values, None);
+            self.check_variables(&scope, &func.args, &values, None);
         }
         let args = self.own_coordinates(func);
         func.stages.push(StageDef { args, values, rdom: None, at: def.written.at });
@@ -166,8 +166,8 @@ impl Freezer {
         let mut roots: Vec<ExprId> = args.iter().chain(&values).copied().collect();
         let rdom = self.find_rdom(&scope, &roots);
         roots.extend(rdom.and_then(|r| self.data.rdoms[r].predicate));
-        let allowed: Vec<VarId> = scope.rename.values().copied().collect();
-        self.check_variables(&scope, func, &allowed, &roots, rdom);
+        let allowed: Vec<VarId> = func.args.iter().copied().filter(|v| scope.rename.values().any(|r| r == v)).collect();
+        self.check_variables(&scope, &allowed, &roots, rdom);
         self.check_self_reads(&scope, func, &args, &roots);
         func.stages.push(StageDef { args, values, rdom, at: def.written.at });
     }

@@ -25,7 +25,6 @@ impl Freezer {
     pub(super) fn check_variables(
         &mut self,
         scope: &Scope<'_>,
-        func: &FuncDef,
         allowed: &[VarId],
         roots: &[ExprId],
         rdom: Option<RDomId>,
@@ -51,7 +50,7 @@ impl Freezer {
             self.mistake(scope.written.at, kind);
         }
         if !free.is_empty() {
-            let args = func.args.iter().map(|&a| self.data.vars[a].clone()).collect();
+            let args = allowed.iter().map(|&a| self.data.vars[a].clone()).collect();
             self.mistake(scope.written.at, AlgorithmErrorKind::FreeVars { func: name(), vars: free, args });
         }
     }

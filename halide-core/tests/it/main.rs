@@ -1,7 +1,11 @@
 //! Tests of the algorithm language.
 
+mod arena;
+mod boundary;
 mod define;
+mod expressions;
 mod interp;
+mod lerp;
 mod local_laplacian;
 mod mistakes;
 mod print;

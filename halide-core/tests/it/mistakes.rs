@@ -225,7 +225,7 @@ fn first_definitions_have_distinct_variables_on_the_left() {
             mistakes.rs:+6:6: the first definition of `h` uses the reduction variable `r.x`
               hint: define it without, then add an update; or use `sum` and its like
             mistakes.rs:+7:6: a definition of `i` uses `y`, which is not on its left side
-              hint: the Func's variables are x
+              hint: on its left side: x
             mistakes.rs:+7:6: the first definition of `i` uses the reduction variable `r.x`
               hint: define it without, then add an update; or use `sum` and its like
         "#]]
@@ -253,7 +253,7 @@ fn nine_dimensions_are_too_many() {
             mistakes.rs:+3:6: `f` has 9 dimensions; at most 8 are possible
             mistakes.rs:+4:17: `input` has 9 dimensions; at most 8 are possible
             mistakes.rs:+6:6: a definition of `g` uses `v1`, `v2`, `v3`, `v4`, `v5`, `v6`, `v7`, `v8`, which are not on its left side
-              hint: the Func's variables are v0
+              hint: on its left side: v0
             mistakes.rs:+9:16: the domain `r` has 9 dimensions; 1 to 8 are possible
             mistakes.rs:+11:16: the domain `r` has 0 dimensions; 1 to 8 are possible
         "#]]
@@ -293,7 +293,7 @@ fn updates_keep_the_type_arity_and_order_of_the_func() {
             mistakes.rs:+10:6: an update of `f` for every `y` reads `f` elsewhere than at that `y`, so its order would matter
               hint: use an RDom for that dimension: it runs in order
             mistakes.rs:+11:6: a definition of `f` uses `y`, which is not on its left side
-              hint: the Func's variables are x, y
+              hint: on its left side: x
             mistakes.rs:+13:6: an update of `f` uses variables of two domains, `r` and `q`
               hint: make one RDom with all the dimensions
         "#]]

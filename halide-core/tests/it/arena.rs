@@ -1,0 +1,132 @@
+//! Memory: expressions are freed, and only those that nobody can miss.
+
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Param, Pipeline, RDom, Var, live_nodes, vars};
+
+/// Makes garbage until the arena has certainly been swept, several times over.
+fn churn() {
+    let x = vars!(x);
+    for i in 0..900_000 {
+        let _ = x + i;
+    }
+}
+
+fn on_its_own_thread(test: impl FnOnce() + Send) {
+    std::thread::scope(|s| s.spawn(test).join().unwrap());
+}
+
+#[test]
+fn pipelines_with_everything_built_for_ever_do_not_grow_the_arena() {
+    on_its_own_thread(|| {
+        let mut most = 0;
+        for i in 0..10_000 {
+            let input = ImageParam::new("input", U8, 2);
+            let gain = Param::<f32>::new("gain");
+            let (x, y) = vars!(x, y);
+            let r = RDom::new([(0, 3), (0, 3)]);
+            r.where_(r.x.ne(r.y));
+            let mut f = Func::new("f");
+            f[(x, y)] = halide_core::reduce::sum(input[(x + r.x, y + r.y)].cast(F32) * gain);
+            let mut hist = Func::new("hist");
+            hist[halide_core::boundary::repeat_edge(&input)[(r.x, r.y)]] += 1;
+            let mut g = Func::new("g");
+            g[(x, y)] = f[(x, y)] + hist[i % 256];
+            assert_eq!(Pipeline::new([&g]).unwrap().funcs.len(), 5);
+            // A Func that is read by itself, and one that is never frozen.
+            let mut lone = Func::new("lone");
+            lone[x] = x + 0;
+            lone[r.x] = lone[r.x - 1] + 1;
+            most = most.max(live_nodes());
+        }
+        assert!(most < 650_000, "{most} nodes alive");
+    });
+}
+
+#[test]
+fn what_funcs_and_domains_hold_survives() {
+    on_its_own_thread(|| {
+        let x = vars!(x);
+        let r = RDom::new([(1, Param::<i32>::new("n") + 2)]);
+        r.where_(r.x.gt(3));
+        let mut inner = Func::new("inner");
+        inner[x] = x * 3;
+        let mut f = Func::new("f");
+        f[x] = inner[x] + 1;
+        drop(inner);
+        let last = &mut Func::new("last");
+        last[x] = f[x] * 2;
+        churn();
+        f[x] += r.x;
+        churn();
+        let mut open = Func::new("open");
+        open[x] = f[x - 1] + 5;
+        churn();
+        let text = Pipeline::new([&open]).unwrap().to_string();
+        assert!(text.contains("inner(x) = x * 3\n"), "{text}");
+        assert!(text.contains("r.x from 1 for n + 2 where r.x > 3\n"), "{text}");
+        assert!(text.contains("open(x) = f(x - 1) + 5\n"), "{text}");
+    });
+}
+
+#[test]
+fn an_open_left_side_keeps_its_value() {
+    on_its_own_thread(|| {
+        let x = vars!(x);
+        let mut f = Func::new("f");
+        let value = x * 7;
+        f[x] = value;
+        // Nothing looks at `f` meanwhile, so only the Func's slot knows the value.
+        churn();
+        churn();
+        assert!(Pipeline::new([&f]).unwrap().to_string().contains("f(x) = x * 7\n"));
+    });
+}
+
+#[test]
+fn a_stale_expression_is_a_mistake_at_its_use() {
+    on_its_own_thread(|| {
+        let x = vars!(x);
+        let old = x * 7;
+        churn();
+        let mut f = Func::new("f");
+        let line = line!() + 1;
+        f[x] = old + 1;
+        let mut g = Func::new("g");
+        g[x] = old;
+        let errors = Pipeline::new([&f, &g]).unwrap_err();
+        let lines: Vec<u32> = errors.0.iter().map(|e| e.at.line).collect();
+        assert_eq!(lines, [line, line + 2], "{errors}");
+        assert!(errors.to_string().contains("was made so long ago"), "{errors}");
+    });
+}
+
+#[test]
+fn names_are_kept_once_and_variables_never_go_stale() {
+    on_its_own_thread(|| {
+        let x = Var::new("x");
+        churn();
+        assert_eq!((x.name().as_str(), Var::new("x") == x), ("x", true));
+        let mut f = Func::new("f");
+        f[x] = x + 1;
+        assert!(Pipeline::new([&f]).is_ok());
+    });
+}
+
+#[test]
+fn a_million_funcs_without_definitions_cost_nothing() {
+    on_its_own_thread(|| {
+        let before = live_nodes();
+        for _ in 0..1_000_000 {
+            Func::new("f");
+        }
+        assert_eq!(live_nodes(), before);
+    });
+}
+
+#[test]
+fn a_pipeline_may_go_to_other_threads_and_mistakes_too() {
+    fn sendable<T: Send + Sync + 'static>() {}
+    sendable::<Pipeline>();
+    sendable::<halide_core::error::AlgorithmErrors>();
+}
