@@ -12,7 +12,7 @@ use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;
 
 /// How many sums are taken apart to decide a comparison while simplifying.
-const FUEL: u32 = 80;
+const FUEL: u32 = 32;
 
 /// `a op b`, simplified.
 pub(super) fn compare(op: BinOp, a: &Form, b: &Form, facts: &Facts) -> Option<Expr> {

@@ -14,9 +14,9 @@ use halide_core::ops::BinOp;
 use std::cmp::Ordering;
 
 /// Comparing all pairs of operands stops being cheap beyond this many; more are only joined where they are equal.
-const MOST_COMPARED: usize = 12;
+const MOST_COMPARED: usize = 6;
 /// How many sums are taken apart to compare two operands.
-const FUEL: u32 = 40;
+const FUEL: u32 = 16;
 
 /// The smallest (`op` is `Min`) or largest (`Max`) of `operands`.
 pub(super) fn extreme(op: BinOp, operands: Vec<Form>, facts: &Facts) -> Option<Form> {
