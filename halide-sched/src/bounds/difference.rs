@@ -1,7 +1,7 @@
 //! How far two expressions can be apart.
 
 use crate::ir::{Expr, Sym, build};
-use crate::simplify::{Facts, Linear, correlated_range, simplify};
+use crate::simplify::{Facts, Linear, MUCH, correlated_range, simplify};
 
 /// Constant bounds, lower and upper, of `a - b` for scalar Index expressions; `None` where there is none.
 ///
@@ -17,5 +17,5 @@ pub fn constant_difference(
     let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
     let definition = |s| defs(s).or_else(|| facts.value_of(s).cloned());
     let single = |range: crate::simplify::Range| range.as_point().is_some();
-    correlated_range(&Linear::of(&difference), facts, &definition, single).ends()
+    correlated_range(&Linear::of(&difference), facts, &definition, single, MUCH).ends()
 }

@@ -6,7 +6,7 @@ use crate::ir::build::{self, as_int, int};
 use crate::ir::visit::{any_node, for_each_child, for_each_node, substitute};
 use crate::ir::{Elem, Expr, ExprKind, Sym};
 use crate::simplify::walk::nodes;
-use crate::simplify::{Facts, Linear, Range, correlated_range, simplify};
+use crate::simplify::{Facts, Linear, MUCH, Range, correlated_range, simplify};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use std::collections::HashMap;
@@ -215,7 +215,7 @@ impl Search<'_> {
             let (c, f): (Vec<_>, Vec<_>) = sum.terms.iter().cloned().partition(is_varying);
             (Linear { terms: c, constant: 0 }, Linear { terms: f, constant: sum.constant })
         };
-        let constant = correlated_range(&changing, self.facts, &|_| None, |r| r.as_point().is_some());
+        let constant = correlated_range(&changing, self.facts, &|_| None, |r| r.as_point().is_some(), MUCH);
         if constant.is_bounded() && !self.ranges_are_constant(&changing) {
             return Some(add(&Interval::point(fixed.to_expr()), &Interval::of_range(constant), 1, self.facts));
         }

@@ -4,7 +4,7 @@ use crate::ir::build::{self, as_int};
 use crate::ir::visit::substitute;
 use crate::ir::{Expr, ExprKind, Sym};
 use crate::simplify::walk::nodes;
-use crate::simplify::{Facts, Linear, correlated_range, simplify};
+use crate::simplify::{Facts, Linear, MUCH, correlated_range, simplify};
 use halide_core::ops::{BinOp, UnOp};
 use std::collections::HashMap;
 
@@ -138,7 +138,7 @@ impl Search<'_> {
             return Monotone::Unknown;
         }
         let clear = |r: crate::simplify::Range| r.at_least(0) || r.at_most(0);
-        let range = correlated_range(&Linear::of(&step), self.facts, &|_| None, clear);
+        let range = correlated_range(&Linear::of(&step), self.facts, &|_| None, clear, MUCH);
         match (range.at_least(0), range.at_most(0)) {
             (true, true) => Monotone::Constant,
             (true, _) => Monotone::Increasing,

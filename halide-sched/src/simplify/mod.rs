@@ -30,7 +30,7 @@ pub use prove::prove;
 pub use range::{Congruence, Range};
 pub use stmt::simplify_stmt;
 
-pub(crate) use prove::correlated_range;
+pub(crate) use prove::{MUCH, correlated_range};
 
 #[cfg(test)]
 mod stmt_tests;

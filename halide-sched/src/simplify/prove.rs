@@ -9,10 +9,19 @@ use crate::ir::visit::substitute;
 use crate::ir::{Expr, ExprKind, Sym, build};
 use halide_core::ops::{BinOp, UnOp};
 
-/// How many sums are taken apart for one comparison.
-const FUEL: u32 = 150;
-/// How deep definitions are followed.
-const ROUNDS: u32 = 6;
+/// How much a search may cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort {
+    /// How many sums may be taken apart.
+    pub(crate) fuel: u32,
+    /// How many times definitions may be put in place.
+    pub(crate) rounds: u32,
+}
+
+/// For conditions on the way, of which there are many.
+pub(crate) const LITTLE: Effort = Effort { fuel: 150, rounds: 6 };
+/// For bounds that decide how storage is laid out, of which there are few.
+pub(crate) const MUCH: Effort = Effort { fuel: 4000, rounds: 600 };
 
 /// Whether the scalar condition `cond` holds under `facts`; `false` where that is not known.
 pub fn prove(cond: &Expr, facts: &Facts) -> bool {
@@ -51,7 +60,7 @@ fn decide_difference(op: BinOp, difference: &Linear, goal: bool, facts: &Facts) 
         (BinOp::Ne, true) | (BinOp::Eq, false) => range.at_least(1) || range.at_most(-1),
         _ => false,
     };
-    decided(correlated_range(difference, facts, &|s| facts.value_of(s).cloned(), decided))
+    decided(correlated_range(difference, facts, &|s| facts.value_of(s).cloned(), decided, LITTLE))
 }
 
 /// The range of `sum`, where symbols are replaced by their definitions, again and again, until none is left, the range
@@ -61,11 +70,12 @@ pub(crate) fn correlated_range(
     facts: &Facts,
     definitions: &dyn Fn(Sym) -> Option<Expr>,
     enough: impl Fn(Range) -> bool,
+    effort: Effort,
 ) -> Range {
     let mut sum = sum.clone();
     let mut range = Range::ALL;
-    let mut fuel = FUEL;
-    for _ in 0..ROUNDS {
+    let mut fuel = effort.fuel;
+    for _ in 0..effort.rounds {
         let mut bounder = Bounder::new(facts, fuel);
         range = bounder.range(&sum).intersect(range);
         fuel = bounder.fuel_left();
