@@ -13,18 +13,24 @@ use crate::ir::{BufferInfo, Expr, Program, Stmt, build};
 use crate::simplify::Facts;
 use halide_core::ids::FuncId;
 
-/// A realization of at most this many bytes gets constant extents.
+/// A realization of at most this many bytes gets constant extents, if the bounds are close.
 const SMALL_BYTES: i64 = 128 << 10;
+/// And one of at most this many if they are not.
+const TINY_BYTES: i64 = 8 << 10;
 
 /// Bounds the sizes of realizations and allocations by constants. `facts` holds what is known of arguments.
 pub fn bound_small_allocations(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
-    walk::map_body(program, |body, program| statement(&mut Bound { program, facts: facts.clone(), trace }, body))
+    walk::map_body(program, |body, program| {
+        statement(&mut Bound { program, facts: facts.clone(), trace, in_loop: false }, body)
+    })
 }
 
 struct Bound<'p> {
     program: &'p Program,
     facts: Facts,
     trace: &'p mut LoweringTrace,
+    /// Outside of all loops, sizes are those of whole images, and looking for bounds would be in vain.
+    in_loop: bool,
 }
 
 fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
@@ -34,39 +40,53 @@ fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
             Stmt::Realize { func, bounds, body: Box::new(statement(cx, *body)) }
         }
         Stmt::Alloc { buf, count, constant, body } => {
-            let bound = most(cx, &count).map(|n| n.max(0) as u64);
+            let bound = bounds_of(cx, &count).1.map(|n| n.max(0) as u64);
             let constant = constant.into_iter().chain(bound).min();
             Stmt::Alloc { buf, count, constant, body: Box::new(statement(cx, *body)) }
+        }
+        Stmt::For(_) if !cx.in_loop => {
+            cx.in_loop = true;
+            let made = statement(cx, s);
+            cx.in_loop = false;
+            made
         }
         other => walk::map_stmt_under(other, cx, |cx| &mut cx.facts, |_, e| e.clone(), statement),
     }
 }
 
-/// The largest value of an Index expression.
-fn most(cx: &Bound<'_>, e: &Expr) -> Option<i64> {
-    build::as_int(e).or_else(|| constant_difference(e, &build::int(0), &cx.facts, &|_| None).1)
-}
-
-/// The smallest value of an Index expression.
-fn least(cx: &Bound<'_>, e: &Expr) -> Option<i64> {
-    build::as_int(e).or_else(|| constant_difference(e, &build::int(0), &cx.facts, &|_| None).0)
+/// Constant bounds of an Index expression.
+fn bounds_of(cx: &Bound<'_>, e: &Expr) -> (Option<i64>, Option<i64>) {
+    match (build::as_int(e), cx.in_loop) {
+        (Some(n), _) => (Some(n), Some(n)),
+        (None, false) => cx.facts.range(e),
+        (None, true) => constant_difference(e, &build::int(0), &cx.facts, &|_| None),
+    }
 }
 
 fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> Vec<(Expr, Expr)> {
     let buffers = &cx.program.func_buffers[func];
     let info: &BufferInfo = &cx.program.buffers[buffers[0]];
     let bytes = buffers.iter().map(|b| cx.program.buffers[*b].elem.bytes() as i64).max().unwrap_or(1);
-    let known: Vec<Option<i64>> =
-        (0..info.dims).map(|d| info.fold[d].or_else(|| most(cx, &bounds[d].1)).map(|n| n.max(0))).collect();
-    let total = known.iter().try_fold(bytes, |product, n| product.checked_mul((*n)?));
-    let all = total.is_some_and(|n| n <= SMALL_BYTES);
+    // Of each dimension: the largest extent, whether it is always that, and whether it is never less than half of it.
+    let known: Vec<Option<(i64, bool, bool)>> = (0..info.dims)
+        .map(|d| match info.fold[d] {
+            Some(factor) => Some((factor, true, true)),
+            None => {
+                let (least, most) = bounds_of(cx, &bounds[d].1);
+                most.map(|most| (most.max(0), least == Some(most), least.is_some_and(|least| least >= most / 2)))
+            }
+        })
+        .collect();
+    let total = known.iter().try_fold(bytes, |product, k| product.checked_mul((*k)?.0));
+    let close = known.iter().all(|k| k.is_some_and(|(.., close)| close));
+    let all = total.is_some_and(|n| n <= if close { SMALL_BYTES } else { TINY_BYTES });
     let mut fixed = Vec::new();
     let made = bounds
         .into_iter()
         .enumerate()
         .map(|(d, (min, extent))| match known[d] {
             // A large one does not grow: only what is constant whatever the arguments is written as a constant.
-            Some(n) if info.fold[d].is_none() && (all || least(cx, &extent) == Some(n)) => {
+            Some((n, exact, _)) if info.fold[d].is_none() && (all || exact) => {
                 if build::as_int(&extent).is_none() {
                     fixed.push(format!("{n} in dimension {d}"));
                 }

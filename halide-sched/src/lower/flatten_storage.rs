@@ -15,6 +15,7 @@ use super::walk;
 use crate::ir::visit::{self, Memo};
 use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, Program, Stage, Stmt, Sym, build};
 use halide_core::ids::FuncId;
+use halide_core::types::ScalarType;
 use std::collections::{HashMap, HashSet};
 
 /// Rows are padded to this many bytes.
@@ -131,20 +132,20 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
     }
     let mut strides = Vec::new();
     let mut step = build::int(1);
-    let mut room = build::int(MOST_BYTES / info.elem.bytes() as i64);
-    let mut fits = build::boolean(true);
+    let limit = MOST_BYTES / info.elem.bytes() as i64;
+    let float = |e: Expr| build::cast_data(ScalarType::F64, e);
+    let mut size = float(build::int(1));
     let mut most = 1i64;
     for (place, &d) in info.order.iter().enumerate() {
         dims[d].1 = name(d, DimField::Stride, step, &mut strides);
         let extent = info.fold[d].map_or(extents[d].clone(), build::int);
         let padded = pad(&info, d, place == 0 && info.dims > 1, extent);
         most = most.saturating_mul(build::as_int(&padded).unwrap_or(MOST_EXTENT).max(1));
-        if most > MOST_BYTES / info.elem.bytes() as i64 {
-            fits = build::and(fits, build::le(padded.clone(), room.clone()));
-        }
-        room = build::div(room, build::max(padded.clone(), build::int(1)));
+        size = build::mul(size, float(padded.clone()));
         step = build::mul(dims[d].1.clone(), padded);
     }
+    // In floats, the product cannot overflow.
+    let fits = if most <= limit { build::boolean(true) } else { build::le(size, float(build::int(limit))) };
     cx.places.insert(buf, dims);
     Layout { buf, bounds: named_bounds, strides, count: step, fits }
 }
