@@ -55,7 +55,7 @@ fn expressions_become_conditions() {
         assert_eq!(Condition::from(e).to_string(), text);
     }
     let Condition::Invalid(message) = Condition::from(x.expr().gt(3)) else { panic!("x is no parameter") };
-    expect_test::expect!["`x` is used in a definition of `condition` but is not on its left side"].assert_eq(&message);
+    expect_test::expect!["a definition of `condition` uses `x`, which is not on its left side"].assert_eq(&message);
     let mut deep = p.gt(0);
     for _ in 0..1000 {
         deep &= p.gt(1);
