@@ -3,13 +3,13 @@
 use super::monotone::{Monotone, monotone_under};
 use super::solve::solve_outer;
 use crate::ir::build::{self, as_int, int};
+use crate::ir::hash::Map;
 use crate::ir::visit::{any_node, for_each_child, for_each_node, substitute};
 use crate::ir::{Elem, Expr, ExprKind, Sym};
 use crate::simplify::walk::nodes;
 use crate::simplify::{Facts, Linear, MUCH, Range, correlated_range, simplify};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
-use std::collections::HashMap;
 
 /// All values from `min` to `max`, both inclusive; `None` is unbounded. Ends are scalar Index expressions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -88,7 +88,7 @@ pub fn interval_with_values(
     values: &dyn Fn(&Expr) -> Option<Interval>,
     facts: &Facts,
 ) -> Interval {
-    let mut search = Search { env, values, facts, depth: 0, moves: MOST_MOVES, found: HashMap::new() };
+    let mut search = Search { env, values, facts, depth: 0, moves: MOST_MOVES, found: Map::default() };
     search.interval(&simplify(e, facts))
 }
 
@@ -101,7 +101,7 @@ struct Search<'a> {
     /// How many more times a sum may be moved into a choice.
     moves: u32,
     /// By the address of the node, which the entry keeps alive.
-    found: HashMap<usize, Found>,
+    found: Map<usize, Found>,
 }
 
 /// What was found out about a node.
@@ -424,7 +424,7 @@ impl Search<'_> {
         };
         let (depth, moves) = (self.depth + 1, self.moves);
         let mut inner =
-            Search { env: &env, values: self.values, facts: self.facts, depth, moves, found: HashMap::new() };
+            Search { env: &env, values: self.values, facts: self.facts, depth, moves, found: Map::default() };
         let inside = inner.interval(arm);
         // Where the condition leaves nothing, the arm is not taken and any interval will do; the wider one is safe.
         let outside = self.of(arm);

@@ -1,12 +1,12 @@
 //! Whether an expression grows or falls with a symbol.
 
 use crate::ir::build::{self, as_int};
+use crate::ir::hash::Map;
 use crate::ir::visit::substitute;
 use crate::ir::{Expr, ExprKind, Sym};
 use crate::simplify::walk::nodes;
 use crate::simplify::{Facts, Linear, MUCH, correlated_range, simplify};
 use halide_core::ops::{BinOp, UnOp};
-use std::collections::HashMap;
 
 /// How an expression changes as a symbol grows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -57,7 +57,7 @@ pub fn monotone(e: &Expr, var: Sym, defs: &dyn Fn(Sym) -> Option<Expr>) -> Monot
 
 /// As [`monotone`], where `facts` tell the signs of factors and divisors.
 pub fn monotone_under(e: &Expr, var: Sym, facts: &Facts, defs: &dyn Fn(Sym) -> Option<Expr>) -> Monotone {
-    Search { var, facts, defs, found: HashMap::new() }.direction(&simplify(e, facts))
+    Search { var, facts, defs, found: Map::default() }.direction(&simplify(e, facts))
 }
 
 struct Search<'a> {
@@ -65,7 +65,7 @@ struct Search<'a> {
     facts: &'a Facts,
     defs: &'a dyn Fn(Sym) -> Option<Expr>,
     /// By the address of the node, which the entry keeps alive.
-    found: HashMap<usize, (Expr, Monotone)>,
+    found: Map<usize, (Expr, Monotone)>,
 }
 
 impl Search<'_> {

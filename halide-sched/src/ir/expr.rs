@@ -183,8 +183,7 @@ impl Expr {
 
 impl PartialEq for Expr {
     fn eq(&self, other: &Expr) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-            || (self.0.hash == other.0.hash && self.0.ty == other.0.ty && self.0.kind == other.0.kind)
+        super::same::same(self, other)
     }
 }
 impl Eq for Expr {}
@@ -192,6 +191,43 @@ impl Eq for Expr {}
 impl Hash for Expr {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.0.hash);
+    }
+}
+
+impl Drop for Node {
+    /// Expressions grow as deep as a pipeline is long, so what dies with this node dies without recursion.
+    fn drop(&mut self) {
+        let mut dying = Vec::new();
+        orphans(&mut self.kind, &mut dying);
+        while let Some(mut kind) = dying.pop() {
+            orphans(&mut kind, &mut dying);
+        }
+    }
+}
+
+/// Takes the kinds of those children of `kind` that nothing else holds and that have children themselves.
+fn orphans(kind: &mut ExprKind, dying: &mut Vec<ExprKind>) {
+    use ExprKind::*;
+    let mut take = |e: &mut Expr| {
+        if let Some(node) = Arc::get_mut(&mut e.0)
+            && !matches!(node.kind, Const(_) | Int(_) | Sym(_) | Param(_))
+        {
+            dying.push(std::mem::replace(&mut node.kind, Int(0)));
+        }
+    };
+    match kind {
+        Const(_) | Int(_) | Sym(_) | Param(_) => {}
+        Unary(_, a) | Cast(a) | SaturatingCast(a) | Reinterpret(a) | Likely(a) | Broadcast(a) => take(a),
+        Binary(_, a, b) | Ramp { base: a, stride: b } => {
+            take(a);
+            take(b);
+        }
+        Select(c, a, b) => [c, a, b].into_iter().for_each(take),
+        Math(_, args) | Intrinsic(_, args) | Read { args, .. } | Shuffle(args, _) => args.iter_mut().for_each(take),
+        Load { index, mask, .. } => {
+            take(index);
+            mask.iter_mut().for_each(take);
+        }
     }
 }
 

@@ -8,9 +8,11 @@ pub mod build;
 pub mod eval;
 mod expr;
 mod fault;
+pub mod hash;
 pub mod intrinsic;
 pub mod parse;
 pub mod print;
+mod same;
 #[cfg(test)]
 pub(crate) mod samples;
 mod stmt;

@@ -4,7 +4,7 @@
 use super::expr::{Expr, ExprKind};
 use super::stmt::{For, Stmt};
 use super::{Sym, build};
-use std::collections::HashMap;
+use crate::ir::hash::{Map, Set};
 
 /// Calls `f` on every direct child expression, in evaluation order.
 pub fn for_each_child<'e>(e: &'e Expr, mut f: impl FnMut(&'e Expr)) {
@@ -64,7 +64,7 @@ pub fn map_children(e: &Expr, mut f: impl FnMut(&Expr) -> Expr) -> Expr {
 /// A memo table for rewriting a DAG: each shared node is rewritten once.
 #[derive(Default)]
 pub struct Memo {
-    done: HashMap<Expr, Expr>,
+    done: Map<Expr, Expr>,
 }
 
 impl Memo {
@@ -103,20 +103,16 @@ pub fn substitute_with(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>, memo: &mu
 
 /// Calls `f` once on every distinct node of the DAG, children before parents.
 pub fn for_each_node(e: &Expr, f: &mut impl FnMut(&Expr)) {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = Set::default();
     walk(e, &mut |n, _| seen.insert(n.id()), &mut |n, _| f(n), &mut ());
 }
 
 /// The value of every node of `e` that `table` does not have yet, from those of its children; the result is that of `e`.
 /// The third argument of `make` looks up children.
-pub fn fold<T: Clone>(
-    e: &Expr,
-    table: &mut HashMap<Expr, T>,
-    make: &mut impl FnMut(&Expr, &dyn Fn(&Expr) -> T) -> T,
-) -> T {
+pub fn fold<T: Clone>(e: &Expr, table: &mut Map<Expr, T>, make: &mut impl FnMut(&Expr, &dyn Fn(&Expr) -> T) -> T) -> T {
     walk(
         e,
-        &mut |n, table: &mut HashMap<Expr, T>| !table.contains_key(n),
+        &mut |n, table: &mut Map<Expr, T>| !table.contains_key(n),
         &mut |n, table| {
             let made = make(n, &|c| table[c].clone());
             table.insert(n.clone(), made);

@@ -2,9 +2,9 @@
 //! meaning one thing in the whole program.
 
 use super::walk;
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit;
 use crate::ir::{Expr, For, LoopId, Program, Stmt, Sym, build};
-use std::collections::{HashMap, HashSet};
 
 /// A fresh symbol for a value.
 pub(crate) fn fresh_temp(program: &mut Program) -> Sym {
@@ -27,14 +27,14 @@ pub(crate) fn fresh_copy(s: &Stmt, given: &[(Sym, Expr)], program: &mut Program)
 
 /// `s` with fresh names where a symbol or loop would be bound for the second time.
 pub(crate) fn rename_repeated(s: Stmt, program: &mut Program) -> Stmt {
-    statement(&mut Copy { map: HashMap::new(), taken: Some(HashSet::new()), program }, s)
+    statement(&mut Copy { map: Map::default(), taken: Some(Set::default()), program }, s)
 }
 
 struct Copy<'p> {
     /// What symbols become; those that are not listed stay.
-    map: HashMap<Sym, Expr>,
+    map: Map<Sym, Expr>,
     /// Symbols that are bound already; the first binding of each keeps its name. `None`: all get fresh names.
-    taken: Option<HashSet<Sym>>,
+    taken: Option<Set<Sym>>,
     program: &'p mut Program,
 }
 

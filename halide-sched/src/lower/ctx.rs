@@ -3,13 +3,14 @@
 
 use super::LowerOptions;
 use super::translate::{Env, Translator};
+use crate::ir::hash::Set;
 use crate::ir::{
     BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Stage, Sym, build, visit,
 };
 use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
 use halide_core::ids::{FuncId, IdVec, ImageId};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// A definition in loop IR over placeholders: what one point of it computes.
 pub(crate) struct Template {
@@ -276,7 +277,7 @@ fn template(
 
 fn collect_reads<'e>(sources: &IdVec<BufId, Source>, roots: impl Iterator<Item = &'e Expr>) -> Vec<ReadSite> {
     let mut reads = Vec::new();
-    let (mut seen, mut distinct) = (HashSet::new(), HashSet::new());
+    let (mut seen, mut distinct) = (Set::default(), Set::default());
     for root in roots {
         walk_once(root, &mut seen, &mut |e| {
             if let ExprKind::Read { buf, args } = e.kind()
@@ -289,7 +290,7 @@ fn collect_reads<'e>(sources: &IdVec<BufId, Source>, roots: impl Iterator<Item =
     reads
 }
 
-fn walk_once(e: &Expr, seen: &mut HashSet<usize>, f: &mut impl FnMut(&Expr)) {
+fn walk_once(e: &Expr, seen: &mut Set<usize>, f: &mut impl FnMut(&Expr)) {
     if seen.insert(e.id()) {
         visit::for_each_child(e, |c| walk_once(c, seen, f));
         f(e);

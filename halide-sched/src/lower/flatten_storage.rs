@@ -12,11 +12,11 @@
 
 use super::copy::fresh_temp;
 use super::walk;
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo};
 use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, Program, Stage, Stmt, Sym, build};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;
-use std::collections::{HashMap, HashSet};
 
 /// Rows are padded to this many bytes.
 const LINE: i64 = 64;
@@ -30,7 +30,7 @@ const MOST_EXTENT: i64 = 1 << 33;
 /// Replaces multi-dimensional storage and accesses by linear ones.
 pub fn flatten_storage(program: Program) -> Program {
     let mut program = walk::map_body(program, |body, program| {
-        statement(&mut Flatten { program, places: HashMap::new(), named: HashSet::new() }, body)
+        statement(&mut Flatten { program, places: Map::default(), named: Set::default() }, body)
     });
     program.stage = Stage::Flat;
     program
@@ -39,9 +39,9 @@ pub fn flatten_storage(program: Program) -> Program {
 struct Flatten<'p> {
     program: &'p mut Program,
     /// For the allocations around: minimum and stride of each dimension, a constant or a symbol.
-    places: HashMap<BufId, Vec<(Expr, Expr)>>,
+    places: Map<BufId, Vec<(Expr, Expr)>>,
     /// Buffers whose `Sym::Buffer` symbols are bound already.
-    named: HashSet<BufId>,
+    named: Set<BufId>,
 }
 
 fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {

@@ -13,15 +13,15 @@
 use super::copy::fresh_temp;
 use super::terms::{Sum, Term, sum_of};
 use super::walk;
+use crate::ir::hash::Map;
 use crate::ir::visit::{self, Memo};
 use crate::ir::{Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build};
 use halide_core::ops::{BinOp, UnOp};
-use std::collections::HashMap;
 
 /// Moves invariant values and conditions out of loops.
 pub fn hoist(program: Program) -> Program {
     walk::map_body(program, |body, program| {
-        let mut cx = Hoist { program, loops: Vec::new(), levels: HashMap::new(), aliases: HashMap::new() };
+        let mut cx = Hoist { program, loops: Vec::new(), levels: Map::default(), aliases: Map::default() };
         statement(&mut cx, body)
     })
 }
@@ -31,9 +31,9 @@ struct Hoist<'p> {
     /// The loops around, outermost first.
     loops: Vec<Enclosing>,
     /// In how many loops around its binding a symbol's value changes. Symbols from outside are 0.
-    levels: HashMap<Sym, usize>,
+    levels: Map<Sym, usize>,
     /// Names that turned out to be another name, or a constant.
-    aliases: HashMap<Sym, Expr>,
+    aliases: Map<Sym, Expr>,
 }
 
 /// A loop around the statement at hand.
@@ -44,7 +44,7 @@ struct Enclosing {
     /// What is bound in front of it.
     front: Vec<(Sym, Expr)>,
     /// The names of values in front of it.
-    named: HashMap<Expr, Sym>,
+    named: Map<Expr, Sym>,
 }
 
 impl Hoist<'_> {
@@ -57,10 +57,10 @@ impl Hoist<'_> {
     }
     /// In how many of the loops around `e` changes.
     fn level(&self, e: &Expr) -> usize {
-        let mut table = HashMap::new();
+        let mut table = Map::default();
         self.levels_of(e, &mut table)
     }
-    fn levels_of(&self, e: &Expr, table: &mut HashMap<Expr, usize>) -> usize {
+    fn levels_of(&self, e: &Expr, table: &mut Map<Expr, usize>) -> usize {
         visit::fold(e, table, &mut |n, of| {
             let mut level = match n.kind() {
                 ExprKind::Sym(s) => self.levels.get(s).copied().unwrap_or(0),
@@ -149,7 +149,7 @@ fn expression(cx: &mut Hoist<'_>, e: &Expr) -> Expr {
         return e;
     }
     let e = regroup(cx, &e);
-    let mut levels = HashMap::new();
+    let mut levels = Map::default();
     cx.levels_of(&e, &mut levels);
     let depth = cx.depth();
     let mut place = |e: Expr, own: usize, user: usize| {
@@ -165,7 +165,7 @@ fn expression(cx: &mut Hoist<'_>, e: &Expr) -> Expr {
 
 /// `e` with its Index sums ordered by level.
 fn regroup(cx: &Hoist<'_>, e: &Expr) -> Expr {
-    let mut levels = HashMap::new();
+    let mut levels = Map::default();
     let mut memo = Memo::new();
     let mut sorted = |e: Expr| if is_sum(&e) { by_level(cx, &e, &mut levels).unwrap_or(e) } else { e };
     // A sum in a sum is sorted with it.
@@ -183,7 +183,7 @@ fn is_sum(e: &Expr) -> bool {
         }
 }
 
-fn by_level(cx: &Hoist<'_>, e: &Expr, levels: &mut HashMap<Expr, usize>) -> Option<Expr> {
+fn by_level(cx: &Hoist<'_>, e: &Expr, levels: &mut Map<Expr, usize>) -> Option<Expr> {
     let sum = Sum::of(e)?;
     let mut level = |t: &Term| t.factors.iter().map(|f| cx.levels_of(f, levels)).max().unwrap_or(0);
     let mut terms: Vec<(usize, &Term)> = sum.terms().map(|t| (level(t), t)).collect();

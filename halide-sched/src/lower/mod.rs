@@ -34,7 +34,7 @@ pub(crate) mod walk;
 mod tests;
 
 pub use error::LowerError;
-pub use trace::{Decision, LoweringTrace, Outcome, PassTrace};
+pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
 
 use crate::ir::{LoopId, Program, Stage};
 use crate::plan::Plan;
@@ -55,6 +55,8 @@ pub struct LowerOptions {
     pub count: bool,
     /// Keep a copy of the program after every pass in the trace.
     pub keep_programs: bool,
+    /// Measure every pass by this clock.
+    pub clock: Option<Clock>,
 }
 
 /// A lowered program with the record of how it came about.
@@ -79,7 +81,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
         trace.begin(name);
         let before = std::mem::replace(&mut program, empty());
         program = f(before, &mut trace);
-        trace.finish(&program, None);
+        trace.finish(Some(&program));
         debug_verify(name, &program);
     };
     pass("uniquify", &mut |p, _| uniquify::uniquify(p));
@@ -138,27 +140,33 @@ fn debug_verify(pass: &str, program: &Program) {
 
 /// Lowers as far as `Stage::Bounded`: loops with every bound defined, multi-dimensional storage, checks in front.
 pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let mut trace = if options.keep_programs { LoweringTrace::with_programs() } else { LoweringTrace::new() };
+    let mut trace = LoweringTrace::recording(options.keep_programs, options.clock);
     let mut ctx = Ctx::new(plan, options);
     trace.begin("build_nests");
     let nest = build_nests::build_nests(&mut ctx);
+    trace.finish(None);
+    trace.begin("find_regions");
     let mut facts = facts::of_arguments(&ctx);
-    trace.begin("infer_bounds");
     let mut regions = infer_bounds::find_regions(&ctx, &mut facts)?;
+    trace.finish(None);
     trace.begin("slide_windows");
     slide_windows::slide_windows(&ctx, &mut regions, &facts, &mut trace);
+    trace.finish(None);
     trace.begin("fold_storage");
     let errors = fold_storage::fold_storage(&mut ctx, &regions, &facts, &mut trace);
     if !errors.is_empty() {
         return Err(errors);
     }
+    trace.finish(None);
     trace.begin("check_arguments");
     let checks = check_arguments::check_arguments(&mut ctx, &regions, &facts);
+    trace.finish(None);
+    trace.begin("infer_bounds");
     let body = infer_bounds::infer_bounds(&ctx, &regions, &facts, checks, nest);
     let partitions = build_nests::partitions(&ctx);
     let mut program = ctx.program;
     program.body = body;
     program.stage = Stage::Bounded;
-    trace.finish(&program, None);
+    trace.finish(Some(&program));
     Ok(Lowered { program, trace, partitions })
 }

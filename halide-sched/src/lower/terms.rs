@@ -1,9 +1,9 @@
 //! Scalar Index arithmetic as a sum of products, for passes that regroup it. Index arithmetic is exact, so any order of
 //! the same terms has the same value.
 
+use crate::ir::hash::Map;
 use crate::ir::{Expr, ExprKind, build};
 use halide_core::ops::{BinOp, UnOp};
-use std::collections::HashMap;
 
 /// A product with more terms than this is not multiplied out.
 const MOST_TERMS: usize = 12;
@@ -14,7 +14,7 @@ pub(crate) struct Sum {
     /// In the order in which the products first occurred; coefficients may have become 0.
     terms: Vec<Term>,
     /// Where each product is in `terms`: its atoms in the order of their hashes.
-    places: HashMap<Vec<Expr>, usize>,
+    places: Map<Vec<Expr>, usize>,
     /// What is added.
     pub(crate) constant: i64,
 }

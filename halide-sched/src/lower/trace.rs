@@ -12,6 +12,27 @@ pub struct LoweringTrace {
     pub passes: Vec<PassTrace>,
     /// Whether [`LoweringTrace::finish`] keeps a copy of the program.
     keep_programs: bool,
+    /// Reads the time that passes are measured with.
+    clock: Option<Clock>,
+    /// When the current pass began.
+    begun: Duration,
+}
+
+/// Reads a clock: the time since some moment. Lowering has none of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(pub fn() -> Duration);
+
+impl PartialEq for Clock {
+    fn eq(&self, other: &Clock) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+impl Eq for Clock {}
+
+impl std::hash::Hash for Clock {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.0 as usize).hash(state);
+    }
 }
 
 /// The record of one pass.
@@ -23,7 +44,7 @@ pub struct PassTrace {
     pub decisions: Vec<Decision>,
     /// The program after it, if snapshots were asked for.
     pub after: Option<Program>,
-    /// How long it took, if the caller measured it: lowering itself reads no clock.
+    /// How long it took, where the caller gave a clock.
     pub time: Option<Duration>,
 }
 
@@ -55,17 +76,19 @@ impl LoweringTrace {
     pub fn new() -> LoweringTrace {
         LoweringTrace::default()
     }
-    /// An empty record that also keeps the program after every pass.
-    pub fn with_programs() -> LoweringTrace {
-        LoweringTrace { keep_programs: true, ..LoweringTrace::default() }
+    /// An empty record that may also keep the program after every pass, and measure passes by `clock`.
+    pub fn recording(keep_programs: bool, clock: Option<Clock>) -> LoweringTrace {
+        LoweringTrace { keep_programs, clock, ..LoweringTrace::default() }
     }
     /// Opens the record of the pass `name`; decisions that follow are its.
     pub fn begin(&mut self, name: &'static str) {
         self.passes.push(PassTrace { name, decisions: Vec::new(), after: None, time: None });
+        self.begun = self.clock.map_or(Duration::ZERO, |c| c.0());
     }
-    /// Closes the record of the current pass.
-    pub fn finish(&mut self, program: &Program, time: Option<Duration>) {
-        let after = self.keep_programs.then(|| program.clone());
+    /// Closes the record of the current pass. A pass that leaves no whole program behind gives none.
+    pub fn finish(&mut self, program: Option<&Program>) {
+        let time = self.clock.map(|clock| clock.0().saturating_sub(self.begun));
+        let after = program.filter(|_| self.keep_programs).cloned();
         let pass = self.current();
         pass.after = after;
         pass.time = time;

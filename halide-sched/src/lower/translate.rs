@@ -3,13 +3,14 @@
 //! Calls of inlined Funcs are replaced by their definitions here. Results are shared (a DAG): an expression is
 //! translated once per environment, an inlined call once per distinct arguments.
 
+use crate::ir::hash::Map;
 use crate::ir::{BufId, DimField, Expr, Sym, build};
 use crate::plan::{Level, Plan};
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::pipeline::{IndexTable, Kind};
 use halide_core::types::ScalarType;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// What variables stand for.
 pub(crate) struct Env {
@@ -17,12 +18,12 @@ pub(crate) struct Env {
     vars: BTreeMap<VarId, Expr>,
     /// Scalar Index per dimension of the reduction domain in scope.
     rdom: Option<(RDomId, Vec<Expr>)>,
-    memo: HashMap<(ExprId, bool), Expr>,
+    memo: Map<(ExprId, bool), Expr>,
 }
 
 impl Env {
     pub(crate) fn new(vars: BTreeMap<VarId, Expr>, rdom: Option<(RDomId, Vec<Expr>)>) -> Env {
-        Env { vars, rdom, memo: HashMap::new() }
+        Env { vars, rdom, memo: Map::default() }
     }
 }
 
@@ -32,7 +33,7 @@ pub(crate) struct Translator<'a> {
     funcs: &'a IdVec<FuncId, Vec<BufId>>,
     images: &'a IdVec<ImageId, BufId>,
     index: IndexTable,
-    inlined: HashMap<(FuncId, u8, Vec<Expr>), Expr>,
+    inlined: Map<(FuncId, u8, Vec<Expr>), Expr>,
 }
 
 impl<'a> Translator<'a> {
@@ -41,7 +42,7 @@ impl<'a> Translator<'a> {
         funcs: &'a IdVec<FuncId, Vec<BufId>>,
         images: &'a IdVec<ImageId, BufId>,
     ) -> Translator<'a> {
-        Translator { plan, funcs, images, index: plan.pipeline.index_table(), inlined: HashMap::new() }
+        Translator { plan, funcs, images, index: plan.pipeline.index_table(), inlined: Map::default() }
     }
 
     /// `e` as data of its type.

@@ -8,12 +8,12 @@
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::bounds::{Interval, solve_outer};
+use crate::ir::hash::Map;
 use crate::ir::visit;
 use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use crate::lower::lanes;
 use crate::simplify::{Facts, simplify};
 use halide_core::ops::BinOp;
-use std::collections::HashMap;
 
 /// More guards than this side by side are not looked at.
 const MOST_GUARDS: usize = 16;
@@ -52,7 +52,7 @@ fn trimmed(cx: &mut Trim<'_>, l: For) -> Stmt {
 
 /// An interval of the variable of `l` outside of which the body does nothing.
 fn needed(cx: &mut Trim<'_>, l: &For) -> Option<Interval> {
-    let mut guards = Guards { conditions: Vec::new(), definitions: HashMap::new(), inner: vec![] };
+    let mut guards = Guards { conditions: Vec::new(), definitions: Map::default(), inner: vec![] };
     guards.collect(&l.body, None)?;
     let any = guards.conditions.into_iter().reduce(build::or)?;
     cx.facts.push_scope();
@@ -67,7 +67,7 @@ struct Guards {
     /// One of these holds wherever there is an effect; scalar.
     conditions: Vec<Expr>,
     /// What names inside the body mean outside.
-    definitions: HashMap<Sym, Expr>,
+    definitions: Map<Sym, Expr>,
     /// Variables of loops inside.
     inner: Vec<Sym>,
 }

@@ -2,7 +2,7 @@
 
 use super::known::Known;
 use crate::ir::Expr;
-use std::collections::{HashMap, HashSet};
+use crate::ir::hash::{Map, Set};
 
 /// The memory of one [`super::Facts`]. Results of outer scopes hold in inner ones, where new symbols are bound; where
 /// an inner scope learns more of old symbols, it starts afresh. What a scope found out is forgotten with it.
@@ -11,9 +11,9 @@ pub(super) struct Cache {
     simple: Table<Expr>,
     known: Table<Known>,
     /// For each node, which symbols may occur in it: a set of hash bits. Holds in every scope.
-    support: HashMap<usize, (Expr, u64)>,
+    support: Map<usize, (Expr, u64)>,
     /// One node for all equal ones that were made here, so that comparing and hashing them is cheap.
-    shared: HashSet<Expr>,
+    shared: Set<Expr>,
     scopes: Vec<Scope>,
     /// Counts insertions.
     clock: u64,
@@ -31,7 +31,7 @@ struct Scope {
 
 /// Results by the address of the node, which the entry keeps alive.
 struct Table<T> {
-    entries: HashMap<usize, Entry<T>>,
+    entries: Map<usize, Entry<T>>,
     /// The keys in the order of their insertion.
     log: Vec<usize>,
 }
@@ -44,7 +44,7 @@ struct Entry<T> {
 
 impl<T> Default for Table<T> {
     fn default() -> Table<T> {
-        Table { entries: HashMap::new(), log: Vec::new() }
+        Table { entries: Map::default(), log: Vec::new() }
     }
 }
 

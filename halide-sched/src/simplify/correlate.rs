@@ -13,9 +13,9 @@ use super::linear::{Linear, Term};
 use super::range::Range;
 use super::walk::postorder;
 use crate::ir::build::as_int;
+use crate::ir::hash::Map;
 use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
 /// The scale to which relaxing quotients may multiply a sum.
@@ -27,7 +27,7 @@ const ELIMINATIONS: u32 = 3;
 pub(crate) struct Bounder<'a> {
     facts: &'a Facts,
     /// Upper bounds of sums without their constants, and how many eliminations were allowed.
-    found: HashMap<(Vec<Term>, u32), Option<i128>>,
+    found: Map<(Vec<Term>, u32), Option<i128>>,
     fuel: u32,
 }
 
@@ -48,7 +48,7 @@ enum Step<'a> {
 impl<'a> Bounder<'a> {
     /// At most `fuel` sums are taken apart.
     pub(crate) fn new(facts: &'a Facts, fuel: u32) -> Bounder<'a> {
-        Bounder { facts, found: HashMap::new(), fuel }
+        Bounder { facts, found: Map::default(), fuel }
     }
     /// How many more sums may be taken apart.
     pub(crate) fn fuel_left(&self) -> u32 {

@@ -1,9 +1,9 @@
 //! Removing lets whose symbol nothing uses.
 
 use super::walk::nodes;
+use crate::ir::hash::Set;
 use crate::ir::visit::{for_each_expr, map_stmt};
 use crate::ir::{Expr, ExprKind, Stmt, Sym, build};
-use std::collections::HashSet;
 
 /// `s` without the bindings of symbols that are used nowhere in it, also not by other bindings that stay.
 pub fn drop_dead_lets(s: Stmt) -> Stmt {
@@ -13,9 +13,9 @@ pub fn drop_dead_lets(s: Stmt) -> Stmt {
 /// What is used in the part of the program that was seen; a scope is seen from its end.
 #[derive(Default)]
 struct Used {
-    symbols: HashSet<Sym>,
+    symbols: Set<Sym>,
     /// Addresses of expressions that were searched. They stay in the program, so no address comes twice.
-    searched: HashSet<usize>,
+    searched: Set<usize>,
 }
 
 impl Used {

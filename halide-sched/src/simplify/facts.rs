@@ -10,20 +10,20 @@ use super::known::{Known, default_of};
 use super::linear::{Form, Linear, Term};
 use super::range::{Congruence, Range, gcd};
 use crate::ir::build;
+use crate::ir::hash::Map;
 use crate::ir::{Expr, ExprKind, LoopId, Sym};
 use halide_core::ops::{BinOp, UnOp};
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// What is known at a place in a program. Cloning copies the facts and forgets the memory.
 #[derive(Default)]
 pub struct Facts {
-    atoms: HashMap<Expr, Known>,
-    sums: HashMap<Vec<Term>, Range>,
+    atoms: Map<Expr, Known>,
+    sums: Map<Vec<Term>, Range>,
     /// For each atom, the sums in which it occurs.
-    occurs: HashMap<Expr, Vec<Vec<Term>>>,
-    truths: HashMap<Expr, bool>,
-    values: HashMap<Sym, Expr>,
+    occurs: Map<Expr, Vec<Vec<Term>>>,
+    truths: Map<Expr, bool>,
+    values: Map<Sym, Expr>,
     undo: Vec<Undo>,
     scopes: Vec<usize>,
     pub(super) cache: RefCell<Cache>,
@@ -320,7 +320,7 @@ impl Clone for Facts {
     }
 }
 
-fn restore<K: std::hash::Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, old: Option<V>) {
+fn restore<K: std::hash::Hash + Eq, V>(map: &mut Map<K, V>, key: K, old: Option<V>) {
     match old {
         Some(v) => map.insert(key, v),
         None => map.remove(&key),

@@ -1,6 +1,7 @@
 //! Walking a DAG without recursion, since expressions grow as deep as a pipeline is long.
 
 use crate::ir::Expr;
+use crate::ir::hash::Set;
 use crate::ir::visit::for_each_child;
 
 /// Calls `visit` on every node below and at `root` for which `known` is false, children before parents; nodes below
@@ -30,7 +31,7 @@ pub(crate) fn postorder(root: &Expr, known: impl Fn(&Expr) -> bool, mut visit: i
 /// Every node below and at `root` for which `skip` is false, children before parents; what stands only below skipped
 /// nodes is left out.
 pub(crate) fn nodes(root: &Expr, skip: impl Fn(&Expr) -> bool) -> Vec<Expr> {
-    let seen = std::cell::RefCell::new(std::collections::HashSet::new());
+    let seen = std::cell::RefCell::new(Set::default());
     let mut list = Vec::new();
     postorder(
         root,

@@ -32,8 +32,9 @@ use super::build::as_int;
 use super::stmt::{For, ForKind, Stmt, Task};
 use super::sym::{BufId, FaultId, LoopId, Sym, TaskId};
 use super::{BufferRole, Elem, Expr, Program, Stage, Type, print};
+use crate::ir::hash::{Map, Set};
 use halide_core::ids::{FuncId, Id};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A rule that does not hold: always a bug of the pass that made the program.
@@ -83,14 +84,14 @@ struct Verifier<'a> {
     scopes: Vec<u32>,
     next_serial: u32,
     /// Where each symbol is bound (a position in `scopes`) and its type, innermost binding last.
-    bound: HashMap<Sym, Vec<(usize, Type)>>,
+    bound: Map<Sym, Vec<(usize, Type)>>,
     /// Where each internal buffer was made available.
-    available: HashMap<BufId, usize>,
+    available: Map<BufId, usize>,
     /// For each checked node: position and serial of the innermost scope that it depends on.
-    checked: HashMap<usize, (usize, u32)>,
+    checked: Map<usize, (usize, u32)>,
     /// Symbols that were bound somewhere, for the rule that each is bound once.
-    ever_bound: HashSet<Sym>,
-    loops: HashSet<LoopId>,
+    ever_bound: Set<Sym>,
+    loops: Set<LoopId>,
     /// Which tasks launch which.
     launches: BTreeMap<TaskId, Vec<TaskId>>,
 }
@@ -103,11 +104,11 @@ impl<'a> Verifier<'a> {
             place: Vec::new(),
             scopes: Vec::new(),
             next_serial: 0,
-            bound: HashMap::new(),
-            available: HashMap::new(),
-            checked: HashMap::new(),
-            ever_bound: HashSet::new(),
-            loops: HashSet::new(),
+            bound: Map::default(),
+            available: Map::default(),
+            checked: Map::default(),
+            ever_bound: Set::default(),
+            loops: Set::default(),
             launches: BTreeMap::new(),
         }
     }
@@ -422,7 +423,7 @@ impl<'a> Verifier<'a> {
     /// No task launches itself, directly or through others.
     fn launch_cycles(&mut self) {
         for start in self.program.tasks.ids() {
-            let mut reached = HashSet::new();
+            let mut reached = Set::default();
             let mut todo = self.launches.get(&start).cloned().unwrap_or_default();
             while let Some(task) = todo.pop() {
                 if task == start {

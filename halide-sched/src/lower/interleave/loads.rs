@@ -1,17 +1,17 @@
 //! Strided loads as dense loads and shuffles.
 
 use super::MOST_STRIDE;
+use crate::ir::hash::Map;
 use crate::ir::visit::{self, Memo};
 use crate::ir::{BufId, Expr, ExprKind, Stmt, build};
 use crate::lower::lanes::{self, Shape};
 use crate::lower::terms::{Sum, sum_of};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
-use std::collections::HashMap;
 
 /// Which elements straight code reads with a stride. Loads that differ by a constant offset have one entry.
 pub(super) struct Reads {
-    spans: HashMap<Family, (i64, i64)>,
+    spans: Map<Family, (i64, i64)>,
 }
 
 /// Loads that differ by a constant offset: what is equal in all of them.
@@ -35,7 +35,7 @@ struct Strided {
 impl Reads {
     /// What the straight code of `s` reads.
     pub(super) fn of(s: &Stmt) -> Reads {
-        let mut reads = Reads { spans: HashMap::new() };
+        let mut reads = Reads { spans: Map::default() };
         reads.collect(s);
         reads
     }

@@ -1,11 +1,11 @@
 //! Strided stores that fill a stretch of memory as one dense store.
 
 use super::MOST_STRIDE;
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit;
 use crate::ir::{BufId, Expr, ExprKind, Stmt, Sym, build};
 use crate::lower::lanes::{self, Shape};
 use crate::lower::terms::{Sum, sum_of};
-use std::collections::{HashMap, HashSet};
 
 /// The statements of a block with groups of strided stores merged.
 pub(super) fn interleave(list: Vec<Stmt>) -> Stmt {
@@ -29,8 +29,8 @@ pub(super) fn interleave(list: Vec<Stmt>) -> Stmt {
 struct Run {
     bindings: Vec<(Sym, Expr)>,
     stores: Vec<Stmt>,
-    loaded: HashSet<BufId>,
-    stored: HashSet<BufId>,
+    loaded: Set<BufId>,
+    stored: Set<BufId>,
     /// The statements as they were, for a run in which nothing is merged.
     original: Vec<Stmt>,
 }
@@ -42,7 +42,7 @@ impl Run {
         if !uses.collect(&s) {
             return Some(s);
         }
-        let clash = |a: &HashSet<BufId>, b: &HashSet<BufId>| !a.is_disjoint(b);
+        let clash = |a: &Set<BufId>, b: &Set<BufId>| !a.is_disjoint(b);
         if clash(&uses.loaded, &uses.stored) || clash(&uses.loaded, &self.stored) || clash(&self.loaded, &uses.stored) {
             return Some(s);
         }
@@ -76,8 +76,8 @@ impl Run {
 /// The buffers that a statement uses.
 #[derive(Default)]
 struct Uses {
-    loaded: HashSet<BufId>,
-    stored: HashSet<BufId>,
+    loaded: Set<BufId>,
+    stored: Set<BufId>,
 }
 
 impl Uses {
@@ -135,7 +135,7 @@ struct Part {
 /// The strided stores by family, each in the order of memory; families that other stores may overlap are left out.
 fn families(stores: &[Option<Stmt>]) -> Vec<Vec<Part>> {
     let mut families: Vec<Vec<Part>> = Vec::new();
-    let mut places: HashMap<Family, usize> = HashMap::new();
+    let mut places: Map<Family, usize> = Map::default();
     for part in stores.iter().enumerate().filter_map(|(at, s)| strided(at, s.as_ref()?)) {
         let place = *places.entry(part.family.clone()).or_insert(families.len());
         if place == families.len() {

@@ -2,13 +2,13 @@
 
 use super::Wish;
 use crate::bounds::{Interval, Monotone, monotone_under, solve_for};
+use crate::ir::hash::Map;
 use crate::ir::visit::{self, Memo};
 use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use crate::lower::copy::fresh_temp;
 use crate::lower::lanes::{self, Shape};
 use crate::simplify::{Facts, simplify};
 use halide_core::ops::BinOp;
-use std::collections::HashMap;
 
 /// A loop's steady state.
 pub(super) struct Steady {
@@ -48,9 +48,9 @@ impl Steady {
             facts,
             heavy: false,
             inner: Vec::new(),
-            values: HashMap::new(),
-            definitions: HashMap::new(),
-            answers: HashMap::new(),
+            values: Map::default(),
+            definitions: Map::default(),
+            answers: Map::default(),
             first: Vec::new(),
             last: Vec::new(),
             invariants: Vec::new(),
@@ -102,10 +102,10 @@ struct Search<'a> {
     /// The loops inside that the search is in: variable, first and last value.
     inner: Vec<(Sym, Expr, Expr)>,
     /// Ramps that stand for symbols of the body.
-    values: HashMap<Sym, Expr>,
+    values: Map<Sym, Expr>,
     /// What symbols of the body mean in terms of those outside, the loop variables, and memory.
-    definitions: HashMap<Sym, Expr>,
-    answers: HashMap<Expr, Answer>,
+    definitions: Map<Sym, Expr>,
+    answers: Map<Expr, Answer>,
     first: Vec<Expr>,
     last: Vec<Expr>,
     invariants: Vec<Expr>,
@@ -204,13 +204,13 @@ impl Search<'_> {
     }
 
     fn rewritten(&mut self, e: &Expr, branch: bool) -> Expr {
-        let mut marks: HashMap<Expr, Marks> = HashMap::new();
+        let mut marks: Map<Expr, Marks> = Map::default();
         visit::fold(e, &mut marks, &mut |n, of| Marks::of(n, of));
         self.heavy = e.lanes() > 1 || branch;
         Memo::new().rewrite(e, |n, done| self.node(n, done, &marks))
     }
 
-    fn node(&mut self, n: &Expr, done: &dyn Fn(&Expr) -> Expr, marks: &HashMap<Expr, Marks>) -> Expr {
+    fn node(&mut self, n: &Expr, done: &dyn Fn(&Expr) -> Expr, marks: &Map<Expr, Marks>) -> Expr {
         match n.kind() {
             ExprKind::Sym(s) => self.values.get(s).cloned().unwrap_or_else(|| n.clone()),
             ExprKind::Likely(cond) if n.ty().is_bool() => {

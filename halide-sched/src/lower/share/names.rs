@@ -1,10 +1,10 @@
 //! Names for expressions that are used more than once.
 
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit;
 use crate::ir::{BufId, Expr, ExprKind, Program, Sym, build};
 use crate::lower::copy::fresh_temp;
 use halide_core::ops::BinOp;
-use std::collections::{HashMap, HashSet};
 
 /// How a node is used.
 struct Use {
@@ -19,11 +19,11 @@ struct Use {
 /// Gives names to nodes while statements are rewritten in order.
 pub(super) struct Names {
     /// Names that are there already, with their values.
-    given: HashMap<Sym, Expr>,
-    uses: HashMap<Expr, Use>,
+    given: Map<Sym, Expr>,
+    uses: Map<Expr, Use>,
     /// Rewritten nodes; those of one statement only, and the rest.
-    local: HashMap<Expr, Expr>,
-    global: HashMap<Expr, Expr>,
+    local: Map<Expr, Expr>,
+    global: Map<Expr, Expr>,
     /// Names for the statement at hand.
     pub(super) here: Vec<(Sym, Expr)>,
     /// Names in front of all statements.
@@ -31,12 +31,12 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(roots: &[(Expr, usize)], given: HashMap<Sym, Expr>, stored: &HashSet<BufId>) -> Names {
+    pub(super) fn new(roots: &[(Expr, usize)], given: Map<Sym, Expr>, stored: &Set<BufId>) -> Names {
         let mut names = Names {
             given,
-            uses: HashMap::new(),
-            local: HashMap::new(),
-            global: HashMap::new(),
+            uses: Map::default(),
+            local: Map::default(),
+            global: Map::default(),
             here: Vec::new(),
             front: Vec::new(),
         };
@@ -55,7 +55,7 @@ impl Names {
     /// The nodes below `e` (and itself) that `skip` does not hold for, operands first.
     fn postorder(&self, e: &Expr, skip: impl Fn(&Expr) -> bool) -> Vec<Expr> {
         let mut order = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = Set::default();
         let mut stack = vec![(e.clone(), false)];
         while let Some((e, ready)) = stack.pop() {
             if ready {
@@ -70,7 +70,7 @@ impl Names {
         order
     }
 
-    fn count(&mut self, roots: &[(Expr, usize)], stored: &HashSet<BufId>) {
+    fn count(&mut self, roots: &[(Expr, usize)], stored: &Set<BufId>) {
         let mut order: Vec<Expr> = Vec::new();
         for (root, at) in roots {
             let fresh = self.postorder(root, |e| self.uses.contains_key(e));

@@ -1,22 +1,22 @@
 //! Neighbouring stores and the names that they use.
 
 use super::names::Names;
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit;
 use crate::ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, build};
-use std::collections::{HashMap, HashSet};
 
 /// Stores and counts in order, with the names they use.
 #[derive(Default)]
 pub(super) struct Run {
     /// The names and their values.
-    names: HashMap<Sym, Expr>,
+    names: Map<Sym, Expr>,
     /// In the order in which they were bound.
     order: Vec<Sym>,
     /// Stores and counts.
     stores: Vec<Stmt>,
-    stored: HashSet<BufId>,
+    stored: Set<BufId>,
     /// What is read by statements of several stores: none of the run may write it.
-    fixed: HashSet<BufId>,
+    fixed: Set<BufId>,
 }
 
 impl Run {
@@ -26,7 +26,7 @@ impl Run {
         if !uses.collect(&s) {
             return Some(s);
         }
-        let clash = |a: &HashSet<BufId>, b: &HashSet<BufId>| !a.is_disjoint(b);
+        let clash = |a: &Set<BufId>, b: &Set<BufId>| !a.is_disjoint(b);
         let several = uses.leaves > 1;
         if several && (clash(&uses.loaded, &uses.stored) || clash(&uses.loaded, &self.stored))
             || clash(&self.fixed, &uses.stored)
@@ -74,9 +74,9 @@ impl Run {
 
     /// Lets names of equal values be one, and stand for each other where the value reads nothing that is written.
     fn join_names(&mut self) {
-        let mut known: HashMap<Expr, Sym> = HashMap::new();
-        let mut other: HashMap<Sym, Expr> = HashMap::new();
-        let mut loads = HashMap::new();
+        let mut known: Map<Expr, Sym> = Map::default();
+        let mut other: Map<Sym, Expr> = Map::default();
+        let mut loads = Map::default();
         for s in &self.order {
             let value = self.names.remove(s).expect("a name of the run");
             let value = visit::substitute(&value, &|s| other.get(&s).cloned());
@@ -102,7 +102,7 @@ impl Run {
 /// Bindings whose common subexpressions have names of their own.
 pub(super) fn share_bindings(program: &mut Program, bindings: Vec<(Sym, Expr)>) -> Vec<(Sym, Expr)> {
     let roots: Vec<(Expr, usize)> = bindings.iter().map(|(_, e)| (e.clone(), 0)).collect();
-    let mut names = Names::new(&roots, HashMap::new(), &HashSet::new());
+    let mut names = Names::new(&roots, Map::default(), &Set::default());
     let mut made = Vec::new();
     for (s, e) in bindings {
         let value = names.emit(&e, program);
@@ -116,7 +116,7 @@ pub(super) fn share_bindings(program: &mut Program, bindings: Vec<(Sym, Expr)>) 
 pub(super) fn share_direct(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>, Stmt) {
     let mut roots = Vec::new();
     visit::for_each_expr(&s, |e| roots.push((e.clone(), 0)));
-    let mut names = Names::new(&roots, HashMap::new(), &HashSet::new());
+    let mut names = Names::new(&roots, Map::default(), &Set::default());
     let s = visit::map_stmt(s, |e| names.emit(e, program), |s| s);
     (names.here, s)
 }
@@ -124,8 +124,8 @@ pub(super) fn share_direct(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>,
 /// What a statement uses, if it is one or several stores under names.
 #[derive(Default)]
 struct Uses {
-    loaded: HashSet<BufId>,
-    stored: HashSet<BufId>,
+    loaded: Set<BufId>,
+    stored: Set<BufId>,
     leaves: usize,
 }
 
@@ -155,7 +155,7 @@ impl Uses {
 }
 
 /// Whether `e` loads from a buffer of `bufs`; names are not looked through.
-fn reads_any(e: &Expr, bufs: &HashSet<BufId>, table: &mut HashMap<Expr, bool>) -> bool {
+fn reads_any(e: &Expr, bufs: &Set<BufId>, table: &mut Map<Expr, bool>) -> bool {
     visit::fold(e, table, &mut |n, known| {
         let mut reads = matches!(n.kind(), ExprKind::Load { buf, .. } if bufs.contains(buf));
         visit::for_each_child(n, |c| reads = reads || known(c));

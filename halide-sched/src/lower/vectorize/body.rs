@@ -1,12 +1,12 @@
 //! One loop body for all lanes at once.
 
 use super::vary::Varying;
+use crate::ir::hash::Map;
 use crate::ir::visit::Memo;
 use crate::ir::{BufId, Expr, ExprKind, For, Program, Stmt, Sym, Type, build};
 use crate::lower::copy::fresh_temp;
 use crate::lower::lanes::{self, Shape};
 use halide_core::ops::BinOp;
-use std::collections::HashMap;
 
 /// The body of `l` with `lanes` iterations side by side, or why that cannot be.
 pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, String> {
@@ -15,7 +15,7 @@ pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, 
         program,
         lanes,
         varying: Varying::of(l),
-        values: HashMap::from([(Sym::Loop(l.id), variable)]),
+        values: [(Sym::Loop(l.id), variable)].into_iter().collect(),
         mask: None,
         memo: Memo::new(),
         failed: None,
@@ -32,7 +32,7 @@ struct Widen<'p> {
     lanes: u16,
     varying: Varying,
     /// The vectors that stand for varying symbols.
-    values: HashMap<Sym, Expr>,
+    values: Map<Sym, Expr>,
     /// Which lanes run the statement at hand; a vector.
     mask: Option<Expr>,
     /// Widened expressions; valid for the mask at hand.

@@ -1,22 +1,22 @@
 //! What differs between the lanes of a loop that is to become vectors.
 
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit;
 use crate::ir::{BufId, Expr, ExprKind, For, Stmt, Sym};
-use std::collections::{HashMap, HashSet};
 
 /// The symbols and allocations of a loop body that differ between iterations, and what the body does with memory.
 #[derive(Default)]
 pub(super) struct Varying {
     /// Symbols with a value per lane.
-    syms: HashSet<Sym>,
+    syms: Set<Sym>,
     /// Allocations inside the body that hold something else in every iteration: each lane needs its own.
-    pub(super) per_lane: HashSet<BufId>,
+    pub(super) per_lane: Set<BufId>,
     /// All allocations inside the body.
-    pub(super) inner: HashSet<BufId>,
+    pub(super) inner: Set<BufId>,
     /// Buffers that the body loads from.
-    pub(super) loaded: HashSet<BufId>,
+    pub(super) loaded: Set<BufId>,
     /// What is known of expressions.
-    memo: HashMap<Expr, bool>,
+    memo: Map<Expr, bool>,
 }
 
 impl Varying {
