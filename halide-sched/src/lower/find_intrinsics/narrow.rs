@@ -7,7 +7,7 @@ use crate::ir::{Expr, ExprKind, build};
 use crate::simplify::{Facts, Range};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use std::collections::HashMap;
+use crate::ir::hash::Map;
 
 /// Operations nested deeper than this are left as they are.
 const MOST_DEPTH: u32 = 48;
@@ -67,7 +67,7 @@ fn needs_sixteen(e: &Expr, depth: u32) -> bool {
 
 /// An expression of type `ty` whose value is the low bits of `e`, with at most `casts` conversions from wide types.
 fn low_bits(e: &Expr, ty: ScalarType, casts: u32, facts: &Facts) -> Option<Expr> {
-    let mut narrow = Narrow { ty, casts, facts, done: HashMap::new() };
+    let mut narrow = Narrow { ty, casts, facts, done: Map::default() };
     narrow.low(e, 0)
 }
 
@@ -76,7 +76,7 @@ struct Narrow<'a> {
     /// How many more conversions from a wide type may be made.
     casts: u32,
     facts: &'a Facts,
-    done: HashMap<Expr, Option<Expr>>,
+    done: Map<Expr, Option<Expr>>,
 }
 
 impl Narrow<'_> {
