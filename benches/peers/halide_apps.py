@@ -56,7 +56,7 @@ class LocalLaplacian:
     """u16 RGB; 8 pyramid levels; `levels` intensity levels, alpha and beta are run-time parameters."""
 
     name = "local_laplacian"
-    schedules = ["cpu", "classic", "rows", "root"]
+    schedules = ["cpu", "single_thread", "rows", "root", "classic"]
     exact = False
     pyramid_levels = 8
 
@@ -128,32 +128,42 @@ class LocalLaplacian:
         lanes = target.natural_vector_size(hl.Float(32))
         top = cls.pyramid_levels - 1
         fine = 5  # Levels from here on are small: computed whole, and with short vectors.
+        serial = name == "single_thread"
         remap.compute_root()
-        gray.compute_root().parallel(y, 32).vectorize(x, lanes)
+        parallel(gray.compute_root(), 32, serial).vectorize(x, lanes)
         for j in range(1, top + 1):
             vector = lanes if j < fine else 4
-            gray_g[j].compute_root().parallel(y, 32 if j < 3 else 4).vectorize(x, vector)
+            parallel(gray_g[j].compute_root(), 32 if j < 3 else 4, serial).vectorize(x, vector)
             g[j].compute_root().reorder_storage(x, k, y).reorder(k, y).vectorize(x, vector)
-            g[j].split(y, yo, y, 8 if j < 4 else 2).parallel(yo)
+            if not serial:
+                g[j].split(y, yo, y, 8 if j < 4 else 2).parallel(yo)
         if name == "rows":
             # The lines filtered along y are kept, so that each value of g0 is computed twice instead of four times.
             down_y[1].compute_at(g[1], k).vectorize(x, lanes)
-        if name == "cpu":
-            # g0 slides down each strip of g1 in a fold: each of its values is computed once.
+        if name in ("cpu", "single_thread"):
+            # g0 slides down g1 (each strip of it) in a fold: each of its values is computed once.
             once = g[0].in_(down_y[1])
-            once.store_at(g[1], yo).compute_at(g[1], y).reorder_storage(x, k, y).reorder(x, k, y).vectorize(x, lanes)
+            once = once.store_root() if serial else once.store_at(g[1], yo)
+            once.compute_at(g[1], y).reorder_storage(x, k, y).reorder(x, k, y).vectorize(x, lanes)
         if name == "root":
             output.reorder(c, x, y).parallel(y, 8).vectorize(x, lanes)
             for j in range(top + 1):
                 out[j].compute_root().parallel(y, 8).vectorize(x, lanes if j < fine else 4)
             return
-        # Fine levels of the output pyramid live in a fold inside each strip of output lines.
-        output.reorder(c, x, y).split(y, yo, y, 64).parallel(yo).vectorize(x, lanes)
+        # Fine levels of the output pyramid live in a fold inside the output, or inside each strip of its lines.
+        output.reorder(c, x, y).vectorize(x, lanes)
+        if not serial:
+            output.split(y, yo, y, 64).parallel(yo)
         for j in range(1, fine):
-            out[j].store_at(output, yo).compute_at(output, y).fold_storage(y, 8).vectorize(x, lanes)
+            folded = out[j].store_root() if serial else out[j].store_at(output, yo)
+            folded.compute_at(output, y).fold_storage(y, 8).vectorize(x, lanes)
         out[0].compute_at(output, y).vectorize(x, lanes)
         for j in range(fine, top + 1):
             out[j].compute_root()
+
+
+def parallel(f, lines, serial):
+    return f if serial else f.parallel(y, lines)
 
 
 def downsample(f):

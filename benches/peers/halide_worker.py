@@ -3,7 +3,7 @@
 Reads one JSON command per line on stdin, answers one JSON object per line on stdout:
   {"do": "compile", app, schedule, target, width, height, seed}   -> {"first_ms", "next_ms", "peak_mb"}
   {"do": "run", "runs": N}                                        -> {"ms": [...]}
-  {"do": "write", "path"}                                         -> {}
+  {"do": "write", "path", "strict"}                               -> {}
 """
 
 import json
@@ -37,7 +37,7 @@ class Session:
             func.compile_jit(target)
             times.append((time.perf_counter() - start) * 1e3)
         image.set(hl.Buffer(self.input, "input"))
-        self.func, self.target = func, target
+        self.app, self.schedule, self.func, self.target = app, schedule, func, target
         return {"first_ms": times[0], "next_ms": min(times[1:]), "peak_mb": self.peak_mb(app, schedule, target)}
 
     def peak_mb(self, app, schedule, target):
@@ -66,8 +66,16 @@ class Session:
             times.append((time.perf_counter() - start) * 1e3)
         return {"ms": times}
 
-    def write(self, path):
-        data.write_pnm(path, self.output)
+    def write(self, path, strict):
+        """Writes the output; with `strict`, that of a build without fast math, which may not reorder or fold floats."""
+        output = self.output
+        if strict:
+            target = self.target.with_feature(hl.TargetFeature.StrictFloat)
+            func, image = self.app.build(self.schedule, target)
+            image.set(hl.Buffer(self.input, "input"))
+            output = data.aligned(output.shape)
+            func.realize(hl.Buffer(output, "output"), target)
+        data.write_pnm(path, output)
         return {}
 
 
