@@ -13,7 +13,7 @@
 
 use super::ctx::{Ctx, Instance, LoopInfo};
 use super::vars::{Vars, bound, extent_between};
-use crate::ir::{Edge, Expr, Fault, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
+use crate::ir::{self, Edge, Expr, Fault, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
 use crate::plan::{Level, StagePlan, StageVar, VarOrigin};
 use crate::schedule::Partition;
 use halide_core::ids::FuncId;
@@ -95,19 +95,42 @@ fn emit_variants<'a>(
     scope: Scope,
     pending: &mut Pending,
 ) -> Stmt {
-    let mut result = match &plan.fail {
-        Some((message, at)) => {
-            let place = at.map(|at| format!("{at}: ")).unwrap_or_default();
-            let fault = ctx.program.faults.push(Fault::Promise { what: format!("{place}{message}") });
-            Stmt::Assert { cond: build::boolean(false), fault, args: Vec::new() }
-        }
-        None => emit_nest(ctx, func, stage, plan, scope, pending),
-    };
-    for (cond, variant) in plan.variants.iter().rev() {
-        let then = emit_variants(ctx, func, stage, variant, scope, pending);
-        result = build::if_else(cond.clone(), then, result);
+    let all = plan.variants.iter().map(|(cond, variant)| (Some(cond), variant)).chain([(None, plan)]);
+    let mut arms: Vec<(Option<&ir::Expr>, Stmt, Pending)> = Vec::new();
+    let mut stored_inside = Pending::new();
+    for (cond, variant) in all {
+        let mut own = Pending::new();
+        let before = stored_counts(ctx);
+        let arm = match (cond, &plan.fail) {
+            (Some(_), _) => emit_variants(ctx, func, stage, variant, scope, &mut own),
+            (None, Some((message, at))) => {
+                let place = at.map(|at| format!("{at}: ")).unwrap_or_default();
+                let fault = ctx.program.faults.push(Fault::Promise { what: format!("{place}{message}") });
+                Stmt::Assert { cond: build::boolean(false), fault, args: Vec::new() }
+            }
+            (None, None) => emit_nest(ctx, func, stage, plan, scope, &mut own),
+        };
+        let after = stored_counts(ctx);
+        stored_inside.extend(after.iter().filter(|(f, n)| before.get(f) != Some(n)).map(|(f, _)| *f));
+        arms.push((cond, arm, own));
+    }
+    // A Func that one variant stores inside of its loops is not stored around all of them as well.
+    let mut result = build::nothing();
+    for (cond, arm, own) in arms.into_iter().rev() {
+        let (here, outside): (Pending, Pending) = own.iter().partition(|f| stored_inside.contains(f));
+        pending.extend(outside);
+        let arm = store_all(ctx, scope, arm, here.into_iter().collect());
+        result = match cond {
+            None => arm,
+            Some(cond) => build::if_else(cond.clone(), arm, result),
+        };
     }
     result
+}
+
+/// How often each Func is stored so far.
+fn stored_counts(ctx: &Ctx<'_>) -> BTreeMap<FuncId, usize> {
+    ctx.stored.iter().map(|(f, places)| (*f, places.len())).collect()
 }
 
 /// The loops of one variant with everything computed inside them.

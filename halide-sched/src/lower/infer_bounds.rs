@@ -69,7 +69,11 @@ fn insert(
         Stmt::Realize { func, body, .. } => {
             let bounds = stored_region(ctx, regions, facts, func, scope)
                 .into_iter()
-                .map(|(min, max)| (min.clone(), simplify(&extent_between(&min, &max), facts)))
+                .map(|(min, max)| {
+                    // Where every point is guarded off, or a domain is empty, the region may be less than nothing.
+                    let extent = build::max(extent_between(&min, &max), build::int(0));
+                    (min, simplify(&extent, facts))
+                })
                 .collect();
             Stmt::Realize { func, bounds, body: Box::new(insert(ctx, regions, facts, scope, *body, place)) }
         }

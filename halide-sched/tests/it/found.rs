@@ -1,0 +1,69 @@
+//! Cases that the random schedules found, each with the mechanism that was wrong.
+
+use crate::matrix::{check, random_image};
+use halide_core::boundary::repeat_edge;
+use halide_core::buffer::Region;
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+
+/// Where a guard skips every point of an iteration, what is computed there has a negative extent; storage must not.
+#[test]
+fn regions_of_skipped_iterations_are_empty() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut b, mut c) = (Func::new("b"), Func::new("c"));
+    b[(x, y)] = input[(x, y)] + 1;
+    c[(x, y)] = b[(x, y)] + b[(x + 1, y + 1)];
+    let p = Pipeline::new([&c]).unwrap();
+    for schedule in [
+        "c: split(y, y, t, 8) reorder(x, y, t)\n b: compute_at(c, t)",
+        "c: split(y, y, t, 8, GuardWithIf) reorder(x, y, t)\n b: compute_at(c, t) vectorize(x, 4)",
+    ] {
+        for (w, h) in [(1, 1), (3, 3), (5, 9), (8, 17)] {
+            let input = random_image(I16, &Region::of_extents([40, 40]), 1);
+            check(&p, schedule, &[("in", input)], &Region::of_extents([w, h]));
+        }
+    }
+}
+
+/// Storage that one variant keeps inside of a vector loop must not stand around that variant as well.
+#[test]
+fn variants_store_in_different_places() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let clamped = repeat_edge(&input);
+    let (mut up, mut out) = (Func::new("up"), Func::new("out"));
+    up[(x, y)] = clamped[(x / 2, y / 2)] * 3;
+    out[(x, y)] = up[(x, y)] + up[(x + 1, y + 1)];
+    let p = Pipeline::new([&out]).unwrap();
+    let schedule = "out: vectorize(y, 16)\n out.specialize(in.extent(0) != 16): unroll(y$v, 2, GuardWithIf)\n \
+                    up: compute_at(out, y$v) store_root()";
+    for (w, h) in [(1, 1), (4, 16), (5, 20)] {
+        for extent in [16, 7] {
+            let input = random_image(I16, &Region::of_extents([extent, 9]), 1);
+            check(&p, schedule, &[("in", input)], &Region::of_extents([w, h]));
+        }
+    }
+}
+
+/// Lanes that a guard masks off read nothing.
+#[test]
+fn masked_lanes_do_not_read() {
+    let input = ImageParam::new("in", I16, 2);
+    let i = vars!(i);
+    let r = RDom::over(&input);
+    let (mut hist, mut cdf) = (Func::new("hist"), Func::new("cdf"));
+    hist[i] = 0u32.expr();
+    hist[clamp(cast::<i32>(input[(r.x, r.y)]) % 16, 0, 15)] += 1;
+    let s = RDom::named("s", [(1, 15)]);
+    cdf[i] = hist[i];
+    let before = cdf[s.x - 1];
+    cdf[s.x] += before;
+    let p = Pipeline::new([&cdf]).unwrap();
+    let schedule = "hist: compute_root()\n cdf: split(i, t3, t4, 4, GuardWithIf) vectorize(t3, 2)";
+    for n in [16, 17, 21] {
+        let input = random_image(I16, &Region::of_extents([8, 9]), 1);
+        check(&p, schedule, &[("in", input)], &Region::of_extents([n]));
+    }
+}
