@@ -51,6 +51,29 @@ pub(crate) fn infer_bounds(
     place(Scope::Root, body)
 }
 
+/// How many times definitions are put in place to find that an extent is a constant.
+const ROUNDS: usize = 4;
+
+/// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
+fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -> Option<Expr> {
+    let inside = |s: Sym| match s {
+        Sym::Bound { at: Scope::Body(_), .. } => regions.value(s).cloned(),
+        _ => None,
+    };
+    let mut e = extent.clone();
+    for _ in 0..ROUNDS {
+        let expanded = simplify(&visit::substitute(&e, &inside), facts);
+        if build::as_int(&expanded).is_some() {
+            return Some(expanded);
+        }
+        if expanded == e {
+            return None;
+        }
+        e = expanded;
+    }
+    None
+}
+
 fn insert(
     ctx: &Ctx<'_>,
     regions: &Regions,
@@ -62,6 +85,7 @@ fn insert(
     match s {
         Stmt::For(mut l) => {
             let inner = Scope::Body(l.id);
+            l.extent = constant_extent(regions, facts, &l.extent).unwrap_or(l.extent);
             l.body = insert(ctx, regions, facts, inner, l.body, place);
             l.body = place(inner, l.body);
             Stmt::For(l)
