@@ -6,4 +6,5 @@ mod control;
 mod guarded;
 mod harness;
 mod memory;
+mod random;
 mod running;
