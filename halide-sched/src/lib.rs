@@ -1,8 +1,9 @@
 //! From `Pipeline` + `Schedule` + `Target` to loops: schedules as values, bounds inference, lowering.
 //!
 //! Pure: no I/O, clock, environment, threads or globals. Modules, low to high:
-//! `schedule` (leaf), `ir`, `simplify`, `bounds`, `plan`, `lower`, `report`.
+//! `schedule` (leaf), `ir`, `simplify`, `bounds`, `plan`, `lower`, `auto`, `report`.
 
+pub mod auto;
 pub mod bounds;
 pub mod ir;
 pub mod lower;

@@ -1,0 +1,3 @@
+//! Schedules that nobody wrote.
+
+pub mod random;
