@@ -1,7 +1,7 @@
 //! The schedule itself: an ordered list of directives.
 
 use super::build::StageSchedule;
-use super::directive::{Condition, Directive, Subject, Verb};
+use super::directive::{Condition, Directive, FloatMode, Subject, Verb};
 use super::names::FuncName;
 use super::print::{SubjectText, clone_name, wrapper_name};
 use std::hash::{Hash, Hasher};
@@ -64,6 +64,12 @@ impl Schedule {
         self.directives.extend(other.directives.iter().cloned());
     }
 
+    /// Whether some stage may round differently than the algorithm says, so that results are compared within a
+    /// tolerance.
+    pub fn reassociates(&self) -> bool {
+        self.directives.iter().any(Directive::reassociates)
+    }
+
     /// A subject as the text form of this schedule writes it.
     pub(crate) fn subject_text(&self, subject: &Subject) -> String {
         SubjectText(subject, self).to_string()
@@ -108,6 +114,13 @@ impl Hash for Schedule {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());
         self.directives.iter().for_each(|d| (&d.subject, &d.verb).hash(state));
+    }
+}
+
+impl Directive {
+    /// Whether the stage that it speaks of may round differently than the algorithm says.
+    pub fn reassociates(&self) -> bool {
+        matches!(self.verb, Verb::Float(FloatMode::Contract | FloatMode::Relaxed))
     }
 }
 

@@ -202,6 +202,14 @@ fn schedules_can_be_joined() {
 }
 
 #[test]
+fn only_float_modes_reassociate() {
+    let reassociates = |text: &str| text.parse::<Schedule>().map(|s| s.reassociates());
+    assert_eq!(reassociates("f: parallel(y) float(strict)"), Ok(false));
+    assert_eq!(reassociates("f.update(0): parallel(y) float(contract)"), Ok(true));
+    assert_eq!(reassociates("f: float(relaxed)"), Ok(true));
+}
+
+#[test]
 fn dims_of_buffers() {
     let c: Condition = "in.stride(2) == 1".parse().expect("a condition");
     let term = Term::Dim("in".to_string(), DimField::Stride, 2);
