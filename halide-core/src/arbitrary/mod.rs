@@ -1,0 +1,179 @@
+//! Pipelines that nobody wrote, for tests and fuzzing; and how to make a pipeline that fails a test smaller.
+//!
+//! A pipeline belongs to its seed: the same on every machine. It has no mistakes, its coordinates stay small, and every
+//! coordinate that depends on data is bounded, so that lowering accepts it under every legal schedule.
+
+mod coordinate;
+mod random;
+mod shrink;
+mod stage;
+#[cfg(test)]
+mod tests;
+mod update;
+mod value;
+
+pub use random::Random;
+pub use shrink::smaller;
+
+use crate::boundary;
+use crate::expr::{Expr, IntoExpr};
+use crate::func::Func;
+use crate::param::{ImageParam, Param};
+use crate::pipeline::Pipeline;
+use crate::types::ScalarType::{self, *};
+
+/// What may be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineOptions {
+    /// The most Funcs, not counting those of boundary conditions and inline reductions.
+    pub stages: usize,
+    /// Only what needs all of the region that boxes can say it needs: no coordinate that depends on data or on several
+    /// variables, no choice between reads, no updates of single points. Bounds inference must then be exact.
+    pub exact: bool,
+}
+
+impl Default for PipelineOptions {
+    fn default() -> Self {
+        PipelineOptions { stages: 10, exact: false }
+    }
+}
+
+/// The pipeline that belongs to `seed`.
+pub fn random_pipeline(seed: u64, options: PipelineOptions) -> Pipeline {
+    let mut draw = Draw::new(Random::new(seed), options);
+    let most = 1 + draw.random.below(options.stages);
+    let stages = 1 + draw.random.below(most);
+    for number in 0..stages {
+        draw.stage(&format!("f{number}"));
+    }
+    let funcs: Vec<&Func> = draw.sources.iter().filter_map(Source::func).collect();
+    let mut outputs: Vec<&Func> = funcs.last().copied().into_iter().collect();
+    // Sometimes what nothing reads is an output too, or anything.
+    for func in &funcs[..funcs.len().saturating_sub(1)] {
+        if draw.random.one_in(8) {
+            outputs.push(func);
+        }
+    }
+    match Pipeline::new(outputs) {
+        Ok(pipeline) => pipeline,
+        Err(mistakes) => panic!("the pipeline of seed {seed} has mistakes, which is a bug here:\n{mistakes}"),
+    }
+}
+
+/// A pipeline while it is drawn.
+struct Draw {
+    random: Random,
+    options: PipelineOptions,
+    /// What can be read, oldest first.
+    sources: Vec<Source>,
+    /// Parameters whose values are small integers, for coordinates and domains.
+    offset: Param<i32>,
+    count: Param<i32>,
+    /// The number of reduction domains made.
+    domains: usize,
+    /// How often the Func that is drawn doubles coordinates on the way to an image, so far.
+    deepest: usize,
+    /// Whether the read that is drawn doubles a coordinate.
+    doubled: bool,
+}
+
+/// Something that can be read.
+struct Source {
+    what: Readable,
+    types: Vec<ScalarType>,
+    dims: usize,
+    /// How many times coordinates are doubled on the way to an image, at most.
+    doublings: usize,
+}
+
+enum Readable {
+    Func(Func),
+    Image(ImageParam),
+}
+
+impl Source {
+    fn func(&self) -> Option<&Func> {
+        match &self.what {
+            Readable::Func(func) => Some(func),
+            Readable::Image(_) => None,
+        }
+    }
+    /// The value of one tuple element.
+    fn read(&self, coords: &[Expr], element: usize) -> Expr {
+        match &self.what {
+            Readable::Func(func) => func.read(coords).at(element),
+            Readable::Image(image) => image.read(coords),
+        }
+    }
+}
+
+/// What an expression may use.
+struct Scope<'a> {
+    /// The Func's variables; in an update, those that stand alone on the left.
+    vars: Vec<Expr>,
+    /// The variables of the update's domain.
+    rvars: Vec<Expr>,
+    own: Option<Own<'a>>,
+}
+
+/// The Func that is being updated.
+struct Own<'a> {
+    func: &'a Func,
+    types: &'a [ScalarType],
+    /// For each dimension the coordinate that reads of it must have.
+    fixed: Vec<Option<Expr>>,
+}
+
+const TYPES: [ScalarType; 11] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64];
+
+impl Draw {
+    fn new(random: Random, options: PipelineOptions) -> Draw {
+        let offset = Param::new("offset").with_range(-2, 3);
+        let count = Param::new("count").with_range(0, 4);
+        let mut draw =
+            Draw { random, options, sources: Vec::new(), offset, count, domains: 0, deepest: 0, doubled: false };
+        for number in 0..1 + draw.random.below(2) {
+            draw.image(&format!("in{number}"));
+        }
+        draw
+    }
+
+    /// An input image: read as it is, or through a boundary condition only.
+    fn image(&mut self, name: &str) {
+        let (ty, dims) = (self.any_type(), 1 + self.random.below(3));
+        let image = ImageParam::new(name, ty, dims);
+        let bounded = !self.options.exact && self.random.one_in(3);
+        let what = match bounded {
+            true => Readable::Func(match self.random.below(5) {
+                0 => boundary::repeat_edge(&image),
+                1 => boundary::repeat_image(&image),
+                2 => boundary::mirror_image(&image),
+                3 => boundary::mirror_interior(&image),
+                _ => boundary::constant_exterior(&image, value::constant(&mut self.random, ty)),
+            }),
+            false => Readable::Image(image),
+        };
+        self.sources.push(Source { what, types: vec![ty], dims, doublings: 0 });
+    }
+
+    /// Any element type; those of 16-bit floats are rare.
+    fn any_type(&mut self) -> ScalarType {
+        match self.random.below(40) {
+            0 => F16,
+            1 => BF16,
+            _ => self.random.pick(&TYPES),
+        }
+    }
+
+    /// A parameter as a value of its own type.
+    fn param(&mut self) -> Expr {
+        match self.random.below(6) {
+            0 => self.offset.expr(),
+            1 => self.count.expr(),
+            2 => Param::<u8>::new("byte").expr(),
+            3 => Param::<f32>::new("real").with_range(-2.0, 2.0).expr(),
+            4 => Param::<bool>::new("flag").expr(),
+            _ => Param::<i64>::new("wide").expr(),
+        }
+    }
+}

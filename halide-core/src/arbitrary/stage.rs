@@ -1,0 +1,95 @@
+//! Random Funcs.
+
+use super::value::constant;
+use super::{Draw, Readable, Scope, Source};
+use crate::boundary;
+use crate::expr::{self, Expr, IntoExpr};
+use crate::func::Func;
+use crate::rdom::RDom;
+use crate::types::ScalarType;
+use crate::var::Var;
+
+impl Draw {
+    /// A Func more to read.
+    pub(super) fn stage(&mut self, name: &str) {
+        if !self.options.exact && self.random.one_in(12) && self.bounded_func() {
+            return;
+        }
+        let dims = [1, 2, 2, 2, 3][self.random.below(5)];
+        let mut names = ["x", "y", "z"][..dims].to_vec();
+        if self.random.one_in(6) {
+            self.random.shuffle(&mut names);
+        }
+        let vars: Vec<Expr> = names.iter().map(|n| Var::new(n).expr()).collect();
+        let elements = if self.random.one_in(5) { 2 + self.random.below(2) } else { 1 };
+        let types: Vec<ScalarType> = (0..elements).map(|_| self.any_type()).collect();
+        let mut func = Func::new(name);
+        self.deepest = 0;
+        let scope = Scope { vars: vars.clone(), rvars: Vec::new(), own: None };
+        let start = self.values(&types, &scope);
+        func[&vars] = start;
+        if self.random.one_in(3) {
+            for _ in 0..1 + self.random.below(3) {
+                self.update(&mut func, &vars, &types);
+            }
+        }
+        let doublings = self.deepest;
+        self.sources.push(Source { what: Readable::Func(func), types, dims, doublings });
+    }
+
+    /// A value of several elements.
+    pub(super) fn values(&mut self, types: &[ScalarType], scope: &Scope<'_>) -> Expr {
+        let depth = 1 + self.random.below(3);
+        let mut values = Vec::new();
+        for &ty in types {
+            values.push(self.value(ty, scope, depth));
+        }
+        expr::tuple(values)
+    }
+
+    /// A boundary condition around the last Func, if it has one value.
+    fn bounded_func(&mut self) -> bool {
+        let Some(Source { what: Readable::Func(func), types, dims, doublings }) = self.sources.last() else {
+            return false;
+        };
+        let (&[ty], dims, doublings) = (&types[..], *dims, *doublings) else { return false };
+        let (outside, mut bounds) = (constant(&mut self.random, ty), Vec::new());
+        for _ in 0..dims {
+            let (first, extent) = (self.random.between(-2, 1) as i32, self.random.between(1, 8) as i32);
+            bounds.push((!self.random.one_in(4)).then(|| (first.expr(), extent.expr())));
+        }
+        let bounded = match self.random.below(5) {
+            0 => boundary::repeat_edge_in(func, &bounds),
+            1 => boundary::repeat_image_in(func, &bounds),
+            2 => boundary::mirror_image_in(func, &bounds),
+            3 => boundary::mirror_interior_in(func, &bounds),
+            _ => boundary::constant_exterior_in(func, outside, &bounds),
+        };
+        self.sources.push(Source { what: Readable::Func(bounded), types: vec![ty], dims, doublings });
+        true
+    }
+
+    /// A reduction domain of one or two small dimensions.
+    pub(super) fn domain(&mut self, scope: &Scope<'_>) -> RDom {
+        self.domains += 1;
+        let name = format!("r{}", self.domains);
+        let mut ranges: Vec<(Expr, Expr)> = Vec::new();
+        for _ in 0..1 + self.random.below(2) {
+            let first = (self.random.between(-1, 2) as i32).expr();
+            let least = i64::from(self.options.exact);
+            let extent = match self.random.below(6) {
+                0 if !self.options.exact => self.count.expr(),
+                _ => (self.random.between(least, 4) as i32).expr(),
+            };
+            ranges.push((first, extent));
+        }
+        let domain = RDom::named(&name, ranges);
+        if !self.options.exact && self.random.one_in(3) {
+            let rvars = (0..domain.dims()).map(|d| domain.dim(d).expr()).collect();
+            let inner = Scope { vars: scope.vars.clone(), rvars, own: None };
+            let condition = self.condition(&inner, 1);
+            domain.where_(condition);
+        }
+        domain
+    }
+}

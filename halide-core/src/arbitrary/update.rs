@@ -1,0 +1,149 @@
+//! Random updates.
+
+use super::value::constant;
+use super::{Draw, Own, Scope};
+use crate::expr::*;
+use crate::func::Func;
+use crate::ops::BinOp;
+use crate::types::ScalarType::{self, *};
+
+impl Draw {
+    /// An update more of a Func of these variables and types.
+    pub(super) fn update(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
+        let whole = Scope { vars: vars.to_vec(), rvars: Vec::new(), own: None };
+        if self.options.exact {
+            return self.reduce(func, whole, types);
+        }
+        match self.random.below(8) {
+            0 | 1 => self.reduce(func, whole, types),
+            2 => self.scan(func, vars, types),
+            3 | 4 => self.scatter(func, vars, types),
+            5 => self.some_points(func, vars, types),
+            _ => self.every_point(func, vars, types),
+        }
+    }
+
+    /// `f[x, y] = e`.
+    fn every_point(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
+        let value = self.new_values(func, types, vars, vars.to_vec(), Vec::new());
+        func[vars] = value;
+    }
+
+    /// `f[x, y] = f[x, y] op e(x, y, r)`.
+    fn reduce(&mut self, func: &mut Func, scope: Scope<'_>, types: &[ScalarType]) {
+        let domain = self.domain(&scope);
+        let rvars: Vec<Expr> = (0..domain.dims()).map(|d| domain.dim(d).expr()).collect();
+        let inner = Scope { vars: scope.vars.clone(), rvars, own: None };
+        let old = func.read(&scope.vars);
+        let mut values = Vec::new();
+        for (element, &ty) in types.iter().enumerate() {
+            let e = self.value(ty, &inner, 1);
+            let op = match ty {
+                Bool => self.random.pick(&[BinOp::BitXor, BinOp::BitOr, BinOp::BitAnd]),
+                _ => self.random.pick(&[
+                    BinOp::Add,
+                    BinOp::Add,
+                    BinOp::Add,
+                    BinOp::Mul,
+                    BinOp::Min,
+                    BinOp::Max,
+                    BinOp::Sub,
+                ]),
+            };
+            values.push(binary(op, old.at(element), e, crate::error::Location::caller()));
+        }
+        // Without its own variable a domain means nothing; what does not use it is an update of every point.
+        func[&scope.vars] = tuple(values);
+    }
+
+    /// `f[r, y] = f[r - 1, y] op e`: each value depends on the one before.
+    fn scan(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
+        let along = self.random.below(vars.len());
+        let pure: Vec<Expr> = vars.iter().enumerate().filter(|(d, _)| *d != along).map(|(_, v)| *v).collect();
+        let domain = self.domain(&Scope { vars: pure.clone(), rvars: Vec::new(), own: None });
+        let r = domain.x.expr();
+        let at = |c: Expr| -> Vec<Expr> {
+            let mut coords = vars.to_vec();
+            coords[along] = c;
+            coords
+        };
+        let back = if self.random.one_in(4) { r + 1 } else { r - self.random.between(1, 2) as i32 };
+        let (here, before) = (at(r), func.read(at(back)));
+        let scope = Scope { vars: pure, rvars: vec![r], own: None };
+        let mut values = Vec::new();
+        for (element, &ty) in types.iter().enumerate() {
+            let (e, old) = (self.value(ty, &scope, 1), before.at(element));
+            values.push(match ty {
+                Bool => old.ne(e),
+                _ if ty.is_float() => old * constant(&mut self.random, ty) + e,
+                _ => old + e,
+            });
+        }
+        func[here] = tuple(values);
+    }
+
+    /// `f[data, y] = e`.
+    fn scatter(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
+        let along = self.random.below(vars.len());
+        let pure: Vec<Expr> = vars.iter().enumerate().filter(|(d, _)| *d != along).map(|(_, v)| *v).collect();
+        let mut scope = Scope { vars: pure.clone(), rvars: Vec::new(), own: None };
+        if !self.random.one_in(4) {
+            let domain = self.domain(&scope);
+            scope.rvars = (0..domain.dims()).map(|d| domain.dim(d).expr()).collect();
+        }
+        let mut lhs = vars.to_vec();
+        lhs[along] = self.data_coordinate(&scope, vars.len() == 1);
+        let value = self.new_values(func, types, &lhs, scope.vars, scope.rvars);
+        func[lhs] = value;
+    }
+
+    /// Constant coordinates and coordinates of the domain, in any dimensions.
+    fn some_points(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
+        let kinds: Vec<usize> = vars.iter().map(|_| self.random.below(4)).collect();
+        let pure: Vec<Expr> = vars.iter().zip(&kinds).filter(|(_, k)| **k < 2).map(|(v, _)| *v).collect();
+        let mut scope = Scope { vars: pure, rvars: Vec::new(), own: None };
+        if kinds.contains(&3) || self.random.one_in(3) {
+            let domain = self.domain(&scope);
+            scope.rvars = (0..domain.dims()).map(|d| domain.dim(d).expr()).collect();
+        }
+        let mut lhs = Vec::new();
+        for (&own, kind) in vars.iter().zip(&kinds) {
+            lhs.push(match kind {
+                0 | 1 => own,
+                2 => (self.random.between(-1, 3) as i32).expr(),
+                _ => {
+                    let r = self.random.pick(&scope.rvars);
+                    self.random.pick(&[r, r, r + 1, r * 2, 3 - r])
+                }
+            });
+        }
+        let value = self.new_values(func, types, &lhs, scope.vars, scope.rvars);
+        func[lhs] = value;
+    }
+
+    /// New values for the points `lhs`, which may use the old ones.
+    fn new_values(
+        &mut self,
+        func: &Func,
+        types: &[ScalarType],
+        lhs: &[Expr],
+        vars: Vec<Expr>,
+        rvars: Vec<Expr>,
+    ) -> Expr {
+        // In a dimension that stands alone on the left the Func may be read only there.
+        let fixed = lhs.iter().map(|c| vars.iter().any(|v| v.key() == c.key()).then_some(*c)).collect();
+        let scope = Scope { vars, rvars, own: Some(Own { func, types, fixed }) };
+        let old = func.read(lhs);
+        let accumulate = self.random.one_in(2);
+        let mut values = Vec::new();
+        for (element, &ty) in types.iter().enumerate() {
+            let e = self.value(ty, &scope, 2);
+            values.push(match ty {
+                _ if !accumulate => e,
+                Bool => old.at(element).ne(e),
+                _ => old.at(element) + e,
+            });
+        }
+        tuple(values)
+    }
+}

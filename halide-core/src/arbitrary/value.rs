@@ -1,0 +1,200 @@
+//! Random values of a given type.
+
+use super::{Draw, Random, Scope};
+use crate::arena::{self, Kind, Ty};
+use crate::error::Location;
+use crate::expr::*;
+use crate::ops::{BinOp, MathFn, UnOp};
+use crate::reduce;
+use crate::types::ScalarType::{self, *};
+use crate::value::Scalar;
+
+const ARITHMETIC: [BinOp; 13] = {
+    use BinOp::*;
+    [Add, Add, Add, Sub, Sub, Mul, Mul, Min, Max, Div, Mod, DivToZero, ModToZero]
+};
+const BITS: [BinOp; 5] = [BinOp::BitAnd, BinOp::BitOr, BinOp::BitXor, BinOp::Shl, BinOp::Shr];
+const COMPARISONS: [BinOp; 6] = [BinOp::Eq, BinOp::Ne, BinOp::Lt, BinOp::Le, BinOp::Gt, BinOp::Ge];
+const FUNCTIONS: [MathFn; 8] = {
+    use MathFn::*;
+    [Exp, Log, Sin, Tanh, Atan2, FastExp, FastInverse, Hypot]
+};
+
+impl Draw {
+    /// A value of `ty`, of at most `depth` operators one inside the other.
+    pub(super) fn value(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
+        if depth == 0 {
+            return self.leaf(ty, scope);
+        }
+        let operand = |draw: &mut Draw, ty| draw.value(ty, scope, depth - 1);
+        match self.random.below(16) {
+            0 | 1 => self.leaf(ty, scope),
+            2 => {
+                let from = self.any_type();
+                let a = operand(self, from);
+                if self.random.one_in(3) { a.saturating_cast(ty) } else { cast_to(ty, a) }
+            }
+            3 if !self.options.exact => {
+                let condition = self.condition(scope, depth - 1);
+                let (a, b) = (operand(self, ty), operand(self, ty));
+                select(condition, a, b)
+            }
+            4 => self.unary_value(ty, scope, depth - 1),
+            5 => self.reduction(ty, scope, depth - 1),
+            6 if ty.is_int() => {
+                let (a, b) = (operand(self, ty), operand(self, ty));
+                let op = self.random.pick(&BITS);
+                // A shift amount is small, mostly.
+                let shift = matches!(op, BinOp::Shl | BinOp::Shr) && !self.random.one_in(8);
+                let b = if shift { cast_to(ScalarType::signed(ty.bits()), b) % 9 } else { b };
+                operate(op, a, b)
+            }
+            _ if ty == Bool => {
+                let of = self.any_type();
+                let (a, b) = (operand(self, of), operand(self, of));
+                operate(self.random.pick(&COMPARISONS), a, b)
+            }
+            _ => {
+                let (a, b) = (operand(self, ty), operand(self, ty));
+                match self.random.pick(&ARITHMETIC) {
+                    BinOp::DivToZero | BinOp::ModToZero if ty.is_float() => operate(BinOp::Sub, a, b),
+                    BinOp::Div | BinOp::Mod if self.random.one_in(2) => {
+                        let by = constant(&mut self.random, ty);
+                        operate(BinOp::Div, a, by)
+                    }
+                    op => operate(op, a, b),
+                }
+            }
+        }
+    }
+
+    fn unary_value(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
+        let a = self.value(ty, scope, depth);
+        if ty == Bool {
+            return unary_of(UnOp::Not, a);
+        }
+        if ty.is_float() {
+            use UnOp::*;
+            if self.random.one_in(3) {
+                let function = self.random.pick(&FUNCTIONS);
+                let b = self.value(ty, scope, depth);
+                return match function {
+                    MathFn::Exp => exp(a),
+                    MathFn::Log => log(a),
+                    MathFn::Sin => sin(a),
+                    MathFn::Tanh => tanh(a),
+                    MathFn::Atan2 => atan2(a, b),
+                    MathFn::FastExp => fast_exp(a),
+                    MathFn::Hypot => hypot(a, b),
+                    _ => fast_inverse(a),
+                };
+            }
+            return unary_of(self.random.pick(&[Neg, Abs, Floor, Ceil, Round, Trunc, Sqrt]), a);
+        }
+        match self.random.below(7) {
+            0 => unary_of(UnOp::Neg, a),
+            1 => unary_of(UnOp::Not, a),
+            2 => cast_to(ty, unary_of(UnOp::Abs, a)),
+            3 => unary_of(self.random.pick(&[UnOp::Popcount, UnOp::Clz, UnOp::Ctz]), a),
+            4 => {
+                let b = self.value(ty, scope, depth);
+                cast_to(ty, absd(a, b))
+            }
+            5 if ty.bits() <= 32 => {
+                let (b, weight) = (self.value(ty, scope, depth), self.value(U8, scope, 0));
+                lerp(a, b, weight)
+            }
+            _ => self.average(a, ty, scope, depth),
+        }
+    }
+
+    /// What narrow integers are mostly for: `(a + b + 1) / 2` in a wider type, and sums that saturate.
+    fn average(&mut self, a: Expr, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
+        let b = self.value(ty, scope, depth);
+        let wide = match ty {
+            _ if ty.bits() == 64 => ty,
+            _ if ty.is_signed_int() => ScalarType::signed(2 * ty.bits()),
+            _ => ScalarType::unsigned(2 * ty.bits()),
+        };
+        let (a, b) = (cast_to(wide, a), cast_to(wide, b));
+        match self.random.below(4) {
+            0 => cast_to(ty, (a + b) / 2),
+            1 => cast_to(ty, (a + b + 1) / 2),
+            2 => (a + b).saturating_cast(ty),
+            _ => cast_to(ty, (a * b) >> (ty.bits() as i32 / 2)),
+        }
+    }
+
+    /// A condition on coordinates or on data.
+    pub(super) fn condition(&mut self, scope: &Scope<'_>, depth: usize) -> Expr {
+        let variables: Vec<Expr> = scope.vars.iter().chain(&scope.rvars).copied().collect();
+        if variables.is_empty() || self.random.one_in(3) {
+            return self.value(Bool, scope, depth.min(1));
+        }
+        let x = self.random.pick(&variables);
+        let limit = self.random.between(-1, 9);
+        let c = match self.random.below(4) {
+            0 => (x % 2).eq(limit as i32 & 1),
+            1 => operate(self.random.pick(&COMPARISONS), x, self.random.pick(&variables) + limit as i32),
+            2 => operate(self.random.pick(&COMPARISONS), x + self.offset, limit.expr()),
+            _ => operate(self.random.pick(&COMPARISONS), x, limit.expr()),
+        };
+        if self.random.one_in(4) {
+            let other = self.random.pick(&variables).gt(self.random.between(-1, 9));
+            return if self.random.one_in(2) { c.and(other) } else { c.or(other) };
+        }
+        c
+    }
+
+    /// A reduction that is written in place.
+    fn reduction(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
+        let domain = self.domain(scope);
+        let mut inner = Scope { vars: scope.vars.clone(), rvars: scope.rvars.clone(), own: None };
+        inner.rvars.extend((0..domain.dims()).map(|d| domain.dim(d).expr()));
+        let e = self.value(ty, &inner, depth.min(1));
+        let coordinate = |e: Expr, ty| cast_to(ty, e.at(0));
+        match self.random.below(6) {
+            _ if ty == Bool => reduce::maximum_over(&domain, e),
+            0 => reduce::product_over(&domain, e),
+            1 => reduce::minimum_over(&domain, e),
+            2 => reduce::maximum_over(&domain, e),
+            3 => coordinate(reduce::argmin_over(&domain, e), ty),
+            4 => coordinate(reduce::argmax_over(&domain, e), ty),
+            _ => reduce::sum_over(&domain, e),
+        }
+    }
+
+    /// A read mostly, else a constant, a coordinate or a parameter.
+    fn leaf(&mut self, ty: ScalarType, scope: &Scope<'_>) -> Expr {
+        let variables: Vec<Expr> = scope.vars.iter().chain(&scope.rvars).copied().collect();
+        match self.random.below(12) {
+            0 => constant(&mut self.random, ty),
+            1 | 2 if !variables.is_empty() => cast_to(ty, self.random.pick(&variables)),
+            3 => cast_to(ty, self.param()),
+            4 if scope.own.is_some() => self.own_value(ty, scope),
+            _ => cast_to(ty, self.read(scope)),
+        }
+    }
+}
+
+/// A constant that is likely to be of interest.
+pub(super) fn constant(random: &mut Random, ty: ScalarType) -> Expr {
+    let value = match random.below(8) {
+        0 => Scalar::zero(ty),
+        1 if ty.is_int() => Scalar::int(ty, ty.int_max().unwrap_or(1)),
+        2 if ty.is_int() => Scalar::int(ty, ty.int_min().unwrap_or(1)),
+        3 if ty.is_int() => Scalar::int(ty, 1 << random.below(ty.bits() as usize)),
+        4 if ty.is_int() => Scalar::from_bits(ty, random.bits()),
+        _ if ty.is_float() => Scalar::float(ty, random.between(-12, 12) as f64 / 4.0),
+        _ => Scalar::int(ty, i128::from(random.between(-3, 9))),
+    };
+    arena::add(Kind::Const(value), Ty::One(ty), Location::caller())
+}
+
+fn operate(op: BinOp, a: Expr, b: Expr) -> Expr {
+    binary(op, a, b, Location::caller())
+}
+
+fn unary_of(op: UnOp, a: Expr) -> Expr {
+    unary(op, a, Location::caller())
+}
