@@ -51,6 +51,8 @@ fn skips(source: &Expr, through: ScalarType, to: Elem, facts: &Facts) -> bool {
     let range = facts.range_of(source);
     match (through, to) {
         (Bool, _) => false,
+        // Only integers become coordinates.
+        (_, Elem::Index) if from == Some(Bool) => false,
         // An integer that holds every value of the source changes nothing, unless the next conversion is by value of
         // the type: a coordinate becomes data by way of 64 bits.
         (t, _) if t.is_int() && range.within(Range::of_type(t)) => true,

@@ -2,3 +2,4 @@
 
 mod classic_counts;
 mod engines_agree;
+mod random_schedules;
