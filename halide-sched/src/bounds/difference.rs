@@ -1,7 +1,7 @@
 //! How far two expressions can be apart.
 
 use crate::ir::{Expr, Sym, build};
-use crate::simplify::{Facts, Linear, MUCH, correlated_range, simplify};
+use crate::simplify::{Facts, Linear, MUCH, Reach, correlated_range, simplify};
 
 /// Constant bounds, lower and upper, of `a - b` for scalar Index expressions; `None` where there is none.
 ///
@@ -14,8 +14,18 @@ pub fn constant_difference(
     facts: &Facts,
     defs: &dyn Fn(Sym) -> Option<Expr>,
 ) -> (Option<i64>, Option<i64>) {
+    difference_through(a, b, facts, &|s, _| defs(s))
+}
+
+/// As [`constant_difference`], where `defs` may see through definitions when asked to.
+pub(crate) fn difference_through(
+    a: &Expr,
+    b: &Expr,
+    facts: &Facts,
+    defs: &dyn Fn(Sym, Reach) -> Option<Expr>,
+) -> (Option<i64>, Option<i64>) {
     let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
-    let definition = |s| defs(s).or_else(|| facts.value_of(s).cloned());
+    let definition = |s, reach| defs(s, reach).or_else(|| facts.definition(s, reach));
     let single = |range: crate::simplify::Range| range.as_point().is_some();
     correlated_range(&Linear::of(&difference), facts, &definition, single, MUCH).ends()
 }

@@ -215,7 +215,7 @@ impl Search<'_> {
             let (c, f): (Vec<_>, Vec<_>) = sum.terms.iter().cloned().partition(is_varying);
             (Linear { terms: c, constant: 0 }, Linear { terms: f, constant: sum.constant })
         };
-        let constant = correlated_range(&changing, self.facts, &|_| None, |r| r.as_point().is_some(), MUCH);
+        let constant = correlated_range(&changing, self.facts, &|_, _| None, |r| r.as_point().is_some(), MUCH);
         if constant.is_bounded() && !self.ranges_are_constant(&changing) {
             return Some(add(&Interval::point(fixed.to_expr()), &Interval::of_range(constant), 1, self.facts));
         }

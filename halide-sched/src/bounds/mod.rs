@@ -12,6 +12,7 @@ mod solve;
 mod tests;
 
 pub use difference::constant_difference;
+pub(crate) use difference::difference_through;
 pub use interval::{Interval, interval_of, interval_with_values};
 pub use monotone::{Monotone, monotone, monotone_under};
 pub use solve::{solve_for, solve_outer};

@@ -138,7 +138,7 @@ impl Search<'_> {
             return Monotone::Unknown;
         }
         let clear = |r: crate::simplify::Range| r.at_least(0) || r.at_most(0);
-        let range = correlated_range(&Linear::of(&step), self.facts, &|_| None, clear, MUCH);
+        let range = correlated_range(&Linear::of(&step), self.facts, &|_, _| None, clear, MUCH);
         match (range.at_least(0), range.at_most(0)) {
             (true, true) => Monotone::Constant,
             (true, _) => Monotone::Increasing,

@@ -6,6 +6,15 @@ use super::stmt::{For, Stmt};
 use super::{Sym, build};
 use crate::ir::hash::{Map, Set};
 
+/// How much stack a step of a walk must find free, and by how much the stack grows where it does not.
+const STACK: (usize, usize) = (256 << 10, 4 << 20);
+
+/// `f()`, on a new piece of stack if little of the old one is left: for each step of a walk that recurses into nested
+/// statements, which are as deep as a pipeline is long.
+pub fn deep<R>(f: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(STACK.0, STACK.1, f)
+}
+
 /// Calls `f` on every direct child expression, in evaluation order.
 pub fn for_each_child<'e>(e: &'e Expr, mut f: impl FnMut(&'e Expr)) {
     use ExprKind::*;
@@ -187,8 +196,9 @@ pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
     }
 }
 
-/// Calls `f` on every statement directly in `s`.
+/// Calls `f` on every statement directly in `s`, with stack enough to go on into it.
 pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
+    let mut f = |s: &Stmt| deep(|| f(s));
     match s {
         Stmt::Block(list) => list.iter().for_each(f),
         Stmt::For(l) => f(&l.body),
@@ -209,8 +219,10 @@ pub fn for_each_expr_deep(s: &Stmt, f: &mut impl FnMut(&Expr)) {
     for_each_stmt(s, |inner| for_each_expr_deep(inner, f));
 }
 
-/// `s` with every direct expression replaced by `fe(expression)` and every direct statement by `fs(statement)`.
+/// `s` with every direct expression replaced by `fe(expression)` and every direct statement by `fs(statement)`,
+/// which has stack enough to go on into it.
 pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(Stmt) -> Stmt) -> Stmt {
+    let mut fs = |s: Stmt| deep(|| fs(s));
     match s {
         Stmt::Block(list) => build::block(list.into_iter().map(fs)),
         Stmt::Let { bindings, body } => {

@@ -4,11 +4,10 @@
 use super::LowerOptions;
 use super::translate::{Env, Translator};
 use crate::ir::hash::Set;
-use crate::ir::{
-    BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Stage, Sym, build, visit,
-};
+use crate::ir::{BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Stage, Sym, build};
 use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
+use crate::simplify::walk::nodes;
 use halide_core::ids::{FuncId, IdVec, ImageId};
 use std::collections::BTreeMap;
 
@@ -279,20 +278,14 @@ fn collect_reads<'e>(sources: &IdVec<BufId, Source>, roots: impl Iterator<Item =
     let mut reads = Vec::new();
     let (mut seen, mut distinct) = (Set::default(), Set::default());
     for root in roots {
-        walk_once(root, &mut seen, &mut |e| {
+        for e in nodes(root, |e| seen.contains(&e.id())) {
+            seen.insert(e.id());
             if let ExprKind::Read { buf, args } = e.kind()
                 && distinct.insert((sources[*buf], args.clone()))
             {
                 reads.push(ReadSite { source: sources[*buf], args: args.clone() });
             }
-        });
+        }
     }
     reads
-}
-
-fn walk_once(e: &Expr, seen: &mut Set<usize>, f: &mut impl FnMut(&Expr)) {
-    if seen.insert(e.id()) {
-        visit::for_each_child(e, |c| walk_once(c, seen, f));
-        f(e);
-    }
 }

@@ -10,8 +10,9 @@
 
 use super::ctx::{Ctx, Source};
 use super::error::LowerError;
+use super::expansions::Expansions;
 use super::regions::Regions;
-use super::slide_windows::{bounds_of, edge_sym, expand, kind_of, storage_of};
+use super::slide_windows::{bounds_of, edge_sym, kind_of, storage_of};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
 use crate::bounds::{Interval, Monotone, constant_difference, interval_of, monotone};
@@ -29,13 +30,14 @@ pub(crate) fn fold_storage(
     trace: &mut LoweringTrace,
 ) -> Vec<LowerError> {
     let mut errors = Vec::new();
+    let mut expansions = Expansions::new(facts);
     for func in ctx.plan.pipeline.order.clone() {
         let places = ctx.computed.get(&func).cloned().unwrap_or_default();
         let dims = ctx.plan.pipeline.funcs[func].dims();
         let mut chosen: Vec<Option<Option<i64>>> = vec![None; dims];
         for &place in &places {
             let Some(store) = storage_of(ctx, func, place) else { continue };
-            let window = window(ctx, regions, facts, func, store, place);
+            let window = window(ctx, regions, &mut expansions, facts, func, store, place);
             if let (Some(v), outcome) = &window {
                 let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[*v]);
                 match outcome {
@@ -84,6 +86,7 @@ fn arg_name(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> String {
 fn window(
     ctx: &Ctx<'_>,
     regions: &Regions,
+    expansions: &mut Expansions<'_>,
     facts: &Facts,
     func: FuncId,
     store: Scope,
@@ -100,7 +103,7 @@ fn window(
     let inner: Vec<LoopId> = loops.into_iter().skip_while(|l| *l != v).skip(1).collect();
     let mut reason = "no dimension of it moves one way inside a constant window".to_string();
     for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
-        match alive(ctx, regions, facts, func, place, v, &inner, dim) {
+        match alive(ctx, regions, expansions, facts, func, place, v, &inner, dim) {
             Some(_) if is_vector_dim(ctx, func, dim) => {
                 reason = format!("`{}` is accessed in vectors", arg_name(ctx, func, dim));
             }
@@ -116,6 +119,7 @@ fn window(
 fn alive(
     ctx: &Ctx<'_>,
     regions: &Regions,
+    expansions: &mut Expansions<'_>,
     facts: &Facts,
     func: FuncId,
     place: Scope,
@@ -126,19 +130,19 @@ fn alive(
     let (min_sym, max_sym) = (edge_sym(ctx, func, dim, Edge::Min, place), edge_sym(ctx, func, dim, Edge::Max, place));
     let mut largest = 0;
     for first in [true, false] {
-        let all = |e: &Expr| expand(ctx, regions, e, v, first);
+        let mut all = |e: &Expr| expansions.of(ctx, regions, e, v, first);
         let mut ranges: BTreeMap<Sym, Interval> = BTreeMap::new();
         for &l in inner {
             let (min, extent) = bounds_of(ctx, l);
             let last = build::offset(build::add(min.clone(), extent), -1);
-            let interval = Interval { min: Some(simplify(&all(&min), facts)), max: Some(simplify(&all(&last), facts)) };
+            let interval = Interval { min: Some(all(&min)), max: Some(all(&last)) };
             ranges.insert(Sym::Loop(l), interval);
         }
         let env = |s: Sym| ranges.get(&s).cloned();
         // What is needed, before sliding left out what is already there.
         let (need_min, need_max) = (regions.unslid(min_sym)?, regions.unslid(max_sym)?);
-        let min = simplify(&interval_of(&simplify(&all(need_min), facts), &env, facts).min?, facts);
-        let max = simplify(&interval_of(&simplify(&all(need_max), facts), &env, facts).max?, facts);
+        let min = simplify(&interval_of(&all(need_min), &env, facts).min?, facts);
+        let max = simplify(&interval_of(&all(need_max), &env, facts).max?, facts);
         let no_defs = |_: Sym| None;
         let var = Sym::Loop(v);
         let moves = (monotone(&min, var, &no_defs), monotone(&max, var, &no_defs));

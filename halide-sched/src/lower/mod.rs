@@ -6,6 +6,7 @@ mod check_arguments;
 pub(crate) mod copy;
 mod ctx;
 mod error;
+mod expansions;
 mod facts;
 pub mod find_intrinsics;
 pub mod flatten_storage;

@@ -2,9 +2,9 @@
 
 use super::ctx::Ctx;
 use super::vars::{Vars, bound, extent_between, variants};
-use crate::bounds::constant_difference;
+use crate::bounds::difference_through;
 use crate::ir::{Edge, Expr, Scope, Sym, build};
-use crate::simplify::{Facts, simplify};
+use crate::simplify::{Facts, FarValues, Reach, simplify};
 use halide_core::ids::{FuncId, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,7 @@ pub(crate) struct Regions {
     pub(crate) deps: BTreeMap<Sym, BTreeSet<Scope>>,
     /// Definitions by symbol.
     pub(crate) values: BTreeMap<Sym, Expr>,
+    far: FarValues,
     /// Definitions as they were before sliding, where it changed them.
     unslid: BTreeMap<Sym, Expr>,
     /// What is read of each image.
@@ -34,6 +35,15 @@ impl Regions {
         self.values.get(&s)
     }
 
+    /// The definition of a bound, as it stands or seen through.
+    pub(crate) fn definition(&self, s: Sym, reach: Reach) -> Option<Expr> {
+        let near = |s: Sym| self.values.get(&s).cloned();
+        match reach {
+            Reach::Near => near(s),
+            Reach::Far => self.far.of(s, &near),
+        }
+    }
+
     /// The definition of a bound before sliding.
     pub(crate) fn unslid(&self, s: Sym) -> Option<&Expr> {
         self.unslid.get(&s).or_else(|| self.values.get(&s))
@@ -42,6 +52,7 @@ impl Regions {
     /// Replaces the definition of `s` at `scope`; the new one uses only what is visible at the scope's start.
     pub(crate) fn replace(&mut self, s: Sym, scope: Scope, value: Expr) {
         let old = self.values.insert(s, value.clone());
+        self.far.clear();
         if let Some(old) = old {
             self.unslid.entry(s).or_insert(old);
         }
@@ -116,8 +127,7 @@ fn grown(
     }
     let never_grows = inner.iter().all(|&p| {
         let extent = extent_between(&bound(func, stage, dim, Edge::Min, p), &bound(func, stage, dim, Edge::Max, p));
-        let defs = |s: Sym| known.values.get(&s).cloned();
-        match constant_difference(&extent, &build::int(0), facts, &defs) {
+        match difference_through(&extent, &build::int(0), facts, &|s, reach| known.definition(s, reach)) {
             (Some(low), Some(high)) if low == high => {
                 let at = Vars::of_plan(ctx, func, stage, variant, p);
                 simplify(&at.cover(var, build::int(low)), facts) == build::int(low)

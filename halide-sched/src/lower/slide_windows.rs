@@ -12,16 +12,18 @@
 //! only if the new part is long enough not to grow, for growth would overwrite what later iterations need.
 
 use super::ctx::Ctx;
+use super::expansions::Expansions;
 use super::regions::Regions;
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
 use crate::bounds::{Monotone, constant_difference, monotone};
-use crate::ir::{Edge, Expr, ExprKind, ForKind, LoopId, Scope, Sym, build, visit};
+use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 
 /// Slides every Func that can be slid, and says for each loop whether and why not.
 pub(crate) fn slide_windows(ctx: &Ctx<'_>, regions: &mut Regions, facts: &Facts, trace: &mut LoweringTrace) {
+    let mut expansions = Expansions::new(facts);
     for &func in ctx.plan.pipeline.order.iter().rev() {
         for place in ctx.computed.get(&func).cloned().unwrap_or_default() {
             let Some(store) = storage_of(ctx, func, place) else { continue };
@@ -29,7 +31,7 @@ pub(crate) fn slide_windows(ctx: &Ctx<'_>, regions: &mut Regions, facts: &Facts,
                 if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
                     continue;
                 }
-                let outcome = slide(ctx, regions, facts, func, place, v);
+                let outcome = slide(ctx, regions, &mut expansions, facts, func, place, v);
                 let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[v]);
                 match outcome {
                     Ok(what) => trace.did(subject, what),
@@ -66,40 +68,8 @@ pub(crate) fn edge_sym(ctx: &Ctx<'_>, func: FuncId, dim: usize, edge: Edge, at: 
     Sym::Bound { func, stage, dim: dim as u16, edge, at }
 }
 
-/// `e` with every bound that is defined inside the body of `v` expanded, in the first or a later iteration of `v`.
-pub(crate) fn expand(ctx: &Ctx<'_>, regions: &Regions, e: &Expr, v: LoopId, first: bool) -> Expr {
-    let start = first_iteration(ctx, v);
-    expand_in(ctx, regions, e, v, &start, first, &mut visit::Memo::new())
-}
-
-fn expand_in(
-    ctx: &Ctx<'_>,
-    regions: &Regions,
-    e: &Expr,
-    v: LoopId,
-    start: &Expr,
-    first: bool,
-    memo: &mut visit::Memo,
-) -> Expr {
-    match e.kind() {
-        ExprKind::Sym(s @ Sym::Bound { at, .. }) if ctx.is_inside(*at, Scope::Body(v)) => match regions.value(*s) {
-            Some(value) => {
-                let value = value.clone();
-                memo.get(e, |memo| expand_in(ctx, regions, &value, v, start, first, memo))
-            }
-            None => e.clone(),
-        },
-        ExprKind::Select(c, a, b) if c == start => {
-            expand_in(ctx, regions, if first { a } else { b }, v, start, first, memo)
-        }
-        ExprKind::Likely(a) => expand_in(ctx, regions, a, v, start, first, memo),
-        ExprKind::Sym(_) | ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Param(_) => e.clone(),
-        _ => memo.get(e, |memo| visit::map_children(e, |c| expand_in(ctx, regions, c, v, start, first, memo))),
-    }
-}
-
 /// The condition that `v` runs its first iteration.
-fn first_iteration(ctx: &Ctx<'_>, v: LoopId) -> Expr {
+pub(crate) fn first_iteration(ctx: &Ctx<'_>, v: LoopId) -> Expr {
     build::eq(build::loop_var(v), bounds_of(ctx, v).0)
 }
 
@@ -107,6 +77,7 @@ fn first_iteration(ctx: &Ctx<'_>, v: LoopId) -> Expr {
 fn slide(
     ctx: &Ctx<'_>,
     regions: &mut Regions,
+    expansions: &mut Expansions<'_>,
     facts: &Facts,
     func: FuncId,
     place: Scope,
@@ -114,11 +85,11 @@ fn slide(
 ) -> Result<String, String> {
     let dims = ctx.plan.pipeline.funcs[func].dims();
     let edge = |dim, edge| build::sym(edge_sym(ctx, func, dim, edge, place));
-    let full = |regions: &Regions, e: &Expr| simplify(&expand(ctx, regions, e, v, false), facts);
+    let mut full = |e: &Expr| expansions.of(ctx, regions, e, v, false);
     let var = Sym::Loop(v);
     let mut moving = Vec::new();
     for dim in 0..dims {
-        let (min, max) = (full(regions, &edge(dim, Edge::Min)), full(regions, &edge(dim, Edge::Max)));
+        let (min, max) = (full(&edge(dim, Edge::Min)), full(&edge(dim, Edge::Max)));
         if visit::uses(&min, var) || visit::uses(&max, var) {
             moving.push((dim, min, max));
         }
@@ -171,6 +142,7 @@ fn slide(
     let before = regions.value(target).expect("bounds are defined").clone();
     let after = build::select(first_iteration(ctx, v), before, simplify(&reached, facts));
     regions.replace(target, place, after);
+    expansions.forget(func);
     let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
     Ok(format!("computes only what is new in `{name}`"))
 }

@@ -1,11 +1,14 @@
 //! From the algorithm's expressions to loop IR: the only place that translates, used by `build_nests`.
 //!
 //! Calls of inlined Funcs are replaced by their definitions here. Results are shared (a DAG): an expression is
-//! translated once per environment, an inlined call once per distinct arguments.
+//! translated once per environment, an inlined call once per distinct arguments, which are compared in normal form: in a
+//! chain of stencils the same point is reached over many paths.
 
 use crate::ir::hash::Map;
+use crate::ir::visit::deep;
 use crate::ir::{BufId, DimField, Expr, Sym, build};
 use crate::plan::{Level, Plan};
+use crate::simplify::{Facts, simplify};
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::pipeline::{IndexTable, Kind};
@@ -34,6 +37,8 @@ pub(crate) struct Translator<'a> {
     images: &'a IdVec<ImageId, BufId>,
     index: IndexTable,
     inlined: Map<(FuncId, u8, Vec<Expr>), Expr>,
+    /// Nothing is known where a definition is translated; it remembers what coordinates are.
+    facts: Facts,
 }
 
 impl<'a> Translator<'a> {
@@ -42,7 +47,14 @@ impl<'a> Translator<'a> {
         funcs: &'a IdVec<FuncId, Vec<BufId>>,
         images: &'a IdVec<ImageId, BufId>,
     ) -> Translator<'a> {
-        Translator { plan, funcs, images, index: plan.pipeline.index_table(), inlined: Map::default() }
+        Translator {
+            plan,
+            funcs,
+            images,
+            index: plan.pipeline.index_table(),
+            inlined: Map::default(),
+            facts: Facts::new(),
+        }
     }
 
     /// `e` as data of its type.
@@ -50,7 +62,7 @@ impl<'a> Translator<'a> {
         if let Some(known) = env.memo.get(&(e, false)) {
             return known.clone();
         }
-        let made = self.data_node(e, env);
+        let made = deep(|| self.data_node(e, env));
         env.memo.insert((e, false), made.clone());
         made
     }
@@ -60,7 +72,7 @@ impl<'a> Translator<'a> {
         if let Some(known) = env.memo.get(&(e, true)) {
             return known.clone();
         }
-        let made = self.index_node(e, env);
+        let made = deep(|| self.index_node(e, env));
         env.memo.insert((e, true), made.clone());
         made
     }
@@ -130,7 +142,10 @@ impl<'a> Translator<'a> {
             Kind::Call { func, element, args } => {
                 let args: Vec<Expr> = args.iter().map(|a| self.index(*a, env)).collect();
                 match self.plan.funcs[*func].compute {
-                    Level::Inline => self.inline(*func, *element, args),
+                    Level::Inline => {
+                        let args = args.iter().map(|a| simplify(a, &self.facts)).collect();
+                        self.inline(*func, *element, args)
+                    }
                     _ => build::read(self.funcs[*func][*element as usize], node.ty, args),
                 }
             }

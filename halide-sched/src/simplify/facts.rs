@@ -6,6 +6,7 @@
 //! is cheap; the memory of a scope goes with the scope.
 
 use super::cache::Cache;
+use super::far::{FarValues, Reach};
 use super::known::{Known, default_of};
 use super::linear::{Form, Linear, Term};
 use super::range::{Congruence, Range, gcd};
@@ -24,6 +25,7 @@ pub struct Facts {
     occurs: Map<Expr, Vec<Vec<Term>>>,
     truths: Map<Expr, bool>,
     values: Map<Sym, Expr>,
+    far: FarValues,
     undo: Vec<Undo>,
     scopes: Vec<usize>,
     pub(super) cache: RefCell<Cache>,
@@ -58,7 +60,10 @@ impl Facts {
             match self.undo.pop().expect("a change") {
                 Undo::Atom(e, old) => restore(&mut self.atoms, e, old),
                 Undo::Truth(e, old) => restore(&mut self.truths, e, old),
-                Undo::Value(s, old) => restore(&mut self.values, s, old),
+                Undo::Value(s, old) => {
+                    self.far.forget(s);
+                    restore(&mut self.values, s, old)
+                }
                 Undo::Sum(terms, None) => {
                     self.sums.remove(&terms);
                     for (atom, _) in &terms {
@@ -100,6 +105,7 @@ impl Facts {
         let known = self.known(&value);
         self.note_atom(build::typed_sym(sym, value.ty()), known);
         let old = self.values.insert(sym, value);
+        self.far.forget(sym);
         self.undo.push(Undo::Value(sym, old));
     }
     /// The Index or integer expression `e` lies in `min ..= max`; `None` is unbounded.
@@ -141,6 +147,14 @@ impl Facts {
     /// The value that `bind_let` gave a symbol.
     pub fn value_of(&self, sym: Sym) -> Option<&Expr> {
         self.values.get(&sym)
+    }
+    /// The value that `bind_let` gave a symbol, as it stands or seen through.
+    pub(crate) fn definition(&self, sym: Sym, reach: Reach) -> Option<Expr> {
+        let near = |s: Sym| self.values.get(&s).cloned();
+        match reach {
+            Reach::Near => near(sym),
+            Reach::Far => self.far.of(sym, &near),
+        }
     }
     /// Whether the condition was learned to hold or not to hold.
     pub(super) fn truth(&self, cond: &Expr) -> Option<bool> {
@@ -313,6 +327,7 @@ impl Clone for Facts {
             occurs: self.occurs.clone(),
             truths: self.truths.clone(),
             values: self.values.clone(),
+            far: FarValues::default(),
             undo: self.undo.clone(),
             scopes: self.scopes.clone(),
             cache: RefCell::new(Cache::with_scopes(self.scopes.len())),

@@ -11,6 +11,7 @@ mod correlate;
 mod dead;
 mod expr;
 mod facts;
+mod far;
 mod index;
 mod known;
 mod lanes;
@@ -30,6 +31,7 @@ pub use prove::prove;
 pub use range::{Congruence, Range};
 pub use stmt::simplify_stmt;
 
+pub(crate) use far::{FarValues, Reach};
 pub(crate) use prove::{MUCH, correlated_range};
 
 #[cfg(test)]

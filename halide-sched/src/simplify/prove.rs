@@ -3,6 +3,7 @@
 use super::correlate::Bounder;
 use super::expr::simplify;
 use super::facts::Facts;
+use super::far::Reach;
 use super::linear::Linear;
 use super::range::Range;
 use crate::ir::visit::substitute;
@@ -17,6 +18,9 @@ pub(crate) struct Effort {
     /// How many times definitions may be put in place.
     pub(crate) rounds: u32,
 }
+
+/// How many times definitions are put in place one level at a time, before they are seen through.
+const NEAR: u32 = 3;
 
 /// For conditions on the way, of which there are many.
 pub(crate) const LITTLE: Effort = Effort { fuel: 150, rounds: 6 };
@@ -60,22 +64,23 @@ fn decide_difference(op: BinOp, difference: &Linear, goal: bool, facts: &Facts) 
         (BinOp::Ne, true) | (BinOp::Eq, false) => range.at_least(1) || range.at_most(-1),
         _ => false,
     };
-    decided(correlated_range(difference, facts, &|s| facts.value_of(s).cloned(), decided, LITTLE))
+    decided(correlated_range(difference, facts, &|s, reach| facts.definition(s, reach), decided, LITTLE))
 }
 
 /// The range of `sum`, where symbols are replaced by their definitions, again and again, until none is left, the range
-/// is `enough`, or the effort is spent. Replacing all at once would lose what cancels before.
+/// is `enough`, or the effort is spent. The first replacements go one level at a time, since replacing all at once would
+/// lose what cancels before.
 pub(crate) fn correlated_range(
     sum: &Linear,
     facts: &Facts,
-    definitions: &dyn Fn(Sym) -> Option<Expr>,
+    definitions: &dyn Fn(Sym, Reach) -> Option<Expr>,
     enough: impl Fn(Range) -> bool,
     effort: Effort,
 ) -> Range {
     let mut sum = sum.clone();
     let mut range = Range::ALL;
     let mut fuel = effort.fuel;
-    for _ in 0..effort.rounds {
+    for round in 0..effort.rounds {
         let mut bounder = Bounder::new(facts, fuel);
         range = bounder.range(&sum).intersect(range);
         fuel = bounder.fuel_left();
@@ -83,7 +88,8 @@ pub(crate) fn correlated_range(
             break;
         }
         let e = sum.to_expr();
-        let expanded = substitute(&e, definitions);
+        let reach = if round < NEAR { Reach::Near } else { Reach::Far };
+        let expanded = substitute(&e, &|s| definitions(s, reach));
         if expanded == e {
             break;
         }

@@ -28,10 +28,18 @@ fn lower_chain(n: usize, directives: impl Fn(usize) -> String) {
     lower(&plan, &LowerOptions::default()).unwrap();
 }
 
+/// Half a thousand stages, on the stack of a test's thread: statements nest as deep as the chain is long.
 #[test]
 fn chains_of_stencils() {
-    for n in [10, 50] {
-        lower_chain(n, |_| "compute_root() vectorize(x, 4)".into());
-        lower_chain(n, |_| format!("store_root() compute_at(s{}, y)", n - 1));
-    }
+    let n = 500;
+    lower_chain(n, |_| "compute_root() vectorize(x, 4)".into());
+    lower_chain(n, |_| format!("store_root() compute_at(s{}, y)", n - 1));
+    lower_chain(n, |_| format!("compute_at(s{}, y)", n - 1));
+}
+
+/// An inlined call at one point is translated once, over however many paths it is reached.
+#[test]
+fn inlined_chains() {
+    lower_chain(30, |_| "compute_inline()".into());
+    lower_chain(120, |i| if i % 4 == 0 { "compute_root()".into() } else { "compute_inline()".into() });
 }

@@ -8,7 +8,7 @@ use crate::ir::build::{as_const, as_int};
 use crate::ir::expr::{Elem, Expr, ExprKind, Type};
 use crate::ir::stmt::{ForKind, Stmt, Task};
 use crate::ir::sym::{BufId, FaultId, LoopId, Sym, TaskId};
-use crate::ir::{Program, print};
+use crate::ir::{Program, print, visit};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::ops::UnOp;
 use halide_core::types::ScalarType;
@@ -135,6 +135,10 @@ impl Compiler<'_> {
     }
 
     fn stmt(&mut self, s: &Stmt) -> Result<Body, Failed> {
+        visit::deep(|| self.one(s))
+    }
+
+    fn one(&mut self, s: &Stmt) -> Result<Body, Failed> {
         self.memo.clear();
         let mut code = Code::default();
         Ok(match s {

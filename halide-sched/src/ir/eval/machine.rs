@@ -7,6 +7,7 @@ use super::race::Races;
 use super::storage::Storage;
 use super::{BufferStats, EvalStats};
 use crate::ir::sym::Sym;
+use crate::ir::visit::deep;
 use crate::ir::{BufId, BufferRole, Program, TaskId, print};
 use halide_core::ids::{FuncId, IdVec};
 
@@ -88,6 +89,10 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn run(&mut self, body: &Body) -> Outcome {
+        deep(|| self.one(body))
+    }
+
+    fn one(&mut self, body: &Body) -> Outcome {
         match body {
             Body::Block(list) => list.iter().try_for_each(|s| self.run(s)),
             Body::Let { code, bound, body } => self.let_in(code, bound, body),

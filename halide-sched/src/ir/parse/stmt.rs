@@ -5,6 +5,7 @@ use super::{Parsed, Parser};
 use crate::ir::expr::Expr;
 use crate::ir::stmt::{For, ForKind, Stmt};
 use crate::ir::sym::{BufId, FaultId, LoopId, Sym, TaskId};
+use crate::ir::visit::deep;
 use crate::ir::words::{LOOPS, item};
 use halide_core::ids::FuncId;
 
@@ -51,6 +52,10 @@ impl Parser {
     }
 
     fn stmt(&mut self) -> Parsed<Stmt> {
+        deep(|| self.one())
+    }
+
+    fn one(&mut self) -> Parsed<Stmt> {
         if self.at("{") {
             self.need("{")?;
             let items = self.items()?;

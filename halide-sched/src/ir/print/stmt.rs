@@ -3,6 +3,7 @@
 use super::Printer;
 use crate::ir::expr::Expr;
 use crate::ir::stmt::{For, Stmt};
+use crate::ir::visit::deep;
 use crate::ir::words::{LOOPS, word};
 use crate::ir::{BufId, Sym};
 use halide_core::ids::FuncId;
@@ -24,6 +25,10 @@ impl Printer<'_> {
 
     /// One statement. `last` says that nothing follows it in its braces, so that a `let` may extend to their end.
     fn stmt(&mut self, s: &Stmt, last: bool) {
+        deep(|| self.one(s, last));
+    }
+
+    fn one(&mut self, s: &Stmt, last: bool) {
         match s {
             Stmt::Block(items) => self.braces("", |p| p.items(items)),
             Stmt::Let { bindings, body } if last => self.let_in(bindings, body),

@@ -4,7 +4,7 @@ use super::Verifier;
 use crate::ir::expr::{Expr, ExprKind, Type};
 use crate::ir::sym::{BufId, Scope, Sym};
 use crate::ir::typing::type_of;
-use crate::ir::visit::for_each_child;
+use crate::ir::visit::{deep, for_each_child};
 use crate::ir::{BufferRole, Stage};
 use halide_core::ids::FuncId;
 
@@ -30,7 +30,7 @@ impl Verifier<'_> {
             return *depth;
         }
         let mut depth = 0;
-        for_each_child(e, |c| depth = depth.max(self.expr(c)));
+        for_each_child(e, |c| depth = depth.max(deep(|| self.expr(c))));
         self.node_type(e);
         depth = depth.max(self.leaf(e));
         self.checked.insert(e.id(), (depth, self.scopes[depth]));

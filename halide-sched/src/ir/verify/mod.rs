@@ -31,7 +31,7 @@ mod tests;
 use super::build::as_int;
 use super::stmt::{For, ForKind, Stmt, Task};
 use super::sym::{BufId, FaultId, LoopId, Sym, TaskId};
-use super::{BufferRole, Elem, Expr, Program, Stage, Type, print};
+use super::{BufferRole, Elem, Expr, Program, Stage, Type, print, visit};
 use crate::ir::hash::{Map, Set};
 use halide_core::ids::{FuncId, Id};
 use std::collections::BTreeMap;
@@ -158,6 +158,10 @@ impl<'a> Verifier<'a> {
     }
 
     fn stmt(&mut self, s: &Stmt) {
+        visit::deep(|| self.one(s));
+    }
+
+    fn one(&mut self, s: &Stmt) {
         match s {
             Stmt::Block(list) => self.block(list),
             Stmt::Let { bindings, body } => self.let_in(bindings, body),

@@ -1,0 +1,55 @@
+//! Definitions seen through: the value of a symbol in terms of what its definition's own symbols are defined as, down to
+//! where that grows too large.
+//!
+//! In a chain of a hundred stages each region is defined by the next one's. A proof that puts definitions in place one
+//! level at a time takes a hundred rounds; with what is remembered here it takes one.
+
+use super::expr::simplify;
+use super::facts::Facts;
+use super::walk::nodes;
+use crate::ir::hash::Map;
+use crate::ir::visit::{deep, substitute};
+use crate::ir::{Expr, Sym};
+use std::cell::RefCell;
+
+/// How many nodes a value may have to stand for its symbol.
+const LARGEST: usize = 96;
+
+/// How far definitions are followed at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// The definition as it stands.
+    Near,
+    /// Its symbols replaced as well, as far as that stays small.
+    Far,
+}
+
+/// What symbols are in the end, remembered. Holds as long as their definitions do.
+#[derive(Default)]
+pub(crate) struct FarValues {
+    found: RefCell<Map<Sym, Expr>>,
+}
+
+impl FarValues {
+    /// The value of `s` with all that `lookup` defines put in place, unless that is too large: then its definition.
+    pub(crate) fn of(&self, s: Sym, lookup: &dyn Fn(Sym) -> Option<Expr>) -> Option<Expr> {
+        if let Some(known) = self.found.borrow().get(&s) {
+            return Some(known.clone());
+        }
+        let value = lookup(s)?;
+        // Asked again on the way, in a circle, a symbol is its definition.
+        self.found.borrow_mut().insert(s, value.clone());
+        let whole = substitute(&value, &|t| deep(|| self.of(t, lookup)));
+        let far = if nodes(&whole, |_| false).len() <= LARGEST { simplify(&whole, &Facts::new()) } else { value };
+        self.found.borrow_mut().insert(s, far.clone());
+        Some(far)
+    }
+    /// Forgets what `s` is.
+    pub(crate) fn forget(&mut self, s: Sym) {
+        self.found.get_mut().remove(&s);
+    }
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.found.get_mut().clear();
+    }
+}
