@@ -21,6 +21,7 @@ pub mod partition_loops;
 mod regions;
 pub mod share;
 mod slide_windows;
+pub mod split_functions;
 pub(crate) mod terms;
 pub mod trace;
 mod translate;
@@ -106,6 +107,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
+    pass("split_functions", &mut split_functions::split_functions);
     Ok(Lowered { program, trace, partitions })
 }
 

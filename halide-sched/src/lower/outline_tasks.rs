@@ -21,14 +21,17 @@ pub fn outline_tasks(program: Program) -> Program {
 
 fn statement(program: &mut Program, s: Stmt) -> Stmt {
     match walk::map_stmt(s, program, |_, e| e.clone(), statement) {
-        Stmt::For(l) if l.kind == ForKind::Parallel => outline(program, *l),
+        Stmt::For(l) if l.kind == ForKind::Parallel => {
+            let needs = Needs::of(&l.body, l.id, program);
+            outline(program, *l, needs)
+        }
         other => other,
     }
 }
 
-fn outline(program: &mut Program, l: For) -> Stmt {
+/// A launch of a new task that runs the body of `l`, which needs `needs`.
+pub(crate) fn outline(program: &mut Program, l: For, needs: Needs) -> Stmt {
     let For { id, min, extent, body, .. } = l;
-    let needs = Needs::of(&body, id, program);
     let (scalars, vectors): (Vec<_>, Vec<_>) = needs.syms.into_iter().partition(|(_, ty)| ty.lanes == 1);
     let mut captures = scalars;
     let (mut outside, mut inside, mut renamed) = (Vec::new(), Vec::new(), BTreeMap::new());
@@ -57,13 +60,14 @@ fn outline(program: &mut Program, l: For) -> Stmt {
 }
 
 /// What a body uses and does not make itself.
-struct Needs {
+pub(crate) struct Needs {
     syms: BTreeMap<Sym, Type>,
     buffers: BTreeSet<BufId>,
 }
 
 impl Needs {
-    fn of(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
+    /// What the body of loop `id` needs.
+    pub(crate) fn of(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
         let mut needs = Needs { syms: BTreeMap::new(), buffers: BTreeSet::new() };
         let mut made = Made { syms: BTreeSet::from([Sym::Loop(id)]), buffers: BTreeSet::new() };
         needs.collect(body, &mut made, program);
@@ -71,6 +75,16 @@ impl Needs {
         needs.syms.retain(|s, _| !made.syms.contains(s) && !matches!(s, Sym::Buffer { buf, .. } if !internal(buf)));
         needs.buffers.retain(|buf| !made.buffers.contains(buf) && internal(buf));
         needs
+    }
+
+    /// How many symbols and buffers.
+    pub(crate) fn size(&self) -> usize {
+        self.syms.len() + self.buffers.len()
+    }
+
+    /// The allocations.
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = BufId> {
+        self.buffers.iter().copied()
     }
 
     fn collect(&mut self, s: &Stmt, made: &mut Made, program: &Program) {

@@ -1,7 +1,8 @@
 //! Lowering time stays near-linear in the number of stages. No test asserts a time; the sizes here would take minutes
 //! if anything were quadratic with a large constant.
 
-use crate::matrix::TARGET;
+use crate::matrix::{TARGET, check, random_image};
+use halide_core::buffer::Region;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
 use halide_sched::lower::{LowerOptions, lower};
@@ -42,4 +43,37 @@ fn chains_of_stencils() {
 fn inlined_chains() {
     lower_chain(30, |_| "compute_inline()".into());
     lower_chain(120, |i| if i % 4 == 0 { "compute_root()".into() } else { "compute_inline()".into() });
+}
+
+/// Long enough to be cut into several functions, with names, vectors and storage used across the cuts.
+#[test]
+fn long_programs_are_cut_into_functions() {
+    let n = 330;
+    let input = ImageParam::new("input", I32, 1);
+    let x = vars!(x);
+    let mut stages = vec![Func::new("s0")];
+    stages[0][x] = input[x] * 3;
+    for i in 1..n {
+        let mut next = Func::new(format!("s{i}"));
+        let last = &stages[i - 1];
+        next[x] = last[x] - last[x + 1] * 5 + stages[i.saturating_sub(7)][x + 2];
+        stages.push(next);
+    }
+    let pipeline = Pipeline::new([&stages[n - 1]]).unwrap();
+    let image = random_image(I32, &Region::of_spans([(-1, 3 * n as i32)]), 7);
+    let each = |text: &dyn Fn(usize) -> String| {
+        (0..n - 1).map(|i| format!("s{i}: {}", text(i))).collect::<Vec<_>>().join("\n")
+    };
+    let schedules = [
+        each(&|_| "compute_root() vectorize(x, 4)".into()),
+        each(&|i| format!("compute_root() {}", if i % 3 == 0 { "split(x, xo, xi, 8) parallel(xo)" } else { "" })),
+        each(&|_| format!("store_root() compute_at(s{}, x)", n - 1)),
+    ];
+    for schedule in &schedules {
+        check(&pipeline, schedule, &[("input", image.clone())], &Region::of_spans([(-1, 9)]));
+        let plan = halide_sched::plan::resolve(&pipeline, &schedule.parse().unwrap(), &TARGET).unwrap();
+        let lowered = lower(&plan, &LowerOptions::default()).unwrap();
+        let cut = lowered.trace.passes.iter().find(|p| p.name == "split_functions").unwrap();
+        assert_eq!(cut.decisions.len(), 1, "{schedule}");
+    }
 }

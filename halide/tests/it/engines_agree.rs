@@ -126,3 +126,24 @@ fn one_compiled_pipeline_from_eight_threads() {
         }
     });
 }
+
+/// Long code is cut into functions that call each other.
+#[test]
+fn long_chains() {
+    let n = 300;
+    let input = ImageParam::new("input", I16, 1);
+    let x = vars!(x);
+    let mut last = Func::new("s0");
+    last[x] = input[x] * 3;
+    for i in 1..n {
+        let mut next = Func::new(format!("s{i}"));
+        next[x] = last[x] - last[x + 1] * 5 + last[x + 2];
+        last = next;
+    }
+    let pipeline = Pipeline::new([&last]).unwrap();
+    let each = |text: &str| (0..n - 1).map(|i| format!("s{i}: {text}\n")).collect::<String>();
+    let (root, parallel) = (each("compute_root() vectorize(x, 8)"), each("compute_root() parallel(x)"));
+    let slide = each(&format!("store_root() compute_at(s{}, x)", n - 1));
+    let regions = [1, 20].map(|w| Region::of_spans([(5, w)]));
+    agree(&pipeline, &[&root, &parallel, &slide], "input", &noise(I16, &Region::of_extents([700]), 3), &regions);
+}

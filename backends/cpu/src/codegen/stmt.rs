@@ -132,13 +132,14 @@ impl Func<'_> {
         self.enter(next);
     }
 
-    /// Packs what the task needs into a closure on the stack and hands it to the runtime.
+    /// Packs what the task needs into a closure on the stack and hands it to the runtime; a single iteration is a call.
     fn launch(&mut self, id: TaskId, min: &Expr, extent: &Expr) {
         let program = self.env.program;
         if id.index() >= program.tasks.len() {
             return self.wrong(format!("{id:?} is not a task"));
         }
         let task = &program.tasks[id];
+        let once = build::as_int(extent) == Some(1);
         let (min, extent) = (self.scalar(min), self.scalar(extent));
         let words: usize = task.captures.iter().map(|(_, ty)| capture_words(*ty)).sum::<usize>() + task.buffers.len();
         let slot = self.new_slot((8 * words.max(1)) as u32);
@@ -164,11 +165,14 @@ impl Func<'_> {
             self.store_scratch(area.base, closure, 8 * at);
             at += 1;
         }
-        let function = self.callee(Callee::Task(id));
-        let function = self.ins().func_addr(types::I64, function);
         let worker = self.worker;
-        let args = [worker, function, closure, min, extent];
-        let code = self.call_value(Callee::Runtime(RuntimeFn::Parallel), &args);
+        let code = if once {
+            self.call_value(Callee::Task(id), &[worker, closure, min])
+        } else {
+            let function = self.callee(Callee::Task(id));
+            let function = self.ins().func_addr(types::I64, function);
+            self.call_value(Callee::Runtime(RuntimeFn::Parallel), &[worker, function, closure, min, extent])
+        };
         self.check_code(code);
         for buf in stored(program, &task.body) {
             self.memo.stored(buf);
