@@ -154,7 +154,7 @@ pub enum Intrinsic {
 impl Expr {
     /// Wraps a kind whose type the caller vouches for; for [`super::build`] and `map_children` only.
     pub(crate) fn raw(kind: ExprKind, ty: Type) -> Expr {
-        let mut hasher = std::hash::DefaultHasher::new();
+        let mut hasher = super::hash::Spread::default();
         kind.hash(&mut hasher);
         ty.hash(&mut hasher);
         Expr(Arc::new(Node { kind, ty, hash: hasher.finish() }))

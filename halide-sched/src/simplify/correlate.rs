@@ -16,7 +16,6 @@ use crate::ir::build::as_int;
 use crate::ir::hash::Map;
 use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;
-use std::hash::{Hash, Hasher};
 
 /// The scale to which relaxing quotients may multiply a sum.
 const LARGEST_SCALE: i64 = 1 << 40;
@@ -273,9 +272,7 @@ impl Facts {
         postorder(e, is_known, |e| {
             let own = match e.kind() {
                 ExprKind::Sym(_) | ExprKind::Param(_) | ExprKind::Read { .. } | ExprKind::Load { .. } => {
-                    let mut hasher = std::hash::DefaultHasher::new();
-                    e.structural_hash().hash(&mut hasher);
-                    1u64 << (hasher.finish() % 64)
+                    1u64 << (e.structural_hash() % 64)
                 }
                 _ => 0,
             };
