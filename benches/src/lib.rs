@@ -1,1 +1,5 @@
-//! Side-by-side runs against Halide are in `benches/peers` (Python). This crate holds no Rust bench yet.
+//! What the benches have in common: interleaved repetitions, chains of stencils, tables and JSON.
+
+pub mod chain;
+pub mod output;
+pub mod rounds;

@@ -1,6 +1,6 @@
 //! Loops and realizations as scheduled.
 //!
-//! Before: a plan. After: `Stage::Nest`: every Func that is not inlined has a `Produce` at its compute level and, but
+//! Before: a plan. After: `Stage::Nest`: every Func that is used and not inlined has a `Produce` at its compute level and, but
 //! for outputs, a `Realize` at its storage level; loop bounds are free `Bound` symbols.
 //!
 //! Example (`f(x) = g(x)`, `g` computed at `f`'s loop `x`):
@@ -50,7 +50,7 @@ fn produce_all(ctx: &mut Ctx<'_>, site: &SiteKey<'_>, scope: Scope, body: Stmt, 
     let plan = ctx.plan;
     let mut parts = vec![body];
     for &func in plan.pipeline.order.iter().rev() {
-        if !is_at(&plan.funcs[func].compute, site) {
+        if !is_at(&plan.funcs[func].compute, site) || !ctx.used.contains(&func) {
             continue;
         }
         ctx.computed.entry(func).or_default().push(scope);

@@ -9,7 +9,7 @@ use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
 use crate::simplify::walk::nodes;
 use halide_core::ids::{FuncId, IdVec, ImageId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A definition in loop IR over placeholders: what one point of it computes.
 pub(crate) struct Template {
@@ -78,8 +78,11 @@ pub(crate) struct Ctx<'a> {
     pub(crate) templates: BTreeMap<(FuncId, usize), Template>,
     pub(crate) instances: Vec<Instance<'a>>,
     pub(crate) loops: IdVec<LoopId, LoopInfo>,
-    /// Who reads a Func or an image: definitions, in realization order.
+    /// Who reads a Func or an image: definitions, in realization order. Only of Funcs that are used.
     pub(crate) consumers: BTreeMap<Source, Vec<(FuncId, usize)>>,
+    /// The Funcs whose values reach an output. A Func may be called and yet not be used: an argument that an inlined
+    /// Func ignores is read by nobody.
+    pub(crate) used: BTreeSet<FuncId>,
     /// Where each Func is computed; several places where its consumer is specialised.
     pub(crate) computed: BTreeMap<FuncId, Vec<Scope>>,
     /// Where each Func is stored.
@@ -104,8 +107,9 @@ impl<'a> Ctx<'a> {
             }
         }
         program.next_temp = next_temp;
+        let used = used(&plan.pipeline.outputs, &templates);
         let mut consumers: BTreeMap<Source, Vec<(FuncId, usize)>> = BTreeMap::new();
-        for (&at, t) in &templates {
+        for (&at, t) in templates.iter().filter(|((func, _), _)| used.contains(func)) {
             for read in &t.reads {
                 let list = consumers.entry(read.source).or_default();
                 if list.last() != Some(&at) {
@@ -119,6 +123,7 @@ impl<'a> Ctx<'a> {
             program,
             templates,
             consumers,
+            used,
             instances: Vec::new(),
             loops: IdVec::new(),
             computed: BTreeMap::new(),
@@ -161,6 +166,24 @@ impl<'a> Ctx<'a> {
     pub(crate) fn name(&self, func: FuncId) -> &'a str {
         &self.plan.pipeline.funcs[func].name
     }
+}
+
+/// The outputs and all that their definitions read, over any number of others.
+fn used(outputs: &[FuncId], templates: &BTreeMap<(FuncId, usize), Template>) -> BTreeSet<FuncId> {
+    let mut used = BTreeSet::new();
+    let mut todo = outputs.to_vec();
+    while let Some(func) = todo.pop() {
+        if !used.insert(func) {
+            continue;
+        }
+        for t in templates.range((func, 0)..=(func, usize::MAX)).map(|(_, t)| t) {
+            todo.extend(t.reads.iter().filter_map(|r| match r.source {
+                Source::Func(f) => Some(f),
+                Source::Image(_) => None,
+            }));
+        }
+    }
+    used
 }
 
 fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {

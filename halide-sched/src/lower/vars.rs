@@ -171,8 +171,8 @@ impl<'c> Vars<'c> {
     pub(crate) fn cover(&self, var: StageVar, e: Expr) -> Expr {
         let Some(t @ Transform::Split { outer, factor, .. }) = self.consumer(var) else { return e };
         match self.cut(t) {
-            Cut::Guard | Cut::Blend => e,
-            Cut::Shift => build::max(e, factor.clone()),
+            Cut::Guard => e,
+            Cut::Shift | Cut::Blend => build::max(e, factor.clone()),
             Cut::Plain if self.is_constant_multiple(var, factor) => e,
             Cut::Plain => build::mul(self.cover(*outer, ceil_div(&e, factor)), factor.clone()),
         }
@@ -187,8 +187,8 @@ impl<'c> Vars<'c> {
         let one = build::int(1);
         let t @ Transform::Split { outer, factor, .. } = self.consumer(var)? else { return None };
         match self.cut(t) {
-            Cut::Guard | Cut::Blend => None,
-            Cut::Shift => Some(build::sub(factor.clone(), one)),
+            Cut::Guard => None,
+            Cut::Shift | Cut::Blend => Some(build::sub(factor.clone(), one)),
             Cut::Plain if self.is_constant_multiple(var, factor) => None,
             Cut::Plain => {
                 let more = self.slack(*outer).map_or(build::int(0), |s| build::mul(s, factor.clone()));
@@ -199,7 +199,7 @@ impl<'c> Vars<'c> {
 
     /// Whether `cover` grows short regions up to a factor only, not to multiples.
     pub(crate) fn only_shifts(&self, var: StageVar) -> bool {
-        self.consumer(var).is_some_and(|t| self.cut(t) == Cut::Shift)
+        self.consumer(var).is_some_and(|t| matches!(self.cut(t), Cut::Shift | Cut::Blend))
     }
 
     /// The start of the current chunk of a split, relative to the variable's minimum.

@@ -67,3 +67,44 @@ fn masked_lanes_do_not_read() {
         check(&p, schedule, &[("in", input)], &Region::of_extents([n]));
     }
 }
+
+/// A last chunk that starts earlier needs a region of at least its length, also where it keeps what is there.
+#[test]
+fn blended_chunks_fit_their_storage() {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = x + 3 * y;
+    g[(x, y)] = f[(1, 1)] + f[(x, y)];
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in
+        ["f: compute_at(g, x) split(x, x, t, 2, ShiftInwardsAndBlend)", "g: split(x, x, t, 4, ShiftInwardsAndBlend)"]
+    {
+        for w in [4, 7, 9] {
+            check(&p, schedule, &[], &Region::of_extents([w, 2]));
+        }
+    }
+}
+
+/// A Func that is called, but only in an argument that an inlined Func ignores, has no region: it is not computed.
+#[test]
+fn what_nobody_reads_is_not_computed() {
+    let input = ImageParam::new("in", I16, 1);
+    let (x, y) = vars!(x, y);
+    let (mut deep, mut unread, mut ignores, mut out) =
+        (Func::new("deep"), Func::new("unread"), Func::new("ignores"), Func::new("out"));
+    deep[x] = input[x + 100];
+    unread[x] = deep[x];
+    unread[x] += 1;
+    ignores[(x, y)] = x * 2;
+    out[x] = ignores[(x, cast::<i32>(unread[x]))];
+    let p = Pipeline::new([&out]).unwrap();
+    // The interpreter still evaluates the argument.
+    let image = random_image(I16, &Region::of_extents([120]), 1);
+    for schedule in [
+        "",
+        "deep: compute_root()\n unread: compute_root()",
+        "unread: compute_at(out, x)\n deep: compute_at(unread, x)",
+    ] {
+        check(&p, schedule, &[("in", image.clone())], &Region::of_extents([9]));
+    }
+}

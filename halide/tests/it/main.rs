@@ -2,4 +2,3 @@
 
 mod classic_counts;
 mod engines_agree;
-mod random_schedules;

@@ -1,0 +1,145 @@
+//! The simplifier keeps values: of expressions of every type and lane count for all values, and of whole programs.
+
+use crate::case;
+use halide::ir::arbitrary::{self, Vocabulary};
+use halide::ir::build;
+use halide::ir::eval::{self, EvalError};
+use halide::ir::{
+    BufId, BufferInfo, BufferRole, Elem, Expr, ExprKind, LoopId, Memory, Program, Stage, Stmt, Sym, Type,
+    verify::verify,
+};
+use halide::prelude::*;
+use halide_core::arbitrary::Random;
+use halide_core::ids::{FuncId, IdVec};
+use halide_sched::simplify::{Facts, simplify, simplify_stmt};
+
+/// How often each expression is evaluated.
+const VALUES: usize = 6;
+
+/// A random expression and its simplified form have the same value wherever the first has one, and simplifying again
+/// changes nothing.
+pub fn expression(seed: u64) -> Result<(), String> {
+    let mut random = Random::new(seed);
+    let words = words();
+    let elem = if random.one_in(3) { Elem::Index } else { Elem::Data(random.pick(&ScalarType::ALL)) };
+    let ty = Type { elem, lanes: random.pick(&[1, 1, 1, 4]) };
+    let size = 1 + random.below(24) as u32;
+    let e = arbitrary::expr(&mut arbitrary::Random::new(random.bits()), &words, ty, size);
+    let simple = simplify(&e, &Facts::new());
+    if simple.ty() != ty {
+        return Err(format!("{e}\nof {ty:?} becomes\n{simple}\nof {:?}", simple.ty()));
+    }
+    for _ in 0..VALUES {
+        let bindings: Vec<(Sym, Expr)> = words.symbols.iter().map(|&(s, ty)| (s, value(ty, &mut random))).collect();
+        // Where the expression as written leaves 64 bits, it means nothing.
+        let Ok(before) = evaluate(&e, &bindings) else { continue };
+        match evaluate(&simple, &bindings) {
+            Ok(after) if after.first_difference(&before).is_none() => {}
+            Ok(after) => return Err(format!("{e}\nis {before:?}, but\n{simple}\nis {after:?} for {bindings:?}")),
+            Err(error) => return Err(format!("{e}\nis {before:?}, but\n{simple}\nis {error} for {bindings:?}")),
+        }
+    }
+    Ok(())
+}
+
+/// A random program does the same after it was simplified, and `verify` still accepts it.
+pub fn program(seed: u64) -> Result<(), String> {
+    let mut random = Random::new(seed);
+    let stage = random.pick(&[Stage::Bounded, Stage::Flat, Stage::Shaped]);
+    let before = arbitrary::program(&mut arbitrary::Random::new(random.bits()), stage, 20);
+    let mut after = before.clone();
+    after.body = simplify_stmt(after.body, &Facts::new());
+    if let Err(errors) = verify(&after) {
+        return Err(format!("{before}\nbecomes\n{after}\n{errors:?}"));
+    }
+    let Ok(expected) = run(&before) else { return Ok(()) };
+    let got = run(&after).map_err(|e| format!("{before}\nruns, but\n{after}\ndoes not: {e}"))?;
+    match got.iter().zip(&expected).find_map(|(a, b)| a.first_difference(b)) {
+        None => Ok(()),
+        Some(at) => Err(format!("{before}\nand\n{after}\ndiffer: {at:?}")),
+    }
+}
+
+fn run(program: &Program) -> Result<[AnyBuffer; 2], EvalError> {
+    let image = AnyBuffer::new(U8, [4, 4])?;
+    let mut outputs = [AnyBuffer::new(U16, [4, 4])?, AnyBuffer::new(F32, [4])?];
+    eval::run(program, &[Scalar::int(I32, 7), Scalar::float(F32, 0.5)], &[image], &mut outputs)?;
+    Ok(outputs)
+}
+
+/// Symbols of every type.
+fn words() -> Vocabulary {
+    let mut symbols: Vec<(Sym, Type)> = (0..3).map(|i| (Sym::Loop(LoopId(i)), Type::INDEX)).collect();
+    for (n, ty) in ScalarType::ALL.into_iter().enumerate() {
+        symbols.push((Sym::Temp(n as u32), Type::data(ty)));
+        symbols.push((Sym::Temp(100 + n as u32), Type::data(ty).with_lanes(4)));
+    }
+    Vocabulary { symbols, ..Vocabulary::default() }
+}
+
+/// A constant that a symbol stands for: an edge often.
+fn value(ty: Type, random: &mut Random) -> Expr {
+    let mut one = || match ty.elem {
+        Elem::Index => build::int(match random.below(4) {
+            0 => random.between(-(1 << 31), 1 << 31),
+            _ => random.between(-9, 20),
+        }),
+        Elem::Data(scalar) => build::constant(match random.below(8) {
+            0 if scalar.is_float() => {
+                Scalar::float(scalar, random.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0]))
+            }
+            _ => case::edge_value(scalar, random),
+        }),
+    };
+    match ty.lanes {
+        1 => one(),
+        lanes => build::shuffle((0..lanes).map(|_| one()).collect(), (0..lanes).collect()),
+    }
+}
+
+/// The lanes of `e`, by the evaluator of loop IR. Index lanes come as i64.
+fn evaluate(e: &Expr, bindings: &[(Sym, Expr)]) -> Result<AnyBuffer, EvalError> {
+    let elem = e.ty().scalar().unwrap_or(I64);
+    let value = if e.ty().is_index() { build::cast_data(I64, e.clone()) } else { e.clone() };
+    let lanes = e.lanes();
+    let index = if lanes == 1 { build::int(0) } else { build::ramp(build::int(0), build::int(1), lanes) };
+    let store = Stmt::Store { buf: BufId(0), index, value, mask: None };
+    // A symbol that stands for a loop is bound by a loop of one iteration.
+    let mut body = store;
+    for (symbol, value) in bindings.iter().rev() {
+        body = match (symbol, value.kind()) {
+            (Sym::Loop(id), ExprKind::Int(_)) => {
+                build::for_loop(*id, halide::ir::ForKind::Serial, value.clone(), build::int(1), body)
+            }
+            _ => build::let_in(vec![(*symbol, value.clone())], body),
+        };
+    }
+    let output = BufferInfo {
+        name: "out".into(),
+        elem,
+        dims: 1,
+        role: BufferRole::Output(0),
+        order: vec![0],
+        align: vec![1],
+        fold: vec![None],
+        unit_stride: Some(0),
+        memory: Memory::Auto,
+    };
+    let program = Program {
+        stage: Stage::Shaped,
+        body,
+        buffers: [output].into_iter().collect(),
+        image_buffers: IdVec::new(),
+        func_buffers: [vec![BufId(0)]].into_iter().collect::<IdVec<FuncId, _>>(),
+        params: IdVec::new(),
+        loops: (0..3).map(|i| format!("loop {i}")).collect(),
+        faults: IdVec::new(),
+        tasks: IdVec::new(),
+        counters: Vec::new(),
+        next_temp: 200,
+    };
+    let mut outputs = [AnyBuffer::new(elem, [i64::from(lanes)])?];
+    eval::run(&program, &[], &[], &mut outputs)?;
+    let [output] = outputs;
+    Ok(output)
+}

@@ -1,0 +1,14 @@
+//! Properties that hold of everything drawn at random. Each check is a function from a seed, or from bytes that nobody
+//! vetted, to `Err` with what went wrong; the tests of this crate run each for about a second from fixed seeds, and
+//! `fuzz/` runs the same functions under libFuzzer.
+//!
+//! A check may also panic: that is a failure too, which [`runs::caught`] turns into text.
+
+pub mod algebra;
+pub mod case;
+pub mod engines;
+pub mod image_input;
+pub mod runs;
+pub mod schedules;
+pub mod shrink;
+pub mod text;

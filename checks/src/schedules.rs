@@ -1,0 +1,83 @@
+//! Schedules that are not made to be legal: refused with reasons or right, and never a panic.
+
+use crate::case::{Case, TARGET};
+use halide::plan;
+use halide::prelude::*;
+use halide::schedule::{Amount, Directive, Verb};
+use halide_core::arbitrary::{PipelineOptions, Random, random_pipeline};
+use halide_sched::auto::random::{RandomOptions, random_schedule};
+
+/// A pipeline under a schedule that was legal, for it or for another pipeline, before somebody changed some of it.
+/// Numbers stay small, so that what is legal can be run.
+pub fn changed(seed: u64) -> Case {
+    let mut random = Random::new(seed);
+    let options = PipelineOptions { stages: 1 + random.below(5), exact: random.one_in(2) };
+    let pipeline = random_pipeline(random.bits(), options);
+    let draw = |pipeline: &Pipeline, random: &mut Random| {
+        let options = RandomOptions { any_shape: random.one_in(2), long: random.one_in(3) };
+        random_schedule(pipeline, &TARGET, random.bits(), options).directives().to_vec()
+    };
+    let mut directives = draw(&pipeline, &mut random);
+    if random.one_in(2) {
+        let other = random_pipeline(random.bits(), options);
+        let other = draw(&other, &mut random);
+        let most = other.len();
+        directives.extend(other.into_iter().take(random.below(most + 1)));
+    }
+    for _ in 0..1 + random.below(4) {
+        change(&mut directives, &mut random, &[1, 2, 3, 5, 16]);
+    }
+    Case::with(pipeline, Schedule::from(directives), random)
+}
+
+/// Whether any numbers at all make `resolve` answer.
+pub fn any_numbers(seed: u64) -> Result<(), String> {
+    let mut random = Random::new(seed);
+    let pipeline = random_pipeline(random.bits(), PipelineOptions { stages: 4, exact: random.one_in(2) });
+    let options = RandomOptions { any_shape: true, long: random.one_in(3) };
+    let mut directives = random_schedule(&pipeline, &TARGET, random.bits(), options).directives().to_vec();
+    for _ in 0..1 + random.below(5) {
+        change(&mut directives, &mut random, &[0, -1, -7, 1 << 31, 1 << 40, i64::MAX, i64::MIN, 3]);
+    }
+    let schedule = Schedule::from(directives);
+    match plan::resolve(&pipeline, &schedule, &TARGET) {
+        Ok(_) => Ok(()),
+        Err(reasons) if reasons.is_empty() => Err(format!("refused without a reason\n{pipeline}\n{schedule}")),
+        // Printing is part of it.
+        Err(reasons) => match reasons.iter().all(|r| !r.to_string().is_empty()) {
+            true => Ok(()),
+            false => Err(format!("a reason without text: {reasons:?}")),
+        },
+    }
+}
+
+/// Changes one thing.
+fn change(directives: &mut Vec<Directive>, random: &mut Random, numbers: &[i64]) {
+    if directives.is_empty() {
+        return;
+    }
+    let (at, other) = (random.below(directives.len()), random.below(directives.len()));
+    match random.below(7) {
+        0 => drop(directives.remove(at)),
+        1 => directives.swap(at, other),
+        2 => {
+            let again = directives[at].clone();
+            directives.insert(other, again);
+        }
+        3 => directives[at].subject = directives[other].subject.clone(),
+        4 => directives[at].subject.stage = random.below(3),
+        5 => directives[at].verb = directives[other].verb.clone(),
+        _ => renumber(&mut directives[at].verb, random.pick(numbers)),
+    }
+}
+
+fn renumber(verb: &mut Verb, number: i64) {
+    match verb {
+        Verb::Split { factor, .. } | Verb::Mark { factor: Some(factor), .. } => *factor = Amount::Const(number),
+        Verb::Bound { extent, .. } | Verb::BoundExtent { extent, .. } => *extent = Amount::Const(number),
+        Verb::AlignBounds { modulus, .. } | Verb::AlignExtent { modulus, .. } => *modulus = number,
+        Verb::AlignStorage { multiple, .. } => *multiple = number,
+        Verb::FoldStorage { factor, .. } => *factor = number,
+        _ => {}
+    }
+}

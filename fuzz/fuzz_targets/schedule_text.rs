@@ -1,0 +1,7 @@
+//! Any text as a schedule.
+#![no_main]
+
+use halide_checks::text;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &str| text::schedule(input).unwrap_or_else(|e| panic!("{e}")));
