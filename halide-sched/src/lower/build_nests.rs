@@ -12,6 +12,8 @@
 //! into that loop's body: iterations share nothing, so that is where it can be without a race.
 
 use super::ctx::{Ctx, Instance, LoopInfo};
+use super::hoist_storage::HoistLevels;
+use super::trace::LoweringTrace;
 use super::vars::{Vars, bound, extent_between};
 use crate::ir::{self, Edge, Expr, Fault, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
 use crate::plan::{Level, StagePlan, StageVar, VarOrigin};
@@ -244,6 +246,35 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
     let mut guards = vars.guards(&leaf);
     guards.iter_mut().for_each(|g| g.cond = put(&g.cond));
     Nest { bounds, guards, store }
+}
+
+/// The places where memory is allocated outside of where storage is. It stays inside of loops whose iterations run at once.
+pub(crate) fn hoist_levels(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> HoistLevels {
+    let mut levels = HoistLevels::new();
+    for (&func, places) in &ctx.stored {
+        let (store, hoist) = (&ctx.plan.funcs[func].store, &ctx.plan.funcs[func].hoist);
+        for &stored in places.iter().filter(|_| store != hoist) {
+            let mut outermost = stored;
+            for scope in ctx.enclosing(stored) {
+                outermost = scope;
+                let Scope::Body(l) = scope else { break };
+                let info = &ctx.instances[ctx.loops[l].instance];
+                let (var, _) = info.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");
+                if is_at(hoist, &SiteKey::Loop(info.func, info.stage, &info.plan.vars[*var].name)) {
+                    break;
+                }
+                if matches!(super::slide_windows::kind_of(ctx, l), ForKind::Parallel | ForKind::Vectorized) {
+                    let what = format!("hoisted out of {}", ctx.program.loops[l]);
+                    trace.did_not(ctx.name(func), what, "its iterations run at once");
+                    break;
+                }
+            }
+            if outermost != stored {
+                levels.entry(func).or_default().insert(outermost);
+            }
+        }
+    }
+    levels
 }
 
 /// How each loop is to be partitioned, by loop id.

@@ -12,6 +12,7 @@ pub mod find_intrinsics;
 pub mod flatten_storage;
 mod fold_storage;
 pub mod hoist;
+pub mod hoist_storage;
 mod infer_bounds;
 pub mod instrument;
 pub mod interleave;
@@ -70,6 +71,8 @@ pub struct Lowered {
     pub trace: LoweringTrace,
     /// How each loop may be cut.
     pub partitions: IdVec<LoopId, Partition>,
+    /// Where memory is allocated outside of storage.
+    pub hoists: hoist_storage::HoistLevels,
 }
 
 /// Lowers all the way to `Stage::Final`.
@@ -77,7 +80,7 @@ pub struct Lowered {
 /// # Errors
 /// Everything that cannot be lowered (see [`LowerError`]).
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let Lowered { mut program, mut trace, partitions } = lower_to_bounded(plan, options)?;
+    let Lowered { mut program, mut trace, partitions, hoists } = lower_to_bounded(plan, options)?;
     let facts = facts::of_program(&program, &plan.pipeline);
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         trace.begin(name);
@@ -88,6 +91,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     };
     pass("uniquify", &mut |p, _| uniquify::uniquify(p));
     pass("simplify", &mut |p, _| simplified(p, &facts));
+    pass("hoist_storage", &mut |p, t| hoist_storage::hoist_storage(p, &hoists, &facts, t));
     if options.count {
         // Before storage is flattened: later, one statement may compute several points.
         pass("instrument", &mut |p, _| instrument::instrument(p));
@@ -108,7 +112,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("share", &mut |p, _| share::share(p));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
-    Ok(Lowered { program, trace, partitions })
+    Ok(Lowered { program, trace, partitions, hoists })
 }
 
 fn simplified(mut program: Program, facts: &Facts) -> Program {
@@ -147,6 +151,7 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     let mut ctx = Ctx::new(plan, options);
     trace.begin("build_nests");
     let nest = build_nests::build_nests(&mut ctx);
+    let hoists = build_nests::hoist_levels(&ctx, &mut trace);
     trace.finish(None);
     trace.begin("find_regions");
     let mut facts = facts::of_arguments(&ctx);
@@ -171,5 +176,5 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     program.body = body;
     program.stage = Stage::Bounded;
     trace.finish(Some(&program));
-    Ok(Lowered { program, trace, partitions })
+    Ok(Lowered { program, trace, partitions, hoists })
 }

@@ -2,6 +2,7 @@
 
 mod directives;
 mod found;
+mod hoisting;
 mod lowering;
 mod matrix;
 mod scale;

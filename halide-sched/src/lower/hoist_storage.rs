@@ -1,0 +1,240 @@
+//! Allocates the memory of a Func once for many uses of its storage.
+//!
+//! Before and after: `Stage::Bounded`, every symbol bound once. Where a schedule asks for it (`hoist_storage`), the
+//! realization stands at the hoist level instead of the storage level, as large as the largest of those it replaces, and
+//! coordinates inside count from what was the minimum there. What is stored lives no longer than before: a run of the
+//! statements that were inside of the realization writes all that it reads.
+//!
+//! The size must be known at the hoist level: it is the upper bound of each extent over the loops between. Where there
+//! is none, the realization stays where it is, and the trace says so.
+
+use super::copy::fresh_temp;
+use super::trace::LoweringTrace;
+use super::walk;
+use crate::bounds::{Interval, constant_difference, interval_of};
+use crate::ir::hash::Map;
+use crate::ir::visit::{self, Memo};
+use crate::ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, Sym, build};
+use crate::simplify::{Facts, simplify};
+use halide_core::ids::FuncId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where memory is allocated outside of where storage is: the places of each Func.
+pub type HoistLevels = BTreeMap<FuncId, BTreeSet<Scope>>;
+
+/// A bound of an extent that is never less than this says no more than that coordinates are 32 bits wide.
+const MOST_EXTENT: i64 = 1 << 31;
+
+/// Moves realizations out to the places in `levels`. `facts` holds what is known of arguments.
+pub fn hoist_storage(program: Program, levels: &HoistLevels, facts: &Facts, trace: &mut LoweringTrace) -> Program {
+    if levels.is_empty() {
+        return program;
+    }
+    walk::map_body(program, |body, program| {
+        let mut cx = Hoist { program, levels, facts: facts.clone(), trace };
+        let body = at_scope(&mut cx, Scope::Root, body);
+        statement(&mut cx, body)
+    })
+}
+
+struct Hoist<'p> {
+    program: &'p mut Program,
+    levels: &'p HoistLevels,
+    facts: Facts,
+    trace: &'p mut LoweringTrace,
+}
+
+fn statement(cx: &mut Hoist<'_>, s: Stmt) -> Stmt {
+    let s = match s {
+        Stmt::For(mut l) => {
+            cx.facts.push_scope();
+            cx.facts.bind_loop(l.id, &l.min, &l.extent);
+            l.body = at_scope(cx, Scope::Body(l.id), l.body);
+            cx.facts.pop_scope();
+            Stmt::For(l)
+        }
+        other => other,
+    };
+    walk::map_stmt_under(s, cx, |cx| &mut cx.facts, |_, e| e.clone(), statement)
+}
+
+/// The body of `scope` with all storage that is to be allocated there.
+fn at_scope(cx: &mut Hoist<'_>, scope: Scope, mut body: Stmt) -> Stmt {
+    let levels = cx.levels;
+    for (&func, _) in levels.iter().filter(|(_, scopes)| scopes.contains(&scope)) {
+        if realizes(&body, func) {
+            body = place(cx, func, scope, body);
+        }
+    }
+    body
+}
+
+fn realizes(s: &Stmt, func: FuncId) -> bool {
+    walk::any_stmt(s, &mut |s| matches!(s, Stmt::Realize { func: f, .. } if *f == func))
+}
+
+/// Allocates around the smallest part of `s` that holds all storage of `func`, but outside of loops.
+fn place(cx: &mut Hoist<'_>, func: FuncId, scope: Scope, s: Stmt) -> Stmt {
+    match s {
+        Stmt::Realize { func: f, .. } if f == func => s,
+        Stmt::Block(mut list) => {
+            let holds = |s: &Stmt| realizes(s, func);
+            let first = list.iter().position(holds).expect("storage is in here");
+            let last = list.iter().rposition(holds).expect("storage is in here");
+            let rest = list.split_off(last + 1);
+            let part = build::block(list.split_off(first));
+            let placed = if first == last { place(cx, func, scope, part) } else { around(cx, func, scope, part) };
+            build::block(list.into_iter().chain([placed]).chain(rest))
+        }
+        Stmt::If { ref then, ref otherwise, .. } if realizes(then, func) && realizes(otherwise, func) => {
+            around(cx, func, scope, s)
+        }
+        Stmt::For(_) => around(cx, func, scope, s),
+        other => walk::map_stmt_under(
+            other,
+            cx,
+            |cx| &mut cx.facts,
+            |_, e| e.clone(),
+            |cx, inner| if realizes(&inner, func) { place(cx, func, scope, inner) } else { inner },
+        ),
+    }
+}
+
+/// One allocation of `func` around `s`, instead of those in it.
+fn around(cx: &mut Hoist<'_>, func: FuncId, scope: Scope, s: Stmt) -> Stmt {
+    let dims = cx.program.buffers[cx.program.func_buffers[func][0]].dims;
+    let name = cx.program.buffers[cx.program.func_buffers[func][0]].name.clone();
+    let (definitions, ranges) = (Map::default(), Map::default());
+    let mut inside = Inside { cx, func, definitions, ranges, sizes: vec![Some(build::int(0)); dims] };
+    let made = replaced(&mut inside, s.clone());
+    let Some(sizes) = inside.sizes.into_iter().collect::<Option<Vec<Expr>>>() else {
+        let why = format!("nothing known {} bounds its extent", place_text(cx.program, scope));
+        cx.trace.did_not(name, "hoisted", why);
+        return s;
+    };
+    let sizes: Vec<Expr> = sizes.iter().map(|e| simplify(e, &cx.facts)).collect();
+    let text = |e: &Expr| build::as_int(e).map_or("?".to_string(), |n| n.to_string());
+    let texts: Vec<String> = sizes.iter().map(text).collect();
+    cx.trace.did(name, format!("allocated once {}, {} elements", place_text(cx.program, scope), texts.join(" x ")));
+    Stmt::Realize { func, bounds: sizes.into_iter().map(|e| (build::int(0), e)).collect(), body: Box::new(made) }
+}
+
+fn place_text(program: &Program, scope: Scope) -> String {
+    match scope {
+        Scope::Root => "at the root".to_string(),
+        Scope::Body(l) => format!("per iteration of {}", program.loops[l]),
+    }
+}
+
+/// What is known between the allocation and the storage.
+struct Inside<'c, 'p> {
+    cx: &'c mut Hoist<'p>,
+    func: FuncId,
+    /// What names bound in between stand for, without such names.
+    definitions: Map<Sym, Expr>,
+    /// The values of the variables of loops in between, in terms of what is visible outside.
+    ranges: Map<Sym, Interval>,
+    /// The largest extent so far per dimension; `None` where there is no bound.
+    sizes: Vec<Option<Expr>>,
+}
+
+/// `s` without realizations of the Func, whose sizes are noted.
+fn replaced(inside: &mut Inside<'_, '_>, s: Stmt) -> Stmt {
+    match s {
+        Stmt::Realize { func, bounds, body } if func == inside.func => {
+            for (d, (_, extent)) in bounds.iter().enumerate() {
+                let most = largest(inside, extent);
+                inside.sizes[d] = inside.sizes[d].take().zip(most).map(|(a, b)| build::max(a, b));
+            }
+            from_zero(inside.cx.program, func, bounds, *body)
+        }
+        Stmt::Let { ref bindings, .. } => {
+            for (s, value) in bindings {
+                let value = expanded(inside, value);
+                inside.definitions.insert(*s, value);
+            }
+            nested(inside, s)
+        }
+        Stmt::For(ref l) => {
+            let first = within(inside, &expanded(inside, &l.min)).min;
+            let end = expanded(inside, &build::add(l.min.clone(), l.extent.clone()));
+            let last = within(inside, &end).max.map(|end| build::offset(end, -1));
+            inside.ranges.insert(Sym::Loop(l.id), Interval { min: first, max: last });
+            nested(inside, s)
+        }
+        other => nested(inside, other),
+    }
+}
+
+fn nested(inside: &mut Inside<'_, '_>, s: Stmt) -> Stmt {
+    walk::map_stmt_under(s, inside, |inside| &mut inside.cx.facts, |_, e| e.clone(), replaced)
+}
+
+fn expanded(inside: &Inside<'_, '_>, e: &Expr) -> Expr {
+    simplify(&visit::substitute(e, &|s| inside.definitions.get(&s).cloned()), &inside.cx.facts)
+}
+
+/// The interval of an expanded expression over the loops in between, with ends that mean something outside.
+fn within(inside: &Inside<'_, '_>, e: &Expr) -> Interval {
+    let found = interval_of(e, &|s| inside.ranges.get(&s).cloned(), &inside.cx.facts);
+    let is_local = |n: &Expr| match n.kind() {
+        ExprKind::Sym(s) => inside.ranges.contains_key(s) || inside.definitions.contains_key(s),
+        ExprKind::Read { .. } => true,
+        _ => false,
+    };
+    let visible = |e: Option<Expr>| e.filter(|e| !visit::any_node(e, is_local));
+    Interval { min: visible(found.min), max: visible(found.max) }
+}
+
+/// An upper bound of an extent that holds in all iterations of the loops in between.
+fn largest(inside: &Inside<'_, '_>, extent: &Expr) -> Option<Expr> {
+    let extent = expanded(inside, extent);
+    let constant = constant_difference(&extent, &build::int(0), &inside.cx.facts, &|_| None).1;
+    let constant = constant.filter(|n| *n < MOST_EXTENT).map(|n| build::int(n.max(0)));
+    let says_something = |e: &Expr| inside.cx.facts.range(e).0.is_none_or(|least| least < MOST_EXTENT);
+    match (within(inside, &extent).max.filter(says_something), constant) {
+        (Some(a), Some(b)) => Some(build::min(a, b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// `body` where the coordinates of `func` are counted from the first of `bounds`.
+fn from_zero(program: &mut Program, func: FuncId, bounds: Vec<(Expr, Expr)>, body: Stmt) -> Stmt {
+    let mut names = Vec::new();
+    let mins: Vec<Expr> = bounds
+        .into_iter()
+        .map(|(min, _)| {
+            if build::as_int(&min).is_some() {
+                return min;
+            }
+            let name = fresh_temp(program);
+            names.push((name, min));
+            build::sym(name)
+        })
+        .collect();
+    let move_all = |args: &[Expr]| args.iter().zip(&mins).map(|(a, m)| build::sub(a.clone(), m.clone())).collect();
+    let buffers: Vec<BufId> = program.func_buffers[func].clone();
+    let mut memo = Memo::new();
+    let mut reads = |e: &Expr| {
+        memo.rewrite(e, |n, done| {
+            let made = visit::map_children(n, done);
+            match made.kind() {
+                ExprKind::Read { buf, args } if buffers.contains(buf) => {
+                    build::read(*buf, program.buffers[*buf].elem, move_all(args))
+                }
+                _ => made,
+            }
+        })
+    };
+    let body = visit::map_exprs(body, &mut reads);
+    build::let_in(names, writes(func, &move_all, body))
+}
+
+fn writes(func: FuncId, move_all: &impl Fn(&[Expr]) -> Vec<Expr>, s: Stmt) -> Stmt {
+    match s {
+        Stmt::Provide { func: f, args, values, mask } if f == func => {
+            Stmt::Provide { func, args: move_all(&args), values, mask }
+        }
+        other => visit::map_stmt(other, Expr::clone, |inner| writes(func, move_all, inner)),
+    }
+}
