@@ -147,6 +147,7 @@ impl Nest<'_> {
             Stmt::Provide { func, .. } => self.line(format!("{}(...) = ...", self.name(*func))),
             Stmt::Assert { .. }
             | Stmt::Alloc { .. }
+            | Stmt::Free { .. }
             | Stmt::Store { .. }
             | Stmt::Count { .. }
             | Stmt::Launch { .. } => {}

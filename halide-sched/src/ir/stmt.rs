@@ -87,6 +87,12 @@ pub enum Stmt {
         /// Where it lives.
         body: Box<Stmt>,
     },
+    /// Gives the memory of an allocation back before the end of its `Alloc`, in the same loops and branches as that;
+    /// nothing after it uses the buffer. Made by `free_early`.
+    Free {
+        /// Which allocation.
+        buf: BufId,
+    },
     /// A linear store in elements. A lane whose mask is false is not written.
     Store {
         /// Where to.

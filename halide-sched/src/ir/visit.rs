@@ -188,6 +188,7 @@ pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
             f(value);
             mask.iter().for_each(f);
         }
+        Stmt::Free { .. } => {}
         Stmt::Count { amount, .. } => f(amount),
         Stmt::Launch { min, extent, .. } => {
             f(min);
@@ -209,7 +210,12 @@ pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
         Stmt::Let { body, .. } | Stmt::Produce { body, .. } | Stmt::Realize { body, .. } | Stmt::Alloc { body, .. } => {
             f(body)
         }
-        Stmt::Assert { .. } | Stmt::Provide { .. } | Stmt::Store { .. } | Stmt::Count { .. } | Stmt::Launch { .. } => {}
+        Stmt::Assert { .. }
+        | Stmt::Provide { .. }
+        | Stmt::Free { .. }
+        | Stmt::Store { .. }
+        | Stmt::Count { .. }
+        | Stmt::Launch { .. } => {}
     }
 }
 
@@ -257,6 +263,7 @@ pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(S
         Stmt::Store { buf, index, value, mask } => {
             Stmt::Store { buf, index: fe(&index), value: fe(&value), mask: mask.as_ref().map(fe) }
         }
+        Stmt::Free { buf } => Stmt::Free { buf },
         Stmt::Count { counter, amount } => Stmt::Count { counter, amount: fe(&amount) },
         Stmt::Launch { task, min, extent } => Stmt::Launch { task, min: fe(&min), extent: fe(&extent) },
     }

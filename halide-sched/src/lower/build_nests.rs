@@ -26,10 +26,27 @@ type Pending = BTreeSet<FuncId>;
 
 /// Builds the whole nest and records instances, loops and places in `ctx`.
 pub(crate) fn build_nests(ctx: &mut Ctx<'_>) -> Stmt {
-    let root = SiteKey::Root;
-    let mut pending = Pending::new();
-    let body = produce_all(ctx, &root, Scope::Root, build::nothing(), &mut pending);
-    store_all(ctx, Scope::Root, body, pending.into_iter().collect())
+    let root = Site { key: SiteKey::Root, scope: Scope::Root, kind: ForKind::Serial };
+    produce_all(ctx, &root, build::nothing(), &mut Pending::new())
+}
+
+/// A place with what stands there.
+struct Site<'s> {
+    key: SiteKey<'s>,
+    scope: Scope,
+    /// How the loop runs whose body this is.
+    kind: ForKind,
+}
+
+impl Site<'_> {
+    /// Those of `pending` whose storage is here.
+    fn take(&self, ctx: &Ctx<'_>, pending: &mut Pending) -> Vec<FuncId> {
+        let at_once = matches!(self.kind, ForKind::Parallel | ForKind::Vectorized);
+        let here = |f: &FuncId| at_once || is_at(&ctx.plan.funcs[*f].store, &self.key);
+        let (here, outside) = pending.iter().partition(|f| here(f));
+        *pending = outside;
+        Pending::into_iter(here).collect()
+    }
 }
 
 /// A place where Funcs are computed or stored.
@@ -47,24 +64,24 @@ fn is_at(level: &Level, site: &SiteKey<'_>) -> bool {
     }
 }
 
-/// Puts the production of every Func computed at `site` before `body`.
-fn produce_all(ctx: &mut Ctx<'_>, site: &SiteKey<'_>, scope: Scope, body: Stmt, pending: &mut Pending) -> Stmt {
+/// Puts the production of every Func computed at `site` before `body`. Storage that is here begins there, not before.
+fn produce_all(ctx: &mut Ctx<'_>, site: &Site<'_>, mut body: Stmt, pending: &mut Pending) -> Stmt {
     let plan = ctx.plan;
-    let mut parts = vec![body];
     for &func in plan.pipeline.order.iter().rev() {
-        if !is_at(&plan.funcs[func].compute, site) || !ctx.used.contains(&func) {
+        if !is_at(&plan.funcs[func].compute, &site.key) || !ctx.used.contains(&func) {
             continue;
         }
-        ctx.computed.entry(func).or_default().push(scope);
+        ctx.computed.entry(func).or_default().push(site.scope);
         let stages: Vec<Stmt> =
-            (0..plan.funcs[func].stages.len()).map(|stage| emit_stage(ctx, func, stage, scope, pending)).collect();
-        parts.push(Stmt::Produce { func, body: Box::new(build::block(stages)) });
+            (0..plan.funcs[func].stages.len()).map(|stage| emit_stage(ctx, func, stage, site.scope, pending)).collect();
+        let produce = Stmt::Produce { func, body: Box::new(build::block(stages)) };
         if !ctx.is_output(func) {
             pending.insert(func);
         }
+        let here = site.take(ctx, pending);
+        body = store_all(ctx, site.scope, build::block([produce, body]), here);
     }
-    parts.reverse();
-    build::block(parts)
+    body
 }
 
 /// Puts storage of `funcs` around `body`.
@@ -162,14 +179,12 @@ fn emit_nest<'a>(
     }
     for (depth, l) in plan.loops.iter().enumerate().rev() {
         let id = leaves[&l.var];
-        let site = SiteKey::Loop(func, stage, &plan.vars[l.var].name);
-        body = produce_all(ctx, &site, Scope::Body(id), body, &mut own);
-        let ends_here = |ctx: &Ctx<'_>, f: &FuncId| {
-            matches!(l.kind, ForKind::Parallel | ForKind::Vectorized) || is_at(&ctx.plan.funcs[*f].store, &site)
-        };
-        let (here, outside): (Pending, Pending) = own.iter().partition(|f| ends_here(ctx, f));
-        own = outside;
-        body = store_all(ctx, Scope::Body(id), body, here.into_iter().collect());
+        let key = SiteKey::Loop(func, stage, &plan.vars[l.var].name);
+        let site = Site { key, scope: Scope::Body(id), kind: l.kind };
+        // What was computed in inner loops and is stored here.
+        let here = site.take(ctx, &mut own);
+        body = store_all(ctx, site.scope, body, here);
+        body = produce_all(ctx, &site, body, &mut own);
         for (_, cond, _) in guards.iter().filter(|g| g.2 && g.0 == depth) {
             body = build::if_else(cond.clone(), body, build::nothing());
         }

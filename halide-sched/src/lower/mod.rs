@@ -11,6 +11,7 @@ mod facts;
 pub mod find_intrinsics;
 pub mod flatten_storage;
 mod fold_storage;
+pub mod free_early;
 pub mod hoist;
 pub mod hoist_storage;
 mod infer_bounds;
@@ -110,6 +111,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("find_intrinsics", &mut |p, _| find_intrinsics::find_intrinsics(p, &facts));
     pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
+    pass("free_early", &mut |p, _| free_early::free_early(p));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
     Ok(Lowered { program, trace, partitions, hoists })

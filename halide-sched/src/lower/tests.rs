@@ -125,6 +125,11 @@ fn find_intrinsics_keeps_meaning() {
 }
 
 #[test]
+fn free_early_keeps_meaning() {
+    assert!(check(Stage::Shaped, SEEDS, free_early::free_early) > SEEDS as u32 / 3);
+}
+
+#[test]
 fn outline_tasks_keeps_meaning() {
     assert!(check(Stage::Shaped, SEEDS, outline_tasks::outline_tasks) > SEEDS as u32 / 3);
 }

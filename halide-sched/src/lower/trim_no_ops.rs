@@ -103,6 +103,7 @@ impl Guards {
                 let any = lanes::reduce_if_vector(BinOp::BitOr, &self.expanded(mask));
                 self.add(both(guard, any))
             }
+            Stmt::Free { .. } => Some(()),
             Stmt::Assert { .. }
             | Stmt::Provide { .. }
             | Stmt::Store { mask: None, .. }

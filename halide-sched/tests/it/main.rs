@@ -3,6 +3,7 @@
 mod directives;
 mod found;
 mod hoisting;
+mod lifetimes;
 mod lowering;
 mod matrix;
 mod scale;

@@ -82,6 +82,7 @@ impl ArgLayout {
 pub(super) enum RuntimeFn {
     Allocate,
     Release,
+    FreeEarly,
     Parallel,
     Fail,
     MathF64,
@@ -90,9 +91,10 @@ pub(super) enum RuntimeFn {
 }
 
 impl RuntimeFn {
-    pub(super) const ALL: [RuntimeFn; 7] = [
+    pub(super) const ALL: [RuntimeFn; 8] = [
         RuntimeFn::Allocate,
         RuntimeFn::Release,
+        RuntimeFn::FreeEarly,
         RuntimeFn::Parallel,
         RuntimeFn::Fail,
         RuntimeFn::MathF64,
@@ -105,6 +107,7 @@ impl RuntimeFn {
         match self {
             RuntimeFn::Allocate => ("allocate", entry::allocate as *const u8, &[I64, I64, I64, I64], &[I64]),
             RuntimeFn::Release => ("release", entry::release as *const u8, &[I64], &[]),
+            RuntimeFn::FreeEarly => ("free_early", entry::free_early as *const u8, &[I64, I64], &[]),
             RuntimeFn::Parallel => ("parallel", entry::parallel as *const u8, &[I64, I64, I64, I64, I64], &[I64]),
             RuntimeFn::Fail => ("fail", entry::fail as *const u8, &[I64, I64, I64, I64], &[]),
             RuntimeFn::MathF64 => ("math_f64", entry::math_f64 as *const u8, &[I64, F64, F64], &[F64]),

@@ -56,6 +56,8 @@ pub(super) struct Func<'a> {
     pub(super) depths: HashMap<Sym, u32>,
     pub(super) loop_depth: u32,
     pub(super) places: HashMap<BufId, Place>,
+    /// Addresses of the heap allocations around the statement at hand.
+    pub(super) on_heap: BTreeMap<BufId, Value>,
     pub(super) slots: Slots,
     /// The worker that runs this function.
     pub(super) worker: Value,
@@ -113,6 +115,7 @@ pub(super) fn make(
         depths: HashMap::new(),
         loop_depth: 0,
         places: HashMap::new(),
+        on_heap: BTreeMap::new(),
         slots: Slots::default(),
         worker,
         args,

@@ -28,6 +28,7 @@ impl Func<'_> {
             Stmt::Assert { cond, fault, args } => self.assert(cond, *fault, args),
             Stmt::Produce { body, .. } => self.stmt(body),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
+            Stmt::Free { buf } => self.free(*buf),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Count { counter, amount } => self.count(*counter, amount),
             Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),

@@ -109,8 +109,18 @@ impl Func<'_> {
         let null = self.icmp_const(cranelift_codegen::ir::condcodes::IntCC::Equal, base, 0);
         self.check_code(null);
         self.places.insert(buf, Place::Memory(Area { base, region: buf.0, readonly: false, slack: true }));
+        self.on_heap.insert(buf, base);
         self.stmt(body);
         self.call(Callee::Runtime(RuntimeFn::Release), &[worker]);
+        self.on_heap.remove(&buf);
+    }
+
+    /// Gives a heap allocation back before it ends. What is on the stack or in registers stays.
+    pub(super) fn free(&mut self, buf: BufId) {
+        if let Some(&base) = self.on_heap.get(&buf) {
+            let worker = self.worker;
+            self.call(Callee::Runtime(RuntimeFn::FreeEarly), &[worker, base]);
+        }
     }
 
     /// A stack slot of at least `bytes` within the budget, and its size.

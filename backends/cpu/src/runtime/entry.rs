@@ -35,6 +35,13 @@ pub(crate) extern "C" fn release(worker: *mut Worker<'_>) {
     guarded(worker.run, (), || worker.release());
 }
 
+/// Gives the memory of the allocation at `data` back before it ends.
+pub(crate) extern "C" fn free_early(worker: *mut Worker<'_>, data: *mut u8) {
+    // SAFETY: as in `allocate`.
+    let worker = unsafe { &mut *worker };
+    guarded(worker.run, (), || worker.free_early(data));
+}
+
 /// Runs a parallel loop; 0 when all its iterations have run.
 pub(crate) extern "C" fn parallel(
     worker: *mut Worker<'_>,

@@ -129,6 +129,8 @@ enum Place {
     Chunk { chunk: usize, used: usize },
     /// A block of its own.
     Own(Block),
+    /// A block that was given back early.
+    Gone,
 }
 
 impl LocalHeap {
@@ -157,7 +159,18 @@ impl LocalHeap {
                 pool.give(block);
                 bytes
             }
+            Some(Frame { place: Place::Gone, .. }) => 0,
         }
+    }
+    /// Gives the block of the allocation at `data` back before the allocation ends; returns its size. Small allocations
+    /// stay, and give 0: others may lie behind them in their chunk.
+    pub(crate) fn free_early(&mut self, data: *mut u8, pool: &Pool) -> usize {
+        let holds = |f: &&mut Frame| matches!(&f.place, Place::Own(block) if block.data.as_ptr() == data);
+        let Some(frame) = self.frames.iter_mut().rev().find(holds) else { return 0 };
+        if let Place::Own(block) = std::mem::replace(&mut frame.place, Place::Gone) {
+            pool.give(block);
+        }
+        frame.bytes
     }
     /// Ends every allocation and gives all memory back.
     pub(crate) fn clear(&mut self, pool: &Pool) {
@@ -225,6 +238,18 @@ mod tests {
             heap.pop(&pool);
         }
         assert_eq!(pool.idle_bytes(), 24 << 20, "smaller blocks were freed before larger ones were made");
+    }
+
+    #[test]
+    fn large_blocks_end_early_and_once() {
+        let pool = Pool::new(usize::MAX);
+        let mut heap = LocalHeap::default();
+        let (first, small) = (heap.push(1 << 20, &pool).unwrap(), heap.push(100, &pool).unwrap());
+        assert_eq!((heap.free_early(small, &pool), heap.free_early(first, &pool)), (0, 1 << 20));
+        assert_eq!(heap.free_early(first, &pool), 0, "it is gone");
+        assert_eq!(heap.push(1 << 20, &pool), Some(first), "while the allocations in it go on");
+        assert_eq!((heap.pop(&pool), heap.pop(&pool), heap.pop(&pool)), (1 << 20, 100, 0));
+        assert_eq!(pool.idle_bytes(), 1 << 20);
     }
 
     #[test]

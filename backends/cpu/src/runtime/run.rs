@@ -103,6 +103,11 @@ impl<'a> Worker<'a> {
         }
         data
     }
+    /// Gives the memory of the allocation at `data` back before it ends.
+    pub(crate) fn free_early(&mut self, data: *mut u8) {
+        let bytes = self.heap.free_early(data, self.run.pool);
+        self.run.release(bytes);
+    }
     /// Ends the newest allocation.
     pub(crate) fn release(&mut self) {
         let bytes = self.heap.pop(self.run.pool);

@@ -59,6 +59,7 @@ pub(super) enum Body {
     Realize { bufs: Vec<BufId>, code: Code, bounds: Vec<(Reg, Reg)>, body: Box<Body> },
     Provide { code: Code, args: Vec<Reg>, values: Vec<(BufId, Reg)>, mask: Option<Reg>, lanes: u16 },
     Alloc { buf: BufId, code: Code, count: Reg, constant: Option<u64>, body: Box<Body> },
+    Free { buf: BufId },
     Store { code: Code, buf: BufId, index: Reg, value: Reg, mask: Option<Reg>, lanes: u16 },
     Count { counter: usize, code: Code, amount: Reg },
     Launch { task: TaskId, code: Code, min: Reg, extent: Reg, captures: Vec<(Reg, Reg, u16)> },
@@ -194,6 +195,7 @@ impl Compiler<'_> {
                 let mask = mask.as_ref().map(|m| self.expr(m, &mut code)).transpose()?;
                 Body::Store { code, buf: *buf, index: at, value: bits, mask, lanes: index.lanes() }
             }
+            Stmt::Free { buf } => Body::Free { buf: *buf },
             Stmt::Count { counter, amount } => {
                 let amount = self.expr(amount, &mut code)?;
                 if *counter as usize >= self.program.counters.len() {

@@ -115,6 +115,10 @@ impl<'a> Machine<'a> {
             Body::Store { code, buf, index, value, mask, lanes } => {
                 self.store(code, *buf, *index, *value, *mask, *lanes)
             }
+            Body::Free { buf } => {
+                self.release(*buf);
+                Ok(())
+            }
             Body::Count { counter, code, amount } => {
                 let amount = self.known(code, *amount, "the amount of a count")?;
                 let total = &mut self.stats.counters[*counter];

@@ -67,7 +67,7 @@ impl Parser {
             self.take();
             return self.for_loop(kind);
         }
-        let known = ["scope", "if", "assert", "produce", "realize", "provide", "alloc", "count", "launch"];
+        let known = ["scope", "if", "assert", "produce", "realize", "provide", "alloc", "free", "count", "launch"];
         if !known.contains(&word.as_str()) {
             return self.store();
         }
@@ -83,6 +83,7 @@ impl Parser {
             "realize" => self.realize(),
             "provide" => self.provide(),
             "alloc" => self.alloc(),
+            "free" => Ok(Stmt::Free { buf: BufId(self.id("b")?) }),
             "count" => {
                 let counter = self.id("c")?;
                 self.need("+=")?;

@@ -60,6 +60,10 @@ impl Printer<'_> {
                 self.block(|p| p.list(body));
             }
             Stmt::Store { buf, index, value, mask } => self.line(|p| p.store(*buf, index, value, mask.as_ref())),
+            Stmt::Free { buf } => self.line(|p| {
+                let text = format!("free {}", p.buf(*buf));
+                p.push(&text);
+            }),
             Stmt::Count { counter, amount } => self.line(|p| {
                 p.push(&format!("count c{counter} += "));
                 p.expr(amount);

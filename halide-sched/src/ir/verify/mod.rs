@@ -9,6 +9,7 @@
 //!   Every loop has an id of its own. Properties of inputs and outputs are given by the caller and never bound.
 //! - Coordinates and values agree in lanes with each other and with their mask; values have their buffer's type.
 //! - Inputs are never written. An internal buffer is used only inside its `Realize` or `Alloc`, which do not nest.
+//! - A buffer is not used after its `Free`, which stands in the same loops and branches as its allocation.
 //! - An `Assert` gives its fault as many arguments as the fault's message shows.
 //! - No block directly holds a block.
 //!
@@ -16,7 +17,7 @@
 //! - until `Nest` only: `Sym::Bound`, `Sym::Stored` and properties of internal buffers may be free.
 //! - before `Flat`: no `Alloc`, `Load`, `Store`. From `Flat` on: no `Realize`, `Read`, `Provide`, and each symbol is
 //!   bound once in the whole program.
-//! - before `Shaped`: all expressions are scalar. From `Shaped` on: no `Vectorized` or `Unrolled` loops.
+//! - before `Shaped`: all expressions are scalar, and nothing is freed early. From `Shaped` on: no `Vectorized` or `Unrolled` loops.
 //! - before `Final`: no tasks. `Final`: no `Parallel` loops; a task uses nothing but its variable, captures, listed
 //!   buffers and what the caller gives; captures and buffers are available, with these types, at each launch; tasks do
 //!   not launch themselves.
@@ -87,6 +88,10 @@ struct Verifier<'a> {
     bound: Map<Sym, Vec<(usize, Type)>>,
     /// Where each internal buffer was made available.
     available: Map<BufId, usize>,
+    /// In how many loops and branches each available buffer was allocated.
+    allocated_in: Map<BufId, u32>,
+    /// How many loops and branches are around the statement at hand.
+    nesting: u32,
     /// For each checked node: position and serial of the innermost scope that it depends on.
     checked: Map<usize, (usize, u32)>,
     /// Symbols that were bound somewhere, for the rule that each is bound once.
@@ -106,6 +111,8 @@ impl<'a> Verifier<'a> {
             next_serial: 0,
             bound: Map::default(),
             available: Map::default(),
+            allocated_in: Map::default(),
+            nesting: 0,
             checked: Map::default(),
             ever_bound: Set::default(),
             loops: Set::default(),
@@ -145,6 +152,7 @@ impl<'a> Verifier<'a> {
         self.scopes.clear();
         self.bound.clear();
         self.available.clear();
+        self.allocated_in.clear();
         self.open();
     }
 
@@ -168,8 +176,10 @@ impl<'a> Verifier<'a> {
             Stmt::For(l) => self.for_loop(l),
             Stmt::If { cond, then, otherwise } => {
                 self.scalar(cond, Type::BOOL, "a condition");
+                self.nesting += 1;
                 self.stmt(then);
                 self.stmt(otherwise);
+                self.nesting -= 1;
             }
             Stmt::Assert { cond, fault, args } => self.assert(cond, *fault, args),
             Stmt::Produce { func, body } => {
@@ -180,6 +190,7 @@ impl<'a> Verifier<'a> {
             Stmt::Provide { func, args, values, mask } => self.provide(*func, args, values, mask.as_ref()),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
+            Stmt::Free { buf } => self.free(*buf),
             Stmt::Count { counter, amount } => {
                 if *counter as usize >= self.program.counters.len() {
                     self.error(format!("counter {counter} is not in the table"));
@@ -258,7 +269,9 @@ impl<'a> Verifier<'a> {
         }
         self.open();
         self.bind(Sym::Loop(l.id), Type::INDEX);
+        self.nesting += 1;
         self.inside(Place::Loop(l.id), |v| v.stmt(&l.body));
+        self.nesting -= 1;
         self.unbind(Sym::Loop(l.id));
         self.scopes.pop();
     }
@@ -345,7 +358,21 @@ impl<'a> Verifier<'a> {
         {
             self.error(format!("{} has {n} elements, bounded by {constant:?}", self.buf(buf)));
         }
+        self.allocated_in.insert(buf, self.nesting);
         self.storage(&[buf], |v| v.stmt(body));
+    }
+
+    fn free(&mut self, buf: BufId) {
+        if self.stage() < Stage::Shaped {
+            self.error(format!("a Free at {:?}", self.stage()));
+        }
+        self.used(buf);
+        if self.allocated_in.remove(&buf) != Some(self.nesting) {
+            self.error(format!("{} is freed where it is not allocated", self.buf(buf)));
+        }
+        self.available.remove(&buf);
+        // What was found right may use the buffer.
+        self.checked.clear();
     }
 
     fn store(&mut self, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) {

@@ -154,6 +154,7 @@ impl Search<'_> {
                 Stmt::Store { buf: *buf, index, value, mask }
             }
             Stmt::Assert { .. }
+            | Stmt::Free { .. }
             | Stmt::Count { .. }
             | Stmt::Launch { .. }
             | Stmt::Realize { .. }

@@ -1,0 +1,124 @@
+//! Gives memory back after its last use.
+//!
+//! Before: `Stage::Shaped`. After: the same, with a `Free` behind the last statement that uses an allocation, where
+//! others follow that one before the allocation ends. An allocation begins where its Func is first computed, but as
+//! allocations nest, all those of a chain of stages end together: without this pass, a chain would hold all its stages
+//! at once, with it two at a time.
+//!
+//! Allocations that are known to be small are left alone: what they hold is not worth a call.
+
+use super::walk;
+use crate::ir::hash::{Map, Set};
+use crate::ir::visit;
+use crate::ir::{BufId, ExprKind, Program, Stmt, build};
+
+/// Allocations that never have more bytes than this end where they end.
+const SMALL_BYTES: u64 = 32 << 10;
+
+/// Frees every large allocation after its last use.
+pub fn free_early(program: Program) -> Program {
+    walk::map_body(program, |body, program| {
+        let mut uses = Uses { next: 0, last: Map::default() };
+        uses.collect(&body);
+        let mut cx = Frees { program, ends: Map::default(), next: 0, around: Map::default(), nesting: 0 };
+        for (buf, at) in uses.last {
+            cx.ends.entry(at).or_default().insert(buf);
+        }
+        statement(&mut cx, body).0
+    })
+}
+
+/// The last statement that uses each buffer, by its number in the order in which statements begin.
+struct Uses {
+    next: u32,
+    last: Map<BufId, u32>,
+}
+
+impl Uses {
+    fn collect(&mut self, s: &Stmt) {
+        let at = self.next;
+        self.next += 1;
+        let last = &mut self.last;
+        if let Stmt::Store { buf, .. } = s {
+            last.insert(*buf, at);
+        }
+        let mut seen = Set::default();
+        visit::for_each_expr(s, |e| {
+            visit::for_each_node(e, &mut |n| {
+                if let ExprKind::Load { buf, .. } = n.kind()
+                    && seen.insert(*buf)
+                {
+                    last.insert(*buf, at);
+                }
+            });
+        });
+        visit::for_each_stmt(s, |inner| self.collect(inner));
+    }
+}
+
+struct Frees<'p> {
+    program: &'p Program,
+    /// The buffers whose last use a statement is, by its number.
+    ends: Map<u32, Set<BufId>>,
+    next: u32,
+    /// The allocations around that are freed early, with the loops and branches around each.
+    around: Map<BufId, u32>,
+    nesting: u32,
+}
+
+/// `s`, and the buffers that are used in it for the last time and were allocated outside of it.
+fn statement(cx: &mut Frees<'_>, s: Stmt) -> (Stmt, Vec<BufId>) {
+    let at = cx.next;
+    cx.next += 1;
+    let mut ended: Vec<BufId> =
+        cx.ends.remove(&at).into_iter().flatten().filter(|b| cx.around.contains_key(b)).collect();
+    ended.sort_unstable();
+    match s {
+        Stmt::Block(list) => {
+            let mut made = Vec::with_capacity(list.len());
+            let count = list.len();
+            for (i, s) in list.into_iter().enumerate() {
+                let (s, inner) = statement(cx, s);
+                made.push(s);
+                for buf in inner {
+                    // In a loop or a branch, what is allocated outside of it lives on; at the end, it ends soon anyway.
+                    if i + 1 < count && cx.around[&buf] == cx.nesting {
+                        made.push(Stmt::Free { buf });
+                    } else {
+                        ended.push(buf);
+                    }
+                }
+            }
+            (build::block(made), ended)
+        }
+        Stmt::Alloc { buf, count, constant, body } => {
+            let bytes = constant.map(|n| n.saturating_mul(cx.program.buffers[buf].elem.bytes() as u64));
+            if bytes.is_none_or(|n| n > SMALL_BYTES) {
+                cx.around.insert(buf, cx.nesting);
+            }
+            let (body, inner) = statement(cx, *body);
+            cx.around.remove(&buf);
+            ended.extend(inner.into_iter().filter(|b| *b != buf));
+            (Stmt::Alloc { buf, count, constant, body: Box::new(body) }, ended)
+        }
+        other => {
+            let nests = matches!(other, Stmt::For(_) | Stmt::If { .. }) as u32;
+            cx.nesting += nests;
+            let inner = std::cell::RefCell::new((cx, Vec::new()));
+            let made = visit::map_stmt(
+                other,
+                |e| e.clone(),
+                |s| {
+                    let (cx, all) = &mut *inner.borrow_mut();
+                    let (made, more) = statement(cx, s);
+                    all.extend(more);
+                    made
+                },
+            );
+            let (cx, inner) = inner.into_inner();
+            cx.nesting -= nests;
+            ended.extend(inner);
+            (made, ended)
+        }
+    }
+}
