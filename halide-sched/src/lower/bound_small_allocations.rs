@@ -5,6 +5,23 @@
 //! allocation whose count has a constant upper bound carries it.
 //!
 //! The storage grows to its bound; it is looked for under the ranges of the loops and the values of the names around.
+//!
+//! Example:
+//! ```text
+//! for y#L1 from 0 extent out#b2.extent0 {
+//!   realize f#f0 [y#L1 extent min(out#b2.extent0 - y#L1, 4)] {
+//!     provide f#f0(y#L1): f#b1 = 1u8
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! for y#L1 from 0 extent out#b2.extent0 {
+//!   realize f#f0 [y#L1 extent 4] {
+//!     provide f#f0(y#L1): f#b1 = 1u8
+//!   }
+//! }
+//! ```
 
 use super::trace::LoweringTrace;
 use super::walk;

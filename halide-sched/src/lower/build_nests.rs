@@ -3,13 +3,28 @@
 //! Before: a plan. After: `Stage::Nest`: every Func that is used and not inlined has a `Produce` at its compute level and, but
 //! for outputs, a `Realize` at its storage level; loop bounds are free `Bound` symbols.
 //!
-//! Example (`f(x) = g(x)`, `g` computed at `f`'s loop `x`):
-//! ```text
-//! produce f { for x in [f.x.min, f.x.max] { realize g { produce g { for x in [g.x.min, g.x.max] { g(x) = .. } } f(x) = g(x) } } }
-//! ```
-//!
 //! Storage that a schedule keeps outside of a parallel or vectorized loop while the values are computed inside it moves
 //! into that loop's body: iterations share nothing, so that is where it can be without a race.
+//!
+//! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`, stored outside of the loop that computes it:
+//! ```text
+//! f: store_root() compute_at(g, x)
+//! ```
+//! becomes
+//! ```text
+//! realize f#f0 [f#f0.s0.d0.min@root extent f#f0.s0.d0.max@root - f#f0.s0.d0.min@root + 1] {
+//!   produce g#f1 {
+//!     for g.x#L0 from g#f1.s0.d0.min@root extent g#f1.s0.d0.max@root - g#f1.s0.d0.min@root + 1 {
+//!       produce f#f0 {
+//!         for f.x#L1 from f#f0.s0.d0.min@g.x#L0 extent f#f0.s0.d0.max@g.x#L0 - f#f0.s0.d0.min@g.x#L0 + 1 {
+//!           provide f#f0(f.x#L1): f#b2 = in#b0(f.x#L1) + 1u8
+//!         }
+//!       }
+//!       provide g#f1(g.x#L0): g#b1 = f#b2(g.x#L0) + f#b2(g.x#L0 + 2)
+//!     }
+//!   }
+//! }
+//! ```
 
 use super::ctx::{Ctx, Instance, LoopInfo};
 use super::hoist_storage::HoistLevels;

@@ -3,6 +3,22 @@
 //! Before and after: the definitions of `infer_bounds`. Adds assertions: inputs cover what is read of them, strides
 //! are what the code was compiled for, outputs suit the tails of their loops and the promises of the schedule, and
 //! regions that the schedule or the caller fixes hold what is needed of them.
+//!
+//! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
+//! ```text
+//! g: split(x, xo, xi, 8, RoundUp)
+//! ```
+//! becomes
+//! ```text
+//! fault fault0 = stride b0 dim 0
+//! fault fault1 = stride b1 dim 0
+//! fault fault2 = output_region b1 dim 0 "the split of `x` at schedule:1:4 needs a multiple of 8"
+//! fault fault3 = input_too_small b0 dim 0
+//! assert in#b0.stride0 == 1 || in#b0.extent0 <= 1 else fault0(1, in#b0.stride0)
+//! assert g#b1.stride0 == 1 || g#b1.extent0 <= 1 else fault1(1, g#b1.stride0)
+//! assert g#b1.extent0 == (g#b1.extent0 + 7) / 8 * 8 else fault2(g#b1.min0, g#b1.min0 + (g#b1.extent0 + 7) / 8 * 8 + -1, g#b1.min0, g#b1.min0 + g#b1.extent0 + -1)
+//! assert in#b0.min0 <= g#b1.min0 && g#f1.s0.d0.max@root + 3 <= in#b0.min0 + in#b0.extent0 else fault3(g#b1.min0, g#f1.s0.d0.max@root + 2, in#b0.min0, in#b0.min0 + in#b0.extent0 + -1)
+//! ```
 
 use super::ctx::Ctx;
 use super::regions::Regions;

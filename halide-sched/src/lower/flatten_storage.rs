@@ -9,6 +9,29 @@
 //! `(c_d % fold_d) * stride_d`. Strides grow in the order of `BufferInfo::order`, and the first is the literal 1. Rows of
 //! allocations of two and more dimensions are padded to whole cache lines, so that a row that starts aligned stays so in
 //! all its neighbours, and never lie a multiple of a page apart, where all of them would compete for the same cache sets.
+//!
+//! Example:
+//! ```text
+//! realize g#f2 [-1 extent 100] [0 extent 3] {
+//!   for x#L0 from 0 extent 9 {
+//!     provide g#f2(x#L0, 2): g#b4 = image#b3(x#L0, 1)
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! let g#b4.min0 = -1
+//! let g#b4.extent0 = 100
+//! let g#b4.min1 = 0
+//! let g#b4.extent1 = 3
+//! let g#b4.stride0 = 1
+//! let g#b4.stride1 = 128
+//! alloc g#b4[384] at_most 384 {
+//!   for x#L0 from 0 extent 9 {
+//!     g#b4[256 + (x#L0 - -1)] = image#b3[(1 - image#b3.min1) * image#b3.stride1 + (x#L0 - image#b3.min0)]
+//!   }
+//! }
+//! ```
 
 use super::copy::fresh_temp;
 use super::walk;

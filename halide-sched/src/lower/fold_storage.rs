@@ -2,10 +2,16 @@
 //!
 //! Before and after: the definitions of `infer_bounds` after `slide_windows`. Where the outermost serial loop between a
 //! Func's storage and its computation moves the region that is alive (read, or written for later) one way in one
-//! dimension, and that region is never longer than a constant `k`, the dimension is stored modulo `k`:
+//! dimension, and that region is never longer than a constant `k`, the dimension is stored modulo `k`.
 //!
+//! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
 //! ```text
-//! realize blur_x [w, h + 2]   ->   realize blur_x [w, h + 2] with `fold = 3` in y
+//! f: store_root() compute_at(g, x)
+//! ```
+//! becomes
+//! ```text
+//! f along g.x: keeps 3 of `x`
+//! buffer f#b2: u8 dims 1 internal fold [3]
 //! ```
 
 use super::ctx::{Ctx, Source};

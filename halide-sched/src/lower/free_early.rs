@@ -1,11 +1,45 @@
 //! Gives memory back after its last use.
 //!
-//! Before: `Stage::Shaped`. After: the same, with a `Free` behind the last statement that uses an allocation, where
+//! Before and after: `Stage::Final`. There is a `Free` behind the last statement that uses an allocation, where
 //! others follow that one before the allocation ends. An allocation begins where its Func is first computed, but as
 //! allocations nest, all those of a chain of stages end together: without this pass, a chain would hold all its stages
-//! at once, with it two at a time.
+//! at once, with it two at a time. A task frees what it allocates itself; what it uses of others lives on until it ends.
 //!
 //! Allocations that are known to be small are left alone: what they hold is not worth a call.
+//!
+//! Example:
+//! ```text
+//! alloc f#b1[out#b2.extent0] {
+//!   for x#L0 from 0 extent out#b2.extent0 {
+//!     f#b1[x#L0] = in#b0[x#L0]
+//!   }
+//!   alloc g#b4[out#b2.extent0] {
+//!     for y#L1 from 0 extent out#b2.extent0 {
+//!       g#b4[y#L1] = u16(f#b1[y#L1])
+//!     }
+//!     for xi#L2 from 0 extent out#b2.extent0 {
+//!       result#b5[xi#L2] = g#b4[xi#L2]
+//!     }
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! alloc f#b1[out#b2.extent0] {
+//!   for x#L0 from 0 extent out#b2.extent0 {
+//!     f#b1[x#L0] = in#b0[x#L0]
+//!   }
+//!   alloc g#b4[out#b2.extent0] {
+//!     for y#L1 from 0 extent out#b2.extent0 {
+//!       g#b4[y#L1] = u16(f#b1[y#L1])
+//!     }
+//!     free f#b1
+//!     for xi#L2 from 0 extent out#b2.extent0 {
+//!       result#b5[xi#L2] = g#b4[xi#L2]
+//!     }
+//!   }
+//! }
+//! ```
 
 use super::walk;
 use crate::ir::hash::{Map, Set};
@@ -17,30 +51,40 @@ const SMALL_BYTES: u64 = 32 << 10;
 
 /// Frees every large allocation after its last use.
 pub fn free_early(program: Program) -> Program {
-    walk::map_body(program, |body, program| {
-        let mut uses = Uses { next: 0, last: Map::default() };
-        uses.collect(&body);
-        let mut cx = Frees { program, ends: Map::default(), next: 0, around: Map::default(), nesting: 0 };
-        for (buf, at) in uses.last {
-            cx.ends.entry(at).or_default().insert(buf);
-        }
-        statement(&mut cx, body).0
-    })
+    let mut program = walk::map_body(program, function);
+    for id in program.tasks.ids().collect::<Vec<_>>() {
+        let body = std::mem::replace(&mut program.tasks[id].body, build::nothing());
+        program.tasks[id].body = function(body, &mut program);
+    }
+    program
+}
+
+fn function(body: Stmt, program: &mut Program) -> Stmt {
+    let mut uses = Uses { program, next: 0, last: Map::default() };
+    uses.collect(&body);
+    let mut ends: Map<u32, Set<BufId>> = Map::default();
+    for (buf, at) in uses.last {
+        ends.entry(at).or_default().insert(buf);
+    }
+    statement(&mut Frees { program, ends, next: 0, around: Map::default(), nesting: 0 }, body).0
 }
 
 /// The last statement that uses each buffer, by its number in the order in which statements begin.
-struct Uses {
+struct Uses<'p> {
+    program: &'p Program,
     next: u32,
     last: Map<BufId, u32>,
 }
 
-impl Uses {
+impl Uses<'_> {
     fn collect(&mut self, s: &Stmt) {
         let at = self.next;
         self.next += 1;
         let last = &mut self.last;
-        if let Stmt::Store { buf, .. } = s {
-            last.insert(*buf, at);
+        match s {
+            Stmt::Store { buf, .. } => _ = last.insert(*buf, at),
+            Stmt::Launch { task, .. } => last.extend(self.program.tasks[*task].buffers.iter().map(|b| (*b, at))),
+            _ => {}
         }
         let mut seen = Set::default();
         visit::for_each_expr(s, |e| {
@@ -78,7 +122,7 @@ fn statement(cx: &mut Frees<'_>, s: Stmt) -> (Stmt, Vec<BufId>) {
             let mut made = Vec::with_capacity(list.len());
             let count = list.len();
             for (i, s) in list.into_iter().enumerate() {
-                let (s, inner) = statement(cx, s);
+                let (s, inner) = visit::deep(|| statement(cx, s));
                 made.push(s);
                 for buf in inner {
                     // In a loop or a branch, what is allocated outside of it lives on; at the end, it ends soon anyway.
@@ -96,7 +140,7 @@ fn statement(cx: &mut Frees<'_>, s: Stmt) -> (Stmt, Vec<BufId>) {
             if bytes.is_none_or(|n| n > SMALL_BYTES) {
                 cx.around.insert(buf, cx.nesting);
             }
-            let (body, inner) = statement(cx, *body);
+            let (body, inner) = visit::deep(|| statement(cx, *body));
             cx.around.remove(&buf);
             ended.extend(inner.into_iter().filter(|b| *b != buf));
             (Stmt::Alloc { buf, count, constant, body: Box::new(body) }, ended)

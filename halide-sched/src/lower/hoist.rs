@@ -9,6 +9,28 @@
 //! - A loop that is all one condition which does not change becomes a condition around loops.
 //!
 //! Nothing moves out of a parallel loop: its threads would have to be handed more than it costs them to compute it.
+//!
+//! Example:
+//! ```text
+//! for y#L1 from 0 extent 8 {
+//!   for x#L0 from 0 extent 8 {
+//!     let t0 = y#L1 * image#b3.stride1
+//!     result#b5[x#L0 + y#L1 * result#b5.stride1] = image#b3[x#L0 + t0 - image#b3.min1 * image#b3.stride1]
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! let t6 = 0 - image#b3.min1 * image#b3.stride1
+//! for y#L1 from 0 extent 8 {
+//!   let t4 = y#L1 * image#b3.stride1
+//!   let t5 = y#L1 * result#b5.stride1
+//!   let t7 = t6 + t4
+//!   for x#L0 from 0 extent 8 {
+//!     result#b5[t5 + x#L0] = image#b3[t7 + x#L0]
+//!   }
+//! }
+//! ```
 
 use super::copy::fresh_temp;
 use super::terms::{Sum, Term, sum_of};

@@ -7,6 +7,26 @@
 //!
 //! The size must be known at the hoist level: it is the upper bound of each extent over the loops between. Where there
 //! is none, the realization stays where it is, and the trace says so.
+//!
+//! Example, `hoist_storage_root`:
+//! ```text
+//! for y#L1 from 0 extent 8 {
+//!   realize f#f0 [y#L1 * 4 extent min(out#b2.extent0 - y#L1 * 4, 4)] {
+//!     provide f#f0(y#L1 * 4): f#b1 = in#b0(y#L1)
+//!     provide out#f1(y#L1): out#b2 = f#b1(y#L1 * 4)
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! realize f#f0 [0 extent min(out#b2.extent0, 4)] {
+//!   for y#L1 from 0 extent 8 {
+//!     let t4 = y#L1 * 4
+//!     provide f#f0(y#L1 * 4 - t4): f#b1 = in#b0(y#L1)
+//!     provide out#f1(y#L1): out#b2 = f#b1(y#L1 * 4 - t4)
+//!   }
+//! }
+//! ```
 
 use super::copy::fresh_temp;
 use super::trace::LoweringTrace;

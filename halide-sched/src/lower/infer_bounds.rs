@@ -7,6 +7,32 @@
 //! What a stage must compute per iteration of a loop is the union of the boxes that its consumers read then. A consumer
 //! that itself stands inside that loop reads what its own bounds there say; the stage that owns the loop reads what its
 //! variables range over while that loop and those around it stand still.
+//!
+//! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
+//! ```text
+//! f: compute_at(g, x)
+//! ```
+//! becomes
+//! ```text
+//! let g#f1.s0.d0.min@root = g#b1.min0
+//! let g#f1.s0.d0.max@root = g#b1.min0 + g#b1.extent0 + -1
+//! let f#f0.s0.d0.min@root = g#b1.min0
+//! let f#f0.s0.d0.max@root = g#f1.s0.d0.max@root + 2
+//! produce g#f1 {
+//!   for g.x#L0 from g#f1.s0.d0.min@root extent g#f1.s0.d0.max@root - g#f1.s0.d0.min@root + 1 {
+//!     let f#f0.s0.d0.min@g.x#L0 = g.x#L0
+//!     let f#f0.s0.d0.max@g.x#L0 = g.x#L0 + 2
+//!     realize f#f0 [f#f0.s0.d0.min@g.x#L0 extent max(f#f0.s0.d0.max@g.x#L0 - f#f0.s0.d0.min@g.x#L0, -1) + 1] {
+//!       produce f#f0 {
+//!         for f.x#L1 from f#f0.s0.d0.min@g.x#L0 extent 3 {
+//!           provide f#f0(f.x#L1): f#b2 = in#b0(f.x#L1) + 1u8
+//!         }
+//!       }
+//!       provide g#f1(g.x#L0): g#b1 = f#b2(g.x#L0) + f#b2(g.x#L0 + 2)
+//!     }
+//!   }
+//! }
+//! ```
 
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;

@@ -5,6 +5,26 @@
 //! the algorithm needs, folded as scheduled, without padding.
 //!
 //! The pass runs before storage is flattened, since a later pass may compute several points by one statement.
+//!
+//! Example:
+//! ```text
+//! realize f#f0 [0 extent out#b2.extent0] {
+//!   for x#L0 from 0 extent out#b2.extent0 {
+//!     provide f#f0(x#L0): f#b1 = in#b0(x#L0)
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! count c1 += max(out#b2.extent0, 0)
+//! count c2 += 1
+//! realize f#f0 [0 extent out#b2.extent0] {
+//!   for x#L0 from 0 extent out#b2.extent0 {
+//!     count c0 += 1
+//!     provide f#f0(x#L0): f#b1 = in#b0(x#L0)
+//!   }
+//! }
+//! ```
 
 use super::walk;
 use crate::ir::{Expr, Program, Stmt, build};

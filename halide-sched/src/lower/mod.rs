@@ -35,6 +35,8 @@ pub mod vectorize;
 pub(crate) mod walk;
 
 #[cfg(test)]
+mod example;
+#[cfg(test)]
 mod tests;
 
 pub use error::LowerError;
@@ -111,9 +113,9 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("find_intrinsics", &mut |p, _| find_intrinsics::find_intrinsics(p, &facts));
     pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
-    pass("free_early", &mut |p, _| free_early::free_early(p));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
+    pass("free_early", &mut |p, _| free_early::free_early(p));
     Ok(Lowered { program, trace, partitions, hoists })
 }
 

@@ -5,6 +5,24 @@
 //! parameters are known everywhere and are not listed.
 //!
 //! Captures are scalars. A vector that is named outside is taken apart there and put together again in the task.
+//!
+//! Example:
+//! ```text
+//! let t0 = out#b2.extent0 * 2
+//! parallel x#L0 from 0 extent 8 {
+//!   out#b2[x#L0] = in#b0[x#L0 + t0]
+//! }
+//! ```
+//! becomes
+//! ```text
+//! task0 x#L0 captures (t0: int) buffers () {
+//!   out#b2[x#L0] = in#b0[x#L0 + t0]
+//! }
+//! body {
+//!   let t0 = out#b2.extent0 * 2
+//!   launch task0 from 0 extent 8
+//! }
+//! ```
 
 use super::copy::fresh_temp;
 use super::walk;

@@ -1,15 +1,22 @@
 //! Do not compute again what the previous iteration left behind.
 //!
 //! Before and after: the definitions of `infer_bounds`. Where a Func is stored outside of a serial loop and computed
-//! inside it, and the region it must compute moves one way with that loop, the region shrinks to what is new:
-//!
-//! ```text
-//! blur_x.y in [y, y + 2]   ->   blur_x.y in [select(y == y.min, y, y + 2), y + 2]
-//! ```
+//! inside it, and the region it must compute moves one way with that loop, the region shrinks to what is new.
 //!
 //! Consumers are treated before producers, so that a producer is asked only for what its slid consumers compute. The
 //! first iteration of the loop computes everything. A region that grows to suit its tails (see `vars::cover`) slides
 //! only if the new part is long enough not to grow, for growth would overwrite what later iterations need.
+//!
+//! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
+//! ```text
+//! f: store_root() compute_at(g, x)
+//! ```
+//! becomes
+//! ```text
+//! f#f0.s0.d0.min@g.x#L0 = g.x#L0
+//!     -> select(g.x#L0 == g#f1.s0.d0.min@root, g.x#L0, g.x#L0 + 2)
+//! f along g.x: computes only what is new in `x`
+//! ```
 
 use super::ctx::Ctx;
 use super::expansions::Expansions;

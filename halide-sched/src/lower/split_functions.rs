@@ -1,45 +1,91 @@
 //! Keeps functions small enough to be compiled in time that grows with their size.
 //!
 //! Before and after: `Stage::Final`. Where a function is very long, parts of it that hold loops become tasks of their
-//! own, launched for one value, which backends make plain calls:
-//!
-//! ```text
-//! produce s0 { ... } ... produce s499 { ... }   ->   launch part(0, 1); ... launch part.9(0, 1)
-//! ```
+//! own, launched for one value, which backends make plain calls.
 //!
 //! Parts are cut from the inside out, as soon as what is not cut yet is long enough, so that a chain of realizations
 //! nested in each other is cut as a list is. What accesses storage that is asked to live in registers stays with it.
+//!
+//! Example, where functions of 12 nodes are cut, into parts of 5:
+//! ```text
+//! produce f#f0 {
+//!   for x#L0 from 0 extent 100 {
+//!     out#b2[x#L0] = in#b0[x#L0]
+//!   }
+//! }
+//! for xi#L2 from 0 extent 100 {
+//!   out#b2[xi#L2] = 0u8
+//! }
+//! ```
+//! becomes
+//! ```text
+//! task0 part0#L4 captures () buffers () {
+//!   for x#L0 from 0 extent 100 {
+//!     out#b2[x#L0] = in#b0[x#L0]
+//!   }
+//! }
+//! task1 part1#L5 captures () buffers () {
+//!   produce f#f0 {
+//!     launch task0 from 0 extent 1
+//!   }
+//!   for xi#L2 from 0 extent 100 {
+//!     out#b2[xi#L2] = 0u8
+//!   }
+//! }
+//! body {
+//!   launch task1 from 0 extent 1
+//! }
+//! ```
 
 use super::outline_tasks::{Needs, outline};
 use super::trace::LoweringTrace;
 use crate::ir::visit::{self, deep};
 use crate::ir::{For, ForKind, Memory, Program, Stmt, build};
 
-/// How many nodes of expressions make a function that is cut.
-const LONG: usize = 12_000;
-/// How many make a part.
-const PART: usize = 3_000;
+/// What is cut.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// How many nodes of expressions make a function that is cut.
+    pub(super) long: usize,
+    /// How many make a part.
+    pub(super) part: usize,
+}
+
+const LIMITS: Limits = Limits { long: 12_000, part: 3_000 };
 
 /// Cuts what is long. The trace says how many parts there are.
-pub fn split_functions(mut program: Program, trace: &mut LoweringTrace) -> Program {
-    let mut made = 0;
+pub fn split_functions(program: Program, trace: &mut LoweringTrace) -> Program {
+    split_beyond(program, LIMITS, trace)
+}
+
+/// [`split_functions`] with other limits.
+pub(super) fn split_beyond(mut program: Program, limits: Limits, trace: &mut LoweringTrace) -> Program {
     let body = std::mem::replace(&mut program.body, build::nothing());
-    program.body = split(&mut program, body, &mut made);
-    for id in program.tasks.ids().collect::<Vec<_>>() {
-        let body = std::mem::replace(&mut program.tasks[id].body, build::nothing());
-        program.tasks[id].body = split(&mut program, body, &mut made);
+    let mut cx = Split { program: &mut program, limits, made: 0 };
+    let body = cx.function(body);
+    let tasks: Vec<_> = cx.program.tasks.ids().collect();
+    for id in tasks {
+        let body = std::mem::replace(&mut cx.program.tasks[id].body, build::nothing());
+        cx.program.tasks[id].body = cx.function(body);
     }
-    if made > 0 {
-        trace.did("code".to_string(), format!("cut into {made} more functions, for it is long"));
+    if cx.made > 0 {
+        trace.did("code".to_string(), format!("cut into {} more functions, for it is long", cx.made));
     }
+    program.body = body;
     program
 }
 
-fn split(program: &mut Program, body: Stmt, made: &mut usize) -> Stmt {
-    if size_of(&body) < LONG {
-        return body;
+struct Split<'p> {
+    program: &'p mut Program,
+    limits: Limits,
+    /// How many parts there are so far.
+    made: usize,
+}
+
+impl Split<'_> {
+    fn function(&mut self, body: Stmt) -> Stmt {
+        if size_of(&body) < self.limits.long { body } else { cut(self, body).0 }
     }
-    cut(program, body, made).0
 }
 
 /// Nodes of the expressions in `s`, those that are shared within one expression once.
@@ -61,20 +107,20 @@ struct Left {
     has_loop: bool,
 }
 
-fn cut(program: &mut Program, s: Stmt, made: &mut usize) -> (Stmt, Left) {
+fn cut(cx: &mut Split<'_>, s: Stmt) -> (Stmt, Left) {
     deep(|| match s {
-        Stmt::Block(list) => cut_list(program, list, made),
+        Stmt::Block(list) => cut_list(cx, list),
         other => {
             let own = own_size(&other);
             let mut left = Left { size: own, has_loop: matches!(other, Stmt::For(_)) };
-            let cx = std::cell::RefCell::new((program, made, &mut left));
+            let cx = std::cell::RefCell::new((cx, &mut left));
             let s = visit::map_stmt(
                 other,
                 |e| e.clone(),
                 |inner| {
-                    let (program, made, left) = &mut *cx.borrow_mut();
-                    let (inner, rest) = cut(program, inner, made);
-                    let (inner, rest) = take(program, inner, rest, made);
+                    let (cx, left) = &mut *cx.borrow_mut();
+                    let (inner, rest) = cut(cx, inner);
+                    let (inner, rest) = take(cx, inner, rest);
                     left.size += rest.size;
                     left.has_loop |= rest.has_loop;
                     inner
@@ -86,16 +132,16 @@ fn cut(program: &mut Program, s: Stmt, made: &mut usize) -> (Stmt, Left) {
 }
 
 /// Statements in a row become parts together.
-fn cut_list(program: &mut Program, list: Vec<Stmt>, made: &mut usize) -> (Stmt, Left) {
+fn cut_list(cx: &mut Split<'_>, list: Vec<Stmt>) -> (Stmt, Left) {
     let mut done = Vec::with_capacity(list.len());
     let mut all = Left { size: 0, has_loop: false };
     let (mut open, mut rest) = (Vec::new(), Left { size: 0, has_loop: false });
     for s in list {
-        let (s, left) = cut(program, s, made);
+        let (s, left) = cut(cx, s);
         open.push(s);
         rest = Left { size: rest.size + left.size, has_loop: rest.has_loop || left.has_loop };
-        if rest.size >= PART {
-            let (s, left) = take(program, build::block(std::mem::take(&mut open)), rest, made);
+        if rest.size >= cx.limits.part {
+            let (s, left) = take(cx, build::block(std::mem::take(&mut open)), rest);
             done.push(s);
             all = Left { size: all.size + left.size, has_loop: all.has_loop || left.has_loop };
             rest = Left { size: 0, has_loop: false };
@@ -107,17 +153,17 @@ fn cut_list(program: &mut Program, list: Vec<Stmt>, made: &mut usize) -> (Stmt, 
 }
 
 /// Makes `s` a part if it is long enough and may be one.
-fn take(program: &mut Program, s: Stmt, left: Left, made: &mut usize) -> (Stmt, Left) {
-    if left.size < PART || !left.has_loop {
+fn take(cx: &mut Split<'_>, s: Stmt, left: Left) -> (Stmt, Left) {
+    if left.size < cx.limits.part || !left.has_loop {
         return (s, left);
     }
-    let id = program.loops.push(format!("part{made}"));
-    let needs = Needs::of(&s, id, program);
+    let id = cx.program.loops.push(format!("part{}", cx.made));
+    let needs = Needs::of(&s, id, cx.program);
     let captured = needs.size();
-    if needs.buffers().any(|buf| program.buffers[buf].memory == Memory::Register) || captured * 2 > left.size {
+    if needs.buffers().any(|buf| cx.program.buffers[buf].memory == Memory::Register) || captured * 2 > left.size {
         return (s, left);
     }
-    *made += 1;
+    cx.made += 1;
     let whole = For { id, kind: ForKind::Parallel, min: build::int(0), extent: build::int(1), body: s };
-    (outline(program, whole, needs), Left { size: captured, has_loop: false })
+    (outline(cx.program, whole, needs), Left { size: captured, has_loop: false })
 }

@@ -4,6 +4,23 @@
 //! its variable runs only from the first to the last value for which one of them may hold.
 //!
 //! The guards stay: where the new range implies them, simplification removes them.
+//!
+//! Example:
+//! ```text
+//! for x#L0 from 0 extent 100 {
+//!   if 2 * x#L0 < out#b2.extent0 {
+//!     out#b2[x#L0] = 1u8
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! for x#L0 from 0 extent min((out#b2.extent0 + 1) / 2, 100) {
+//!   if 2 * x#L0 < out#b2.extent0 {
+//!     out#b2[x#L0] = 1u8
+//!   }
+//! }
+//! ```
 
 use super::trace::LoweringTrace;
 use super::walk;

@@ -3,6 +3,29 @@
 //! Before: `Stage::Flat`. After: `Stage::Flat` without `ForKind::Unrolled`; every copy has loops and names of its own.
 //!
 //! A loop whose extent is not a constant stays a serial loop, and the trace says so.
+//!
+//! Example:
+//! ```text
+//! unrolled x#L0 from 4 extent 2 {
+//!   let t0 = x#L0 * 8
+//!   for xi#L2 from 0 extent 8 {
+//!     out#b2[t0 + xi#L2] = in#b0[t0 + xi#L2]
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! scope {
+//!   let t4 = 32
+//!   for xi#L4 from 0 extent 8 {
+//!     out#b2[t4 + xi#L4] = in#b0[t4 + xi#L4]
+//!   }
+//! }
+//! let t5 = 40
+//! for xi#L5 from 0 extent 8 {
+//!   out#b2[t5 + xi#L5] = in#b0[t5 + xi#L5]
+//! }
+//! ```
 
 use super::copy::fresh_copy;
 use super::trace::LoweringTrace;

@@ -1,4 +1,6 @@
-//! Tests of the facade: engines agree, and the classic two-stage example computes and stores what it should.
+//! Tests of the facade: engines agree, and the classic two-stage example computes and stores what it should. Also the
+//! rules of the source tree (`tidy`).
 
 mod classic_counts;
 mod engines_agree;
+mod tidy;

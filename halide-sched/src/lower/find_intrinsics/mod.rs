@@ -11,6 +11,15 @@
 //! - arithmetic in a wide type of values that are narrow, whose result is made narrow again or compared (`narrow`).
 //!
 //! Only vectors are rewritten: scalars are as wide as a register anyway.
+//!
+//! Example:
+//! ```text
+//! out#b2[ramp(0, 1, 8)] = u8x8((u16x8(in#b0[ramp(0, 1, 8)]) + u16x8(in#b0[ramp(1, 1, 8)]) + x8(1u16)) / x8(2u16))
+//! ```
+//! becomes
+//! ```text
+//! out#b2[ramp(0, 1, 8)] = u8x8(u16x8(rounding_halving_add(in#b0[ramp(0, 1, 8)], in#b0[ramp(1, 1, 8)])))
+//! ```
 
 mod narrow;
 

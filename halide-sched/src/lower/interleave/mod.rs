@@ -7,6 +7,16 @@
 //! - A load of every k-th element becomes dense loads whose lanes are picked, if what these read lies between elements
 //!   that the statement reads anyway. Loads of neighbouring elements share the dense loads.
 //! - A load at `ramp / k`, which reads each element k times, becomes k short loads whose lanes are interleaved.
+//!
+//! Example:
+//! ```text
+//! out#b2[ramp(0, 2, 4)] = in#b0[ramp(0, 1, 4)]
+//! out#b2[ramp(1, 2, 4)] = in#b0[ramp(8, 1, 4)]
+//! ```
+//! becomes
+//! ```text
+//! out#b2[ramp(0, 1, 8)] = shuffle([in#b0[ramp(0, 1, 4)], in#b0[ramp(8, 1, 4)]], [0, 4, 1, 5, 2, 6, 3, 7])
+//! ```
 
 mod loads;
 mod stores;

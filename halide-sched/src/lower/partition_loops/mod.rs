@@ -10,6 +10,27 @@
 //! exists twice. A schedule may ask for every cut, or for none (`partitions`).
 //!
 //! The ends of the steady state are clamped to the loop, so each of the three may be empty at run time.
+//!
+//! Example:
+//! ```text
+//! for x#L0 from 0 extent out#b2.extent0 {
+//!   out#b2[x#L0] = in#b0[min(max(likely(x#L0 - 1), 0), 99)]
+//! }
+//! ```
+//! becomes
+//! ```text
+//! let t4 = min(out#b2.extent0, 1)
+//! let t5 = max(t4, min(out#b2.extent0, 101))
+//! for x#L4 from 0 extent t4 {
+//!   out#b2[x#L4] = in#b0[min(max(likely(x#L4 - 1), 0), 99)]
+//! }
+//! for x#L0 from t4 extent t5 - t4 {
+//!   out#b2[x#L0] = in#b0[x#L0 - 1]
+//! }
+//! for x#L5 from t5 extent out#b2.extent0 - t5 {
+//!   out#b2[x#L5] = in#b0[min(max(likely(x#L5 - 1), 0), 99)]
+//! }
+//! ```
 
 mod steady;
 

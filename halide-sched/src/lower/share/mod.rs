@@ -6,6 +6,18 @@
 //! Neighbouring stores are looked at together: what several of them compute is named in front of all, unless it reads
 //! what one of them writes. Symbols, constants, ramps, broadcasts and sums with a constant are not named: they cost
 //! nothing where they are used, and addresses are recognised by them.
+//!
+//! Example:
+//! ```text
+//! out#b2[0] = in#b0[0] * in#b0[1] + 1u8
+//! out#b2[1] = in#b0[0] * in#b0[1] - in#b0[2]
+//! ```
+//! becomes
+//! ```text
+//! let t4 = in#b0[0] * in#b0[1]
+//! out#b2[0] = t4 + 1u8
+//! out#b2[1] = t4 - in#b0[2]
+//! ```
 
 mod names;
 mod run;

@@ -12,6 +12,19 @@
 //!
 //! Iterations are independent where they are vectorized (`plan` saw to it), so all lanes may run a statement before any
 //! runs the next. Where the code itself shows otherwise, the loop stays serial, and the trace says why.
+//!
+//! Example:
+//! ```text
+//! vectorized x#L0 from 8 extent 4 {
+//!   if x#L0 < out#b2.extent0 {
+//!     out#b2[x#L0] = in#b0[x#L0 * 2] + in#b0[3]
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! out#b2[ramp(8, 1, 4) where ramp(8, 1, 4) < x4(out#b2.extent0)] = in#b0[ramp(16, 2, 4) where ramp(8, 1, 4) < x4(out#b2.extent0)] + x4(in#b0[3 where 8 < out#b2.extent0])
+//! ```
 
 mod body;
 mod vary;

@@ -1,0 +1,241 @@
+//! The examples in the headers of passes, run as tests.
+//!
+//! Under a line that starts with `Example`, a header has pairs of text blocks: what goes into the pass and what comes
+//! out of it. For passes from program to program both are loop IR over [`TABLES`]; for those that work on the shared
+//! state of a plan, what goes in is a schedule of [`pipeline`]. With `UPDATE_EXPECT` in the environment, headers are
+//! rewritten instead of compared.
+
+use super::ctx::Ctx;
+use super::trace::LoweringTrace;
+use super::*;
+use crate::ir::{Program, Scope, Stmt, print, verify};
+use crate::simplify::Facts;
+use crate::target::{Arch, Target};
+use halide_core::ids::FuncId;
+use halide_core::types::U8;
+use halide_core::{Func, ImageParam, Pipeline, vars};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// What the ids in examples stand for. `in`, `f` and `out` are one row of bytes, `image`, `g` and `result` are planes.
+const TABLES: &str = "
+buffer in#b0: u8 dims 1 input i0 unit_stride 0
+buffer f#b1: u8 dims 1 internal
+buffer out#b2: u8 dims 1 output 0 unit_stride 0
+buffer image#b3: u16 dims 2 input i1 unit_stride 0
+buffer g#b4: u16 dims 2 internal
+buffer result#b5: u16 dims 2 output 1 unit_stride 0
+image i0 = b0
+image i1 = b3
+func f0 = (b1)
+func f1 = (b2)
+func f2 = (b4)
+func f3 = (b5)
+loop x#L0
+loop y#L1
+loop xi#L2
+loop yi#L3
+fault fault0 = promise \"x is small\"
+temps 4
+";
+
+/// `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`.
+fn pipeline() -> Pipeline {
+    let input = ImageParam::new("in", U8, 1);
+    let x = vars!(x);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x] + 1;
+    g[x] = f[x] + f[x + 2];
+    Pipeline::new([&g]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// An example: the lines of its two blocks, without comment marks.
+struct Example {
+    before: String,
+    after: String,
+    /// Which lines of the file `after` is.
+    at: std::ops::Range<usize>,
+}
+
+fn examples(file: &str, source: &str) -> Vec<Example> {
+    let header: Vec<&str> = source.lines().map_while(|l| l.strip_prefix("//!")).collect();
+    let start =
+        header.iter().position(|l| l.starts_with(" Example")).unwrap_or_else(|| panic!("{file} has no example"));
+    let mut blocks: Vec<std::ops::Range<usize>> = Vec::new();
+    let mut open = None;
+    for (i, line) in header.iter().enumerate().skip(start) {
+        match (line.trim(), open) {
+            ("```text", _) => open = Some(i + 1),
+            ("```", Some(from)) => {
+                blocks.push(from..i);
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    let text = |r: &std::ops::Range<usize>| -> String {
+        header[r.clone()].iter().map(|l| format!("{}\n", l.strip_prefix(' ').unwrap_or(l))).collect()
+    };
+    let pairs: Vec<Example> = blocks
+        .chunks_exact(2)
+        .map(|pair| Example { before: text(&pair[0]), after: text(&pair[1]), at: pair[1].clone() })
+        .collect();
+    assert!(blocks.len().is_multiple_of(2) && !pairs.is_empty(), "{file}: an example is a block before and one after");
+    pairs
+}
+
+/// Holds every example of a header to what `run` makes of it.
+fn check(file: &str, source: &str, run: impl Fn(&str) -> String) {
+    let mut lines: Vec<String> = source.lines().map(str::to_string).collect();
+    for example in examples(file, source).into_iter().rev() {
+        let got = run(&example.before);
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            lines.splice(example.at, got.lines().map(|l| format!("//! {l}").trim_end().to_string()));
+        } else {
+            assert!(got == example.after, "{file}: of\n{}\ncame\n{got}\nand not\n{}", example.before, example.after);
+        }
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let path = format!("{}/src/lower/{file}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::write(path, lines.join("\n") + "\n").unwrap_or_else(|e| panic!("{file}: {e}"));
+    }
+}
+
+/// Tables and statements as a program of `stage`, the pass, and its result without the tables.
+fn on_program(stage: &str, before: &str, pass: impl Fn(Program, &mut LoweringTrace) -> Program) -> String {
+    let text = format!("program {stage}{TABLES}body {{\n{before}}}");
+    let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+    verify::verify(&program).unwrap_or_else(|e| panic!("before: {e:?}\n{program}"));
+    let mut trace = LoweringTrace::new();
+    let after = pass(program, &mut trace);
+    verify::verify(&after).unwrap_or_else(|e| panic!("after: {e:?}\n{after}"));
+    let whole = after.to_string();
+    let body =
+        whole.split_once("\ntemps ").and_then(|(_, rest)| rest.split_once('\n')).expect("temps end the tables").1;
+    match body.strip_prefix("body {\n").and_then(|b| b.strip_suffix("}\n")) {
+        Some(inside) => inside.lines().map(|l| format!("{}\n", l.strip_prefix("  ").unwrap_or(l))).collect(),
+        None => body.to_string(),
+    }
+}
+
+/// The early passes on [`pipeline`] under a schedule, up to where `show` looks.
+fn on_plan(schedule: &str, show: impl Fn(&mut Ctx<'_>, Stmt) -> String) -> String {
+    let target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20 };
+    let schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
+    let plan = crate::plan::resolve(&pipeline(), &schedule, &target).unwrap_or_else(|e| panic!("{e:?}"));
+    let options = LowerOptions::default();
+    let mut ctx = Ctx::new(&plan, &options);
+    let nest = build_nests::build_nests(&mut ctx);
+    show(&mut ctx, nest)
+}
+
+fn built(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
+    print::stmt_in(&nest, &ctx.program)
+}
+
+fn bounded(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
+    let mut facts = facts::of_arguments(ctx);
+    let regions = infer_bounds::find_regions(ctx, &mut facts).expect("bounded");
+    let body = infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
+    print::stmt_in(&body, &ctx.program)
+}
+
+/// The definitions that sliding changes.
+fn slid(ctx: &mut Ctx<'_>, _: Stmt) -> String {
+    let mut facts = facts::of_arguments(ctx);
+    let mut regions = infer_bounds::find_regions(ctx, &mut facts).expect("bounded");
+    let before = regions.values.clone();
+    let mut trace = LoweringTrace::new();
+    slide_windows::slide_windows(ctx, &mut regions, &facts, &mut trace);
+    let mut text = String::new();
+    for (s, new) in &regions.values {
+        if before[s] != *new {
+            let show = |e| print::expr_in(e, &ctx.program);
+            let name = print::sym_in(*s, &ctx.program);
+            let _ = writeln!(text, "{name} = {}\n    -> {}", show(&before[s]), show(new));
+        }
+    }
+    text + &decisions(&trace)
+}
+
+fn decisions(trace: &LoweringTrace) -> String {
+    trace.passes.iter().flat_map(|p| &p.decisions).map(|d| format!("{d}\n")).collect()
+}
+
+/// The factors that folding chooses.
+fn folded(ctx: &mut Ctx<'_>, _: Stmt) -> String {
+    let mut facts = facts::of_arguments(ctx);
+    let mut regions = infer_bounds::find_regions(ctx, &mut facts).expect("bounded");
+    slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
+    let mut trace = LoweringTrace::new();
+    let errors = fold_storage::fold_storage(ctx, &regions, &facts, &mut trace);
+    let mut text = decisions(&trace);
+    errors.iter().for_each(|e| text += &format!("{e}\n"));
+    let whole = ctx.program.to_string();
+    whole.lines().filter(|l| l.contains(" fold ")).for_each(|l| text += &format!("{l}\n"));
+    text
+}
+
+/// The assertions, with what each failure is.
+fn checked(ctx: &mut Ctx<'_>, _: Stmt) -> String {
+    let mut facts = facts::of_arguments(ctx);
+    let regions = infer_bounds::find_regions(ctx, &mut facts).expect("bounded");
+    let checks = check_arguments::check_arguments(ctx, &regions, &facts);
+    let text: String = checks.values().flatten().map(|s| print::stmt_in(s, &ctx.program)).collect();
+    let whole = ctx.program.to_string();
+    whole.lines().filter(|l| l.starts_with("fault ")).map(|l| format!("{l}\n")).collect::<String>() + &text
+}
+
+macro_rules! on_programs {
+    ($($name:ident $file:literal at $stage:literal: $pass:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            check($file, include_str!($file), |before| on_program($stage, before, $pass));
+        })*
+    };
+}
+
+macro_rules! on_plans {
+    ($($name:ident $file:literal: $show:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            check($file, include_str!($file), |before| on_plan(before, $show));
+        })*
+    };
+}
+
+/// The memory of `f` and `g` outside of all loops.
+fn at_root() -> hoist_storage::HoistLevels {
+    let root = BTreeSet::from([Scope::Root]);
+    [FuncId(0), FuncId(2)].into_iter().map(|f| (f, root.clone())).collect()
+}
+
+on_plans! {
+    build_nests_example "build_nests.rs": built;
+    infer_bounds_example "infer_bounds.rs": bounded;
+    slide_windows_example "slide_windows.rs": slid;
+    fold_storage_example "fold_storage.rs": folded;
+    check_arguments_example "check_arguments.rs": checked;
+}
+
+on_programs! {
+    uniquify_example "uniquify.rs" at "bounded": |p, _| uniquify::uniquify(p);
+    hoist_storage_example "hoist_storage.rs" at "bounded": |p, t| hoist_storage::hoist_storage(p, &at_root(), &Facts::new(), t);
+    instrument_example "instrument.rs" at "bounded": |p, _| instrument::instrument(p);
+    bound_small_allocations_example "bound_small_allocations.rs" at "bounded":
+        |p, t| bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
+    flatten_storage_example "flatten_storage.rs" at "bounded": |p, _| flatten_storage::flatten_storage(p);
+    unroll_example "unroll.rs" at "flat": unroll::unroll;
+    vectorize_example "vectorize/mod.rs" at "flat": vectorize::vectorize;
+    partition_loops_example "partition_loops/mod.rs" at "shaped":
+        |p, t| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), t);
+    trim_no_ops_example "trim_no_ops.rs" at "shaped": |p, t| trim_no_ops::trim_no_ops(p, &Facts::new(), t);
+    interleave_example "interleave/mod.rs" at "shaped": |p, _| interleave::interleave(p);
+    find_intrinsics_example "find_intrinsics/mod.rs" at "shaped": |p, _| find_intrinsics::find_intrinsics(p, &Facts::new());
+    hoist_example "hoist.rs" at "shaped": |p, _| hoist::hoist(p);
+    share_example "share/mod.rs" at "shaped": |p, _| share::share(p);
+    free_early_example "free_early.rs" at "final": |p, _| free_early::free_early(p);
+    split_functions_example "split_functions.rs" at "final":
+        |p, t| split_functions::split_beyond(p, split_functions::Limits { long: 12, part: 5 }, t);
+    outline_tasks_example "outline_tasks.rs" at "shaped": |p, _| outline_tasks::outline_tasks(p);
+}
