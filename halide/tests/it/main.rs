@@ -3,4 +3,5 @@
 
 mod classic_counts;
 mod engines_agree;
+mod memory;
 mod tidy;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 520;
 
 /// The crates, by the names that ARCHITECTURE.md has for them.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 8] = [
     ("core", "halide-core"),
     ("sched", "halide-sched"),
     ("cpu", "backends/cpu"),
     ("halide", "halide"),
     ("apps", "apps"),
+    ("checks", "checks"),
     ("benches", "benches"),
     ("fuzz", "fuzz"),
 ];
