@@ -10,7 +10,7 @@ use halide_sched::target::Arch;
 use std::fmt;
 
 /// The machine that schedules are drawn for: fixed, so that a seed means the same case everywhere.
-pub const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20 };
+pub const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: None };
 
 /// The most points of one output.
 const MOST_POINTS: i64 = 3000;

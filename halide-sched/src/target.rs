@@ -13,6 +13,24 @@ pub struct Target {
     pub threads: u32,
     /// Size of one core's private last-level cache in bytes.
     pub cache_bytes: u64,
+    /// The graphics processor that `gpu_blocks` and `gpu_threads` are for, if there is one.
+    pub gpu: Option<Gpu>,
+}
+
+/// What a graphics processor can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Gpu {
+    /// The largest extents of a block's thread loops, innermost first.
+    pub most_threads: [u32; 3],
+    /// How many threads a block may have in all.
+    pub most_threads_in_all: u32,
+    /// Bytes of memory that the threads of a block may share.
+    pub shared_bytes: u32,
+}
+
+impl Gpu {
+    /// What every device that implements WebGPU has at least.
+    pub const LEAST: Gpu = Gpu { most_threads: [256, 256, 64], most_threads_in_all: 256, shared_bytes: 16 << 10 };
 }
 
 /// An instruction set family.

@@ -121,6 +121,8 @@ impl Nest<'_> {
                     ForKind::Serial => "for",
                     ForKind::Parallel => "parallel",
                     ForKind::Vectorized => "vectorized",
+                    ForKind::GpuBlocks => "over blocks of threads",
+                    ForKind::GpuThreads => "over threads of a block",
                     ForKind::Unrolled => "unrolled",
                 };
                 let count = as_int(&f.extent).map_or(String::new(), |n| format!(" in 0..{n}"));

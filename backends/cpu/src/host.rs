@@ -16,7 +16,7 @@ pub fn host_target() -> Target {
     };
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     // Typical of current cores; nothing in std tells it.
-    Target { arch, vector_bits: 128, threads, cache_bytes: 1 << 20 }
+    Target { arch, vector_bits: 128, threads, cache_bytes: 1 << 20, gpu: None }
 }
 
 /// The code generator for this machine. The verifier is a check on ourselves, so it runs in debug builds.

@@ -15,6 +15,24 @@ pub enum ForKind {
     Vectorized,
     /// Copied out (gone after `unroll`).
     Unrolled,
+    /// As blocks of threads of a graphics processor. Loops over blocks nest directly in each other.
+    GpuBlocks,
+    /// As threads of a block. Between two such loops that follow each other, all threads meet.
+    GpuThreads,
+}
+
+impl ForKind {
+    /// Whether iterations run at the same time.
+    pub fn is_concurrent(self) -> bool {
+        match self {
+            ForKind::Parallel | ForKind::Vectorized | ForKind::GpuBlocks | ForKind::GpuThreads => true,
+            ForKind::Serial | ForKind::Unrolled => false,
+        }
+    }
+    /// Whether iterations run on threads: of this machine or of a graphics processor.
+    pub fn is_threads(self) -> bool {
+        self.is_concurrent() && self != ForKind::Vectorized
+    }
 }
 
 /// A statement.

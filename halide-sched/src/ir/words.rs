@@ -98,11 +98,13 @@ pub(super) const INTRINSICS: [(&str, Intrinsic); 6] = [
 ];
 
 /// The keyword that opens a loop.
-pub(super) const LOOPS: [(&str, ForKind); 4] = [
+pub(super) const LOOPS: [(&str, ForKind); 6] = [
     ("for", ForKind::Serial),
     ("parallel", ForKind::Parallel),
     ("vectorized", ForKind::Vectorized),
     ("unrolled", ForKind::Unrolled),
+    ("gpu_blocks", ForKind::GpuBlocks),
+    ("gpu_threads", ForKind::GpuThreads),
 ];
 
 /// Ends of an interval.

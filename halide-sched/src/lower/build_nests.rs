@@ -56,7 +56,7 @@ struct Site<'s> {
 impl Site<'_> {
     /// Those of `pending` whose storage is here.
     fn take(&self, ctx: &Ctx<'_>, pending: &mut Pending) -> Vec<FuncId> {
-        let at_once = matches!(self.kind, ForKind::Parallel | ForKind::Vectorized);
+        let at_once = self.kind.is_concurrent();
         let here = |f: &FuncId| at_once || is_at(&ctx.plan.funcs[*f].store, &self.key);
         let (here, outside) = pending.iter().partition(|f| here(f));
         *pending = outside;
@@ -293,7 +293,7 @@ pub(crate) fn hoist_levels(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> HoistLev
                 if is_at(hoist, &SiteKey::Loop(info.func, info.stage, &info.plan.vars[*var].name)) {
                     break;
                 }
-                if matches!(super::slide_windows::kind_of(ctx, l), ForKind::Parallel | ForKind::Vectorized) {
+                if super::slide_windows::kind_of(ctx, l).is_concurrent() {
                     let what = format!("hoisted out of {}", ctx.program.loops[l]);
                     trace.did_not(ctx.name(func), what, "its iterations run at once");
                     break;

@@ -37,7 +37,7 @@ use super::terms::{Sum, Term, sum_of};
 use super::walk;
 use crate::ir::hash::Map;
 use crate::ir::visit::{self, Memo};
-use crate::ir::{Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build};
+use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use halide_core::ops::{BinOp, UnOp};
 
 /// Moves invariant values and conditions out of loops.
@@ -133,7 +133,7 @@ fn statement(cx: &mut Hoist<'_>, s: Stmt) -> Stmt {
         Stmt::For(l) => {
             let For { id, kind, min, extent, body } = *l;
             let (min, extent) = (expression(cx, &min), expression(cx, &extent));
-            cx.loops.push(Enclosing { open: kind != ForKind::Parallel, ..Enclosing::default() });
+            cx.loops.push(Enclosing { open: !kind.is_threads(), ..Enclosing::default() });
             cx.levels.insert(Sym::Loop(id), cx.depth());
             let body = statement(cx, body);
             let Enclosing { front, .. } = cx.loops.pop().expect("this loop");

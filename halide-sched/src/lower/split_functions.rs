@@ -110,6 +110,12 @@ struct Left {
 fn cut(cx: &mut Split<'_>, s: Stmt) -> (Stmt, Left) {
     deep(|| match s {
         Stmt::Block(list) => cut_list(cx, list),
+        // A kernel is code for another machine, and stays whole.
+        Stmt::For(l) if l.kind == ForKind::GpuBlocks => {
+            let s = Stmt::For(l);
+            let size = own_size(&s);
+            (s, Left { size, has_loop: true })
+        }
         other => {
             let own = own_size(&other);
             let mut left = Left { size: own, has_loop: matches!(other, Stmt::For(_)) };

@@ -55,6 +55,16 @@ pub enum Problem {
     NotConstant { of: String, var: String, kind: LoopKind, extent: Option<i64> },
     VectorInVector { outer: String, inner: String },
     ParallelInVector { outer: String, inner: String },
+    NoGpu { var: String },
+    ThreadsOutsideBlocks { var: String },
+    ThreadsInThreads { of: String, outer: String, inner: String },
+    KernelInKernel { outer: String, inner: String },
+    ParallelInKernel { outer: String, inner: String },
+    LoopBetweenBlocks { between: String, inner: String },
+    BetweenBlocks { outer: String, inner: String },
+    TooManyGpuLoops { kind: LoopKind, most: usize },
+    TooManyThreads { var: String, threads: i64, most: i64 },
+    TooManyThreadsInAll { of: String, threads: i64, most: i64 },
     NothingToSchedule { func: String },
     OutputLevel { func: String },
     OutputStorage { func: String },
@@ -175,6 +185,8 @@ fn done(kind: LoopKind) -> &'static str {
         LoopKind::Parallel => "run in parallel",
         LoopKind::Vectorized => "vectorized",
         LoopKind::Unrolled => "unrolled",
+        LoopKind::GpuBlocks => "run as blocks of threads",
+        LoopKind::GpuThreads => "run as threads of a block",
     }
 }
 
@@ -260,6 +272,38 @@ impl fmt::Display for Problem {
                 write!(f, "`{inner}` is vectorized inside of `{outer}`, which is vectorized too")
             }
             ParallelInVector { outer, inner } => write!(f, "`{inner}` is parallel inside of vectorized `{outer}`"),
+            NoGpu { var } => write!(f, "`{var}` is for a graphics processor, and the target has none"),
+            ThreadsOutsideBlocks { var } => {
+                write!(f, "`{var}` runs over threads, and no loop over blocks is around it")
+            }
+            ThreadsInThreads { of, outer, inner } => {
+                write!(f, "`{inner}` runs over threads, and `{of}` is computed inside of `{outer}`, which does too")
+            }
+            KernelInKernel { outer, inner } => {
+                write!(f, "`{inner}` runs over blocks inside of `{outer}`, and a kernel cannot start another")
+            }
+            ParallelInKernel { outer, inner } => {
+                write!(f, "`{inner}` is parallel inside of `{outer}`, which runs on the graphics processor")
+            }
+            LoopBetweenBlocks { between, inner } => {
+                write!(f, "`{between}` stands between loops over blocks, of which `{inner}` is the inner one")
+            }
+            BetweenBlocks { outer, inner } => {
+                write!(
+                    f,
+                    "`{outer}` runs over blocks and so does `{inner}` inside of it; nothing can stand between them"
+                )
+            }
+            TooManyGpuLoops { kind: LoopKind::GpuBlocks, most } => {
+                write!(f, "a kernel has at most {most} loops over blocks")
+            }
+            TooManyGpuLoops { most, .. } => write!(f, "a block has at most {most} loops over threads"),
+            TooManyThreads { var, threads, most } => {
+                write!(f, "`{var}` has {threads} threads, where the target allows {most} in this dimension")
+            }
+            TooManyThreadsInAll { of, threads, most } => {
+                write!(f, "a block of `{of}` has {threads} threads in all, where the target allows {most}")
+            }
             NothingToSchedule { func } => {
                 write!(f, "`{func}` is computed inline, so it has no loops and no storage of its own")
             }
@@ -325,6 +369,9 @@ impl Problem {
             Race { .. } => {
                 Some("choose a loop over a dimension that the update stores to by that variable".to_string())
             }
+            NotConstant { kind: LoopKind::GpuThreads, extent: None, .. } => Some(
+                "split it by a constant factor first, as gpu_tile does, or promise it with bound_extent".to_string(),
+            ),
             NotConstant { var, kind, extent: None, .. } => {
                 Some(format!("split by a factor, as in `{}({var}, 8)`, or promise it with bound_extent", kind.word()))
             }
@@ -332,6 +379,16 @@ impl Problem {
             ParallelInVector { outer, .. } => {
                 Some(format!("move `{outer}` inside with reorder, or do not vectorize it"))
             }
+            NoGpu { .. } => Some("compile for a target that has one".to_string()),
+            ThreadsOutsideBlocks { .. } => Some("give an outer loop to gpu_blocks".to_string()),
+            ThreadsInThreads { .. } => {
+                Some("compute it at the loop over blocks, or leave its loops serial".to_string())
+            }
+            ParallelInKernel { .. } => Some("use gpu_threads, or leave it serial".to_string()),
+            LoopBetweenBlocks { .. } => Some("reorder the loops over blocks next to each other".to_string()),
+            BetweenBlocks { inner, .. } => Some(format!("place it at `{inner}`")),
+            TooManyGpuLoops { .. } => Some("fuse two of them, or leave one serial".to_string()),
+            TooManyThreads { .. } | TooManyThreadsInAll { .. } => Some("split by smaller factors".to_string()),
             NothingToSchedule { func } | SiteInline { func } | StoreOfInline { func } => {
                 Some(format!("give `{func}` a place with compute_root() or compute_at(...)"))
             }

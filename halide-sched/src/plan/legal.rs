@@ -50,7 +50,8 @@ fn check_variant(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'
             _ => continue,
         };
         let roots = stage.roots(*var);
-        let beside = |l: &&LoopDraft| l.kind == LoopKind::Parallel && !stage.roots(l.var).is_disjoint(&roots);
+        let threads = |k: LoopKind| k.is_concurrent() && k != LoopKind::Vectorized;
+        let beside = |l: &&LoopDraft| threads(l.kind) && !stage.roots(l.var).is_disjoint(&roots);
         if let Some(parallel) = stage.loops.iter().find(beside) {
             let (var_name, parallel) = (stage.name(*var).to_string(), stage.name(parallel.var).to_string());
             let problem = Problem::BlendBesideParallel { var: var_name, parallel, tail };
@@ -60,7 +61,7 @@ fn check_variant(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'
 }
 
 fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
-    if !matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled) {
+    if !matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled | LoopKind::GpuThreads) {
         return None;
     }
     let extent = stage.extent(l.var);
@@ -82,9 +83,8 @@ fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
 /// Iterations of a loop that run at the same time must not touch the same element, unless the definition only stores
 /// and stores the same.
 fn race(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
-    let at_once = matches!(l.kind, LoopKind::Parallel | LoopKind::Vectorized);
     let independent = || stage.roots(l.var).iter().all(|r| stage.facts.roots[r.0 as usize].independent);
-    (at_once && !independent()).then(|| Problem::Race {
+    (l.kind.is_concurrent() && !independent()).then(|| Problem::Race {
         of: stage.subject.clone(),
         var: stage.name(l.var).to_string(),
         kind: l.kind,
@@ -100,7 +100,7 @@ fn nesting(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
             (LoopKind::Vectorized, Some(outer)) => {
                 Problem::VectorInVector { outer: outer.clone(), inner: name.clone() }
             }
-            (LoopKind::Parallel, Some(outer)) => {
+            (LoopKind::Parallel | LoopKind::GpuBlocks | LoopKind::GpuThreads, Some(outer)) => {
                 Problem::ParallelInVector { outer: outer.clone(), inner: name.clone() }
             }
             (LoopKind::Vectorized, None) => {

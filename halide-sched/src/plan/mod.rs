@@ -4,6 +4,7 @@ mod convert;
 mod draft;
 mod error;
 mod facts;
+mod gpu;
 mod graph;
 mod legal;
 mod levels;

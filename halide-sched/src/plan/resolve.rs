@@ -2,6 +2,7 @@
 
 use super::draft::{self, FuncDraft};
 use super::error::{Errors, ScheduleError};
+use super::gpu;
 use super::graph::Graph;
 use super::legal;
 use super::levels::{self, Levels};
@@ -24,6 +25,7 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     let mut graph = Graph::new(&pipeline);
     let levels = levels::choose(&mut graph, &mut drafts, &mut errors);
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);
+    gpu::check(pipeline.funcs.ids(), &drafts, &levels, target, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into_list());
     }

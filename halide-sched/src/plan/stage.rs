@@ -109,6 +109,8 @@ impl StageDraft {
             LoopKind::Parallel => ForKind::Parallel,
             LoopKind::Vectorized => ForKind::Vectorized,
             LoopKind::Unrolled => ForKind::Unrolled,
+            LoopKind::GpuBlocks => ForKind::GpuBlocks,
+            LoopKind::GpuThreads => ForKind::GpuThreads,
         };
         let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition };
         StagePlan {
@@ -349,7 +351,7 @@ impl StageDraft {
 fn kinds_of_parts(kind: LoopKind) -> (LoopKind, LoopKind) {
     match kind {
         LoopKind::Serial | LoopKind::Unrolled => (kind, kind),
-        LoopKind::Parallel => (LoopKind::Parallel, LoopKind::Serial),
-        LoopKind::Vectorized => (LoopKind::Serial, LoopKind::Vectorized),
+        LoopKind::Parallel | LoopKind::GpuBlocks => (kind, LoopKind::Serial),
+        LoopKind::Vectorized | LoopKind::GpuThreads => (LoopKind::Serial, kind),
     }
 }

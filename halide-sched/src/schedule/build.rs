@@ -7,6 +7,7 @@ use super::directive::*;
 use super::list::Schedule;
 use super::names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
 use super::print::{clone_name, wrapper_name};
+use super::tiling::Tiling;
 use halide_core::error::Location;
 
 /// Speaks of one stage of one Func, or one of its specialisations. Made by [`Schedule::func`].
@@ -50,7 +51,7 @@ impl<'s> StageSchedule<'s> {
     }
 
     #[track_caller]
-    fn push(self, verb: Verb) -> Self {
+    pub(super) fn push(self, verb: Verb) -> Self {
         let at = Some(Location::caller());
         self.schedule.push(Directive { subject: self.subject.clone(), verb, at });
         self
@@ -117,7 +118,8 @@ impl<'s> StageSchedule<'s> {
         tail: Tail,
     ) -> Self {
         let factors = factors.into_iter().map(Into::into).collect();
-        for verb in tile(vars.loop_names(), outer.loop_names(), inner.loop_names(), factors, tail) {
+        let (vars, outer, inner) = (vars.loop_names(), outer.loop_names(), inner.loop_names());
+        for verb in (Tiling { vars, outer, inner, factors, tail }).verbs() {
             self = self.push(verb);
         }
         self
@@ -376,27 +378,6 @@ impl<'s> StageSchedule<'s> {
     pub fn float(self, mode: FloatMode) -> Self {
         self.push(Verb::Float(mode))
     }
-}
-
-/// The directives that tiling is made of. Lists of different lengths make one split too few names: those are left empty
-/// and reported when the schedule is resolved.
-pub(super) fn tile(
-    vars: Vec<String>,
-    outer: Vec<String>,
-    inner: Vec<String>,
-    factors: Vec<Amount>,
-    tail: Tail,
-) -> Vec<Verb> {
-    let count = vars.len().max(outer.len()).max(inner.len()).max(factors.len());
-    let at = |list: &[String], i: usize| list.get(i).cloned().unwrap_or_default();
-    let splits = (0..count).map(|i| Verb::Split {
-        var: at(&vars, i),
-        outer: at(&outer, i),
-        inner: at(&inner, i),
-        factor: factors.get(i).cloned().unwrap_or(Amount::Const(0)),
-        tail,
-    });
-    splits.chain([Verb::Reorder(inner.iter().chain(&outer).cloned().collect())]).collect()
 }
 
 macro_rules! amounts_from {

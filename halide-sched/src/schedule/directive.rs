@@ -125,6 +125,20 @@ pub enum LoopKind {
     Vectorized,
     /// Copied out.
     Unrolled,
+    /// As blocks of threads of a graphics processor.
+    GpuBlocks,
+    /// As threads of a block.
+    GpuThreads,
+}
+
+impl LoopKind {
+    /// Whether iterations run at the same time.
+    pub fn is_concurrent(self) -> bool {
+        match self {
+            LoopKind::Parallel | LoopKind::Vectorized | LoopKind::GpuBlocks | LoopKind::GpuThreads => true,
+            LoopKind::Serial | LoopKind::Unrolled => false,
+        }
+    }
 }
 
 /// A loop of another stage: where something is computed or stored.

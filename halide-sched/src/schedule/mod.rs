@@ -3,12 +3,14 @@
 mod build;
 mod condition;
 mod directive;
+mod gpu;
 mod list;
 mod names;
 mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
+mod tiling;
 mod words;
 
 pub use build::{StageSchedule, update};

@@ -117,7 +117,7 @@ impl<T: LoopName + ?Sized> LoopName for &T {
     }
 }
 
-/// Some loops, innermost first: an array, slice or vector of one kind of name, or a tuple of several.
+/// Some loops, innermost first: one, or an array, slice or vector of one kind of name, or a tuple of several.
 pub trait LoopNames {
     /// Their names.
     fn loop_names(&self) -> Vec<String>;
@@ -140,6 +140,18 @@ impl<T: LoopName> LoopNames for Vec<T> {
         self.iter().map(T::loop_name).collect()
     }
 }
+
+macro_rules! single_loops {
+    ($($ty:ty)*) => {$(
+        impl LoopNames for $ty {
+            fn loop_names(&self) -> Vec<String> {
+                vec![self.loop_name()]
+            }
+        }
+    )*};
+}
+
+single_loops!(&str String Var RVar);
 
 macro_rules! tuples_of_loops {
     ($(($($name:ident $index:tt),*);)*) => {$(

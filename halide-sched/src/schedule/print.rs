@@ -347,6 +347,8 @@ impl LoopKind {
             LoopKind::Parallel => "parallel",
             LoopKind::Vectorized => "vectorize",
             LoopKind::Unrolled => "unroll",
+            LoopKind::GpuBlocks => "gpu_blocks",
+            LoopKind::GpuThreads => "gpu_threads",
         }
     }
 }

@@ -159,3 +159,17 @@ fn tuples_and_several_outputs() {
         }
     }
 }
+
+/// Loops over blocks and threads, as the evaluator runs them: any order within a block, storage of the block shared.
+#[test]
+fn blocks_and_threads() {
+    let schedules = [
+        "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)",
+        "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4)",
+        "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n f: compute_at(g, xo) split(x, xo, xi, 4, RoundUp) gpu_threads(xi)",
+        "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n f: compute_at(g, xi)",
+        "g: split(x, xo, xi, 8) reorder(y, xi, xo) gpu_blocks(xo) gpu_threads(xi)\n f: store_at(g, xi) compute_at(g, y)",
+        "g: split(x, xo, xi, 16) gpu_blocks(xo, y) split(xi, xio, xii, 4) gpu_threads(xio) vectorize(xii)",
+    ];
+    sweep(&stencil(), &schedules, &SIZES);
+}

@@ -7,9 +7,10 @@ use halide_sched::ir::eval::{self, EvalError};
 use halide_sched::ir::{Fault, Program};
 use halide_sched::lower::{LowerOptions, lower, lower_to_bounded};
 use halide_sched::schedule::Schedule;
-use halide_sched::target::{Arch, Target};
+use halide_sched::target::{Arch, Gpu, Target};
 
-pub(crate) const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20 };
+pub(crate) const TARGET: Target =
+    Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: Some(Gpu::LEAST) };
 
 /// A small deterministic generator (splitmix64).
 pub(crate) struct Random(pub(crate) u64);

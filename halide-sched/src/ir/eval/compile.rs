@@ -6,7 +6,7 @@ use super::error::{Check, EvalError};
 use super::machine::Memory;
 use crate::ir::build::{as_const, as_int};
 use crate::ir::expr::{Elem, Expr, ExprKind, Type};
-use crate::ir::stmt::{ForKind, Stmt, Task};
+use crate::ir::stmt::{Stmt, Task};
 use crate::ir::sym::{BufId, FaultId, LoopId, Sym, TaskId};
 use crate::ir::{Program, print, visit};
 use halide_core::ids::{FuncId, IdVec};
@@ -147,7 +147,7 @@ impl Compiler<'_> {
             Stmt::Let { bindings, body } => return self.let_in(bindings, body),
             Stmt::For(l) => {
                 let (min, extent) = (self.expr(&l.min, &mut code)?, self.expr(&l.extent, &mut code)?);
-                let parallel = l.kind == ForKind::Parallel;
+                let parallel = l.kind.is_threads();
                 self.parallel |= parallel;
                 let var = self.fresh(1);
                 self.bind(Sym::Loop(l.id), Type::INDEX, var);

@@ -38,7 +38,7 @@ use super::copy::{fresh_copy, fresh_temp};
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::ir::visit;
-use crate::ir::{Expr, For, ForKind, LoopId, Program, Stmt, Sym, build};
+use crate::ir::{Expr, For, LoopId, Program, Stmt, Sym, build};
 use crate::schedule::Partition;
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::IdVec;
@@ -136,7 +136,7 @@ fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
         Partition::Auto if innermost => Wish::Anything,
         Partition::Auto => Wish::Outside,
     };
-    if l.kind == ForKind::Parallel || build::as_int(&l.extent).is_some_and(|n| n < FEWEST_ITERATIONS) {
+    if l.kind.is_threads() || build::as_int(&l.extent).is_some_and(|n| n < FEWEST_ITERATIONS) {
         return None;
     }
     let most = if innermost { LARGE } else { SMALL };

@@ -97,10 +97,13 @@ fn mark_part(
         LoopKind::Parallel => 'p',
         LoopKind::Vectorized => 'v',
         LoopKind::Unrolled => 'u',
+        LoopKind::GpuBlocks => 'b',
+        LoopKind::GpuThreads => 't',
     };
     let inner = stage.unused_name(&format!("{var}${letter}"));
     let outer_at = stage.split([var, var, &inner], factor, tail, source)?;
-    let marked = &mut stage.loops[if kind == LoopKind::Parallel { outer_at } else { outer_at + 1 }];
+    let marked = &mut stage.loops
+        [if matches!(kind, LoopKind::Parallel | LoopKind::GpuBlocks) { outer_at } else { outer_at + 1 }];
     (marked.kind, marked.mark) = (kind, Some(source.number));
     Ok(())
 }

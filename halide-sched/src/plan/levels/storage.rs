@@ -5,7 +5,6 @@ use crate::plan::Level;
 use crate::plan::draft::Request;
 use crate::plan::error::{Problem, Shared};
 use crate::plan::stage::LoopDraft;
-use crate::schedule::LoopKind;
 use halide_core::ids::FuncId;
 
 impl Chooser<'_, '_, '_> {
@@ -107,7 +106,7 @@ impl Chooser<'_, '_, '_> {
     /// Reports a loop whose iterations run at the same time and would share what is outside of it.
     fn check_shared(&mut self, func: FuncId, outer: &Level, inner: &Level, directive: usize, what: Option<Shared>) {
         let Some(what) = what else { return };
-        let at_once = |(_, l): &(String, LoopDraft)| matches!(l.kind, LoopKind::Parallel | LoopKind::Vectorized);
+        let at_once = |(_, l): &(String, LoopDraft)| l.kind.is_concurrent();
         if let Some((var, _)) = self.between(outer, inner).into_iter().find(at_once) {
             let func = self.name(func);
             self.errors.report(directive, Problem::SharedByIterations { func, var, what });

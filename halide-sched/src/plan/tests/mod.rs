@@ -7,12 +7,13 @@ mod show;
 
 use crate::plan::resolve;
 use crate::schedule::Schedule;
-use crate::target::{Arch, Target};
+use crate::target::{Arch, Gpu, Target};
 use expect_test::{Expect, expect};
 use halide_core::pipeline::Pipeline;
 use halide_core::types::{F32, I32};
 
-const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 4, cache_bytes: 1 << 20 };
+const TARGET: Target =
+    Target { arch: Arch::X86_64, vector_bits: 128, threads: 4, cache_bytes: 1 << 20, gpu: Some(Gpu::LEAST) };
 
 fn parse(text: &str) -> Schedule {
     Schedule::parse(text, "test").unwrap_or_else(|e| panic!("{e}"))

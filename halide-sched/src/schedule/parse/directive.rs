@@ -1,7 +1,8 @@
 //! One directive: its word and its arguments.
 
-use super::super::build::tile;
 use super::super::directive::*;
+use super::super::gpu::gpu_loops;
+use super::super::tiling::Tiling;
 use super::super::words::closest;
 use super::ParseError;
 use super::condition::condition;
@@ -9,7 +10,7 @@ use super::text::Text;
 use halide_core::error::Location;
 
 /// Every word that begins a directive.
-pub(super) const WORDS: [&str; 33] = [
+pub(super) const WORDS: [&str; 36] = [
     "split",
     "fuse",
     "rename",
@@ -19,6 +20,9 @@ pub(super) const WORDS: [&str; 33] = [
     "parallel",
     "vectorize",
     "unroll",
+    "gpu_blocks",
+    "gpu_threads",
+    "gpu_tile",
     "partition",
     "auto_partition",
     "never_partition",
@@ -50,7 +54,8 @@ pub(super) fn takes_nothing(word: &str) -> bool {
     matches!(word, "compute_root" | "compute_inline" | "store_root" | "hoist_storage_root")
 }
 
-/// The arguments of the directive `word`, which stands at `at`. More than one verb only for `tile`.
+/// The arguments of the directive `word`, which stands at `at`. More than one verb only for `tile` and what
+/// marks several loops.
 pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result<Vec<Verb>, ParseError> {
     if takes_nothing(word) && !text.sees("(") {
         return Ok(vec![nullary(word)]);
@@ -58,7 +63,10 @@ pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result
     text.expect("(")?;
     let verb = match word {
         "compute_root" | "compute_inline" | "store_root" | "hoist_storage_root" => nullary(word),
-        "tile" => return tiling(text),
+        "tile" => return Ok(tiling(text)?.verbs()),
+        "gpu_tile" => return Ok(tiling(text)?.gpu_verbs()),
+        "gpu_blocks" => return Ok(gpu_loops(LoopKind::GpuBlocks, text.names()?)),
+        "gpu_threads" => return Ok(gpu_loops(LoopKind::GpuThreads, text.names()?)),
         "reorder" => return Ok(vec![Verb::Reorder(text.names()?)]),
         "reorder_storage" => return Ok(vec![Verb::ReorderStorage(text.names()?)]),
         "in" => return Ok(vec![Verb::In { consumers: text.funcs()? }]),
@@ -149,7 +157,7 @@ fn mark(text: &mut Text<'_>, word: &str) -> Result<Verb, ParseError> {
 }
 
 /// `tile([x, y], [xo, yo], [xi, yi], [32, 8], TAIL)`, or all of it without brackets.
-fn tiling(text: &mut Text<'_>) -> Result<Vec<Verb>, ParseError> {
+fn tiling(text: &mut Text<'_>) -> Result<Tiling, ParseError> {
     if text.take("[") {
         let vars = text.items("]", var)?;
         let outer = bracketed(text, var)?;
@@ -157,7 +165,7 @@ fn tiling(text: &mut Text<'_>) -> Result<Vec<Verb>, ParseError> {
         let factors = bracketed(text, amount)?;
         let tail = optional_tail(text)?;
         text.expect(")")?;
-        return Ok(tile(vars, outer, inner, factors, tail));
+        return Ok(Tiling { vars, outer, inner, factors, tail });
     }
     let mut names = vec![var(text)?];
     let mut factors = Vec::new();
@@ -171,7 +179,7 @@ fn tiling(text: &mut Text<'_>) -> Result<Vec<Verb>, ParseError> {
     text.expect(")")?;
     let inner = names.split_off(4);
     let outer = names.split_off(2);
-    Ok(tile(names, outer, inner, factors, tail))
+    Ok(Tiling { vars: names, outer, inner, factors, tail })
 }
 
 fn bracketed<T>(

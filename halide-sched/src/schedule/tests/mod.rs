@@ -47,6 +47,9 @@ fn every_loop_word() {
         .unroll("zi", 3)
         .unroll_tail("zi", 3, Tail::ShiftInwardsAndBlend)
         .unroll_all("zi")
+        .gpu_blocks(["yo", "xo"])
+        .gpu_threads("zi")
+        .gpu_tile(["x"], ["bx"], ["tx"], [64])
         .never_partition("xo")
         .always_partition("xo")
         .auto_partition("xo")
@@ -54,7 +57,9 @@ fn every_loop_word() {
     let canonical = "f: split(x, xo, xi, n, GuardWithIf) split(y, yo, yi, 8, RoundUp) split(z, zo, zi, 4, RoundUp) \
         reorder(yi, zi, yo, zo) fuse(yo, zo, t) rename(t, tile) reorder(xi, xo, tile) serial(xo) parallel(tile) \
         parallel(yi, 2) parallel(zi, 2, Predicate) vectorize(xi, natural) vectorize(xi, 4, PredicateLoads) \
-        vectorize(xi) unroll(zi, 3) unroll(zi, 3, ShiftInwardsAndBlend) unroll(zi) never_partition(xo) \
+        vectorize(xi) unroll(zi, 3) unroll(zi, 3, ShiftInwardsAndBlend) unroll(zi) \
+        gpu_blocks(yo) gpu_blocks(xo) gpu_threads(zi) split(x, bx, tx, 64) reorder(tx, bx) gpu_blocks(bx) \
+        gpu_threads(tx) never_partition(xo) \
         always_partition(xo) auto_partition(xo) float(relaxed)";
     let text = "f: # all of it
         split(x, xo, xi, n, GuardWithIf) tile([y, z], [yo, zo], [yi, zi], [8, 4], RoundUp)

@@ -1,5 +1,6 @@
 //! The text of every error.
 
+mod gpu;
 mod levels;
 mod loops;
 mod names;

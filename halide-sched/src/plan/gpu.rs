@@ -1,0 +1,159 @@
+//! Whether loops over blocks and threads make kernels that a graphics processor can run.
+
+use super::draft::FuncDraft;
+use super::error::{Errors, Problem};
+use super::levels::{Levels, with_loops};
+use super::stage::StageDraft;
+use crate::plan::Level;
+use crate::schedule::LoopKind;
+use crate::target::{Gpu, Target};
+use halide_core::ids::{FuncId, IdVec};
+
+/// Blocks have, and grids have, at most this many dimensions.
+const DIMENSIONS: usize = 3;
+
+/// A loop by name.
+#[derive(Clone)]
+struct Loop {
+    name: String,
+    kind: LoopKind,
+    mark: Option<usize>,
+    /// If it is a constant.
+    extent: Option<i64>,
+}
+
+/// Checks the loops of every Func that is not inlined.
+pub(super) fn check(
+    funcs: impl Iterator<Item = FuncId>,
+    drafts: &IdVec<FuncId, FuncDraft>,
+    levels: &IdVec<FuncId, Levels>,
+    target: &Target,
+    errors: &mut Errors<'_>,
+) {
+    for func in funcs {
+        let level = &levels[func].compute;
+        if *level == Level::Inline {
+            continue;
+        }
+        for place in [level, &levels[func].store] {
+            let asked = [&drafts[func].compute, &drafts[func].store];
+            let directive = asked.into_iter().flatten().next().map(|(_, directive)| *directive);
+            if let (Some(problem), Some(directive)) = (between_blocks(place, drafts), directive) {
+                errors.report(directive, problem);
+                break;
+            }
+        }
+        let around = around(level, drafts, levels);
+        for stage in &drafts[func].stages {
+            for variant in with_loops(stage) {
+                check_loops(&variant.subject, &around, &loops(variant), target.gpu, errors);
+            }
+        }
+    }
+}
+
+fn loops(stage: &StageDraft) -> Vec<Loop> {
+    let describe = |l: &super::stage::LoopDraft| Loop {
+        name: stage.name(l.var).to_string(),
+        kind: l.kind,
+        mark: l.mark,
+        extent: stage.extent(l.var),
+    };
+    stage.loops.iter().map(describe).collect()
+}
+
+/// The loops around a level, outermost first; where variants differ, those of the one that has most for a graphics
+/// processor.
+fn around(level: &Level, drafts: &IdVec<FuncId, FuncDraft>, levels: &IdVec<FuncId, Levels>) -> Vec<Loop> {
+    let mut all = Vec::new();
+    let mut at = level;
+    // A place is in the loops of a consumer, so there are at most as many as Funcs.
+    for _ in 0..drafts.len() {
+        let Level::At { func, stage, var } = at else { break };
+        let until = |s: &StageDraft| {
+            let end = s.position(var).map_or(0, |p| p + 1);
+            loops(s).into_iter().take(end).collect::<Vec<Loop>>()
+        };
+        let variants = with_loops(&drafts[*func].stages[*stage]);
+        let most = variants.into_iter().map(until).max_by_key(|l| l.iter().filter(|l| is_gpu(l)).count());
+        let mut outer = most.unwrap_or_default();
+        outer.append(&mut all);
+        all = outer;
+        at = &levels[*func].compute;
+    }
+    all
+}
+
+fn is_gpu(l: &Loop) -> bool {
+    matches!(l.kind, LoopKind::GpuBlocks | LoopKind::GpuThreads)
+}
+
+/// Nothing can be computed or stored in a loop over blocks that has another one inside.
+fn between_blocks(place: &Level, drafts: &IdVec<FuncId, FuncDraft>) -> Option<Problem> {
+    let Level::At { func, stage, var } = place else { return None };
+    with_loops(&drafts[*func].stages[*stage]).into_iter().find_map(|s| {
+        let at = s.position(var)?;
+        let (outer, inner) = (&s.loops[at], s.loops.get(at + 1)?);
+        let both = outer.kind == LoopKind::GpuBlocks && inner.kind == LoopKind::GpuBlocks;
+        both.then(|| Problem::BetweenBlocks { outer: var.clone(), inner: s.name(inner.var).to_string() })
+    })
+}
+
+fn check_loops(of: &str, around: &[Loop], own: &[Loop], gpu: Option<Gpu>, errors: &mut Errors<'_>) {
+    let mut report = |l: &Loop, problem: Problem| l.mark.into_iter().for_each(|d| errors.report(d, problem.clone()));
+    let first = |list: &[Loop], kind| list.iter().find(|l| l.kind == kind).map(|l| l.name.clone());
+    let (blocks_around, threads_around) = (first(around, LoopKind::GpuBlocks), first(around, LoopKind::GpuThreads));
+    let mut blocks = 0;
+    let mut threads: Vec<&Loop> = Vec::new();
+    let mut between: Option<&Loop> = None;
+    for l in own {
+        let name = || l.name.clone();
+        match l.kind {
+            LoopKind::GpuBlocks | LoopKind::GpuThreads if gpu.is_none() => report(l, Problem::NoGpu { var: name() }),
+            LoopKind::GpuBlocks => {
+                blocks += 1;
+                let inside = threads.first().map(|t| t.name.clone());
+                if let Some(outer) = inside.or(threads_around.clone()).or(blocks_around.clone()) {
+                    report(l, Problem::KernelInKernel { outer, inner: name() });
+                } else if let Some(other) = between.filter(|_| blocks > 1) {
+                    report(l, Problem::LoopBetweenBlocks { between: other.name.clone(), inner: name() });
+                } else if blocks > DIMENSIONS {
+                    report(l, Problem::TooManyGpuLoops { kind: l.kind, most: DIMENSIONS });
+                }
+            }
+            LoopKind::GpuThreads => {
+                threads.push(l);
+                if blocks == 0 && blocks_around.is_none() {
+                    report(l, Problem::ThreadsOutsideBlocks { var: name() });
+                } else if let Some(outer) = threads_around.clone() {
+                    report(l, Problem::ThreadsInThreads { of: of.to_string(), outer, inner: name() });
+                } else if threads.len() > DIMENSIONS {
+                    report(l, Problem::TooManyGpuLoops { kind: l.kind, most: DIMENSIONS });
+                }
+            }
+            LoopKind::Parallel => {
+                let blocks_here = first(own, LoopKind::GpuBlocks).filter(|_| blocks > 0);
+                if let Some(outer) = blocks_here.or(blocks_around.clone()) {
+                    report(l, Problem::ParallelInKernel { outer, inner: name() });
+                }
+            }
+            _ => {}
+        }
+        if l.kind != LoopKind::GpuBlocks && blocks > 0 && between.is_none() {
+            between = Some(l);
+        }
+    }
+    if let (Some(gpu), Some(last)) = (gpu, threads.last()) {
+        for (dim, l) in threads.iter().rev().take(DIMENSIONS).enumerate() {
+            let most = i64::from(gpu.most_threads[dim]);
+            if l.extent.is_some_and(|n| n > most) {
+                report(l, Problem::TooManyThreads { var: l.name.clone(), threads: l.extent.unwrap_or(0), most });
+            }
+        }
+        let all = threads.iter().try_fold(1_i64, |n, l| n.checked_mul(l.extent?));
+        let most = i64::from(gpu.most_threads_in_all);
+        if let Some(all) = all.filter(|n| *n > most) {
+            report(last, Problem::TooManyThreadsInAll { of: of.to_string(), threads: all, most });
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Loops over blocks and threads that make no kernel.
+
+use super::check;
+use crate::plan::resolve;
+use crate::plan::tests::samples::blur;
+use crate::plan::tests::{TARGET, parse};
+use crate::target::Target;
+use expect_test::expect;
+
+#[test]
+fn kernels_in_kernels() {
+    check(
+        &blur(),
+        "blur_y: gpu_threads(x)",
+        expect![[r#"
+            test:1:9: blur_y: gpu_threads(x)
+              loop `x` of `blur_y` cannot be run as threads of a block: its extent is not a constant
+              help: split it by a constant factor first, as gpu_tile does, or promise it with bound_extent
+            test:1:9: blur_y: gpu_threads(x)
+              `x` runs over threads, and no loop over blocks is around it
+              help: give an outer loop to gpu_blocks"#]],
+    );
+    check(
+        &blur(),
+        "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\nblur_x: compute_at(blur_y, xo) gpu_tile(x, y, xo, yo, xi, yi, 8, 4)",
+        expect![[r#"
+            test:2:32: blur_x: gpu_blocks(xo)
+              `xo` runs over blocks inside of `yo`, and a kernel cannot start another
+            test:2:32: blur_x: gpu_blocks(yo)
+              `yo` runs over blocks inside of `yo`, and a kernel cannot start another"#]],
+    );
+    check(
+        &blur(),
+        "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\nblur_x: compute_at(blur_y, xi) split(x, xo, xi, 2) gpu_threads(xi) parallel(y)",
+        expect![[r#"
+            test:2:52: blur_x: gpu_threads(xi)
+              `xi` runs over threads, and `blur_x` is computed inside of `yi`, which does too
+              help: compute it at the loop over blocks, or leave its loops serial
+            test:2:68: blur_x: parallel(y)
+              `y` is parallel inside of `yo`, which runs on the graphics processor
+              help: use gpu_threads, or leave it serial"#]],
+    );
+}
+
+#[test]
+fn grids_and_blocks() {
+    check(
+        &blur(),
+        "blur_y: split(x, xo, xi, 512) gpu_blocks(y, xo) gpu_threads(xi)\nblur_x: compute_at(blur_y, y)",
+        expect![[r#"
+            test:1:49: blur_y: gpu_threads(xi)
+              `xi` has 512 threads, where the target allows 256 in this dimension
+              help: split by smaller factors
+            test:1:49: blur_y: gpu_threads(xi)
+              a block of `blur_y` has 512 threads in all, where the target allows 256
+              help: split by smaller factors
+            test:2:9: blur_x: compute_at(blur_y, y)
+              `y` runs over blocks and so does `xo` inside of it; nothing can stand between them
+              help: place it at `xo`"#]],
+    );
+    check(
+        &blur(),
+        "blur_y: tile(x, y, xo, yo, xi, yi, 32, 32) gpu_blocks(xo, yo) gpu_threads(xi, yi)",
+        expect![[r#"
+            test:1:63: blur_y: gpu_threads(xi)
+              a block of `blur_y` has 1024 threads in all, where the target allows 256
+              help: split by smaller factors"#]],
+    );
+    check(
+        &blur(),
+        "blur_y: split(x, xo, xi, 8) reorder(xi, y, xo) split(y, yo, yi, 2) gpu_blocks(yi, xo)",
+        expect![[r#"
+            test:1:68: blur_y: gpu_blocks(yi)
+              `yo` stands between loops over blocks, of which `yi` is the inner one
+              help: reorder the loops over blocks next to each other"#]],
+    );
+    check(
+        &blur(),
+        "blur_y: gpu_blocks(y) gpu_threads(x)",
+        expect![[r#"
+            test:1:23: blur_y: gpu_threads(x)
+              loop `x` of `blur_y` cannot be run as threads of a block: its extent is not a constant
+              help: split it by a constant factor first, as gpu_tile does, or promise it with bound_extent"#]],
+    );
+}
+
+#[test]
+fn targets_without_a_gpu() {
+    let schedule = parse("blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)");
+    let errors = resolve(&blur(), &schedule, &Target { gpu: None, ..TARGET }).unwrap_err();
+    let text: String = errors.iter().map(|e| format!("{e}\n")).collect();
+    expect![[r#"
+        test:1:9: blur_y: gpu_blocks(xo)
+          `xo` is for a graphics processor, and the target has none
+          help: compile for a target that has one
+        test:1:9: blur_y: gpu_blocks(yo)
+          `yo` is for a graphics processor, and the target has none
+          help: compile for a target that has one
+        test:1:9: blur_y: gpu_threads(xi)
+          `xi` is for a graphics processor, and the target has none
+          help: compile for a target that has one
+        test:1:9: blur_y: gpu_threads(yi)
+          `yi` is for a graphics processor, and the target has none
+          help: compile for a target that has one
+    "#]]
+    .assert_eq(&text);
+}

@@ -1,0 +1,51 @@
+//! Words that place a stage on a graphics processor.
+
+use super::StageSchedule;
+use super::directive::{Amount, LoopKind, Tail, Verb};
+use super::names::LoopNames;
+use super::tiling::Tiling;
+
+impl StageSchedule<'_> {
+    /// Runs loops over the blocks of a grid on the graphics processor: one to three, directly in each other and around
+    /// all other loops.
+    #[track_caller]
+    pub fn gpu_blocks(self, vars: impl LoopNames) -> Self {
+        self.mark_all(LoopKind::GpuBlocks, vars)
+    }
+
+    /// Runs loops of constant extent over the threads of a block: one to three, inside of loops over blocks.
+    #[track_caller]
+    pub fn gpu_threads(self, vars: impl LoopNames) -> Self {
+        self.mark_all(LoopKind::GpuThreads, vars)
+    }
+
+    /// Tiles by `factors`, and runs tiles as blocks and the points of a tile as threads.
+    #[track_caller]
+    pub fn gpu_tile<A: Into<Amount>, const N: usize>(
+        mut self,
+        vars: impl LoopNames,
+        outer: impl LoopNames,
+        inner: impl LoopNames,
+        factors: [A; N],
+    ) -> Self {
+        let factors = factors.into_iter().map(Into::into).collect();
+        let (vars, outer, inner) = (vars.loop_names(), outer.loop_names(), inner.loop_names());
+        for verb in (Tiling { vars, outer, inner, factors, tail: Tail::Auto }).gpu_verbs() {
+            self = self.push(verb);
+        }
+        self
+    }
+
+    #[track_caller]
+    fn mark_all(mut self, kind: LoopKind, vars: impl LoopNames) -> Self {
+        for verb in gpu_loops(kind, vars.loop_names()) {
+            self = self.push(verb);
+        }
+        self
+    }
+}
+
+/// Marks for several loops.
+pub(super) fn gpu_loops(kind: LoopKind, vars: Vec<String>) -> Vec<Verb> {
+    vars.into_iter().map(|var| Verb::Mark { kind, var, factor: None, tail: Tail::Auto }).collect()
+}
