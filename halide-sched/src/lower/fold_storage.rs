@@ -28,6 +28,10 @@ use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use std::collections::BTreeMap;
 
+/// The longest window that is stored circularly. A longer one is no window but the range of coordinates themselves, and
+/// storage for it would be larger than storage for what is there.
+const LONGEST: i64 = 1 << 20;
+
 /// Chooses a fold for every Func that can have one, and records it in the program's buffers.
 pub(crate) fn fold_storage(
     ctx: &mut Ctx<'_>,
@@ -113,8 +117,8 @@ fn window(
             Some(_) if is_vector_dim(ctx, func, dim) => {
                 reason = format!("`{}` is accessed in vectors", arg_name(ctx, func, dim));
             }
-            Some(k) => return (Some(v), Ok((dim, k))),
-            None => {}
+            Some(k) if k <= LONGEST => return (Some(v), Ok((dim, k))),
+            _ => {}
         }
     }
     (Some(v), Err(reason))

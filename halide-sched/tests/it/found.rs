@@ -108,3 +108,19 @@ fn what_nobody_reads_is_not_computed() {
         check(&p, schedule, &[("in", image.clone())], &Region::of_extents([9]));
     }
 }
+
+/// What is at most as long as the range of i32 is no constant window.
+#[test]
+fn the_range_of_coordinates_is_no_window() {
+    let input = ImageParam::new("in", U8, 1);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x] + 1;
+    g[(x, y)] = f[x - 2] + f[x - 1];
+    let p = Pipeline::new([&g]).unwrap();
+    let schedule = "g: split(x, x, xi, 5, GuardWithIf) reorder(x, y, xi)\n f: compute_at(g, y) store_root()";
+    for w in [1, 7, 14] {
+        let input = random_image(U8, &Region::of_spans([(-9, 40)]), 1);
+        check(&p, schedule, &[("in", input)], &Region::of_extents([w, 2]));
+    }
+}
