@@ -2,14 +2,17 @@
 //! (in both variants), and machine code.
 
 use crate::case::{Case, TARGET};
+use crate::sizes::{MOST_ELEMENTS, Sizes, hull};
+use halide::buffer::BufferError;
 use halide::buffer::Span;
 use halide::ir::eval::{self, EvalError};
-use halide::ir::{BufferRole, Fault, Program, verify::verify};
+use halide::ir::{BufferRole, Fault, Program, Stage, verify::verify};
 use halide::lower::{LowerError, LowerOptions, Lowered, lower, lower_to_bounded};
 use halide::plan::{self, Plan};
 use halide::prelude::*;
-use halide_core::ids::{FuncId, Id, ImageId};
-use halide_core::interp::{self, Inputs, RunError};
+use halide_core::ids::{FuncId, Id};
+use halide_core::interp::{self, RunError};
+use halide_cpu::{CpuOptions, Executable, RunArgs};
 
 /// How a case that did not fail ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +31,6 @@ pub struct Failure {
     /// All of it.
     pub text: String,
 }
-
-/// The most elements of one input image; a case that needs more is refused.
-const MOST_ELEMENTS: u64 = 1 << 17;
 
 /// Runs a case on all engines. What the schedule may not do is refused; everything else that keeps values from being
 /// compared is a failure.
@@ -77,9 +77,26 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
             Err(e) => return Err(failure("interpreter", e.to_string())),
         }
     };
-    for (name, got) in outputs {
-        compare(&name, &got, &expected)?;
+    for (n, got) in &outputs {
+        compare(&name(&programs[*n]), got, &expected)?;
     }
+    for (exact, program) in outputs.iter().map(|(n, _)| &programs[*n]).filter(|(_, p)| p.stage == Stage::Final) {
+        let code = halide_cpu::compile(program, &CpuOptions::default());
+        let code = code.map_err(|e| failure("cpu refuses", format!("{e}\n{program}")))?;
+        for threads in [1, 2] {
+            let got = run_code(&case, program, &code, &inputs, threads);
+            let got = got.map_err(|e| failure("cpu fault", format!("exact {exact}: {e}\n{program}")))?;
+            compare(&format!("cpu, exact {exact}, {threads} threads"), &got, &expected)?;
+        }
+    }
+    if case.seed.is_multiple_of(8) {
+        with_facade(&case, &inputs, &expected)?;
+    }
+    Ok(Outcome::Compared)
+}
+
+/// As users run it: the variant that serves the call is found on the way.
+fn with_facade(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Result<(), Failure> {
     let compiled = case.pipeline.compile(&case.schedule, &TARGET).map_err(|e| failure("cpu refuses", e.to_string()))?;
     for threads in [1, 2] {
         let images = case.pipeline.images.iter().zip(&inputs.buffers);
@@ -87,9 +104,53 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
         let call = images.fold(call, |call, (i, buffer)| call.image_named(&i.name, buffer.clone()));
         let call = case.pipeline.params.iter().fold(call, |call, p| call.param_named(&p.name, case.param(p)));
         let got = call.realize_all(&case.regions).map_err(|e| failure("cpu fault", e.to_string()))?;
-        compare(&format!("cpu, {threads} threads"), &got, &expected)?;
+        compare(&format!("facade, {threads} threads"), &got, expected)?;
     }
-    Ok(Outcome::Compared)
+    Ok(())
+}
+
+fn run_code(
+    case: &Case,
+    program: &Program,
+    code: &Executable,
+    inputs: &Sizes,
+    threads: usize,
+) -> Result<Vec<AnyBuffer>, String> {
+    let failed = |e: BufferError| e.to_string();
+    let params = params(case);
+    let mut outputs = outputs_for(case, program).map_err(failed)?;
+    let mut views = outputs.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    // The borrows of inputs and outputs last until the run ends.
+    let buffers: Vec<_> =
+        inputs.buffers.iter().map(AnyBuffer::raw).chain(views.iter_mut().map(|v| v.raw_mut())).collect();
+    let args = RunArgs { params: &params, buffers: &buffers, threads: Some(threads), ..RunArgs::default() };
+    code.run(&args).map_err(|fault| fault.to_string())?;
+    drop(views);
+    Ok(outputs)
+}
+
+fn params(case: &Case) -> Vec<Scalar> {
+    case.pipeline.params.iter().map(|p| case.param(p)).collect()
+}
+
+/// Outputs that lie in memory as the program wants.
+fn outputs_for(case: &Case, program: &Program) -> Result<Vec<AnyBuffer>, BufferError> {
+    let mut outputs = Vec::new();
+    for (&func, region) in case.pipeline.outputs.iter().zip(&case.regions) {
+        for &ty in &case.pipeline.funcs[func].types {
+            let own = program.buffers.iter().find(|b| b.role == BufferRole::Output(outputs.len() as u32));
+            outputs.push(match own {
+                Some(info) => AnyBuffer::with_layout(ty, region, &info.order)?,
+                None => AnyBuffer::with_region(ty, region)?,
+            });
+        }
+    }
+    Ok(outputs)
+}
+
+/// A program in words.
+fn name((exact, program): &(bool, Program)) -> String {
+    format!("{:?}, exact {exact}", program.stage)
 }
 
 /// The first pass of lowering after which the program is wrong, by evaluating it after each; for the report of a
@@ -155,8 +216,8 @@ enum Evaluated {
     /// Outputs must have these regions.
     Regions(Vec<Region>),
     Refused(String),
-    /// The outputs of every program that serves the call, with its name.
-    Done(Vec<(String, Vec<AnyBuffer>)>),
+    /// The outputs of every program that serves the call, by position.
+    Done(Vec<(usize, Vec<AnyBuffer>)>),
 }
 
 fn evaluate(
@@ -166,10 +227,10 @@ fn evaluate(
     inputs: &Sizes,
 ) -> Result<Evaluated, Failure> {
     let mut all = Vec::new();
-    for (exact, program) in programs {
-        let name = format!("{:?}, exact {exact}", program.stage);
+    for (n, entry) in programs.iter().enumerate() {
+        let ((exact, program), name) = (entry, name(entry));
         match run(case, program, inputs) {
-            Ok(got) => all.push((name, got)),
+            Ok(got) => all.push((n, got)),
             Err(e) => match class(outputs, program, &e) {
                 Class::OtherVariant if !exact => {}
                 Class::Input(image, dim, span) if *exact || (case.roomy && inputs.fits(image, dim, span)) => {
@@ -194,17 +255,8 @@ fn evaluate(
 }
 
 fn run(case: &Case, program: &Program, inputs: &Sizes) -> Result<Vec<AnyBuffer>, EvalError> {
-    let params: Vec<Scalar> = case.pipeline.params.iter().map(|p| case.param(p)).collect();
-    let mut outputs = Vec::new();
-    for (&func, region) in case.pipeline.outputs.iter().zip(&case.regions) {
-        for &ty in &case.pipeline.funcs[func].types {
-            let own = program.buffers.iter().find(|b| b.role == BufferRole::Output(outputs.len() as u32));
-            outputs.push(match own {
-                Some(info) => AnyBuffer::with_layout(ty, region, &info.order)?,
-                None => AnyBuffer::with_region(ty, region)?,
-            });
-        }
-    }
+    let params = params(case);
+    let mut outputs = outputs_for(case, program)?;
     let stats = eval::run(program, &params, &inputs.buffers, &mut outputs)?;
     for (id, info) in program.buffers.enumerate() {
         if matches!(info.role, BufferRole::Output(_)) && stats.buffers[id].unwritten > 0 {
@@ -263,14 +315,6 @@ fn larger_output(case: &Case, output: usize, dim: usize, span: Span) -> Option<V
     fits.then_some(regions)
 }
 
-/// The region with one dimension that holds `span` too.
-fn hull(region: &Region, dim: usize, span: Span) -> Region {
-    let mut spans = region.spans().to_vec();
-    let (min, end) = (spans[dim].min.min(span.min), spans[dim].end().max(span.end()));
-    spans[dim] = Span { min, extent: end.saturating_sub(min) };
-    Region::new(spans)
-}
-
 fn failure(kind: impl Into<String>, text: impl Into<String>) -> Failure {
     Failure { kind: kind.into(), text: text.into() }
 }
@@ -285,51 +329,4 @@ fn compare(name: &str, got: &[AnyBuffer], expected: &[AnyBuffer]) -> Result<(), 
         }
     }
     Ok(())
-}
-
-/// The images of a run: their regions and values.
-struct Sizes {
-    regions: Vec<Region>,
-    buffers: Vec<AnyBuffer>,
-    case: Case,
-}
-
-impl Sizes {
-    /// Images around the origin.
-    fn new(case: &Case) -> Sizes {
-        let regions = case.pipeline.images.iter().map(|i| Region::new(vec![Span { min: -1, extent: 9 }; i.dims]));
-        let mut sizes = Sizes { regions: regions.collect(), buffers: Vec::new(), case: case.clone() };
-        for image in case.pipeline.images.ids() {
-            let buffer = sizes.fill(image);
-            sizes.buffers.push(buffer);
-        }
-        sizes
-    }
-
-    fn fill(&self, image: ImageId) -> AnyBuffer {
-        let def = &self.case.pipeline.images[image];
-        let made = self.case.image(&def.name, def.ty, &self.regions[image.index()]);
-        made.unwrap_or_else(|e| panic!("a small image cannot be made: {e}"))
-    }
-
-    fn fits(&self, image: usize, dim: usize, span: Span) -> bool {
-        let region = hull(&self.regions[image], dim, span);
-        region.points().is_some_and(|n| n <= MOST_ELEMENTS) && region != self.regions[image]
-    }
-
-    /// Makes an image hold `span` in one dimension too; false if that is too much.
-    fn grow(&mut self, image: usize, dim: usize, span: Span) -> bool {
-        if !self.fits(image, dim, span) {
-            return false;
-        }
-        self.regions[image] = hull(&self.regions[image], dim, span);
-        self.buffers[image] = self.fill(ImageId::new(image));
-        true
-    }
-
-    fn given(&self, case: &Case) -> Inputs {
-        let images = case.pipeline.images.iter().zip(&self.buffers);
-        let inputs = images.fold(Inputs::new(), |all, (i, b)| all.image(&i.name, b.clone()));
-        case.pipeline.params.iter().fold(inputs, |all, p| all.param(&p.name, case.param(p)))
-    }
 }

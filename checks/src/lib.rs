@@ -11,4 +11,5 @@ pub mod image_input;
 pub mod runs;
 pub mod schedules;
 pub mod shrink;
+mod sizes;
 pub mod text;
