@@ -188,6 +188,10 @@ impl Finder<'_> {
         self.ctx.computed.get(&func).is_some_and(|places| places.iter().any(|&p| self.ctx.is_inside(p, scope)))
     }
 
+    fn is_computed_within(&self, func: FuncId, scope: Scope) -> bool {
+        self.ctx.computed.get(&func).is_some_and(|all| all.iter().any(|&p| p != scope && self.ctx.is_inside(p, scope)))
+    }
+
     /// Defines the bounds of every stage of `func` per iteration of `scope`.
     fn define(&mut self, func: FuncId, scope: Scope) {
         let ctx = self.ctx;
@@ -238,6 +242,9 @@ impl Finder<'_> {
             region.into_iter().enumerate().for_each(|(dim, needed)| demand(&mut self.found, dim, needed));
             return given;
         }
+        // What is computed inside of a loop grows from where it begins there, so here the last of it counts. (A region
+        // that is aligned at both ends grows to a grid, which is the same everywhere.)
+        let grows_inside = self.is_computed_within(func, scope);
         for (dim, constraint) in self.ctx.plan.funcs[func].bounds.iter().enumerate() {
             let (mut min, mut max) = region[dim].clone();
             if let Some((modulus, remainder)) = constraint.align {
@@ -250,12 +257,19 @@ impl Finder<'_> {
             if let Some(modulus) = constraint.align_extent {
                 let m = build::int(modulus);
                 let extent = build::mul(super::vars::ceil_div(&extent_between(&min, &max), &m), m);
-                max = build::offset(build::add(min.clone(), extent), -1);
+                max = match grows_inside {
+                    true => build::offset(max, modulus - 1),
+                    false => build::offset(build::add(min.clone(), extent), -1),
+                };
             }
             if let Some(extent) = &constraint.extent {
-                demand(&mut self.found, dim, (min.clone(), max));
+                demand(&mut self.found, dim, (min.clone(), max.clone()));
+                let first = match (&constraint.min, grows_inside) {
+                    (None, true) => max,
+                    (fixed, _) => fixed.clone().unwrap_or(min.clone()),
+                };
                 min = constraint.min.clone().unwrap_or(min);
-                max = build::offset(build::add(min.clone(), extent.clone()), -1);
+                max = build::offset(build::add(first, extent.clone()), -1);
             }
             region[dim] = (simplify(&min, self.facts), simplify(&max, self.facts));
         }

@@ -108,6 +108,9 @@ fn slide(
         });
     };
     let dim = *dim;
+    if ctx.plan.funcs[func].bounds[dim].extent.is_some() {
+        return Err("the schedule promises the extent of the dimension that moves".into());
+    }
     let stages = ctx.plan.funcs[func].stages.len();
     if (1..stages).any(|s| !ctx.templates[&(func, s)].pure[dim]) {
         return Err("an update writes along the dimension that moves".into());

@@ -124,3 +124,42 @@ fn the_range_of_coordinates_is_no_window() {
         check(&p, schedule, &[("in", input)], &Region::of_extents([w, 2]));
     }
 }
+
+/// What is computed per iteration is as long as its promise from where it begins there, also in the last iteration.
+#[test]
+fn promised_extents_count_from_each_iteration() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = input[(x, y)] * 2;
+    g[(x, y)] = f[(x, y)] + 1;
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in [
+        "f: compute_at(g, y) align_extent(y, 2)",
+        "f: compute_at(g, y) store_root() align_extent(y, 3)",
+        "f: compute_at(g, y) bound_extent(y, 4)",
+        "f: compute_at(g, y) store_root() bound_extent(y, 4)",
+        "f: compute_at(g, x) align_bounds(x, 4, 1) align_bounds(y, 3)",
+    ] {
+        for h in [1, 2, 3, 4] {
+            let input = random_image(I16, &Region::of_spans([(-8, 30), (-8, 30)]), 1);
+            check(&p, schedule, &[("in", input)], &Region::of_extents([5, h]));
+        }
+    }
+}
+
+/// A condition on a vector that has a name in a loop's body must not leave the body with that name.
+#[test]
+fn conditions_on_named_vectors_stay_or_are_expanded() {
+    let input = ImageParam::new("in", F64, 3);
+    let (x, y, z) = vars!(x, y, z);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y, z)] = input[(1, 1, max(likely(z), input.dim(2).min()))];
+    g[(x, y, z)] = f[(1, y, max(likely(z), 1))];
+    let p = Pipeline::new([&g]).unwrap();
+    let schedule = "g: split(z, t1, t2, 2)\n g.specialize(g.extent(2) >= 4): vectorize(t2)\n f: compute_at(g, x)";
+    for depth in [1, 4, 9] {
+        let input = random_image(F64, &Region::of_spans([(0, 4), (0, 4), (-3, 20)]), 1);
+        check(&p, schedule, &[("in", input)], &Region::of_extents([3, 2, depth]));
+    }
+}

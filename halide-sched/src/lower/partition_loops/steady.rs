@@ -2,7 +2,7 @@
 
 use super::Wish;
 use crate::bounds::{Interval, Monotone, monotone_under, solve_for};
-use crate::ir::hash::Map;
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo};
 use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use crate::lower::copy::fresh_temp;
@@ -50,6 +50,7 @@ impl Steady {
             inner: Vec::new(),
             values: Map::default(),
             definitions: Map::default(),
+            opaque: Set::default(),
             answers: Map::default(),
             first: Vec::new(),
             last: Vec::new(),
@@ -105,6 +106,8 @@ struct Search<'a> {
     values: Map<Sym, Expr>,
     /// What symbols of the body mean in terms of those outside, the loop variables, and memory.
     definitions: Map<Sym, Expr>,
+    /// Vectors of data that are named in the body: no condition on them can stand outside of it.
+    opaque: Set<Sym>,
     answers: Map<Expr, Answer>,
     first: Vec<Expr>,
     last: Vec<Expr>,
@@ -176,6 +179,11 @@ impl Search<'_> {
             }
             Shape::Uniform(scalar) => build::broadcast(self.name(scalar, made), value.lanes()),
             _ => {
+                if value.ty().is_index() || value.ty().is_bool() {
+                    self.definitions.insert(s, self.expanded(&value));
+                } else {
+                    self.opaque.insert(s);
+                }
                 made.push((s, value));
                 return;
             }
@@ -290,7 +298,12 @@ impl Search<'_> {
     }
 
     fn decide(&mut self, cond: Expr, weight: Weight) -> Answer {
-        if visit::any_node(&cond, |n| matches!(n.kind(), ExprKind::Load { .. } | ExprKind::Read { .. })) {
+        let is_inside = |n: &Expr| match n.kind() {
+            ExprKind::Load { .. } | ExprKind::Read { .. } => true,
+            ExprKind::Sym(s) => self.opaque.contains(s),
+            _ => false,
+        };
+        if visit::any_node(&cond, is_inside) {
             return Answer::Unknown;
         }
         let Some(cond) = self.for_all_inner(&cond) else { return Answer::Unknown };
