@@ -2,7 +2,8 @@
 //!
 //! Before and after: the definitions of `infer_bounds` after `slide_windows`. Where the outermost serial loop between a
 //! Func's storage and its computation moves the region that is alive (read, or written for later) one way in one
-//! dimension, and that region is never longer than a constant `k`, the dimension is stored modulo `k`.
+//! dimension, and that region is never longer than a constant `k`, the dimension is stored modulo `k`. A Func that is
+//! stored in several places, because its consumer is specialised, is folded if all of them suit one fold.
 //!
 //! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
 //! ```text
@@ -21,7 +22,7 @@ use super::regions::Regions;
 use super::slide_windows::{bounds_of, edge_sym, kind_of, storage_of};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
-use crate::bounds::{Interval, Monotone, constant_difference, interval_of, monotone};
+use crate::bounds::{Interval, Monotone, constant_difference, difference_through, interval_of, monotone};
 use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::plan::VarOrigin;
 use crate::simplify::{Facts, simplify};
@@ -43,33 +44,20 @@ pub(crate) fn fold_storage(
     let mut expansions = Expansions::new(facts);
     for func in ctx.plan.pipeline.order.clone() {
         let places = ctx.computed.get(&func).cloned().unwrap_or_default();
-        let dims = ctx.plan.pipeline.funcs[func].dims();
-        let mut chosen: Vec<Option<Option<i64>>> = vec![None; dims];
-        for &place in &places {
-            let Some(store) = storage_of(ctx, func, place) else { continue };
-            let window = window(ctx, regions, &mut expansions, facts, func, store, place);
-            if let (Some(v), outcome) = &window {
-                let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[*v]);
-                match outcome {
-                    Ok((dim, k)) => trace.did(subject, format!("keeps {k} of `{}`", arg_name(ctx, func, *dim))),
-                    Err(why) => trace.did_not(subject, "folded", why.clone()),
-                }
-            }
-            for (dim, slot) in chosen.iter_mut().enumerate() {
-                let here = match &window.1 {
-                    Ok((d, k)) if *d == dim => Some(*k),
-                    _ => None,
-                };
-                // Storage in several places (specialised consumers) folds only alike.
-                *slot = match slot {
-                    None => Some(here),
-                    Some(known) => Some(known.zip(here).map(|(a, b)| a.max(b))),
-                };
-            }
+        let found: Vec<Window> = places
+            .into_iter()
+            .filter_map(|place| {
+                let store = storage_of(ctx, func, place)?;
+                Some(Site { ctx, regions, facts, func, store, place }.window(&mut expansions))
+            })
+            .collect();
+        let common = in_common(&found);
+        for window in &found {
+            explain(ctx, func, window, common, trace);
         }
         for storage in &ctx.plan.funcs[func].storage {
             let asked = storage.fold.map(|f| f.0);
-            let found = chosen[storage.dim].flatten();
+            let found = common.filter(|(dim, _)| *dim == storage.dim).map(|(_, k)| k);
             let fold = match (asked, found) {
                 (Some(factor), Some(k)) if k <= factor => Some(factor),
                 (Some(factor), _) => {
@@ -91,79 +79,128 @@ fn arg_name(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> String {
     ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]].clone()
 }
 
-/// The loop that moves the window of `func`, and the dimension with the window's largest extent, or why there is none.
-#[allow(clippy::type_complexity)] // Spelled out it reads as the sentence above.
-fn window(
-    ctx: &Ctx<'_>,
-    regions: &Regions,
-    expansions: &mut Expansions<'_>,
-    facts: &Facts,
+/// What is alive of a Func that is computed at one place.
+enum Window {
+    /// In each iteration of a loop, at most `size` coordinates of `dim`, which move one way.
+    Moves { along: LoopId, dim: usize, size: i64 },
+    /// All that is stored, since it is computed where it is stored: at most so many coordinates per dimension.
+    Whole(Vec<Option<i64>>),
+    /// More than that, for this reason.
+    All { along: LoopId, why: String },
+}
+
+/// The dimension that can be folded, and by how much, wherever the Func is stored: in one place, or in several where
+/// its consumer is specialised. A buffer has one layout, so all of them must suit it.
+fn in_common(windows: &[Window]) -> Option<(usize, i64)> {
+    let moving = windows.iter().find_map(|w| match w {
+        Window::Moves { dim, .. } => Some(*dim),
+        _ => None,
+    })?;
+    let needed = windows.iter().map(|w| match w {
+        Window::Moves { dim, size, .. } if *dim == moving => Some(*size),
+        // What is not longer than the fold does not notice it.
+        Window::Whole(extents) => extents[moving],
+        Window::Moves { .. } | Window::All { .. } => None,
+    });
+    needed.collect::<Option<Vec<i64>>>().and_then(|sizes| Some((moving, sizes.into_iter().max()?)))
+}
+
+fn explain(ctx: &Ctx<'_>, func: FuncId, window: &Window, common: Option<(usize, i64)>, trace: &mut LoweringTrace) {
+    let (Window::Moves { along, .. } | Window::All { along, .. }) = window else { return };
+    let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[*along]);
+    match (window, common) {
+        (Window::All { why, .. }, _) => trace.did_not(subject, "folded", why.clone()),
+        (_, Some((dim, k))) => trace.did(subject, format!("keeps {k} of `{}`", arg_name(ctx, func, dim))),
+        (_, None) => trace.did_not(subject, "folded", "another variant of its consumer needs all of it"),
+    }
+}
+
+/// A place where a Func is computed, inside of its storage.
+struct Site<'c, 'p> {
+    ctx: &'c Ctx<'p>,
+    regions: &'c Regions,
+    facts: &'c Facts,
     func: FuncId,
     store: Scope,
     place: Scope,
-) -> (Option<LoopId>, Result<(usize, i64), String>) {
-    let loops = ctx.loops_between(store, place);
-    let runs_once = |l: &LoopId| build::as_int(&simplify(&bounds_of(ctx, *l).1, facts)) == Some(1);
-    let Some(v) = loops.iter().copied().find(|l| !runs_once(l)) else {
-        return (None, Err("it is computed where it is stored".into()));
-    };
-    if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
-        return (Some(v), Err("the loop around it is not serial".into()));
-    }
-    let inner: Vec<LoopId> = loops.into_iter().skip_while(|l| *l != v).skip(1).collect();
-    let mut reason = "no dimension of it moves one way inside a constant window".to_string();
-    for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
-        match alive(ctx, regions, expansions, facts, func, place, v, &inner, dim) {
-            Some(_) if is_vector_dim(ctx, func, dim) => {
-                reason = format!("`{}` is accessed in vectors", arg_name(ctx, func, dim));
-            }
-            Some(k) if k <= LONGEST => return (Some(v), Ok((dim, k))),
-            _ => {}
-        }
-    }
-    (Some(v), Err(reason))
 }
 
-/// The largest extent of what is alive of dimension `dim` in an iteration of `v`, if it moves one way.
-#[allow(clippy::too_many_arguments)] // One window, described by all of these.
-fn alive(
-    ctx: &Ctx<'_>,
-    regions: &Regions,
-    expansions: &mut Expansions<'_>,
-    facts: &Facts,
-    func: FuncId,
-    place: Scope,
-    v: LoopId,
-    inner: &[LoopId],
-    dim: usize,
-) -> Option<i64> {
-    let (min_sym, max_sym) = (edge_sym(ctx, func, dim, Edge::Min, place), edge_sym(ctx, func, dim, Edge::Max, place));
-    let mut largest = 0;
-    for first in [true, false] {
-        let mut all = |e: &Expr| expansions.of(ctx, regions, e, v, first);
-        let mut ranges: BTreeMap<Sym, Interval> = BTreeMap::new();
-        for &l in inner {
-            let (min, extent) = bounds_of(ctx, l);
-            let last = build::offset(build::add(min.clone(), extent), -1);
-            let interval = Interval { min: Some(all(&min)), max: Some(all(&last)) };
-            ranges.insert(Sym::Loop(l), interval);
+impl Site<'_, '_> {
+    fn window(&self, expansions: &mut Expansions<'_>) -> Window {
+        let Site { ctx, func, .. } = *self;
+        let loops = ctx.loops_between(self.store, self.place);
+        let runs_once = |l: &LoopId| build::as_int(&simplify(&bounds_of(ctx, *l).1, self.facts)) == Some(1);
+        let dims = 0..ctx.plan.pipeline.funcs[func].dims();
+        let Some(v) = loops.iter().copied().find(|l| !runs_once(l)) else {
+            return Window::Whole(dims.map(|dim| self.extent(dim).filter(|_| !self.is_updated_along(dim))).collect());
+        };
+        if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
+            return Window::All { along: v, why: "the loop around it is not serial".into() };
         }
-        let env = |s: Sym| ranges.get(&s).cloned();
-        // What is needed, before sliding left out what is already there.
-        let (need_min, need_max) = (regions.unslid(min_sym)?, regions.unslid(max_sym)?);
-        let min = simplify(&interval_of(&all(need_min), &env, facts).min?, facts);
-        let max = simplify(&interval_of(&all(need_max), &env, facts).max?, facts);
-        let no_defs = |_: Sym| None;
-        let var = Sym::Loop(v);
-        let moves = (monotone(&min, var, &no_defs), monotone(&max, var, &no_defs));
-        match moves {
-            (Monotone::Increasing, Monotone::Increasing) | (Monotone::Decreasing, Monotone::Decreasing) => {}
-            _ => return None,
+        let inner: Vec<LoopId> = loops.into_iter().skip_while(|l| *l != v).skip(1).collect();
+        let mut why = "no dimension of it moves one way inside a constant window".to_string();
+        for dim in dims {
+            match self.alive(expansions, v, &inner, dim) {
+                Some(_) if self.is_updated_along(dim) => {
+                    why = format!("an update writes along `{}`", arg_name(ctx, func, dim));
+                }
+                Some(_) if is_vector_dim(ctx, func, dim) => {
+                    why = format!("`{}` is accessed in vectors", arg_name(ctx, func, dim));
+                }
+                Some(size) if size <= LONGEST => return Window::Moves { along: v, dim, size },
+                _ => {}
+            }
         }
-        let extent = constant_difference(&max, &min, facts, &no_defs).1? + 1;
-        largest = largest.max(extent + growth(ctx, func, dim, place, extent)?);
+        Window::All { along: v, why }
     }
-    Some(largest)
+
+    /// Whether an update goes its own ways in dimension `dim`, so that more is alive than what the window is made for.
+    fn is_updated_along(&self, dim: usize) -> bool {
+        let stages = self.ctx.plan.funcs[self.func].stages.len();
+        (1..stages).any(|stage| !self.ctx.templates[&(self.func, stage)].pure[dim])
+    }
+
+    /// The largest extent of what is computed of dimension `dim`.
+    fn extent(&self, dim: usize) -> Option<i64> {
+        let edge = |edge| build::sym(edge_sym(self.ctx, self.func, dim, edge, self.place));
+        let definition = |s, reach| self.regions.definition(s, reach);
+        let (_, most) = difference_through(&edge(Edge::Max), &edge(Edge::Min), self.facts, &definition);
+        let extent = most? + 1;
+        Some(extent + growth(self.ctx, self.func, dim, self.place, extent)?)
+    }
+
+    /// The largest extent of what is alive of dimension `dim` in an iteration of `v`, if it moves one way.
+    fn alive(&self, expansions: &mut Expansions<'_>, v: LoopId, inner: &[LoopId], dim: usize) -> Option<i64> {
+        let Site { ctx, regions, facts, func, place, .. } = *self;
+        let (min_sym, max_sym) =
+            (edge_sym(ctx, func, dim, Edge::Min, place), edge_sym(ctx, func, dim, Edge::Max, place));
+        let mut largest = 0;
+        for first in [true, false] {
+            let mut all = |e: &Expr| expansions.of(ctx, regions, e, v, first);
+            let mut ranges: BTreeMap<Sym, Interval> = BTreeMap::new();
+            for &l in inner {
+                let (min, extent) = bounds_of(ctx, l);
+                let last = build::offset(build::add(min.clone(), extent), -1);
+                let interval = Interval { min: Some(all(&min)), max: Some(all(&last)) };
+                ranges.insert(Sym::Loop(l), interval);
+            }
+            let env = |s: Sym| ranges.get(&s).cloned();
+            // What is needed, before sliding left out what is already there.
+            let (need_min, need_max) = (regions.unslid(min_sym)?, regions.unslid(max_sym)?);
+            let min = simplify(&interval_of(&all(need_min), &env, facts).min?, facts);
+            let max = simplify(&interval_of(&all(need_max), &env, facts).max?, facts);
+            let no_defs = |_: Sym| None;
+            let var = Sym::Loop(v);
+            let moves = (monotone(&min, var, &no_defs), monotone(&max, var, &no_defs));
+            match moves {
+                (Monotone::Increasing, Monotone::Increasing) | (Monotone::Decreasing, Monotone::Decreasing) => {}
+                _ => return None,
+            }
+            let extent = constant_difference(&max, &min, facts, &no_defs).1? + 1;
+            largest = largest.max(extent + growth(ctx, func, dim, place, extent)?);
+        }
+        Some(largest)
+    }
 }
 
 /// How far tails may write beyond a window of `extent`.

@@ -4,6 +4,7 @@ use super::ctx::Ctx;
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
 use crate::ir::{Edge, Expr, Scope, Sym, build};
+use crate::plan::StagePlan;
 use crate::simplify::{Facts, FarValues, Reach, simplify};
 use halide_core::ids::{FuncId, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,15 +86,14 @@ pub(crate) fn computed(
     scope: Scope,
 ) -> Region {
     let stage_plan = &ctx.plan.funcs[func].stages[stage];
-    let dims = ctx.plan.pipeline.funcs[func].dims();
+    let growth = Growth { ctx, known, facts, func, stage, scope };
     let mut region = Vec::new();
-    for dim in 0..dims {
-        let (min, max) = (bound(func, stage, dim, Edge::Min, scope), bound(func, stage, dim, Edge::Max, scope));
-        let mut last = max.clone();
+    for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
+        let (min, max) = growth.edges(dim, scope);
+        let mut last = max;
         if !(ctx.is_output(func) && scope == Scope::Root) {
             for variant in variants(stage_plan) {
-                let more = grown(ctx, known, facts, func, stage, variant, dim, scope, &min, &max);
-                last = build::max(last, more);
+                last = build::max(last, growth.last(variant, dim));
             }
         }
         region.push((min, simplify(&last, facts)));
@@ -101,54 +101,61 @@ pub(crate) fn computed(
     region
 }
 
-/// The last coordinate that one variant computes.
-#[allow(clippy::too_many_arguments)] // One place, described by all of these.
-fn grown(
-    ctx: &Ctx<'_>,
-    known: &Regions,
-    facts: &Facts,
+/// How far a stage computes beyond its bounds per iteration of `scope`.
+struct Growth<'c, 'p> {
+    ctx: &'c Ctx<'p>,
+    known: &'c Regions,
+    facts: &'c Facts,
     func: FuncId,
     stage: usize,
-    variant: &crate::plan::StagePlan,
-    dim: usize,
     scope: Scope,
-    min: &Expr,
-    max: &Expr,
-) -> Expr {
-    let vars = Vars::of_plan(ctx, func, stage, variant, scope);
-    let Some(var) = vars.pure_var(dim) else { return max.clone() };
-    let Some(slack) = vars.slack(var) else { return max.clone() };
-    let places = ctx.computed.get(&func).cloned().unwrap_or_default();
-    let inner: Vec<Scope> = places.into_iter().filter(|p| *p != scope && ctx.is_inside(*p, scope)).collect();
-    let moves = inner.iter().any(|&p| moves(ctx, known, func, stage, dim, scope, p));
-    if !moves {
-        let extent = vars.cover(var, extent_between(min, max));
-        return build::offset(build::add(min.clone(), extent), -1);
-    }
-    let never_grows = inner.iter().all(|&p| {
-        let extent = extent_between(&bound(func, stage, dim, Edge::Min, p), &bound(func, stage, dim, Edge::Max, p));
-        match difference_through(&extent, &build::int(0), facts, &|s, reach| known.definition(s, reach)) {
-            (Some(low), Some(high)) if low == high => {
-                let at = Vars::of_plan(ctx, func, stage, variant, p);
-                simplify(&at.cover(var, build::int(low)), facts) == build::int(low)
-            }
-            (Some(low), _) => {
-                // A shifting tail never grows a region that is at least as long as its factor.
-                matches!(build::as_int(&slack), Some(s) if low > s && vars.only_shifts(var))
-            }
-            _ => false,
-        }
-    });
-    if never_grows { max.clone() } else { build::add(max.clone(), slack) }
 }
 
-/// Whether the region at `inner` changes with a loop between `outer` and `inner`.
-fn moves(ctx: &Ctx<'_>, known: &Regions, func: FuncId, stage: usize, dim: usize, outer: Scope, inner: Scope) -> bool {
-    let loops: BTreeSet<Scope> = ctx.loops_between(outer, inner).into_iter().map(Scope::Body).collect();
-    [Edge::Min, Edge::Max].into_iter().any(|edge| match known.deps.get(&bound_sym(func, stage, dim, edge, inner)) {
-        Some(deps) => !deps.is_disjoint(&loops),
-        None => true,
-    })
+impl Growth<'_, '_> {
+    /// The bounds of a dimension per iteration of `at`.
+    fn edges(&self, dim: usize, at: Scope) -> (Expr, Expr) {
+        let edge = |edge| bound(self.func, self.stage, dim, edge, at);
+        (edge(Edge::Min), edge(Edge::Max))
+    }
+
+    /// The last coordinate that one variant computes.
+    fn last(&self, variant: &StagePlan, dim: usize) -> Expr {
+        let (min, max) = self.edges(dim, self.scope);
+        let vars = Vars::of_plan(self.ctx, self.func, self.stage, variant, self.scope);
+        let Some((var, slack)) = vars.pure_var(dim).and_then(|var| Some((var, vars.slack(var)?))) else { return max };
+        let is_inner = |p: &Scope| *p != self.scope && self.ctx.is_inside(*p, self.scope);
+        let places = self.ctx.computed.get(&self.func).into_iter().flatten().copied();
+        let inner: Vec<Scope> = places.filter(is_inner).collect();
+        if !inner.iter().any(|&p| self.moves(dim, p)) {
+            let extent = vars.cover(var, extent_between(&min, &max));
+            return build::offset(build::add(min, extent), -1);
+        }
+        let slack_at_most = build::as_int(&slack);
+        let never_grows = inner.iter().all(|&p| {
+            let (min, max) = self.edges(dim, p);
+            let definition = |s, reach| self.known.definition(s, reach);
+            match difference_through(&extent_between(&min, &max), &build::int(0), self.facts, &definition) {
+                (Some(low), Some(high)) if low == high => {
+                    let at = Vars::of_plan(self.ctx, self.func, self.stage, variant, p);
+                    simplify(&at.cover(var, build::int(low)), self.facts) == build::int(low)
+                }
+                // A shifting tail never grows a region that is at least as long as its factor.
+                (Some(low), _) => slack_at_most.is_some_and(|s| low > s && vars.only_shifts(var)),
+                _ => false,
+            }
+        });
+        if never_grows { max } else { build::add(max, slack) }
+    }
+
+    /// Whether the region at `inner` changes with a loop between the scope and `inner`.
+    fn moves(&self, dim: usize, inner: Scope) -> bool {
+        let between = self.ctx.loops_between(self.scope, inner);
+        let loops: BTreeSet<Scope> = between.into_iter().map(Scope::Body).collect();
+        [Edge::Min, Edge::Max].into_iter().any(|edge| {
+            let deps = self.known.deps.get(&bound_sym(self.func, self.stage, dim, edge, inner));
+            deps.is_none_or(|deps| !deps.is_disjoint(&loops))
+        })
+    }
 }
 
 /// The smallest box that holds both.

@@ -163,3 +163,18 @@ fn conditions_on_named_vectors_stay_or_are_expanded() {
         check(&p, schedule, &[("in", input)], &Region::of_extents([3, 2, depth]));
     }
 }
+
+/// What an update writes along the dimension that moves is alive as long as the Func is.
+#[test]
+fn an_update_along_the_moving_dimension_keeps_all_of_it() {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    let r = RDom::new([(0, 5)]);
+    f[(x, y)] = x + 10 * y;
+    f[(x, r.x)] += r.x;
+    g[(x, y)] = f[(x, y)] + f[(x, y + 2)];
+    let p = Pipeline::new([&g]).unwrap();
+    for h in [1, 3, 9] {
+        check(&p, "f: store_root() compute_at(g, y)", &[], &Region::of_extents([3, h]));
+    }
+}
