@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// No source file is longer; tests may be.
-const MOST_LINES: usize = 520;
+const MOST_LINES: usize = 500;
 
 /// The crates, by the names that ARCHITECTURE.md has for them.
 const CRATES: [(&str, &str); 8] = [

@@ -1,0 +1,66 @@
+//! Intervals of integer data, which wraps.
+
+use super::{Interval, Search, add};
+use crate::ir::build::{self, as_int, int};
+use crate::ir::{Expr, ExprKind};
+use crate::simplify::Range;
+use halide_core::ops::BinOp;
+use halide_core::types::ScalarType;
+
+impl Search<'_> {
+    /// Of an integer data expression, as a value of Index.
+    pub(super) fn data(&mut self, e: &Expr, ty: ScalarType) -> Interval {
+        let all = self.facts.range_of(e);
+        let value = match e.kind() {
+            ExprKind::Binary(BinOp::Min | BinOp::Max, a, b) => Some(self.extreme(e, a, b)),
+            ExprKind::Binary(BinOp::Add, a, b) => Some(add(&self.of(a), &self.of(b), 1, self.facts)),
+            ExprKind::Binary(BinOp::Sub, a, b) => Some(add(&self.of(a), &self.of(b), -1, self.facts)),
+            ExprKind::Binary(BinOp::Mul, a, b) => Some(self.scaled_data(a, b)),
+            ExprKind::Binary(BinOp::Div, a, b) => self.divided_data(a, b),
+            ExprKind::Binary(BinOp::Shr, a, b) => {
+                let amount = build::as_const(b).and_then(|v| u32::try_from(v.as_i128()).ok());
+                let factor = amount.filter(|n| *n < ty.bits().min(63)).map(|n| int(1 << n));
+                factor.map(|f| self.ends_divided(&self.of(a), &f))
+            }
+            ExprKind::Select(c, a, b) => Some(self.select(c, a, b)),
+            ExprKind::Likely(a) | ExprKind::Broadcast(a) => Some(self.of(a)),
+            ExprKind::Cast(a) if a.ty().scalar().is_none_or(|t| t.is_int()) && ty.is_int() => Some(self.of(a)),
+            ExprKind::Read { .. } | ExprKind::Load { .. } => (self.values)(e),
+            _ => None,
+        };
+        let limits = Range::of_type(ty);
+        match value {
+            // A sum that fits has not wrapped.
+            Some(interval) if interval.constant_range(self.facts).within(limits) => {
+                let known = interval.constant_range(self.facts);
+                let range = Interval::of_range(all);
+                // A constant that says more replaces an end; a symbolic end is kept.
+                let end = |end: Option<Expr>, other: Option<Expr>, tighter: bool| match end {
+                    Some(e) if as_int(&e).is_some() && tighter => other,
+                    None => other,
+                    end => end,
+                };
+                let (lower, upper) = (all.min() > known.min(), all.max() < known.max());
+                Interval { min: end(interval.min, range.min, lower), max: end(interval.max, range.max, upper) }
+            }
+            _ => Interval::of_range(all),
+        }
+    }
+    fn scaled_data(&self, a: &Expr, b: &Expr) -> Interval {
+        let factor = |e: &Expr| build::as_const(e).and_then(|v| i64::try_from(v.as_i128()).ok());
+        let zero = Interval::point(int(0));
+        match (factor(a), factor(b)) {
+            (_, Some(c)) => add(&zero, &self.of(a), c, self.facts),
+            (Some(c), _) => add(&zero, &self.of(b), c, self.facts),
+            _ => Interval::everything(),
+        }
+    }
+    fn divided_data(&self, a: &Expr, b: &Expr) -> Option<Interval> {
+        let d = build::as_const(b).and_then(|v| i64::try_from(v.as_i128()).ok()).filter(|d| *d > 0)?;
+        Some(self.ends_divided(&self.of(a), &int(d)))
+    }
+    fn ends_divided(&self, n: &Interval, d: &Expr) -> Interval {
+        let end = |e: &Option<Expr>| e.clone().map(|e| self.simple(build::div(e, d.clone())));
+        Interval { min: end(&n.min), max: end(&n.max) }
+    }
+}

@@ -1,0 +1,107 @@
+//! Intervals of sums.
+
+use super::{Interval, Search, add, extreme_of};
+use crate::bounds::monotone::{Monotone, monotone_under};
+use crate::ir::build::as_int;
+use crate::ir::visit::{for_each_node, substitute};
+use crate::ir::{Expr, ExprKind, Sym};
+use crate::simplify::{Linear, MUCH, correlated_range};
+use halide_core::ops::BinOp;
+
+impl Search<'_> {
+    pub(super) fn sum(&mut self, sum: &Linear) -> Interval {
+        let varying: Vec<(Expr, i64)> = sum.terms.iter().filter(|(a, _)| self.varies(a)).cloned().collect();
+        let support = |i: usize| self.facts.support(&varying[i].0);
+        let related = (0..varying.len()).any(|i| (0..i).any(|j| support(i) & support(j) != 0));
+        if related && let Some(interval) = self.related_sum(sum, &varying) {
+            return interval;
+        }
+        let mut total = (Some(Linear::constant(sum.constant)), Some(Linear::constant(sum.constant)));
+        for (atom, c) in &sum.terms {
+            let part = self.interval(atom);
+            let (low, high) = if *c > 0 { (&part.min, &part.max) } else { (&part.max, &part.min) };
+            let plus = |total: Option<Linear>, end: &Option<Expr>| total?.plus_scaled(&Linear::of(end.as_ref()?), *c);
+            total = (plus(total.0, low), plus(total.1, high));
+        }
+        let end = |total: Option<Linear>| total.map(|t| self.simple(t.to_expr()));
+        Interval { min: end(total.0), max: end(total.1) }
+    }
+    /// Of a sum whose varying terms depend on each other: one that grows with its only symbol is bounded by its values
+    /// at the ends, a choice has the rest of the sum moved into its arms, and what nearly cancels is bounded by
+    /// constants.
+    fn related_sum(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Option<Interval> {
+        let (changing, fixed) = {
+            let is_varying = |t: &(Expr, i64)| varying.iter().any(|(a, _)| *a == t.0);
+            let (c, f): (Vec<_>, Vec<_>) = sum.terms.iter().cloned().partition(is_varying);
+            (Linear { terms: c, constant: 0 }, Linear { terms: f, constant: sum.constant })
+        };
+        let constant = correlated_range(&changing, self.facts, &|_, _| None, |r| r.as_point().is_some(), MUCH);
+        if constant.is_bounded() && !self.ranges_are_constant(&changing) {
+            return Some(add(&Interval::point(fixed.to_expr()), &Interval::of_range(constant), 1, self.facts));
+        }
+        if let Some(ends) = self.at_ends(sum) {
+            return Some(ends);
+        }
+        let (atom, c) = varying.iter().find(|(a, _)| is_choice(a))?;
+        self.moves = self.moves.checked_sub(1)?;
+        let rest = sum.without(atom);
+        let arm = |e: &Expr| rest.plus_scaled(&Linear::of(e), *c).map(|s| s.to_expr());
+        let moved = match atom.kind() {
+            ExprKind::Binary(op, a, b) => {
+                let op = match op {
+                    BinOp::Min if *c < 0 => BinOp::Max,
+                    BinOp::Max if *c < 0 => BinOp::Min,
+                    op => *op,
+                };
+                let (a, b) = (self.simple(arm(a)?), self.simple(arm(b)?));
+                let (a, b) = (self.interval(&a), self.interval(&b));
+                return Some(extreme_of(op, &a, &b, self.facts));
+            }
+            ExprKind::Select(cond, a, b) => (cond.clone(), self.simple(arm(a)?), self.simple(arm(b)?)),
+            _ => return None,
+        };
+        let (cond, a, b) = moved;
+        self.interval(&a);
+        self.interval(&b);
+        Some(self.select(&cond, &a, &b))
+    }
+    /// Whether every varying atom has constant ends anyway, so that constants are no loss and no gain.
+    fn ranges_are_constant(&mut self, sum: &Linear) -> bool {
+        sum.terms.iter().all(|(atom, _)| {
+            let interval = self.interval(atom);
+            let constant = |end: &Option<Expr>| end.as_ref().is_some_and(|e| as_int(e).is_some());
+            constant(&interval.min) && constant(&interval.max)
+        })
+    }
+    /// Of a sum that grows, or falls, with the only ranging symbol in it: its values at the symbol's ends.
+    fn at_ends(&mut self, sum: &Linear) -> Option<Interval> {
+        let e = sum.to_expr();
+        let mut ranging: Option<(Sym, Interval)> = None;
+        let mut other = false;
+        for_each_node(&e, &mut |n| match n.kind() {
+            ExprKind::Sym(s) => {
+                if let Some(interval) = (self.env)(*s) {
+                    other |= ranging.is_some();
+                    ranging = Some((*s, interval));
+                }
+            }
+            ExprKind::Read { .. } | ExprKind::Load { .. } => other = true,
+            _ => {}
+        });
+        let (symbol, interval) = ranging.filter(|_| !other)?;
+        let at = |end: &Option<Expr>| {
+            let end = end.clone();
+            Some(self.simple(substitute(&e, &|s| if s == symbol { end.clone() } else { None })))
+                .filter(|_| end.is_some())
+        };
+        match monotone_under(&e, symbol, self.facts, &|_| None) {
+            Monotone::Increasing => Some(Interval { min: at(&interval.min), max: at(&interval.max) }),
+            Monotone::Decreasing => Some(Interval { min: at(&interval.max), max: at(&interval.min) }),
+            _ => None,
+        }
+    }
+}
+
+fn is_choice(e: &Expr) -> bool {
+    matches!(e.kind(), ExprKind::Binary(BinOp::Min | BinOp::Max, ..) | ExprKind::Select(..))
+}
