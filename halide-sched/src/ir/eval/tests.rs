@@ -195,6 +195,9 @@ fn accesses_stay_inside() {
     fails(Stage::Flat, load_at(3), ReadOutside, "`tmp`[3] is outside [0] to [2]");
     fails(Stage::Flat, load_at(i64::MAX), ReadOutside, "outside");
     fails(Stage::Bounded, realize(0, -5, vec![put(1, int(0), u16c(1))]), WriteOutside, "which has nothing");
+    let freed = Stmt::Free { buf: BufId(1) };
+    let stores = || store(1, int(0), u16c(1));
+    assert!(run_small(Stage::Shaped, alloc(3, vec![stores(), freed])).is_ok());
     // An arm that is not taken is evaluated too.
     let arm = select(lt(to_index(param(ParamId(0), I32)), int(6)), u16c(1), get(int(5)));
     fails(Stage::Bounded, realize(0, 3, vec![put(0, int(0), arm)]), ReadOutside, "`tmp`(5)");

@@ -143,6 +143,7 @@ fn statements_keep_their_exact_structure() {
         Stmt::Block(vec![Stmt::Block(vec![store(), store()]), Stmt::Block(vec![]), store()]),
         Stmt::Block(vec![lets(store()), store()]),
         Stmt::Block(vec![store(), lets(store())]),
+        Stmt::Block(vec![Stmt::Free { buf: BufId(3) }, store()]),
         lets(lets(Stmt::Block(vec![]))),
         lets(Stmt::Block(vec![store()])),
         lets(Stmt::Block(vec![lets(store()), lets(store())])),

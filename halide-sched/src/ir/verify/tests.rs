@@ -259,6 +259,22 @@ fn buffers_are_allocated_around_their_uses() {
 }
 
 #[test]
+fn nothing_uses_what_was_freed() {
+    let copy = || store(0, int(0), load(BufId(1), U16, int(0), None));
+    let free = || Stmt::Free { buf: BufId(1) };
+    let around = |list: Vec<Stmt>| small(Stage::Shaped, alloc(int(4), block(list)));
+    passes(&around(vec![copy(), free(), store(0, int(1), u16c(1))]));
+    let shared = copy();
+    fails(&around(vec![shared.clone(), free(), shared]), "tmp#b1 is used outside its allocation");
+    fails(&around(vec![free(), free()]), "tmp#b1 is used outside its allocation");
+    let in_loop = for_in(0, ForKind::Serial, block([copy(), free()]));
+    fails(&around(vec![in_loop]), "tmp#b1 is freed where it is not allocated");
+    let branch = Stmt::If { cond: boolean(true), then: Box::new(free()), otherwise: Box::new(nothing()) };
+    fails(&around(vec![branch]), "tmp#b1 is freed where it is not allocated");
+    fails(&small(Stage::Flat, alloc(int(4), block([copy(), free()]))), "a Free at Flat");
+}
+
+#[test]
 fn provides_and_realizations_fit_their_func() {
     let values = |list: &[(u32, i128)]| list.iter().map(|&(b, v)| (BufId(b), u16c(v))).collect::<Vec<_>>();
     let put = |args: Vec<Expr>, list: &[(u32, i128)]| {
