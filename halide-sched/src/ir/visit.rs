@@ -110,6 +110,14 @@ pub fn substitute_with(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>, memo: &mu
     })
 }
 
+/// `e` without marks of what is likely.
+pub fn without_likely(e: &Expr) -> Expr {
+    Memo::new().rewrite(e, |n, done| match n.kind() {
+        ExprKind::Likely(inner) => done(inner),
+        _ => map_children(n, done),
+    })
+}
+
 /// Calls `f` once on every distinct node of the DAG, children before parents.
 pub fn for_each_node(e: &Expr, f: &mut impl FnMut(&Expr)) {
     let mut seen = Set::default();

@@ -208,7 +208,8 @@ fn within(inside: &Inside<'_, '_>, e: &Expr) -> Interval {
 
 /// An upper bound of an extent that holds in all iterations of the loops in between.
 fn largest(inside: &Inside<'_, '_>, extent: &Expr) -> Option<Expr> {
-    let extent = expanded(inside, extent);
+    // A mark would keep what is likely at one end from cancelling against the other end.
+    let extent = simplify(&visit::without_likely(&expanded(inside, extent)), &inside.cx.facts);
     let constant = constant_difference(&extent, &build::int(0), &inside.cx.facts, &|_| None).1;
     let constant = constant.filter(|n| *n < MOST_EXTENT).map(|n| build::int(n.max(0)));
     let says_something = |e: &Expr| inside.cx.facts.range(e).0.is_none_or(|least| least < MOST_EXTENT);

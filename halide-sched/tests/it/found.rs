@@ -178,3 +178,17 @@ fn an_update_along_the_moving_dimension_keeps_all_of_it() {
         check(&p, "f: store_root() compute_at(g, y)", &[], &Region::of_extents([3, h]));
     }
 }
+
+/// Storage per outer iteration is as large as the largest that inner iterations need, not as the range of coordinates.
+#[test]
+fn hoisted_storage_is_as_large_as_needed() {
+    let (x, y, z) = vars!(x, y, z);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y, z)] = x + y + z;
+    g[(x, y)] = f[(1, 1, x + y)];
+    let p = Pipeline::new([&g]).unwrap();
+    let schedule = "g: split(y, t2, t3, 2) reorder(x, t2, t3)\n f: compute_at(g, t2) hoist_storage(g, t3)";
+    for (w, h) in [(1, 1), (5, 4), (3, 7)] {
+        check(&p, schedule, &[], &Region::of_extents([w, h]));
+    }
+}
