@@ -26,7 +26,7 @@ mod typed;
 mod view_mut;
 
 pub use error::BufferError;
-pub use raw::{ALIGNMENT, RawBuffer};
+pub use raw::{ALIGNMENT, RawBuffer, prefer_large_pages};
 pub(crate) use region::advance;
 pub use region::{Coordinate, Coords, Region, Span};
 pub use shape::Dim;

@@ -10,6 +10,9 @@
 //! allocations of two and more dimensions are padded to whole cache lines, so that a row that starts aligned stays so in
 //! all its neighbours, and never lie a multiple of a page apart, where all of them would compete for the same cache sets.
 //!
+//! Storage that registers could hold is accessed by offsets of loop variables alone, where the names in its coordinates
+//! and in its minimum come down to that: once its loops are unrolled, every access then is at a constant.
+//!
 //! Example:
 //! ```text
 //! realize g#f2 [-1 extent 100] [0 extent 3] {
@@ -38,6 +41,7 @@ use super::walk;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo};
 use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, Program, Stage, Stmt, Sym, build};
+use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;
 
@@ -49,11 +53,23 @@ const PAGE: i64 = 4096;
 const MOST_BYTES: i64 = 1 << 47;
 /// No extent is larger: coordinates are 32 bits wide, and rounding up adds less than as much again.
 const MOST_EXTENT: i64 = 1 << 33;
+/// Storage of up to this many bytes could be held by registers.
+const REGISTER_BYTES: i64 = 1 << 10;
+/// How many names deep the coordinates of such storage are looked into.
+const MOST_NAMES: u32 = 8;
 
 /// Replaces multi-dimensional storage and accesses by linear ones.
 pub fn flatten_storage(program: Program) -> Program {
     let mut program = walk::map_body(program, |body, program| {
-        statement(&mut Flatten { program, places: Map::default(), named: Set::default() }, body)
+        let mut cx = Flatten {
+            program,
+            places: Map::default(),
+            named: Set::default(),
+            tiny: Set::default(),
+            definitions: Map::default(),
+            facts: Facts::new(),
+        };
+        statement(&mut cx, body)
     });
     program.stage = Stage::Flat;
     program
@@ -65,12 +81,27 @@ struct Flatten<'p> {
     places: Map<BufId, Vec<(Expr, Expr)>>,
     /// Buffers whose `Sym::Buffer` symbols are bound already.
     named: Set<BufId>,
+    /// Buffers that registers could hold.
+    tiny: Set<BufId>,
+    /// What symbols are defined as.
+    definitions: Map<Sym, Expr>,
+    /// Nothing in particular, remembered between simplifications.
+    facts: Facts,
 }
 
 fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::Realize { func, bounds, body } => realize(cx, func, bounds, *body),
         Stmt::Provide { args, values, mask, .. } => provide(cx, args, values, mask),
+        Stmt::Let { bindings, body } => {
+            let define = |(s, e): (Sym, Expr)| {
+                let value = expression(cx, &e);
+                cx.definitions.insert(s, value.clone());
+                (s, value)
+            };
+            let bindings = bindings.into_iter().map(define).collect();
+            build::let_in(bindings, statement(cx, *body))
+        }
         other => walk::map_stmt(other, cx, expression, statement),
     }
 }
@@ -94,11 +125,35 @@ fn offset(cx: &Flatten<'_>, buf: BufId, args: &[Expr]) -> Expr {
         let (min, stride) = place(cx, buf, d);
         let from_zero = match info.fold[d] {
             Some(factor) => build::rem(args[d].clone(), build::int(factor)),
-            None => build::sub(args[d].clone(), min),
+            None => {
+                let distance = build::sub(args[d].clone(), min);
+                match cx.tiny.contains(&buf) {
+                    true => of_loops_only(cx, &distance).unwrap_or(distance),
+                    false => distance,
+                }
+            }
         };
         sum = build::add(sum, build::mul(from_zero, stride));
     }
     sum
+}
+
+/// `e` in terms of loop variables and constants, if that is what its names come down to.
+fn of_loops_only(cx: &Flatten<'_>, e: &Expr) -> Option<Expr> {
+    let other = |n: &Expr| match n.kind() {
+        ExprKind::Sym(s) => !matches!(s, Sym::Loop(_)),
+        ExprKind::Param(_) | ExprKind::Load { .. } | ExprKind::Read { .. } => true,
+        _ => false,
+    };
+    let mut e = simplify(e, &cx.facts);
+    for _ in 0..MOST_NAMES {
+        if !visit::any_node(&e, other) {
+            return Some(e);
+        }
+        // One level at a time: what two sides have in common cancels before it becomes large.
+        e = simplify(&visit::substitute(&e, &|s| cx.definitions.get(&s).cloned()), &cx.facts);
+    }
+    None
 }
 
 /// Minimum and stride of a dimension.
@@ -144,6 +199,7 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
     let mut name = |d: usize, field, value: Expr, names: &mut Vec<(Sym, Expr)>| {
         let s = if first { Sym::Buffer { buf, dim: d as u16, field } } else { fresh_temp(cx.program) };
         names.push((s, value.clone()));
+        cx.definitions.insert(s, value.clone());
         if build::as_int(&value).is_some() { value } else { build::sym(s) }
     };
     let mut named_bounds = Vec::new();
@@ -170,6 +226,11 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
     // In floats, the product cannot overflow.
     let fits = if most <= limit { build::boolean(true) } else { build::le(size, float(build::int(limit))) };
     cx.places.insert(buf, dims);
+    if build::as_int(&step).is_some_and(|n| n <= REGISTER_BYTES / info.elem.bytes() as i64) {
+        cx.tiny.insert(buf);
+    } else {
+        cx.tiny.remove(&buf);
+    }
     Layout { buf, bounds: named_bounds, strides, count: step, fits }
 }
 

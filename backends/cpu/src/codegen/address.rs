@@ -7,7 +7,8 @@ use super::value::{Lane, Val};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use halide_core::ops::{BinOp, UnOp};
 use halide_sched::ir::visit::for_each_child;
-use halide_sched::ir::{Expr, ExprKind, build};
+use halide_sched::ir::{Expr, ExprKind, Sym, build};
+use std::collections::HashMap;
 
 /// An index of one or more lanes: lane `i` is
 /// `constant + i * step + sum(terms) + i * sum(steps) + sum(lane i of vectors)`, each entry times its factor.
@@ -31,11 +32,18 @@ pub(super) struct Address {
     pub(super) flags: MemFlagsData,
 }
 
+/// What symbols stand for, if that is a sum of which a part changes less often than the whole: such a part becomes part
+/// of a base that lasts longer.
+pub(super) type Sums = HashMap<Sym, Expr>;
+
+/// A sum of more terms than this is not taken apart further.
+const MOST_TERMS: usize = 12;
+
 impl Linear {
     /// `index` as a sum.
-    pub(super) fn of(index: &Expr) -> Linear {
+    pub(super) fn of(index: &Expr, sums: &Sums) -> Linear {
         let mut sum = Linear::default();
-        sum.add(index, 1);
+        sum.add(index, 1, sums);
         sum
     }
     /// Whether every lane is a constant distance from the one before.
@@ -43,32 +51,33 @@ impl Linear {
         self.steps.is_empty() && self.vectors.is_empty()
     }
     /// Adds `e * factor`. Products that leave i64 cannot occur in a right program (indices are checked), so they wrap.
-    fn add(&mut self, e: &Expr, factor: i64) {
+    fn add(&mut self, e: &Expr, factor: i64, sums: &Sums) {
         match e.kind() {
             ExprKind::Int(v) => self.constant = self.constant.wrapping_add(v.wrapping_mul(factor)),
-            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.add(a, factor),
+            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.add(a, factor, sums),
             ExprKind::Binary(BinOp::Add, a, b) => {
-                self.add(a, factor);
-                self.add(b, factor);
+                self.add(a, factor, sums);
+                self.add(b, factor, sums);
             }
             ExprKind::Binary(BinOp::Sub, a, b) => {
-                self.add(a, factor);
-                self.add(b, factor.wrapping_neg());
+                self.add(a, factor, sums);
+                self.add(b, factor.wrapping_neg(), sums);
             }
-            ExprKind::Unary(UnOp::Neg, a) => self.add(a, factor.wrapping_neg()),
+            ExprKind::Unary(UnOp::Neg, a) => self.add(a, factor.wrapping_neg(), sums),
             ExprKind::Binary(BinOp::Mul, a, b) if build::as_int(b).is_some() => {
-                self.add(a, factor.wrapping_mul(build::as_int(b).unwrap_or(0)));
+                self.add(a, factor.wrapping_mul(build::as_int(b).unwrap_or(0)), sums);
             }
             ExprKind::Binary(BinOp::Mul, a, b) if build::as_int(a).is_some() => {
-                self.add(b, factor.wrapping_mul(build::as_int(a).unwrap_or(0)));
+                self.add(b, factor.wrapping_mul(build::as_int(a).unwrap_or(0)), sums);
             }
             ExprKind::Ramp { base, stride } => {
-                self.add(base, factor);
+                self.add(base, factor, sums);
                 match build::as_int(stride) {
                     Some(s) => self.step = self.step.wrapping_add(s.wrapping_mul(factor)),
                     None => put(&mut self.steps, stride, factor),
                 }
             }
+            ExprKind::Sym(s) if sums.contains_key(s) && self.terms.len() < MOST_TERMS => self.add(&sums[s], factor, sums),
             _ if e.lanes() > 1 => put(&mut self.vectors, e, factor),
             _ => put(&mut self.terms, e, factor),
         }
@@ -99,9 +108,25 @@ impl Func<'_> {
             rest = later;
         }
         let flags = self.flags(area.region);
-        let flags = if area.readonly { flags.with_readonly() } else { flags };
+        let flags = match area.readonly {
+            // Wherever its first use is, or in front of loops: in bounds there too, unless a condition of theirs decides.
+            true if self.guards == 0 => flags.with_readonly().with_can_move(),
+            true => flags.with_readonly(),
+            false => flags,
+        };
         let address = Address { base, offset: index.constant.wrapping_mul(size as i64), flags };
         self.displaced(address, 0)
+    }
+    /// Remembers that `symbol` stands for `value` if that helps addresses.
+    pub(super) fn note_sum(&mut self, symbol: Sym, value: &Expr) {
+        if !value.ty().is_index() || value.lanes() > 1 {
+            return;
+        }
+        if let ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) = value.kind()
+            && (build::as_int(b).is_some() || self.depth(a) != self.depth(b))
+        {
+            self.sums.insert(symbol, value.clone());
+        }
     }
     /// The sum of terms, in bytes.
     fn sum_bytes(&mut self, group: &[(u32, &Expr, i64)], size: i64) -> Value {

@@ -1,10 +1,12 @@
 //! One function under construction: what symbols and buffers stand for in it, calls, and the value of an expression.
 
 use super::abi::{self, ArgLayout, RuntimeFn};
+use super::address::Sums;
 use super::memo::Memo;
 use super::ops::Ops;
 use super::storage::{Place, Slots};
 use super::value::{Lane, Parts, Val};
+use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Block, ExtFuncData, ExternalName, FuncRef, Function, InstBuilder, MemFlagsData,
     Signature, Type, UserExternalName, UserFuncName, Value, types,
@@ -55,6 +57,10 @@ pub(super) struct Func<'a> {
     /// How many loops enclose the definition of each symbol.
     pub(super) depths: HashMap<Sym, u32>,
     pub(super) loop_depth: u32,
+    /// How many conditions that a loop asks again and again hold here. What they protect must stay behind them.
+    pub(super) guards: u32,
+    /// The sums that symbols stand for.
+    pub(super) sums: Sums,
     pub(super) places: HashMap<BufId, Place>,
     /// Addresses of the heap allocations around the statement at hand.
     pub(super) on_heap: BTreeMap<BufId, Value>,
@@ -62,6 +68,8 @@ pub(super) struct Func<'a> {
     /// The worker that runs this function.
     pub(super) worker: Value,
     args: Value,
+    /// Words of the argument block that were loaded, at the start of the function.
+    arguments: HashMap<(usize, Type), Value>,
     callees: BTreeMap<Callee, FuncRef>,
     /// f32 functions that this one calls.
     pub(super) math_used: BTreeSet<MathFn>,
@@ -114,11 +122,14 @@ pub(super) fn make(
         symbols: HashMap::new(),
         depths: HashMap::new(),
         loop_depth: 0,
+        guards: 0,
+        sums: Sums::default(),
         places: HashMap::new(),
         on_heap: BTreeMap::new(),
         slots: Slots::default(),
         worker,
         args,
+        arguments: HashMap::new(),
         callees: BTreeMap::new(),
         math_used: BTreeSet::new(),
         regions: HashMap::new(),
@@ -178,9 +189,16 @@ impl<'a> Func<'a> {
     }
     /// A word of the argument block.
     pub(super) fn argument(&mut self, word: usize, ty: Type) -> Value {
+        if let Some(known) = self.arguments.get(&(word, ty)) {
+            return *known;
+        }
         let flags = self.flags(REGION_ARGS).with_readonly().with_can_move().with_aligned();
         let args = self.args;
-        self.ins().load(ty, flags, args, (word * 8) as i32)
+        let first = self.b.func.dfg.value_def(args).unwrap_inst();
+        let mut start = FuncCursor::new(self.ops.b.func).after_inst(first);
+        let value = start.ins().load(ty, flags, args, (word * 8) as i32);
+        self.arguments.insert((word, ty), value);
+        value
     }
 
     // Calls and control flow.

@@ -28,13 +28,15 @@ impl Func<'_> {
                 self.zip(&mask, &parts, |f, m, v| f.choose(m, v, zero))
             }
             (Place::Memory(area), None) => {
-                let linear = Linear::of(index);
+                let linear = Linear::of(index, &self.sums);
                 let address = self.address(area, lane.bytes(), &linear);
                 self.load_lanes(address, lane, lanes, &linear, area.slack)
             }
             (Place::Memory(area), Some(mask)) => {
-                let linear = Linear::of(index);
+                let linear = Linear::of(index, &self.sums);
+                self.guards += 1;
                 let address = self.address(area, lane.bytes(), &linear);
+                self.guards -= 1;
                 if lanes == 1 {
                     let truth = self.scalar(mask);
                     Func::one(self.load_if(truth, address, lane))
@@ -131,7 +133,7 @@ impl Func<'_> {
         let ExprKind::Load { buf, index, mask: None } = e.kind() else { return None };
         let (lane, lanes) = (Lane::of(e.ty().elem), e.lanes());
         let bytes = lane.bytes() * lanes as usize;
-        let linear = Linear::of(index);
+        let linear = Linear::of(index, &self.sums);
         if lanes == 1 || !bytes.is_multiple_of(8) || lane.bits() > 32 || !linear.is_affine() || linear.step != 1 {
             return None;
         }

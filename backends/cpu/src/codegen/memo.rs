@@ -68,12 +68,14 @@ impl Memo {
         self.now += 1;
         self.stored.insert(buf, self.now);
     }
-    /// `symbol` gets a value. One that had another before makes all values of that time unusable.
-    pub(super) fn bind(&mut self, symbol: Sym) {
-        if !self.bound.insert(symbol) {
+    /// `symbol` gets a value, its first? One that had another before makes all values of that time unusable.
+    pub(super) fn bind(&mut self, symbol: Sym) -> bool {
+        let first = self.bound.insert(symbol);
+        if !first {
             self.now += 1;
             self.floor = self.now;
         }
+        first
     }
     /// Which buffers the value of `e` depends on.
     fn loads(&mut self, e: &Expr) -> Rc<BTreeSet<BufId>> {

@@ -40,17 +40,20 @@ impl Func<'_> {
 
     /// Binds a symbol; gives what it stood for until now, if anything. Passes keep symbols unique, but nothing here
     /// depends on it.
-    fn bind(&mut self, symbol: Sym, value: &Expr) -> Option<(Sym, Val, u32)> {
-        let depth = self.depth(value);
-        let value = self.eval(value);
+    fn bind(&mut self, symbol: Sym, expr: &Expr) -> Option<(Sym, Val, u32)> {
+        let depth = self.depth(expr);
+        let value = self.eval(expr);
         let old =
             self.symbols.get(&symbol).cloned().map(|v| (symbol, v, self.depths.get(&symbol).copied().unwrap_or(0)));
         self.define(symbol, value, depth);
+        self.note_sum(symbol, expr);
         old
     }
     /// Gives a symbol its value, which changes with the loops down to `depth`.
     fn define(&mut self, symbol: Sym, value: Val, depth: u32) {
-        self.memo.bind(symbol);
+        if !self.memo.bind(symbol) {
+            self.sums.clear();
+        }
         self.symbols.insert(symbol, value);
         self.depths.insert(symbol, depth);
     }
@@ -59,6 +62,8 @@ impl Func<'_> {
         let cond = self.scalar(cond);
         let (yes, no, join) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.ins().brif(cond, yes, &[], no, &[]);
+        let guards = self.guards;
+        self.guards += u32::from(self.loop_depth > 0);
         for (block, s) in [(yes, then), (no, otherwise)] {
             self.enter(block);
             self.memo.open();
@@ -66,6 +71,7 @@ impl Func<'_> {
             self.memo.close();
             self.ins().jump(join, &[]);
         }
+        self.guards = guards;
         self.enter(join);
     }
 
@@ -102,10 +108,12 @@ impl Func<'_> {
         let i = self.b.append_block_param(head, types::I64);
         self.b.switch_to_block(head);
         self.loop_depth += 1;
+        let guards = self.guards;
         self.memo.open();
         self.define(Sym::Loop(l.id), Val::Data(Func::one(i)), self.loop_depth);
         self.stmt(&l.body);
         self.memo.close();
+        self.guards = guards;
         self.loop_depth -= 1;
         let next = self.ins().iadd_imm_s(i, 1);
         let more = self.ins().icmp(IntCC::SignedLessThan, next, end);
@@ -131,6 +139,8 @@ impl Func<'_> {
         self.return_code(1);
         self.memo.close();
         self.enter(next);
+        // Until the end of the loop around.
+        self.guards += u32::from(self.loop_depth > 0);
     }
 
     /// Packs what the task needs into a closure on the stack and hands it to the runtime; a single iteration is a call.

@@ -1,6 +1,7 @@
 //! Memory for allocations of programs: 64-byte aligned blocks that are kept and reused, because touching fresh memory is
 //! far slower than computing, and a stack of them per worker, because allocations nest.
 
+use halide_core::buffer::prefer_large_pages;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,6 +27,7 @@ impl Block {
         let layout = Layout::from_size_align(bytes.max(ALIGN), ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
         let data = NonNull::new(unsafe { alloc(layout) })?;
+        prefer_large_pages(data, layout.size());
         Some(Block { data, bytes: layout.size() })
     }
 }
