@@ -3,22 +3,33 @@
 //! Value number `i` (x fastest, then y, then channel) is the 16-bit slice `i % 4`, lowest first, of output number `i / 4`
 //! of the splitmix64 generator after the seed.
 
-use halide::buffer::{Buffer, BufferError};
+use halide::buffer::{Buffer, BufferError, Region};
+
+/// Rows start at multiples of this many values, a cache line, which suits every engine.
+const LINE: i64 = 32;
 
 /// A buffer of these extents, with mins 0, filled from the stream of `seed`.
 pub fn random_u16(seed: u64, extents: &[i64]) -> Result<Buffer<u16>, BufferError> {
-    let mut buffer = Buffer::<u16>::new(extents)?;
+    let width = extents.first().copied().unwrap_or(1);
+    let mut padded = extents.to_vec();
+    if let Some(first) = padded.first_mut() {
+        *first = if width > 0 { width.saturating_add(LINE - 1) / LINE * LINE } else { width };
+    }
+    let pitch = padded.first().copied().unwrap_or(1).max(1) as usize;
+    let mut buffer = Buffer::<u16>::new(&padded)?;
     let mut view = buffer.view_mut()?;
     if let Some(values) = view.as_mut_slice() {
-        for (i, four) in values.chunks_mut(4).enumerate() {
-            let mut bits = splitmix64(seed, i as u64);
-            for value in four {
-                *value = bits as u16;
-                bits >>= 16;
+        let rows = values.chunks_mut(pitch).flat_map(|row| row.iter_mut().take(width as usize));
+        let mut bits = 0;
+        for (i, value) in rows.enumerate() {
+            if i % 4 == 0 {
+                bits = splitmix64(seed, i as u64 / 4);
             }
+            *value = bits as u16;
+            bits >>= 16;
         }
     }
-    Ok(buffer)
+    buffer.crop(&Region::of_extents(extents))
 }
 
 /// Output number `index`, from 0, of splitmix64 seeded with `seed`.
@@ -41,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_slices_in_memory_order() {
+    fn values_are_slices_in_the_order_of_coordinates() {
         let image = random_u16(1, &[3, 2]).unwrap();
         let first = splitmix64(1, 0);
         assert_eq!(image.get([0, 0]), Some(first as u16));

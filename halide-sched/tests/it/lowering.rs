@@ -1,11 +1,15 @@
 //! Whole pipelines through `resolve` and `lower`, swept over output sizes.
 
-use crate::matrix::{check, random_image};
+use crate::matrix::{TARGET, check, random_image};
 use halide_core::boundary::repeat_edge;
 use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_sched::ir::visit::{any_node, for_each_expr, for_each_node, for_each_stmt};
+use halide_sched::ir::{BufId, ExprKind, Stmt};
+use halide_sched::lower::{LowerOptions, lower};
+use halide_sched::plan::resolve;
 
 fn blur() -> Pipeline {
     let input = ImageParam::new("input", U16, 2);
@@ -16,7 +20,7 @@ fn blur() -> Pipeline {
     Pipeline::new([&blur_y]).unwrap()
 }
 
-const BLUR_SCHEDULES: [&str; 12] = [
+const BLUR_SCHEDULES: [&str; 13] = [
     "",
     "blur_x: compute_root()",
     "blur_x: compute_at(blur_y, x)",
@@ -29,7 +33,42 @@ const BLUR_SCHEDULES: [&str; 12] = [
     "blur_y: split(x, xo, xi, 3) fuse(xo, y, t) parallel(t)\n blur_x: compute_at(blur_y, t)",
     "blur_y: unroll(x, 3) reorder(y, x)\n blur_x: store_root() compute_at(blur_y, y) unroll(y, 2)",
     "blur_y: vectorize(y, 4)\n blur_x: compute_at(blur_y, y) reorder_storage(y, x) vectorize(y, 2)",
+    COLUMNS,
 ];
+
+/// All that a tile needs of blur_x fits into registers.
+const COLUMNS: &str =
+    "blur_y: tile(x, y, xo, yo, xi, yi, 8, 4) reorder(xi, yi, xo, yo) vectorize(xi) unroll(yi) parallel(yo)
+     blur_x: compute_at(blur_y, xo) vectorize(x, 8) unroll(y, 6) store_in(Register)";
+
+/// However the coordinates of the tile are written, what the registers hold is accessed at constants.
+#[test]
+fn storage_in_registers_is_accessed_at_constants() {
+    let plan = resolve(&blur(), &COLUMNS.parse().unwrap(), &TARGET).unwrap();
+    let program = lower(&plan, &LowerOptions::default()).unwrap().program;
+    let blur_x = program.buffers.enumerate().find(|(_, b)| b.name == "blur_x").unwrap().0;
+    let mut loads = 0;
+    for task in program.tasks.iter() {
+        for_each_load(&task.body, &mut |buf, index| {
+            if buf == blur_x {
+                loads += 1;
+                assert!(!any_node(index, |n| matches!(n.kind(), ExprKind::Sym(_))), "{index:?}");
+            }
+        });
+    }
+    assert!(loads >= 3 * 4);
+}
+
+fn for_each_load(s: &Stmt, f: &mut impl FnMut(BufId, &halide_sched::ir::Expr)) {
+    for_each_expr(s, |e| {
+        for_each_node(e, &mut |n| {
+            if let ExprKind::Load { buf, index, .. } = n.kind() {
+                f(*buf, index);
+            }
+        });
+    });
+    for_each_stmt(s, |inner| for_each_load(inner, f));
+}
 
 #[test]
 fn blur_under_every_schedule_at_every_size() {

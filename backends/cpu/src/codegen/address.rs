@@ -77,7 +77,9 @@ impl Linear {
                     None => put(&mut self.steps, stride, factor),
                 }
             }
-            ExprKind::Sym(s) if sums.contains_key(s) && self.terms.len() < MOST_TERMS => self.add(&sums[s], factor, sums),
+            ExprKind::Sym(s) if sums.contains_key(s) && self.terms.len() < MOST_TERMS => {
+                self.add(&sums[s], factor, sums)
+            }
             _ if e.lanes() > 1 => put(&mut self.vectors, e, factor),
             _ => put(&mut self.terms, e, factor),
         }

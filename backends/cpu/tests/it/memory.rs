@@ -6,8 +6,8 @@ use crate::harness::*;
 use halide_core::buffer::{Dim, RawBuffer};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_cpu::RunArgs;
-use halide_sched::ir::{BufId, Expr, Memory, Stmt, build};
+use halide_cpu::{CpuFault, RunArgs};
+use halide_sched::ir::{BufId, Expr, Fault, Memory, Stmt, Sym, build};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);
@@ -100,6 +100,40 @@ fn masked_lanes_are_not_touched() {
                 }
             }
         }
+    }
+}
+
+/// A load whose address does not change in a loop stays behind the condition or the check that makes it right.
+#[cfg(target_os = "linux")]
+#[test]
+fn conditions_in_loops_protect_loads() {
+    let from = Guarded::new();
+    for checked in [false, true] {
+        let mut p = program(&[I32], &[I32]);
+        let fault = p.faults.push(Fault::NotThisVariant);
+        let extent = build::sym(Sym::Buffer { buf: IN, dim: 0, field: halide_core::pipeline::DimField::Extent });
+        let there = build::lt(build::int(0), extent);
+        p.body = serial(&mut p, build::int(5), |i| {
+            let first = build::load(IN, I32, build::int(0), None);
+            let copy = store(OUT, i, first);
+            match checked {
+                true => build::block([Stmt::Assert { cond: there, fault, args: vec![] }, copy]),
+                false => build::if_else(there, copy, build::nothing()),
+            }
+        });
+        let e = compiled(&p);
+        let mut out = halide_core::buffer::AnyBuffer::new(I32, [5]).unwrap();
+        let mut view = out.view_mut().unwrap();
+        let empty = e.run(&RunArgs { buffers: &[raw(from.end(0), I32, 0), view.raw_mut()], ..RunArgs::default() });
+        match checked {
+            true => assert_eq!(empty.unwrap_err(), CpuFault::Check { fault, args: vec![] }),
+            false => _ = empty.unwrap(),
+        }
+        let one = [Scalar::from(7i32)];
+        let at = from.end(4);
+        from.fill(at, &bytes_of(&one));
+        e.run(&RunArgs { buffers: &[raw(at, I32, 1), view.raw_mut()], ..RunArgs::default() }).unwrap();
+        assert_eq!(values(&out), [one[0]; 5]);
     }
 }
 
