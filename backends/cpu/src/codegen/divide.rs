@@ -1,6 +1,6 @@
 //! Integer division, total: Euclidean or rounded to zero, x / 0 = 0, MIN / -1 = MIN.
 //!
-//! By a constant it is a shift, or a multiplication by a rounded reciprocal and a correction. By other values, lanes of up
+//! By a constant it is a shift, or the upper half of a product with a rounded reciprocal. By other values, lanes of up
 //! to 32 bits divide as floats, which is exact: the quotient of two integers that a float holds is never so close below an
 //! integer that rounding lifts it there.
 
@@ -137,13 +137,9 @@ impl Func<'_> {
         match lane {
             Lane::I8 => {
                 let wide = self.resize_ints(x, lanes, 8, 16, false, true);
-                let quotient = match self.x64 {
-                    true => self.map(&wide, |f, v| f.divide_bytes(v, divisor)),
-                    false => self.divide_by_high_half(Lane::I16, lanes, &wide, divisor, 8),
-                };
+                let quotient = self.divide_by_high_half(Lane::I16, lanes, &wide, divisor, 8);
                 self.resize_ints(&quotient, lanes, 16, 8, false, true)
             }
-            Lane::I16 if self.x64 => self.map(x, |f, v| f.divide_words(v, divisor, width)),
             _ => self.divide_by_high_half(lane, lanes, x, divisor, width),
         }
     }
@@ -157,38 +153,6 @@ impl Func<'_> {
         let divisor = self.constant(types::I32, divisor);
         let quotient = self.ins().udiv(wide, divisor);
         self.ins().ireduce(lane.scalar(), quotient)
-    }
-    /// 16-bit lanes below 2^8, with `pmulhrsw(a, b) = floor(a b / 2^15 + 1/2)`: the quotient with some more bits, rounded,
-    /// then cut. There are enough bits that the rounding never reaches the next integer.
-    fn divide_bytes(&mut self, x: Value, divisor: u64) -> Value {
-        // 64 <= 2^extra / divisor < 128, so the reciprocal 2^(8 + extra) / divisor has 15 bits.
-        let extra = 6 + (63 - divisor.leading_zeros()) + 1;
-        let reciprocal = (1u64 << (8 + extra)).div_ceil(divisor);
-        let scaled = self.ins().ishl_imm_u(x, 7);
-        let reciprocal = self.constant(types::I16X8, reciprocal);
-        let product = self.ins().x86_pmulhrsw(scaled, reciprocal);
-        self.ins().ushr_imm_u(product, i64::from(extra))
-    }
-    /// 16-bit lanes below 2^width (15 or 16), with `pmulhrsw`: its rounding makes the quotient right or one too large, which
-    /// the sign of the remainder tells.
-    fn divide_words(&mut self, x: Value, divisor: u64, width: u32) -> Value {
-        if divisor > 1 << 15 {
-            let reaches = self.icmp_const(IntCC::UnsignedGreaterThanOrEqual, x, divisor);
-            return self.ins().ushr_imm_u(reaches, 15);
-        }
-        // A reciprocal rounded up may be up to 1/2 + 1/divisor too large, one rounded down not more than the rest too small.
-        let whole = 1u64 << width;
-        let up = whole.div_ceil(divisor);
-        let excess = up * divisor - whole;
-        let reciprocal = if 2 * excess < divisor + 2 { up } else { up - 1 };
-        let operand = if width == 16 { self.ins().ushr_imm_u(x, 1) } else { x };
-        let reciprocal = self.constant(types::I16X8, reciprocal);
-        let estimate = self.ins().x86_pmulhrsw(operand, reciprocal);
-        let divisor = self.constant(types::I16X8, divisor);
-        let product = self.ins().imul(estimate, divisor);
-        let rest = self.ins().isub(x, product);
-        let correction = self.ins().sshr_imm_u(rest, 15);
-        self.ins().iadd(estimate, correction)
     }
     /// With the upper half of a product: `x * reciprocal >> (bits + shift)`.
     fn divide_by_high_half(&mut self, lane: Lane, lanes: u16, x: &Parts, divisor: u64, width: u32) -> Parts {

@@ -28,6 +28,8 @@ pub(super) struct Env<'a> {
     pub(super) isa: &'a dyn TargetIsa,
     /// Whether the x86-only operations of the code generator are there.
     pub(super) x64: bool,
+    /// Whether `x86_pmulhrsw` may stand for the upper halves of products of unsigned 16-bit lanes; see [`super::high_words`].
+    pub(super) high_words: bool,
     pub(super) symbols: Symbols,
 }
 

@@ -234,6 +234,9 @@ impl Func<'_> {
                 false => f.ins().umulhi(v[0], v[1]),
             });
         }
+        if lane == Lane::I16 && lanes > 1 && !signed && self.env.high_words {
+            return self.zip(x, y, |f, x, y| f.ins().x86_pmulhrsw(x, y));
+        }
         let product = self.widening_mul(lane, lanes, signed, x, y);
         if lanes == 1 {
             let high = self.ins().ushr_imm_u(product[0], i64::from(lane.bits()));

@@ -6,7 +6,7 @@
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
 //! [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators ([`int`], [`shift`], [`divide`],
 //! [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`], [`store`], [`storage`],
-//! [`registers`]) and statements.
+//! [`registers`]) and statements. [`high_words`] supplies an instruction that Cranelift's IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. A generator of wider ones fits in at `Func::for_loop`: where the
 //! body of an innermost loop has vector statements, it may be given to a function of its own, `fn(arguments, from, to)`,
@@ -21,6 +21,7 @@ mod expr;
 mod float;
 mod func;
 mod half;
+mod high_words;
 mod int;
 mod jit;
 mod load;
@@ -44,7 +45,6 @@ pub(crate) use jit::Code;
 use crate::{CpuError, Executable, host};
 use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types;
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_module::ModuleReloc;
@@ -109,7 +109,8 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let mut linker = Linker::new(isa.clone());
     let symbols = declare(program, &*isa, &mut linker)?;
     let x64 = cfg!(target_arch = "x86_64");
-    let env = Env { program, layout: &layout, isa: &*isa, x64, symbols };
+    let high_words = x64 && high_words::available(&*isa);
+    let env = Env { program, layout: &layout, isa: &*isa, x64, high_words, symbols };
 
     let started = Instant::now();
     let made = stack::with_room_for(program, || emit_all(&env))?;
@@ -186,16 +187,13 @@ fn generate(isa: &dyn TargetIsa, made: Made, keep_text: bool) -> Result<(Machine
     }
     let mut context = Context::for_function(clif);
     context.set_disasm(keep_text);
-    let compiled = context.compile(isa, &mut ControlPlane::default()).map_err(|e| {
-        let detail = format!("{name}: {:?}", e.inner);
-        CpuError::Codegen(detail)
-    })?;
+    let compiled = high_words::compile(&mut context, isa);
+    let (compiled, bytes) = compiled.map_err(|e| CpuError::Codegen(format!("{name}: {e}")))?;
     let align = u64::from(compiled.buffer.alignment)
         .max(u64::from(isa.function_alignment().minimum))
         .max(isa.symbol_alignment());
-    let bytes = compiled.code_buffer().to_vec();
     if let Some(vcode) = &compiled.vcode {
-        text.asm = format!("; {name}\n{vcode}\n");
+        text.asm = format!("; {name}\n{}\n", vcode.replace("pmulhrsw", "pmulhuw"));
     }
     let relocs = compiled.buffer.relocs().to_vec();
     let relocs = relocs.iter().map(|r| ModuleReloc::from_mach_reloc(r, &context.func, id)).collect();

@@ -4,7 +4,7 @@ use crate::harness::*;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{BufId, Expr, Intrinsic, build};
+use halide_sched::ir::{BufId, Expr, Intrinsic, Sym, build};
 
 type Make = Box<dyn Fn(&[Expr]) -> Expr>;
 type Meaning = Box<dyn Fn(&[Scalar]) -> Scalar>;
@@ -332,6 +332,39 @@ fn division_by_constants() {
                 check(&[ty], std::slice::from_ref(&x), &cases, lanes);
             }
         }
+    }
+}
+
+/// Every u16 by divisors whose reciprocals fit into 16 bits and by such whose do not; in two branches at once, which makes
+/// the optimiser copy what they have in common.
+#[test]
+fn every_word_by_constants() {
+    let all: Vec<Scalar> = (0..=u16::MAX).map(Scalar::from).collect();
+    let input = [buffer(U16, &all)];
+    for divisor in [3u16, 5, 7, 9, 10, 11, 255, 641, 32767, 32769, 40000, 65535] {
+        let mut p = program(&[U16], &[U16, U16]);
+        let (out, other) = (BufId(1), BufId(2));
+        p.body = serial(&mut p, build::int(8192), |i| {
+            let at = || dense(build::mul(i.clone(), build::int(8)), 8);
+            let x = build::load(BufId(0), U16, at(), None);
+            let divisor = build::broadcast(build::constant(Scalar::from(divisor)), 8);
+            let quotient = build::binary(BinOp::Div, x, divisor);
+            let odd = build::eq(build::rem(i.clone(), build::int(2)), build::int(1));
+            let s = Sym::Temp(0);
+            let named = build::typed_sym(s, quotient.ty());
+            build::let_in(
+                vec![(s, quotient)],
+                build::if_else(odd, store(out, at(), named.clone()), store(other, at(), named)),
+            )
+        });
+        let e = compiled(&p);
+        let outs = run(&e, &[], &input, &[(U16, 65536), (U16, 65536)]).unwrap().0;
+        for (i, x) in all.iter().enumerate() {
+            let found = outs[usize::from(i / 8 % 2 == 0)][i];
+            assert_eq!(found, value::binary(BinOp::Div, *x, Scalar::from(divisor)), "{x:?} / {divisor}");
+        }
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(e.asm().unwrap().contains("vpmulhuw"), std::arch::is_x86_feature_detected!("avx"));
     }
 }
 
