@@ -31,7 +31,7 @@
 //! let g#b4.stride1 = 128
 //! alloc g#b4[384] at_most 384 {
 //!   for x#L0 from 0 extent 9 {
-//!     g#b4[256 + (x#L0 - -1)] = image#b3[(1 - image#b3.min1) * image#b3.stride1 + (x#L0 - image#b3.min0)]
+//!     g#b4[256 + (x#L0 + 1)] = image#b3[(1 - image#b3.min1) * image#b3.stride1 + (x#L0 - image#b3.min0)]
 //!   }
 //! }
 //! ```
