@@ -8,6 +8,7 @@
 
 use crate::error::{AlgorithmError, AlgorithmErrorKind, Location};
 use crate::func::FuncBody;
+use crate::names::{Name, Names};
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::param::{ImageBody, ParamData};
 use crate::pipeline::DimField;
@@ -15,7 +16,7 @@ use crate::rdom::RDomBody;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
@@ -50,8 +51,7 @@ pub(crate) enum Literal {
 pub(crate) enum Kind {
     Const(Scalar),
     Literal(Literal),
-    /// An interned name.
-    Var(u32),
+    Var(Name),
     RVar(Rc<RDomBody>, u8),
     Param(Rc<ParamData>),
     ImageDim(Rc<ImageBody>, u8, DimField),
@@ -95,8 +95,8 @@ struct Arena {
     free: Vec<u32>,
     created: u64,
     next_sweep: usize,
-    names: Vec<Rc<str>>,
-    name_ids: HashMap<Rc<str>, u32>,
+    next_names_sweep: usize,
+    names: Names,
     funcs: Registry<crate::func::FuncHandle>,
     rdoms: Registry<crate::rdom::RDomHandle>,
 }
@@ -196,22 +196,26 @@ impl Arena {
     }
 }
 
-/// The id of a name; equal names have one id.
-pub(crate) fn intern(name: &str) -> u32 {
+/// The name of a text. One that is long and that nobody uses any more goes stale like an expression.
+pub(crate) fn intern(text: &str) -> Name {
+    if ARENA.with_borrow(|a| a.names.len() >= a.next_names_sweep.max(SMALL)) {
+        sweep();
+    }
     ARENA.with_borrow_mut(|a| {
-        if let Some(&id) = a.name_ids.get(name) {
-            return id;
-        }
-        let (id, name) = (a.names.len() as u32, Rc::<str>::from(name));
-        a.names.push(name.clone());
-        a.name_ids.insert(name, id);
-        id
+        // Names are part of the clock: a thread may make nothing else.
+        a.created += 1;
+        a.names.intern(text, a.created)
     })
 }
 
-/// The name of an id.
-pub(crate) fn name_of(id: u32) -> Rc<str> {
-    ARENA.with_borrow(|a| a.names[id as usize].clone())
+/// Whether a name is not stale; it counts as used.
+pub(crate) fn touch(name: Name) -> bool {
+    ARENA.with_borrow_mut(|a| a.names.touch(name, a.created))
+}
+
+/// The text of a name; a stale one is `?`.
+pub(crate) fn name_of(name: Name) -> Rc<str> {
+    ARENA.with_borrow(|a| a.names.text(name)).unwrap_or_else(|| "?".into())
 }
 
 /// Keeps what a Func reaches alive while its handle lives.
@@ -227,6 +231,11 @@ pub(crate) fn register_rdom(r: &Rc<crate::rdom::RDomHandle>) {
 /// The number of nodes alive: for tests and curiosity.
 pub fn live_nodes() -> usize {
     ARENA.with_borrow(|a| a.slots.len() - a.free.len())
+}
+
+/// The number of names in this thread's table: for tests and curiosity.
+pub fn live_names() -> usize {
+    ARENA.with_borrow(|a| a.names.len())
 }
 
 impl fmt::Debug for Expr {
@@ -329,6 +338,13 @@ fn sweep() {
             }
         }
         a.next_sweep = 2 * (a.slots.len() - a.free.len()) + SMALL / 2;
+        let used = a.slots.iter().filter_map(|s| match s.node.as_ref()?.kind {
+            Kind::Var(name) => Some(name),
+            _ => None,
+        });
+        let used: Vec<Name> = used.collect();
+        a.names.sweep(&used, a.created.saturating_sub(YOUNG));
+        a.next_names_sweep = 2 * a.names.len() + SMALL / 2;
     });
 }
 

@@ -13,6 +13,7 @@ pub mod func;
 pub mod ids;
 pub mod interp;
 pub mod math;
+mod names;
 pub mod ops;
 pub mod param;
 pub mod pipeline;
@@ -23,7 +24,7 @@ pub mod types;
 pub mod value;
 pub mod var;
 
-pub use arena::live_nodes;
+pub use arena::{live_names, live_nodes};
 pub use expr::{Coords, Expr, IntoExpr};
 pub use func::Func;
 pub use param::{ImageParam, Param};

@@ -3,6 +3,7 @@
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, IntoExpr};
+use crate::names::Name;
 use crate::pipeline::DimField;
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
@@ -12,10 +13,10 @@ use std::marker::PhantomData;
 use std::ops::Index;
 use std::rc::Rc;
 
-/// A scalar parameter of Rust type `T`.
+/// A scalar parameter of Rust type `T`. A long name is forgotten as that of a [`Var`](crate::Var) is.
 #[derive(Clone, Copy)]
 pub struct Param<T> {
-    name: u32,
+    name: Name,
     default: Option<T>,
     range: (Option<T>, Option<T>),
     at: Location,
@@ -69,6 +70,9 @@ where
     #[track_caller]
     fn expr(self) -> Expr {
         let scalar = |v: Option<T>| v.map(Scalar::from);
+        if !arena::touch(self.name) {
+            return arena::poison(AlgorithmErrorKind::Stale, Location::caller());
+        }
         let data = ParamData {
             name: arena::name_of(self.name),
             ty: T::TYPE,

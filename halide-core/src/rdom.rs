@@ -41,11 +41,28 @@ pub(crate) struct RDomBody {
     pub(crate) dims: Vec<(String, Expr, Expr)>,
     pub(crate) predicate: Cell<Option<Expr>>,
     /// The last restriction.
-    pub(crate) restricted: Cell<Option<Written>>,
+    restricted: Cell<Option<Written>>,
+    /// The user's domain that this one stands for, with a predicate of its own.
+    original: Option<Rc<RDomBody>>,
     pub(crate) at: Location,
 }
 
 impl RDomBody {
+    /// The same domain, to be given a predicate of its own.
+    pub(crate) fn copy_of(body: &Rc<RDomBody>) -> RDomBody {
+        RDomBody {
+            name: body.name.clone(),
+            dims: body.dims.clone(),
+            predicate: Cell::new(None),
+            restricted: Cell::new(None),
+            original: Some(body.clone()),
+            at: body.at,
+        }
+    }
+    /// Where and when the user restricted it last.
+    pub(crate) fn restricted(&self) -> Option<Written> {
+        self.original.as_ref().map_or_else(|| self.restricted.get(), |o| o.restricted())
+    }
     pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
         out.extend(self.dims.iter().flat_map(|(_, a, b)| [*a, *b]));
         out.extend(self.predicate.get());
@@ -90,7 +107,7 @@ impl RDom {
     fn of(name: &str, dims: Vec<(String, Expr, Expr)>, at: Location) -> RDom {
         let count = dims.len();
         let (predicate, restricted) = (Cell::new(None), Cell::new(None));
-        let body = Rc::new(RDomBody { name: name.into(), dims, predicate, restricted, at });
+        let body = Rc::new(RDomBody { name: name.into(), dims, predicate, restricted, original: None, at });
         let var = |d| {
             let kind = if count == 0 || count > 8 {
                 AlgorithmErrorKind::DomainDims { rdom: name.into(), dims: count }

@@ -8,6 +8,7 @@ use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{IntoExpr, as_type, binary, select_at, tuple_at};
 use crate::func::{self, FuncBody};
+use crate::names::Name;
 use crate::ops::BinOp;
 use crate::rdom::{RDom, RDomBody};
 use crate::types::ScalarType;
@@ -41,11 +42,11 @@ reductions! {
     minimum, minimum_over, Minimum;
     /// The largest `e` over its reduction domain; the smallest value of the type (floats: -infinity) if that is empty.
     maximum, maximum_over, Maximum;
-    /// Where `e` is smallest: a tuple of the coordinates of the first such point, and the value. Where nothing is smaller
-    /// than the value for an empty domain (see [`minimum`]), it is that value and the domain's first coordinates.
+    /// Where `e` is smallest: a tuple of the coordinates of the first such point of the domain, and the value. No NaN is
+    /// smallest; without any point, or where all are NaN, the domain's first coordinates and what [`minimum`] gives.
     argmin, argmin_over, ArgMin;
-    /// Where `e` is largest: a tuple of the coordinates of the first such point, and the value. Where nothing is larger
-    /// than the value for an empty domain (see [`maximum`]), it is that value and the domain's first coordinates.
+    /// Where `e` is largest: a tuple of the coordinates of the first such point of the domain, and the value. No NaN is
+    /// largest; without any point, or where all are NaN, the domain's first coordinates and what [`maximum`] gives.
     argmax, argmax_over, ArgMax;
 }
 
@@ -95,7 +96,7 @@ fn reduce(fold: Fold, domain: Option<&RDom>, e: Expr, at: Location) -> Expr {
         },
     };
     let free = free_variables(e, &domain);
-    let (args, e) = replace_free(e, &free, at);
+    let (args, e, domain) = replace_free(e, &free, domain, at);
     let identity = arena::add(Kind::Const(fold.identity(ty)), Ty::One(ty), at);
     let body = match fold {
         Fold::Sum => accumulate(fold, BinOp::Add, identity, e, &args, at),
@@ -105,7 +106,15 @@ fn reduce(fold: Fold, domain: Option<&RDom>, e: Expr, at: Location) -> Expr {
         Fold::ArgMin => locate(fold, BinOp::Lt, identity, e, &domain, &args, at),
         Fold::ArgMax => locate(fold, BinOp::Gt, identity, e, &domain, &args, at),
     };
-    func::call(&body, free, at)
+    let result = func::call(&body, free, at);
+    match fold {
+        // Without what `locate` remembers for itself.
+        Fold::ArgMin | Fold::ArgMax if remembers(ty, &domain) => {
+            let shown = (0..=domain.dims.len()).map(|i| crate::expr::element(result, i, at));
+            tuple_at(shown.collect(), at)
+        }
+        _ => result,
+    }
 }
 
 /// The one domain that `e` uses.
@@ -147,7 +156,7 @@ fn free_variables(e: Expr, domain: &Rc<RDomBody>) -> Vec<Expr> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Variable {
-    Pure(u32),
+    Pure(Name),
     /// Identity of the domain, and dimension.
     Reduction(*const RDomBody, u8),
 }
@@ -165,8 +174,8 @@ impl Variable {
     }
 }
 
-/// Pure variables to stand for `free` on the left side, and `e` in terms of them.
-fn replace_free(e: Expr, free: &[Expr], at: Location) -> (Vec<Expr>, Expr) {
+/// Pure variables to stand for `free` on the left side, and `e` and the domain in terms of them.
+fn replace_free(e: Expr, free: &[Expr], domain: Rc<RDomBody>, at: Location) -> (Vec<Expr>, Expr, Rc<RDomBody>) {
     let mut names = HashSet::new();
     let mut replaced = HashMap::new();
     let mut args = Vec::new();
@@ -190,8 +199,27 @@ fn replace_free(e: Expr, free: &[Expr], at: Location) -> (Vec<Expr>, Expr) {
             _ => args.push(f),
         }
     }
-    let e = if replaced.is_empty() { e } else { substitute(e, &replaced) };
-    (args, e)
+    if replaced.is_empty() {
+        return (args, e, domain);
+    }
+    let is_replaced = |predicate: &Expr| {
+        let mut uses = false;
+        arena::walk(&[*predicate], |_, kind, _| uses |= Variable::of(kind).is_some_and(|v| replaced.contains_key(&v)));
+        uses
+    };
+    let domain = match domain.predicate.get().filter(is_replaced) {
+        Some(predicate) => {
+            let copy = Rc::new(RDomBody::copy_of(&domain));
+            for dim in 0..domain.dims.len() as u8 {
+                let own = arena::add(Kind::RVar(copy.clone(), dim), Ty::One(ScalarType::I32), at);
+                replaced.insert(Variable::Reduction(Rc::as_ptr(&domain), dim), own);
+            }
+            copy.predicate.set(Some(substitute(predicate, &replaced)));
+            copy
+        }
+        None => domain,
+    };
+    (args, substitute(e, &replaced), domain)
 }
 
 /// `e` with some variables replaced; shares what is unchanged. Uses a stack of its own: expressions may be deep.
@@ -236,7 +264,14 @@ fn accumulate(fold: Fold, op: BinOp, identity: Expr, e: Expr, args: &[Expr], at:
     body
 }
 
-/// `f[args] = (first coordinates, identity)`, then `(r.x, ..., e)` wherever `e` is strictly better.
+/// Whether [`locate`] has to remember that it found a point. Without that, a point is found by being better than the
+/// identity; of integers, all that are not are equal to it, and the first of them is the domain's first point.
+fn remembers(ty: ScalarType, domain: &RDomBody) -> bool {
+    ty.is_float() || domain.predicate.get().is_some()
+}
+
+/// `f[args] = (first coordinates, identity)`, then `(r.x, ..., e)` wherever `e` is strictly better; and where it is the
+/// first that is as good, if that has to be remembered, as one more element.
 fn locate(
     fold: Fold,
     better: BinOp,
@@ -247,16 +282,24 @@ fn locate(
     at: Location,
 ) -> Rc<FuncBody> {
     let i32_value = |e| as_type(e, ScalarType::I32, at);
-    let firsts = domain.dims.iter().map(|(_, min, _)| i32_value(*min)).chain([identity]).collect();
-    let body = FuncBody::anonymous(fold.name(), args.to_vec(), tuple_at(firsts, at), at);
+    let truth = |b: bool| arena::add(Kind::Const(Scalar::from(b)), Ty::One(ScalarType::Bool), at);
+    let remember = matches!(arena::ty(e), Ty::One(ty) if remembers(ty, domain));
+    let mut first: Vec<Expr> = domain.dims.iter().map(|(_, min, _)| i32_value(*min)).chain([identity]).collect();
+    first.extend(remember.then(|| truth(false)));
+    let body = FuncBody::anonymous(fold.name(), args.to_vec(), tuple_at(first, at), at);
     let old = func::call(&body, args.to_vec(), at);
     let count = domain.dims.len();
-    let is_better = binary(better, e, crate::expr::element(old, count, at), at);
+    let before = |i| crate::expr::element(old, i, at);
+    let mut is_better = binary(better, e, before(count), at);
+    if remember {
+        let nothing_yet = !before(count + 1);
+        let as_good = binary(BinOp::Eq, e, before(count), at);
+        is_better = binary(BinOp::BitOr, is_better, binary(BinOp::BitAnd, as_good, nothing_yet, at), at);
+    }
     let here = (0..count).map(|d| arena::add(Kind::RVar(domain.clone(), d as u8), Ty::One(ScalarType::I32), at));
-    let new = here.chain([e]).enumerate().map(|(i, new)| {
-        let before = crate::expr::element(old, i, at);
-        select_at(is_better, new, before, at)
-    });
-    body.define(args.to_vec(), tuple_at(new.collect(), at), at);
+    let new = here.chain([e]).enumerate().map(|(i, new)| select_at(is_better, new, before(i), at));
+    let mut new: Vec<Expr> = new.collect();
+    new.extend(remember.then(|| binary(BinOp::BitOr, before(count + 1), is_better, at)));
+    body.define(args.to_vec(), tuple_at(new, at), at);
     body
 }

@@ -1,16 +1,19 @@
 //! Pure variables.
 
 use crate::arena::{self, Expr, Kind, Ty};
-use crate::error::Location;
+use crate::error::{AlgorithmErrorKind, Location};
+use crate::names::Name;
 use crate::types::ScalarType;
 use std::fmt;
 use std::marker::PhantomData;
 
 /// A pure variable: a name for a coordinate. Two variables of one name are the same.
+///
+/// A variable with a name of more than 22 bytes that nothing used for a long time is forgotten, like an [`Expr`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Var {
-    name: u32,
-    /// Names are numbered per thread, so a variable stays on its own.
+    name: Name,
+    /// Long names are kept per thread, so a variable stays on its own.
     here: PhantomData<*const ()>,
 }
 
@@ -29,7 +32,10 @@ impl Var {
         self.expr_at(Location::caller())
     }
     pub(crate) fn expr_at(self, at: Location) -> Expr {
-        arena::add(Kind::Var(self.name), Ty::One(ScalarType::I32), at)
+        match arena::touch(self.name) {
+            true => arena::add(Kind::Var(self.name), Ty::One(ScalarType::I32), at),
+            false => arena::poison(AlgorithmErrorKind::Stale, at),
+        }
     }
     /// The variable that an expression is.
     pub(crate) fn of(e: Expr) -> Option<Var> {

@@ -5,6 +5,7 @@ use crate::arena::{self, Expr, Kind as Open, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::expr::{as_type, binary, check_coords, element, is_literal};
 use crate::func::{Def, FuncBody};
+use crate::names::Name;
 use crate::ids::{ExprId, VarId};
 use crate::ops::BinOp;
 use crate::pipeline::{FuncDef, Kind, StageDef};
@@ -70,7 +71,7 @@ impl Freezer {
     /// `f[..] += e` on a Func without a definition starts from the operator's identity.
     fn implicit_init(&mut self, first: &Def, op: BinOp, func: &mut FuncDef) {
         let Ty::One(ty) = arena::ty(first.value) else { return };
-        let mut names: Vec<Option<u32>> = Vec::new();
+        let mut names: Vec<Option<Name>> = Vec::new();
         for &a in &first.args {
             let name = if let Open::Var(name) = arena::node(a).kind { Some(name) } else { None };
             names.push(name.filter(|_| !names.contains(&name)));

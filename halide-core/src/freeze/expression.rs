@@ -3,6 +3,7 @@
 use super::{Freezer, Scope, address};
 use crate::arena::{self, Expr, Kind as Open, Literal, Ty};
 use crate::error::AlgorithmErrorKind;
+use crate::names::Name;
 use crate::ids::{ExprId, VarId};
 use crate::pipeline::{Kind, Node};
 use crate::types::ScalarType;
@@ -96,7 +97,7 @@ impl Freezer {
     }
 
     /// What a user's variable is in `scope`.
-    pub(super) fn var(&mut self, name: u32, scope: &Scope<'_>) -> VarId {
+    pub(super) fn var(&mut self, name: Name, scope: &Scope<'_>) -> VarId {
         match scope.rename.get(&name) {
             Some(id) => *id,
             None => self.own_var(name),
@@ -104,7 +105,7 @@ impl Freezer {
     }
 
     /// The id of a user's variable.
-    pub(super) fn own_var(&mut self, name: u32) -> VarId {
+    pub(super) fn own_var(&mut self, name: Name) -> VarId {
         let vars = &mut self.data.vars;
         *self.vars.entry(name).or_insert_with(|| vars.push(arena::name_of(name).to_string()))
     }

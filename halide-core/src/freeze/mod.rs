@@ -10,6 +10,7 @@ mod variables;
 use crate::arena::Expr;
 use crate::error::{AlgorithmError, AlgorithmErrorKind, AlgorithmErrors, Location};
 use crate::func::{Func, FuncBody, Written};
+use crate::names::Name;
 use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, RDomId, VarId};
 use crate::pipeline::{FuncDef, Node, Pipeline, PipelineData};
 use crate::rdom::RDomBody;
@@ -65,7 +66,7 @@ struct Freezer {
     /// A domain whose predicate uses pure variables is another one where these mean others.
     rdoms: HashMap<(usize, Vec<VarId>), RDomId>,
     rdom_bodies: IdVec<RDomId, Rc<RDomBody>>,
-    vars: HashMap<u32, VarId>,
+    vars: HashMap<Name, VarId>,
     nodes: HashMap<Node, ExprId>,
 }
 
@@ -74,7 +75,7 @@ struct Scope<'d> {
     body: &'d Rc<FuncBody>,
     written: Written,
     /// The Func's variable for each user's variable that stands alone on the left side.
-    rename: HashMap<u32, VarId>,
+    rename: HashMap<Name, VarId>,
     /// The left side.
     args: &'d [Expr],
 }

@@ -13,7 +13,7 @@ impl Freezer {
             Kind::RVar { rdom, .. } => Some(rdom),
             _ => None,
         })?;
-        let restricted = self.rdom_bodies[found].restricted.get();
+        let restricted = self.rdom_bodies[found].restricted();
         if let Some(restricted) = restricted.filter(|r| r.born > scope.written.born) {
             let (rdom, func) = (self.data.rdoms[found].name.clone(), scope.body.name.clone());
             self.mistake(restricted.at, AlgorithmErrorKind::WhereAfterUse { rdom, func });

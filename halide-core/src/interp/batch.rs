@@ -130,7 +130,7 @@ impl Batch {
                 Op::Const(_) | Op::Var { .. } | Op::RVar { .. } => {}
                 Op::Unary(_, _, a) | Op::Copy(a) | Op::IndexNeg(a) | Op::ToIndex(a) => add(&mut needed, *a, todo),
                 Op::Cast { a, .. } | Op::SaturatingCast { a, .. } => add(&mut needed, *a, todo),
-                Op::Binary(_, _, a, b) | Op::IndexBinary(_, a, b) => {
+                Op::Binary(_, _, a, b) | Op::IndexBinary(_, a, b) | Op::IndexCompare(_, a, b) => {
                     add(&mut needed, *a, todo);
                     add(&mut needed, *b, todo);
                 }
@@ -203,7 +203,7 @@ impl Batch {
             Op::Const(_) | Op::Var { .. } | Op::RVar { .. } => todo,
             Op::Unary(_, _, a) | Op::Copy(a) | Op::IndexNeg(a) | Op::ToIndex(a) => known(a),
             Op::Cast { a, .. } | Op::SaturatingCast { a, .. } => known(a),
-            Op::Binary(_, _, a, b) | Op::IndexBinary(_, a, b) => known(a).and(known(b)),
+            Op::Binary(_, _, a, b) | Op::IndexBinary(_, a, b) | Op::IndexCompare(_, a, b) => known(a).and(known(b)),
             Op::Select(c, a, b) if program.total[*a] && program.total[*b] => known(c).and(known(a)).and(known(b)),
             Op::Select(c, a, b) => {
                 let first = self.lanes_where(todo, *c, true).and(known(a));

@@ -67,6 +67,12 @@ pub(super) fn compute<'a>(
             let (a, b) = (reg(*a), reg(*b));
             return index_lanes(out, lanes, counts, |i| index_binary(*op, a[i] as i64, b[i] as i64));
         }
+        Op::IndexCompare(op, a, b) => {
+            let (a, b) = (reg(*a), reg(*b));
+            for i in lanes {
+                out[i] = index_compare(*op, a[i] as i64, b[i] as i64) as u64;
+            }
+        }
         Op::Var { .. } | Op::RVar { .. } | Op::Call { .. } | Op::SelfCall { .. } | Op::Image { .. } => {}
     }
     None
@@ -102,6 +108,10 @@ fn index_binary(op: BinOp, a: i64, b: i64) -> Option<i64> {
         BinOp::Min => Some(a.min(b)),
         _ => Some(a.max(b)),
     }
+}
+
+fn index_compare(op: BinOp, a: i64, b: i64) -> bool {
+    value::binary(op, Scalar::from(a), Scalar::from(b)).as_bool()
 }
 
 fn index_lanes(

@@ -3,7 +3,8 @@
 //! It evaluates points on demand and remembers them. There is no lowering, no bounds inference and no schedule: a point
 //! is computed when an output or another point needs it, and nothing else is. `select` evaluates the arm chosen; where
 //! a reduction domain's predicate is false neither coordinates nor values are evaluated. Within a coordinate, integers
-//! are exact (see [`crate::pipeline::Kind`]; the condition of a `select` there is data), and one outside i32 is an error.
+//! are exact (see [`crate::pipeline::Kind`]), and one outside i32 is an error. The condition of a `select` there is data,
+//! but wherever a comparison of index expressions stands, its operands are exact too.
 //!
 //! ```
 //! use halide_core::buffer::{Buffer, Region};

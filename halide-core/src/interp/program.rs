@@ -7,7 +7,7 @@ use super::inputs::Bound;
 use super::{RunError, lanes};
 use crate::ids::{ExprId, FuncId, ImageId, RDomId, VarId};
 use crate::ops::{BinOp, MathFn, UnOp};
-use crate::pipeline::{DimField, Kind, PipelineData};
+use crate::pipeline::{DimField, IndexTable, Kind, PipelineData};
 use crate::types::ScalarType;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +47,8 @@ pub(super) enum Op {
     /// Exact index arithmetic.
     IndexNeg(Reg),
     IndexBinary(BinOp, Reg, Reg),
+    /// A comparison of exact index values; the result is data.
+    IndexCompare(BinOp, Reg, Reg),
     /// The value of an i32 as an index.
     ToIndex(Reg),
     Call {
@@ -83,8 +85,14 @@ pub(super) struct Program {
     pub(super) rdom: Vec<(i64, i64)>,
 }
 
-/// Compiles stage `stage` of `func`.
-pub(super) fn compile(p: &PipelineData, bound: &Bound, func: FuncId, stage: usize) -> Result<Program, RunError> {
+/// Compiles stage `stage` of `func`; `index` is the pipeline's table.
+pub(super) fn compile(
+    p: &PipelineData,
+    index: &IndexTable,
+    bound: &Bound,
+    func: FuncId,
+    stage: usize,
+) -> Result<Program, RunError> {
     let def = &p.funcs[func].stages[stage];
     let rdom = def.rdom.map(|r| &p.rdoms[r]);
     let guard = rdom.and_then(|r| r.predicate);
@@ -93,7 +101,7 @@ pub(super) fn compile(p: &PipelineData, bound: &Bound, func: FuncId, stage: usiz
     roots.extend(targets.iter().map(|e| (*e, Mode::Index)));
     roots.extend(def.values.iter().map(|e| (*e, Mode::Data)));
 
-    let scope = Scope { p, bound, func, stage, rdom: def.rdom };
+    let scope = Scope { p, index, bound, func, stage, rdom: def.rdom };
     let mut code = Code::default();
     code.compile(&scope, &roots)?;
     let pure_dims = pure_dims(&scope, targets)?;
@@ -133,6 +141,7 @@ enum Mode {
 /// What names in a stage mean.
 struct Scope<'a> {
     p: &'a PipelineData,
+    index: &'a IndexTable,
     bound: &'a Bound,
     func: FuncId,
     stage: usize,
@@ -169,12 +178,36 @@ impl Scope<'_> {
             Err(self.malformed(format!("{} is not defined before it is read", def.name)))
         }
     }
+    /// Whether a comparison is one of exact index values.
+    fn is_exact(&self, op: BinOp, a: ExprId, b: ExprId) -> bool {
+        op.is_comparison() && self.index.is_comparison(a, b)
+    }
+    /// What an operation needs computed before it.
+    fn operands(&self, (id, mode): (ExprId, Mode)) -> Vec<(ExprId, Mode)> {
+        let kind = &self.p.exprs[id].kind;
+        if mode == Mode::Index && !is_index_kind(kind) {
+            return vec![(id, Mode::Data)];
+        }
+        let each = |args: &[ExprId], mode| args.iter().map(|e| (*e, mode)).collect();
+        match kind {
+            Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => Vec::new(),
+            Kind::Unary(_, a) | Kind::Likely(a) => vec![(*a, mode)],
+            Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) => vec![(*a, Mode::Data)],
+            Kind::Binary(op, a, b) if self.is_exact(*op, *a, *b) => vec![(*a, Mode::Index), (*b, Mode::Index)],
+            Kind::Binary(_, a, b) => vec![(*a, mode), (*b, mode)],
+            Kind::Select(c, a, b) => vec![(*c, Mode::Data), (*a, mode), (*b, mode)],
+            Kind::Math(_, args) => each(args, Mode::Data),
+            Kind::Call { args, .. } | Kind::Image { args, .. } => each(args, Mode::Index),
+        }
+    }
 }
 
 #[derive(Default)]
 struct Code {
     ops: Vec<Op>,
     total: Vec<bool>,
+    /// Of an index operation, how many bits its magnitude may need.
+    bits: Vec<u32>,
     regs: BTreeMap<(ExprId, Mode), Reg>,
 }
 
@@ -184,17 +217,41 @@ impl Code {
         let (mut needed, mut todo) = (BTreeSet::new(), roots.to_vec());
         while let Some(node) = todo.pop() {
             if needed.insert(node) {
-                todo.extend(operands(scope.p, node));
+                todo.extend(scope.operands(node));
             }
         }
         for node in needed {
             let op = self.op(scope, node)?;
-            let total = !may_fail(&op) && operands(scope.p, node).iter().all(|o| self.total[self.regs[o]]);
+            let bits = self.index_bits(&op);
+            let total =
+                !may_fail(&op, bits) && scope.operands(node).iter().all(|o| self.total[self.regs[o]]);
             self.regs.insert(node, self.ops.len());
+            self.bits.push(bits);
             self.ops.push(op);
             self.total.push(total);
         }
         Ok(())
+    }
+
+    /// How many bits the magnitude of an index may need; what is not computed here is an i32 value.
+    fn index_bits(&self, op: &Op) -> u32 {
+        use BinOp::*;
+        match op {
+            Op::IndexNeg(a) | Op::Copy(a) => self.bits[*a],
+            Op::Select(_, a, b) => self.bits[*a].max(self.bits[*b]),
+            Op::IndexBinary(op, a, b) => {
+                let (a, b) = (self.bits[*a], self.bits[*b]);
+                match op {
+                    Add | Sub => (a.max(b) + 1).min(i64::BITS),
+                    Mul => (a + b).min(i64::BITS),
+                    Mod => b,
+                    Div => a,
+                    _ => a.max(b),
+                }
+            }
+            Op::Const(value) => i64::BITS - (*value as i64).unsigned_abs().leading_zeros(),
+            _ => i32::BITS,
+        }
     }
 
     fn op(&self, scope: &Scope, (id, mode): (ExprId, Mode)) -> Result<Op, RunError> {
@@ -228,6 +285,10 @@ impl Code {
             Kind::Unary(_, a) if index => Op::IndexNeg(same(a)),
             Kind::Unary(op, a) => Op::Unary(*op, from(a), data(a)),
             Kind::Binary(op, a, b) if index => Op::IndexBinary(*op, same(a), same(b)),
+            Kind::Binary(op, a, b) if scope.is_exact(*op, *a, *b) => {
+                let exact = |e: &ExprId| self.regs[&(*e, Mode::Index)];
+                Op::IndexCompare(*op, exact(a), exact(b))
+            }
             Kind::Binary(op, a, b) => Op::Binary(*op, from(a), data(a), data(b)),
             Kind::Select(c, a, b) => Op::Select(data(c), same(a), same(b)),
             Kind::Likely(a) => Op::Copy(same(a)),
@@ -252,10 +313,14 @@ impl Code {
     }
 }
 
-/// Whether an operation itself can fail or ask for a Func.
-fn may_fail(op: &Op) -> bool {
+/// Whether an operation itself can fail or ask for a Func; `bits` is what it may need if it is index arithmetic.
+fn may_fail(op: &Op, bits: u32) -> bool {
     use Op::*;
-    matches!(op, IndexNeg(_) | IndexBinary(..) | Call { .. } | SelfCall { .. } | Image { .. })
+    match op {
+        IndexNeg(_) | IndexBinary(..) => bits >= i64::BITS,
+        Call { .. } | SelfCall { .. } | Image { .. } => true,
+        _ => false,
+    }
 }
 
 /// Whether index mode goes on below a node; elsewhere an index is made of the node's data.
@@ -267,24 +332,6 @@ fn is_index_kind(kind: &Kind) -> bool {
         Kind::Binary(op, ..) => matches!(op, Add | Sub | Mul | Div | Mod | Min | Max),
         Kind::Select(..) | Kind::Likely(_) => true,
         _ => false,
-    }
-}
-
-/// What an operation needs computed before it.
-fn operands(p: &PipelineData, (id, mode): (ExprId, Mode)) -> Vec<(ExprId, Mode)> {
-    let kind = &p.exprs[id].kind;
-    if mode == Mode::Index && !is_index_kind(kind) {
-        return vec![(id, Mode::Data)];
-    }
-    let each = |args: &[ExprId], mode| args.iter().map(|e| (*e, mode)).collect();
-    match kind {
-        Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => Vec::new(),
-        Kind::Unary(_, a) | Kind::Likely(a) => vec![(*a, mode)],
-        Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) => vec![(*a, Mode::Data)],
-        Kind::Binary(_, a, b) => vec![(*a, mode), (*b, mode)],
-        Kind::Select(c, a, b) => vec![(*c, Mode::Data), (*a, mode), (*b, mode)],
-        Kind::Math(_, args) => each(args, Mode::Data),
-        Kind::Call { args, .. } | Kind::Image { args, .. } => each(args, Mode::Index),
     }
 }
 
@@ -311,7 +358,7 @@ fn pure_dims(scope: &Scope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> 
         {
             pure.retain(|d| is_own(args, *d));
         }
-        todo.extend(operands(p, (id, Mode::Data)).into_iter().map(|(operand, _)| operand));
+        todo.extend(p.exprs[id].kind.children());
     }
     Ok(pure)
 }

@@ -81,10 +81,11 @@ enum Step {
 impl<'a> Realizer<'a> {
     pub(super) fn new(pipeline: &'a PipelineData, bound: &'a Bound) -> Result<Realizer<'a>, RunError> {
         let stores = pipeline.funcs.iter().map(|f| super::store::Store::new(f.dims(), f.types.len())).collect();
+        let index = pipeline.index_table();
         let (mut programs, mut started) = (IdVec::new(), IdVec::new());
         for (id, func) in pipeline.funcs.enumerate() {
             let stages = 0..func.stages.len();
-            programs.push(stages.clone().map(|s| compile(pipeline, bound, id, s)).collect::<Result<Vec<_>, _>>()?);
+            programs.push(stages.clone().map(|s| compile(pipeline, &index, bound, id, s)).collect::<Result<Vec<_>, _>>()?);
             started.push(stages.map(|_| HashSet::new()).collect::<Vec<_>>());
         }
         Ok(Realizer { world: World { pipeline, bound, stores }, programs, started })

@@ -94,12 +94,12 @@ fn arg_reductions_keep_the_first_coordinates() {
         expect![[r#"
             image input(2): f32
             rdom r: r.x from 0 for 10
-            func argmax(y): (i32, f32)
-              argmax(y) = (0, f32(-inf))
-              argmax(y) = (select(input(r.x, y) > argmax(y).1, r.x, argmax(y).0), select(input(r.x, y) > argmax(y).1, input(r.x, y), argmax(y).1))
-            func argmin(y): (i32, f32)
-              argmin(y) = (0, f32(inf))
-              argmin(y) = (select(input(r.x, y) < argmin(y).1, r.x, argmin(y).0), select(input(r.x, y) < argmin(y).1, input(r.x, y), argmin(y).1))
+            func argmax(y): (i32, f32, bool)
+              argmax(y) = (0, f32(-inf), false)
+              argmax(y) = (select((input(r.x, y) > argmax(y).1) | (input(r.x, y) == argmax(y).1) & !argmax(y).2, r.x, argmax(y).0), select((input(r.x, y) > argmax(y).1) | (input(r.x, y) == argmax(y).1) & !argmax(y).2, input(r.x, y), argmax(y).1), argmax(y).2 | ((input(r.x, y) > argmax(y).1) | (input(r.x, y) == argmax(y).1) & !argmax(y).2))
+            func argmin(y): (i32, f32, bool)
+              argmin(y) = (0, f32(inf), false)
+              argmin(y) = (select((input(r.x, y) < argmin(y).1) | (input(r.x, y) == argmin(y).1) & !argmin(y).2, r.x, argmin(y).0), select((input(r.x, y) < argmin(y).1) | (input(r.x, y) == argmin(y).1) & !argmin(y).2, input(r.x, y), argmin(y).1), argmin(y).2 | ((input(r.x, y) < argmin(y).1) | (input(r.x, y) == argmin(y).1) & !argmin(y).2))
             func f(y): (i32, i32)
               f(y) = (argmax(y).0, argmin(y).0)
             output f

@@ -2,6 +2,7 @@
 //! rules of the source tree (`tidy`).
 
 mod classic_counts;
+mod corners;
 mod engines_agree;
 mod memory;
 mod tidy;

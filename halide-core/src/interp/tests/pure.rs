@@ -255,3 +255,25 @@ fn functions_and_casts_apply_lane_by_lane() {
     let g = b.func("g", &[x], &[bits]);
     b.check(g, &Inputs::new(), (1, 1), &[0x3f80_0000]);
 }
+
+#[test]
+fn comparisons_of_index_values_are_exact() {
+    let mut b = Build::default();
+    let [x] = b.vars(["x"]);
+    let vx = b.var(x);
+    let (one, zero) = (b.lit(1), b.lit(0));
+    let far = b.plus(vx, i32::MAX);
+    let beyond = b.bin(BinOp::Gt, far, vx);
+    let exact = b.select(beyond, one, zero);
+    // The same sum of data wraps, and so does an index value where it is not compared.
+    let data = b.cast(I32, vx);
+    let wrapped = b.plus(data, i32::MAX);
+    let turned = b.bin(BinOp::Gt, wrapped, data);
+    let as_data = b.select(turned, one, zero);
+    let f = b.func("f", &[x], &[exact]);
+    b.check(f, &Inputs::new(), (0, 3), &[1, 1, 1]);
+    let g = b.func("g", &[x], &[as_data]);
+    b.check(g, &Inputs::new(), (0, 3), &[1, 0, 0]);
+    let h = b.func("h", &[x], &[far]);
+    b.check(h, &Inputs::new(), (0, 2), &[i64::from(i32::MAX), i64::from(i32::MIN)]);
+}
