@@ -3,8 +3,8 @@
 use super::{Freezer, Scope, address};
 use crate::arena::{self, Expr, Kind as Open, Literal, Ty};
 use crate::error::AlgorithmErrorKind;
-use crate::names::Name;
 use crate::ids::{ExprId, VarId};
+use crate::names::Name;
 use crate::pipeline::{Kind, Node};
 use crate::types::ScalarType;
 use crate::value::Scalar;

@@ -100,6 +100,19 @@ pub enum RunError {
         extent: i64,
     },
     /// A coordinate that is not an i32.
+    CoordinateOverflow {
+        /// The Func whose definition computes it.
+        func: String,
+        /// The stage: 0 is the pure definition.
+        stage: usize,
+        /// The Func accessed there.
+        of: String,
+        /// In which dimension.
+        dim: usize,
+        /// The coordinate.
+        at: i64,
+    },
+    /// Index arithmetic beyond 64 bits, or a reduction domain with points that are not i32.
     IndexOverflow {
         /// The Func whose definition computes it.
         func: String,
@@ -170,6 +183,12 @@ impl fmt::Display for RunError {
                 f,
                 "`{func}` reads `{image}` at coordinate {at} of dimension {dim}, but it has {extent} coordinates from {min}; \
                  make the image larger, the output smaller, or put a boundary condition around the image"
+            ),
+            RunError::CoordinateOverflow { func, stage, of, dim, at } => write!(
+                f,
+                "{} accesses `{of}` at coordinate {at} of dimension {dim}, which leaves the range of i32; compute a smaller \
+                 output or check the parameters",
+                place(func, *stage)
             ),
             RunError::IndexOverflow { func, stage } => write!(
                 f,

@@ -223,8 +223,7 @@ impl Code {
         for node in needed {
             let op = self.op(scope, node)?;
             let bits = self.index_bits(&op);
-            let total =
-                !may_fail(&op, bits) && scope.operands(node).iter().all(|o| self.total[self.regs[o]]);
+            let total = !may_fail(&op, bits) && scope.operands(node).iter().all(|o| self.total[self.regs[o]]);
             self.regs.insert(node, self.ops.len());
             self.bits.push(bits);
             self.ops.push(op);

@@ -55,8 +55,8 @@ impl Site<'_> {
         let (store, mut known) = (&self.world.stores[from.func], Mask::NONE);
         let mut at = vec![0i32; columns.len()];
         for lane in ready.lanes() {
-            for (c, column) in at.iter_mut().zip(columns) {
-                *c = i32::try_from(column[lane] as i64).map_err(|_| self.overflow())?;
+            for (dim, (c, column)) in at.iter_mut().zip(columns).enumerate() {
+                *c = self.coordinate(from.func, dim, column[lane] as i64)?;
             }
             match store.find(&at).filter(|place| store.applied(*place) >= from.stages) {
                 Some(place) => {
@@ -83,6 +83,17 @@ impl Site<'_> {
             min: buffer.min(dim),
             extent: buffer.extent(dim),
         }
+    }
+    /// A coordinate at which `of` is accessed, if it is one.
+    pub(super) fn coordinate(&self, of: FuncId, dim: usize, at: i64) -> Result<i32, RunError> {
+        let name = |f: FuncId| self.world.pipeline.funcs[f].name.clone();
+        i32::try_from(at).map_err(|_| RunError::CoordinateOverflow {
+            func: name(self.func),
+            stage: self.stage,
+            of: name(of),
+            dim,
+            at,
+        })
     }
     pub(super) fn overflow(&self) -> RunError {
         RunError::IndexOverflow { func: self.world.pipeline.funcs[self.func].name.clone(), stage: self.stage }

@@ -85,7 +85,8 @@ impl<'a> Realizer<'a> {
         let (mut programs, mut started) = (IdVec::new(), IdVec::new());
         for (id, func) in pipeline.funcs.enumerate() {
             let stages = 0..func.stages.len();
-            programs.push(stages.clone().map(|s| compile(pipeline, &index, bound, id, s)).collect::<Result<Vec<_>, _>>()?);
+            programs
+                .push(stages.clone().map(|s| compile(pipeline, &index, bound, id, s)).collect::<Result<Vec<_>, _>>()?);
             started.push(stages.map(|_| HashSet::new()).collect::<Vec<_>>());
         }
         Ok(Realizer { world: World { pipeline, bound, stores }, programs, started })
@@ -264,9 +265,9 @@ fn known_targets(program: &Program, batch: &Batch) -> Mask {
 }
 
 fn target(world: &World, program: &Program, batch: &Batch, lane: usize) -> Result<Vec<i32>, RunError> {
-    let coordinate =
-        |reg: &usize| i32::try_from(batch.value(*reg, lane) as i64).map_err(|_| batch.site(world).overflow());
-    program.targets.iter().map(coordinate).collect()
+    let site = batch.site(world);
+    let coordinate = |(dim, reg): (usize, &usize)| site.coordinate(batch.func, dim, batch.value(*reg, lane) as i64);
+    program.targets.iter().enumerate().map(coordinate).collect()
 }
 
 fn wait_for(requests: Requests) -> Step {

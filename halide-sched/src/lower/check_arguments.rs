@@ -1,8 +1,8 @@
 //! Checks of the caller's buffers, before anything is written.
 //!
 //! Before and after: the definitions of `infer_bounds`. Adds assertions: inputs cover what is read of them, strides
-//! are what the code was compiled for, outputs suit the tails of their loops and the promises of the schedule, and
-//! regions that the schedule or the caller fixes hold what is needed of them.
+//! are what the code was compiled for, outputs suit the tails of their loops and the promises of the schedule,
+//! coordinates are i32, and regions that the schedule or the caller fixes hold what is needed of them.
 //!
 //! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
 //! ```text
@@ -20,6 +20,7 @@
 //! assert in#b0.min0 <= g#b1.min0 && g#f1.s0.d0.max@root + 3 <= in#b0.min0 + in#b0.extent0 else fault3(g#b1.min0, g#f1.s0.d0.max@root + 2, in#b0.min0, in#b0.min0 + in#b0.extent0 + -1)
 //! ```
 
+use super::check_coordinates::check_coordinates;
 use super::ctx::Ctx;
 use super::regions::Regions;
 use super::vars::{Vars, extent_between};
@@ -29,17 +30,27 @@ use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use std::collections::BTreeMap;
 
-/// Assertions by the scope at whose start they stand, after the definitions there.
-pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts) -> BTreeMap<Scope, Vec<Stmt>> {
+/// Assertions and where they stand.
+#[derive(Default)]
+pub(crate) struct Checks {
+    /// At the start of a scope, after the definitions there.
+    pub(crate) at: BTreeMap<Scope, Vec<Stmt>>,
+    /// Before a definition at the root that could not be computed otherwise.
+    pub(crate) before: BTreeMap<Sym, Vec<Stmt>>,
+}
+
+/// The assertions that a program needs.
+pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts) -> Checks {
     let mut root = Vec::new();
     check_strides(ctx, &mut root);
     check_output_shapes(ctx, facts, &mut root);
     // The facts assume what these assertions establish.
     check_output_tails(ctx, &Facts::new(), &mut root);
+    let before = check_coordinates(ctx, regions, facts, &mut root);
     let mut all = BTreeMap::from([(Scope::Root, root)]);
     check_demands(ctx, regions, facts, &mut all);
     check_inputs(ctx, regions, facts, all.entry(Scope::Root).or_default());
-    all
+    Checks { at: all, before }
 }
 
 fn field(buf: BufId, dim: usize, field: DimField) -> Expr {
@@ -52,7 +63,15 @@ fn given(buf: BufId, dim: usize) -> (Expr, Expr) {
     (min.clone(), build::offset(build::add(min, field(buf, dim, DimField::Extent)), -1))
 }
 
-fn assert(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>, cond: Expr, fault: Fault, args: Vec<Expr>) {
+/// An assertion that is not known to hold.
+pub(super) fn assert(
+    ctx: &mut Ctx<'_>,
+    facts: &Facts,
+    list: &mut Vec<Stmt>,
+    cond: Expr,
+    fault: Fault,
+    args: Vec<Expr>,
+) {
     let cond = simplify(&cond, facts);
     if build::as_bool(&cond) != Some(true) {
         let fault = ctx.program.faults.push(fault);

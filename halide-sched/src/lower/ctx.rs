@@ -27,6 +27,23 @@ pub(crate) struct Template {
     pub(crate) predicate: Option<Expr>,
     /// Every distinct read of a Func or an image.
     pub(crate) reads: Vec<ReadSite>,
+    /// Every distinct call of a Func that is inlined: which, and at what coordinates.
+    pub(crate) calls: Vec<(FuncId, Vec<Expr>)>,
+}
+
+impl Template {
+    /// Every expression with what rewrites it, but for the ranges of the domain, which read nothing.
+    pub(crate) fn roots_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.lhs.iter_mut().chain(&mut self.values).chain(&mut self.predicate)
+    }
+    /// Finds the reads anew.
+    pub(crate) fn collect_reads(&mut self, sources: &IdVec<BufId, Source>) {
+        // A read of the predicate is done at every point, so it comes first.
+        let ranges = self.rvars.iter().flat_map(|(_, a, b)| [a, b]);
+        let always = self.predicate.iter().chain(ranges).map(|e| (e, false));
+        let guarded = self.lhs.iter().chain(&self.values).map(|e| (e, true));
+        self.reads = collect_reads(sources, always.chain(guarded));
+    }
 }
 
 /// A read in a template.
@@ -35,6 +52,8 @@ pub(crate) struct ReadSite {
     pub(crate) source: Source,
     /// Where.
     pub(crate) args: Vec<Expr>,
+    /// Whether it is read only where the domain's predicate holds, if there is one.
+    pub(crate) guarded: bool,
 }
 
 /// What a read reads.
@@ -95,7 +114,7 @@ impl<'a> Ctx<'a> {
         let mut program = empty_program(plan, options);
         let mut templates = BTreeMap::new();
         let mut next_temp = 0;
-        let sources = sources(&program);
+        let sources = sources_of(&program);
         let mut translator = Translator::new(plan, &program.func_buffers, &program.image_buffers);
         for &func in &plan.pipeline.order {
             if plan.funcs[func].compute == Level::Inline {
@@ -248,7 +267,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
 }
 
 /// What a multi-dimensional read of each buffer reads.
-fn sources(program: &Program) -> IdVec<BufId, Source> {
+pub(crate) fn sources_of(program: &Program) -> IdVec<BufId, Source> {
     let mut owner: BTreeMap<BufId, FuncId> = BTreeMap::new();
     for (func, bufs) in program.func_buffers.enumerate() {
         owner.extend(bufs.iter().map(|&b| (b, func)));
@@ -292,21 +311,22 @@ fn template(
         rvars.push((*s, translator.index(d.min, &mut env), translator.index(d.extent, &mut env)));
     }
     let pure = lhs.iter().zip(&dims).map(|(e, &s)| *e == build::sym(s)).collect();
-    let roots = lhs.iter().chain(&values).chain(&predicate).chain(rvars.iter().flat_map(|(_, a, b)| [a, b]));
-    let reads = collect_reads(sources, roots);
-    Template { dims, rvars, pure, lhs, values, predicate, reads }
+    let calls = translator.take_calls();
+    let mut template = Template { dims, rvars, pure, lhs, values, predicate, reads: Vec::new(), calls };
+    template.collect_reads(sources);
+    template
 }
 
-fn collect_reads<'e>(sources: &IdVec<BufId, Source>, roots: impl Iterator<Item = &'e Expr>) -> Vec<ReadSite> {
+fn collect_reads<'e>(sources: &IdVec<BufId, Source>, roots: impl Iterator<Item = (&'e Expr, bool)>) -> Vec<ReadSite> {
     let mut reads = Vec::new();
     let (mut seen, mut distinct) = (Set::default(), Set::default());
-    for root in roots {
+    for (root, guarded) in roots {
         for e in nodes(root, |e| seen.contains(&e.id())) {
             seen.insert(e.id());
             if let ExprKind::Read { buf, args } = e.kind()
                 && distinct.insert((sources[*buf], args.clone()))
             {
-                reads.push(ReadSite { source: sources[*buf], args: args.clone() });
+                reads.push(ReadSite { source: sources[*buf], args: args.clone(), guarded });
             }
         }
     }

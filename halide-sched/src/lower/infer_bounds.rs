@@ -34,19 +34,23 @@
 //! }
 //! ```
 
+use super::check_arguments::Checks;
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
-use super::regions::{Demand, Region, Regions, bound_sym, computed, union};
+use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, union};
+use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
-use crate::bounds::{Interval, interval_of};
+use crate::bounds::{Interval, interval_of, interval_with_values, solve_outer};
+use crate::ir::visit::any_node;
 use crate::ir::{DimField, Edge, Expr, Scope, Stmt, Sym, build, visit};
-use crate::simplify::{Facts, simplify};
+use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Finds every bound. `facts` holds what is known of buffers, and learns the definitions.
-pub(crate) fn find_regions(ctx: &Ctx<'_>, facts: &mut Facts) -> Result<Regions, Vec<LowerError>> {
-    let mut finder = Finder { ctx, facts, found: Regions::default(), errors: Vec::new() };
+/// Finds every bound. `facts` holds what is known of buffers, and learns the definitions; `values` bounds coordinates
+/// that are data.
+pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Facts) -> Result<Regions, Vec<LowerError>> {
+    let mut finder = Finder { ctx, values, facts, found: Regions::default(), errors: Vec::new() };
     let rank: BTreeMap<FuncId, usize> = ctx.plan.pipeline.order.iter().enumerate().map(|(i, &f)| (f, i)).collect();
     let mut keys: Vec<(FuncId, Scope)> = finder.demanded().into_iter().collect();
     let depth = |s: Scope| ctx.enclosing(s).count();
@@ -57,21 +61,26 @@ pub(crate) fn find_regions(ctx: &Ctx<'_>, facts: &mut Facts) -> Result<Regions, 
     for image in ctx.plan.pipeline.images.ids() {
         finder.image(image);
     }
+    finder.inlined();
     if finder.errors.is_empty() { Ok(finder.found) } else { Err(finder.errors) }
 }
 
 /// Puts the definitions where they belong and gives realizations their sizes.
-pub(crate) fn infer_bounds(
-    ctx: &Ctx<'_>,
-    regions: &Regions,
-    facts: &Facts,
-    mut checks: BTreeMap<Scope, Vec<Stmt>>,
-    body: Stmt,
-) -> Stmt {
+pub(crate) fn infer_bounds(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, mut checks: Checks, body: Stmt) -> Stmt {
     let mut place = |scope: Scope, body: Stmt| {
         let defs = regions.defs.get(&scope).cloned().unwrap_or_default();
-        let checked = checks.remove(&scope).unwrap_or_default().into_iter().chain([body]);
-        build::let_in(defs, build::block(checked))
+        let mut inside = build::block(checks.at.remove(&scope).unwrap_or_default().into_iter().chain([body]));
+        let mut later = Vec::new();
+        for (s, value) in defs.into_iter().rev() {
+            later.push((s, value));
+            if let Some(asserts) = checks.before.remove(&s) {
+                later.reverse();
+                let defined = build::let_in(std::mem::take(&mut later), inside);
+                inside = build::block(asserts.into_iter().chain([defined]));
+            }
+        }
+        later.reverse();
+        build::let_in(later, inside)
     };
     let body = insert(ctx, regions, facts, Scope::Root, body, &mut place);
     place(Scope::Root, body)
@@ -141,8 +150,23 @@ fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, 
     all
 }
 
+/// What a definition's placeholders range over: everywhere, and where the predicate of its domain may hold.
+struct Ranges {
+    all: BTreeMap<Sym, Interval>,
+    admitted: BTreeMap<Sym, Interval>,
+}
+
+/// Of which of the definition's own dimensions a coordinate is, and how far from it.
+fn shifted(template: &Template, coordinate: &Expr) -> Option<(usize, i64)> {
+    let sum = Linear::of(coordinate);
+    let [(atom, 1)] = &sum.terms[..] else { return None };
+    let dim = template.dims.iter().position(|&s| *atom == build::sym(s))?;
+    Some((dim, sum.constant))
+}
+
 struct Finder<'c> {
     ctx: &'c Ctx<'c>,
+    values: &'c ValueBounds,
     facts: &'c mut Facts,
     found: Regions,
     errors: Vec<LowerError>,
@@ -156,6 +180,8 @@ impl Finder<'_> {
         for places in [&ctx.computed, &ctx.stored] {
             todo.extend(places.iter().flat_map(|(&f, scopes)| scopes.iter().map(move |&s| (f, s))));
         }
+        // What is computed in loops has a region over all of them as well: its coordinates are checked.
+        todo.extend(ctx.computed.keys().map(|&f| (f, Scope::Root)));
         for image in ctx.plan.pipeline.images.ids() {
             let readers = ctx.consumers.get(&Source::Image(image));
             todo.extend(readers.into_iter().flatten().map(|&(f, _)| (f, Scope::Root)));
@@ -212,6 +238,11 @@ impl Finder<'_> {
             }
         }
         if ctx.is_output(func) && scope == Scope::Root {
+            // The coordinates of the caller's buffers are i32.
+            for dim in 0..dims {
+                let last = bound(func, stages - 1, dim, Edge::Max, scope);
+                self.facts.assume_range(&last, None, Some(i32::MAX.into()));
+            }
             // Updates may touch more than the last definition covers.
             for dim in 0..dims {
                 let needed = (bound(func, 0, dim, Edge::Min, scope), bound(func, 0, dim, Edge::Max, scope));
@@ -308,6 +339,7 @@ impl Finder<'_> {
                 None if self.is_computed_inside(consumer, scope) => self.own_ranges(consumer, stage, scope),
                 None => continue,
             };
+            let ranges = self.where_predicate_holds(source, consumer, stage, ranges);
             let boxed = self.read_box(source, consumer, stage, &ranges);
             all = Some(match all {
                 Some(region) => union(self.facts, region, boxed),
@@ -375,11 +407,12 @@ impl Finder<'_> {
     }
 
     /// The box of `source` that a definition reads when its placeholders have `ranges`.
-    fn read_box(&mut self, source: Source, consumer: FuncId, stage: usize, ranges: &BTreeMap<Sym, Interval>) -> Region {
+    fn read_box(&mut self, source: Source, consumer: FuncId, stage: usize, ranges: &Ranges) -> Region {
         let ctx = self.ctx;
         let template = &ctx.templates[&(consumer, stage)];
         let mut all: Option<Region> = None;
         for read in template.reads.iter().filter(|r| r.source == source) {
+            let ranges = if read.guarded { &ranges.admitted } else { &ranges.all };
             let boxed = self.box_of(&read.args, source, consumer, stage, ranges);
             all = Some(match all {
                 Some(region) => union(self.facts, region, boxed),
@@ -400,7 +433,7 @@ impl Finder<'_> {
         let env = |s: Sym| ranges.get(&s).cloned();
         let mut region = Vec::new();
         for (dim, arg) in args.iter().enumerate() {
-            match interval_of(arg, &env, self.facts) {
+            match interval_with_values(arg, &env, &|read| self.values.of(read), self.facts) {
                 Interval { min: Some(min), max: Some(max) } => region.push((min, max)),
                 _ => {
                     self.report_unbounded(source, consumer, stage, dim);
@@ -431,13 +464,86 @@ impl Finder<'_> {
         let mut all = computed(self.ctx, &self.found, self.facts, func, stage, scope);
         let ranges = self.own_ranges(func, stage, scope);
         let source = Source::Func(func);
-        let lhs = self.box_of(&template.lhs, source, func, stage, &ranges);
+        let ranges = self.where_predicate_holds(source, func, stage, ranges);
+        let lhs = self.box_of(&template.lhs, source, func, stage, &ranges.admitted);
         all = union(self.facts, all, lhs);
-        for read in template.reads.iter().filter(|r| r.source == source) {
-            let boxed = self.box_of(&read.args, source, func, stage, &ranges);
-            all = union(self.facts, all, boxed);
+        if template.reads.iter().any(|r| r.source == source) {
+            let read = self.read_box(source, func, stage, &ranges);
+            all = union(self.facts, all, read);
         }
         all
+    }
+
+    /// Keeps the variables of a definition's domain to where its predicate can hold: nothing else is read or written
+    /// under it. What is computed inside of the loops over them runs whether it holds or not, so a region that such a
+    /// thing asks for is left as it is; and so is an extent that would cease to be constant.
+    fn where_predicate_holds(
+        &mut self,
+        source: Source,
+        consumer: FuncId,
+        stage: usize,
+        all: BTreeMap<Sym, Interval>,
+    ) -> Ranges {
+        let ctx = self.ctx;
+        let template = &ctx.templates[&(consumer, stage)];
+        let mut admitted = all.clone();
+        let inside = |f: FuncId| {
+            let own = ctx.instances.iter().filter(|i| i.func == consumer && i.stage == stage);
+            let mut loops = own.flat_map(|i| i.leaves.iter().filter(|(v, _)| i.plan.vars[**v].reduction));
+            loops.any(|(_, &l)| ctx.computed[&f].iter().any(|&at| ctx.is_inside(at, Scope::Body(l))))
+        };
+        let Some(predicate) = &template.predicate else { return Ranges { all, admitted } };
+        if matches!(source, Source::Func(f) if f != consumer && inside(f)) {
+            return Ranges { all, admitted };
+        }
+        for (variable, _, _) in &template.rvars {
+            let range = &all[variable];
+            let (Some(min), Some(max), None) = (&range.min, &range.max, range.as_point()) else { continue };
+            let Some(allowed) = solve_outer(predicate, *variable, self.facts) else { continue };
+            // Other variables in the ends take the values that allow most.
+            let env = |s: Sym| all.get(&s).cloned();
+            let low = allowed.min.and_then(|e| interval_of(&e, &env, self.facts).min);
+            let high = allowed.max.and_then(|e| interval_of(&e, &env, self.facts).max);
+            // A domain without points left keeps one of its own, so that no region grows.
+            let within = |end: Option<Expr>, old: &Expr| match end {
+                Some(e) => simplify(&build::max(build::min(e, max.clone()), min.clone()), self.facts),
+                None => old.clone(),
+            };
+            let (low, high) = (within(low, min), within(high, max));
+            let is_constant =
+                |a: &Expr, b: &Expr| build::as_int(&simplify(&build::sub(b.clone(), a.clone()), self.facts)).is_some();
+            if is_constant(&low, &high) || !is_constant(min, max) {
+                admitted.insert(*variable, Interval::new(low, high));
+            }
+        }
+        Ranges { all, admitted }
+    }
+
+    /// Where definitions call Funcs that are inlined, as far as that is beyond their own coordinates and not data.
+    fn inlined(&mut self) {
+        let ctx = self.ctx;
+        for (&(consumer, stage), template) in &ctx.templates {
+            let mut ranges: Option<BTreeMap<Sym, Interval>> = None;
+            for (callee, args) in &template.calls {
+                for (dim, arg) in args.iter().enumerate() {
+                    let reach = match shifted(template, arg) {
+                        Some((of, by)) => Reached::Shifted { of, by },
+                        None if any_node(arg, |n| matches!(n.kind(), crate::ir::ExprKind::Read { .. })) => continue,
+                        None => {
+                            if ranges.is_none() {
+                                ranges = Some(self.own_ranges(consumer, stage, Scope::Root));
+                            }
+                            let env = |s: Sym| ranges.as_ref().and_then(|r| r.get(&s).cloned());
+                            match interval_of(arg, &env, self.facts) {
+                                Interval { min: Some(min), max: Some(max) } => Reached::Between(min, max),
+                                _ => continue,
+                            }
+                        }
+                    };
+                    self.found.inlined.push(InlinedCall { consumer, stage, callee: *callee, dim, reach });
+                }
+            }
+        }
     }
 
     fn image(&mut self, image: ImageId) {

@@ -3,6 +3,7 @@
 pub mod bound_small_allocations;
 mod build_nests;
 mod check_arguments;
+mod check_coordinates;
 pub(crate) mod copy;
 mod ctx;
 mod error;
@@ -30,6 +31,7 @@ mod translate;
 pub mod trim_no_ops;
 pub mod uniquify;
 pub mod unroll;
+mod value_bounds;
 mod vars;
 pub mod vectorize;
 pub(crate) mod walk;
@@ -153,13 +155,17 @@ fn debug_verify(pass: &str, program: &Program) {
 pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
     let mut trace = LoweringTrace::recording(options.keep_programs, options.clock);
     let mut ctx = Ctx::new(plan, options);
+    trace.begin("value_bounds");
+    let known = facts::of_program(&ctx.program, &plan.pipeline);
+    let values = value_bounds::value_bounds(&mut ctx, &known);
+    trace.finish(None);
     trace.begin("build_nests");
     let nest = build_nests::build_nests(&mut ctx);
     let hoists = build_nests::hoist_levels(&ctx, &mut trace);
     trace.finish(None);
     trace.begin("find_regions");
     let mut facts = facts::of_arguments(&ctx);
-    let mut regions = infer_bounds::find_regions(&ctx, &mut facts)?;
+    let mut regions = infer_bounds::find_regions(&ctx, &values, &mut facts)?;
     trace.finish(None);
     trace.begin("slide_windows");
     slide_windows::slide_windows(&ctx, &mut regions, &facts, &mut trace);

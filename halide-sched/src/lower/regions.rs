@@ -28,6 +28,30 @@ pub(crate) struct Regions {
     pub(crate) images: BTreeMap<ImageId, Region>,
     /// What pipelines and schedules demand of a region that is given from outside: (Func, dimension, demanded, given).
     pub(crate) demands: Vec<Demand>,
+    /// Where Funcs that are inlined are called.
+    pub(crate) inlined: Vec<InlinedCall>,
+}
+
+/// One coordinate of a call of an inlined Func, over everything that the definition that calls it computes.
+pub(crate) struct InlinedCall {
+    /// The definition that calls it.
+    pub(crate) consumer: FuncId,
+    /// Which definition of that.
+    pub(crate) stage: usize,
+    /// What is called.
+    pub(crate) callee: FuncId,
+    /// Which of its dimensions.
+    pub(crate) dim: usize,
+    /// What the coordinate reaches.
+    pub(crate) reach: Reached,
+}
+
+/// What a coordinate reaches.
+pub(crate) enum Reached {
+    /// The region of the definition in dimension `of`, moved.
+    Shifted { of: usize, by: i64 },
+    /// From the first to the second.
+    Between(Expr, Expr),
 }
 
 impl Regions {

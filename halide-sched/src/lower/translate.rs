@@ -37,6 +37,9 @@ pub(crate) struct Translator<'a> {
     images: &'a IdVec<ImageId, BufId>,
     index: IndexTable,
     inlined: Map<(FuncId, u8, Vec<Expr>), Expr>,
+    /// The calls inlined since they were last taken. Those of a definition are all new: their coordinates are of its
+    /// placeholders, or constant and the same for every definition.
+    calls: Vec<(FuncId, Vec<Expr>)>,
     /// Nothing is known where a definition is translated; it remembers what coordinates are.
     facts: Facts,
 }
@@ -53,8 +56,14 @@ impl<'a> Translator<'a> {
             images,
             index: plan.pipeline.index_table(),
             inlined: Map::default(),
+            calls: Vec::new(),
             facts: Facts::new(),
         }
+    }
+
+    /// The calls inlined since this was last asked.
+    pub(crate) fn take_calls(&mut self) -> Vec<(FuncId, Vec<Expr>)> {
+        std::mem::take(&mut self.calls)
     }
 
     /// `e` as data of its type.
@@ -160,6 +169,7 @@ impl<'a> Translator<'a> {
         let def = &self.plan.pipeline.funcs[func];
         let vars = def.args.iter().copied().zip(key.2.iter().cloned()).collect();
         let made = self.data(def.stages[0].values[element as usize], &mut Env::new(vars, None));
+        self.calls.push((func, key.2.clone()));
         self.inlined.insert(key, made.clone());
         made
     }

@@ -7,3 +7,4 @@ mod lifetimes;
 mod lowering;
 mod matrix;
 mod scale;
+mod values;

@@ -96,3 +96,71 @@ fn arg_reductions_take_the_first_of_what_is_there() {
     check_arg(pixels([nan, -inf, nan, -inf]), |_| {}, [1, bits(-inf), 1, bits(-inf)]);
     check_arg(pixels([nan, 2.0, 1.0, 2.0]), |_| {}, [2, bits(1.0), 1, bits(2.0)]);
 }
+
+/// Runs on every engine; the error's text must say all of `parts`.
+#[track_caller]
+fn refuses(output: &Func, schedule: &str, region: &Region, parts: &[&str]) {
+    let pipeline = Pipeline::new([output]).unwrap();
+    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+        let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let error = match compiled.inputs().realize_all(std::slice::from_ref(region)) {
+            Ok(_) => panic!("{engine:?} runs\n{schedule}"),
+            Err(error) => error.to_string(),
+        };
+        for part in parts {
+            assert!(error.contains(part), "{engine:?}: {part} is not in: {error}\n{schedule}");
+        }
+    }
+}
+
+#[test]
+fn coordinates_outside_of_i32_are_refused_before_anything_runs() {
+    let x = vars!(x);
+    let (mut f, mut g, mut h) = (Func::new("f"), Func::new("g"), Func::new("h"));
+    f[x] = x + 1;
+    g[x] = f[x - 1] + f[x + 2];
+    h[x] = g[x] * 3;
+    let four = |min: i64| Region::of_spans([(min, 4)]);
+    let (first, last) = (i64::from(i32::MIN), i64::from(i32::MAX));
+    let schedules = [
+        "",
+        "f: compute_root()",
+        "g: compute_root()",
+        "f: compute_root()\n g: compute_root()",
+        "f: compute_at(h, x)\n g: compute_at(h, x)",
+    ];
+    for schedule in schedules {
+        for min in [first, last - 4, last - 3] {
+            refuses(&h, schedule, &four(min), &["`f`", "dimension 0", "the range of i32"]);
+        }
+        let near = |min: i64| (0..4).map(|i| (min + i, min + i + 3)).map(|(a, b)| 3 * (a + b)).collect::<Vec<_>>();
+        for min in [first + 1, last - 5] {
+            let wrapped: Vec<i64> = near(min).into_iter().map(|v| i64::from(v as i32)).collect();
+            check_scheduled(&h, schedule, &[], four(min), &[&wrapped]);
+        }
+    }
+}
+
+#[test]
+fn products_of_coordinates_beyond_64_bits_are_refused() {
+    let x = vars!(x);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = x + 1;
+    g[x] = f[x * 100_000 * 100_000 * 100_000 * 100_000] + f[x * x * x * x * x * x * x];
+    let small = Region::of_extents([1]);
+    check_scheduled(&g, "", &[], small.clone(), &[&[2]]);
+    check_scheduled(&g, "f: compute_root()", &[], small, &[&[2]]);
+    for schedule in ["", "f: compute_root()", "f: compute_at(g, x)"] {
+        refuses(&g, schedule, &Region::of_spans([(600_000, 3)]), &["i32"]);
+    }
+}
+
+#[test]
+fn reduction_domains_outside_of_i32_are_refused() {
+    let (x, n) = (vars!(x), Param::<i32>::new("n").with_default(i32::MAX));
+    let r = RDom::named("r", [(n.expr(), 3.expr())]);
+    let mut f = Func::new("f");
+    f[x] = 0.expr();
+    f[x] += cast::<i32>(r.x);
+    refuses(&f, "", &Region::of_extents([1]), &["i32"]);
+}

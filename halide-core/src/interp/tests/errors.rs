@@ -114,7 +114,8 @@ fn index_arithmetic_that_overflows() {
     let rx = b.rvar(r, 0);
     let next = b.plus(rx, 1);
     b.update(g, Some(r), &[next], &[rx]);
-    let text = "update 0 of `g` computes a coordinate outside i32; keep index arithmetic small, or do it in data of a wider type";
+    let text = "update 0 of `g` accesses `g` at coordinate 2147483648 of dimension 0, which leaves the range of i32; compute \
+                a smaller output or check the parameters";
     b.check_error(g, &Inputs::new(), (0, 1), text);
     let h = b.func("h", &[x], &[zero]);
     let r = b.rdom(&[(i32::MAX - 2, 4)]);

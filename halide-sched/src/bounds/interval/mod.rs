@@ -166,11 +166,15 @@ impl Search<'_> {
             ExprKind::Binary(BinOp::Div, a, b) => self.quotient(a, b),
             ExprKind::Binary(BinOp::Mod, a, b) => self.remainder(a, b),
             ExprKind::Binary(BinOp::Mul, a, b) if as_int(a).is_none() && as_int(b).is_none() => self.product(a, b),
-            ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, ..) | ExprKind::Unary(..) if e.lanes() == 1 => {
+            ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, ..) | ExprKind::Unary(..)
+                // One that cannot be taken apart has constants that leave 64 bits.
+                if e.lanes() == 1 && Linear::of(e).as_atom() != Some(e) =>
+            {
                 self.sum(&Linear::of(e))
             }
             ExprKind::Binary(BinOp::Add, a, b) => add(&self.of(a), &self.of(b), 1, self.facts),
             ExprKind::Binary(BinOp::Sub, a, b) => add(&self.of(a), &self.of(b), -1, self.facts),
+            ExprKind::Binary(BinOp::Mul, a, b) if e.lanes() == 1 => self.product(a, b),
             ExprKind::Select(c, a, b) => self.select(c, a, b),
             ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.of(a),
             ExprKind::Ramp { base, stride } => {
