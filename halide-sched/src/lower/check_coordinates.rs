@@ -5,7 +5,17 @@
 //! reduction domains; and what regions multiply is asserted to be small enough for 64 bits. An edge is not checked where
 //! another check implies it: a producer that reaches as far or further, or an input, which is inside its buffer.
 //!
-//! Example: `f(x) = g(x - 1) + g(x + 1)` checks `g` only, and nothing at all if `g(x)` reads `input(x)`.
+//! Example of `f(x) = x`, `g(x) = f(x - 1) + f(x + 1)`:
+//! ```text
+//! f: compute_root()
+//! ```
+//! becomes
+//! ```text
+//! fault fault0 = stride b0 dim 0
+//! fault fault1 = index_overflow "f" dim 0
+//! assert g#b0.stride0 == 1 || g#b0.extent0 <= 1 else fault0(1, g#b0.stride0)
+//! assert f#f0.s0.d0.min@root >= -2147483648 && f#f0.s0.d0.max@root <= 2147483647 else fault1(f#f0.s0.d0.min@root, f#f0.s0.d0.max@root)
+//! ```
 
 use super::check_arguments::assert;
 use super::ctx::Ctx;

@@ -11,6 +11,7 @@ use super::*;
 use crate::ir::{Program, Scope, Stmt, print, verify};
 use crate::simplify::Facts;
 use crate::target::{Arch, Target};
+use halide_core::expr::min;
 use halide_core::ids::FuncId;
 use halide_core::types::U8;
 use halide_core::{Func, ImageParam, Pipeline, vars};
@@ -46,6 +47,26 @@ fn pipeline() -> Pipeline {
     let (mut f, mut g) = (Func::new("f"), Func::new("g"));
     f[x] = input[x] + 1;
     g[x] = f[x] + f[x + 2];
+    Pipeline::new([&g]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// `f(x) = x`, `g(x) = f(x - 1) + f(x + 1)`.
+fn without_input() -> Pipeline {
+    let x = vars!(x);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = x.expr();
+    g[x] = f[x - 1] + f[x + 1];
+    Pipeline::new([&g]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// `index(x) = min(in(x) / 2, 100)`, `table(i) = i * 3`, `g(x) = table(index(x))`.
+fn with_table() -> Pipeline {
+    let input = ImageParam::new("in", U8, 1);
+    let (x, i) = vars!(x, i);
+    let (mut index, mut table, mut g) = (Func::new("index"), Func::new("table"), Func::new("g"));
+    index[x] = min(input[x] / 2, 100);
+    table[i] = i * 3;
+    g[x] = table[index[x]];
     Pipeline::new([&g]).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -118,11 +139,11 @@ fn on_program(stage: &str, before: &str, pass: impl Fn(Program, &mut LoweringTra
     }
 }
 
-/// The early passes on [`pipeline`] under a schedule, up to where `show` looks.
-fn on_plan(schedule: &str, show: impl Fn(&mut Ctx<'_>, Stmt) -> String) -> String {
+/// The early passes on a pipeline under a schedule, up to where `show` looks.
+fn on_plan(pipeline: &Pipeline, schedule: &str, show: impl Fn(&mut Ctx<'_>, Stmt) -> String) -> String {
     let target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: None };
     let schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    let plan = crate::plan::resolve(&pipeline(), &schedule, &target).unwrap_or_else(|e| panic!("{e:?}"));
+    let plan = crate::plan::resolve(pipeline, &schedule, &target).unwrap_or_else(|e| panic!("{e:?}"));
     let options = LowerOptions::default();
     let mut ctx = Ctx::new(&plan, &options);
     let nest = build_nests::build_nests(&mut ctx);
@@ -135,7 +156,7 @@ fn built(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
 
 fn bounded(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
     let mut facts = facts::of_arguments(ctx);
-    let regions = infer_bounds::find_regions(ctx, &mut facts).expect("bounded");
+    let regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
     let body = infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
     print::stmt_in(&body, &ctx.program)
 }
@@ -143,7 +164,7 @@ fn bounded(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
 /// The definitions that sliding changes.
 fn slid(ctx: &mut Ctx<'_>, _: Stmt) -> String {
     let mut facts = facts::of_arguments(ctx);
-    let mut regions = infer_bounds::find_regions(ctx, &mut facts).expect("bounded");
+    let mut regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
     let before = regions.values.clone();
     let mut trace = LoweringTrace::new();
     slide_windows::slide_windows(ctx, &mut regions, &facts, &mut trace);
@@ -165,7 +186,7 @@ fn decisions(trace: &LoweringTrace) -> String {
 /// The factors that folding chooses.
 fn folded(ctx: &mut Ctx<'_>, _: Stmt) -> String {
     let mut facts = facts::of_arguments(ctx);
-    let mut regions = infer_bounds::find_regions(ctx, &mut facts).expect("bounded");
+    let mut regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
     slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
     let mut trace = LoweringTrace::new();
     let errors = fold_storage::fold_storage(ctx, &regions, &facts, &mut trace);
@@ -179,11 +200,26 @@ fn folded(ctx: &mut Ctx<'_>, _: Stmt) -> String {
 /// The assertions, with what each failure is.
 fn checked(ctx: &mut Ctx<'_>, _: Stmt) -> String {
     let mut facts = facts::of_arguments(ctx);
-    let regions = infer_bounds::find_regions(ctx, &mut facts).expect("bounded");
+    let regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
     let checks = check_arguments::check_arguments(ctx, &regions, &facts);
-    let text: String = checks.values().flatten().map(|s| print::stmt_in(s, &ctx.program)).collect();
+    let text: String = checks.at.values().flatten().map(|s| print::stmt_in(s, &ctx.program)).collect();
     let whole = ctx.program.to_string();
     whole.lines().filter(|l| l.starts_with("fault ")).map(|l| format!("{l}\n")).collect::<String>() + &text
+}
+
+/// The intervals found, and the values of the output, with coordinates clamped where that is needed.
+fn valued(ctx: &mut Ctx<'_>, _: Stmt) -> String {
+    let facts = facts::of_program(&ctx.program, &ctx.plan.pipeline);
+    let values = value_bounds::value_bounds(ctx, &facts);
+    let mut text = String::new();
+    for (buf, interval) in &values.known {
+        let end = |e: &Option<_>| e.as_ref().map_or("?".to_string(), |e| print::expr_in(e, &ctx.program));
+        let name = &ctx.program.buffers[*buf].name;
+        let _ = writeln!(text, "{name} holds {} to {}", end(&interval.min), end(&interval.max));
+    }
+    let output = ctx.plan.pipeline.outputs[0];
+    let value = &ctx.templates[&(output, 0)].values[0];
+    text + &format!("{}\n", print::expr_in(value, &ctx.program))
 }
 
 macro_rules! on_programs {
@@ -196,10 +232,10 @@ macro_rules! on_programs {
 }
 
 macro_rules! on_plans {
-    ($($name:ident $file:literal: $show:expr;)*) => {
+    ($($name:ident $file:literal of $pipeline:ident: $show:expr;)*) => {
         $(#[test]
         fn $name() {
-            check($file, include_str!($file), |before| on_plan(before, $show));
+            check($file, include_str!($file), |before| on_plan(&$pipeline(), before, $show));
         })*
     };
 }
@@ -211,11 +247,13 @@ fn at_root() -> hoist_storage::HoistLevels {
 }
 
 on_plans! {
-    build_nests_example "build_nests.rs": built;
-    infer_bounds_example "infer_bounds.rs": bounded;
-    slide_windows_example "slide_windows.rs": slid;
-    fold_storage_example "fold_storage.rs": folded;
-    check_arguments_example "check_arguments.rs": checked;
+    build_nests_example "build_nests.rs" of pipeline: built;
+    infer_bounds_example "infer_bounds.rs" of pipeline: bounded;
+    slide_windows_example "slide_windows.rs" of pipeline: slid;
+    fold_storage_example "fold_storage.rs" of pipeline: folded;
+    value_bounds_example "value_bounds.rs" of with_table: valued;
+    check_coordinates_example "check_coordinates.rs" of without_input: checked;
+    check_arguments_example "check_arguments.rs" of pipeline: checked;
 }
 
 on_programs! {

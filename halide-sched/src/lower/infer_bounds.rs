@@ -37,10 +37,11 @@
 use super::check_arguments::Checks;
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
+use super::narrow::{Ranges, where_predicate_holds};
 use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, union};
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
-use crate::bounds::{Interval, interval_of, interval_with_values, solve_outer};
+use crate::bounds::{Interval, interval_of, interval_with_values};
 use crate::ir::visit::any_node;
 use crate::ir::{DimField, Edge, Expr, Scope, Stmt, Sym, build, visit};
 use crate::simplify::{Facts, Linear, simplify};
@@ -148,12 +149,6 @@ fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, 
         all = union(facts, all, computed(ctx, regions, facts, func, stage, scope));
     }
     all
-}
-
-/// What a definition's placeholders range over: everywhere, and where the predicate of its domain may hold.
-struct Ranges {
-    all: BTreeMap<Sym, Interval>,
-    admitted: BTreeMap<Sym, Interval>,
 }
 
 /// Of which of the definition's own dimensions a coordinate is, and how far from it.
@@ -339,7 +334,7 @@ impl Finder<'_> {
                 None if self.is_computed_inside(consumer, scope) => self.own_ranges(consumer, stage, scope),
                 None => continue,
             };
-            let ranges = self.where_predicate_holds(source, consumer, stage, ranges);
+            let ranges = where_predicate_holds(ctx, self.facts, source, (consumer, stage), ranges);
             let boxed = self.read_box(source, consumer, stage, &ranges);
             all = Some(match all {
                 Some(region) => union(self.facts, region, boxed),
@@ -464,7 +459,7 @@ impl Finder<'_> {
         let mut all = computed(self.ctx, &self.found, self.facts, func, stage, scope);
         let ranges = self.own_ranges(func, stage, scope);
         let source = Source::Func(func);
-        let ranges = self.where_predicate_holds(source, func, stage, ranges);
+        let ranges = where_predicate_holds(self.ctx, self.facts, source, (func, stage), ranges);
         let lhs = self.box_of(&template.lhs, source, func, stage, &ranges.admitted);
         all = union(self.facts, all, lhs);
         if template.reads.iter().any(|r| r.source == source) {
@@ -472,51 +467,6 @@ impl Finder<'_> {
             all = union(self.facts, all, read);
         }
         all
-    }
-
-    /// Keeps the variables of a definition's domain to where its predicate can hold: nothing else is read or written
-    /// under it. What is computed inside of the loops over them runs whether it holds or not, so a region that such a
-    /// thing asks for is left as it is; and so is an extent that would cease to be constant.
-    fn where_predicate_holds(
-        &mut self,
-        source: Source,
-        consumer: FuncId,
-        stage: usize,
-        all: BTreeMap<Sym, Interval>,
-    ) -> Ranges {
-        let ctx = self.ctx;
-        let template = &ctx.templates[&(consumer, stage)];
-        let mut admitted = all.clone();
-        let inside = |f: FuncId| {
-            let own = ctx.instances.iter().filter(|i| i.func == consumer && i.stage == stage);
-            let mut loops = own.flat_map(|i| i.leaves.iter().filter(|(v, _)| i.plan.vars[**v].reduction));
-            loops.any(|(_, &l)| ctx.computed[&f].iter().any(|&at| ctx.is_inside(at, Scope::Body(l))))
-        };
-        let Some(predicate) = &template.predicate else { return Ranges { all, admitted } };
-        if matches!(source, Source::Func(f) if f != consumer && inside(f)) {
-            return Ranges { all, admitted };
-        }
-        for (variable, _, _) in &template.rvars {
-            let range = &all[variable];
-            let (Some(min), Some(max), None) = (&range.min, &range.max, range.as_point()) else { continue };
-            let Some(allowed) = solve_outer(predicate, *variable, self.facts) else { continue };
-            // Other variables in the ends take the values that allow most.
-            let env = |s: Sym| all.get(&s).cloned();
-            let low = allowed.min.and_then(|e| interval_of(&e, &env, self.facts).min);
-            let high = allowed.max.and_then(|e| interval_of(&e, &env, self.facts).max);
-            // A domain without points left keeps one of its own, so that no region grows.
-            let within = |end: Option<Expr>, old: &Expr| match end {
-                Some(e) => simplify(&build::max(build::min(e, max.clone()), min.clone()), self.facts),
-                None => old.clone(),
-            };
-            let (low, high) = (within(low, min), within(high, max));
-            let is_constant =
-                |a: &Expr, b: &Expr| build::as_int(&simplify(&build::sub(b.clone(), a.clone()), self.facts)).is_some();
-            if is_constant(&low, &high) || !is_constant(min, max) {
-                admitted.insert(*variable, Interval::new(low, high));
-            }
-        }
-        Ranges { all, admitted }
     }
 
     /// Where definitions call Funcs that are inlined, as far as that is beyond their own coordinates and not data.

@@ -19,6 +19,7 @@ mod infer_bounds;
 pub mod instrument;
 pub mod interleave;
 pub(crate) mod lanes;
+mod narrow;
 pub mod outline_tasks;
 pub mod partition_loops;
 mod regions;

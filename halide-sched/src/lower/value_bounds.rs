@@ -8,7 +8,25 @@
 //! computed, and so may what is computed from them. Code that computes more than it needs reads such garbage and throws
 //! the result away, but not before it was an address. There the coordinate is clamped to the interval.
 //!
-//! Example: with `index(x) = min(input(x) / 2, 100)`, `out(x) = table(index(x))` needs `table` from 0 to 100.
+//! Example of `index(x) = min(in(x) / 2, 100)`, `g(x) = table(index(x))`:
+//! ```text
+//! index: compute_root()
+//! table: compute_root()
+//! ```
+//! becomes
+//! ```text
+//! index holds 0 to 100
+//! table#b2(int(i32(index#b3(t2))))
+//! ```
+//! and
+//! ```text
+//! index: store_root() compute_at(g, x)
+//! table: compute_root()
+//! ```
+//! becomes
+//! ```text
+//! table#b2(int(i32(max(min(index#b3(t2), 100u8), 0u8))))
+//! ```
 
 use super::ctx::{Ctx, Source, Template, sources_of};
 use super::vars::interval;
@@ -24,7 +42,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An interval for each buffer whose elements are known to be in less than what their type holds.
 #[derive(Default)]
 pub(crate) struct ValueBounds {
-    known: BTreeMap<BufId, Interval>,
+    pub(super) known: BTreeMap<BufId, Interval>,
 }
 
 impl ValueBounds {
