@@ -73,6 +73,10 @@ pub fn decode(bytes: &[u8], path: &Path) -> Result<DynamicImage, FileError> {
     let mut decoder = reader.into_decoder().map_err(failed)?;
     let orientation = decoder.orientation().map_err(failed)?;
     let mut image = DynamicImage::from_decoder(decoder).map_err(failed)?;
+    if image.width() == 0 || image.height() == 0 {
+        let reason = format!("an image of {}x{} has no pixels", image.width(), image.height());
+        return Err(FileError::Decode(path.to_path_buf(), reason));
+    }
     image.apply_orientation(orientation);
     use ColorType::{L8, L16, La8, La16, Rgb8, Rgb16, Rgba8, Rgba16};
     match image.color() {

@@ -135,100 +135,59 @@ impl BinOp {
     }
 }
 
-/// Transcendental functions of floats; one or two operands, all of the result's type.
-/// The `Fast` forms may be less exact but are as deterministic: every engine gives the same bits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[allow(missing_docs)] // The names are the documentation.
-pub enum MathFn {
-    Exp,
-    Log,
-    Pow,
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Atan2,
-    Sinh,
-    Cosh,
-    Tanh,
-    Asinh,
-    Acosh,
-    Atanh,
-    Hypot,
-    Erf,
-    FastExp,
-    FastLog,
-    FastPow,
-    FastSin,
-    FastCos,
-    FastInverse,
-    FastInverseSqrt,
+/// The functions and their names, each once.
+macro_rules! math_functions {
+    ($($variant:ident $name:literal,)*) => {
+        /// Transcendental functions of floats; one or two operands, all of the result's type.
+        /// The `Fast` forms may be less exact but are as deterministic: every engine gives the same bits.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs)] // The names are the documentation.
+        pub enum MathFn {
+            $($variant,)*
+        }
+
+        impl MathFn {
+            /// Every function, in declaration order.
+            pub const ALL: [MathFn; [$($name),*].len()] = [$(MathFn::$variant),*];
+            /// The function's name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(MathFn::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+math_functions! {
+    Exp "exp",
+    Log "log",
+    Pow "pow",
+    Sin "sin",
+    Cos "cos",
+    Tan "tan",
+    Asin "asin",
+    Acos "acos",
+    Atan "atan",
+    Atan2 "atan2",
+    Sinh "sinh",
+    Cosh "cosh",
+    Tanh "tanh",
+    Asinh "asinh",
+    Acosh "acosh",
+    Atanh "atanh",
+    Hypot "hypot",
+    Erf "erf",
+    FastExp "fast_exp",
+    FastLog "fast_log",
+    FastPow "fast_pow",
+    FastSin "fast_sin",
+    FastCos "fast_cos",
+    FastInverse "fast_inverse",
+    FastInverseSqrt "fast_inverse_sqrt",
 }
 
 impl MathFn {
-    /// Every function, in declaration order.
-    pub const ALL: [MathFn; 25] = {
-        use MathFn::*;
-        [
-            Exp,
-            Log,
-            Pow,
-            Sin,
-            Cos,
-            Tan,
-            Asin,
-            Acos,
-            Atan,
-            Atan2,
-            Sinh,
-            Cosh,
-            Tanh,
-            Asinh,
-            Acosh,
-            Atanh,
-            Hypot,
-            Erf,
-            FastExp,
-            FastLog,
-            FastPow,
-            FastSin,
-            FastCos,
-            FastInverse,
-            FastInverseSqrt,
-        ]
-    };
-    /// The function's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            MathFn::Exp => "exp",
-            MathFn::Log => "log",
-            MathFn::Pow => "pow",
-            MathFn::Sin => "sin",
-            MathFn::Cos => "cos",
-            MathFn::Tan => "tan",
-            MathFn::Asin => "asin",
-            MathFn::Acos => "acos",
-            MathFn::Atan => "atan",
-            MathFn::Atan2 => "atan2",
-            MathFn::Sinh => "sinh",
-            MathFn::Cosh => "cosh",
-            MathFn::Tanh => "tanh",
-            MathFn::Asinh => "asinh",
-            MathFn::Acosh => "acosh",
-            MathFn::Atanh => "atanh",
-            MathFn::Hypot => "hypot",
-            MathFn::Erf => "erf",
-            MathFn::FastExp => "fast_exp",
-            MathFn::FastLog => "fast_log",
-            MathFn::FastPow => "fast_pow",
-            MathFn::FastSin => "fast_sin",
-            MathFn::FastCos => "fast_cos",
-            MathFn::FastInverse => "fast_inverse",
-            MathFn::FastInverseSqrt => "fast_inverse_sqrt",
-        }
-    }
     /// The number of operands: 1 or 2.
     pub fn arity(self) -> usize {
         if matches!(self, MathFn::Pow | MathFn::Atan2 | MathFn::Hypot | MathFn::FastPow) { 2 } else { 1 }

@@ -49,6 +49,8 @@ fn images_that_are_none() {
     check(&place, "run blur text.png b.png", &["text.png", "not an image"]);
     check(&place, "run blur empty.png b.png", &["empty.png", "not an image"]);
     check(&place, "run blur cut.png b.png", &["cut.png"]);
+    std::fs::write(place.path("zero.pgm"), "P5 0 0 255\n").unwrap();
+    check(&place, "run blur zero.pgm b.png", &["zero.pgm", "no pixels"]);
     check(&place, "run blur float.tiff b.png", &["float.tiff", "Rgb32F", "convert to 8 or 16 bit"]);
     check(&place, "run blur . b.png", &["directory"]);
 }
@@ -67,6 +69,7 @@ fn outputs_that_cannot_be() {
 #[test]
 fn sizes_that_cannot_be() {
     let place = Workplace::new();
+    check(&place, "run blur --size 2147483647x1", &["--size 2147483647x1: ", "outside i32"]);
     for size in ["0x8", "8x0", "-4x8", "0x0"] {
         check(&place, &format!("run blur --size {size}"), &["must be at least 1", size]);
         check(&place, &format!("compare blur --size {size}"), &["must be at least 1"]);

@@ -63,7 +63,11 @@ pub(crate) fn job(app: &'static App, common: &CommonArgs, input: Option<&Path>) 
         (None, Some(path)) => Source::Image(files::read(path)?),
         (None, None) => Source::Image(files::decode(SAMPLE, Path::new(SAMPLE_NAME))?),
     };
-    Ok(Job::new(app, source)?)
+    let size = match &source {
+        Source::Random { width, height, .. } => format!("--size {width}x{height}: "),
+        Source::Image(_) => String::new(),
+    };
+    Job::new(app, source).map_err(|e| Failure(format!("{size}{e}")))
 }
 
 /// A schedule compiled, and how long that took in ms.
