@@ -38,13 +38,13 @@ use super::check_arguments::Checks;
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
 use super::narrow::{Ranges, where_predicate_holds};
-use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, union};
+use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, shifted, union};
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
 use crate::bounds::{Interval, interval_of, interval_with_values};
 use crate::ir::visit::any_node;
 use crate::ir::{DimField, Edge, Expr, Scope, Stmt, Sym, build, visit};
-use crate::simplify::{Facts, Linear, simplify};
+use crate::simplify::{Facts, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -149,14 +149,6 @@ fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, 
         all = union(facts, all, computed(ctx, regions, facts, func, stage, scope));
     }
     all
-}
-
-/// Of which of the definition's own dimensions a coordinate is, and how far from it.
-fn shifted(template: &Template, coordinate: &Expr) -> Option<(usize, i64)> {
-    let sum = Linear::of(coordinate);
-    let [(atom, 1)] = &sum.terms[..] else { return None };
-    let dim = template.dims.iter().position(|&s| *atom == build::sym(s))?;
-    Some((dim, sum.constant))
 }
 
 struct Finder<'c> {

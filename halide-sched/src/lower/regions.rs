@@ -1,11 +1,11 @@
 //! Regions: the boxes that bounds inference finds, and how far stages compute beyond what they are asked for.
 
-use super::ctx::Ctx;
+use super::ctx::{Ctx, Template};
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
 use crate::ir::{Edge, Expr, Scope, Sym, build};
 use crate::plan::StagePlan;
-use crate::simplify::{Facts, FarValues, Reach, simplify};
+use crate::simplify::{Facts, FarValues, Linear, Reach, simplify};
 use halide_core::ids::{FuncId, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,6 +86,14 @@ impl Regions {
             slot.1 = value;
         }
     }
+}
+
+/// Of which of the definition's own dimensions a coordinate is, and how far from it.
+pub(crate) fn shifted(template: &Template, coordinate: &Expr) -> Option<(usize, i64)> {
+    let sum = Linear::of(coordinate);
+    let [(atom, 1)] = &sum.terms[..] else { return None };
+    let dim = template.dims.iter().position(|&s| *atom == build::sym(s))?;
+    Some((dim, sum.constant))
 }
 
 /// A region that must hold another.

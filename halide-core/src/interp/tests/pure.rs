@@ -64,8 +64,8 @@ fn data_wraps_and_coordinates_do_not() {
     let direct = b.call(inner, &[sum]);
     let outside = b.func("outside", &[x], &[direct]);
     b.check(outside, &Inputs::new(), (0, 1), &[i32::MAX as i64]);
-    let expected =
-        "`outside` computes a coordinate outside i32; keep index arithmetic small, or do it in data of a wider type";
+    let expected = "`outside` accesses `inner` at coordinate 2147483648 of dimension 0, which leaves the range of i32; \
+                    compute a smaller output or check the parameters";
     b.check_error(outside, &Inputs::new(), (0, 2), expected);
     // Below a cast it is data again.
     let wide = b.cast(I64, sum);
