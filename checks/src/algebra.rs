@@ -3,7 +3,7 @@
 use crate::case;
 use halide::ir::arbitrary::{self, Vocabulary};
 use halide::ir::build;
-use halide::ir::eval::{self, EvalError};
+use halide::ir::eval::{self, Check, EvalError};
 use halide::ir::{
     BufId, BufferInfo, BufferRole, Elem, Expr, ExprKind, LoopId, Memory, Program, Stage, Stmt, Sym, Type,
     verify::verify,
@@ -35,6 +35,8 @@ pub fn expression(seed: u64) -> Result<(), String> {
         let Ok(before) = evaluate(&e, &bindings) else { continue };
         match evaluate(&simple, &bindings) {
             Ok(after) if after.first_difference(&before).is_none() => {}
+            // Index arithmetic is exact in the simplifier's laws: near the ends of 64 bits a sum in another order may leave them.
+            Err(e) if e.check() == Some(Check::IndexOverflow) => {}
             Ok(after) => return Err(format!("{e}\nis {before:?}, but\n{simple}\nis {after:?} for {bindings:?}")),
             Err(error) => return Err(format!("{e}\nis {before:?}, but\n{simple}\nis {error} for {bindings:?}")),
         }
@@ -53,7 +55,11 @@ pub fn program(seed: u64) -> Result<(), String> {
         return Err(format!("{before}\nbecomes\n{after}\n{errors:?}"));
     }
     let Ok(expected) = run(&before) else { return Ok(()) };
-    let got = run(&after).map_err(|e| format!("{before}\nruns, but\n{after}\ndoes not: {e}"))?;
+    let got = match run(&after) {
+        Ok(got) => got,
+        Err(e) if e.check() == Some(Check::IndexOverflow) => return Ok(()),
+        Err(e) => return Err(format!("{before}\nruns, but\n{after}\ndoes not: {e}")),
+    };
     match got.iter().zip(&expected).find_map(|(a, b)| a.first_difference(b)) {
         None => Ok(()),
         Some(at) => Err(format!("{before}\nand\n{after}\ndiffer: {at:?}")),
