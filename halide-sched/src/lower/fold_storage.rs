@@ -44,15 +44,16 @@ pub(crate) fn fold_storage(
     let mut expansions = Expansions::new(facts);
     for func in ctx.plan.pipeline.order.clone() {
         let places = ctx.computed.get(&func).cloned().unwrap_or_default();
-        let found: Vec<Window> = places
+        let found: Vec<(Site<'_, '_>, Window)> = places
             .into_iter()
             .filter_map(|place| {
-                let store = storage_of(ctx, func, place)?;
-                Some(Site { ctx, regions, facts, func, store, place }.window(&mut expansions))
+                let site = Site { ctx, regions, facts, func, store: storage_of(ctx, func, place)?, place };
+                let window = site.window(&mut expansions);
+                Some((site, window))
             })
             .collect();
         let common = in_common(&found);
-        for window in &found {
+        for (_, window) in &found {
             explain(ctx, func, window, common, trace);
         }
         for storage in &ctx.plan.funcs[func].storage {
@@ -83,23 +84,23 @@ fn arg_name(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> String {
 enum Window {
     /// In each iteration of a loop, at most `size` coordinates of `dim`, which move one way.
     Moves { along: LoopId, dim: usize, size: i64 },
-    /// All that is stored, since it is computed where it is stored: at most so many coordinates per dimension.
-    Whole(Vec<Option<i64>>),
+    /// All that is stored, since it is computed where it is stored.
+    Whole,
     /// More than that, for this reason.
     All { along: LoopId, why: String },
 }
 
 /// The dimension that can be folded, and by how much, wherever the Func is stored: in one place, or in several where
 /// its consumer is specialised. A buffer has one layout, so all of them must suit it.
-fn in_common(windows: &[Window]) -> Option<(usize, i64)> {
-    let moving = windows.iter().find_map(|w| match w {
+fn in_common(windows: &[(Site<'_, '_>, Window)]) -> Option<(usize, i64)> {
+    let moving = windows.iter().find_map(|(_, w)| match w {
         Window::Moves { dim, .. } => Some(*dim),
         _ => None,
     })?;
-    let needed = windows.iter().map(|w| match w {
+    let needed = windows.iter().map(|(site, w)| match w {
         Window::Moves { dim, size, .. } if *dim == moving => Some(*size),
         // What is not longer than the fold does not notice it.
-        Window::Whole(extents) => extents[moving],
+        Window::Whole => site.extent(moving).filter(|_| !site.is_updated_along(moving)),
         Window::Moves { .. } | Window::All { .. } => None,
     });
     needed.collect::<Option<Vec<i64>>>().and_then(|sizes| Some((moving, sizes.into_iter().max()?)))
@@ -132,7 +133,7 @@ impl Site<'_, '_> {
         let runs_once = |l: &LoopId| build::as_int(&simplify(&bounds_of(ctx, *l).1, self.facts)) == Some(1);
         let dims = 0..ctx.plan.pipeline.funcs[func].dims();
         let Some(v) = loops.iter().copied().find(|l| !runs_once(l)) else {
-            return Window::Whole(dims.map(|dim| self.extent(dim).filter(|_| !self.is_updated_along(dim))).collect());
+            return Window::Whole;
         };
         if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
             return Window::All { along: v, why: "the loop around it is not serial".into() };
