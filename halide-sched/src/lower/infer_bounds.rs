@@ -464,7 +464,8 @@ impl Finder<'_> {
     /// Where definitions call Funcs that are inlined, as far as that is beyond their own coordinates and not data.
     fn inlined(&mut self) {
         let ctx = self.ctx;
-        for (&(consumer, stage), template) in &ctx.templates {
+        let used = |((consumer, _), _): &(&(FuncId, usize), &Template)| ctx.used.contains(consumer);
+        for (&(consumer, stage), template) in ctx.templates.iter().filter(used) {
             let mut ranges: Option<BTreeMap<Sym, Interval>> = None;
             for (callee, args) in &template.calls {
                 for (dim, arg) in args.iter().enumerate() {
