@@ -166,7 +166,7 @@ fn take(cx: &mut Split<'_>, s: Stmt, left: Left) -> (Stmt, Left) {
     let id = cx.program.loops.push(format!("part{}", cx.made));
     let needs = Needs::of(&s, id, cx.program);
     let captured = needs.size();
-    if needs.buffers().any(|buf| cx.program.buffers[buf].memory == Memory::Register) || captured * 8 > left.size {
+    if needs.buffers().any(|buf| cx.program.buffers[buf].memory == Memory::Register) || captured * 2 > left.size {
         return (s, left);
     }
     cx.made += 1;
