@@ -5,7 +5,7 @@ use halide::ir::arbitrary::{self, Vocabulary};
 use halide::ir::build;
 use halide::ir::eval::{self, Check, EvalError};
 use halide::ir::{
-    BufId, BufferInfo, BufferRole, Elem, Expr, ExprKind, LoopId, Memory, Program, Stage, Stmt, Sym, Type,
+    BufId, BufferInfo, BufferRole, Elem, Expr, ExprKind, LoopId, Memory, Program, Side, Stage, Stmt, Sym, Type,
     verify::verify,
 };
 use halide::prelude::*;
@@ -130,6 +130,7 @@ fn evaluate(e: &Expr, bindings: &[(Sym, Expr)]) -> Result<AnyBuffer, EvalError> 
         fold: vec![None],
         unit_stride: Some(0),
         memory: Memory::Auto,
+        side: Side::Host,
     };
     let program = Program {
         stage: Stage::Shaped,
@@ -141,6 +142,7 @@ fn evaluate(e: &Expr, bindings: &[(Sym, Expr)]) -> Result<AnyBuffer, EvalError> 
         loops: (0..3).map(|i| format!("loop {i}")).collect(),
         faults: IdVec::new(),
         tasks: IdVec::new(),
+        kernels: IdVec::new(),
         counters: Vec::new(),
         next_temp: 200,
     };

@@ -1,10 +1,11 @@
 //! From `Pipeline` + `Schedule` + `Target` to loops: schedules as values, bounds inference, lowering.
 //!
 //! Pure: no I/O, clock, environment, threads or globals. Modules, low to high:
-//! `schedule` (leaf), `ir`, `simplify`, `bounds`, `plan`, `lower`, `auto`, `report`.
+//! `schedule` (leaf), `ir`, `device`, `simplify`, `bounds`, `plan`, `lower`, `auto`, `report`.
 
 pub mod auto;
 pub mod bounds;
+pub mod device;
 pub mod ir;
 pub mod lower;
 pub mod plan;

@@ -10,6 +10,7 @@ mod expr;
 mod fault;
 pub mod hash;
 pub mod intrinsic;
+mod kernel;
 pub mod parse;
 pub mod print;
 mod same;
@@ -23,8 +24,9 @@ pub mod visit;
 mod words;
 
 pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
+pub use kernel::{Kernel, KernelBuffer, Residency, Shared, Side, Writes};
 pub use stmt::{For, ForKind, Stmt, Task};
-pub use sym::{BufId, DimField, Edge, FaultId, LoopId, Scope, Sym, TaskId};
+pub use sym::{BufId, DimField, Edge, FaultId, KernelId, LoopId, Scope, Sym, TaskId};
 
 use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};
 use halide_core::types::ScalarType;
@@ -65,6 +67,8 @@ pub struct Program {
     pub faults: IdVec<FaultId, Fault>,
     /// Outlined parallel loops (Final stage).
     pub tasks: IdVec<TaskId, Task>,
+    /// Code for a graphics processor (Final stage).
+    pub kernels: IdVec<KernelId, Kernel>,
     /// Names of counters, in the order of their numbers.
     pub counters: Vec<String>,
     /// The next free number for `Sym::Temp`.
@@ -92,6 +96,8 @@ pub struct BufferInfo {
     pub unit_stride: Option<usize>,
     /// Where the user wants an allocation to live.
     pub memory: Memory,
+    /// Which side uses it; known from `offload` on.
+    pub side: Side,
 }
 
 /// Whose a buffer is.

@@ -17,6 +17,7 @@ pub(crate) fn blur_tables(stage: Stage, loops: &[&str]) -> Program {
         fold: vec![None, None],
         unit_stride: (role != BufferRole::Internal).then_some(0),
         memory: Memory::Auto,
+        side: Side::Host,
     };
     Program {
         stage,
@@ -36,6 +37,7 @@ pub(crate) fn blur_tables(stage: Stage, loops: &[&str]) -> Program {
             .into_iter()
             .collect(),
         tasks: IdVec::new(),
+        kernels: IdVec::new(),
         counters: vec!["points of blur_x".to_string()],
         next_temp: 0,
     }
@@ -191,6 +193,7 @@ pub(crate) fn small(stage: Stage, body: Stmt) -> Program {
             fold: vec![None],
             unit_stride: None,
             memory: Memory::Auto,
+            side: Side::Host,
         })
         .collect();
     p.image_buffers = IdVec::new();

@@ -1,7 +1,8 @@
 //! Statements of loop IR: loops, stores, allocations, checks.
 
 use super::expr::Expr;
-use super::sym::{BufId, FaultId, LoopId, Sym, TaskId};
+use super::kernel::Residency;
+use super::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
 use halide_core::ids::FuncId;
 
 /// How the iterations of a loop run.
@@ -138,6 +139,23 @@ pub enum Stmt {
         /// Number of values.
         extent: Expr,
     },
+    /// Runs a kernel for every block of a grid (Final stage). The host goes on at once; what it then needs of the
+    /// kernel's results a `Reside` waits for.
+    Dispatch {
+        /// Which code.
+        kernel: KernelId,
+        /// Scalar Index: number of blocks for each block loop of the kernel, innermost first; <= 0 is none.
+        grid: Vec<Expr>,
+    },
+    /// Keeps the two copies of a buffer that both sides use in step (Final stage).
+    Reside {
+        /// Which buffer: not one of `Side::Host`.
+        buf: BufId,
+        /// What holds from here on.
+        what: Residency,
+    },
+    /// All threads of a block meet here and see what the others wrote (in kernels, outside of loops over threads).
+    Barrier,
 }
 
 /// A loop.

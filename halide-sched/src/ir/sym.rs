@@ -13,6 +13,8 @@ declare_ids! {
     FaultId, "fault";
     /// One outlined parallel body, [`super::Program::tasks`].
     TaskId, "task";
+    /// One piece of code for a graphics processor, [`super::Program::kernels`].
+    KernelId, "kernel";
 }
 
 /// The body of a loop, or the whole program: where a bound is valid.

@@ -196,7 +196,8 @@ pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
             f(value);
             mask.iter().for_each(f);
         }
-        Stmt::Free { .. } => {}
+        Stmt::Free { .. } | Stmt::Reside { .. } | Stmt::Barrier => {}
+        Stmt::Dispatch { grid, .. } => grid.iter().for_each(f),
         Stmt::Count { amount, .. } => f(amount),
         Stmt::Launch { min, extent, .. } => {
             f(min);
@@ -223,7 +224,10 @@ pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
         | Stmt::Free { .. }
         | Stmt::Store { .. }
         | Stmt::Count { .. }
-        | Stmt::Launch { .. } => {}
+        | Stmt::Launch { .. }
+        | Stmt::Dispatch { .. }
+        | Stmt::Reside { .. }
+        | Stmt::Barrier => {}
     }
 }
 
@@ -271,7 +275,8 @@ pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(S
         Stmt::Store { buf, index, value, mask } => {
             Stmt::Store { buf, index: fe(&index), value: fe(&value), mask: mask.as_ref().map(fe) }
         }
-        Stmt::Free { buf } => Stmt::Free { buf },
+        Stmt::Free { .. } | Stmt::Reside { .. } | Stmt::Barrier => s,
+        Stmt::Dispatch { kernel, grid } => Stmt::Dispatch { kernel, grid: grid.iter().map(fe).collect() },
         Stmt::Count { counter, amount } => Stmt::Count { counter, amount: fe(&amount) },
         Stmt::Launch { task, min, extent } => Stmt::Launch { task, min: fe(&min), extent: fe(&extent) },
     }

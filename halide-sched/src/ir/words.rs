@@ -1,6 +1,7 @@
 //! The words of the text form of loop IR: one table per kind of operator, of the printer and the parser.
 
 use super::expr::Intrinsic;
+use super::kernel::{Residency, Side, Writes};
 use super::stmt::ForKind;
 use super::sym::{DimField, Edge};
 use super::{Memory, Stage};
@@ -126,6 +127,17 @@ pub(super) const STAGES: [(&str, Stage); 5] = [
 /// Where allocations live.
 pub(super) const MEMORIES: [(&str, Memory); 4] =
     [("auto", Memory::Auto), ("heap", Memory::Heap), ("stack", Memory::Stack), ("register", Memory::Register)];
+
+/// What makes the copies of a buffer agree.
+pub(super) const RESIDENCIES: [(&str, Residency); 3] =
+    [("on_host", Residency::OnHost), ("changed_on_host", Residency::ChangedOnHost), ("on_device", Residency::OnDevice)];
+
+/// Which side uses a buffer.
+pub(super) const SIDES: [(&str, Side); 3] = [("host", Side::Host), ("both", Side::Both), ("device", Side::Device)];
+
+/// How a kernel stores to a buffer.
+pub(super) const WRITES: [(&str, Writes); 3] =
+    [("none", Writes::None), ("words", Writes::Words), ("pieces", Writes::Pieces)];
 
 /// The word of `item` in `table`.
 pub(super) fn word<T: PartialEq>(table: &[(&'static str, T)], item: &T) -> Option<&'static str> {

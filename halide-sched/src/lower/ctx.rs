@@ -4,7 +4,9 @@
 use super::LowerOptions;
 use super::translate::{Env, Translator};
 use crate::ir::hash::Set;
-use crate::ir::{BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Stage, Sym, build};
+use crate::ir::{
+    BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Side, Stage, Sym, build,
+};
 use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
 use crate::simplify::walk::nodes;
@@ -220,6 +222,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
             fold: vec![None; image.dims],
             unit_stride: (image.dims > 0 && !options.generic_strides).then_some(0),
             memory: Memory::Auto,
+            side: Side::Host,
         }));
     }
     let mut func_buffers: IdVec<FuncId, Vec<BufId>> = pipeline.funcs.iter().map(|_| Vec::new()).collect();
@@ -248,6 +251,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
                 fold: vec![None; def.dims()],
                 unit_stride: order.first().copied().filter(|_| is_output && !options.generic_strides),
                 memory: func_plan.memory,
+                side: Side::Host,
             }));
         }
     }
@@ -261,6 +265,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
         loops: IdVec::new(),
         faults: IdVec::new(),
         tasks: IdVec::new(),
+        kernels: IdVec::new(),
         counters: Vec::new(),
         next_temp: 0,
     }

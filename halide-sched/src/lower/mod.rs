@@ -138,6 +138,7 @@ fn empty() -> Program {
         loops: IdVec::new(),
         faults: IdVec::new(),
         tasks: IdVec::new(),
+        kernels: IdVec::new(),
         counters: Vec::new(),
         next_temp: 0,
     }

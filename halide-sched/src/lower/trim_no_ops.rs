@@ -120,12 +120,14 @@ impl Guards {
                 let any = lanes::reduce_if_vector(BinOp::BitOr, &self.expanded(mask));
                 self.add(both(guard, any))
             }
-            Stmt::Free { .. } => Some(()),
+            Stmt::Free { .. } | Stmt::Reside { .. } => Some(()),
             Stmt::Assert { .. }
             | Stmt::Provide { .. }
             | Stmt::Store { mask: None, .. }
             | Stmt::Count { .. }
-            | Stmt::Launch { .. } => self.add(guard?.clone()),
+            | Stmt::Launch { .. }
+            | Stmt::Dispatch { .. }
+            | Stmt::Barrier => self.add(guard?.clone()),
         }
     }
 

@@ -32,6 +32,8 @@ impl Func<'_> {
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Count { counter, amount } => self.count(*counter, amount),
             Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),
+            Stmt::Dispatch { kernel, .. } => self.wrong(format!("{kernel:?} is not code for this machine")),
+            Stmt::Reside { .. } | Stmt::Barrier => self.wrong("copies of a buffer on a device".to_string()),
             Stmt::Realize { func, .. } | Stmt::Provide { func, .. } => {
                 self.wrong(format!("storage of {func:?} is not linear"));
             }

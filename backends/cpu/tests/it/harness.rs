@@ -6,7 +6,7 @@ use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, compile};
 use halide_sched::ir::{
-    BufId, BufferInfo, BufferRole, Expr, LoopId, Memory, Program, Stage, Stmt, Sym, Task, TaskId, build,
+    BufId, BufferInfo, BufferRole, Expr, LoopId, Memory, Program, Side, Stage, Stmt, Sym, Task, TaskId, build,
 };
 
 /// A program without statements whose external buffers are one-dimensional.
@@ -21,6 +21,7 @@ pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType]) -> Program 
         loops: IdVec::new(),
         faults: IdVec::new(),
         tasks: IdVec::new(),
+        kernels: IdVec::new(),
         counters: Vec::new(),
         next_temp: 0,
     };
@@ -45,6 +46,7 @@ pub(crate) fn add_buffer(p: &mut Program, name: &str, elem: ScalarType, role: Bu
         fold: vec![None],
         unit_stride: Some(0),
         memory: Memory::Auto,
+        side: Side::Host,
     })
 }
 

@@ -62,6 +62,7 @@ fn tables(random: &mut Random, stage: Stage) -> Program {
                 .collect(),
             unit_stride: (dims > 0 && random.one_in(2)).then_some(0),
             memory: *random.pick(&[Memory::Auto, Memory::Heap, Memory::Stack, Memory::Register]),
+            side: Side::Host,
         });
     }
     let text = names[random.below(names.len())].to_string();
@@ -85,6 +86,7 @@ fn tables(random: &mut Random, stage: Stage) -> Program {
         loops: IdVec::new(),
         faults: faults.into_iter().collect(),
         tasks: IdVec::new(),
+        kernels: IdVec::new(),
         counters: vec![name(random, 0), name(random, 1)],
         next_temp: 0,
     }

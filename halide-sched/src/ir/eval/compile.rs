@@ -208,6 +208,8 @@ impl Compiler<'_> {
                 self.parallel = true;
                 Body::Launch { task: *task, code, min, extent, captures: self.launch_captures(*task)? }
             }
+            Stmt::Dispatch { kernel, .. } => return malformed(format!("{kernel:?} is not for this evaluator")),
+            Stmt::Reside { .. } | Stmt::Barrier => Body::Block(Vec::new()),
         })
     }
 

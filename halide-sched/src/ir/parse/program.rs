@@ -3,8 +3,8 @@
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::ir::sym::{BufId, LoopId, TaskId};
-use crate::ir::words::{MEMORIES, STAGES, item};
-use crate::ir::{BufferInfo, BufferRole, Fault, Memory, Program, Stage, Stmt, Task};
+use crate::ir::words::{MEMORIES, SIDES, STAGES, item};
+use crate::ir::{BufferInfo, BufferRole, Fault, Memory, Program, Side, Stage, Stmt, Task};
 use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
 
 impl Parser {
@@ -126,6 +126,7 @@ impl Parser {
             fold: vec![None; dims],
             unit_stride: None,
             memory: Memory::Auto,
+            side: Side::Host,
         };
         if self.eat_word("order") {
             info.order = self.listed("[", "]", |p| p.whole())?;
@@ -141,6 +142,9 @@ impl Parser {
         }
         if self.eat_word("memory") {
             info.memory = self.in_table(&MEMORIES, "a kind of memory")?;
+        }
+        if self.eat_word("side") {
+            info.side = self.in_table(&SIDES, "a side")?;
         }
         p.buffers.push(info);
         self.learn(&p.buffers);
@@ -212,6 +216,7 @@ fn empty(stage: Stage) -> Program {
         loops: IdVec::new(),
         faults: IdVec::new(),
         tasks: IdVec::new(),
+        kernels: IdVec::new(),
         counters: Vec::new(),
         next_temp: 0,
     }

@@ -4,9 +4,9 @@ use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::ir::expr::Expr;
 use crate::ir::stmt::{For, ForKind, Stmt};
-use crate::ir::sym::{BufId, FaultId, LoopId, Sym, TaskId};
+use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
 use crate::ir::visit::deep;
-use crate::ir::words::{LOOPS, item};
+use crate::ir::words::{LOOPS, RESIDENCIES, item};
 use halide_core::ids::FuncId;
 
 impl Parser {
@@ -67,12 +67,24 @@ impl Parser {
             self.take();
             return self.for_loop(kind);
         }
-        let known = ["scope", "if", "assert", "produce", "realize", "provide", "alloc", "free", "count", "launch"];
+        if let Some(what) = item(&RESIDENCIES, &word) {
+            self.take();
+            return Ok(Stmt::Reside { buf: BufId(self.id("b")?), what });
+        }
+        let known = [
+            "dispatch", "barrier", "scope", "if", "assert", "produce", "realize", "provide", "alloc", "free", "count",
+            "launch",
+        ];
         if !known.contains(&word.as_str()) {
             return self.store();
         }
         self.take();
         match word.as_str() {
+            "dispatch" => {
+                let kernel = KernelId(self.id("kernel")?);
+                Ok(Stmt::Dispatch { kernel, grid: self.listed("(", ")", Parser::expr)? })
+            }
+            "barrier" => Ok(Stmt::Barrier),
             "scope" => self.body(),
             "if" => self.if_else(),
             "assert" => self.assert(),

@@ -2,8 +2,8 @@
 
 use super::{Printer, named};
 use crate::ir::typing::type_name;
-use crate::ir::words::{MEMORIES, STAGES, word};
-use crate::ir::{BufId, BufferInfo, BufferRole, Fault, Memory, Program, Task};
+use crate::ir::words::{MEMORIES, SIDES, STAGES, word};
+use crate::ir::{BufId, BufferInfo, BufferRole, Fault, Memory, Program, Side, Task};
 
 impl Printer<'_> {
     pub(super) fn program(&mut self, p: &Program) {
@@ -66,6 +66,9 @@ impl Printer<'_> {
         }
         if info.memory != Memory::Auto {
             self.push(&format!(" memory {}", word(&MEMORIES, &info.memory).unwrap_or("?")));
+        }
+        if info.side != Side::Host {
+            self.push(&format!(" side {}", word(&SIDES, &info.side).unwrap_or("?")));
         }
     }
 

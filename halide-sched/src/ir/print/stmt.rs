@@ -4,7 +4,7 @@ use super::Printer;
 use crate::ir::expr::Expr;
 use crate::ir::stmt::{For, Stmt};
 use crate::ir::visit::deep;
-use crate::ir::words::{LOOPS, word};
+use crate::ir::words::{LOOPS, RESIDENCIES, word};
 use crate::ir::{BufId, Sym};
 use halide_core::ids::FuncId;
 
@@ -74,6 +74,15 @@ impl Printer<'_> {
                 p.push(" extent ");
                 p.expr(extent);
             }),
+            Stmt::Dispatch { kernel, grid } => self.line(|p| {
+                p.push(&format!("dispatch {kernel:?}"));
+                p.args(grid);
+            }),
+            Stmt::Reside { buf, what } => self.line(|p| {
+                let text = format!("{} {}", word(&RESIDENCIES, what).unwrap_or("?"), p.buf(*buf));
+                p.push(&text);
+            }),
+            Stmt::Barrier => self.line(|p| p.push("barrier")),
         }
     }
 

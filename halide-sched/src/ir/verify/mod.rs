@@ -198,6 +198,13 @@ impl<'a> Verifier<'a> {
                 self.scalar(amount, Type::INDEX, "the amount of a count");
             }
             Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),
+            Stmt::Dispatch { grid, .. } => {
+                for n in grid {
+                    self.scalar(n, Type::INDEX, "an extent of a grid");
+                }
+            }
+            Stmt::Reside { buf, .. } => self.used(*buf),
+            Stmt::Barrier => {}
         }
     }
 

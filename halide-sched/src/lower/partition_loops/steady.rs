@@ -160,6 +160,9 @@ impl Search<'_> {
             | Stmt::Free { .. }
             | Stmt::Count { .. }
             | Stmt::Launch { .. }
+            | Stmt::Dispatch { .. }
+            | Stmt::Reside { .. }
+            | Stmt::Barrier
             | Stmt::Realize { .. }
             | Stmt::Provide { .. } => visit::map_stmt(s.clone(), |e| self.expression(e), |inner| inner),
         }

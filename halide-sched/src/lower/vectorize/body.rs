@@ -178,7 +178,13 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             };
             Stmt::Count { counter: *counter, amount }
         }
-        Stmt::Realize { .. } | Stmt::Provide { .. } | Stmt::Free { .. } | Stmt::Launch { .. } => {
+        Stmt::Realize { .. }
+        | Stmt::Provide { .. }
+        | Stmt::Free { .. }
+        | Stmt::Launch { .. }
+        | Stmt::Dispatch { .. }
+        | Stmt::Reside { .. }
+        | Stmt::Barrier => {
             cx.fail("it holds a statement of another stage");
             s.clone()
         }

@@ -1,0 +1,1 @@
+//! From a kernel of the loop IR to a naga module.

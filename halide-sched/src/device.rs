@@ -1,0 +1,97 @@
+//! What host code asks of an accelerator: one of the two places where a lower layer calls a higher one.
+//!
+//! A [`Device`] serves one run of one program. Each buffer that kernels use has a copy on the device, made when it is first
+//! needed there, and the device knows which copy is the newest; host code says what it does by `Stmt::Reside`. Inputs and
+//! outputs are introduced by whoever starts the run; allocations by [`Device::begin`].
+
+use crate::ir::{BufId, KernelId, Residency};
+use std::fmt;
+
+/// An accelerator during one run.
+pub trait Device: Send {
+    /// An allocation of `bytes` begins (again, in a loop): neither copy holds anything.
+    fn begin(&mut self, buf: BufId, bytes: u64) -> Result<(), DeviceFault>;
+    /// An allocation ends. Kernels that were dispatched may still use it.
+    fn end(&mut self, buf: BufId);
+    /// Runs `kernel` over `grid` blocks (one extent per block loop, innermost first; an extent <= 0 is no block), after
+    /// everything dispatched before. `scalars` are the bits of its captures and then of its parameters, 64 bits each
+    /// (an Index is an i64; other values are zero-extended). `memory` is the host's copy of each of its buffers, in order;
+    /// empty for those that are on the device only. Returns at once.
+    fn dispatch(
+        &mut self,
+        kernel: KernelId,
+        grid: &[i64],
+        scalars: &[u64],
+        memory: &[&[u8]],
+    ) -> Result<(), DeviceFault>;
+    /// Makes `what` so for a buffer whose copy on the host is `memory`. `OnHost` waits for the kernels that write it.
+    fn reside(&mut self, buf: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault>;
+}
+
+/// Why a device ended a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceFault {
+    /// The device is gone: it was reset or removed, or its driver gave up. What was on it is lost.
+    Lost {
+        /// What the driver said.
+        reason: String,
+    },
+    /// The device has no memory left for a buffer.
+    OutOfMemory {
+        /// Which buffer.
+        buf: BufId,
+        /// How many bytes it needs.
+        bytes: u64,
+    },
+    /// A buffer is larger than what kernels can be given.
+    BufferTooLarge {
+        /// Which buffer.
+        buf: BufId,
+        /// How many bytes it needs.
+        bytes: u64,
+        /// The most that a buffer may have.
+        most: u64,
+    },
+    /// A kernel would need more blocks than the device can number.
+    TooManyBlocks {
+        /// Which kernel.
+        kernel: KernelId,
+        /// The number of blocks in all.
+        blocks: u64,
+        /// The most there may be.
+        most: u64,
+    },
+    /// For arguments of this size, coordinates in a kernel would leave the 32 bits that it computes them in.
+    IndexTooLarge {
+        /// Which kernel.
+        kernel: KernelId,
+    },
+    /// The driver refused what we asked: a mistake of ours or of the driver.
+    Refused {
+        /// What the driver said.
+        reason: String,
+    },
+}
+
+impl fmt::Display for DeviceFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceFault::Lost { reason } => write!(f, "the device was lost: {reason}"),
+            DeviceFault::OutOfMemory { buf, bytes } => {
+                write!(f, "the device has no memory left for {buf:?}, which needs {bytes} bytes")
+            }
+            DeviceFault::BufferTooLarge { buf, bytes, most } => {
+                write!(f, "{buf:?} needs {bytes} bytes, and the device's kernels can use {most} of one buffer")
+            }
+            DeviceFault::TooManyBlocks { kernel, blocks, most } => {
+                write!(f, "{kernel:?} needs {blocks} blocks, and the device can run {most}")
+            }
+            DeviceFault::IndexTooLarge { kernel } => {
+                write!(f, "{kernel:?} computes coordinates in 32 bits, which are too few for buffers of this size")
+            }
+            DeviceFault::Refused { reason } => write!(f, "the device refused: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for DeviceFault {}

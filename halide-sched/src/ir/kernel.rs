@@ -1,0 +1,93 @@
+//! Code for a graphics processor, as `lower/offload` makes it of loops over blocks.
+
+use super::expr::Type;
+use super::stmt::Stmt;
+use super::sym::{BufId, LoopId, Sym};
+use halide_core::ids::ParamId;
+
+/// What every thread of every block of a grid runs.
+///
+/// The body is *block code*: each of its statements is reached by all threads of the block together. Loops of kind
+/// `GpuThreads` are its *phases*: up to three nested directly in each other, the innermost first dimension of the block
+/// first; the thread at position `t` of a dimension runs iteration `min + t` if `t < extent`, and otherwise waits behind the
+/// loop. Stores and other loops over memory that threads share stand in phases only; between phases that touch the same
+/// memory stands a `Barrier`. An `Alloc` in block code is shared by the threads of a block (a row of `shared`), one
+/// inside a phase belongs to one thread and has a constant size.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Kernel {
+    /// For messages and printing: `blur_y`, `blur_y.update0`.
+    pub name: String,
+    /// The loops over blocks, innermost first, at most 3: `Sym::Loop` of each counts blocks from 0.
+    pub blocks: Vec<LoopId>,
+    /// Threads of a block per dimension, innermost first; at least 1 each.
+    pub threads: [u32; 3],
+    /// Scalar symbols that the host gives: everything bound outside of the kernel that it uses, properties of inputs and
+    /// outputs among them.
+    pub captures: Vec<(Sym, Type)>,
+    /// Parameters that it uses.
+    pub params: Vec<ParamId>,
+    /// Buffers from outside that it uses.
+    pub buffers: Vec<KernelBuffer>,
+    /// Where the allocations of its block code are in the memory that the threads of a block share.
+    pub shared: Vec<Shared>,
+    /// The size of that memory in words of 32 bits.
+    pub shared_words: u32,
+    /// What each block does.
+    pub body: Stmt,
+}
+
+/// How a kernel uses a buffer from outside.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct KernelBuffer {
+    /// Which one.
+    pub buf: BufId,
+    /// Whether the kernel loads from it.
+    pub reads: bool,
+    /// How it stores to it.
+    pub writes: Writes,
+}
+
+/// How a kernel stores to a buffer of elements that may be smaller than a word of 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Writes {
+    /// Not at all.
+    None,
+    /// Whole words only, at addresses that are multiples of a word if the buffer's first element is at one.
+    Words,
+    /// Parts of words too, while other threads may write other parts of the same words.
+    Pieces,
+}
+
+/// A place in the memory that the threads of a block share. Elements of 8 and 16 bits take a word each there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Shared {
+    /// Which allocation.
+    pub buf: BufId,
+    /// Its first word. Allocations that are never alive at the same time may overlap.
+    pub first_word: u32,
+    /// How many words it takes.
+    pub words: u32,
+}
+
+/// Which side uses a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Side {
+    /// Host code only.
+    #[default]
+    Host,
+    /// Host code and kernels: there are two copies.
+    Both,
+    /// Kernels only: the host has no memory for it.
+    Device,
+}
+
+/// What a `Reside` makes so.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Residency {
+    /// The host's copy is the newest: waits for kernels that write the buffer, and copies if they did.
+    OnHost,
+    /// The host has changed its copy, which was the newest, so the device's is out of date.
+    ChangedOnHost,
+    /// The device's copy is the newest: copies if the host changed its own. Dispatching a kernel does so anyway.
+    OnDevice,
+}
