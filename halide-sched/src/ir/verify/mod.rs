@@ -203,7 +203,7 @@ impl<'a> Verifier<'a> {
                     self.scalar(n, Type::INDEX, "an extent of a grid");
                 }
             }
-            Stmt::Reside { buf, .. } => self.used(*buf),
+            Stmt::Reside { buf, .. } => _ = self.used(*buf),
             Stmt::Barrier => {}
         }
     }
