@@ -152,7 +152,10 @@ impl Nest<'_> {
             | Stmt::Free { .. }
             | Stmt::Store { .. }
             | Stmt::Count { .. }
-            | Stmt::Launch { .. } => {}
+            | Stmt::Launch { .. }
+            | Stmt::Dispatch { .. }
+            | Stmt::Reside { .. }
+            | Stmt::Barrier => {}
         }
     }
 
