@@ -16,7 +16,7 @@ pub trait Device: Send {
     /// Runs `kernel` over `grid` blocks (one extent per block loop, innermost first; an extent <= 0 is no block), after
     /// everything dispatched before. `scalars` are the bits of its captures and then of its parameters, 64 bits each
     /// (an Index is an i64; other values are zero-extended). `memory` is the host's copy of each of its buffers, in order;
-    /// empty for those that are on the device only. Returns at once.
+    /// empty for inputs, which whoever started the run has given, and for what is on the device only. Returns at once.
     fn dispatch(
         &mut self,
         kernel: KernelId,
@@ -24,7 +24,8 @@ pub trait Device: Send {
         scalars: &[u64],
         memory: &[&[u8]],
     ) -> Result<(), DeviceFault>;
-    /// Makes `what` so for a buffer whose copy on the host is `memory`. `OnHost` waits for the kernels that write it.
+    /// Makes `what` so for a buffer whose copy on the host is `memory` (empty as for `dispatch`). `OnHost` waits for the
+    /// kernels that write it.
     fn reside(&mut self, buf: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault>;
 }
 

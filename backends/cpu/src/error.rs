@@ -1,5 +1,6 @@
 //! What can go wrong: when code is made, and when it runs.
 
+use halide_sched::device::DeviceFault;
 use halide_sched::ir::{BufId, FaultId};
 use std::fmt;
 
@@ -46,6 +47,8 @@ pub enum CpuFault {
         /// Its size; `u64::MAX` when that does not fit.
         bytes: u64,
     },
+    /// The device that runs kernels failed.
+    Device(DeviceFault),
     /// The arguments do not fit the program: wrong number, type or dimensions.
     Arguments(String),
     /// Code of the runtime panicked: a bug.
@@ -58,6 +61,7 @@ impl fmt::Display for CpuFault {
             CpuFault::Check { fault, args } => write!(f, "check {fault:?} failed with {args:?}"),
             CpuFault::OutOfMemory { buf, bytes: u64::MAX } => write!(f, "the size of {buf:?} overflows"),
             CpuFault::OutOfMemory { buf, bytes } => write!(f, "no memory for {bytes} bytes of {buf:?}"),
+            CpuFault::Device(fault) => write!(f, "{fault}"),
             CpuFault::Arguments(why) => write!(f, "{why}"),
             CpuFault::Panic(why) => write!(f, "the runtime panicked (a bug in halide): {why}"),
         }

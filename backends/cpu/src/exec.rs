@@ -2,15 +2,17 @@
 
 use crate::CpuFault;
 use crate::codegen::{ArgLayout, Code, CompileStats, CpuOptions, Texts};
+use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Pool, Run, Worker, within};
 use halide_core::buffer::RawBuffer;
 use halide_core::ids::IdVec;
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::{BufId, BufferInfo, Program};
+use halide_sched::device::Device;
+use halide_sched::ir::{BufId, BufferInfo, BufferRole, KernelId, Program};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Compiled code. Clones share it; it may run on many threads at once, and is freed with the last clone.
 #[derive(Clone)]
@@ -23,6 +25,7 @@ struct Inner {
     buffers: IdVec<BufId, BufferInfo>,
     counters: usize,
     parallel: bool,
+    kernels: IdVec<KernelId, KernelCall>,
     pool: Pool,
     texts: Texts,
     stats: CompileStats,
@@ -42,6 +45,8 @@ pub struct RunArgs<'a> {
     pub pool: Option<&'a rayon::ThreadPool>,
     /// How many bytes of memory may be allocated at once.
     pub memory_cap: Option<usize>,
+    /// What runs the kernels of the program, with its inputs and outputs bound; needed only if there are any.
+    pub device: Option<&'a Mutex<dyn Device>>,
 }
 
 /// What a run did.
@@ -71,6 +76,7 @@ impl Executable {
             buffers: program.buffers.clone(),
             counters: program.counters.len(),
             parallel: !program.tasks.is_empty(),
+            kernels: KernelCall::all(program),
             pool: Pool::new(options.retain_bytes),
             texts,
             stats,
@@ -84,7 +90,13 @@ impl Executable {
         let available = args.pool.map_or_else(rayon::current_num_threads, |p| p.current_num_threads());
         let threads = args.threads.unwrap_or(available).clamp(1, available.max(1));
         let cap = args.memory_cap.unwrap_or(usize::MAX);
-        let run = Run::new(words, inner.counters, &inner.pool, threads, cap);
+        let outputs = || {
+            args.buffers.iter().zip(&inner.layout.order).filter_map(|(raw, &buf)| {
+                matches!(inner.buffers[buf].role, BufferRole::Output(_)).then_some((buf, raw))
+            })
+        };
+        let device = args.device.map(|device| OnDevice::new(device, &inner.kernels, outputs()));
+        let run = Run::new(words, inner.counters, &inner.pool, threads, cap).on_device(device);
         let enter = || inner.code.enter(&mut Worker::new(&run));
         let code = if inner.parallel && threads > 1 { within(args.pool, enter) } else { enter() };
         if let Some(fault) = run.take_fault() {

@@ -5,9 +5,10 @@
 //! - The **entry** is `fn(worker) -> i64`; a **task** is `fn(worker, closure, iteration) -> i64`. Both return 0, or 1 after
 //!   a fault that the run has recorded.
 //! - A **closure** is an array of 64-bit words: the task's captured symbols, then the addresses of its captured buffers.
+//! - The words of a **dispatch** are the extents of the grid, then the kernel's captures, then its parameters.
 //! - [`RuntimeFn`] are the functions that compiled code calls.
 
-use crate::runtime::{Worker, entry};
+use crate::runtime::{Worker, device, entry};
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use halide_core::ids::{Id, ParamId};
@@ -88,10 +89,14 @@ pub(super) enum RuntimeFn {
     MathF64,
     HalfFromF64,
     HalfFromInt,
+    Dispatch,
+    Reside,
+    DeviceBegin,
+    DeviceEnd,
 }
 
 impl RuntimeFn {
-    pub(super) const ALL: [RuntimeFn; 8] = [
+    pub(super) const ALL: [RuntimeFn; 12] = [
         RuntimeFn::Allocate,
         RuntimeFn::Release,
         RuntimeFn::FreeEarly,
@@ -100,6 +105,10 @@ impl RuntimeFn {
         RuntimeFn::MathF64,
         RuntimeFn::HalfFromF64,
         RuntimeFn::HalfFromInt,
+        RuntimeFn::Dispatch,
+        RuntimeFn::Reside,
+        RuntimeFn::DeviceBegin,
+        RuntimeFn::DeviceEnd,
     ];
     /// The name of its symbol, its address, its parameters and its results.
     pub(super) fn describe(self) -> (&'static str, *const u8, &'static [Type], &'static [Type]) {
@@ -113,6 +122,10 @@ impl RuntimeFn {
             RuntimeFn::MathF64 => ("math_f64", entry::math_f64 as *const u8, &[I64, F64, F64], &[F64]),
             RuntimeFn::HalfFromF64 => ("half_from_f64", entry::half_from_f64 as *const u8, &[I64, F64], &[I64]),
             RuntimeFn::HalfFromInt => ("half_from_int", entry::half_from_int as *const u8, &[I64, I64, I64], &[I64]),
+            RuntimeFn::Dispatch => ("dispatch", device::dispatch as *const u8, &[I64, I64, I64], &[I64]),
+            RuntimeFn::Reside => ("reside", device::reside as *const u8, &[I64, I64, I64], &[I64]),
+            RuntimeFn::DeviceBegin => ("device_begin", device::begin as *const u8, &[I64, I64, I64, I64, I64], &[I64]),
+            RuntimeFn::DeviceEnd => ("device_end", device::end as *const u8, &[I64, I64], &[]),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
 //! [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators ([`int`], [`shift`], [`divide`],
 //! [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`], [`store`], [`storage`],
-//! [`registers`]) and statements. [`high_words`] supplies an instruction that Cranelift's IR lacks.
+//! [`registers`], [`device`]) and statements. [`high_words`] supplies an instruction that Cranelift's IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. A generator of wider ones fits in at `Func::for_loop`: where the
 //! body of an innermost loop has vector statements, it may be given to a function of its own, `fn(arguments, from, to)`,
@@ -16,6 +16,7 @@ mod abi;
 mod address;
 mod bools;
 mod convert;
+mod device;
 mod divide;
 mod expr;
 mod float;

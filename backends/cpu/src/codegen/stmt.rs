@@ -8,7 +8,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use halide_core::ids::Id;
 use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, Expr, FaultId, For, ForKind, Program, Stmt, Sym, Task, TaskId, build};
+use halide_sched::ir::{BufId, Expr, FaultId, For, ForKind, Program, Side, Stmt, Sym, Task, TaskId, build};
 use std::collections::BTreeSet;
 
 impl Func<'_> {
@@ -32,8 +32,9 @@ impl Func<'_> {
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Count { counter, amount } => self.count(*counter, amount),
             Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),
-            Stmt::Dispatch { kernel, .. } => self.wrong(format!("{kernel:?} is not code for this machine")),
-            Stmt::Reside { .. } | Stmt::Barrier => self.wrong("copies of a buffer on a device".to_string()),
+            Stmt::Dispatch { kernel, grid } => self.dispatch(*kernel, grid),
+            Stmt::Reside { buf, what } => self.reside(*buf, *what),
+            Stmt::Barrier => self.wrong("a barrier outside of a kernel".to_string()),
             Stmt::Realize { func, .. } | Stmt::Provide { func, .. } => {
                 self.wrong(format!("storage of {func:?} is not linear"));
             }
@@ -172,10 +173,12 @@ impl Func<'_> {
             at += capture_words(*ty);
         }
         for buf in &task.buffers {
-            let Place::Memory(area) = self.place(*buf) else {
-                return self.wrong(format!("{buf:?} is captured but in registers"));
-            };
-            self.store_scratch(area.base, closure, 8 * at);
+            if program.buffers[*buf].side != Side::Device {
+                let Place::Memory(area) = self.place(*buf) else {
+                    return self.wrong(format!("{buf:?} is captured but in registers"));
+                };
+                self.store_scratch(area.base, closure, 8 * at);
+            }
             at += 1;
         }
         let worker = self.worker;
@@ -207,6 +210,11 @@ impl Func<'_> {
             at += capture_words(*ty);
         }
         for buf in &task.buffers {
+            if self.env.program.buffers[*buf].side == Side::Device {
+                // The device knows where it is.
+                at += 1;
+                continue;
+            }
             let base = self.ins().load(types::I64, flags, closure, 8 * at as i32);
             // Whether it is on the stack or the heap, there is slack behind it; an external one has none.
             let internal = self.env.layout.data(*buf).is_none();
@@ -231,6 +239,11 @@ fn stored(program: &Program, s: &Stmt) -> BTreeSet<BufId> {
             Stmt::Launch { task, .. } if task.index() < program.tasks.len() => {
                 walk(program, &program.tasks[*task].body, into);
             }
+            Stmt::Dispatch { kernel, .. } if kernel.index() < program.kernels.len() => {
+                into.extend(super::device::written(&program.kernels[*kernel]));
+            }
+            // A copy from the device.
+            Stmt::Reside { buf, .. } => _ = into.insert(*buf),
             _ => {}
         }
         for_each_stmt(s, |inner| walk(program, inner, into));

@@ -5,7 +5,7 @@ use super::func::{Callee, Func, REGION_SCRATCH, REGION_SLOTS};
 use super::registers::{self, Registers};
 use super::value::Lane;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
-use halide_sched::ir::{BufId, BufferRole, Expr, Memory, Stmt};
+use halide_sched::ir::{BufId, BufferRole, Expr, Memory, Side, Stmt};
 use std::rc::Rc;
 
 /// An allocation up to this size may live on the stack.
@@ -82,6 +82,11 @@ impl Func<'_> {
         let info = &self.env.program.buffers[buf];
         let (memory, size) = (info.memory, info.elem.bytes() as u64);
         let bytes = constant.and_then(|n| n.checked_mul(size)?.checked_add(STACK_SLACK));
+        if info.side != Side::Host {
+            self.device_alloc(buf, count, size as i64, body);
+            self.memo.stored(buf);
+            return;
+        }
         let on_heap = memory == Memory::Heap || bytes.is_none();
         let lane = Lane::of_data(info.elem);
         let registers = if on_heap { None } else { registers::plan(self.env.program, buf, lane, body) };
@@ -96,13 +101,14 @@ impl Func<'_> {
             self.stmt(body);
             self.slots.free.push((slot, size));
         } else {
-            self.heap_alloc(buf, count, size as i64, body);
+            self.heap_memory(buf, count, size as i64, |f, _| f.stmt(body));
         }
         self.places.remove(&buf);
         self.memo.stored(buf);
     }
 
-    fn heap_alloc(&mut self, buf: BufId, count: &Expr, size: i64, body: &Stmt) {
+    /// Memory of the heap for the time of what `body` makes, which gets its address.
+    pub(super) fn heap_memory(&mut self, buf: BufId, count: &Expr, size: i64, body: impl FnOnce(&mut Self, Value)) {
         let count = self.scalar(count);
         let (worker, size, id) = (self.worker, self.index(size), self.index(i64::from(buf.0)));
         let base = self.call_value(Callee::Runtime(RuntimeFn::Allocate), &[worker, count, size, id]);
@@ -110,13 +116,18 @@ impl Func<'_> {
         self.check_code(null);
         self.places.insert(buf, Place::Memory(Area { base, region: buf.0, readonly: false, slack: true }));
         self.on_heap.insert(buf, base);
-        self.stmt(body);
+        body(self, base);
         self.call(Callee::Runtime(RuntimeFn::Release), &[worker]);
         self.on_heap.remove(&buf);
+        self.places.remove(&buf);
     }
 
     /// Gives a heap allocation back before it ends. What is on the stack or in registers stays.
     pub(super) fn free(&mut self, buf: BufId) {
+        if self.env.program.buffers[buf].side != Side::Host {
+            let id = self.index(i64::from(buf.0));
+            self.device_end(id);
+        }
         if let Some(&base) = self.on_heap.get(&buf) {
             let worker = self.worker;
             self.call(Callee::Runtime(RuntimeFn::FreeEarly), &[worker, base]);

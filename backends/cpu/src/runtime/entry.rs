@@ -82,7 +82,8 @@ fn half(ty: i64) -> Option<ScalarType> {
     ScalarType::ALL.get(ty as usize).copied().filter(|t| t.is_float() && t.bits() == 16)
 }
 
-fn guarded<T>(run: &Run<'_>, failed: T, work: impl FnOnce() -> T) -> T {
+/// Runs `work`; a panic is recorded, and gives `failed`.
+pub(super) fn guarded<T>(run: &Run<'_>, failed: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

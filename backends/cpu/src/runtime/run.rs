@@ -1,5 +1,6 @@
 //! One call of an executable: its arguments, what it may use, and what became of it.
 
+use super::device::OnDevice;
 use super::heap::{LocalHeap, Pool};
 use crate::CpuFault;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -19,6 +20,7 @@ pub(crate) struct Run<'a> {
     allocations: AtomicU64,
     failed: AtomicBool,
     fault: Mutex<Option<CpuFault>>,
+    device: Option<OnDevice<'a>>,
 }
 
 /// What one thread has while it takes part in a run. Compiled code gets a pointer to it and reads the first two fields.
@@ -49,7 +51,16 @@ impl<'a> Run<'a> {
             allocations: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
+            device: None,
         }
+    }
+    /// The same run with a device for kernels.
+    pub(crate) fn on_device(self, device: Option<OnDevice<'a>>) -> Run<'a> {
+        Run { device, ..self }
+    }
+    /// The device that runs kernels, if one was given.
+    pub(super) fn device(&self) -> Option<&OnDevice<'a>> {
+        self.device.as_ref()
     }
     /// Whether some worker has failed, so that the others should stop.
     pub(crate) fn failed(&self) -> bool {

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod control;
+mod device;
 #[cfg(target_os = "linux")]
 mod guarded;
 mod harness;

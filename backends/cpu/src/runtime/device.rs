@@ -1,0 +1,178 @@
+//! Kernels: what compiled host code calls to have an accelerator work, and the memory that both use.
+
+use super::{Run, Worker, guarded};
+use crate::CpuFault;
+use halide_core::buffer::RawBuffer;
+use halide_core::ids::IdVec;
+use halide_sched::device::{Device, DeviceFault};
+use halide_sched::ir::{BufId, KernelId, Program, Residency};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// What the runtime knows of a kernel.
+pub(crate) struct KernelCall {
+    /// How many dimensions its grid has.
+    grid: usize,
+    /// How many scalars it takes.
+    scalars: usize,
+    buffers: Vec<BufId>,
+}
+
+impl KernelCall {
+    /// Of every kernel of a program.
+    pub(crate) fn all(program: &Program) -> IdVec<KernelId, KernelCall> {
+        let describe = |k: &halide_sched::ir::Kernel| KernelCall {
+            grid: k.blocks.len(),
+            scalars: k.captures.len() + k.params.len(),
+            buffers: k.buffers.iter().map(|b| b.buf).collect(),
+        };
+        program.kernels.iter().map(describe).collect()
+    }
+}
+
+/// The device of a run, with the host's memory of buffers that it may be asked about.
+pub(crate) struct OnDevice<'a> {
+    device: &'a Mutex<dyn Device>,
+    kernels: &'a IdVec<KernelId, KernelCall>,
+    memory: Mutex<BTreeMap<BufId, Memory>>,
+}
+
+/// Bytes of the host.
+#[derive(Clone, Copy)]
+struct Memory {
+    data: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: an address and a number; whoever uses the address says why that is right.
+unsafe impl Send for Memory {}
+
+impl Memory {
+    const NONE: Memory = Memory { data: std::ptr::null_mut(), bytes: 0 };
+
+    /// From the first to the last element of a caller's buffer, wherever its strides lead.
+    fn of(raw: &RawBuffer) -> Memory {
+        if raw.dims.iter().any(|d| d.extent <= 0) {
+            return Memory::NONE;
+        }
+        let reach = |d: &halide_core::buffer::Dim| (d.extent - 1) * d.stride;
+        let low: i64 = raw.dims.iter().map(|d| reach(d).min(0)).sum();
+        let high: i64 = raw.dims.iter().map(|d| reach(d).max(0)).sum();
+        let size = raw.ty.bytes() as i64;
+        let data = raw.data.wrapping_offset((low * size) as isize);
+        Memory { data, bytes: ((high - low + 1) * size) as usize }
+    }
+    fn is_none(self) -> bool {
+        self.data.is_null() || self.bytes == 0
+    }
+}
+
+impl<'a> OnDevice<'a> {
+    /// A run of kernels on `device`, where `outputs` are the views of the outputs. Inputs the device has of whoever started
+    /// the run.
+    pub(crate) fn new(
+        device: &'a Mutex<dyn Device>,
+        kernels: &'a IdVec<KernelId, KernelCall>,
+        outputs: impl Iterator<Item = (BufId, &'a RawBuffer)>,
+    ) -> OnDevice<'a> {
+        let memory = outputs.map(|(buf, raw)| (buf, Memory::of(raw))).collect();
+        OnDevice { device, kernels, memory: Mutex::new(memory) }
+    }
+    fn memory(&self, buf: BufId) -> Memory {
+        let known = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&buf).copied().unwrap_or(Memory::NONE)
+    }
+    fn remember(&self, buf: BufId, memory: Memory) {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).insert(buf, memory);
+    }
+}
+
+/// Runs `work` on the device; 0 if that went well.
+fn with(run: &Run<'_>, work: impl FnOnce(&OnDevice<'_>, &mut dyn Device) -> Result<(), DeviceFault>) -> i64 {
+    guarded(run, 1, || {
+        let Some(on) = run.device() else {
+            run.fail(CpuFault::Arguments("the program has kernels, and no device is given".into()));
+            return 1;
+        };
+        let mut device = on.device.lock().unwrap_or_else(PoisonError::into_inner);
+        match work(on, &mut *device) {
+            Ok(()) => 0,
+            Err(fault) => {
+                run.fail(CpuFault::Device(fault));
+                1
+            }
+        }
+    })
+}
+
+/// Dispatches a kernel; `words` are the extents of its grid and its scalars.
+pub(crate) extern "C" fn dispatch(worker: *mut Worker<'_>, kernel: i64, words: *const u64) -> i64 {
+    // SAFETY: compiled code passes on the worker that it was given, which nobody else uses meanwhile.
+    let run = unsafe { &*worker }.run;
+    with(run, |on, device| {
+        let id = KernelId(kernel as u32);
+        let call = &on.kernels[id];
+        // SAFETY: compiled code put as many words as the kernel takes into its frame.
+        let words = unsafe { std::slice::from_raw_parts(words, call.grid + call.scalars) };
+        let (grid, scalars) = words.split_at(call.grid);
+        let grid: Vec<i64> = grid.iter().map(|n| *n as i64).collect();
+        let slice = |buf: &BufId| match on.memory(*buf) {
+            memory if memory.is_none() => &[][..],
+            // SAFETY: this is initialised memory of an output, which nobody else uses during the run, or of an allocation
+            // that has not ended, and nobody writes it while host code waits for this call: kernels are not dispatched
+            // from parallel tasks.
+            memory => unsafe { std::slice::from_raw_parts(memory.data.cast_const(), memory.bytes) },
+        };
+        let memory: Vec<&[u8]> = call.buffers.iter().map(slice).collect();
+        device.dispatch(id, &grid, scalars, &memory)
+    })
+}
+
+/// Makes something so of the copies of a buffer; `what` numbers the kinds of [`Residency`].
+pub(crate) extern "C" fn reside(worker: *mut Worker<'_>, buf: i64, what: i64) -> i64 {
+    // SAFETY: as in `dispatch`.
+    let run = unsafe { &*worker }.run;
+    with(run, |on, device| {
+        let buf = BufId(buf as u32);
+        let what = match what {
+            0 => Residency::OnHost,
+            1 => Residency::ChangedOnHost,
+            _ => Residency::OnDevice,
+        };
+        match on.memory(buf) {
+            memory if memory.is_none() => device.reside(buf, what, &mut []),
+            // SAFETY: as in `dispatch`, and this is the only view of the memory meanwhile.
+            memory => device.reside(buf, what, unsafe { std::slice::from_raw_parts_mut(memory.data, memory.bytes) }),
+        }
+    })
+}
+
+/// An allocation of `count` elements of `size` bytes begins; `data` is null if it is on the device only.
+pub(crate) extern "C" fn begin(worker: *mut Worker<'_>, buf: i64, data: *mut u8, count: i64, size: i64) -> i64 {
+    // SAFETY: as in `dispatch`.
+    let run = unsafe { &*worker }.run;
+    with(run, |on, device| {
+        let buf = BufId(buf as u32);
+        let bytes = (count.max(0) as u64).saturating_mul(size as u64);
+        if !data.is_null() {
+            let memory = Memory { data, bytes: bytes as usize };
+            // SAFETY: the allocation has that many bytes. What host code leaves unwritten, such as the gaps between
+            // rows, is copied with the rest, and must not be uninitialised.
+            unsafe { data.write_bytes(0, memory.bytes) };
+            on.remember(buf, memory);
+        }
+        device.begin(buf, bytes)
+    })
+}
+
+/// An allocation ends.
+pub(crate) extern "C" fn end(worker: *mut Worker<'_>, buf: i64) {
+    // SAFETY: as in `dispatch`.
+    let run = unsafe { &*worker }.run;
+    with(run, |on, device| {
+        let buf = BufId(buf as u32);
+        on.remember(buf, Memory::NONE);
+        device.end(buf);
+        Ok(())
+    });
+}
