@@ -10,12 +10,13 @@ use halide_core::ids::ParamId;
 /// The body is *block code*: each of its statements is reached by all threads of the block together. Loops of kind
 /// `GpuThreads` are its *phases*: up to three nested directly in each other, the innermost first dimension of the block
 /// first; the thread at position `t` of a dimension runs iteration `min + t` if `t < extent`, and otherwise waits behind the
-/// loop. Stores and other loops over memory that threads share stand in phases only; between phases that touch the same
-/// memory stands a `Barrier`. An `Alloc` in block code is shared by the threads of a block (a row of `shared`), one
+/// loop. All phases of a kernel have the same number of loops; one that needs fewer has outer ones of extent 1. Stores and
+/// loops without phases in them stand in phases only; between phases that touch the same memory stands a `Barrier`. An `Alloc` in block code is shared by the threads of a block (a row of `shared`), one
 /// inside a phase belongs to one thread and has a constant size.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Kernel {
-    /// For messages and printing: `blur_y`, `blur_y.update0`.
+    /// For messages and printing, unique: the Func that it computes, and a number where there are several: `blur_y`,
+    /// `blur_y.1`.
     pub name: String,
     /// The loops over blocks, innermost first, at most 3: `Sym::Loop` of each counts blocks from 0.
     pub blocks: Vec<LoopId>,
@@ -37,7 +38,7 @@ pub struct Kernel {
 }
 
 /// How a kernel uses a buffer from outside.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct KernelBuffer {
     /// Which one.
     pub buf: BufId,
@@ -45,6 +46,9 @@ pub struct KernelBuffer {
     pub reads: bool,
     /// How it stores to it.
     pub writes: Writes,
+    /// Strides of the caller's, in elements, that `Writes::Words` takes to be multiples of a word. Where one is not, the
+    /// kernel stores pieces.
+    pub word_strides: Vec<Sym>,
 }
 
 /// How a kernel stores to a buffer of elements that may be smaller than a word of 32 bits.

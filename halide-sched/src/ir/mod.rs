@@ -67,7 +67,7 @@ pub struct Program {
     pub faults: IdVec<FaultId, Fault>,
     /// Outlined parallel loops (Final stage).
     pub tasks: IdVec<TaskId, Task>,
-    /// Code for a graphics processor (Final stage).
+    /// Code for a graphics processor (from `Shaped` on).
     pub kernels: IdVec<KernelId, Kernel>,
     /// Names of counters, in the order of their numbers.
     pub counters: Vec<String>,

@@ -139,7 +139,7 @@ pub enum Stmt {
         /// Number of values.
         extent: Expr,
     },
-    /// Runs a kernel for every block of a grid (Final stage). The host goes on at once; what it then needs of the
+    /// Runs a kernel for every block of a grid (from `Shaped` on). The host goes on at once; what it then needs of the
     /// kernel's results a `Reside` waits for.
     Dispatch {
         /// Which code.
@@ -147,7 +147,7 @@ pub enum Stmt {
         /// Scalar Index: number of blocks for each block loop of the kernel, innermost first; <= 0 is none.
         grid: Vec<Expr>,
     },
-    /// Keeps the two copies of a buffer that both sides use in step (Final stage).
+    /// Keeps the two copies of a buffer that both sides use in step (from `Shaped` on).
     Reside {
         /// Which buffer: not one of `Side::Host`.
         buf: BufId,

@@ -73,7 +73,7 @@ fn tripled() -> (Program, BufId, BufId) {
     let temps: Vec<Type> = [Bool, I16, F32, F64].map(Type::data).into();
     let captures = std::iter::once((extent, Type::INDEX));
     let captures = captures.chain(temps.iter().enumerate().map(|(i, ty)| (Sym::Temp(i as u32), *ty)));
-    let used = |buf, reads, writes| KernelBuffer { buf, reads, writes };
+    let used = |buf, reads, writes| KernelBuffer { buf, reads, writes, word_strides: Vec::new() };
     let kernel = p.kernels.push(Kernel {
         name: "triple".into(),
         blocks: Vec::new(),
