@@ -3,3 +3,6 @@
 //! [`codegen`] makes a module of a [`Kernel`](halide_sched::ir::Kernel) and needs no driver.
 
 pub mod codegen;
+mod error;
+
+pub use error::{Feature, GpuError};
