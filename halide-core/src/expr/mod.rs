@@ -1,12 +1,14 @@
 //! What users write: operators and functions on expressions. Nothing here fails; a mistake makes a poisoned node that
 //! `Pipeline::new` reports.
 
+mod fixed_point;
 mod functions;
 mod lerp;
 mod make;
 mod operators;
 
 pub use crate::arena::Expr;
+pub use fixed_point::*;
 pub use functions::*;
 pub use lerp::lerp;
 pub(crate) use make::{

@@ -4,6 +4,7 @@ mod arena;
 mod boundary;
 mod define;
 mod expressions;
+mod fixed_point;
 mod interp;
 mod lerp;
 mod local_laplacian;
