@@ -67,6 +67,8 @@ pub(crate) enum Kind {
     Element(Expr, usize),
     Image(Rc<ImageBody>, Vec<Expr>),
     Likely(Expr),
+    /// 32 random bits, the same for the same seed, place and coordinates.
+    Random(Expr),
     Tuple(Vec<Expr>),
     /// The old value on a left side of a Func that has no definition yet: the identity of the operator.
     Undefined(Rc<FuncBody>),
@@ -296,6 +298,7 @@ pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind 
         Kind::SaturatingCast(a) => Kind::SaturatingCast(f(a)),
         Kind::Reinterpret(a) => Kind::Reinterpret(f(a)),
         Kind::Likely(a) => Kind::Likely(f(a)),
+        Kind::Random(a) => Kind::Random(f(a)),
         Kind::Element(a, i) => Kind::Element(f(a), i),
         Kind::Binary(op, a, b) => Kind::Binary(op, f(a), f(b)),
         Kind::Select(c, a, b) => Kind::Select(f(c), f(a), f(b)),
@@ -315,7 +318,7 @@ fn children(kind: &Kind, out: &mut Vec<Expr>) {
         Kind::Const(_) | Kind::Literal(_) | Kind::Var(_) | Kind::Param(_) | Kind::ImageDim(..) => {}
         Kind::RVar(body, _) => body.exprs(out),
         Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) => out.push(*a),
-        Kind::Likely(a) | Kind::Element(a, _) => out.push(*a),
+        Kind::Likely(a) | Kind::Random(a) | Kind::Element(a, _) => out.push(*a),
         Kind::Binary(_, a, b) => out.extend([*a, *b]),
         Kind::Select(c, a, b) => out.extend([*c, *a, *b]),
         Kind::Math(_, args) | Kind::Tuple(args) | Kind::Image(_, args) | Kind::Poison(_, args) => out.extend(args),

@@ -6,6 +6,7 @@ mod functions;
 mod lerp;
 mod make;
 mod operators;
+mod random;
 
 pub use crate::arena::Expr;
 pub use fixed_point::*;
@@ -15,6 +16,7 @@ pub(crate) use make::{
     as_type, binary, check_coords, element, is_literal, likely as likely_at, scalar, scalars, select as select_at,
     tuple as tuple_at, unary,
 };
+pub use random::*;
 
 use crate::arena::{self, Kind, Literal, Ty};
 use crate::error::Location;

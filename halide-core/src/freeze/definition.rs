@@ -1,6 +1,6 @@
 //! Freezing the definitions of one Func.
 
-use super::{Freezer, MAX_DIMS, Scope};
+use super::{Freezer, MAX_DIMS, Scope, random};
 use crate::arena::{self, Expr, Kind as Open, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::expr::{as_type, binary, check_coords, element, is_literal};
@@ -51,7 +51,8 @@ impl Freezer {
 
     /// The mistakes within a definition.
     fn report(&mut self, body: &Rc<FuncBody>, def: &Def) {
-        let scope = Scope { body, written: def.written, rename: HashMap::new(), args: &def.args };
+        let (rename, coordinates) = (HashMap::new(), Vec::new());
+        let scope = Scope { body, written: def.written, rename, args: &def.args, coordinates };
         for &a in &def.args {
             self.freeze(a, &scope);
         }
@@ -99,7 +100,8 @@ impl Freezer {
     }
 
     fn pure_definition(&mut self, body: &Rc<FuncBody>, def: &Def, func: &mut FuncDef) {
-        let scope = Scope { body, written: def.written, rename: HashMap::new(), args: &def.args };
+        let coordinates = random::coordinates(def);
+        let scope = Scope { body, written: def.written, rename: HashMap::new(), args: &def.args, coordinates };
         let distinct = self.pure_args(def, &scope, func);
         let values = elements(def);
         func.types = values.iter().filter_map(|e| e.ty()).collect();
@@ -154,7 +156,8 @@ impl Freezer {
                 rename.entry(name).or_insert(own);
             }
         }
-        let scope = Scope { body, written: def.written, rename, args: &def.args };
+        let coordinates = random::coordinates(def);
+        let scope = Scope { body, written: def.written, rename, args: &def.args, coordinates };
         let args: Option<Vec<ExprId>> = match check_coords(&body.name, func.args.len(), &def.args, def.written.at) {
             Ok(args) => Some(args.into_iter().map(|a| self.freeze(a, &scope)).collect()),
             Err(poison) => {

@@ -71,6 +71,7 @@ fn too_late(root: Expr) -> Option<String> {
             Open::RVar(body, dim) => format!("uses the variable `{}`", body.dims[*dim as usize].0),
             Open::Call(callee, ..) => format!("reads `{}`", callee.name),
             Open::Image(image, _) => format!("reads `{}`", image.name),
+            Open::Random(_) => "is random".to_string(),
             _ => return,
         };
         found.get_or_insert(what);

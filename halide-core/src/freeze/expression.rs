@@ -46,7 +46,13 @@ impl Freezer {
                 stack.extend(below.into_iter().rev().map(|c| (c, false)));
                 continue;
             }
-            let id = self.freeze_node(&node, scope, &|c: &Expr| done[&c.key()]);
+            let id = match node.kind {
+                Open::Random(seed) => {
+                    let coordinates: Vec<ExprId> = scope.coordinates.iter().map(|c| done[&c.key()]).collect();
+                    self.random_bits(done[&seed.key()], &coordinates, e, scope)
+                }
+                _ => self.freeze_node(&node, scope, &|c: &Expr| done[&c.key()]),
+            };
             done.insert(e.key(), id);
         }
         done[&root.key()]
@@ -79,7 +85,9 @@ impl Freezer {
             },
             Open::Image(body, args) => Kind::Image { image: self.image(body), args: ids(args) },
             Open::Likely(a) => Kind::Likely(id(a)),
-            Open::Tuple(_) | Open::Undefined(_) | Open::Poison(..) => return self.freeze_untyped(node),
+            Open::Random(_) | Open::Tuple(_) | Open::Undefined(_) | Open::Poison(..) => {
+                return self.freeze_untyped(node);
+            }
         };
         self.intern(kind, ty)
     }
@@ -119,6 +127,7 @@ fn frozen_children(kind: &Open, scope: &Scope<'_>, out: &mut Vec<Expr>) {
             _ => out.push(*call),
         },
         Open::Undefined(_) => out.extend(scope.args),
+        Open::Random(seed) => out.extend(scope.coordinates.iter().chain([seed])),
         other => arena::operands(other, out),
     }
 }

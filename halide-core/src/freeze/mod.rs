@@ -5,6 +5,7 @@ mod discover;
 mod domain;
 mod expression;
 mod inputs;
+mod random;
 mod variables;
 
 use crate::arena::Expr;
@@ -68,6 +69,7 @@ struct Freezer {
     rdom_bodies: IdVec<RDomId, Rc<RDomBody>>,
     vars: HashMap<Name, VarId>,
     nodes: HashMap<Node, ExprId>,
+    random: random::Places,
 }
 
 /// The definition that is being frozen.
@@ -78,6 +80,8 @@ struct Scope<'d> {
     rename: HashMap<Name, VarId>,
     /// The left side.
     args: &'d [Expr],
+    /// The variables that the definition runs over, if it uses random numbers.
+    coordinates: Vec<Expr>,
 }
 
 /// The identity of something shared.

@@ -10,4 +10,5 @@ mod lerp;
 mod local_laplacian;
 mod mistakes;
 mod print;
+mod random;
 mod reduce;
