@@ -2,6 +2,7 @@
 //! added outside of it, and lanes that follow each other are seen.
 
 use super::func::Func;
+use super::guards::Motion;
 use super::storage::Area;
 use super::value::{Lane, Val};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
@@ -94,33 +95,32 @@ fn put(list: &mut Vec<(Expr, i64)>, e: &Expr, factor: i64) {
 }
 
 impl Func<'_> {
-    /// The address of lane 0, but for the parts of `index` that are vectors.
-    pub(super) fn address(&mut self, area: Area, size: usize, index: &Linear) -> Address {
+    /// The address of lane 0, but for the parts of `index` that are vectors. Loads of what nobody writes may move as
+    /// `motion` says; everything else stays.
+    pub(super) fn address(&mut self, area: Area, size: usize, index: &Linear, motion: Motion) -> Address {
+        let motion = if area.readonly { motion } else { Motion::Stays };
         let mut terms: Vec<(u32, &Expr, i64)> =
             index.terms.iter().map(|(e, factor)| (self.depth(e), e, *factor)).collect();
         // Outer loops first: what they contribute is the same in the inner ones, and is moved out of them.
         terms.sort_by_key(|(depth, ..)| *depth);
-        let mut base = area.base;
-        let mut rest = &terms[..];
-        while let Some((depth, ..)) = rest.first() {
-            let same = rest.iter().take_while(|(d, ..)| d == depth).count();
-            let (group, later) = rest.split_at(same);
-            let offset = self.sum_bytes(group, size as i64);
-            base = self.ins().iadd(base, offset);
-            rest = later;
-        }
-        let flags = self.flags(area.region);
-        let flags = match area.readonly {
-            // Wherever its first use is, or in front of loops: in bounds there too, unless a condition of theirs decides.
-            true if self.guards == 0 => flags.with_readonly().with_can_move(),
-            true => flags.with_readonly(),
-            false => flags,
+        let (loops, tie) = match motion {
+            Motion::Tied { loops, tie } if !self.follows(&terms, index, loops, size as i64) => (loops, Some(tie)),
+            _ => (0, None),
         };
+        let (outer, inner) = terms.split_at(terms.partition_point(|(depth, ..)| *depth < loops));
+        let mut base = self.add_terms(area.base, outer, size as i64);
+        if let Some(tie) = tie {
+            base = self.ins().iadd(base, tie);
+        }
+        let base = self.add_terms(base, inner, size as i64);
+        let flags = self.flags(area.region);
+        let flags = if area.readonly { flags.with_readonly() } else { flags };
+        let flags = if motion == Motion::Stays { flags } else { flags.with_can_move() };
         let address = Address { base, offset: index.constant.wrapping_mul(size as i64), flags };
         self.displaced(address, 0)
     }
-    /// Remembers that `symbol` stands for `value` if that helps addresses.
-    pub(super) fn note_sum(&mut self, symbol: Sym, value: &Expr) {
+    /// Remembers what `symbol`, which stands for `value`, consists of, if that helps addresses.
+    pub(super) fn note_parts(&mut self, symbol: Sym, value: &Expr) {
         if !value.ty().is_index() || value.lanes() > 1 {
             return;
         }
@@ -129,6 +129,31 @@ impl Func<'_> {
         {
             self.sums.insert(symbol, value.clone());
         }
+        if let ExprKind::Binary(BinOp::Mul, a, b) = value.kind()
+            && let Some(factor) = build::as_int(b)
+        {
+            let (product, variable) = (self.scalar(value), self.scalar(a));
+            self.guards.note_multiple(product, variable, factor);
+        }
+    }
+    /// Whether an address of these terms, sorted by depth, changes for certain in a loop that is in at least `loops`:
+    /// the deepest term is a multiple of the variable of such a loop, and nothing else changes there.
+    fn follows(&mut self, terms: &[(u32, &Expr, i64)], index: &Linear, loops: u32, size: i64) -> bool {
+        let Some(((depth, e, factor), others)) = terms.split_last() else { return false };
+        let alone = index.is_affine() && others.last().is_none_or(|(other, ..)| other < depth);
+        if *depth < loops || !alone {
+            return false;
+        }
+        let value = self.scalar(e);
+        self.guards.multiple(value, *depth).wrapping_mul(*factor).wrapping_mul(size) != 0
+    }
+    /// `base` and terms, sorted by depth, which are added depth by depth.
+    fn add_terms(&mut self, mut base: Value, terms: &[(u32, &Expr, i64)], size: i64) -> Value {
+        for group in terms.chunk_by(|(a, ..), (b, ..)| a == b) {
+            let offset = self.sum_bytes(group, size);
+            base = self.ins().iadd(base, offset);
+        }
+        base
     }
     /// The sum of terms, in bytes.
     fn sum_bytes(&mut self, group: &[(u32, &Expr, i64)], size: i64) -> Value {
@@ -159,7 +184,7 @@ impl Func<'_> {
     pub(super) fn depth(&self, e: &Expr) -> u32 {
         match e.kind() {
             ExprKind::Sym(s) => self.depths.get(s).copied().unwrap_or(0),
-            ExprKind::Load { .. } => self.loop_depth,
+            ExprKind::Load { .. } => self.guards.loop_depth(),
             _ => {
                 let mut deepest = 0;
                 for_each_child(e, |c| deepest = deepest.max(self.depth(c)));

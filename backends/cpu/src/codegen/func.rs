@@ -2,6 +2,7 @@
 
 use super::abi::{self, ArgLayout, RuntimeFn};
 use super::address::Sums;
+use super::guards::Guards;
 use super::memo::Memo;
 use super::ops::Ops;
 use super::storage::{Place, Slots};
@@ -58,9 +59,7 @@ pub(super) struct Func<'a> {
     pub(super) symbols: HashMap<Sym, Val>,
     /// How many loops enclose the definition of each symbol.
     pub(super) depths: HashMap<Sym, u32>,
-    pub(super) loop_depth: u32,
-    /// How many conditions that a loop asks again and again hold here. What they protect must stay behind them.
-    pub(super) guards: u32,
+    pub(super) guards: Guards,
     /// The sums that symbols stand for.
     pub(super) sums: Sums,
     pub(super) places: HashMap<BufId, Place>,
@@ -123,8 +122,7 @@ pub(super) fn make(
         memo: Memo::default(),
         symbols: HashMap::new(),
         depths: HashMap::new(),
-        loop_depth: 0,
-        guards: 0,
+        guards: Guards::default(),
         sums: Sums::default(),
         places: HashMap::new(),
         on_heap: BTreeMap::new(),
@@ -258,6 +256,7 @@ impl<'a> Func<'a> {
         self.enter(failed);
         self.return_code(1);
         self.enter(next);
+        self.guards.check();
     }
 
     // Expressions.

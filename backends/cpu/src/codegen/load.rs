@@ -2,6 +2,7 @@
 
 use super::address::{Address, Linear};
 use super::func::{Func, REGION_SCRATCH};
+use super::guards::Motion;
 use super::storage::{Place, Scratch};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -29,14 +30,12 @@ impl Func<'_> {
             }
             (Place::Memory(area), None) => {
                 let linear = Linear::of(index, &self.sums);
-                let address = self.address(area, lane.bytes(), &linear);
+                let address = self.address(area, lane.bytes(), &linear, self.guards.motion());
                 self.load_lanes(address, lane, lanes, &linear, area.slack)
             }
             (Place::Memory(area), Some(mask)) => {
                 let linear = Linear::of(index, &self.sums);
-                self.guards += 1;
-                let address = self.address(area, lane.bytes(), &linear);
-                self.guards -= 1;
+                let address = self.address(area, lane.bytes(), &linear, Motion::Stays);
                 if lanes == 1 {
                     let truth = self.scalar(mask);
                     Func::one(self.load_if(truth, address, lane))
@@ -138,7 +137,7 @@ impl Func<'_> {
             return None;
         }
         let Place::Memory(area) = self.place(*buf) else { return None };
-        let address = self.address(area, lane.bytes(), &linear);
+        let address = self.address(area, lane.bytes(), &linear, self.guards.motion());
         let parts = (0..bytes / 8).map(|i| {
             let Address { base, offset, flags } = self.displaced(address, 8 * i as i64);
             let offset = offset as i32;

@@ -4,9 +4,10 @@
 //! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code, and [`jit`] links them.
 //!
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
-//! [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators ([`int`], [`shift`], [`divide`],
-//! [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`], [`store`], [`storage`],
-//! [`registers`], [`device`]) and statements. [`high_words`] supplies an instruction that Cranelift's IR lacks.
+//! [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators
+//! ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`],
+//! [`store`], [`storage`], [`registers`], [`device`]) and statements. [`high_words`] supplies an instruction that Cranelift's
+//! IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. A generator of wider ones fits in at `Func::for_loop`: where the
 //! body of an innermost loop has vector statements, it may be given to a function of its own, `fn(arguments, from, to)`,
@@ -21,6 +22,7 @@ mod divide;
 mod expr;
 mod float;
 mod func;
+mod guards;
 mod half;
 mod high_words;
 mod int;

@@ -2,6 +2,7 @@
 
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func, REGION_SCRATCH};
+use super::guards::Around;
 use super::storage::{Area, Place, Scratch};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -49,7 +50,7 @@ impl Func<'_> {
         let old =
             self.symbols.get(&symbol).cloned().map(|v| (symbol, v, self.depths.get(&symbol).copied().unwrap_or(0)));
         self.define(symbol, value, depth);
-        self.note_sum(symbol, expr);
+        self.note_parts(symbol, expr);
         old
     }
     /// Gives a symbol its value, which changes with the loops down to `depth`.
@@ -65,8 +66,8 @@ impl Func<'_> {
         let cond = self.scalar(cond);
         let (yes, no, join) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.ins().brif(cond, yes, &[], no, &[]);
-        let guards = self.guards;
-        self.guards += u32::from(self.loop_depth > 0);
+        let scope = self.guards.begin();
+        self.guards.ask();
         for (block, s) in [(yes, then), (no, otherwise)] {
             self.enter(block);
             self.memo.open();
@@ -74,7 +75,7 @@ impl Func<'_> {
             self.memo.close();
             self.ins().jump(join, &[]);
         }
-        self.guards = guards;
+        self.guards.end(scope);
         self.enter(join);
     }
 
@@ -96,10 +97,12 @@ impl Func<'_> {
         let count = self.scalar(&l.extent);
         let end = self.ins().iadd(min, count);
         let (before, head, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let scope = self.guards.begin();
         match extent {
             Some(_) => self.ins().jump(before, &[]),
             None => {
                 let any = self.icmp_const(IntCC::SignedGreaterThan, count, 0);
+                self.guards.ask();
                 self.ins().brif(any, before, &[], done, &[])
             }
         };
@@ -110,14 +113,16 @@ impl Func<'_> {
         self.ins().jump(head, &[BlockArg::Value(min)]);
         let i = self.b.append_block_param(head, types::I64);
         self.b.switch_to_block(head);
-        self.loop_depth += 1;
-        let guards = self.guards;
+        // Never so, which Cranelift does not know.
+        let beyond = self.ins().icmp(IntCC::Equal, i, end);
+        let tie = self.ins().uextend(types::I64, beyond);
+        self.guards.enter_loop(Around { variable: i, tie });
         self.memo.open();
-        self.define(Sym::Loop(l.id), Val::Data(Func::one(i)), self.loop_depth);
+        self.define(Sym::Loop(l.id), Val::Data(Func::one(i)), self.guards.loop_depth());
         self.stmt(&l.body);
         self.memo.close();
-        self.guards = guards;
-        self.loop_depth -= 1;
+        self.guards.leave_loop();
+        self.guards.end(scope);
         let next = self.ins().iadd_imm_s(i, 1);
         let more = self.ins().icmp(IntCC::SignedLessThan, next, end);
         self.ins().brif(more, head, &[BlockArg::Value(next)], done, &[]);
@@ -130,6 +135,7 @@ impl Func<'_> {
         let (failed, next) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(failed);
         self.ins().brif(cond, next, &[], failed, &[]);
+        self.guards.check();
         self.enter(failed);
         self.memo.open();
         let slot = self.scratch(Scratch::Fault, 8 * args.len().max(1));
@@ -142,8 +148,6 @@ impl Func<'_> {
         self.return_code(1);
         self.memo.close();
         self.enter(next);
-        // Until the end of the loop around.
-        self.guards += u32::from(self.loop_depth > 0);
     }
 
     /// Packs what the task needs into a closure on the stack and hands it to the runtime; a single iteration is a call.

@@ -2,6 +2,7 @@
 
 use super::address::{Address, Linear};
 use super::func::{Func, REGION_SCRATCH};
+use super::guards::Motion;
 use super::storage::{Place, Scratch};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -24,12 +25,12 @@ impl Func<'_> {
             }
             (Place::Memory(area), None) => {
                 let linear = Linear::of(index, &self.sums);
-                let address = self.address(area, lane.bytes(), &linear);
+                let address = self.address(area, lane.bytes(), &linear, Motion::Stays);
                 self.store_lanes(address, lane, lanes, &linear, &parts);
             }
             (Place::Memory(area), Some(mask)) => {
                 let linear = Linear::of(index, &self.sums);
-                let address = self.address(area, lane.bytes(), &linear);
+                let address = self.address(area, lane.bytes(), &linear, Motion::Stays);
                 self.store_masked(address, lane, lanes, &linear, &parts, mask);
             }
         }

@@ -1,7 +1,8 @@
 //! Making small programs and running them.
 
-use halide_core::buffer::{AnyBuffer, RawBuffer};
+use halide_core::buffer::{AnyBuffer, Dim, RawBuffer};
 use halide_core::ids::{Id, IdVec, ImageId};
+use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, compile};
@@ -209,4 +210,26 @@ pub(crate) fn pairs(a: ScalarType, b: ScalarType, seed: u64) -> (Vec<Scalar>, Ve
         y.push(random(b, &mut r));
     }
     (x, y)
+}
+
+/// `count` distinct values.
+pub(crate) fn ascending(ty: ScalarType, count: usize) -> Vec<Scalar> {
+    (0..count)
+        .map(|i| if ty == Bool { Scalar::bool(i % 3 == 1) } else { Scalar::int(ty, i as i128 % 120 + 1) })
+        .collect()
+}
+
+/// The memory of these values.
+pub(crate) fn bytes_of(values: &[Scalar]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.bits().to_le_bytes().into_iter().take(v.ty().bytes())).collect()
+}
+
+/// Memory as a buffer of one dimension.
+pub(crate) fn raw(data: *mut u8, ty: ScalarType, extent: usize) -> RawBuffer {
+    RawBuffer { data, ty, dims: vec![Dim { min: 0, extent: extent as i64, stride: 1 }] }
+}
+
+/// How many elements a buffer has.
+pub(crate) fn extent_of(buf: BufId) -> Expr {
+    build::sym(Sym::Buffer { buf, dim: 0, field: DimField::Extent })
 }

@@ -5,6 +5,8 @@ mod control;
 mod device;
 #[cfg(target_os = "linux")]
 mod guarded;
+#[cfg(target_os = "linux")]
+mod guards;
 mod harness;
 mod memory;
 mod random;

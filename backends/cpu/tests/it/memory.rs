@@ -3,29 +3,13 @@
 #[cfg(target_os = "linux")]
 use crate::guarded::Guarded;
 use crate::harness::*;
-use halide_core::buffer::{Dim, RawBuffer};
-use halide_core::types::ScalarType::{self, *};
+use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
-use halide_cpu::{CpuFault, RunArgs};
-use halide_sched::ir::{BufId, Expr, Fault, Memory, Stmt, Sym, build};
+use halide_cpu::RunArgs;
+use halide_sched::ir::{BufId, Expr, Memory, Stmt, build};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);
-
-/// `count` distinct values.
-fn ascending(ty: ScalarType, count: usize) -> Vec<Scalar> {
-    (0..count)
-        .map(|i| if ty == Bool { Scalar::bool(i % 3 == 1) } else { Scalar::int(ty, i as i128 % 120 + 1) })
-        .collect()
-}
-
-fn bytes_of(values: &[Scalar]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.bits().to_le_bytes().into_iter().take(v.ty().bytes())).collect()
-}
-
-fn raw(data: *mut u8, ty: ScalarType, extent: usize) -> RawBuffer {
-    RawBuffer { data, ty, dims: vec![Dim { min: 0, extent: extent as i64, stride: 1 }] }
-}
 
 /// Copies `lanes` elements with stride `step` from guarded memory to guarded memory: input and output end at a page that
 /// faults, then start behind one.
@@ -79,11 +63,7 @@ fn masked_lanes_are_not_touched() {
                     let live = live.min(lanes as usize);
                     let mut p = program(&[ty], &[ty]);
                     let index = build::ramp(build::int(0), build::int(step), lanes);
-                    let count = build::sym(halide_sched::ir::Sym::Buffer {
-                        buf: OUT,
-                        dim: 0,
-                        field: halide_core::pipeline::DimField::Extent,
-                    });
+                    let count = extent_of(OUT);
                     let dense = dense(build::int(0), lanes);
                     let mask = build::lt(dense.clone(), build::broadcast(count, lanes));
                     let value = build::load(IN, ty, index, Some(mask.clone()));
@@ -100,40 +80,6 @@ fn masked_lanes_are_not_touched() {
                 }
             }
         }
-    }
-}
-
-/// A load whose address does not change in a loop stays behind the condition or the check that makes it right.
-#[cfg(target_os = "linux")]
-#[test]
-fn conditions_in_loops_protect_loads() {
-    let from = Guarded::new();
-    for checked in [false, true] {
-        let mut p = program(&[I32], &[I32]);
-        let fault = p.faults.push(Fault::NotThisVariant);
-        let extent = build::sym(Sym::Buffer { buf: IN, dim: 0, field: halide_core::pipeline::DimField::Extent });
-        let there = build::lt(build::int(0), extent);
-        p.body = serial(&mut p, build::int(5), |i| {
-            let first = build::load(IN, I32, build::int(0), None);
-            let copy = store(OUT, i, first);
-            match checked {
-                true => build::block([Stmt::Assert { cond: there, fault, args: vec![] }, copy]),
-                false => build::if_else(there, copy, build::nothing()),
-            }
-        });
-        let e = compiled(&p);
-        let mut out = halide_core::buffer::AnyBuffer::new(I32, [5]).unwrap();
-        let mut view = out.view_mut().unwrap();
-        let empty = e.run(&RunArgs { buffers: &[raw(from.end(0), I32, 0), view.raw_mut()], ..RunArgs::default() });
-        match checked {
-            true => assert_eq!(empty.unwrap_err(), CpuFault::Check { fault, args: vec![] }),
-            false => _ = empty.unwrap(),
-        }
-        let one = [Scalar::from(7i32)];
-        let at = from.end(4);
-        from.fill(at, &bytes_of(&one));
-        e.run(&RunArgs { buffers: &[raw(at, I32, 1), view.raw_mut()], ..RunArgs::default() }).unwrap();
-        assert_eq!(values(&out), [one[0]; 5]);
     }
 }
 
