@@ -4,6 +4,7 @@
 //! constant upper bound is that bound, so that strides are constants and the allocation may live on the stack; an
 //! allocation whose count has a constant upper bound carries it.
 //!
+//! In a kernel every size with a constant bound is constant.
 //! The storage grows to its bound; it is looked for under the ranges of the loops and the values of the names around.
 //!
 //! Example:
@@ -26,7 +27,7 @@
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::bounds::constant_difference;
-use crate::ir::{BufferInfo, Expr, Program, Stmt, build};
+use crate::ir::{BufferInfo, Expr, ForKind, Program, Stmt, build};
 use crate::simplify::Facts;
 use halide_core::ids::FuncId;
 
@@ -38,7 +39,8 @@ const TINY_BYTES: i64 = 8 << 10;
 /// Bounds the sizes of realizations and allocations by constants. `facts` holds what is known of arguments.
 pub fn bound_small_allocations(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
     walk::map_body(program, |body, program| {
-        statement(&mut Bound { program, facts: facts.clone(), trace, in_loop: false }, body)
+        let (in_loop, in_kernel) = (false, false);
+        statement(&mut Bound { program, facts: facts.clone(), trace, in_loop, in_kernel }, body)
     })
 }
 
@@ -48,6 +50,8 @@ struct Bound<'p> {
     trace: &'p mut LoweringTrace,
     /// Outside of all loops, sizes are those of whole images, and looking for bounds would be in vain.
     in_loop: bool,
+    /// In kernels, every size must have a constant bound.
+    in_kernel: bool,
 }
 
 fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
@@ -60,6 +64,12 @@ fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
             let bound = bounds_of(cx, &count).1.map(|n| n.max(0) as u64);
             let constant = constant.into_iter().chain(bound).min();
             Stmt::Alloc { buf, count, constant, body: Box::new(statement(cx, *body)) }
+        }
+        Stmt::For(ref l) if l.kind == ForKind::GpuBlocks && !cx.in_kernel => {
+            cx.in_kernel = true;
+            let made = statement(cx, s);
+            cx.in_kernel = false;
+            made
         }
         Stmt::For(_) if !cx.in_loop => {
             cx.in_loop = true;
@@ -96,7 +106,7 @@ fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> V
         .collect();
     let total = known.iter().try_fold(bytes, |product, k| product.checked_mul((*k)?.0));
     let close = known.iter().all(|k| k.is_some_and(|(.., close)| close));
-    let all = total.is_some_and(|n| n <= if close { SMALL_BYTES } else { TINY_BYTES });
+    let all = total.is_some_and(|n| n <= if close || cx.in_kernel { SMALL_BYTES } else { TINY_BYTES });
     let mut fixed = Vec::new();
     let made = bounds
         .into_iter()

@@ -1,5 +1,6 @@
 //! What lowering can refuse although the schedule was legal.
 
+use super::offload::KernelProblem;
 use halide_core::error::Location;
 use std::fmt;
 
@@ -28,6 +29,13 @@ pub enum LowerError {
         /// The factor needed, if there is a constant one.
         needed: Option<i64>,
     },
+    /// Loops over blocks and threads that cannot be a kernel.
+    Kernel {
+        /// Its name: that of the Func that it computes.
+        kernel: String,
+        /// What is wrong.
+        problem: KernelProblem,
+    },
 }
 
 impl fmt::Display for LowerError {
@@ -38,6 +46,7 @@ impl fmt::Display for LowerError {
                 "{at}: `{consumer}` reads `{producer}` at coordinates of dimension {dim} that nothing bounds\n  \
                  hint: clamp that coordinate, or give its value a type or a parameter range that bounds it"
             ),
+            LowerError::Kernel { kernel, problem } => write!(f, "the kernel of `{kernel}`: {problem}"),
             LowerError::Fold { func, var, factor, needed: Some(k) } => write!(
                 f,
                 "`{func}: fold_storage({var}, {factor})` cannot be: {k} coordinates of `{var}` are alive at once\n  \

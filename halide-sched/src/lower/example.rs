@@ -10,7 +10,7 @@ use super::trace::LoweringTrace;
 use super::*;
 use crate::ir::{Program, Scope, Stmt, print, verify};
 use crate::simplify::Facts;
-use crate::target::{Arch, Target};
+use crate::target::{Arch, Gpu, Target};
 use halide_core::expr::min;
 use halide_core::ids::FuncId;
 use halide_core::types::U8;
@@ -272,6 +272,12 @@ on_programs! {
     find_intrinsics_example "find_intrinsics/mod.rs" at "shaped": |p, _| find_intrinsics::find_intrinsics(p, &Facts::new());
     hoist_example "hoist.rs" at "shaped": |p, _| hoist::hoist(p);
     share_example "share/mod.rs" at "shaped": |p, _| share::share(p);
+    offload_example "offload/mod.rs" at "shaped":
+        |p, t| offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));
+    place_copies_example "place_copies.rs" at "shaped": |p, t| {
+        let kernels = offload::offload(p, &Facts::new(), &Gpu::LEAST, t);
+        place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")))
+    };
     free_early_example "free_early.rs" at "final": |p, _| free_early::free_early(p);
     split_functions_example "split_functions.rs" at "final":
         |p, t| split_functions::split_beyond(p, split_functions::Limits { long: 12, part: 5 }, t);

@@ -9,8 +9,9 @@
 //! `(c_d % fold_d) * stride_d`. Strides grow in the order of `BufferInfo::order`, and the first is the literal 1. Rows of
 //! allocations of two and more dimensions are padded to whole cache lines, so that a row that starts aligned stays so in
 //! all its neighbours, and never lie a multiple of a page apart, where all of them would compete for the same cache sets.
+//! Storage inside of a kernel is not padded: its memory is small, and there are no cache lines.
 //!
-//! Storage that registers could hold is accessed by offsets of loop variables alone, where the names in its coordinates
+//! Storage that registers could hold, and that of kernels, is accessed by offsets of loop variables alone, where the names in its coordinates
 //! and in its minimum come down to that: once its loops are unrolled, every access then is at a constant.
 //!
 //! Example:
@@ -40,7 +41,7 @@ use super::copy::fresh_temp;
 use super::walk;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, Program, Stage, Stmt, Sym, build};
+use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Program, Stage, Stmt, Sym, build};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;
@@ -68,6 +69,7 @@ pub fn flatten_storage(program: Program) -> Program {
             tiny: Set::default(),
             definitions: Map::default(),
             facts: Facts::new(),
+            in_kernel: false,
         };
         statement(&mut cx, body)
     });
@@ -81,12 +83,14 @@ struct Flatten<'p> {
     places: Map<BufId, Vec<(Expr, Expr)>>,
     /// Buffers whose `Sym::Buffer` symbols are bound already.
     named: Set<BufId>,
-    /// Buffers that registers could hold.
+    /// Buffers that registers could hold, or threads of a graphics processor.
     tiny: Set<BufId>,
     /// What symbols are defined as.
     definitions: Map<Sym, Expr>,
     /// Nothing in particular, remembered between simplifications.
     facts: Facts,
+    /// Whether loops over blocks of a graphics processor are around.
+    in_kernel: bool,
 }
 
 fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
@@ -101,6 +105,12 @@ fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
             };
             let bindings = bindings.into_iter().map(define).collect();
             build::let_in(bindings, statement(cx, *body))
+        }
+        Stmt::For(l) if l.kind == ForKind::GpuBlocks => {
+            let around = std::mem::replace(&mut cx.in_kernel, true);
+            let made = walk::map_stmt(Stmt::For(l), cx, expression, statement);
+            cx.in_kernel = around;
+            made
         }
         other => walk::map_stmt(other, cx, expression, statement),
     }
@@ -218,7 +228,7 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
     for (place, &d) in info.order.iter().enumerate() {
         dims[d].1 = name(d, DimField::Stride, step, &mut strides);
         let extent = info.fold[d].map_or(extents[d].clone(), build::int);
-        let padded = pad(&info, d, place == 0 && info.dims > 1, extent);
+        let padded = pad(&info, d, place == 0 && info.dims > 1 && !cx.in_kernel, extent);
         most = most.saturating_mul(build::as_int(&padded).unwrap_or(MOST_EXTENT).max(1));
         size = build::mul(size, float(padded.clone()));
         step = build::mul(dims[d].1.clone(), padded);
@@ -226,7 +236,8 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
     // In floats, the product cannot overflow.
     let fits = if most <= limit { build::boolean(true) } else { build::le(size, float(build::int(limit))) };
     cx.places.insert(buf, dims);
-    if build::as_int(&step).is_some_and(|n| n <= REGISTER_BYTES / info.elem.bytes() as i64) {
+    let most = if cx.in_kernel { i64::MAX } else { REGISTER_BYTES / info.elem.bytes() as i64 };
+    if build::as_int(&step).is_some_and(|n| n <= most) {
         cx.tiny.insert(buf);
     } else {
         cx.tiny.remove(&buf);

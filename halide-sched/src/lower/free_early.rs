@@ -84,6 +84,10 @@ impl Uses<'_> {
         match s {
             Stmt::Store { buf, .. } => _ = last.insert(*buf, at),
             Stmt::Launch { task, .. } => last.extend(self.program.tasks[*task].buffers.iter().map(|b| (*b, at))),
+            Stmt::Dispatch { kernel, .. } => {
+                last.extend(self.program.kernels[*kernel].buffers.iter().map(|b| (b.buf, at)));
+            }
+            Stmt::Reside { buf, .. } => _ = last.insert(*buf, at),
             _ => {}
         }
         let mut seen = Set::default();

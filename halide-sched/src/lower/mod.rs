@@ -20,8 +20,10 @@ pub mod instrument;
 pub mod interleave;
 pub(crate) mod lanes;
 mod narrow;
+pub mod offload;
 pub mod outline_tasks;
 pub mod partition_loops;
+pub mod place_copies;
 mod regions;
 pub mod share;
 mod slide_windows;
@@ -43,12 +45,14 @@ mod example;
 mod tests;
 
 pub use error::LowerError;
+pub use offload::KernelProblem;
 pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
 
 use crate::ir::{LoopId, Program, Stage};
 use crate::plan::Plan;
 use crate::schedule::Partition;
 use crate::simplify::Facts;
+use crate::target::Gpu;
 use ctx::Ctx;
 use halide_core::ids::IdVec;
 
@@ -116,6 +120,19 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("find_intrinsics", &mut |p, _| find_intrinsics::find_intrinsics(p, &facts));
     pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
+    let gpu = plan.target.gpu.unwrap_or(Gpu::LEAST);
+    let mut errors = Vec::new();
+    pass("offload", &mut |p, t| match offload::offload(p, &facts, &gpu, t) {
+        Ok(p) => p,
+        Err(e) => {
+            errors = e;
+            empty()
+        }
+    });
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    pass("place_copies", &mut |p, _| place_copies::place_copies(p));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
     pass("free_early", &mut |p, _| free_early::free_early(p));

@@ -50,7 +50,24 @@ fn statement(program: &mut Program, s: Stmt) -> Stmt {
 /// A launch of a new task that runs the body of `l`, which needs `needs`.
 pub(crate) fn outline(program: &mut Program, l: For, needs: Needs) -> Stmt {
     let For { id, min, extent, body, .. } = l;
-    let (scalars, vectors): (Vec<_>, Vec<_>) = needs.syms.into_iter().partition(|(_, ty)| ty.lanes == 1);
+    let Scalars { captures, outside, body } = scalars_only(program, needs.syms, body);
+    let task = program.tasks.push(Task { id, captures, buffers: needs.buffers.into_iter().collect(), body });
+    build::let_in(outside, Stmt::Launch { task, min, extent })
+}
+
+/// A body that is handed scalars.
+pub(crate) struct Scalars {
+    /// What it is handed.
+    pub(crate) captures: Vec<(Sym, Type)>,
+    /// What is to be bound outside for that.
+    pub(crate) outside: Vec<(Sym, Expr)>,
+    /// The body, with the vectors that it uses put together from their lanes.
+    pub(crate) body: Stmt,
+}
+
+/// `body`, which uses `syms` of the code around it, with vectors among these taken apart.
+pub(crate) fn scalars_only(program: &mut Program, syms: BTreeMap<Sym, Type>, body: Stmt) -> Scalars {
+    let (scalars, vectors): (Vec<_>, Vec<_>) = syms.into_iter().partition(|(_, ty)| ty.lanes == 1);
     let mut captures = scalars;
     let (mut outside, mut inside, mut renamed) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (s, ty) in vectors {
@@ -66,15 +83,13 @@ pub(crate) fn outline(program: &mut Program, l: For, needs: Needs) -> Stmt {
         inside.push((again, build::shuffle(parts, (0..ty.lanes).collect())));
         renamed.insert(s, build::typed_sym(again, ty));
     }
-    let body = if renamed.is_empty() {
-        body
-    } else {
-        let mut memo = Memo::new();
-        let rename = &mut |e: &Expr| visit::substitute_with(e, &|s| renamed.get(&s).cloned(), &mut memo);
-        build::let_in(inside, visit::map_exprs(body, rename))
-    };
-    let task = program.tasks.push(Task { id, captures, buffers: needs.buffers.into_iter().collect(), body });
-    build::let_in(outside, Stmt::Launch { task, min, extent })
+    if renamed.is_empty() {
+        return Scalars { captures, outside, body };
+    }
+    let mut memo = Memo::new();
+    let rename = &mut |e: &Expr| visit::substitute_with(e, &|s| renamed.get(&s).cloned(), &mut memo);
+    let body = build::let_in(inside, visit::map_exprs(body, rename));
+    Scalars { captures, outside, body }
 }
 
 /// What a body uses and does not make itself.
@@ -121,6 +136,14 @@ impl Needs {
                 let inner = &program.tasks[*task];
                 self.syms.extend(inner.captures.iter().copied());
                 self.buffers.extend(inner.buffers.iter().copied());
+            }
+            Stmt::Dispatch { kernel, .. } => {
+                let inner = &program.kernels[*kernel];
+                self.syms.extend(inner.captures.iter().copied());
+                self.buffers.extend(inner.buffers.iter().map(|b| b.buf));
+            }
+            Stmt::Reside { buf, .. } => {
+                self.buffers.insert(*buf);
             }
             _ => {}
         }

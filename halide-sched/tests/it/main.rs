@@ -2,6 +2,7 @@
 
 mod directives;
 mod found;
+mod gpu;
 mod hoisting;
 mod lifetimes;
 mod lowering;

@@ -60,6 +60,9 @@ pub(crate) fn check(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuf
         let options = LowerOptions { exact_tails, ..Default::default() };
         let bounded = lower_to_bounded(&plan, &options).unwrap().program;
         let last = lower(&plan, &options).unwrap().program;
+        if !last.kernels.is_empty() {
+            assert_eq!(last.to_string().parse::<Program>().as_ref(), Ok(&last), "{schedule}");
+        }
         for program in [bounded, last] {
             let mut outputs: Vec<AnyBuffer> =
                 expected.iter().map(|e| AnyBuffer::with_region(e.ty(), &e.region()).unwrap()).collect();

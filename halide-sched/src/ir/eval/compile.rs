@@ -7,8 +7,8 @@ use super::machine::Memory;
 use crate::ir::build::{as_const, as_int};
 use crate::ir::expr::{Elem, Expr, ExprKind, Type};
 use crate::ir::stmt::{Stmt, Task};
-use crate::ir::sym::{BufId, FaultId, LoopId, Sym, TaskId};
-use crate::ir::{Program, print, visit};
+use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
+use crate::ir::{Kernel, Program, print, visit};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::ops::UnOp;
 use halide_core::types::ScalarType;
@@ -21,13 +21,20 @@ pub(super) struct Compiled {
     pub(super) regs: Vec<u64>,
     pub(super) body: Body,
     pub(super) tasks: IdVec<TaskId, TaskBody>,
-    /// Whether there are parallel loops or launches.
+    pub(super) kernels: IdVec<KernelId, KernelBody>,
+    /// Whether there are parallel loops, launches or dispatches.
     pub(super) parallel: bool,
 }
 
 /// A task: its variable, and what an iteration does.
 pub(super) struct TaskBody {
     pub(super) var: Reg,
+    pub(super) body: Body,
+}
+
+/// A kernel: its block loops, innermost first, and what a block does.
+pub(super) struct KernelBody {
+    pub(super) vars: Vec<(Reg, LoopId)>,
     pub(super) body: Body,
 }
 
@@ -63,6 +70,7 @@ pub(super) enum Body {
     Store { code: Code, buf: BufId, index: Reg, value: Reg, mask: Option<Reg>, lanes: u16 },
     Count { counter: usize, code: Code, amount: Reg },
     Launch { task: TaskId, code: Code, min: Reg, extent: Reg, captures: Vec<(Reg, Reg, u16)> },
+    Dispatch { kernel: KernelId, code: Code, grid: Vec<Reg>, captures: Vec<(Reg, Reg, u16)> },
 }
 
 type Failed = Box<EvalError>;
@@ -78,6 +86,7 @@ pub(super) fn compile(program: &Program, params: &[Scalar], external: &Memory) -
         bound: HashMap::new(),
         memo: HashMap::new(),
         captures: IdVec::new(),
+        kernel_captures: IdVec::new(),
         parallel: false,
     };
     // Launches need the registers of captures, also of tasks that come later.
@@ -85,9 +94,14 @@ pub(super) fn compile(program: &Program, params: &[Scalar], external: &Memory) -
         let regs = task.captures.iter().map(|(_, ty)| c.fresh(ty.lanes)).collect();
         c.captures.push(regs);
     }
+    for kernel in program.kernels.iter() {
+        let regs = kernel.captures.iter().map(|(_, ty)| c.fresh(ty.lanes)).collect();
+        c.kernel_captures.push(regs);
+    }
     let body = c.stmt(&program.body)?;
     let tasks = program.tasks.enumerate().map(|(id, t)| c.task(id, t)).collect::<Result<_, Failed>>()?;
-    Ok(Compiled { regs: c.regs, body, tasks, parallel: c.parallel })
+    let kernels = program.kernels.enumerate().map(|(id, k)| c.kernel(id, k)).collect::<Result<_, Failed>>()?;
+    Ok(Compiled { regs: c.regs, body, tasks, kernels, parallel: c.parallel })
 }
 
 struct Compiler<'a> {
@@ -101,6 +115,7 @@ struct Compiler<'a> {
     /// The registers of the nodes of the statement at hand.
     memo: HashMap<usize, Reg>,
     captures: IdVec<TaskId, Vec<Reg>>,
+    kernel_captures: IdVec<KernelId, Vec<Reg>>,
     parallel: bool,
 }
 
@@ -208,7 +223,12 @@ impl Compiler<'_> {
                 self.parallel = true;
                 Body::Launch { task: *task, code, min, extent, captures: self.launch_captures(*task)? }
             }
-            Stmt::Dispatch { kernel, .. } => return malformed(format!("{kernel:?} is not for this evaluator")),
+            Stmt::Dispatch { kernel, grid } => {
+                let grid = self.exprs(grid, &mut code)?;
+                self.parallel = true;
+                let captures = self.dispatch_captures(*kernel, grid.len())?;
+                Body::Dispatch { kernel: *kernel, code, grid, captures }
+            }
             Stmt::Reside { .. } | Stmt::Barrier => Body::Block(Vec::new()),
         })
     }
@@ -259,6 +279,34 @@ impl Compiler<'_> {
         let var = self.fresh(1);
         self.bind(Sym::Loop(task.id), Type::INDEX, var);
         Ok(TaskBody { var, body: self.stmt(&task.body)? })
+    }
+
+    fn dispatch_captures(&mut self, kernel: KernelId, extents: usize) -> Result<Vec<(Reg, Reg, u16)>, Failed> {
+        let Some(info) = self.program.kernels.get(kernel) else {
+            return malformed(format!("{kernel:?} is not in the table"));
+        };
+        if info.blocks.len() != extents {
+            return malformed(format!("{kernel:?} has {} loops over blocks, and gets {extents}", info.blocks.len()));
+        }
+        let mut copies = Vec::new();
+        for (i, (s, ty)) in info.captures.iter().enumerate() {
+            copies.push((self.symbol(*s, *ty)?, self.kernel_captures[kernel][i], ty.lanes));
+        }
+        Ok(copies)
+    }
+
+    fn kernel(&mut self, id: KernelId, kernel: &Kernel) -> Result<KernelBody, Failed> {
+        self.bound.clear();
+        for (i, (s, ty)) in kernel.captures.iter().enumerate() {
+            self.bind(*s, *ty, self.kernel_captures[id][i]);
+        }
+        let mut vars = Vec::new();
+        for block in &kernel.blocks {
+            let var = self.fresh(1);
+            self.bind(Sym::Loop(*block), Type::INDEX, var);
+            vars.push((var, *block));
+        }
+        Ok(KernelBody { vars, body: self.stmt(&kernel.body)? })
     }
 
     fn exprs(&mut self, list: &[Expr], code: &mut Code) -> Result<Vec<Reg>, Failed> {

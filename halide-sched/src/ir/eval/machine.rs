@@ -8,7 +8,7 @@ use super::storage::Storage;
 use super::{BufferStats, EvalStats};
 use crate::ir::sym::Sym;
 use crate::ir::visit::deep;
-use crate::ir::{BufId, BufferRole, Program, TaskId, print};
+use crate::ir::{BufId, BufferRole, KernelId, Program, TaskId, print};
 use halide_core::ids::{FuncId, IdVec};
 
 /// Why code stops early.
@@ -126,6 +126,7 @@ impl<'a> Machine<'a> {
                 Ok(())
             }
             Body::Launch { task, code, min, extent, captures } => self.launch(*task, code, *min, *extent, captures),
+            Body::Dispatch { kernel, code, grid, captures } => self.dispatch(*kernel, code, grid, captures),
         }
     }
 
@@ -209,6 +210,15 @@ impl<'a> Machine<'a> {
         let tracked = self.eval(&code.instrs)?;
         let min = self.certain(tracked, min, "the min of a launch")?;
         let extent = self.certain(tracked, extent, "the extent of a launch")?;
+        let holes = self.hand_over(captures);
+        let compiled = &self.compiled.tasks[task];
+        self.iterate(min, extent, compiled.var, true, &compiled.body, &|_| format!("{task:?}"))?;
+        self.live_holes -= holes;
+        Ok(())
+    }
+
+    /// Copies what a task or kernel captures; the result is how many lanes are holes.
+    fn hand_over(&mut self, captures: &[(Reg, Reg, u16)]) -> usize {
         let mut holes = 0;
         for &(from, to, lanes) in captures {
             for lane in 0..lanes as usize {
@@ -219,9 +229,36 @@ impl<'a> Machine<'a> {
             }
         }
         self.live_holes += holes;
-        let compiled = &self.compiled.tasks[task];
-        self.iterate(min, extent, compiled.var, true, &compiled.body, &|_| format!("{task:?}"))?;
+        holes
+    }
+
+    fn dispatch(&mut self, kernel: KernelId, code: &Code, grid: &[Reg], captures: &[(Reg, Reg, u16)]) -> Outcome {
+        let tracked = self.eval(&code.instrs)?;
+        let extents =
+            grid.iter().map(|&n| self.certain(tracked, n, "an extent of a grid")).collect::<Result<Vec<_>, _>>()?;
+        let holes = self.hand_over(captures);
+        self.blocks(kernel, &extents)?;
         self.live_holes -= holes;
+        Ok(())
+    }
+
+    /// Runs all blocks of the dimensions of `extents`, those of the others being set.
+    fn blocks(&mut self, kernel: KernelId, extents: &[i64]) -> Outcome {
+        let compiled = &self.compiled.kernels[kernel];
+        let Some((&extent, inner)) = extents.split_last() else {
+            return self.run(&compiled.body);
+        };
+        let (var, id) = compiled.vars[inner.len()];
+        let instance = self.races.as_mut().map(Races::begin_loop);
+        for value in 0..extent {
+            self.regs[var as usize] = value as u64;
+            let outer = self.races.as_mut().zip(instance).map(|(r, i)| r.begin_iteration(i));
+            let place = |m: &Self| format!("{} = {value}", print::sym_in(Sym::Loop(id), m.program));
+            self.blocks(kernel, inner).map_err(|e| e.inside(|| place(self)))?;
+            if let (Some(r), Some(outer)) = (&mut self.races, outer) {
+                r.end_iteration(outer);
+            }
+        }
         Ok(())
     }
 

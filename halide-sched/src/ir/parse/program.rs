@@ -2,9 +2,11 @@
 
 use super::lexer::Token;
 use super::{Parsed, Parser};
-use crate::ir::sym::{BufId, LoopId, TaskId};
-use crate::ir::words::{MEMORIES, SIDES, STAGES, item};
-use crate::ir::{BufferInfo, BufferRole, Fault, Memory, Program, Side, Stage, Stmt, Task};
+use crate::ir::sym::{BufId, KernelId, LoopId, Sym, TaskId};
+use crate::ir::words::{MEMORIES, SIDES, STAGES, WRITES, item};
+use crate::ir::{
+    BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Program, Shared, Side, Stage, Stmt, Task, Type, Writes,
+};
 use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
 
 impl Parser {
@@ -16,6 +18,10 @@ impl Parser {
             let word = self.keyword().unwrap_or("").to_string();
             if word.starts_with("task") {
                 self.task_row(&mut p)?;
+                continue;
+            }
+            if word.starts_with("kernel") {
+                self.kernel_row(&mut p)?;
                 continue;
             }
             if !matches!(
@@ -187,21 +193,74 @@ impl Parser {
     fn task_row(&mut self, p: &mut Program) -> Parsed<()> {
         self.row_id::<TaskId>("task", p.tasks.len())?;
         let id = LoopId(self.id("L")?);
-        self.need_word("captures")?;
-        let captures = self.listed("(", ")", |p| {
-            let s = p.bound_sym()?;
-            p.need(":")?;
-            let ty = p.any_type()?;
-            if let crate::ir::Sym::Temp(n) = s {
-                p.temps.insert(n, ty);
-            }
-            Ok((s, ty))
-        })?;
+        let captures = self.captures()?;
         self.need_word("buffers")?;
         let buffers = self.listed("(", ")", |p| Ok(BufId(p.id("b")?)))?;
         let body = self.body()?;
         p.tasks.push(Task { id, captures, buffers, body });
         Ok(())
+    }
+
+    /// `captures (symbol: type, ...)`.
+    fn captures(&mut self) -> Parsed<Vec<(Sym, Type)>> {
+        self.need_word("captures")?;
+        self.listed("(", ")", |p| {
+            let s = p.bound_sym()?;
+            p.need(":")?;
+            let ty = p.any_type()?;
+            if let Sym::Temp(n) = s {
+                p.temps.insert(n, ty);
+            }
+            Ok((s, ty))
+        })
+    }
+
+    fn kernel_row(&mut self, p: &mut Program) -> Parsed<()> {
+        self.row_id::<KernelId>("kernel", p.kernels.len())?;
+        let name = self.string()?;
+        self.need_word("blocks")?;
+        let blocks = self.listed("(", ")", |p| Ok(LoopId(p.id("L")?)))?;
+        self.need_word("threads")?;
+        let at = self.next;
+        let threads: Vec<u32> = self.listed("(", ")", |p| p.whole())?;
+        let Ok(threads) = <[u32; 3]>::try_from(threads) else {
+            self.next = at;
+            return self.expected("three numbers of threads");
+        };
+        let captures = self.captures()?;
+        self.need_word("params")?;
+        let params = self.listed("(", ")", |p| Ok(ParamId(p.id("p")?)))?;
+        self.need_word("buffers")?;
+        let buffers = self.listed("(", ")", Parser::kernel_buffer)?;
+        self.need_word("shared")?;
+        let shared = self.listed("(", ")", |p| {
+            let buf = BufId(p.id("b")?);
+            p.need_word("at")?;
+            let first_word = p.whole()?;
+            p.need_word("words")?;
+            Ok(Shared { buf, first_word, words: p.whole()? })
+        })?;
+        self.need_word("words")?;
+        let shared_words = self.whole()?;
+        let body = self.body()?;
+        p.kernels.push(Kernel { name, blocks, threads, captures, params, buffers, shared, shared_words, body });
+        Ok(())
+    }
+
+    /// `b2 reads words strides (b2.stride1)`, where all but the buffer may be missing.
+    fn kernel_buffer(&mut self) -> Parsed<KernelBuffer> {
+        let buf = BufId(self.id("b")?);
+        let reads = self.eat_word("reads");
+        let writes = match self.keyword().and_then(|w| item(&WRITES, w)) {
+            Some(writes) => {
+                self.take();
+                writes
+            }
+            None => Writes::None,
+        };
+        let word_strides =
+            if self.eat_word("strides") { self.listed("(", ")", Parser::bound_sym)? } else { Vec::new() };
+        Ok(KernelBuffer { buf, reads, writes, word_strides })
     }
 }
 

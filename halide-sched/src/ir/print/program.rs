@@ -1,9 +1,11 @@
-//! A whole program as text: its tables, its tasks, its body.
+//! A whole program as text: its tables, its tasks, its kernels, its body.
 
 use super::{Printer, named};
 use crate::ir::typing::type_name;
-use crate::ir::words::{MEMORIES, SIDES, STAGES, word};
-use crate::ir::{BufId, BufferInfo, BufferRole, Fault, Memory, Program, Side, Task};
+use crate::ir::words::{MEMORIES, SIDES, STAGES, WRITES, word};
+use crate::ir::{
+    BufId, BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Program, Shared, Side, Sym, Task, Type, Writes,
+};
 
 impl Printer<'_> {
     pub(super) fn program(&mut self, p: &Program) {
@@ -35,6 +37,11 @@ impl Printer<'_> {
             self.start();
             self.push(&format!("{id:?} "));
             self.task(task);
+        }
+        for (id, kernel) in p.kernels.enumerate() {
+            self.start();
+            self.push(&format!("{id:?} "));
+            self.kernel(kernel);
         }
         self.start();
         self.push("body ");
@@ -73,18 +80,56 @@ impl Printer<'_> {
     }
 
     fn task(&mut self, task: &Task) {
-        let captures: Vec<String> =
-            task.captures.iter().map(|(s, ty)| format!("{}: {}", self.sym(*s), type_name(*ty))).collect();
+        let captures = self.captures(&task.captures);
         let buffers: Vec<String> = task.buffers.iter().map(|b| self.buf(*b)).collect();
-        let head =
-            format!("{} captures ({}) buffers ({}) ", self.loop_id(task.id), captures.join(", "), buffers.join(", "));
+        let head = format!("{} captures ({captures}) buffers ({}) ", self.loop_id(task.id), buffers.join(", "));
         self.push(&head);
-        for (s, ty) in &task.captures {
-            if let crate::ir::Sym::Temp(n) = s {
+        self.block(|out| out.list(&task.body));
+    }
+
+    fn kernel(&mut self, kernel: &Kernel) {
+        let list = |items: Vec<String>| items.join(", ");
+        let blocks = list(kernel.blocks.iter().map(|l| self.loop_id(*l)).collect());
+        let [x, y, z] = kernel.threads;
+        let params = list(kernel.params.iter().map(|p| self.param(*p)).collect());
+        let captures = self.captures(&kernel.captures);
+        let buffers = list(kernel.buffers.iter().map(|b| self.kernel_buffer(b)).collect());
+        let row = |r: &Shared| format!("{} at {} words {}", self.buf(r.buf), r.first_word, r.words);
+        let shared = list(kernel.shared.iter().map(row).collect());
+        let head = format!(
+            "{:?} blocks ({blocks}) threads ({x}, {y}, {z}) captures ({captures}) params ({params}) buffers ({buffers}) \
+             shared ({shared}) words {} ",
+            kernel.name, kernel.shared_words
+        );
+        self.push(&head);
+        self.block(|out| out.list(&kernel.body));
+    }
+
+    fn kernel_buffer(&self, b: &KernelBuffer) -> String {
+        let mut text = self.buf(b.buf);
+        if b.reads {
+            text += " reads";
+        }
+        if b.writes != Writes::None {
+            text += &format!(" {}", word(&WRITES, &b.writes).unwrap_or("?"));
+        }
+        if !b.word_strides.is_empty() {
+            let strides: Vec<String> = b.word_strides.iter().map(|s| self.sym(*s)).collect();
+            text += &format!(" strides ({})", strides.join(", "));
+        }
+        text
+    }
+
+    /// What a body is handed; its types are known from here on.
+    fn captures(&mut self, captures: &[(Sym, Type)]) -> String {
+        for (s, ty) in captures {
+            if let Sym::Temp(n) = s {
                 self.temps.insert(*n, *ty);
             }
         }
-        self.block(|out| out.list(&task.body));
+        let list: Vec<String> =
+            captures.iter().map(|(s, ty)| format!("{}: {}", self.sym(*s), type_name(*ty))).collect();
+        list.join(", ")
     }
 }
 

@@ -103,6 +103,8 @@ impl Verifier<'_> {
         }
         self.known_sym(s);
         let free = match s {
+            // A kernel knows nothing of the caller's but what is captured.
+            _ if self.code != super::Code::Host => false,
             Sym::Loop(_) | Sym::Temp(_) => false,
             Sym::Bound { .. } | Sym::Stored { .. } => self.stage() == Stage::Nest,
             Sym::Buffer { buf, .. } => {

@@ -21,20 +21,31 @@
 //! - before `Final`: no tasks. `Final`: no `Parallel` loops; a task uses nothing but its variable, captures, listed
 //!   buffers and what the caller gives; captures and buffers are available, with these types, at each launch; tasks do
 //!   not launch themselves.
+//! - before `Shaped`: no kernels. `Final`: no loops over blocks or threads outside of kernels.
+//!
+//! In kernels:
+//! - Captures are scalars, available with these types at each dispatch, which gives one extent for each loop over blocks.
+//!   The body uses nothing but captures, its loops over blocks, and the parameters and buffers that are listed, these as
+//!   listed. From `Final` on these buffers have a copy on the device.
+//! - Loops over threads stand directly in each other, at most three. Stores are inside of them, barriers outside.
+//! - Allocations have constant sizes; those outside of loops over threads have a place in shared memory.
+//! - There are no checks, counts, launches, or host code for devices.
 //!
 //! The cost is near-linear: a shared expression is visited once for as long as the scopes it depends on stay open.
 
 mod expr;
+mod kernel;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 use super::build::as_int;
 use super::stmt::{For, ForKind, Stmt, Task};
-use super::sym::{BufId, FaultId, LoopId, Sym, TaskId};
+use super::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
 use super::{BufferRole, Elem, Expr, Program, Stage, Type, print, visit};
 use crate::ir::hash::{Map, Set};
 use halide_core::ids::{FuncId, Id};
+use kernel::Code;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -62,6 +73,9 @@ pub fn verify(program: &Program) -> Result<(), Vec<VerifyError>> {
     for (id, task) in program.tasks.enumerate() {
         v.task(id, task);
     }
+    for (id, kernel) in program.kernels.enumerate() {
+        v.kernel(id, kernel);
+    }
     v.launch_cycles();
     if v.errors.is_empty() { Ok(()) } else { Err(v.errors) }
 }
@@ -75,6 +89,7 @@ enum Place {
     Loop(LoopId),
     Func(FuncId),
     Task(TaskId),
+    Kernel(KernelId),
 }
 
 struct Verifier<'a> {
@@ -99,6 +114,8 @@ struct Verifier<'a> {
     loops: Set<LoopId>,
     /// Which tasks launch which.
     launches: BTreeMap<TaskId, Vec<TaskId>>,
+    /// What code the statement at hand is in.
+    code: Code,
 }
 
 impl<'a> Verifier<'a> {
@@ -117,6 +134,7 @@ impl<'a> Verifier<'a> {
             ever_bound: Set::default(),
             loops: Set::default(),
             launches: BTreeMap::new(),
+            code: Code::Host,
         }
     }
 
@@ -132,6 +150,7 @@ impl<'a> Verifier<'a> {
             Place::Loop(id) => print::sym_in(Sym::Loop(id), self.program),
             Place::Func(id) => print::func_in(id, self.program),
             Place::Task(id) => format!("{id:?}"),
+            Place::Kernel(id) => format!("{id:?}"),
         }
     }
 
@@ -170,6 +189,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn one(&mut self, s: &Stmt) {
+        self.allowed(s);
         match s {
             Stmt::Block(list) => self.block(list),
             Stmt::Let { bindings, body } => self.let_in(bindings, body),
@@ -198,12 +218,8 @@ impl<'a> Verifier<'a> {
                 self.scalar(amount, Type::INDEX, "the amount of a count");
             }
             Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),
-            Stmt::Dispatch { grid, .. } => {
-                for n in grid {
-                    self.scalar(n, Type::INDEX, "an extent of a grid");
-                }
-            }
-            Stmt::Reside { buf, .. } => _ = self.used(*buf),
+            Stmt::Dispatch { kernel, grid } => self.dispatch(*kernel, grid),
+            Stmt::Reside { buf, .. } => self.reside(*buf),
             Stmt::Barrier => {}
         }
     }
@@ -277,7 +293,10 @@ impl<'a> Verifier<'a> {
         self.open();
         self.bind(Sym::Loop(l.id), Type::INDEX);
         self.nesting += 1;
+        let code = self.enter_loop(l);
+        let outer = std::mem::replace(&mut self.code, code);
         self.inside(Place::Loop(l.id), |v| v.stmt(&l.body));
+        self.code = outer;
         self.nesting -= 1;
         self.unbind(Sym::Loop(l.id));
         self.scopes.pop();
@@ -364,6 +383,9 @@ impl<'a> Verifier<'a> {
             && (n < 0 || constant.is_some_and(|c| n as u64 > c))
         {
             self.error(format!("{} has {n} elements, bounded by {constant:?}", self.buf(buf)));
+        }
+        if self.code != Code::Host {
+            self.kernel_alloc(buf, constant);
         }
         self.allocated_in.insert(buf, self.nesting);
         self.storage(&[buf], |v| v.stmt(body));

@@ -1,0 +1,169 @@
+//! Puts barriers between phases where one touches what another one writes.
+//!
+//! A barrier stands in front of the phase, or the condition or name of block code, that needs it: where something it
+//! touches was written since the last barrier, or something it writes was touched. What a loop leaves behind meets its
+//! own beginning, so that is asked again with what is left, until nothing new is.
+
+use crate::ir::visit::{self, deep};
+use crate::ir::{BufId, ExprKind, ForKind, Shared, Stmt, build};
+use crate::lower::walk;
+use std::collections::BTreeSet;
+
+/// A use of memory that threads share.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Access {
+    place: Place,
+    writes: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// A buffer from outside.
+    Global(BufId),
+    /// Words of the memory of a block, from the first up to the end.
+    Words(u32, u32),
+}
+
+type Accesses = BTreeSet<Access>;
+
+struct Barriers<'s> {
+    shared: &'s [Shared],
+    /// What happened since the last barrier.
+    open: Accesses,
+}
+
+/// `body` with barriers; `shared` are the allocations of its block code.
+pub(super) fn insert(body: Stmt, shared: &[Shared]) -> Stmt {
+    Barriers { shared, open: Accesses::new() }.stmt(body)
+}
+
+impl Barriers<'_> {
+    fn stmt(&mut self, s: Stmt) -> Stmt {
+        deep(|| self.one(s))
+    }
+
+    fn one(&mut self, s: Stmt) -> Stmt {
+        match s {
+            Stmt::For(ref l) if l.kind == ForKind::GpuThreads => {
+                let all = self.all(&s);
+                self.meet(all, s)
+            }
+            Stmt::For(mut l) => {
+                let own = self.own(&Stmt::For(l.clone()));
+                let body = l.body.clone();
+                let mut before = self.ready(&own);
+                let entry = self.open.clone();
+                let mut around = entry.clone();
+                loop {
+                    self.open = around.clone();
+                    l.body = self.stmt(body.clone());
+                    if self.open.is_subset(&around) {
+                        break;
+                    }
+                    around.extend(self.open.iter().copied());
+                }
+                // It may run no iteration at all.
+                self.open.extend(entry);
+                before.push(Stmt::For(l));
+                build::block(before)
+            }
+            Stmt::If { ref cond, .. } => {
+                let _ = cond;
+                let own = self.own(&s);
+                let Stmt::If { cond, then, otherwise } = s else { unreachable!("it is a condition") };
+                let mut before = self.ready(&own);
+                let entry = self.open.clone();
+                let then = self.stmt(*then);
+                let after = std::mem::replace(&mut self.open, entry);
+                let otherwise = self.stmt(*otherwise);
+                self.open.extend(after);
+                before.push(build::if_else(cond, then, otherwise));
+                build::block(before)
+            }
+            Stmt::Let { .. } | Stmt::Alloc { .. } => {
+                let own = self.own(&s);
+                let mut before = self.ready(&own);
+                before.push(visit::map_stmt(s, |e| e.clone(), |inner| self.stmt(inner)));
+                build::block(before)
+            }
+            other => visit::map_stmt(other, |e| e.clone(), |inner| self.stmt(inner)),
+        }
+    }
+
+    /// A barrier if `next` needs one, which then counts as done.
+    fn ready(&mut self, next: &Accesses) -> Vec<Stmt> {
+        let clash = next.iter().any(|a| self.open.iter().any(|b| a.clashes(b)));
+        if clash {
+            self.open.clear();
+        }
+        self.open.extend(next.iter().copied());
+        if clash { vec![Stmt::Barrier] } else { Vec::new() }
+    }
+
+    fn meet(&mut self, next: Accesses, s: Stmt) -> Stmt {
+        let mut list = self.ready(&next);
+        list.push(s);
+        build::block(list)
+    }
+
+    /// What the expressions of `s` itself use.
+    fn own(&self, s: &Stmt) -> Accesses {
+        let mut found = Accesses::new();
+        self.collect(s, &BTreeSet::new(), &mut found);
+        found
+    }
+
+    /// What `s` and all in it uses, but for what each thread has for itself.
+    fn all(&self, s: &Stmt) -> Accesses {
+        let mut private = BTreeSet::new();
+        walk::any_stmt(s, &mut |s| {
+            if let Stmt::Alloc { buf, .. } = s {
+                private.insert(*buf);
+            }
+            false
+        });
+        let mut found = Accesses::new();
+        walk::any_stmt(s, &mut |s| {
+            self.collect(s, &private, &mut found);
+            false
+        });
+        found
+    }
+
+    fn collect(&self, s: &Stmt, private: &BTreeSet<BufId>, found: &mut Accesses) {
+        let mut add = |buf: BufId, writes| {
+            if !private.contains(&buf) {
+                found.insert(Access { place: self.place(buf), writes });
+            }
+        };
+        visit::for_each_expr(s, |e| {
+            visit::for_each_node(e, &mut |n| {
+                if let ExprKind::Load { buf, .. } = n.kind() {
+                    add(*buf, false);
+                }
+            });
+        });
+        if let Stmt::Store { buf, .. } = s {
+            add(*buf, true);
+        }
+    }
+
+    fn place(&self, buf: BufId) -> Place {
+        match self.shared.iter().find(|row| row.buf == buf) {
+            Some(row) => Place::Words(row.first_word, row.first_word + row.words),
+            None => Place::Global(buf),
+        }
+    }
+}
+
+impl Access {
+    /// Whether the two must not happen in any order.
+    fn clashes(&self, other: &Access) -> bool {
+        let meet = match (self.place, other.place) {
+            (Place::Global(a), Place::Global(b)) => a == b,
+            (Place::Words(a, end_a), Place::Words(b, end_b)) => a < end_b && b < end_a,
+            _ => false,
+        };
+        meet && (self.writes || other.writes)
+    }
+}

@@ -1,0 +1,137 @@
+//! Kernels for a graphics processor, as the evaluator runs them: every schedule gives what the interpreter gives.
+
+use crate::matrix::{TARGET, check, random_image};
+use halide_core::buffer::Region;
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, vars};
+use halide_sched::ir::{Program, Side, Stmt, Writes, visit};
+use halide_sched::lower::{LowerOptions, lower};
+
+/// Lowers as the evaluator's tests do, to look at the program.
+fn lowered(pipeline: &Pipeline, schedule: &str) -> Program {
+    let parsed = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
+    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
+    lower(&plan, &LowerOptions::default()).unwrap_or_else(|e| panic!("{e:?}")).program
+}
+
+/// What lowering refuses, as text.
+fn refused(pipeline: &Pipeline, schedule: &str) -> String {
+    let parsed = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
+    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
+    let errors = lower(&plan, &LowerOptions::default()).expect_err("it is refused");
+    errors.iter().map(|e| format!("{e}\n")).collect()
+}
+
+fn count(s: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> usize {
+    let mut n = test(s) as usize;
+    visit::for_each_stmt(s, |inner| n += count(inner, test));
+    n
+}
+
+fn barriers(p: &Program) -> usize {
+    p.kernels.iter().map(|k| count(&k.body, &|s| matches!(s, Stmt::Barrier))).sum()
+}
+
+const SIZES: [(i32, i32); 8] = [(1, 1), (2, 5), (4, 4), (7, 3), (8, 12), (13, 8), (24, 9), (31, 17)];
+
+fn sweep(pipeline: &Pipeline, schedules: &[&str]) {
+    for schedule in schedules {
+        for (w, h) in SIZES {
+            let input = random_image(I16, &Region::of_spans([(-9, w + 60), (-6, h + 60)]), 5);
+            check(pipeline, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+        }
+    }
+}
+
+/// `f` reads the input twice, `g` reads `f` twice.
+fn stencil() -> Pipeline {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = input[(x, y)] * 3 - input[(x + 1, y)] + cast::<i16>(x + 7 * y);
+    g[(x, y)] = f[(x - 1, y)] + f[(x + 1, y + 1)] * 5;
+    Pipeline::new([&g]).unwrap()
+}
+
+#[test]
+fn where_the_producer_is_computed() {
+    let tile = "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let places = [
+        "f: compute_root()",
+        "f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4)",
+        "f: compute_root() vectorize(x, 4)",
+        "f: compute_at(g, xo)",
+        "f: compute_at(g, xo) split(x, xo, xi, 4, RoundUp) gpu_threads(xi)",
+        "f: compute_at(g, xo) split(x, xo, xi, 4) split(y, yo, yi, 2) reorder(xi, yi, xo, yo) gpu_threads(xi, yi)",
+        "f: compute_at(g, xo) split(x, xo, xi, 16, GuardWithIf) split(y, yo, yi, 8, GuardWithIf) gpu_threads(xi, yi) \
+         reorder(xi, yi, xo, yo)",
+        "f: compute_at(g, yi)",
+        "f: compute_at(g, xi)",
+        "f: compute_at(g, xi) store_in(Register)",
+    ];
+    let schedules: Vec<String> = places.iter().map(|p| format!("{tile}\n {p}")).collect();
+    sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// A barrier between what writes a tile and what reads it, and none where threads keep to themselves.
+#[test]
+fn barriers_where_they_are_needed() {
+    let tile = "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let of = |rest: &str| barriers(&lowered(&stencil(), &format!("{tile}\n {rest}")));
+    assert_eq!(of(""), 0);
+    assert_eq!(of("f: compute_at(g, xi)"), 0);
+    assert_eq!(of("f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4)"), 0);
+    assert_eq!(of("f: compute_at(g, xo)"), 1);
+    assert_eq!(of("f: compute_at(g, yi)"), 1);
+}
+
+#[test]
+fn sides_of_buffers() {
+    let tile = "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let of = |rest: &str| {
+        let p = lowered(&stencil(), &format!("{tile}\n {rest}"));
+        let side = |name: &str| p.buffers.iter().find(|b| b.name == name).map(|b| b.side);
+        let resides = count(&p.body, &|s| matches!(s, Stmt::Reside { .. }));
+        (side("in"), side("f"), side("g"), resides)
+    };
+    let (host, both, device) = (Some(Side::Host), Some(Side::Both), Some(Side::Device));
+    assert_eq!(of("f: compute_root()"), (host, both, both, 1));
+    assert_eq!(of("f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4)"), (both, device, both, 0));
+}
+
+#[test]
+fn whole_words_where_lanes_and_strides_allow() {
+    let input = ImageParam::new("in", U8, 2);
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = input[(x, y)] + 1;
+    let p = Pipeline::new([&f]).unwrap();
+    let writes = |schedule: &str| lowered(&p, schedule).kernels.iter().next().unwrap().buffers[1].clone();
+    let words = writes("f: split(x, xo, xi, 32, RoundUp) vectorize(xi, 4) gpu_blocks(xo, y) gpu_threads(xi)");
+    assert_eq!((words.writes, words.word_strides.len()), (Writes::Words, 1));
+    let few = writes("f: split(x, xo, xi, 32, RoundUp) vectorize(xi, 2) gpu_blocks(xo, y) gpu_threads(xi)");
+    assert_eq!((few.writes, few.word_strides.len()), (Writes::Pieces, 0));
+    let shifted = writes("f: split(x, xo, xi, 32) vectorize(xi, 4) gpu_blocks(xo, y) gpu_threads(xi)");
+    assert_eq!(shifted.writes, Writes::Pieces);
+}
+
+#[test]
+fn what_cannot_be_a_kernel_says_why() {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = cast::<f32>(x + y);
+    g[(x, y)] = f[(x, y)] + f[(x + 1, y + 1)];
+    let p = Pipeline::new([&g]).unwrap();
+    let text = refused(
+        &p,
+        "g: split(x, xo, xi, 64) split(xi, xio, xii, 4) split(y, yo, yi, 128) \
+                            reorder(xii, xio, yi, xo, yo) gpu_blocks(xo, yo) gpu_threads(xio)\n f: compute_at(g, xo)",
+    );
+    assert_eq!(
+        text,
+        "the kernel of `g`: the threads of a block share 33540 bytes, and there are 16384: `f` 33540 (elements of less \
+         than 4 bytes take 4)\n  hint: compute smaller tiles in a block, or keep one of these in the device's memory with \
+         `store_in(global)`\n"
+    );
+}
