@@ -9,6 +9,8 @@
 //!   element stands at a multiple of 4 bytes;
 //! - then each capture and each parameter: a word, or two (the lower first) for data of 64 bits.
 
+use super::Options;
+use super::kernel::{Made, Stop, word_strides, writes};
 use halide_core::types::ScalarType;
 use halide_sched::ir::{BufId, Elem, Kernel, Program, Writes};
 
@@ -28,6 +30,8 @@ pub struct Layout {
     pub words: u32,
     /// Number of words of each capture and then each parameter.
     scalars: Vec<u32>,
+    /// Captures that must be multiples of numbers.
+    multiples: Vec<(usize, u32)>,
 }
 
 /// A buffer as a kernel sees it.
@@ -65,22 +69,32 @@ pub fn parts(grid: &[i64], most: u32) -> impl Iterator<Item = Part> {
 }
 
 impl Layout {
-    pub(super) fn new(program: &Program, kernel: &Kernel) -> Layout {
-        let bindings: Vec<Binding> = kernel
-            .buffers
-            .iter()
-            .map(|b| Binding {
-                buf: b.buf,
-                elem: program.buffers[b.buf].elem,
-                written: b.writes != Writes::None,
-                atomic: b.writes == Writes::Pieces,
-            })
-            .collect();
-        let captures = kernel.captures.iter().map(|(_, ty)| ty.elem);
-        let params = kernel.params.iter().map(|&p| Elem::Data(program.params[p].1));
-        let scalars: Vec<u32> = captures.chain(params).map(words).collect();
+    pub(super) fn new(program: &Program, kernel: &Kernel, options: Options) -> Made<Layout> {
+        let mut bindings = Vec::new();
+        for b in &kernel.buffers {
+            let Some(info) = program.buffers.get(b.buf) else {
+                return Err(Stop::Malformed(format!("{:?} is not in the table", b.buf)));
+            };
+            let writes = writes(b, options);
+            let (written, atomic) = (writes != Writes::None, writes == Writes::Pieces);
+            bindings.push(Binding { buf: b.buf, elem: info.elem, written, atomic });
+        }
+        let mut scalars: Vec<u32> = kernel.captures.iter().map(|(_, ty)| words(ty.elem)).collect();
+        for &id in &kernel.params {
+            let Some((_, ty)) = program.params.get(id) else {
+                return Err(Stop::Malformed(format!("{id:?} is not a parameter")));
+            };
+            scalars.push(words(Elem::Data(*ty)));
+        }
         let words = BUFFERS + bindings.len() as u32 + scalars.iter().sum::<u32>();
-        Layout { bindings, words, scalars }
+        let mut multiples = Vec::new();
+        for (stride, multiple) in word_strides(program, kernel, options) {
+            let Some(i) = kernel.captures.iter().position(|(s, _)| *s == stride) else {
+                return Err(Stop::Malformed(format!("{stride:?} is a stride of its and not captured")));
+            };
+            multiples.push((i, multiple));
+        }
+        Ok(Layout { bindings, words, scalars, multiples })
     }
 
     /// The word of the offset of buffer `i`.
@@ -92,6 +106,11 @@ impl Layout {
         BUFFERS + self.bindings.len() as u32 + self.scalars[..i].iter().sum::<u32>()
     }
 
+    /// Whether the code serves these scalars: whether the strides are multiples of a word that it takes to be so. Code of
+    /// [`Options::pieces`] serves all.
+    pub fn serves(&self, scalars: &[u64]) -> bool {
+        self.multiples.iter().all(|&(i, multiple)| scalars[i] % u64::from(multiple) == 0)
+    }
     /// The contents of binding 0 for one part of a grid. `scalars` are the bits of the captures and then of the parameters, as
     /// [`Device::dispatch`](halide_sched::device::Device::dispatch) has them; `offsets` has an element for each buffer.
     pub fn pack(&self, scalars: &[u64], offsets: &[i64], part: Part) -> Vec<u32> {

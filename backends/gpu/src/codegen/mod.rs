@@ -1,12 +1,33 @@
 //! From a kernel of the loop IR to a naga module.
 
+mod align;
+mod builder;
+mod convert;
+mod divide;
+mod expr;
+mod float;
+mod half;
+mod helper;
+mod idiom;
+mod int;
+mod kernel;
 mod layout;
+mod load;
+mod math;
+mod memo;
+mod opaque;
+mod place;
 pub mod range;
+mod registers;
+mod shift;
+mod stmt;
+mod store;
+mod types;
 
 pub use layout::{Binding, Layout, Part, parts};
 
 use crate::GpuError;
-use halide_sched::ir::{Kernel, KernelId, Program};
+use halide_sched::ir::{KernelId, Program};
 use naga::back::{spv, wgsl};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
@@ -24,6 +45,9 @@ pub struct Features {
 pub struct Options {
     /// What the device can do.
     pub features: Features,
+    /// Whether to store pieces of words where the code would otherwise take strides of the caller's to be multiples of a word:
+    /// for arguments that [`Layout::serves`] refuses.
+    pub pieces: bool,
 }
 
 /// A kernel as a shader.
@@ -63,19 +87,11 @@ pub fn compile(program: &Program, id: KernelId, options: &Options) -> Result<Ker
     let Some(kernel) = program.kernels.get(id) else {
         return Err(GpuError::Malformed { kernel: format!("{id:?}"), what: "it is not in the table".to_string() });
     };
-    let layout = Layout::new(program, kernel);
-    let module = module(kernel)?;
+    let layout = Layout::new(program, kernel, *options).map_err(|stop| stop.of(&kernel.name))?;
+    let module = kernel::module(program, kernel, &layout, *options).map_err(|stop| stop.of(&kernel.name))?;
     let info = validate(&module, options.features)
         .map_err(|reason| GpuError::Invalid { kernel: kernel.name.clone(), reason })?;
     Ok(KernelCode { name: kernel.name.clone(), module, info, layout, workgroup: kernel.threads })
-}
-
-fn module(kernel: &Kernel) -> Result<naga::Module, GpuError> {
-    Err(GpuError::Unsupported {
-        kernel: kernel.name.clone(),
-        what: "a body".to_string(),
-        hint: "schedule the Func for the CPU",
-    })
 }
 
 /// naga's findings about a module that it accepts; otherwise its complaint.

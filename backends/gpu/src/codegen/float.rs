@@ -1,0 +1,117 @@
+//! Float operators. f32 and f64 have IEEE's arithmetic as far as the device has it; 16-bit floats compute in f32.
+//!
+//! What Vulkan promises of f32: sums, differences and products are correctly rounded; a quotient is within 2.5 units in the
+//! last place and a square root is as exact as 1 / inversesqrt, though most devices round both correctly; subnormal
+//! numbers may be taken for zeros. Lavapipe, on which the tests run, rounds all of them correctly.
+
+use super::builder::{Code, V};
+use super::types::Reg;
+use halide_core::ops::{BinOp, UnOp};
+use halide_core::types::ScalarType;
+use naga::{BinaryOperator, MathFunction};
+
+impl Code<'_> {
+    /// A one-operand operator on a float of type `ty`. `None` if floats do not have it.
+    pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, v: V) -> Option<V> {
+        let tests = matches!(op, UnOp::IsNan | UnOp::IsInf | UnOp::IsFinite);
+        if ty.bits() == 16 {
+            // These are about the bits alone.
+            if op == UnOp::Neg || op == UnOp::Abs {
+                return Some(self.sign_bit(op, Reg::U32, 0x8000, v));
+            }
+            let wide = self.widen(ty, v);
+            let made = self.float_unary(op, ScalarType::F32, wide)?;
+            return Some(if tests { made } else { self.narrow(ty, made) });
+        }
+        let reg = Reg::of(ty);
+        let round = |c: &mut Self, fun| {
+            let x = c.operand(reg, v);
+            let made = c.math_op(fun, &[x]);
+            c.raw(made)
+        };
+        Some(match op {
+            UnOp::Neg | UnOp::Abs => {
+                let bits = self.bits_as(reg.unsigned(), v);
+                let made = self.sign_bit(op, reg.unsigned(), 1 << (reg.bits() - 1), bits);
+                self.bits_as(reg, made)
+            }
+            UnOp::Floor => round(self, MathFunction::Floor),
+            UnOp::Ceil => round(self, MathFunction::Ceil),
+            UnOp::Round => round(self, MathFunction::Round),
+            UnOp::Trunc => round(self, MathFunction::Trunc),
+            UnOp::Sqrt => round(self, MathFunction::Sqrt),
+            UnOp::IsNan => self.against_infinity(BinaryOperator::Greater, reg, v),
+            UnOp::IsInf => self.against_infinity(BinaryOperator::Equal, reg, v),
+            UnOp::IsFinite => self.against_infinity(BinaryOperator::Less, reg, v),
+            UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return None,
+        })
+    }
+    /// Flips the sign bit, or clears it.
+    fn sign_bit(&mut self, op: UnOp, bits: Reg, sign: u64, v: V) -> V {
+        let (operator, mask) = match op {
+            UnOp::Neg => (BinaryOperator::ExclusiveOr, sign),
+            _ => (BinaryOperator::And, sign - 1),
+        };
+        let mask = self.int(bits, mask as i64);
+        self.op(operator, v, mask)
+    }
+    /// The bits of a magnitude compared with those of infinity: drivers may believe that there are no NaNs.
+    fn against_infinity(&mut self, op: BinaryOperator, reg: Reg, v: V) -> V {
+        let bits = self.bits_as(reg.unsigned(), v);
+        let magnitude = self.sign_bit(UnOp::Abs, reg.unsigned(), 1 << (reg.bits() - 1), bits);
+        let infinity = match reg {
+            Reg::F32 => u64::from(f32::INFINITY.to_bits()),
+            _ => f64::INFINITY.to_bits(),
+        };
+        let infinity = self.int(reg.unsigned(), infinity as i64);
+        self.op(op, magnitude, infinity)
+    }
+    /// Whether a float is a NaN.
+    pub(super) fn is_nan(&mut self, reg: Reg, v: V) -> V {
+        self.against_infinity(BinaryOperator::Greater, reg, v)
+    }
+
+    /// A two-operand operator on floats of type `ty`. `None` if floats do not have it.
+    pub(super) fn float_binary(&mut self, op: BinOp, ty: ScalarType, a: V, b: V) -> Option<V> {
+        if ty.bits() == 16 {
+            let (x, y) = (self.widen(ty, a), self.widen(ty, b));
+            let made = self.float_binary(op, ScalarType::F32, x, y)?;
+            return Some(if op.is_comparison() { made } else { self.narrow(ty, made) });
+        }
+        let reg = Reg::of(ty);
+        Some(match op {
+            BinOp::Add => self.float_op(BinaryOperator::Add, reg, a, b),
+            BinOp::Sub => self.float_op(BinaryOperator::Subtract, reg, a, b),
+            BinOp::Mul => self.float_op(BinaryOperator::Multiply, reg, a, b),
+            BinOp::Div => self.float_op(BinaryOperator::Divide, reg, a, b),
+            BinOp::Mod => {
+                let quotient = self.float_op(BinaryOperator::Divide, reg, a, b);
+                let whole = self.float_unary(UnOp::Floor, ty, quotient)?;
+                let product = self.float_op(BinaryOperator::Multiply, reg, b, whole);
+                self.float_op(BinaryOperator::Subtract, reg, a, product)
+            }
+            BinOp::Absd => {
+                let difference = self.float_op(BinaryOperator::Subtract, reg, a, b);
+                return self.float_unary(UnOp::Abs, ty, difference);
+            }
+            BinOp::Min | BinOp::Max => {
+                let operator = if op == BinOp::Min { BinaryOperator::Less } else { BinaryOperator::Greater };
+                let before = self.float_compare(operator, reg, a, b);
+                let loses = self.is_nan(reg, b);
+                let first = self.truth_op(BinaryOperator::LogicalOr, before, loses);
+                self.select(reg, first, a, b)
+            }
+            BinOp::Eq => self.float_compare(BinaryOperator::Equal, reg, a, b),
+            BinOp::Ne => {
+                // naga's own operator is false for a NaN.
+                let equal = self.float_compare(BinaryOperator::Equal, reg, a, b);
+                self.not(equal)
+            }
+            BinOp::Lt => self.float_compare(BinaryOperator::Less, reg, a, b),
+            BinOp::Le => self.float_compare(BinaryOperator::LessEqual, reg, a, b),
+            BinOp::Gt => self.float_compare(BinaryOperator::Greater, reg, a, b),
+            BinOp::Ge => self.float_compare(BinaryOperator::GreaterEqual, reg, a, b),
+            _ => return None,
+        })
+    }
+}

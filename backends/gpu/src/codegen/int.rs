@@ -1,0 +1,173 @@
+//! Integer operators: arithmetic that wraps, comparisons, counts of bits. Those of 8 and 16 bits compute in 32 and wrap after.
+
+use super::builder::{Code, V};
+use super::types::Reg;
+use halide_core::ops::{BinOp, UnOp};
+use halide_core::types::ScalarType;
+use naga::{BinaryOperator, MathFunction, UnaryOperator};
+
+impl Code<'_> {
+    /// Brings a register back to what values of `ty` look like: sign- or zero-extended from its width.
+    pub(super) fn wrap(&mut self, ty: ScalarType, v: V) -> V {
+        match ty.bits() {
+            bits @ (8 | 16) if ty.is_signed_int() => {
+                let high = self.shift_left(v, 32 - bits);
+                self.shift_right(high, 32 - bits)
+            }
+            bits @ (8 | 16) => {
+                let mask = self.u32((1 << bits) - 1);
+                self.op(BinaryOperator::And, v, mask)
+            }
+            _ => v,
+        }
+    }
+
+    /// A one-operand operator on an integer of type `ty`. `None` if integers do not have it.
+    pub(super) fn int_unary(&mut self, op: UnOp, ty: ScalarType, v: V) -> Option<V> {
+        let reg = Reg::of(ty);
+        Some(match op {
+            UnOp::Neg => {
+                let zero = self.int(reg, 0);
+                let made = self.op(BinaryOperator::Subtract, zero, v);
+                self.wrap(ty, made)
+            }
+            UnOp::Not => {
+                let made = self.unary_op(UnaryOperator::BitwiseNot, v);
+                self.wrap(ty, made)
+            }
+            UnOp::Abs if ty.is_signed_int() => self.magnitude(reg, v),
+            UnOp::Abs => v,
+            UnOp::Popcount | UnOp::Clz | UnOp::Ctz => {
+                let bits = self.own_bits(ty, v);
+                let count = match reg.bits() {
+                    64 => self.count_64(op, bits),
+                    _ => self.count_32(op, ty.bits(), bits),
+                };
+                self.convert(reg, count)
+            }
+            _ => return None,
+        })
+    }
+    /// The absolute value of a signed register, as an unsigned one.
+    pub(super) fn magnitude(&mut self, reg: Reg, v: V) -> V {
+        let zero = self.int(reg, 0);
+        let negated = self.op(BinaryOperator::Subtract, zero, v);
+        let negative = self.op(BinaryOperator::Less, v, zero);
+        let made = self.pick(negative, negated, v);
+        self.bits_as(reg.unsigned(), made)
+    }
+    /// The bits of a value of `ty`, zero-extended to the unsigned register.
+    pub(super) fn own_bits(&mut self, ty: ScalarType, v: V) -> V {
+        if !ty.is_signed_int() {
+            return v;
+        }
+        let bits = self.bits_as(Reg::of(ty).unsigned(), v);
+        self.wrap(ScalarType::unsigned(ty.bits()), bits)
+    }
+    /// A count of the low `width` bits of a 32-bit register; the bits above are zero.
+    fn count_32(&mut self, op: UnOp, width: u32, bits: V) -> V {
+        match op {
+            UnOp::Popcount => self.math_op(MathFunction::CountOneBits, &[bits]),
+            UnOp::Clz => {
+                let all = self.math_op(MathFunction::CountLeadingZeros, &[bits]);
+                let above = self.u32(32 - width);
+                if width == 32 { all } else { self.op(BinaryOperator::Subtract, all, above) }
+            }
+            _ => {
+                let all = self.math_op(MathFunction::CountTrailingZeros, &[bits]);
+                let width = self.u32(width);
+                self.math_op(MathFunction::Min, &[all, width])
+            }
+        }
+    }
+    /// A count of the bits of a 64-bit register as a 32-bit one: devices count in words.
+    fn count_64(&mut self, op: UnOp, bits: V) -> V {
+        let low = self.convert(Reg::U32, bits);
+        let high = self.shift_right(bits, 32);
+        let high = self.convert(Reg::U32, high);
+        let (in_low, in_high) = (self.count_32(op, 32, low), self.count_32(op, 32, high));
+        let sum = self.op(BinaryOperator::Add, in_low, in_high);
+        let zero = self.u32(0);
+        match op {
+            UnOp::Popcount => sum,
+            UnOp::Clz => {
+                let none = self.op(BinaryOperator::Equal, high, zero);
+                self.pick(none, sum, in_high)
+            }
+            _ => {
+                let none = self.op(BinaryOperator::Equal, low, zero);
+                self.pick(none, sum, in_low)
+            }
+        }
+    }
+
+    /// A two-operand operator on integers of type `ty` other than a shift. `None` if integers do not have it.
+    pub(super) fn int_binary(&mut self, op: BinOp, ty: ScalarType, a: V, b: V) -> Option<V> {
+        if let Some(truth) = comparison(op) {
+            return Some(self.op(truth, a, b));
+        }
+        let wrapping = |c: &mut Self, operator| {
+            let made = c.op(operator, a, b);
+            c.wrap(ty, made)
+        };
+        Some(match op {
+            BinOp::Add => wrapping(self, BinaryOperator::Add),
+            BinOp::Sub => wrapping(self, BinaryOperator::Subtract),
+            BinOp::Mul => wrapping(self, BinaryOperator::Multiply),
+            BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero => {
+                let made = self.divide(op, Reg::of(ty), a, b);
+                self.wrap(ty, made)
+            }
+            BinOp::Min => self.math_op(MathFunction::Min, &[a, b]),
+            BinOp::Max => self.math_op(MathFunction::Max, &[a, b]),
+            BinOp::BitAnd => self.op(BinaryOperator::And, a, b),
+            BinOp::BitOr => self.op(BinaryOperator::InclusiveOr, a, b),
+            BinOp::BitXor => self.op(BinaryOperator::ExclusiveOr, a, b),
+            BinOp::Absd => self.difference(Reg::of(ty), a, b),
+            _ => return None,
+        })
+    }
+    /// `|a - b|` exactly, in the unsigned register.
+    fn difference(&mut self, reg: Reg, a: V, b: V) -> V {
+        let larger = self.math_op(MathFunction::Max, &[a, b]);
+        let smaller = self.math_op(MathFunction::Min, &[a, b]);
+        let made = self.op(BinaryOperator::Subtract, larger, smaller);
+        if reg.is_signed() { self.bits_as(reg.unsigned(), made) } else { made }
+    }
+
+    /// An operator on a Bool. `None` if it has none.
+    pub(super) fn bool_unary(&mut self, op: UnOp, v: V) -> Option<V> {
+        (op == UnOp::Not).then(|| self.not(v))
+    }
+    /// An operator on Bools, which compare as 0 and 1. `None` if they do not have it.
+    pub(super) fn bool_binary(&mut self, op: BinOp, a: V, b: V) -> Option<V> {
+        let with_not = |c: &mut Self, operator, not_first: bool| {
+            let (a, b) = if not_first { (c.not(a), b) } else { (a, c.not(b)) };
+            c.truth_op(operator, a, b)
+        };
+        Some(match op {
+            BinOp::BitAnd | BinOp::Min => self.truth_op(BinaryOperator::LogicalAnd, a, b),
+            BinOp::BitOr | BinOp::Max => self.truth_op(BinaryOperator::LogicalOr, a, b),
+            BinOp::BitXor | BinOp::Ne => self.truth_op(BinaryOperator::NotEqual, a, b),
+            BinOp::Eq => self.truth_op(BinaryOperator::Equal, a, b),
+            BinOp::Lt => with_not(self, BinaryOperator::LogicalAnd, true),
+            BinOp::Le => with_not(self, BinaryOperator::LogicalOr, true),
+            BinOp::Gt => with_not(self, BinaryOperator::LogicalAnd, false),
+            BinOp::Ge => with_not(self, BinaryOperator::LogicalOr, false),
+            _ => return None,
+        })
+    }
+}
+
+/// The shader language's comparison; `None` of other operators.
+fn comparison(op: BinOp) -> Option<BinaryOperator> {
+    Some(match op {
+        BinOp::Eq => BinaryOperator::Equal,
+        BinOp::Ne => BinaryOperator::NotEqual,
+        BinOp::Lt => BinaryOperator::Less,
+        BinOp::Le => BinaryOperator::LessEqual,
+        BinOp::Gt => BinaryOperator::Greater,
+        BinOp::Ge => BinaryOperator::GreaterEqual,
+        _ => return None,
+    })
+}

@@ -1,0 +1,288 @@
+//! The entry point of a shader: its bindings, its arguments, and the code of one kernel.
+
+use super::Options;
+use super::align::Residue;
+use super::builder::{Code, NOWHERE, Shader, V};
+use super::layout::{FIRST_BLOCK, Layout, ZERO};
+use super::memo::{Lanes, Memo};
+use super::place::Place;
+use super::types::{Reg, needed};
+use crate::{Feature, GpuError};
+use halide_core::ids::ParamId;
+use halide_core::types::ScalarType;
+use halide_sched::ir::hash::Map;
+use halide_sched::ir::{BufId, Elem, Kernel, KernelBuffer, Program, Sym, Writes, print};
+use naga::{
+    AddressSpace, Binding, BuiltIn, EntryPoint, Expression, Function, FunctionArgument, GlobalVariable, Handle,
+    ResourceBinding, ShaderStage, StorageAccess, Type, TypeInner, VectorSize,
+};
+use std::num::NonZeroU32;
+use std::rc::Rc;
+
+/// Why a kernel has no shader; the kernel's name is added at the end.
+pub(super) enum Stop {
+    Feature(ScalarType, Feature),
+    Unsupported(String, &'static str),
+    Malformed(String),
+}
+
+impl Stop {
+    pub(super) fn of(self, kernel: &str) -> GpuError {
+        let kernel = kernel.to_string();
+        match self {
+            Stop::Feature(ty, feature) => GpuError::Feature { kernel, ty, feature },
+            Stop::Unsupported(what, hint) => GpuError::Unsupported { kernel, what, hint },
+            Stop::Malformed(what) => GpuError::Malformed { kernel, what },
+        }
+    }
+}
+
+pub(super) type Made<T> = Result<T, Stop>;
+
+/// The code of a kernel while it is made.
+pub(super) struct Gen<'a> {
+    pub(super) code: Code<'a>,
+    pub(super) program: &'a Program,
+    pub(super) kernel: &'a Kernel,
+    pub(super) options: Options,
+    pub(super) memo: Memo,
+    pub(super) symbols: Map<Sym, Lanes>,
+    pub(super) residues: Map<Sym, Residue>,
+    pub(super) params: Map<ParamId, V>,
+    pub(super) places: Map<BufId, Place>,
+    /// The position of the thread in its block, as an I32 per dimension.
+    pub(super) thread: [V; 3],
+    /// Whether the code at hand is of one thread, not of the whole block.
+    pub(super) in_phase: bool,
+}
+
+/// The module of a kernel.
+pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, options: Options) -> Made<naga::Module> {
+    let mut shader = Shader::default();
+    let globals = globals(&mut shader, program, kernel, options);
+    let function = Function { arguments: arguments(&mut shader), ..Function::default() };
+    let mut code = Code::new(&mut shader, function, |c| c.scalar_word(globals.scalars, ZERO));
+    let zero = code.zero;
+    code.name(zero, || "zero".to_string());
+    let (local, block) = (0, 1);
+    let thread = [0, 1, 2].map(|d| code.builtin(local, d));
+    let mut made = Gen {
+        code,
+        program,
+        kernel,
+        options,
+        memo: Memo::new(),
+        symbols: Map::default(),
+        residues: Map::default(),
+        params: Map::default(),
+        places: Map::default(),
+        thread,
+        in_phase: false,
+    };
+    made.bind_blocks(globals.scalars, block);
+    made.bind_scalars(globals.scalars, layout)?;
+    made.bind_buffers(&globals, layout)?;
+    made.stmt(&kernel.body)?;
+    let function = made.code.finish();
+    shader.module.entry_points.push(EntryPoint {
+        name: "main".to_string(),
+        stage: ShaderStage::Compute,
+        early_depth_test: None,
+        workgroup_size: kernel.threads,
+        workgroup_size_overrides: None,
+        function,
+        mesh_info: None,
+        task_payload: None,
+        incoming_ray_payload: None,
+    });
+    Ok(shader.module)
+}
+
+/// How the code of these options stores to a buffer.
+pub(super) fn writes(b: &KernelBuffer, options: Options) -> Writes {
+    if options.pieces && !b.word_strides.is_empty() { Writes::Pieces } else { b.writes }
+}
+
+/// The strides of which the code of these options takes for granted that they are multiples of so many elements.
+pub(super) fn word_strides(program: &Program, kernel: &Kernel, options: Options) -> Vec<(Sym, u32)> {
+    let whole = |b: &&KernelBuffer| writes(b, options) == Writes::Words;
+    let per_word = |b: &KernelBuffer| program.buffers.get(b.buf).map_or(1, |info| 4 / info.elem.bytes().min(4) as u32);
+    kernel.buffers.iter().filter(whole).flat_map(|b| b.word_strides.iter().map(move |&s| (s, per_word(b)))).collect()
+}
+
+/// The variables of the module.
+struct Globals {
+    scalars: Handle<GlobalVariable>,
+    buffers: Vec<Handle<GlobalVariable>>,
+    shared: Option<Handle<GlobalVariable>>,
+}
+
+fn globals(shader: &mut Shader, program: &Program, kernel: &Kernel, options: Options) -> Globals {
+    let word = shader.reg(Reg::U32);
+    let atomic = shader.ty(TypeInner::Atomic(Reg::U32.scalar()));
+    let words = shader.array(word, 4, None);
+    let atomics = shader.array(atomic, 4, None);
+    let scalars = binding(shader, "scalars".to_string(), 0, words, StorageAccess::LOAD);
+    let buffers = (1..)
+        .zip(&kernel.buffers)
+        .map(|(number, b)| {
+            let name = program.buffers.get(b.buf).map_or("buffer", |info| &info.name).to_string();
+            let writes = writes(b, options);
+            let access = match writes {
+                Writes::None => StorageAccess::LOAD,
+                Writes::Words | Writes::Pieces => StorageAccess::LOAD | StorageAccess::STORE,
+            };
+            binding(shader, name, number, if writes == Writes::Pieces { atomics } else { words }, access)
+        })
+        .collect();
+    let shared = NonZeroU32::new(kernel.shared_words).map(|len| {
+        let ty = shader.array(word, 4, Some(len));
+        global(shader, "shared_words".to_string(), AddressSpace::WorkGroup, None, ty)
+    });
+    Globals { scalars, buffers, shared }
+}
+
+fn binding(
+    shader: &mut Shader,
+    name: String,
+    number: u32,
+    ty: Handle<Type>,
+    access: StorageAccess,
+) -> Handle<GlobalVariable> {
+    let place = ResourceBinding { group: 0, binding: number };
+    global(shader, name, AddressSpace::Storage { access }, Some(place), ty)
+}
+
+fn global(
+    shader: &mut Shader,
+    name: String,
+    space: AddressSpace,
+    binding: Option<ResourceBinding>,
+    ty: Handle<Type>,
+) -> Handle<GlobalVariable> {
+    let memory_decorations = Default::default();
+    let variable = GlobalVariable { name: Some(name), space, binding, ty, init: None, memory_decorations };
+    shader.module.global_variables.append(variable, NOWHERE)
+}
+
+/// The numbers of the thread in its block and of the block in the grid.
+fn arguments(shader: &mut Shader) -> Vec<FunctionArgument> {
+    let ty = shader.ty(TypeInner::Vector { size: VectorSize::Tri, scalar: Reg::U32.scalar() });
+    [("thread", BuiltIn::LocalInvocationId), ("block", BuiltIn::WorkGroupId)]
+        .into_iter()
+        .map(|(name, builtin)| FunctionArgument {
+            name: Some(name.to_string()),
+            ty,
+            binding: Some(Binding::BuiltIn(builtin)),
+        })
+        .collect()
+}
+
+impl Code<'_> {
+    /// A word of the scalars.
+    fn scalar_word(&mut self, scalars: Handle<GlobalVariable>, word: u32) -> V {
+        let (array, index) = (self.place_of_global(scalars), self.u32(word));
+        let at = self.element(array, index);
+        self.load(at)
+    }
+    /// A dimension of an argument of the entry point, as an I32.
+    fn builtin(&mut self, argument: u32, dim: u32) -> V {
+        let base = self.unevaluated(Expression::FunctionArgument(argument));
+        let v = self.value(Expression::AccessIndex { base, index: dim });
+        self.bits_as(Reg::I32, v)
+    }
+}
+
+impl Gen<'_> {
+    /// Gives the variables of the loops over blocks.
+    fn bind_blocks(&mut self, scalars: Handle<GlobalVariable>, argument: u32) {
+        for (d, &id) in (0..).zip(&self.kernel.blocks) {
+            let first = self.code.scalar_word(scalars, FIRST_BLOCK + d);
+            let first = self.code.bits_as(Reg::I32, first);
+            let number = self.code.builtin(argument, d);
+            let number = self.code.op(naga::BinaryOperator::Add, first, number);
+            self.bind(Sym::Loop(id), [number].into());
+        }
+    }
+    /// Gives the captures and parameters.
+    fn bind_scalars(&mut self, scalars: Handle<GlobalVariable>, layout: &Layout) -> Made<()> {
+        let kernel = self.kernel;
+        for (i, (symbol, ty)) in kernel.captures.iter().enumerate() {
+            let v = self.scalar(scalars, layout.scalar_word(i), ty.elem)?;
+            self.bind(*symbol, [v].into());
+        }
+        for (symbol, multiple) in word_strides(self.program, kernel, self.options) {
+            self.residues.insert(symbol, Residue::multiple_of(multiple));
+        }
+        for (i, &id) in (kernel.captures.len()..).zip(&kernel.params) {
+            let Some((name, ty)) = self.program.params.get(id) else {
+                return Err(Stop::Malformed(format!("{id:?} is not a parameter")));
+            };
+            let v = self.scalar(scalars, layout.scalar_word(i), Elem::Data(*ty))?;
+            self.code.name(v, || name.clone());
+            self.params.insert(id, v);
+        }
+        Ok(())
+    }
+    /// A scalar at a word of the scalars.
+    fn scalar(&mut self, scalars: Handle<GlobalVariable>, word: u32, elem: Elem) -> Made<V> {
+        let ty = match elem {
+            Elem::Index => ScalarType::I32,
+            Elem::Data(ty) => ty,
+        };
+        self.allowed(ty)?;
+        let low = self.code.scalar_word(scalars, word);
+        Ok(match ty.bits() {
+            64 => {
+                let high = self.code.scalar_word(scalars, word + 1);
+                self.code.value_of_words(ty, low, high)
+            }
+            _ => self.code.value_of_word(ty, low),
+        })
+    }
+    /// Says where the buffers and the memory of the block are.
+    fn bind_buffers(&mut self, globals: &Globals, layout: &Layout) -> Made<()> {
+        let kernel = self.kernel;
+        for (i, b) in kernel.buffers.iter().enumerate() {
+            self.allowed(self.program.buffers[b.buf].elem)?;
+            let (array, offset) = (globals.buffers[i], self.code.scalar_word(globals.scalars, layout.offset_word(i)));
+            self.places.insert(b.buf, Place::Buffer { array, offset, reads: b.reads, writes: writes(b, self.options) });
+        }
+        for row in &kernel.shared {
+            let Some(array) = globals.shared else {
+                return Err(Stop::Malformed(format!("{:?} is in shared memory, of which there is none", row.buf)));
+            };
+            self.places.insert(row.buf, Place::Shared { array, first_word: row.first_word });
+        }
+        Ok(())
+    }
+
+    /// Gives a symbol its value.
+    pub(super) fn bind(&mut self, symbol: Sym, value: Lanes) {
+        if let [v] = *value {
+            let program = self.program;
+            self.code.name(v, || readable(&print::sym_in(symbol, program)));
+        }
+        self.symbols.insert(symbol, value);
+    }
+    /// Refuses a type that the device does not compute in.
+    pub(super) fn allowed(&self, ty: ScalarType) -> Made<()> {
+        let has = |feature| match feature {
+            Feature::Int64 => self.options.features.int64,
+            Feature::Float64 => self.options.features.float64,
+        };
+        match needed(ty).iter().find(|&&feature| !has(feature)) {
+            Some(&feature) => Err(Stop::Feature(ty, feature)),
+            None => Ok(()),
+        }
+    }
+    /// One value in so many lanes.
+    pub(super) fn splat(v: V, lanes: u16) -> Lanes {
+        Rc::from(vec![v; lanes.into()])
+    }
+}
+
+/// A name without the numbers of ids, of which the writer of the shader makes unique ones.
+fn readable(name: &str) -> String {
+    name.split('#').next().unwrap_or(name).to_string()
+}

@@ -1,0 +1,165 @@
+//! Keeping a driver from changing what floats compute.
+//!
+//! Shader compilers may contract `a * b + c` into one rounding, reassociate sums and products, replace a division by a
+//! constant by a product, or drop `x + 0.0`, unless each operation is marked as exact, which naga cannot say. They may do so
+//! only where they see that a float comes out of one operation and goes into another. So such a float passes through an
+//! integer operation that changes nothing: an exclusive or with a zero that comes from memory.
+//!
+//! The rule: what a float operation gives is *raw*, and so is what is selected from raw values; a raw value is hidden
+//! before it goes into another float operation. Integer operations, stores to memory that is not read again, and results of a
+//! kernel take raw values as they are. Also hidden are operands of which an operation has two (`x - x`, `x / x`), divisors
+//! that are literals, and all zeros, infinities, NaNs and subnormal numbers, which are no literals at all. Comparisons
+//! are exact, but compilers negate and swap them as if there were no NaN, so a truth that comes from one is hidden before it
+//! is negated or selects between floats.
+
+use super::builder::{Code, V};
+use super::types::Reg;
+use naga::{BinaryOperator, Literal};
+
+/// What is made once per block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// A value, hidden.
+    Hidden(V),
+    /// A constant that the driver does not know, by its bits.
+    Bits(Reg, u64),
+}
+
+impl Code<'_> {
+    /// What `key` stands for, made by `make` if no block around has it.
+    fn once(&mut self, key: Key, make: impl FnOnce(&mut Self) -> V) -> V {
+        if let Some(&known) = self.made.iter().rev().find_map(|table| table.get(&key)) {
+            return known;
+        }
+        let v = make(self);
+        if let Some(table) = self.made.last_mut() {
+            table.insert(key, v);
+        }
+        v
+    }
+    /// Zero bits that the driver does not know.
+    fn opaque_zero(&mut self, reg: Reg) -> V {
+        let zero = self.zero;
+        match reg {
+            Reg::U32 => zero,
+            Reg::Bool => self.once(Key::Bits(Reg::Bool, 0), |c| {
+                let known = c.u32(0);
+                c.op(BinaryOperator::NotEqual, zero, known)
+            }),
+            Reg::U64 => self.once(Key::Bits(Reg::U64, 0), |c| c.convert(Reg::U64, zero)),
+            Reg::I32 | Reg::I64 | Reg::F32 | Reg::F64 => self.once(Key::Bits(reg, 0), |c| {
+                let bits = c.opaque_zero(reg.unsigned());
+                c.bits_as(reg, bits)
+            }),
+        }
+    }
+    /// A float constant by its bits.
+    pub(super) fn float_bits(&mut self, reg: Reg, bits: u64) -> V {
+        let normal = match reg {
+            Reg::F32 => f32::from_bits(bits as u32).is_normal(),
+            _ => f64::from_bits(bits).is_normal(),
+        };
+        match (normal, bits) {
+            (true, _) => self.float_literal(reg, bits),
+            (false, 0) => self.opaque_zero(reg),
+            (false, _) => self.once(Key::Bits(reg, bits), |c| {
+                let (zero, bits) = (c.opaque_zero(reg.unsigned()), c.int(reg.unsigned(), bits as i64));
+                let made = c.op(BinaryOperator::ExclusiveOr, zero, bits);
+                c.bits_as(reg, made)
+            }),
+        }
+    }
+    /// A float constant.
+    pub(super) fn float(&mut self, reg: Reg, value: f64) -> V {
+        match reg {
+            Reg::F32 => self.float_bits(reg, u64::from((value as f32).to_bits())),
+            _ => self.float_bits(reg, value.to_bits()),
+        }
+    }
+
+    /// The float `v`, of which the driver does not know where it comes from.
+    pub(super) fn hidden(&mut self, reg: Reg, v: V) -> V {
+        self.once(Key::Hidden(v), |c| {
+            let (bits, zero) = (c.bits_as(reg.unsigned(), v), c.opaque_zero(reg.unsigned()));
+            let same = c.op(BinaryOperator::ExclusiveOr, bits, zero);
+            c.bits_as(reg, same)
+        })
+    }
+    /// A float as it may go into a float operation.
+    pub(super) fn operand(&mut self, reg: Reg, v: V) -> V {
+        if self.raw.contains(&v) { self.hidden(reg, v) } else { v }
+    }
+    /// Notes that `v` is what a float operation gives.
+    pub(super) fn raw(&mut self, v: V) -> V {
+        self.raw.insert(v);
+        v
+    }
+    /// A value as it may go into memory that is read again.
+    pub(super) fn settled(&mut self, reg: Reg, v: V) -> V {
+        if reg.is_float() { self.operand(reg, v) } else { v }
+    }
+
+    /// A float operation with two operands: a sum, difference, product or quotient.
+    pub(super) fn float_op(&mut self, op: BinaryOperator, reg: Reg, a: V, b: V) -> V {
+        let x = self.operand(reg, a);
+        let known = match self.as_literal(b) {
+            // The reciprocal of a power of two is exact.
+            Some(Literal::F32(divisor)) => divisor.to_bits() << 9 != 0,
+            Some(Literal::F64(divisor)) => divisor.to_bits() << 12 != 0,
+            _ => false,
+        };
+        let hide = (op == BinaryOperator::Divide && known) || a == b;
+        let y = if hide { self.hidden(reg, b) } else { self.operand(reg, b) };
+        let made = self.op(op, x, y);
+        self.raw(made)
+    }
+    /// A comparison of floats, which is false for a NaN.
+    pub(super) fn float_compare(&mut self, op: BinaryOperator, reg: Reg, a: V, b: V) -> V {
+        let x = self.operand(reg, a);
+        let y = if a == b { self.hidden(reg, b) } else { self.operand(reg, b) };
+        let truth = self.op(op, x, y);
+        self.float_truths.insert(truth);
+        truth
+    }
+    /// A truth as it may select between floats.
+    pub(super) fn plain_truth(&mut self, truth: V) -> V {
+        if !self.float_truths.contains(&truth) {
+            return truth;
+        }
+        self.once(Key::Hidden(truth), |c| {
+            let no = c.opaque_zero(Reg::Bool);
+            c.op(BinaryOperator::NotEqual, truth, no)
+        })
+    }
+    /// Where a Bool is false.
+    pub(super) fn not(&mut self, truth: V) -> V {
+        if self.float_truths.contains(&truth) {
+            let no = self.opaque_zero(Reg::Bool);
+            return self.op(BinaryOperator::Equal, truth, no);
+        }
+        self.unary_op(naga::UnaryOperator::LogicalNot, truth)
+    }
+    /// An operation on truths, of which the result depends on floats if an operand does.
+    pub(super) fn truth_op(&mut self, op: BinaryOperator, a: V, b: V) -> V {
+        let made = self.op(op, a, b);
+        if self.float_truths.contains(&a) || self.float_truths.contains(&b) {
+            self.float_truths.insert(made);
+        }
+        made
+    }
+    /// `a` where the condition is true, else `b`, of any register type.
+    pub(super) fn select(&mut self, reg: Reg, condition: V, a: V, b: V) -> V {
+        if a == b {
+            return a;
+        }
+        let condition = if reg.is_float() { self.plain_truth(condition) } else { condition };
+        let made = self.pick(condition, a, b);
+        if reg.is_float() && (self.raw.contains(&a) || self.raw.contains(&b)) {
+            self.raw.insert(made);
+        }
+        if reg == Reg::Bool && [condition, a, b].iter().any(|v| self.float_truths.contains(v)) {
+            self.float_truths.insert(made);
+        }
+        made
+    }
+}

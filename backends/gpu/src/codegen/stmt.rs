@@ -1,0 +1,210 @@
+//! Statements: block code, its phases, and what each thread does.
+
+use super::align::{Residue, residue};
+use super::builder::V;
+use super::kernel::{Gen, Made, Stop};
+use halide_sched::ir::{Expr, For, ForKind, Stmt, Sym, build, print, visit};
+use naga::BinaryOperator::{Add, Equal, GreaterEqual, Less, LogicalAnd};
+use naga::{Barrier, Block, Literal, Statement};
+
+impl Gen<'_> {
+    /// Emits a statement.
+    pub(super) fn stmt(&mut self, s: &Stmt) -> Made<()> {
+        visit::deep(|| self.one_stmt(s))
+    }
+    fn one_stmt(&mut self, s: &Stmt) -> Made<()> {
+        match s {
+            Stmt::Block(list) => list.iter().try_for_each(|s| self.stmt(s)),
+            Stmt::Let { bindings, body } => {
+                for (symbol, value) in bindings {
+                    let lanes = self.eval(value)?;
+                    if value.ty().is_index() && value.lanes() == 1 {
+                        let known = residue(value, &self.residues);
+                        self.residues.insert(*symbol, known);
+                    }
+                    self.bind(*symbol, lanes);
+                }
+                self.stmt(body)
+            }
+            Stmt::For(l) => match l.kind {
+                ForKind::Serial => self.serial(l),
+                ForKind::GpuThreads => self.phase(l),
+                kind => Err(Stop::Malformed(format!("a {kind:?} loop is left"))),
+            },
+            Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
+            Stmt::Produce { body, .. } => self.stmt(body),
+            Stmt::Alloc { buf, constant, body, .. } => self.alloc(*buf, *constant, body),
+            Stmt::Free { .. } => Ok(()),
+            Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
+            Stmt::Barrier => self.barrier(),
+            Stmt::Count { .. } => {
+                Err(Stop::Unsupported("a counter of the profile".to_string(), "profile the Func on the CPU"))
+            }
+            Stmt::Assert { .. } => Err(Stop::Malformed("a check stands in it".to_string())),
+            Stmt::Launch { .. } | Stmt::Dispatch { .. } | Stmt::Reside { .. } => {
+                Err(Stop::Malformed("a statement of the host stands in it".to_string()))
+            }
+            Stmt::Realize { func, .. } | Stmt::Provide { func, .. } => {
+                Err(Stop::Malformed(format!("storage of {func:?} is not linear")))
+            }
+        }
+    }
+
+    /// Opens a block of the shader within the one at hand.
+    pub(super) fn open(&mut self) {
+        self.code.open();
+        self.memo.open();
+    }
+    pub(super) fn close(&mut self) -> Block {
+        self.memo.close();
+        self.code.close()
+    }
+
+    fn if_else(&mut self, cond: &Expr, then: &Stmt, otherwise: &Stmt) -> Made<()> {
+        let condition = self.one(cond)?;
+        if let Some(Literal::Bool(known)) = self.code.as_literal(condition) {
+            return self.stmt(if known { then } else { otherwise });
+        }
+        let condition = self.code.plain_truth(condition);
+        let mut sides = [then, otherwise].into_iter().map(|s| {
+            self.open();
+            let made = self.stmt(s);
+            let block = self.close();
+            made.map(|()| block)
+        });
+        let (accept, reject) = (sides.next().unwrap_or(Ok(Block::new()))?, sides.next().unwrap_or(Ok(Block::new()))?);
+        self.code.statement(Statement::If { condition, accept, reject });
+        Ok(())
+    }
+
+    /// A loop of one thread, or of all threads together. Its last value plus one is in i32, which [`super::range`] checks.
+    fn serial(&mut self, l: &For) -> Made<()> {
+        let extent = build::as_int(&l.extent);
+        if extent.is_some_and(|n| n <= 0) {
+            return Ok(());
+        }
+        let symbol = Sym::Loop(l.id);
+        let min = self.one(&l.min)?;
+        if extent == Some(1) {
+            let known = residue(&l.min, &self.residues);
+            self.residues.insert(symbol, known);
+            self.bind(symbol, [min].into());
+            return self.stmt(&l.body);
+        }
+        let count = self.one(&l.extent)?;
+        let end = self.sum(min, count);
+        let ty = self.code.shader.reg(super::types::Reg::I32);
+        let name = print::sym_in(symbol, self.program);
+        let variable = self.code.variable(name.split('#').next().unwrap_or(&name), ty);
+        let at = self.code.place_of(variable);
+        self.code.store(at, min);
+        self.forget_stored(&l.body);
+        self.open();
+        let i = self.code.load(at);
+        let done = self.code.op(GreaterEqual, i, end);
+        self.code.open();
+        self.code.statement(Statement::Break);
+        let accept = self.code.close();
+        self.code.statement(Statement::If { condition: done, accept, reject: Block::new() });
+        self.residues.insert(symbol, Residue::ANY);
+        self.bind(symbol, [i].into());
+        let made = self.stmt(&l.body);
+        let body = self.close();
+        made?;
+        self.code.open();
+        let i = self.code.load(at);
+        let one = self.code.i32(1);
+        let next = self.code.op(Add, i, one);
+        self.code.store(at, next);
+        let continuing = self.code.close();
+        self.code.statement(Statement::Loop { body, continuing, break_if: None });
+        Ok(())
+    }
+    /// What was loaded from the buffers that `body` stores to may be out of date in its next iteration.
+    fn forget_stored(&mut self, body: &Stmt) {
+        if let Stmt::Store { buf, .. } = body {
+            self.memo.stored(*buf);
+        }
+        visit::for_each_stmt(body, |s| self.forget_stored(s));
+    }
+    fn sum(&mut self, a: V, b: V) -> V {
+        match self.code.divisor(a) {
+            Some(0) => b,
+            _ => self.code.op(Add, a, b),
+        }
+    }
+
+    /// Loops over the threads of the block: a thread takes the iteration of its position, if there is one.
+    fn phase(&mut self, outermost: &For) -> Made<()> {
+        if self.in_phase {
+            return Err(Stop::Malformed("a loop over threads is inside of another, not directly".to_string()));
+        }
+        let mut nest = vec![outermost];
+        while let Some(Stmt::For(inner)) = nest.last().map(|l| &l.body)
+            && inner.kind == ForKind::GpuThreads
+        {
+            nest.push(inner);
+        }
+        if nest.len() > 3 {
+            return Err(Stop::Malformed(format!("{} loops over threads are in each other", nest.len())));
+        }
+        nest.reverse();
+        let mut inside = None;
+        for (d, &threads) in self.kernel.threads.iter().enumerate() {
+            let here = match nest.get(d) {
+                Some(l) => self.within(d, threads, &l.extent)?,
+                None if threads == 1 => None,
+                None => {
+                    let (thread, zero) = (self.thread[d], self.code.i32(0));
+                    Some(self.code.op(Equal, thread, zero))
+                }
+            };
+            inside = match (inside, here) {
+                (Some(a), Some(b)) => Some(self.code.op(LogicalAnd, a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+        let mut made = Ok(());
+        self.guarded(inside, |g| {
+            // Without a guard there is no block of the shader, and what the phase computes is right for its thread only.
+            g.memo.open();
+            g.in_phase = true;
+            made = g.thread_code(&nest);
+            g.in_phase = false;
+            g.memo.close();
+        });
+        made
+    }
+    /// Where a thread's position is below the extent of a loop; `None` where all are.
+    fn within(&mut self, dim: usize, threads: u32, extent: &Expr) -> Made<Option<V>> {
+        if build::as_int(extent).is_some_and(|n| n >= threads.into()) {
+            return Ok(None);
+        }
+        let extent = self.one(extent)?;
+        Ok(Some(self.code.op(Less, self.thread[dim], extent)))
+    }
+    /// What a thread does in a phase, innermost loop first.
+    fn thread_code(&mut self, nest: &[&For]) -> Made<()> {
+        for (d, l) in nest.iter().enumerate().rev() {
+            let min = self.one(&l.min)?;
+            let v = self.sum(min, self.thread[d]);
+            self.bind(Sym::Loop(l.id), [v].into());
+        }
+        nest.first().map_or(Ok(()), |l| self.stmt(&l.body))
+    }
+
+    /// All threads of the block meet, and see what the others wrote.
+    fn barrier(&mut self) -> Made<()> {
+        if self.in_phase {
+            return Err(Stop::Malformed("a barrier is inside of a loop over threads".to_string()));
+        }
+        let kernel = self.kernel;
+        let mut what = Barrier::WORK_GROUP;
+        let back_and_forth = |b: &halide_sched::ir::KernelBuffer| b.reads && b.writes != halide_sched::ir::Writes::None;
+        what.set(Barrier::STORAGE, kernel.buffers.iter().any(back_and_forth));
+        self.code.statement(Statement::ControlBarrier(what));
+        let written = kernel.buffers.iter().map(|b| b.buf).chain(kernel.shared.iter().map(|row| row.buf));
+        written.for_each(|buf| self.memo.stored(buf));
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! Stores.
+//!
+//! Small elements of a buffer share words. Where the kernel writes whole words, the elements of one are put together. Where
+//! it writes pieces, it turns those bits of the word over that differ from what they should be, by an atomic exclusive or.
+//! That needs no loop: a thread's own elements are written by no other thread meanwhile (the loops over threads have
+//! no races), so their bits are still what was read before, and what others do to the other bits stays.
+
+use super::builder::V;
+use super::kernel::{Gen, Made, Stop};
+use super::load::constant_lanes;
+use super::memo::Lanes;
+use super::place::{At, Place};
+use super::types::Reg;
+use halide_core::types::ScalarType;
+use halide_sched::ir::{BufId, Expr, Writes};
+use naga::BinaryOperator::{And, ExclusiveOr, InclusiveOr, ShiftLeft};
+use naga::{AtomicFunction, Block, Statement};
+
+impl Gen<'_> {
+    /// Stores lanes, but those whose mask is false.
+    pub(super) fn store(&mut self, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) -> Made<()> {
+        if !self.in_phase {
+            return Err(Stop::Malformed(format!("{buf:?} is stored to outside of loops over threads")));
+        }
+        let (place, ty) = (self.place(buf)?, self.elem(buf)?);
+        let values = self.eval(value)?;
+        let values = match place.is_read() {
+            true => self.code.each(&values, |c, v| c.settled(Reg::of(ty), v)),
+            false => values,
+        };
+        let mask = mask.map(|m| self.eval(m)).transpose()?;
+        match &place {
+            Place::Registers(variables) => {
+                let wrong = || Stop::Malformed(format!("{buf:?} is stored to where it has no element"));
+                for (lane, at) in constant_lanes(index).ok_or_else(wrong)?.into_iter().enumerate() {
+                    let variable = *variables.get(&at).ok_or_else(wrong)?;
+                    let to = self.code.place_of(variable);
+                    self.guarded(mask.as_ref().map(|m| m[lane]), |g| g.code.store(to, values[lane]));
+                }
+            }
+            _ => {
+                let origin = if let Place::Buffer { offset, .. } = place { Some(offset) } else { None };
+                let at = self.elements(origin, index)?;
+                self.store_elements(buf, &place, ty, at, &values, mask.as_ref())?;
+            }
+        }
+        self.memo.stored(buf);
+        Ok(())
+    }
+    fn store_elements(
+        &mut self,
+        buf: BufId,
+        place: &Place,
+        ty: ScalarType,
+        at: At,
+        values: &Lanes,
+        mask: Option<&Lanes>,
+    ) -> Made<()> {
+        if let Place::Buffer { writes: Writes::Words, .. } = place
+            && ty.bytes() < 4
+        {
+            return match self.store_words(place, ty, &at, values, mask) {
+                true => Ok(()),
+                false => Err(Stop::Malformed(format!("a store to {buf:?} does not write whole words"))),
+            };
+        }
+        let elements = self.each_element(at, values.len() as u16);
+        let all = mask.filter(|m| m.iter().all(|&v| v == m[0]));
+        if let Some(all) = all {
+            self.guarded(Some(all[0]), |g| {
+                elements.iter().zip(values.iter()).for_each(|(&e, &v)| g.store_element(place, ty, e, v));
+            });
+            return Ok(());
+        }
+        for (lane, (&element, &v)) in elements.iter().zip(values.iter()).enumerate() {
+            self.guarded(mask.map(|m| m[lane]), |g| g.store_element(place, ty, element, v));
+        }
+        Ok(())
+    }
+    /// Runs `body` where the condition is true.
+    pub(super) fn guarded(&mut self, condition: Option<V>, body: impl FnOnce(&mut Self)) {
+        let Some(condition) = condition else {
+            return body(self);
+        };
+        let condition = self.code.plain_truth(condition);
+        self.open();
+        body(self);
+        let accept = self.close();
+        self.code.statement(Statement::If { condition, accept, reject: Block::new() });
+    }
+
+    fn store_element(&mut self, place: &Place, ty: ScalarType, element: V, v: V) {
+        let reg = Reg::of(ty);
+        match place {
+            Place::Buffer { .. } if ty.bytes() < 4 => self.store_piece(place, ty, element, v),
+            Place::Buffer { .. } if ty.bytes() == 4 => {
+                let word = self.code.word_of_value(ty, v);
+                self.store_word(place, element, word);
+            }
+            Place::Shared { first_word, .. } if ty.bytes() < 8 => {
+                let (at, word) = (self.code.plus(element, i64::from(*first_word)), self.code.word_of_register(reg, v));
+                self.store_word(place, at, word);
+            }
+            Place::Buffer { .. } | Place::Shared { .. } => {
+                let first = if let Place::Shared { first_word, .. } = place { *first_word } else { 0 };
+                let [low, high] = self.code.words_of_value(ty, v);
+                let at = self.code.shift_left(element, 1);
+                let at = self.code.plus(at, first.into());
+                let next = self.code.plus(at, 1);
+                self.store_word(place, at, low);
+                self.store_word(place, next, high);
+            }
+            Place::Array(variable) => {
+                let v = if reg == Reg::Bool { self.code.word_of_register(reg, v) } else { v };
+                let array = self.code.place_of(*variable);
+                let at = self.code.element(array, element);
+                self.code.store(at, v);
+            }
+            // Stores to these know their variables.
+            Place::Registers(_) => {}
+        }
+    }
+    fn store_word(&mut self, place: &Place, word: V, value: V) {
+        if let Place::Buffer { array, .. } | Place::Shared { array, .. } = place {
+            let array = self.code.place_of_global(*array);
+            let at = self.code.element(array, word);
+            self.code.store(at, value);
+        }
+    }
+
+    /// Consecutive small elements as whole words; `false` if they are none.
+    fn store_words(&mut self, place: &Place, ty: ScalarType, at: &At, values: &Lanes, mask: Option<&Lanes>) -> bool {
+        let (bits, per) = (8 * ty.bytes() as u32, 4 / ty.bytes());
+        let At::Dense(first) = at else {
+            return false;
+        };
+        let agrees = |m: &Lanes| m.chunks(per).all(|word| word.iter().all(|&on| on == word[0]));
+        if values.len() % per != 0 || !mask.is_none_or(agrees) {
+            return false;
+        }
+        let word = self.code.shift_right(*first, per.trailing_zeros());
+        for (i, elements) in values.chunks(per).enumerate() {
+            let on = mask.map(|m| m[i * per]);
+            let pieces: Vec<V> = elements.iter().map(|&v| self.code.word_of_value(ty, v)).collect();
+            let mut value = pieces[0];
+            for (k, &piece) in (1..).zip(&pieces[1..]) {
+                let moved = self.code.shift_left(piece, bits * k);
+                value = self.code.op(InclusiveOr, value, moved);
+            }
+            let at = self.code.plus(word, i as i64);
+            self.guarded(on, |g| g.store_word(place, at, value));
+        }
+        true
+    }
+    /// A small element, among others of its word.
+    fn store_piece(&mut self, place: &Place, ty: ScalarType, element: V, v: V) {
+        let Place::Buffer { array, .. } = place else {
+            return;
+        };
+        let (word, shift) = self.code.word_and_shift(ty.bytes() as u32, element);
+        let (value, mask) = (self.code.word_of_value(ty, v), self.code.u32((1 << (8 * ty.bytes())) - 1));
+        let (value, mask) = (self.code.op(ShiftLeft, value, shift), self.code.op(ShiftLeft, mask, shift));
+        let array = self.code.place_of_global(*array);
+        let pointer = self.code.element(array, word);
+        let old = self.code.load(pointer);
+        let changed = self.code.op(ExclusiveOr, old, value);
+        let value = self.code.op(And, changed, mask);
+        self.code.statement(Statement::Atomic { pointer, fun: AtomicFunction::ExclusiveOr, value, result: None });
+    }
+}
