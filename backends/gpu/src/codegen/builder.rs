@@ -9,8 +9,8 @@ use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use naga::{
-    ArraySize, BinaryOperator, Block, Expression, Function, GlobalVariable, Handle, Literal, LocalVariable, MathFunction,
-    Module, Span, Statement, Type, TypeInner, UnaryOperator,
+    ArraySize, BinaryOperator, Block, Expression, Function, GlobalVariable, Handle, Literal, LocalVariable,
+    MathFunction, Module, Span, Statement, Type, TypeInner, UnaryOperator,
 };
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;

@@ -79,8 +79,13 @@ impl Gen<'_> {
             ExprKind::Ramp { base, stride } => self.ramp(base, stride, ty.lanes)?,
             ExprKind::Broadcast(a) => Gen::splat(self.one(a)?, ty.lanes),
             ExprKind::Shuffle(vectors, picks) => {
-                let all: Vec<V> =
-                    vectors.iter().map(|v| self.eval(v)).collect::<Made<Vec<Lanes>>>()?.iter().flat_map(|v| v.iter().copied()).collect();
+                let all: Vec<V> = vectors
+                    .iter()
+                    .map(|v| self.eval(v))
+                    .collect::<Made<Vec<Lanes>>>()?
+                    .iter()
+                    .flat_map(|v| v.iter().copied())
+                    .collect();
                 picks.iter().map(|&i| all[usize::from(i)]).collect()
             }
             ExprKind::Read { buf, .. } => {

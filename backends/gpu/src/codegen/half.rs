@@ -6,8 +6,8 @@ use super::helper::Helper;
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use naga::BinaryOperator::{
-    Add, And, Equal, ExclusiveOr, Greater, GreaterEqual, InclusiveOr, Less, LogicalAnd, LogicalOr, Multiply,
-    NotEqual, ShiftLeft, ShiftRight, Subtract,
+    Add, And, Equal, ExclusiveOr, Greater, GreaterEqual, InclusiveOr, Less, LogicalAnd, LogicalOr, Multiply, NotEqual,
+    ShiftLeft, ShiftRight, Subtract,
 };
 
 /// The bits of f32: infinity, 2^16, and 2^-14, the smallest normal f16.

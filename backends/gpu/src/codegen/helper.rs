@@ -37,8 +37,7 @@ impl Code<'_> {
         let result = Some(FunctionResult { ty: self.shader.reg(helper.result), binding: None });
         let function = Function { name: Some(helper.name.clone()), arguments, result, ..Function::default() };
         let count = helper.args.len() as u32;
-        let mut code =
-            Code::new(self.shader, function, |c| c.unevaluated(Expression::FunctionArgument(count)));
+        let mut code = Code::new(self.shader, function, |c| c.unevaluated(Expression::FunctionArgument(count)));
         let args: Vec<V> = (0..count).map(|i| code.unevaluated(Expression::FunctionArgument(i))).collect();
         let value = body(&mut code, &args);
         let value = code.settled(helper.result, value);
