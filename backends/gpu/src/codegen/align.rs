@@ -27,7 +27,7 @@ impl Residue {
     }
     /// The remainder modulo `n` (1, 2 or 4), if it is known.
     pub(super) fn modulo(self, n: u32) -> Option<u32> {
-        (self.modulus % n == 0).then_some(self.rest % n)
+        self.modulus.is_multiple_of(n).then_some(self.rest % n)
     }
     fn add(self, other: Residue) -> Residue {
         Residue::new(self.modulus.min(other.modulus), self.rest + other.rest)

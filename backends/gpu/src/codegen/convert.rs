@@ -67,7 +67,10 @@ impl Code<'_> {
     /// An integer rounded to a float once.
     fn float_of_int(&mut self, from: ScalarType, to: ScalarType, v: V) -> V {
         match to {
-            F32 | F64 => self.convert(Reg::of(to), v),
+            F32 | F64 => {
+                let made = self.convert(Reg::of(to), v);
+                self.raw(made)
+            }
             // What f32 cannot hold exactly is an infinity in f16.
             F16 => {
                 let wide = self.convert(Reg::F32, v);
@@ -153,7 +156,8 @@ impl Code<'_> {
         }
         let bits = if source.is_float() || source.is_signed() { self.bits_as(source.unsigned(), v) } else { v };
         if target.is_float() {
-            return self.bits_as(target, bits);
+            let made = self.bits_as(target, bits);
+            return self.raw(made);
         }
         let made = if target.is_signed() { self.bits_as(target, bits) } else { bits };
         self.wrap(to, made)

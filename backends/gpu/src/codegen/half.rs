@@ -5,10 +5,12 @@ use super::builder::{Code, V};
 use super::helper::Helper;
 use super::types::Reg;
 use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
 use naga::BinaryOperator::{
     Add, And, Equal, ExclusiveOr, Greater, GreaterEqual, InclusiveOr, Less, LogicalAnd, LogicalOr, Multiply, NotEqual,
     ShiftLeft, ShiftRight, Subtract,
 };
+use naga::Literal;
 
 /// The bits of f32: infinity, 2^16, and 2^-14, the smallest normal f16.
 const INFINITY: u32 = 0x7f80_0000;
@@ -20,12 +22,20 @@ const F16_BIAS: u32 = 112 << 23;
 impl Code<'_> {
     /// The f32 of a 16-bit float.
     pub(super) fn widen(&mut self, ty: ScalarType, bits: V) -> V {
-        if ty == ScalarType::BF16 {
-            let wide = self.shift_left(bits, 16);
-            return self.bits_as(Reg::F32, wide);
+        if let Some(Literal::U32(bits)) = self.as_literal(bits) {
+            return self.float(Reg::F32, Scalar::from_bits(ty, bits.into()).as_f64());
         }
-        let helper = Helper { name: "f32_of_f16".to_string(), args: &[Reg::U32], result: Reg::F32 };
-        self.helper(helper, &[bits], |c, args| c.f32_of_f16(args[0]))
+        let made = match ty {
+            ScalarType::BF16 => {
+                let wide = self.shift_left(bits, 16);
+                self.bits_as(Reg::F32, wide)
+            }
+            _ => {
+                let helper = Helper { name: "f32_of_f16".to_string(), args: &[Reg::U32], result: Reg::F32 };
+                self.helper(helper, &[bits], |c, args| c.f32_of_f16(args[0]))
+            }
+        };
+        self.raw(made)
     }
     /// An f32 rounded to a 16-bit float.
     pub(super) fn narrow(&mut self, ty: ScalarType, v: V) -> V {

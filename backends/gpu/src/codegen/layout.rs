@@ -109,7 +109,7 @@ impl Layout {
     /// Whether the code serves these scalars: whether the strides are multiples of a word that it takes to be so. Code of
     /// [`Options::pieces`] serves all.
     pub fn serves(&self, scalars: &[u64]) -> bool {
-        self.multiples.iter().all(|&(i, multiple)| scalars[i] % u64::from(multiple) == 0)
+        self.multiples.iter().all(|&(i, multiple)| scalars.get(i).is_none_or(|v| v.is_multiple_of(multiple.into())))
     }
     /// The contents of binding 0 for one part of a grid. `scalars` are the bits of the captures and then of the parameters, as
     /// [`Device::dispatch`](halide_sched::device::Device::dispatch) has them; `offsets` has an element for each buffer.

@@ -5,8 +5,8 @@
 //! only where they see that a float comes out of one operation and goes into another. So such a float passes through an
 //! integer operation that changes nothing: an exclusive or with a zero that comes from memory.
 //!
-//! The rule: what a float operation gives is *raw*, and so is what is selected from raw values; a raw value is hidden
-//! before it goes into another float operation. Integer operations, stores to memory that is not read again, and results of a
+//! The rule: what a float operation gives is *raw*, and so is what is made of integers (of which the driver may know that they
+//! are 0) or selected from raw values; a raw value is hidden before it goes into another float operation. Integer operations, stores to memory that is not read again, and results of a
 //! kernel take raw values as they are. Also hidden are operands of which an operation has two (`x - x`, `x / x`), divisors
 //! that are literals, and all zeros, infinities, NaNs and subnormal numbers, which are no literals at all. Comparisons
 //! are exact, but compilers negate and swap them as if there were no NaN, so a truth that comes from one is hidden before it

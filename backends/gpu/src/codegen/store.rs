@@ -135,7 +135,7 @@ impl Gen<'_> {
             return false;
         };
         let agrees = |m: &Lanes| m.chunks(per).all(|word| word.iter().all(|&on| on == word[0]));
-        if values.len() % per != 0 || !mask.is_none_or(agrees) {
+        if !values.len().is_multiple_of(per) || !mask.is_none_or(agrees) {
             return false;
         }
         let word = self.code.shift_right(*first, per.trailing_zeros());

@@ -1,92 +1,11 @@
 //! Every operator on every type, against `halide_core::value`.
 
+use crate::check::*;
 use crate::harness::*;
-use crate::runner::runner;
-use halide_core::ops::{BinOp, MathFn, UnOp};
+use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar, binary_type, unary_type};
-use halide_gpu::codegen::Options;
-use halide_sched::ir::{BufId, Elem, Expr, Intrinsic, Writes, build, intrinsic};
-
-type Make = Box<dyn Fn(&[Expr]) -> Expr>;
-type Meaning = Box<dyn Fn(&[Scalar]) -> Scalar>;
-
-/// One output: how it is computed, and what it should be.
-struct Case {
-    name: String,
-    ty: ScalarType,
-    make: Make,
-    meaning: Meaning,
-}
-
-fn case(
-    name: String,
-    ty: ScalarType,
-    make: impl Fn(&[Expr]) -> Expr + 'static,
-    meaning: impl Fn(&[Scalar]) -> Scalar + 'static,
-) -> Case {
-    Case { name, ty, make: Box::new(make), meaning: Box::new(meaning) }
-}
-
-/// Threads of a block.
-const THREADS: u32 = 16;
-
-/// Computes every case on every tuple of operands, `lanes` in each thread, in kernels of a few cases.
-#[track_caller]
-fn check(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: u16) {
-    for some in cases.chunks(8) {
-        check_some(types, operands, some, lanes);
-    }
-}
-
-#[track_caller]
-fn check_some(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: u16) {
-    let count = operands[0].len();
-    let blocks = count / (lanes as usize * THREADS as usize);
-    let outputs: Vec<ScalarType> = cases.iter().map(|c| c.ty).collect();
-    let mut p = program(types, &outputs);
-    let id = kernel(&mut p, [THREADS, 1, 1], |p, block| {
-        phase(p, build::int(THREADS.into()), |t| {
-            let chunk = build::add(build::mul(block, build::int(THREADS.into())), t);
-            let index = dense(build::mul(chunk, build::int(i64::from(lanes))), lanes);
-            let loaded: Vec<Expr> = types
-                .iter()
-                .enumerate()
-                .map(|(i, ty)| build::load(BufId(i as u32), *ty, index.clone(), None))
-                .collect();
-            let one = |(i, c): (usize, &Case)| store(BufId((types.len() + i) as u32), index.clone(), (c.make)(&loaded));
-            build::block(cases.iter().enumerate().map(one))
-        })
-    });
-    for i in 0..types.len() {
-        uses(&mut p, id, BufId(i as u32), true, Writes::None);
-    }
-    for (i, ty) in outputs.iter().enumerate() {
-        let whole = (lanes as usize * ty.bytes()) % 4 == 0;
-        let writes = if whole { Writes::Words } else { Writes::Pieces };
-        uses(&mut p, id, BufId((types.len() + i) as u32), false, writes);
-    }
-    let code = compiled(&p, id, &ALL);
-    let Some(runner) = runner() else { return };
-    if halide_gpu::codegen::compile(&p, id, &Options { features: runner.features, pieces: false }).is_err() {
-        return eprintln!("SKIPPED: {types:?}, which the device lacks");
-    }
-    let mut memory: Vec<Vec<Scalar>> = operands.to_vec();
-    memory.extend(outputs.iter().map(|ty| vec![Scalar::zero(*ty); count]));
-    let results = run(runner, &code, &[blocks as i64], &Given::default(), &memory);
-    let mut wrong = Vec::new();
-    for (c, result) in cases.iter().zip(&results[types.len()..]) {
-        for i in 0..blocks * lanes as usize * THREADS as usize {
-            let args: Vec<Scalar> = operands.iter().map(|v| v[i]).collect();
-            let expected = (c.meaning)(&args);
-            if !result[i].same(expected) {
-                wrong.push(format!("{} x{lanes} of {args:?}: {:?}, not {expected:?}", c.name, result[i]));
-            }
-        }
-    }
-    let first: Vec<&String> = wrong.iter().take(40).collect();
-    assert!(wrong.is_empty(), "{} wrong: {first:#?}", wrong.len());
-}
+use halide_sched::ir::{Expr, Intrinsic, build, intrinsic};
 
 const BINARY: [BinOp; 19] = [
     BinOp::Add,
@@ -146,4 +65,224 @@ fn binary_operators() {
             check(&types, &[x.clone(), y.clone()], &cases, lanes);
         }
     }
+}
+
+#[test]
+fn unary_operators() {
+    for ty in ScalarType::ALL {
+        let (x, _) = pairs(ty, ty, 4);
+        let mut cases = Vec::new();
+        for op in UNARY {
+            let Some(out) = unary_type(op, ty) else { continue };
+            let make = move |e: &[Expr]| build::unary(op, e[0].clone());
+            cases.push(case(format!("{op:?} {ty}"), out, make, move |v| value::unary(op, v[0])));
+        }
+        for lanes in [1, 4] {
+            check(&[ty], std::slice::from_ref(&x), &cases, lanes);
+        }
+    }
+}
+
+#[test]
+fn shifts() {
+    for ty in ScalarType::ALL.into_iter().filter(|t| t.is_int()) {
+        let amount = ScalarType::signed(ty.bits());
+        let (x, mut y) = pairs(ty, amount, 2);
+        // Most amounts are small.
+        for (i, n) in y.iter_mut().enumerate() {
+            if i % 3 == 0 {
+                *n = Scalar::int(amount, (i as i128 / 3) % 140 - 70);
+            }
+        }
+        let mut cases = Vec::new();
+        for op in [BinOp::Shl, BinOp::Shr] {
+            let make = move |e: &[Expr]| build::binary(op, e[0].clone(), e[1].clone());
+            cases.push(case(format!("{op:?} {ty}"), ty, make, move |v| value::binary(op, v[0], v[1])));
+            for n in [-70i128, -9, -1, 0, 1, 3, 7, 8, 15, 16, 31, 32, 63, 64] {
+                let n = Scalar::int(amount, n);
+                let make = move |e: &[Expr]| build::binary(op, e[0].clone(), build::constant(n));
+                cases.push(case(format!("{op:?} {ty} {n}"), ty, make, move |v| value::binary(op, v[0], n)));
+            }
+        }
+        check(&[ty, amount], &[x, y], &cases, 4);
+    }
+}
+
+#[test]
+fn division_by_constants() {
+    for ty in ScalarType::ALL.into_iter().filter(|t| t.is_int()) {
+        let (x, _) = pairs(ty, ty, 9);
+        let mut divisors = edges(ty);
+        divisors.extend([5, 6, 10, 60, 127, 128, 641].map(|v| Scalar::int(ty, v)));
+        let mut cases = Vec::new();
+        for d in divisors {
+            for op in [BinOp::Div, BinOp::Mod, BinOp::DivToZero, BinOp::ModToZero] {
+                let make = move |e: &[Expr]| build::binary(op, e[0].clone(), build::constant(d));
+                cases.push(case(format!("{op:?} {ty} by {d}"), ty, make, move |v| value::binary(op, v[0], d)));
+            }
+        }
+        check(&[ty], std::slice::from_ref(&x), &cases, 4);
+    }
+}
+
+#[test]
+fn float_operators_with_constants() {
+    for ty in [F16, BF16, F32, F64] {
+        let (x, _) = pairs(ty, ty, 14);
+        let mut cases = Vec::new();
+        for c in edges(ty) {
+            for op in [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Div, BinOp::Min, BinOp::Max, BinOp::Lt, BinOp::Eq] {
+                let out = binary_type(op, ty).unwrap();
+                let make = move |e: &[Expr]| build::binary(op, e[0].clone(), build::constant(c));
+                cases.push(case(format!("{op:?} {ty} {c}"), out, make, move |v| value::binary(op, v[0], c)));
+                let make = move |e: &[Expr]| build::binary(op, build::constant(c), e[0].clone());
+                cases.push(case(format!("{c} {op:?} {ty}"), out, make, move |v| value::binary(op, c, v[0])));
+            }
+        }
+        check(&[ty], std::slice::from_ref(&x), &cases, 4);
+    }
+}
+
+/// What a compiler would fuse, reassociate or cancel if it could.
+#[test]
+fn chains_of_float_operators() {
+    use BinOp::*;
+    // Each is an operator on the first two operands, and one on its result and the third.
+    let shapes: [(BinOp, BinOp, bool); 10] = [
+        (Mul, Add, false),
+        (Mul, Sub, false),
+        (Mul, Sub, true),
+        (Add, Sub, false),
+        (Sub, Add, false),
+        (Add, Add, true),
+        (Mul, Mul, false),
+        (Mul, Div, false),
+        (Div, Mul, false),
+        (Add, Lt, false),
+    ];
+    for ty in [F32, F64] {
+        let (x, y) = pairs(ty, ty, 15);
+        let mut cases = Vec::new();
+        for (first, second, swapped) in shapes {
+            for third in [0usize, 1] {
+                let make = move |e: &[Expr]| {
+                    let inner = build::binary(first, e[0].clone(), e[1].clone());
+                    let (a, b) = if swapped { (e[third].clone(), inner) } else { (inner, e[third].clone()) };
+                    build::binary(second, a, b)
+                };
+                let meaning = move |v: &[Scalar]| {
+                    let inner = value::binary(first, v[0], v[1]);
+                    let (a, b) = if swapped { (v[third], inner) } else { (inner, v[third]) };
+                    value::binary(second, a, b)
+                };
+                let out = binary_type(second, ty).unwrap();
+                cases.push(case(format!("{first:?} {second:?} {swapped} {third} {ty}"), out, make, meaning));
+            }
+        }
+        let negated = |op: BinOp| {
+            let make = move |e: &[Expr]| build::not(build::binary(op, e[0].clone(), e[1].clone()));
+            case(format!("not {op:?} {ty}"), Bool, make, move |v| {
+                value::unary(UnOp::Not, value::binary(op, v[0], v[1]))
+            })
+        };
+        cases.extend([Lt, Le, Gt, Ge].map(negated));
+        let same = |op: BinOp| {
+            let make = move |e: &[Expr]| build::binary(op, e[0].clone(), e[0].clone());
+            let out = binary_type(op, ty).unwrap();
+            case(format!("{op:?} of {ty} and itself"), out, make, move |v| value::binary(op, v[0], v[0]))
+        };
+        cases.extend([Add, Sub, Mul, Div, Mod, Min, Eq, Ne, Lt, Le, Ge].map(same));
+        check(&[ty, ty], &[x, y], &cases, 4);
+    }
+}
+
+#[test]
+fn selects() {
+    for ty in ScalarType::ALL {
+        let (x, y) = pairs(ty, ty, 8);
+        let cases = [
+            case(
+                format!("select {ty}"),
+                ty,
+                |e| build::select(build::lt(e[0].clone(), e[1].clone()), e[0].clone(), e[1].clone()),
+                |v| value::select(value::binary(BinOp::Lt, v[0], v[1]), v[0], v[1]),
+            ),
+            case(
+                format!("select {ty} by bool"),
+                ty,
+                |e| build::select(e[2].clone(), e[1].clone(), e[0].clone()),
+                |v| value::select(v[2], v[1], v[0]),
+            ),
+            case(
+                format!("select {ty} by both"),
+                ty,
+                |e| {
+                    let both = build::and(build::not(e[2].clone()), build::le(e[0].clone(), e[1].clone()));
+                    build::select(both, e[1].clone(), e[0].clone())
+                },
+                |v| {
+                    let both = !v[2].as_bool() && value::binary(BinOp::Le, v[0], v[1]).as_bool();
+                    value::select(Scalar::bool(both), v[1], v[0])
+                },
+            ),
+        ];
+        let truth: Vec<Scalar> = (0..x.len()).map(|i| Scalar::bool(i % 3 == 0)).collect();
+        check(&[ty, ty, Bool], &[x, y, truth], &cases, 4);
+    }
+}
+
+/// With 64-bit integers and without: high halves are computed in two ways.
+#[test]
+fn intrinsics() {
+    let all = [
+        Intrinsic::SaturatingAdd,
+        Intrinsic::SaturatingSub,
+        Intrinsic::HalvingAdd,
+        Intrinsic::RoundingHalvingAdd,
+        Intrinsic::MulHigh,
+        Intrinsic::WideningMul,
+    ];
+    for ty in ScalarType::ALL.into_iter().filter(|t| t.is_int()) {
+        let (x, y) = pairs(ty, ty, 11);
+        for int64 in [true, false] {
+            let wide = |op: &Intrinsic| ty.bits() == 64 || (ty.bits() == 32 && *op == Intrinsic::WideningMul);
+            let possible = |op: &Intrinsic| (int64 || !wide(op)) && (ty.bits() < 64 || *op != Intrinsic::WideningMul);
+            let cases: Vec<Case> = all
+                .into_iter()
+                .filter(possible)
+                .map(|op| {
+                    let out = intrinsic::apply(op, Scalar::zero(ty), Scalar::zero(ty)).ty();
+                    let make = move |e: &[Expr]| build::intrinsic(op, e.to_vec());
+                    case(format!("{op:?} {ty}"), out, make, move |v| intrinsic::apply(op, v[0], v[1]))
+                })
+                .collect();
+            check_with(int64, &[ty, ty], &[x.clone(), y.clone()], &cases, 4);
+        }
+    }
+}
+
+/// Index arithmetic, as coordinates that become data again, where it fits.
+#[test]
+fn index_arithmetic() {
+    let ops = [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Div, BinOp::Mod, BinOp::Min, BinOp::Max];
+    let (x, y) = pairs(I16, I16, 13);
+    let mut cases = Vec::new();
+    let wide = |v: Scalar| value::cast(I32, v);
+    for op in ops {
+        let make = move |e: &[Expr]| {
+            let result = build::binary(op, build::to_index(e[0].clone()), build::to_index(e[1].clone()));
+            build::cast_data(I32, result)
+        };
+        cases.push(case(format!("{op:?} Index"), I32, make, move |v| value::binary(op, wide(v[0]), wide(v[1]))));
+        for d in [-7i64, 0, 1, 3, 8] {
+            let make = move |e: &[Expr]| {
+                let x = build::to_index(e[0].clone());
+                let d = build::broadcast(build::int(d), x.lanes());
+                build::cast_data(I32, build::binary(op, x, d))
+            };
+            let meaning = move |v: &[Scalar]| value::binary(op, wide(v[0]), Scalar::from(d as i32));
+            cases.push(case(format!("{op:?} Index {d}"), I32, make, meaning));
+        }
+    }
+    check(&[I16, I16], &[x, y], &cases, 4);
 }

@@ -1,0 +1,136 @@
+//! Intervals of exact integers.
+
+use halide_core::ops::BinOp;
+use halide_core::types::ScalarType;
+
+/// The integers from `low` to `high`, at least one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Interval {
+    pub(super) low: i128,
+    pub(super) high: i128,
+}
+
+impl Interval {
+    pub(super) fn new(low: i128, high: i128) -> Interval {
+        Interval { low: low.min(high), high: high.max(low) }
+    }
+    pub(super) fn point(value: i128) -> Interval {
+        Interval { low: value, high: value }
+    }
+    /// Everything that a type holds; nothing of interest for floats.
+    pub(super) fn of_type(ty: ScalarType) -> Interval {
+        Interval { low: ty.int_min().unwrap_or(0), high: ty.int_max().unwrap_or(0) }
+    }
+    pub(super) fn within(self, other: Interval) -> bool {
+        other.low <= self.low && self.high <= other.high
+    }
+    /// What is in either, and between them.
+    pub(super) fn hull(self, other: Interval) -> Interval {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+    pub(super) fn clamp(self, to: Interval) -> Interval {
+        Interval { low: self.low.clamp(to.low, to.high), high: self.high.clamp(to.low, to.high) }
+    }
+    pub(super) fn add(self, other: Interval) -> Interval {
+        Interval { low: self.low.saturating_add(other.low), high: self.high.saturating_add(other.high) }
+    }
+    pub(super) fn negate(self) -> Interval {
+        Interval { low: self.high.saturating_neg(), high: self.low.saturating_neg() }
+    }
+    fn mul(self, other: Interval) -> Interval {
+        let ends = [self.low, self.high].map(|a| [a.saturating_mul(other.low), a.saturating_mul(other.high)]);
+        let [[a, b], [c, d]] = ends;
+        Interval { low: a.min(b).min(c).min(d), high: a.max(b).max(c).max(d) }
+    }
+    /// The largest magnitude in it.
+    fn reach(self) -> i128 {
+        self.low.saturating_abs().max(self.high.saturating_abs())
+    }
+    /// Euclidean quotients, where x / 0 is 0.
+    fn div(self, by: Interval) -> Interval {
+        match by.low == by.high && by.low != 0 {
+            true => Interval::new(
+                self.low.checked_div_euclid(by.low).unwrap_or(i128::MAX),
+                self.high.checked_div_euclid(by.low).unwrap_or(i128::MAX),
+            ),
+            // A quotient is no larger than what is divided.
+            false if by.low > 0 => Interval { low: self.low.min(0), high: self.high.max(0) },
+            false => Interval { low: -self.reach(), high: self.reach() },
+        }
+    }
+    /// Euclidean remainders, where x % 0 is 0.
+    fn rem(self, by: Interval) -> Interval {
+        let below = by.reach().saturating_sub(1).max(0);
+        if self.low >= 0 && by.low > self.high {
+            return self;
+        }
+        Interval { low: 0, high: if self.low >= 0 { below.min(self.high) } else { below } }
+    }
+
+    /// The exact results of an operator that Index has; `None` of others.
+    pub(super) fn binary(op: BinOp, a: Interval, b: Interval) -> Option<Interval> {
+        Some(match op {
+            BinOp::Add => a.add(b),
+            BinOp::Sub => a.add(b.negate()),
+            BinOp::Mul => a.mul(b),
+            BinOp::Div => a.div(b),
+            BinOp::Mod => a.rem(b),
+            BinOp::Min => Interval { low: a.low.min(b.low), high: a.high.min(b.high) },
+            BinOp::Max => Interval { low: a.low.max(b.low), high: a.high.max(b.high) },
+            _ => return None,
+        })
+    }
+    /// The results of an operator that only data has, on integers; `None` where nothing is known.
+    pub(super) fn bitwise(op: BinOp, a: Interval, b: Interval) -> Option<Interval> {
+        match op {
+            // No more bits than either operand that is not negative has.
+            BinOp::BitAnd if a.low >= 0 && b.low >= 0 => Some(Interval { low: 0, high: a.high.min(b.high) }),
+            BinOp::BitAnd if a.low >= 0 => Some(Interval { low: 0, high: a.high }),
+            BinOp::BitAnd if b.low >= 0 => Some(Interval { low: 0, high: b.high }),
+            BinOp::Shr if b.low == b.high && (0..64).contains(&b.low) => {
+                Some(Interval { low: a.low >> b.low, high: a.high >> b.low })
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every operator on every pair of small intervals holds every result.
+    #[test]
+    fn holds_all_results() {
+        let all: Vec<Interval> = (-4..=4).flat_map(|low| (low..=4).map(move |high| Interval { low, high })).collect();
+        let exact = |op, x: i128, y: i128| match op {
+            BinOp::Add => x + y,
+            BinOp::Sub => x - y,
+            BinOp::Mul => x * y,
+            BinOp::Div if y == 0 => 0,
+            BinOp::Div => x.div_euclid(y),
+            BinOp::Mod if y == 0 => 0,
+            BinOp::Mod => x.rem_euclid(y),
+            BinOp::Min => x.min(y),
+            BinOp::Max => x.max(y),
+            BinOp::BitAnd => x & y,
+            _ => x >> y.clamp(0, 100),
+        };
+        use BinOp::*;
+        for op in [Add, Sub, Mul, Div, Mod, Min, Max, BitAnd, Shr] {
+            for &a in &all {
+                for &b in &all {
+                    let Some(made) = Interval::binary(op, a, b).or_else(|| Interval::bitwise(op, a, b)) else {
+                        continue;
+                    };
+                    for x in a.low..=a.high {
+                        for y in b.low..=b.high {
+                            let v = exact(op, x, y);
+                            assert!(made.low <= v && v <= made.high, "{op:?} {a:?} {b:?}: {v} not in {made:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Whether the coordinates of one dispatch fit the 32 bits that kernels compute them in.
+//!
+//! Index arithmetic is exact in 64 bits in loop IR; kernels compute it in 32, which is right if every value on the way
+//! fits. What depends on the arguments is known only when a kernel is dispatched: then intervals of all Index values are
+//! computed from those of the block numbers, positions of threads and loop variables, and from the scalars themselves. Values
+//! of data that become coordinates are followed as far as their operators bound them. The answer may be no without need,
+//! never yes without right.
+
+mod interval;
+
+use halide_core::ids::ParamId;
+use halide_core::ops::{BinOp, UnOp};
+use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
+use halide_sched::ir::hash::Map;
+use halide_sched::ir::{BufId, Elem, Expr, ExprKind, For, ForKind, Kernel, Program, Stmt, Sym, Type, build, visit};
+use interval::Interval;
+
+/// What kernels compute Index values in.
+const WORD: Interval = Interval { low: i32::MIN as i128, high: i32::MAX as i128 };
+
+/// Whether every Index value that `kernel` may compute for these arguments is within i32, so that its 32-bit arithmetic is
+/// exact. `scalars`, `offsets` and `grid` are those of the dispatch, see [`super::Layout::pack`].
+pub fn fits(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64], grid: &[i64]) -> bool {
+    let mut walk = Walk {
+        program,
+        threads: kernel.threads,
+        symbols: Map::default(),
+        params: Map::default(),
+        first: Map::default(),
+        known: Map::default(),
+        fits: true,
+    };
+    for (id, &blocks) in kernel.blocks.iter().zip(grid) {
+        if blocks <= 0 {
+            return true;
+        }
+        let numbers = Interval::new(0, i128::from(blocks) - 1);
+        walk.index(numbers);
+        walk.symbols.insert(Sym::Loop(*id), numbers);
+    }
+    for ((symbol, ty), &bits) in kernel.captures.iter().zip(scalars) {
+        let value = walk.scalar(ty.elem, bits);
+        walk.symbols.insert(*symbol, value);
+    }
+    for (id, &bits) in kernel.params.iter().zip(scalars.iter().skip(kernel.captures.len())) {
+        let ty = program.params.get(*id).map_or(ScalarType::I64, |(_, ty)| *ty);
+        let value = walk.scalar(Elem::Data(ty), bits);
+        walk.params.insert(*id, value);
+    }
+    let given = kernel.buffers.iter().map(|b| b.buf).zip(offsets.iter().map(|&o| i128::from(o)));
+    let shared = kernel.shared.iter().map(|row| (row.buf, i128::from(row.first_word)));
+    walk.first.extend(given.chain(shared));
+    walk.stmt(&kernel.body);
+    walk.fits
+}
+
+struct Walk<'a> {
+    program: &'a Program,
+    threads: [u32; 3],
+    symbols: Map<Sym, Interval>,
+    params: Map<ParamId, Interval>,
+    /// What is added to the elements of a buffer.
+    first: Map<BufId, i128>,
+    /// Each symbol is bound once in a program, so an expression means the same everywhere.
+    known: Map<Expr, Interval>,
+    fits: bool,
+}
+
+impl Walk<'_> {
+    /// The value of a scalar of the dispatch.
+    fn scalar(&mut self, elem: Elem, bits: u64) -> Interval {
+        match elem {
+            Elem::Index => {
+                let value = Interval::point(i128::from(bits as i64));
+                self.index(value);
+                value
+            }
+            Elem::Data(ty) if ty.is_float() => Interval::of_type(ty),
+            Elem::Data(ty) => Interval::point(Scalar::from_bits(ty, bits).as_i128()),
+        }
+    }
+    /// Notes that an Index value is computed.
+    fn index(&mut self, values: Interval) {
+        self.fits &= values.within(WORD);
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        match s {
+            Stmt::For(l) => return self.for_loop(l),
+            Stmt::Let { bindings, .. } => {
+                for (symbol, value) in bindings {
+                    let values = self.eval(value);
+                    self.symbols.insert(*symbol, values);
+                }
+            }
+            Stmt::Store { buf, index, .. } => {
+                let index = self.eval(index);
+                self.address(*buf, index);
+                visit::for_each_expr(s, |e| _ = self.eval(e));
+            }
+            _ => visit::for_each_expr(s, |e| _ = self.eval(e)),
+        }
+        visit::for_each_stmt(s, |inner| self.stmt(inner));
+    }
+    fn for_loop(&mut self, l: &For) {
+        let (min, extent) = (self.eval(&l.min), self.eval(&l.extent));
+        let mut count = extent.high;
+        if l.kind == ForKind::GpuThreads {
+            count = count.min(self.threads.iter().copied().max().unwrap_or(1).into());
+        }
+        if count <= 0 {
+            return;
+        }
+        let values = min.add(Interval::new(0, count - 1));
+        self.index(values);
+        if l.kind == ForKind::Serial {
+            // Where the loop ends.
+            self.index(min.add(extent));
+        }
+        self.symbols.insert(Sym::Loop(l.id), values);
+        visit::deep(|| self.stmt(&l.body));
+    }
+    /// Notes that elements of a buffer are accessed. Those of 64 bits have two words each.
+    fn address(&mut self, buf: BufId, index: Interval) {
+        let wide = self.program.buffers.get(buf).is_some_and(|b| b.elem.bytes() == 8);
+        let first = Interval::point(self.first.get(&buf).copied().unwrap_or(0));
+        let element = index.add(first);
+        self.index(element);
+        if wide {
+            self.index(element.add(element).add(Interval::point(1)));
+            self.index(index.add(index).add(first).add(Interval::point(1)));
+        }
+    }
+
+    /// The values of all lanes of an expression.
+    fn eval(&mut self, e: &Expr) -> Interval {
+        if let Some(&known) = self.known.get(e) {
+            return known;
+        }
+        let made = visit::deep(|| self.compute(e));
+        let made = match e.ty().elem {
+            Elem::Index => {
+                self.index(made);
+                made
+            }
+            // Arithmetic on data wraps: then it can be anything.
+            Elem::Data(ty) if made.within(Interval::of_type(ty)) => made,
+            Elem::Data(ty) => Interval::of_type(ty),
+        };
+        self.known.insert(e.clone(), made);
+        made
+    }
+    fn compute(&mut self, e: &Expr) -> Interval {
+        let any = anything(e.ty());
+        match e.kind() {
+            ExprKind::Int(v) => Interval::point((*v).into()),
+            ExprKind::Const(c) if c.ty().is_float() => any,
+            ExprKind::Const(c) => Interval::point(c.as_i128()),
+            ExprKind::Sym(s) => self.symbols.get(s).copied().unwrap_or(any),
+            ExprKind::Param(id) => self.params.get(id).copied().unwrap_or(any),
+            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.eval(a),
+            ExprKind::Unary(UnOp::Neg, a) => self.eval(a).negate(),
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = (self.eval(a), self.eval(b));
+                match a.ty().scalar() {
+                    _ if op.is_comparison() => any,
+                    Some(ty) if ty.is_float() => any,
+                    _ => Interval::binary(*op, x, y).or_else(|| Interval::bitwise(*op, x, y)).unwrap_or(any),
+                }
+            }
+            ExprKind::Select(c, a, b) => {
+                self.eval(c);
+                self.eval(a).hull(self.eval(b))
+            }
+            ExprKind::Cast(a) => {
+                let values = self.eval(a);
+                if a.ty().scalar().is_some_and(|t| t.is_float()) { any } else { values }
+            }
+            ExprKind::SaturatingCast(a) => {
+                let values = self.eval(a);
+                if a.ty().scalar().is_some_and(|t| t.is_float()) { any } else { values.clamp(any) }
+            }
+            ExprKind::Load { buf, index, mask } => {
+                mask.iter().for_each(|m| _ = self.eval(m));
+                let index = self.eval(index);
+                self.address(*buf, index);
+                any
+            }
+            ExprKind::Ramp { base, stride } => self.ramp(base, stride, e.lanes()),
+            ExprKind::Shuffle(vectors, _) => {
+                let all: Vec<Interval> = vectors.iter().map(|v| self.eval(v)).collect();
+                all.into_iter().reduce(Interval::hull).unwrap_or(any)
+            }
+            _ => {
+                visit::for_each_child(e, |c| _ = self.eval(c));
+                any
+            }
+        }
+    }
+    fn ramp(&mut self, base: &Expr, stride: &Expr, lanes: u16) -> Interval {
+        let (first, step) = (self.eval(base), self.eval(stride));
+        let last = Interval::point(i128::from(lanes) - 1);
+        let distance = Interval::binary(BinOp::Mul, step, last).unwrap_or(step);
+        if build::as_int(stride).is_none() {
+            self.index(distance);
+        }
+        first.hull(first.add(distance))
+    }
+}
+
+/// All values of a type; of an Index, more than fit.
+fn anything(ty: Type) -> Interval {
+    match ty.elem {
+        Elem::Index => Interval { low: i64::MIN.into(), high: i64::MAX.into() },
+        Elem::Data(ty) => Interval::of_type(ty),
+    }
+}
