@@ -26,7 +26,7 @@ mod typed;
 mod view_mut;
 
 pub use error::BufferError;
-pub use raw::{ALIGNMENT, RawBuffer, prefer_large_pages};
+pub use raw::{ALIGNMENT, Companion, Memory, RawBuffer, prefer_large_pages};
 pub(crate) use region::advance;
 pub use region::{Coordinate, Coords, Region, Span};
 pub use shape::Dim;
@@ -204,6 +204,23 @@ impl AnyBuffer {
     /// The raw view for reading. Valid while this buffer (or a clone) lives.
     pub fn raw(&self) -> RawBuffer {
         self.storage.raw(self.ty, self.shape.offset, &self.shape.dims)
+    }
+
+    /// The memory that this buffer shares with its clones and views.
+    pub fn memory(&self) -> Memory<'_> {
+        let size = self.ty.bytes();
+        let used = self.shape.used();
+        let used = used.start * size..used.end * size;
+        Memory { bytes: self.storage.bytes(), used, first: self.shape.offset as usize * size }
+    }
+    /// What [`AnyBuffer::keep_companion`] was last given for this memory, by this buffer or one that shares it, if no
+    /// mutable view was made since.
+    pub fn companion(&self) -> Option<Companion> {
+        self.storage.companion()
+    }
+    /// Keeps `companion` with the memory until it goes or a mutable view of it is made, whichever is first.
+    pub fn keep_companion(&self, companion: Companion) {
+        self.storage.set_companion(companion);
     }
 
     /// The part inside `region`, which must be inside this buffer.

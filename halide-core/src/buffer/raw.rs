@@ -9,7 +9,11 @@ use super::{BufferError, Dim};
 use crate::types::ScalarType;
 use crate::value::Element;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use std::any::Any;
+use std::fmt;
+use std::ops::Range;
 use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The alignment of every buffer in bytes: a cache line, and the widest vector.
 pub const ALIGNMENT: usize = 64;
@@ -35,14 +39,19 @@ pub fn prefer_large_pages(data: NonNull<u8>, bytes: usize) {
     let _ = (data, bytes);
 }
 
+/// Something that others keep with the memory of a buffer for as long as nobody may have written it, such as a copy of it
+/// on a device.
+pub type Companion = Arc<dyn Any + Send + Sync>;
+
 /// A zeroed, aligned allocation.
 pub(crate) struct Storage {
     data: NonNull<u8>,
     layout: Layout,
+    companion: Mutex<Option<Companion>>,
 }
 
-// SAFETY: a `Storage` owns its memory and has no interior mutability: shared references only read it, and it is written
-// through an exclusive reference or a raw view derived from one.
+// SAFETY: a `Storage` owns its memory, which shared references only read: it is written through an exclusive reference or a
+// raw view derived from one. What is kept with it is behind a lock and `Send + Sync` itself.
 unsafe impl Send for Storage {}
 // SAFETY: as above; concurrent reads of initialised memory are sound.
 unsafe impl Sync for Storage {}
@@ -51,19 +60,20 @@ impl Storage {
     /// Zeroed memory of at least `bytes`, rounded up to whole cache lines.
     pub(crate) fn zeroed(bytes: usize) -> Result<Storage, BufferError> {
         let failed = BufferError::OutOfMemory { bytes };
+        let companion = Mutex::new(None);
         let size = bytes.max(1).checked_next_multiple_of(ALIGNMENT).ok_or(failed.clone())?;
         let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| failed.clone())?;
         if size < LARGE {
             // SAFETY: the size of `layout` is at least ALIGNMENT, so not zero.
             let data = unsafe { alloc_zeroed(layout) };
-            return NonNull::new(data).map(|data| Storage { data, layout }).ok_or(failed);
+            return NonNull::new(data).map(|data| Storage { data, layout, companion }).ok_or(failed);
         }
         // SAFETY: as above.
         let data = NonNull::new(unsafe { alloc(layout) }).ok_or(failed)?;
         prefer_large_pages(data, size);
         // SAFETY: `size` bytes were just allocated there.
         unsafe { data.write_bytes(0, size) };
-        Ok(Storage { data, layout })
+        Ok(Storage { data, layout, companion })
     }
     /// The memory as elements. The caller (the buffer) asks only for the type it was made with.
     pub(crate) fn elements<T: Element>(&self) -> &[T] {
@@ -79,6 +89,22 @@ impl Storage {
         // SAFETY: as for `elements`, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().cast::<T>(), count) }
     }
+    /// The memory as bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the memory is initialised, lives as long as `self`, and is not written while `self` is shared.
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.layout.size()) }
+    }
+    /// What is kept with the memory.
+    pub(crate) fn companion(&self) -> Option<Companion> {
+        self.companion.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+    pub(crate) fn set_companion(&self, companion: Companion) {
+        *self.companion.lock().unwrap_or_else(PoisonError::into_inner) = Some(companion);
+    }
+    /// Forgets what is kept with the memory, because whoever borrows it exclusively may write it.
+    pub(crate) fn drop_companion(&mut self) {
+        *self.companion.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+    }
     /// The raw view of the elements of `dims` whose first is element `offset`.
     pub(crate) fn raw(&self, ty: ScalarType, offset: i64, dims: &[Dim]) -> RawBuffer {
         let data = self.data.as_ptr().wrapping_offset((offset * ty.bytes() as i64) as isize);
@@ -90,6 +116,23 @@ impl Drop for Storage {
     fn drop(&mut self) {
         // SAFETY: `data` was allocated with `layout` and is freed once.
         unsafe { dealloc(self.data.as_ptr(), self.layout) }
+    }
+}
+
+/// The memory that a buffer shares with its clones and views, and where in it this buffer's own elements are.
+#[derive(Clone)]
+pub struct Memory<'a> {
+    /// All of the memory: it starts at an address that is a multiple of [`ALIGNMENT`], and so does its end.
+    pub bytes: &'a [u8],
+    /// The bytes from the lowest element of this buffer to the end of its highest; empty if it has none.
+    pub used: Range<usize>,
+    /// Where the element at the min coordinates is; strides count from here. Not to be read when an extent is 0.
+    pub first: usize,
+}
+
+impl fmt::Debug for Memory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} of {} bytes, first {}", self.used, self.bytes.len(), self.first)
     }
 }
 

@@ -55,6 +55,19 @@ impl Shape {
         fits.map(|b| b as usize)
             .ok_or_else(|| BufferError::TooLarge { extents: self.dims.iter().map(|d| d.extent).collect(), ty })
     }
+    /// The storage indices from the lowest element to behind the highest; `0..0` if there are none.
+    pub(crate) fn used(&self) -> std::ops::Range<usize> {
+        if self.dims.iter().any(|d| d.extent <= 0) {
+            return 0..0;
+        }
+        let (mut low, mut high) = (self.offset, self.offset);
+        for dim in &self.dims {
+            let reach = (dim.extent - 1) * dim.stride;
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        low as usize..high as usize + 1
+    }
     pub(crate) fn region(&self) -> Region {
         self.dims.iter().map(|d| d.span()).collect()
     }

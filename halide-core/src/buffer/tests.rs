@@ -185,3 +185,33 @@ fn raw_views_point_at_the_min_corner() {
     assert_eq!(raw.dims.iter().map(|d| (d.min, d.stride)).collect::<Vec<_>>(), [(0, 1), (4, 5), (8, 15)]);
     assert_eq!(b.view_mut().unwrap().into_any().raw_mut().data as usize, data);
 }
+
+#[test]
+fn memory_says_where_the_elements_of_a_view_are() {
+    let b = Buffer::<u16>::from_fn(&Region::of_extents([5, 4]), |at| (at[0] + 10 * at[1]) as u16).unwrap();
+    let whole = b.memory();
+    assert_eq!((whole.used.clone(), whole.first, whole.bytes.len()), (0..40, 0, 64));
+    let crop = b.crop(&Region::of_spans([(2, 2), (1, 2)])).unwrap();
+    let part = crop.memory();
+    assert_eq!((part.used.clone(), part.first), (14..28, 14));
+    assert_eq!(part.bytes[part.first..part.first + 2], 12u16.to_ne_bytes());
+    let none = b.crop(&Region::of_spans([(2, 0), (1, 2)])).unwrap();
+    assert_eq!(none.memory().used, 0..0);
+}
+
+#[test]
+fn companions_stay_until_the_memory_may_be_written() {
+    let mut b = Buffer::<i32>::new([4, 4]).unwrap();
+    let kept: Companion = std::sync::Arc::new(7u8);
+    b.keep_companion(kept.clone());
+    let (twin, crop) = (b.clone(), b.crop(&Region::of_spans([(1, 2), (0, 1)])).unwrap());
+    assert!(twin.companion().is_some() && crop.companion().is_some());
+    // The memory is shared, so this write copies: the new memory has none, the old keeps its own.
+    b.set([0, 0], 1).unwrap();
+    assert!(b.companion().is_none() && crop.companion().is_some());
+    drop((twin, crop));
+    assert_eq!(std::sync::Arc::strong_count(&kept), 1, "it goes with the memory");
+    b.keep_companion(kept.clone());
+    assert!(b.view_mut().is_ok());
+    assert!(b.companion().is_none());
+}
