@@ -1,9 +1,11 @@
-//! Why a kernel could not be compiled.
+//! What can go wrong with a graphics processor: when kernels are made, when it is opened, and when it runs them.
 
 use halide_core::types::ScalarType;
+use halide_sched::device::DeviceFault;
+use halide_sched::ir::BufId;
 use std::fmt;
 
-/// Why there is no shader for a kernel.
+/// Why a kernel, a device or a result is not to be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GpuError {
     /// The kernel computes in a type that the device lacks.
@@ -38,6 +40,76 @@ pub enum GpuError {
         /// What naga says.
         reason: String,
     },
+    /// A kernel uses more of something than the device has for one kernel.
+    Limit {
+        /// The kernel, which is named by its Func.
+        kernel: String,
+        /// What of.
+        what: Limit,
+        /// How many it needs.
+        needed: u64,
+        /// How many there are.
+        most: u64,
+    },
+    /// The driver refused a kernel: a mistake of ours or of the driver.
+    Refused {
+        /// The kernel, which is named by its Func.
+        kernel: String,
+        /// What the driver said.
+        reason: String,
+    },
+    /// There is no such device.
+    NoDevice {
+        /// What was asked for.
+        wanted: String,
+        /// Which devices there are.
+        found: Vec<String>,
+    },
+    /// A device is there but cannot be used.
+    Open {
+        /// Which one.
+        device: String,
+        /// What its driver said.
+        reason: String,
+    },
+    /// A run was given something else than its program takes, or was asked for something that it does not have.
+    Argument {
+        /// Which buffer.
+        buf: BufId,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A run ended without a result, or memory could not be copied.
+    Fault(DeviceFault),
+    /// The host has no memory for a result.
+    HostMemory {
+        /// How many bytes it needs.
+        bytes: u64,
+    },
+}
+
+/// What a device has so much of for one kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Limit {
+    /// Buffers that it uses, and one for its scalars.
+    Buffers,
+    /// Threads of a block in the given dimension.
+    Threads(u8),
+    /// Threads of a block in all.
+    ThreadsInAll,
+    /// Bytes of memory that the threads of a block share.
+    SharedBytes,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Buffers => write!(f, "buffers"),
+            Limit::Threads(dim) => write!(f, "threads of a block in dimension {dim}"),
+            Limit::ThreadsInAll => write!(f, "threads of a block"),
+            Limit::SharedBytes => write!(f, "bytes that the threads of a block share"),
+        }
+    }
 }
 
 /// What a device may be able to do and a kernel may need.
@@ -67,7 +139,28 @@ impl GpuError {
                 Some("cast to a narrower type, schedule the Func for the CPU, or use another device")
             }
             GpuError::Unsupported { hint, .. } => Some(hint),
-            GpuError::Malformed { .. } | GpuError::Invalid { .. } => None,
+            GpuError::Limit { what: Limit::Buffers, .. } => {
+                Some("compute some of the Funcs that this kernel reads inside of it, so that it reads fewer")
+            }
+            GpuError::Limit { .. } => Some("use smaller tiles"),
+            GpuError::NoDevice { found, .. } if found.is_empty() => {
+                Some("install a Vulkan driver (one in software: mesa-vulkan-drivers), or schedule for the CPU")
+            }
+            GpuError::NoDevice { .. } => Some("name one by a part of its name, or by its number in `halide list`"),
+            GpuError::Fault(fault) => match fault {
+                DeviceFault::Lost { .. } => Some("open the device again"),
+                DeviceFault::OutOfMemory { .. }
+                | DeviceFault::BufferTooLarge { .. }
+                | DeviceFault::TooManyBlocks { .. }
+                | DeviceFault::IndexTooLarge { .. } => Some("compute the result in parts, or on the CPU"),
+                DeviceFault::Refused { .. } => None,
+            },
+            GpuError::Malformed { .. }
+            | GpuError::Invalid { .. }
+            | GpuError::Refused { .. }
+            | GpuError::Open { .. }
+            | GpuError::Argument { .. }
+            | GpuError::HostMemory { .. } => None,
         }
     }
 }
@@ -87,8 +180,28 @@ impl fmt::Display for GpuError {
             GpuError::Invalid { kernel, reason } => {
                 write!(f, "the shader of kernel `{kernel}` is not valid (a bug in halide): {reason}")
             }
+            GpuError::Limit { kernel, what, needed, most } => {
+                write!(f, "kernel `{kernel}` needs {needed} {what}, and the device has {most}")
+            }
+            GpuError::Refused { kernel, reason } => write!(f, "the driver refused kernel `{kernel}`: {reason}"),
+            GpuError::NoDevice { wanted, found } if found.is_empty() => {
+                write!(f, "{wanted} was asked for, and no driver of a graphics processor was found")
+            }
+            GpuError::NoDevice { wanted, found } => {
+                write!(f, "{wanted} was asked for, and there is only {}", found.join(", "))
+            }
+            GpuError::Open { device, reason } => write!(f, "{device} cannot be used: {reason}"),
+            GpuError::Argument { buf, reason } => write!(f, "{buf:?} cannot be used so: {reason}"),
+            GpuError::Fault(fault) => fault.fmt(f),
+            GpuError::HostMemory { bytes } => write!(f, "the host has no memory for {bytes} bytes of results"),
         }
     }
 }
 
 impl std::error::Error for GpuError {}
+
+impl From<DeviceFault> for GpuError {
+    fn from(fault: DeviceFault) -> GpuError {
+        GpuError::Fault(fault)
+    }
+}

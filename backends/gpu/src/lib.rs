@@ -1,8 +1,11 @@
 //! The GPU backend: kernels of the loop IR as naga modules, and the runtime that has wgpu run them.
 //!
-//! [`codegen`] makes a module of a [`Kernel`](halide_sched::ir::Kernel) and needs no driver.
+//! [`codegen`] makes a module of a [`Kernel`](halide_sched::ir::Kernel) and needs no driver; [`runtime`] opens a device and is
+//! the [`Device`](halide_sched::device::Device) of runs on it.
 
 pub mod codegen;
 mod error;
+#[cfg(feature = "runtime")]
+pub mod runtime;
 
-pub use error::{Feature, GpuError};
+pub use error::{Feature, GpuError, Limit};

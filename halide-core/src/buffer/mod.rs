@@ -131,6 +131,21 @@ impl AnyBuffer {
         let storage = Storage::zeroed(shape.dense_bytes(ty)?)?;
         Ok(AnyBuffer { ty, storage: Arc::new(storage), shape })
     }
+    /// A buffer over `region`, the first dimension innermost in memory and without gaps, whose elements have these bytes; any
+    /// byte other than 0 is true.
+    pub fn from_bytes(ty: ScalarType, region: &Region, bytes: &[u8]) -> Result<AnyBuffer, BufferError> {
+        let order: Vec<usize> = (0..region.dims()).collect();
+        let shape = Shape::dense(region, &order)?;
+        let expected = shape.dense_bytes(ty)?;
+        if bytes.len() != expected {
+            let size = ty.bytes();
+            let (expected, found) = ((expected / size) as u64, (bytes.len() / size) as u64);
+            return Err(BufferError::WrongLength { expected, found });
+        }
+        let mut storage = Storage::zeroed(expected)?;
+        storage.fill_bytes(ty, bytes);
+        Ok(AnyBuffer { ty, storage: Arc::new(storage), shape })
+    }
 
     /// The element type.
     pub fn ty(&self) -> ScalarType {

@@ -94,6 +94,17 @@ impl Storage {
         // SAFETY: the memory is initialised, lives as long as `self`, and is not written while `self` is shared.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.layout.size()) }
     }
+    /// Copies bytes to the start of the memory: elements of the type that it was made with.
+    pub(crate) fn fill_bytes(&mut self, ty: ScalarType, bytes: &[u8]) {
+        let count = bytes.len().min(self.layout.size());
+        // SAFETY: the memory is initialised, lives as long as `self`, and is borrowed exclusively; every bit pattern is an
+        // element, but for `bool`, for which only 0 and 1 are put there.
+        let to = unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), count) };
+        match ty {
+            ScalarType::Bool => to.iter_mut().zip(bytes).for_each(|(to, b)| *to = u8::from(*b != 0)),
+            _ => to.copy_from_slice(&bytes[..count]),
+        }
+    }
     /// What is kept with the memory.
     pub(crate) fn companion(&self) -> Option<Companion> {
         self.companion.lock().unwrap_or_else(PoisonError::into_inner).clone()

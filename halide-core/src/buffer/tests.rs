@@ -200,6 +200,18 @@ fn memory_says_where_the_elements_of_a_view_are() {
 }
 
 #[test]
+fn buffers_are_made_of_bytes() {
+    let region = Region::of_spans([(3, 2), (0, 2)]);
+    let bytes: Vec<u8> = [1u16, 2, 3, 4].iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let b = AnyBuffer::from_bytes(U16, &region, &bytes).unwrap();
+    assert_eq!(b.get([4, 1]), Some(Scalar::from(4u16)));
+    let flags = AnyBuffer::from_bytes(Bool, &region, &[0, 1, 2, 255]).unwrap();
+    assert_eq!(flags.typed::<bool>().unwrap().to_vec(), [false, true, true, true]);
+    let short = AnyBuffer::from_bytes(U16, &region, &bytes[..6]);
+    assert_eq!(short, Err(BufferError::WrongLength { expected: 4, found: 3 }));
+}
+
+#[test]
 fn companions_stay_until_the_memory_may_be_written() {
     let mut b = Buffer::<i32>::new([4, 4]).unwrap();
     let kept: Companion = std::sync::Arc::new(7u8);

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 500;
 
 /// The crates, by the names that ARCHITECTURE.md has for them.
-const CRATES: [(&str, &str); 8] = [
+const CRATES: [(&str, &str); 9] = [
     ("core", "halide-core"),
     ("sched", "halide-sched"),
     ("cpu", "backends/cpu"),
+    ("gpu", "backends/gpu"),
     ("halide", "halide"),
     ("apps", "apps"),
     ("checks", "checks"),

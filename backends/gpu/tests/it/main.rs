@@ -1,4 +1,5 @@
-//! Kernels made by hand: as shaders they are valid, look as expected, and compute what `halide_core::value` says.
+//! Kernels made by hand: as shaders they are valid, look as expected, and compute what `halide_core::value` says; and the
+//! runtime that runs kernels, with shaders of its own.
 
 mod arithmetic;
 mod check;
@@ -6,4 +7,8 @@ mod convert;
 mod harness;
 mod math;
 mod runner;
+mod runtime;
+mod runtime_errors;
+mod runtime_memory;
 mod spirv;
+mod support;

@@ -1,0 +1,72 @@
+//! Copies of host buffers on devices, kept with the host's memory until that may be written.
+
+use super::pool::{Pool, Slab};
+use halide_core::buffer::AnyBuffer;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A part of a buffer's memory on a device.
+#[derive(Clone)]
+pub(super) struct HostCopy {
+    pub(super) slab: Arc<Slab>,
+    /// Which bytes of the memory it holds.
+    pub(super) held: Range<usize>,
+    /// The byte of the memory that would be the slab's first; less than 0 if the slab starts with bytes that are not used.
+    pub(super) base: i64,
+}
+
+/// All copies of one memory, on any device.
+#[derive(Default)]
+pub(super) struct Copies(Mutex<Vec<HostCopy>>);
+
+impl Copies {
+    /// Forgets those that only this list has.
+    pub(super) fn forget_unused(&self) {
+        self.lock().retain(|copy| Arc::strong_count(&copy.slab) > 1);
+    }
+    fn lock(&self) -> MutexGuard<'_, Vec<HostCopy>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HostCopy {
+    /// How bytes of the host's memory lie in a slab for kernels that count elements from byte `first`, which stands at a
+    /// multiple of a word there.
+    pub(super) fn base_for(held: &Range<usize>, first: usize) -> i64 {
+        let before = (first - held.start) as i64;
+        first as i64 - (before + 3) / 4 * 4
+    }
+    /// Whether it holds `wanted` of a memory, on the device of `pool`, for kernels that count from byte `first`.
+    pub(super) fn serves(&self, pool: &Arc<Pool>, wanted: &Range<usize>, first: usize) -> bool {
+        self.slab.is_of(pool)
+            && self.held.start <= wanted.start
+            && wanted.end <= self.held.end
+            && (first as i64 - self.base) % 4 == 0
+    }
+}
+
+/// The copy of what a buffer uses, if there is one.
+pub(super) fn find(buffer: &AnyBuffer, pool: &Arc<Pool>) -> Option<HostCopy> {
+    let copies = buffer.companion()?.downcast::<Copies>().ok()?;
+    let memory = buffer.memory();
+    copies.lock().iter().find(|c| c.serves(pool, &memory.used, memory.first)).cloned()
+}
+
+/// Keeps a copy with the memory of `buffer`, in place of those that it makes unnecessary. Its contents must be there for
+/// whatever is submitted from now on.
+pub(super) fn keep(buffer: &AnyBuffer, copy: HostCopy) {
+    let known = buffer.companion().and_then(|c| c.downcast::<Copies>().ok());
+    let copies = known.unwrap_or_else(|| {
+        let new = Arc::new(Copies::default());
+        buffer.keep_companion(new.clone());
+        new
+    });
+    copy.slab.pool().watch(&copies);
+    let mut copies = copies.lock();
+    copies.retain(|old| {
+        let covered = copy.held.start <= old.held.start && old.held.end <= copy.held.end;
+        let alike = (old.base - copy.base) % 4 == 0 && old.slab.is_with(&copy.slab);
+        !(old.slab.is_lost() || (covered && alike))
+    });
+    copies.push(copy);
+}

@@ -1,0 +1,182 @@
+//! An open device.
+
+use super::choice::{Choice, DeviceInfo, DeviceKind};
+use super::health::Health;
+use super::pool::Pool;
+use crate::GpuError;
+use crate::codegen::Features;
+use halide_sched::target;
+use std::fmt;
+use std::sync::Arc;
+use wgpu::{Adapter, Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags, Limits, PollType};
+
+/// An open device. Clones share it, and it may be used from many threads at once.
+#[derive(Clone)]
+pub struct Gpu(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) limits: Limits,
+    pub(super) health: Arc<Health>,
+    pub(super) pool: Arc<Pool>,
+    info: DeviceInfo,
+    features: Features,
+    /// Nanoseconds per tick of its clock, if kernels can be timed.
+    pub(super) tick: Option<f32>,
+}
+
+/// The devices of this machine, in the order in which [`Choice::Index`] counts them. In a browser the one that it offers.
+pub async fn list_devices_async() -> Vec<DeviceInfo> {
+    adapters().await.iter().map(describe).collect()
+}
+
+impl Gpu {
+    /// Opens a device with all that it offers: its own limits, and the types that it computes in.
+    pub async fn open_async(choice: &Choice) -> Result<Gpu, GpuError> {
+        let adapters = adapters().await;
+        let infos: Vec<DeviceInfo> = adapters.iter().map(describe).collect();
+        let Some(at) = choice.find(&infos) else {
+            let found = infos.iter().map(ToString::to_string).collect();
+            return Err(GpuError::NoDevice { wanted: choice.to_string(), found });
+        };
+        let (adapter, info) = (&adapters[at], infos[at].clone());
+        let wanted = wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64 | wgpu::Features::TIMESTAMP_QUERY;
+        let has = adapter.features() & wanted;
+        let limits = limits_of(adapter);
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("halide"),
+            required_features: has,
+            required_limits: limits.clone(),
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let opened = adapter.request_device(&descriptor).await;
+        let (device, queue) = opened.map_err(|e| GpuError::Open { device: info.to_string(), reason: e.to_string() })?;
+        let health = Arc::new(Health::default());
+        let (told_lost, told_error) = (health.clone(), health.clone());
+        device.set_device_lost_callback(move |reason, text| {
+            told_lost.set_lost(if text.is_empty() { format!("{reason:?}").to_lowercase() } else { text });
+        });
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| told_error.set_uncaught(error.to_string())));
+        let tick = has.contains(wgpu::Features::TIMESTAMP_QUERY).then(|| queue.get_timestamp_period());
+        let features = Features {
+            int64: has.contains(wgpu::Features::SHADER_INT64),
+            float64: has.contains(wgpu::Features::SHADER_F64),
+        };
+        let pool = Pool::new(device.clone(), health.clone(), limits.max_buffer_size);
+        Ok(Gpu(Arc::new(Inner { device, queue, limits, health, pool, info, features, tick })))
+    }
+
+    /// What it is, for people.
+    pub fn describe(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+    /// What schedules may ask of it.
+    pub fn limits(&self) -> target::Gpu {
+        let l = &self.0.limits;
+        target::Gpu {
+            most_threads: [
+                l.max_compute_workgroup_size_x,
+                l.max_compute_workgroup_size_y,
+                l.max_compute_workgroup_size_z,
+            ],
+            most_threads_in_all: l.max_compute_invocations_per_workgroup,
+            shared_bytes: l.max_compute_workgroup_storage_size,
+        }
+    }
+    /// The types that its kernels may compute in beyond those that all devices have.
+    pub fn features(&self) -> Features {
+        self.0.features
+    }
+    /// The most bytes that kernels can be given of one buffer.
+    pub fn most_buffer_bytes(&self) -> u64 {
+        // Whole words, as all our bindings are.
+        self.0.limits.max_storage_buffer_binding_size.min(self.0.limits.max_buffer_size) / 4 * 4
+    }
+    /// Whether the device is gone; then nothing but opening it again helps.
+    pub fn is_lost(&self) -> bool {
+        self.0.health.is_lost()
+    }
+    /// How many bytes of device memory may be in use at once, counting what is kept for later; `None` leaves it to the
+    /// driver.
+    pub fn set_memory_cap(&self, bytes: Option<u64>) {
+        self.0.pool.set_cap(bytes);
+    }
+    /// How many bytes of device and staging memory there are now, in use and kept for later.
+    pub fn memory_bytes(&self) -> u64 {
+        self.0.pool.bytes()
+    }
+    /// Frees the memory that is kept for later runs.
+    pub fn trim(&self) {
+        self.0.pool.trim();
+    }
+    /// Tells futures of runs about what the device has finished. In a browser nobody needs to; elsewhere a program that
+    /// awaits runs instead of blocking calls this now and then.
+    pub fn poll(&self) {
+        self.0.poll(PollType::Poll);
+    }
+    /// Destroys the device as if it had been removed, for tests of what happens then.
+    pub fn lose(&self) {
+        self.0.device.destroy();
+    }
+}
+
+impl Inner {
+    /// See [`health::poll`](super::health::poll).
+    pub(super) fn poll(&self, how: PollType) {
+        super::health::poll(&self.device, &self.health, how);
+    }
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.info)
+    }
+}
+
+async fn adapters() -> Vec<Adapter> {
+    let flags = InstanceFlags::from_build_config() - InstanceFlags::VALIDATION_INDIRECT_CALL;
+    let instance = Instance::new(InstanceDescriptor {
+        backends: Backends::PRIMARY,
+        flags,
+        ..InstanceDescriptor::new_without_display_handle()
+    });
+    instance.enumerate_adapters(Backends::PRIMARY).await
+}
+
+fn describe(adapter: &Adapter) -> DeviceInfo {
+    let info = adapter.get_info();
+    DeviceInfo {
+        name: info.name,
+        backend: info.backend.to_str().to_string(),
+        kind: match info.device_type {
+            DeviceType::DiscreteGpu => DeviceKind::Discrete,
+            DeviceType::IntegratedGpu => DeviceKind::Integrated,
+            DeviceType::VirtualGpu => DeviceKind::Virtual,
+            DeviceType::Other => DeviceKind::Unknown,
+            DeviceType::Cpu => DeviceKind::Software,
+        },
+        driver: [info.driver, info.driver_info].iter().filter(|t| !t.is_empty()).cloned().collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// The adapter's own limits for computing, and what every device has for the rest.
+fn limits_of(adapter: &Adapter) -> Limits {
+    let own = adapter.limits();
+    Limits {
+        max_bindings_per_bind_group: own.max_bindings_per_bind_group,
+        max_storage_buffers_per_shader_stage: own.max_storage_buffers_per_shader_stage,
+        max_storage_buffer_binding_size: own.max_storage_buffer_binding_size,
+        max_buffer_size: own.max_buffer_size,
+        min_storage_buffer_offset_alignment: own.min_storage_buffer_offset_alignment,
+        max_buffers_and_acceleration_structures_per_shader_stage: own
+            .max_buffers_and_acceleration_structures_per_shader_stage,
+        max_compute_workgroup_storage_size: own.max_compute_workgroup_storage_size,
+        max_compute_invocations_per_workgroup: own.max_compute_invocations_per_workgroup,
+        max_compute_workgroup_size_x: own.max_compute_workgroup_size_x,
+        max_compute_workgroup_size_y: own.max_compute_workgroup_size_y,
+        max_compute_workgroup_size_z: own.max_compute_workgroup_size_z,
+        max_compute_workgroups_per_dimension: own.max_compute_workgroups_per_dimension,
+        ..Limits::default().or_worse_values_from(&own)
+    }
+}

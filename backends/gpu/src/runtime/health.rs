@@ -1,0 +1,49 @@
+//! What the driver tells us outside of the calls that we make: that the device is gone, and errors that no scope caught.
+
+use halide_sched::device::DeviceFault;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use wgpu::{Device, PollType};
+
+/// What a device's callbacks have said so far.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    lost: OnceLock<String>,
+    uncaught: Mutex<Option<String>>,
+}
+
+impl Health {
+    /// The device is gone. What was said first stays.
+    pub(super) fn set_lost(&self, reason: String) {
+        // A second loss says nothing new.
+        let _ = self.lost.set(reason);
+    }
+    /// An error that no scope caught: the next check reports it.
+    pub(super) fn set_uncaught(&self, reason: String) {
+        self.uncaught.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+    }
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+    /// An error if anything was said. Calls on a lost device seem to succeed, so this is asked before and after each.
+    pub(super) fn check(&self) -> Result<(), DeviceFault> {
+        if let Some(reason) = self.lost.get() {
+            return Err(DeviceFault::Lost { reason: reason.clone() });
+        }
+        match self.uncaught.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(reason) => Err(DeviceFault::Refused { reason }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Has a device look after what it has finished, and call callbacks. A wait during which the device is lost panics in wgpu.
+pub(super) fn poll(device: &Device, health: &Health, how: PollType) {
+    let polled = catch_unwind(AssertUnwindSafe(|| {
+        // Work that a lost device did not take cannot be waited for, but there are callbacks to be called.
+        device.poll(how).or_else(|_| device.poll(PollType::Poll))
+    }));
+    if polled.is_err() {
+        health.set_lost("it was lost while it was waited for".into());
+    }
+}

@@ -1,0 +1,116 @@
+//! From a shader to something that a device can run: the only unsafe code of the runtime.
+//!
+//! **Checks in shaders.** wgpu can add three kinds. Of bounds: kept. What the code generator emits is proven to be inside, but
+//! a load may be done before the condition that guards it, and drivers may do so too; it must not fault. On Vulkan with
+//! `robustBufferAccess2`, Metal and D3D12 this costs nothing or little for buffers. Of loops that never end: left out, since
+//! they put a counter into every loop, and ours count up to an extent. Of divisions: kept, since the code generator counts on
+//! the meaning that they give to a division by zero.
+
+#![allow(unsafe_code)]
+
+use super::clock::Moment;
+use super::gpu::Gpu;
+use super::scopes::{Trouble, caught};
+use crate::codegen::KernelCode;
+use crate::{GpuError, Limit};
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+use std::time::Duration;
+use wgpu::{
+    BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
+    ComputePipelineDescriptor, PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor,
+    ShaderRuntimeChecks, ShaderSource, ShaderStages,
+};
+
+/// A kernel that a device can run.
+pub(super) struct Pipeline {
+    pub(super) pipeline: ComputePipeline,
+    pub(super) bindings: BindGroupLayout,
+    /// How long making it took.
+    pub(super) creation: Duration,
+}
+
+/// Has the driver compile a kernel, after checking that the device has enough of everything for it.
+pub(super) async fn compile(gpu: &Gpu, code: &KernelCode, shared_words: u32) -> Result<Pipeline, GpuError> {
+    check_limits(gpu, code, shared_words)?;
+    let started = Moment::now();
+    let device = &gpu.0.device;
+    let made = caught(device, || {
+        let descriptor = ShaderModuleDescriptor {
+            label: Some(&code.name),
+            source: ShaderSource::Naga(Cow::Owned(code.module.clone())),
+        };
+        let checks = ShaderRuntimeChecks { force_loop_bounding: false, ..ShaderRuntimeChecks::checked() };
+        // SAFETY: the only check that is left out is that loops end, and the code generator makes loops of `For`s only,
+        // which count from 0 to an extent that is known before they start.
+        let module = unsafe { device.create_shader_module_trusted(descriptor, checks) };
+        let bindings = device
+            .create_bind_group_layout(&BindGroupLayoutDescriptor { label: Some(&code.name), entries: &entries(code) });
+        let layout = device.create_pipeline_layout(&PipelineLayoutDescriptor {
+            label: Some(&code.name),
+            bind_group_layouts: &[Some(&bindings)],
+            immediate_size: 0,
+        });
+        let pipeline = device.create_compute_pipeline(&ComputePipelineDescriptor {
+            label: Some(&code.name),
+            layout: Some(&layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: PipelineCompilationOptions {
+                constants: &[],
+                // Every element is written before it is read, as the checks of the loop IR say.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: None,
+        });
+        (pipeline, bindings)
+    });
+    let (pipeline, bindings) = made.await.map_err(|trouble| GpuError::Refused {
+        kernel: code.name.clone(),
+        reason: match trouble {
+            Trouble::OutOfMemory => "there is no memory for it".to_string(),
+            Trouble::Refused(reason) => reason,
+        },
+    })?;
+    gpu.0.health.check()?;
+    Ok(Pipeline { pipeline, bindings, creation: started.elapsed() })
+}
+
+fn check_limits(gpu: &Gpu, code: &KernelCode, shared_words: u32) -> Result<(), GpuError> {
+    let (has, limits) = (gpu.limits(), &gpu.0.limits);
+    let check = |what: Limit, needed: u64, most: u32| {
+        let most = u64::from(most);
+        if needed <= most {
+            return Ok(());
+        }
+        Err(GpuError::Limit { kernel: code.name.clone(), what, needed, most })
+    };
+    let buffers = code.layout.bindings.len() as u64 + 1;
+    check(
+        Limit::Buffers,
+        buffers,
+        limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
+    )?;
+    for (dim, (&needed, most)) in code.workgroup.iter().zip(has.most_threads).enumerate() {
+        check(Limit::Threads(dim as u8), needed.into(), most)?;
+    }
+    check(Limit::ThreadsInAll, code.workgroup.iter().map(|&n| u64::from(n)).product(), has.most_threads_in_all)?;
+    check(Limit::SharedBytes, u64::from(shared_words) * 4, has.shared_bytes)
+}
+
+/// The scalars, whose place in their buffer is told with each dispatch, and the kernel's buffers.
+fn entries(code: &KernelCode) -> Vec<BindGroupLayoutEntry> {
+    let entry = |binding: usize, read_only: bool, dynamic: bool, least: u64| BindGroupLayoutEntry {
+        binding: binding as u32,
+        visibility: ShaderStages::COMPUTE,
+        ty: BindingType::Buffer {
+            ty: BufferBindingType::Storage { read_only },
+            has_dynamic_offset: dynamic,
+            min_binding_size: NonZeroU64::new(least),
+        },
+        count: None,
+    };
+    let scalars = entry(0, true, true, u64::from(code.layout.words) * 4);
+    let buffers = code.layout.bindings.iter().enumerate().map(|(i, b)| entry(1 + i, !b.written, false, 4));
+    std::iter::once(scalars).chain(buffers).collect()
+}

@@ -1,0 +1,108 @@
+//! The kernels of a program, compiled for a device.
+
+use super::gpu::Gpu;
+use super::pipeline::{self, Pipeline};
+use super::run::GpuRun;
+use crate::GpuError;
+use crate::codegen::{self, KernelCode, Layout, Options};
+use halide_core::ids::{Id, IdVec};
+use halide_sched::device::DeviceFault;
+use halide_sched::ir::{KernelId, Program, Stmt};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The kernels of a program, ready to run on a device. Clones share them, and many runs may use them at once.
+#[derive(Clone)]
+pub struct GpuProgram(pub(super) Arc<Compiled>);
+
+pub(super) struct Compiled {
+    pub(super) gpu: Gpu,
+    /// The program without its host code.
+    pub(super) program: Program,
+    kernels: IdVec<KernelId, Variants>,
+}
+
+/// What runs a kernel.
+struct Variants {
+    /// For the arguments that one expects.
+    usual: Arc<Compute>,
+    /// For those that [`Layout::serves`] refuses, made when there are some.
+    pieces: Mutex<Option<Arc<Compute>>>,
+}
+
+/// A kernel's bindings and what runs it.
+pub(super) struct Compute {
+    pub(super) layout: Layout,
+    pub(super) pipeline: Pipeline,
+}
+
+impl GpuProgram {
+    /// Compiles every kernel of a program at stage `Final`. Fails if one needs more than the device has.
+    pub async fn new_async(gpu: &Gpu, program: &Program) -> Result<GpuProgram, GpuError> {
+        let options = Options { features: gpu.features(), pieces: false };
+        let ids = (0..program.kernels.len()).map(KernelId::new);
+        let codes: Result<Vec<KernelCode>, GpuError> = ids.map(|id| codegen::compile(program, id, &options)).collect();
+        GpuProgram::from_code_async(gpu, program, codes?).await
+    }
+    /// Has the driver compile shaders that were made of the program's kernels, one for each.
+    pub async fn from_code_async(gpu: &Gpu, program: &Program, codes: Vec<KernelCode>) -> Result<GpuProgram, GpuError> {
+        let mut kernels = IdVec::default();
+        for (code, kernel) in codes.into_iter().zip(program.kernels.iter()) {
+            let pipeline = pipeline::compile(gpu, &code, kernel.shared_words).await?;
+            let usual = Arc::new(Compute { layout: code.layout, pipeline });
+            kernels.push(Variants { usual, pieces: Mutex::default() });
+        }
+        let program = Program { body: Stmt::Block(Vec::new()), tasks: IdVec::default(), ..program.clone() };
+        Ok(GpuProgram(Arc::new(Compiled { gpu: gpu.clone(), program, kernels })))
+    }
+    /// Starts a run, which is the [`Device`](halide_sched::device::Device) of its host code once inputs and outputs are bound.
+    pub fn start(&self) -> GpuRun {
+        GpuRun::new(self.clone(), false)
+    }
+    /// [`GpuProgram::start`] for a run that also times each kernel, if the device can; that takes a little longer.
+    pub fn start_timed(&self) -> GpuRun {
+        GpuRun::new(self.clone(), true)
+    }
+    /// The device.
+    pub fn gpu(&self) -> &Gpu {
+        &self.0.gpu
+    }
+    /// Each kernel's name, and how long the driver took to compile it.
+    pub fn pipeline_creation(&self) -> Vec<(String, Duration)> {
+        let compiled = &*self.0;
+        let names = compiled.program.kernels.iter().map(|k| k.name.clone());
+        names.zip(compiled.kernels.iter().map(|k| k.usual.pipeline.creation)).collect()
+    }
+}
+
+impl Compiled {
+    /// What runs a kernel for these scalars. Made now if they are unusual and the first of that kind.
+    pub(super) async fn compute(&self, id: KernelId, scalars: &[u64]) -> Result<Arc<Compute>, DeviceFault> {
+        let missing = || DeviceFault::Refused { reason: format!("there is no {id:?}") };
+        let variants = self.kernels.get(id).ok_or_else(missing)?;
+        if variants.usual.layout.serves(scalars) {
+            return Ok(variants.usual.clone());
+        }
+        let pieces = || variants.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = pieces().clone() {
+            return Ok(made);
+        }
+        let options = Options { features: self.gpu.features(), pieces: true };
+        let refused = |error: GpuError| match error {
+            GpuError::Fault(fault) => fault,
+            other => DeviceFault::Refused { reason: other.to_string() },
+        };
+        let code = codegen::compile(&self.program, id, &options).map_err(refused)?;
+        let made = pipeline::compile(&self.gpu, &code, self.program.kernels[id].shared_words).await;
+        let made = Arc::new(Compute { layout: code.layout, pipeline: made.map_err(refused)? });
+        *pieces() = Some(made.clone());
+        Ok(made)
+    }
+}
+
+impl fmt::Debug for GpuProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} kernels on {:?}", self.0.kernels.len(), self.0.gpu)
+    }
+}

@@ -1,0 +1,144 @@
+//! Where the two copies of each buffer of a run are, and which is the newest.
+
+use super::copies::HostCopy;
+use super::pool::Slab;
+use halide_core::buffer::{AnyBuffer, Dim};
+use halide_core::types::ScalarType;
+use std::sync::Arc;
+
+/// Which copies hold what the buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Newest {
+    /// Neither: nothing was written yet.
+    None,
+    /// The host's.
+    Host,
+    /// The device's.
+    Device,
+    /// Both.
+    Both,
+}
+
+/// Where the host's copy is.
+#[derive(Clone)]
+pub(super) enum HostSide {
+    /// It is this input.
+    Input(AnyBuffer),
+    /// In memory that is shown with each call.
+    Shown,
+    /// There is none.
+    None,
+}
+
+/// Where the device's copy is.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) slab: Arc<Slab>,
+    /// The byte of the slab at which the host's first byte is.
+    pub(super) at: i64,
+    /// How many elements into the slab the element at the min coordinates is.
+    pub(super) first: i64,
+    /// How many bytes of the slab kernels may access: whole words.
+    pub(super) bytes: u64,
+}
+
+/// A buffer of a run.
+pub(super) struct Slot {
+    pub(super) host: HostSide,
+    pub(super) newest: Newest,
+    /// How many bytes the host's memory has, from the lowest element to the end of the highest.
+    pub(super) bytes: u64,
+    /// The byte of these at which the element at the min coordinates is.
+    pub(super) first: u64,
+    /// Element size in bytes.
+    pub(super) size: u64,
+    pub(super) place: Option<Place>,
+}
+
+/// Where elements reach in memory, for dimensions with strides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reach {
+    /// Elements from the lowest to the highest, both included.
+    pub(super) elements: u64,
+    /// How many lie below the one at the min coordinates.
+    pub(super) below: u64,
+    /// Whether each of them is an element of the buffer.
+    pub(super) dense: bool,
+}
+
+impl Reach {
+    /// `None` if it does not fit the host's address space.
+    pub(super) fn of(dims: &[Dim]) -> Option<Reach> {
+        if dims.iter().any(|d| d.extent <= 0) {
+            return Some(Reach { elements: 0, below: 0, dense: true });
+        }
+        let (mut below, mut above, mut points) = (0i128, 0i128, 1i128);
+        for d in dims {
+            let reach = i128::from(d.extent - 1) * i128::from(d.stride);
+            below -= reach.min(0);
+            above += reach.max(0);
+            points = points.saturating_mul(i128::from(d.extent));
+        }
+        let elements = u64::try_from(below + above + 1).ok().filter(|n| *n <= 1 << 58)?;
+        // Each element has a place of its own, so as many places as elements are without gaps.
+        Some(Reach { elements, below: below as u64, dense: i128::from(elements) == points })
+    }
+}
+
+impl Slot {
+    /// Memory that the host shows, or none at all.
+    pub(super) fn new(host: HostSide, newest: Newest, ty: ScalarType, reach: Reach) -> Slot {
+        let size = ty.bytes() as u64;
+        Slot { host, newest, bytes: reach.elements * size, first: reach.below * size, size, place: None }
+    }
+    /// How many bytes of unused memory stand in front of the host's first byte on the device, so that the element at the min
+    /// coordinates is at a multiple of a word.
+    pub(super) fn pad(&self) -> u64 {
+        self.first.next_multiple_of(4) - self.first
+    }
+    /// How many bytes its place on the device has, whole words.
+    pub(super) fn device_bytes(&self) -> u64 {
+        (self.pad() + self.bytes).next_multiple_of(4).max(4)
+    }
+    /// A place in a slab of at least [`Slot::device_bytes`].
+    pub(super) fn place_in(&self, slab: Arc<Slab>) -> Place {
+        let pad = self.pad();
+        Place { slab, at: pad as i64, first: ((pad + self.first) / self.size) as i64, bytes: self.device_bytes() }
+    }
+    /// The place of an input that a copy holds. `used` and `first` are those of the host's memory.
+    pub(super) fn place_of(copy: &HostCopy, used: usize, first: usize, size: u64) -> Place {
+        let end = (copy.held.end as i64 - copy.base) as u64;
+        Place {
+            slab: copy.slab.clone(),
+            at: used as i64 - copy.base,
+            first: (first as i64 - copy.base) / size as i64,
+            bytes: end.next_multiple_of(4).max(4),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dim(extent: i64, stride: i64) -> Dim {
+        Dim { min: 5, extent, stride }
+    }
+
+    #[test]
+    fn reach_is_from_the_lowest_to_the_highest() {
+        assert_eq!(Reach::of(&[]), Some(Reach { elements: 1, below: 0, dense: true }));
+        assert_eq!(Reach::of(&[dim(4, 1), dim(3, 4)]), Some(Reach { elements: 12, below: 0, dense: true }));
+        assert_eq!(Reach::of(&[dim(4, 1), dim(3, 5)]), Some(Reach { elements: 14, below: 0, dense: false }));
+        assert_eq!(Reach::of(&[dim(4, -1), dim(3, 4)]), Some(Reach { elements: 12, below: 3, dense: true }));
+        assert_eq!(Reach::of(&[dim(4, 1), dim(0, 4)]), Some(Reach { elements: 0, below: 0, dense: true }));
+        assert_eq!(Reach::of(&[dim(i64::MAX, i64::MAX)]), None);
+    }
+
+    #[test]
+    fn the_first_element_stands_at_a_word() {
+        let reach = Reach::of(&[dim(4, -1), dim(3, 4)]).unwrap();
+        let slot = Slot::new(HostSide::Shown, Newest::None, ScalarType::U8, reach);
+        assert_eq!((slot.bytes, slot.first, slot.pad(), slot.device_bytes()), (12, 3, 1, 16));
+    }
+}
