@@ -3,9 +3,12 @@
 
 mod arithmetic;
 mod check;
+mod control;
 mod convert;
 mod harness;
 mod math;
+mod memory;
+mod random;
 mod runner;
 mod runtime;
 mod runtime_errors;
