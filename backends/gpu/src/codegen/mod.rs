@@ -1,4 +1,21 @@
-//! From a kernel of the loop IR to a naga module.
+//! From a kernel of the loop IR to a naga module, without a driver.
+//!
+//! [`compile`] is the table of contents: the bindings (`layout`) and the entry point (`kernel`), whose body is made
+//! statement by statement (`stmt`) of expressions (`expr`), and naga's validator over what came out.
+//!
+//! The lower files build on each other: `types` (in which registers values live), `builder` (naga's expressions and
+//! statements), `opaque` (what keeps drivers from changing what floats compute), `helper` (functions of the shader),
+//! then operators (`int`, `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value
+//! numbering), memory (`place`, `align`, `load`, `store`, `registers`) and statements. [`range`] is for whoever
+//! dispatches: whether 32 bits are enough for the coordinates at hand.
+//!
+//! **What is promised.** A shader computes, bit for bit, what `halide_core::value` says, on a device whose f32 and f64
+//! operations are correctly rounded and keep subnormal numbers and NaNs (lavapipe's do). Vulkan promises less of division,
+//! square roots, subnormal numbers and NaNs, see `float`; integers are exact everywhere.
+//!
+//! **What is relied on.** Accesses are in bounds, as lowering promises, also in both arms of a `Select`; lanes that a mask
+//! turns off access nothing. So shaders need no checks of bounds, though a driver or wgpu may add them. All loops end.
+//! Control flow of block code is the same for all threads of a block, so barriers are met by all; no thread returns early.
 
 mod align;
 mod builder;
@@ -71,9 +88,10 @@ impl KernelCode {
         wgsl::write_string(&self.module, &self.info, wgsl::WriterFlags::empty())
             .map_err(|e| self.invalid(e.to_string()))
     }
-    /// The shader as SPIR-V, as naga writes it for a driver that checks bounds itself; `spirv-dis` prints it.
+    /// The shader as SPIR-V, with names; `spirv-dis` prints it. What wgpu gives a driver may have more checks.
     pub fn spirv(&self) -> Result<Vec<u32>, GpuError> {
-        let options = spv::Options { debug_info: None, ..spv::Options::default() };
+        let mut options = spv::Options::default();
+        options.flags |= spv::WriterFlags::DEBUG;
         spv::write_vec(&self.module, &self.info, &options, None).map_err(|e| self.invalid(e.to_string()))
     }
 

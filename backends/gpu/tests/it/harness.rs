@@ -64,13 +64,6 @@ pub(crate) fn new_loop(p: &mut Program, name: &str) -> LoopId {
     p.loops.push(name.to_string())
 }
 
-/// `for v in 0..count { body(v) }`.
-pub(crate) fn serial(p: &mut Program, count: Expr, body: impl FnOnce(Expr) -> Stmt) -> Stmt {
-    let id = new_loop(p, "i");
-    let body = body(build::loop_var(id));
-    build::for_loop(id, ForKind::Serial, build::int(0), count, body)
-}
-
 /// A phase over `count` threads of the first dimension.
 pub(crate) fn phase(p: &mut Program, count: Expr, body: impl FnOnce(Expr) -> Stmt) -> Stmt {
     let id = new_loop(p, "t");

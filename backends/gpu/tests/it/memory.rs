@@ -263,10 +263,10 @@ fn storage_of_a_thread() {
             uses(&mut p, id, IN, true, Writes::None);
             uses(&mut p, id, OUT, false, Writes::Words);
             let Some((input, output)) = outcome(&p, id, 1, &Given::default(), 0) else { continue };
-            for i in 0..16 {
+            for (i, found) in output[..16].iter().enumerate() {
                 let turn = if computed { i / 4 } else { 0 };
                 let from = i / 4 * 4 + (3 - i % 4 + turn) % 4;
-                assert_eq!(output[i].bits(), input[from].bits(), "{ty} {i} {computed}");
+                assert_eq!(found.bits(), input[from].bits(), "{ty} {i} {computed}");
             }
         }
     }

@@ -138,9 +138,9 @@ fn agree(runner: &Runner, seed: u64) -> Option<()> {
     let given = Given { scalars, ..Given::default() };
     let found = run(runner, &code, &[BLOCKS], &given, &memory);
     for (n, expected) in expected.iter().enumerate() {
-        for i in 0..size(n) {
-            let (a, b) = (expected.get([i as i64]).unwrap(), found[case.inputs.len() + n][i]);
-            assert!(a.same(b), "seed {seed}: output {n} at {i} is {b:?}, not {a:?}\n{p}\n{}", code.wgsl().unwrap());
+        for (i, b) in found[case.inputs.len() + n].iter().enumerate() {
+            let a = expected.get([i as i64]).unwrap();
+            assert!(a.same(*b), "seed {seed}: output {n} at {i} is {b:?}, not {a:?}\n{p}\n{}", code.wgsl().unwrap());
         }
     }
     Some(())

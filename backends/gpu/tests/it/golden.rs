@@ -1,0 +1,184 @@
+//! Shaders as text, of a few kernels.
+
+use crate::harness::*;
+use expect_test::{Expect, expect};
+use halide_core::types::ScalarType::*;
+use halide_core::value::Scalar;
+use halide_sched::ir::{BufId, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
+
+const IN: BufId = BufId(0);
+const OUT: BufId = BufId(1);
+
+#[track_caller]
+fn text(p: &Program, id: KernelId, expected: Expect) {
+    expected.assert_eq(&compiled(p, id, &ALL).wgsl().unwrap());
+}
+
+/// Small elements, four a thread: read where they are, stored as a word.
+#[test]
+fn average_of_bytes() {
+    let mut p = program(&[U8], &[U8]);
+    let width = Sym::Temp(0);
+    let id = kernel(&mut p, [16, 1, 1], |p, block| {
+        phase(p, build::int(16), |t| {
+            let at = build::mul(build::add(build::mul(block, build::int(16)), t), build::int(4));
+            let wide = |k| build::cast_data(U16, build::load(IN, U8, dense(build::offset(at.clone(), k), 4), None));
+            let sum = build::add(wide(0), wide(1));
+            let two = build::broadcast(build::constant(Scalar::from(2u16)), 4);
+            let inside = build::lt(at.clone(), build::sym(width));
+            let average = build::cast_data(U8, build::div(sum, two));
+            build::if_else(inside, store(OUT, dense(at, 4), average), build::nothing())
+        })
+    });
+    p.kernels[id].captures.push((width, Type::INDEX));
+    uses(&mut p, id, IN, true, Writes::None);
+    uses(&mut p, id, OUT, false, Writes::Words);
+    text(
+        &p,
+        id,
+        expect![[r#"
+        @group(0) @binding(0) 
+        var<storage> scalars: array<u32>;
+        @group(0) @binding(1) 
+        var<storage> in0_: array<u32>;
+        @group(0) @binding(2) 
+        var<storage, read_write> out0_: array<u32>;
+
+        @compute @workgroup_size(16, 1, 1) 
+        fn main(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
+            let zero = scalars[0];
+            let t = bitcast<i32>(thread.x);
+            let _e15 = scalars[1];
+            let block_1 = (bitcast<i32>(_e15) + bitcast<i32>(block.x));
+            let _e23 = scalars[6];
+            let t0_ = bitcast<i32>(_e23);
+            let _e27 = scalars[4];
+            let _e30 = scalars[5];
+            let _e36 = (((block_1 * 16i) + t) * 4i);
+            if (_e36 < t0_) {
+                let _e44 = in0_[((_e27 + bitcast<u32>(_e36)) >> 2u)];
+                let _e59 = ((_e27 + bitcast<u32>((_e36 + 1i))) >> 2u);
+                let _e61 = in0_[_e59];
+                let _e64 = in0_[(_e59 + 1u)];
+                out0_[((_e30 + bitcast<u32>(_e36)) >> 2u)] = (((((((((_e44 & 255u) + ((_e61 >> 8u) & 255u)) & 65535u) >> 1u) & 65535u) & 255u) | ((((((((_e44 >> 8u) & 255u) + ((_e61 >> 16u) & 255u)) & 65535u) >> 1u) & 65535u) & 255u) << 8u)) | ((((((((_e44 >> 16u) & 255u) + (_e61 >> 24u)) & 65535u) >> 1u) & 65535u) & 255u) << 16u)) | (((((((_e44 >> 24u) + (_e64 & 255u)) & 65535u) >> 1u) & 65535u) & 255u) << 24u));
+            }
+        }
+    "#]],
+    );
+}
+
+/// A tile in the memory of the block.
+#[test]
+fn tile_of_floats() {
+    let mut p = program(&[F32], &[F32]);
+    let tile = internal(&mut p, F32);
+    let id = kernel(&mut p, [8, 1, 1], |p, block| {
+        let first = build::mul(block, build::int(6));
+        let fill = phase(p, build::int(8), |t| {
+            store(tile, t.clone(), build::load(IN, F32, build::add(first.clone(), t), None))
+        });
+        let drain = phase(p, build::int(6), |t| {
+            let at = |k| build::load(tile, F32, build::offset(t.clone(), k), None);
+            let half = build::constant(Scalar::from(0.5f32));
+            let value = build::add(build::mul(build::add(at(0), at(2)), half), at(1));
+            store(OUT, build::add(first.clone(), t.clone()), value)
+        });
+        let body = Box::new(build::block([fill, Stmt::Barrier, drain]));
+        Stmt::Alloc { buf: tile, count: build::int(8), constant: Some(8), body }
+    });
+    p.kernels[id].shared.push(Shared { buf: tile, first_word: 0, words: 8 });
+    p.kernels[id].shared_words = 8;
+    uses(&mut p, id, IN, true, Writes::None);
+    uses(&mut p, id, OUT, false, Writes::Words);
+    text(
+        &p,
+        id,
+        expect![[r#"
+        @group(0) @binding(0) 
+        var<storage> scalars: array<u32>;
+        @group(0) @binding(1) 
+        var<storage> in0_: array<u32>;
+        @group(0) @binding(2) 
+        var<storage, read_write> out0_: array<u32>;
+        var<workgroup> shared_words: array<u32, 8>;
+
+        @compute @workgroup_size(8, 1, 1) 
+        fn main(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
+            let zero = scalars[0];
+            let t = bitcast<i32>(thread.x);
+            let _e15 = scalars[1];
+            let block_1 = (bitcast<i32>(_e15) + bitcast<i32>(block.x));
+            let _e23 = scalars[4];
+            let _e26 = scalars[5];
+            let _e35 = in0_[(_e23 + bitcast<u32>(((block_1 * 6i) + t)))];
+            shared_words[bitcast<u32>(t)] = bitcast<u32>(bitcast<f32>(_e35));
+            workgroupBarrier();
+            if (t < 6i) {
+                let _e44 = shared_words[bitcast<u32>(t)];
+                let _e50 = shared_words[bitcast<u32>((t + 2i))];
+                let _e62 = shared_words[bitcast<u32>((t + 1i))];
+                out0_[(_e26 + bitcast<u32>(((block_1 * 6i) + t)))] = bitcast<u32>((bitcast<f32>((bitcast<u32>((bitcast<f32>((bitcast<u32>((bitcast<f32>(_e44) + bitcast<f32>(_e50))) ^ zero)) * 0.5f)) ^ zero)) + bitcast<f32>(_e62)));
+            }
+        }
+    "#]],
+    );
+}
+
+/// A scatter of bytes, by a loop.
+#[test]
+fn scatter_of_bytes() {
+    let mut p = program(&[U8], &[U8]);
+    let id = kernel(&mut p, [1, 1, 1], |p, block| {
+        let i = new_loop(p, "i");
+        phase(p, build::int(1), |_| {
+            let at = build::add(build::mul(block, build::int(5)), build::loop_var(i));
+            let value = build::load(IN, U8, at.clone(), None);
+            let to = build::to_index(value.clone());
+            build::for_loop(i, halide_sched::ir::ForKind::Serial, build::int(0), build::int(5), store(OUT, to, value))
+        })
+    });
+    uses(&mut p, id, IN, true, Writes::None);
+    uses(&mut p, id, OUT, false, Writes::Pieces);
+    text(
+        &p,
+        id,
+        expect![[r#"
+        @group(0) @binding(0) 
+        var<storage> scalars: array<u32>;
+        @group(0) @binding(1) 
+        var<storage> in0_: array<u32>;
+        @group(0) @binding(2) 
+        var<storage, read_write> out0_: array<atomic<u32>>;
+
+        @compute @workgroup_size(1, 1, 1) 
+        fn main(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
+            var i: i32;
+
+            let zero = scalars[0];
+            let t = bitcast<i32>(thread.x);
+            let _e15 = scalars[1];
+            let block_1 = (bitcast<i32>(_e15) + bitcast<i32>(block.x));
+            let _e23 = scalars[4];
+            let _e26 = scalars[5];
+            i = 0i;
+            loop {
+                let i_1 = i;
+                if (i_1 >= 5i) {
+                    break;
+                }
+                let _e35 = (_e23 + bitcast<u32>(((block_1 * 5i) + i_1)));
+                let _e43 = in0_[(_e35 >> 2u)];
+                let _e46 = ((_e43 >> ((_e35 & 3u) << 3u)) & 255u);
+                let _e49 = (_e26 + bitcast<u32>(bitcast<i32>(_e46)));
+                let _e52 = ((_e49 & 3u) << 3u);
+                let _e57 = atomicLoad((&out0_[(_e49 >> 2u)]));
+                atomicXor((&out0_[(_e49 >> 2u)]), ((_e57 ^ (_e46 << _e52)) & (255u << _e52)));
+                continuing {
+                    let _e60 = i;
+                    i = (_e60 + 1i);
+                }
+            }
+        }
+    "#]],
+    );
+}
