@@ -1,11 +1,13 @@
 //! Runs: kernels, copies between host and device, and buffers that stay there.
 
+use crate::harness;
 use crate::support::{b, bytes, code, counting, dense, dispatch_scale, gpu, kernel, program, scale, scaled, words};
 use halide_core::buffer::{Dim, Region};
+use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::*;
 use halide_gpu::runtime::{Choice, Gpu, GpuProgram, list_devices};
-use halide_sched::device::Device;
-use halide_sched::ir::Residency;
+use halide_sched::device::{Device, DeviceFault};
+use halide_sched::ir::{Residency, Sym, Type, Writes, build};
 use std::time::Duration;
 
 #[test]
@@ -191,4 +193,45 @@ fn many_dispatches_go_out_in_a_few_submissions() {
     let stats = run.finish().unwrap();
     assert_eq!((stats.dispatches, stats.uploads), (1000, 1));
     assert!(stats.submissions < 10, "{}", stats.submissions);
+}
+
+/// Code of the code generator, for rows that start at words and, made when it is needed, for those that do not.
+#[test]
+fn rows_may_start_within_words() {
+    let Some(gpu) = gpu() else { return };
+    let mut p = program(&[], &[U8], &[]);
+    let out = b(0);
+    p.buffers[out].dims = 2;
+    let stride = Sym::Buffer { buf: out, dim: 1, field: DimField::Stride };
+    let id = harness::kernel(&mut p, [2, 1, 1], |p, row| {
+        harness::phase(p, build::int(2), |thread| {
+            let first =
+                build::add(build::mul(thread.clone(), build::int(4)), build::mul(row.clone(), build::sym(stride)));
+            let x = harness::dense(build::mul(thread, build::int(4)), 4);
+            let value = build::add(x, build::broadcast(build::mul(row, build::int(10)), 4));
+            harness::store(out, harness::dense(first, 4), build::cast_data(U8, value))
+        })
+    });
+    harness::uses(&mut p, id, out, false, Writes::Words);
+    p.kernels[id].buffers[0].word_strides.push(stride);
+    p.kernels[id].captures.push((stride, Type::INDEX));
+    let program = GpuProgram::new(&gpu, &p).unwrap();
+    for stride in [8i64, 9, 11, 12, 9] {
+        let dims = [Dim { min: 0, extent: 8, stride: 1 }, Dim { min: 3, extent: 5, stride }];
+        let mut memory = vec![255u8; 4 * stride as usize + 8];
+        let mut expected = memory.clone();
+        for (y, x) in (0..5).flat_map(|y| (0..8).map(move |x| (y, x))) {
+            expected[y * stride as usize + x] = (10 * y + x) as u8;
+        }
+        let mut run = program.start();
+        run.bind_output(out, &dims).unwrap();
+        run.dispatch(id, &[5], &[stride as u64], &[&memory]).unwrap();
+        run.finish_output(out, &mut memory).unwrap();
+        assert_eq!(memory, expected, "stride {stride}");
+    }
+    // Coordinates that 32 bits do not hold are refused before the device sees them.
+    let mut run = program.start();
+    run.bind_output(out, &[Dim { min: 0, extent: 8, stride: 1 }, Dim { min: 3, extent: 1, stride: 8 }]).unwrap();
+    let fault = run.dispatch(id, &[5], &[1 << 40], &[&[0; 8]]).unwrap_err();
+    assert_eq!(fault, DeviceFault::IndexTooLarge { kernel: id });
 }
