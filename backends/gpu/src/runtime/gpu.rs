@@ -1,5 +1,6 @@
 //! An open device.
 
+use super::cache::Cache;
 use super::choice::{Choice, DeviceInfo, DeviceKind};
 use super::health::Health;
 use super::pool::Pool;
@@ -20,6 +21,7 @@ pub(super) struct Inner {
     pub(super) limits: Limits,
     pub(super) health: Arc<Health>,
     pub(super) pool: Arc<Pool>,
+    pub(super) cache: Cache,
     info: DeviceInfo,
     features: Features,
     /// Nanoseconds per tick of its clock, if kernels can be timed.
@@ -64,7 +66,7 @@ impl Gpu {
             float64: has.contains(wgpu::Features::SHADER_F64),
         };
         let pool = Pool::new(device.clone(), health.clone(), limits.max_buffer_size);
-        Ok(Gpu(Arc::new(Inner { device, queue, limits, health, pool, info, features, tick })))
+        Ok(Gpu(Arc::new(Inner { device, queue, limits, health, pool, cache: Cache::default(), info, features, tick })))
     }
 
     /// What it is, for people.

@@ -2,7 +2,7 @@
 //!
 //! - [`Gpu`] is an open device (`gpu`), found by a [`Choice`] (`choice`); `health` is what its callbacks said, `scopes` the
 //!   boundary behind which wgpu's errors and panics become values, `pool` its memory that is used again.
-//! - [`GpuProgram`] has the kernels of a program as pipelines (`program`, `pipeline`).
+//! - [`GpuProgram`] has the kernels of a program as pipelines (`program`, `pipeline`), which a device makes once (`cache`).
 //! - [`GpuRun`] is one run (`run`): which copy of each buffer is where and newest (`slot`, `residency`), what is to be done
 //!   (`batch`), how long kernels take (`timing`) and what was done (`stats`).
 //! - Copies of inputs stay with the host's memory (`copies`), and results may stay on the device as [`DeviceBuffer`]s
@@ -14,6 +14,7 @@
 mod batch;
 #[cfg(not(target_arch = "wasm32"))]
 mod blocking;
+mod cache;
 mod choice;
 mod clock;
 mod copies;

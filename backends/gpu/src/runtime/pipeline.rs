@@ -8,6 +8,7 @@
 
 #![allow(unsafe_code)]
 
+use super::cache::Source;
 use super::clock::Moment;
 use super::gpu::Gpu;
 use super::scopes::{Trouble, caught};
@@ -15,6 +16,7 @@ use crate::codegen::KernelCode;
 use crate::{GpuError, Limit};
 use std::borrow::Cow;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 use wgpu::{
     BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
@@ -26,14 +28,31 @@ use wgpu::{
 pub(super) struct Pipeline {
     pub(super) pipeline: ComputePipeline,
     pub(super) bindings: BindGroupLayout,
-    /// How long making it took.
-    pub(super) creation: Duration,
 }
 
-/// Has the driver compile a kernel, after checking that the device has enough of everything for it.
-pub(super) async fn compile(gpu: &Gpu, code: &KernelCode, shared_words: u32) -> Result<Pipeline, GpuError> {
+/// A pipeline for a kernel, and how long it took to get it: the driver compiles it, after a check that the device has enough
+/// of everything for it, unless it has before.
+pub(super) async fn compile(
+    gpu: &Gpu,
+    code: &KernelCode,
+    shared_words: u32,
+) -> Result<(Arc<Pipeline>, Duration), GpuError> {
     check_limits(gpu, code, shared_words)?;
     let started = Moment::now();
+    let source = Source::of(code);
+    if let Some(known) = source.as_ref().and_then(|source| gpu.0.cache.find(source)) {
+        gpu.0.health.check()?;
+        return Ok((known, started.elapsed()));
+    }
+    let pipeline = Arc::new(create(gpu, code).await?);
+    gpu.0.health.check()?;
+    if let Some(source) = source {
+        gpu.0.cache.keep(source, pipeline.clone());
+    }
+    Ok((pipeline, started.elapsed()))
+}
+
+async fn create(gpu: &Gpu, code: &KernelCode) -> Result<Pipeline, GpuError> {
     let device = &gpu.0.device;
     let made = caught(device, || {
         let descriptor = ShaderModuleDescriptor {
@@ -72,8 +91,7 @@ pub(super) async fn compile(gpu: &Gpu, code: &KernelCode, shared_words: u32) -> 
             Trouble::Refused(reason) => reason,
         },
     })?;
-    gpu.0.health.check()?;
-    Ok(Pipeline { pipeline, bindings, creation: started.elapsed() })
+    Ok(Pipeline { pipeline, bindings })
 }
 
 fn check_limits(gpu: &Gpu, code: &KernelCode, shared_words: u32) -> Result<(), GpuError> {

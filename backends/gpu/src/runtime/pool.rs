@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device};
 
-/// The most bytes that are kept for later of each use.
-const MOST_IDLE: u64 = 1 << 30;
+/// The most bytes that are kept for later of each use: some frames of what images have.
+const MOST_IDLE: u64 = 512 << 20;
 /// The smallest buffer: an alignment that every device accepts for a place in one.
 const LEAST: u64 = 256;
 

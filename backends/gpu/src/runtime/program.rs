@@ -4,10 +4,10 @@ use super::gpu::Gpu;
 use super::pipeline::{self, Pipeline};
 use super::run::GpuRun;
 use crate::GpuError;
-use crate::codegen::{self, KernelCode, Layout, Options};
+use crate::codegen::{self, KernelCode, Layout, Options, range};
 use halide_core::ids::{Id, IdVec};
 use halide_sched::device::DeviceFault;
-use halide_sched::ir::{KernelId, Program, Stmt};
+use halide_sched::ir::{Kernel, KernelId, Program, Stmt};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -34,7 +34,43 @@ struct Variants {
 /// A kernel's bindings and what runs it.
 pub(super) struct Compute {
     pub(super) layout: Layout,
-    pub(super) pipeline: Pipeline,
+    pub(super) pipeline: Arc<Pipeline>,
+    /// How long it took to get the pipeline.
+    creation: Duration,
+    /// Arguments for which coordinates are known to fit. Runs repeat them, and finding out goes through the whole kernel.
+    fitting: Mutex<Vec<Arguments>>,
+}
+
+/// What decides whether coordinates fit: scalars, offsets of buffers, and the grid.
+type Arguments = (Vec<u64>, Vec<i64>, Vec<i64>);
+
+/// How many arguments are remembered for each kernel.
+const MOST_FITTING: usize = 16;
+
+impl Compute {
+    fn new(layout: Layout, (pipeline, creation): (Arc<Pipeline>, Duration)) -> Arc<Compute> {
+        Arc::new(Compute { layout, pipeline, creation, fitting: Mutex::default() })
+    }
+    /// See [`range::fits`].
+    pub(super) fn fits(
+        &self,
+        program: &Program,
+        kernel: &Kernel,
+        scalars: &[u64],
+        offsets: &[i64],
+        grid: &[i64],
+    ) -> bool {
+        let mut known = self.fitting.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.iter().any(|(s, o, g)| s == scalars && o == offsets && g == grid) {
+            return true;
+        }
+        let fits = range::fits(program, kernel, scalars, offsets, grid);
+        if fits {
+            known.truncate(MOST_FITTING - 1);
+            known.insert(0, (scalars.to_vec(), offsets.to_vec(), grid.to_vec()));
+        }
+        fits
+    }
 }
 
 impl GpuProgram {
@@ -50,7 +86,7 @@ impl GpuProgram {
         let mut kernels = IdVec::default();
         for (code, kernel) in codes.into_iter().zip(program.kernels.iter()) {
             let pipeline = pipeline::compile(gpu, &code, kernel.shared_words).await?;
-            let usual = Arc::new(Compute { layout: code.layout, pipeline });
+            let usual = Compute::new(code.layout, pipeline);
             kernels.push(Variants { usual, pieces: Mutex::default() });
         }
         let program = Program { body: Stmt::Block(Vec::new()), tasks: IdVec::default(), ..program.clone() };
@@ -68,11 +104,11 @@ impl GpuProgram {
     pub fn gpu(&self) -> &Gpu {
         &self.0.gpu
     }
-    /// Each kernel's name, and how long the driver took to compile it.
+    /// Each kernel's name, and how long the driver took to compile it; next to nothing if the device knew it already.
     pub fn pipeline_creation(&self) -> Vec<(String, Duration)> {
         let compiled = &*self.0;
         let names = compiled.program.kernels.iter().map(|k| k.name.clone());
-        names.zip(compiled.kernels.iter().map(|k| k.usual.pipeline.creation)).collect()
+        names.zip(compiled.kernels.iter().map(|k| k.usual.creation)).collect()
     }
 }
 
@@ -95,7 +131,7 @@ impl Compiled {
         };
         let code = codegen::compile(&self.program, id, &options).map_err(refused)?;
         let made = pipeline::compile(&self.gpu, &code, self.program.kernels[id].shared_words).await;
-        let made = Arc::new(Compute { layout: code.layout, pipeline: made.map_err(refused)? });
+        let made = Compute::new(code.layout, made.map_err(refused)?);
         *pieces() = Some(made.clone());
         Ok(made)
     }

@@ -7,7 +7,7 @@ use super::run::GpuRun;
 use super::slot::{HostSide, Newest, Place, Slot};
 use super::wait::Mapping;
 use crate::GpuError;
-use crate::codegen::{parts, range};
+use crate::codegen::parts;
 use halide_core::buffer::AnyBuffer;
 use halide_sched::device::DeviceFault;
 use halide_sched::ir::{BufId, KernelId, Residency};
@@ -63,7 +63,7 @@ impl GpuRun {
             places.push(self.on_device(used.buf, memory).await?);
         }
         let offsets: Vec<i64> = places.iter().map(|p| p.first).collect();
-        if !range::fits(&compiled.program, code, scalars, &offsets, grid) {
+        if !compute.fits(&compiled.program, code, scalars, &offsets, grid) {
             return Err(DeviceFault::IndexTooLarge { kernel });
         }
         let buffers: Arc<[(Arc<Slab>, u64)]> = places.into_iter().map(|p| (p.slab, p.bytes)).collect();

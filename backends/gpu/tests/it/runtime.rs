@@ -235,3 +235,13 @@ fn rows_may_start_within_words() {
     let fault = run.dispatch(id, &[5], &[1 << 40], &[&[0; 8]]).unwrap_err();
     assert_eq!(fault, DeviceFault::IndexTooLarge { kernel: id });
 }
+
+#[test]
+fn a_device_compiles_equal_kernels_once() {
+    let Some(gpu) = gpu() else { return };
+    let created = || scale(&gpu).pipeline_creation()[0].1;
+    let first = created();
+    let again = (0..5).map(|_| created()).min().unwrap();
+    assert!(again < first, "{again:?} after {first:?}");
+    assert_eq!(scaled(&scale(&gpu), &counting(10), 3).unwrap().0[9], 27);
+}
