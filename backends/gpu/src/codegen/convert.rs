@@ -58,11 +58,13 @@ impl Code<'_> {
         self.op(NotEqual, magnitude, zero)
     }
     /// An integer register as another; wraps.
-    fn resize(&mut self, from: Reg, to: Reg, v: V) -> V {
+    pub(super) fn resize(&mut self, from: Reg, to: Reg, v: V) -> V {
         // First the width, by the sign that it has.
         let same_sign = if from.is_signed() { Reg::signed(to) } else { Reg::unsigned(to) };
         let sized = if from.bits() == to.bits() { v } else { self.convert(same_sign, v) };
-        if same_sign == to { sized } else { self.bits_as(to, sized) }
+        // Mesa 22 gets comparisons of extended integers with constants wrong, where it sees that they are extended.
+        let plain = if to.bits() > from.bits() { self.disguised(same_sign, sized) } else { sized };
+        if same_sign == to { plain } else { self.bits_as(to, plain) }
     }
     /// An integer rounded to a float once.
     fn float_of_int(&mut self, from: ScalarType, to: ScalarType, v: V) -> V {

@@ -43,7 +43,7 @@ impl Code<'_> {
                     64 => self.count_64(op, bits),
                     _ => self.count_32(op, ty.bits(), bits),
                 };
-                self.convert(reg, count)
+                self.resize(Reg::U32, reg, count)
             }
             _ => return None,
         })

@@ -85,6 +85,11 @@ impl Code<'_> {
             c.bits_as(reg, same)
         })
     }
+    /// The integer `v`, of which the driver does not know where it comes from.
+    pub(super) fn disguised(&mut self, reg: Reg, v: V) -> V {
+        let zero = self.opaque_zero(reg);
+        self.op(BinaryOperator::ExclusiveOr, v, zero)
+    }
     /// A float as it may go into a float operation.
     pub(super) fn operand(&mut self, reg: Reg, v: V) -> V {
         if self.raw.contains(&v) { self.hidden(reg, v) } else { v }
@@ -108,15 +113,17 @@ impl Code<'_> {
             Some(Literal::F64(divisor)) => divisor.to_bits() << 12 != 0,
             _ => false,
         };
-        let hide = (op == BinaryOperator::Divide && known) || a == b;
-        let y = if hide { self.hidden(reg, b) } else { self.operand(reg, b) };
+        let y = self.operand(reg, b);
+        let hide = (op == BinaryOperator::Divide && known) || x == y;
+        let y = if hide { self.hidden(reg, y) } else { y };
         let made = self.op(op, x, y);
         self.raw(made)
     }
     /// A comparison of floats, which is false for a NaN.
     pub(super) fn float_compare(&mut self, op: BinaryOperator, reg: Reg, a: V, b: V) -> V {
         let x = self.operand(reg, a);
-        let y = if a == b { self.hidden(reg, b) } else { self.operand(reg, b) };
+        let y = self.operand(reg, b);
+        let y = if x == y { self.hidden(reg, y) } else { y };
         let truth = self.op(op, x, y);
         self.float_truths.insert(truth);
         truth

@@ -192,6 +192,18 @@ fn chains_of_float_operators() {
             case(format!("{op:?} of {ty} and itself"), out, make, move |v| value::binary(op, v[0], v[0]))
         };
         cases.extend([Add, Sub, Mul, Div, Mod, Min, Eq, Ne, Lt, Le, Ge].map(same));
+        let same_sums = |op: BinOp| {
+            let make = move |e: &[Expr]| {
+                let sum = build::add(e[0].clone(), e[1].clone());
+                build::binary(op, sum.clone(), sum)
+            };
+            let meaning = move |v: &[Scalar]| {
+                let sum = value::binary(Add, v[0], v[1]);
+                value::binary(op, sum, sum)
+            };
+            case(format!("{op:?} of a sum of {ty} and itself"), binary_type(op, ty).unwrap(), make, meaning)
+        };
+        cases.extend([Sub, Div, Eq, Le].map(same_sums));
         check(&[ty, ty], &[x, y], &cases, 4);
     }
 }

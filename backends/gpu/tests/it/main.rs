@@ -13,8 +13,12 @@ mod memory;
 mod random;
 mod range;
 mod runner;
+#[cfg(feature = "runtime")]
 mod runtime;
+#[cfg(feature = "runtime")]
 mod runtime_errors;
+#[cfg(feature = "runtime")]
 mod runtime_memory;
 mod spirv;
+#[cfg(feature = "runtime")]
 mod support;
