@@ -5,6 +5,7 @@
 //! what was made since the last one, and must leave out what is not evaluated anywhere (literals, variables, arguments) and
 //! what a statement defines (the result of a call).
 
+use super::interval::Interval;
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -57,6 +58,8 @@ pub(super) struct Code<'s> {
     pub(super) made: Vec<HashMap<super::opaque::Key, V>>,
     /// Results of float operations, which a driver may fuse with others.
     pub(super) raw: HashSet<V>,
+    /// What is known of the values of integers of up to 32 bits beyond their types, see [`super::int`].
+    pub(super) known: HashMap<V, Interval>,
     /// Truths that depend on comparisons of floats.
     pub(super) float_truths: HashSet<V>,
     /// A word of zero bits of which the driver does not know that it is zero.
@@ -80,6 +83,7 @@ impl<'s> Code<'s> {
             globals: HashMap::new(),
             made: vec![HashMap::new()],
             raw: HashSet::new(),
+            known: HashMap::new(),
             float_truths: HashSet::new(),
             zero: placeholder,
         };
@@ -190,6 +194,9 @@ impl<'s> Code<'s> {
         }
     }
 
+    pub(super) fn is_literal(&self, v: V) -> bool {
+        self.as_literal(v).is_some()
+    }
     pub(super) fn op(&mut self, op: BinaryOperator, left: V, right: V) -> V {
         self.value(Expression::Binary { op, left, right })
     }

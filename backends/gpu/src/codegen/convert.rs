@@ -1,6 +1,7 @@
 //! Conversions: wrapping, truncating, saturating, and of bits.
 
 use super::builder::{Code, V};
+use super::interval::Interval;
 use super::types::Reg;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
@@ -20,9 +21,9 @@ impl Code<'_> {
             }
             (Bool, _) => self.bool_as(Reg::of(to), v),
             _ if !from.is_float() && !to.is_float() => {
+                let values = self.values(from, v);
                 let made = self.resize(Reg::of(from), Reg::of(to), v);
-                let keeps = to.bits() > from.bits() && (to.is_signed_int() || !from.is_signed_int());
-                if keeps { made } else { self.wrap(to, made) }
+                self.wrapped(to, Some(values), made)
             }
             _ if !from.is_float() => self.float_of_int(from, to, v),
             (F16 | BF16, _) => {
@@ -135,18 +136,17 @@ impl Code<'_> {
     }
     /// An integer clamped to the range of another type.
     fn clamp_to(&mut self, from: ScalarType, to: ScalarType, v: V) -> V {
-        let reg = Reg::of(from);
-        let ends = |ty: ScalarType| (ty.int_min().unwrap_or(0), ty.int_max().unwrap_or(0));
-        let ((min, max), (low, high)) = (ends(from), ends(to));
+        let (reg, values, range) = (Reg::of(from), self.values(from, v), Interval::of_type(to));
         let mut v = v;
-        if low > min {
-            let low = self.int(reg, low as i64);
+        if range.low > values.low {
+            let low = self.int(reg, range.low as i64);
             v = self.math_op(MathFunction::Max, &[v, low]);
         }
-        if high < max {
-            let high = self.int(reg, high as i64);
+        if range.high < values.high {
+            let high = self.int(reg, range.high as i64);
             v = self.math_op(MathFunction::Min, &[v, high]);
         }
+        self.note(from, v, values.clamp(range));
         v
     }
 

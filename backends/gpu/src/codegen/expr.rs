@@ -43,8 +43,7 @@ impl Gen<'_> {
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b)?,
             ExprKind::Select(c, a, b) => {
                 let (c, a, b) = (self.eval(c)?, self.eval(a)?, self.eval(b)?);
-                let reg = Reg::of_elem(ty.elem);
-                (0..c.len()).map(|i| self.code.select(reg, c[i], a[i], b[i])).collect()
+                (0..c.len()).map(|i| self.select(ty.elem, c[i], a[i], b[i])).collect()
             }
             ExprKind::Cast(a) => self.cast(a, ty.elem)?,
             ExprKind::SaturatingCast(a) => {
@@ -94,6 +93,18 @@ impl Gen<'_> {
         })
     }
 
+    /// `a` where the condition is true, else `b`.
+    fn select(&mut self, elem: Elem, condition: V, a: V, b: V) -> V {
+        let code = &mut self.code;
+        let made = code.select(Reg::of_elem(elem), condition, a, b);
+        if let Elem::Data(ty) = elem
+            && ty.is_int()
+        {
+            let values = code.values(ty, a).hull(code.values(ty, b));
+            code.note(ty, made, values);
+        }
+        made
+    }
     /// An Index constant: those that do not fit are found before each dispatch, see [`super::range`].
     fn index_constant(&mut self, v: i64) -> V {
         self.code.i32(v as i32)

@@ -1,6 +1,8 @@
-//! Integer operators: arithmetic that wraps, comparisons, counts of bits. Those of 8 and 16 bits compute in 32 and wrap after.
+//! Integer operators: arithmetic that wraps, comparisons, counts of bits. Those of 8 and 16 bits compute in 32 and wrap after,
+//! unless the intervals of their operands say that nothing can: sums of widened bytes need no care.
 
 use super::builder::{Code, V};
+use super::interval::Interval;
 use super::types::Reg;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
@@ -19,6 +21,31 @@ impl Code<'_> {
                 self.op(BinaryOperator::And, v, mask)
             }
             _ => v,
+        }
+    }
+
+    /// What values a register of integers of type `ty` can have.
+    pub(super) fn values(&self, ty: ScalarType, v: V) -> Interval {
+        match (self.known.get(&v), self.divisor(v)) {
+            (Some(&known), _) => known,
+            (None, Some(constant)) => Interval::point(constant),
+            (None, None) => Interval::of_type(ty),
+        }
+    }
+    /// Notes what values it has, if that is more than its type says.
+    pub(super) fn note(&mut self, ty: ScalarType, v: V, values: Interval) {
+        if ty.bits() <= 32 && values.within(Interval::of_type(ty)) && !self.is_literal(v) {
+            self.known.insert(v, values);
+        }
+    }
+    /// The result of an operation that would be `exact` if it did not wrap.
+    pub(super) fn wrapped(&mut self, ty: ScalarType, exact: Option<Interval>, v: V) -> V {
+        match exact.filter(|values| values.within(Interval::of_type(ty))) {
+            Some(values) => {
+                self.note(ty, v, values);
+                v
+            }
+            None => self.wrap(ty, v),
         }
     }
 
@@ -106,25 +133,24 @@ impl Code<'_> {
         if let Some(truth) = comparison(op) {
             return Some(self.op(truth, a, b));
         }
-        let wrapping = |c: &mut Self, operator| {
-            let made = c.op(operator, a, b);
-            c.wrap(ty, made)
-        };
-        Some(match op {
-            BinOp::Add => wrapping(self, BinaryOperator::Add),
-            BinOp::Sub => wrapping(self, BinaryOperator::Subtract),
-            BinOp::Mul => wrapping(self, BinaryOperator::Multiply),
-            BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero => {
-                let made = self.divide(op, Reg::of(ty), a, b);
-                self.wrap(ty, made)
-            }
+        let exact = Interval::of(op, self.values(ty, a), self.values(ty, b));
+        let made = match op {
+            BinOp::Add => self.op(BinaryOperator::Add, a, b),
+            BinOp::Sub => self.op(BinaryOperator::Subtract, a, b),
+            BinOp::Mul => self.op(BinaryOperator::Multiply, a, b),
+            BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero => self.divide(op, Reg::of(ty), a, b),
             BinOp::Min => self.math_op(MathFunction::Min, &[a, b]),
             BinOp::Max => self.math_op(MathFunction::Max, &[a, b]),
             BinOp::BitAnd => self.op(BinaryOperator::And, a, b),
             BinOp::BitOr => self.op(BinaryOperator::InclusiveOr, a, b),
             BinOp::BitXor => self.op(BinaryOperator::ExclusiveOr, a, b),
-            BinOp::Absd => self.difference(Reg::of(ty), a, b),
+            BinOp::Absd => return Some(self.difference(Reg::of(ty), a, b)),
             _ => return None,
+        };
+        Some(match op {
+            // These do not leave the type.
+            BinOp::BitOr | BinOp::BitXor => made,
+            _ => self.wrapped(ty, exact, made),
         })
     }
     /// `|a - b|` exactly, in the unsigned register.

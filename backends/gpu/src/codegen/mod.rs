@@ -27,6 +27,7 @@ mod half;
 mod helper;
 mod idiom;
 mod int;
+mod interval;
 mod kernel;
 mod layout;
 mod load;

@@ -85,6 +85,13 @@ impl Code<'_> {
             c.bits_as(reg, same)
         })
     }
+    /// The float `v`, of which the driver does not know that it is `v`: by another operation, since the same one twice is
+    /// none.
+    fn distinct(&mut self, reg: Reg, v: V) -> V {
+        let (bits, zero) = (self.bits_as(reg.unsigned(), v), self.opaque_zero(reg.unsigned()));
+        let same = self.op(BinaryOperator::InclusiveOr, bits, zero);
+        self.bits_as(reg, same)
+    }
     /// The integer `v`, of which the driver does not know where it comes from.
     pub(super) fn disguised(&mut self, reg: Reg, v: V) -> V {
         let zero = self.opaque_zero(reg);
@@ -115,7 +122,7 @@ impl Code<'_> {
         };
         let y = self.operand(reg, b);
         let hide = (op == BinaryOperator::Divide && known) || x == y;
-        let y = if hide { self.hidden(reg, y) } else { y };
+        let y = if hide { self.distinct(reg, y) } else { y };
         let made = self.op(op, x, y);
         self.raw(made)
     }
@@ -123,7 +130,7 @@ impl Code<'_> {
     pub(super) fn float_compare(&mut self, op: BinaryOperator, reg: Reg, a: V, b: V) -> V {
         let x = self.operand(reg, a);
         let y = self.operand(reg, b);
-        let y = if x == y { self.hidden(reg, y) } else { y };
+        let y = if x == y { self.distinct(reg, y) } else { y };
         let truth = self.op(op, x, y);
         self.float_truths.insert(truth);
         truth

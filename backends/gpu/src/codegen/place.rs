@@ -122,8 +122,9 @@ impl Code<'_> {
     pub(super) fn word_of_value(&mut self, ty: ScalarType, v: V) -> V {
         match ty {
             ScalarType::I8 | ScalarType::I16 => {
+                let values = self.values(ty, v);
                 let bits = self.bits_as(Reg::U32, v);
-                self.wrap(ScalarType::unsigned(ty.bits()), bits)
+                self.wrapped(ScalarType::unsigned(ty.bits()), Some(values), bits)
             }
             _ => self.word_of_register(Reg::of(ty), v),
         }

@@ -1,7 +1,9 @@
 //! Shifts by any amount: a negative one shifts the other way, and one that is too large leaves 0 or the sign.
 
 use super::builder::{Code, V};
+use super::interval::Interval;
 use super::types::Reg;
+use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use naga::{BinaryOperator, Literal, MathFunction};
 
@@ -30,15 +32,20 @@ impl Code<'_> {
         if distance >= ty.bits().into() {
             return self.int(Reg::of(ty), 0);
         }
+        let exact = Interval::of(BinOp::Shl, self.values(ty, a), Interval::point(distance.into()));
         let made = self.shift_left(a, distance as u32);
-        self.wrap(ty, made)
+        self.wrapped(ty, exact, made)
     }
     fn shift_down(&mut self, ty: ScalarType, a: V, distance: u64) -> V {
         let (bits, signed) = (u64::from(ty.bits()), ty.is_signed_int());
         match distance >= bits {
             true if !signed => self.int(Reg::of(ty), 0),
             true => self.shift_right(a, ty.bits() - 1),
-            false => self.shift_right(a, distance as u32),
+            false => {
+                let exact = Interval::of(BinOp::Shr, self.values(ty, a), Interval::point(distance.into()));
+                let made = self.shift_right(a, distance as u32);
+                self.wrapped(ty, exact, made)
+            }
         }
     }
     /// Shifts by a distance in an unsigned register, which may be too large.

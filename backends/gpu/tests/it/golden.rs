@@ -37,33 +37,33 @@ fn average_of_bytes() {
         &p,
         id,
         expect![[r#"
-        @group(0) @binding(0) 
-        var<storage> scalars: array<u32>;
-        @group(0) @binding(1) 
-        var<storage> in0_: array<u32>;
-        @group(0) @binding(2) 
-        var<storage, read_write> out0_: array<u32>;
+            @group(0) @binding(0) 
+            var<storage> scalars: array<u32>;
+            @group(0) @binding(1) 
+            var<storage> in0_: array<u32>;
+            @group(0) @binding(2) 
+            var<storage, read_write> out0_: array<u32>;
 
-        @compute @workgroup_size(16, 1, 1) 
-        fn main(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
-            let zero = scalars[0];
-            let t = bitcast<i32>(thread.x);
-            let _e15 = scalars[1];
-            let block_1 = (bitcast<i32>(_e15) + bitcast<i32>(block.x));
-            let _e23 = scalars[6];
-            let t0_ = bitcast<i32>(_e23);
-            let _e27 = scalars[4];
-            let _e30 = scalars[5];
-            let _e36 = (((block_1 * 16i) + t) * 4i);
-            if (_e36 < t0_) {
-                let _e44 = in0_[((_e27 + bitcast<u32>(_e36)) >> 2u)];
-                let _e59 = ((_e27 + bitcast<u32>((_e36 + 1i))) >> 2u);
-                let _e61 = in0_[_e59];
-                let _e64 = in0_[(_e59 + 1u)];
-                out0_[((_e30 + bitcast<u32>(_e36)) >> 2u)] = (((((((((_e44 & 255u) + ((_e61 >> 8u) & 255u)) & 65535u) >> 1u) & 65535u) & 255u) | ((((((((_e44 >> 8u) & 255u) + ((_e61 >> 16u) & 255u)) & 65535u) >> 1u) & 65535u) & 255u) << 8u)) | ((((((((_e44 >> 16u) & 255u) + (_e61 >> 24u)) & 65535u) >> 1u) & 65535u) & 255u) << 16u)) | (((((((_e44 >> 24u) + (_e64 & 255u)) & 65535u) >> 1u) & 65535u) & 255u) << 24u));
+            @compute @workgroup_size(16, 1, 1) 
+            fn main(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
+                let zero = scalars[0];
+                let t = bitcast<i32>(thread.x);
+                let _e15 = scalars[1];
+                let block_1 = (bitcast<i32>(_e15) + bitcast<i32>(block.x));
+                let _e23 = scalars[6];
+                let t0_ = bitcast<i32>(_e23);
+                let _e27 = scalars[4];
+                let _e30 = scalars[5];
+                let _e36 = (((block_1 * 16i) + t) * 4i);
+                if (_e36 < t0_) {
+                    let _e44 = in0_[((_e27 + bitcast<u32>(_e36)) >> 2u)];
+                    let _e59 = ((_e27 + bitcast<u32>((_e36 + 1i))) >> 2u);
+                    let _e61 = in0_[_e59];
+                    let _e64 = in0_[(_e59 + 1u)];
+                    out0_[((_e30 + bitcast<u32>(_e36)) >> 2u)] = ((((((_e44 & 255u) + ((_e61 >> 8u) & 255u)) >> 1u) | (((((_e44 >> 8u) & 255u) + ((_e61 >> 16u) & 255u)) >> 1u) << 8u)) | (((((_e44 >> 16u) & 255u) + (_e61 >> 24u)) >> 1u) << 16u)) | ((((_e44 >> 24u) + (_e64 & 255u)) >> 1u) << 24u));
+                }
             }
-        }
-    "#]],
+        "#]],
     );
 }
 

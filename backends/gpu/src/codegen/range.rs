@@ -6,15 +6,13 @@
 //! of data that become coordinates are followed as far as their operators bound them. The answer may be no without need,
 //! never yes without right.
 
-mod interval;
-
+use super::interval::Interval;
 use halide_core::ids::ParamId;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Elem, Expr, ExprKind, For, ForKind, Kernel, Program, Stmt, Sym, Type, build, visit};
-use interval::Interval;
 
 /// What kernels compute Index values in.
 const WORD: Interval = Interval { low: i32::MIN as i128, high: i32::MAX as i128 };
@@ -166,7 +164,7 @@ impl Walk<'_> {
                 match a.ty().scalar() {
                     _ if op.is_comparison() => any,
                     Some(ty) if ty.is_float() => any,
-                    _ => Interval::binary(*op, x, y).or_else(|| Interval::bitwise(*op, x, y)).unwrap_or(any),
+                    _ => Interval::of(*op, x, y).unwrap_or(any),
                 }
             }
             ExprKind::Select(c, a, b) => {

@@ -90,8 +90,13 @@ impl Interval {
             BinOp::Shr if b.low == b.high && (0..64).contains(&b.low) => {
                 Some(Interval { low: a.low >> b.low, high: a.high >> b.low })
             }
+            BinOp::Shl if b.low == b.high && (0..64).contains(&b.low) => Some(a.mul(Interval::point(1 << b.low))),
             _ => None,
         }
+    }
+    /// The results of an operator on integers, if they did not wrap; `None` where nothing is known.
+    pub(super) fn of(op: BinOp, a: Interval, b: Interval) -> Option<Interval> {
+        Interval::binary(op, a, b).or_else(|| Interval::bitwise(op, a, b))
     }
 }
 
@@ -114,13 +119,14 @@ mod tests {
             BinOp::Min => x.min(y),
             BinOp::Max => x.max(y),
             BinOp::BitAnd => x & y,
+            BinOp::Shl => x << y.clamp(0, 100),
             _ => x >> y.clamp(0, 100),
         };
         use BinOp::*;
-        for op in [Add, Sub, Mul, Div, Mod, Min, Max, BitAnd, Shr] {
+        for op in [Add, Sub, Mul, Div, Mod, Min, Max, BitAnd, Shl, Shr] {
             for &a in &all {
                 for &b in &all {
-                    let Some(made) = Interval::binary(op, a, b).or_else(|| Interval::bitwise(op, a, b)) else {
+                    let Some(made) = Interval::of(op, a, b) else {
                         continue;
                     };
                     for x in a.low..=a.high {
