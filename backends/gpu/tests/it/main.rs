@@ -8,6 +8,7 @@ mod convert;
 mod errors;
 mod golden;
 mod harness;
+mod lowered;
 mod math;
 mod memory;
 mod random;
