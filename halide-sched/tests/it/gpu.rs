@@ -1,11 +1,12 @@
 //! Kernels for a graphics processor, as the evaluator runs them: every schedule gives what the interpreter gives.
 
 use crate::matrix::{TARGET, check, random_image};
-use halide_core::buffer::Region;
+use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
-use halide_sched::ir::{Program, Side, Stmt, Writes, visit};
+use halide_sched::ir::eval::{self, Check};
+use halide_sched::ir::{Program, Residency, Side, Stmt, Writes, visit};
 use halide_sched::lower::{LowerOptions, lower};
 
 /// Lowers as the evaluator's tests do, to look at the program.
@@ -134,4 +135,47 @@ fn what_cannot_be_a_kernel_says_why() {
          than 4 bytes take 4)\n  hint: compute smaller tiles in a block, or keep one of these in the device's memory with \
          `store_in(global)`\n"
     );
+}
+
+/// `s` without the statements that `drop` is for.
+fn without(s: Stmt, drop: &dyn Fn(&Stmt) -> bool) -> Stmt {
+    if drop(&s) {
+        return Stmt::Block(Vec::new());
+    }
+    visit::map_stmt(s, |e| e.clone(), |inner| without(inner, drop))
+}
+
+/// What the evaluator says of a program that somebody broke.
+fn broken(schedule: &str, change: impl Fn(&mut Program)) -> Option<Check> {
+    let mut program = lowered(&stencil(), schedule);
+    change(&mut program);
+    let input = random_image(I16, &Region::of_spans([(-20, 90), (-20, 90)]), 5);
+    let mut outputs = [AnyBuffer::with_region(I16, &Region::of_spans([(-1, 20), (2, 12)])).unwrap()];
+    eval::run(&program, &[], &[input], &mut outputs).err().and_then(|e| e.check())
+}
+
+#[test]
+fn the_evaluator_finds_missing_barriers_and_copies() {
+    let no_barriers = |p: &mut Program| {
+        let ids: Vec<_> = p.kernels.ids().collect();
+        for id in ids {
+            let body = p.kernels[id].body.clone();
+            p.kernels[id].body = without(body, &|s| matches!(s, Stmt::Barrier));
+        }
+    };
+    let no_copies = |what: Residency| {
+        move |p: &mut Program| {
+            p.body = without(p.body.clone(), &|s| matches!(s, Stmt::Reside { what: w, .. } if *w == what));
+        }
+    };
+    let tile = "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let in_tile = format!("{tile}\n f: compute_at(g, xo)");
+    assert_eq!(broken(&in_tile, |_| ()), None);
+    assert_eq!(broken(&in_tile, no_barriers), Some(Check::Race));
+    let host_first = format!("{tile}\n f: compute_root()");
+    assert_eq!(broken(&host_first, |_| ()), None);
+    assert_eq!(broken(&host_first, no_copies(Residency::ChangedOnHost)), Some(Check::Copies));
+    let device_first = "g: vectorize(x, 4)\n f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    assert_eq!(broken(device_first, |_| ()), None);
+    assert_eq!(broken(device_first, no_copies(Residency::OnHost)), Some(Check::Copies));
 }

@@ -216,7 +216,10 @@ impl Machine<'_> {
         let Some(at) = storage.linear_at(i) else {
             return Err(self.outside_linear(Check::ReadOutside, buf, i).into());
         };
-        let found = storage.fetch(at, |_| 0);
+        let found = storage.fetch(at, |_| 0).and_then(|bits| match self.is_own(buf, at) {
+            true => Ok(bits),
+            false => Err(Hole::Overwritten),
+        });
         self.note_read(buf, at)?;
         let address = if TRACK { self.holes[index as usize + lane].max(mask_hole) } else { 0 };
         match found {
@@ -232,6 +235,9 @@ impl Machine<'_> {
         self.holes[reg] = match hole {
             Hole::Garbage(earlier) => earlier,
             Hole::Empty => self.new_hole(|| format!("`{}`{place}, which was never written", info.name)),
+            Hole::Overwritten => {
+                self.new_hole(|| format!("`{}`{place}, whose shared memory was overwritten", info.name))
+            }
             Hole::Stale => {
                 let held = self.memory[buf].as_ref().map_or(Vec::new(), |s| s.tags_at(at).to_vec());
                 self.new_hole(|| format!("`{}`{place}, whose place in the fold holds {held:?}", info.name))

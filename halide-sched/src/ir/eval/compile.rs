@@ -6,9 +6,9 @@ use super::error::{Check, EvalError};
 use super::machine::Memory;
 use crate::ir::build::{as_const, as_int};
 use crate::ir::expr::{Elem, Expr, ExprKind, Type};
-use crate::ir::stmt::{Stmt, Task};
+use crate::ir::stmt::{ForKind, Stmt, Task};
 use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
-use crate::ir::{Kernel, Program, print, visit};
+use crate::ir::{Kernel, Program, Residency, print, visit};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::ops::UnOp;
 use halide_core::types::ScalarType;
@@ -48,6 +48,8 @@ pub(super) struct Code {
 pub(super) struct Loop {
     pub(super) id: LoopId,
     pub(super) parallel: bool,
+    /// In a kernel: the dimension of the block whose threads run it.
+    pub(super) thread: Option<usize>,
     pub(super) code: Code,
     pub(super) var: Reg,
     pub(super) min: Reg,
@@ -70,10 +72,20 @@ pub(super) enum Body {
     Store { code: Code, buf: BufId, index: Reg, value: Reg, mask: Option<Reg>, lanes: u16 },
     Count { counter: usize, code: Code, amount: Reg },
     Launch { task: TaskId, code: Code, min: Reg, extent: Reg, captures: Vec<(Reg, Reg, u16)> },
+    Reside { buf: BufId, what: Residency },
+    Barrier,
     Dispatch { kernel: KernelId, code: Code, grid: Vec<Reg>, captures: Vec<(Reg, Reg, u16)> },
 }
 
 type Failed = Box<EvalError>;
+
+/// How many loops over threads are directly in each other in `s`.
+fn threads_below(s: &Stmt) -> usize {
+    match s {
+        Stmt::For(l) if l.kind == ForKind::GpuThreads => 1 + threads_below(&l.body),
+        _ => 0,
+    }
+}
 
 /// Compiles a program for these arguments; the error says what is malformed.
 pub(super) fn compile(program: &Program, params: &[Scalar], external: &Memory) -> Result<Compiled, Failed> {
@@ -168,7 +180,8 @@ impl Compiler<'_> {
                 self.bind(Sym::Loop(l.id), Type::INDEX, var);
                 let body = self.stmt(&l.body)?;
                 self.unbind(Sym::Loop(l.id));
-                Body::For(Box::new(Loop { id: l.id, parallel, code, var, min, extent, body }))
+                let thread = (l.kind == ForKind::GpuThreads).then(|| threads_below(&l.body));
+                Body::For(Box::new(Loop { id: l.id, parallel, thread, code, var, min, extent, body }))
             }
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.expr(cond, &mut code)?;
@@ -229,7 +242,8 @@ impl Compiler<'_> {
                 let captures = self.dispatch_captures(*kernel, grid.len())?;
                 Body::Dispatch { kernel: *kernel, code, grid, captures }
             }
-            Stmt::Reside { .. } | Stmt::Barrier => Body::Block(Vec::new()),
+            Stmt::Reside { buf, what } => Body::Reside { buf: *buf, what: *what },
+            Stmt::Barrier => Body::Barrier,
         })
     }
 

@@ -42,6 +42,8 @@ pub enum Check {
     Allocation,
     /// Iterations of a parallel loop touch one element.
     Race,
+    /// Host code or a kernel uses a copy of a buffer that is out of date, or that it has none of.
+    Copies,
     /// The program breaks a rule that `verify` checks.
     Malformed,
 }

@@ -3,12 +3,13 @@
 use super::code::{Instr, Reg};
 use super::compile::{Body, Code, Compiled, Loop};
 use super::error::{Check, EvalError};
+use super::kernel::{Block, Copies, copies_at_start};
 use super::race::Races;
 use super::storage::Storage;
 use super::{BufferStats, EvalStats};
 use crate::ir::sym::Sym;
 use crate::ir::visit::deep;
-use crate::ir::{BufId, BufferRole, KernelId, Program, TaskId, print};
+use crate::ir::{BufId, BufferRole, Program, TaskId, print};
 use halide_core::ids::{FuncId, IdVec};
 
 /// Why code stops early.
@@ -27,7 +28,7 @@ impl From<Box<EvalError>> for Stop {
 /// The storage of each buffer that has some at the moment.
 pub(super) type Memory = IdVec<BufId, Option<Storage>>;
 
-type Outcome = Result<(), Box<EvalError>>;
+pub(super) type Outcome = Result<(), Box<EvalError>>;
 
 /// More holes than this share one description.
 const MOST_HOLES: usize = 10_000;
@@ -35,18 +36,24 @@ const MOST_HOLES: usize = 10_000;
 /// The state of a run.
 pub(super) struct Machine<'a> {
     pub(super) program: &'a Program,
-    compiled: &'a Compiled,
+    pub(super) compiled: &'a Compiled,
     pub(super) regs: Vec<u64>,
     /// For each register the hole that it depends on; 0 is none. Valid for what is bound, and while tracking.
     pub(super) holes: Vec<u32>,
     /// What each hole is; the first is none.
     hole_texts: Vec<String>,
     /// How many bound lanes depend on holes; when there are some, all code tracks.
-    live_holes: usize,
+    pub(super) live_holes: usize,
     pub(super) memory: Memory,
-    races: Option<Races>,
+    pub(super) races: Option<Races>,
     stats: EvalStats,
     bytes: u64,
+    /// The block of a kernel that runs.
+    pub(super) block: Option<Box<Block>>,
+    pub(super) copies: IdVec<BufId, Copies>,
+    /// Allocations so far, and of each buffer that a kernel allocated, which one it was.
+    pub(super) begun: u64,
+    pub(super) inside: IdVec<BufId, Option<u64>>,
 }
 
 impl<'a> Machine<'a> {
@@ -69,6 +76,10 @@ impl<'a> Machine<'a> {
             races,
             stats: EvalStats { buffers, counters: vec![0; program.counters.len()], peak_bytes: 0 },
             bytes: 0,
+            block: None,
+            copies: copies_at_start(program),
+            begun: 0,
+            inside: program.buffers.iter().map(|_| None).collect(),
         }
     }
 
@@ -96,7 +107,10 @@ impl<'a> Machine<'a> {
         match body {
             Body::Block(list) => list.iter().try_for_each(|s| self.run(s)),
             Body::Let { code, bound, body } => self.let_in(code, bound, body),
-            Body::For(l) => self.for_loop(l),
+            Body::For(l) => match l.thread {
+                Some(dim) if self.block.is_some() => self.thread_loop(l, dim),
+                _ => self.for_loop(l),
+            },
             Body::If { code, cond, then, otherwise } => {
                 let taken = self.known(code, *cond, "a condition")? != 0;
                 self.run(if taken { then } else { otherwise })
@@ -126,12 +140,20 @@ impl<'a> Machine<'a> {
                 Ok(())
             }
             Body::Launch { task, code, min, extent, captures } => self.launch(*task, code, *min, *extent, captures),
+            Body::Reside { buf, what } => {
+                self.reside(*buf, *what);
+                Ok(())
+            }
+            Body::Barrier => {
+                self.barrier();
+                Ok(())
+            }
             Body::Dispatch { kernel, code, grid, captures } => self.dispatch(*kernel, code, grid, captures),
         }
     }
 
     /// Runs code; the result says whether holes were tracked.
-    fn eval(&mut self, code: &[Instr]) -> Result<bool, Box<EvalError>> {
+    pub(super) fn eval(&mut self, code: &[Instr]) -> Result<bool, Box<EvalError>> {
         if self.live_holes == 0 {
             match self.exec::<false>(code) {
                 Ok(()) => return Ok(false),
@@ -152,7 +174,7 @@ impl<'a> Machine<'a> {
         self.certain(tracked, reg, what)
     }
 
-    fn certain(&self, tracked: bool, reg: Reg, what: &str) -> Result<i64, Box<EvalError>> {
+    pub(super) fn certain(&self, tracked: bool, reg: Reg, what: &str) -> Result<i64, Box<EvalError>> {
         match self.holes[reg as usize] {
             hole if tracked && hole != 0 => {
                 Err(EvalError::failed(Check::Uninitialised, format!("{what} depends on {}", self.hole_text(hole))))
@@ -218,7 +240,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Copies what a task or kernel captures; the result is how many lanes are holes.
-    fn hand_over(&mut self, captures: &[(Reg, Reg, u16)]) -> usize {
+    pub(super) fn hand_over(&mut self, captures: &[(Reg, Reg, u16)]) -> usize {
         let mut holes = 0;
         for &(from, to, lanes) in captures {
             for lane in 0..lanes as usize {
@@ -230,36 +252,6 @@ impl<'a> Machine<'a> {
         }
         self.live_holes += holes;
         holes
-    }
-
-    fn dispatch(&mut self, kernel: KernelId, code: &Code, grid: &[Reg], captures: &[(Reg, Reg, u16)]) -> Outcome {
-        let tracked = self.eval(&code.instrs)?;
-        let extents =
-            grid.iter().map(|&n| self.certain(tracked, n, "an extent of a grid")).collect::<Result<Vec<_>, _>>()?;
-        let holes = self.hand_over(captures);
-        self.blocks(kernel, &extents)?;
-        self.live_holes -= holes;
-        Ok(())
-    }
-
-    /// Runs all blocks of the dimensions of `extents`, those of the others being set.
-    fn blocks(&mut self, kernel: KernelId, extents: &[i64]) -> Outcome {
-        let compiled = &self.compiled.kernels[kernel];
-        let Some((&extent, inner)) = extents.split_last() else {
-            return self.run(&compiled.body);
-        };
-        let (var, id) = compiled.vars[inner.len()];
-        let instance = self.races.as_mut().map(Races::begin_loop);
-        for value in 0..extent {
-            self.regs[var as usize] = value as u64;
-            let outer = self.races.as_mut().zip(instance).map(|(r, i)| r.begin_iteration(i));
-            let place = |m: &Self| format!("{} = {value}", print::sym_in(Sym::Loop(id), m.program));
-            self.blocks(kernel, inner).map_err(|e| e.inside(|| place(self)))?;
-            if let (Some(r), Some(outer)) = (&mut self.races, outer) {
-                r.end_iteration(outer);
-            }
-        }
-        Ok(())
     }
 
     fn realize(&mut self, bufs: &[BufId], code: &Code, bounds: &[(Reg, Reg)], body: &Body) -> Outcome {
@@ -308,6 +300,7 @@ impl<'a> Machine<'a> {
             r.fresh(buf, storage.len());
         }
         self.memory[buf] = Some(storage);
+        self.begin(buf);
         Ok(())
     }
 
@@ -360,6 +353,10 @@ impl<'a> Machine<'a> {
 
     fn store(&mut self, code: &Code, buf: BufId, index: Reg, value: Reg, mask: Option<Reg>, lanes: u16) -> Outcome {
         let tracked = self.eval(&code.instrs)?;
+        if self.block.is_some() && self.inside[buf].is_none() && mask.is_none() {
+            let indices: Vec<i64> = (index..index + u32::from(lanes)).map(|r| self.regs[r as usize] as i64).collect();
+            self.whole_words(buf, &indices)?;
+        }
         for lane in 0..lanes as u32 {
             if !self.enabled(tracked, mask, lane)? {
                 continue;
@@ -391,18 +388,35 @@ impl<'a> Machine<'a> {
     /// Counts a store and checks that it races with nothing; the same value may be written by all.
     fn note_write(&mut self, buf: BufId, at: usize, value: Reg) -> Outcome {
         self.stats.buffers[buf].stores += 1;
-        let Some(races) = &mut self.races else {
+        self.side(buf, true)?;
+        if self.races.is_none() {
             return Ok(());
+        }
+        let own = self.is_own(buf, at);
+        let held = self.memory[buf].as_ref().and_then(|s| s.bits(at)).filter(|_| own);
+        let same = held == Some(self.regs[value as usize]);
+        let words = self.words(buf, at);
+        self.own(buf, at);
+        let Some(races) = &mut self.races else { return Ok(()) };
+        let clash = match words {
+            Some(words) => words.fold(false, |clash, w| races.write_word(w) || clash),
+            None => races.write(buf, at),
         };
-        let same = self.memory[buf].as_ref().and_then(|s| s.bits(at)) == Some(self.regs[value as usize]);
-        if races.write(buf, at) && !same {
+        if clash && !same {
             return Err(self.race(buf, at, "writes"));
         }
         Ok(())
     }
 
     pub(super) fn note_read(&mut self, buf: BufId, at: usize) -> Outcome {
-        if self.races.as_mut().is_some_and(|races| races.read(buf, at)) {
+        self.side(buf, false)?;
+        let words = self.words(buf, at);
+        let Some(races) = &mut self.races else { return Ok(()) };
+        let clash = match words {
+            Some(words) => words.fold(false, |clash, w| races.read_word(w) || clash),
+            None => races.read(buf, at),
+        };
+        if clash {
             return Err(self.race(buf, at, "reads"));
         }
         Ok(())
@@ -410,8 +424,8 @@ impl<'a> Machine<'a> {
 
     fn race(&self, buf: BufId, at: usize, does: &str) -> Box<EvalError> {
         let place = self.memory[buf].as_ref().map_or(String::new(), |s| s.place(at));
-        let message =
-            format!("one iteration {does} `{}`{place}, which another touches", self.program.buffers[buf].name);
+        let who = if self.block.is_some() { "thread" } else { "iteration" };
+        let message = format!("one {who} {does} `{}`{place}, which another touches", self.program.buffers[buf].name);
         EvalError::failed(Check::Race, message)
     }
 

@@ -9,6 +9,9 @@
 //! - Index arithmetic does not overflow 64 bits.
 //! - What one iteration of a parallel loop writes, no other reads; if others write it too, then the same value.
 //! - Allocations have the sizes that were promised.
+//! - In a kernel, no thread of a block touches what another one writes before the next barrier, shared memory that other
+//!   rows have overwritten is not read, and stores that are to be of whole words are.
+//! - Host code and kernels see the newest copy of a buffer.
 //!
 //! Loops run serially, `Likely` is its operand, and a failed `Assert` ends the run. Nothing is written to the outputs
 //! unless the whole run is good.
@@ -19,6 +22,7 @@
 mod code;
 mod compile;
 mod error;
+mod kernel;
 mod machine;
 mod race;
 mod storage;

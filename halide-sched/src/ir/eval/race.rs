@@ -18,19 +18,37 @@ struct Touched {
     readers: [u32; 2],
 }
 
+impl Touched {
+    /// Notes a reader; the result is who wrote last.
+    fn read(&mut self, current: u32) -> u32 {
+        if self.readers[0] != current {
+            self.readers = [current, self.readers[0]];
+        }
+        self.writer
+    }
+    /// Notes a writer; the result is who touched it before.
+    fn write(&mut self, current: u32) -> Touched {
+        let before = *self;
+        self.writer = current;
+        before
+    }
+}
+
 /// The strands of a run and what they touched.
 pub(super) struct Races {
     strands: Vec<Strand>,
     current: u32,
     instances: u32,
     touched: IdVec<BufId, Vec<Touched>>,
+    /// The same for the words that the threads of the current block share.
+    words: Vec<Touched>,
 }
 
 impl Races {
     pub(super) fn new(buffers: usize) -> Races {
         let root = Strand { parent: 0, depth: 0, instance: 0 };
         let touched = (0..buffers).map(|_| Vec::new()).collect();
-        Races { strands: vec![root], current: 0, instances: 0, touched }
+        Races { strands: vec![root], current: 0, instances: 0, touched, words: Vec::new() }
     }
 
     /// Forgets what happened to a buffer, which now has `len` elements.
@@ -58,24 +76,39 @@ impl Races {
         self.current = outer;
     }
 
+    /// The strand that runs.
+    pub(super) fn current(&self) -> u32 {
+        self.current
+    }
+    /// A new block begins, whose threads share this many words.
+    pub(super) fn fresh_words(&mut self, words: usize) {
+        self.words.clear();
+        self.words.resize(words, Touched::default());
+    }
+
     /// Whether reading the element races with a write.
     pub(super) fn read(&mut self, buf: BufId, at: usize) -> bool {
-        let current = self.current;
-        let t = &mut self.touched[buf][at];
-        if t.readers[0] != current {
-            t.readers = [current, t.readers[0]];
-        }
-        let writer = t.writer;
+        let writer = self.touched[buf][at].read(self.current);
         self.concurrent(writer)
     }
-
     /// Whether writing the element races with a read or another write.
     pub(super) fn write(&mut self, buf: BufId, at: usize) -> bool {
-        let Touched { writer, readers } = self.touched[buf][at];
-        self.touched[buf][at].writer = self.current;
+        let before = self.touched[buf][at].write(self.current);
+        self.meets_any(before)
+    }
+    /// As [`Races::read`] for a word that threads share.
+    pub(super) fn read_word(&mut self, word: usize) -> bool {
+        let writer = self.words[word].read(self.current);
+        self.concurrent(writer)
+    }
+    /// As [`Races::write`] for a word that threads share.
+    pub(super) fn write_word(&mut self, word: usize) -> bool {
+        let before = self.words[word].write(self.current);
+        self.meets_any(before)
+    }
+    fn meets_any(&self, Touched { writer, readers }: Touched) -> bool {
         self.concurrent(writer) || self.concurrent(readers[0]) || self.concurrent(readers[1])
     }
-
     /// Whether the current strand and `other` may run at one time: they come from different iterations of one
     /// execution of a loop.
     fn concurrent(&self, other: u32) -> bool {

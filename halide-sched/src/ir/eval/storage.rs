@@ -39,6 +39,8 @@ pub(super) enum Hole {
     Empty,
     /// It holds another coordinate of a folded dimension.
     Stale,
+    /// It is in shared memory that another allocation has overwritten.
+    Overwritten,
     /// It was computed from this hole of the run.
     Garbage(u32),
 }
