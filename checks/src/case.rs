@@ -5,8 +5,8 @@ use halide::prelude::*;
 use halide::schedule::{Amount, Directive, Verb};
 use halide_core::arbitrary::{PipelineOptions, Random, random_pipeline};
 use halide_core::pipeline::ParamDef;
-use halide_sched::auto::random::{RandomOptions, random_schedule};
-use halide_sched::target::Arch;
+use halide_sched::auto::random::{RandomOptions, random_gpu_schedule, random_schedule};
+use halide_sched::target::{Arch, Gpu};
 use std::fmt;
 
 /// The machine that schedules are drawn for: fixed, so that a seed means the same case everywhere.
@@ -22,6 +22,8 @@ pub struct Case {
     pub pipeline: Pipeline,
     /// How it is computed.
     pub schedule: Schedule,
+    /// The machine that the schedule is for.
+    pub target: Target,
     /// One region per output Func.
     pub regions: Vec<Region>,
     /// What the values of images and parameters belong to.
@@ -39,11 +41,22 @@ impl Case {
         // A schedule that promises something about shapes is refused by most of them.
         let options = RandomOptions { any_shape: random.one_in(6), long: random.one_in(3) };
         let schedule = random_schedule(&pipeline, &TARGET, random.bits(), options);
-        Case::with(pipeline, schedule, random)
+        Case::with(pipeline, schedule, TARGET, random)
+    }
+
+    /// The case that belongs to `seed`, with kernels for a graphics processor.
+    pub fn random_gpu(seed: u64) -> Case {
+        let mut random = Random::new(seed);
+        let options = PipelineOptions { stages: 1 + random.below(5).min(random.below(6)), exact: random.one_in(2) };
+        let pipeline = random_pipeline(random.bits(), options);
+        let target = Target { gpu: Some(Gpu::LEAST), ..TARGET };
+        let options = RandomOptions { any_shape: random.one_in(6), long: random.one_in(4) };
+        let schedule = random_gpu_schedule(&pipeline, &target, random.bits(), options);
+        Case::with(pipeline, schedule, target, random)
     }
 
     /// Draws the rest of a case.
-    pub fn with(pipeline: Pipeline, schedule: Schedule, mut random: Random) -> Case {
+    pub fn with(pipeline: Pipeline, schedule: Schedule, target: Target, mut random: Random) -> Case {
         let factors = factors(&schedule);
         let mut region = |dims| {
             let mut left = MOST_POINTS;
@@ -57,7 +70,7 @@ impl Case {
             Region::new(spans)
         };
         let regions = pipeline.outputs.iter().map(|&f| region(pipeline.funcs[f].dims())).collect();
-        Case { pipeline, schedule, regions, seed: random.bits(), roomy: random.one_in(2) }
+        Case { pipeline, schedule, target, regions, seed: random.bits(), roomy: random.one_in(2) }
     }
 
     /// The value of a parameter: within its range, often at an edge.

@@ -1,13 +1,13 @@
 //! Every engine gives the same values: the interpreter, the evaluator on the program with bounds and on the final one
 //! (in both variants), and machine code.
 
-use crate::case::{Case, TARGET};
+use crate::case::Case;
 use crate::sizes::{MOST_ELEMENTS, Sizes, hull};
 use halide::buffer::BufferError;
 use halide::buffer::Span;
 use halide::ir::eval::{self, EvalError};
 use halide::ir::{BufferRole, Fault, Program, Stage, verify::verify};
-use halide::lower::{LowerError, LowerOptions, Lowered, lower, lower_to_bounded};
+use halide::lower::{KernelProblem, LowerError, LowerOptions, Lowered, lower, lower_to_bounded};
 use halide::plan::{self, Plan};
 use halide::prelude::*;
 use halide_core::ids::{FuncId, Id};
@@ -36,7 +36,7 @@ pub struct Failure {
 /// compared is a failure.
 pub fn check(case: &Case) -> Result<Outcome, Failure> {
     let mut case = case.clone();
-    let plan = match plan::resolve(&case.pipeline, &case.schedule, &TARGET) {
+    let plan = match plan::resolve(&case.pipeline, &case.schedule, &case.target) {
         Ok(plan) => plan,
         Err(_) => return Ok(Outcome::Refused("illegal schedule".into())),
     };
@@ -80,7 +80,9 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     for (n, got) in &outputs {
         compare(&name(&programs[*n]), got, &expected)?;
     }
-    for (exact, program) in outputs.iter().map(|(n, _)| &programs[*n]).filter(|(_, p)| p.stage == Stage::Final) {
+    // Kernels run on a device only.
+    let finals = outputs.iter().map(|(n, _)| &programs[*n]).filter(|(_, p)| p.stage == Stage::Final);
+    for (exact, program) in finals.filter(|(_, p)| p.kernels.is_empty()) {
         let code = halide_cpu::compile(program, &CpuOptions::default());
         let code = code.map_err(|e| failure("cpu refuses", format!("{e}\n{program}")))?;
         for threads in [1, 2] {
@@ -89,7 +91,7 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
             compare(&format!("cpu, exact {exact}, {threads} threads"), &got, &expected)?;
         }
     }
-    if case.seed.is_multiple_of(8) {
+    if case.seed.is_multiple_of(8) && case.target.gpu.is_none() {
         with_facade(&case, &inputs, &expected)?;
     }
     Ok(Outcome::Compared)
@@ -97,7 +99,8 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
 
 /// As users run it: the variant that serves the call is found on the way.
 fn with_facade(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Result<(), Failure> {
-    let compiled = case.pipeline.compile(&case.schedule, &TARGET).map_err(|e| failure("cpu refuses", e.to_string()))?;
+    let compiled =
+        case.pipeline.compile(&case.schedule, &case.target).map_err(|e| failure("cpu refuses", e.to_string()))?;
     for threads in [1, 2] {
         let images = case.pipeline.images.iter().zip(&inputs.buffers);
         let call = compiled.inputs().threads(threads);
@@ -156,7 +159,7 @@ fn name((exact, program): &(bool, Program)) -> String {
 /// The first pass of lowering after which the program is wrong, by evaluating it after each; for the report of a
 /// failure. `None` if the evaluator agrees all along or nothing can be said.
 pub fn blame(case: &Case) -> Option<String> {
-    let plan = plan::resolve(&case.pipeline, &case.schedule, &TARGET).ok()?;
+    let plan = plan::resolve(&case.pipeline, &case.schedule, &case.target).ok()?;
     let sizes = sizes_for(case, &plan)?;
     let given = sizes.given(case);
     let expected = interp::run(&case.pipeline, &given, &case.regions).ok()?;
@@ -205,7 +208,23 @@ fn refused_by_lowering(errors: &[LowerError]) -> Result<Outcome, Failure> {
     match errors.first() {
         Some(LowerError::Unbounded { .. }) => Ok(Outcome::Refused("unbounded".into())),
         Some(LowerError::Fold { .. }) => Ok(Outcome::Refused("fold".into())),
+        Some(LowerError::Kernel { problem, .. }) => Ok(Outcome::Refused(format!("kernel: {}", word(problem)))),
         None => Err(failure("no reason", "lowering fails without a reason")),
+    }
+}
+
+/// Why there is no kernel, in a few words.
+fn word(problem: &KernelProblem) -> &'static str {
+    match problem {
+        KernelProblem::ThreadExtent { .. } | KernelProblem::BlockExtent { .. } => "no bound",
+        KernelProblem::TooManyThreads { .. } | KernelProblem::TooManyThreadLoops { .. } => "many threads",
+        KernelProblem::NoConstantSize { .. } | KernelProblem::GlobalSize { .. } => "size",
+        KernelProblem::SharedMemory { .. } => "shared memory",
+        KernelProblem::NotPrivate { .. } => "not private",
+        KernelProblem::Check { .. } => "check",
+        KernelProblem::BlocksInside { .. } => "blocks inside",
+        KernelProblem::LoopBetweenThreads { .. } => "loop between threads",
+        KernelProblem::ValueBetweenThreads { .. } => "value between threads",
     }
 }
 

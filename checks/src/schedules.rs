@@ -27,7 +27,7 @@ pub fn changed(seed: u64) -> Case {
     for _ in 0..1 + random.below(4) {
         change(&mut directives, &mut random, &[1, 2, 3, 5, 16]);
     }
-    Case::with(pipeline, Schedule::from(directives), random)
+    Case::with(pipeline, Schedule::from(directives), TARGET, random)
 }
 
 /// Whether any numbers at all make `resolve` answer.

@@ -10,6 +10,11 @@ fn random_schedules() {
 }
 
 #[test]
+fn random_gpu_schedules() {
+    runs::compare_engines("random schedules for a graphics processor", 60, 40, Case::random_gpu);
+}
+
+#[test]
 fn changed_schedules() {
     runs::compare_engines("changed schedules", 60, 0, schedules::changed);
 }

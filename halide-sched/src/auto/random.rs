@@ -24,6 +24,15 @@ pub struct RandomOptions {
 
 /// The legal schedule of `pipeline` that belongs to `seed`.
 pub fn random_schedule(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions) -> Schedule {
+    draw(pipeline, target, seed, options, false)
+}
+
+/// The legal schedule of `pipeline` that belongs to `seed`, with kernels for the graphics processor of `target`.
+pub fn random_gpu_schedule(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions) -> Schedule {
+    draw(pipeline, target, seed, options, true)
+}
+
+fn draw(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions, gpu: bool) -> Schedule {
     let schedule = Schedule::new();
     // Only Funcs with updates that are left inline in great numbers make nothing at all illegal.
     let plan = resolve(pipeline, &schedule, target).or_else(|_| {
@@ -31,7 +40,7 @@ pub fn random_schedule(pipeline: &Pipeline, target: &Target, seed: u64, options:
         resolve(pipeline, &Schedule::from(roots.collect::<Vec<_>>()), target)
     });
     let Ok(plan) = plan else { return schedule };
-    let mut draw = Draw { pipeline, target, options, random: Random(seed), schedule, plan, names: 0 };
+    let mut draw = Draw { pipeline, target, options, gpu, random: Random(seed), schedule, plan, names: 0 };
     if draw.one_in(4) {
         draw.rewrite_graph();
     }
@@ -52,6 +61,8 @@ struct Draw<'p> {
     pipeline: &'p Pipeline,
     target: &'p Target,
     options: RandomOptions,
+    /// Whether kernels are drawn too.
+    gpu: bool,
     random: Random,
     /// What has been accepted, and its plan.
     schedule: Schedule,
@@ -201,12 +212,71 @@ impl Draw<'_> {
         }
         for stage in 0..self.plan.funcs[id].stages.len() {
             let subject = Subject { stage, ..Subject::func(func) };
-            self.loops(&subject);
+            if self.gpu && !self.one_in(5) {
+                self.kernel(&subject);
+            } else {
+                self.loops(&subject);
+            }
             if self.one_in(6) {
                 self.specialize(&subject);
             }
         }
         self.storage(func);
+    }
+
+    /// Loops over blocks and threads, where they may be.
+    fn kernel(&mut self, subject: &Subject) {
+        if self.one_in(8) && self.say(subject, Verb::GpuSingleThread) {
+            return;
+        }
+        for _ in 0..3 {
+            let tiled = self.tiles(subject);
+            if !tiled.is_empty() && self.propose(tiled) {
+                break;
+            }
+        }
+        for _ in 0..self.below(4) {
+            let loops = self.current_loops(subject);
+            let Some(var) = self.pick(&loops) else { return };
+            let verb = match self.below(5) {
+                0 | 1 => self.mark(LoopKind::GpuThreads, var),
+                2 => self.mark(LoopKind::GpuBlocks, var),
+                _ => self.loop_verb(var, &loops),
+            };
+            self.say(subject, verb);
+        }
+    }
+
+    fn mark(&mut self, kind: LoopKind, var: String) -> Verb {
+        let factor = if self.one_in(2) { Some(Amount::Const(self.one_of([1, 2, 4, 7]))) } else { None };
+        let tail = if factor.is_some() { self.tail() } else { Tail::Auto };
+        Verb::Mark { kind, var, factor, tail }
+    }
+
+    /// Tiles of one to three loops as blocks, the points of a tile as threads. What is not tiled goes inside of all, or
+    /// between blocks and threads.
+    fn tiles(&mut self, subject: &Subject) -> Vec<Directive> {
+        let mut rest = self.current_loops(subject);
+        let (mut outer, mut inner, mut verbs) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..1 + self.below(3) {
+            if rest.is_empty() {
+                break;
+            }
+            let var = rest.remove(self.below(rest.len()));
+            let (o, i) = (self.new_name(), self.new_name());
+            let factor = Amount::Const(self.one_of([1, 2, 3, 4, 8]));
+            verbs.push(Verb::Split { var, outer: o.clone(), inner: i.clone(), factor, tail: self.tail() });
+            outer.push(o);
+            inner.push(i);
+        }
+        let threads: Vec<String> = inner.clone();
+        let inside = if self.one_in(3) { inner.into_iter().chain(rest) } else { rest.into_iter().chain(inner) };
+        verbs.push(Verb::Reorder(inside.chain(outer.clone()).collect()));
+        let mark = |kind, var| Verb::Mark { kind, var, factor: None, tail: Tail::Auto };
+        verbs.extend(outer.into_iter().map(|var| mark(LoopKind::GpuBlocks, var)));
+        let most = self.below(threads.len() + 1);
+        verbs.extend(threads.into_iter().take(most + 1).map(|var| mark(LoopKind::GpuThreads, var)));
+        verbs.into_iter().map(|verb| Directive { subject: subject.clone(), verb, at: None }).collect()
     }
 
     fn specialize(&mut self, subject: &Subject) {
@@ -366,6 +436,14 @@ impl Draw<'_> {
             let multiple = self.one_of([2, 5, 16]);
             self.say(&subject, Verb::AlignStorage { var: var.clone(), multiple });
         }
+        if self.gpu && self.one_in(4) {
+            let memory = self.one_of([Memory::Shared, Memory::Shared, Memory::Global, Memory::Stack]);
+            self.say(&subject, Verb::StoreIn(memory));
+        }
+        if self.gpu && self.one_in(8) {
+            let to_device = self.one_in(2);
+            self.say(&subject, Verb::Copy { to_device });
+        }
         if self.one_in(6) {
             let memory = match self.options.any_shape {
                 true => self.one_of([Memory::Heap, Memory::Stack, Memory::Register, Memory::Auto]),
@@ -440,6 +518,28 @@ mod tests {
             never_partition parallel rename reorder reorder_storage specialize split store_at store_in store_root \
             unroll vectorize";
         assert_eq!(words.join(" "), all);
+    }
+
+    #[test]
+    fn kernels_are_drawn() {
+        let target = Target { gpu: Some(crate::target::Gpu::LEAST), ..TARGET };
+        let p = pipeline();
+        let mut words = BTreeSet::new();
+        for seed in 0..200 {
+            let schedule = random_gpu_schedule(&p, &target, seed, RandomOptions::default());
+            assert!(resolve(&p, &schedule, &target).is_ok(), "seed {seed}: {schedule}");
+            assert_eq!(schedule.to_string().parse().as_ref(), Ok(&schedule), "seed {seed}: {schedule}");
+            let word = |d: &Directive| match &d.verb {
+                Verb::StoreIn(memory) => format!("{memory:?}"),
+                verb => verb.to_string().split('(').next().unwrap_or_default().to_string(),
+            };
+            words.extend(schedule.directives().iter().map(word));
+        }
+        for word in
+            ["gpu_blocks", "gpu_threads", "gpu_single_thread", "copy_to_device", "copy_to_host", "Shared", "Global"]
+        {
+            assert!(words.contains(word), "{word} in {words:?}");
+        }
     }
 
     #[test]

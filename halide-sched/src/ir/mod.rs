@@ -122,6 +122,10 @@ pub enum Memory {
     Stack,
     /// Registers; needs a constant bound and constant indices after unrolling.
     Register,
+    /// Memory that the threads of a block share; needs a constant bound.
+    Shared,
+    /// The memory of the device, also for what a kernel computes for itself; elsewhere the heap.
+    Global,
 }
 
 /// What went wrong at run time, with the meaning of its arguments.

@@ -125,8 +125,14 @@ pub(super) const STAGES: [(&str, Stage); 5] = [
 ];
 
 /// Where allocations live.
-pub(super) const MEMORIES: [(&str, Memory); 4] =
-    [("auto", Memory::Auto), ("heap", Memory::Heap), ("stack", Memory::Stack), ("register", Memory::Register)];
+pub(super) const MEMORIES: [(&str, Memory); 6] = [
+    ("auto", Memory::Auto),
+    ("heap", Memory::Heap),
+    ("stack", Memory::Stack),
+    ("register", Memory::Register),
+    ("shared", Memory::Shared),
+    ("global", Memory::Global),
+];
 
 /// What makes the copies of a buffer agree.
 pub(super) const RESIDENCIES: [(&str, Residency); 3] =

@@ -250,7 +250,7 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
         let placeholder = match info.origin {
             VarOrigin::Pure { dim } => template.dims[dim],
             VarOrigin::Reduction { dim, .. } => template.rvars[dim].0,
-            VarOrigin::Derived => continue,
+            VarOrigin::Derived | VarOrigin::One => continue,
         };
         values.insert(placeholder, vars.value(id, &leaf));
     }

@@ -276,7 +276,7 @@ on_programs! {
         |p, t| offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));
     place_copies_example "place_copies.rs" at "shaped": |p, t| {
         let kernels = offload::offload(p, &Facts::new(), &Gpu::LEAST, t);
-        place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")))
+        place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")), &Default::default(), &mut LoweringTrace::new())
     };
     free_early_example "free_early.rs" at "final": |p, _| free_early::free_early(p);
     split_functions_example "split_functions.rs" at "final":

@@ -238,7 +238,7 @@ fn is_vector_dim(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> bool {
             let reads_dim = |o: VarOrigin| match o {
                 VarOrigin::Pure { dim: d } => visit::uses(arg, template.dims[d]),
                 VarOrigin::Reduction { dim: d, .. } => visit::uses(arg, template.rvars[d].0),
-                VarOrigin::Derived => false,
+                VarOrigin::Derived | VarOrigin::One => false,
             };
             vectorized(inst, &reads_dim)
         })

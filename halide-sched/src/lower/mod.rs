@@ -132,7 +132,9 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     if !errors.is_empty() {
         return Err(errors);
     }
-    pass("place_copies", &mut |p, _| place_copies::place_copies(p));
+    let copies = plan.funcs.enumerate().filter(|(_, f)| !f.copies.is_empty());
+    let asked: place_copies::Asked = copies.map(|(id, f)| (id, f.copies.clone())).collect();
+    pass("place_copies", &mut |p, t| place_copies::place_copies(p, &asked, t));
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
     pass("free_early", &mut |p, _| free_early::free_early(p));

@@ -5,6 +5,8 @@
 //! stores to what kernels use (`ChangedOnHost`). Kernels themselves bring what they use to the device. They stand around
 //! the largest pieces of host code without kernels in them, so not inside of their loops.
 //!
+//! Where a schedule asks for copies, these stand behind the production of the Func.
+//!
 //! An input may have been written by a kernel of an earlier run. Who started the run gets outputs back to the host.
 //!
 //! Example:
@@ -46,21 +48,32 @@
 //! }
 //! ```
 
+use super::trace::LoweringTrace;
 use super::walk;
 use crate::ir::hash::Set;
 use crate::ir::visit::{self, deep};
 use crate::ir::{BufId, BufferRole, ExprKind, KernelId, Program, Residency, Side, Stmt, Writes, build};
+use halide_core::ids::FuncId;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Says which side uses each buffer, and puts in what keeps its two copies in step.
-pub fn place_copies(program: Program) -> Program {
+/// Where the schedule says that the values of Funcs are brought as soon as they are computed.
+pub type Asked = BTreeMap<FuncId, BTreeSet<Residency>>;
+
+/// Says which side uses each buffer, and puts in what keeps its two copies in step, and what is `asked` for.
+pub fn place_copies(program: Program, asked: &Asked, trace: &mut LoweringTrace) -> Program {
     if program.kernels.is_empty() {
+        not_copied(&program, asked, trace);
         return program;
     }
     walk::map_body(program, |body, program| {
         sides(&body, program);
         let both = |b: &BufId| program.buffers[*b].side == Side::Both;
-        let newer = program.image_buffers.iter().copied().filter(both).collect();
-        Copies { program, newer }.stmt(body)
+        let newer = program.image_buffers.iter().copied().filter(both);
+        let newer = newer.collect();
+        let mut copies = Copies { program, asked, newer };
+        let body = copies.stmt(body);
+        not_copied(program, asked, trace);
+        body
     })
 }
 
@@ -110,27 +123,68 @@ impl Touched {
     }
 }
 
+/// Says which Funcs are not copied as asked for, since one side alone uses them.
+fn not_copied(program: &Program, asked: &Asked, trace: &mut LoweringTrace) {
+    for (func, to) in asked {
+        let Some(info) = program.func_buffers[*func].first().map(|b| &program.buffers[*b]) else { continue };
+        let because = match info.side {
+            Side::Both => continue,
+            Side::Host => "no kernel uses it",
+            Side::Device => "no host code uses it",
+        };
+        for to in to {
+            let what = if *to == Residency::OnDevice { "copied to the device" } else { "copied to the host" };
+            trace.did_not(info.name.clone(), what, because);
+        }
+    }
+}
+
 struct Copies<'p> {
     program: &'p Program,
+    asked: &'p Asked,
     /// The buffers whose copy on the device may be the newest.
     newer: Set<BufId>,
 }
 
-fn has_kernels(s: &Stmt) -> bool {
-    walk::any_stmt(s, &mut |s| matches!(s, Stmt::Dispatch { .. }))
-}
-
 impl Copies<'_> {
+    /// Whether kernels run in `s`, or copies are asked for.
+    fn has_kernels(&self, s: &Stmt) -> bool {
+        walk::any_stmt(s, &mut |s| match s {
+            Stmt::Dispatch { .. } => true,
+            Stmt::Produce { func, .. } => self.asked.contains_key(func),
+            _ => false,
+        })
+    }
+
+    /// The copies that are asked for behind the production of `func`.
+    fn copied(&mut self, func: FuncId) -> Vec<Stmt> {
+        let both = |b: &BufId| self.program.buffers[*b].side == Side::Both;
+        let bufs: Vec<BufId> = self.program.func_buffers[func].iter().copied().filter(both).collect();
+        let mut made = Vec::new();
+        for to in self.asked.get(&func).into_iter().flatten() {
+            if *to == Residency::OnHost {
+                bufs.iter().for_each(|b| _ = self.newer.remove(b));
+            }
+            made.extend(residencies(bufs.iter().copied(), *to));
+        }
+        made
+    }
+
     fn stmt(&mut self, s: Stmt) -> Stmt {
         deep(|| self.one(s))
     }
 
     fn one(&mut self, s: Stmt) -> Stmt {
-        if !has_kernels(&s) {
+        if !self.has_kernels(&s) {
             return self.host(s);
         }
         match s {
             Stmt::Block(list) => self.block(list),
+            Stmt::Produce { func, body } => {
+                let produce = Stmt::Produce { func, body: Box::new(self.stmt(*body)) };
+                let asked = self.copied(func);
+                build::block(std::iter::once(produce).chain(asked))
+            }
             Stmt::Dispatch { kernel, .. } => {
                 let made = self.before(s);
                 self.written(kernel);
@@ -177,7 +231,7 @@ impl Copies<'_> {
         let mut made = Vec::new();
         let mut run = Vec::new();
         for s in list {
-            if has_kernels(&s) {
+            if self.has_kernels(&s) {
                 if !run.is_empty() {
                     made.push(self.host(build::block(std::mem::take(&mut run))));
                 }

@@ -89,7 +89,7 @@ impl<'c> Vars<'c> {
         match self.plan.vars[var].origin {
             VarOrigin::Pure { dim } => self.bound(dim, Edge::Min),
             VarOrigin::Reduction { dim, .. } => self.ctx.templates[&(self.func, self.stage)].rvars[dim].1.clone(),
-            VarOrigin::Derived => build::int(0),
+            VarOrigin::Derived | VarOrigin::One => build::int(0),
         }
     }
 
@@ -101,6 +101,7 @@ impl<'c> Vars<'c> {
                 None => extent_between(&self.bound(dim, Edge::Min), &self.bound(dim, Edge::Max)),
             },
             VarOrigin::Reduction { dim, .. } => self.ctx.templates[&(self.func, self.stage)].rvars[dim].2.clone(),
+            VarOrigin::One => build::int(1),
             VarOrigin::Derived => match self.producer(var).expect("a derived variable has a transform") {
                 Transform::Split { inner, factor, .. } if *inner == var => factor.clone(),
                 Transform::Split { var: parent, factor, .. } => ceil_div(&self.extent(*parent), factor),
@@ -135,7 +136,7 @@ impl<'c> Vars<'c> {
                 | PlanTail::PredicateStores
                 | PlanTail::RoundUpAndBlend => Cut::Guard,
             },
-            VarOrigin::Reduction { .. } => Cut::Guard,
+            VarOrigin::Reduction { .. } | VarOrigin::One => Cut::Guard,
             VarOrigin::Derived => match self.producer(*var).expect("a derived variable has a transform") {
                 parent @ Transform::Split { outer, .. } if outer == var && self.absorbs(parent) => Cut::Plain,
                 Transform::Split { inner, .. } if inner == var && fits && self.may_shift(*tail) => Cut::Shift,

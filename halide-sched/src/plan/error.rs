@@ -63,6 +63,14 @@ pub enum Problem {
     LoopBetweenBlocks { between: String, inner: String },
     BetweenBlocks { outer: String, inner: String },
     TooManyGpuLoops { kind: LoopKind, most: usize },
+    KernelInParallel { outer: String, inner: String },
+    MoreThanOneThread { of: String, var: String },
+    SharedOutsideBlocks { func: String },
+    SharedInThreads { func: String, var: String },
+    HeapInKernel { func: String, var: String },
+    CopyInKernel { func: String, var: String },
+    NoGpuToCopy { func: String },
+    NoLanes,
     TooManyThreads { var: String, threads: i64, most: i64 },
     TooManyThreadsInAll { of: String, threads: i64, most: i64 },
     NothingToSchedule { func: String },
@@ -304,6 +312,28 @@ impl fmt::Display for Problem {
             TooManyThreadsInAll { of, threads, most } => {
                 write!(f, "a block of `{of}` has {threads} threads in all, where the target allows {most}")
             }
+            KernelInParallel { outer, inner } => {
+                write!(f, "`{inner}` runs over blocks inside of parallel `{outer}`; a kernel is started by one thread")
+            }
+            MoreThanOneThread { of, var } => {
+                write!(f, "`{var}` of `{of}` runs at once, where gpu_single_thread makes a kernel of one thread")
+            }
+            SharedOutsideBlocks { func } => {
+                write!(f, "`{func}` is not computed inside of a loop over blocks, so no threads could share it")
+            }
+            SharedInThreads { func, var } => {
+                write!(f, "`{func}` is computed inside of `{var}`, which runs over threads, so each has its own")
+            }
+            HeapInKernel { func, var } => {
+                write!(f, "`{func}` is computed inside of `{var}`, which runs over blocks, where there is no heap")
+            }
+            CopyInKernel { func, var } => {
+                write!(f, "`{func}` is computed inside of `{var}`, which runs over blocks, so the host never has it")
+            }
+            NoGpuToCopy { func } => {
+                write!(f, "`{func}` is to be copied to or from a graphics processor, and the target has none")
+            }
+            NoLanes => write!(f, "no code is made that hands values from lane to lane of a subgroup"),
             NothingToSchedule { func } => {
                 write!(f, "`{func}` is computed inline, so it has no loops and no storage of its own")
             }
@@ -379,7 +409,16 @@ impl Problem {
             ParallelInVector { outer, .. } => {
                 Some(format!("move `{outer}` inside with reorder, or do not vectorize it"))
             }
-            NoGpu { .. } => Some("compile for a target that has one".to_string()),
+            KernelInParallel { outer, .. } => Some(format!(
+                "leave `{outer}` serial, or make it another loop over blocks: a kernel is parallel already"
+            )),
+            MoreThanOneThread { .. } => Some("leave it serial, or use gpu_blocks and gpu_threads alone".to_string()),
+            SharedOutsideBlocks { .. } => Some("compute it at a loop over blocks of a consumer".to_string()),
+            SharedInThreads { .. } => Some("compute it at the loop over blocks, or leave store_in out".to_string()),
+            HeapInKernel { .. } => Some("use store_in(Global), which is the device's memory".to_string()),
+            CopyInKernel { .. } => Some("leave the copy out, or compute it at the root".to_string()),
+            NoLanes => Some("use gpu_threads, and store_in(Shared) for what threads exchange".to_string()),
+            NoGpuToCopy { .. } | NoGpu { .. } => Some("compile for a target that has one".to_string()),
             ThreadsOutsideBlocks { .. } => Some("give an outer loop to gpu_blocks".to_string()),
             ThreadsInThreads { .. } => {
                 Some("compute it at the loop over blocks, or leave its loops serial".to_string())

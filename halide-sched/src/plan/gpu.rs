@@ -5,7 +5,7 @@ use super::error::{Errors, Problem};
 use super::levels::{Levels, with_loops};
 use super::stage::StageDraft;
 use crate::plan::Level;
-use crate::schedule::LoopKind;
+use crate::schedule::{LoopKind, Memory};
 use crate::target::{Gpu, Target};
 use halide_core::ids::{FuncId, IdVec};
 
@@ -20,6 +20,8 @@ struct Loop {
     mark: Option<usize>,
     /// If it is a constant.
     extent: Option<i64>,
+    /// Whether it is the block of a single thread.
+    one: bool,
 }
 
 /// Checks the loops of every Func that is not inlined.
@@ -44,11 +46,36 @@ pub(super) fn check(
             }
         }
         let around = around(level, drafts, levels);
+        check_func(&drafts[func], &around, target.gpu.is_some(), errors);
         for stage in &drafts[func].stages {
             for variant in with_loops(stage) {
                 check_loops(&variant.subject, &around, &loops(variant), target.gpu, errors);
             }
         }
+    }
+}
+
+/// What is said of the memory and the copies of a Func that is computed in the loops `around`.
+fn check_func(draft: &FuncDraft, around: &[Loop], has_gpu: bool, errors: &mut Errors<'_>) {
+    let first = |kind| around.iter().find(|l| l.kind == kind).map(|l| l.name.clone());
+    let (blocks, threads) = (first(LoopKind::GpuBlocks), first(LoopKind::GpuThreads));
+    let func = draft.stages[0].subject.clone();
+    if let Some(directive) = draft.memory_by {
+        let problem = match (draft.memory, blocks.clone(), threads) {
+            (Memory::Shared, None, _) => Some(Problem::SharedOutsideBlocks { func: func.clone() }),
+            (Memory::Shared, _, Some(var)) => Some(Problem::SharedInThreads { func: func.clone(), var }),
+            (Memory::Heap, Some(var), _) => Some(Problem::HeapInKernel { func: func.clone(), var }),
+            _ => None,
+        };
+        problem.into_iter().for_each(|p| errors.report(directive, p));
+    }
+    for directive in draft.copies.values() {
+        let problem = match &blocks {
+            _ if !has_gpu => Some(Problem::NoGpuToCopy { func: func.clone() }),
+            Some(var) => Some(Problem::CopyInKernel { func: func.clone(), var: var.clone() }),
+            None => None,
+        };
+        problem.into_iter().for_each(|p| errors.report(*directive, p));
     }
 }
 
@@ -58,6 +85,7 @@ fn loops(stage: &StageDraft) -> Vec<Loop> {
         kind: l.kind,
         mark: l.mark,
         extent: stage.extent(l.var),
+        one: stage.is_one(l),
     };
     stage.loops.iter().map(describe).collect()
 }
@@ -103,6 +131,7 @@ fn check_loops(of: &str, around: &[Loop], own: &[Loop], gpu: Option<Gpu>, errors
     let mut report = |l: &Loop, problem: Problem| l.mark.into_iter().for_each(|d| errors.report(d, problem.clone()));
     let first = |list: &[Loop], kind| list.iter().find(|l| l.kind == kind).map(|l| l.name.clone());
     let (blocks_around, threads_around) = (first(around, LoopKind::GpuBlocks), first(around, LoopKind::GpuThreads));
+    let alone = around.iter().chain(own).any(|l| l.one);
     let mut blocks = 0;
     let mut threads: Vec<&Loop> = Vec::new();
     let mut between: Option<&Loop> = None;
@@ -110,8 +139,16 @@ fn check_loops(of: &str, around: &[Loop], own: &[Loop], gpu: Option<Gpu>, errors
         let name = || l.name.clone();
         match l.kind {
             LoopKind::GpuBlocks | LoopKind::GpuThreads if gpu.is_none() => report(l, Problem::NoGpu { var: name() }),
+            LoopKind::GpuBlocks | LoopKind::GpuThreads if alone && !l.one => {
+                report(l, Problem::MoreThanOneThread { of: of.to_string(), var: name() });
+            }
             LoopKind::GpuBlocks => {
                 blocks += 1;
+                let before = own.iter().take_while(|o| o.name != l.name);
+                let host = around.iter().chain(before).find(|o| o.kind == LoopKind::Parallel);
+                if let Some(outer) = host.filter(|_| blocks == 1) {
+                    report(l, Problem::KernelInParallel { outer: outer.name.clone(), inner: name() });
+                }
                 let inside = threads.first().map(|t| t.name.clone());
                 if let Some(outer) = inside.or(threads_around.clone()).or(blocks_around.clone()) {
                     report(l, Problem::KernelInKernel { outer, inner: name() });
@@ -123,6 +160,9 @@ fn check_loops(of: &str, around: &[Loop], own: &[Loop], gpu: Option<Gpu>, errors
             }
             LoopKind::GpuThreads => {
                 threads.push(l);
+                if blocks_around.is_none() && l.extent.is_none() {
+                    report(l, Problem::NotConstant { of: of.to_string(), var: name(), kind: l.kind, extent: None });
+                }
                 if blocks == 0 && blocks_around.is_none() {
                     report(l, Problem::ThreadsOutsideBlocks { var: name() });
                 } else if let Some(outer) = threads_around.clone() {

@@ -66,6 +66,8 @@ fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
     }
     let extent = stage.extent(l.var);
     match extent {
+        // Lowering may find a bound, where the stage is computed in the blocks of another one; `gpu` checks that.
+        None if l.kind == LoopKind::GpuThreads => None,
         Some(1..=MOST_COPIES) => None,
         Some(n) if n > MOST_COPIES => {
             let what = if l.kind == LoopKind::Vectorized { "number of lanes" } else { "number of copies" };
@@ -83,6 +85,9 @@ fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
 /// Iterations of a loop that run at the same time must not touch the same element, unless the definition only stores
 /// and stores the same.
 fn race(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
+    if stage.is_one(l) {
+        return None;
+    }
     let independent = || stage.roots(l.var).iter().all(|r| stage.facts.roots[r.0 as usize].independent);
     (l.kind.is_concurrent() && !independent()).then(|| Problem::Race {
         of: stage.subject.clone(),

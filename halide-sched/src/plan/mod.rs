@@ -27,6 +27,7 @@ use halide_core::declare_ids;
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec, RDomId};
 use halide_core::pipeline::Pipeline;
+use std::collections::BTreeSet;
 
 declare_ids! {
     /// A variable (dimension, split part, fused loop) of one stage variant.
@@ -58,6 +59,8 @@ pub struct FuncPlan {
     pub storage: Vec<StorageDim>,
     /// What kind of memory.
     pub memory: ir::Memory,
+    /// Where its values are brought as soon as they are computed.
+    pub copies: BTreeSet<ir::Residency>,
     /// Constraints on the computed region, by dimension.
     pub bounds: Vec<BoundConstraint>,
     /// One row per definition.
@@ -154,6 +157,8 @@ pub enum VarOrigin {
     },
     /// Made by a transform; ranges from 0.
     Derived,
+    /// The one block of a stage that is a single thread: it is 0.
+    One,
 }
 
 /// A change of loop variables.

@@ -22,6 +22,7 @@ impl Plan {
             VarOrigin::Reduction { rdom, dim } => {
                 super::facts::constant(&self.pipeline, self.pipeline.rdoms[rdom].dims[dim].extent)
             }
+            VarOrigin::One => Some(1),
             VarOrigin::Derived => None,
         })
     }

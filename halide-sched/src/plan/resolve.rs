@@ -40,6 +40,7 @@ fn plan(draft: FuncDraft, levels: Levels) -> FuncPlan {
         hoist: levels.hoist,
         storage: draft.storage,
         memory: draft.memory,
+        copies: draft.copies.into_keys().collect(),
         bounds: draft.bounds,
         stages: draft.stages.into_iter().map(|s| s.finish()).collect(),
     }

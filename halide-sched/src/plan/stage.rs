@@ -130,7 +130,23 @@ impl StageDraft {
 
     /// The position of the loop called `name`, from the outermost.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.loops.iter().position(|l| self.name(l.var) == name)
+        self.loops.iter().position(|l| self.name(l.var) == name && !self.is_one(l))
+    }
+
+    /// Whether a loop is the one block of a single thread, which no directive speaks of.
+    pub(super) fn is_one(&self, l: &LoopDraft) -> bool {
+        self.vars[l.var].origin == VarOrigin::One
+    }
+
+    /// Makes the stage a kernel of one thread.
+    pub(super) fn single_thread(&mut self, directive: usize) {
+        if self.loops.iter().any(|l| self.is_one(l)) {
+            return;
+        }
+        let name = self.unused_name("gpu_single_thread");
+        let var = self.vars.push(StageVarInfo { name, origin: VarOrigin::One, reduction: false });
+        let (kind, partition) = (LoopKind::GpuBlocks, Partition::Auto);
+        self.loops.insert(0, LoopDraft { var, kind, partition, mark: Some(directive) });
     }
 
     /// The position of the loop that a frozen pipeline calls `r$1.x` and a stage `r.x`.
@@ -142,12 +158,15 @@ impl StageDraft {
 
     /// The names of the loops, outermost first.
     pub(super) fn loop_names(&self) -> Vec<String> {
-        self.loops.iter().map(|l| self.name(l.var).to_string()).collect()
+        self.loops.iter().filter(|l| !self.is_one(l)).map(|l| self.name(l.var).to_string()).collect()
     }
 
     /// The constant extent of a variable, if it has one.
     pub(super) fn extent(&self, var: StageVar) -> Option<i64> {
-        query::const_extent(&self.transforms, var, &|root| self.extents.get(root.0 as usize).copied().flatten())
+        query::const_extent(&self.transforms, var, &|root| match self.vars[root].origin {
+            VarOrigin::One => Some(1),
+            _ => self.extents.get(root.0 as usize).copied().flatten(),
+        })
     }
 
     /// Whether a name was left undefined by a mistake that has been reported.

@@ -207,6 +207,14 @@ pub enum Verb {
         forward: bool,
     },
     StoreIn(Memory),
+    /// Brings the newest values of the Func to the device, or to the host, as soon as they are computed.
+    Copy {
+        to_device: bool,
+    },
+    /// The stage is a kernel of one block of one thread.
+    GpuSingleThread,
+    /// Loops over lanes of a subgroup, which `plan` refuses.
+    GpuLanes(Vec<String>),
     Bound {
         var: String,
         min: Amount,

@@ -13,7 +13,8 @@ impl StageSchedule<'_> {
         self.mark_all(LoopKind::GpuBlocks, vars)
     }
 
-    /// Runs loops of constant extent over the threads of a block: one to three, inside of loops over blocks.
+    /// Runs loops over the threads of a block: one to three, inside of loops over blocks. Their extents must be constants,
+    /// or, of a stage that is computed inside of another one's blocks, have constant bounds.
     #[track_caller]
     pub fn gpu_threads(self, vars: impl LoopNames) -> Self {
         self.mark_all(LoopKind::GpuThreads, vars)
@@ -34,6 +35,31 @@ impl StageSchedule<'_> {
             self = self.push(verb);
         }
         self
+    }
+
+    /// Runs the whole stage on the graphics processor, as one thread: for small or inherently serial stages between
+    /// kernels, whose values then stay on the device.
+    #[track_caller]
+    pub fn gpu_single_thread(self) -> Self {
+        self.push(Verb::GpuSingleThread)
+    }
+
+    /// Loops over the lanes of a subgroup. No code is made for them yet, so that a schedule with them is refused.
+    #[track_caller]
+    pub fn gpu_lanes(self, vars: impl LoopNames) -> Self {
+        self.push(Verb::GpuLanes(vars.loop_names()))
+    }
+
+    /// Brings the Func's values to the device as soon as they are computed, instead of when a kernel first needs them.
+    #[track_caller]
+    pub fn copy_to_device(self) -> Self {
+        self.push(Verb::Copy { to_device: true })
+    }
+
+    /// Brings the Func's values to the host as soon as they are computed, instead of when host code first needs them.
+    #[track_caller]
+    pub fn copy_to_host(self) -> Self {
+        self.push(Verb::Copy { to_device: false })
     }
 
     #[track_caller]

@@ -229,6 +229,10 @@ impl fmt::Display for Verb {
                 write!(f, "fold_storage({}, {factor}, backward)", n(var))
             }
             Verb::StoreIn(memory) => write!(f, "store_in({memory:?})"),
+            Verb::Copy { to_device: true } => f.write_str("copy_to_device()"),
+            Verb::Copy { to_device: false } => f.write_str("copy_to_host()"),
+            Verb::GpuSingleThread => f.write_str("gpu_single_thread()"),
+            Verb::GpuLanes(vars) => write!(f, "gpu_lanes({})", NameList(vars)),
             Verb::Bound { var, min, extent } => write!(f, "bound({}, {min}, {extent})", n(var)),
             Verb::BoundExtent { var, extent } => write!(f, "bound_extent({}, {extent})", n(var)),
             Verb::AlignBounds { var, modulus, remainder } => {

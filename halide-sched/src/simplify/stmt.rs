@@ -5,7 +5,7 @@ use super::expr::simplify;
 use super::facts::Facts;
 use super::prove::prove;
 use crate::ir::visit::{for_each_stmt, map_stmt};
-use crate::ir::{Expr, ExprKind, For, Stmt, Sym, build};
+use crate::ir::{Expr, ExprKind, For, ForKind, Stmt, Sym, build};
 
 /// `s` with every expression simplified under what holds at its place: loop variables are in their ranges, and the
 /// conditions of branches and passed assertions hold. Lets of constants and of other symbols are put in place, dead lets
@@ -111,7 +111,8 @@ impl Pass {
         if self.facts.range(&extent).1.is_some_and(|n| n <= 0) {
             return build::nothing();
         }
-        if build::as_int(&extent) == Some(1) {
+        // A kernel of one block is still a kernel.
+        if build::as_int(&extent) == Some(1) && l.kind != ForKind::GpuBlocks {
             return self.bind(vec![(Sym::Loop(l.id), min)], l.body);
         }
         self.facts.push_scope();

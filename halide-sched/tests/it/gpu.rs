@@ -4,7 +4,7 @@ use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
 use halide_core::types::*;
-use halide_core::{Func, ImageParam, Pipeline, vars};
+use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_sched::ir::eval::{self, Check};
 use halide_sched::ir::{Program, Residency, Side, Stmt, Writes, visit};
 use halide_sched::lower::{LowerOptions, lower};
@@ -71,8 +71,156 @@ fn where_the_producer_is_computed() {
         "f: compute_at(g, xi)",
         "f: compute_at(g, xi) store_in(Register)",
     ];
-    let schedules: Vec<String> = places.iter().map(|p| format!("{tile}\n {p}")).collect();
+    let places = places.into_iter().chain([
+        "f: compute_at(g, xo) gpu_threads(x, y)",
+        "f: compute_at(g, xo) gpu_threads(x)",
+        "f: compute_at(g, xo) store_in(Shared)",
+        "f: compute_at(g, xo) store_in(Global)",
+        "f: compute_at(g, xo) store_in(Global) gpu_threads(x, y)",
+        "f: compute_at(g, yi) store_in(Global)",
+        "f: compute_at(g, xi) store_in(Global)",
+        "f: compute_at(g, xi) store_in(Stack)",
+        "f: store_at(g, xo) compute_at(g, yi)",
+        "f: compute_root() gpu_single_thread()",
+        "f: compute_root() copy_to_device()",
+        "f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4) copy_to_host()",
+    ]);
+    let schedules: Vec<String> = places.map(|p| format!("{tile}\n {p}")).collect();
     sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn tails_of_every_kind() {
+    let mut schedules = Vec::new();
+    for tail in ["Auto", "GuardWithIf", "Predicate"] {
+        schedules.push(format!("g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4, {tail})"));
+    }
+    let tile = "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    for tail in ["Auto", "GuardWithIf", "RoundUp", "ShiftInwards", "PredicateStores"] {
+        let root = format!("f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 8, 4, {tail})");
+        let inside = format!("f: compute_at(g, xo) split(x, xo, xi, 4, {tail}) gpu_threads(xi, y)");
+        schedules.push(format!("{tile}\n {root}"));
+        schedules.push(format!("{tile}\n {inside}"));
+    }
+    schedules.push(format!("{tile} vectorize(xi, 2)\n f: compute_at(g, xo) vectorize(x, 4) gpu_threads(x)"));
+    sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// Runs one pipeline of input `in` under schedules, at every size, on coordinates that may be negative.
+fn sweep_any(pipeline: &Pipeline, schedules: &[&str], dims: usize) {
+    for schedule in schedules {
+        for (w, h) in [(1, 1), (3, 7), (8, 4), (17, 5), (30, 13)] {
+            let spans = [(-13, w), (-7, h), (3, 5)];
+            let input = random_image(U8, &Region::of_spans([(-20, w + 60), (-20, h + 60)]), 7);
+            check(pipeline, schedule, &[("in", input)], &Region::of_spans(&spans[..dims]));
+        }
+    }
+}
+
+#[test]
+fn updates_and_reductions() {
+    let input = ImageParam::new("in", U8, 2);
+    let (x, y) = vars!(x, y);
+    let (mut h, mut out) = (Func::new("h"), Func::new("out"));
+    let r = RDom::new([(0, 5)]);
+    h[(x, y)] = cast::<u16>(1);
+    h[(x, y)] += cast::<u16>(input[(x + r.x, y)]);
+    h[(x, y)] = h[(x, y)] * 2 + cast::<u16>(x);
+    out[(x, y)] = h[(x, y)] + h[(x, y + 1)];
+    let p = Pipeline::new([&out]).unwrap();
+    let tile = "gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let all = format!("out: {tile}\n h: compute_root() {tile}\n h.update(0): {tile}\n h.update(1): {tile}");
+    let outside = format!(
+        "out: {tile}\n h: compute_root() {tile}\n h.update(0): {tile} reorder(xi, yi, r.x, xo, yo)\n h.update(1): {tile}"
+    );
+    let some = format!("out: {tile}\n h: compute_root() {tile}\n h.update(1): {tile}");
+    let host_last = format!("h: compute_root()\n h.update(0): {tile}\n out: vectorize(x, 4)");
+    let shared = format!(
+        "out: {tile}\n h: compute_at(out, xo) gpu_threads(x, y)\n h.update(0): gpu_threads(x, y)\n h.update(1): gpu_threads(x)"
+    );
+    let reduced_outside = format!(
+        "out: {tile}\n h: compute_at(out, xo) gpu_threads(x, y)\n h.update(0): reorder(x, y, r.x) gpu_threads(x, y)"
+    );
+    let own = format!("out: {tile}\n h: compute_at(out, xi)");
+    let rows = format!("out: {tile}\n h: compute_at(out, yi)");
+    let list = [all, outside, some, host_last, shared, reduced_outside, own, rows];
+    sweep_any(&p, &list.iter().map(String::as_str).collect::<Vec<_>>(), 2);
+}
+
+#[test]
+fn scatters_and_scans_on_one_thread() {
+    let input = ImageParam::new("in", U8, 2);
+    let (x, y, i) = vars!(x, y, i);
+    let (mut hist, mut scan, mut out) = (Func::new("hist"), Func::new("scan"), Func::new("out"));
+    let r = RDom::new([(-5, 9), (-3, 7)]);
+    hist[i] = cast::<u32>(0);
+    hist[input[(r.x, r.y)]] += cast::<u32>(1);
+    let s = RDom::new([(1, 255)]);
+    scan[i] = hist[i];
+    scan[s.x] = scan[s.x - 1] + hist[s.x];
+    out[(x, y)] = scan[input[(x, y)]] + cast::<u32>(x);
+    let p = Pipeline::new([&out]).unwrap();
+    let tile = "out: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let all = format!(
+        "{tile}\n hist: compute_root() split(i, io, ii, 32) gpu_blocks(io) gpu_threads(ii)\n \
+         hist.update(0): gpu_single_thread()\n scan: compute_root() gpu_single_thread()\n scan.update(0): gpu_single_thread()"
+    );
+    let mixed = format!("{tile}\n hist: compute_root()\n scan: compute_root()\n scan.update(0): gpu_single_thread()");
+    sweep_any(&p, &[&all, &mixed], 2);
+    assert_eq!(lowered(&p, &all).kernels.len(), 5);
+}
+
+#[test]
+fn tuples_and_chains_of_kernels() {
+    let input = ImageParam::new("in", U8, 2);
+    let (x, y) = vars!(x, y);
+    let (mut a, mut b, mut c, mut out) = (Func::new("a"), Func::new("b"), Func::new("c"), Func::new("out"));
+    a[(x, y)] = (cast::<u16>(input[(x, y)]), cast::<u16>(input[(x + 1, y)]) * 3).into();
+    b[(x, y)] = a[(x, y)].at(0) + a[(x, y + 1)].at(1);
+    c[(x, y)] = b[(x - 1, y)] + b[(x + 2, y)];
+    out[(x, y)] = c[(x, y)] + c[(x, y - 1)] + b[(x, y)];
+    let p = Pipeline::new([&out]).unwrap();
+    let tile = "gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let list = [
+        format!("a: compute_root() {tile}\n b: compute_root() {tile}\n c: compute_root() {tile}\n out: {tile}"),
+        format!(
+            "a: compute_root() {tile}\n b: compute_root() vectorize(x, 8)\n c: compute_root() {tile}\n out: {tile}"
+        ),
+        format!("b: compute_root()\n c: compute_at(out, xo) gpu_threads(x, y)\n out: {tile}"),
+        format!(
+            "a: compute_at(out, xo) gpu_threads(x, y)\n b: compute_at(out, xo) gpu_threads(x, y)\n \
+             c: compute_at(out, xo) gpu_threads(x, y)\n out: {tile}"
+        ),
+        format!(
+            "a: compute_at(b, xo) gpu_threads(x)\n b: compute_root() {tile}\n c: compute_at(out, xi)\n out: {tile}"
+        ),
+        format!("b: compute_root() {tile}\n c: compute_root() parallel(y)\n out: parallel(y) vectorize(x, 4)"),
+    ];
+    sweep_any(&p, &list.iter().map(String::as_str).collect::<Vec<_>>(), 2);
+}
+
+#[test]
+fn grids_of_one_to_three_dimensions() {
+    let input = ImageParam::new("in", U8, 2);
+    let (x, y, z) = vars!(x, y, z);
+    let (mut line, mut volume) = (Func::new("line"), Func::new("volume"));
+    line[x] = input[(x, 0)] + 1;
+    volume[(x, y, z)] = input[(x + z, y)] + cast::<u8>(z);
+    let list = [
+        "line: split(x, xo, xi, 8) gpu_blocks(xo) gpu_threads(xi)",
+        "line: gpu_blocks(x)",
+        "line: gpu_single_thread()",
+        "line: split(x, xo, xi, 8) gpu_blocks(xo) vectorize(xi)",
+    ];
+    sweep_any(&Pipeline::new([&line]).unwrap(), &list, 1);
+    let list = [
+        "volume: gpu_tile([x, y, z], [xo, yo, zo], [xi, yi, zi], [4, 2, 2])",
+        "volume: gpu_blocks(x, y, z)",
+        "volume: gpu_blocks(z, y) split(x, xo, xi, 8) gpu_threads(xi)",
+        "volume: tile(x, y, xo, yo, xi, yi, 8, 4) reorder(xi, yi, z, xo, yo) gpu_blocks(xo, yo) gpu_threads(xi, yi)",
+        "volume: tile(x, y, xo, yo, xi, yi, 8, 4) reorder(z, xi, yi, xo, yo) gpu_blocks(xo, yo) gpu_threads(xi, yi)",
+    ];
+    sweep_any(&Pipeline::new([&volume]).unwrap(), &list, 3);
 }
 
 /// A barrier between what writes a tile and what reads it, and none where threads keep to themselves.
@@ -133,7 +281,7 @@ fn what_cannot_be_a_kernel_says_why() {
         text,
         "the kernel of `g`: the threads of a block share 33540 bytes, and there are 16384: `f` 33540 (elements of less \
          than 4 bytes take 4)\n  hint: compute smaller tiles in a block, or keep one of these in the device's memory with \
-         `store_in(global)`\n"
+         `store_in(Global)`\n"
     );
 }
 

@@ -87,7 +87,7 @@ impl Func<'_> {
             self.memo.stored(buf);
             return;
         }
-        let on_heap = memory == Memory::Heap || bytes.is_none();
+        let on_heap = matches!(memory, Memory::Heap | Memory::Global) || bytes.is_none();
         let lane = Lane::of_data(info.elem);
         let registers = if on_heap { None } else { registers::plan(self.env.program, buf, lane, body) };
         if let Some(plan) = registers {

@@ -51,6 +51,16 @@ pub enum KernelProblem {
         /// Whether the threads of a block share it; else each has its own.
         shared: bool,
     },
+    /// Storage in the device's memory whose size differs from block to block.
+    GlobalSize {
+        /// Whose storage.
+        func: String,
+    },
+    /// Storage that a schedule wants in registers or on the stack, and that the threads of a block share.
+    NotPrivate {
+        /// Whose storage.
+        func: String,
+    },
     /// The memory that threads of a block share is too small.
     SharedMemory {
         /// How many bytes the block needs.
@@ -114,11 +124,19 @@ impl KernelProblem {
                 (
                     format!("the size of `{func}`, which {whose}, has no constant bound"),
                     format!(
-                        "bound it with `bound_storage` or a constant split of its consumer, or keep it in the device's \
-                         memory with `{func}: store_in(global)`"
+                        "split the loops of its consumers by constants, or keep it in the device's memory with `{func}: \
+                         store_in(Global)`"
                     ),
                 )
             }
+            KernelProblem::GlobalSize { func } => (
+                format!("the size of `{func}` differs from block to block, and has no constant bound"),
+                "split the loops of its consumers by constants, or compute it at the root".to_string(),
+            ),
+            KernelProblem::NotPrivate { func } => (
+                format!("the threads of a block share `{func}`, which registers and stacks cannot be"),
+                format!("compute `{func}` inside of the loops over threads, or leave `store_in` out"),
+            ),
             KernelProblem::SharedMemory { bytes, most, funcs } => {
                 let list: Vec<String> = funcs.iter().map(|(name, bytes)| format!("`{name}` {bytes}")).collect();
                 (
@@ -128,7 +146,7 @@ impl KernelProblem {
                         list.join(", ")
                     ),
                     "compute smaller tiles in a block, or keep one of these in the device's memory with \
-                     `store_in(global)`"
+                     `store_in(Global)`"
                         .to_string(),
                 )
             }

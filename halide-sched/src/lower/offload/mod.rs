@@ -4,7 +4,7 @@
 //! `Program::kernels` and a `Dispatch` of it; no such loops are left in host code.
 //!
 //! - `grid` takes the loops over blocks off; what does not depend on the block, the host computes.
-//! - `checks` moves checks to the host, in front of the kernel.
+//! - `host` moves checks to the host, in front of the kernel, and storage in the device's memory around it.
 //! - `phases` shapes block code: loops over threads directly in each other, and nothing else that stores.
 //! - `shared` lays out what the threads of a block share; allocations that are not alive at one time overlap.
 //! - `barriers` puts a `Barrier` where a phase touches what another one writes, and nowhere else.
@@ -44,9 +44,9 @@
 //! ```
 
 mod barriers;
-mod checks;
 mod error;
 mod grid;
+mod host;
 mod phases;
 mod shared;
 mod uses;
@@ -57,7 +57,7 @@ use super::error::LowerError;
 use super::outline_tasks::scalars_only;
 use super::trace::LoweringTrace;
 use super::walk;
-use crate::ir::{BufId, Expr, For, ForKind, Kernel, Program, Stmt, Sym, build};
+use crate::ir::{BufId, Expr, For, ForKind, Kernel, LoopId, Program, Stmt, Sym, build};
 use crate::simplify::Facts;
 use crate::target::Gpu;
 use halide_core::ids::FuncId;
@@ -146,7 +146,8 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     for (id, extent) in loops.iter().zip(&extents) {
         cx.facts.bind_loop(*id, &build::int(0), extent);
     }
-    let (body, checks::Taken { checks, counted }) = checks::take(cx.program, &loops, body)?;
+    let blocks: Vec<(LoopId, Expr)> = loops.iter().copied().zip(extents.iter().cloned()).collect();
+    let (body, host::Taken { checks, storage, counted }) = host::take(cx.program, &blocks, body, &mut cx.facts)?;
     let phases::Shaped { body, threads } = phases::shape(cx.program, body, &mut cx.facts)?;
     let threads = cx.threads(threads)?;
     let (shared, shared_words) = shared::place(cx.program, &body, cx.gpu.shared_bytes)?;
@@ -169,7 +170,11 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     let grid: Vec<Expr> = extents.into_iter().rev().collect();
     let dispatch = build::let_in(scalars.outside, Stmt::Dispatch { kernel, grid });
     let bindings: Vec<(Sym, Expr)> = outside;
-    Ok(build::let_in(bindings, build::block(checks.into_iter().chain([dispatch]))))
+    let mut made = build::block(checks.into_iter().chain([dispatch]));
+    for (buf, count) in storage {
+        made = Stmt::Alloc { buf, count, constant: None, body: Box::new(made) };
+    }
+    Ok(build::let_in(bindings, made))
 }
 
 /// Records what became a kernel.

@@ -9,7 +9,7 @@ use super::error::KernelProblem;
 use crate::bounds::constant_difference;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo, deep};
-use crate::ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Program, Stmt, Sym, build};
+use crate::ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
 use crate::lower::copy::fresh_copy;
 use crate::lower::{lanes, walk};
 use crate::simplify::Facts;
@@ -77,10 +77,10 @@ impl Shape<'_> {
     }
 
     fn one(&mut self, s: Stmt) -> Result<Stmt, KernelProblem> {
-        if !has_threads(&s) {
+        let in_threads = self.in_threads();
+        if !has_threads(&s) && (in_threads || !self.has_shared(&s)) {
             return self.phase(s);
         }
-        let in_threads = self.in_threads();
         match s {
             Stmt::Block(list) => self.block(list),
             Stmt::Let { bindings, body } => {
@@ -111,6 +111,12 @@ impl Shape<'_> {
         }
     }
 
+    /// Whether there is storage in `s` that the schedule wants threads to share, also if there is one of them only.
+    fn has_shared(&self, s: &Stmt) -> bool {
+        let shared = |buf: &BufId| self.program.buffers[*buf].memory == Memory::Shared;
+        walk::any_stmt(s, &mut |s| matches!(s, Stmt::Alloc { buf, .. } if shared(buf)))
+    }
+
     fn in_threads(&self) -> bool {
         self.around.iter().any(|a| matches!(a, Around::Thread { .. }))
     }
@@ -139,7 +145,7 @@ impl Shape<'_> {
         let mut made = Vec::new();
         let mut alone = Vec::new();
         for s in list {
-            if has_threads(&s) {
+            if has_threads(&s) || (!self.in_threads() && self.has_shared(&s)) {
                 if !alone.is_empty() {
                     made.push(self.phase(build::block(std::mem::take(&mut alone)))?);
                 }
@@ -231,6 +237,9 @@ impl Shape<'_> {
     /// Storage around phases: shared by the threads of a block, with a part for each thread around.
     fn alloc(&mut self, buf: BufId, count: Expr, constant: Option<u64>, body: Stmt) -> Result<Stmt, KernelProblem> {
         let own = constant.ok_or_else(|| self.no_size(buf, true))?;
+        if matches!(self.program.buffers[buf].memory, Memory::Stack | Memory::Register) {
+            return Err(KernelProblem::NotPrivate { func: self.program.buffers[buf].name.clone() });
+        }
         if !self.in_threads() {
             let body = Box::new(self.stmt(body)?);
             return Ok(Stmt::Alloc { buf, count, constant, body });
@@ -305,7 +314,7 @@ impl Shape<'_> {
 }
 
 /// `s` with every access of `buf` moved on by `by` elements.
-fn moved(s: Stmt, buf: BufId, by: &Expr) -> Stmt {
+pub(super) fn moved(s: Stmt, buf: BufId, by: &Expr) -> Stmt {
     let mut memo = Memo::new();
     let on = |index: Expr| lanes::binary(BinOp::Add, index, by.clone());
     let mut expression = |e: &Expr| {

@@ -1,6 +1,7 @@
 //! Directives about a Func as a whole: its region, its place, its storage.
 
 use super::{Drafter, FuncDraft, Request, unknown_func};
+use crate::ir::Residency;
 use crate::plan::StorageDim;
 use crate::plan::error::Problem;
 use crate::schedule::{Directive, Site, Verb};
@@ -92,6 +93,12 @@ impl Drafter<'_, '_, '_> {
             Verb::StoreIn(memory) => {
                 self.own_storage(number, draft);
                 draft.memory = *memory;
+                draft.memory_by = Some(number);
+            }
+            Verb::Copy { to_device } => {
+                draft.needs_loops.get_or_insert(number);
+                let to = if *to_device { Residency::OnDevice } else { Residency::OnHost };
+                draft.copies.insert(to, number);
             }
             _ => {}
         }

@@ -53,6 +53,11 @@ impl Drafter<'_, '_, '_> {
                 let factor = self.amount(func, "factor", 1, factor).map_err(Some)?;
                 mark_part(stage, *kind, var, factor, *tail, source)?;
             }
+            Verb::GpuSingleThread => stage.single_thread(source.number),
+            Verb::GpuLanes(vars) => {
+                vars.iter().try_for_each(|var| stage.find(var).map(|_| ()))?;
+                return Err(Some(Problem::NoLanes));
+            }
             Verb::Partition { var, how } => {
                 let position = stage.find(var)?;
                 stage.loops[position].partition = *how;

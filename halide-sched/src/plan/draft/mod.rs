@@ -23,6 +23,10 @@ pub(super) struct FuncDraft {
     pub(super) hoist: Option<(Request, usize)>,
     pub(super) storage: Vec<StorageDim>,
     pub(super) memory: ir::Memory,
+    /// The directive that chose the memory.
+    pub(super) memory_by: Option<usize>,
+    /// Where the values are brought, and by which directive.
+    pub(super) copies: BTreeMap<ir::Residency, usize>,
     pub(super) bounds: Vec<BoundConstraint>,
     pub(super) stages: Vec<StageDraft>,
     /// The first directive that only makes sense for a Func with loops or storage.
@@ -86,6 +90,8 @@ fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         hoist: None,
         storage: (0..dims).map(|dim| StorageDim { dim, align: 1, fold: None }).collect(),
         memory: ir::Memory::Auto,
+        memory_by: None,
+        copies: BTreeMap::new(),
         bounds: vec![BoundConstraint::default(); dims],
         stages: Vec::new(),
         needs_loops: None,
@@ -206,6 +212,8 @@ fn speaks_of_stage(verb: &Verb) -> bool {
             | Verb::Specialize(_)
             | Verb::SpecializeFail(_)
             | Verb::Float(_)
+            | Verb::GpuSingleThread
+            | Verb::GpuLanes(_)
     )
 }
 

@@ -10,7 +10,7 @@ use super::text::Text;
 use halide_core::error::Location;
 
 /// Every word that begins a directive.
-pub(super) const WORDS: [&str; 36] = [
+pub(super) const WORDS: [&str; 40] = [
     "split",
     "fuse",
     "rename",
@@ -23,6 +23,8 @@ pub(super) const WORDS: [&str; 36] = [
     "gpu_blocks",
     "gpu_threads",
     "gpu_tile",
+    "gpu_single_thread",
+    "gpu_lanes",
     "partition",
     "auto_partition",
     "never_partition",
@@ -38,6 +40,8 @@ pub(super) const WORDS: [&str; 36] = [
     "align_storage",
     "fold_storage",
     "store_in",
+    "copy_to_device",
+    "copy_to_host",
     "bound",
     "bound_extent",
     "align_bounds",
@@ -51,22 +55,25 @@ pub(super) const WORDS: [&str; 36] = [
 
 /// Whether `word` is a directive without arguments, whose parentheses may be left out.
 pub(super) fn takes_nothing(word: &str) -> bool {
-    matches!(word, "compute_root" | "compute_inline" | "store_root" | "hoist_storage_root")
+    nullary(word).is_some()
 }
 
 /// The arguments of the directive `word`, which stands at `at`. More than one verb only for `tile` and what
 /// marks several loops.
 pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result<Vec<Verb>, ParseError> {
-    if takes_nothing(word) && !text.sees("(") {
-        return Ok(vec![nullary(word)]);
+    if let Some(verb) = nullary(word) {
+        if text.take("(") {
+            text.expect(")")?;
+        }
+        return Ok(vec![verb]);
     }
     text.expect("(")?;
     let verb = match word {
-        "compute_root" | "compute_inline" | "store_root" | "hoist_storage_root" => nullary(word),
         "tile" => return Ok(tiling(text)?.verbs()),
         "gpu_tile" => return Ok(tiling(text)?.gpu_verbs()),
         "gpu_blocks" => return Ok(gpu_loops(LoopKind::GpuBlocks, text.names()?)),
         "gpu_threads" => return Ok(gpu_loops(LoopKind::GpuThreads, text.names()?)),
+        "gpu_lanes" => return Ok(vec![Verb::GpuLanes(text.names()?)]),
         "reorder" => return Ok(vec![Verb::Reorder(text.names()?)]),
         "reorder_storage" => return Ok(vec![Verb::ReorderStorage(text.names()?)]),
         "in" => return Ok(vec![Verb::In { consumers: text.funcs()? }]),
@@ -77,7 +84,9 @@ pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result
         "specialize" => Verb::Specialize(condition(text)?),
         "specialize_fail" => Verb::SpecializeFail(text.string("the message in quotes")?),
         "float" => Verb::Float(one_of(text, "strict, contract or relaxed", FLOAT_MODES, FloatMode::word)?),
-        "store_in" => Verb::StoreIn(one_of(text, "Auto, Heap, Stack or Register", MEMORIES, memory_word)?),
+        "store_in" => {
+            Verb::StoreIn(one_of(text, "Auto, Heap, Stack, Register, Shared or Global", MEMORIES, memory_word)?)
+        }
         "serial" | "parallel" | "vectorize" | "unroll" => mark(text, word)?,
         _ => match loop_directive(text, word)? {
             Some(verb) => verb,
@@ -88,13 +97,17 @@ pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result
     Ok(vec![verb])
 }
 
-fn nullary(word: &str) -> Verb {
-    match word {
+fn nullary(word: &str) -> Option<Verb> {
+    Some(match word {
         "compute_root" => Verb::ComputeRoot,
         "compute_inline" => Verb::ComputeInline,
         "store_root" => Verb::StoreRoot,
-        _ => Verb::HoistStorageRoot,
-    }
+        "hoist_storage_root" => Verb::HoistStorageRoot,
+        "gpu_single_thread" => Verb::GpuSingleThread,
+        "copy_to_device" => Verb::Copy { to_device: true },
+        "copy_to_host" => Verb::Copy { to_device: false },
+        _ => return None,
+    })
 }
 
 fn unknown(word: &str, at: Location) -> ParseError {
@@ -250,7 +263,8 @@ fn one_of<T: Copy, const N: usize>(
 }
 
 const FLOAT_MODES: [FloatMode; 3] = [FloatMode::Strict, FloatMode::Contract, FloatMode::Relaxed];
-const MEMORIES: [Memory; 4] = [Memory::Auto, Memory::Heap, Memory::Stack, Memory::Register];
+const MEMORIES: [Memory; 6] =
+    [Memory::Auto, Memory::Heap, Memory::Stack, Memory::Register, Memory::Shared, Memory::Global];
 const PARTITIONS: [Partition; 3] = [Partition::Auto, Partition::Never, Partition::Always];
 const TAILS: [Tail; 9] = [
     Tail::Auto,
@@ -270,6 +284,8 @@ fn memory_word(memory: Memory) -> &'static str {
         Memory::Heap => "Heap",
         Memory::Stack => "Stack",
         Memory::Register => "Register",
+        Memory::Shared => "Shared",
+        Memory::Global => "Global",
     }
 }
 

@@ -32,7 +32,9 @@ fn one_mistake() {
     check("f: compute_at(g, x", expect!["f.sched:1:19: expected `)`, found the end"]);
     check(
         "f: store_in(stack)",
-        expect!["f.sched:1:13: expected Auto, Heap, Stack or Register, found `stack`; did you mean `Stack`?"],
+        expect![
+            "f.sched:1:13: expected Auto, Heap, Stack, Register, Shared or Global, found `stack`; did you mean `Stack`?"
+        ],
     );
     check("f: fold_storage(y, 4, forward)", expect!["f.sched:1:30: expected `backward` before this, found `)`"]);
     check("f: rename(\"x, y)", expect!["f.sched:1:11: this quote is not closed"]);

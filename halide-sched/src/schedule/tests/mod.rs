@@ -50,6 +50,8 @@ fn every_loop_word() {
         .gpu_blocks(["yo", "xo"])
         .gpu_threads("zi")
         .gpu_tile(["x"], ["bx"], ["tx"], [64])
+        .gpu_lanes(["tx", "zi"])
+        .gpu_single_thread()
         .never_partition("xo")
         .always_partition("xo")
         .auto_partition("xo")
@@ -59,7 +61,7 @@ fn every_loop_word() {
         parallel(yi, 2) parallel(zi, 2, Predicate) vectorize(xi, natural) vectorize(xi, 4, PredicateLoads) \
         vectorize(xi) unroll(zi, 3) unroll(zi, 3, ShiftInwardsAndBlend) unroll(zi) \
         gpu_blocks(yo) gpu_blocks(xo) gpu_threads(zi) split(x, bx, tx, 64) reorder(tx, bx) gpu_blocks(bx) \
-        gpu_threads(tx) never_partition(xo) \
+        gpu_threads(tx) gpu_lanes(tx, zi) gpu_single_thread() never_partition(xo) \
         always_partition(xo) auto_partition(xo) float(relaxed)";
     let text = "f: # all of it
         split(x, xo, xi, n, GuardWithIf) tile([y, z], [yo, zo], [yi, zi], [8, 4], RoundUp)
@@ -91,6 +93,9 @@ fn every_word_of_a_func() {
         .fold_storage("y", 4)
         .fold_storage_backward("y", 8)
         .store_in(Memory::Stack)
+        .store_in(Memory::Shared)
+        .copy_to_device()
+        .copy_to_host()
         .bound("x", -2, "w")
         .bound_extent("y", 3)
         .align_bounds("x", 4, 1)
@@ -99,7 +104,7 @@ fn every_word_of_a_func() {
         .serial("r.y");
     let canonical = "f: compute_root() compute_inline() compute_at(g.update(1), r.x) store_root() store_at(g, y) \
         hoist_storage_root() hoist_storage(g, y) reorder_storage(y, x) align_storage(x, 64) fold_storage(y, 4) \
-        fold_storage(y, 8, backward) store_in(Stack) bound(x, -2, w) bound_extent(y, 3) align_bounds(x, 4, 1) \
+        fold_storage(y, 8, backward) store_in(Stack) store_in(Shared) copy_to_device() copy_to_host() bound(x, -2, w) bound_extent(y, 3) align_bounds(x, 4, 1) \
         align_extent(y, 2)\nf.update(0): serial(r.y)";
     check(&s, &canonical.replace("()", ""), canonical);
 }

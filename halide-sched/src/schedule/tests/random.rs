@@ -142,7 +142,14 @@ impl Rng {
             14 => Verb::ReorderStorage(self.list(3, Rng::name)),
             15 => Verb::AlignStorage { var: self.name(), multiple: self.integer() },
             16 => Verb::FoldStorage { var: self.name(), factor: self.integer(), forward: self.below(2) == 0 },
-            17 => Verb::StoreIn(self.pick(&[Memory::Auto, Memory::Heap, Memory::Stack, Memory::Register])),
+            17 => Verb::StoreIn(self.pick(&[
+                Memory::Auto,
+                Memory::Heap,
+                Memory::Stack,
+                Memory::Register,
+                Memory::Shared,
+                Memory::Global,
+            ])),
             18 => Verb::Bound { var: self.name(), min: self.amount(), extent: self.amount() },
             19 => Verb::BoundExtent { var: self.name(), extent: self.amount() },
             20 => Verb::AlignBounds { var: self.name(), modulus: self.integer(), remainder: self.integer() },
@@ -151,6 +158,9 @@ impl Rng {
             23 => Verb::CloneIn { consumers: self.list(2, Rng::func) },
             24 => Verb::Specialize(self.small_condition()),
             25 => Verb::SpecializeFail(self.name()),
+            26 => Verb::Copy { to_device: self.below(2) == 0 },
+            27 => Verb::GpuSingleThread,
+            28 => Verb::GpuLanes(self.list(2, Rng::name)),
             _ => Verb::Float(self.pick(&[FloatMode::Strict, FloatMode::Contract, FloatMode::Relaxed])),
         }
     }

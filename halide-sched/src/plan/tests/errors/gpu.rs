@@ -85,6 +85,63 @@ fn grids_and_blocks() {
 }
 
 #[test]
+fn memory_and_copies() {
+    let tile = "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+    let mut texts = Vec::new();
+    for rest in [
+        "blur_x: compute_root() store_in(Shared)",
+        "blur_x: compute_at(blur_y, xi) store_in(Shared)",
+        "blur_x: compute_at(blur_y, xo) store_in(Heap) copy_to_host()",
+        "blur_x: copy_to_device()",
+    ] {
+        let errors = resolve(&blur(), &parse(&format!("{tile}\n{rest}")), &TARGET).unwrap_err();
+        texts.extend(errors.iter().map(|e| e.to_string()));
+    }
+    expect![[r#"
+        test:2:24: blur_x: store_in(Shared)
+          `blur_x` is not computed inside of a loop over blocks, so no threads could share it
+          help: compute it at a loop over blocks of a consumer
+        test:2:32: blur_x: store_in(Shared)
+          `blur_x` is computed inside of `yi`, which runs over threads, so each has its own
+          help: compute it at the loop over blocks, or leave store_in out
+        test:2:32: blur_x: store_in(Heap)
+          `blur_x` is computed inside of `yo`, which runs over blocks, where there is no heap
+          help: use store_in(Global), which is the device's memory
+        test:2:47: blur_x: copy_to_host()
+          `blur_x` is computed inside of `yo`, which runs over blocks, so the host never has it
+          help: leave the copy out, or compute it at the root
+        test:2:9: blur_x: copy_to_device()
+          `blur_x` is computed inline, so it has no loops and no storage of its own
+          help: give `blur_x` a place with compute_root() or compute_at(...)"#]]
+    .assert_eq(&texts.join("\n"));
+    for fine in [
+        "blur_x: compute_at(blur_y, xo) store_in(Shared)",
+        "blur_x: compute_at(blur_y, xo) store_in(Global)",
+        "blur_x: compute_at(blur_y, xi) store_in(Register)",
+        "blur_x: compute_at(blur_y, xo) gpu_threads(x, y)",
+        "blur_x: compute_root() copy_to_device() copy_to_host() gpu_single_thread()",
+    ] {
+        let plan = resolve(&blur(), &parse(&format!("{tile}\n{fine}")), &TARGET);
+        assert!(plan.is_ok(), "{fine}: {:?}", plan.err());
+    }
+}
+
+#[test]
+fn kernels_on_the_host_and_on_one_thread() {
+    check(
+        &blur(),
+        "blur_y: tile(x, y, xo, yo, xi, yi, 8, 8) parallel(yo) gpu_blocks(xo) gpu_threads(xi)",
+        expect![[r#""#]],
+    );
+    check(
+        &blur(),
+        "blur_y: gpu_single_thread() gpu_blocks(y) gpu_lanes(x) reorder(x, y) parallel(y)",
+        expect![[r#""#]],
+    );
+    check(&blur(), "blur_y: gpu_single_thread() gpu_lanes(z) split(gpu_single_thread, a, b, 2)", expect![[r#""#]]);
+}
+
+#[test]
 fn targets_without_a_gpu() {
     let schedule = parse("blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)");
     let errors = resolve(&blur(), &schedule, &Target { gpu: None, ..TARGET }).unwrap_err();

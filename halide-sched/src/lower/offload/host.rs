@@ -1,21 +1,31 @@
-//! Moves checks out of a kernel, which cannot stop the run, to the host in front of it.
+//! Moves to the host what a kernel cannot do: checks, since it cannot stop the run, and storage in the device's memory,
+//! which then has a part for each block, or for each thread if it was in a loop over threads.
 
 use super::error::KernelProblem;
+use super::phases::moved;
+use crate::bounds::constant_difference;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, deep};
-use crate::ir::{Expr, ExprKind, LoopId, Program, Stmt, Sym, build};
+use crate::ir::{BufId, Expr, ExprKind, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
+use crate::simplify::Facts;
 
 /// What was taken out of a kernel.
 #[derive(Default)]
 pub(super) struct Taken {
     /// Checks, with the conditions around them.
     pub(super) checks: Vec<Stmt>,
+    /// Storage with its number of elements.
+    pub(super) storage: Vec<(BufId, Expr)>,
     /// Whether it counted something, which it does not any more.
     pub(super) counted: bool,
 }
 
 struct Take<'p> {
     program: &'p Program,
+    facts: &'p mut Facts,
+    /// Which block or thread runs, counted from 0, and how many there are.
+    place: Expr,
+    places: Expr,
     /// What names of the kernel mean to the host; those that mean nothing to it are missing.
     values: Map<Sym, Expr>,
     inside: Set<Sym>,
@@ -23,10 +33,22 @@ struct Take<'p> {
     taken: Taken,
 }
 
-/// `body` without checks and counts. `blocks` are the loops around it that are part of the kernel.
-pub(super) fn take(program: &Program, blocks: &[LoopId], body: Stmt) -> Result<(Stmt, Taken), KernelProblem> {
-    let inside = blocks.iter().map(|l| Sym::Loop(*l)).collect();
-    let mut take = Take { program, values: Map::default(), inside, conditions: Vec::new(), taken: Taken::default() };
+/// `body` without checks, counts and storage in the device's memory. `blocks` are the loops around it that are part of
+/// the kernel, outermost first, with their extents.
+pub(super) fn take(
+    program: &Program,
+    blocks: &[(LoopId, Expr)],
+    body: Stmt,
+    facts: &mut Facts,
+) -> Result<(Stmt, Taken), KernelProblem> {
+    let inside = blocks.iter().map(|(l, _)| Sym::Loop(*l)).collect();
+    let (mut place, mut places) = (build::int(0), build::int(1));
+    for (l, extent) in blocks {
+        place = build::add(build::mul(place, extent.clone()), build::loop_var(*l));
+        places = build::mul(places, build::max(extent.clone(), build::int(0)));
+    }
+    let (values, conditions, taken) = (Map::default(), Vec::new(), Taken::default());
+    let mut take = Take { program, facts, place, places, values, inside, conditions, taken };
     let body = take.stmt(body)?;
     Ok((body, take.taken))
 }
@@ -72,12 +94,40 @@ impl Take<'_> {
                         None => _ = self.inside.insert(*s),
                     }
                 }
-                build::let_in(bindings, self.stmt(*body)?)
+                self.facts.push_scope();
+                bindings.iter().for_each(|(s, e)| self.facts.bind_let(*s, e));
+                let body = self.stmt(*body);
+                self.facts.pop_scope();
+                build::let_in(bindings, body?)
             }
             Stmt::For(mut l) => {
                 self.inside.insert(Sym::Loop(l.id));
-                l.body = self.stmt(l.body)?;
+                let around = (self.place.clone(), self.places.clone());
+                if l.kind == ForKind::GpuThreads {
+                    let most = constant_difference(&l.extent, &build::int(0), self.facts, &|_| None).1;
+                    let most =
+                        most.ok_or_else(|| KernelProblem::ThreadExtent { var: self.program.loops[l.id].clone() })?;
+                    let at = build::sub(build::loop_var(l.id), l.min.clone());
+                    self.place = build::add(build::mul(self.place.clone(), build::int(most.max(1))), at);
+                    self.places = build::mul(self.places.clone(), build::int(most.max(1)));
+                }
+                self.facts.push_scope();
+                self.facts.bind_loop(l.id, &l.min, &l.extent);
+                let body = self.stmt(l.body);
+                self.facts.pop_scope();
+                (self.place, self.places) = around;
+                l.body = body?;
                 Stmt::For(l)
+            }
+            Stmt::Alloc { buf, count, constant, body } if self.program.buffers[buf].memory == Memory::Global => {
+                let own = constant.map(|n| build::int(n.min(i64::MAX as u64) as i64));
+                let own = own.or_else(|| self.outside(&count));
+                let own =
+                    own.ok_or_else(|| KernelProblem::GlobalSize { func: self.program.buffers[buf].name.clone() })?;
+                let body = self.stmt(*body)?;
+                let first = build::mul(self.place.clone(), own.clone());
+                self.taken.storage.push((buf, build::mul(self.places.clone(), build::max(own, build::int(0)))));
+                moved(body, buf, &first)
             }
             Stmt::If { cond, then, otherwise } => {
                 let opposite = build::not(cond.clone());
@@ -95,9 +145,12 @@ impl Take<'_> {
     }
 
     fn side(&mut self, cond: Expr, s: Stmt) -> Result<Stmt, KernelProblem> {
+        self.facts.push_scope();
+        self.facts.learn(&cond);
         self.conditions.push(cond);
         let made = self.stmt(s);
         self.conditions.pop();
+        self.facts.pop_scope();
         made
     }
 }
