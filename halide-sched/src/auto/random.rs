@@ -239,18 +239,12 @@ impl Draw<'_> {
             let loops = self.current_loops(subject);
             let Some(var) = self.pick(&loops) else { return };
             let verb = match self.below(5) {
-                0 | 1 => self.mark(LoopKind::GpuThreads, var),
-                2 => self.mark(LoopKind::GpuBlocks, var),
+                0 | 1 => Verb::Mark { kind: LoopKind::GpuThreads, var, factor: None, tail: Tail::Auto },
+                2 => Verb::Mark { kind: LoopKind::GpuBlocks, var, factor: None, tail: Tail::Auto },
                 _ => self.loop_verb(var, &loops),
             };
             self.say(subject, verb);
         }
-    }
-
-    fn mark(&mut self, kind: LoopKind, var: String) -> Verb {
-        let factor = if self.one_in(2) { Some(Amount::Const(self.one_of([1, 2, 4, 7]))) } else { None };
-        let tail = if factor.is_some() { self.tail() } else { Tail::Auto };
-        Verb::Mark { kind, var, factor, tail }
     }
 
     /// Tiles of one to three loops as blocks, the points of a tile as threads. What is not tiled goes inside of all, or

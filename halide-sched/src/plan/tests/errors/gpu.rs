@@ -131,14 +131,31 @@ fn kernels_on_the_host_and_on_one_thread() {
     check(
         &blur(),
         "blur_y: tile(x, y, xo, yo, xi, yi, 8, 8) parallel(yo) gpu_blocks(xo) gpu_threads(xi)",
-        expect![[r#""#]],
+        expect![[r#"
+            test:1:55: blur_y: gpu_blocks(xo)
+              `xo` runs over blocks inside of parallel `yo`; a kernel is started by one thread
+              help: leave `yo` serial, or make it another loop over blocks: a kernel is parallel already"#]],
     );
     check(
         &blur(),
         "blur_y: gpu_single_thread() gpu_blocks(y) gpu_lanes(x) reorder(x, y) parallel(y)",
-        expect![[r#""#]],
+        expect![[r#"
+            test:1:43: blur_y: gpu_lanes(x)
+              no code is made that hands values from lane to lane of a subgroup
+              help: use gpu_threads, and store_in(Shared) for what threads exchange
+            test:1:70: blur_y: parallel(y)
+              `y` is parallel inside of `gpu_single_thread`, which runs on the graphics processor
+              help: use gpu_threads, or leave it serial"#]],
     );
-    check(&blur(), "blur_y: gpu_single_thread() gpu_lanes(z) split(gpu_single_thread, a, b, 2)", expect![[r#""#]]);
+    check(
+        &blur(),
+        "blur_y: gpu_single_thread() gpu_lanes(z) split(gpu_single_thread, a, b, 2)",
+        expect![[r#"
+        test:1:29: blur_y: gpu_lanes(z)
+          `blur_y` has no loop `z`; its loops, outermost first: `y`, `x`
+        test:1:42: blur_y: split(gpu_single_thread, a, b, 2)
+          `blur_y` has no loop `gpu_single_thread`; its loops, outermost first: `y`, `x`"#]],
+    );
 }
 
 #[test]
