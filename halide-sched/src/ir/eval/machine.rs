@@ -399,7 +399,7 @@ impl<'a> Machine<'a> {
         self.own(buf, at);
         let Some(races) = &mut self.races else { return Ok(()) };
         let clash = match words {
-            Some(words) => words.fold(false, |clash, w| races.write_word(w) || clash),
+            Some(words) => words.filter(|w| races.write_word(*w)).count() > 0,
             None => races.write(buf, at),
         };
         if clash && !same {
@@ -413,7 +413,7 @@ impl<'a> Machine<'a> {
         let words = self.words(buf, at);
         let Some(races) = &mut self.races else { return Ok(()) };
         let clash = match words {
-            Some(words) => words.fold(false, |clash, w| races.read_word(w) || clash),
+            Some(words) => words.filter(|w| races.read_word(*w)).count() > 0,
             None => races.read(buf, at),
         };
         if clash {
