@@ -43,6 +43,7 @@ impl GpuProgram {
 impl DeviceBuffer {
     /// [`DeviceBuffer::to_host_async`], waiting.
     pub fn to_host(&self) -> Result<AnyBuffer, GpuError> {
+        let _turn = self.one_at_a_time();
         wait(self.gpu(), None, self.to_host_async())
     }
 }
@@ -113,6 +114,11 @@ fn wait<T>(gpu: &Gpu, last: Option<&Last>, future: impl Future<Output = T>) -> T
         let submission_index = last.and_then(|l| l.lock().unwrap_or_else(PoisonError::into_inner).clone());
         gpu.0.poll(PollType::Wait { submission_index, timeout: None });
         // Another thread may be about to make the call that this one waits for.
-        std::thread::yield_now();
+        let_others_go_on();
     }
+}
+
+/// Lets other threads run first.
+pub(super) fn let_others_go_on() {
+    std::thread::yield_now();
 }

@@ -4,8 +4,10 @@ use super::cache::Cache;
 use super::choice::{Choice, DeviceInfo, DeviceKind};
 use super::health::Health;
 use super::pool::Pool;
+use super::scopes::Trouble;
 use crate::GpuError;
 use crate::codegen::Features;
+use halide_sched::device::DeviceFault;
 use halide_sched::target;
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +29,9 @@ pub(super) struct Inner {
     /// Nanoseconds per tick of its clock, if kernels can be timed.
     pub(super) tick: Option<f32>,
 }
+
+/// How often a device is asked whether it is gone when something went wrong.
+const MOST_POLLS: usize = 100;
 
 /// The devices of this machine, in the order in which [`Choice::Index`] counts them. In a browser the one that it offers.
 pub async fn list_devices_async() -> Vec<DeviceInfo> {
@@ -119,11 +124,42 @@ impl Gpu {
     }
     /// Destroys the device as if it had been removed, for tests of what happens then.
     pub fn lose(&self) {
-        self.0.device.destroy();
+        self.0.health.destroy(&self.0.device);
     }
 }
 
 impl Inner {
+    /// An error if the driver has said anything since the last check. Calls on a lost device seem to succeed, so this is asked
+    /// before and after each.
+    pub(super) fn check(&self) -> Result<(), DeviceFault> {
+        self.health.check().map_err(|fault| self.lost_or(fault))
+    }
+    /// What a failure of a call means that is not for a buffer of the program.
+    pub(super) fn fault(&self, trouble: Trouble) -> DeviceFault {
+        self.lost_or(DeviceFault::Refused {
+            reason: match trouble {
+                Trouble::OutOfMemory => "there is no memory for commands and their results".to_string(),
+                Trouble::Refused(reason) => reason,
+            },
+        })
+    }
+    /// `fault`, unless the device is gone, of which all other failures are consequences. A device says that it is gone only
+    /// when it is polled and nothing is left to do, and until then that things are not valid; another thread that polls may
+    /// be about to hear of it.
+    pub(super) fn lost_or(&self, fault: DeviceFault) -> DeviceFault {
+        for _ in 0..MOST_POLLS {
+            if self.health.is_lost() {
+                break;
+            }
+            self.poll(PollType::Wait { submission_index: None, timeout: None });
+            #[cfg(not(target_arch = "wasm32"))]
+            super::blocking::let_others_go_on();
+        }
+        match self.health.check() {
+            Err(lost @ DeviceFault::Lost { .. }) => lost,
+            _ => fault,
+        }
+    }
     /// See [`health::poll`](super::health::poll).
     pub(super) fn poll(&self, how: PollType) {
         super::health::poll(&self.device, &self.health, how);

@@ -2,7 +2,7 @@
 
 use halide_sched::device::DeviceFault;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use wgpu::{Device, PollType};
 
 /// What a device's callbacks have said so far.
@@ -10,6 +10,8 @@ use wgpu::{Device, PollType};
 pub(super) struct Health {
     lost: OnceLock<String>,
     uncaught: Mutex<Option<String>>,
+    /// Whether the device was destroyed; locked while the host looks at memory of the device, which goes with it.
+    destroyed: RwLock<bool>,
 }
 
 impl Health {
@@ -22,10 +24,21 @@ impl Health {
     pub(super) fn set_uncaught(&self, reason: String) {
         self.uncaught.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
     }
+    /// Has `look` use mapped memory, unless that may be gone. wgpu frees it while it is looked at when the device is destroyed.
+    pub(super) fn look<T>(&self, look: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+        let destroyed = self.destroyed.read().unwrap_or_else(PoisonError::into_inner);
+        if *destroyed { Err("the device was destroyed".into()) } else { look() }
+    }
+    /// Destroys the device when nobody looks.
+    pub(super) fn destroy(&self, device: &Device) {
+        let mut destroyed = self.destroyed.write().unwrap_or_else(PoisonError::into_inner);
+        *destroyed = true;
+        device.destroy();
+    }
     pub(super) fn is_lost(&self) -> bool {
         self.lost.get().is_some()
     }
-    /// An error if anything was said. Calls on a lost device seem to succeed, so this is asked before and after each.
+    /// An error if anything was said.
     pub(super) fn check(&self) -> Result<(), DeviceFault> {
         if let Some(reason) = self.lost.get() {
             return Err(DeviceFault::Lost { reason: reason.clone() });

@@ -11,9 +11,10 @@
 use super::cache::Source;
 use super::clock::Moment;
 use super::gpu::Gpu;
-use super::scopes::{Trouble, caught};
+use super::scopes::caught;
 use crate::codegen::KernelCode;
 use crate::{GpuError, Limit};
+use halide_sched::device::DeviceFault;
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -41,11 +42,11 @@ pub(super) async fn compile(
     let started = Moment::now();
     let source = Source::of(code);
     if let Some(known) = source.as_ref().and_then(|source| gpu.0.cache.find(source)) {
-        gpu.0.health.check()?;
+        gpu.0.check()?;
         return Ok((known, started.elapsed()));
     }
     let pipeline = Arc::new(create(gpu, code).await?);
-    gpu.0.health.check()?;
+    gpu.0.check()?;
     if let Some(source) = source {
         gpu.0.cache.keep(source, pipeline.clone());
     }
@@ -84,12 +85,9 @@ async fn create(gpu: &Gpu, code: &KernelCode) -> Result<Pipeline, GpuError> {
         });
         (pipeline, bindings)
     });
-    let (pipeline, bindings) = made.await.map_err(|trouble| GpuError::Refused {
-        kernel: code.name.clone(),
-        reason: match trouble {
-            Trouble::OutOfMemory => "there is no memory for it".to_string(),
-            Trouble::Refused(reason) => reason,
-        },
+    let (pipeline, bindings) = made.await.map_err(|trouble| match gpu.0.fault(trouble) {
+        DeviceFault::Refused { reason } => GpuError::Refused { kernel: code.name.clone(), reason },
+        other => GpuError::Fault(other),
     })?;
     Ok(Pipeline { pipeline, bindings })
 }

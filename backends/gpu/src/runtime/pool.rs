@@ -214,15 +214,17 @@ impl Slab {
     /// Writes `bytes` at `at` of a slab for uploads, and zeros around them up to `end`. It can then be copied from.
     pub(super) async fn write(&self, end: u64, at: usize, bytes: &[u8]) -> Result<(), Trouble> {
         let written = caught(self.device(), || {
-            let mut view = self.buffer.get_mapped_range_mut(..end).map_err(|e| Trouble::Refused(e.to_string()))?;
-            view.slice(..at).fill(0);
-            view.slice(at..at + bytes.len()).copy_from_slice(bytes);
-            view.slice(at + bytes.len()..).fill(0);
-            drop(view);
-            self.buffer.unmap();
-            Ok(())
+            self.pool.health.look(|| {
+                let mut view = self.buffer.get_mapped_range_mut(..end).map_err(|e| e.to_string())?;
+                view.slice(..at).fill(0);
+                view.slice(at..at + bytes.len()).copy_from_slice(bytes);
+                view.slice(at + bytes.len()..).fill(0);
+                drop(view);
+                self.buffer.unmap();
+                Ok(())
+            })
         });
-        written.await?
+        written.await?.map_err(Trouble::Refused)
     }
 }
 

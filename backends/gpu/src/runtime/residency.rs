@@ -45,7 +45,7 @@ impl GpuRun {
     ) -> Result<(), DeviceFault> {
         let program = self.program.clone();
         let (gpu, compiled) = (&program.0.gpu, &*program.0);
-        gpu.0.health.check()?;
+        gpu.0.check()?;
         let Some(code) = compiled.program.kernels.get(kernel) else {
             return Err(DeviceFault::Refused { reason: format!("there is no {kernel:?}") });
         };
@@ -82,7 +82,7 @@ impl GpuRun {
     }
     /// See [`Device::reside`](halide_sched::device::Device::reside).
     pub async fn reside_async(&mut self, buf: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault> {
-        self.program.gpu().0.health.check()?;
+        self.program.gpu().0.check()?;
         match what {
             Residency::OnHost => self.on_host(&mut [(buf, memory)]).await,
             Residency::ChangedOnHost => {
@@ -157,7 +157,7 @@ impl GpuRun {
         let pool = self.program.gpu().0.pool.clone();
         let taken = pool.take(Use::Upload, end - start).await;
         let slab = taken.map_err(|trouble| self.fault(trouble, buf, end - start))?;
-        self.program.gpu().0.health.check()?;
+        self.program.gpu().0.check()?;
         let written = slab.write(end - start, (at - start) as usize, bytes).await;
         written.map_err(|trouble| self.fault(trouble, buf, end - start))?;
         self.batch.copy(Arc::new(slab), 0, to.clone(), start, end - start);
@@ -183,7 +183,7 @@ impl GpuRun {
             coming.push((i, place.at as usize, slab));
         }
         if coming.is_empty() {
-            return inner.health.check();
+            return inner.check();
         }
         self.submit().await?;
         let started = Moment::now();
@@ -196,7 +196,7 @@ impl GpuRun {
         }
         self.stats.download_time += started.elapsed();
         self.has_waited();
-        inner.health.check()
+        inner.check()
     }
 }
 

@@ -3,15 +3,14 @@
 use super::copies::{self, HostCopy};
 use super::gpu::Gpu;
 use super::pool::Use;
-use super::scopes::{Trouble, caught};
+use super::scopes::caught;
 use super::slot::{Place, Reach};
 use super::wait::Mapping;
 use crate::GpuError;
 use halide_core::buffer::{AnyBuffer, BufferError, Dim, Region};
 use halide_core::types::ScalarType;
-use halide_sched::device::DeviceFault;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A buffer on a device. It is a value: nobody writes it, and clones and crops share its memory.
 #[derive(Clone)]
@@ -30,6 +29,8 @@ struct Whole {
     place: Place,
     /// The host's copy, once somebody has asked for one.
     host: Mutex<Option<AnyBuffer>>,
+    /// Held by the thread that makes it.
+    copying: Mutex<()>,
 }
 
 impl DeviceBuffer {
@@ -45,7 +46,7 @@ impl DeviceBuffer {
             dims.push(Dim { min: span.min, extent: span.extent, stride });
             stride = stride.saturating_mul(span.extent.max(1));
         }
-        let whole = Whole { gpu, ty, region: region.clone(), place, host: Mutex::default() };
+        let whole = Whole { gpu, ty, region: region.clone(), place, host: Mutex::default(), copying: Mutex::default() };
         Some(DeviceBuffer { dims, offset: 0, whole: Arc::new(whole) })
     }
     /// The element type.
@@ -89,6 +90,10 @@ impl DeviceBuffer {
         };
         whole.crop(&self.region()).map_err(|_| GpuError::HostMemory { bytes: 0 })
     }
+    /// For threads that wait: one of them copies, and the others find the copy.
+    pub(super) fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
+        self.whole.copying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
     fn host(&self) -> Option<AnyBuffer> {
         self.whole.host.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -113,7 +118,7 @@ impl DeviceBuffer {
 impl Whole {
     async fn copy(&self) -> Result<AnyBuffer, GpuError> {
         let inner = &self.gpu.0;
-        inner.health.check()?;
+        inner.check()?;
         let points = self.region.points().unwrap_or(u64::MAX);
         let bytes = points.saturating_mul(self.ty.bytes() as u64);
         let Place { slab, at, bytes: words, .. } = &self.place;
@@ -121,12 +126,7 @@ impl Whole {
         if bytes == 0 {
             return AnyBuffer::with_region(self.ty, &self.region).map_err(no_memory);
         }
-        let failed = |trouble| match trouble {
-            Trouble::OutOfMemory => {
-                DeviceFault::Refused { reason: format!("there is no memory to copy {bytes} bytes") }
-            }
-            Trouble::Refused(reason) => DeviceFault::Refused { reason },
-        };
+        let failed = |trouble| inner.fault(trouble);
         let staging = inner.pool.take(Use::Download, *words).await.map_err(failed)?;
         let sent = caught(&inner.device, || {
             let mut encoder = inner.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());

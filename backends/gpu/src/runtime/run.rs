@@ -77,7 +77,7 @@ impl GpuRun {
         if !buffer.is_at_word() {
             return self.bind_input(buf, &buffer.to_host_async().await?);
         }
-        self.program.gpu().0.health.check()?;
+        self.program.gpu().0.check()?;
         let Some(place) = buffer.place(self.program.gpu()) else {
             return Err(GpuError::Argument { buf, reason: "the buffer is on another device".into() });
         };
@@ -171,7 +171,7 @@ impl GpuRun {
         for timing in std::mem::take(&mut self.times) {
             timing.read(&compiled.gpu, &compiled.program.kernels, &mut self.stats.kernels).await?;
         }
-        compiled.gpu.0.health.check()?;
+        compiled.gpu.0.check()?;
         Ok(self.stats)
     }
 
@@ -207,20 +207,16 @@ impl GpuRun {
         let pool = self.program.gpu().0.pool.clone();
         let taken = pool.take(Use::Kernels, bytes).await;
         let slab = taken.map_err(|trouble| self.fault(trouble, buf, bytes))?;
-        self.program.gpu().0.health.check()?;
+        self.program.gpu().0.check()?;
         Ok(Arc::new(slab))
     }
     /// What a failure for a buffer means.
     pub(super) fn fault(&self, trouble: Trouble, buf: BufId, bytes: u64) -> DeviceFault {
+        let inner = &self.program.gpu().0;
         match trouble {
-            _ if self.program.gpu().is_lost() => self.lost(),
-            Trouble::OutOfMemory => DeviceFault::OutOfMemory { buf, bytes },
-            Trouble::Refused(reason) => DeviceFault::Refused { reason },
+            Trouble::OutOfMemory => inner.lost_or(DeviceFault::OutOfMemory { buf, bytes }),
+            refused => inner.fault(refused),
         }
-    }
-    fn lost(&self) -> DeviceFault {
-        let lost = self.program.gpu().0.health.check();
-        lost.err().unwrap_or_else(|| DeviceFault::Refused { reason: "the device is gone".into() })
     }
     /// Memory of a slot whose allocation ends.
     pub(super) fn retire(&mut self, place: Option<Place>) {
@@ -236,14 +232,11 @@ impl GpuRun {
     /// Hands over what is waiting.
     pub(super) async fn submit(&mut self) -> Result<(), DeviceFault> {
         let program = self.program.clone();
-        program.gpu().0.health.check()?;
+        program.gpu().0.check()?;
         if self.batch.is_empty() {
             return Ok(());
         }
-        let refused = |trouble| match trouble {
-            Trouble::OutOfMemory => DeviceFault::Refused { reason: "there is no memory for commands".into() },
-            Trouble::Refused(reason) => DeviceFault::Refused { reason },
-        };
+        let refused = |trouble| program.gpu().0.fault(trouble);
         let mut timing = match self.timed {
             true => Some(Timing::new(program.gpu()).await.map_err(refused)?),
             false => None,
@@ -254,7 +247,7 @@ impl GpuRun {
         self.times.extend(timing);
         self.retired.clear();
         self.stats.submissions += 1;
-        program.gpu().0.health.check()?;
+        program.gpu().0.check()?;
         // From here on anyone's commands come after these, so others may use the copies too.
         for (buffer, copy) in self.copied.drain(..) {
             super::copies::keep(&buffer, copy);

@@ -72,18 +72,17 @@ impl Mapping {
             Some(saying) => saying.await,
             None => None,
         };
+        inner.check()?;
         if mapped != Some(true) {
-            // Why it failed, the device's callbacks say when it is polled.
-            inner.poll(wgpu::PollType::Poll);
+            let reason = "the host cannot read what was copied for it".to_string();
+            return Err(inner.lost_or(DeviceFault::Refused { reason }));
         }
-        inner.health.check()?;
-        if mapped != Some(true) {
-            return Err(DeviceFault::Refused { reason: "the host cannot read what was copied for it".into() });
-        }
-        let view = self.slab.buffer.get_mapped_range(..);
-        let view = view.map_err(|e| DeviceFault::Refused { reason: e.to_string() })?;
-        read(&view);
-        Ok(())
+        let looked = inner.health.look(|| {
+            let view = self.slab.buffer.get_mapped_range(..).map_err(|e| e.to_string())?;
+            read(&view);
+            Ok(())
+        });
+        looked.map_err(|reason| inner.lost_or(DeviceFault::Refused { reason }))
     }
 }
 
@@ -101,5 +100,5 @@ pub(super) async fn all_done(inner: &Arc<Inner>) -> Result<(), DeviceFault> {
     done.await;
     // A device that was destroyed says so when nothing is left to do.
     inner.poll(wgpu::PollType::Poll);
-    inner.health.check()
+    inner.check()
 }

@@ -2,12 +2,13 @@
 
 use crate::harness;
 use crate::support::{b, bytes, code, counting, dense, dispatch_scale, gpu, kernel, program, scale, scaled, words};
-use halide_core::buffer::{Dim, Region};
+use halide_core::buffer::{AnyBuffer, Buffer, Dim, Region};
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::*;
 use halide_gpu::runtime::{Choice, Gpu, GpuProgram, list_devices};
 use halide_sched::device::{Device, DeviceFault};
 use halide_sched::ir::{Residency, Sym, Type, Writes, build};
+use std::thread;
 use std::time::Duration;
 
 #[test]
@@ -244,4 +245,37 @@ fn a_device_compiles_equal_kernels_once() {
     let again = (0..5).map(|_| created()).min().unwrap();
     assert!(again < first, "{again:?} after {first:?}");
     assert_eq!(scaled(&scale(&gpu), &counting(10), 3).unwrap().0[9], 27);
+}
+
+/// A crop on the device that starts within a word passes through the host; others do not.
+#[test]
+fn narrow_results_on_the_device_are_cropped_anywhere() {
+    let Some(gpu) = gpu() else { return };
+    let mut p = program(&[U8], &[U8], &[]);
+    let id = kernel(&mut p, "copy", [1, 1, 1], &[(b(0), false), (b(1), true)], 0);
+    let code = code(&p, id, "b1[at1 / 4u + i] = b0[at0 / 4u + i];");
+    let program = GpuProgram::from_code(&gpu, &p, vec![code]).unwrap();
+    let whole = Region::of_extents([40]);
+    let input = Buffer::<u8>::from_fn(&whole, |at| at[0] as u8).unwrap();
+    let mut run = program.start();
+    run.bind_input(b(0), &input).unwrap();
+    run.bind_device_output(b(1), &whole).unwrap();
+    run.dispatch(id, &[10], &[], &[&[], &[]]).unwrap();
+    let result = run.take_output(b(1), &whole).unwrap();
+    run.finish().unwrap();
+    for (min, uploads) in [(0, 0), (4, 0), (8, 0), (5, 1), (13, 1)] {
+        let mut run = program.start();
+        run.bind_device_input(b(0), &result.crop(&Region::of_spans([(min, 20)])).unwrap()).unwrap();
+        run.bind_output(b(1), &dense(20)).unwrap();
+        run.dispatch(id, &[5], &[], &[&[], &[]]).unwrap();
+        let mut out = vec![0; 20];
+        run.finish_output(b(1), &mut out).unwrap();
+        assert_eq!(out, (min as u8..min as u8 + 20).collect::<Vec<u8>>());
+        assert_eq!(run.finish().unwrap().uploads, uploads, "at {min}");
+    }
+    let copies: Vec<AnyBuffer> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| result.to_host().unwrap())).collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert!(copies.iter().all(|c| c.shares_memory(&copies[0])));
 }

@@ -7,6 +7,8 @@ use halide_gpu::runtime::GpuProgram;
 use halide_gpu::{GpuError, Limit};
 use halide_sched::device::{Device, DeviceFault};
 use halide_sched::ir::{KernelId, Residency};
+use std::thread;
+use std::time::Duration;
 
 #[test]
 fn kernels_that_need_too_much_are_refused() {
@@ -211,4 +213,32 @@ fn a_device_lost_before_the_end_is_noticed_at_the_end() {
     dispatch_scale(&mut run, 100, 3).unwrap();
     gpu.lose();
     is_lost(run.finish());
+}
+
+/// Whenever it goes, runs end with results or with an error, and those that have results have the right ones.
+#[test]
+fn a_device_may_go_at_any_time() {
+    for wait in [0, 1, 3, 7, 20] {
+        let Some(gpu) = gpu() else { return };
+        let program = scale(&gpu);
+        let input: AnyBuffer = counting(20_000).into();
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for factor in 0.. {
+                        let new: AnyBuffer = counting(3000).into();
+                        match scaled(&program, if factor % 2 == 0 { &input } else { &new }, factor) {
+                            Ok((found, _)) => {
+                                assert!(found.iter().enumerate().all(|(i, v)| u64::from(*v) == factor * i as u64));
+                            }
+                            lost => return is_lost(lost),
+                        }
+                    }
+                });
+            }
+            thread::sleep(Duration::from_millis(wait));
+            gpu.lose();
+        });
+        assert!(gpu.is_lost());
+    }
 }
