@@ -10,7 +10,7 @@ use crate::GpuError;
 use halide_core::buffer::{AnyBuffer, BufferError, Dim, Region};
 use halide_core::types::ScalarType;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A buffer on a device. It is a value: nobody writes it, and clones and crops share its memory.
 #[derive(Clone)]
@@ -30,6 +30,7 @@ struct Whole {
     /// The host's copy, once somebody has asked for one.
     host: Mutex<Option<AnyBuffer>>,
     /// Held by the thread that makes it.
+    #[cfg(not(target_arch = "wasm32"))]
     copying: Mutex<()>,
 }
 
@@ -46,7 +47,15 @@ impl DeviceBuffer {
             dims.push(Dim { min: span.min, extent: span.extent, stride });
             stride = stride.saturating_mul(span.extent.max(1));
         }
-        let whole = Whole { gpu, ty, region: region.clone(), place, host: Mutex::default(), copying: Mutex::default() };
+        let whole = Whole {
+            gpu,
+            ty,
+            region: region.clone(),
+            place,
+            host: Mutex::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            copying: Mutex::default(),
+        };
         Some(DeviceBuffer { dims, offset: 0, whole: Arc::new(whole) })
     }
     /// The element type.
@@ -91,7 +100,8 @@ impl DeviceBuffer {
         whole.crop(&self.region()).map_err(|_| GpuError::HostMemory { bytes: 0 })
     }
     /// For threads that wait: one of them copies, and the others find the copy.
-    pub(super) fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn one_at_a_time(&self) -> std::sync::MutexGuard<'_, ()> {
         self.whole.copying.lock().unwrap_or_else(PoisonError::into_inner)
     }
     fn host(&self) -> Option<AnyBuffer> {
