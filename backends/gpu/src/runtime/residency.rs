@@ -26,7 +26,7 @@ impl GpuRun {
         let size = self.compiled().program.buffers.get(buf).map_or(1, |info| info.elem.bytes() as u64);
         let old = self.slots.remove(&buf).and_then(|slot| slot.place);
         self.retire(old);
-        let slot = Slot { host: HostSide::Shown, newest: Newest::None, bytes, first: 0, size, place: None };
+        let slot = Slot { host: HostSide::Shown, newest: Newest::None, bytes, first: 0, size, rows: None, place: None };
         self.slots.insert(buf, slot);
         Ok(())
     }
@@ -190,7 +190,12 @@ impl GpuRun {
         let asked: Vec<_> = coming.into_iter().map(|(i, at, slab)| (i, at, Mapping::ask(&inner, slab))).collect();
         for (i, at, mapping) in asked {
             let (buf, memory) = &mut wanted[i];
-            mapping.read(&inner, |bytes| memory.copy_from_slice(&bytes[at..at + memory.len()])).await?;
+            let rows = self.slot(*buf)?.rows.clone();
+            let copy = |bytes: &[u8]| match rows {
+                Some(rows) => rows.copy(&bytes[at..at + memory.len()], memory),
+                None => memory.copy_from_slice(&bytes[at..at + memory.len()]),
+            };
+            mapping.read(&inner, copy).await?;
             self.stats.download_bytes += memory.len() as u64;
             self.slot(*buf)?.newest = Newest::Both;
         }

@@ -90,9 +90,7 @@ impl GpuRun {
     pub fn bind_output(&mut self, buf: BufId, dims: &[Dim]) -> Result<(), GpuError> {
         let ty = self.elem(buf)?;
         let reach = self.checked(buf, ty, dims)?;
-        // What kernels leave out must come back as it was.
-        let newest = if reach.dense { Newest::None } else { Newest::Host };
-        self.slots.insert(buf, Slot::new(HostSide::Shown, newest, ty, reach));
+        self.slots.insert(buf, Slot::output(ty, dims, reach));
         Ok(())
     }
     /// Introduces an output that is to stay on the device, over `region` and dense; see [`GpuRun::take_output`].

@@ -52,6 +52,8 @@ pub(super) struct Slot {
     pub(super) first: u64,
     /// Element size in bytes.
     pub(super) size: u64,
+    /// Which of these bytes are elements, if not all are.
+    pub(super) rows: Option<Rows>,
     pub(super) place: Option<Place>,
 }
 
@@ -64,6 +66,46 @@ pub(super) struct Reach {
     pub(super) below: u64,
     /// Whether each of them is an element of the buffer.
     pub(super) dense: bool,
+}
+
+/// Bytes that are elements among others that are not: runs that repeat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rows {
+    /// The bytes of a run.
+    run: usize,
+    /// How often, and how many bytes apart, from the innermost to the outermost.
+    repeats: Vec<(usize, usize)>,
+}
+
+impl Rows {
+    /// Of elements of `size` bytes; the first byte is that of the lowest element. No extent is 0.
+    fn of(dims: &[Dim], size: u64) -> Rows {
+        let of_dim = |d: &Dim| (d.extent as usize, d.stride.unsigned_abs() as usize * size as usize);
+        let mut repeats: Vec<(usize, usize)> = dims.iter().map(of_dim).filter(|(n, _)| *n > 1).collect();
+        repeats.sort_by_key(|(_, stride)| *stride);
+        let mut run = size as usize;
+        // What follows each other without a gap is one run.
+        while let Some(&(n, stride)) = repeats.first()
+            && stride == run
+        {
+            run *= n;
+            repeats.remove(0);
+        }
+        Rows { run, repeats }
+    }
+    /// Copies what are elements; both have the same layout.
+    pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
+        copy_rows(self.run, &self.repeats, from, to);
+    }
+}
+
+fn copy_rows(run: usize, repeats: &[(usize, usize)], from: &[u8], to: &mut [u8]) {
+    let Some((&(n, stride), inner)) = repeats.split_last() else {
+        return to[..run].copy_from_slice(&from[..run]);
+    };
+    for i in 0..n {
+        copy_rows(run, inner, &from[i * stride..], &mut to[i * stride..]);
+    }
 }
 
 impl Reach {
@@ -89,7 +131,13 @@ impl Slot {
     /// Memory that the host shows, or none at all.
     pub(super) fn new(host: HostSide, newest: Newest, ty: ScalarType, reach: Reach) -> Slot {
         let size = ty.bytes() as u64;
-        Slot { host, newest, bytes: reach.elements * size, first: reach.below * size, size, place: None }
+        Slot { host, newest, bytes: reach.elements * size, first: reach.below * size, size, rows: None, place: None }
+    }
+    /// An output in the host's memory, whose elements may have gaps between them.
+    pub(super) fn output(ty: ScalarType, dims: &[Dim], reach: Reach) -> Slot {
+        let slot = Slot::new(HostSide::Shown, Newest::None, ty, reach);
+        let rows = (!reach.dense).then(|| Rows::of(dims, slot.size));
+        Slot { rows, ..slot }
     }
     /// How many bytes of unused memory stand in front of the host's first byte on the device, so that the element at the min
     /// coordinates is at a multiple of a word.
@@ -133,6 +181,20 @@ mod tests {
         assert_eq!(Reach::of(&[dim(4, -1), dim(3, 4)]), Some(Reach { elements: 12, below: 3, dense: true }));
         assert_eq!(Reach::of(&[dim(4, 1), dim(0, 4)]), Some(Reach { elements: 0, below: 0, dense: true }));
         assert_eq!(Reach::of(&[dim(i64::MAX, i64::MAX)]), None);
+    }
+
+    #[test]
+    fn rows_are_what_is_copied() {
+        // 3 elements of 2 bytes in rows of 4, downwards; two planes.
+        let dims = [dim(2, 12), dim(3, 1), dim(3, -4)];
+        let rows = Rows::of(&dims, 2);
+        assert_eq!(rows, Rows { run: 6, repeats: vec![(3, 8), (2, 24)] });
+        let (from, mut to) = (vec![1u8; 46], vec![0u8; 46]);
+        rows.copy(&from, &mut to);
+        let expected: Vec<u8> = (0..46).map(|i| u8::from(i % 8 < 6)).collect();
+        assert_eq!(to, expected);
+        assert_eq!(Rows::of(&[dim(4, 1), dim(3, 4)], 1), Rows { run: 12, repeats: vec![] });
+        assert_eq!(Rows::of(&[dim(4, 2)], 4), Rows { run: 4, repeats: vec![(4, 8)] });
     }
 
     #[test]

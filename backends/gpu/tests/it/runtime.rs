@@ -116,6 +116,7 @@ fn gaps_of_outputs_stay_as_they_are() {
         run.finish_output(b(0), &mut memory).unwrap();
         let expected: Vec<u8> = (0..21).map(|i| if i % 4 == 0 { 9 } else { 100 + i }).collect();
         assert_eq!(memory, expected);
+        assert_eq!(run.finish().unwrap().uploads, 0);
     }
 }
 
