@@ -33,7 +33,8 @@ impl Code<'_> {
             UnOp::Neg | UnOp::Abs => {
                 let bits = self.bits_as(reg.unsigned(), v);
                 let made = self.sign_bit(op, reg.unsigned(), 1 << (reg.bits() - 1), bits);
-                self.bits_as(reg, made)
+                let made = self.bits_as(reg, made);
+                self.raw(made)
             }
             UnOp::Floor => round(self, MathFunction::Floor),
             UnOp::Ceil => round(self, MathFunction::Ceil),

@@ -5,12 +5,13 @@
 //! only where they see that a float comes out of one operation and goes into another. So such a float passes through an
 //! integer operation that changes nothing: an exclusive or with a zero that comes from memory.
 //!
-//! The rule: what a float operation gives is *raw*, and so is what is made of integers (of which the driver may know that they
-//! are 0) or selected from raw values; a raw value is hidden before it goes into another float operation. Integer operations, stores to memory that is not read again, and results of a
-//! kernel take raw values as they are. Also hidden are operands of which an operation has two (`x - x`, `x / x`), divisors
-//! that are literals, and all zeros, infinities, NaNs and subnormal numbers, which are no literals at all. Comparisons
-//! are exact, but compilers negate and swap them as if there were no NaN, so a truth that comes from one is hidden before it
-//! is negated or selects between floats.
+//! The rule: what a float operation gives is *raw*, and so is what is made of integers (of which the driver may know that
+//! they are 0) or selected from raw values; a raw value is hidden before it goes into another float operation. Integer
+//! operations, stores to memory that is not read again, and results of a kernel take raw values as they are. The second
+//! operand of a difference, a quotient or a comparison is hidden in another way than the first, since compilers know
+//! what `x - x` is, as long as it is no infinity. Also hidden are divisors that are literals, and all zeros, infinities,
+//! NaNs and subnormal numbers, which are no literals at all. Comparisons are exact, but compilers negate and swap them as
+//! if there were no NaN, so a truth that comes from one is hidden before it is negated or selects between floats.
 
 use super::builder::{Code, V};
 use super::types::Reg;
@@ -21,6 +22,8 @@ use naga::{BinaryOperator, Literal};
 pub(super) enum Key {
     /// A value, hidden.
     Hidden(V),
+    /// A value, hidden in another way.
+    Turned(V),
     /// A constant that the driver does not know, by its bits.
     Bits(Reg, u64),
 }
@@ -85,12 +88,13 @@ impl Code<'_> {
             c.bits_as(reg, same)
         })
     }
-    /// The float `v`, of which the driver does not know that it is `v`: by another operation, since the same one twice is
-    /// none.
-    fn distinct(&mut self, reg: Reg, v: V) -> V {
-        let (bits, zero) = (self.bits_as(reg.unsigned(), v), self.opaque_zero(reg.unsigned()));
-        let same = self.op(BinaryOperator::InclusiveOr, bits, zero);
-        self.bits_as(reg, same)
+    /// As [`Code::hidden`], by another operation: so the driver does not know either that two values are the same.
+    fn turned(&mut self, reg: Reg, v: V) -> V {
+        self.once(Key::Turned(v), |c| {
+            let (bits, zero) = (c.bits_as(reg.unsigned(), v), c.opaque_zero(reg.unsigned()));
+            let same = c.op(BinaryOperator::InclusiveOr, bits, zero);
+            c.bits_as(reg, same)
+        })
     }
     /// The integer `v`, of which the driver does not know where it comes from.
     pub(super) fn disguised(&mut self, reg: Reg, v: V) -> V {
@@ -111,26 +115,31 @@ impl Code<'_> {
         if reg.is_float() { self.operand(reg, v) } else { v }
     }
 
+    /// A float as it may go into a float operation as the second operand beside `first`, from which it may not differ.
+    fn second(&mut self, reg: Reg, first: V, v: V) -> V {
+        if v == first || self.raw.contains(&v) { self.turned(reg, v) } else { v }
+    }
+
     /// A float operation with two operands: a sum, difference, product or quotient.
     pub(super) fn float_op(&mut self, op: BinaryOperator, reg: Reg, a: V, b: V) -> V {
-        let x = self.operand(reg, a);
         let known = match self.as_literal(b) {
             // The reciprocal of a power of two is exact.
             Some(Literal::F32(divisor)) => divisor.to_bits() << 9 != 0,
             Some(Literal::F64(divisor)) => divisor.to_bits() << 12 != 0,
             _ => false,
         };
-        let y = self.operand(reg, b);
-        let hide = (op == BinaryOperator::Divide && known) || x == y;
-        let y = if hide { self.distinct(reg, y) } else { y };
+        let x = self.operand(reg, a);
+        let y = match op {
+            BinaryOperator::Divide if known => self.turned(reg, b),
+            BinaryOperator::Divide | BinaryOperator::Subtract => self.second(reg, a, b),
+            _ => self.operand(reg, b),
+        };
         let made = self.op(op, x, y);
         self.raw(made)
     }
     /// A comparison of floats, which is false for a NaN.
     pub(super) fn float_compare(&mut self, op: BinaryOperator, reg: Reg, a: V, b: V) -> V {
-        let x = self.operand(reg, a);
-        let y = self.operand(reg, b);
-        let y = if x == y { self.distinct(reg, y) } else { y };
+        let (x, y) = (self.operand(reg, a), self.second(reg, a, b));
         let truth = self.op(op, x, y);
         self.float_truths.insert(truth);
         truth

@@ -160,7 +160,7 @@ fn chains_of_float_operators() {
         (Div, Mul, false),
         (Add, Lt, false),
     ];
-    for ty in [F32, F64] {
+    for ty in [F16, BF16, F32, F64] {
         let (x, y) = pairs(ty, ty, 15);
         let mut cases = Vec::new();
         for (first, second, swapped) in shapes {
