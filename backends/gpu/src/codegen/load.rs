@@ -115,16 +115,19 @@ impl Gen<'_> {
         Ok(lanes.into())
     }
 
+    /// Where in its word the first of consecutive elements is, if that is known: the buffer's first element is at a multiple of
+    /// a word, of which each holds `per`.
+    pub(super) fn rest(&self, index: &Expr, per: u32) -> Option<u32> {
+        match index.kind() {
+            ExprKind::Ramp { base, .. } => residue(base, &self.residues).modulo(per),
+            _ => None,
+        }
+    }
     /// Consecutive small elements.
     fn load_small(&mut self, place: &Place, ty: ScalarType, first: V, index: &Expr) -> Lanes {
         let (bytes, lanes) = (ty.bytes() as u32, u32::from(index.lanes()));
         let per = 4 / bytes;
-        let rest = match index.kind() {
-            // The buffer's first element is at a multiple of a word.
-            ExprKind::Ramp { base, .. } => residue(base, &self.residues).modulo(per),
-            _ => None,
-        };
-        match rest {
+        match self.rest(index, per) {
             Some(rest) => {
                 let word = self.code.shift_right(first, per.trailing_zeros());
                 let words: Vec<V> = (0..(rest + lanes).div_ceil(per))

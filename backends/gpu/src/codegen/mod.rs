@@ -6,7 +6,7 @@
 //! The lower files build on each other: `types` (in which registers values live), `builder` (naga's expressions and
 //! statements), `opaque` (what keeps drivers from changing what floats compute), `helper` (functions of the shader),
 //! then operators (`int`, `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value
-//! numbering), memory (`place`, `align`, `load`, `store`, `registers`) and statements. [`range`] is for whoever
+//! numbering), memory (`place`, `align`, `load`, `store`, `run`, `registers`) and statements. [`range`] is for whoever
 //! dispatches: whether 32 bits are enough for the coordinates at hand.
 //!
 //! **What is promised.** A shader computes, bit for bit, what `halide_core::value` says, on a device whose f32 and f64
@@ -37,6 +37,7 @@ mod opaque;
 mod place;
 pub mod range;
 mod registers;
+mod run;
 mod shift;
 mod stmt;
 mod store;

@@ -1,8 +1,8 @@
 //! Stores.
 //!
-//! Small elements of a buffer share words. Where the kernel writes whole words, the elements of one are put together. Where
-//! it writes pieces, it turns those bits of the word over that differ from what they should be, by an atomic exclusive or.
-//! That needs no loop: a thread's own elements are written by no other thread meanwhile (the loops over threads have
+//! Small elements of a buffer share words. Where the kernel writes whole words, the elements of one are put together (see
+//! [`super::run`]). Where it writes pieces, it turns those bits of the word over that differ from what they should be, by
+//! an atomic exclusive or. That needs no loop: a thread's own elements are written by no other thread meanwhile (the loops over threads have
 //! no races), so their bits are still what was read before, and what others do to the other bits stays.
 
 use super::builder::V;
@@ -10,10 +10,11 @@ use super::kernel::{Gen, Made, Stop};
 use super::load::constant_lanes;
 use super::memo::Lanes;
 use super::place::{At, Place};
+use super::run::Run;
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_sched::ir::{BufId, Expr, Writes};
-use naga::BinaryOperator::{And, ExclusiveOr, InclusiveOr, ShiftLeft};
+use naga::BinaryOperator::{And, ExclusiveOr, ShiftLeft};
 use naga::{AtomicFunction, Block, Statement};
 
 impl Gen<'_> {
@@ -41,7 +42,14 @@ impl Gen<'_> {
             _ => {
                 let origin = if let Place::Buffer { offset, .. } = place { Some(offset) } else { None };
                 let at = self.elements(origin, index)?;
-                self.store_elements(buf, &place, ty, at, &values, mask.as_ref())?;
+                let small = matches!(place, Place::Buffer { .. }) && ty.bytes() < 4;
+                match at {
+                    At::Dense(first) if small => {
+                        let run = Run { ty, first, rest: self.rest(index, 4 / ty.bytes() as u32), values: &values };
+                        self.store_run(buf, &place, &run, mask.as_ref())?;
+                    }
+                    _ => self.store_elements(buf, &place, ty, at, &values, mask.as_ref())?,
+                }
             }
         }
         self.memo.stored(buf);
@@ -59,15 +67,11 @@ impl Gen<'_> {
         if let Place::Buffer { writes: Writes::Words, .. } = place
             && ty.bytes() < 4
         {
-            return match self.store_words(place, ty, &at, values, mask) {
-                true => Ok(()),
-                false => Err(Stop::Malformed(format!("a store to {buf:?} does not write whole words"))),
-            };
+            return Err(Stop::Malformed(format!("a store to {buf:?} does not write whole words")));
         }
         let elements = self.each_element(at, values.len() as u16);
-        let all = mask.filter(|m| m.iter().all(|&v| v == m[0]));
-        if let Some(all) = all {
-            self.guarded(Some(all[0]), |g| {
+        if let Some(all) = for_all(mask) {
+            self.guarded(Some(all), |g| {
                 elements.iter().zip(values.iter()).for_each(|(&e, &v)| g.store_element(place, ty, e, v));
             });
             return Ok(());
@@ -120,7 +124,7 @@ impl Gen<'_> {
             Place::Registers(_) => {}
         }
     }
-    fn store_word(&mut self, place: &Place, word: V, value: V) {
+    pub(super) fn store_word(&mut self, place: &Place, word: V, value: V) {
         if let Place::Buffer { array, .. } | Place::Shared { array, .. } = place {
             let array = self.code.place_of_global(*array);
             let at = self.code.element(array, word);
@@ -128,38 +132,18 @@ impl Gen<'_> {
         }
     }
 
-    /// Consecutive small elements as whole words; `false` if they are none.
-    fn store_words(&mut self, place: &Place, ty: ScalarType, at: &At, values: &Lanes, mask: Option<&Lanes>) -> bool {
-        let (bits, per) = (8 * ty.bytes() as u32, 4 / ty.bytes());
-        let At::Dense(first) = at else {
-            return false;
-        };
-        let agrees = |m: &Lanes| m.chunks(per).all(|word| word.iter().all(|&on| on == word[0]));
-        if !values.len().is_multiple_of(per) || !mask.is_none_or(agrees) {
-            return false;
-        }
-        let word = self.code.shift_right(*first, per.trailing_zeros());
-        for (i, elements) in values.chunks(per).enumerate() {
-            let on = mask.map(|m| m[i * per]);
-            let pieces: Vec<V> = elements.iter().map(|&v| self.code.word_of_value(ty, v)).collect();
-            let mut value = pieces[0];
-            for (k, &piece) in (1..).zip(&pieces[1..]) {
-                let moved = self.code.shift_left(piece, bits * k);
-                value = self.code.op(InclusiveOr, value, moved);
-            }
-            let at = self.code.plus(word, i as i64);
-            self.guarded(on, |g| g.store_word(place, at, value));
-        }
-        true
-    }
     /// A small element, among others of its word.
     fn store_piece(&mut self, place: &Place, ty: ScalarType, element: V, v: V) {
-        let Place::Buffer { array, .. } = place else {
-            return;
-        };
         let (word, shift) = self.code.word_and_shift(ty.bytes() as u32, element);
         let (value, mask) = (self.code.word_of_value(ty, v), self.code.u32((1 << (8 * ty.bytes())) - 1));
         let (value, mask) = (self.code.op(ShiftLeft, value, shift), self.code.op(ShiftLeft, mask, shift));
+        self.change_bits(place, word, value, mask);
+    }
+    /// Makes those bits of a word that are set in `mask` those of `value`.
+    pub(super) fn change_bits(&mut self, place: &Place, word: V, value: V, mask: V) {
+        let Place::Buffer { array, .. } = place else {
+            return;
+        };
         let array = self.code.place_of_global(*array);
         let pointer = self.code.element(array, word);
         let old = self.code.load(pointer);
@@ -167,4 +151,9 @@ impl Gen<'_> {
         let value = self.code.op(And, changed, mask);
         self.code.statement(Statement::Atomic { pointer, fun: AtomicFunction::ExclusiveOr, value, result: None });
     }
+}
+
+/// The condition that all lanes have, if they have one in common.
+pub(super) fn for_all(mask: Option<&Lanes>) -> Option<V> {
+    mask.filter(|m| m.iter().all(|&v| v == m[0])).map(|m| m[0])
 }

@@ -297,3 +297,44 @@ fn loads_after_stores() {
         assert_eq!(output[i].as_i64() as i32, 1 + (input[i].as_i64() as i32).wrapping_mul(6));
     }
 }
+
+/// Runs of small elements that begin anywhere in a word, with a mask for each lane and without; between them nothing changes.
+#[test]
+fn dense_stores_at_every_remainder() {
+    for ty in ScalarType::ALL.into_iter().filter(small) {
+        for lanes in [1u16, 2, 3, 4, 5, 8, 11] {
+            for (rest, known, masked) in [0, 1, 2, 3].iter().flat_map(|&r| {
+                [(true, false), (false, false), (true, true), (false, true)].map(|(known, masked)| (r, known, masked))
+            }) {
+                // Neighbours write to the same words.
+                let step = if known { lanes.next_multiple_of(4).into() } else { i64::from(lanes) };
+                let on = |e: Expr| {
+                    build::ne(
+                        build::rem(e, build::broadcast(build::int(3), lanes)),
+                        build::broadcast(build::int(0), lanes),
+                    )
+                };
+                let (mut p, id) = copier(ty, 4, Writes::Pieces, |_, t| {
+                    let at = if known { build::int(rest) } else { build::sym(Sym::Temp(0)) };
+                    let at = dense(build::add(build::mul(t, build::int(step)), at), lanes);
+                    let value = build::load(IN, ty, at.clone(), None);
+                    Stmt::Store { buf: OUT, index: at.clone(), value, mask: masked.then(|| on(at)) }
+                });
+                p.kernels[id].captures.push((Sym::Temp(0), Type::INDEX));
+                let given = Given { scalars: vec![rest as u64], ..Given::default() };
+                let Some((input, output)) = outcome(&p, id, 1, &given, 0x55) else { continue };
+                let fill = Scalar::from_bits(ty, 0x55).bits();
+                for (i, found) in (0i64..).zip(&output) {
+                    let (run, lane) = ((i - rest).div_euclid(step), (i - rest).rem_euclid(step));
+                    let stored = (0..4).contains(&run) && lane < lanes.into() && (!masked || i % 3 != 0);
+                    let expected = if stored { input[i as usize].bits() } else { fill };
+                    assert_eq!(
+                        found.bits(),
+                        expected,
+                        "{ty} x{lanes} at {rest}, known: {known}, masked: {masked}: {i}"
+                    );
+                }
+            }
+        }
+    }
+}
