@@ -194,6 +194,20 @@ impl<'s> Code<'s> {
         }
     }
 
+    /// The value that `v` is a literal of, in the register of `ty`.
+    pub(super) fn as_scalar(&self, ty: ScalarType, v: V) -> Option<Scalar> {
+        let bits = match self.as_literal(v)? {
+            Literal::Bool(b) => b.into(),
+            Literal::I32(i) => i as u64,
+            Literal::U32(u) => u.into(),
+            Literal::I64(i) => i as u64,
+            Literal::U64(u) => u,
+            Literal::F32(f) => f.to_bits().into(),
+            Literal::F64(f) => f.to_bits(),
+            _ => return None,
+        };
+        Some(Scalar::from_bits(ty, bits))
+    }
     pub(super) fn is_literal(&self, v: V) -> bool {
         self.as_literal(v).is_some()
     }
@@ -206,8 +220,11 @@ impl<'s> Code<'s> {
     /// `accept` where the condition is true, else `reject`, of any register type but for floats under a condition on floats:
     /// that is [`Code::select`].
     pub(super) fn pick(&mut self, condition: V, accept: V, reject: V) -> V {
-        if accept == reject {
-            return accept;
+        match self.as_literal(condition) {
+            Some(Literal::Bool(true)) => return accept,
+            Some(Literal::Bool(false)) => return reject,
+            _ if accept == reject => return accept,
+            _ => {}
         }
         self.value(Expression::Select { condition, accept, reject })
     }

@@ -1,4 +1,5 @@
-//! Expressions: what each kind of node becomes. A vector is a list of scalars.
+//! Expressions: what each kind of node becomes. A vector is a list of scalars. Operations on literals are computed here, with the
+//! language's own meaning: shader languages refuse constants that overflow.
 
 use super::builder::{Code, V};
 use super::kernel::{Gen, Made, Stop};
@@ -6,7 +7,8 @@ use super::memo::Lanes;
 use super::types::Reg;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Elem, Expr, ExprKind, Type, visit};
+use halide_core::value;
+use halide_sched::ir::{Elem, Expr, ExprKind, Type, intrinsic, visit};
 
 impl Gen<'_> {
     /// The lanes of an expression.
@@ -48,11 +50,17 @@ impl Gen<'_> {
             ExprKind::Cast(a) => self.cast(a, ty.elem)?,
             ExprKind::SaturatingCast(a) => {
                 let (from, to, lanes) = (data(a.ty())?, data(ty)?, self.eval(a)?);
-                self.code.each(&lanes, |c, v| c.saturating_cast(from, to, v))
+                self.code.each(&lanes, |c, v| match c.as_scalar(from, v) {
+                    Some(known) => c.constant(value::saturating_cast(to, known)),
+                    None => c.saturating_cast(from, to, v),
+                })
             }
             ExprKind::Reinterpret(a) => {
                 let (from, to, lanes) = (data(a.ty())?, data(ty)?, self.eval(a)?);
-                self.code.each(&lanes, |c, v| c.reinterpret(from, to, v))
+                self.code.each(&lanes, |c, v| match c.as_scalar(from, v) {
+                    Some(known) => c.constant(value::reinterpret(to, known)),
+                    None => c.reinterpret(from, to, v),
+                })
             }
             ExprKind::Math(f, args) => {
                 let t = data(ty)?;
@@ -71,7 +79,10 @@ impl Gen<'_> {
                     return Err(Stop::Malformed(format!("{op:?} of {} operands", args.len())));
                 };
                 let (t, a, b, wide) = (data(a.ty())?, self.eval(a)?, self.eval(b)?, self.options.features.int64);
-                self.code.pairs(&a, &b, |c, a, b| c.idiom(*op, t, a, b, wide))
+                self.code.pairs(&a, &b, |c, a, b| match (c.as_scalar(t, a), c.as_scalar(t, b)) {
+                    (Some(a), Some(b)) => c.constant(intrinsic::apply(*op, a, b)),
+                    _ => c.idiom(*op, t, a, b, wide),
+                })
             }
             ExprKind::Likely(a) => self.eval(a)?,
             ExprKind::Load { buf, index, mask } => self.load(*buf, index, mask.as_ref())?,
@@ -114,6 +125,7 @@ impl Gen<'_> {
         let mut known = true;
         let made = self.code.each(&lanes, |c, v| {
             let made = match ty {
+                _ if let Some(known) = c.as_scalar(ty, v) => Some(c.constant(value::unary(op, known))),
                 ScalarType::Bool => c.bool_unary(op, v),
                 _ if ty.is_float() => c.float_unary(op, ty, v),
                 _ => c.int_unary(op, ty, v),
@@ -124,10 +136,12 @@ impl Gen<'_> {
         if known { Ok(made) } else { Err(Stop::Malformed(format!("{op:?} of {}", a.ty()))) }
     }
     fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Lanes> {
-        let (ty, x, y) = (as_data(a.ty()), self.eval(a)?, self.eval(b)?);
+        let (ty, right, x, y) = (as_data(a.ty()), as_data(b.ty()), self.eval(a)?, self.eval(b)?);
         let mut known = true;
         let made = self.code.pairs(&x, &y, |c, x, y| {
+            let constants = c.as_scalar(ty, x).zip(c.as_scalar(right, y));
             let made = match op {
+                _ if let Some((x, y)) = constants => Some(c.constant(value::binary(op, x, y))),
                 BinOp::Shl | BinOp::Shr if ty.is_int() => Some(c.shift(op == BinOp::Shl, ty, x, y)),
                 _ if ty == ScalarType::Bool => c.bool_binary(op, x, y),
                 _ if ty.is_float() => c.float_binary(op, ty, x, y),
@@ -142,7 +156,10 @@ impl Gen<'_> {
     fn cast(&mut self, a: &Expr, to: Elem) -> Made<Lanes> {
         let (from, lanes) = (as_data(a.ty()), self.eval(a)?);
         let to = as_data(Type { elem: to, lanes: 1 });
-        Ok(self.code.each(&lanes, |c, v| c.cast(from, to, v)))
+        Ok(self.code.each(&lanes, |c, v| match c.as_scalar(from, v) {
+            Some(known) => c.constant(value::cast(to, known)),
+            None => c.cast(from, to, v),
+        }))
     }
     fn ramp(&mut self, base: &Expr, stride: &Expr, lanes: u16) -> Made<Lanes> {
         let (base, stride) = (self.one(base)?, self.one(stride)?);

@@ -177,8 +177,12 @@ impl Gen<'_> {
     }
     /// Where a thread's position is below the extent of a loop; `None` where all are.
     fn within(&mut self, dim: usize, threads: u32, extent: &Expr) -> Made<Option<V>> {
-        if build::as_int(extent).is_some_and(|n| n >= threads.into()) {
-            return Ok(None);
+        match build::as_int(extent) {
+            Some(n) if n > threads.into() => {
+                return Err(Stop::Malformed(format!("a loop has {n} threads, and the block {threads}")));
+            }
+            Some(n) if n == threads.into() => return Ok(None),
+            _ => {}
         }
         let extent = self.one(extent)?;
         Ok(Some(self.code.op(Less, self.thread[dim], extent)))

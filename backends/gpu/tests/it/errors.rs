@@ -141,6 +141,15 @@ fn statements_in_the_wrong_place() {
         features,
         expect!["kernel `blur_y` is malformed (a bug in halide): a Parallel loop is left"],
     );
+    let (mut p, id) = storing(I32, zero(I32), build::nothing());
+    let l = new_loop(&mut p, "z");
+    let body = store(BufId(0), build::loop_var(l), zero(I32));
+    p.kernels[id].body = build::for_loop(l, ForKind::GpuThreads, build::int(0), build::int(2), body);
+    refused(
+        (p, id),
+        features,
+        expect!["kernel `blur_y` is malformed (a bug in halide): a loop has 2 threads, and the block 1"],
+    );
     let dispatch = Stmt::Dispatch { kernel: KernelId(0), grid: Vec::new() };
     refused(
         with_loop(ForKind::Serial, dispatch),
