@@ -35,7 +35,7 @@ impl Code<'_> {
             Intrinsic::WideningMul if ty.bits() < 32 => self.op(Multiply, a, b),
             Intrinsic::WideningMul => {
                 let to = if ty.is_signed_int() { Reg::I64 } else { Reg::U64 };
-                let (x, y) = (self.convert(to, a), self.convert(to, b));
+                let (x, y) = (self.resize(Reg::of(ty), to, a), self.resize(Reg::of(ty), to, b));
                 self.op(Multiply, x, y)
             }
         }
@@ -88,7 +88,7 @@ impl Code<'_> {
             }
             32 if wide => {
                 let (reg, to) = (Reg::of(ty), if ty.is_signed_int() { Reg::I64 } else { Reg::U64 });
-                let (x, y) = (self.convert(to, a), self.convert(to, b));
+                let (x, y) = (self.resize(Reg::of(ty), to, a), self.resize(Reg::of(ty), to, b));
                 let product = self.op(Multiply, x, y);
                 let high = self.shift_right(product, 32);
                 self.convert(reg, high)
