@@ -5,7 +5,7 @@
 
 use super::builder::V;
 use halide_sched::ir::hash::Map;
-use halide_sched::ir::visit::for_each_child;
+use halide_sched::ir::visit::{deep, for_each_child};
 use halide_sched::ir::{BufId, Expr, ExprKind};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -56,7 +56,7 @@ impl Memo {
             return known.clone();
         }
         let mut all = BTreeSet::new();
-        for_each_child(e, |c| all.extend(self.loads(c).iter()));
+        for_each_child(e, |c| all.extend(deep(|| self.loads(c)).iter()));
         if let ExprKind::Load { buf, .. } = e.kind() {
             all.insert(*buf);
         }

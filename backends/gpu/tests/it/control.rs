@@ -207,3 +207,25 @@ fn scalars_of_every_type() {
         }
     }
 }
+
+/// An expression as deep as a long pipeline makes them.
+#[test]
+fn deep_expressions() {
+    let mut p = program(&[], &[I32]);
+    let id = kernel(&mut p, [1, 1, 1], |p, block| {
+        phase(p, build::int(1), |t| {
+            let start = data(build::add(block.clone(), t));
+            let step = |e: Expr, i: i32| {
+                build::binary(
+                    halide_core::ops::BinOp::BitXor,
+                    build::add(e.clone(), build::constant(Scalar::from(i))),
+                    e,
+                )
+            };
+            store(OUT, block, (0..3000).fold(start, step))
+        })
+    });
+    let Some(found) = outcome(&mut p, id, &[1], &Given::default(), 1) else { return };
+    let expected = (0..3000).fold(0i32, |v, i| v.wrapping_add(i) ^ v);
+    assert_eq!(found, [i64::from(expected)]);
+}
