@@ -6,7 +6,8 @@ use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_sched::ir::eval::{self, Check};
-use halide_sched::ir::{Program, Residency, Side, Stmt, Writes, visit};
+use halide_sched::ir::verify::verify;
+use halide_sched::ir::{ForKind, Kernel, Program, Residency, Side, Stmt, Writes, visit};
 use halide_sched::lower::{LowerOptions, lower};
 
 /// Lowers as the evaluator's tests do, to look at the program.
@@ -233,6 +234,83 @@ fn barriers_where_they_are_needed() {
     assert_eq!(of("f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4)"), 0);
     assert_eq!(of("f: compute_at(g, xo)"), 1);
     assert_eq!(of("f: compute_at(g, yi)"), 1);
+    // Each thread fills its own columns, row by row and part by part.
+    assert_eq!(of("f: compute_at(g, xo) gpu_threads(x)"), 1);
+    assert_eq!(of("f: compute_at(g, xo) split(x, xo, xi, 4, RoundUp) gpu_threads(xi)"), 1);
+    let sums = |update: &str| {
+        let input = ImageParam::new("in", U8, 2);
+        let (x, y) = vars!(x, y);
+        let (mut h, mut out) = (Func::new("h"), Func::new("out"));
+        let r = RDom::new([(0, 5)]);
+        h[(x, y)] = cast::<u16>(1);
+        h[(x, y)] += cast::<u16>(input[(x + r.x, y)]);
+        out[(x, y)] = h[(x, y)] + h[(x, y + 1)];
+        let p = Pipeline::new([&out]).unwrap();
+        let tile = "out: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+        barriers(&lowered(&p, &format!("{tile}\n h: compute_at(out, xo) gpu_threads(x, y)\n h.update(0): {update}")))
+    };
+    // A thread sums up what it began; where rows become columns, threads meet.
+    assert_eq!(sums("reorder(x, y, r.x) gpu_threads(x, y)"), 1);
+    assert_eq!(sums("gpu_threads(x, y)"), 1);
+    assert_eq!(sums("reorder(r.x, y, x) gpu_threads(y, x)"), 2);
+}
+
+/// Programs that break a rule of kernels, each in one way.
+#[test]
+fn rules_of_kernels() {
+    let good = lowered(&stencil(), "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n f: compute_at(g, xo)");
+    let says = |change: &dyn Fn(&mut Program)| {
+        let mut p = good.clone();
+        change(&mut p);
+        verify(&p).err().map(|errors| errors.iter().map(|e| format!("{e}\n")).collect::<String>())
+    };
+    let kernel = |change: &'static dyn Fn(&mut Kernel)| {
+        move |p: &mut Program| {
+            let id = p.kernels.ids().next().unwrap();
+            change(&mut p.kernels[id]);
+        }
+    };
+    assert_eq!(says(&|_| ()), None);
+    let expect = [
+        (says(&kernel(&|k| _ = k.captures.pop())), "an unbound symbol"),
+        (says(&kernel(&|k| _ = k.buffers.pop())), "used in another way than is listed"),
+        (says(&kernel(&|k| k.buffers[0].reads = false)), "used in another way than is listed"),
+        (says(&kernel(&|k| k.shared.clear())), "has no place in shared memory"),
+        (says(&kernel(&|k| k.shared_words = 3)), "beyond the 3 shared words"),
+        (says(&kernel(&|k| _ = k.blocks.pop())), "an unbound symbol"),
+        (
+            says(&kernel(&|k| k.body = in_phases(k.body.clone(), &|s| Stmt::Block(vec![s, Stmt::Barrier])))),
+            "a Barrier in a phase",
+        ),
+        (says(&kernel(&|k| k.body = bare(k.body.clone()))), "a Store outside of phases"),
+        (says(&|p| p.body = Stmt::Barrier), "a Barrier in host code"),
+        (
+            says(&|p| p.buffers.ids().collect::<Vec<_>>().into_iter().for_each(|b| p.buffers[b].side = Side::Host)),
+            "is the host's",
+        ),
+    ];
+    for (said, part) in expect {
+        assert!(said.as_ref().is_some_and(|text| text.contains(part)), "{said:?} says nothing of {part}");
+    }
+}
+
+/// `s` with `f` applied to each store.
+fn in_phases(s: Stmt, f: &dyn Fn(Stmt) -> Stmt) -> Stmt {
+    match s {
+        Stmt::Store { .. } => f(s),
+        other => visit::map_stmt(other, |e| e.clone(), |inner| in_phases(inner, f)),
+    }
+}
+
+/// `s` with serial loops for those over threads.
+fn bare(s: Stmt) -> Stmt {
+    match visit::map_stmt(s, |e| e.clone(), bare) {
+        Stmt::For(mut l) => {
+            l.kind = ForKind::Serial;
+            Stmt::For(l)
+        }
+        other => other,
+    }
 }
 
 #[test]

@@ -1,25 +1,31 @@
 //! Puts barriers between phases where one touches what another one writes.
 //!
+//! No barrier is needed where one thread alone does both (`patterns`).
+//!
 //! A barrier stands in front of the phase, or the condition or name of block code, that needs it: where something it
 //! touches was written since the last barrier, or something it writes was touched. What a loop leaves behind meets its
 //! own beginning, so that is asked again with what is left, until nothing new is.
 
+use super::patterns::{Counters, Pattern, threads_of};
 use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, ExprKind, ForKind, Shared, Stmt, build};
+use crate::ir::{BufId, Expr, ExprKind, ForKind, Shared, Stmt, build};
 use crate::lower::walk;
 use std::collections::BTreeSet;
 
 /// A use of memory that threads share.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Access {
+    buf: BufId,
     place: Place,
     writes: bool,
+    /// Which elements, as a row of `Barriers::patterns`; `None` may be any.
+    pattern: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// A buffer from outside.
-    Global(BufId),
+    Global,
     /// Words of the memory of a block, from the first up to the end.
     Words(u32, u32),
 }
@@ -28,13 +34,17 @@ type Accesses = BTreeSet<Access>;
 
 struct Barriers<'s> {
     shared: &'s [Shared],
+    threads: [u64; 3],
+    counters: Counters,
+    patterns: Vec<Pattern>,
     /// What happened since the last barrier.
     open: Accesses,
 }
 
-/// `body` with barriers; `shared` are the allocations of its block code.
-pub(super) fn insert(body: Stmt, shared: &[Shared]) -> Stmt {
-    Barriers { shared, open: Accesses::new() }.stmt(body)
+/// `body` with barriers; `shared` are the allocations of its block code, and blocks have this many threads.
+pub(super) fn insert(body: Stmt, shared: &[Shared], threads: [u32; 3]) -> Stmt {
+    let (counters, threads) = (Counters::of(&body), threads.map(u64::from));
+    Barriers { shared, threads, counters, patterns: Vec::new(), open: Accesses::new() }.stmt(body)
 }
 
 impl Barriers<'_> {
@@ -92,7 +102,7 @@ impl Barriers<'_> {
 
     /// A barrier if `next` needs one, which then counts as done.
     fn ready(&mut self, next: &Accesses) -> Vec<Stmt> {
-        let clash = next.iter().any(|a| self.open.iter().any(|b| a.clashes(b)));
+        let clash = next.iter().any(|a| self.open.iter().any(|b| self.clash(a, b)));
         if clash {
             self.open.clear();
         }
@@ -107,14 +117,15 @@ impl Barriers<'_> {
     }
 
     /// What the expressions of `s` itself use.
-    fn own(&self, s: &Stmt) -> Accesses {
+    fn own(&mut self, s: &Stmt) -> Accesses {
         let mut found = Accesses::new();
-        self.collect(s, &BTreeSet::new(), &mut found);
-        found
+        self.collect(s, self.threads, &BTreeSet::new(), &mut found);
+        // All threads ask.
+        found.into_iter().map(|a| Access { pattern: None, ..a }).collect()
     }
 
     /// What `s` and all in it uses, but for what each thread has for itself.
-    fn all(&self, s: &Stmt) -> Accesses {
+    fn all(&mut self, s: &Stmt) -> Accesses {
         let mut private = BTreeSet::new();
         walk::any_stmt(s, &mut |s| {
             if let Stmt::Alloc { buf, .. } = s {
@@ -122,48 +133,62 @@ impl Barriers<'_> {
             }
             false
         });
+        let phase = threads_of(s, self.threads);
         let mut found = Accesses::new();
         walk::any_stmt(s, &mut |s| {
-            self.collect(s, &private, &mut found);
+            self.collect(s, phase, &private, &mut found);
             false
         });
         found
     }
 
-    fn collect(&self, s: &Stmt, private: &BTreeSet<BufId>, found: &mut Accesses) {
-        let mut add = |buf: BufId, writes| {
+    fn collect(&mut self, s: &Stmt, phase: [u64; 3], private: &BTreeSet<BufId>, found: &mut Accesses) {
+        let mut add = |buf: BufId, index: &Expr, writes| {
             if !private.contains(&buf) {
-                found.insert(Access { place: self.place(buf), writes });
+                let pattern = self.pattern(index, phase);
+                found.insert(Access { buf, place: self.place(buf), writes, pattern });
             }
         };
         visit::for_each_expr(s, |e| {
             visit::for_each_node(e, &mut |n| {
-                if let ExprKind::Load { buf, .. } = n.kind() {
-                    add(*buf, false);
+                if let ExprKind::Load { buf, index, .. } = n.kind() {
+                    add(*buf, index, false);
                 }
             });
         });
-        if let Stmt::Store { buf, .. } = s {
-            add(*buf, true);
+        if let Stmt::Store { buf, index, .. } = s {
+            add(*buf, index, true);
         }
+    }
+
+    /// The row of the pattern of `index`; the same for the same elements.
+    fn pattern(&mut self, index: &Expr, phase: [u64; 3]) -> Option<usize> {
+        let pattern = self.counters.pattern(index, phase)?;
+        for (row, known) in self.patterns.iter_mut().enumerate() {
+            if let Some(both) = known.with(&pattern) {
+                *known = both;
+                return Some(row);
+            }
+        }
+        self.patterns.push(pattern);
+        Some(self.patterns.len() - 1)
     }
 
     fn place(&self, buf: BufId) -> Place {
         match self.shared.iter().find(|row| row.buf == buf) {
             Some(row) => Place::Words(row.first_word, row.first_word + row.words),
-            None => Place::Global(buf),
+            None => Place::Global,
         }
     }
-}
 
-impl Access {
-    /// Whether the two must not happen in any order.
-    fn clashes(&self, other: &Access) -> bool {
-        let meet = match (self.place, other.place) {
-            (Place::Global(a), Place::Global(b)) => a == b,
-            (Place::Words(a, end_a), Place::Words(b, end_b)) => a < end_b && b < end_a,
+    /// Whether the two must not happen in any order, and different threads may do them.
+    fn clash(&self, a: &Access, b: &Access) -> bool {
+        let meet = match (a.place, b.place) {
+            (Place::Global, Place::Global) => a.buf == b.buf,
+            (Place::Words(first, end), Place::Words(other, other_end)) => first < other_end && other < end,
             _ => false,
         };
-        meet && (self.writes || other.writes)
+        let one_thread = a.buf == b.buf && a.pattern.is_some() && a.pattern == b.pattern;
+        meet && (a.writes || b.writes) && !one_thread
     }
 }

@@ -6,7 +6,7 @@ use super::phases::moved;
 use crate::bounds::constant_difference;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, Expr, ExprKind, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
+use crate::ir::{BufId, Expr, ExprKind, Fault, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
 use crate::simplify::Facts;
 
 /// What was taken out of a kernel.
@@ -71,6 +71,10 @@ impl Take<'_> {
 
     fn one(&mut self, s: Stmt) -> Result<Stmt, KernelProblem> {
         Ok(match s {
+            // All storage of a kernel has a constant size, or the host allocates it.
+            Stmt::Assert { fault, .. } if matches!(self.program.faults[fault], Fault::OutOfMemory { .. }) => {
+                build::nothing()
+            }
             Stmt::Assert { cond, fault, args } => {
                 let known = self.outside(&cond);
                 let args = args.iter().map(|a| self.outside(a)).collect::<Option<Vec<Expr>>>();

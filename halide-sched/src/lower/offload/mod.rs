@@ -47,6 +47,7 @@ mod barriers;
 mod error;
 mod grid;
 mod host;
+mod patterns;
 mod phases;
 mod shared;
 mod uses;
@@ -151,7 +152,7 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     let phases::Shaped { body, threads } = phases::shape(cx.program, body, &mut cx.facts)?;
     let threads = cx.threads(threads)?;
     let (shared, shared_words) = shared::place(cx.program, &body, cx.gpu.shared_bytes)?;
-    let body = barriers::insert(body, &shared);
+    let body = barriers::insert(body, &shared, threads);
     let blocks: Vec<_> = loops.into_iter().rev().collect();
     let uses = uses::of(&body, &blocks);
     let strides = uses.word_strides(cx.program);

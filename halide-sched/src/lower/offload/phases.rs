@@ -49,6 +49,17 @@ struct Shape<'p> {
 
 /// Phases of `body`, which each block runs under `facts`.
 pub(super) fn shape(program: &mut Program, body: Stmt, facts: &mut Facts) -> Result<Shaped, KernelProblem> {
+    let mut blocks = None;
+    walk::any_stmt(&body, &mut |s| match s {
+        Stmt::For(l) if l.kind == ForKind::GpuBlocks => {
+            blocks = Some(l.id);
+            true
+        }
+        _ => false,
+    });
+    if let Some(id) = blocks {
+        return Err(KernelProblem::BlocksInside { var: program.loops[id].clone() });
+    }
     let depth = thread_depth(&body).max(1);
     let mut shape =
         Shape { program, facts, around: Vec::new(), threads: [1; 3], depth, nest_depth: 0, phases: 0, parted: false };
@@ -101,9 +112,6 @@ impl Shape<'_> {
                 Ok(if in_threads { build::block([then, otherwise]) } else { build::if_else(cond, then, otherwise) })
             }
             Stmt::For(l) if l.kind == ForKind::GpuThreads => self.threads(*l),
-            Stmt::For(l) if l.kind == ForKind::GpuBlocks => {
-                Err(KernelProblem::BlocksInside { var: self.program.loops[l.id].clone() })
-            }
             Stmt::For(l) => self.serial(*l),
             Stmt::Produce { func, body } => Ok(Stmt::Produce { func, body: Box::new(self.stmt(*body)?) }),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(buf, count, constant, *body),
