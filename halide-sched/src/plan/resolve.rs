@@ -25,7 +25,8 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     let mut graph = Graph::new(&pipeline);
     let levels = levels::choose(&mut graph, &mut drafts, &mut errors);
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);
-    gpu::check(pipeline.funcs.ids(), &drafts, &levels, target, &mut errors);
+    // Copies are in places of their own.
+    gpu::check(drafts.ids(), &drafts, &levels, target, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into_list());
     }

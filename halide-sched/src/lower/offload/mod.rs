@@ -8,6 +8,7 @@
 //! - `phases` shapes block code: loops over threads directly in each other, and nothing else that stores.
 //! - `shared` lays out what the threads of a block share; allocations that are not alive at one time overlap.
 //! - `barriers` puts a `Barrier` where a phase touches what another one writes, and nowhere else.
+//! - `patterns` sees where one thread alone touches an element, so that it need not wait for others.
 //! - `uses` finds what the kernel needs from outside, and whether it stores whole words.
 //!
 //! Example:
@@ -156,7 +157,7 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     let blocks: Vec<_> = loops.into_iter().rev().collect();
     let uses = uses::of(&body, &blocks);
     let strides = uses.word_strides(cx.program);
-    let pieces = uses::pieces(&body, cx.program, &cx.facts, &strides);
+    let pieces = uses::pieces(&body, cx.program, &mut cx.facts, &strides);
     let buffers = uses.buffers(&pieces, &strides);
     let params = uses.params.into_iter().collect();
     let scalars = scalars_only(cx.program, uses.syms, body);

@@ -17,6 +17,8 @@ use halide_core::ops::BinOp;
 
 /// The most loops over threads in each other.
 const DIMENSIONS: usize = 3;
+/// A bound of an extent that is not less says no more than that coordinates are 32 bits wide.
+const NO_BOUND: i64 = 1 << 31;
 
 /// Block code.
 pub(super) struct Shaped {
@@ -178,6 +180,7 @@ impl Shape<'_> {
             Some(n) => Some(n),
             None => constant_difference(&l.extent, &build::int(0), self.facts, &|_| None).1,
         };
+        let most = most.filter(|n| *n < NO_BOUND);
         let most = most.ok_or_else(|| KernelProblem::ThreadExtent { var: var(self.program) })?.max(1) as u64;
         if outer == 0 {
             self.nest_depth = thread_depth(&l.body) + 1;

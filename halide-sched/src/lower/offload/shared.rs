@@ -99,9 +99,13 @@ impl Lives {
             }
             Stmt::Alloc { buf, constant, body, .. } => {
                 let elems = constant.unwrap_or(u64::MAX);
-                self.words.insert(*buf, elems.saturating_mul(words_of(program.buffers[*buf].elem)));
-                self.lives.insert(*buf, None);
-                self.order.push(*buf);
+                let words = elems.saturating_mul(words_of(program.buffers[*buf].elem));
+                // Copies of a loop allocate the same buffer, one after the other: in one place.
+                if self.lives.insert(*buf, self.lives.get(buf).copied().flatten()).is_none() {
+                    self.order.push(*buf);
+                }
+                let most = self.words.get(buf).copied().unwrap_or(0).max(words);
+                self.words.insert(*buf, most);
                 self.uses(s);
                 self.stmt(body, program);
                 // Loops around see none of it between their iterations.

@@ -126,20 +126,22 @@ impl Pieces {
 }
 
 /// The buffers from outside that `body` stores to in pieces of words. `facts` are those around it.
-pub(super) fn pieces(body: &Stmt, program: &Program, facts: &Facts, strides: &[Sym]) -> BTreeMap<BufId, Pieces> {
-    let mut facts = facts.clone();
+pub(super) fn pieces(body: &Stmt, program: &Program, facts: &mut Facts, strides: &[Sym]) -> BTreeMap<BufId, Pieces> {
+    facts.push_scope();
     for s in strides {
         let Sym::Buffer { buf, .. } = s else { continue };
         facts.assume_congruence(&build::sym(*s), lanes_of_word(program, *buf), 0);
     }
     let mut found = Stores { program, facts, own: BTreeSet::new(), pieces: BTreeMap::new() };
     stores(&mut found, body.clone());
-    found.pieces
+    let pieces = found.pieces;
+    facts.pop_scope();
+    pieces
 }
 
 struct Stores<'p> {
     program: &'p Program,
-    facts: Facts,
+    facts: &'p mut Facts,
     own: BTreeSet<BufId>,
     pieces: BTreeMap<BufId, Pieces>,
 }
@@ -149,13 +151,13 @@ fn stores(cx: &mut Stores<'_>, s: Stmt) -> Stmt {
         Stmt::Alloc { buf, .. } => _ = cx.own.insert(*buf),
         Stmt::Store { buf, index, mask, .. } if !cx.own.contains(buf) => {
             let lanes = lanes_of_word(cx.program, *buf);
-            if let Some(why) = store_in_pieces(index, mask.as_ref(), lanes, &cx.facts) {
+            if let Some(why) = store_in_pieces(index, mask.as_ref(), lanes, cx.facts) {
                 cx.pieces.entry(*buf).or_insert(why);
             }
         }
         _ => {}
     }
-    walk::map_stmt_under(s, cx, |cx| &mut cx.facts, |_, e| e.clone(), stores)
+    walk::map_stmt_under(s, cx, |cx| &mut *cx.facts, |_, e| e.clone(), stores)
 }
 
 /// Why a store of elements of which a word holds `lanes` is not of whole words.
