@@ -405,3 +405,11 @@ fn the_evaluator_finds_missing_barriers_and_copies() {
     assert_eq!(broken(device_first, |_| ()), None);
     assert_eq!(broken(device_first, no_copies(Residency::OnHost)), Some(Check::Copies));
 }
+
+/// Random schedules drew this: cutting a loop over blocks would make several of one kernel.
+#[test]
+fn loops_over_blocks_are_not_cut() {
+    let schedule = "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4, GuardWithIf) always_partition(xo) always_partition(xi)";
+    sweep(&stencil(), &[schedule]);
+    assert_eq!(lowered(&stencil(), schedule).kernels.len(), 1);
+}

@@ -38,7 +38,7 @@ use super::copy::{fresh_copy, fresh_temp};
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::ir::visit;
-use crate::ir::{Expr, For, LoopId, Program, Stmt, Sym, build};
+use crate::ir::{Expr, For, ForKind, LoopId, Program, Stmt, Sym, build};
 use crate::schedule::Partition;
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::IdVec;
@@ -129,8 +129,14 @@ enum Wish {
 /// Whether and for what `l` is to be cut; records why not where the schedule or the size forbids it.
 fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
     let innermost = !walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(_)));
+    let on_device = matches!(l.kind, ForKind::GpuBlocks | ForKind::GpuThreads);
     let wish = match cx.partitions.get(&cx.program.loops[l.id]).copied().unwrap_or_default() {
         Partition::Never => return None,
+        Partition::Always if on_device => {
+            let because = "blocks and threads run at once, and there is one kernel for all of them";
+            cx.trace.did_not(cx.program.loops[l.id].clone(), "cut at the boundaries", because);
+            return None;
+        }
         Partition::Always => return Some(if innermost { Wish::Innermost } else { Wish::Anything }),
         Partition::Auto if innermost && !cx.cold => Wish::Innermost,
         Partition::Auto if innermost => Wish::Anything,
