@@ -141,6 +141,10 @@ impl Nest<'_> {
                 self.line(format!("compute {}:", self.name(*func)));
                 self.inside(body);
             }
+            Stmt::Atomic { func, body } => {
+                self.line(format!("change {} in one step:", self.name(*func)));
+                self.inside(body);
+            }
             Stmt::Realize { func, body, .. } => {
                 // Not indented: a pipeline may store very many Funcs at one place.
                 self.line(format!("store {}{}", self.name(*func), self.folds(*func)));

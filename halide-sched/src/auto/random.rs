@@ -4,7 +4,7 @@
 use crate::plan::{Level, Plan, StagePlan, resolve};
 use crate::schedule::{
     Amount, CompareOp, Condition, Directive, LoopKind, Memory, Partition, Schedule, Site, Subject, Tail, Term, Verb,
-    clone_name, wrapper_name,
+    clone_name, rfactor_name, wrapper_name,
 };
 use crate::target::Target;
 use halide_core::ids::FuncId;
@@ -43,6 +43,9 @@ fn draw(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions,
     let mut draw = Draw { pipeline, target, options, gpu, random: Random(seed), schedule, plan, names: 0 };
     if draw.one_in(4) {
         draw.rewrite_graph();
+    }
+    if draw.one_in(3) {
+        draw.reduce_in_parts();
     }
     let order: Vec<String> =
         draw.plan.order().iter().rev().map(|&f| draw.plan.pipeline.funcs[f].name.clone()).collect();
@@ -146,6 +149,40 @@ impl Draw<'_> {
         }
     }
 
+    /// Does reductions of some updates in parts.
+    fn reduce_in_parts(&mut self) {
+        let updates = |f: FuncId| (1..self.plan.funcs[f].stages.len()).map(move |stage| (f, stage));
+        let mut all: Vec<(FuncId, usize)> = self.plan.order().iter().copied().flat_map(updates).collect();
+        all.truncate(12);
+        for _ in 0..3 {
+            let Some((func, stage)) = self.pick(&all) else { return };
+            let plan = &self.plan.funcs[func].stages[stage];
+            let loops = plan.loops.iter().filter(|l| plan.vars[l.var].reduction);
+            let rvars: Vec<String> = loops.map(|l| plan.loop_name(l).to_string()).collect();
+            let Some(var) = self.pick(&rvars) else { continue };
+            let name = self.plan.pipeline.funcs[func].name.clone();
+            let subject = Subject { stage, ..Subject::func(&name) };
+            let mut said = Vec::new();
+            let mut factored = vec![var.clone()];
+            if self.one_in(2) {
+                let (outer, inner) = (self.new_name(), self.new_name());
+                let factor = Amount::Const(self.one_of([1, 2, 3, 4]));
+                factored = vec![if self.one_in(2) { outer.clone() } else { inner.clone() }];
+                said.push(Verb::Split { var, outer, inner, factor, tail: Tail::Auto });
+            }
+            if let Some(other) = self.pick(&rvars).filter(|_| self.one_in(4)) {
+                factored.push(other);
+            }
+            let vars: Vec<String> = factored.iter().map(|_| self.new_name()).collect();
+            let made = rfactor_name(&name, &vars);
+            said.push(Verb::Rfactor { rvars: factored, vars });
+            let mut all: Vec<Directive> =
+                said.into_iter().map(|verb| Directive { subject: subject.clone(), verb, at: None }).collect();
+            all.push(directive(&made, Verb::ComputeRoot));
+            self.propose(all);
+        }
+    }
+
     /// Chooses where a Func is computed and stored.
     fn place(&mut self, func: &str) {
         let subject = Subject::func(func);
@@ -212,6 +249,9 @@ impl Draw<'_> {
         }
         for stage in 0..self.plan.funcs[id].stages.len() {
             let subject = Subject { stage, ..Subject::func(func) };
+            if stage > 0 && self.one_in(2) {
+                self.say(&subject, Verb::Atomic { any_order: false });
+            }
             if self.gpu && !self.one_in(5) {
                 self.kernel(&subject);
             } else {

@@ -75,6 +75,15 @@ pub enum Stmt {
         /// All its stages.
         body: Box<Stmt>,
     },
+    /// Runs `body` as one step with respect to every other `Atomic` of the Func: names and stores (until
+    /// `flatten_storage`, provides) of one point, which may load what they store. Nothing else touches that element while
+    /// iterations run that hold such a statement.
+    Atomic {
+        /// Which Func.
+        func: FuncId,
+        /// What is one step.
+        body: Box<Stmt>,
+    },
     /// Storage of a Func for the time of `body` (until `flatten_storage`).
     Realize {
         /// Which Func; one buffer per tuple element.

@@ -170,7 +170,7 @@ pub fn uses(e: &Expr, s: Sym) -> bool {
 /// Calls `f` on every expression directly in `s` (not in nested statements), in evaluation order.
 pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
     match s {
-        Stmt::Block(_) | Stmt::Produce { .. } => {}
+        Stmt::Block(_) | Stmt::Produce { .. } | Stmt::Atomic { .. } => {}
         Stmt::Let { bindings, .. } => bindings.iter().for_each(|(_, e)| f(e)),
         Stmt::For(l) => {
             f(&l.min);
@@ -216,9 +216,11 @@ pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
             f(then);
             f(otherwise);
         }
-        Stmt::Let { body, .. } | Stmt::Produce { body, .. } | Stmt::Realize { body, .. } | Stmt::Alloc { body, .. } => {
-            f(body)
-        }
+        Stmt::Let { body, .. }
+        | Stmt::Produce { body, .. }
+        | Stmt::Atomic { body, .. }
+        | Stmt::Realize { body, .. }
+        | Stmt::Alloc { body, .. } => f(body),
         Stmt::Assert { .. }
         | Stmt::Provide { .. }
         | Stmt::Free { .. }
@@ -259,6 +261,7 @@ pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(S
             Stmt::Assert { cond: fe(&cond), fault, args: args.iter().map(fe).collect() }
         }
         Stmt::Produce { func, body } => Stmt::Produce { func, body: Box::new(fs(*body)) },
+        Stmt::Atomic { func, body } => Stmt::Atomic { func, body: Box::new(fs(*body)) },
         Stmt::Realize { func, bounds, body } => {
             let bounds = bounds.iter().map(|(min, extent)| (fe(min), fe(extent))).collect();
             Stmt::Realize { func, bounds, body: Box::new(fs(*body)) }

@@ -264,6 +264,10 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
         values: buffers.zip(&template.values).map(|(&b, v)| (b, put(v))).collect(),
         mask: None,
     };
+    let provide = match inst.plan.atomic {
+        true => Stmt::Atomic { func: inst.func, body: Box::new(provide) },
+        false => provide,
+    };
     let store = match &template.predicate {
         Some(p) => build::if_else(put(p), provide, build::nothing()),
         None => provide,

@@ -103,9 +103,10 @@ impl Guards {
                 }
                 self.collect(body, guard)
             }
-            Stmt::Produce { body, .. } | Stmt::Alloc { body, .. } | Stmt::Realize { body, .. } => {
-                self.collect(body, guard)
-            }
+            Stmt::Produce { body, .. }
+            | Stmt::Atomic { body, .. }
+            | Stmt::Alloc { body, .. }
+            | Stmt::Realize { body, .. } => self.collect(body, guard),
             Stmt::For(l) => {
                 self.inner.push(Sym::Loop(l.id));
                 self.collect(&l.body, guard)

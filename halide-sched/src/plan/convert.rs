@@ -23,15 +23,22 @@ pub(super) fn amount(
     amount: &Amount,
 ) -> Result<Expr, Problem> {
     match amount {
-        Amount::Const(value) if *value < least => Err(Problem::TooSmall { what, value: *value, least }),
-        Amount::Const(value) if *value > MOST => Err(Problem::TooLarge { what, value: *value, most: MOST }),
-        Amount::Const(value) => Ok(build::int(*value)),
+        Amount::Const(value) => in_range(what, least, *value).map(build::int),
         Amount::Natural => {
             let types = &pipeline.funcs[func].types;
             let lanes = types.iter().map(|t| target.natural_lanes(*t)).min();
             Ok(build::int(lanes.unwrap_or(1)))
         }
         Amount::Param(name) => integer_param(pipeline, name),
+    }
+}
+
+/// `value` if it is one that a directive may have.
+pub(super) fn in_range(what: &'static str, least: i64, value: i64) -> Result<i64, Problem> {
+    match value {
+        _ if value < least => Err(Problem::TooSmall { what, value, least }),
+        _ if value > MOST => Err(Problem::TooLarge { what, value, most: MOST }),
+        _ => Ok(value),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be wrong with a schedule: which directive, at which place, why, and what would do.
 
+use crate::plan::Collision;
 use crate::schedule::{LoopKind, Schedule, Tail};
 use halide_core::error::Location;
 use halide_core::types::ScalarType;
@@ -51,7 +52,7 @@ pub enum Problem {
     SplitOfPredicated { var: String, by: String },
     BlendBesideParallel { var: String, parallel: String, tail: Tail },
     OrderMatters { of: String, vars: Vec<String>, why: OrderReason },
-    Race { of: String, var: String, kind: LoopKind },
+    Race { of: String, var: String, kind: LoopKind, why: Collision },
     NotConstant { of: String, var: String, kind: LoopKind, extent: Option<i64> },
     VectorInVector { outer: String, inner: String },
     ParallelInVector { outer: String, inner: String },
@@ -89,6 +90,18 @@ pub enum Problem {
     NoCaller { func: String },
     WrappedTwice { func: String, consumer: String },
     TooManyCopies { func: String, most: usize },
+    RfactorOfPure { func: String },
+    WholeStage { of: String },
+    RfactorLists { rvars: usize, vars: usize },
+    NotReduction { of: String, name: String, loops: Vec<String>, near: Option<String> },
+    RfactorAll { of: String },
+    NotAssociative { of: String },
+    SaidBeforeRfactor { verb: String },
+    FactorBeforeRfactor { name: String },
+    FuncTaken { name: String },
+    AtomicReads { of: String },
+    AtomicOrder { of: String, var: String, why: OrderReason },
+    AtomicOnGpu { of: String, var: String },
 }
 
 /// Why the order of a reduction cannot be changed.
@@ -96,8 +109,21 @@ pub enum Problem {
 pub enum OrderReason {
     /// The result depends on the order.
     NotCommutative,
+    /// Only parts that follow each other may be combined: the first of several that are as good counts.
+    InOrder,
     /// It is a float sum or the like, whose rounding depends on the order.
     Floats,
+}
+
+impl OrderReason {
+    /// What an update does.
+    fn text(self) -> &'static str {
+        match self {
+            OrderReason::NotCommutative => "is no associative and commutative operation on the old value alone",
+            OrderReason::InOrder => "takes the first of several that are as good",
+            OrderReason::Floats => "rounds differently in another order",
+        }
+    }
 }
 
 /// What the iterations of a parallel or vectorized loop would share.
@@ -250,25 +276,19 @@ impl fmt::Display for Problem {
             BlendBesideParallel { var, parallel, tail } => {
                 write!(f, "{tail} reads back points of `{var}` that other iterations of parallel `{parallel}` store")
             }
-            OrderMatters { of, vars, why: OrderReason::NotCommutative } => {
-                let why = "is no associative and commutative operation on the old value alone";
-                write!(
-                    f,
-                    "this changes the order of the reduction over {}, but the update of `{of}` {why}",
-                    names(vars)
-                )
+            OrderMatters { of, vars, why } => {
+                let why = why.text();
+                let order = "this changes the order of the reduction over";
+                write!(f, "{order} {}, but the update of `{of}` {why}", names(vars))
             }
-            OrderMatters { of, vars, why: OrderReason::Floats } => {
-                let why = "rounds differently in another order";
-                write!(
-                    f,
-                    "this changes the order of the reduction over {}, but the update of `{of}` {why}",
-                    names(vars)
-                )
-            }
-            Race { of, var, kind } => {
-                let why = "two of its iterations may store to, or load and store, the same element";
-                write!(f, "`{var}` cannot be {}: {why} of `{of}`", done(*kind))
+            Race { of, var, kind, why } => {
+                let why = match why {
+                    Collision::Stores => format!("two of its iterations may store to the same element of `{of}`"),
+                    Collision::Loads => {
+                        format!("one of its iterations may load an element of `{of}` that another one stores to")
+                    }
+                };
+                write!(f, "`{var}` cannot be {}: {why}", done(*kind))
             }
             NotConstant { of, var, kind, extent: None } => {
                 write!(f, "loop `{var}` of `{of}` cannot be {}: its extent is not a constant", done(*kind))
@@ -371,6 +391,45 @@ impl fmt::Display for Problem {
             WrappedTwice { func, consumer } => {
                 write!(f, "the calls of `{func}` from `{consumer}` go to another wrapper already")
             }
+            RfactorOfPure { func } => write!(f, "`{func}` has no reduction here that could be done in parts"),
+            WholeStage { of } => write!(f, "`{of}` is a specialisation, and this is said of the stage as a whole"),
+            RfactorLists { rvars, vars } => {
+                write!(
+                    f,
+                    "this needs a new variable for each reduction variable, at least one; there are {vars} for {rvars}"
+                )
+            }
+            NotReduction { of, name, loops, .. } => {
+                let what = "has no reduction variable";
+                write!(f, "`{of}` {what} `{name}` here; its reduction variables, outermost first: {}", names(loops))
+            }
+            RfactorAll { of } => {
+                write!(f, "no reduction variable of `{of}` would be left, so the parts would reduce nothing")
+            }
+            NotAssociative { of } => {
+                write!(f, "the update of `{of}` is not known to be an associative operation on the old value alone")
+            }
+            SaidBeforeRfactor { verb } => {
+                write!(f, "`{verb}` is said before this of a reduction variable, whose loop goes to another Func now")
+            }
+            FactorBeforeRfactor { name } => {
+                write!(f, "a split by parameter `{name}` is said before this, and the parts must be of constant size")
+            }
+            AtomicReads { of } => {
+                let what = "reads other elements than the one that it stores, which cannot be one step";
+                write!(f, "the update of `{of}` {what}")
+            }
+            AtomicOrder { of, var, why } => {
+                let why = why.text();
+                write!(f, "the iterations of `{var}` would come in any order, but the update of `{of}` {why}")
+            }
+            AtomicOnGpu { of, var } => {
+                write!(
+                    f,
+                    "iterations of `{var}` on the graphics processor may change the same element of `{of}`, where atomic() cannot be followed"
+                )
+            }
+            FuncTaken { name } => write!(f, "there is a Func `{name}` already"),
             TooManyCopies { func, most } => {
                 write!(f, "`{func}` has updates and is left inline; that would make more than {most} copies in all")
             }
@@ -397,7 +456,8 @@ impl Problem {
             OrderMatters { why: OrderReason::Floats, .. } => Some("say float(relaxed) if that may be".to_string()),
             OrderMatters { .. } => Some("keep the reduction variables in their order".to_string()),
             Race { .. } => {
-                Some("choose a loop over a dimension that the update stores to by that variable".to_string())
+                let choose = "choose a loop over a dimension that the update stores to by that variable";
+                Some(format!("{choose}; or say atomic(), or allow_race_conditions() if no result depends on it"))
             }
             NotConstant { kind: LoopKind::GpuThreads, extent: None, .. } => Some(
                 "split it by a constant factor first, as gpu_tile does, or promise it with bound_extent".to_string(),
@@ -440,6 +500,17 @@ impl Problem {
                 Some("hoist it to a loop inside of that one".to_string())
             }
             SharedByIterations { .. } => Some("store it at that loop or inside of it".to_string()),
+            RfactorOfPure { .. } => Some("say it of an update over a reduction domain".to_string()),
+            WholeStage { .. } => Some("say it of the stage".to_string()),
+            NotReduction { near: n, .. } => near(n),
+            RfactorAll { .. } => Some("split one of them and factor out a part of it".to_string()),
+            SaidBeforeRfactor { .. } => {
+                Some("before rfactor, only split, fuse neighbours and rename them; say the rest after it".to_string())
+            }
+            AtomicOrder { why: OrderReason::Floats, .. } => Some("say float(relaxed) if that may be".to_string()),
+            AtomicOrder { .. } => Some("say atomic(any_order) if that may be".to_string()),
+            AtomicOnGpu { .. } => Some("do it in parts with rfactor".to_string()),
+            FuncTaken { .. } => Some("choose other new variables".to_string()),
             TooManyCopies { func, .. } => Some(format!("say `{func}: compute_root()`, or give it a compute_at(...)")),
             _ => None,
         }

@@ -2,8 +2,8 @@
 
 use super::facts::{children, expressions, reachable};
 use halide_core::error::Location;
-use halide_core::ids::{ExprId, FuncId, IdVec, RDomId};
-use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, StageDef};
+use halide_core::ids::{ExprId, FuncId, IdVec, RDomId, VarId};
+use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, RDomDef, StageDef};
 use halide_core::types::ScalarType;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,6 +19,8 @@ pub(super) struct Graph {
     callers: IdVec<FuncId, BTreeSet<Stage>>,
     /// New Funcs to stand in the order behind the one they were made from.
     behind: BTreeMap<FuncId, Vec<FuncId>>,
+    /// New Funcs to stand in the order before the one they were made from.
+    ahead: BTreeMap<FuncId, Vec<FuncId>>,
 }
 
 struct Changed {
@@ -36,7 +38,7 @@ impl Graph {
                 }
             }
         }
-        Graph { original: pipeline.clone(), changed: None, callers, behind: BTreeMap::new() }
+        Graph { original: pipeline.clone(), changed: None, callers, behind: BTreeMap::new(), ahead: BTreeMap::new() }
     }
 
     /// The tables as they are now; `order` does not list new Funcs yet.
@@ -61,13 +63,21 @@ impl Graph {
         list
     }
 
-    /// The changed pipeline: new Funcs stand behind those they were made from, Funcs that nothing calls any more are
-    /// not in the order.
+    /// The changed pipeline: new Funcs stand behind those they were made from, or before them; Funcs that nothing calls
+    /// any more are not in the order.
     pub(super) fn finish(self) -> Pipeline {
         let Some(Changed { mut data, .. }) = self.changed else { return self.original };
         let mut order = Vec::new();
         let mut todo: Vec<FuncId> = data.order.iter().rev().copied().collect();
+        let mut entered = BTreeSet::new();
         while let Some(func) = todo.pop() {
+            if let Some(ahead) = self.ahead.get(&func)
+                && entered.insert(func)
+            {
+                todo.push(func);
+                todo.extend(ahead.iter().rev());
+                continue;
+            }
             order.push(func);
             todo.extend(self.behind.get(&func).into_iter().flatten().rev());
         }
@@ -127,23 +137,95 @@ impl Graph {
     }
 
     fn add(&mut self, base: FuncId, def: FuncDef) -> FuncId {
+        let func = self.push_func(def);
+        self.behind.entry(base).or_default().push(func);
+        func
+    }
+
+    /// Adds a Func that `base` is to call; its number is [`Graph::next_func`].
+    pub(super) fn add_ahead(&mut self, base: FuncId, def: FuncDef) {
+        let func = self.push_func(def);
+        self.ahead.entry(base).or_default().push(func);
+    }
+
+    /// The number of the next Func that is added.
+    pub(super) fn next_func(&self) -> FuncId {
+        self.data().funcs.next_id()
+    }
+
+    fn push_func(&mut self, def: FuncDef) -> FuncId {
         let changed = self.change();
         let stages = def.stages.len();
         let func = changed.data.funcs.push(def);
         self.callers.push(BTreeSet::new());
-        self.behind.entry(base).or_default().push(func);
         for stage in 0..stages {
             self.note_calls((func, stage));
         }
         func
     }
 
+    /// An expression; its operands are nodes already.
+    pub(super) fn node(&mut self, kind: Kind, ty: ScalarType) -> ExprId {
+        self.change().intern(kind, ty)
+    }
+
+    /// The pure variable called `name`.
+    pub(super) fn var(&mut self, name: &str) -> VarId {
+        let known = self.data().vars.enumerate().find(|(_, n)| *n == name).map(|(id, _)| id);
+        known.unwrap_or_else(|| self.change().data.vars.push(name.to_string()))
+    }
+
+    /// Adds a reduction domain.
+    pub(super) fn push_rdom(&mut self, def: RDomDef) -> RDomId {
+        self.change().data.rdoms.push(def)
+    }
+
+    /// Gives a domain another predicate.
+    pub(super) fn set_predicate(&mut self, rdom: RDomId, predicate: Option<ExprId>) {
+        self.change().data.rdoms[rdom].predicate = predicate;
+    }
+
+    /// `e` with the variables of `rdom` replaced; `made` holds what is known to become what.
+    pub(super) fn with_rvars(
+        &mut self,
+        e: ExprId,
+        rdom: RDomId,
+        values: &[ExprId],
+        made: &mut BTreeMap<ExprId, ExprId>,
+    ) -> ExprId {
+        let changed = self.change();
+        for old in reachable(&changed.data, &[e]) {
+            if made.contains_key(&old) {
+                continue;
+            }
+            let Node { kind, ty } = changed.data.exprs[old].clone();
+            let new = match kind {
+                Kind::RVar { rdom: r, dim } if r == rdom => values[usize::from(dim)],
+                kind if children(&kind).iter().all(|c| made[c] == *c) => old,
+                kind => changed.intern(with_children(kind, |c| made[&c]), ty),
+            };
+            made.insert(old, new);
+        }
+        made[&e]
+    }
+
+    /// Puts another definition in the place of one.
+    pub(super) fn replace(&mut self, stage: Stage, def: StageDef) {
+        self.forget_calls(stage);
+        self.change().data.funcs[stage.0].stages[stage.1] = def;
+        self.note_calls(stage);
+    }
+
+    fn forget_calls(&mut self, stage: Stage) {
+        for callee in calls(self.data(), stage.0, &self.data().funcs[stage.0].stages[stage.1]) {
+            self.callers[callee].remove(&stage);
+        }
+    }
+
     /// Sends the calls of one stage where `to` says.
     pub(super) fn redirect(&mut self, stage: Stage, to: &BTreeMap<FuncId, FuncId>) {
         let (func, number) = stage;
-        for callee in calls(self.data(), func, &self.data().funcs[func].stages[number]) {
-            self.callers[callee].remove(&stage);
-        }
+        self.forget_calls(stage);
         let changed = self.change();
         let old = changed.data.funcs[func].stages[number].clone();
         changed.data.funcs[func].stages[number] = changed.redirected(&old, to);

@@ -34,10 +34,10 @@ pub(super) fn check(
 }
 
 fn check_variant(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
-    for l in &stage.loops {
+    for (position, l) in stage.loops.iter().enumerate() {
         // Only directives make loops other than serial ones.
         let Some(directive) = l.mark else { continue };
-        if let Some(problem) = constant_extent(stage, l).or_else(|| race(stage, l)) {
+        if let Some(problem) = constant_extent(stage, l).or_else(|| race(stage, position)) {
             errors.report(directive, problem);
         }
     }
@@ -82,18 +82,23 @@ fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
     }
 }
 
-/// Iterations of a loop that run at the same time must not touch the same element, unless the definition only stores
-/// and stores the same.
-fn race(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
-    if stage.is_one(l) {
+/// Iterations of a loop that run at the same time must not touch the same element, unless the schedule allows it or each
+/// changes it in one step.
+fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
+    let l = &stage.loops[position];
+    if !l.kind.is_concurrent() || stage.races_allowed || stage.is_one(l) {
         return None;
     }
-    let independent = || stage.roots(l.var).iter().all(|r| stage.facts.roots[r.0 as usize].independent);
-    (l.kind.is_concurrent() && !independent()).then(|| Problem::Race {
-        of: stage.subject.clone(),
-        var: stage.name(l.var).to_string(),
-        kind: l.kind,
-    })
+    let why = stage.collision(position)?;
+    let (of, var, kind) = (stage.subject.clone(), stage.name(l.var).to_string(), l.kind);
+    let Some(atomic) = stage.atomic else { return Some(Problem::Race { of, var, kind, why }) };
+    if !stage.facts.changes_one_element {
+        return Some(Problem::AtomicReads { of });
+    }
+    if let Some(why) = stage.order_matters().filter(|_| !atomic.any_order) {
+        return Some(Problem::AtomicOrder { of, var, why });
+    }
+    matches!(kind, LoopKind::GpuBlocks | LoopKind::GpuThreads).then_some(Problem::AtomicOnGpu { of, var })
 }
 
 /// Reports vectors and threads inside of vectors.

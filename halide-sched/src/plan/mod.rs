@@ -1,5 +1,7 @@
 //! The plan: the checked, resolved form of a schedule, which lowering reads. `resolve` is the only road to it.
 
+mod access;
+mod affine;
 mod convert;
 mod draft;
 mod error;
@@ -8,14 +10,18 @@ mod gpu;
 mod graph;
 mod legal;
 mod levels;
+mod monoid;
 mod query;
+mod rdomain;
 mod resolve;
 mod rewrite;
+mod rfactor;
 mod stage;
 mod tails;
 #[cfg(test)]
 mod tests;
 
+pub use access::Collision;
 pub use error::{OrderReason, Problem, ScheduleError, Shared};
 pub use query::image_buffer;
 pub use resolve::resolve;
@@ -127,6 +133,8 @@ pub struct StagePlan {
     pub loops: Vec<LoopPlan>,
     /// What may be done with its floats.
     pub float: FloatMode,
+    /// Whether an iteration must change an element in one step, because others that run at the same time may change it.
+    pub atomic: bool,
 }
 
 /// A variable of a stage.

@@ -20,7 +20,7 @@ impl Plan {
         stage.const_extent(var, &|origin| match origin {
             VarOrigin::Pure { dim } => self.funcs[func].const_extent(dim),
             VarOrigin::Reduction { rdom, dim } => {
-                super::facts::constant(&self.pipeline, self.pipeline.rdoms[rdom].dims[dim].extent)
+                super::affine::constant(&self.pipeline, self.pipeline.rdoms[rdom].dims[dim].extent)
             }
             VarOrigin::One => Some(1),
             VarOrigin::Derived => None,

@@ -6,7 +6,7 @@ use super::gpu;
 use super::graph::Graph;
 use super::legal;
 use super::levels::{self, Levels};
-use super::rewrite::rewrite;
+use super::rewrite::{Rewritten, rewrite};
 use crate::plan::{FuncPlan, Plan};
 use crate::schedule::Schedule;
 use crate::target::Target;
@@ -20,8 +20,8 @@ use halide_core::pipeline::Pipeline;
 /// dimension 0 innermost among its kind.
 pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Result<Plan, Vec<ScheduleError>> {
     let mut errors = Errors::new(schedule);
-    let (pipeline, not_made) = rewrite(pipeline, schedule, &mut errors);
-    let mut drafts = draft::apply(&pipeline, schedule, target, not_made, &mut errors);
+    let Rewritten { pipeline, not_made, spent } = rewrite(pipeline, schedule, target, &mut errors);
+    let mut drafts = draft::apply(&pipeline, schedule, target, not_made, &spent, &mut errors);
     let mut graph = Graph::new(&pipeline);
     let levels = levels::choose(&mut graph, &mut drafts, &mut errors);
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);

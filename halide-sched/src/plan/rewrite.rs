@@ -1,34 +1,44 @@
-//! Directives that change the graph: wrappers (`in`) and copies (`clone_in`) of Funcs for some of their consumers.
+//! Directives that change the graph: wrappers (`in`) and copies (`clone_in`) of Funcs for some of their consumers, and
+//! reductions in parts (`rfactor`).
 
 use super::draft::is_rewrite;
 use super::error::{Errors, Problem};
 use super::graph::{Graph, Stage};
-use crate::schedule::{Directive, Schedule, Verb, clone_name, wrapper_name};
+use super::rfactor::{self, rfactor};
+use crate::schedule::{Directive, Schedule, Verb, clone_name, rfactor_name, wrapper_name};
+use crate::target::Target;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The pipeline with the wrappers and copies that the schedule asks for, and the names of those that cannot be made.
-pub(super) fn rewrite(
-    pipeline: &Pipeline,
-    schedule: &Schedule,
-    errors: &mut Errors<'_>,
-) -> (Pipeline, BTreeSet<String>) {
+/// What has come of the directives that change the graph.
+pub(super) struct Rewritten {
+    /// The pipeline with the Funcs that the schedule asks for.
+    pub(super) pipeline: Pipeline,
+    /// The names of those that cannot be made.
+    pub(super) not_made: BTreeSet<String>,
+    /// Other directives that have been followed.
+    pub(super) spent: BTreeSet<usize>,
+}
+
+/// Follows the directives that change the graph.
+pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target, errors: &mut Errors<'_>) -> Rewritten {
     let mut pending: Vec<usize> = (0..schedule.len()).filter(|&n| is_rewrite(&schedule.directives()[n].verb)).collect();
     if pending.is_empty() {
-        return (pipeline.clone(), BTreeSet::new());
+        return Rewritten { pipeline: pipeline.clone(), not_made: BTreeSet::new(), spent: BTreeSet::new() };
     }
-    let mut failed = BTreeSet::new();
-    let mut rewriter = Rewriter { graph: Graph::new(pipeline), wrappers: BTreeMap::new(), errors };
+    let mut not_made = BTreeSet::new();
+    let (graph, wrappers, spent) = (Graph::new(pipeline), BTreeMap::new(), BTreeSet::new());
+    let mut rewriter = Rewriter { schedule, target, graph, wrappers, spent, errors };
     while !pending.is_empty() {
         let number = pending.remove(next(schedule, &pending));
         let directive = &schedule.directives()[number];
-        if let Err(problem) = rewriter.apply(directive) {
+        if let Err(problem) = rewriter.apply(number, directive) {
             rewriter.errors.report(number, problem);
-            failed.extend(made_name(directive));
+            not_made.extend(made_name(directive));
         }
     }
-    (rewriter.graph.finish(), failed)
+    Rewritten { pipeline: rewriter.graph.finish(), not_made, spent: rewriter.spent }
 }
 
 /// The position of the next directive to follow: in order, but the wrapper for all other consumers after those for
@@ -48,6 +58,7 @@ fn made_name(directive: &Directive) -> Option<String> {
     match &directive.verb {
         Verb::In { consumers } => Some(wrapper_name(&directive.subject.func, consumers)),
         Verb::CloneIn { consumers } => Some(clone_name(&directive.subject.func, consumers)),
+        Verb::Rfactor { vars, .. } => Some(rfactor_name(&directive.subject.func, vars)),
         _ => None,
     }
 }
@@ -57,7 +68,10 @@ fn is_global(directive: &Directive) -> bool {
 }
 
 struct Rewriter<'e, 's> {
+    schedule: &'e Schedule,
+    target: &'e Target,
     graph: Graph,
+    spent: BTreeSet<usize>,
     /// The wrappers and copies of each Func, with the consumers that they are for.
     wrappers: BTreeMap<FuncId, Vec<(FuncId, BTreeSet<FuncId>)>>,
     errors: &'e mut Errors<'s>,
@@ -73,8 +87,13 @@ impl Rewriter<'_, '_> {
         })
     }
 
-    fn apply(&mut self, directive: &Directive) -> Result<(), Problem> {
+    fn apply(&mut self, number: usize, directive: &Directive) -> Result<(), Problem> {
         let subject = &directive.subject;
+        if let Verb::Rfactor { rvars, vars } = &directive.verb {
+            let func = self.find(&subject.func)?;
+            let request = rfactor::Request { schedule: self.schedule, target: self.target, number, rvars, vars };
+            return rfactor(&request, &mut self.graph, func, &mut self.spent);
+        }
         if subject.stage > 0 || !subject.specializations.is_empty() {
             return Err(Problem::WholeFunc { func: subject.func.clone() });
         }

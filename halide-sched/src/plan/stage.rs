@@ -1,11 +1,11 @@
 //! The loops of one definition while directives are applied to them, one after the other.
 
-use super::error::Problem;
+use super::error::{OrderReason, Problem};
 use super::facts::{Facts, unnumbered};
 use super::query;
 use super::tails;
 use crate::ir::{Expr, ForKind};
-use crate::plan::{LoopPlan, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
+use crate::plan::{Collision, LoopPlan, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
 use crate::schedule::{FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
 use halide_core::ids::IdVec;
@@ -22,6 +22,10 @@ pub(super) struct StageDraft {
     /// Outermost first.
     pub(super) loops: Vec<LoopDraft>,
     pub(super) float: FloatMode,
+    /// Whether iterations that touch the same element may run at the same time.
+    pub(super) races_allowed: bool,
+    /// Whether elements are changed in one step.
+    pub(super) atomic: Option<Atomic>,
     /// Condition, its text, and the variant.
     pub(super) variants: Vec<(Expr, String, StageDraft)>,
     pub(super) fail: Option<(String, Option<Location>)>,
@@ -35,6 +39,13 @@ pub(super) struct StageDraft {
     replaced: BTreeMap<String, String>,
     /// Names that a directive with an error would have made: no more errors about them.
     broken: BTreeSet<String>,
+}
+
+/// What `atomic` says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Atomic {
+    /// The schedule vouches that the order does not matter.
+    pub(super) any_order: bool,
 }
 
 /// A loop, and the directive that chose its kind.
@@ -86,6 +97,8 @@ impl StageDraft {
             transforms: Vec::new(),
             loops,
             float: FloatMode::Strict,
+            races_allowed: false,
+            atomic: None,
             variants: Vec::new(),
             fail: None,
             natural,
@@ -113,6 +126,8 @@ impl StageDraft {
             LoopKind::GpuThreads => ForKind::GpuThreads,
         };
         let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition };
+        let collides = |p: usize| self.loops[p].kind == LoopKind::Parallel && self.collision(p).is_some();
+        let atomic = self.atomic.is_some() && !self.races_allowed && (0..self.loops.len()).any(collides);
         StagePlan {
             variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish())).collect(),
             fail: self.fail,
@@ -120,6 +135,26 @@ impl StageDraft {
             transforms: self.transforms,
             loops: self.loops.into_iter().map(plan).collect(),
             float: self.float,
+            atomic,
+        }
+    }
+
+    /// What two iterations of the loop at `position`, from the outermost, may do to each other. What the loops outside
+    /// say of the definition's variables is the same for both.
+    pub(super) fn collision(&self, position: usize) -> Option<Collision> {
+        let varies = |root: &StageVar| self.loops[position..].iter().any(|l| self.roots(l.var).contains(root));
+        let roots = (0..self.facts.roots.len()).map(|r| StageVar(r as u32));
+        let equal = roots.filter(|r| !varies(r)).map(|r| r.0 as usize).collect();
+        let apart = self.facts.accesses.told_apart(&equal);
+        self.roots(self.loops[position].var).into_iter().find_map(|r| apart[r.0 as usize].err())
+    }
+
+    /// Why the iterations cannot come in any order, if they cannot.
+    pub(super) fn order_matters(&self) -> Option<OrderReason> {
+        match self.facts.order {
+            Ok(()) => None,
+            Err(OrderReason::Floats) if self.float == FloatMode::Relaxed => None,
+            Err(why) => Some(why),
         }
     }
 
@@ -323,16 +358,9 @@ impl StageDraft {
     }
 
     fn check_order_free(&self, vars: Vec<StageVar>) -> Applied {
-        use super::error::OrderReason::Floats;
-        match self.facts.order {
-            Ok(()) => Ok(()),
-            Err(Floats) if self.float == FloatMode::Relaxed => Ok(()),
-            Err(why) => wrong(Problem::OrderMatters {
-                of: self.subject.clone(),
-                vars: vars.into_iter().map(|v| self.name(v).to_string()).collect(),
-                why,
-            }),
-        }
+        let Some(why) = self.order_matters() else { return Ok(()) };
+        let vars = vars.into_iter().map(|v| self.name(v).to_string()).collect();
+        wrong(Problem::OrderMatters { of: self.subject.clone(), vars, why })
     }
 
     /// Sets the kind of a loop.

@@ -6,7 +6,7 @@
 use super::directive::*;
 use super::list::Schedule;
 use super::names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
-use super::print::{clone_name, wrapper_name};
+use super::print::{clone_name, rfactor_name, wrapper_name};
 use super::tiling::Tiling;
 use halide_core::error::Location;
 
@@ -347,9 +347,25 @@ impl<'s> StageSchedule<'s> {
         self.make_func(Verb::CloneIn { consumers }, copy)
     }
 
+    /// Does the reduction of this update in parts and goes on with the new Func that holds them, whose pure definition
+    /// is the identity of the reduction and whose update 0 reduces over the variables that are left: the variables
+    /// `rvars` (of the update's loops, split, fused or renamed before) become new dimensions `vars` of it. What is left
+    /// of this update puts the parts together, over loops of the names `rvars`. In text: `rfactor(r, u)`, or
+    /// `rfactor([r, s], [u, v])`; the new Func is `f.rfactor(u)`.
+    #[track_caller]
+    pub fn rfactor(self, rvars: impl LoopNames, vars: impl LoopNames) -> Self {
+        let (rvars, vars) = (rvars.loop_names(), vars.loop_names());
+        let made = rfactor_name(&self.subject.func, &vars);
+        self.make_func(Verb::Rfactor { rvars, vars }, made)
+    }
+
     #[track_caller]
     fn make_func(self, verb: Verb, made: String) -> Self {
-        let known = self.schedule.makes_func(&made);
+        let same = |d: &Directive| d.verb == verb && d.subject == self.subject;
+        let known = match verb {
+            Verb::Rfactor { .. } => self.schedule.directives().iter().any(same),
+            _ => self.schedule.makes_func(&made),
+        };
         let mut next = if known { self } else { self.push(verb) };
         next.subject = Subject::func(made);
         next
@@ -371,6 +387,29 @@ impl<'s> StageSchedule<'s> {
     #[track_caller]
     pub fn specialize_fail(self, message: impl Into<String>) -> Self {
         self.push(Verb::SpecializeFail(message.into()))
+    }
+
+    /// Reads, computes and stores an element in one step, so that loops may run at once whose iterations change the same
+    /// element. The order of the iterations is then left to chance: the update must be a known associative and
+    /// commutative operation (of floats: with `float(relaxed)`).
+    #[track_caller]
+    pub fn atomic(self) -> Self {
+        self.push(Verb::Atomic { any_order: false })
+    }
+
+    /// As `atomic`, where the schedule vouches that the order of the iterations does not matter: `atomic(any_order)` in
+    /// text.
+    #[track_caller]
+    pub fn atomic_in_any_order(self) -> Self {
+        self.push(Verb::Atomic { any_order: true })
+    }
+
+    /// Lets loops run at once whose iterations may touch the same element: which of them comes first, and whether what
+    /// one stores is seen by another, is then left to chance, and the schedule vouches that no result depends on it.
+    /// Whole elements are stored, so memory stays in order.
+    #[track_caller]
+    pub fn allow_race_conditions(self) -> Self {
+        self.push(Verb::AllowRaceConditions)
     }
 
     /// Says how the floats of the stage may be treated.

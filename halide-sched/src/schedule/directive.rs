@@ -241,12 +241,24 @@ pub enum Verb {
     CloneIn {
         consumers: Vec<String>,
     },
+    /// The reduction is done in parts: one for each value of `rvars`, which become `vars` of a new Func.
+    Rfactor {
+        rvars: Vec<String>,
+        vars: Vec<String>,
+    },
     /// A copy of the stage's schedule so far for the case that the condition holds.
     Specialize(Condition),
     /// Ends the run with this message where no specialisation applies.
     SpecializeFail(String),
     /// How floats of the stage may be treated.
     Float(FloatMode),
+    /// Iterations of the stage that run at once may touch the same element.
+    AllowRaceConditions,
+    /// Each iteration of the update changes an element in one step, so that several may run at once.
+    Atomic {
+        /// The schedule vouches that the order of the iterations does not matter.
+        any_order: bool,
+    },
 }
 
 /// What lowering and backends may do with the float arithmetic of a stage.

@@ -21,5 +21,6 @@ pub use list::Schedule;
 pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
 pub use parse::{ParseError, ParseErrors};
 pub use print::clone_name;
+pub use print::rfactor_name;
 pub use print::wrapper_name;
 pub use words::closest;

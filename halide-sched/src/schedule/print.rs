@@ -10,19 +10,22 @@ impl fmt::Display for Schedule {
     /// is left out where the next line's subject says as much.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line: Option<&Subject> = None;
+        let mut start = "";
         let mut before = Schedule::new();
         for (i, directive) in self.directives().iter().enumerate() {
             let next = self.directives().get(i + 1).map(|d| &d.subject);
             before.push(directive.clone());
             if opened_by_subject(directive, next, &before) {
+                // The next line must name its subject, also if the line before it has the same one.
+                line = None;
                 continue;
             }
             if line == Some(&directive.subject) {
                 f.write_str(" ")?;
             } else {
-                let start = if line.is_none() { "" } else { "\n" };
                 write!(f, "{start}{}: ", SubjectText(&directive.subject, &before))?;
                 line = Some(&directive.subject);
+                start = "\n";
             }
             write!(f, "{}", directive.verb)?;
         }
@@ -73,6 +76,11 @@ pub fn clone_name(func: &str, consumers: &[String]) -> String {
     format!("{}.clone_in({})", FuncText(func), FuncList(consumers))
 }
 
+/// The name of the Func that `rfactor` makes of an update of `func` for the new variables `vars`.
+pub fn rfactor_name(func: &str, vars: &[String]) -> String {
+    format!("{}.rfactor({})", FuncText(func), NameList(vars))
+}
+
 /// A subject as text. A specialisation is named by its condition as the directives in the schedule opened it, or by its
 /// number where no condition, or an earlier one with the same condition, is there.
 pub(crate) struct SubjectText<'a>(pub(crate) &'a Subject, pub(crate) &'a Schedule);
@@ -118,11 +126,7 @@ pub(crate) struct FuncText<'a>(pub(crate) &'a str);
 
 impl fmt::Display for FuncText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if is_plain(self.0) || !super::parse::wrappers_named(self.0).is_empty() {
-            f.write_str(self.0)
-        } else {
-            quote(f, self.0)
-        }
+        if is_plain(self.0) || super::parse::is_made_name(self.0) { f.write_str(self.0) } else { quote(f, self.0) }
     }
 }
 
@@ -243,6 +247,12 @@ impl fmt::Display for Verb {
             Verb::CloneIn { consumers } => write!(f, "clone_in({})", FuncList(consumers)),
             Verb::Specialize(condition) => write!(f, "specialize({condition})"),
             Verb::SpecializeFail(message) => write!(f, "specialize_fail({})", Quoted(message)),
+            Verb::Rfactor { rvars, vars } => match (&rvars[..], &vars[..]) {
+                ([rvar], [var]) => write!(f, "rfactor({}, {})", n(rvar), n(var)),
+                _ => write!(f, "rfactor([{}], [{}])", NameList(rvars), NameList(vars)),
+            },
+            Verb::Atomic { any_order } => f.write_str(if *any_order { "atomic(any_order)" } else { "atomic()" }),
+            Verb::AllowRaceConditions => f.write_str("allow_race_conditions()"),
             Verb::Float(mode) => write!(f, "float({})", mode.word()),
         }
     }

@@ -7,5 +7,6 @@ mod hoisting;
 mod lifetimes;
 mod lowering;
 mod matrix;
+mod reductions;
 mod scale;
 mod values;

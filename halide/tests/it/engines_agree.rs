@@ -101,6 +101,32 @@ fn reductions_scatters_and_tuples() {
     agree(&pipeline, &schedules, "input", &image, &[Region::of_extents([23, 9]), Region::of_extents([3, 2])]);
 }
 
+/// Reductions in parts, by atomic steps, and by lanes.
+#[test]
+fn reductions_in_any_order() {
+    let input = ImageParam::new("input", U8, 2);
+    let i = Var::new("i");
+    let r = RDom::over(&input);
+    let (mut hist, mut best, mut total) = (Func::new("hist"), Func::new("best"), Func::new("total"));
+    hist[i] = 0u32.expr();
+    hist[input[(r.x, r.y)] % 16] += 1;
+    best[i] = (0, 0, 255u8).into();
+    let (old, e) = (best.read(i), input[(r.x, r.y)] ^ cast::<u8>(i));
+    let closer = e.lt(old.at(2));
+    best[i] = tuple([select(closer, r.x, old.at(0)), select(closer, r.y, old.at(1)), select(closer, e, old.at(2))]);
+    total[i] = (0u64.expr(), 1u32.expr()).into();
+    let wide = cast::<u32>(input[(r.x, r.y)]) * 2 + 1;
+    total[i] = (total[i].at(0) + cast::<u64>(wide), total[i].at(1) * wide).into();
+    let pipeline = Pipeline::new([&hist, &best, &total]).unwrap();
+    let schedules = [
+        "hist.update(0): atomic() parallel(r.y)\n best.update(0): rfactor(r.y, u)\n best.rfactor(u): compute_root()\n best.rfactor(u).update(0): parallel(u)\n total.update(0): atomic() parallel(r.y)",
+        "hist.update(0): atomic() parallel(r.y) vectorize(r.x, 8)\n total.update(0): split(r.x, ro, ri, 8) rfactor(ri, u)\n total.rfactor(u): compute_root() vectorize(u, 8)\n total.rfactor(u).update(0): reorder(u, ro, r.y) vectorize(u, 8)",
+        "hist.update(0): rfactor(r.y, y) vectorize(i, 8)\n hist.rfactor(y): compute_at(hist.update(0), y) vectorize(i, 8)\n total.update(0): atomic() vectorize(r.x, 16)",
+    ];
+    let image = noise(U8, &Region::of_extents([23, 9]), 3);
+    agree(&pipeline, &schedules, "input", &image, &[Region::of_extents([16]), Region::of_extents([25])]);
+}
+
 #[test]
 fn one_compiled_pipeline_from_eight_threads() {
     let input = ImageParam::new("input", I32, 1);

@@ -86,6 +86,8 @@ pub(super) enum RuntimeFn {
     FreeEarly,
     Parallel,
     Fail,
+    Lock,
+    Unlock,
     MathF64,
     HalfFromF64,
     HalfFromInt,
@@ -96,12 +98,14 @@ pub(super) enum RuntimeFn {
 }
 
 impl RuntimeFn {
-    pub(super) const ALL: [RuntimeFn; 12] = [
+    pub(super) const ALL: [RuntimeFn; 14] = [
         RuntimeFn::Allocate,
         RuntimeFn::Release,
         RuntimeFn::FreeEarly,
         RuntimeFn::Parallel,
         RuntimeFn::Fail,
+        RuntimeFn::Lock,
+        RuntimeFn::Unlock,
         RuntimeFn::MathF64,
         RuntimeFn::HalfFromF64,
         RuntimeFn::HalfFromInt,
@@ -119,6 +123,8 @@ impl RuntimeFn {
             RuntimeFn::FreeEarly => ("free_early", entry::free_early as *const u8, &[I64, I64], &[]),
             RuntimeFn::Parallel => ("parallel", entry::parallel as *const u8, &[I64, I64, I64, I64, I64], &[I64]),
             RuntimeFn::Fail => ("fail", entry::fail as *const u8, &[I64, I64, I64, I64], &[]),
+            RuntimeFn::Lock => ("lock", entry::lock as *const u8, &[I64, I64], &[]),
+            RuntimeFn::Unlock => ("unlock", entry::unlock as *const u8, &[I64, I64], &[]),
             RuntimeFn::MathF64 => ("math_f64", entry::math_f64 as *const u8, &[I64, F64, F64], &[F64]),
             RuntimeFn::HalfFromF64 => ("half_from_f64", entry::half_from_f64 as *const u8, &[I64, F64], &[I64]),
             RuntimeFn::HalfFromInt => ("half_from_int", entry::half_from_int as *const u8, &[I64, I64, I64], &[I64]),

@@ -31,6 +31,8 @@ pub(super) struct Env<'a> {
     pub(super) x64: bool,
     /// Whether `x86_pmulhrsw` may stand for the upper halves of products of unsigned 16-bit lanes; see [`super::high_words`].
     pub(super) high_words: bool,
+    /// The Funcs whose atomic steps need a lock.
+    pub(super) locked: BTreeSet<halide_core::ids::FuncId>,
     pub(super) symbols: Symbols,
 }
 
@@ -66,6 +68,8 @@ pub(super) struct Func<'a> {
     /// Addresses of the heap allocations around the statement at hand.
     pub(super) on_heap: BTreeMap<BufId, Value>,
     pub(super) slots: Slots,
+    /// How many atomic steps there have been.
+    pub(super) steps: u32,
     /// The worker that runs this function.
     pub(super) worker: Value,
     args: Value,
@@ -127,6 +131,7 @@ pub(super) fn make(
         places: HashMap::new(),
         on_heap: BTreeMap::new(),
         slots: Slots::default(),
+        steps: 0,
         worker,
         args,
         arguments: HashMap::new(),

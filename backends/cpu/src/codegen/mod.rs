@@ -6,7 +6,7 @@
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
 //! [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators
 //! ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`],
-//! [`store`], [`storage`], [`registers`], [`device`]) and statements. [`high_words`] supplies an instruction that Cranelift's
+//! [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements. [`high_words`] supplies an instruction that Cranelift's
 //! IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. A generator of wider ones fits in at `Func::for_loop`: where the
@@ -15,6 +15,7 @@
 
 mod abi;
 mod address;
+mod atomic;
 mod bools;
 mod convert;
 mod device;
@@ -113,7 +114,8 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let symbols = declare(program, &*isa, &mut linker)?;
     let x64 = cfg!(target_arch = "x86_64");
     let high_words = x64 && high_words::available(&*isa);
-    let env = Env { program, layout: &layout, isa: &*isa, x64, high_words, symbols };
+    let locked = atomic::locked(program);
+    let env = Env { program, layout: &layout, isa: &*isa, x64, high_words, locked, symbols };
 
     let started = Instant::now();
     let made = stack::with_room_for(program, || emit_all(&env))?;

@@ -28,6 +28,7 @@ impl Func<'_> {
             Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
             Stmt::Assert { cond, fault, args } => self.assert(cond, *fault, args),
             Stmt::Produce { body, .. } => self.stmt(body),
+            Stmt::Atomic { func, body } => self.atomic(*func, body),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
             Stmt::Free { buf } => self.free(*buf),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
@@ -44,7 +45,7 @@ impl Func<'_> {
 
     /// Binds a symbol; gives what it stood for until now, if anything. Passes keep symbols unique, but nothing here
     /// depends on it.
-    fn bind(&mut self, symbol: Sym, expr: &Expr) -> Option<(Sym, Val, u32)> {
+    pub(super) fn bind(&mut self, symbol: Sym, expr: &Expr) -> Option<(Sym, Val, u32)> {
         let depth = self.depth(expr);
         let value = self.eval(expr);
         let old =
@@ -54,7 +55,7 @@ impl Func<'_> {
         old
     }
     /// Gives a symbol its value, which changes with the loops down to `depth`.
-    fn define(&mut self, symbol: Sym, value: Val, depth: u32) {
+    pub(super) fn define(&mut self, symbol: Sym, value: Val, depth: u32) {
         if !self.memo.bind(symbol) {
             self.sums.clear();
         }

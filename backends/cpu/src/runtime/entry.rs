@@ -62,6 +62,20 @@ pub(crate) extern "C" fn fail(worker: *mut Worker<'_>, fault: i64, args: *const 
     guarded(worker.run, (), || worker.run.fail(CpuFault::Check { fault: FaultId(fault as u32), args: args.to_vec() }));
 }
 
+/// Waits for the lock of Func number `func` and takes it.
+pub(crate) extern "C" fn lock(worker: *mut Worker<'_>, func: i64) {
+    // SAFETY: as in `allocate`.
+    let worker = unsafe { &*worker };
+    guarded(worker.run, (), || worker.run.lock(func as usize));
+}
+
+/// Gives the lock of Func number `func` back, which the calling code holds.
+pub(crate) extern "C" fn unlock(worker: *mut Worker<'_>, func: i64) {
+    // SAFETY: as in `allocate`.
+    let worker = unsafe { &*worker };
+    guarded(worker.run, (), || worker.run.unlock(func as usize));
+}
+
 /// `MathFn::ALL[function]` of f64 operands.
 pub(crate) extern "C" fn math_f64(function: i64, a: f64, b: f64) -> f64 {
     MathFn::ALL.get(function as usize).map_or(f64::NAN, |f| eval_f64(*f, &[a, b]))

@@ -21,7 +21,14 @@ pub(crate) struct Run<'a> {
     failed: AtomicBool,
     fault: Mutex<Option<CpuFault>>,
     device: Option<OnDevice<'a>>,
+    /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs share them.
+    locks: [AtomicBool; LOCKS],
 }
+
+/// How many locks a run has.
+const LOCKS: usize = 64;
+/// How often a thread looks at a lock before it lets others run.
+const LOOKS: usize = 100;
 
 /// What one thread has while it takes part in a run. Compiled code gets a pointer to it and reads the first two fields.
 #[repr(C)]
@@ -52,7 +59,25 @@ impl<'a> Run<'a> {
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
             device: None,
+            locks: [const { AtomicBool::new(false) }; LOCKS],
         }
+    }
+    /// Waits for a lock and takes it.
+    pub(super) fn lock(&self, number: usize) {
+        let lock = &self.locks[number % LOCKS];
+        let mut looks = 0;
+        while lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            looks += 1;
+            if looks % LOOKS == 0 {
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+    /// Gives a lock back, which the caller holds.
+    pub(super) fn unlock(&self, number: usize) {
+        self.locks[number % LOCKS].store(false, Ordering::Release);
     }
     /// The same run with a device for kernels.
     pub(crate) fn on_device(self, device: Option<OnDevice<'a>>) -> Run<'a> {

@@ -1,6 +1,7 @@
 //! Programs made by hand, compiled, run and held against `halide_core::value`.
 
 mod arithmetic;
+mod atomics;
 mod control;
 mod device;
 #[cfg(target_os = "linux")]

@@ -65,6 +65,7 @@ pub(super) enum Body {
     If { code: Code, cond: Reg, then: Box<Body>, otherwise: Box<Body> },
     Assert { code: Code, cond: Reg, fault: FaultId, args: Vec<Reg> },
     Produce { func: FuncId, body: Box<Body> },
+    Atomic { body: Box<Body> },
     Realize { bufs: Vec<BufId>, code: Code, bounds: Vec<(Reg, Reg)>, body: Box<Body> },
     Provide { code: Code, args: Vec<Reg>, values: Vec<(BufId, Reg)>, mask: Option<Reg>, lanes: u16 },
     Alloc { buf: BufId, code: Code, count: Reg, constant: Option<u64>, body: Box<Body> },
@@ -194,6 +195,7 @@ impl Compiler<'_> {
                 Body::Assert { code, cond, fault: *fault, args }
             }
             Stmt::Produce { func, body } => Body::Produce { func: *func, body: Box::new(self.stmt(body)?) },
+            Stmt::Atomic { body, .. } => Body::Atomic { body: Box::new(self.stmt(body)?) },
             Stmt::Realize { func, bounds, body } => {
                 let bounds = bounds
                     .iter()

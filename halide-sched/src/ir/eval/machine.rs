@@ -123,6 +123,14 @@ impl<'a> Machine<'a> {
                 Err(Box::new(EvalError::Fault { fault: *fault, args }))
             }
             Body::Produce { func, body } => self.run(body).map_err(|e| e.inside(|| self.func_text(*func))),
+            Body::Atomic { body } => {
+                let outer = self.races.as_mut().map(|r| r.begin_step());
+                self.run(body)?;
+                if let (Some(r), Some(outer)) = (&mut self.races, outer) {
+                    r.end_step(outer);
+                }
+                Ok(())
+            }
             Body::Realize { bufs, code, bounds, body } => self.realize(bufs, code, bounds, body),
             Body::Provide { code, args, values, mask, lanes } => self.provide(code, args, values, *mask, *lanes),
             Body::Alloc { buf, code, count, constant, body } => self.alloc(*buf, code, *count, *constant, body),

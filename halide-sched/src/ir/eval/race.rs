@@ -16,6 +16,8 @@ struct Strand {
 struct Touched {
     writer: u32,
     readers: [u32; 2],
+    /// Who did so in an atomic step last; steps do not race with each other.
+    stepped: u32,
 }
 
 impl Touched {
@@ -39,6 +41,8 @@ pub(super) struct Races {
     strands: Vec<Strand>,
     current: u32,
     instances: u32,
+    /// Whether what happens is part of an atomic step.
+    in_step: bool,
     touched: IdVec<BufId, Vec<Touched>>,
     /// The same for the words that the threads of the current block share.
     words: Vec<Touched>,
@@ -48,7 +52,7 @@ impl Races {
     pub(super) fn new(buffers: usize) -> Races {
         let root = Strand { parent: 0, depth: 0, instance: 0 };
         let touched = (0..buffers).map(|_| Vec::new()).collect();
-        Races { strands: vec![root], current: 0, instances: 0, touched, words: Vec::new() }
+        Races { strands: vec![root], current: 0, instances: 0, in_step: false, touched, words: Vec::new() }
     }
 
     /// Forgets what happened to a buffer, which now has `len` elements.
@@ -86,14 +90,37 @@ impl Races {
         self.words.resize(words, Touched::default());
     }
 
+    /// What happens from here on is one step; the result is for [`Races::end_step`].
+    pub(super) fn begin_step(&mut self) -> bool {
+        std::mem::replace(&mut self.in_step, true)
+    }
+
+    pub(super) fn end_step(&mut self, outer: bool) {
+        self.in_step = outer;
+    }
+
     /// Whether reading the element races with a write.
     pub(super) fn read(&mut self, buf: BufId, at: usize) -> bool {
-        let writer = self.touched[buf][at].read(self.current);
-        self.concurrent(writer)
+        let t = &mut self.touched[buf][at];
+        let stepped = t.stepped;
+        if self.in_step {
+            t.stepped = self.current;
+            let writer = t.writer;
+            return self.concurrent(writer);
+        }
+        let writer = t.read(self.current);
+        self.concurrent(writer) || self.concurrent(stepped)
     }
     /// Whether writing the element races with a read or another write.
     pub(super) fn write(&mut self, buf: BufId, at: usize) -> bool {
-        let before = self.touched[buf][at].write(self.current);
+        let t = &mut self.touched[buf][at];
+        if self.in_step {
+            // Steps do not disturb each other.
+            let before = Touched { stepped: 0, ..*t };
+            t.stepped = self.current;
+            return self.meets_any(before);
+        }
+        let before = t.write(self.current);
         self.meets_any(before)
     }
     /// As [`Races::read`] for a word that threads share.
@@ -106,8 +133,8 @@ impl Races {
         let before = self.words[word].write(self.current);
         self.meets_any(before)
     }
-    fn meets_any(&self, Touched { writer, readers }: Touched) -> bool {
-        self.concurrent(writer) || self.concurrent(readers[0]) || self.concurrent(readers[1])
+    fn meets_any(&self, Touched { writer, readers, stepped }: Touched) -> bool {
+        [writer, readers[0], readers[1], stepped].into_iter().any(|s| self.concurrent(s))
     }
     /// Whether the current strand and `other` may run at one time: they come from different iterations of one
     /// execution of a loop.

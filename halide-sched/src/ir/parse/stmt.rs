@@ -72,8 +72,8 @@ impl Parser {
             return Ok(Stmt::Reside { buf: BufId(self.id("b")?), what });
         }
         let known = [
-            "dispatch", "barrier", "scope", "if", "assert", "produce", "realize", "provide", "alloc", "free", "count",
-            "launch",
+            "dispatch", "barrier", "scope", "if", "assert", "produce", "atomic", "realize", "provide", "alloc", "free",
+            "count", "launch",
         ];
         if !known.contains(&word.as_str()) {
             return self.store();
@@ -91,6 +91,10 @@ impl Parser {
             "produce" => {
                 let func = FuncId(self.id("f")?);
                 Ok(Stmt::Produce { func, body: Box::new(self.body()?) })
+            }
+            "atomic" => {
+                let func = FuncId(self.id("f")?);
+                Ok(Stmt::Atomic { func, body: Box::new(self.body()?) })
             }
             "realize" => self.realize(),
             "provide" => self.provide(),

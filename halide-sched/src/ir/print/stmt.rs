@@ -50,6 +50,10 @@ impl Printer<'_> {
                 self.realize(*func, bounds);
                 self.block(|p| p.list(body));
             }
+            Stmt::Atomic { func, body } => {
+                let head = format!("atomic {} ", self.func(*func));
+                self.braces(&head, |p| p.list(body));
+            }
             Stmt::Provide { func, args, values, mask } => self.line(|p| p.provide(*func, args, values, mask.as_ref())),
             Stmt::Alloc { buf, count, constant, body } => {
                 self.start();

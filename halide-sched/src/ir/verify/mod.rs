@@ -206,6 +206,16 @@ impl<'a> Verifier<'a> {
                 self.known_func(*func);
                 self.inside(Place::Func(*func), |v| v.stmt(body));
             }
+            Stmt::Atomic { func, body } => {
+                self.known_func(*func);
+                let simple = |s: &Stmt| {
+                    matches!(s, Stmt::Let { .. } | Stmt::Block(_) | Stmt::Provide { .. } | Stmt::Store { .. })
+                };
+                if walk_any(body, &mut |s| !simple(s)) {
+                    self.error("an Atomic holds more than names and stores");
+                }
+                self.inside(Place::Func(*func), |v| v.stmt(body));
+            }
             Stmt::Realize { func, bounds, body } => self.realize(*func, bounds, body),
             Stmt::Provide { func, args, values, mask } => self.provide(*func, args, values, mask.as_ref()),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
@@ -516,4 +526,11 @@ impl<'a> Verifier<'a> {
     fn buf(&self, b: BufId) -> String {
         print::buf_in(b, self.program)
     }
+}
+
+/// Whether `s` or a statement in it satisfies `test`.
+fn walk_any(s: &Stmt, test: &mut impl FnMut(&Stmt) -> bool) -> bool {
+    let mut found = test(s);
+    visit::for_each_stmt(s, |inner| found = found || walk_any(inner, test));
+    found
 }

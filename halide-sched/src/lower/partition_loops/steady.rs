@@ -147,6 +147,7 @@ impl Search<'_> {
                 }
             }
             Stmt::Produce { func, body } => Stmt::Produce { func: *func, body: Box::new(self.statement(body)) },
+            Stmt::Atomic { func, body } => Stmt::Atomic { func: *func, body: Box::new(self.statement(body)) },
             Stmt::Alloc { buf, count, constant, body } => {
                 let count = self.expression(count);
                 Stmt::Alloc { buf: *buf, count, constant: *constant, body: Box::new(self.statement(body)) }

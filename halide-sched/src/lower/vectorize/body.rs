@@ -1,5 +1,6 @@
 //! One loop body for all lanes at once.
 
+use super::combine;
 use super::vary::Varying;
 use crate::ir::hash::Map;
 use crate::ir::visit::Memo;
@@ -27,14 +28,14 @@ pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, 
     }
 }
 
-struct Widen<'p> {
-    program: &'p mut Program,
-    lanes: u16,
-    varying: Varying,
+pub(super) struct Widen<'p> {
+    pub(super) program: &'p mut Program,
+    pub(super) lanes: u16,
+    pub(super) varying: Varying,
     /// The vectors that stand for varying symbols.
-    values: Map<Sym, Expr>,
+    pub(super) values: Map<Sym, Expr>,
     /// Which lanes run the statement at hand; a vector.
-    mask: Option<Expr>,
+    pub(super) mask: Option<Expr>,
     /// Widened expressions; valid for the mask at hand.
     memo: Memo,
     /// Why the loop cannot become vectors.
@@ -42,7 +43,7 @@ struct Widen<'p> {
 }
 
 impl Widen<'_> {
-    fn fail(&mut self, because: impl Into<String>) {
+    pub(super) fn fail(&mut self, because: impl Into<String>) {
         self.failed.get_or_insert(because.into());
     }
 
@@ -75,7 +76,7 @@ impl Widen<'_> {
     }
 
     /// Scalar: whether any lane runs. `None`: all do.
-    fn any_running(&self) -> Option<Expr> {
+    pub(super) fn any_running(&self) -> Option<Expr> {
         self.mask.as_ref().map(|mask| lanes::reduce(BinOp::BitOr, mask))
     }
 
@@ -88,7 +89,7 @@ impl Widen<'_> {
 }
 
 /// `e` for all lanes; what does not vary stays scalar.
-fn expression(cx: &mut Widen<'_>, e: &Expr) -> Expr {
+pub(super) fn expression(cx: &mut Widen<'_>, e: &Expr) -> Expr {
     let mut memo = std::mem::take(&mut cx.memo);
     let made = memo.rewrite(e, |e, done| node(cx, e, done));
     cx.memo = memo;
@@ -114,7 +115,7 @@ fn node(cx: &mut Widen<'_>, e: &Expr, done: &dyn Fn(&Expr) -> Expr) -> Expr {
     }
 }
 
-fn load(cx: &Widen<'_>, buf: BufId, ty: Type, mut index: Expr, own: Option<Expr>) -> Expr {
+pub(super) fn load(cx: &Widen<'_>, buf: BufId, ty: Type, mut index: Expr, own: Option<Expr>) -> Expr {
     let elem = ty.scalar().expect("loads are of data");
     if cx.varying.per_lane.contains(&buf) {
         index = cx.per_lane(index);
@@ -159,6 +160,7 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             let cond = lanes::reduce_if_vector(BinOp::BitAnd, &build::or(cond, idle));
             Stmt::Assert { cond, fault: *fault, args }
         }
+        Stmt::Atomic { func, body } => combine::atomic(cx, *func, body),
         Stmt::Produce { func, body } => Stmt::Produce { func: *func, body: Box::new(statement(cx, body)) },
         Stmt::Alloc { buf, count, constant, body } => {
             let count = expression(cx, count);
@@ -237,14 +239,20 @@ fn inner_loop(cx: &mut Widen<'_>, l: &For) -> Stmt {
     build::for_loop(l.id, l.kind, min, most, body)
 }
 
-fn store(cx: &mut Widen<'_>, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) -> Stmt {
-    let (mut index, value) = (expression(cx, index), expression(cx, value));
+fn store(cx: &mut Widen<'_>, buf: BufId, old_index: &Expr, old_value: &Expr, mask: Option<&Expr>) -> Stmt {
+    let (mut index, value) = (expression(cx, old_index), expression(cx, old_value));
     let own = mask.map(|m| expression(cx, m));
     if cx.varying.per_lane.contains(&buf) {
         index = cx.per_lane(index);
     }
     let carried = !cx.varying.inner.contains(&buf) && cx.varying.loaded.contains(&buf);
     let index_shape = lanes::shape(&index);
+    if carried
+        && let Shape::Uniform(place) = &index_shape
+        && let Some(made) = combine::into_one(cx, buf, (old_index, place), old_value, own.clone())
+    {
+        return made;
+    }
     if carried && !matches!(index_shape, Shape::Ramp(..)) {
         cx.fail("iterations may change what others read");
     }
@@ -260,7 +268,7 @@ fn store(cx: &mut Widen<'_>, buf: BufId, index: &Expr, value: &Expr, mask: Optio
     Stmt::Store { buf, index, value: build::broadcast(value, cx.lanes), mask }
 }
 
-fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
+pub(super) fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     match (a, b) {
         (Some(a), Some(b)) => Some(build::and(a, b)),
         (a, b) => a.or(b),

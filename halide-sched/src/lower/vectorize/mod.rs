@@ -9,6 +9,8 @@
 //! - An allocation inside the loop gets room for every lane, the lanes of one element side by side.
 //! - A loop inside runs for all lanes at once; where its bounds vary, it runs as long as any lane needs.
 //! - Of two nested vectorized loops, the outer one is copied out.
+//! - Where all lanes change one element by an operation whose order does not matter, what they bring is combined first.
+//!   Other steps that must be atomic are taken lane by lane.
 //!
 //! Iterations are independent where they are vectorized (`plan` saw to it), so all lanes may run a statement before any
 //! runs the next. Where the code itself shows otherwise, the loop stays serial, and the trace says why.
@@ -27,6 +29,7 @@
 //! ```
 
 mod body;
+mod combine;
 mod vary;
 
 use super::trace::LoweringTrace;

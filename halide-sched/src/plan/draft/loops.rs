@@ -4,7 +4,7 @@ use super::Drafter;
 use crate::ir::{Expr, build};
 use crate::plan::convert;
 use crate::plan::error::Problem;
-use crate::plan::stage::{Applied, Source, StageDraft};
+use crate::plan::stage::{Applied, Atomic, Source, StageDraft};
 use crate::schedule::{Condition, Directive, FloatMode, LoopKind, Schedule, Subject, Tail, Verb};
 use halide_core::ids::FuncId;
 
@@ -20,6 +20,14 @@ impl Drafter<'_, '_, '_> {
         let source = Source { number, at: directive.at, text: &text };
         let result = match &directive.verb {
             Verb::Specialize(condition) => self.specialize(&directive.subject, condition, stage),
+            Verb::Atomic { any_order } => {
+                stage.atomic = Some(Atomic { any_order: *any_order });
+                Ok(())
+            }
+            Verb::AllowRaceConditions => {
+                stage.races_allowed = true;
+                Ok(())
+            }
             Verb::SpecializeFail(message) => {
                 stage.fail = Some((message.clone(), directive.at));
                 Ok(())
@@ -115,7 +123,7 @@ fn mark_part(
 
 /// How floats of a stage may be treated when all directives up to number `limit` have been applied: as the last one
 /// says, or as the stage's general case did when the specialisation was opened.
-pub(super) fn float_mode(schedule: &Schedule, subject: &Subject, limit: usize) -> FloatMode {
+pub(in crate::plan) fn float_mode(schedule: &Schedule, subject: &Subject, limit: usize) -> FloatMode {
     let before = &schedule.directives()[..limit];
     let said = before.iter().rev().filter(|d| d.subject == *subject).find_map(|d| match d.verb {
         Verb::Float(mode) => Some(mode),

@@ -3,6 +3,8 @@
 mod func;
 mod loops;
 
+pub(super) use loops::float_mode;
+
 use super::convert;
 use super::error::{Errors, Problem};
 use super::facts::facts;
@@ -45,21 +47,23 @@ pub(super) enum Request {
     At { func: FuncId, stage: usize, var: String },
 }
 
-/// Applies every directive of `schedule` that is not a rewrite of the graph. Nothing more is said about the Funcs that
-/// rewrites could not make.
+/// Applies every directive of `schedule` that is not a rewrite of the graph and was not spent on one. Nothing more is said
+/// about the Funcs that rewrites could not make.
 pub(super) fn apply(
     pipeline: &Pipeline,
     schedule: &Schedule,
     target: &Target,
     not_made: BTreeSet<String>,
+    spent: &BTreeSet<usize>,
     errors: &mut Errors<'_>,
 ) -> IdVec<FuncId, FuncDraft> {
     let names = pipeline.funcs.enumerate().map(|(id, f)| (f.name.as_str(), id)).collect();
     let mut drafter = Drafter { pipeline, schedule, target, errors, names, unknown: not_made };
     let mut drafts: IdVec<FuncId, FuncDraft> = pipeline.funcs.ids().map(|f| empty(pipeline, f)).collect();
     // Bounds first: they make extents constant, which the tails of splits depend on.
+    let is_done = |number: usize, directive: &Directive| is_rewrite(&directive.verb) || spent.contains(&number);
     for (number, directive) in schedule.directives().iter().enumerate() {
-        if is_rewrite(&directive.verb) {
+        if is_done(number, directive) {
             continue;
         }
         if let Some(func) = drafter.subject_func(number, &directive.subject) {
@@ -70,7 +74,10 @@ pub(super) fn apply(
         drafts[func].stages = drafter.stages(func, &drafts[func].bounds);
     }
     for (number, directive) in schedule.directives().iter().enumerate() {
-        if let Some(func) = drafter.known_func(&directive.subject.func).filter(|_| !is_rewrite(&directive.verb)) {
+        if is_done(number, directive) {
+            continue;
+        }
+        if let Some(func) = drafter.known_func(&directive.subject.func) {
             drafter.directive(number, directive, func, &mut drafts[func]);
         }
     }
@@ -79,7 +86,7 @@ pub(super) fn apply(
 
 /// Whether a directive changes the graph; those have been applied.
 pub(super) fn is_rewrite(verb: &Verb) -> bool {
-    matches!(verb, Verb::In { .. } | Verb::CloneIn { .. })
+    matches!(verb, Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. })
 }
 
 fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
@@ -214,6 +221,8 @@ fn speaks_of_stage(verb: &Verb) -> bool {
             | Verb::Float(_)
             | Verb::GpuSingleThread
             | Verb::GpuLanes(_)
+            | Verb::AllowRaceConditions
+            | Verb::Atomic { .. }
     )
 }
 

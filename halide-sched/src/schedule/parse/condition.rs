@@ -111,7 +111,7 @@ fn atom(text: &mut Text<'_>, depth: usize) -> Result<Operand, ParseError> {
 }
 
 fn named(text: &mut Text<'_>) -> Result<Operand, ParseError> {
-    let Func { name, makes } = text.func("a parameter")?;
+    let Func { name, is_made, .. } = text.func("a parameter")?;
     for field in [DimField::Min, DimField::Extent, DimField::Stride] {
         if text.take(&format!(".{}(", super::super::print::field_word(field))) {
             let dim = text.count("the number of a dimension")?;
@@ -124,7 +124,7 @@ fn named(text: &mut Text<'_>) -> Result<Operand, ParseError> {
         text.expect(")")?;
         return Ok(Operand::Condition(Condition::Invalid(message)));
     }
-    if makes.is_empty() {
+    if !is_made {
         Ok(Operand::Term(Term::Param(name)))
     } else {
         Err(text.expected("`.min(`, `.extent(` or `.stride(`"))

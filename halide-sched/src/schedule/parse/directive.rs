@@ -10,7 +10,7 @@ use super::text::Text;
 use halide_core::error::Location;
 
 /// Every word that begins a directive.
-pub(super) const WORDS: [&str; 40] = [
+pub(super) const WORDS: [&str; 43] = [
     "split",
     "fuse",
     "rename",
@@ -48,14 +48,17 @@ pub(super) const WORDS: [&str; 40] = [
     "align_extent",
     "in",
     "clone_in",
+    "rfactor",
     "specialize",
     "specialize_fail",
     "float",
+    "allow_race_conditions",
+    "atomic",
 ];
 
 /// Whether `word` is a directive without arguments, whose parentheses may be left out.
 pub(super) fn takes_nothing(word: &str) -> bool {
-    nullary(word).is_some()
+    word == "atomic" || nullary(word).is_some()
 }
 
 /// The arguments of the directive `word`, which stands at `at`. More than one verb only for `tile` and what
@@ -67,6 +70,9 @@ pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result
         }
         return Ok(vec![verb]);
     }
+    if word == "atomic" {
+        return Ok(vec![atomic(text)?]);
+    }
     text.expect("(")?;
     let verb = match word {
         "tile" => return Ok(tiling(text)?.verbs()),
@@ -74,6 +80,7 @@ pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result
         "gpu_blocks" => return Ok(gpu_loops(LoopKind::GpuBlocks, text.names()?)),
         "gpu_threads" => return Ok(gpu_loops(LoopKind::GpuThreads, text.names()?)),
         "gpu_lanes" => return Ok(vec![Verb::GpuLanes(text.names()?)]),
+        "rfactor" => return Ok(vec![rfactor(text)?]),
         "reorder" => return Ok(vec![Verb::Reorder(text.names()?)]),
         "reorder_storage" => return Ok(vec![Verb::ReorderStorage(text.names()?)]),
         "in" => return Ok(vec![Verb::In { consumers: text.funcs()? }]),
@@ -106,6 +113,7 @@ fn nullary(word: &str) -> Option<Verb> {
         "gpu_single_thread" => Verb::GpuSingleThread,
         "copy_to_device" => Verb::Copy { to_device: true },
         "copy_to_host" => Verb::Copy { to_device: false },
+        "allow_race_conditions" => Verb::AllowRaceConditions,
         _ => return None,
     })
 }
@@ -193,6 +201,27 @@ fn tiling(text: &mut Text<'_>) -> Result<Tiling, ParseError> {
     let inner = names.split_off(4);
     let outer = names.split_off(2);
     Ok(Tiling { vars: names, outer, inner, factors, tail })
+}
+
+/// `atomic`, `atomic()` or `atomic(any_order)`.
+fn atomic(text: &mut Text<'_>) -> Result<Verb, ParseError> {
+    if !text.take("(") || text.take(")") {
+        return Ok(Verb::Atomic { any_order: false });
+    }
+    one_of(text, "`any_order` or `)`", [()], |()| "any_order")?;
+    text.expect(")")?;
+    Ok(Verb::Atomic { any_order: true })
+}
+
+/// `rfactor([r, s], [u, v])`, or of one each without brackets.
+fn rfactor(text: &mut Text<'_>) -> Result<Verb, ParseError> {
+    let (rvars, vars) = if text.take("[") {
+        (text.items("]", var)?, bracketed(text, var)?)
+    } else {
+        (vec![var(text)?], vec![next_var(text)?])
+    };
+    text.expect(")")?;
+    Ok(Verb::Rfactor { rvars, vars })
 }
 
 fn bracketed<T>(

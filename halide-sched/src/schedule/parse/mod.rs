@@ -3,13 +3,13 @@
 //! ```text
 //! schedule  = { subject ":" { directive } }              a run of directives goes on over lines; # begins a comment
 //! subject   = func [ ".update(" k ")" ] { ".specialize(" condition ")" }
-//! func      = name { ".in(" funcs ")" | ".clone_in(" funcs ")" }
+//! func      = name { ".in(" funcs ")" | ".clone_in(" funcs ")" | ".rfactor(" names ")" }
 //! directive = word "(" arguments ")"                     the parentheses may be left out where they are empty
 //! name      = identifiers joined by dots, or any text in double quotes
 //! ```
 //!
 //! A subject makes what it speaks of: `f.specialize(p > 3):` opens that specialisation unless it is open, and
-//! `g.in(f):` makes that wrapper unless it is made.
+//! `g.in(f):` makes that wrapper unless it is made. (`f.rfactor(u)` is only the name of what the directive makes.)
 
 mod condition;
 mod directive;
@@ -76,6 +76,12 @@ pub(super) fn wrappers_named(name: &str) -> Vec<String> {
         Ok(func) if text.at_end() && func.name == name => func.makes.into_iter().map(|(.., made)| made).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Whether `name` is one that a directive gives to the Func that it makes.
+pub(super) fn is_made_name(name: &str) -> bool {
+    let mut text = Text::new(name, "");
+    text.func("").is_ok_and(|func| text.at_end() && func.name == name && func.is_made)
 }
 
 struct Reader<'t> {

@@ -1,7 +1,7 @@
 //! The letters of a schedule's text: names, numbers, punctuation, places.
 
 use super::super::directive::Verb;
-use super::super::print::{clone_name, continues_name, starts_name, wrapper_name};
+use super::super::print::{clone_name, continues_name, rfactor_name, starts_name, wrapper_name};
 use super::ParseError;
 use halide_core::error::Location;
 
@@ -12,14 +12,17 @@ pub(super) struct Text<'t> {
     file: &'static str,
 }
 
-/// The name of a Func, and for every wrapper in it: of which Func, the directive that makes it, its name.
+/// The name of a Func.
 pub(super) struct Func {
     pub(super) name: String,
+    /// For every wrapper in it: of which Func, the directive that makes it, its name.
     pub(super) makes: Vec<(String, Verb, String)>,
+    /// Whether it is one that a directive gives.
+    pub(super) is_made: bool,
 }
 
 /// Words that, with `(` after them, end a dotted name.
-const SUFFIXES: [&str; 7] = ["in", "clone_in", "update", "specialize", "min", "extent", "stride"];
+const SUFFIXES: [&str; 8] = ["in", "clone_in", "rfactor", "update", "specialize", "min", "extent", "stride"];
 
 impl<'t> Text<'t> {
     pub(super) fn new(text: &'t str, file: &'static str) -> Text<'t> {
@@ -124,10 +127,15 @@ impl<'t> Text<'t> {
         Ok(rest[..end].to_string())
     }
 
-    /// The name of a Func or of a wrapper.
+    /// The name of a Func, also of one that a directive makes.
     pub(super) fn func(&mut self, what: &str) -> Result<Func, ParseError> {
-        let mut func = Func { name: self.name(what)?, makes: Vec::new() };
+        let mut func = Func { name: self.name(what)?, makes: Vec::new(), is_made: false };
         loop {
+            if self.take(".rfactor(") {
+                func.name = rfactor_name(&func.name, &self.items(")", |text| text.name("a variable"))?);
+                func.is_made = true;
+                continue;
+            }
             let clones = self.sees(".clone_in(");
             if !self.take(".clone_in(") && !self.take(".in(") {
                 return Ok(func);
@@ -140,6 +148,7 @@ impl<'t> Text<'t> {
             };
             func.makes.push((func.name, verb, made.clone()));
             func.name = made;
+            func.is_made = true;
         }
     }
 

@@ -111,7 +111,7 @@ impl Rng {
 
     fn verb(&mut self) -> Verb {
         use LoopKind::*;
-        match self.below(27) {
+        match self.below(30) {
             0 => Verb::Split {
                 var: self.name(),
                 outer: self.name(),
@@ -157,6 +157,9 @@ impl Rng {
             22 => Verb::In { consumers: self.list(2, Rng::func) },
             23 => Verb::CloneIn { consumers: self.list(2, Rng::func) },
             24 => Verb::Specialize(self.small_condition()),
+            27 => Verb::Rfactor { rvars: self.list(2, Rng::name), vars: self.list(2, Rng::name) },
+            28 => Verb::Atomic { any_order: self.below(2) == 0 },
+            26 => Verb::AllowRaceConditions,
             25 => Verb::SpecializeFail(self.name()),
             26 => Verb::Copy { to_device: self.below(2) == 0 },
             27 => Verb::GpuSingleThread,

@@ -129,52 +129,52 @@ fn races() {
         &p,
         "f.update(0): parallel(r.y) vectorize(r.x)",
         expect![[r#"
-        test:1:14: f.update(0): parallel(r.y)
-          `r.y` cannot be run in parallel: two of its iterations may store to, or load and store, the same element of `f.update(0)`
-          help: choose a loop over a dimension that the update stores to by that variable
-        test:1:28: f.update(0): vectorize(r.x)
-          `r.x` cannot be vectorized: two of its iterations may store to, or load and store, the same element of `f.update(0)`
-          help: choose a loop over a dimension that the update stores to by that variable"#]],
+            test:1:14: f.update(0): parallel(r.y)
+              `r.y` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`
+              help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it
+            test:1:28: f.update(0): vectorize(r.x)
+              `r.x` cannot be vectorized: two of its iterations may store to the same element of `f.update(0)`
+              help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
         &p,
         "f.update(0): fuse(x, r.x, t) parallel(t)",
         expect![[r#"
-        test:1:30: f.update(0): parallel(t)
-          `t` cannot be run in parallel: two of its iterations may store to, or load and store, the same element of `f.update(0)`
-          help: choose a loop over a dimension that the update stores to by that variable"#]],
+            test:1:30: f.update(0): parallel(t)
+              `t` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`
+              help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
         &p,
         "f.update(1): parallel(r.x)",
         expect![[r#"
-        test:1:14: f.update(1): parallel(r.x)
-          `r.x` cannot be run in parallel: two of its iterations may store to, or load and store, the same element of `f.update(1)`
-          help: choose a loop over a dimension that the update stores to by that variable"#]],
+            test:1:14: f.update(1): parallel(r.x)
+              `r.x` cannot be run in parallel: one of its iterations may load an element of `f.update(1)` that another one stores to
+              help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
         &p,
-        "f.update(3): vectorize(r.x, 4)",
+        "f.update(3): reorder(r.y, r.x) vectorize(r.x, 4)",
         expect![[r#"
-        test:1:14: f.update(3): vectorize(r.x, 4)
-          `r.x$v` cannot be vectorized: two of its iterations may store to, or load and store, the same element of `f.update(3)`
-          help: choose a loop over a dimension that the update stores to by that variable"#]],
+            test:1:32: f.update(3): vectorize(r.x, 4)
+              `r.x$v` cannot be vectorized: two of its iterations may store to the same element of `f.update(3)`
+              help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
         &histogram(),
         "hist: compute_root() hist.update(0): parallel(r.y) cdf: compute_root()",
         expect![[r#"
-        test:1:38: hist.update(0): parallel(r.y)
-          `r.y` cannot be run in parallel: two of its iterations may store to, or load and store, the same element of `hist.update(0)`
-          help: choose a loop over a dimension that the update stores to by that variable"#]],
+            test:1:38: hist.update(0): parallel(r.y)
+              `r.y` cannot be run in parallel: two of its iterations may store to the same element of `hist.update(0)`
+              help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
         &histogram(),
         "cdf: compute_root() cdf.update(0): vectorize(s.x, 8)",
         expect![[r#"
-        test:1:36: cdf.update(0): vectorize(s.x, 8)
-          `s.x$v` cannot be vectorized: two of its iterations may store to, or load and store, the same element of `cdf.update(0)`
-          help: choose a loop over a dimension that the update stores to by that variable"#]],
+            test:1:36: cdf.update(0): vectorize(s.x, 8)
+              `s.x$v` cannot be vectorized: one of its iterations may load an element of `cdf.update(0)` that another one stores to
+              help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
 }
 
@@ -235,5 +235,117 @@ fn extents_and_nesting() {
         test:1:73: blur_x: parallel(y)
           `y` is parallel inside of vectorized `x$v`
           help: move `x$v` inside with reorder, or do not vectorize it"#]],
+    );
+}
+
+#[test]
+fn reductions_in_parts() {
+    let p = updates(I32);
+    let all = expect![[r#"
+        test:1:4: f: rfactor(r.x, u)
+          `f` has no reduction here that could be done in parts
+          help: say it of an update over a reduction domain
+        test:2:23: f.update(0): rfactor(ry, u)
+          `f.update(0)` has no reduction variable `ry` here; its reduction variables, outermost first: `r.y`, `r.x`
+          help: did you mean `r.y`?
+        test:2:38: f.update(0): parallel(r.y)
+          `r.y` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`
+          help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it
+        test:2:52: f.update(0): rfactor(r.y, u)
+          `parallel(r.y)` is said before this of a reduction variable, whose loop goes to another Func now
+          help: before rfactor, only split, fuse neighbours and rename them; say the rest after it
+        test:2:68: f.update(0): rfactor([r.x, r.y], [u, v])
+          no reduction variable of `f.update(0)` would be left, so the parts would reduce nothing
+          help: split one of them and factor out a part of it
+        test:2:96: f.update(0): rfactor([r.x, r.y], [u])
+          this needs a new variable for each reduction variable, at least one; there are 1 for 2
+        test:3:23: f.update(0): rfactor(r.x, y)
+          `f.update(0)` has a variable `y` already
+          help: choose another name
+        test:3:39: f.update(0): rfactor(r.x, r.y)
+          `f.update(0)` has a variable `r.y` already
+          help: choose another name
+        test:3:57: f.update(0): rfactor([r.x, r.x], [u, v])
+          `r.x` is listed twice
+        test:5:23: f.update(1): rfactor(r.x, u)
+          the update of `f.update(1)` is not known to be an associative operation on the old value alone"#]];
+    check(
+        &p,
+        "f: rfactor(r.x, u)
+         f.update(0): rfactor(ry, u) parallel(r.y) rfactor(r.y, u) rfactor([r.x, r.y], [u, v]) rfactor([r.x, r.y], [u])
+         f.update(0): rfactor(r.x, y) rfactor(r.x, r.y) rfactor([r.x, r.x], [u, v])
+         f.rfactor(u): compute_root()
+         f.update(1): rfactor(r.x, u)",
+        all,
+    );
+    check(
+        &p,
+        "f.update(0): split(r.x, a, b, p) rfactor(b, u)
+         f.update(3): fuse(y, r.y, t) rfactor(r.x, u)
+         f.update(0): specialize(p > 3)
+         f.update(0).specialize(p > 3): rfactor(r.x, u)
+         f.update(4): rfactor(r.x, u)",
+        expect![[r#"
+            test:1:34: f.update(0): rfactor(b, u)
+              a split by parameter `p` is said before this, and the parts must be of constant size
+            test:2:39: f.update(3): rfactor(r.x, u)
+              `fuse(y, r.y, t)` is said before this of a reduction variable, whose loop goes to another Func now
+              help: before rfactor, only split, fuse neighbours and rename them; say the rest after it
+            test:4:41: f.update(0).specialize(p > 3): rfactor(r.x, u)
+              `f.update(0).specialize(p > 3)` is a specialisation, and this is said of the stage as a whole
+              help: say it of the stage
+            test:5:23: f.update(4): rfactor(r.x, u)
+              `f` has 4 updates, numbers 0 to 3"#]],
+    );
+    check(
+        &p,
+        "f.update(0): rfactor(r.x, u)
+         f.update(3): rfactor(r.y, u)
+         f.rfactor(u): compute_root()",
+        expect![[r#"
+            test:2:23: f.update(3): rfactor(r.y, u)
+              there is a Func `f.rfactor(u)` already
+              help: choose other new variables"#]],
+    );
+    check(
+        &updates(F32),
+        "f.update(0): rfactor(r.x, u)",
+        expect![[r#"
+        test:1:14: f.update(0): rfactor(r.x, u)
+          this changes the order of the reduction over `r.x`, but the update of `f.update(0)` rounds differently in another order
+          help: say float(relaxed) if that may be"#]],
+    );
+    check(
+        &histogram(),
+        "cdf: compute_root() cdf.update(0): split(s.x, a, b, 5) rfactor(a, u)",
+        expect![[r#"
+            test:1:56: cdf.update(0): rfactor(a, u)
+              the update of `cdf.update(0)` is not known to be an associative operation on the old value alone"#]],
+    );
+}
+
+#[test]
+fn atomic_steps() {
+    let p = updates(I32);
+    check(
+        &p,
+        "f.update(0): atomic() gpu_blocks(r.x)
+         f.update(1): atomic(any_order) parallel(r.x)
+         f.update(2): atomic() parallel(r.y)
+         f.update(3): atomic() reorder(r.y, r.x) vectorize(r.y, 4)",
+        expect![[r#"
+            test:1:23: f.update(0): gpu_blocks(r.x)
+              iterations of `r.x` on the graphics processor may change the same element of `f.update(0)`, where atomic() cannot be followed
+              help: do it in parts with rfactor
+            test:2:41: f.update(1): parallel(r.x)
+              the update of `f.update(1)` reads other elements than the one that it stores, which cannot be one step"#]],
+    );
+    check(
+        &updates(F32),
+        "f.update(0): atomic() parallel(r.x)",
+        expect![[r#"
+        test:1:23: f.update(0): parallel(r.x)
+          the iterations of `r.x` would come in any order, but the update of `f.update(0)` rounds differently in another order
+          help: say float(relaxed) if that may be"#]],
     );
 }

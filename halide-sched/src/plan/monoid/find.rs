@@ -1,0 +1,251 @@
+//! Finds the operation by which an update combines old and new values.
+
+use super::pattern::{self, Law, Pattern, Term};
+use crate::plan::facts::{children, expressions, reachable};
+use halide_core::ids::{ExprId, FuncId};
+use halide_core::ops::BinOp;
+use halide_core::pipeline::{Kind, PipelineData, StageDef};
+use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How an update folds the values of its iterations into an element.
+#[derive(Clone, Debug)]
+pub(in crate::plan) struct Fold {
+    /// How partial results are made; `None` if an element is only set, which leaves nothing to combine.
+    pub(in crate::plan) parts: Option<Parts>,
+    /// Whether the iterations may be folded in parts that follow each other.
+    pub(in crate::plan) associative: Law,
+    /// Whether they may come in any order, in parts or not.
+    pub(in crate::plan) any_order: Law,
+}
+
+/// Per element of a tuple: what puts two partial results together, and where one begins.
+#[derive(Clone, Debug)]
+pub(in crate::plan) struct Parts {
+    pub(in crate::plan) merge: Vec<Term>,
+    pub(in crate::plan) identity: Vec<Scalar>,
+}
+
+/// How an update folds, if it is known to: it stores where it does whatever the Func holds, and each value is the same in
+/// all iterations, or old values of the same point combined with new ones by a known operation.
+pub(in crate::plan) fn fold(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> Option<Fold> {
+    let old = Old::of(pipeline, func, stage);
+    let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
+    if stage.args.iter().copied().chain(predicate).any(|e| old.reads(e)) {
+        return None;
+    }
+    let mut merge = vec![None; stage.values.len()];
+    let mut identity = vec![None; stage.values.len()];
+    let mut fold = Fold { parts: None, associative: Law::Exactly, any_order: Law::Exactly };
+    for group in old.groups() {
+        if let [one] = group[..]
+            && !old.reads(stage.values[one])
+            && !has_rvar(pipeline, stage.values[one])
+        {
+            continue;
+        }
+        let found = old.pattern(&group)?;
+        fold.associative = fold.associative.min(found.associative);
+        fold.any_order = fold.any_order.min(found.commutative).min(found.associative);
+        for ((&element, term), start) in group.iter().zip(&found.merge).zip(&found.identity) {
+            merge[element] = Some(term.renumbered(&group));
+            identity[element] = Some(*start);
+        }
+    }
+    let all = merge.into_iter().collect::<Option<Vec<Term>>>().zip(identity.into_iter().collect());
+    fold.parts = all.map(|(merge, identity)| Parts { merge, identity });
+    Some(fold)
+}
+
+fn has_rvar(pipeline: &PipelineData, value: ExprId) -> bool {
+    let varies = |e: ExprId| matches!(&pipeline.exprs[e].kind, Kind::RVar { .. });
+    reachable(pipeline, &[value]).into_iter().any(varies)
+}
+
+/// Which expressions of a definition read the Func that it defines.
+struct Old<'p> {
+    pipeline: &'p PipelineData,
+    func: FuncId,
+    stage: &'p StageDef,
+    readers: BTreeSet<ExprId>,
+}
+
+impl<'p> Old<'p> {
+    fn of(pipeline: &'p PipelineData, func: FuncId, stage: &'p StageDef) -> Old<'p> {
+        let mut readers = BTreeSet::new();
+        for e in reachable(pipeline, &expressions(pipeline, stage)) {
+            let kind = &pipeline.exprs[e].kind;
+            let is_read = matches!(kind, Kind::Call { func: f, .. } if *f == func);
+            if is_read || children(kind).iter().any(|c| readers.contains(c)) {
+                readers.insert(e);
+            }
+        }
+        Old { pipeline, func, stage, readers }
+    }
+
+    fn reads(&self, e: ExprId) -> bool {
+        self.readers.contains(&e)
+    }
+
+    fn kind(&self, e: ExprId) -> &'p Kind {
+        &self.pipeline.exprs[e].kind
+    }
+
+    fn types(&self, group: &[usize]) -> Vec<ScalarType> {
+        group.iter().map(|&i| self.pipeline.exprs[self.stage.values[i]].ty).collect()
+    }
+
+    /// The elements, together where one's new value depends on the other's old one; each group in order.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let mut of: Vec<usize> = (0..self.stage.values.len()).collect();
+        for (i, &value) in self.stage.values.iter().enumerate() {
+            for e in reachable(self.pipeline, &[value]) {
+                if let Kind::Call { func, element, .. } = self.kind(e)
+                    && *func == self.func
+                {
+                    let (a, b) = (of[i], of[usize::from(*element)]);
+                    of.iter_mut().filter(|g| **g == a).for_each(|g| *g = b);
+                }
+            }
+        }
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        of.iter().enumerate().for_each(|(i, g)| groups.entry(*g).or_default().push(i));
+        groups.into_values().collect()
+    }
+
+    fn pattern(&self, group: &[usize]) -> Option<Pattern> {
+        let types = self.types(group);
+        if let [element] = group[..] {
+            let value = self.stage.values[element];
+            if self.is_old(value, element) {
+                return Some(pattern::unchanged(types[0]));
+            }
+            if let Some(found) = self.chain(element, value, types[0]) {
+                return Some(found);
+            }
+        }
+        pattern::patterns(&types).into_iter().find(|p| self.matches(p, group))
+    }
+
+    fn is_old(&self, e: ExprId, element: usize) -> bool {
+        let Kind::Call { func, element: read, args } = self.kind(e) else { return false };
+        *func == self.func && usize::from(*read) == element && *args == self.stage.args
+    }
+
+    /// Down a chain of operators of one family to the old value, with nothing beside it that reads the Func.
+    fn chain(&self, element: usize, value: ExprId, ty: ScalarType) -> Option<Pattern> {
+        let Kind::Binary(op, ..) = self.kind(value) else { return None };
+        let whole = family(*op)?;
+        let mut found = pattern::operator(whole, ty)?;
+        let (mut at, mut links, mut on_the_right) = (value, 0, false);
+        while !self.is_old(at, element) {
+            let Kind::Binary(op, a, b) = self.kind(at) else { return None };
+            if family(*op) != Some(whole) {
+                return None;
+            }
+            (at, on_the_right) = match (self.reads(*a), self.reads(*b)) {
+                (true, false) => (*a, on_the_right),
+                (false, true) if *op != BinOp::Sub => (*b, true),
+                _ => return None,
+            };
+            links += 1;
+        }
+        if ty.is_float() && on_the_right && matches!(whole, BinOp::Min | BinOp::Max) {
+            // Of two zeros the operand on the right counts.
+            found.merge = vec![Term::Binary(whole, Box::new(Term::New(0)), Box::new(Term::Old(0)))];
+            if links > 1 {
+                found.associative = Law::ButForRounding;
+            }
+        }
+        Some(found)
+    }
+
+    fn matches(&self, pattern: &Pattern, group: &[usize]) -> bool {
+        let mut news = vec![None; group.len()];
+        let mut equations = pattern.step.iter().zip(group);
+        equations.all(|(term, &element)| self.is(term, self.stage.values[element], group, &mut news))
+    }
+
+    /// Whether `e` has the form of `term`; `news` are the new values known so far.
+    fn is(&self, term: &Term, e: ExprId, group: &[usize], news: &mut Vec<Option<ExprId>>) -> bool {
+        let kind = self.kind(e);
+        match term {
+            Term::Old(i) => self.is_old(e, group[*i]),
+            Term::New(i) if self.reads(e) => {
+                debug_assert!(*i < group.len());
+                false
+            }
+            Term::New(i) => *news[*i].get_or_insert(e) == e,
+            Term::Const(c) => *kind == Kind::Const(*c),
+            Term::Unary(op, a) => matches!(kind, Kind::Unary(o, x) if o == op && self.is(a, *x, group, news)),
+            Term::Select(c, a, b) => match kind {
+                Kind::Select(x, y, z) => {
+                    self.is(c, *x, group, news) && self.is(a, *y, group, news) && self.is(b, *z, group, news)
+                }
+                _ => false,
+            },
+            Term::SaturatingCast(ty, a) => {
+                let same = self.pipeline.exprs[e].ty == *ty;
+                same && matches!(kind, Kind::SaturatingCast(x) if self.is(a, *x, group, news))
+            }
+            Term::Cast(ty, a) if self.pipeline.exprs[e].ty == *ty => match kind {
+                Kind::Cast(x) => {
+                    // The operand has the element's type, which says that the cast widens it.
+                    let from = self.pipeline.exprs[*x].ty;
+                    self.types(group).contains(&from) && self.is(a, *x, group, news)
+                }
+                // A constant is widened where it is written.
+                Kind::Const(c) => {
+                    let fits = self.types(group)[0].int_max().is_some_and(|max| (0..=max).contains(&c.as_i128()));
+                    fits && matches!(**a, Term::New(_)) && self.is(a, e, group, news)
+                }
+                _ => false,
+            },
+            Term::Cast(..) => false,
+            Term::Binary(op, a, b) => self.is_binary(*op, a, b, e, group, news),
+        }
+    }
+
+    fn is_binary(
+        &self,
+        op: BinOp,
+        a: &Term,
+        b: &Term,
+        e: ExprId,
+        group: &[usize],
+        news: &mut Vec<Option<ExprId>>,
+    ) -> bool {
+        let Kind::Binary(found, x, y) = self.kind(e) else { return false };
+        let before = news.clone();
+        if *found == op && self.is(a, *x, group, news) && self.is(b, *y, group, news) {
+            return true;
+        }
+        *news = before;
+        let swapped = mirrored(op, self.pipeline.exprs[*x].ty).is_some_and(|op| op == *found);
+        swapped && self.is(a, *y, group, news) && self.is(b, *x, group, news)
+    }
+}
+
+/// The operator that does the same with its operands exchanged.
+fn mirrored(op: BinOp, ty: ScalarType) -> Option<BinOp> {
+    use BinOp::*;
+    match op {
+        Add | Mul | BitAnd | BitOr | BitXor | Eq | Ne => Some(op),
+        Min | Max if !ty.is_float() => Some(op),
+        Lt => Some(Gt),
+        Gt => Some(Lt),
+        Le => Some(Ge),
+        Ge => Some(Le),
+        _ => None,
+    }
+}
+
+/// The associative and commutative operation that chains of `op` amount to.
+fn family(op: BinOp) -> Option<BinOp> {
+    match op {
+        BinOp::Add | BinOp::Sub => Some(BinOp::Add),
+        BinOp::Mul | BinOp::Min | BinOp::Max | BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor => Some(op),
+        _ => None,
+    }
+}

@@ -1,0 +1,15 @@
+//! Which updates combine the old value with new ones by an operation whose order does not matter.
+//!
+//! An update `f[..] = op(f[..], e)` folds the values `e` of its iterations into an element. If `op` is associative, the
+//! fold can be done in parts: each part from the identity of `op`, then the parts into the element, in their order. If it
+//! is commutative as well, in any order. `pattern` is the table of known operations, `find` recognises them.
+//!
+//! What the table claims is no more than this; that it holds, `tests` tries to refute with random values.
+
+mod find;
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+pub(super) use find::{Parts, fold};
+pub(super) use pattern::Law;
