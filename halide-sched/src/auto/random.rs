@@ -547,10 +547,10 @@ mod tests {
             }
         }
         let words: Vec<String> = words.into_iter().collect();
-        let all = "align_bounds align_extent align_storage always_partition auto_partition bound bound_extent clone_in \
-            compute_at compute_inline compute_root fold_storage fuse hoist_storage hoist_storage_root in \
-            never_partition parallel rename reorder reorder_storage specialize split store_at store_in store_root \
-            unroll vectorize";
+        let all = "align_bounds align_extent align_storage always_partition atomic auto_partition bound bound_extent \
+            clone_in compute_at compute_inline compute_root fold_storage fuse hoist_storage hoist_storage_root in \
+            never_partition parallel rename reorder reorder_storage rfactor specialize split store_at store_in \
+            store_root unroll vectorize";
         assert_eq!(words.join(" "), all);
     }
 

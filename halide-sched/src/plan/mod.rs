@@ -43,7 +43,7 @@ declare_ids! {
 /// Every loop, level and storage decision for every Func of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The pipeline after `in_` and `clone_in`, and with one copy per consumer of each Func that has updates but is
+    /// The pipeline after `in_`, `clone_in` and `rfactor`, and with one copy per consumer of each Func that has updates but is
     /// left inline. The user's is untouched.
     pub pipeline: Pipeline,
     /// One row per Func of `pipeline`.

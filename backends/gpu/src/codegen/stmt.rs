@@ -40,6 +40,10 @@ impl Gen<'_> {
             Stmt::Count { .. } => {
                 Err(Stop::Unsupported("a counter of the profile".to_string(), "profile the Func on the CPU"))
             }
+            Stmt::Atomic { .. } => {
+                let help = "do the reduction in parts, by rfactor";
+                Err(Stop::Unsupported("a step that must be atomic".to_string(), help))
+            }
             Stmt::Assert { .. } => Err(Stop::Malformed("a check stands in it".to_string())),
             Stmt::Launch { .. } | Stmt::Dispatch { .. } | Stmt::Reside { .. } => {
                 Err(Stop::Malformed("a statement of the host stands in it".to_string()))

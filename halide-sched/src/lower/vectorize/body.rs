@@ -76,7 +76,7 @@ impl Widen<'_> {
     }
 
     /// Scalar: whether any lane runs. `None`: all do.
-    pub(super) fn any_running(&self) -> Option<Expr> {
+    fn any_running(&self) -> Option<Expr> {
         self.mask.as_ref().map(|mask| lanes::reduce(BinOp::BitOr, mask))
     }
 
@@ -115,7 +115,7 @@ fn node(cx: &mut Widen<'_>, e: &Expr, done: &dyn Fn(&Expr) -> Expr) -> Expr {
     }
 }
 
-pub(super) fn load(cx: &Widen<'_>, buf: BufId, ty: Type, mut index: Expr, own: Option<Expr>) -> Expr {
+fn load(cx: &Widen<'_>, buf: BufId, ty: Type, mut index: Expr, own: Option<Expr>) -> Expr {
     let elem = ty.scalar().expect("loads are of data");
     if cx.varying.per_lane.contains(&buf) {
         index = cx.per_lane(index);
@@ -251,7 +251,7 @@ fn store(cx: &mut Widen<'_>, buf: BufId, old_index: &Expr, old_value: &Expr, mas
         && let Shape::Uniform(place) = &index_shape
         && let Some(made) = combine::into_one(cx, buf, (old_index, place), old_value, own.clone())
     {
-        return made;
+        return made.stmt(|store| store);
     }
     if carried && !matches!(index_shape, Shape::Ramp(..)) {
         cx.fail("iterations may change what others read");

@@ -1,6 +1,6 @@
 //! Lanes that change the same element.
 
-use super::body::{Widen, both, expression, load};
+use super::body::{Widen, both, expression};
 use crate::ir::visit::{self, any_node};
 use crate::ir::{BufId, Expr, ExprKind, Stmt, build};
 use crate::lower::copy::fresh_copy;
@@ -22,7 +22,7 @@ pub(super) fn into_one(
     (index, place): (&Expr, &Expr),
     stored: &Expr,
     own: Option<Expr>,
-) -> Option<Stmt> {
+) -> Option<Combined> {
     let ExprKind::Binary(op, a, b) = stored.kind() else { return None };
     let is_old =
         |e: &Expr| matches!(e.kind(), ExprKind::Load { buf: from, index: i, mask: None } if *from == buf && i == index);
@@ -39,7 +39,7 @@ pub(super) fn into_one(
         return None;
     }
     let lanes = cx.lanes;
-    let old = load(cx, buf, stored.ty(), place.clone(), None);
+    let old = build::load(buf, ty, place.clone(), None);
     let new = build::broadcast(expression(cx, new), lanes);
     let mask = both(cx.mask.clone(), own).map(|m| build::broadcast(m, lanes));
     let value = if ty.is_float() {
@@ -61,8 +61,26 @@ pub(super) fn into_one(
         };
         build::binary(*op, old, halved(family, new))
     };
-    let mask = mask.map(|m| lanes::reduce_if_vector(BinOp::BitOr, &m));
-    Some(Stmt::Store { buf, index: place.clone(), value, mask })
+    let any = mask.map(|m| lanes::reduce_if_vector(BinOp::BitOr, &m));
+    Some(Combined { any, store: Stmt::Store { buf, index: place.clone(), value, mask: None } })
+}
+
+/// What all lanes do at once.
+pub(super) struct Combined {
+    /// Scalar: whether any lane runs; `None` is that all do.
+    any: Option<Expr>,
+    store: Stmt,
+}
+
+impl Combined {
+    /// As a statement; `f` makes something of the store.
+    pub(super) fn stmt(self, f: impl FnOnce(Stmt) -> Stmt) -> Stmt {
+        let made = f(self.store);
+        match self.any {
+            Some(any) => build::if_else(any, made, build::nothing()),
+            None => made,
+        }
+    }
 }
 
 /// What changes nothing, of integers and truth values.
@@ -96,7 +114,7 @@ pub(super) fn atomic(cx: &mut Widen<'_>, func: FuncId, body: &Stmt) -> Stmt {
         if let Some(place) = lanes::uniform(&place)
             && let Some(step) = into_one(cx, *buf, (index, &place), value, own)
         {
-            return Stmt::Atomic { func, body: Box::new(step) };
+            return step.stmt(|store| Stmt::Atomic { func, body: Box::new(store) });
         }
     }
     let per_lane = &cx.varying.per_lane;

@@ -43,6 +43,12 @@ fn one_mistake() {
     check("f: tile([x, y], [xo, yo], [xi, yi] [8, 8])", expect!["f.sched:1:36: expected `,`, found `[`"]);
     check("f: reorder(x y)", expect!["f.sched:1:14: expected `,` or `)`, found `y`"]);
     check("f: specialize_fail(no)", expect!["f.sched:1:20: expected the message in quotes, found `no`"]);
+    check(
+        "f: atomic(anyorder)",
+        expect!["f.sched:1:11: expected `any_order` or `)`, found `anyorder`; did you mean `any_order`?"],
+    );
+    check("f: rfactor(r.x)", expect!["f.sched:1:15: expected `,`, found `)`"]);
+    check("f: rfactr(r.x, u)", expect!["f.sched:1:4: expected a directive, found `rfactr`; did you mean `rfactor`?"]);
     check("f: 8", expect!["f.sched:1:4: expected a directive or the name of a Func, found `8`"]);
 }
 

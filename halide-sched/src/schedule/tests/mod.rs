@@ -130,6 +130,21 @@ fn wrappers_are_made_by_speaking_of_them() {
 }
 
 #[test]
+fn parts_of_reductions_have_names() {
+    let mut s = Schedule::new();
+    s.func("f").update(0).split("r.x", "ro", "ri", 8).rfactor("ri", "u").compute_root().update(0).vectorize("u", 8);
+    s.func("f").update(0).rfactor("ri", "u").update(0).rfactor(["ro"], ["v"]).in_("g").compute_at("g", "x");
+    s.func("my f").update(1).rfactor(["r", "s"], ["a b", "c"]).store_root();
+    let canonical = "f.update(0): split(r.x, ro, ri, 8) rfactor(ri, u)\n\
+        f.rfactor(u): compute_root()\n\
+        f.rfactor(u).update(0): vectorize(u, 8) rfactor(ro, v)\n\
+        f.rfactor(u).rfactor(v).in(g): compute_at(g, x)\n\
+        \"my f\".update(1): rfactor([r, s], [\"a b\", c])\n\
+        \"my f\".rfactor(\"a b\", c): store_root()";
+    check(&s, canonical, canonical);
+}
+
+#[test]
 fn specialisations_are_opened_by_speaking_of_them() {
     let mut s = Schedule::new();
     s.func("f").split("x", "xo", "xi", 8).specialize("p > 3 && in.extent(0) >= 128").vectorize_all("xi");

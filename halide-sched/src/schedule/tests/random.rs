@@ -111,7 +111,7 @@ impl Rng {
 
     fn verb(&mut self) -> Verb {
         use LoopKind::*;
-        match self.below(30) {
+        match self.below(33) {
             0 => Verb::Split {
                 var: self.name(),
                 outer: self.name(),
@@ -157,13 +157,13 @@ impl Rng {
             22 => Verb::In { consumers: self.list(2, Rng::func) },
             23 => Verb::CloneIn { consumers: self.list(2, Rng::func) },
             24 => Verb::Specialize(self.small_condition()),
-            27 => Verb::Rfactor { rvars: self.list(2, Rng::name), vars: self.list(2, Rng::name) },
-            28 => Verb::Atomic { any_order: self.below(2) == 0 },
-            26 => Verb::AllowRaceConditions,
             25 => Verb::SpecializeFail(self.name()),
             26 => Verb::Copy { to_device: self.below(2) == 0 },
             27 => Verb::GpuSingleThread,
             28 => Verb::GpuLanes(self.list(2, Rng::name)),
+            29 => Verb::AllowRaceConditions,
+            30 => Verb::Atomic { any_order: self.below(2) == 0 },
+            31 => Verb::Rfactor { rvars: self.list(2, Rng::name), vars: self.list(2, Rng::name) },
             _ => Verb::Float(self.pick(&[FloatMode::Strict, FloatMode::Contract, FloatMode::Relaxed])),
         }
     }
