@@ -140,7 +140,7 @@ impl Domain {
             if constant(graph.data(), extent).is_some_and(|n| n % factor == 0) {
                 continue;
             }
-            let from_zero = self.from_zero(v, graph, rdom, leaves);
+            let from_zero = self.counted(v, graph, rdom, leaves);
             let from_zero = graph.node(Kind::Likely(from_zero), ScalarType::I32);
             let inside = graph.node(Kind::Binary(BinOp::Lt, from_zero, extent), ScalarType::Bool);
             guard = Some(match guard {
@@ -179,14 +179,14 @@ impl Domain {
         match self.loops.iter().position(|&l| l == v) {
             Some(leaf) => leaves[leaf],
             None => {
-                let (from_zero, min) = (self.from_zero(v, graph, rdom, leaves), self.min(v, graph, rdom));
+                let (from_zero, min) = (self.counted(v, graph, rdom, leaves), self.min(v, graph, rdom));
                 graph.index(BinOp::Add, from_zero, min)
             }
         }
     }
 
     /// The value of a variable that is no loop, counted from its first one.
-    fn from_zero(&self, v: usize, graph: &mut Graph, rdom: RDomId, leaves: &[ExprId]) -> ExprId {
+    fn counted(&self, v: usize, graph: &mut Graph, rdom: RDomId, leaves: &[ExprId]) -> ExprId {
         match self.variables[v].replaced {
             None => unreachable!("it was replaced"),
             Some(Replaced::Split { outer, inner, factor }) => {

@@ -131,12 +131,13 @@ fn shape(
             Verb::Split { var, outer, inner, factor, .. } => {
                 domain.split(var, outer, inner, constant_factor(request, graph, func, factor)?);
             }
-            Verb::Fuse { inner, outer, fused } if inner != outer => {
-                if !domain.fuse(inner, outer, fused) {
-                    return Err(Problem::SaidBeforeRfactor { verb: verb.to_string() });
-                }
+            Verb::Fuse { inner, outer, .. } if inner == outer => {
+                return Err(Problem::FuseWithItself { name: inner.clone() });
             }
-            Verb::Fuse { inner, .. } => return Err(Problem::FuseWithItself { name: inner.clone() }),
+            Verb::Fuse { inner, outer, fused } => {
+                let are_neighbours = domain.fuse(inner, outer, fused).then_some(());
+                are_neighbours.ok_or_else(|| Problem::SaidBeforeRfactor { verb: verb.to_string() })?;
+            }
             Verb::Rename { from, to } => domain.rename(from, to),
             _ => {}
         }

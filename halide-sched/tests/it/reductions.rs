@@ -33,7 +33,7 @@ fn loops_that_cannot_collide() {
     let s = RDom::named("s", [(0, 10)]);
     f[s.x * 2] = f[s.x * 2 + 1] * 3;
     let t = RDom::named("t", [(0, 8)]);
-    f[t.x + 8] = f[t.x] - f[19 - t.x] * 0 + f[t.x + 8];
+    f[t.x + 8] = f[t.x] - f[7 - t.x] + f[t.x + 8];
     let p = Pipeline::new([&f]).unwrap();
     sweep(
         &p,
@@ -43,6 +43,8 @@ fn loops_that_cannot_collide() {
             "f.update(0): fuse(r.x, r.y, t) split(t, to, ti, 8) parallel(to) vectorize(ti)",
             "f.update(1): vectorize(s.x, 4)",
             "f.update(1): split(s.x, so, si, 3) parallel(so)",
+            "f.update(2): parallel(t.x, 3)",
+            "f.update(2): vectorize(t.x)",
         ],
         &[&[(0, 20)]],
     );
@@ -215,7 +217,7 @@ fn atomic_steps() {
     r.where_(input[(r.x, r.y)].ne(7));
     let bin = cast::<i32>(input[(r.x, r.y)] % 16);
     f[i] = cast::<u16>(i);
-    f[bin] = f[bin] + cast::<u16>(r.x) * 3;
+    f[bin] += cast::<u16>(r.x) * 3;
     f[bin] = max(f[bin], cast::<u16>(r.y) * 40);
     f[bin] = select(f[bin].gt(cast::<u16>(r.x)), f[bin], cast::<u16>(r.x));
     f[0] ^= cast::<u16>(input[(r.y, r.x)]);
@@ -239,7 +241,7 @@ fn vectors_are_combined() {
     let mut funcs = Vec::new();
     for (n, op) in ["add", "sub", "mul", "min", "max", "and", "or", "xor"].into_iter().enumerate() {
         let mut f = Func::new(op);
-        let (old, new) = (f.read(x), input[x + r.x] ^ 21);
+        let new = input[x + r.x] ^ 21;
         f[x] = cast::<i16>(x * 7);
         let combined = match n {
             0 => f[x] + new,
@@ -251,7 +253,6 @@ fn vectors_are_combined() {
             6 => new | f[x],
             _ => f[x] ^ new,
         };
-        let _ = old;
         f[x] = combined;
         funcs.push(f);
     }

@@ -28,7 +28,7 @@ fn steps(
         let news: Vec<Expr> = (0..first_out).map(|n| load(n, &i)).collect();
         let olds: Vec<Expr> = (0..first_out).map(|n| load(first_out + n, &place)).collect();
         // As lowering does it: what is stored is evaluated before anything is.
-        let temps: Vec<_> = (0..first_out as u32).map(|n| halide_sched::ir::Sym::Temp(n)).collect();
+        let temps: Vec<_> = (0..first_out as u32).map(halide_sched::ir::Sym::Temp).collect();
         let values = new(&olds, &news);
         let names = temps.iter().zip(&values).map(|(t, v)| build::typed_sym(*t, v.ty()));
         let stores: Vec<Stmt> = names

@@ -97,7 +97,7 @@ fn identity(op: BinOp, ty: ScalarType) -> Scalar {
 
 /// All lanes joined by `op`: one half with the other while that goes.
 fn halved(op: BinOp, mut e: Expr) -> Expr {
-    while e.lanes() > 1 && e.lanes() % 2 == 0 && lanes::uniform(&e).is_none() {
+    while e.lanes() > 1 && e.lanes().is_multiple_of(2) && lanes::uniform(&e).is_none() {
         let half = e.lanes() / 2;
         let part = |from: u16| build::shuffle(vec![e.clone()], (from..from + half).collect());
         e = build::binary(op, part(0), part(half));
