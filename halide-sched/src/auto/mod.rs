@@ -1,3 +1,6 @@
 //! Schedules that nobody wrote.
 
 pub mod random;
+mod rewrites;
+#[cfg(test)]
+mod tests;

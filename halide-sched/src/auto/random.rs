@@ -4,7 +4,6 @@
 use crate::plan::{Level, Plan, StagePlan, resolve};
 use crate::schedule::{
     Amount, CompareOp, Condition, Directive, LoopKind, Memory, Partition, Schedule, Site, Subject, Tail, Term, Verb,
-    clone_name, rfactor_name, wrapper_name,
 };
 use crate::target::Target;
 use halide_core::ids::FuncId;
@@ -56,12 +55,12 @@ fn draw(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions,
     draw.schedule
 }
 
-fn directive(func: &str, verb: Verb) -> Directive {
+pub(super) fn directive(func: &str, verb: Verb) -> Directive {
     Directive { subject: Subject::func(func), verb, at: None }
 }
 
-struct Draw<'p> {
-    pipeline: &'p Pipeline,
+pub(super) struct Draw<'p> {
+    pub(super) pipeline: &'p Pipeline,
     target: &'p Target,
     options: RandomOptions,
     /// Whether kernels are drawn too.
@@ -69,7 +68,7 @@ struct Draw<'p> {
     random: Random,
     /// What has been accepted, and its plan.
     schedule: Schedule,
-    plan: Plan,
+    pub(super) plan: Plan,
     /// The number of names made.
     names: usize,
 }
@@ -87,30 +86,30 @@ impl Random {
 }
 
 impl Draw<'_> {
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         (self.random.next() % n.max(1) as u64) as usize
     }
 
-    fn one_in(&mut self, n: usize) -> bool {
+    pub(super) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    fn pick<T: Clone>(&mut self, list: &[T]) -> Option<T> {
+    pub(super) fn pick<T: Clone>(&mut self, list: &[T]) -> Option<T> {
         if list.is_empty() { None } else { Some(list[self.below(list.len())].clone()) }
     }
 
     /// One of a few; `list` is not empty.
-    fn one_of<T: Copy, const N: usize>(&mut self, list: [T; N]) -> T {
+    pub(super) fn one_of<T: Copy, const N: usize>(&mut self, list: [T; N]) -> T {
         list[self.below(N)]
     }
 
-    fn new_name(&mut self) -> String {
+    pub(super) fn new_name(&mut self) -> String {
         self.names += 1;
         format!("t{}", self.names)
     }
 
     /// Keeps the directives if they are legal all together.
-    fn propose(&mut self, directives: Vec<Directive>) -> bool {
+    pub(super) fn propose(&mut self, directives: Vec<Directive>) -> bool {
         let mut longer = self.schedule.clone();
         directives.into_iter().for_each(|d| longer.push(d));
         match resolve(self.pipeline, &longer, self.target) {
@@ -128,59 +127,6 @@ impl Draw<'_> {
 
     fn func(&self, name: &str) -> Option<FuncId> {
         self.plan.pipeline.funcs.enumerate().find(|(_, f)| f.name == name).map(|(id, _)| id)
-    }
-
-    /// Wraps or copies a Func for one of the others, or wraps it for all.
-    fn rewrite_graph(&mut self) {
-        let names: Vec<String> = self.pipeline.funcs.iter().map(|f| f.name.clone()).collect();
-        for _ in 0..4 {
-            let (Some(func), Some(consumer)) = (self.pick(&names), self.pick(&names)) else { return };
-            let consumers = if self.one_in(4) { Vec::new() } else { vec![consumer] };
-            let (verb, name) = if self.one_in(2) && !consumers.is_empty() {
-                let name = clone_name(&func, &consumers);
-                (Verb::CloneIn { consumers }, name)
-            } else {
-                let name = wrapper_name(&func, &consumers);
-                (Verb::In { consumers }, name)
-            };
-            if self.propose(vec![directive(&func, verb), directive(&name, Verb::ComputeRoot)]) && self.one_in(2) {
-                return;
-            }
-        }
-    }
-
-    /// Does reductions of some updates in parts.
-    fn reduce_in_parts(&mut self) {
-        let updates = |f: FuncId| (1..self.plan.funcs[f].stages.len()).map(move |stage| (f, stage));
-        let mut all: Vec<(FuncId, usize)> = self.plan.order().iter().copied().flat_map(updates).collect();
-        all.truncate(12);
-        for _ in 0..3 {
-            let Some((func, stage)) = self.pick(&all) else { return };
-            let plan = &self.plan.funcs[func].stages[stage];
-            let loops = plan.loops.iter().filter(|l| plan.vars[l.var].reduction);
-            let rvars: Vec<String> = loops.map(|l| plan.loop_name(l).to_string()).collect();
-            let Some(var) = self.pick(&rvars) else { continue };
-            let name = self.plan.pipeline.funcs[func].name.clone();
-            let subject = Subject { stage, ..Subject::func(&name) };
-            let mut said = Vec::new();
-            let mut factored = vec![var.clone()];
-            if self.one_in(2) {
-                let (outer, inner) = (self.new_name(), self.new_name());
-                let factor = Amount::Const(self.one_of([1, 2, 3, 4]));
-                factored = vec![if self.one_in(2) { outer.clone() } else { inner.clone() }];
-                said.push(Verb::Split { var, outer, inner, factor, tail: Tail::Auto });
-            }
-            if let Some(other) = self.pick(&rvars).filter(|_| self.one_in(4)) {
-                factored.push(other);
-            }
-            let vars: Vec<String> = factored.iter().map(|_| self.new_name()).collect();
-            let made = rfactor_name(&name, &vars);
-            said.push(Verb::Rfactor { rvars: factored, vars });
-            let mut all: Vec<Directive> =
-                said.into_iter().map(|verb| Directive { subject: subject.clone(), verb, at: None }).collect();
-            all.push(directive(&made, Verb::ComputeRoot));
-            self.propose(all);
-        }
     }
 
     /// Chooses where a Func is computed and stored.
@@ -494,96 +440,4 @@ impl Draw<'_> {
 
 fn loop_names(stage: &StagePlan) -> Vec<String> {
     stage.loops.iter().map(|l| stage.loop_name(l).to_string()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::target::Arch;
-    use halide_core::expr::ExprMethods;
-    use halide_core::types::U16;
-    use halide_core::{Func, ImageParam, Param, RDom, vars};
-    use std::collections::BTreeSet;
-
-    const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 4, cache_bytes: 1 << 20, gpu: None };
-
-    fn pipeline() -> Pipeline {
-        let (x, y) = vars!(x, y);
-        let input = ImageParam::new("input", U16, 2);
-        let p = Param::<i32>::new("p");
-        let fast = Param::<bool>::new("fast");
-        let r = RDom::named("r", [(0, 3), (0, 5)]);
-        let (mut a, mut b, mut c) = (Func::new("a"), Func::new("b"), Func::new("c"));
-        a[(x, y)] = input[(x, y)] + input[(x + 1, y)];
-        b[(x, y)] = a[(x, y)] / 2;
-        b[(x, y)] += a[(x + r.x, y + r.y)];
-        c[(x, y)] = b[(x, y)] + a[(x, y + 1)] + halide_core::expr::select(fast, p, 1).cast(U16);
-        Pipeline::new([&c]).unwrap_or_else(|e| panic!("{e}"))
-    }
-
-    #[test]
-    fn schedules_are_legal_and_belong_to_their_seed() {
-        let p = pipeline();
-        for seed in 0..200 {
-            for any_shape in [false, true] {
-                let options = RandomOptions { any_shape, long: seed % 2 == 0 };
-                let schedule = random_schedule(&p, &TARGET, seed, options);
-                assert!(resolve(&p, &schedule, &TARGET).is_ok(), "seed {seed}: {schedule}");
-                assert_eq!(random_schedule(&p, &TARGET, seed, options), schedule);
-                assert_eq!(schedule.to_string().parse().as_ref(), Ok(&schedule), "seed {seed}: {schedule}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_word_is_drawn() {
-        let p = pipeline();
-        let options = RandomOptions { any_shape: true, long: true };
-        let mut words = BTreeSet::new();
-        for seed in 0..400 {
-            for d in random_schedule(&p, &TARGET, seed, options).directives() {
-                let text = d.verb.to_string();
-                words.insert(text.split('(').next().unwrap_or_default().to_string());
-            }
-        }
-        let words: Vec<String> = words.into_iter().collect();
-        let all = "align_bounds align_extent align_storage always_partition atomic auto_partition bound bound_extent \
-            clone_in compute_at compute_inline compute_root fold_storage fuse hoist_storage hoist_storage_root in \
-            never_partition parallel rename reorder reorder_storage rfactor specialize split store_at store_in \
-            store_root unroll vectorize";
-        assert_eq!(words.join(" "), all);
-    }
-
-    #[test]
-    fn kernels_are_drawn() {
-        let target = Target { gpu: Some(crate::target::Gpu::LEAST), ..TARGET };
-        let p = pipeline();
-        let mut words = BTreeSet::new();
-        for seed in 0..200 {
-            let schedule = random_gpu_schedule(&p, &target, seed, RandomOptions::default());
-            assert!(resolve(&p, &schedule, &target).is_ok(), "seed {seed}: {schedule}");
-            assert_eq!(schedule.to_string().parse().as_ref(), Ok(&schedule), "seed {seed}: {schedule}");
-            let word = |d: &Directive| match &d.verb {
-                Verb::StoreIn(memory) => format!("{memory:?}"),
-                verb => verb.to_string().split('(').next().unwrap_or_default().to_string(),
-            };
-            words.extend(schedule.directives().iter().map(word));
-        }
-        for word in
-            ["gpu_blocks", "gpu_threads", "gpu_single_thread", "copy_to_device", "copy_to_host", "Shared", "Global"]
-        {
-            assert!(words.contains(word), "{word} in {words:?}");
-        }
-    }
-
-    #[test]
-    fn empty_and_large_pipelines_are_fine() {
-        let x = vars!(x);
-        let mut f = Func::new("f");
-        f[x] = x + 1;
-        let p = Pipeline::new([&f]).unwrap_or_else(|e| panic!("{e}"));
-        for seed in 0..50 {
-            random_schedule(&p, &TARGET, seed, RandomOptions::default());
-        }
-    }
 }

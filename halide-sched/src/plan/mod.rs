@@ -8,6 +8,7 @@ mod error;
 mod facts;
 mod gpu;
 mod graph;
+mod help;
 mod legal;
 mod levels;
 mod monoid;

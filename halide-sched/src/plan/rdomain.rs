@@ -135,11 +135,10 @@ impl Domain {
         let roots = (0..self.dims).map(|v| self.value(v, graph, rdom, leaves)).collect();
         let mut guard = None;
         for v in 0..self.variables.len() {
-            let Some(Replaced::Split { factor, .. }) = self.variables[v].replaced else { continue };
-            let extent = self.extent(v, graph, rdom);
-            if constant(graph.data(), extent).is_some_and(|n| n % factor == 0) {
+            if !self.is_guarded(v, graph, rdom) {
                 continue;
             }
+            let extent = self.extent(v, graph, rdom);
             let from_zero = self.counted(v, graph, rdom, leaves);
             let from_zero = graph.node(Kind::Likely(from_zero), ScalarType::I32);
             let inside = graph.node(Kind::Binary(BinOp::Lt, from_zero, extent), ScalarType::Bool);
@@ -149,6 +148,13 @@ impl Domain {
             });
         }
         (roots, guard)
+    }
+
+    /// Whether `v` is split by a factor that may not divide it.
+    fn is_guarded(&self, v: usize, graph: &mut Graph, rdom: RDomId) -> bool {
+        let Some(Replaced::Split { factor, .. }) = self.variables[v].replaced else { return false };
+        let extent = self.extent(v, graph, rdom);
+        constant(graph.data(), extent).is_none_or(|n| n % factor != 0)
     }
 
     fn min(&self, v: usize, graph: &mut Graph, rdom: RDomId) -> ExprId {
@@ -179,7 +185,15 @@ impl Domain {
         match self.loops.iter().position(|&l| l == v) {
             Some(leaf) => leaves[leaf],
             None => {
-                let (from_zero, min) = (self.counted(v, graph, rdom, leaves), self.min(v, graph, rdom));
+                let mut from_zero = self.counted(v, graph, rdom, leaves);
+                if self.is_guarded(v, graph, rdom) {
+                    // Nothing beyond the domain is asked for, also where the condition that says so does not hold.
+                    let (extent, one) = (self.extent(v, graph, rdom), graph.int(1));
+                    let last = graph.index(BinOp::Sub, extent, one);
+                    from_zero = graph.node(Kind::Likely(from_zero), ScalarType::I32);
+                    from_zero = graph.index(BinOp::Min, from_zero, last);
+                }
+                let min = self.min(v, graph, rdom);
                 graph.index(BinOp::Add, from_zero, min)
             }
         }

@@ -16,8 +16,9 @@ struct Strand {
 struct Touched {
     writer: u32,
     readers: [u32; 2],
-    /// Who did so in an atomic step last; steps do not race with each other.
-    stepped: u32,
+    /// Who wrote and who read in an atomic step; steps do not race with each other.
+    step_writer: u32,
+    step_reader: u32,
 }
 
 impl Touched {
@@ -102,22 +103,21 @@ impl Races {
     /// Whether reading the element races with a write.
     pub(super) fn read(&mut self, buf: BufId, at: usize) -> bool {
         let t = &mut self.touched[buf][at];
-        let stepped = t.stepped;
+        let Touched { writer, step_writer, .. } = *t;
         if self.in_step {
-            t.stepped = self.current;
-            let writer = t.writer;
+            t.step_reader = self.current;
             return self.concurrent(writer);
         }
-        let writer = t.read(self.current);
-        self.concurrent(writer) || self.concurrent(stepped)
+        t.read(self.current);
+        self.concurrent(writer) || self.concurrent(step_writer)
     }
     /// Whether writing the element races with a read or another write.
     pub(super) fn write(&mut self, buf: BufId, at: usize) -> bool {
         let t = &mut self.touched[buf][at];
         if self.in_step {
             // Steps do not disturb each other.
-            let before = Touched { stepped: 0, ..*t };
-            t.stepped = self.current;
+            let before = Touched { step_writer: 0, step_reader: 0, ..*t };
+            t.step_writer = self.current;
             return self.meets_any(before);
         }
         let before = t.write(self.current);
@@ -133,8 +133,9 @@ impl Races {
         let before = self.words[word].write(self.current);
         self.meets_any(before)
     }
-    fn meets_any(&self, Touched { writer, readers, stepped }: Touched) -> bool {
-        [writer, readers[0], readers[1], stepped].into_iter().any(|s| self.concurrent(s))
+    fn meets_any(&self, before: Touched) -> bool {
+        let Touched { writer, readers: [first, second], step_writer, step_reader } = before;
+        [writer, first, second, step_writer, step_reader].into_iter().any(|s| self.concurrent(s))
     }
     /// Whether the current strand and `other` may run at one time: they come from different iterations of one
     /// execution of a loop.

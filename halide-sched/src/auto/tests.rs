@@ -1,0 +1,92 @@
+//! What is drawn is legal, and everything is.
+
+use super::random::{RandomOptions, random_gpu_schedule, random_schedule};
+use crate::plan::resolve;
+use crate::schedule::{Directive, Verb};
+use crate::target::{Arch, Target};
+use halide_core::expr::ExprMethods;
+use halide_core::pipeline::Pipeline;
+use halide_core::types::U16;
+use halide_core::{Func, ImageParam, Param, RDom, vars};
+use std::collections::BTreeSet;
+
+const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 4, cache_bytes: 1 << 20, gpu: None };
+
+fn pipeline() -> Pipeline {
+    let (x, y) = vars!(x, y);
+    let input = ImageParam::new("input", U16, 2);
+    let p = Param::<i32>::new("p");
+    let fast = Param::<bool>::new("fast");
+    let r = RDom::named("r", [(0, 3), (0, 5)]);
+    let (mut a, mut b, mut c) = (Func::new("a"), Func::new("b"), Func::new("c"));
+    a[(x, y)] = input[(x, y)] + input[(x + 1, y)];
+    b[(x, y)] = a[(x, y)] / 2;
+    b[(x, y)] += a[(x + r.x, y + r.y)];
+    c[(x, y)] = b[(x, y)] + a[(x, y + 1)] + halide_core::expr::select(fast, p, 1).cast(U16);
+    Pipeline::new([&c]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn schedules_are_legal_and_belong_to_their_seed() {
+    let p = pipeline();
+    for seed in 0..200 {
+        for any_shape in [false, true] {
+            let options = RandomOptions { any_shape, long: seed % 2 == 0 };
+            let schedule = random_schedule(&p, &TARGET, seed, options);
+            assert!(resolve(&p, &schedule, &TARGET).is_ok(), "seed {seed}: {schedule}");
+            assert_eq!(random_schedule(&p, &TARGET, seed, options), schedule);
+            assert_eq!(schedule.to_string().parse().as_ref(), Ok(&schedule), "seed {seed}: {schedule}");
+        }
+    }
+}
+
+#[test]
+fn every_word_is_drawn() {
+    let p = pipeline();
+    let options = RandomOptions { any_shape: true, long: true };
+    let mut words = BTreeSet::new();
+    for seed in 0..400 {
+        for d in random_schedule(&p, &TARGET, seed, options).directives() {
+            let text = d.verb.to_string();
+            words.insert(text.split('(').next().unwrap_or_default().to_string());
+        }
+    }
+    let words: Vec<String> = words.into_iter().collect();
+    let all = "align_bounds align_extent align_storage always_partition atomic auto_partition bound bound_extent \
+        clone_in compute_at compute_inline compute_root fold_storage fuse hoist_storage hoist_storage_root in \
+        never_partition parallel rename reorder reorder_storage rfactor specialize split store_at store_in \
+        store_root unroll vectorize";
+    assert_eq!(words.join(" "), all);
+}
+
+#[test]
+fn kernels_are_drawn() {
+    let target = Target { gpu: Some(crate::target::Gpu::LEAST), ..TARGET };
+    let p = pipeline();
+    let mut words = BTreeSet::new();
+    for seed in 0..200 {
+        let schedule = random_gpu_schedule(&p, &target, seed, RandomOptions::default());
+        assert!(resolve(&p, &schedule, &target).is_ok(), "seed {seed}: {schedule}");
+        assert_eq!(schedule.to_string().parse().as_ref(), Ok(&schedule), "seed {seed}: {schedule}");
+        let word = |d: &Directive| match &d.verb {
+            Verb::StoreIn(memory) => format!("{memory:?}"),
+            verb => verb.to_string().split('(').next().unwrap_or_default().to_string(),
+        };
+        words.extend(schedule.directives().iter().map(word));
+    }
+    for word in ["gpu_blocks", "gpu_threads", "gpu_single_thread", "copy_to_device", "copy_to_host", "Shared", "Global"]
+    {
+        assert!(words.contains(word), "{word} in {words:?}");
+    }
+}
+
+#[test]
+fn empty_and_large_pipelines_are_fine() {
+    let x = vars!(x);
+    let mut f = Func::new("f");
+    f[x] = x + 1;
+    let p = Pipeline::new([&f]).unwrap_or_else(|e| panic!("{e}"));
+    for seed in 0..50 {
+        random_schedule(&p, &TARGET, seed, RandomOptions::default());
+    }
+}
