@@ -121,7 +121,7 @@ fn reductions_in_any_order() {
     let schedules = [
         "hist.update(0): atomic() parallel(r.y)\n best.update(0): rfactor(r.y, u)\n best.rfactor(u): compute_root()\n best.rfactor(u).update(0): parallel(u)\n total.update(0): atomic() parallel(r.y)",
         "hist.update(0): atomic() parallel(r.y) vectorize(r.x, 8)\n total.update(0): split(r.x, ro, ri, 8) rfactor(ri, u)\n total.rfactor(u): compute_root() vectorize(u, 8)\n total.rfactor(u).update(0): reorder(u, ro, r.y) vectorize(u, 8)",
-        "hist.update(0): rfactor(r.y, y) vectorize(i, 8)\n hist.rfactor(y): compute_at(hist.update(0), y) vectorize(i, 8)\n total.update(0): atomic() vectorize(r.x, 16)",
+        "hist.update(0): rfactor(r.y, y) reorder(i, r.y) vectorize(i, 8)\n hist.rfactor(y): compute_at(hist.update(0), r.y) vectorize(i, 8)\n total.update(0): atomic() vectorize(r.x, 16)",
     ];
     let image = noise(U8, &Region::of_extents([23, 9]), 3);
     agree(&pipeline, &schedules, "input", &image, &[Region::of_extents([16]), Region::of_extents([25])]);
