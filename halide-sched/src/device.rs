@@ -4,7 +4,7 @@
 //! needed there, and the device knows which copy is the newest; host code says what it does by `Stmt::Reside`. Inputs and
 //! outputs are introduced by whoever starts the run; allocations by [`Device::begin`].
 
-use crate::ir::{BufId, KernelId, Residency};
+use crate::ir::{BufId, KernelId, Program, Residency};
 use std::fmt;
 
 /// An accelerator during one run.
@@ -74,24 +74,37 @@ pub enum DeviceFault {
     },
 }
 
-impl fmt::Display for DeviceFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl DeviceFault {
+    /// The text with the names that `program` gives to buffers and kernels.
+    pub fn message(&self, program: &Program) -> String {
+        let buffer = |buf: &BufId| program.buffers.get(*buf).map_or(format!("{buf:?}"), |b| format!("`{}`", b.name));
+        let kernel =
+            |k: &KernelId| program.kernels.get(*k).map_or(format!("{k:?}"), |k| format!("kernel `{}`", k.name));
         match self {
-            DeviceFault::Lost { reason } => write!(f, "the device was lost: {reason}"),
+            DeviceFault::Lost { reason } => format!("the device was lost: {reason}"),
             DeviceFault::OutOfMemory { buf, bytes } => {
-                write!(f, "the device has no memory left for {buf:?}, which needs {bytes} bytes")
+                format!("the device has no memory left for {}, which needs {bytes} bytes", buffer(buf))
             }
             DeviceFault::BufferTooLarge { buf, bytes, most } => {
-                write!(f, "{buf:?} needs {bytes} bytes, and the device's kernels can use {most} of one buffer")
+                let name = buffer(buf);
+                format!("{name} needs {bytes} bytes, and the device's kernels can use {most} of one buffer")
             }
-            DeviceFault::TooManyBlocks { kernel, blocks, most } => {
-                write!(f, "{kernel:?} needs {blocks} blocks, and the device can run {most}")
+            DeviceFault::TooManyBlocks { kernel: k, blocks, most } => {
+                format!("{} needs {blocks} blocks, and the device can run {most}", kernel(k))
             }
-            DeviceFault::IndexTooLarge { kernel } => {
-                write!(f, "{kernel:?} computes coordinates in 32 bits, which are too few for buffers of this size")
+            DeviceFault::IndexTooLarge { kernel: k } => {
+                let name = kernel(k);
+                format!("{name} computes coordinates in 32 bits, which are too few for buffers of this size")
             }
-            DeviceFault::Refused { reason } => write!(f, "the device refused: {reason}"),
+            DeviceFault::Refused { reason } => format!("the device refused: {reason}"),
         }
+    }
+}
+
+impl fmt::Display for DeviceFault {
+    /// The message with numbers instead of names, for those who have no program at hand.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message(&crate::lower::empty()))
     }
 }
 

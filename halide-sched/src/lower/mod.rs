@@ -146,7 +146,8 @@ fn simplified(mut program: Program, facts: &Facts) -> Program {
     program
 }
 
-fn empty() -> Program {
+/// A program that does nothing.
+pub(crate) fn empty() -> Program {
     Program {
         stage: Stage::Nest,
         body: crate::ir::build::nothing(),

@@ -96,6 +96,21 @@ impl KernelCode {
         options.flags |= spv::WriterFlags::DEBUG;
         spv::write_vec(&self.module, &self.info, &options, None).map_err(|e| self.invalid(e.to_string()))
     }
+    /// [`KernelCode::spirv`] as text: the words of the header, then those of each instruction, in hexadecimal.
+    pub fn spirv_text(&self) -> Result<String, GpuError> {
+        const HEADER: usize = 5;
+        let words = self.spirv()?;
+        let mut text = String::new();
+        let mut at = 0;
+        while at < words.len() {
+            let length = if at == 0 { HEADER } else { (words[at] >> 16).max(1) as usize };
+            let end = words.len().min(at + length);
+            let line: Vec<String> = words[at..end].iter().map(|w| format!("{w:08x}")).collect();
+            text += &format!("{}\n", line.join(" "));
+            at = end;
+        }
+        Ok(text)
+    }
 
     fn invalid(&self, reason: String) -> GpuError {
         GpuError::Invalid { kernel: self.name.clone(), reason }

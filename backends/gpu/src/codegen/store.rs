@@ -1,9 +1,10 @@
 //! Stores.
 //!
 //! Small elements of a buffer share words. Where the kernel writes whole words, the elements of one are put together (see
-//! [`super::run`]). Where it writes pieces, it turns those bits of the word over that differ from what they should be, by
-//! an atomic exclusive or. That needs no loop: a thread's own elements are written by no other thread meanwhile (the loops over threads have
-//! no races), so their bits are still what was read before, and what others do to the other bits stays.
+//! [`super::run`]). Where it writes pieces, it clears the bits of its elements by an atomic operation and sets them by another,
+//! which leaves the bits of others alone. Two threads may store the same value to one element (where the last tile is moved
+//! inwards): whichever clears last, its own value is set after that. Nobody loads the element meanwhile, for that would
+//! be a race.
 
 use super::builder::V;
 use super::kernel::{Gen, Made, Stop};
@@ -14,7 +15,7 @@ use super::run::Run;
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_sched::ir::{BufId, Expr, Writes};
-use naga::BinaryOperator::{And, ExclusiveOr, ShiftLeft};
+use naga::BinaryOperator::{And, Equal, ExclusiveOr, ShiftLeft};
 use naga::{AtomicFunction, Block, Statement};
 
 impl Gen<'_> {
@@ -137,19 +138,33 @@ impl Gen<'_> {
         let (word, shift) = self.code.word_and_shift(ty.bytes() as u32, element);
         let (value, mask) = (self.code.word_of_value(ty, v), self.code.u32((1 << (8 * ty.bytes())) - 1));
         let (value, mask) = (self.code.op(ShiftLeft, value, shift), self.code.op(ShiftLeft, mask, shift));
-        self.change_bits(place, word, value, mask);
+        self.clear_and_set(place, word, value, mask);
     }
     /// Makes those bits of a word that are set in `mask` those of `value`.
     pub(super) fn change_bits(&mut self, place: &Place, word: V, value: V, mask: V) {
+        // Nearly all words are stored whole: those that are not are at the ends of rows.
+        let all = self.code.u32(u32::MAX);
+        let condition = self.code.op(Equal, mask, all);
+        self.open();
+        self.store_word(place, word, value);
+        let accept = self.close();
+        self.open();
+        self.clear_and_set(place, word, value, mask);
+        let reject = self.close();
+        self.code.statement(Statement::If { condition, accept, reject });
+    }
+    fn clear_and_set(&mut self, place: &Place, word: V, value: V, mask: V) {
         let Place::Buffer { array, .. } = place else {
             return;
         };
+        let all = self.code.u32(u32::MAX);
+        let others = self.code.op(ExclusiveOr, mask, all);
+        let own = self.code.op(And, value, mask);
         let array = self.code.place_of_global(*array);
         let pointer = self.code.element(array, word);
-        let old = self.code.load(pointer);
-        let changed = self.code.op(ExclusiveOr, old, value);
-        let value = self.code.op(And, changed, mask);
-        self.code.statement(Statement::Atomic { pointer, fun: AtomicFunction::ExclusiveOr, value, result: None });
+        for (fun, value) in [(AtomicFunction::And, others), (AtomicFunction::InclusiveOr, own)] {
+            self.code.statement(Statement::Atomic { pointer, fun, value, result: None });
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! - `shared` lays out what the threads of a block share; allocations that are not alive at one time overlap.
 //! - `barriers` puts a `Barrier` where a phase touches what another one writes, and nowhere else.
 //! - `patterns` sees where one thread alone touches an element, so that it need not wait for others.
+//! - `near` keeps coordinates that are data within 32 bits.
 //! - `uses` finds what the kernel needs from outside, and whether it stores whole words.
 //!
 //! Example:
@@ -48,6 +49,7 @@ mod barriers;
 mod error;
 mod grid;
 mod host;
+mod near;
 mod patterns;
 mod phases;
 mod shared;
@@ -153,7 +155,7 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     let phases::Shaped { body, threads } = phases::shape(cx.program, body, &mut cx.facts)?;
     let threads = cx.threads(threads)?;
     let (shared, shared_words) = shared::place(cx.program, &body, cx.gpu.shared_bytes)?;
-    let body = barriers::insert(body, &shared, threads);
+    let body = near::keep(cx.program, barriers::insert(body, &shared, threads));
     let blocks: Vec<_> = loops.into_iter().rev().collect();
     let uses = uses::of(&body, &blocks);
     let strides = uses.word_strides(cx.program);

@@ -178,6 +178,9 @@ fn mark(text: &mut Text<'_>, word: &str) -> Result<Verb, ParseError> {
 }
 
 /// `tile([x, y], [xo, yo], [xi, yi], [32, 8], TAIL)`, or all of it without brackets.
+/// As many dimensions as Funcs have.
+const MOST_TILED: usize = 8;
+
 fn tiling(text: &mut Text<'_>) -> Result<Tiling, ParseError> {
     if text.take("[") {
         let vars = text.items("]", var)?;
@@ -188,18 +191,20 @@ fn tiling(text: &mut Text<'_>) -> Result<Tiling, ParseError> {
         text.expect(")")?;
         return Ok(Tiling { vars, outer, inner, factors, tail });
     }
+    // Each dimension takes three names and a factor; a tail may follow.
+    let dims = (text.items_ahead() / 4).clamp(1, MOST_TILED);
     let mut names = vec![var(text)?];
     let mut factors = Vec::new();
-    while names.len() < 6 {
+    while names.len() < 3 * dims {
         names.push(next_var(text)?);
     }
-    while factors.len() < 2 {
+    while factors.len() < dims {
         factors.push(next_amount(text)?);
     }
     let tail = optional_tail(text)?;
     text.expect(")")?;
-    let inner = names.split_off(4);
-    let outer = names.split_off(2);
+    let inner = names.split_off(2 * dims);
+    let outer = names.split_off(dims);
     Ok(Tiling { vars: names, outer, inner, factors, tail })
 }
 

@@ -35,6 +35,11 @@ impl<'t> Text<'t> {
         &self.text[self.pos..]
     }
 
+    /// How many items there are up to the end of the parentheses.
+    pub(super) fn items_ahead(&self) -> usize {
+        1 + self.rest().split(')').next().map_or(0, |list| list.matches(',').count())
+    }
+
     pub(super) fn at_end(&self) -> bool {
         self.rest().is_empty()
     }
