@@ -2,7 +2,7 @@
 
 use crate::call::{Call, RunStats};
 use crate::error::Error;
-use crate::variant::{VariantKey, Variants};
+use crate::variant::{Machine, VariantKey, Variants};
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBufferMut, BufferError};
 use halide_core::interp::{self, Inputs, RunError};
@@ -19,20 +19,57 @@ pub trait Compile {
     fn compile(&self, schedule: &Schedule, target: &Target) -> Result<Compiled, Error> {
         self.compile_on(Engine::default(), schedule, target)
     }
-    /// As `compile`, for one of the engines.
+    /// As `compile`, for one of the engines. [`Engine::Gpu`] opens the graphics processor that the environment variable
+    /// `HALIDE_DEVICE` names, or the fastest; `compile_for` uses one that is open.
     fn compile_on(&self, engine: Engine, schedule: &Schedule, target: &Target) -> Result<Compiled, Error>;
+    /// As `compile`, for a machine with a graphics processor, which runs what the schedule gives to it.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    fn compile_for(
+        &self,
+        gpu: &halide_gpu::runtime::Gpu,
+        schedule: &Schedule,
+        target: &Target,
+    ) -> Result<Compiled, Error>;
 }
 
 impl Compile for Pipeline {
     fn compile_on(&self, engine: Engine, schedule: &Schedule, target: &Target) -> Result<Compiled, Error> {
-        let plan = plan::resolve(self, schedule, target).map_err(Error::Schedule)?;
-        let variants = match engine {
+        let machine = match engine {
             Engine::Interp => None,
-            _ => Some(Variants::new(&plan, engine)?),
+            Engine::Eval => Some(Machine::Evaluator),
+            #[cfg(feature = "cpu")]
+            Engine::Cpu => Some(Machine::Cpu),
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Engine::Gpu => {
+                let gpu = halide_gpu::runtime::Gpu::open(&halide_gpu::runtime::Choice::from_env())?;
+                return self.compile_for(&gpu, schedule, target);
+            }
         };
-        let parts = Parts { pipeline: self.clone(), plan, engine, variants };
-        Ok(Compiled { parts: Arc::new(parts) })
+        compiled(self, engine, machine, schedule, target)
     }
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    fn compile_for(
+        &self,
+        gpu: &halide_gpu::runtime::Gpu,
+        schedule: &Schedule,
+        target: &Target,
+    ) -> Result<Compiled, Error> {
+        let target = Target { gpu: Some(gpu.limits()), ..*target };
+        compiled(self, Engine::Gpu, Some(Machine::Gpu(gpu.clone())), schedule, &target)
+    }
+}
+
+fn compiled(
+    pipeline: &Pipeline,
+    engine: Engine,
+    machine: Option<Machine>,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Compiled, Error> {
+    let plan = plan::resolve(pipeline, schedule, target).map_err(Error::Schedule)?;
+    let variants = machine.map(|machine| Variants::new(&plan, machine)).transpose()?;
+    let parts = Parts { pipeline: pipeline.clone(), plan, engine, variants };
+    Ok(Compiled { parts: Arc::new(parts) })
 }
 
 /// What runs a pipeline. All give the same results, bit for bit (unless the schedule lets floats be reordered).
@@ -45,6 +82,9 @@ pub enum Engine {
     /// Machine code for this CPU.
     #[cfg(feature = "cpu")]
     Cpu,
+    /// Machine code for this CPU, with a graphics processor for what the schedule gives to it.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    Gpu,
 }
 
 impl Default for Engine {
@@ -92,6 +132,12 @@ impl Compiled {
     /// Which variants of the code there are: those made so far, the main one first. Others are made when a call needs them.
     pub fn variants(&self) -> Vec<VariantKey> {
         self.parts.variants.as_ref().map_or_else(Vec::new, Variants::made)
+    }
+
+    /// The program and the kernels of the main variant, if a graphics processor runs some of it.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    pub(crate) fn on_device(&self) -> Option<(&halide_sched::ir::Program, &halide_gpu::runtime::GpuProgram)> {
+        self.parts.variants.as_ref().and_then(Variants::on_device)
     }
 
     /// The output Funcs in order.

@@ -22,6 +22,9 @@ pub enum Error {
     /// The lowered program could not be made into machine code.
     #[cfg(feature = "cpu")]
     Cpu(halide_cpu::CpuError),
+    /// There is no such graphics processor, or it cannot run the pipeline.
+    #[cfg(feature = "gpu")]
+    Gpu(halide_gpu::GpuError),
     /// A call does not suit the compiled pipeline. Nothing was written.
     Fault(String),
     /// A mistake of halide's own.
@@ -44,6 +47,11 @@ impl fmt::Display for Error {
             Error::Lower(errors) => lines(f, errors),
             #[cfg(feature = "cpu")]
             Error::Cpu(error) => error.fmt(f),
+            #[cfg(feature = "gpu")]
+            Error::Gpu(error) => match error.hint() {
+                Some(hint) => write!(f, "{error}\n  hint: {hint}"),
+                None => error.fmt(f),
+            },
             Error::Fault(text) => f.write_str(text),
             Error::Internal(text) => write!(f, "{text}\nthis is a mistake of halide's own; please report it"),
             Error::Run(error) => error.fmt(f),
@@ -84,4 +92,9 @@ from! {
 #[cfg(feature = "image")]
 from! {
     crate::image::ImageError: Image;
+}
+
+#[cfg(feature = "gpu")]
+from! {
+    halide_gpu::GpuError: Gpu;
 }

@@ -2,7 +2,11 @@
 
 pub mod call;
 pub mod compile;
+#[cfg(all(feature = "cpu", feature = "gpu"))]
+mod device;
 pub mod error;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod host;
 #[cfg(feature = "image")]
 pub mod image;

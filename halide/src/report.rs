@@ -51,6 +51,35 @@ impl Compiled {
         Ok(self.with_text()?.asm().unwrap_or_default().to_string())
     }
 
+    /// The kernels for the graphics processor in the shading language of WebGPU; empty if there are none.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    pub fn wgsl(&self) -> Result<String, Error> {
+        self.kernels(|code| code.wgsl())
+    }
+
+    /// The kernels for the graphics processor as SPIR-V, the form that Vulkan takes: a line of hexadecimal words for each
+    /// instruction.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    pub fn spirv(&self) -> Result<String, Error> {
+        self.kernels(|code| code.spirv_text())
+    }
+
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    fn kernels(
+        &self,
+        text: impl Fn(&halide_gpu::codegen::KernelCode) -> Result<String, halide_gpu::GpuError>,
+    ) -> Result<String, Error> {
+        let Some((program, device)) = self.on_device() else { return Ok(String::new()) };
+        let features = device.gpu().features();
+        let options = halide_gpu::codegen::Options { features, ..halide_gpu::codegen::Options::default() };
+        let mut all = String::new();
+        for (id, kernel) in program.kernels.enumerate() {
+            let code = halide_gpu::codegen::compile(program, id, &options)?;
+            all += &format!("// kernel {}, blocks of {:?} threads\n{}\n", kernel.name, kernel.threads, text(&code)?);
+        }
+        Ok(all)
+    }
+
     #[cfg(feature = "cpu")]
     fn with_text(&self) -> Result<halide_cpu::Executable, Error> {
         let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;

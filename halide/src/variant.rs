@@ -5,7 +5,6 @@
 //! with a fault before anything is written; then the variant for such calls is made, once, and serves this one.
 
 use crate::call::RunStats;
-use crate::compile::Engine;
 use crate::error::Error;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::Bound;
@@ -35,26 +34,49 @@ enum Code {
     Evaluator,
     #[cfg(feature = "cpu")]
     Cpu(halide_cpu::Executable),
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    Gpu(crate::device::OnDevice),
+}
+
+/// What programs are compiled for.
+#[derive(Clone)]
+pub(crate) enum Machine {
+    /// The evaluator of loops.
+    Evaluator,
+    /// This CPU.
+    #[cfg(feature = "cpu")]
+    Cpu,
+    /// This CPU with a graphics processor.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    Gpu(halide_gpu::runtime::Gpu),
 }
 
 /// A cache of variants.
 pub(crate) struct Variants {
-    engine: Engine,
+    machine: Machine,
     main: Arc<Variant>,
     others: Mutex<BTreeMap<VariantKey, Result<Arc<Variant>, Error>>>,
 }
 
 /// How a run of one variant ends without a result.
-enum Failure {
+pub(crate) enum Failure {
     Fault(FaultId, Vec<i64>),
     Other(Error),
 }
 
 impl Variants {
     /// Makes the main variant.
-    pub(crate) fn new(plan: &Plan, engine: Engine) -> Result<Variants, Error> {
-        let main = Arc::new(Variant::new(plan, engine, VariantKey::default())?);
-        Ok(Variants { engine, main, others: Mutex::default() })
+    pub(crate) fn new(plan: &Plan, machine: Machine) -> Result<Variants, Error> {
+        let main = Arc::new(Variant::new(plan, &machine, VariantKey::default())?);
+        Ok(Variants { machine, main, others: Mutex::default() })
+    }
+    /// The program and the kernels of the main variant.
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    pub(crate) fn on_device(&self) -> Option<(&Program, &halide_gpu::runtime::GpuProgram)> {
+        match &self.main.code {
+            Code::Gpu(code) => Some((&self.main.program, &code.kernels)),
+            _ => None,
+        }
     }
 
     /// The variants made so far, the main one first.
@@ -94,7 +116,7 @@ impl Variants {
         }
         // Held while compiling, so that callers that need the same variant at once wait for one.
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = others.entry(key).or_insert_with(|| Variant::new(plan, self.engine, key).map(Arc::new));
+        let made = others.entry(key).or_insert_with(|| Variant::new(plan, &self.machine, key).map(Arc::new));
         made.clone()
     }
 }
@@ -115,16 +137,18 @@ fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
 }
 
 impl Variant {
-    fn new(plan: &Plan, engine: Engine, key: VariantKey) -> Result<Variant, Error> {
+    fn new(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
         let VariantKey { exact_tails, generic_strides } = key;
         let options = LowerOptions { exact_tails, generic_strides, ..LowerOptions::default() };
         let Lowered { program, .. } = lower(plan, &options).map_err(Error::Lower)?;
-        let code = match engine {
-            Engine::Interp | Engine::Eval => Code::Evaluator,
+        let code = match machine {
+            Machine::Evaluator => Code::Evaluator,
             #[cfg(feature = "cpu")]
-            Engine::Cpu => {
+            Machine::Cpu => {
                 Code::Cpu(halide_cpu::compile(&program, &halide_cpu::CpuOptions::default()).map_err(Error::Cpu)?)
             }
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Machine::Gpu(gpu) => Code::Gpu(crate::device::OnDevice::new(&program, gpu)?),
         };
         Ok(Variant { program, code })
     }
@@ -139,6 +163,8 @@ impl Variant {
             Code::Evaluator => evaluate(&self.program, bound, outputs),
             #[cfg(feature = "cpu")]
             Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, threads),
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Code::Gpu(code) => code.run(&self.program, bound, outputs, threads),
         }
     }
 }
@@ -152,23 +178,29 @@ fn execute(
     outputs: &mut [AnyBufferMut<'_>],
     threads: Option<usize>,
 ) -> Result<RunStats, Failure> {
-    use halide_cpu::{CpuFault, RunArgs};
-    use halide_sched::ir::Fault;
     let params: Vec<_> = bound.params.iter().copied().collect();
     // Inputs in the order of their images, then outputs. The borrows of both last until the run ends.
     let inputs = bound.images.iter().map(AnyBuffer::raw);
     let buffers: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
-    let args = RunArgs { params: &params, buffers: &buffers, threads, ..RunArgs::default() };
+    let args = halide_cpu::RunArgs { params: &params, buffers: &buffers, threads, ..Default::default() };
     match executable.run(&args) {
         Ok(stats) => Ok(RunStats { peak_bytes: stats.peak_bytes }),
-        Err(CpuFault::Check { fault, args }) => Err(Failure::Fault(fault, args)),
-        Err(CpuFault::OutOfMemory { buf, bytes }) => {
+        Err(fault) => Err(of_cpu(fault, program)),
+    }
+}
+
+/// How a run of machine code ended.
+#[cfg(feature = "cpu")]
+pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program) -> Failure {
+    use halide_cpu::CpuFault;
+    match fault {
+        CpuFault::Check { fault, args } => Failure::Fault(fault, args),
+        CpuFault::OutOfMemory { buf, bytes } => {
             let args = [i64::try_from(bytes).unwrap_or(i64::MAX)];
-            Err(Failure::Other(Error::Fault(Fault::OutOfMemory { buf }.message(program, &args))))
+            Failure::Other(Error::Fault(Fault::OutOfMemory { buf }.message(program, &args)))
         }
-        Err(fault @ (CpuFault::Arguments(_) | CpuFault::Panic(_))) => {
-            Err(Failure::Other(Error::Internal(fault.to_string())))
-        }
+        CpuFault::Device(fault) => Failure::Other(Error::Fault(fault.message(program))),
+        CpuFault::Arguments(_) | CpuFault::Panic(_) => Failure::Other(Error::Internal(fault.to_string())),
     }
 }
 

@@ -105,6 +105,11 @@ impl Storage {
             _ => to.copy_from_slice(&bytes[..count]),
         }
     }
+    /// The memory as bytes, for writing. The caller does so for types whose bytes may be any.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `bytes`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.layout.size()) }
+    }
     /// What is kept with the memory.
     pub(crate) fn companion(&self) -> Option<Companion> {
         self.companion.lock().unwrap_or_else(PoisonError::into_inner).clone()

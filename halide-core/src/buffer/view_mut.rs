@@ -84,6 +84,40 @@ impl<'a> AnyBufferMut<'a> {
     pub fn raw_mut(&mut self) -> RawBuffer {
         self.storage.raw(self.ty, self.shape.offset, &self.shape.dims)
     }
+    /// The memory from the lowest element of this view to the end of its highest, what is between elements included. `None`
+    /// for `Bool`, whose bytes may not be any: see [`AnyBufferMut::copy_from_bytes`].
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        let (size, used) = (self.ty.bytes(), self.shape.used());
+        let all = self.storage.bytes_mut();
+        (self.ty != Bool).then(|| &mut all[used.start * size..used.end * size])
+    }
+    /// How many bytes there are from the lowest element of this view to the end of its highest.
+    pub fn used_bytes(&self) -> usize {
+        self.shape.used().len() * self.ty.bytes()
+    }
+    /// Writes what [`AnyBufferMut::bytes_mut`] stands for: as many bytes. Bytes of `Bool` other than 0 become `true`.
+    ///
+    /// # Errors
+    /// Another number of bytes.
+    pub fn copy_from_bytes(&mut self, bytes: &[u8]) -> Result<(), BufferError> {
+        let (expected, found) = (self.used_bytes() as u64, bytes.len() as u64);
+        if expected != found {
+            return Err(BufferError::WrongLength { expected, found });
+        }
+        let used = self.shape.used();
+        match self.bytes_mut() {
+            Some(own) => own.copy_from_slice(bytes),
+            None => {
+                let own = &mut self.storage.elements_mut::<bool>()[used];
+                own.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from != 0);
+            }
+        }
+        Ok(())
+    }
+    /// A view of the same elements, for as long as this one is not used.
+    pub fn reborrow(&mut self) -> AnyBufferMut<'_> {
+        AnyBufferMut { ty: self.ty, storage: self.storage, shape: self.shape.clone() }
+    }
     /// The view with its element type known at compile time.
     pub fn typed<T: Element>(self) -> Result<BufferMut<'a, T>, BufferError> {
         self.expect_type(T::TYPE)?;

@@ -2,7 +2,7 @@
 
 use halide::prelude::*;
 
-fn noise(ty: ScalarType, region: &Region, mut seed: u64) -> AnyBuffer {
+pub(crate) fn noise(ty: ScalarType, region: &Region, mut seed: u64) -> AnyBuffer {
     let mut image = AnyBuffer::with_region(ty, region).unwrap();
     for at in region.coords() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -4,5 +4,7 @@
 mod classic_counts;
 mod corners;
 mod engines_agree;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod memory;
 mod tidy;

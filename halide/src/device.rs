@@ -1,0 +1,143 @@
+//! Runs on a graphics processor: host code on this CPU, kernels on the device.
+
+use crate::call::RunStats;
+use crate::error::Error;
+use crate::variant::{Failure, of_cpu};
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
+use halide_core::interp::Bound;
+use halide_core::value::Scalar;
+use halide_cpu::{Executable, RunArgs};
+use halide_gpu::GpuError;
+use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun};
+use halide_sched::ir::{BufId, BufferRole, Program};
+use std::sync::{Mutex, PoisonError};
+
+/// Kernels store whole words of this many bytes where rows begin at multiples of it.
+const WORD: i64 = 4;
+
+/// A program's host code and its kernels.
+pub(crate) struct OnDevice {
+    pub(crate) host: Executable,
+    pub(crate) kernels: GpuProgram,
+}
+
+impl OnDevice {
+    /// Compiles both halves of a program.
+    pub(crate) fn new(program: &Program, gpu: &Gpu) -> Result<OnDevice, Error> {
+        let kernels = GpuProgram::new(gpu, program).map_err(Error::Gpu)?;
+        let host = halide_cpu::compile(program, &halide_cpu::CpuOptions::default()).map_err(Error::Cpu)?;
+        Ok(OnDevice { host, kernels })
+    }
+
+    /// Runs the program on the caller's buffers. An output whose rows do not begin at whole words is computed in a copy in
+    /// which they do: other rows would be stored piece by piece, which takes several times as long.
+    pub(crate) fn run(
+        &self,
+        program: &Program,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        threads: Option<usize>,
+    ) -> Result<RunStats, Failure> {
+        let own = outputs.iter().map(|view| if has_whole_words(view) { Ok(None) } else { padded(view) });
+        let mut own: Vec<Option<AnyBuffer>> = own.collect::<Result<_, _>>().map_err(of_buffer)?;
+        let views = outputs.iter_mut().zip(&mut own).map(|(view, own)| match own {
+            Some(own) => own.view_mut(),
+            None => Ok(view.reborrow()),
+        });
+        let mut views: Vec<AnyBufferMut<'_>> = views.collect::<Result<_, _>>().map_err(of_buffer)?;
+        let stats = self.run_in_place(program, bound, &mut views, threads)?;
+        drop(views);
+        for (view, own) in outputs.iter_mut().zip(&own) {
+            if let Some(own) = own {
+                view.copy_from(own).map_err(of_buffer)?;
+            }
+        }
+        Ok(stats)
+    }
+
+    fn run_in_place(
+        &self,
+        program: &Program,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        threads: Option<usize>,
+    ) -> Result<RunStats, Failure> {
+        let failed = |error: GpuError| Failure::Other(of_gpu(error, program));
+        let mut run = self.kernels.start();
+        for (id, buffer) in bound.images.enumerate() {
+            run.bind_input(program.image_buffers[id], buffer).map_err(failed)?;
+        }
+        let buffers = output_buffers(program);
+        for (&buf, view) in buffers.iter().zip(outputs.iter()) {
+            run.bind_output(buf, view.dims()).map_err(failed)?;
+        }
+        let params: Vec<Scalar> = bound.params.iter().copied().collect();
+        let inputs = bound.images.iter().map(AnyBuffer::raw);
+        let raws: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
+        let run: Mutex<GpuRun> = Mutex::new(run);
+        let args = RunArgs { params: &params, buffers: &raws, threads, device: Some(&run), ..RunArgs::default() };
+        let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;
+        let mut run = run.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (&buf, view) in buffers.iter().zip(outputs.iter_mut()) {
+            match view.bytes_mut() {
+                Some(bytes) => run.finish_output(buf, bytes).map_err(failed)?,
+                None => {
+                    let mut bytes = vec![0; view.used_bytes()];
+                    run.finish_output(buf, &mut bytes).map_err(failed)?;
+                    view.copy_from_bytes(&bytes).map_err(of_buffer)?;
+                }
+            }
+        }
+        run.finish().map_err(failed)?;
+        Ok(RunStats { peak_bytes: stats.peak_bytes })
+    }
+}
+
+/// The buffers of the outputs, in order.
+fn output_buffers(program: &Program) -> Vec<BufId> {
+    let mut all: Vec<(u32, BufId)> = Vec::new();
+    for (buf, info) in program.buffers.enumerate() {
+        if let BufferRole::Output(position) = info.role {
+            all.push((position, buf));
+        }
+    }
+    all.sort_unstable();
+    all.into_iter().map(|(_, buf)| buf).collect()
+}
+
+/// Whether every row begins at a multiple of a word from the first element.
+fn has_whole_words(view: &AnyBufferMut<'_>) -> bool {
+    let size = view.ty().bytes() as i64;
+    let dense = view.dims().iter().position(|d| d.stride == 1);
+    let rows = view.dims().iter().enumerate().filter(|(i, d)| Some(*i) != dense && d.extent > 1);
+    size >= WORD || dense.is_none() || rows.into_iter().all(|(_, d)| d.stride * size % WORD == 0)
+}
+
+/// A buffer over the same region whose rows, along the dense dimension of `view`, are whole words long; `None` where that
+/// would take coordinates that there are not.
+fn padded(view: &AnyBufferMut<'_>) -> Result<Option<AnyBuffer>, BufferError> {
+    let mut order: Vec<usize> = (0..view.dims().len()).collect();
+    order.sort_by_key(|&d| view.dims()[d].stride.abs());
+    let region = view.region();
+    let mut spans: Vec<Span> = region.spans().to_vec();
+    if let Some(&first) = order.first() {
+        let elements = WORD / view.ty().bytes() as i64;
+        spans[first].extent = (spans[first].extent + elements - 1) / elements * elements;
+    }
+    match AnyBuffer::with_layout(view.ty(), &Region::new(spans), &order) {
+        Err(BufferError::CoordinateRange { .. }) => Ok(None),
+        made => made?.crop(&region).map(Some),
+    }
+}
+
+fn of_buffer(error: BufferError) -> Failure {
+    Failure::Other(Error::Buffer(error))
+}
+
+/// A failure of the device, with the names that the program gives to buffers and kernels.
+fn of_gpu(error: GpuError, program: &Program) -> Error {
+    match error {
+        GpuError::Fault(fault) => Error::Fault(fault.message(program)),
+        other => Error::Gpu(other),
+    }
+}

@@ -1,0 +1,14 @@
+//! Graphics processors: which there are, and which one to use.
+//!
+//! ```no_run
+//! use halide::gpu::{Choice, Gpu};
+//! let gpu = Gpu::open(&Choice::from_env())?;
+//! println!("{:?}", gpu.describe());
+//! # Ok::<(), halide::gpu::GpuError>(())
+//! ```
+//!
+//! [`Compile::compile_for`](crate::compile::Compile::compile_for) compiles a pipeline whose schedule has `gpu_blocks` or
+//! `gpu_tile` for one. Buffers are copied to and from it as needed, inputs once for as long as they do not change.
+
+pub use halide_gpu::GpuError;
+pub use halide_gpu::runtime::{Choice, DeviceBuffer, DeviceInfo, DeviceKind, Gpu, GpuStats, list_devices};

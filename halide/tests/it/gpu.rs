@@ -1,0 +1,237 @@
+//! Pipeline x schedule on a graphics processor: the same bits as the interpreter's, copies included.
+
+use crate::engines_agree::noise;
+use halide::gpu::{Choice, Gpu};
+use halide::prelude::*;
+use std::sync::OnceLock;
+
+/// The device of the tests, opened once. Without one they are skipped, loudly; in continuous integration they fail.
+pub(crate) fn gpu() -> Option<&'static Gpu> {
+    static OPENED: OnceLock<Option<Gpu>> = OnceLock::new();
+    let opened = OPENED.get_or_init(|| match Gpu::open(&Choice::from_env()) {
+        Ok(gpu) => Some(gpu),
+        Err(error) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("no graphics processor: {error}"),
+        Err(error) => {
+            eprintln!("SKIPPED: there is no graphics processor for this test: {error}");
+            None
+        }
+    });
+    opened.as_ref()
+}
+
+/// Holds the device, and the evaluator of the same loops, against the interpreter.
+pub(crate) fn agree(pipeline: &Pipeline, schedules: &[&str], inputs: &[(&str, AnyBuffer)], regions: &[Region]) {
+    let Some(gpu) = gpu() else { return };
+    let target = Target { gpu: Some(gpu.limits()), ..Target::host() };
+    let run = |compiled: &Compiled, region: &Region| {
+        let call = inputs.iter().fold(compiled.inputs(), |call, (name, image)| call.image_named(name, image.clone()));
+        let regions = vec![region.clone(); pipeline.outputs.len()];
+        call.realize_all(&regions).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let reference = pipeline.compile_on(Engine::Interp, &Schedule::new(), &target).unwrap();
+    let expected: Vec<Vec<AnyBuffer>> = regions.iter().map(|region| run(&reference, region)).collect();
+    for text in schedules {
+        let schedule: Schedule = text.parse().unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let evaluated = pipeline.compile_on(Engine::Eval, &schedule, &target).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let compiled = pipeline.compile_for(gpu, &schedule, &target).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        for (region, expected) in regions.iter().zip(&expected) {
+            for (engine, compiled) in [("evaluator", &evaluated), ("device", &compiled)] {
+                for (got, want) in run(compiled, region).iter().zip(expected) {
+                    assert_eq!(got.first_difference(want), None, "{text}\n{engine}, {region:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Sizes below, at and above those of tiles, odd ones, and mins that are not 0.
+fn regions() -> Vec<Region> {
+    [(1, 1), (2, 2), (7, 3), (16, 8), (33, 17), (64, 31)].map(|(w, h)| Region::of_spans([(-2, w), (3, h)])).into()
+}
+
+fn blur(ty: ScalarType) -> Pipeline {
+    let input = ImageParam::new("input", ty, 2);
+    let (x, y) = vars!(x, y);
+    let (mut blur_x, mut blur_y) = (Func::new("blur_x"), Func::new("blur_y"));
+    let inside = repeat_edge(&input);
+    blur_x[(x, y)] = (inside[(x, y)] + inside[(x + 1, y)] + inside[(x + 2, y)]) / 3;
+    blur_y[(x, y)] = (blur_x[(x, y)] + blur_x[(x, y + 1)] + blur_x[(x, y + 2)]) / 3;
+    Pipeline::new([&blur_y]).unwrap()
+}
+
+#[test]
+fn blur_of_every_type() {
+    let schedules = [
+        "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)",
+        "blur_y: split(x, xw, xv, 4) vectorize(xv) gpu_tile(xw, y, xo, yo, xi, yi, 4, 4)",
+        "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n blur_x: compute_at(blur_y, xo) \
+         tile(x, y, xo, yo, xi, yi, 8, 4) reorder(xo, yo, xi, yi) gpu_threads(xi, yi)",
+        "blur_y: split(y, yt, yi, 4) reorder(yi, x, yt) gpu_tile(x, yt, xo, yo, xt, yu, 8, 2)\n \
+         blur_x: store_at(blur_y, xt) compute_at(blur_y, yi)",
+        "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n blur_x: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4)",
+        "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n blur_x: compute_root() vectorize(x, 4) parallel(y)",
+        "blur_y: vectorize(x, 4) parallel(y)\n blur_x: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4)",
+    ];
+    for ty in [U8, I8, U16, I16, U32, I32, F32] {
+        let image = noise(ty, &Region::of_extents([40, 20]), 1);
+        let (schedules, regions) =
+            if ty == U16 { (&schedules[..], regions()) } else { (&schedules[1..4], regions()[2..5].to_vec()) };
+        agree(&blur(ty), schedules, &[("input", image)], &regions);
+    }
+}
+
+#[test]
+fn tails_of_every_kind() {
+    let tails = ["Auto", "GuardWithIf", "ShiftInwards"].map(|tail| {
+        format!(
+            "blur_y: split(x, xo, xi, 8, {tail}) split(y, yo, yi, 4, {tail}) reorder(xi, yi, xo, yo) \
+             split(xi, xw, xv, 2, {tail}) vectorize(xv) gpu_blocks(xo, yo) gpu_threads(xw, yi)"
+        )
+    });
+    let tails: Vec<&str> = tails.iter().map(String::as_str).collect();
+    // Asked for in so many words, ShiftInwards needs outputs of at least a tile.
+    let large: Vec<Region> =
+        regions().into_iter().filter(|r| r.spans()[0].extent >= 8 && r.spans()[1].extent >= 4).collect();
+    for ty in [U8, U16] {
+        let image = noise(ty, &Region::of_extents([50, 40]), 4);
+        agree(&blur(ty), &tails[..2], &[("input", image.clone())], &regions());
+        agree(&blur(ty), &tails[2..], &[("input", image)], &large);
+    }
+}
+
+#[test]
+fn pyramids_of_floats_and_tables() {
+    let input = ImageParam::new("input", U8, 2);
+    let (x, y) = vars!(x, y);
+    let (mut table, mut down, mut up) = (Func::new("table"), Func::new("down"), Func::new("up"));
+    let inside = mirror_image(&input);
+    table[x] = exp(-(cast::<f32>(x) * cast::<f32>(x)) / 1000.0);
+    down[(x, y)] = (table[inside[(2 * x - 1, 2 * y)]] + table[inside[(2 * x + 1, 2 * y + 1)]] * 3.0) / 4.0;
+    up[(x, y)] = lerp(down[((x + 1) / 2, y / 2)], down[((x - 1) / 2, y / 2)], cast::<f32>((x % 2) * 2 + 1) / 4.0);
+    let pipeline = Pipeline::new([&up]).unwrap();
+    let schedules = [
+        "table: compute_root()\n up: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)",
+        "table: compute_root() gpu_tile(x, xo, xi, 32)\n down: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 8, 8)\n \
+         up: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)",
+        "table: compute_root() gpu_tile(x, xo, xi, 32)\n down: compute_at(up, xo)\n up: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)",
+        "table: compute_root()\n down: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 8, 8)\n up: vectorize(x, 8) parallel(y)",
+    ];
+    agree(&pipeline, &schedules, &[("input", noise(U8, &Region::of_extents([19, 11]), 2))], &regions());
+}
+
+/// Values from memory that become coordinates stay within 32 bits only if they are clamped before anything is added.
+#[test]
+fn coordinates_that_are_data() {
+    let (image, levels) =
+        (ImageParam::new("image", F32, 1), Param::<i32>::new("levels").with_default(8).with_range(2, 64));
+    let x = vars!(x);
+    let (mut table, mut out) = (Func::new("table"), Func::new("out"));
+    table[x] = x * x;
+    let index = clamp(cast::<i32>(image[x] * 1e12f32), 0, (levels - 1) * 256);
+    out[x] = table[index - 256 * (x % 3) + 1000] + table[index + 7];
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let schedules = ["table: compute_root()\n out: gpu_tile(x, xo, xi, 8)"];
+    agree(&pipeline, &schedules, &[("image", noise(F32, &Region::of_extents([40]), 2))], &[Region::of_extents([40])]);
+}
+
+#[test]
+fn reductions_scatters_and_tuples() {
+    let input = ImageParam::new("input", U8, 2);
+    let (x, y, i) = vars!(x, y, i);
+    let r = RDom::over(&input);
+    let (mut hist, mut cdf, mut out) = (Func::new("hist"), Func::new("cdf"), Func::new("out"));
+    hist[i] = 0u32.expr();
+    hist[input[(r.x, r.y)]] += 1;
+    let s = RDom::named("s", [(1, 255)]);
+    cdf[i] = hist[i];
+    cdf[s.x] = cdf[s.x - 1] + hist[s.x];
+    let window = RDom::named("w", [(-1, 3), (-1, 3)]);
+    let inside = repeat_edge(&input);
+    let most = maximum(inside[(x + window.x, y + window.y)]);
+    out[(x, y)] = (cdf[input[(x, y)]], most, sum(cast::<u16>(inside[(x + window.x, y + window.y)]))).into();
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let schedules = [
+        "hist: compute_root()\n cdf: compute_root()\n out: gpu_tile(x, y, xo, yo, xi, yi, 4, 4)",
+        "hist: compute_root() gpu_tile(i, io, ii, 16)\n cdf: compute_root() gpu_tile(i, io, ii, 16)\n \
+         out: gpu_tile(x, y, xo, yo, xi, yi, 4, 4)\n maximum: compute_at(out, xo) gpu_threads(x, y)",
+    ];
+    let image = noise(U8, &Region::of_extents([23, 9]), 3);
+    let regions = [Region::of_extents([23, 9]), Region::of_extents([3, 2])];
+    agree(&pipeline, &schedules[..1], &[("input", image)], &regions);
+}
+
+/// Tiles are read along rows and written along columns, through memory that the threads of a block share.
+#[test]
+fn a_transpose_staged_in_shared_memory() {
+    for ty in [U8, U16, F32] {
+        let input = ImageParam::new("input", ty, 2);
+        let (x, y) = vars!(x, y);
+        let (mut block, mut out) = (Func::new("block"), Func::new("out"));
+        block[(x, y)] = input[(x, y)];
+        out[(x, y)] = block[(y, x)];
+        let schedules = [
+            "out: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)\n block: compute_at(out, xo) tile(x, y, a, b, xi, yi, 8, 8) \
+             reorder(a, b, xi, yi) gpu_threads(xi, yi)",
+            "out: tile(x, y, xo, yo, xi, yi, 16, 16) split(yi, yi, yj, 4) reorder(yj, xi, yi, xo, yo) gpu_blocks(xo, yo) \
+             gpu_threads(xi, yi)\n block: compute_at(out, xo) tile(x, y, a, b, xi, yi, 16, 4, GuardWithIf) \
+             reorder(a, b, xi, yi) gpu_threads(xi, yi)",
+        ];
+        let regions = [[1, 1], [8, 8], [9, 23], [40, 17]].map(Region::of_extents);
+        let image = noise(ty, &Region::of_extents([64, 64]), 7);
+        agree(&Pipeline::new([&out]).unwrap(), &schedules, &[("input", image)], &regions);
+    }
+}
+
+/// Every way for values to go between host and device: to and from either, both at once, there and back.
+#[test]
+fn values_flow_between_host_and_device() {
+    let input = ImageParam::new("input", I32, 1);
+    let x = vars!(x);
+    let mut stages = vec![Func::new("s0")];
+    stages[0][x] = input[x] * 3 - input[x + 1];
+    for i in 1..5 {
+        let mut next = Func::new(format!("s{i}"));
+        next[x] = stages[i - 1][x] + stages[i - 1][x + 1] * 2 + stages[i / 2][x];
+        stages.push(next);
+    }
+    let pipeline = Pipeline::new([&stages[4]]).unwrap();
+    let mut schedules = Vec::new();
+    for places in 0..32 {
+        let place = |i: i32| if places >> i & 1 == 1 { "gpu_tile(x, xo, xi, 8)" } else { "vectorize(x, 4)" };
+        let text: Vec<String> = (0..4).map(|i| format!("s{i}: compute_root() {}", place(i))).collect();
+        schedules.push(format!("{}\n s4: {}", text.join("\n"), place(4)));
+    }
+    let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
+    let regions = [1, 13, 64].map(|n| Region::of_spans([(-3, n)]));
+    agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_spans([(-10, 100)]), 5))], &regions);
+}
+
+/// A scan of blocks by one kernel, of their sums by the next, and a last one that adds these.
+#[test]
+fn a_scan_by_several_kernels() {
+    const BLOCK: i32 = 16;
+    let input = ImageParam::new("input", I32, 1);
+    let (i, b, x) = vars!(i, b, x);
+    let (mut scan, mut sums, mut all) = (Func::new("scan"), Func::new("sums"), Func::new("all"));
+    let inside = constant_exterior(&input, 0);
+    let r = RDom::named("r", [(1, BLOCK - 1)]);
+    scan[(i, b)] = inside[b * BLOCK + i];
+    let before = scan[(r.x - 1, b)];
+    scan[(r.x, b)] += before;
+    let s = RDom::named("s", [(1, 8)]);
+    sums[b] = select(b.eq(0), 0, scan[(BLOCK - 1, max(b - 1, 0))]);
+    let before = sums[s.x - 1];
+    sums[s.x] += before;
+    all[x] = scan[(x % BLOCK, x / BLOCK)] + sums[x / BLOCK];
+    let pipeline = Pipeline::new([&all]).unwrap();
+    let scan = "scan: compute_root() gpu_blocks(b)\n scan.update(0): gpu_blocks(b)\n";
+    let schedules = [
+        format!(
+            "{scan} sums: compute_root() gpu_single_thread()\n sums.update(0): gpu_single_thread()\n all: gpu_tile(x, xo, xi, 8)"
+        ),
+        format!("{scan} sums: compute_root()\n all: gpu_tile(x, xo, xi, 8)"),
+    ];
+    let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
+    let regions = [1, 16, 100, 128].map(|n| Region::of_extents([n]));
+    agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([77]), 9))], &regions);
+}
