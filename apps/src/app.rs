@@ -14,7 +14,7 @@ pub struct App {
     pub channels: Channels,
     /// What the values of an image become.
     pub levels: Levels,
-    /// Its schedules by name, the best one first: it is the default.
+    /// Its schedules by name, the best one first: it is the default. Those for graphics processors begin with `gpu`.
     pub schedules: &'static [NamedSchedule],
     /// The algorithm: one image `input` of u16, one output of u16.
     pub pipeline: fn(Edges) -> Result<Pipeline, AlgorithmErrors>,
@@ -68,7 +68,19 @@ impl NamedSchedule {
     }
 }
 
+impl NamedSchedule {
+    /// Whether it gives work to a graphics processor.
+    pub fn is_for_gpu(&self) -> bool {
+        self.name.starts_with("gpu")
+    }
+}
+
 impl App {
+    /// The best schedule, for a machine with a graphics processor if `gpu`.
+    pub fn best(&self, gpu: bool) -> &'static NamedSchedule {
+        let suits = self.schedules.iter().find(|s| s.is_for_gpu() == gpu);
+        suits.unwrap_or(&self.schedules[0])
+    }
     /// The schedule called `name`.
     pub fn schedule(&self, name: &str) -> Option<&'static NamedSchedule> {
         self.schedules.iter().find(|s| s.name == name)

@@ -10,7 +10,8 @@ pub const APP: App = App {
     channels: Channels::Each,
     levels: Levels::AsStored,
     schedules: schedules![
-        "blur": columns, strips, tiles, sliding_window, full_fusion, breadth_first, root
+        "blur": columns, strips, tiles, sliding_window, full_fusion, breadth_first, root,
+        gpu, gpu_tiles, gpu_slide, gpu_inline
     ],
     pipeline,
     input_extents: |width, height| vec![width + 2, height + 2],

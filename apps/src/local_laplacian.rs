@@ -14,7 +14,7 @@ pub const APP: App = App {
     about: "edge-aware detail enhancement of u16 RGB on 8 pyramid levels",
     channels: Channels::Rgb,
     levels: Levels::Full,
-    schedules: schedules!["local_laplacian": cpu, rows, single_thread, root],
+    schedules: schedules!["local_laplacian": cpu, rows, single_thread, root, gpu],
     pipeline: |_| pipeline(PYRAMID_LEVELS),
     input_extents: |width, height| vec![width, height, 3],
 };

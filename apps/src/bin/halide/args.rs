@@ -38,6 +38,10 @@ pub(crate) struct RunArgs {
     /// What runs the pipeline
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub(crate) backend: Backend,
+    /// With --backend gpu, which device: its number or a part of its name in `halide list`, or `software`; by default what
+    /// the environment variable HALIDE_DEVICE says, or the fastest
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) device: Option<String>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
     /// Time N runs after warm-up: min, median, megapixels per second
@@ -64,6 +68,9 @@ pub(crate) struct CompareArgs {
     /// The image to read; the photograph that comes with halide by default
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
+    /// Which graphics processor schedules for one run on, as for `run`; without any they are skipped
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) device: Option<String>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
     /// Time N runs of each schedule
@@ -103,6 +110,8 @@ impl CommonArgs {
 pub(crate) enum Backend {
     /// Machine code for this CPU
     Cpu,
+    /// Machine code for this CPU, and kernels on a graphics processor for what the schedule gives to it
+    Gpu,
     /// The reference interpreter: slow, and right by definition
     Interp,
     /// The lowered loops, evaluated with every access checked: slow, finds the pass that went wrong
@@ -123,6 +132,10 @@ pub(crate) enum Print {
     Clif,
     /// Machine code
     Asm,
+    /// Kernels of the graphics processor, in the shading language of WebGPU
+    Wgsl,
+    /// Kernels of the graphics processor, in the form that Vulkan takes
+    Spirv,
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {

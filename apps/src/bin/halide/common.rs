@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::args::{Backend, CommonArgs};
+use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;
 use halide::schedule::{Directive, FloatMode, Verb, closest};
 use halide_apps::app::{self, App};
@@ -70,16 +71,46 @@ pub(crate) fn job(app: &'static App, common: &CommonArgs, input: Option<&Path>) 
     Job::new(app, source).map_err(|e| Failure(format!("{size}{e}")))
 }
 
-/// A schedule compiled, and how long that took in ms.
-pub(crate) fn compile(job: &Job, schedule: &Schedule, backend: Backend) -> Result<(Compiled, f64), Failure> {
-    let engine = match backend {
-        Backend::Cpu => Engine::Cpu,
-        Backend::Interp => Engine::Interp,
-        Backend::Eval => Engine::Eval,
-    };
-    let start = Instant::now();
-    let compiled = job.pipeline.compile_on(engine, schedule, &Target::host())?;
-    Ok((compiled, milliseconds(start)))
+/// What runs pipelines.
+pub(crate) enum Runner {
+    /// An engine that needs nothing opened.
+    Engine(Engine),
+    /// A graphics processor.
+    Gpu(Gpu),
+}
+
+impl Runner {
+    /// What `backend` stands for; `device` says which graphics processor.
+    pub(crate) fn new(backend: Backend, device: Option<&str>) -> Result<Runner, Failure> {
+        Ok(match backend {
+            Backend::Cpu => Runner::Engine(Engine::Cpu),
+            Backend::Interp => Runner::Engine(Engine::Interp),
+            Backend::Eval => Runner::Engine(Engine::Eval),
+            Backend::Gpu => Runner::Gpu(open(device)?),
+        })
+    }
+    /// A schedule compiled, and how long that took in ms.
+    pub(crate) fn compile(&self, job: &Job, schedule: &Schedule) -> Result<(Compiled, f64), Failure> {
+        let (start, target) = (Instant::now(), Target::host());
+        let compiled = match self {
+            Runner::Engine(engine) => job.pipeline.compile_on(*engine, schedule, &target)?,
+            Runner::Gpu(gpu) => job.pipeline.compile_for(gpu, schedule, &target)?,
+        };
+        Ok((compiled, milliseconds(start)))
+    }
+    /// What runs pipelines, in words.
+    pub(crate) fn device(&self) -> String {
+        match self {
+            Runner::Engine(_) => cpu(),
+            Runner::Gpu(gpu) => gpu.describe().to_string(),
+        }
+    }
+}
+
+/// The graphics processor that is asked for, or that the environment names, or the fastest.
+pub(crate) fn open(device: Option<&str>) -> Result<Gpu, Failure> {
+    let choice = device.map_or_else(Choice::from_env, Choice::parse);
+    Gpu::open(&choice).map_err(|e| halide::Error::from(e).into())
 }
 
 /// Timed runs of one compiled schedule.
@@ -141,8 +172,8 @@ pub(crate) fn progress(steps: u64, what: &str) -> ProgressBar {
     bar
 }
 
-/// What runs pipelines, in words.
-pub(crate) fn device() -> String {
+/// This processor, in words.
+pub(crate) fn cpu() -> String {
     let target = Target::host();
     format!("{} CPU, {}-bit vectors, {} threads", std::env::consts::ARCH, target.vector_bits, target.threads)
 }

@@ -1,11 +1,23 @@
 //! `halide compare`: every schedule of an app, timed and checked.
 
 use crate::args::{Backend, CompareArgs};
-use crate::common::{self, Bench, mpix_per_s};
+use crate::common::{self, Bench, Runner, mpix_per_s};
 use crate::{Failure, say};
 use halide::prelude::*;
 use halide_apps::params;
 use serde_json::{Value, json};
+
+/// What is known of one schedule.
+struct Row {
+    name: &'static str,
+    backend: &'static str,
+    device: String,
+    compile_ms: f64,
+    timing: common::Timing,
+    checked: u16,
+    /// Whether it differs from the interpreter by no more than it may.
+    right: bool,
+}
 
 /// Times every schedule on one input, checks it against the interpreter, and prints a table, fastest first.
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
@@ -18,25 +30,37 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let threads = args.common.threads.map(usize::from);
     let mut outputs = job.outputs()?;
     let progress = common::progress(u64::from(args.bench) * app.schedules.len() as u64, app.name);
-    let (reference, _) = common::compile(&job, &Schedule::new(), Backend::Interp)?;
+    let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new())?;
+    let cpu = Runner::new(Backend::Cpu, None)?;
+    let gpu = app.schedules.iter().any(|s| s.is_for_gpu()).then(|| Runner::new(Backend::Gpu, args.device.as_deref()));
+    let mut skipped = Vec::new();
 
     let mut rows = Vec::new();
     for named in app.schedules {
         let schedule = common::find_schedule(app, named.name)?;
-        let (compiled, compile_ms) = common::compile(&job, &schedule, Backend::Cpu)?;
+        let (backend, runner) = match &gpu {
+            Some(Err(Failure(why))) if named.is_for_gpu() => {
+                skipped.push(format!("  {} skipped: {}", named.name, why.lines().next().unwrap_or_default()));
+                continue;
+            }
+            Some(Ok(gpu)) if named.is_for_gpu() => ("gpu", gpu),
+            _ => ("cpu", &cpu),
+        };
+        let (compiled, compile_ms) = runner.compile(&job, &schedule)?;
         let bench = Bench { job: &job, compiled: &compiled, params: &params, threads };
         let timing = bench.time(args.bench, &mut outputs, &progress)?;
         let checked = job.check(&reference, &params, &outputs)?;
-        rows.push((named.name, compile_ms, timing, checked, checked <= common::tolerance(&schedule)));
+        let right = checked <= common::tolerance(&schedule);
+        rows.push(Row { name: named.name, backend, device: runner.device(), compile_ms, timing, checked, right });
     }
     progress.finish_and_clear();
-    rows.sort_by(|a, b| a.2.median().total_cmp(&b.2.median()));
+    rows.sort_by(|a, b| a.timing.median().total_cmp(&b.timing.median()));
 
     let (width, height) = job.size;
     if args.json {
-        let row = |(name, compile_ms, timing, checked, _): &(&str, f64, common::Timing, u16, bool)| {
+        let row = |Row { name, backend, device, compile_ms, timing, checked, .. }: &Row| {
             json!({
-                "app": app.name, "schedule": name, "backend": "cpu", "device": common::device(),
+                "app": app.name, "schedule": name, "backend": backend, "device": device,
                 "threads": common::threads(&args.common), "size": [width, height], "compile_ms": compile_ms,
                 "runs": args.bench, "min_ms": timing.min(), "median_ms": timing.median(),
                 "mpix_per_s": mpix_per_s(job.size, timing.median()), "checked": checked,
@@ -50,14 +74,18 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
             "  {:16}{:>10}{:>10}{:>10}{:>12}{:>10}  result",
             "schedule", "min ms", "median", "Mpix/s", "compile ms", "peak MB"
         ))?;
-        for (name, compile_ms, timing, checked, right) in &rows {
+        for Row { name, compile_ms, timing, checked, right, .. } in &rows {
             let (min, median) = (timing.min(), timing.median());
             let (speed, peak) = (mpix_per_s(job.size, median), timing.peak_bytes as f64 / 1e6);
             let verdict = if *right { "agrees".to_string() } else { format!("DIFFERS by {checked}") };
             say(format!("  {name:16}{min:10.3}{median:10.3}{speed:10.1}{compile_ms:12.2}{peak:10.1}  {verdict}"))?;
         }
     }
-    match rows.iter().all(|row| row.4) {
+    for text in skipped {
+        // Not on stdout, where JSON may be.
+        eprintln!("{text}");
+    }
+    match rows.iter().all(|row| row.right) {
         true => Ok(()),
         false => Err(Failure("results differ from the interpreter's".to_string())),
     }

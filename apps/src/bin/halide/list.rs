@@ -1,7 +1,8 @@
 //! `halide list`: what there is to run, and on what.
 
-use crate::common::device;
+use crate::common::cpu;
 use crate::{Failure, say};
+use halide::gpu::list_devices;
 use halide::prelude::*;
 use halide_apps::app::{APPS, App, Edges};
 use halide_apps::params::describe;
@@ -24,7 +25,14 @@ pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
         }
         say("    input      an image, --random values, or the photograph that comes with halide")?;
     }
-    say(format!("device: {}", device()))?;
+    say(format!("processor: {}", cpu()))?;
+    let devices = list_devices();
+    for (i, device) in devices.iter().enumerate() {
+        say(format!("device {i}: {device}"))?;
+    }
+    if devices.is_empty() {
+        say("no graphics processor: there is no driver, neither of one nor in software (mesa-vulkan-drivers)")?;
+    }
     Ok(())
 }
 

@@ -19,6 +19,8 @@ pub(crate) fn describe(
             Print::Ir => compiled.ir()?,
             Print::Clif => compiled.clif()?,
             Print::Asm => compiled.asm()?,
+            Print::Wgsl => compiled.wgsl()?,
+            Print::Spirv => compiled.spirv()?,
             Print::Passes => {
                 let passes = compiled.passes()?.into_iter();
                 passes.map(|(name, text)| format!("---- after {name} ----\n{text}")).collect::<Vec<_>>().join("\n")

@@ -1,7 +1,7 @@
 //! `halide run`: one app, one schedule, one image.
 
 use crate::args::{Backend, RunArgs};
-use crate::common::{self, Bench, Timing, mpix_per_s};
+use crate::common::{self, Bench, Runner, Timing, mpix_per_s};
 use crate::report;
 use crate::{Failure, say};
 use halide::prelude::*;
@@ -15,12 +15,14 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let app = common::find_app(&args.app)?;
     let (input, output) = files(args)?;
-    let schedule_name = args.schedule.as_deref().unwrap_or(app.schedules[0].name);
+    let best = app.best(args.backend == Backend::Gpu);
+    let schedule_name = args.schedule.as_deref().unwrap_or(best.name);
     let schedule = common::find_schedule(app, schedule_name)?;
     let output = output.as_deref().map(Output::new).transpose()?;
     let job = common::job(app, &args.common, input.as_deref())?;
     let params = params::resolve(&job.pipeline, &args.common.params).map_err(Failure)?;
-    let (compiled, compile_ms) = common::compile(&job, &schedule, args.backend)?;
+    let runner = Runner::new(args.backend, args.device.as_deref())?;
+    let (compiled, compile_ms) = runner.compile(&job, &schedule)?;
     if args.print.is_some() || args.explain {
         let text = report::describe(&compiled, &schedule, args.print, args.explain)?;
         if args.json {
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     progress.finish_and_clear();
     let checked = match args.check {
         true => {
-            let (reference, _) = common::compile(&job, &schedule, Backend::Interp)?;
+            let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new())?;
             Some(job.check(&reference, &params, &outputs)?)
         }
         false => None,
@@ -51,7 +53,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         output.write(&job.image(&outputs)?)?;
     }
     let written = output.as_ref().map(Output::path);
-    let result = Outcome { job: &job, schedule: schedule_name, compile_ms, timing, checked, written };
+    let device = runner.device();
+    let result = Outcome { job: &job, schedule: schedule_name, device, compile_ms, timing, checked, written };
     result.print(args)?;
     result.verdict(&schedule)
 }
@@ -60,6 +63,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 struct Outcome<'a> {
     job: &'a Job,
     schedule: &'a str,
+    device: String,
     compile_ms: f64,
     timing: Timing,
     checked: Option<u16>,
@@ -102,7 +106,7 @@ impl Outcome<'_> {
             "app": self.job.app.name,
             "schedule": self.schedule,
             "backend": backend,
-            "device": common::device(),
+            "device": self.device,
             "threads": common::threads(&args.common),
             "size": [width, height],
             "compile_ms": self.compile_ms,
