@@ -127,7 +127,8 @@ impl StageDraft {
         };
         let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition };
         let collides = |p: usize| self.loops[p].kind == LoopKind::Parallel && self.collision(p).is_some();
-        let atomic = self.atomic.is_some() && !self.races_allowed && (0..self.loops.len()).any(collides);
+        let can_be = self.atomic.is_some() && self.facts.changes_one_element;
+        let atomic = can_be && (0..self.loops.len()).any(collides);
         StagePlan {
             variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish())).collect(),
             fail: self.fail,

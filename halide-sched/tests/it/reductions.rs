@@ -225,7 +225,7 @@ fn atomic_steps() {
     g[r.y] = (g[r.y].at(0) * 3, g[r.y].at(1) - cast::<i8>(input[(r.x, r.y)])).into();
     let p = Pipeline::new([&f, &g]).unwrap();
     let schedules = [
-        "f.update(0): atomic() parallel(r.y) g.update(0): atomic parallel(r.x)",
+        "f.update(0): atomic() parallel(r.y) g.update(0): atomic parallel(r.x) allow_race_conditions",
         "f.update(0): parallel(r.y) vectorize(r.x, 4) atomic()\n f.update(1): atomic() fuse(r.x, r.y, t) parallel(t, 16) \n f.update(2): atomic() parallel(r.y) vectorize(r.x, 4)\n f.update(3): parallel(r.y) atomic() vectorize(r.x, 8)",
         "f.update(0): atomic() vectorize(r.x, 8)\n f.update(3): atomic() vectorize(r.x, 8)\n g.update(0): atomic() vectorize(r.x, 4)",
     ];
