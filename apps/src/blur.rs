@@ -11,7 +11,7 @@ pub const APP: App = App {
     levels: Levels::AsStored,
     schedules: schedules![
         "blur": columns, strips, tiles, sliding_window, full_fusion, breadth_first, root,
-        gpu, gpu_tiles, gpu_slide, gpu_inline
+        gpu, gpu_words, gpu_tiles, gpu_slide, gpu_inline
     ],
     pipeline,
     input_extents: |width, height| vec![width + 2, height + 2],

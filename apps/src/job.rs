@@ -64,6 +64,21 @@ impl Job {
         self.inputs.iter().map(|_| Ok(Buffer::new(self.output_extents())?)).collect()
     }
 
+    /// Runs everything once, timing kernels of a graphics processor too: what each run did there.
+    pub fn profile(
+        &self,
+        compiled: &Compiled,
+        params: &Params,
+        outputs: &mut [Buffer<u16>],
+    ) -> Result<Vec<halide::gpu::GpuStats>, Error> {
+        let mut all = Vec::new();
+        for (input, output) in self.inputs.iter().zip(outputs) {
+            let run = call(compiled, input, params, None).profile();
+            all.extend(run.realize_into(output.view_mut()?)?.gpu);
+        }
+        Ok(all)
+    }
+
     /// Runs everything once. The statistics are those of the run that took the most memory.
     pub fn run(
         &self,

@@ -68,7 +68,7 @@ fn apps() -> Result<Vec<Candidate>, String> {
     let mut all = Vec::new();
     for app in APPS {
         let pipeline = (app.pipeline)(Edges::Inside).map_err(|e| e.to_string())?;
-        for named in app.schedules {
+        for named in app.schedules.iter().filter(|s| !s.is_for_gpu()) {
             let schedule = named.parse().map_err(|e| e.to_string())?;
             all.push(Candidate { name: format!("{} {}", app.name, named.name), pipeline: pipeline.clone(), schedule });
         }

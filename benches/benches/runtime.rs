@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use halide::prelude::*;
-use halide_apps::app::{APPS, App};
+use halide_apps::app::{APPS, App, NamedSchedule};
 use halide_apps::job::{Job, Source};
 use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved};
@@ -69,7 +69,7 @@ fn bench(app: &'static App, options: &Options) -> Result<Vec<Value>, String> {
     let fail = |e: Error| e.to_string();
     let job = Job::new(app, Source::Random { seed: 1, width, height }).map_err(fail)?;
     let mut candidates = Vec::new();
-    for named in app.schedules.iter().filter(|s| options.schedule.as_ref().is_none_or(|part| s.name.contains(part))) {
+    for named in cpu_schedules(app).filter(|s| options.schedule.as_ref().is_none_or(|part| s.name.contains(part))) {
         let schedule = named.parse().map_err(|e| e.to_string())?;
         let compiled = job.pipeline.compile(&schedule, &Target::host()).map_err(fail)?;
         for &threads in &options.threads {
@@ -98,6 +98,11 @@ fn bench(app: &'static App, options: &Options) -> Result<Vec<Value>, String> {
         })
     };
     Ok(candidates.iter().zip(&times).map(row).collect())
+}
+
+/// Graphics processors have a bench of their own.
+fn cpu_schedules(app: &'static App) -> impl Iterator<Item = &'static NamedSchedule> {
+    app.schedules.iter().filter(|s| !s.is_for_gpu())
 }
 
 /// A schedule that is fast and wrong is no candidate.

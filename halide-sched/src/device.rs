@@ -80,6 +80,10 @@ impl DeviceFault {
         let buffer = |buf: &BufId| program.buffers.get(*buf).map_or(format!("{buf:?}"), |b| format!("`{}`", b.name));
         let kernel =
             |k: &KernelId| program.kernels.get(*k).map_or(format!("{k:?}"), |k| format!("kernel `{}`", k.name));
+        self.text(&buffer, &kernel)
+    }
+
+    fn text(&self, buffer: &dyn Fn(&BufId) -> String, kernel: &dyn Fn(&KernelId) -> String) -> String {
         match self {
             DeviceFault::Lost { reason } => format!("the device was lost: {reason}"),
             DeviceFault::OutOfMemory { buf, bytes } => {
@@ -104,7 +108,7 @@ impl DeviceFault {
 impl fmt::Display for DeviceFault {
     /// The message with numbers instead of names, for those who have no program at hand.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message(&crate::lower::empty()))
+        f.write_str(&self.text(&|buf| format!("{buf:?}"), &|kernel| format!("{kernel:?}")))
     }
 }
 

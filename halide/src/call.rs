@@ -13,7 +13,16 @@ use halide_core::{ImageParam, Param};
 pub struct Call<'c> {
     compiled: &'c Compiled,
     inputs: Inputs,
-    threads: Option<usize>,
+    how: How,
+}
+
+/// How a run is to go.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// How many threads parallel loops may use.
+    pub(crate) threads: Option<usize>,
+    /// Whether kernels are to be timed.
+    pub(crate) profile: bool,
 }
 
 /// What a run took.
@@ -21,11 +30,14 @@ pub struct Call<'c> {
 pub struct RunStats {
     /// The most memory that intermediate values took at one time, in bytes. 0 from the interpreter, which does not say.
     pub peak_bytes: u64,
+    /// What a graphics processor did, if one took part.
+    #[cfg(feature = "gpu")]
+    pub gpu: Option<halide_gpu::runtime::GpuStats>,
 }
 
 impl<'c> Call<'c> {
     pub(crate) fn new(compiled: &'c Compiled) -> Call<'c> {
-        Call { compiled, inputs: Inputs::new(), threads: None }
+        Call { compiled, inputs: Inputs::new(), how: How::default() }
     }
 
     /// Gives an input image. The buffer is shared, not copied.
@@ -51,7 +63,12 @@ impl<'c> Call<'c> {
     }
     /// How many threads parallel loops may use, at least 1; by default as many as the target has.
     pub fn threads(mut self, threads: usize) -> Call<'c> {
-        self.threads = Some(threads.max(1));
+        self.how.threads = Some(threads.max(1));
+        self
+    }
+    /// Also times each kernel that a graphics processor runs, where it can: see [`RunStats`].
+    pub fn profile(mut self) -> Call<'c> {
+        self.how.profile = true;
         self
     }
 
@@ -94,7 +111,7 @@ impl<'c> Call<'c> {
     /// Computes the outputs for all coordinates of the views, in place: one view per tuple element of each output.
     pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
         self.check_outputs(outputs)?;
-        self.compiled.run(&self.inputs, outputs, self.threads)
+        self.compiled.run(&self.inputs, outputs, self.how)
     }
 
     fn check_outputs(&self, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! From a pipeline and a schedule to something that runs.
 
-use crate::call::{Call, RunStats};
+use crate::call::{Call, How, RunStats};
 use crate::error::Error;
 use crate::variant::{Machine, VariantKey, Variants};
 use halide_core::Pipeline;
@@ -153,17 +153,12 @@ impl Compiled {
         })
     }
     /// Runs with outputs that fit the pipeline.
-    pub(crate) fn run(
-        &self,
-        inputs: &Inputs,
-        outputs: &mut [AnyBufferMut<'_>],
-        threads: Option<usize>,
-    ) -> Result<RunStats, Error> {
+    pub(crate) fn run(&self, inputs: &Inputs, outputs: &mut [AnyBufferMut<'_>], how: How) -> Result<RunStats, Error> {
         match &self.parts.variants {
             None => interpret(&self.parts.pipeline, inputs, outputs),
             Some(variants) => {
                 let bound = inputs.bind(&self.parts.plan.pipeline)?;
-                variants.run(&self.parts.plan, &bound, outputs, threads)
+                variants.run(&self.parts.plan, &bound, outputs, how)
             }
         }
     }

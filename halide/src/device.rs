@@ -1,6 +1,6 @@
 //! Runs on a graphics processor: host code on this CPU, kernels on the device.
 
-use crate::call::RunStats;
+use crate::call::{How, RunStats};
 use crate::error::Error;
 use crate::variant::{Failure, of_cpu};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
@@ -36,7 +36,7 @@ impl OnDevice {
         program: &Program,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
-        threads: Option<usize>,
+        how: How,
     ) -> Result<RunStats, Failure> {
         let own = outputs.iter().map(|view| if has_whole_words(view) { Ok(None) } else { padded(view) });
         let mut own: Vec<Option<AnyBuffer>> = own.collect::<Result<_, _>>().map_err(of_buffer)?;
@@ -45,7 +45,7 @@ impl OnDevice {
             None => Ok(view.reborrow()),
         });
         let mut views: Vec<AnyBufferMut<'_>> = views.collect::<Result<_, _>>().map_err(of_buffer)?;
-        let stats = self.run_in_place(program, bound, &mut views, threads)?;
+        let stats = self.run_in_place(program, bound, &mut views, how)?;
         drop(views);
         for (view, own) in outputs.iter_mut().zip(&own) {
             if let Some(own) = own {
@@ -60,10 +60,10 @@ impl OnDevice {
         program: &Program,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
-        threads: Option<usize>,
+        how: How,
     ) -> Result<RunStats, Failure> {
         let failed = |error: GpuError| Failure::Other(of_gpu(error, program));
-        let mut run = self.kernels.start();
+        let mut run = if how.profile { self.kernels.start_timed() } else { self.kernels.start() };
         for (id, buffer) in bound.images.enumerate() {
             run.bind_input(program.image_buffers[id], buffer).map_err(failed)?;
         }
@@ -75,7 +75,8 @@ impl OnDevice {
         let inputs = bound.images.iter().map(AnyBuffer::raw);
         let raws: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
         let run: Mutex<GpuRun> = Mutex::new(run);
-        let args = RunArgs { params: &params, buffers: &raws, threads, device: Some(&run), ..RunArgs::default() };
+        let args =
+            RunArgs { params: &params, buffers: &raws, threads: how.threads, device: Some(&run), ..RunArgs::default() };
         let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;
         let mut run = run.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (&buf, view) in buffers.iter().zip(outputs.iter_mut()) {
@@ -88,8 +89,8 @@ impl OnDevice {
                 }
             }
         }
-        run.finish().map_err(failed)?;
-        Ok(RunStats { peak_bytes: stats.peak_bytes })
+        let gpu = run.finish().map_err(failed)?;
+        Ok(RunStats { peak_bytes: stats.peak_bytes, gpu: Some(gpu) })
     }
 }
 

@@ -4,7 +4,7 @@
 //! the factors of splits, inputs with room for rounded-up reads, rows without gaps. A call that it does not serve ends
 //! with a fault before anything is written; then the variant for such calls is made, once, and serves this one.
 
-use crate::call::RunStats;
+use crate::call::{How, RunStats};
 use crate::error::Error;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::Bound;
@@ -92,12 +92,12 @@ impl Variants {
         plan: &Plan,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
-        threads: Option<usize>,
+        how: How,
     ) -> Result<RunStats, Error> {
         let mut key = VariantKey::default();
         loop {
             let variant = self.get(plan, key)?;
-            let (fault, args) = match variant.run(bound, outputs, threads) {
+            let (fault, args) = match variant.run(bound, outputs, how) {
                 Ok(stats) => return Ok(stats),
                 Err(Failure::Other(error)) => return Err(error),
                 Err(Failure::Fault(fault, args)) => (fault, args),
@@ -153,18 +153,13 @@ impl Variant {
         Ok(Variant { program, code })
     }
 
-    fn run(
-        &self,
-        bound: &Bound,
-        outputs: &mut [AnyBufferMut<'_>],
-        threads: Option<usize>,
-    ) -> Result<RunStats, Failure> {
+    fn run(&self, bound: &Bound, outputs: &mut [AnyBufferMut<'_>], how: How) -> Result<RunStats, Failure> {
         match &self.code {
             Code::Evaluator => evaluate(&self.program, bound, outputs),
             #[cfg(feature = "cpu")]
-            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, threads),
+            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, how.threads),
             #[cfg(all(feature = "cpu", feature = "gpu"))]
-            Code::Gpu(code) => code.run(&self.program, bound, outputs, threads),
+            Code::Gpu(code) => code.run(&self.program, bound, outputs, how),
         }
     }
 }
@@ -184,7 +179,7 @@ fn execute(
     let buffers: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
     let args = halide_cpu::RunArgs { params: &params, buffers: &buffers, threads, ..Default::default() };
     match executable.run(&args) {
-        Ok(stats) => Ok(RunStats { peak_bytes: stats.peak_bytes }),
+        Ok(stats) => Ok(RunStats { peak_bytes: stats.peak_bytes, ..RunStats::default() }),
         Err(fault) => Err(of_cpu(fault, program)),
     }
 }
@@ -229,5 +224,5 @@ fn evaluate(program: &Program, bound: &Bound, outputs: &mut [AnyBufferMut<'_>]) 
         let text = format!("the lowered program leaves parts of {} unwritten", unwritten.join(", "));
         return Err(Failure::Other(Error::Internal(text)));
     }
-    Ok(RunStats { peak_bytes: stats.peak_bytes })
+    Ok(RunStats { peak_bytes: stats.peak_bytes, ..RunStats::default() })
 }

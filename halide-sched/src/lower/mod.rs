@@ -146,8 +146,7 @@ fn simplified(mut program: Program, facts: &Facts) -> Program {
     program
 }
 
-/// A program that does nothing.
-pub(crate) fn empty() -> Program {
+fn empty() -> Program {
     Program {
         stage: Stage::Nest,
         body: crate::ir::build::nothing(),

@@ -20,7 +20,7 @@ const CRATES: [(&str, &str); 9] = [
 ];
 
 /// The modules of halide-sched from low to high: each may use itself and those before it.
-const MODULES: [&str; 8] = ["target", "ir", "schedule", "simplify", "bounds", "plan", "lower", "auto"];
+const MODULES: [&str; 9] = ["target", "ir", "device", "schedule", "simplify", "bounds", "plan", "lower", "auto"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in the workspace").to_path_buf()
