@@ -56,6 +56,9 @@ pub(crate) struct RunArgs {
     /// Print what was compiled; runs nothing unless asked to
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) print: Option<Print>,
+    /// With --backend gpu, also say how long each kernel took on the device, and what was copied
+    #[arg(long)]
+    pub(crate) profile: bool,
     /// Say what slid, folded and vectorized, and what did not and why; runs nothing unless asked to
     #[arg(long)]
     pub(crate) explain: bool,

@@ -6,10 +6,11 @@ use crate::report;
 use crate::{Failure, say};
 use halide::prelude::*;
 use halide_apps::files::Output;
-use halide_apps::job::Job;
+use halide_apps::job::{Job, Params};
 use halide_apps::params;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Runs the app and writes, prints, times or checks what was asked for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -49,6 +50,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         }
         false => None,
     };
+    let profile = match args.profile {
+        true => Some(profile(&runner, &job, &compiled, &params, &mut outputs)?),
+        false => None,
+    };
     if let Some(output) = &output {
         output.write(&job.image(&outputs)?)?;
     }
@@ -56,7 +61,41 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let device = runner.device();
     let result = Outcome { job: &job, schedule: schedule_name, device, compile_ms, timing, checked, written };
     result.print(args)?;
+    if let (Some(text), false) = (profile, args.json) {
+        say(text.trim_end())?;
+    }
     result.verdict(&schedule)
+}
+
+/// A run more, whose kernels are timed, as text.
+fn profile(
+    runner: &Runner,
+    job: &Job,
+    compiled: &Compiled,
+    params: &Params,
+    outputs: &mut [Buffer<u16>],
+) -> Result<String, Failure> {
+    if !matches!(runner, Runner::Gpu(_)) {
+        return Err(Failure("--profile times kernels, so it needs --backend gpu".to_string()));
+    }
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    let mut text = String::new();
+    for stats in job.profile(compiled, params, outputs)? {
+        if stats.kernels.is_empty() {
+            text += "the device does not time kernels\n";
+        }
+        for (name, time) in &stats.kernels {
+            text += &format!("{:10.3} ms  {name}\n", milliseconds(*time));
+        }
+        text += &format!(
+            "{} kernels started in {} batches; {:.2} MB copied to the device, {:.2} MB back\n",
+            stats.dispatches,
+            stats.submissions,
+            stats.upload_bytes as f64 / 1e6,
+            stats.download_bytes as f64 / 1e6
+        );
+    }
+    Ok(text)
 }
 
 /// What is known after the runs.

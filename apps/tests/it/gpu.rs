@@ -1,0 +1,58 @@
+//! Graphics processors on the command line: what works with one, and what is said without.
+
+use crate::Workplace;
+use halide::gpu::{Choice, Gpu};
+
+/// Whether there is a device; in continuous integration there must be one.
+fn has_device() -> bool {
+    match Gpu::open(&Choice::from_env()) {
+        Ok(_) => true,
+        Err(error) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("no graphics processor: {error}"),
+        Err(error) => {
+            eprintln!("SKIPPED: there is no graphics processor for this test: {error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn apps_have_the_same_pixels_on_a_device() {
+    if !has_device() {
+        return;
+    }
+    let place = Workplace::new();
+    for args in ["blur --size 37x21", "blur --schedule gpu_tiles --size 131x67", "local_laplacian --size 45x38"] {
+        let ran = place.succeed(&format!("run {args} --backend gpu --check --json"));
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!((&json["checked"], &json["backend"]), (&0.into(), &"gpu".into()), "{args}: {json}");
+    }
+}
+
+#[test]
+fn kernels_are_printed_and_timed() {
+    if !has_device() {
+        return;
+    }
+    let place = Workplace::new();
+    let wgsl = place.succeed("run blur --backend gpu --print wgsl").stdout;
+    assert!(wgsl.contains("@compute @workgroup_size(16, 8, 1)"), "{wgsl}");
+    let spirv = place.succeed("run blur --backend gpu --print spirv").stdout;
+    assert!(spirv.lines().any(|line| line.starts_with("07230203 ")), "{spirv}");
+    let profile = place.succeed("run blur --size 40x30 --backend gpu --bench 1 --profile").stdout;
+    assert!(profile.contains("1 kernels started in 1 batches"), "{profile}");
+    assert!(place.succeed("list").stdout.contains("device 0: "));
+}
+
+#[test]
+fn what_there_is_not_is_said() {
+    let place = Workplace::new();
+    let ran = place.run("run blur --backend gpu --device no_such_device --size 8x8");
+    assert_eq!((ran.status, ran.stdout.as_str()), (1, ""));
+    assert!(ran.stderr.contains("a device whose name contains \"no_such_device\" was asked for"), "{}", ran.stderr);
+    let ran = place.run("run blur --schedule gpu --size 8x8");
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("apps/schedules/blur/gpu.sched:2:"), "{}", ran.stderr);
+    let ran = place.run("run blur --size 8x8 --profile");
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("--profile times kernels, so it needs --backend gpu"), "{}", ran.stderr);
+}
