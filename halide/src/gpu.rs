@@ -11,4 +11,6 @@
 //! `gpu_tile` for one. Buffers are copied to and from it as needed, inputs once for as long as they do not change.
 
 pub use halide_gpu::GpuError;
-pub use halide_gpu::runtime::{Choice, DeviceBuffer, DeviceInfo, DeviceKind, Gpu, GpuStats, list_devices};
+#[cfg(not(target_arch = "wasm32"))]
+pub use halide_gpu::runtime::list_devices;
+pub use halide_gpu::runtime::{Choice, DeviceBuffer, DeviceInfo, DeviceKind, Gpu, GpuStats, list_devices_async};

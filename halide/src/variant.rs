@@ -154,6 +154,9 @@ impl Variant {
     }
 
     fn run(&self, bound: &Bound, outputs: &mut [AnyBufferMut<'_>], how: How) -> Result<RunStats, Failure> {
+        // The evaluator has one thread and no device.
+        #[cfg(not(feature = "cpu"))]
+        let _ = how;
         match &self.code {
             Code::Evaluator => evaluate(&self.program, bound, outputs),
             #[cfg(feature = "cpu")]

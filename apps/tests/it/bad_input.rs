@@ -115,7 +115,7 @@ fn wrong_command_lines() {
     check_usage("run blur --bench 0", "bench");
     check_usage("run blur --bench -1", "");
     check_usage("run blur --param alpha", "NAME=VALUE");
-    check_usage("run blur --backend gpu", "gpu");
+    check_usage("run blur --backend tpu", "gpu");
     check_usage("run blur --print nothing", "nothing");
     check_usage("run blur --wrong", "--wrong");
     check_usage("run blur a.png b.png --random 1", "--random");

@@ -235,3 +235,14 @@ fn a_scan_by_several_kernels() {
     let regions = [1, 16, 100, 128].map(|n| Region::of_extents([n]));
     agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([77]), 9))], &regions);
 }
+
+/// Nothing to compute is nothing to do, also for a device.
+#[test]
+fn sizes_of_zero() {
+    let schedules = [
+        "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n blur_x: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4)",
+        "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)",
+    ];
+    let regions = [[0, 0], [5, 0], [0, 3]].map(Region::of_extents);
+    agree(&blur(U16), &schedules, &[("input", noise(U16, &Region::of_extents([9, 9]), 1))], &regions);
+}
