@@ -143,42 +143,43 @@ fn scatter_of_bytes() {
         &p,
         id,
         expect![[r#"
-        @group(0) @binding(0) 
-        var<storage> scalars: array<u32>;
-        @group(0) @binding(1) 
-        var<storage> in0_: array<u32>;
-        @group(0) @binding(2) 
-        var<storage, read_write> out0_: array<atomic<u32>>;
+            @group(0) @binding(0) 
+            var<storage> scalars: array<u32>;
+            @group(0) @binding(1) 
+            var<storage> in0_: array<u32>;
+            @group(0) @binding(2) 
+            var<storage, read_write> out0_: array<atomic<u32>>;
 
-        @compute @workgroup_size(1, 1, 1) 
-        fn main(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
-            var i: i32;
+            @compute @workgroup_size(1, 1, 1) 
+            fn main(@builtin(local_invocation_id) thread: vec3<u32>, @builtin(workgroup_id) block: vec3<u32>) {
+                var i: i32;
 
-            let zero = scalars[0];
-            let t = bitcast<i32>(thread.x);
-            let _e15 = scalars[1];
-            let block_1 = (bitcast<i32>(_e15) + bitcast<i32>(block.x));
-            let _e23 = scalars[4];
-            let _e26 = scalars[5];
-            i = 0i;
-            loop {
-                let i_1 = i;
-                if (i_1 >= 5i) {
-                    break;
-                }
-                let _e35 = (_e23 + bitcast<u32>(((block_1 * 5i) + i_1)));
-                let _e43 = in0_[(_e35 >> 2u)];
-                let _e46 = ((_e43 >> ((_e35 & 3u) << 3u)) & 255u);
-                let _e49 = (_e26 + bitcast<u32>(bitcast<i32>(_e46)));
-                let _e52 = ((_e49 & 3u) << 3u);
-                let _e57 = atomicLoad((&out0_[(_e49 >> 2u)]));
-                atomicXor((&out0_[(_e49 >> 2u)]), ((_e57 ^ (_e46 << _e52)) & (255u << _e52)));
-                continuing {
-                    let _e60 = i;
-                    i = (_e60 + 1i);
+                let zero = scalars[0];
+                let t = bitcast<i32>(thread.x);
+                let _e15 = scalars[1];
+                let block_1 = (bitcast<i32>(_e15) + bitcast<i32>(block.x));
+                let _e23 = scalars[4];
+                let _e26 = scalars[5];
+                i = 0i;
+                loop {
+                    let i_1 = i;
+                    if (i_1 >= 5i) {
+                        break;
+                    }
+                    let _e35 = (_e23 + bitcast<u32>(((block_1 * 5i) + i_1)));
+                    let _e43 = in0_[(_e35 >> 2u)];
+                    let _e46 = ((_e43 >> ((_e35 & 3u) << 3u)) & 255u);
+                    let _e49 = (_e26 + bitcast<u32>(bitcast<i32>(_e46)));
+                    let _e52 = ((_e49 & 3u) << 3u);
+                    let _e54 = (255u << _e52);
+                    atomicAnd((&out0_[(_e49 >> 2u)]), (_e54 ^ 4294967295u));
+                    atomicOr((&out0_[(_e49 >> 2u)]), ((_e46 << _e52) & _e54));
+                    continuing {
+                        let _e60 = i;
+                        i = (_e60 + 1i);
+                    }
                 }
             }
-        }
-    "#]],
+        "#]],
     );
 }
