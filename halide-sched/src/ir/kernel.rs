@@ -58,7 +58,7 @@ pub enum Writes {
     None,
     /// Whole words only, at addresses that are multiples of a word if the buffer's first element is at one.
     Words,
-    /// Parts of words too, while other threads may write other parts of the same words.
+    /// Parts of words too, while other threads may write other parts of the same words; or words that atomic steps change.
     Pieces,
 }
 

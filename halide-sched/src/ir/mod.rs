@@ -16,6 +16,7 @@ pub mod print;
 mod same;
 #[cfg(test)]
 pub(crate) mod samples;
+mod step;
 mod stmt;
 mod sym;
 mod typing;
@@ -25,6 +26,7 @@ mod words;
 
 pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
 pub use kernel::{Kernel, KernelBuffer, Residency, Shared, Side, Writes};
+pub use step::{NotOne, Step};
 pub use stmt::{For, ForKind, Stmt, Task};
 pub use sym::{BufId, DimField, Edge, FaultId, KernelId, LoopId, Scope, Sym, TaskId};
 

@@ -101,7 +101,7 @@ pub enum Problem {
     FuncTaken { name: String },
     AtomicReads { of: String },
     AtomicOrder { of: String, var: String, why: OrderReason },
-    AtomicOnGpu { of: String, var: String },
+    AtomicOnGpu { of: String, var: String, why: StepReason },
 }
 
 /// Why the order of a reduction cannot be changed.
@@ -122,6 +122,25 @@ impl OrderReason {
             OrderReason::NotCommutative => "is no associative and commutative operation on the old value alone",
             OrderReason::InOrder => "takes the first of several that are as good",
             OrderReason::Floats => "rounds differently in another order",
+        }
+    }
+}
+
+/// Why a graphics processor cannot change an element in one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepReason {
+    /// It has so many values.
+    Tuple(usize),
+    /// It is larger than a word.
+    Wide(ScalarType),
+}
+
+impl StepReason {
+    /// What an element has.
+    fn text(self) -> String {
+        match self {
+            StepReason::Tuple(values) => format!("it has {values} values"),
+            StepReason::Wide(ty) => format!("it is {ty}, of more than 32 bits"),
         }
     }
 }
@@ -423,10 +442,11 @@ impl fmt::Display for Problem {
                 let why = why.text();
                 write!(f, "the iterations of `{var}` would come in any order, but the update of `{of}` {why}")
             }
-            AtomicOnGpu { of, var } => {
+            AtomicOnGpu { of, var, why } => {
+                let why = why.text();
                 write!(
                     f,
-                    "iterations of `{var}` on the graphics processor may change the same element of `{of}`, where atomic() cannot be followed"
+                    "iterations of `{var}` on the graphics processor may change the same element of `{of}`, and {why}, which it cannot do in one step"
                 )
             }
             FuncTaken { name } => write!(f, "there is a Func `{name}` already"),

@@ -3,12 +3,15 @@
 
 use super::access::{Accesses, Range};
 use super::affine::{Atom, affine, constant};
-use super::error::OrderReason;
+use super::error::{OrderReason, StepReason};
 use super::monoid::{self, Law};
 use crate::plan::VarOrigin;
 use halide_core::ids::{ExprId, FuncId, RDomId};
 use halide_core::pipeline::{Kind, Pipeline, PipelineData, StageDef};
 use std::collections::BTreeSet;
+
+/// The size of the largest element that kernels change in one step.
+const STEP_BITS: u32 = 32;
 
 /// The facts of one definition.
 #[derive(Clone, Debug)]
@@ -21,6 +24,8 @@ pub(super) struct Facts {
     pub(super) accesses: Accesses,
     /// Whether an iteration reads no element of the Func but the one that it stores to, and to find that, none.
     pub(super) changes_one_element: bool,
+    /// Why a graphics processor cannot do that in one step, if it cannot.
+    pub(super) no_gpu_step: Option<StepReason>,
     /// Whether its iterations may run in any order, were its floats exact; why not, if not.
     pub(super) order: Result<(), OrderReason>,
 }
@@ -53,7 +58,12 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
     let where_to: Vec<ExprId> = s.args.iter().copied().chain(predicate).collect();
     let changes_one_element = reads_of(pipeline, func, &where_to).is_empty()
         && self_reads(pipeline, func, s).iter().all(|args| *args == s.args);
-    Facts { is_update: stage > 0, roots, accesses, changes_one_element, order }
+    let no_gpu_step = match pipeline.funcs[func].types.as_slice() {
+        [ty] if ty.bits() > STEP_BITS => Some(StepReason::Wide(*ty)),
+        [_] => None,
+        types => Some(StepReason::Tuple(types.len())),
+    };
+    Facts { is_update: stage > 0, roots, accesses, changes_one_element, no_gpu_step, order }
 }
 
 /// The names that users say for the variables of a definition.

@@ -86,11 +86,14 @@ fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
 /// changes it in one step.
 fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
     let l = &stage.loops[position];
-    if !l.kind.is_concurrent() || stage.races_allowed || stage.is_one(l) {
+    if !l.kind.is_concurrent() || stage.is_one(l) {
         return None;
     }
     let why = stage.collision(position)?;
     let (of, var, kind) = (stage.subject.clone(), stage.name(l.var).to_string(), l.kind);
+    if stage.races_allowed {
+        return stage.no_gpu_step(position).map(|why| Problem::AtomicOnGpu { of, var, why });
+    }
     let Some(atomic) = stage.atomic else { return Some(Problem::Race { of, var, kind, why }) };
     if !stage.facts.changes_one_element {
         return Some(Problem::AtomicReads { of });
@@ -98,7 +101,7 @@ fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
     if let Some(why) = stage.order_matters().filter(|_| !atomic.any_order) {
         return Some(Problem::AtomicOrder { of, var, why });
     }
-    matches!(kind, LoopKind::GpuBlocks | LoopKind::GpuThreads).then_some(Problem::AtomicOnGpu { of, var })
+    stage.no_gpu_step(position).map(|why| Problem::AtomicOnGpu { of, var, why })
 }
 
 /// Reports vectors and threads inside of vectors.

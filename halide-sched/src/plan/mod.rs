@@ -23,7 +23,7 @@ mod tails;
 mod tests;
 
 pub use access::Collision;
-pub use error::{OrderReason, Problem, ScheduleError, Shared};
+pub use error::{OrderReason, Problem, ScheduleError, Shared, StepReason};
 pub use query::image_buffer;
 pub use resolve::resolve;
 

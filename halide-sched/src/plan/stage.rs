@@ -1,6 +1,6 @@
 //! The loops of one definition while directives are applied to them, one after the other.
 
-use super::error::{OrderReason, Problem};
+use super::error::{OrderReason, Problem, StepReason};
 use super::facts::{Facts, unnumbered};
 use super::query;
 use super::tails;
@@ -126,9 +126,7 @@ impl StageDraft {
             LoopKind::GpuThreads => ForKind::GpuThreads,
         };
         let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition };
-        let collides = |p: usize| self.loops[p].kind == LoopKind::Parallel && self.collision(p).is_some();
-        let can_be = self.atomic.is_some() && self.facts.changes_one_element;
-        let atomic = can_be && (0..self.loops.len()).any(collides);
+        let atomic = self.can_step() && (0..self.loops.len()).any(|p| self.needs_steps(p));
         StagePlan {
             variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish())).collect(),
             fail: self.fail,
@@ -138,6 +136,25 @@ impl StageDraft {
             float: self.float,
             atomic,
         }
+    }
+
+    /// Whether elements can be, and shall be, changed in one step.
+    fn can_step(&self) -> bool {
+        self.atomic.is_some() && self.facts.changes_one_element
+    }
+
+    /// Whether threads that run the loop at `position` may change the same element.
+    fn needs_steps(&self, position: usize) -> bool {
+        let l = &self.loops[position];
+        let threads = matches!(l.kind, LoopKind::Parallel | LoopKind::GpuBlocks | LoopKind::GpuThreads);
+        threads && !self.is_one(l) && self.collision(position).is_some()
+    }
+
+    /// Why the graphics processor that runs the loop at `position` cannot take the steps that it needs, if it cannot.
+    pub(super) fn no_gpu_step(&self, position: usize) -> Option<StepReason> {
+        let gpu = matches!(self.loops[position].kind, LoopKind::GpuBlocks | LoopKind::GpuThreads);
+        let needed = gpu && self.can_step() && self.needs_steps(position);
+        self.facts.no_gpu_step.filter(|_| needed)
     }
 
     /// What two iterations of the loop at `position`, from the outermost, may do to each other. What the loops outside

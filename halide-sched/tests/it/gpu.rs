@@ -413,3 +413,108 @@ fn loops_over_blocks_are_not_cut() {
     sweep(&stencil(), &[schedule]);
     assert_eq!(lowered(&stencil(), schedule).kernels.len(), 1);
 }
+
+/// How many rows of kernels are written in pieces, and how many atomic steps there are.
+fn steps(p: &Program) -> (usize, usize) {
+    let pieces = p.kernels.iter().flat_map(|k| &k.buffers).filter(|b| b.reads && b.writes == Writes::Pieces).count();
+    (pieces, p.kernels.iter().map(|k| count(&k.body, &|s| matches!(s, Stmt::Atomic { .. }))).sum())
+}
+
+#[test]
+fn histograms_by_atomic_steps() {
+    for ty in [U8, I16, U32, F32] {
+        let input = ImageParam::new("in", U8, 2);
+        let (i, x, y) = vars!(i, x, y);
+        let r = RDom::named("r", [(-3, 21), (2, 10)]);
+        let (mut hist, mut out) = (Func::new("hist"), Func::new("out"));
+        hist[i] = cast_to(ty, 0);
+        hist[cast::<i32>(input[(r.x, r.y)] % 8)] += cast_to(ty, 1);
+        out[(x, y)] = hist[abs(x + 3 * y) % 8];
+        let p = Pipeline::new([&out]).unwrap();
+        let tile = "out: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
+        let relaxed = if ty == F32 { "float(relaxed) " } else { "" };
+        let first = format!("{tile}\n hist: compute_root() gpu_tile(i, io, ii, 4)\n hist.update(0): {relaxed}atomic()");
+        let inside = format!("{tile}\n hist: compute_at(out, xo)\n hist.update(0): {relaxed}atomic()");
+        let list = [
+            format!("{first} gpu_tile(r.x, r.y, xo, yo, xi, yi, 8, 4)"),
+            format!("{first} gpu_blocks(r.y) gpu_threads(r.x)"),
+            format!("{first} split(r.x, a, b, 4) vectorize(b) gpu_blocks(r.y) gpu_threads(a)"),
+            format!("hist: compute_root()\n hist.update(0): {relaxed}atomic() gpu_blocks(r.y) gpu_threads(r.x)"),
+            format!("{inside} gpu_threads(r.x, r.y)"),
+            format!("{inside} gpu_threads(r.x)"),
+        ];
+        sweep_any(&p, &list.iter().map(String::as_str).collect::<Vec<_>>(), 2);
+        assert_eq!(steps(&lowered(&p, &list[1])), (1, 1));
+        // Lanes are steps of their own.
+        assert_eq!(steps(&lowered(&p, &list[2])).0, 1);
+        assert!(steps(&lowered(&p, &list[2])).1 >= 4);
+        // The memory of a block is no buffer of the kernel's.
+        assert_eq!(steps(&lowered(&p, &list[4])), (0, 1));
+    }
+}
+
+/// All iterations change one element, which others then read.
+#[test]
+fn sums_by_atomic_steps_meet_barriers() {
+    let input = ImageParam::new("in", I32, 1);
+    let (x, y) = vars!(x, y);
+    let r = RDom::named("r", [(0, 8)]);
+    let (mut sum, mut out) = (Func::new("sum"), Func::new("out"));
+    sum[y] = 0;
+    sum[y] = max(sum[y], input[r.x + y] % 100);
+    sum[y] += input[r.x + y] * 3;
+    out[(x, y)] = sum[y] + x;
+    let p = Pipeline::new([&out]).unwrap();
+    let schedule = "out: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n sum: compute_at(out, xo) gpu_threads(y)\n \
+                    sum.update(0): atomic() gpu_threads(y, r.x)\n sum.update(1): atomic() gpu_threads(r.x, y)";
+    let input = random_image(I32, &Region::of_spans([(-20, 90)]), 5);
+    for (w, h) in SIZES {
+        check(&p, schedule, &[("in", input.clone())], &Region::of_spans([(-1, w), (2, h)]));
+    }
+    // The evaluator finds each of the barriers missing, and steps that are none.
+    let fails = |change: &dyn Fn(Stmt) -> Stmt| {
+        let mut program = lowered(&p, schedule);
+        let ids: Vec<_> = program.kernels.ids().collect();
+        for id in ids {
+            let body = program.kernels[id].body.clone();
+            program.kernels[id].body = change(body);
+        }
+        let mut outputs = [AnyBuffer::with_region(I32, &Region::of_spans([(-1, 20), (2, 12)])).unwrap()];
+        eval::run(&program, &[], std::slice::from_ref(&input), &mut outputs).err().and_then(|e| e.check())
+    };
+    assert_eq!(fails(&|s| s), None);
+    assert_eq!(barriers(&lowered(&p, schedule)), 3);
+    for which in 0..3 {
+        let seen = std::cell::Cell::new(0);
+        let drop = |s: &Stmt| matches!(s, Stmt::Barrier) && seen.replace(seen.get() + 1) == which;
+        assert_eq!(fails(&|s| without(s, &drop)), Some(Check::Race), "{which}");
+    }
+    fn plain(s: Stmt) -> Stmt {
+        match s {
+            Stmt::Atomic { body, .. } => *body,
+            other => visit::map_stmt(other, |e| e.clone(), plain),
+        }
+    }
+    assert_eq!(fails(&plain), Some(Check::Race));
+}
+
+#[test]
+fn steps_that_a_kernel_cannot_take() {
+    let (x, i) = vars!(x, i);
+    let r = RDom::named("r", [(0, 8)]);
+    let (mut pair, mut wide, mut out) = (Func::new("pair"), Func::new("wide"), Func::new("out"));
+    pair[i] = (0, 1).into();
+    let old = pair[r.x % 2].clone();
+    pair[r.x % 2] = (old.at(0) + r.x, old.at(1) + 1).into();
+    wide[i] = cast::<i64>(0);
+    wide[r.x % 2] += cast::<i64>(1);
+    out[x] = cast::<i64>(pair[x % 2].at(0)) + wide[x % 2];
+    let p = Pipeline::new([&out]).unwrap();
+    let schedule = "pair: compute_root()\n pair.update(0): atomic(any_order) gpu_blocks(r.x)\n \
+                    wide: compute_root()\n wide.update(0): atomic() allow_race_conditions() gpu_blocks(r.x)";
+    let errors = halide_sched::plan::resolve(&p, &schedule.parse().unwrap(), &TARGET).expect_err("it is refused");
+    let text: String = errors.iter().map(|e| format!("{e}\n")).collect();
+    assert!(text.contains("`pair.update(0)`, and it has 2 values, which it cannot do in one step"), "{text}");
+    assert!(text.contains("`wide.update(0)`, and it is i64, of more than 32 bits, which it"), "{text}");
+    assert!(text.contains("do it in parts with rfactor"), "{text}");
+}

@@ -246,3 +246,56 @@ fn sizes_of_zero() {
     let regions = [[0, 0], [5, 0], [0, 3]].map(Region::of_extents);
     agree(&blur(U16), &schedules, &[("input", noise(U16, &Region::of_extents([9, 9]), 1))], &regions);
 }
+
+/// Many threads change few elements, each in one step.
+#[test]
+fn histograms_and_sums_by_atomic_steps() {
+    for ty in [U8, U16, I32, U32, F32] {
+        let input = ImageParam::new("input", U8, 2);
+        let (i, x) = vars!(i, x);
+        let r = RDom::over(&input);
+        let (mut hist, mut out) = (Func::new("hist"), Func::new("out"));
+        hist[i] = cast_to(ty, 0);
+        hist[cast::<i32>(input[(r.x, r.y)] / 16)] += cast_to(ty, 1);
+        out[x] = hist[x % 16];
+        let pipeline = Pipeline::new([&out]).unwrap();
+        let relaxed = if ty == F32 { "float(relaxed) " } else { "" };
+        let schedules = [
+            format!(
+                "hist: compute_root() gpu_tile(i, io, ii, 16)\n hist.update(0): {relaxed}atomic() \
+                 gpu_tile(r.x, r.y, xo, yo, xi, yi, 8, 4)\n out: gpu_tile(x, xo, xi, 8)"
+            ),
+            format!(
+                "hist: compute_root()\n hist.update(0): {relaxed}atomic() split(r.x, xo, xi, 4) vectorize(xi) \
+                 gpu_tile(xo, r.y, xb, yb, xt, yt, 4, 4)"
+            ),
+        ];
+        let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
+        let image = noise(U8, &Region::of_extents([53, 29]), 3);
+        agree(&pipeline, &schedules, &[("input", image)], &[Region::of_extents([40])]);
+    }
+}
+
+/// All threads of all blocks into one element; and those of a block into one that they share.
+#[test]
+fn one_element_of_all_threads() {
+    let input = ImageParam::new("input", I32, 1);
+    let (x, y) = vars!(x, y);
+    let r = RDom::named("r", [(0, 512)]);
+    let (mut sum, mut out) = (Func::new("sum"), Func::new("out"));
+    sum[y] = 0;
+    sum[y] += input[r.x] * (y + 1);
+    sum[y] = max(sum[y], input[r.x] / 2);
+    out[(x, y)] = sum[y] + x;
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let tile = "gpu_tile(r.x, xo, xi, 64)";
+    let schedules = [
+        format!("sum: compute_root()\n sum.update(0): atomic() {tile}\n sum.update(1): atomic() {tile}"),
+        "out: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n sum: compute_at(out, xo) gpu_threads(y)\n \
+         sum.update(0): atomic() split(r.x, a, b, 32) gpu_threads(b)\n \
+         sum.update(1): atomic() split(r.x, a, b, 32) gpu_threads(b)"
+            .to_string(),
+    ];
+    let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
+    agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([512]), 5))], &regions()[..4]);
+}

@@ -15,15 +15,15 @@ use cranelift_codegen::ir::{AtomicRmwOp, BlockArg, InstBuilder, MemFlagsData, Va
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
-use halide_sched::ir::visit::{Memo, any_node, for_each_stmt, map_children, substitute};
-use halide_sched::ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, build};
-use std::collections::{BTreeSet, HashMap};
+use halide_sched::ir::visit::for_each_stmt;
+use halide_sched::ir::{BufId, Expr, Program, Step, Stmt, Sym};
+use std::collections::BTreeSet;
 
 /// The Funcs whose steps need a lock.
 pub(super) fn locked(program: &Program) -> BTreeSet<FuncId> {
     fn walk(s: &Stmt, into: &mut BTreeSet<FuncId>) {
         if let Stmt::Atomic { func, body } = s
-            && Exchange::of(body, Sym::Temp(u32::MAX)).is_none()
+            && exchange_of(body, Sym::Temp(u32::MAX)).is_none()
         {
             into.insert(*func);
         }
@@ -35,88 +35,29 @@ pub(super) fn locked(program: &Program) -> BTreeSet<FuncId> {
     all
 }
 
-/// A step that changes one element.
-struct Exchange {
-    /// What is named before, and does not depend on the element.
-    bindings: Vec<(Sym, Expr)>,
-    buf: BufId,
-    index: Expr,
-    /// The new value in terms of the old one.
-    value: Expr,
-    /// Scalar `Bool`: where false, nothing happens.
-    mask: Option<Expr>,
+/// The step `body`, if it changes one element, where `old` is to stand for what that holds.
+fn exchange_of(body: &Stmt, old: Sym) -> Option<Step> {
+    Step::of(body, old).ok().filter(|step| step.index.lanes() == 1 && step.value.lanes() == 1)
 }
 
-impl Exchange {
-    /// The step `body`, if it is one, where `old` is to stand for what the element holds.
-    fn of(body: &Stmt, old: Sym) -> Option<Exchange> {
-        let mut names: Vec<&(Sym, Expr)> = Vec::new();
-        let mut at = body;
-        let (buf, index, value, mask) = loop {
-            at = match at {
-                Stmt::Let { bindings, body } => {
-                    names.extend(bindings);
-                    body
-                }
-                Stmt::Block(list) if list.len() == 1 => &list[0],
-                Stmt::Store { buf, index, value, mask } => break (*buf, index, value, mask),
-                _ => return None,
-            };
-        };
-        let loads = |e: &Expr| any_node(e, |n| matches!(n.kind(), ExprKind::Load { buf: b, .. } if *b == buf));
-        let mut depends: HashMap<Sym, Expr> = HashMap::new();
-        let mut bindings = Vec::new();
-        for (s, e) in names {
-            let e = substitute(e, &|s| depends.get(&s).cloned());
-            if loads(&e) {
-                depends.insert(*s, e);
-            } else {
-                bindings.push((*s, e));
-            }
-        }
-        let put = |e: &Expr| substitute(e, &|s| depends.get(&s).cloned());
-        let (index, value, mask) = (put(index), put(value), mask.as_ref().map(put));
-        if loads(&index) || mask.as_ref().is_some_and(&loads) || index.lanes() > 1 || value.lanes() > 1 {
-            return None;
-        }
-        let ty = value.ty();
-        let mut others = false;
-        let value = Memo::new().rewrite(&value, |n, done| match n.kind() {
-            ExprKind::Load { buf: from, index: i, mask: m } if *from == buf => {
-                others |= *i != index || m.is_some() && *m != mask;
-                build::typed_sym(old, ty)
-            }
-            _ => map_children(n, done),
-        });
-        (!others).then_some(Exchange { bindings, buf, index, value, mask })
-    }
-
-    /// The instruction that does it, and its operand.
-    fn instruction(&self, old: Sym) -> Option<(AtomicRmwOp, &Expr)> {
-        let ExprKind::Binary(op, a, b) = self.value.kind() else { return None };
-        let is_old = |e: &Expr| matches!(e.kind(), ExprKind::Sym(s) if *s == old);
-        let uses_old = |e: &Expr| any_node(e, |n| is_old(n));
-        let new = match (is_old(a), is_old(b)) {
-            (true, _) => b,
-            (_, true) if *op != BinOp::Sub => a,
-            _ => return None,
-        };
-        let ty = self.value.ty().scalar().filter(|ty| !ty.is_float() && !uses_old(new))?;
-        let instruction = match op {
-            BinOp::BitAnd => AtomicRmwOp::And,
-            BinOp::BitOr => AtomicRmwOp::Or,
-            BinOp::BitXor => AtomicRmwOp::Xor,
-            _ if ty == ScalarType::Bool => return None,
-            BinOp::Add => AtomicRmwOp::Add,
-            BinOp::Sub => AtomicRmwOp::Sub,
-            BinOp::Min if ty.is_signed_int() => AtomicRmwOp::Smin,
-            BinOp::Max if ty.is_signed_int() => AtomicRmwOp::Smax,
-            BinOp::Min => AtomicRmwOp::Umin,
-            BinOp::Max => AtomicRmwOp::Umax,
-            _ => return None,
-        };
-        Some((instruction, new))
-    }
+/// The instruction that does it, and its operand.
+fn instruction(step: &Step, old: Sym) -> Option<(AtomicRmwOp, &Expr)> {
+    let (op, new) = step.operation(old)?;
+    let ty = step.value.ty().scalar().filter(|ty| !ty.is_float())?;
+    let instruction = match op {
+        BinOp::BitAnd => AtomicRmwOp::And,
+        BinOp::BitOr => AtomicRmwOp::Or,
+        BinOp::BitXor => AtomicRmwOp::Xor,
+        _ if ty == ScalarType::Bool => return None,
+        BinOp::Add => AtomicRmwOp::Add,
+        BinOp::Sub => AtomicRmwOp::Sub,
+        BinOp::Min if ty.is_signed_int() => AtomicRmwOp::Smin,
+        BinOp::Max if ty.is_signed_int() => AtomicRmwOp::Smax,
+        BinOp::Min => AtomicRmwOp::Umin,
+        BinOp::Max => AtomicRmwOp::Umax,
+        _ => return None,
+    };
+    Some((instruction, new))
 }
 
 impl Func<'_> {
@@ -132,7 +73,7 @@ impl Func<'_> {
         bufs.iter().for_each(|buf| self.memo.stored(*buf));
         self.steps += 1;
         let old = Sym::Temp(u32::MAX - self.steps);
-        match Exchange::of(body, old).filter(|_| !self.env.locked.contains(&func)) {
+        match exchange_of(body, old).filter(|_| !self.env.locked.contains(&func)) {
             Some(exchange) => self.exchange(&exchange, old),
             None => {
                 let (worker, lock) = (self.worker, self.index(i64::from(func.0)));
@@ -144,7 +85,7 @@ impl Func<'_> {
         bufs.iter().for_each(|buf| self.memo.stored(*buf));
     }
 
-    fn exchange(&mut self, step: &Exchange, old: Sym) {
+    fn exchange(&mut self, step: &Step, old: Sym) {
         let hidden: Vec<_> = step.bindings.iter().map(|(symbol, value)| self.bind(*symbol, value)).collect();
         let Place::Memory(area) = self.place(step.buf) else {
             return self.wrong(format!("{:?} is not in memory", step.buf));
@@ -171,7 +112,7 @@ impl Func<'_> {
         }
     }
 
-    fn exchange_at(&mut self, area: Area, step: &Exchange, old: Sym) {
+    fn exchange_at(&mut self, area: Area, step: &Step, old: Sym) {
         let lane = Lane::of_data(self.env.program.buffers[step.buf].elem);
         let int = lane.as_int().scalar();
         // Elements are aligned to their size.
@@ -179,7 +120,7 @@ impl Func<'_> {
         let linear = Linear::of(&step.index, &self.sums);
         let place = self.address(area, lane.bytes(), &linear, Motion::Stays);
         let address = self.ins().iadd_imm_s(place.base, place.offset);
-        if let Some((op, new)) = step.instruction(old) {
+        if let Some((op, new)) = instruction(step, old) {
             let new = self.scalar(new);
             self.ins().atomic_rmw(int, flags, op, address, new);
             return;

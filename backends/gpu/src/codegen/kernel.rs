@@ -54,6 +54,8 @@ pub(super) struct Gen<'a> {
     pub(super) thread: [V; 3],
     /// Whether the code at hand is of one thread, not of the whole block.
     pub(super) in_phase: bool,
+    /// How many atomic steps there were so far.
+    pub(super) steps: u32,
 }
 
 /// The module of a kernel.
@@ -78,6 +80,7 @@ pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, option
         places: Map::default(),
         thread,
         in_phase: false,
+        steps: 0,
     };
     made.bind_blocks(globals.scalars, block);
     made.bind_scalars(globals.scalars, layout)?;
@@ -136,6 +139,7 @@ fn globals(shader: &mut Shader, program: &Program, kernel: &Kernel, options: Opt
         })
         .collect();
     let shared = NonZeroU32::new(kernel.shared_words).map(|len| {
+        let word = if super::atomic::shared(kernel) { atomic } else { word };
         let ty = shader.array(word, 4, Some(len));
         global(shader, "shared_words".to_string(), AddressSpace::WorkGroup, None, ty)
     });

@@ -192,7 +192,7 @@ impl Gen<'_> {
 
 impl super::builder::Code<'_> {
     /// The value of a small element from a word in which it is the lowest.
-    fn small_value(&mut self, ty: ScalarType, word: V) -> V {
+    pub(super) fn small_value(&mut self, ty: ScalarType, word: V) -> V {
         let own = match ty {
             _ if ty.is_signed_int() => word,
             _ => self.wrap(ScalarType::unsigned(8 * ty.bytes() as u32), word),

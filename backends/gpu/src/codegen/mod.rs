@@ -6,7 +6,7 @@
 //! The lower files build on each other: `types` (in which registers values live), `builder` (naga's expressions and
 //! statements), `opaque` (what keeps drivers from changing what floats compute), `helper` (functions of the shader),
 //! then operators (`int`, `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value
-//! numbering), memory (`place`, `align`, `load`, `store`, `run`, `registers`) and statements. [`range`] is for whoever
+//! numbering), memory (`place`, `align`, `load`, `store`, `run`, `registers`, `atomic`) and statements. [`range`] is for whoever
 //! dispatches: whether 32 bits are enough for the coordinates at hand.
 //!
 //! **What is promised.** A shader computes, bit for bit, what `halide_core::value` says, on a device whose f32 and f64
@@ -18,6 +18,7 @@
 //! Control flow of block code is the same for all threads of a block, so barriers are met by all; no thread returns early.
 
 mod align;
+mod atomic;
 mod builder;
 mod convert;
 mod divide;

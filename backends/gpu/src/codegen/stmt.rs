@@ -16,14 +16,7 @@ impl Gen<'_> {
         match s {
             Stmt::Block(list) => list.iter().try_for_each(|s| self.stmt(s)),
             Stmt::Let { bindings, body } => {
-                for (symbol, value) in bindings {
-                    let lanes = self.eval(value)?;
-                    if value.ty().is_index() && value.lanes() == 1 {
-                        let known = residue(value, &self.residues);
-                        self.residues.insert(*symbol, known);
-                    }
-                    self.bind(*symbol, lanes);
-                }
+                self.names(bindings)?;
                 self.stmt(body)
             }
             Stmt::For(l) => match l.kind {
@@ -40,10 +33,7 @@ impl Gen<'_> {
             Stmt::Count { .. } => {
                 Err(Stop::Unsupported("a counter of the profile".to_string(), "profile the Func on the CPU"))
             }
-            Stmt::Atomic { .. } => {
-                let help = "do the reduction in parts, by rfactor";
-                Err(Stop::Unsupported("a step that must be atomic".to_string(), help))
-            }
+            Stmt::Atomic { body, .. } => self.atomic(body),
             Stmt::Assert { .. } => Err(Stop::Malformed("a check stands in it".to_string())),
             Stmt::Launch { .. } | Stmt::Dispatch { .. } | Stmt::Reside { .. } => {
                 Err(Stop::Malformed("a statement of the host stands in it".to_string()))
@@ -52,6 +42,19 @@ impl Gen<'_> {
                 Err(Stop::Malformed(format!("storage of {func:?} is not linear")))
             }
         }
+    }
+
+    /// Gives names their values.
+    pub(super) fn names(&mut self, bindings: &[(Sym, Expr)]) -> Made<()> {
+        for (symbol, value) in bindings {
+            let lanes = self.eval(value)?;
+            if value.ty().is_index() && value.lanes() == 1 {
+                let known = residue(value, &self.residues);
+                self.residues.insert(*symbol, known);
+            }
+            self.bind(*symbol, lanes);
+        }
+        Ok(())
     }
 
     /// Opens a block of the shader within the one at hand.

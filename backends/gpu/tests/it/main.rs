@@ -2,6 +2,7 @@
 //! runtime that runs kernels, with shaders of its own.
 
 mod arithmetic;
+mod atomics;
 mod check;
 mod control;
 mod convert;

@@ -22,16 +22,24 @@ struct Touched {
 }
 
 impl Touched {
-    /// Notes a reader; the result is who wrote last.
-    fn read(&mut self, current: u32) -> u32 {
+    /// Notes a reader; the result is who wrote last. Steps do not disturb each other.
+    fn read(&mut self, current: u32, in_step: bool) -> [u32; 2] {
+        if in_step {
+            self.step_reader = current;
+            return [self.writer, 0];
+        }
         if self.readers[0] != current {
             self.readers = [current, self.readers[0]];
         }
-        self.writer
+        [self.writer, self.step_writer]
     }
     /// Notes a writer; the result is who touched it before.
-    fn write(&mut self, current: u32) -> Touched {
+    fn write(&mut self, current: u32, in_step: bool) -> Touched {
         let before = *self;
+        if in_step {
+            self.step_writer = current;
+            return Touched { step_writer: 0, step_reader: 0, ..before };
+        }
         self.writer = current;
         before
     }
@@ -102,35 +110,26 @@ impl Races {
 
     /// Whether reading the element races with a write.
     pub(super) fn read(&mut self, buf: BufId, at: usize) -> bool {
-        let t = &mut self.touched[buf][at];
-        let Touched { writer, step_writer, .. } = *t;
-        if self.in_step {
-            t.step_reader = self.current;
-            return self.concurrent(writer);
-        }
-        t.read(self.current);
-        self.concurrent(writer) || self.concurrent(step_writer)
+        let (current, in_step) = (self.current, self.in_step);
+        let writers = self.touched[buf][at].read(current, in_step);
+        writers.into_iter().any(|s| self.concurrent(s))
     }
     /// Whether writing the element races with a read or another write.
     pub(super) fn write(&mut self, buf: BufId, at: usize) -> bool {
-        let t = &mut self.touched[buf][at];
-        if self.in_step {
-            // Steps do not disturb each other.
-            let before = Touched { step_writer: 0, step_reader: 0, ..*t };
-            t.step_writer = self.current;
-            return self.meets_any(before);
-        }
-        let before = t.write(self.current);
+        let (current, in_step) = (self.current, self.in_step);
+        let before = self.touched[buf][at].write(current, in_step);
         self.meets_any(before)
     }
     /// As [`Races::read`] for a word that threads share.
     pub(super) fn read_word(&mut self, word: usize) -> bool {
-        let writer = self.words[word].read(self.current);
-        self.concurrent(writer)
+        let (current, in_step) = (self.current, self.in_step);
+        let writers = self.words[word].read(current, in_step);
+        writers.into_iter().any(|s| self.concurrent(s))
     }
     /// As [`Races::write`] for a word that threads share.
     pub(super) fn write_word(&mut self, word: usize) -> bool {
-        let before = self.words[word].write(self.current);
+        let (current, in_step) = (self.current, self.in_step);
+        let before = self.words[word].write(current, in_step);
         self.meets_any(before)
     }
     fn meets_any(&self, before: Touched) -> bool {

@@ -86,10 +86,16 @@ impl Verifier<'_> {
     fn uses(&mut self, kernel: &Kernel) {
         let (mut loads, mut stores, mut own, mut params) =
             (Set::default(), Set::default(), Set::default(), Set::default());
+        let mut steps = Set::default();
         collect(&kernel.body, &mut |s| {
             match s {
                 Stmt::Alloc { buf, .. } => _ = own.insert(*buf),
                 Stmt::Store { buf, .. } => _ = stores.insert(*buf),
+                Stmt::Atomic { body, .. } => collect(body, &mut |s| {
+                    if let Stmt::Store { buf, .. } = s {
+                        steps.insert(*buf);
+                    }
+                }),
                 _ => {}
             }
             visit::for_each_expr(s, |e| {
@@ -103,7 +109,8 @@ impl Verifier<'_> {
         let row = |buf: &BufId| kernel.buffers.iter().find(|b| b.buf == *buf);
         let unread = loads.iter().find(|b| !own.contains(*b) && row(b).is_none_or(|r| !r.reads));
         let unwritten = stores.iter().find(|b| !own.contains(*b) && row(b).is_none_or(|r| r.writes == Writes::None));
-        if let Some(buf) = unread.or(unwritten) {
+        let torn = steps.iter().find(|b| !own.contains(*b) && row(b).is_none_or(|r| r.writes != Writes::Pieces));
+        if let Some(buf) = unread.or(unwritten).or(torn) {
             self.error(format!("{} is used in another way than is listed", self.buf(*buf)));
         }
         if params.iter().any(|p| !kernel.params.contains(p)) {

@@ -104,6 +104,8 @@ pub(super) enum Pieces {
     Mask,
     /// They may begin in the middle of a word.
     Address,
+    /// They are part of atomic steps, which are such operations on words.
+    Steps,
 }
 
 impl Pieces {
@@ -113,6 +115,7 @@ impl Pieces {
             Pieces::Lanes => {
                 format!("a store has not {lanes} neighbours in its lanes: `vectorize` by a multiple of that")
             }
+            Pieces::Steps => "elements are changed in atomic steps".to_string(),
             Pieces::Mask => {
                 "a tail turns off some lanes of a store: `RoundUp` or a promised extent do without".to_string()
             }
@@ -149,6 +152,16 @@ struct Stores<'p> {
 fn stores(cx: &mut Stores<'_>, s: Stmt) -> Stmt {
     match &s {
         Stmt::Alloc { buf, .. } => _ = cx.own.insert(*buf),
+        Stmt::Atomic { body, .. } => {
+            _ = walk::any_stmt(body, &mut |s| {
+                if let Stmt::Store { buf, .. } = s
+                    && !cx.own.contains(buf)
+                {
+                    cx.pieces.insert(*buf, Pieces::Steps);
+                }
+                false
+            })
+        }
         Stmt::Store { buf, index, mask, .. } if !cx.own.contains(buf) => {
             let lanes = lanes_of_word(cx.program, *buf);
             if let Some(why) = store_in_pieces(index, mask.as_ref(), lanes, cx.facts) {

@@ -334,9 +334,6 @@ fn atomic_steps() {
          f.update(2): atomic() parallel(r.y)
          f.update(3): atomic() reorder(r.y, r.x) vectorize(r.y, 4)",
         expect![[r#"
-            test:1:23: f.update(0): gpu_blocks(r.x)
-              iterations of `r.x` on the graphics processor may change the same element of `f.update(0)`, where atomic() cannot be followed
-              help: do it in parts with rfactor
             test:2:41: f.update(1): parallel(r.x)
               the update of `f.update(1)` reads other elements than the one that it stores, which cannot be one step"#]],
     );
