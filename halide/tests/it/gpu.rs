@@ -283,7 +283,7 @@ fn one_element_of_all_threads() {
     let (x, y) = vars!(x, y);
     let r = RDom::named("r", [(0, 512)]);
     let (mut sum, mut out) = (Func::new("sum"), Func::new("out"));
-    sum[y] = 0;
+    sum[y] = 0.expr();
     sum[y] += input[r.x] * (y + 1);
     sum[y] = max(sum[y], input[r.x] / 2);
     out[(x, y)] = sum[y] + x;

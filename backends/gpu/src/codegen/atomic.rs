@@ -128,7 +128,8 @@ impl Gen<'_> {
         self.open();
         let held = self.code.load(target.pointer);
         let was = self.code.element_of(target, held);
-        self.bind(old, Gen::splat(was, step.value.lanes()));
+        self.code.name(was, || "old".to_string());
+        self.symbols.insert(old, Gen::splat(was, step.value.lanes()));
         let new = self.eval(&step.value)?[lane];
         let new = self.code.settled(Reg::of(target.ty), new);
         let mut word = self.code.bits_of(target, new);
