@@ -391,7 +391,8 @@ impl<'s> StageSchedule<'s> {
 
     /// Reads, computes and stores an element in one step, so that loops may run at once whose iterations change the same
     /// element. The order of the iterations is then left to chance: the update must be a known associative and
-    /// commutative operation (of floats: with `float(relaxed)`).
+    /// commutative operation (of floats: with `float(relaxed)`). On a graphics processor, elements have one value of at most
+    /// 32 bits.
     #[track_caller]
     pub fn atomic(self) -> Self {
         self.push(Verb::Atomic { any_order: false })
