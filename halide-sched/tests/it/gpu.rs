@@ -505,7 +505,7 @@ fn steps_that_a_kernel_cannot_take() {
     let r = RDom::named("r", [(0, 8)]);
     let (mut pair, mut wide, mut out) = (Func::new("pair"), Func::new("wide"), Func::new("out"));
     pair[i] = (0, 1).into();
-    let old = pair[r.x % 2].clone();
+    let old = pair[r.x % 2];
     pair[r.x % 2] = (old.at(0) + r.x, old.at(1) + 1).into();
     wide[i] = cast::<i64>(0);
     wide[r.x % 2] += cast::<i64>(1);
