@@ -1,7 +1,8 @@
 //! Every engine gives the same values: the interpreter, the evaluator on the program with bounds and on the final one
-//! (in both variants), and machine code.
+//! (in both variants), machine code, and the graphics processor.
 
 use crate::case::Case;
+use crate::device::{self, OnDevice};
 use crate::sizes::{MOST_ELEMENTS, Sizes, hull};
 use halide::buffer::BufferError;
 use halide::buffer::Span;
@@ -17,8 +18,10 @@ use halide_cpu::{CpuOptions, Executable, RunArgs};
 /// How a case that did not fail ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All engines gave the same values.
+    /// All engines gave the same values; there were no kernels.
     Compared,
+    /// All engines gave the same values, a graphics processor among them.
+    ComparedOnDevice,
     /// It was refused, as it should be; in a word or two, why.
     Refused(String),
 }
@@ -80,9 +83,9 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     for (n, got) in &outputs {
         compare(&name(&programs[*n]), got, &expected)?;
     }
-    // Kernels run on a device only.
     let finals = outputs.iter().map(|(n, _)| &programs[*n]).filter(|(_, p)| p.stage == Stage::Final);
-    for (exact, program) in finals.filter(|(_, p)| p.kernels.is_empty()) {
+    let (on_device, on_host): (Vec<_>, Vec<_>) = finals.partition(|(_, p)| !p.kernels.is_empty());
+    for (exact, program) in on_host {
         let code = halide_cpu::compile(program, &CpuOptions::default());
         let code = code.map_err(|e| failure("cpu refuses", format!("{e}\n{program}")))?;
         for threads in [1, 2] {
@@ -94,7 +97,13 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     if case.seed.is_multiple_of(8) && case.target.gpu.is_none() {
         with_facade(&case, &inputs, &expected)?;
     }
-    Ok(Outcome::Compared)
+    if on_device.is_empty() {
+        return Ok(Outcome::Compared);
+    }
+    Ok(match device::check(&case, &inputs, &expected)? {
+        OnDevice::Compared => Outcome::ComparedOnDevice,
+        OnDevice::Refused(why) => Outcome::Refused(why),
+    })
 }
 
 /// As users run it: the variant that serves the call is found on the way.
@@ -334,11 +343,11 @@ fn larger_output(case: &Case, output: usize, dim: usize, span: Span) -> Option<V
     fits.then_some(regions)
 }
 
-fn failure(kind: impl Into<String>, text: impl Into<String>) -> Failure {
+pub(crate) fn failure(kind: impl Into<String>, text: impl Into<String>) -> Failure {
     Failure { kind: kind.into(), text: text.into() }
 }
 
-fn compare(name: &str, got: &[AnyBuffer], expected: &[AnyBuffer]) -> Result<(), Failure> {
+pub(crate) fn compare(name: &str, got: &[AnyBuffer], expected: &[AnyBuffer]) -> Result<(), Failure> {
     for (n, (got, want)) in got.iter().zip(expected).enumerate() {
         if let Some((at, a, b)) = got.first_difference(want) {
             return Err(failure(

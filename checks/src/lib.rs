@@ -6,6 +6,7 @@
 
 pub mod algebra;
 pub mod case;
+pub mod device;
 pub mod engines;
 pub mod image_input;
 pub mod runs;

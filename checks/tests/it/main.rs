@@ -48,3 +48,12 @@ fn text_of_ir() {
 fn image_files() {
     runs::each("image files", 2000, |seed| image_input::decode(&image_input::random_file(seed)));
 }
+
+/// Reductions done in parts number Funcs anew, while the schedule that asks for more of them is drawn.
+#[test]
+fn schedules_that_do_several_reductions_in_parts() {
+    for seed in [239, 3719] {
+        let case = Case::random_gpu(seed);
+        assert!(!case.schedule.directives().is_empty(), "{case}");
+    }
+}

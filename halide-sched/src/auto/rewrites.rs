@@ -26,10 +26,11 @@ impl Draw<'_> {
 
     /// Does reductions of some updates in parts.
     pub(super) fn reduce_in_parts(&mut self) {
-        let updates = |f: FuncId| (1..self.plan.funcs[f].stages.len()).map(move |stage| (f, stage));
-        let mut all: Vec<(FuncId, usize)> = self.plan.order().iter().copied().flat_map(updates).collect();
-        all.truncate(12);
         for _ in 0..3 {
+            // What is kept may number the Funcs anew.
+            let updates = |f: FuncId| (1..self.plan.funcs[f].stages.len()).map(move |stage| (f, stage));
+            let mut all: Vec<(FuncId, usize)> = self.plan.order().iter().copied().flat_map(updates).collect();
+            all.truncate(12);
             let Some((func, stage)) = self.pick(&all) else { return };
             let plan = &self.plan.funcs[func].stages[stage];
             let loops = plan.loops.iter().filter(|l| plan.vars[l.var].reduction);

@@ -6,5 +6,7 @@ mod corners;
 mod engines_agree;
 #[cfg(feature = "gpu")]
 mod gpu;
+#[cfg(feature = "gpu")]
+mod gpu_found;
 mod memory;
 mod tidy;

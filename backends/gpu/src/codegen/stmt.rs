@@ -6,6 +6,7 @@ use super::kernel::{Gen, Made, Stop};
 use halide_sched::ir::{Expr, For, ForKind, Stmt, Sym, build, print, visit};
 use naga::BinaryOperator::{Add, Equal, GreaterEqual, Less, LogicalAnd};
 use naga::{Barrier, Block, Literal, Statement};
+use std::ops::Range;
 
 impl Gen<'_> {
     /// Emits a statement.
@@ -156,8 +157,38 @@ impl Gen<'_> {
             return Err(Stop::Malformed(format!("{} loops over threads are in each other", nest.len())));
         }
         nest.reverse();
+        // Without a guard there is no block of the shader, and what the phase computes is right for its thread only.
+        self.memo.open();
+        self.in_phase = true;
+        let made = self.thread_code(&nest, self.kernel.threads.len());
+        self.in_phase = false;
+        self.memo.close();
+        made
+    }
+    /// What a thread does in a phase whose loops from dimension `end` on, innermost first, are bound. One question is asked
+    /// for as many dimensions as possible: the range of a loop may depend on loops around it, which then are bound first.
+    fn thread_code(&mut self, nest: &[&For], end: usize) -> Made<()> {
+        let of_others = |l: &For, others: &[&For]| {
+            others.iter().any(|o| [&l.min, &l.extent].into_iter().any(|e| visit::uses(e, Sym::Loop(o.id))))
+        };
+        let bound = nest.len().min(end);
+        let dependent = (0..bound).rev().find(|&d| of_others(nest[d], &nest[d + 1..bound]));
+        let start = dependent.map_or(0, |d| d + 1);
+        let inside = self.inside(nest, start..end)?;
+        let mut made = Ok(());
+        self.guarded(inside, |g| {
+            made = g.bind_loops(&nest[start..bound], start).and_then(|()| match nest.first() {
+                Some(l) if start == 0 => g.stmt(&l.body),
+                _ => g.thread_code(nest, start),
+            });
+        });
+        made
+    }
+    /// Whether the thread has an iteration in some dimensions; `None` where all have.
+    fn inside(&mut self, nest: &[&For], dims: Range<usize>) -> Made<Option<V>> {
         let mut inside = None;
-        for (d, &threads) in self.kernel.threads.iter().enumerate() {
+        for d in dims {
+            let threads = self.kernel.threads[d];
             let here = match nest.get(d) {
                 Some(l) => self.within(d, threads, &l.extent)?,
                 None if threads == 1 => None,
@@ -171,16 +202,16 @@ impl Gen<'_> {
                 (a, b) => a.or(b),
             };
         }
-        let mut made = Ok(());
-        self.guarded(inside, |g| {
-            // Without a guard there is no block of the shader, and what the phase computes is right for its thread only.
-            g.memo.open();
-            g.in_phase = true;
-            made = g.thread_code(&nest);
-            g.in_phase = false;
-            g.memo.close();
-        });
-        made
+        Ok(inside)
+    }
+    /// Gives the loops of the dimensions from `first` on the iteration of the thread.
+    fn bind_loops(&mut self, loops: &[&For], first: usize) -> Made<()> {
+        for (d, l) in loops.iter().enumerate().rev() {
+            let min = self.one(&l.min)?;
+            let v = self.sum(min, self.thread[first + d]);
+            self.bind(Sym::Loop(l.id), [v].into());
+        }
+        Ok(())
     }
     /// Where a thread's position is below the extent of a loop; `None` where all are.
     fn within(&mut self, dim: usize, threads: u32, extent: &Expr) -> Made<Option<V>> {
@@ -193,15 +224,6 @@ impl Gen<'_> {
         }
         let extent = self.one(extent)?;
         Ok(Some(self.code.op(Less, self.thread[dim], extent)))
-    }
-    /// What a thread does in a phase, innermost loop first.
-    fn thread_code(&mut self, nest: &[&For]) -> Made<()> {
-        for (d, l) in nest.iter().enumerate().rev() {
-            let min = self.one(&l.min)?;
-            let v = self.sum(min, self.thread[d]);
-            self.bind(Sym::Loop(l.id), [v].into());
-        }
-        nest.first().map_or(Ok(()), |l| self.stmt(&l.body))
     }
 
     /// All threads of the block meet, and see what the others wrote.

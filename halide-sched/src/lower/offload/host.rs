@@ -14,7 +14,7 @@ use crate::simplify::Facts;
 pub(super) struct Taken {
     /// Checks, with the conditions around them.
     pub(super) checks: Vec<Stmt>,
-    /// Storage with its number of elements.
+    /// Storage with its number of elements, each buffer once.
     pub(super) storage: Vec<(BufId, Expr)>,
     /// Whether it counted something, which it does not any more.
     pub(super) counted: bool,
@@ -30,6 +30,9 @@ struct Take<'p> {
     values: Map<Sym, Expr>,
     inside: Set<Sym>,
     conditions: Vec<Expr>,
+    /// How many elements each place has of a buffer, how many places there are, and which element is the first of them. A
+    /// buffer has several rows if copies of code allocate it, as those of partitioned loops do.
+    parts: Map<BufId, Vec<(Expr, Expr, Expr)>>,
     taken: Taken,
 }
 
@@ -47,8 +50,8 @@ pub(super) fn take(
         place = build::add(build::mul(place, extent.clone()), build::loop_var(*l));
         places = build::mul(places, build::max(extent.clone(), build::int(0)));
     }
-    let (values, conditions, taken) = (Map::default(), Vec::new(), Taken::default());
-    let mut take = Take { program, facts, place, places, values, inside, conditions, taken };
+    let (values, parts, conditions, taken) = (Map::default(), Map::default(), Vec::new(), Taken::default());
+    let mut take = Take { program, facts, place, places, values, inside, conditions, parts, taken };
     let body = take.stmt(body)?;
     Ok((body, take.taken))
 }
@@ -129,9 +132,7 @@ impl Take<'_> {
                 let own =
                     own.ok_or_else(|| KernelProblem::GlobalSize { func: self.program.buffers[buf].name.clone() })?;
                 let body = self.stmt(*body)?;
-                let first = build::mul(self.place.clone(), own.clone());
-                self.taken.storage.push((buf, build::mul(self.places.clone(), build::max(own, build::int(0)))));
-                moved(body, buf, &first)
+                moved(body, buf, &self.part(buf, &own))
             }
             Stmt::If { cond, then, otherwise } => {
                 let opposite = build::not(cond.clone());
@@ -146,6 +147,31 @@ impl Take<'_> {
             }
             other => other,
         })
+    }
+
+    /// The first element of the part of `buf` that belongs to the place at hand, which has `own` elements of it. Copies of
+    /// code that divide it alike have one part in common, as they do not run at the same time; others have their own.
+    fn part(&mut self, buf: BufId, own: &Expr) -> Expr {
+        let within = build::mul(self.place.clone(), own.clone());
+        let rows = self.parts.entry(buf).or_default();
+        if let Some((.., first)) = rows.iter().find(|(n, places, _)| n == own && *places == self.places) {
+            return build::add(first.clone(), within);
+        }
+        let count = build::mul(self.places.clone(), build::max(own.clone(), build::int(0)));
+        let storage = &mut self.taken.storage;
+        let first = match storage.iter_mut().find(|(known, _)| *known == buf) {
+            Some((_, all)) => {
+                let first = all.clone();
+                *all = build::add(first.clone(), count);
+                first
+            }
+            None => {
+                storage.push((buf, count));
+                build::int(0)
+            }
+        };
+        rows.push((own.clone(), self.places.clone(), first.clone()));
+        build::add(first, within)
     }
 
     fn side(&mut self, cond: Expr, s: Stmt) -> Result<Stmt, KernelProblem> {

@@ -1,0 +1,69 @@
+//! The graphics processor of this machine, as one more engine.
+
+use crate::case::Case;
+use crate::engines::{Failure, compare, failure};
+use crate::sizes::Sizes;
+use halide::gpu::{Choice, Gpu, GpuError};
+use halide::prelude::*;
+use std::sync::OnceLock;
+
+/// The device that `HALIDE_DEVICE` names, or the fastest there is, opened once; `None` where there is none.
+///
+/// # Panics
+/// Where there is none although the environment says `CI=true`: there, nothing may go untested.
+pub fn gpu() -> Option<&'static Gpu> {
+    static OPENED: OnceLock<Option<Gpu>> = OnceLock::new();
+    let open = || match Gpu::open(&Choice::from_env()) {
+        Ok(gpu) => {
+            println!("kernels run on {}", gpu.describe());
+            Some(gpu)
+        }
+        Err(error) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("no graphics processor: {error}"),
+        Err(error) => {
+            eprintln!("SKIPPED: no kernel runs on a graphics processor, only in the evaluator: {error}");
+            None
+        }
+    };
+    OPENED.get_or_init(open).as_ref()
+}
+
+/// What the device made of a case.
+pub(crate) enum OnDevice {
+    /// The values of the interpreter.
+    Compared,
+    /// There is no device, or it lacks what the case needs; in a word or two, what.
+    Refused(String),
+}
+
+/// Runs a case as users do, twice: the second time, inputs are on the device already and memory comes from the pool.
+pub(crate) fn check(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Result<OnDevice, Failure> {
+    let Some(gpu) = gpu() else { return Ok(OnDevice::Refused("no device".into())) };
+    let compiled = match case.pipeline.compile_for(gpu, &case.schedule, &case.target) {
+        Ok(compiled) => compiled,
+        Err(error) => return refused(&error).ok_or_else(|| failure("device refuses", error.to_string())),
+    };
+    for threads in [1, 2] {
+        let images = case.pipeline.images.iter().zip(&inputs.buffers);
+        let call = compiled.inputs().threads(threads);
+        let call = images.fold(call, |call, (i, buffer)| call.image_named(&i.name, buffer.clone()));
+        let call = case.pipeline.params.iter().fold(call, |call, p| call.param_named(&p.name, case.param(p)));
+        match call.realize_all(&case.regions) {
+            Ok(got) => compare(&format!("device, {threads} threads"), &got, expected)?,
+            Err(error) => return refused(&error).ok_or_else(|| failure("device fault", error.to_string())),
+        }
+    }
+    Ok(OnDevice::Compared)
+}
+
+/// What devices need not be able to do.
+fn refused(error: &Error) -> Option<OnDevice> {
+    let why = match error {
+        Error::Gpu(GpuError::Feature { feature, .. }) => feature.name().to_string(),
+        Error::Gpu(GpuError::Unsupported { what, .. }) => what.clone(),
+        Error::Gpu(GpuError::Limit { what, .. }) => format!("too many {what}"),
+        // Coordinates made of data that nothing keeps near; arguments of cases are small.
+        Error::Fault(text) if text.contains("computes coordinates in 32 bits") => "coordinates".to_string(),
+        _ => return None,
+    };
+    Some(OnDevice::Refused(format!("device: {why}")))
+}
