@@ -56,13 +56,13 @@ pub(super) fn check(
 }
 
 /// What is said of the memory and the copies of a Func that is computed in the loops `around`.
-fn check_func(draft: &FuncDraft, around: &[Loop], has_gpu: bool, errors: &mut Errors<'_>) {
-    let first = |kind| around.iter().find(|l| l.kind == kind).map(|l| l.name.clone());
+fn check_func(draft: &FuncDraft, around: &Around, has_gpu: bool, errors: &mut Errors<'_>) {
+    let first = |kind| around.loops.iter().find(|l| l.kind == kind).map(|l| l.name.clone());
     let (blocks, threads) = (first(LoopKind::GpuBlocks), first(LoopKind::GpuThreads));
     let func = draft.stages[0].subject.clone();
     if let Some(directive) = draft.memory_by {
         let problem = match (draft.memory, blocks.clone(), threads) {
-            (Memory::Shared, None, _) => Some(Problem::SharedOutsideBlocks { func: func.clone() }),
+            (Memory::Shared, ..) if !around.always_blocks => Some(Problem::SharedOutsideBlocks { func: func.clone() }),
             (Memory::Shared, _, Some(var)) => Some(Problem::SharedInThreads { func: func.clone(), var }),
             (Memory::Heap, Some(var), _) => Some(Problem::HeapInKernel { func: func.clone(), var }),
             _ => None,
@@ -90,10 +90,17 @@ fn loops(stage: &StageDraft) -> Vec<Loop> {
     stage.loops.iter().map(describe).collect()
 }
 
-/// The loops around a level, outermost first; where variants differ, those of the one that has most for a graphics
-/// processor.
-fn around(level: &Level, drafts: &IdVec<FuncId, FuncDraft>, levels: &IdVec<FuncId, Levels>) -> Vec<Loop> {
-    let mut all = Vec::new();
+/// The loops around a level.
+#[derive(Default)]
+struct Around {
+    /// Those of every variant of the stages whose loops they are, outermost first.
+    loops: Vec<Loop>,
+    /// Whether loops over blocks are around in all variants.
+    always_blocks: bool,
+}
+
+fn around(level: &Level, drafts: &IdVec<FuncId, FuncDraft>, levels: &IdVec<FuncId, Levels>) -> Around {
+    let mut all = Around::default();
     let mut at = level;
     // A place is in the loops of a consumer, so there are at most as many as Funcs.
     for _ in 0..drafts.len() {
@@ -102,18 +109,14 @@ fn around(level: &Level, drafts: &IdVec<FuncId, FuncDraft>, levels: &IdVec<FuncI
             let end = s.position(var).map_or(0, |p| p + 1);
             loops(s).into_iter().take(end).collect::<Vec<Loop>>()
         };
-        let variants = with_loops(&drafts[*func].stages[*stage]);
-        let most = variants.into_iter().map(until).max_by_key(|l| l.iter().filter(|l| is_gpu(l)).count());
-        let mut outer = most.unwrap_or_default();
-        outer.append(&mut all);
-        all = outer;
+        let variants: Vec<Vec<Loop>> = with_loops(&drafts[*func].stages[*stage]).into_iter().map(until).collect();
+        all.always_blocks |= variants.iter().all(|own| own.iter().any(|l| l.kind == LoopKind::GpuBlocks));
+        let mut outer: Vec<Loop> = variants.into_iter().flatten().collect();
+        outer.append(&mut all.loops);
+        all.loops = outer;
         at = &levels[*func].compute;
     }
     all
-}
-
-fn is_gpu(l: &Loop) -> bool {
-    matches!(l.kind, LoopKind::GpuBlocks | LoopKind::GpuThreads)
 }
 
 /// Nothing can be computed or stored in a loop over blocks that has another one inside.
@@ -127,9 +130,10 @@ fn between_blocks(place: &Level, drafts: &IdVec<FuncId, FuncDraft>) -> Option<Pr
     })
 }
 
-fn check_loops(of: &str, around: &[Loop], own: &[Loop], gpu: Option<Gpu>, errors: &mut Errors<'_>) {
+fn check_loops(of: &str, around: &Around, own: &[Loop], gpu: Option<Gpu>, errors: &mut Errors<'_>) {
     let mut report = |l: &Loop, problem: Problem| l.mark.into_iter().for_each(|d| errors.report(d, problem.clone()));
     let first = |list: &[Loop], kind| list.iter().find(|l| l.kind == kind).map(|l| l.name.clone());
+    let Around { loops: around, always_blocks } = around;
     let (blocks_around, threads_around) = (first(around, LoopKind::GpuBlocks), first(around, LoopKind::GpuThreads));
     let alone = around.iter().chain(own).any(|l| l.one);
     let mut blocks = 0;
@@ -160,10 +164,10 @@ fn check_loops(of: &str, around: &[Loop], own: &[Loop], gpu: Option<Gpu>, errors
             }
             LoopKind::GpuThreads => {
                 threads.push(l);
-                if blocks_around.is_none() && l.extent.is_none() {
+                if !always_blocks && l.extent.is_none() {
                     report(l, Problem::NotConstant { of: of.to_string(), var: name(), kind: l.kind, extent: None });
                 }
-                if blocks == 0 && blocks_around.is_none() {
+                if blocks == 0 && !always_blocks {
                     report(l, Problem::ThreadsOutsideBlocks { var: name() });
                 } else if let Some(outer) = threads_around.clone() {
                     report(l, Problem::ThreadsInThreads { of: of.to_string(), outer, inner: name() });

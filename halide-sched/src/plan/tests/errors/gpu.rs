@@ -158,6 +158,31 @@ fn kernels_on_the_host_and_on_one_thread() {
     );
 }
 
+/// What stands in the loops of a specialised stage stands in those of all its variants.
+#[test]
+fn variants_of_what_is_around() {
+    check(
+        &blur(),
+        "blur_y: specialize(input.extent(0) >= 64) parallel(y)\n blur_x: compute_at(blur_y, x) gpu_blocks(y)",
+        expect![[r#"
+            test:2:32: blur_x: gpu_blocks(y)
+              `y` runs over blocks inside of parallel `y`; a kernel is started by one thread
+              help: leave `y` serial, or make it another loop over blocks: a kernel is parallel already"#]],
+    );
+    check(
+        &blur(),
+        "blur_y: specialize(input.extent(0) >= 64) gpu_blocks(y)\n \
+         blur_x: compute_at(blur_y, y) split(x, xo, xi, 8) gpu_threads(xi) store_in(Shared)",
+        expect![[r#"
+            test:2:52: blur_x: gpu_threads(xi)
+              `xi` runs over threads, and no loop over blocks is around it
+              help: give an outer loop to gpu_blocks
+            test:2:68: blur_x: store_in(Shared)
+              `blur_x` is not computed inside of a loop over blocks, so no threads could share it
+              help: compute it at a loop over blocks of a consumer"#]],
+    );
+}
+
 #[test]
 fn targets_without_a_gpu() {
     let schedule = parse("blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 8)");
