@@ -63,6 +63,9 @@ fn refused(error: &Error) -> Option<OnDevice> {
         Error::Gpu(GpuError::Limit { what, .. }) => format!("too many {what}"),
         // Coordinates made of data that nothing keeps near; arguments of cases are small.
         Error::Fault(text) if text.contains("computes coordinates in 32 bits") => "coordinates".to_string(),
+        Error::Fault(text) if text.contains("iterations of its loops, and the driver stops it") => {
+            "long loops".to_string()
+        }
         _ => return None,
     };
     Some(OnDevice::Refused(format!("device: {why}")))

@@ -67,6 +67,16 @@ pub enum DeviceFault {
         /// Which kernel.
         kernel: KernelId,
     },
+    /// One thread of a kernel would run more iterations of its loops than the driver lets it: it would be stopped, and its
+    /// results would be wrong.
+    TooManyIterations {
+        /// Which kernel.
+        kernel: KernelId,
+        /// How many it may run.
+        iterations: u64,
+        /// The most the driver allows.
+        most: u64,
+    },
     /// The driver refused what we asked: a mistake of ours or of the driver.
     Refused {
         /// What the driver said.
@@ -99,6 +109,12 @@ impl DeviceFault {
             DeviceFault::IndexTooLarge { kernel: k } => {
                 let name = kernel(k);
                 format!("{name} computes coordinates in 32 bits, which are too few for buffers of this size")
+            }
+            DeviceFault::TooManyIterations { kernel: k, iterations, most } => {
+                let name = kernel(k);
+                format!(
+                    "a thread of {name} may run {iterations} iterations of its loops, and the driver stops it after {most}"
+                )
             }
             DeviceFault::Refused { reason } => format!("the device refused: {reason}"),
         }

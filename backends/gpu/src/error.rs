@@ -153,6 +153,9 @@ impl GpuError {
                 | DeviceFault::BufferTooLarge { .. }
                 | DeviceFault::TooManyBlocks { .. }
                 | DeviceFault::IndexTooLarge { .. } => Some("compute the result in parts, or on the CPU"),
+                DeviceFault::TooManyIterations { .. } => {
+                    Some("give more of its loops to gpu_blocks and gpu_threads, or use another device")
+                }
                 DeviceFault::Refused { .. } => None,
             },
             GpuError::Malformed { .. }

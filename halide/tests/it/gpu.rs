@@ -299,3 +299,26 @@ fn one_element_of_all_threads() {
     let schedules: Vec<&str> = schedules.iter().map(String::as_str).collect();
     agree(&pipeline, &schedules, &[("input", noise(I32, &Region::of_extents([512]), 5))], &regions()[..4]);
 }
+
+/// Drivers that stop long loops without a word are not given any.
+#[test]
+fn loops_that_the_driver_would_stop() {
+    let Some(gpu) = gpu() else { return };
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = x + 3 * y;
+    let pipeline = Pipeline::new([&f]).unwrap();
+    let schedule: Schedule = "f: gpu_single_thread()".parse().unwrap();
+    let compiled = pipeline.compile_for(gpu, &schedule, &Target::host()).unwrap();
+    let small: Buffer<i32> = compiled.inputs().realize([200, 300]).unwrap();
+    assert_eq!(small.get([199, 299]), Some(199 + 3 * 299));
+    let large = compiled.inputs().realize::<i32, _>([300, 300]);
+    match gpu.most_iterations() {
+        None => assert_eq!(large.unwrap().get([299, 299]), Some(4 * 299)),
+        Some(most) => {
+            let text = large.unwrap_err().to_string();
+            assert!(text.contains("a thread of kernel `f` may run 90300 iterations"), "{text}");
+            assert!(text.contains(&format!("the driver stops it after {most}")), "{text}");
+        }
+    }
+}

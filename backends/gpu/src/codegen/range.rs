@@ -20,6 +20,11 @@ const WORD: Interval = Interval { low: i32::MIN as i128, high: i32::MAX as i128 
 /// Whether every Index value that `kernel` may compute for these arguments is within i32, so that its 32-bit arithmetic is
 /// exact. `scalars`, `offsets` and `grid` are those of the dispatch, see [`super::Layout::pack`].
 pub fn fits(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64], grid: &[i64]) -> bool {
+    look(program, kernel, scalars, offsets, grid).0
+}
+
+/// What [`fits`] says, and how many iterations of serial loops one thread runs at most, those of inner loops each time.
+pub fn look(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64], grid: &[i64]) -> (bool, u64) {
     let mut walk = Walk {
         program,
         threads: kernel.threads,
@@ -28,10 +33,11 @@ pub fn fits(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64]
         first: Map::default(),
         known: Map::default(),
         fits: true,
+        iterations: 0,
     };
     for (id, &blocks) in kernel.blocks.iter().zip(grid) {
         if blocks <= 0 {
-            return true;
+            return (true, 0);
         }
         let numbers = Interval::new(0, i128::from(blocks) - 1);
         walk.index(numbers);
@@ -50,7 +56,7 @@ pub fn fits(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64]
     let shared = kernel.shared.iter().map(|row| (row.buf, i128::from(row.first_word)));
     walk.first.extend(given.chain(shared));
     walk.stmt(&kernel.body);
-    walk.fits
+    (walk.fits, u64::try_from(walk.iterations).unwrap_or(u64::MAX))
 }
 
 struct Walk<'a> {
@@ -63,6 +69,8 @@ struct Walk<'a> {
     /// Each symbol is bound once in a program, so an expression means the same everywhere.
     known: Map<Expr, Interval>,
     fits: bool,
+    /// Of the serial loops so far, within one iteration of those around.
+    iterations: i128,
 }
 
 impl Walk<'_> {
@@ -117,7 +125,11 @@ impl Walk<'_> {
             self.index(min.add(extent));
         }
         self.symbols.insert(Sym::Loop(l.id), values);
+        let before = std::mem::take(&mut self.iterations);
         visit::deep(|| self.stmt(&l.body));
+        let each = if l.kind == ForKind::Serial { self.iterations.saturating_add(1) } else { self.iterations };
+        let times = if l.kind == ForKind::Serial { count } else { 1 };
+        self.iterations = before.saturating_add(each.saturating_mul(times));
     }
     /// Notes that elements of a buffer are accessed. Those of 64 bits have two words each.
     fn address(&mut self, buf: BufId, index: Interval) {

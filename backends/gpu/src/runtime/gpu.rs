@@ -100,6 +100,12 @@ impl Gpu {
         // Whole words, as all our bindings are.
         self.0.limits.max_storage_buffer_binding_size.min(self.0.limits.max_buffer_size) / 4 * 4
     }
+    /// The most iterations of loops that a thread may run before the driver stops it without a word, if it does so: Mesa's
+    /// llvmpipe, which has a counter for all loops of a shader.
+    pub fn most_iterations(&self) -> Option<u64> {
+        const LLVMPIPE: u64 = 65_535;
+        self.0.info.name.starts_with("llvmpipe").then_some(LLVMPIPE)
+    }
     /// Whether the device is gone; then nothing but opening it again helps.
     pub fn is_lost(&self) -> bool {
         self.0.health.is_lost()

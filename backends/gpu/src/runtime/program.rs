@@ -41,8 +41,8 @@ pub(super) struct Compute {
     fitting: Mutex<Vec<Arguments>>,
 }
 
-/// What decides whether coordinates fit: scalars, offsets of buffers, and the grid.
-type Arguments = (Vec<u64>, Vec<i64>, Vec<i64>);
+/// What decides whether coordinates fit and how far loops run: scalars, offsets of buffers, and the grid; with that number.
+type Arguments = (Vec<u64>, Vec<i64>, Vec<i64>, u64);
 
 /// How many arguments are remembered for each kernel.
 const MOST_FITTING: usize = 16;
@@ -51,25 +51,25 @@ impl Compute {
     fn new(layout: Layout, (pipeline, creation): (Arc<Pipeline>, Duration)) -> Arc<Compute> {
         Arc::new(Compute { layout, pipeline, creation, fitting: Mutex::default() })
     }
-    /// See [`range::fits`].
-    pub(super) fn fits(
+    /// See [`range::look`].
+    pub(super) fn look(
         &self,
         program: &Program,
         kernel: &Kernel,
         scalars: &[u64],
         offsets: &[i64],
         grid: &[i64],
-    ) -> bool {
+    ) -> (bool, u64) {
         let mut known = self.fitting.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.iter().any(|(s, o, g)| s == scalars && o == offsets && g == grid) {
-            return true;
+        if let Some((.., iterations)) = known.iter().find(|(s, o, g, _)| s == scalars && o == offsets && g == grid) {
+            return (true, *iterations);
         }
-        let fits = range::fits(program, kernel, scalars, offsets, grid);
+        let (fits, iterations) = range::look(program, kernel, scalars, offsets, grid);
         if fits {
             known.truncate(MOST_FITTING - 1);
-            known.insert(0, (scalars.to_vec(), offsets.to_vec(), grid.to_vec()));
+            known.insert(0, (scalars.to_vec(), offsets.to_vec(), grid.to_vec(), iterations));
         }
-        fits
+        (fits, iterations)
     }
 }
 

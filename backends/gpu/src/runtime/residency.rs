@@ -63,8 +63,12 @@ impl GpuRun {
             places.push(self.on_device(used.buf, memory).await?);
         }
         let offsets: Vec<i64> = places.iter().map(|p| p.first).collect();
-        if !compute.fits(&compiled.program, code, scalars, &offsets, grid) {
+        let (fits, iterations) = compute.look(&compiled.program, code, scalars, &offsets, grid);
+        if !fits {
             return Err(DeviceFault::IndexTooLarge { kernel });
+        }
+        if let Some(most) = gpu.most_iterations().filter(|most| iterations > *most) {
+            return Err(DeviceFault::TooManyIterations { kernel, iterations, most });
         }
         let buffers: Arc<[(Arc<Slab>, u64)]> = places.into_iter().map(|p| (p.slab, p.bytes)).collect();
         for part in parts(grid, most) {
