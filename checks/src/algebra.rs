@@ -141,6 +141,7 @@ fn evaluate(e: &Expr, bindings: &[(Sym, Expr)]) -> Result<AnyBuffer, EvalError> 
         params: IdVec::new(),
         loops: (0..3).map(|i| format!("loop {i}")).collect(),
         faults: IdVec::new(),
+        prints: IdVec::new(),
         tasks: IdVec::new(),
         kernels: IdVec::new(),
         counters: Vec::new(),

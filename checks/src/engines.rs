@@ -230,7 +230,7 @@ fn word(problem: &KernelProblem) -> &'static str {
         KernelProblem::NoConstantSize { .. } | KernelProblem::GlobalSize { .. } => "size",
         KernelProblem::SharedMemory { .. } => "shared memory",
         KernelProblem::NotPrivate { .. } => "not private",
-        KernelProblem::Check { .. } => "check",
+        KernelProblem::Check { .. } | KernelProblem::Prints => "check",
         KernelProblem::BlocksInside { .. } => "blocks inside",
         KernelProblem::LoopBetweenThreads { .. } => "loop between threads",
         KernelProblem::ValueBetweenThreads { .. } => "value between threads",
@@ -323,6 +323,8 @@ fn class(outputs: &[FuncId], program: &Program, e: &EvalError) -> Class {
         }
         Fault::OutputRegion { .. } => Class::Refused("output shape".into()),
         Fault::Promise { .. } => Class::Refused("promise".into()),
+        // At a point that nobody needs: the interpreter finds that the requirements hold.
+        Fault::Require { .. } => Class::Refused("false alarm".into()),
         // Coordinates are small, so nothing may come near these limits.
         Fault::Stride { .. } => Class::Failure(failure("stride", text)),
         Fault::IndexOverflow { .. } => Class::Failure(failure("coordinates beyond i32", text)),

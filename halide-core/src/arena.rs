@@ -11,7 +11,7 @@ use crate::func::FuncBody;
 use crate::names::{Name, Names};
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::param::{ImageBody, ParamData};
-use crate::pipeline::DimField;
+use crate::pipeline::{DimField, NoteDef};
 use crate::rdom::RDomBody;
 use crate::types::ScalarType;
 use crate::value::Scalar;
@@ -67,6 +67,8 @@ pub(crate) enum Kind {
     Element(Expr, usize),
     Image(Rc<ImageBody>, Vec<Expr>),
     Likely(Expr),
+    /// The second operand; a requirement that the first holds, or a line printed where it does. The parts are shown.
+    Note(Rc<NoteDef>, Expr, Expr, Vec<Expr>),
     /// 32 random bits, the same for the same seed, place and coordinates.
     Random(Expr),
     Tuple(Vec<Expr>),
@@ -302,6 +304,7 @@ pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind 
         Kind::Element(a, i) => Kind::Element(f(a), i),
         Kind::Binary(op, a, b) => Kind::Binary(op, f(a), f(b)),
         Kind::Select(c, a, b) => Kind::Select(f(c), f(a), f(b)),
+        Kind::Note(note, c, a, parts) => Kind::Note(note, f(c), f(a), parts.into_iter().map(f).collect()),
         leaf @ (Kind::Const(_)
         | Kind::Literal(_)
         | Kind::Var(_)
@@ -321,6 +324,10 @@ fn children(kind: &Kind, out: &mut Vec<Expr>) {
         Kind::Likely(a) | Kind::Random(a) | Kind::Element(a, _) => out.push(*a),
         Kind::Binary(_, a, b) => out.extend([*a, *b]),
         Kind::Select(c, a, b) => out.extend([*c, *a, *b]),
+        Kind::Note(_, c, a, parts) => {
+            out.extend([*c, *a]);
+            out.extend(parts);
+        }
         Kind::Math(_, args) | Kind::Tuple(args) | Kind::Image(_, args) | Kind::Poison(_, args) => out.extend(args),
         Kind::Call(body, args, _) => {
             out.extend(args);

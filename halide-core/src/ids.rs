@@ -42,6 +42,8 @@ declare_ids! {
     ImageId, "i";
     /// A reduction domain of one frozen [`crate::Pipeline`].
     RDomId, "r";
+    /// A requirement or a line to print of one frozen [`crate::Pipeline`].
+    NoteId, "n";
 }
 
 /// A vector indexed by one kind of id.

@@ -4,7 +4,7 @@
 //! `Send + Sync`, immutable and cheap to clone. Interpreter and lowering read it; nothing here knows how it was built.
 
 use crate::error::Location;
-use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, ParamId, RDomId, VarId};
+use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::ScalarType;
 use crate::value::Scalar;
@@ -45,6 +45,8 @@ pub struct PipelineData {
     pub vars: IdVec<VarId, String>,
     /// Every reachable reduction domain.
     pub rdoms: IdVec<RDomId, RDomDef>,
+    /// Every requirement and every line to print.
+    pub notes: IdVec<NoteId, NoteDef>,
     /// The outputs in the order given.
     pub outputs: Vec<FuncId>,
     /// Every Func, producers before consumers; deterministic.
@@ -83,7 +85,7 @@ impl PipelineData {
             let (index, coordinate) = match &node.kind {
                 Kind::Const(_) | Kind::Param(_) => (true, false),
                 Kind::Var(_) | Kind::RVar { .. } | Kind::ImageDim { .. } => (true, true),
-                Kind::Unary(UnOp::Neg, a) | Kind::Likely(a) => of(a),
+                Kind::Unary(UnOp::Neg, a) | Kind::Likely(a) | Kind::Note { value: a, .. } => of(a),
                 Kind::Binary(op, a, b) => {
                     use BinOp::*;
                     let (index, coordinate) = both(a, b);
@@ -112,7 +114,7 @@ pub struct Node {
 ///
 /// Position decides the arithmetic: within a *coordinate* (an argument of `Call` or `Image`, a left-hand side, an RDom
 /// bound) `I32` nodes built of `Var`, `RVar`, `ImageDim`, `I32` parameters and constants by `Add`, `Sub`, `Mul`, `Div`,
-/// `Mod`, `Min`, `Max`, `Neg`, `Select` and `Likely` are exact index arithmetic whose overflow of i32 is an error.
+/// `Mod`, `Min`, `Max`, `Neg`, `Select`, `Likely` and `Note` are exact index arithmetic whose overflow of i32 is an error.
 /// The same holds for the two operands of a comparison that [`IndexTable::is_comparison`] accepts, wherever it
 /// stands. Everywhere else `I32` wraps. A `Cast`, `Call` or `Image` below a coordinate is data again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -169,6 +171,18 @@ pub enum Kind {
         /// One `I32` coordinate per dimension.
         args: Vec<ExprId>,
     },
+    /// Its `value`; where it is evaluated, a requirement ends the run unless `condition` holds, and a line is printed if
+    /// it does. A requirement's value is evaluated only where its condition holds.
+    Note {
+        /// What is said, and where it was written.
+        note: NoteId,
+        /// `Bool`.
+        condition: ExprId,
+        /// Of the node's type.
+        value: ExprId,
+        /// What the text shows: one scalar for each [`Piece::Value`].
+        parts: Vec<ExprId>,
+    },
     /// Its operand; says that in the steady state of a loop the enclosing min, max or select takes this side.
     Likely(ExprId),
 }
@@ -183,6 +197,7 @@ impl Kind {
             }
             Kind::Binary(_, a, b) => vec![*a, *b],
             Kind::Select(c, a, b) => vec![*c, *a, *b],
+            Kind::Note { condition, value, parts, .. } => [&[*condition, *value], &parts[..]].concat(),
             Kind::Math(_, args) | Kind::Call { args, .. } | Kind::Image { args, .. } => args.clone(),
         }
     }
@@ -197,6 +212,45 @@ pub enum DimField {
     Extent,
     /// The distance in elements between neighbours.
     Stride,
+}
+
+/// A requirement, or a line to print.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteDef {
+    /// Which of them.
+    pub kind: NoteKind,
+    /// What is said, with spaces between the pieces.
+    pub text: Vec<Piece>,
+    /// Where it was written.
+    pub at: Location,
+}
+
+/// What a note is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoteKind {
+    /// The run fails where the condition does not hold.
+    Require,
+    /// A line is printed where the condition holds.
+    Print,
+}
+
+/// A piece of what a note says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// Always the same.
+    Text(String),
+    /// The next of the values.
+    Value,
+}
+
+/// What `pieces` say about `values`, with spaces between.
+pub fn told(pieces: &[Piece], values: &[Scalar]) -> String {
+    let mut values = values.iter();
+    let words = pieces.iter().map(|piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Value => values.next().map_or_else(|| "?".to_string(), Scalar::to_string),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A Func: a pure definition (stage 0) and updates (stages 1..).

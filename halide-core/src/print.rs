@@ -12,9 +12,9 @@
 //! Constants carry their type unless they are `i32` or `bool`. Where a definition written out would be long, what it uses
 //! more than once gets a name, so that text is never much longer than the pipeline.
 
-use crate::ids::{ExprId, RDomId};
+use crate::ids::{ExprId, NoteId, RDomId};
 use crate::ops::{BinOp, UnOp};
-use crate::pipeline::{DimField, FuncDef, Kind, ParamDef, Pipeline, PipelineData, RDomDef, StageDef};
+use crate::pipeline::{DimField, FuncDef, Kind, NoteKind, ParamDef, Piece, Pipeline, PipelineData, RDomDef, StageDef};
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::collections::BTreeMap;
@@ -202,7 +202,29 @@ impl<'p> Printer<'p> {
             }
             Kind::Image { image, args } => call(self.data.images[*image].name.clone(), args),
             Kind::Likely(a) => call("likely".into(), &[*a]),
+            Kind::Note { note, condition, value, parts } => self.note(*note, *condition, *value, parts),
         }
+    }
+
+    /// `require(condition, value, "text", part)`.
+    fn note(&self, note: NoteId, condition: ExprId, value: ExprId, parts: &[ExprId]) -> Vec<Task> {
+        let def = &self.data.notes[note];
+        let name = match def.kind {
+            NoteKind::Require => "require",
+            NoteKind::Print => "print_when",
+        };
+        let mut tasks = call(name.into(), &[condition, value]);
+        tasks.pop();
+        let mut parts = parts.iter();
+        for piece in &def.text {
+            tasks.push(Task::Text(", "));
+            tasks.extend(match piece {
+                Piece::Text(text) => Some(Task::Owned(format!("{text:?}"))),
+                Piece::Value => parts.next().map(|&part| Task::Expr(part, 0)),
+            });
+        }
+        tasks.push(Task::Text(")"));
+        tasks
     }
 
     fn rvar(&self, rdom: RDomId, dim: u8) -> String {

@@ -3,9 +3,11 @@
 use crate::compile::Compiled;
 use crate::error::Error;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Coordinate, Region};
-use halide_core::interp::{Inputs, RunError};
+use halide_core::interp::{Inputs, PrintSink, RunError};
 use halide_core::value::{Element, Scalar};
 use halide_core::{ImageParam, Param};
+use std::fmt;
+use std::sync::Arc;
 
 /// A run that is being prepared. Made by [`Compiled::inputs`]; ends with one of the `realize` methods, which check
 /// everything that was given before anything is written.
@@ -17,12 +19,38 @@ pub struct Call<'c> {
 }
 
 /// How a run is to go.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct How {
     /// How many threads parallel loops may use.
     pub(crate) threads: Option<usize>,
     /// Whether kernels are to be timed.
     pub(crate) profile: bool,
+    /// Who gets what is printed.
+    pub(crate) print: Sink,
+}
+
+/// Who gets the lines that a pipeline prints.
+#[derive(Clone)]
+pub(crate) struct Sink(Arc<PrintSink>);
+
+impl Sink {
+    /// As the engines take it.
+    pub(crate) fn get(&self) -> Option<&PrintSink> {
+        Some(&*self.0)
+    }
+}
+
+impl Default for Sink {
+    /// The standard error output, a whole line at a time.
+    fn default() -> Sink {
+        Sink(Arc::new(|line: &str| eprintln!("{line}")))
+    }
+}
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sink")
+    }
 }
 
 /// What a run took.
@@ -72,6 +100,13 @@ impl<'c> Call<'c> {
         self
     }
 
+    /// Gives the lines that the pipeline prints to `sink`, without their ends; by default they go to the standard error
+    /// output. Parallel loops call it from several threads at once, each time with a whole line.
+    pub fn print_to(mut self, sink: impl Fn(&str) + Send + Sync + 'static) -> Call<'c> {
+        self.how.print = Sink(Arc::new(sink));
+        self
+    }
+
     /// Computes the one output from coordinate 0 on, with these extents.
     pub fn realize<T: Element, C: Coordinate>(self, extents: impl AsRef<[C]>) -> Result<Buffer<T>, Error> {
         self.realize_region(&Region::of_extents(extents))
@@ -111,7 +146,7 @@ impl<'c> Call<'c> {
     /// Computes the outputs for all coordinates of the views, in place: one view per tuple element of each output.
     pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
         self.check_outputs(outputs)?;
-        self.compiled.run(&self.inputs, outputs, self.how)
+        self.compiled.run(&self.inputs, outputs, &self.how)
     }
 
     fn check_outputs(&self, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {

@@ -4,7 +4,8 @@ use crate::call::{Call, How, RunStats};
 use crate::error::Error;
 use crate::variant::{Machine, VariantKey, Variants};
 use halide_core::Pipeline;
-use halide_core::buffer::{AnyBufferMut, BufferError};
+use halide_core::buffer::{AnyBufferMut, BufferError, Region};
+use halide_core::ids::FuncId;
 use halide_core::interp::{self, Inputs, RunError};
 use halide_core::pipeline::FuncDef;
 use halide_sched::plan::{self, Plan};
@@ -153,12 +154,14 @@ impl Compiled {
         })
     }
     /// Runs with outputs that fit the pipeline.
-    pub(crate) fn run(&self, inputs: &Inputs, outputs: &mut [AnyBufferMut<'_>], how: How) -> Result<RunStats, Error> {
+    pub(crate) fn run(&self, inputs: &Inputs, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Error> {
         match &self.parts.variants {
-            None => interpret(&self.parts.pipeline, inputs, outputs),
+            None => interpret(&self.parts.pipeline, inputs, outputs, how),
             Some(variants) => {
                 let bound = inputs.bind(&self.parts.plan.pipeline)?;
-                variants.run(&self.parts.plan, &bound, outputs, how)
+                // What is printed now has been printed already, as often as the schedule says.
+                let required = |regions: &[Region]| interp::run(&self.parts.pipeline, inputs, regions).map(drop);
+                variants.run(&self.parts.plan, &bound, outputs, how, &required)
             }
         }
     }
@@ -171,14 +174,25 @@ impl fmt::Debug for Compiled {
     }
 }
 
-fn interpret(pipeline: &Pipeline, inputs: &Inputs, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
-    let mut regions = Vec::new();
+/// The region of each output.
+pub(crate) fn regions_of(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>]) -> Vec<Region> {
     let mut next = 0;
-    for func in &pipeline.outputs {
-        regions.push(outputs[next].region());
+    let region = |func: &FuncId| {
+        let region = outputs[next].region();
         next += pipeline.funcs[*func].types.len();
-    }
-    let results = interp::run(pipeline, inputs, &regions)?;
+        region
+    };
+    pipeline.outputs.iter().map(region).collect()
+}
+
+fn interpret(
+    pipeline: &Pipeline,
+    inputs: &Inputs,
+    outputs: &mut [AnyBufferMut<'_>],
+    how: &How,
+) -> Result<RunStats, Error> {
+    let regions = regions_of(pipeline, outputs);
+    let results = interp::run_printing(pipeline, inputs, &regions, how.print.get())?;
     for (output, result) in outputs.iter_mut().zip(&results) {
         output.copy_from(result)?;
     }

@@ -36,7 +36,7 @@ impl OnDevice {
         program: &Program,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
-        how: How,
+        how: &How,
     ) -> Result<RunStats, Failure> {
         let own = outputs.iter().map(|view| if has_whole_words(view) { Ok(None) } else { padded(view) });
         let mut own: Vec<Option<AnyBuffer>> = own.collect::<Result<_, _>>().map_err(of_buffer)?;
@@ -60,7 +60,7 @@ impl OnDevice {
         program: &Program,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
-        how: How,
+        how: &How,
     ) -> Result<RunStats, Failure> {
         let failed = |error: GpuError| Failure::Other(of_gpu(error, program));
         let mut run = if how.profile { self.kernels.start_timed() } else { self.kernels.start() };
@@ -75,8 +75,14 @@ impl OnDevice {
         let inputs = bound.images.iter().map(AnyBuffer::raw);
         let raws: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
         let run: Mutex<GpuRun> = Mutex::new(run);
-        let args =
-            RunArgs { params: &params, buffers: &raws, threads: how.threads, device: Some(&run), ..RunArgs::default() };
+        let args = RunArgs {
+            params: &params,
+            buffers: &raws,
+            threads: how.threads,
+            device: Some(&run),
+            print: how.print.get(),
+            ..RunArgs::default()
+        };
         let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;
         let mut run = run.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (&buf, view) in buffers.iter().zip(outputs.iter_mut()) {

@@ -181,6 +181,7 @@ impl Nest<'_> {
             }
             Stmt::Provide { func, .. } => self.line(format!("{}(...) = ...", self.name(*func))),
             Stmt::Assert { .. }
+            | Stmt::Print { .. }
             | Stmt::Alloc { .. }
             | Stmt::Free { .. }
             | Stmt::Store { .. }

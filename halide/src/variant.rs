@@ -5,9 +5,10 @@
 //! with a fault before anything is written; then the variant for such calls is made, once, and serves this one.
 
 use crate::call::{How, RunStats};
+use crate::compile::regions_of;
 use crate::error::Error;
-use halide_core::buffer::{AnyBuffer, AnyBufferMut};
-use halide_core::interp::Bound;
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
+use halide_core::interp::{Bound, RunError};
 use halide_sched::ir::{BufferRole, Fault, FaultId, Program};
 use halide_sched::lower::{LowerOptions, Lowered, lower};
 use halide_sched::plan::Plan;
@@ -21,6 +22,8 @@ pub struct VariantKey {
     pub exact_tails: bool,
     /// Any stride of inputs and outputs.
     pub generic_strides: bool,
+    /// Values that the algorithm's requirements do not hold for, at points that are computed and that nobody needs.
+    pub unchecked: bool,
 }
 
 /// One variant.
@@ -92,7 +95,8 @@ impl Variants {
         plan: &Plan,
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
-        how: How,
+        how: &How,
+        required: &dyn Fn(&[Region]) -> Result<(), RunError>,
     ) -> Result<RunStats, Error> {
         let mut key = VariantKey::default();
         loop {
@@ -103,6 +107,12 @@ impl Variants {
                 Err(Failure::Fault(fault, args)) => (fault, args),
             };
             let program = &variant.program;
+            if let Some(Fault::Require { .. }) = program.faults.get(fault) {
+                // The interpreter evaluates only what is needed, and knows all that the message says.
+                required(&regions_of(&plan.pipeline, outputs))?;
+                key.unchecked = true;
+                continue;
+            }
             match program.faults.get(fault).and_then(|fault| next(key, fault)) {
                 Some(other) => key = other,
                 None => return Err(Error::Fault(message(program, fault, &args))),
@@ -138,8 +148,8 @@ fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
 
 impl Variant {
     fn new(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
-        let VariantKey { exact_tails, generic_strides } = key;
-        let options = LowerOptions { exact_tails, generic_strides, ..LowerOptions::default() };
+        let VariantKey { exact_tails, generic_strides, unchecked } = key;
+        let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
         let Lowered { program, .. } = lower(plan, &options).map_err(Error::Lower)?;
         let code = match machine {
             Machine::Evaluator => Code::Evaluator,
@@ -153,14 +163,11 @@ impl Variant {
         Ok(Variant { program, code })
     }
 
-    fn run(&self, bound: &Bound, outputs: &mut [AnyBufferMut<'_>], how: How) -> Result<RunStats, Failure> {
-        // The evaluator has one thread and no device.
-        #[cfg(not(feature = "cpu"))]
-        let _ = how;
+    fn run(&self, bound: &Bound, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Failure> {
         match &self.code {
-            Code::Evaluator => evaluate(&self.program, bound, outputs),
+            Code::Evaluator => evaluate(&self.program, bound, outputs, how),
             #[cfg(feature = "cpu")]
-            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, how.threads),
+            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, how),
             #[cfg(all(feature = "cpu", feature = "gpu"))]
             Code::Gpu(code) => code.run(&self.program, bound, outputs, how),
         }
@@ -174,13 +181,19 @@ fn execute(
     executable: &halide_cpu::Executable,
     bound: &Bound,
     outputs: &mut [AnyBufferMut<'_>],
-    threads: Option<usize>,
+    how: &How,
 ) -> Result<RunStats, Failure> {
     let params: Vec<_> = bound.params.iter().copied().collect();
     // Inputs in the order of their images, then outputs. The borrows of both last until the run ends.
     let inputs = bound.images.iter().map(AnyBuffer::raw);
     let buffers: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
-    let args = halide_cpu::RunArgs { params: &params, buffers: &buffers, threads, ..Default::default() };
+    let args = halide_cpu::RunArgs {
+        params: &params,
+        buffers: &buffers,
+        threads: how.threads,
+        print: how.print.get(),
+        ..Default::default()
+    };
     match executable.run(&args) {
         Ok(stats) => Ok(RunStats { peak_bytes: stats.peak_bytes, ..RunStats::default() }),
         Err(fault) => Err(of_cpu(fault, program)),
@@ -203,17 +216,23 @@ pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program) -> Failure 
 }
 
 /// Runs the checked evaluator, which works on buffers of its own.
-fn evaluate(program: &Program, bound: &Bound, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Failure> {
-    use halide_sched::ir::eval::{EvalError, run};
+fn evaluate(
+    program: &Program,
+    bound: &Bound,
+    outputs: &mut [AnyBufferMut<'_>],
+    how: &How,
+) -> Result<RunStats, Failure> {
+    use halide_sched::ir::eval::{EvalError, run_printing};
     let failed = |error| Failure::Other(Error::Buffer(error));
     let params: Vec<_> = bound.params.iter().copied().collect();
     let images: Vec<_> = bound.images.iter().cloned().collect();
     let copies = outputs.iter().map(|view| AnyBuffer::with_region(view.ty(), &view.region()));
     let mut buffers = copies.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let stats = run(program, &params, &images, &mut buffers).map_err(|error| match error {
-        EvalError::Fault { fault, args } => Failure::Fault(fault, args),
-        error => Failure::Other(Error::Internal(error.message(program))),
-    })?;
+    let stats =
+        run_printing(program, &params, &images, &mut buffers, how.print.get()).map_err(|error| match error {
+            EvalError::Fault { fault, args } => Failure::Fault(fault, args),
+            error => Failure::Other(Error::Internal(error.message(program))),
+        })?;
     for (view, buffer) in outputs.iter_mut().zip(&buffers) {
         view.copy_from(buffer).map_err(failed)?;
     }

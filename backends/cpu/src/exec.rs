@@ -3,9 +3,10 @@
 use crate::CpuFault;
 use crate::codegen::{ArgLayout, Code, CompileStats, CpuOptions, Texts};
 use crate::runtime::device::{KernelCall, OnDevice};
-use crate::runtime::{Pool, Run, Worker, within};
+use crate::runtime::{Line, Pool, Run, Worker, within};
 use halide_core::buffer::RawBuffer;
 use halide_core::ids::IdVec;
+use halide_core::interp::PrintSink;
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -26,6 +27,7 @@ struct Inner {
     counters: usize,
     parallel: bool,
     kernels: IdVec<KernelId, KernelCall>,
+    lines: Vec<Line>,
     pool: Pool,
     texts: Texts,
     stats: CompileStats,
@@ -47,6 +49,8 @@ pub struct RunArgs<'a> {
     pub memory_cap: Option<usize>,
     /// What runs the kernels of the program, with its inputs and outputs bound; needed only if there are any.
     pub device: Option<&'a Mutex<dyn Device>>,
+    /// Takes the lines that the program prints; `None` drops them.
+    pub print: Option<&'a PrintSink>,
 }
 
 /// What a run did.
@@ -77,6 +81,7 @@ impl Executable {
             counters: program.counters.len(),
             parallel: !program.tasks.is_empty(),
             kernels: KernelCall::all(program),
+            lines: Line::all(program),
             pool: Pool::new(options.retain_bytes),
             texts,
             stats,
@@ -97,6 +102,7 @@ impl Executable {
         };
         let device = args.device.map(|device| OnDevice::new(device, &inner.kernels, outputs()));
         let run = Run::new(words, inner.counters, &inner.pool, threads, cap).on_device(device);
+        let run = run.printing(&inner.lines, args.print);
         let enter = || inner.code.enter(&mut Worker::new(&run));
         let code = if inner.parallel && threads > 1 { within(args.pool, enter) } else { enter() };
         if let Some(fault) = run.take_fault() {

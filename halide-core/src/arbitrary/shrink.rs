@@ -3,7 +3,7 @@
 //! Every step works on the frozen tables, so it applies to any pipeline, and names stay, so a schedule still fits what is
 //! left of it.
 
-use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, ParamId, RDomId, VarId};
+use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
 use crate::pipeline::{FuncDef, Kind, Pipeline, PipelineData, RDomDef, RVarDef, StageDef};
 use crate::value::Scalar;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,6 +140,7 @@ struct Ids {
     images: BTreeMap<ImageId, ImageId>,
     params: BTreeMap<ParamId, ParamId>,
     vars: BTreeMap<VarId, VarId>,
+    notes: BTreeMap<NoteId, NoteId>,
     rdoms: BTreeMap<RDomId, RDomId>,
 }
 
@@ -192,6 +193,11 @@ impl Compactor<'_> {
             Kind::Binary(_, a, b) => (*a, *b) = (self.expr(*a), self.expr(*b)),
             Kind::Select(c, a, b) => (*c, *a, *b) = (self.expr(*c), self.expr(*a), self.expr(*b)),
             Kind::Math(_, args) => self.all(args),
+            Kind::Note { note, condition, value, parts } => {
+                *note = copied(&mut self.ids.notes, *note, &self.old.notes, &mut self.new.notes);
+                (*condition, *value) = (self.expr(*condition), self.expr(*value));
+                self.all(parts);
+            }
             Kind::Call { func, args, .. } => {
                 *func = self.ids.funcs[func];
                 self.all(args);

@@ -27,6 +27,9 @@ impl Draw {
             return self.leaf(ty, scope);
         }
         let operand = |draw: &mut Draw, ty| draw.value(ty, scope, depth - 1);
+        if !self.options.exact && self.random.one_in(40) {
+            return self.noted(ty, scope, depth - 1);
+        }
         match self.random.below(16) {
             0 | 1 => self.leaf(ty, scope),
             2 => {
@@ -66,6 +69,21 @@ impl Draw {
                 }
             }
         }
+    }
+
+    /// A value that is printed, or of which something is required that holds.
+    fn noted(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
+        let value = self.value(ty, scope, depth);
+        if self.random.one_in(3) {
+            return print_when(self.condition(scope, depth), value, ("is a value of", ty.name()));
+        }
+        let number = cast::<u16>(self.leaf(I32, scope));
+        let holds = match self.random.below(3) {
+            0 => popcount(number).le(16),
+            1 => (number % 5).lt(5),
+            _ => max(number, 3).ge(number),
+        };
+        require(holds, value, ("a law of numbers does not hold for", number))
     }
 
     fn unary_value(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {

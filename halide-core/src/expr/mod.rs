@@ -5,6 +5,7 @@ mod fixed_point;
 mod functions;
 mod lerp;
 mod make;
+mod note;
 mod operators;
 mod random;
 
@@ -16,6 +17,7 @@ pub(crate) use make::{
     as_type, binary, check_coords, element, is_literal, likely as likely_at, scalar, scalars, select as select_at,
     tuple as tuple_at, unary,
 };
+pub use note::*;
 pub use random::*;
 
 use crate::arena::{self, Kind, Literal, Ty};

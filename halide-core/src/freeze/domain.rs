@@ -5,7 +5,7 @@ use crate::arena::{self, Expr, Kind as Open, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::expr::as_type;
 use crate::ids::{ExprId, RDomId, VarId};
-use crate::pipeline::{RDomDef, RVarDef};
+use crate::pipeline::{NoteKind, RDomDef, RVarDef};
 use crate::rdom::RDomBody;
 use crate::types::ScalarType;
 use crate::value::Scalar;
@@ -72,6 +72,7 @@ fn too_late(root: Expr) -> Option<String> {
             Open::Call(callee, ..) => format!("reads `{}`", callee.name),
             Open::Image(image, _) => format!("reads `{}`", image.name),
             Open::Random(_) => "is random".to_string(),
+            Open::Note(note, ..) if note.kind == NoteKind::Print => "prints".to_string(),
             _ => return,
         };
         found.get_or_insert(what);

@@ -85,6 +85,7 @@ impl Freezer {
             },
             Open::Image(body, args) => Kind::Image { image: self.image(body), args: ids(args) },
             Open::Likely(a) => Kind::Likely(id(a)),
+            Open::Note(note, condition, value, parts) => self.note(note, id(condition), id(value), ids(parts)),
             Open::Random(_) | Open::Tuple(_) | Open::Undefined(_) | Open::Poison(..) => {
                 return self.freeze_untyped(node);
             }

@@ -5,13 +5,14 @@ mod discover;
 mod domain;
 mod expression;
 mod inputs;
+mod note;
 mod random;
 mod variables;
 
 use crate::arena::Expr;
 use crate::error::{AlgorithmError, AlgorithmErrorKind, AlgorithmErrors, Location};
 use crate::func::{Func, FuncBody, Written};
-use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, RDomId, VarId};
+use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, RDomId, VarId};
 use crate::names::Name;
 use crate::pipeline::{FuncDef, Node, Pipeline, PipelineData};
 use crate::rdom::RDomBody;
@@ -64,6 +65,7 @@ struct Freezer {
     errors: BTreeSet<AlgorithmError>,
     funcs: HashMap<usize, FuncId>,
     images: HashMap<String, ImageId>,
+    notes: HashMap<usize, NoteId>,
     /// A domain whose predicate uses pure variables is another one where these mean others.
     rdoms: HashMap<(usize, Vec<VarId>), RDomId>,
     rdom_bodies: IdVec<RDomId, Rc<RDomBody>>,

@@ -7,12 +7,12 @@
 
 use super::lanes;
 use super::mask::Mask;
-use super::program::{Op, Program, Reg};
+use super::program::{Note, Op, Program, Reg};
 use super::read::{Site, Source};
 use super::store::{Points, Store};
-use super::{Bound, RunError};
+use super::{Bound, PrintSink, RunError};
 use crate::ids::{FuncId, IdVec};
-use crate::pipeline::PipelineData;
+use crate::pipeline::{NoteKind, PipelineData};
 use std::collections::BTreeMap;
 
 /// Points whose values somebody needs: of a Func, with so many stages applied.
@@ -23,6 +23,8 @@ pub(super) struct World<'a> {
     pub(super) pipeline: &'a PipelineData,
     pub(super) bound: &'a Bound,
     pub(super) stores: IdVec<FuncId, Store>,
+    /// Takes the lines that are printed.
+    pub(super) print: Option<&'a PrintSink>,
 }
 
 /// A stage being evaluated at some lanes.
@@ -141,6 +143,13 @@ impl Batch {
                         add(&mut needed, *arm, if all { todo } else { self.lanes_where(todo, *c, side) });
                     }
                 }
+                Op::Note(note) => {
+                    add(&mut needed, note.condition, todo);
+                    let holds = self.lanes_where(todo, note.condition, true);
+                    add(&mut needed, note.value, if note.kind == NoteKind::Print { todo } else { holds });
+                    let told = self.lanes_where(todo, note.condition, note.tells());
+                    note.parts.iter().for_each(|(part, _)| add(&mut needed, *part, told));
+                }
                 Op::Math(_, _, args) | Op::Call { args, .. } | Op::SelfCall { args, .. } | Op::Image { args, .. } => {
                     for a in args {
                         add(&mut needed, *a, todo);
@@ -168,6 +177,9 @@ impl Batch {
         let Step { program, world, now, reg, todo } = *step;
         let op = &program.ops[reg];
         let ready = todo.and(self.operands_known(program, op, todo));
+        if let Op::Note(note) = op {
+            self.tell(note, world, ready)?;
+        }
         let place = self.site(world);
         // Operands have smaller registers.
         let (operands, rest) = self.values.split_at_mut(reg * self.lanes);
@@ -196,6 +208,34 @@ impl Batch {
         Ok(())
     }
 
+    /// Prints a line for each lane that says one; the first lane that does not hold what is required is an error.
+    fn tell(&self, note: &Note, world: &World, ready: Mask) -> Result<(), RunError> {
+        for lane in self.lanes_where(ready, note.condition, note.tells()).lanes() {
+            let text = note.text(world.pipeline, |r| self.value(r, lane));
+            match (note.kind, world.print) {
+                (NoteKind::Print, Some(print)) => print(&text),
+                (NoteKind::Print, None) => {}
+                (NoteKind::Require, _) => {
+                    let at = self.coordinates(world, lane);
+                    let place = (self.func, self.stage);
+                    return Err(super::error::required(world.pipeline, place, note.note, at, text));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The variables of the definition in a lane, by name.
+    fn coordinates(&self, world: &World, lane: usize) -> Vec<(String, i32)> {
+        let p = world.pipeline;
+        let def = &p.funcs[self.func];
+        let vars = def.args.iter().map(|v| p.vars[*v].clone());
+        let rdom = def.stages[self.stage].rdom.map(|r| &p.rdoms[r]);
+        let rvars = rdom.iter().flat_map(|r| &r.dims).map(|d| d.name.clone());
+        let columns = self.vars.iter().chain(&self.rvars);
+        vars.chain(rvars).zip(columns).filter_map(|(name, column)| Some((name, *column.get(lane)?))).collect()
+    }
+
     /// The lanes of `todo` in which every operand that counts is known.
     fn operands_known(&self, program: &Program, op: &Op, todo: Mask) -> Mask {
         let known = |r: &Reg| self.known[*r];
@@ -208,6 +248,15 @@ impl Batch {
             Op::Select(c, a, b) => {
                 let first = self.lanes_where(todo, *c, true).and(known(a));
                 first.or(self.lanes_where(todo, *c, false).and(known(b)))
+            }
+            Op::Note(note) => {
+                let side = |side| self.lanes_where(todo, note.condition, side);
+                let value = known(&note.value);
+                let parts = note.parts.iter().fold(todo, |mask, (part, _)| mask.and(known(part)));
+                match note.kind {
+                    NoteKind::Require => side(true).and(value).or(side(false).and(parts)),
+                    NoteKind::Print => value.and(side(false).or(side(true).and(parts))),
+                }
             }
             Op::Math(_, _, args) | Op::Call { args, .. } | Op::SelfCall { args, .. } | Op::Image { args, .. } => {
                 args.iter().fold(todo, |mask, a| mask.and(known(a)))

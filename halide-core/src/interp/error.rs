@@ -1,6 +1,9 @@
 //! Why a pipeline could not be run.
 
 use crate::buffer::BufferError;
+use crate::error::Location;
+use crate::ids::{FuncId, NoteId};
+use crate::pipeline::PipelineData;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::fmt;
@@ -119,6 +122,20 @@ pub enum RunError {
         /// The stage: 0 is the pure definition.
         stage: usize,
     },
+    /// What a definition requires does not hold. Parts of the outputs may have been written, unless the requirement is
+    /// of nothing but parameters and shapes.
+    Require {
+        /// Where the requirement was written.
+        place: Location,
+        /// The Func whose definition requires it.
+        func: String,
+        /// The stage: 0 is the pure definition.
+        stage: usize,
+        /// The variables of the definition with their values.
+        at: Vec<(String, i32)>,
+        /// What it says, with the values.
+        message: String,
+    },
     /// No memory for intermediate values.
     OutOfMemory {
         /// The Func whose values they are.
@@ -195,6 +212,12 @@ impl fmt::Display for RunError {
                 "{} computes a coordinate outside i32; keep index arithmetic small, or do it in data of a wider type",
                 place(func, *stage)
             ),
+            RunError::Require { place: written, func, stage, at, message } => {
+                let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+                write!(f, "{written}: {}{at}: requirement failed", place(func, *stage))?;
+                if message.is_empty() { Ok(()) } else { write!(f, ": {message}") }
+            }
             RunError::OutOfMemory { func } => {
                 write!(f, "the system has no memory for values of `{func}`; ask for a smaller output")
             }
@@ -206,6 +229,18 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+/// The failure of a requirement in a definition.
+pub(super) fn required(
+    p: &PipelineData,
+    (func, stage): (FuncId, usize),
+    note: NoteId,
+    at: Vec<(String, i32)>,
+    message: String,
+) -> RunError {
+    let func = p.funcs[func].name.clone();
+    RunError::Require { place: p.notes[note].at, func, stage, at, message }
+}
 
 fn there_is(things: &str, known: &[String]) -> String {
     if known.is_empty() { format!("it has no {things}") } else { format!("its {things} are {}", known.join(", ")) }

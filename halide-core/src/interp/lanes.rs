@@ -73,6 +73,7 @@ pub(super) fn compute<'a>(
                 out[i] = index_compare(*op, a[i] as i64, b[i] as i64) as u64;
             }
         }
+        Op::Note(note) => out[lanes.clone()].copy_from_slice(&reg(note.value)[lanes]),
         Op::Var { .. } | Op::RVar { .. } | Op::Call { .. } | Op::SelfCall { .. } | Op::Image { .. } => {}
     }
     None

@@ -46,8 +46,22 @@ use store::Points;
 /// How many points of an output are demanded at once.
 const DEMAND: usize = 1 << 16;
 
-/// Runs a pipeline: one region per output Func gives one buffer per tuple element of each, in order.
+/// Takes lines that a pipeline prints, without their ends; from any thread.
+pub type PrintSink = dyn Fn(&str) + Send + Sync;
+
+/// Runs a pipeline: one region per output Func gives one buffer per tuple element of each, in order. What it prints is
+/// dropped.
 pub fn run(pipeline: &PipelineData, inputs: &Inputs, regions: &[Region]) -> Result<Vec<AnyBuffer>, RunError> {
+    run_printing(pipeline, inputs, regions, None)
+}
+
+/// As [`run`]; `print` gets what the pipeline prints: a line for each evaluation, and each point is evaluated once.
+pub fn run_printing(
+    pipeline: &PipelineData,
+    inputs: &Inputs,
+    regions: &[Region],
+    print: Option<&PrintSink>,
+) -> Result<Vec<AnyBuffer>, RunError> {
     let bound = inputs.bind(pipeline)?;
     if regions.len() != pipeline.outputs.len() {
         return Err(RunError::OutputCount { expected: pipeline.outputs.len(), found: regions.len() });
@@ -55,7 +69,7 @@ pub fn run(pipeline: &PipelineData, inputs: &Inputs, regions: &[Region]) -> Resu
     let outputs = pipeline.outputs.iter().zip(regions);
     let mut buffers =
         outputs.clone().map(|(func, region)| allocate(pipeline, *func, region)).collect::<Result<Vec<_>, _>>()?;
-    let mut realizer = Realizer::new(pipeline, &bound)?;
+    let mut realizer = Realizer::new(pipeline, &bound, print)?;
     for ((func, region), buffers) in outputs.zip(&mut buffers) {
         fill(pipeline, &mut realizer, *func, region, buffers)?;
     }

@@ -5,10 +5,11 @@
 
 use super::inputs::Bound;
 use super::{RunError, lanes};
-use crate::ids::{ExprId, FuncId, ImageId, RDomId, VarId};
+use crate::ids::{ExprId, FuncId, ImageId, NoteId, RDomId, VarId};
 use crate::ops::{BinOp, MathFn, UnOp};
-use crate::pipeline::{DimField, IndexTable, Kind, PipelineData};
+use crate::pipeline::{DimField, IndexTable, Kind, NoteKind, PipelineData, told};
 use crate::types::ScalarType;
+use crate::value::Scalar;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An operation's position in its program, and its register.
@@ -65,6 +66,30 @@ pub(super) enum Op {
         image: ImageId,
         args: Vec<Reg>,
     },
+    /// `value`, where that is possible; and something said about the parts.
+    Note(Note),
+}
+
+/// A requirement or a line to print.
+#[derive(Debug)]
+pub(super) struct Note {
+    pub(super) note: NoteId,
+    pub(super) kind: NoteKind,
+    pub(super) condition: Reg,
+    pub(super) value: Reg,
+    pub(super) parts: Vec<(Reg, ScalarType)>,
+}
+
+impl Note {
+    /// The side of the condition on which the parts are shown.
+    pub(super) fn tells(&self) -> bool {
+        self.kind == NoteKind::Print
+    }
+    /// What is said, where `value` gives the bits of registers.
+    pub(super) fn text(&self, p: &PipelineData, value: impl Fn(Reg) -> u64) -> String {
+        let parts: Vec<Scalar> = self.parts.iter().map(|(r, ty)| Scalar::from_bits(*ty, value(*r))).collect();
+        told(&p.notes[self.note].text, &parts)
+    }
 }
 
 /// A compiled stage.
@@ -188,7 +213,7 @@ impl Scope<'_> {
         if mode == Mode::Index && !is_index_kind(kind) {
             return vec![(id, Mode::Data)];
         }
-        let each = |args: &[ExprId], mode| args.iter().map(|e| (*e, mode)).collect();
+        let each = |args: &[ExprId], mode| args.iter().map(|e| (*e, mode)).collect::<Vec<_>>();
         match kind {
             Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => Vec::new(),
             Kind::Unary(_, a) | Kind::Likely(a) => vec![(*a, mode)],
@@ -196,6 +221,11 @@ impl Scope<'_> {
             Kind::Binary(op, a, b) if self.is_exact(*op, *a, *b) => vec![(*a, Mode::Index), (*b, Mode::Index)],
             Kind::Binary(_, a, b) => vec![(*a, mode), (*b, mode)],
             Kind::Select(c, a, b) => vec![(*c, Mode::Data), (*a, mode), (*b, mode)],
+            Kind::Note { condition, value, parts, .. } => {
+                let mut all = each(parts, Mode::Data);
+                all.extend([(*condition, Mode::Data), (*value, mode)]);
+                all
+            }
             Kind::Math(_, args) => each(args, Mode::Data),
             Kind::Call { args, .. } | Kind::Image { args, .. } => each(args, Mode::Index),
         }
@@ -236,7 +266,7 @@ impl Code {
     fn index_bits(&self, op: &Op) -> u32 {
         use BinOp::*;
         match op {
-            Op::IndexNeg(a) | Op::Copy(a) => self.bits[*a],
+            Op::IndexNeg(a) | Op::Copy(a) | Op::Note(Note { value: a, .. }) => self.bits[*a],
             Op::Select(_, a, b) => self.bits[*a].max(self.bits[*b]),
             Op::IndexBinary(op, a, b) => {
                 let (a, b) = (self.bits[*a], self.bits[*b]);
@@ -291,6 +321,13 @@ impl Code {
             Kind::Binary(op, a, b) => Op::Binary(*op, from(a), data(a), data(b)),
             Kind::Select(c, a, b) => Op::Select(data(c), same(a), same(b)),
             Kind::Likely(a) => Op::Copy(same(a)),
+            Kind::Note { note, condition, value, parts } => Op::Note(Note {
+                note: *note,
+                kind: scope.p.notes[*note].kind,
+                condition: data(condition),
+                value: same(value),
+                parts: parts.iter().map(|e| (data(e), from(e))).collect(),
+            }),
             Kind::Reinterpret(a) => Op::Copy(data(a)),
             Kind::Cast(a) => Op::Cast { from: from(a), to: ty, a: data(a) },
             Kind::SaturatingCast(a) => Op::SaturatingCast { from: from(a), to: ty, a: data(a) },
@@ -317,7 +354,7 @@ fn may_fail(op: &Op, bits: u32) -> bool {
     use Op::*;
     match op {
         IndexNeg(_) | IndexBinary(..) => bits >= i64::BITS,
-        Call { .. } | SelfCall { .. } | Image { .. } => true,
+        Call { .. } | SelfCall { .. } | Image { .. } | Note(_) => true,
         _ => false,
     }
 }
@@ -329,7 +366,7 @@ fn is_index_kind(kind: &Kind) -> bool {
         Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => true,
         Kind::Unary(op, _) => *op == UnOp::Neg,
         Kind::Binary(op, ..) => matches!(op, Add | Sub | Mul | Div | Mod | Min | Max),
-        Kind::Select(..) | Kind::Likely(_) => true,
+        Kind::Select(..) | Kind::Likely(_) | Kind::Note { .. } => true,
         _ => false,
     }
 }
@@ -370,6 +407,12 @@ fn constant_range(scope: &Scope, min: ExprId, extent: ExprId) -> Result<(i64, i6
     let overflow = || RunError::IndexOverflow { func: scope.p.funcs[scope.func].name.clone(), stage: scope.stage };
     let mut values: Vec<u64> = Vec::with_capacity(code.ops.len());
     for op in &code.ops {
+        if let Op::Note(note) = op
+            && values[note.condition] == 0
+        {
+            let message = note.text(scope.p, |r| values[r]);
+            return Err(super::error::required(scope.p, (scope.func, scope.stage), note.note, Vec::new(), message));
+        }
         let value = lanes::constant(op, &values)
             .ok_or_else(|| scope.malformed("the bounds of a reduction domain vary with a variable or a Func".into()))?;
         values.push(value.ok_or_else(overflow)?);

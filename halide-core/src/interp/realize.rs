@@ -15,7 +15,7 @@ use super::batch::{Batch, Requests, World};
 use super::mask::{LANES, Mask};
 use super::program::{Program, compile};
 use super::store::Points;
-use super::{Bound, RunError};
+use super::{Bound, PrintSink, RunError};
 use crate::buffer::{Region, Span};
 use crate::ids::{FuncId, IdVec};
 use crate::pipeline::PipelineData;
@@ -79,7 +79,11 @@ enum Step {
 }
 
 impl<'a> Realizer<'a> {
-    pub(super) fn new(pipeline: &'a PipelineData, bound: &'a Bound) -> Result<Realizer<'a>, RunError> {
+    pub(super) fn new(
+        pipeline: &'a PipelineData,
+        bound: &'a Bound,
+        print: Option<&'a PrintSink>,
+    ) -> Result<Realizer<'a>, RunError> {
         let stores = pipeline.funcs.iter().map(|f| super::store::Store::new(f.dims(), f.types.len())).collect();
         let index = pipeline.index_table();
         let (mut programs, mut started) = (IdVec::new(), IdVec::new());
@@ -89,7 +93,7 @@ impl<'a> Realizer<'a> {
                 .push(stages.clone().map(|s| compile(pipeline, &index, bound, id, s)).collect::<Result<Vec<_>, _>>()?);
             started.push(stages.map(|_| HashSet::new()).collect::<Vec<_>>());
         }
-        Ok(Realizer { world: World { pipeline, bound, stores }, programs, started })
+        Ok(Realizer { world: World { pipeline, bound, stores, print }, programs, started })
     }
 
     /// Computes a Func at some points, all stages.

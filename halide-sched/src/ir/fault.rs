@@ -11,7 +11,7 @@ impl Fault {
             Fault::Stride { .. } | Fault::IndexOverflow { .. } => Some(2),
             Fault::OutOfMemory { .. } => Some(1),
             Fault::Promise { .. } => None,
-            Fault::NotThisVariant => Some(0),
+            Fault::NotThisVariant | Fault::Require { .. } => Some(0),
         }
     }
 
@@ -67,6 +67,7 @@ impl Fault {
                     values.join(", ")
                 )
             }
+            Fault::Require { what } => format!("requirement failed: {what}"),
             Fault::NotThisVariant => {
                 "this variant of the code does not serve the given sizes; compile the schedule for them".to_string()
             }
@@ -121,6 +122,7 @@ mod tests {
             (Fault::Promise { what: "bound(x, 0, 8)".into() }, vec![4], "bound(x, 0, 8) (here 4)"),
             (Fault::Promise { what: "P".into() }, vec![], "does not hold: P;"),
             (Fault::NotThisVariant, vec![], "does not serve"),
+            (Fault::Require { what: "W".into() }, vec![], "requirement failed: W"),
         ];
         for (fault, args, part) in cases {
             assert!(fault.arity().is_none_or(|n| n == args.len()));

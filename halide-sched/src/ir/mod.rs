@@ -28,9 +28,10 @@ pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
 pub use kernel::{Kernel, KernelBuffer, Residency, Shared, Side, Writes};
 pub use step::{NotOne, Step};
 pub use stmt::{For, ForKind, Stmt, Task};
-pub use sym::{BufId, DimField, Edge, FaultId, KernelId, LoopId, Scope, Sym, TaskId};
+pub use sym::{BufId, DimField, Edge, FaultId, KernelId, LoopId, PrintId, Scope, Sym, TaskId};
 
 use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};
+pub use halide_core::pipeline::Piece;
 use halide_core::types::ScalarType;
 
 /// How far a program has been lowered.
@@ -67,6 +68,8 @@ pub struct Program {
     pub loops: IdVec<LoopId, String>,
     /// What can go wrong at run time.
     pub faults: IdVec<FaultId, Fault>,
+    /// What lines are printed: texts, and the places of values.
+    pub prints: IdVec<PrintId, Vec<Piece>>,
     /// Outlined parallel loops (Final stage).
     pub tasks: IdVec<TaskId, Task>,
     /// Code for a graphics processor (from `Shaped` on).
@@ -171,6 +174,12 @@ pub enum Fault {
     /// A promise of the schedule does not hold (bound, align_bounds, explicit fold, split factor). Args: as the text says.
     Promise {
         /// What was promised, with the place of the directive.
+        what: String,
+    },
+    /// Something that the algorithm requires does not hold; or it does not at a point that was computed and that nobody
+    /// needs, which makes no difference. The interpreter tells which.
+    Require {
+        /// Where that was written, and what it says.
         what: String,
     },
     /// The shape is one that this variant of the code does not serve (extent below a factor). Another variant does.

@@ -36,6 +36,7 @@ pub(crate) fn blur_tables(stage: Stage, loops: &[&str]) -> Program {
         faults: [Fault::InputTooSmall { buf: BufId(0), dim: 0 }, Fault::InputTooSmall { buf: BufId(0), dim: 1 }]
             .into_iter()
             .collect(),
+        prints: IdVec::new(),
         tasks: IdVec::new(),
         kernels: IdVec::new(),
         counters: vec!["points of blur_x".to_string()],

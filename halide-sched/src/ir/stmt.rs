@@ -2,7 +2,7 @@
 
 use super::expr::Expr;
 use super::kernel::Residency;
-use super::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
+use super::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use halide_core::ids::FuncId;
 
 /// How the iterations of a loop run.
@@ -66,6 +66,15 @@ pub enum Stmt {
         /// Which fault.
         fault: FaultId,
         /// Scalar Index values for the message.
+        args: Vec<Expr>,
+    },
+    /// Prints a line where `when` holds.
+    Print {
+        /// Which line.
+        line: PrintId,
+        /// Scalar `Bool`.
+        when: Expr,
+        /// What it shows: scalar data, one for each of its places.
         args: Vec<Expr>,
     },
     /// Marks the statements that compute a Func; has no effect.

@@ -11,6 +11,8 @@ declare_ids! {
     BufId, "b";
     /// One row of [`super::Program::faults`].
     FaultId, "fault";
+    /// One row of [`super::Program::prints`].
+    PrintId, "print";
     /// One outlined parallel body, [`super::Program::tasks`].
     TaskId, "task";
     /// One piece of code for a graphics processor, [`super::Program::kernels`].

@@ -181,6 +181,10 @@ pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
             f(cond);
             args.iter().for_each(f);
         }
+        Stmt::Print { when, args, .. } => {
+            f(when);
+            args.iter().for_each(f);
+        }
         Stmt::Realize { bounds, .. } => bounds.iter().for_each(|(min, extent)| {
             f(min);
             f(extent);
@@ -222,6 +226,7 @@ pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
         | Stmt::Realize { body, .. }
         | Stmt::Alloc { body, .. } => f(body),
         Stmt::Assert { .. }
+        | Stmt::Print { .. }
         | Stmt::Provide { .. }
         | Stmt::Free { .. }
         | Stmt::Store { .. }
@@ -260,6 +265,7 @@ pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(S
         Stmt::Assert { cond, fault, args } => {
             Stmt::Assert { cond: fe(&cond), fault, args: args.iter().map(fe).collect() }
         }
+        Stmt::Print { line, when, args } => Stmt::Print { line, when: fe(&when), args: args.iter().map(fe).collect() },
         Stmt::Produce { func, body } => Stmt::Produce { func, body: Box::new(fs(*body)) },
         Stmt::Atomic { func, body } => Stmt::Atomic { func, body: Box::new(fs(*body)) },
         Stmt::Realize { func, bounds, body } => {

@@ -28,12 +28,14 @@
 
 use super::ctx::{Ctx, Instance, LoopInfo};
 use super::hoist_storage::HoistLevels;
+use super::notes::{self, Told};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, bound, extent_between};
 use crate::ir::{self, Edge, Expr, Fault, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
 use crate::plan::{Level, StagePlan, StageVar, VarOrigin};
 use crate::schedule::Partition;
 use halide_core::ids::FuncId;
+use halide_core::pipeline::NoteKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Funcs that are computed in the statement made so far and still need storage around it.
@@ -264,14 +266,20 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
         values: buffers.zip(&template.values).map(|(&b, v)| (b, put(v))).collect(),
         mask: None,
     };
+    let (guarded, always): (Vec<&Told>, Vec<&Told>) =
+        template.told.iter().filter(|t| !t.is_uniform() || t.kind == NoteKind::Print).partition(|t| t.guarded);
+    let guarded: Vec<Stmt> = guarded.into_iter().filter_map(|t| notes::stmt(ctx, t, &mut put)).collect();
+    let always: Vec<Stmt> = always.into_iter().filter_map(|t| notes::stmt(ctx, t, &mut put)).collect();
     let provide = match inst.plan.atomic {
         true => Stmt::Atomic { func: inst.func, body: Box::new(provide) },
         false => provide,
     };
+    let provide = build::block(guarded.into_iter().chain([provide]).collect::<Vec<_>>());
     let store = match &template.predicate {
         Some(p) => build::if_else(put(p), provide, build::nothing()),
         None => provide,
     };
+    let store = build::block(always.into_iter().chain([store]).collect::<Vec<_>>());
     let mut bounds = BTreeMap::new();
     for l in &inst.plan.loops {
         let (min, extent) = vars.loop_bounds(l.var, &leaf);

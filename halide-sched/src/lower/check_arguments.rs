@@ -22,6 +22,7 @@
 
 use super::check_coordinates::check_coordinates;
 use super::ctx::Ctx;
+use super::notes;
 use super::regions::Regions;
 use super::vars::{Vars, extent_between};
 use crate::ir::{BufId, BufferRole, DimField, Expr, Fault, Scope, Stmt, Sym, build};
@@ -41,7 +42,7 @@ pub(crate) struct Checks {
 
 /// The assertions that a program needs.
 pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts) -> Checks {
-    let mut root = Vec::new();
+    let mut root = notes::at_start(ctx);
     check_strides(ctx, &mut root);
     check_output_shapes(ctx, facts, &mut root);
     // The facts assume what these assertions establish.

@@ -2,6 +2,7 @@
 //! per place where a definition's loops stand.
 
 use super::LowerOptions;
+use super::notes::{self, Row, Told};
 use super::translate::{Env, Translator};
 use crate::ir::hash::Set;
 use crate::ir::{
@@ -10,7 +11,7 @@ use crate::ir::{
 use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
 use crate::simplify::walk::nodes;
-use halide_core::ids::{FuncId, IdVec, ImageId};
+use halide_core::ids::{FuncId, IdVec, ImageId, NoteId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A definition in loop IR over placeholders: what one point of it computes.
@@ -31,12 +32,15 @@ pub(crate) struct Template {
     pub(crate) reads: Vec<ReadSite>,
     /// Every distinct call of a Func that is inlined: which, and at what coordinates.
     pub(crate) calls: Vec<(FuncId, Vec<Expr>)>,
+    /// What is required and printed at each point, or once for the ranges of the domain.
+    pub(crate) told: Vec<Told>,
 }
 
 impl Template {
     /// Every expression with what rewrites it, but for the ranges of the domain, which read nothing.
     pub(crate) fn roots_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
-        self.lhs.iter_mut().chain(&mut self.values).chain(&mut self.predicate)
+        let told = self.told.iter_mut().flat_map(Told::exprs_mut);
+        self.lhs.iter_mut().chain(&mut self.values).chain(&mut self.predicate).chain(told)
     }
     /// Finds the reads anew.
     pub(crate) fn collect_reads(&mut self, sources: &IdVec<BufId, Source>) {
@@ -44,7 +48,8 @@ impl Template {
         let ranges = self.rvars.iter().flat_map(|(_, a, b)| [a, b]);
         let always = self.predicate.iter().chain(ranges).map(|e| (e, false));
         let guarded = self.lhs.iter().chain(&self.values).map(|e| (e, true));
-        self.reads = collect_reads(sources, always.chain(guarded));
+        let told = self.told.iter().flat_map(|t| t.exprs().map(|e| (e, t.guarded)));
+        self.reads = collect_reads(sources, always.chain(guarded).chain(told));
     }
 }
 
@@ -106,6 +111,8 @@ pub(crate) struct Ctx<'a> {
     pub(crate) used: BTreeSet<FuncId>,
     /// Where each Func is computed; several places where its consumer is specialised.
     pub(crate) computed: BTreeMap<FuncId, Vec<Scope>>,
+    /// The row of each note in the program's tables.
+    pub(crate) notes: IdVec<NoteId, Row>,
     /// Where each Func is stored.
     pub(crate) stored: BTreeMap<FuncId, Vec<Scope>>,
 }
@@ -128,6 +135,7 @@ impl<'a> Ctx<'a> {
             }
         }
         program.next_temp = next_temp;
+        let notes = notes::rows(&plan.pipeline, &mut program);
         let used = used(&plan.pipeline.outputs, &templates);
         let mut consumers: BTreeMap<Source, Vec<(FuncId, usize)>> = BTreeMap::new();
         for (&at, t) in templates.iter().filter(|((func, _), _)| used.contains(func)) {
@@ -143,6 +151,7 @@ impl<'a> Ctx<'a> {
             options,
             program,
             templates,
+            notes,
             consumers,
             used,
             instances: Vec::new(),
@@ -264,6 +273,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
         params: pipeline.params.iter().map(|p| (p.name.clone(), p.ty)).collect(),
         loops: IdVec::new(),
         faults: IdVec::new(),
+        prints: IdVec::new(),
         tasks: IdVec::new(),
         kernels: IdVec::new(),
         counters: Vec::new(),
@@ -316,8 +326,9 @@ fn template(
         rvars.push((*s, translator.index(d.min, &mut env), translator.index(d.extent, &mut env)));
     }
     let pure = lhs.iter().zip(&dims).map(|(e, &s)| *e == build::sym(s)).collect();
+    let told = notes::of_stage(translator, stage_def, &mut env);
     let calls = translator.take_calls();
-    let mut template = Template { dims, rvars, pure, lhs, values, predicate, reads: Vec::new(), calls };
+    let mut template = Template { dims, rvars, pure, lhs, values, predicate, reads: Vec::new(), calls, told };
     template.collect_reads(sources);
     template
 }

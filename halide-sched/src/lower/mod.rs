@@ -20,6 +20,7 @@ pub mod instrument;
 pub mod interleave;
 pub(crate) mod lanes;
 mod narrow;
+mod notes;
 pub mod offload;
 pub mod outline_tasks;
 pub mod partition_loops;
@@ -64,6 +65,8 @@ pub struct LowerOptions {
     pub exact_tails: bool,
     /// Take any stride in every dimension of inputs and outputs.
     pub generic_strides: bool,
+    /// Leave out what the algorithm requires: for a call in which the requirements that are needed are known to hold.
+    pub unchecked: bool,
     /// Count the elements computed and allocated of each Func.
     pub count: bool,
     /// Keep a copy of the program after every pass in the trace.
@@ -156,6 +159,7 @@ fn empty() -> Program {
         params: IdVec::new(),
         loops: IdVec::new(),
         faults: IdVec::new(),
+        prints: IdVec::new(),
         tasks: IdVec::new(),
         kernels: IdVec::new(),
         counters: Vec::new(),

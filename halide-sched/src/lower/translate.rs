@@ -4,6 +4,7 @@
 //! translated once per environment, an inlined call once per distinct arguments, which are compared in normal form: in a
 //! chain of stencils the same point is reached over many paths.
 
+use super::notes::Told;
 use crate::ir::hash::Map;
 use crate::ir::visit::deep;
 use crate::ir::{BufId, DimField, Expr, Sym, build};
@@ -14,6 +15,7 @@ use halide_core::ops::{BinOp, UnOp};
 use halide_core::pipeline::{IndexTable, Kind};
 use halide_core::types::ScalarType;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What variables stand for.
 pub(crate) struct Env {
@@ -32,11 +34,13 @@ impl Env {
 
 /// Translates expressions of one plan.
 pub(crate) struct Translator<'a> {
-    plan: &'a Plan,
+    pub(super) plan: &'a Plan,
     funcs: &'a IdVec<FuncId, Vec<BufId>>,
     images: &'a IdVec<ImageId, BufId>,
     index: IndexTable,
     inlined: Map<(FuncId, u8, Vec<Expr>), Expr>,
+    /// What inlined calls say.
+    pub(super) noted: Map<(FuncId, Vec<Expr>), Rc<Vec<Told>>>,
     /// The calls inlined since they were last taken. Those of a definition are all new: their coordinates are of its
     /// placeholders, or constant and the same for every definition.
     calls: Vec<(FuncId, Vec<Expr>)>,
@@ -56,6 +60,7 @@ impl<'a> Translator<'a> {
             images,
             index: plan.pipeline.index_table(),
             inlined: Map::default(),
+            noted: Map::default(),
             calls: Vec::new(),
             facts: Facts::new(),
         }
@@ -98,6 +103,7 @@ impl<'a> Translator<'a> {
             Kind::ImageDim { image, dim, field } => self.image_dim(*image, *dim, *field),
             Kind::Unary(UnOp::Neg, a) => build::sub(build::int(0), self.index(*a, env)),
             Kind::Likely(a) => build::likely(self.index(*a, env)),
+            Kind::Note { value, .. } => self.index(*value, env),
             Kind::Binary(
                 op @ (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Min | BinOp::Max),
                 a,
@@ -143,6 +149,7 @@ impl<'a> Translator<'a> {
             Kind::SaturatingCast(a) => build::saturating_cast(node.ty, self.data(*a, env)),
             Kind::Reinterpret(a) => build::reinterpret(node.ty, self.data(*a, env)),
             Kind::Likely(a) => build::likely(self.data(*a, env)),
+            Kind::Note { value, .. } => self.data(*value, env),
             Kind::Math(f, args) => build::math(*f, args.iter().map(|a| self.data(*a, env)).collect()),
             Kind::Image { image, args } => {
                 let args = args.iter().map(|a| self.index(*a, env)).collect();
@@ -152,13 +159,18 @@ impl<'a> Translator<'a> {
                 let args: Vec<Expr> = args.iter().map(|a| self.index(*a, env)).collect();
                 match self.plan.funcs[*func].compute {
                     Level::Inline => {
-                        let args = args.iter().map(|a| simplify(a, &self.facts)).collect();
+                        let args = self.simple_args(&args);
                         self.inline(*func, *element, args)
                     }
                     _ => build::read(self.funcs[*func][*element as usize], node.ty, args),
                 }
             }
         }
+    }
+
+    /// Coordinates in the form by which calls of inlined Funcs are told apart.
+    pub(super) fn simple_args(&self, args: &[Expr]) -> Vec<Expr> {
+        args.iter().map(|a| simplify(a, &self.facts)).collect()
     }
 
     fn inline(&mut self, func: FuncId, element: u8, args: Vec<Expr>) -> Expr {

@@ -123,6 +123,7 @@ impl Guards {
             }
             Stmt::Free { .. } | Stmt::Reside { .. } => Some(()),
             Stmt::Assert { .. }
+            | Stmt::Print { .. }
             | Stmt::Provide { .. }
             | Stmt::Store { mask: None, .. }
             | Stmt::Count { .. }

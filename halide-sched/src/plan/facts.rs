@@ -142,7 +142,7 @@ pub(super) fn expressions(pipeline: &PipelineData, stage: &StageDef) -> Vec<Expr
 }
 
 /// Every expression reachable from `from`, each once, children first.
-pub(super) fn reachable(pipeline: &PipelineData, from: &[ExprId]) -> BTreeSet<ExprId> {
+pub(crate) fn reachable(pipeline: &PipelineData, from: &[ExprId]) -> BTreeSet<ExprId> {
     let mut found = BTreeSet::new();
     let mut todo = from.to_vec();
     while let Some(e) = todo.pop() {
@@ -155,15 +155,7 @@ pub(super) fn reachable(pipeline: &PipelineData, from: &[ExprId]) -> BTreeSet<Ex
 
 /// The operands of a node.
 pub(super) fn children(kind: &Kind) -> Vec<ExprId> {
-    match kind {
-        Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => Vec::new(),
-        Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) | Kind::Likely(a) => {
-            vec![*a]
-        }
-        Kind::Binary(_, a, b) => vec![*a, *b],
-        Kind::Select(c, a, b) => vec![*c, *a, *b],
-        Kind::Math(_, args) | Kind::Call { args, .. } | Kind::Image { args, .. } => args.clone(),
-    }
+    kind.children()
 }
 
 /// The elements that an update with the variables `roots` stores to and loads.

@@ -319,7 +319,7 @@ impl Changed {
 
 /// The same kind of node over other operands.
 fn with_children(kind: Kind, to: impl Fn(ExprId) -> ExprId) -> Kind {
-    let all = |args: Vec<ExprId>| args.into_iter().map(&to).collect();
+    let all = |args: Vec<ExprId>| args.into_iter().map(&to).collect::<Vec<_>>();
     match kind {
         Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => kind,
         Kind::Unary(op, a) => Kind::Unary(op, to(a)),
@@ -329,6 +329,9 @@ fn with_children(kind: Kind, to: impl Fn(ExprId) -> ExprId) -> Kind {
         Kind::Likely(a) => Kind::Likely(to(a)),
         Kind::Binary(op, a, b) => Kind::Binary(op, to(a), to(b)),
         Kind::Select(c, a, b) => Kind::Select(to(c), to(a), to(b)),
+        Kind::Note { note, condition, value, parts } => {
+            Kind::Note { note, condition: to(condition), value: to(value), parts: all(parts) }
+        }
         Kind::Math(f, args) => Kind::Math(f, all(args)),
         Kind::Call { func, element, args } => Kind::Call { func, element, args: all(args) },
         Kind::Image { image, args } => Kind::Image { image, args: all(args) },

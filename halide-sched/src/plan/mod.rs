@@ -24,6 +24,7 @@ mod tests;
 
 pub use access::Collision;
 pub use error::{OrderReason, Problem, ScheduleError, Shared, StepReason};
+pub(crate) use facts::reachable;
 pub use query::image_buffer;
 pub use resolve::resolve;
 

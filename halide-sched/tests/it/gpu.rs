@@ -364,6 +364,26 @@ fn what_cannot_be_a_kernel_says_why() {
 }
 
 /// `s` without the statements that `drop` is for.
+#[test]
+fn kernels_neither_print_nor_check_values() {
+    let (x, input) = (vars!(x), ImageParam::new("input", U8, 1));
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = print(input[x], ());
+    g[x] = require(input[x].lt(9), input[x], ("a pixel is", input[x]));
+    let kernel = |f: &str| format!("{f}: gpu_tile(x, xo, xi, 8)");
+    let text = refused(&Pipeline::new([&f]).unwrap(), &kernel("f"));
+    assert!(
+        text.ends_with("a kernel cannot print\n  hint: compute what prints outside of kernels, or leave `print` out\n"),
+        "{text}"
+    );
+    let text = refused(&Pipeline::new([&g]).unwrap(), &kernel("g"));
+    assert!(
+        text.contains("a check that needs values of the kernel cannot stop the run: requirement failed: "),
+        "{text}"
+    );
+    assert!(text.contains("gpu.rs:") && text.contains(": a pixel is ?\n"), "{text}");
+}
+
 fn without(s: Stmt, drop: &dyn Fn(&Stmt) -> bool) -> Stmt {
     if drop(&s) {
         return Stmt::Block(Vec::new());

@@ -9,4 +9,5 @@ mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_found;
 mod memory;
+mod notes;
 mod tidy;

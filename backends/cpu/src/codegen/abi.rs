@@ -86,6 +86,7 @@ pub(super) enum RuntimeFn {
     FreeEarly,
     Parallel,
     Fail,
+    Print,
     Lock,
     Unlock,
     MathF64,
@@ -98,12 +99,13 @@ pub(super) enum RuntimeFn {
 }
 
 impl RuntimeFn {
-    pub(super) const ALL: [RuntimeFn; 14] = [
+    pub(super) const ALL: [RuntimeFn; 15] = [
         RuntimeFn::Allocate,
         RuntimeFn::Release,
         RuntimeFn::FreeEarly,
         RuntimeFn::Parallel,
         RuntimeFn::Fail,
+        RuntimeFn::Print,
         RuntimeFn::Lock,
         RuntimeFn::Unlock,
         RuntimeFn::MathF64,
@@ -123,6 +125,7 @@ impl RuntimeFn {
             RuntimeFn::FreeEarly => ("free_early", entry::free_early as *const u8, &[I64, I64], &[]),
             RuntimeFn::Parallel => ("parallel", entry::parallel as *const u8, &[I64, I64, I64, I64, I64], &[I64]),
             RuntimeFn::Fail => ("fail", entry::fail as *const u8, &[I64, I64, I64, I64], &[]),
+            RuntimeFn::Print => ("print", entry::print as *const u8, &[I64, I64, I64, I64], &[]),
             RuntimeFn::Lock => ("lock", entry::lock as *const u8, &[I64, I64], &[]),
             RuntimeFn::Unlock => ("unlock", entry::unlock as *const u8, &[I64, I64], &[]),
             RuntimeFn::MathF64 => ("math_f64", entry::math_f64 as *const u8, &[I64, F64, F64], &[F64]),

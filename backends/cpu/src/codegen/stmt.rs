@@ -8,8 +8,9 @@ use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use halide_core::ids::Id;
+use halide_core::types::ScalarType;
 use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, Expr, FaultId, For, ForKind, Program, Side, Stmt, Sym, Task, TaskId, build};
+use halide_sched::ir::{BufId, Expr, FaultId, For, ForKind, PrintId, Program, Side, Stmt, Sym, Task, TaskId, build};
 use std::collections::BTreeSet;
 
 impl Func<'_> {
@@ -27,6 +28,7 @@ impl Func<'_> {
             Stmt::For(l) => self.for_loop(l),
             Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
             Stmt::Assert { cond, fault, args } => self.assert(cond, *fault, args),
+            Stmt::Print { line, when, args } => self.print(*line, when, args),
             Stmt::Produce { body, .. } => self.stmt(body),
             Stmt::Atomic { func, body } => self.atomic(*func, body),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
@@ -151,6 +153,29 @@ impl Func<'_> {
         self.enter(next);
     }
 
+    /// Hands the bits of what a line shows to the runtime.
+    fn print(&mut self, line: PrintId, when: &Expr, args: &[Expr]) {
+        let when = self.scalar(when);
+        let (tell, next) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(tell);
+        self.ins().brif(when, tell, &[], next, &[]);
+        let scope = self.guards.begin();
+        self.guards.ask();
+        self.enter(tell);
+        self.memo.open();
+        let slot = self.scratch(Scratch::Fault, 8 * args.len().max(1));
+        for (i, arg) in args.iter().enumerate() {
+            let v = self.scalar(&bits(arg));
+            self.store_scratch(v, slot, 8 * i);
+        }
+        let (worker, id, count) = (self.worker, self.index(i64::from(line.0)), self.index(args.len() as i64));
+        self.call(Callee::Runtime(RuntimeFn::Print), &[worker, id, slot, count]);
+        self.memo.close();
+        self.ins().jump(next, &[]);
+        self.guards.end(scope);
+        self.enter(next);
+    }
+
     /// Packs what the task needs into a closure on the stack and hands it to the runtime; a single iteration is a call.
     fn launch(&mut self, id: TaskId, min: &Expr, extent: &Expr) {
         let program = self.env.program;
@@ -228,6 +253,15 @@ impl Func<'_> {
         }
         self.define(Sym::Loop(task.id), Val::Data(Func::one(iteration)), 0);
         self.stmt(&task.body);
+    }
+}
+
+/// The bits of scalar data, zero-extended.
+fn bits(e: &Expr) -> Expr {
+    let ty = e.ty().scalar().expect("a print shows data");
+    match ty {
+        ScalarType::Bool => build::cast_data(ScalarType::U64, e.clone()),
+        _ => build::cast_data(ScalarType::U64, build::reinterpret(ScalarType::unsigned(ty.bits()), e.clone())),
     }
 }
 

@@ -62,6 +62,13 @@ pub(crate) extern "C" fn fail(worker: *mut Worker<'_>, fault: i64, args: *const 
     guarded(worker.run, (), || worker.run.fail(CpuFault::Check { fault: FaultId(fault as u32), args: args.to_vec() }));
 }
 
+/// Prints line `line` of values with the bits `args`.
+pub(crate) extern "C" fn print(worker: *mut Worker<'_>, line: i64, args: *const u64, count: i64) {
+    // SAFETY: as in `fail`.
+    let (worker, args) = unsafe { (&*worker, std::slice::from_raw_parts(args, count as usize)) };
+    guarded(worker.run, (), || worker.run.print(line as usize, args));
+}
+
 /// Waits for the lock of Func number `func` and takes it.
 pub(crate) extern "C" fn lock(worker: *mut Worker<'_>, func: i64) {
     // SAFETY: as in `allocate`.

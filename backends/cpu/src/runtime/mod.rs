@@ -14,4 +14,4 @@ mod run;
 use entry::guarded;
 pub(crate) use heap::Pool;
 pub(crate) use parallel::within;
-pub(crate) use run::{Run, Worker};
+pub(crate) use run::{Line, Run, Worker};

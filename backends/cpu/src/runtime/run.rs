@@ -3,6 +3,13 @@
 use super::device::OnDevice;
 use super::heap::{LocalHeap, Pool};
 use crate::CpuFault;
+use halide_core::ids::Id;
+use halide_core::interp::PrintSink;
+use halide_core::pipeline::told;
+use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
+use halide_sched::ir::visit::for_each_stmt;
+use halide_sched::ir::{Piece, Program, Stmt};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -21,8 +28,36 @@ pub(crate) struct Run<'a> {
     failed: AtomicBool,
     fault: Mutex<Option<CpuFault>>,
     device: Option<OnDevice<'a>>,
+    /// The lines that the program prints, and who takes them.
+    print: Option<(&'a [Line], &'a PrintSink)>,
     /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs share them.
     locks: [AtomicBool; LOCKS],
+}
+
+/// A line that a program prints.
+pub(crate) struct Line {
+    pieces: Vec<Piece>,
+    /// The types of the values that it shows.
+    types: Vec<ScalarType>,
+}
+
+impl Line {
+    /// The lines of a program, as its statements show them.
+    pub(crate) fn all(program: &Program) -> Vec<Line> {
+        fn walk(s: &Stmt, lines: &mut [Line]) {
+            if let Stmt::Print { line, args, .. } = s {
+                lines[line.index()].types = args.iter().filter_map(|a| a.ty().scalar()).collect();
+            }
+            for_each_stmt(s, |inner| walk(inner, lines));
+        }
+        let row = |pieces: &Vec<Piece>| Line { pieces: pieces.clone(), types: Vec::new() };
+        let mut lines: Vec<Line> = program.prints.iter().map(row).collect();
+        if !lines.is_empty() {
+            walk(&program.body, &mut lines);
+            program.tasks.iter().for_each(|task| walk(&task.body, &mut lines));
+        }
+        lines
+    }
 }
 
 /// How many locks a run has.
@@ -59,8 +94,20 @@ impl<'a> Run<'a> {
             failed: AtomicBool::new(false),
             fault: Mutex::new(None),
             device: None,
+            print: None,
             locks: [const { AtomicBool::new(false) }; LOCKS],
         }
+    }
+    /// The same run, whose lines go to `sink`.
+    pub(crate) fn printing(self, lines: &'a [Line], sink: Option<&'a PrintSink>) -> Run<'a> {
+        Run { print: sink.map(|sink| (lines, sink)), ..self }
+    }
+    /// Prints a line that shows values with these bits.
+    pub(super) fn print(&self, line: usize, args: &[u64]) {
+        let Some((lines, sink)) = self.print else { return };
+        let Some(line) = lines.get(line) else { return };
+        let values: Vec<Scalar> = line.types.iter().zip(args).map(|(ty, bits)| Scalar::from_bits(*ty, *bits)).collect();
+        sink(&told(&line.pieces, &values));
     }
     /// Waits for a lock and takes it.
     pub(super) fn lock(&self, number: usize) {

@@ -21,6 +21,7 @@ pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType]) -> Program 
         params: IdVec::new(),
         loops: IdVec::new(),
         faults: IdVec::new(),
+        prints: IdVec::new(),
         tasks: IdVec::new(),
         kernels: IdVec::new(),
         counters: Vec::new(),

@@ -35,7 +35,7 @@ impl Gen<'_> {
                 Err(Stop::Unsupported("a counter of the profile".to_string(), "profile the Func on the CPU"))
             }
             Stmt::Atomic { body, .. } => self.atomic(body),
-            Stmt::Assert { .. } => Err(Stop::Malformed("a check stands in it".to_string())),
+            Stmt::Assert { .. } | Stmt::Print { .. } => Err(Stop::Malformed("a check stands in it".to_string())),
             Stmt::Launch { .. } | Stmt::Dispatch { .. } | Stmt::Reside { .. } => {
                 Err(Stop::Malformed("a statement of the host stands in it".to_string()))
             }

@@ -36,6 +36,7 @@ pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType], allocations
         params: IdVec::new(),
         loops: IdVec::new(),
         faults: IdVec::new(),
+        prints: IdVec::new(),
         tasks: IdVec::new(),
         kernels: IdVec::new(),
         counters: Vec::new(),

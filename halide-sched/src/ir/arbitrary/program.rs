@@ -73,7 +73,8 @@ fn tables(random: &mut Random, stage: Stage) -> Program {
         Fault::Stride { buf, dim },
         Fault::IndexOverflow { name: text.clone(), dim },
         Fault::OutOfMemory { buf },
-        Fault::Promise { what: text },
+        Fault::Promise { what: text.clone() },
+        Fault::Require { what: text.clone() },
         Fault::NotThisVariant,
     ];
     Program {
@@ -85,6 +86,7 @@ fn tables(random: &mut Random, stage: Stage) -> Program {
         params: [(name(random, 0), I32), (name(random, 1), F32)].into_iter().collect(),
         loops: IdVec::new(),
         faults: faults.into_iter().collect(),
+        prints: [vec![Piece::Value], vec![Piece::Text(text), Piece::Value, Piece::Value]].into_iter().collect(),
         tasks: IdVec::new(),
         kernels: IdVec::new(),
         counters: vec![name(random, 0), name(random, 1)],
@@ -149,7 +151,12 @@ impl Gen<'_> {
     }
 
     fn leaf(&mut self) -> Stmt {
-        match self.random.below(6) {
+        match self.random.below(7) {
+            2 => {
+                let line = PrintId::new(self.random.below(2));
+                let args = (0..=line.0).map(|_| self.value(Type::data(I32))).collect();
+                Stmt::Print { line, when: self.value(Type::BOOL), args }
+            }
             0 => {
                 let counter = self.random.below(2) as u32;
                 Stmt::Count { counter, amount: self.small(3, 1) }

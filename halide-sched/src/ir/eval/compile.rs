@@ -7,7 +7,7 @@ use super::machine::Memory;
 use crate::ir::build::{as_const, as_int};
 use crate::ir::expr::{Elem, Expr, ExprKind, Type};
 use crate::ir::stmt::{ForKind, Stmt, Task};
-use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
+use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use crate::ir::{Kernel, Program, Residency, print, visit};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::ops::UnOp;
@@ -64,6 +64,7 @@ pub(super) enum Body {
     For(Box<Loop>),
     If { code: Code, cond: Reg, then: Box<Body>, otherwise: Box<Body> },
     Assert { code: Code, cond: Reg, fault: FaultId, args: Vec<Reg> },
+    Print { code: Code, when: Reg, line: PrintId, args: Vec<(Reg, ScalarType)> },
     Produce { func: FuncId, body: Box<Body> },
     Atomic { body: Box<Body> },
     Realize { bufs: Vec<BufId>, code: Code, bounds: Vec<(Reg, Reg)>, body: Box<Body> },
@@ -193,6 +194,15 @@ impl Compiler<'_> {
                 let cond = self.expr(cond, &mut code)?;
                 let args = self.exprs(args, &mut code)?;
                 Body::Assert { code, cond, fault: *fault, args }
+            }
+            Stmt::Print { line, when, args } => {
+                let when = self.expr(when, &mut code)?;
+                let types = args.iter().map(|a| a.ty().scalar()).collect::<Option<Vec<ScalarType>>>();
+                let (Some(types), Some(_)) = (types, self.program.prints.get(*line)) else {
+                    return malformed(format!("{line:?} is printed of an Index, or is not in the table"));
+                };
+                let args = self.exprs(args, &mut code)?;
+                Body::Print { code, when, line: *line, args: args.into_iter().zip(types).collect() }
             }
             Stmt::Produce { func, body } => Body::Produce { func: *func, body: Box::new(self.stmt(body)?) },
             Stmt::Atomic { body, .. } => Body::Atomic { body: Box::new(self.stmt(body)?) },

@@ -11,6 +11,7 @@ use crate::ir::sym::Sym;
 use crate::ir::visit::deep;
 use crate::ir::{BufId, BufferRole, Program, TaskId, print};
 use halide_core::ids::{FuncId, IdVec};
+use halide_core::interp::PrintSink;
 
 /// Why code stops early.
 pub(super) enum Stop {
@@ -54,10 +55,17 @@ pub(super) struct Machine<'a> {
     /// Allocations so far, and of each buffer that a kernel allocated, which one it was.
     pub(super) begun: u64,
     pub(super) inside: IdVec<BufId, Option<u64>>,
+    /// Takes the lines that are printed.
+    pub(super) print: Option<&'a PrintSink>,
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(program: &'a Program, compiled: &'a Compiled, memory: Memory) -> Self {
+    pub(super) fn new(
+        program: &'a Program,
+        compiled: &'a Compiled,
+        memory: Memory,
+        print: Option<&'a PrintSink>,
+    ) -> Self {
         let buffers = program.buffers.iter().map(|_| BufferStats::default()).collect();
         let mut races = compiled.parallel.then(|| Races::new(program.buffers.len()));
         for (id, storage) in memory.enumerate() {
@@ -80,6 +88,7 @@ impl<'a> Machine<'a> {
             copies: copies_at_start(program),
             begun: 0,
             inside: program.buffers.iter().map(|_| None).collect(),
+            print,
         }
     }
 
@@ -115,13 +124,8 @@ impl<'a> Machine<'a> {
                 let taken = self.known(code, *cond, "a condition")? != 0;
                 self.run(if taken { then } else { otherwise })
             }
-            Body::Assert { code, cond, fault, args } => {
-                if self.known(code, *cond, "an asserted condition")? != 0 {
-                    return Ok(());
-                }
-                let args = args.iter().map(|&a| self.regs[a as usize] as i64).collect();
-                Err(Box::new(EvalError::Fault { fault: *fault, args }))
-            }
+            Body::Assert { code, cond, fault, args } => self.assert(code, *cond, *fault, args),
+            Body::Print { code, when, line, args } => self.print(code, *when, *line, args),
             Body::Produce { func, body } => self.run(body).map_err(|e| e.inside(|| self.func_text(*func))),
             Body::Atomic { body } => {
                 let outer = self.races.as_mut().map(|r| r.begin_step());
@@ -177,7 +181,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The value of a register that must not depend on a hole.
-    fn known(&mut self, code: &Code, reg: Reg, what: &str) -> Result<i64, Box<EvalError>> {
+    pub(super) fn known(&mut self, code: &Code, reg: Reg, what: &str) -> Result<i64, Box<EvalError>> {
         let tracked = self.eval(&code.instrs)?;
         self.certain(tracked, reg, what)
     }

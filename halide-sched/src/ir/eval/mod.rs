@@ -26,6 +26,7 @@ mod kernel;
 mod machine;
 mod race;
 mod storage;
+mod tell;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,7 @@ pub use error::{Check, EvalError};
 use super::{BufId, BufferInfo, BufferRole, Program, Stage};
 use halide_core::buffer::AnyBuffer;
 use halide_core::ids::IdVec;
+use halide_core::interp::PrintSink;
 use halide_core::value::Scalar;
 use storage::Storage;
 
@@ -61,13 +63,24 @@ pub struct BufferStats {
     pub unwritten: u64,
 }
 
-/// Runs the program. `params` are in the order of its table, `images` in that of `image_buffers`, and `outputs` in that
+/// Runs the program; what it prints is dropped. `params` are in the order of its table, `images` in that of `image_buffers`, and `outputs` in that
 /// of the positions of [`BufferRole::Output`].
 pub fn run(
     program: &Program,
     params: &[Scalar],
     images: &[AnyBuffer],
     outputs: &mut [AnyBuffer],
+) -> Result<EvalStats, EvalError> {
+    run_printing(program, params, images, outputs, None)
+}
+
+/// As [`run`]; `print` gets the lines that the program prints.
+pub fn run_printing(
+    program: &Program,
+    params: &[Scalar],
+    images: &[AnyBuffer],
+    outputs: &mut [AnyBuffer],
+    print: Option<&PrintSink>,
 ) -> Result<EvalStats, EvalError> {
     if program.stage == Stage::Nest {
         return Err(EvalError::Arguments("a program at Nest has free bounds and cannot run".to_string()));
@@ -88,7 +101,7 @@ pub fn run(
         });
     }
     let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
-    let mut machine = machine::Machine::new(program, &compiled, external);
+    let mut machine = machine::Machine::new(program, &compiled, external, print);
     machine.run(&compiled.body).map_err(|e| *e)?;
     let (stats, memory) = machine.finish().map_err(|e| *e)?;
     for ((_, info), storage) in program.buffers.enumerate().zip(memory.iter()) {

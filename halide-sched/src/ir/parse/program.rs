@@ -5,7 +5,8 @@ use super::{Parsed, Parser};
 use crate::ir::sym::{BufId, KernelId, LoopId, Sym, TaskId};
 use crate::ir::words::{MEMORIES, SIDES, STAGES, WRITES, item};
 use crate::ir::{
-    BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Program, Shared, Side, Stage, Stmt, Task, Type, Writes,
+    BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stage, Stmt, Task, Type,
+    Writes,
 };
 use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
 
@@ -26,7 +27,7 @@ impl Parser {
             }
             if !matches!(
                 word.as_str(),
-                "param" | "buffer" | "image" | "func" | "loop" | "fault" | "counter" | "temps" | "body"
+                "param" | "buffer" | "image" | "func" | "loop" | "fault" | "print" | "counter" | "temps" | "body"
             ) {
                 return self.expected("a row of a table or `body`");
             }
@@ -51,6 +52,11 @@ impl Parser {
                     self.row_id::<crate::ir::FaultId>("fault", p.faults.len())?;
                     self.need("=")?;
                     p.faults.push(self.fault()?);
+                }
+                "print" => {
+                    self.row_id::<crate::ir::PrintId>("print", p.prints.len())?;
+                    self.need("=")?;
+                    p.prints.push(self.listed("(", ")", Parser::piece)?);
                 }
                 "counter" => p.counters.push(self.string()?),
                 "temps" => p.next_temp = self.whole()?,
@@ -179,9 +185,14 @@ impl Parser {
             }
             "out_of_memory" => Fault::OutOfMemory { buf: BufId(self.id("b")?) },
             "promise" => Fault::Promise { what: self.string()? },
+            "require" => Fault::Require { what: self.string()? },
             "not_this_variant" => Fault::NotThisVariant,
             _ => return self.error(format!("there is no fault `{word}`")),
         })
+    }
+
+    fn piece(&mut self) -> Parsed<Piece> {
+        if self.eat_word("_") { Ok(Piece::Value) } else { Ok(Piece::Text(self.string()?)) }
     }
 
     fn buffer_dim(&mut self) -> Parsed<(BufId, usize)> {
@@ -274,6 +285,7 @@ fn empty(stage: Stage) -> Program {
         params: IdVec::new(),
         loops: IdVec::new(),
         faults: IdVec::new(),
+        prints: IdVec::new(),
         tasks: IdVec::new(),
         kernels: IdVec::new(),
         counters: Vec::new(),

@@ -4,7 +4,7 @@ use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::ir::expr::Expr;
 use crate::ir::stmt::{For, ForKind, Stmt};
-use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
+use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use crate::ir::visit::deep;
 use crate::ir::words::{LOOPS, RESIDENCIES, item};
 use halide_core::ids::FuncId;
@@ -72,8 +72,8 @@ impl Parser {
             return Ok(Stmt::Reside { buf: BufId(self.id("b")?), what });
         }
         let known = [
-            "dispatch", "barrier", "scope", "if", "assert", "produce", "atomic", "realize", "provide", "alloc", "free",
-            "count", "launch",
+            "dispatch", "barrier", "scope", "if", "assert", "print", "produce", "atomic", "realize", "provide",
+            "alloc", "free", "count", "launch",
         ];
         if !known.contains(&word.as_str()) {
             return self.store();
@@ -88,6 +88,12 @@ impl Parser {
             "scope" => self.body(),
             "if" => self.if_else(),
             "assert" => self.assert(),
+            "print" => {
+                let line = PrintId(self.id("print")?);
+                let args = self.listed("(", ")", Parser::expr)?;
+                self.need_word("when")?;
+                Ok(Stmt::Print { line, when: self.expr()?, args })
+            }
             "produce" => {
                 let func = FuncId(self.id("f")?);
                 Ok(Stmt::Produce { func, body: Box::new(self.body()?) })

@@ -4,7 +4,8 @@ use super::{Printer, named};
 use crate::ir::typing::type_name;
 use crate::ir::words::{MEMORIES, SIDES, STAGES, WRITES, word};
 use crate::ir::{
-    BufId, BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Program, Shared, Side, Sym, Task, Type, Writes,
+    BufId, BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Sym, Task, Type,
+    Writes,
 };
 
 impl Printer<'_> {
@@ -28,6 +29,10 @@ impl Printer<'_> {
         }
         for (id, fault) in p.faults.enumerate() {
             self.line(|out| out.push(&format!("fault {id:?} = {}", fault_row(fault))));
+        }
+        for (id, pieces) in p.prints.enumerate() {
+            let pieces: Vec<String> = pieces.iter().map(piece).collect();
+            self.line(|out| out.push(&format!("print {id:?} = ({})", pieces.join(", "))));
         }
         for name in &p.counters {
             self.line(|out| out.push(&format!("counter {name:?}")));
@@ -133,6 +138,14 @@ impl Printer<'_> {
     }
 }
 
+/// A text, or `_` for a value.
+fn piece(piece: &Piece) -> String {
+    match piece {
+        Piece::Text(text) => format!("{text:?}"),
+        Piece::Value => "_".to_string(),
+    }
+}
+
 fn fault_row(fault: &Fault) -> String {
     match fault {
         Fault::InputTooSmall { buf, dim } => format!("input_too_small {buf:?} dim {dim}"),
@@ -141,6 +154,7 @@ fn fault_row(fault: &Fault) -> String {
         Fault::IndexOverflow { name, dim } => format!("index_overflow {name:?} dim {dim}"),
         Fault::OutOfMemory { buf } => format!("out_of_memory {buf:?}"),
         Fault::Promise { what } => format!("promise {what:?}"),
+        Fault::Require { what } => format!("require {what:?}"),
         Fault::NotThisVariant => "not_this_variant".to_string(),
     }
 }

@@ -41,6 +41,12 @@ impl Printer<'_> {
                 p.push(&format!(" else {fault:?}"));
                 p.args(args);
             }),
+            Stmt::Print { line, when, args } => self.line(|p| {
+                p.push(&format!("print {line:?}"));
+                p.args(args);
+                p.push(" when ");
+                p.expr(when);
+            }),
             Stmt::Produce { func, body } => {
                 let head = format!("produce {} ", self.func(*func));
                 self.braces(&head, |p| p.list(body));

@@ -125,6 +125,7 @@ impl Verifier<'_> {
             (Code::Phase, Stmt::Barrier) => "a Barrier in a phase",
             (Code::Block, Stmt::Store { .. }) => "a Store outside of phases",
             (Code::Block | Code::Phase, Stmt::Assert { .. }) => "an Assert in a kernel",
+            (Code::Block | Code::Phase, Stmt::Print { .. }) => "a Print in a kernel",
             (Code::Block | Code::Phase, Stmt::Count { .. }) => "a Count in a kernel",
             (Code::Block | Code::Phase, Stmt::Free { .. }) => "a Free in a kernel",
             (Code::Block | Code::Phase, Stmt::Launch { .. }) => "a Launch in a kernel",

@@ -10,7 +10,7 @@
 //! - Coordinates and values agree in lanes with each other and with their mask; values have their buffer's type.
 //! - Inputs are never written. An internal buffer is used only inside its `Realize` or `Alloc`, which do not nest.
 //! - A buffer is not used after its `Free`, which stands in the same loops and branches as its allocation.
-//! - An `Assert` gives its fault as many arguments as the fault's message shows.
+//! - An `Assert` gives its fault as many arguments as the message shows; a `Print` has as many values as its line.
 //! - No block directly holds a block.
 //!
 //! By stage:
@@ -42,8 +42,8 @@ mod tests;
 
 use super::build::as_int;
 use super::stmt::{For, ForKind, Stmt, Task};
-use super::sym::{BufId, FaultId, KernelId, LoopId, Sym, TaskId};
-use super::{BufferRole, Elem, Expr, Program, Stage, Type, print, visit};
+use super::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
+use super::{BufferRole, Elem, Expr, Piece, Program, Stage, Type, print, visit};
 use crate::ir::hash::{Map, Set};
 use halide_core::ids::{FuncId, Id};
 use kernel::Code;
@@ -203,6 +203,7 @@ impl<'a> Verifier<'a> {
                 self.nesting -= 1;
             }
             Stmt::Assert { cond, fault, args } => self.assert(cond, *fault, args),
+            Stmt::Print { line, when, args } => self.print(*line, when, args),
             Stmt::Produce { func, body } => {
                 self.known_func(*func);
                 self.inside(Place::Func(*func), |v| v.stmt(body));
@@ -324,6 +325,22 @@ impl<'a> Verifier<'a> {
         }
         for a in args {
             self.scalar(a, Type::INDEX, "an argument of a fault");
+        }
+    }
+
+    fn print(&mut self, line: PrintId, when: &Expr, args: &[Expr]) {
+        self.scalar(when, Type::BOOL, "the condition of a print");
+        let places = |pieces: &Vec<Piece>| pieces.iter().filter(|p| **p == Piece::Value).count();
+        match self.program.prints.get(line).map(places) {
+            None => self.error(format!("{line:?} is not in the table")),
+            Some(n) if n != args.len() => self.error(format!("{line:?} shows {n} values and gets {}", args.len())),
+            Some(_) => {}
+        }
+        for a in args {
+            self.expr(a);
+            if a.ty().is_index() || a.lanes() != 1 {
+                self.bad(format!("a print shows {}, not scalar data", a.ty()), a);
+            }
         }
     }
 

@@ -70,6 +70,8 @@ pub enum KernelProblem {
         /// Whose storage, and how many bytes each takes.
         funcs: Vec<(String, u64)>,
     },
+    /// Something is printed.
+    Prints,
     /// A check that needs values which only the kernel has.
     Check {
         /// What is checked.
@@ -150,6 +152,10 @@ impl KernelProblem {
                         .to_string(),
                 )
             }
+            KernelProblem::Prints => (
+                "a kernel cannot print".to_string(),
+                "compute what prints outside of kernels, or leave `print` out".to_string(),
+            ),
             KernelProblem::Check { what } => (
                 format!("a check that needs values of the kernel cannot stop the run: {what}"),
                 "use constants where the schedule promises something inside of the kernel".to_string(),

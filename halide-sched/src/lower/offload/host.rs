@@ -90,6 +90,7 @@ impl Take<'_> {
                 self.taken.checks.push(check);
                 build::nothing()
             }
+            Stmt::Print { .. } => return Err(KernelProblem::Prints),
             Stmt::Count { .. } => {
                 self.taken.counted = true;
                 build::nothing()

@@ -158,6 +158,7 @@ impl Search<'_> {
                 Stmt::Store { buf: *buf, index, value, mask }
             }
             Stmt::Assert { .. }
+            | Stmt::Print { .. }
             | Stmt::Free { .. }
             | Stmt::Count { .. }
             | Stmt::Launch { .. }

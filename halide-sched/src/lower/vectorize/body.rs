@@ -160,6 +160,15 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             let cond = lanes::reduce_if_vector(BinOp::BitAnd, &build::or(cond, idle));
             Stmt::Assert { cond, fault: *fault, args }
         }
+        Stmt::Print { line, when, args } => {
+            let (when, args) = (expression(cx, when), args.iter().map(|a| expression(cx, a)).collect::<Vec<_>>());
+            let when = both(cx.mask.clone(), Some(when)).expect("a condition");
+            let line = |i| {
+                let one = |e: &Expr| if e.lanes() == 1 { e.clone() } else { lanes::lane(e, i) };
+                Stmt::Print { line: *line, when: one(&without_likely(&when)), args: args.iter().map(one).collect() }
+            };
+            build::block((0..cx.lanes).map(line).collect::<Vec<_>>())
+        }
         Stmt::Atomic { func, body } => combine::atomic(cx, *func, body),
         Stmt::Produce { func, body } => Stmt::Produce { func: *func, body: Box::new(statement(cx, body)) },
         Stmt::Alloc { buf, count, constant, body } => {
