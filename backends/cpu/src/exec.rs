@@ -127,6 +127,10 @@ impl Executable {
     pub fn asm(&self) -> Option<&str> {
         Some(self.0.texts.asm.as_str()).filter(|t| !t.is_empty())
     }
+    /// Loops with vectors that are compiled for narrower ones than asked for: the name of each, and why.
+    pub fn refusals(&self) -> &[(String, String)] {
+        &self.0.texts.refusals
+    }
     /// What compiling took.
     pub fn stats(&self) -> CompileStats {
         self.0.stats

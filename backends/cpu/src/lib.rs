@@ -8,8 +8,11 @@ mod error;
 mod exec;
 mod host;
 mod runtime;
+mod tier;
+mod wide;
 
 pub use codegen::{CompileStats, CpuOptions, compile};
 pub use error::{CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
 pub use host::host_target;
+pub use tier::Tier;

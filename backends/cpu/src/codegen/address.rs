@@ -1,29 +1,14 @@
-//! Addresses: an index as a sum of terms, so that constants become displacements, what stays the same in a loop is
-//! added outside of it, and lanes that follow each other are seen.
+//! Addresses of sums of terms: what stays the same in a loop is added outside of it.
 
 use super::func::Func;
 use super::guards::Motion;
+use super::linear::Linear;
 use super::storage::Area;
 use super::value::{Lane, Val};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
-use halide_core::ops::{BinOp, UnOp};
+use halide_core::ops::BinOp;
 use halide_sched::ir::visit::for_each_child;
 use halide_sched::ir::{Expr, ExprKind, Sym, build};
-use std::collections::HashMap;
-
-/// An index of one or more lanes: lane `i` is
-/// `constant + i * step + sum(terms) + i * sum(steps) + sum(lane i of vectors)`, each entry times its factor.
-#[derive(Default, Debug)]
-pub(super) struct Linear {
-    pub(super) constant: i64,
-    pub(super) step: i64,
-    /// Scalars.
-    terms: Vec<(Expr, i64)>,
-    /// Scalars: distances of neighbouring lanes.
-    steps: Vec<(Expr, i64)>,
-    /// Vectors that are nothing simpler.
-    vectors: Vec<(Expr, i64)>,
-}
 
 /// An address: a register and a displacement.
 #[derive(Clone, Copy)]
@@ -31,67 +16,6 @@ pub(super) struct Address {
     pub(super) base: Value,
     pub(super) offset: i64,
     pub(super) flags: MemFlagsData,
-}
-
-/// What symbols stand for, if that is a sum of which a part changes less often than the whole: such a part becomes part
-/// of a base that lasts longer.
-pub(super) type Sums = HashMap<Sym, Expr>;
-
-/// A sum of more terms than this is not taken apart further.
-const MOST_TERMS: usize = 12;
-
-impl Linear {
-    /// `index` as a sum.
-    pub(super) fn of(index: &Expr, sums: &Sums) -> Linear {
-        let mut sum = Linear::default();
-        sum.add(index, 1, sums);
-        sum
-    }
-    /// Whether every lane is a constant distance from the one before.
-    pub(super) fn is_affine(&self) -> bool {
-        self.steps.is_empty() && self.vectors.is_empty()
-    }
-    /// Adds `e * factor`. Products that leave i64 cannot occur in a right program (indices are checked), so they wrap.
-    fn add(&mut self, e: &Expr, factor: i64, sums: &Sums) {
-        match e.kind() {
-            ExprKind::Int(v) => self.constant = self.constant.wrapping_add(v.wrapping_mul(factor)),
-            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.add(a, factor, sums),
-            ExprKind::Binary(BinOp::Add, a, b) => {
-                self.add(a, factor, sums);
-                self.add(b, factor, sums);
-            }
-            ExprKind::Binary(BinOp::Sub, a, b) => {
-                self.add(a, factor, sums);
-                self.add(b, factor.wrapping_neg(), sums);
-            }
-            ExprKind::Unary(UnOp::Neg, a) => self.add(a, factor.wrapping_neg(), sums),
-            ExprKind::Binary(BinOp::Mul, a, b) if build::as_int(b).is_some() => {
-                self.add(a, factor.wrapping_mul(build::as_int(b).unwrap_or(0)), sums);
-            }
-            ExprKind::Binary(BinOp::Mul, a, b) if build::as_int(a).is_some() => {
-                self.add(b, factor.wrapping_mul(build::as_int(a).unwrap_or(0)), sums);
-            }
-            ExprKind::Ramp { base, stride } => {
-                self.add(base, factor, sums);
-                match build::as_int(stride) {
-                    Some(s) => self.step = self.step.wrapping_add(s.wrapping_mul(factor)),
-                    None => put(&mut self.steps, stride, factor),
-                }
-            }
-            ExprKind::Sym(s) if sums.contains_key(s) && self.terms.len() < MOST_TERMS => {
-                self.add(&sums[s], factor, sums)
-            }
-            _ if e.lanes() > 1 => put(&mut self.vectors, e, factor),
-            _ => put(&mut self.terms, e, factor),
-        }
-    }
-}
-
-fn put(list: &mut Vec<(Expr, i64)>, e: &Expr, factor: i64) {
-    match list.iter_mut().find(|(known, _)| known == e) {
-        Some((_, f)) => *f = f.wrapping_add(factor),
-        None => list.push((e.clone(), factor)),
-    }
 }
 
 impl Func<'_> {

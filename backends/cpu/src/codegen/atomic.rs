@@ -5,7 +5,7 @@
 //! Func. All steps of a Func are of one kind, whichever copies of them passes have made.
 
 use super::abi::RuntimeFn;
-use super::address::Linear;
+use super::linear::Linear;
 use super::func::{Callee, Func};
 use super::guards::Motion;
 use super::storage::{Area, Place};

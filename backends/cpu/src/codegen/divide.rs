@@ -27,6 +27,35 @@ struct Division {
     positive: bool,
 }
 
+/// How to divide by a constant with the upper half of a product.
+pub(crate) struct Reciprocal {
+    /// What to multiply with.
+    pub(crate) factor: u64,
+    /// By how much the upper half is then shifted to the right.
+    pub(crate) shift: u32,
+    /// Whether that is all. If not, the factor lacks its highest bit, and half of what the product lacks is to be added.
+    pub(crate) exact: bool,
+}
+
+impl Reciprocal {
+    /// For dividing integers of `bits` bits that are below 2^width.
+    pub(crate) fn of(divisor: u64, bits: u32, width: u32) -> Reciprocal {
+        let most = 1u128 << bits;
+        let length = 64 - (divisor - 1).leading_zeros();
+        let exact = (0..=length).find_map(|shift| {
+            let power = most << shift;
+            let factor = power.div_ceil(u128::from(divisor));
+            let error = factor * u128::from(divisor) - power;
+            let fits = factor < most && (error << width) <= power;
+            fits.then_some(Reciprocal { factor: factor as u64, shift, exact: true })
+        });
+        exact.unwrap_or_else(|| {
+            let factor = (most << length).div_ceil(u128::from(divisor)) - most;
+            Reciprocal { factor: factor as u64, shift: length, exact: false }
+        })
+    }
+}
+
 impl Func<'_> {
     /// `Div`, `Mod`, `DivToZero` or `ModToZero` of integers.
     pub(super) fn divide(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Parts {
@@ -156,31 +185,19 @@ impl Func<'_> {
     }
     /// With the upper half of a product: `x * reciprocal >> (bits + shift)`.
     fn divide_by_high_half(&mut self, lane: Lane, lanes: u16, x: &Parts, divisor: u64, width: u32) -> Parts {
-        let bits = lane.bits();
-        let most = 1u128 << bits;
-        let length = 64 - (divisor - 1).leading_zeros();
-        let exact = (0..=length).find_map(|shift| {
-            let power = most << shift;
-            let reciprocal = power.div_ceil(u128::from(divisor));
-            let error = reciprocal * u128::from(divisor) - power;
-            (reciprocal < most && (error << width) <= power).then_some((reciprocal as u64, shift))
-        });
-        // One bit more than fits: half of what the product lacks is added by hand.
-        let (reciprocal, shift) = exact.unwrap_or_else(|| {
-            let reciprocal = (most << length).div_ceil(u128::from(divisor)) - most;
-            (reciprocal as u64, length)
-        });
-        let constant = self.constant(lane.vector(), reciprocal);
+        let reciprocal = Reciprocal::of(divisor, lane.bits(), width);
+        let constant = self.constant(lane.vector(), reciprocal.factor);
         let constants: Parts = x.iter().map(|_| constant).collect();
         let high = self.mul_high(lane, lanes, false, x, &constants);
-        self.zip(x, &high, |f, x, high| match exact {
-            Some(_) => f.shift_const(lane, false, high, -i64::from(shift)),
-            None => {
-                let rest = f.ins().isub(x, high);
-                let half = f.ins().ushr_imm_u(rest, 1);
-                let sum = f.ins().iadd(half, high);
-                f.shift_const(lane, false, sum, 1 - i64::from(shift))
+        let shift = i64::from(reciprocal.shift);
+        self.zip(x, &high, |f, x, high| {
+            if reciprocal.exact {
+                return f.shift_const(lane, false, high, -shift);
             }
+            let rest = f.ins().isub(x, high);
+            let half = f.ins().ushr_imm_u(rest, 1);
+            let sum = f.ins().iadd(half, high);
+            f.shift_const(lane, false, sum, 1 - shift)
         })
     }
 

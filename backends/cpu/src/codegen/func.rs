@@ -1,10 +1,11 @@
 //! One function under construction: what symbols and buffers stand for in it, calls, and the value of an expression.
 
 use super::abi::{self, ArgLayout, RuntimeFn};
-use super::address::Sums;
+use super::linear::Sums;
 use super::guards::Guards;
 use super::memo::Memo;
 use super::ops::Ops;
+use super::outline::Outlined;
 use super::storage::{Place, Slots};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
@@ -12,7 +13,7 @@ use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Block, ExtFuncData, ExternalName, FuncRef, Function, InstBuilder, MemFlagsData,
     Signature, Type, UserExternalName, UserFuncName, Value, types,
 };
-use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::FuncId;
 use halide_core::ids::Id;
@@ -21,6 +22,7 @@ use halide_sched::ir::{BufId, Expr, Program, Sym, TaskId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
+use std::sync::Mutex;
 
 /// What all functions of a program share while they are made.
 pub(super) struct Env<'a> {
@@ -34,6 +36,8 @@ pub(super) struct Env<'a> {
     /// The Funcs whose atomic steps need a lock.
     pub(super) locked: BTreeSet<halide_core::ids::FuncId>,
     pub(super) symbols: Symbols,
+    /// The kernels of wide vectors made so far, if there may be any.
+    pub(super) outlined: Option<&'a Mutex<Outlined>>,
 }
 
 /// Declared functions.
@@ -51,13 +55,15 @@ pub(super) enum Callee {
     Runtime(RuntimeFn),
     Task(TaskId),
     Math(MathFn),
+    /// A kernel of wide vectors.
+    Kernel(FuncId),
 }
 
 /// A function under construction.
 pub(super) struct Func<'a> {
     pub(super) ops: Ops<'a>,
     pub(super) env: &'a Env<'a>,
-    pub(super) memo: Memo,
+    pub(super) memo: Memo<Val>,
     pub(super) symbols: HashMap<Sym, Val>,
     /// How many loops enclose the definition of each symbol.
     pub(super) depths: HashMap<Sym, u32>,
@@ -220,6 +226,7 @@ impl<'a> Func<'a> {
                 (env.symbols.runtime[&f], abi::signature(conv, params, results))
             }
             Callee::Task(id) => (env.symbols.tasks[id.index()], abi::signature(conv, &abi::TASK_PARAMS, &[types::I64])),
+            Callee::Kernel(id) => (id, abi::signature(CallConv::SystemV, &[types::I64], &[])),
             Callee::Math(f) => {
                 self.math_used.insert(f);
                 (env.symbols.math[f as usize], super::math::signature(f))

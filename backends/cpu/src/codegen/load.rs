@@ -1,6 +1,7 @@
 //! Loads: dense and strided ones as whole vectors, others lane by lane; masked ones never touch what they must not.
 
-use super::address::{Address, Linear};
+use super::address::Address;
+use super::linear::Linear;
 use super::func::{Func, REGION_SCRATCH};
 use super::guards::Motion;
 use super::storage::{Place, Scratch};

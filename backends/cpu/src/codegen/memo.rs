@@ -3,16 +3,14 @@
 //! Visible: entries live in scopes that follow the dominance of blocks. Right: a value that depends on a load is
 //! forgotten when the loaded buffer may have been stored to since.
 
-use super::value::Val;
 use halide_sched::ir::visit::for_each_child;
 use halide_sched::ir::{BufId, Expr, ExprKind, Sym};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// Values of expressions, by scope.
-#[derive(Default)]
-pub(super) struct Memo {
-    values: HashMap<Expr, Vec<Entry>>,
+pub(crate) struct Memo<V> {
+    values: HashMap<Expr, Vec<Entry<V>>>,
     /// The expressions entered in each open scope; the outermost is not listed, it never ends.
     scopes: Vec<Vec<Expr>>,
     /// Counts events: every entry and store gets a later number.
@@ -24,35 +22,57 @@ pub(super) struct Memo {
     loads: HashMap<Expr, Rc<BTreeSet<BufId>>>,
 }
 
-struct Entry {
-    value: Val,
+struct Entry<V> {
+    value: V,
     depth: usize,
     made: u64,
 }
 
-impl Memo {
+impl<V> Default for Memo<V> {
+    fn default() -> Memo<V> {
+        Memo {
+            values: HashMap::new(),
+            scopes: Vec::new(),
+            now: 0,
+            stored: HashMap::new(),
+            floor: 0,
+            bound: HashSet::new(),
+            loads: HashMap::new(),
+        }
+    }
+}
+
+impl<V: Clone> Memo<V> {
     /// The value of `e`, if it is known here.
-    pub(super) fn get(&mut self, e: &Expr) -> Option<Val> {
+    pub(crate) fn get(&mut self, e: &Expr) -> Option<V> {
+        self.find(e).map(|(value, _)| value)
+    }
+    /// The value of `e`, if it is known here, and how many scopes were open where it was computed.
+    pub(crate) fn find(&mut self, e: &Expr) -> Option<(V, usize)> {
         let entry = self.values.get(e)?.last()?;
-        let (value, made) = (entry.value.clone(), entry.made);
+        let (value, depth, made) = (entry.value.clone(), entry.depth, entry.made);
         let latest = self.loads(e).iter().filter_map(|b| self.stored.get(b)).max().copied().unwrap_or(0);
-        (made > latest.max(self.floor)).then_some(value)
+        (made > latest.max(self.floor)).then_some((value, depth))
     }
     /// Remembers the value of `e` until the innermost scope ends.
-    pub(super) fn put(&mut self, e: &Expr, value: Val) {
+    pub(crate) fn put(&mut self, e: &Expr, value: V) {
+        self.put_at(e, value, self.scopes.len());
+    }
+    /// Remembers the value of `e`, which was computed where `depth` scopes were open, until the last of these ends.
+    pub(crate) fn put_at(&mut self, e: &Expr, value: V, depth: usize) {
         self.now += 1;
-        let entry = Entry { value, depth: self.scopes.len(), made: self.now };
+        let entry = Entry { value, depth, made: self.now };
         self.values.entry(e.clone()).or_default().push(entry);
-        if let Some(scope) = self.scopes.last_mut() {
+        if let Some(scope) = depth.checked_sub(1).and_then(|last| self.scopes.get_mut(last)) {
             scope.push(e.clone());
         }
     }
     /// From here on values are only visible until [`Memo::close`]: a block that does not dominate what follows.
-    pub(super) fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         self.scopes.push(Vec::new());
     }
     /// Ends the innermost scope.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         let depth = self.scopes.len();
         for e in self.scopes.pop().unwrap_or_default() {
             if let Some(entries) = self.values.get_mut(&e) {
@@ -64,12 +84,12 @@ impl Memo {
         }
     }
     /// `buf` may have been written.
-    pub(super) fn stored(&mut self, buf: BufId) {
+    pub(crate) fn stored(&mut self, buf: BufId) {
         self.now += 1;
         self.stored.insert(buf, self.now);
     }
     /// `symbol` gets a value, its first? One that had another before makes all values of that time unusable.
-    pub(super) fn bind(&mut self, symbol: Sym) -> bool {
+    pub(crate) fn bind(&mut self, symbol: Sym) -> bool {
         let first = self.bound.insert(symbol);
         if !first {
             self.now += 1;

@@ -9,9 +9,8 @@
 //! [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements. [`high_words`] supplies an instruction that Cranelift's
 //! IR lacks.
 //!
-//! **Wider vectors.** Cranelift's vectors have 128 bits. A generator of wider ones fits in at `Func::for_loop`: where the
-//! body of an innermost loop has vector statements, it may be given to a function of its own, `fn(arguments, from, to)`,
-//! whose arguments are packed as closures of tasks are, and which [`jit`] links like any other. Nothing else changes.
+//! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
+//! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other.
 
 mod abi;
 mod address;
@@ -28,11 +27,13 @@ mod half;
 mod high_words;
 mod int;
 mod jit;
+mod linear;
 mod load;
 mod mask;
 mod math;
 mod memo;
 mod ops;
+mod outline;
 mod range;
 mod registers;
 mod shift;
@@ -44,8 +45,15 @@ mod store;
 mod value;
 
 pub(crate) use abi::ArgLayout;
+pub(crate) use divide::Reciprocal;
 pub(crate) use jit::Code;
+pub(crate) use linear::{Linear, Sums};
+pub(crate) use memo::Memo;
+pub(crate) use range::{float_range, int_range, type_range, within};
+pub(crate) use registers::{Piece, pieces};
+pub(crate) use value::Lane;
 
+use crate::tier::Tier;
 use crate::{CpuError, Executable, host};
 use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
@@ -57,8 +65,10 @@ use halide_core::ids::Id;
 use halide_core::ops::MathFn;
 use halide_sched::ir::{Program, Stage};
 use jit::{Linker, MachineCode};
+use outline::Outlined;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How to compile.
@@ -68,12 +78,14 @@ pub struct CpuOptions {
     pub keep_text: bool,
     /// How many bytes of memory an executable may keep between runs for the next one.
     pub retain_bytes: usize,
+    /// The vector instructions to use.
+    pub tier: Tier,
 }
 
 impl Default for CpuOptions {
-    /// No text, and as much memory kept as a run used.
+    /// No text, as much memory kept as a run used, and the widest vectors of this machine.
     fn default() -> Self {
-        CpuOptions { keep_text: false, retain_bytes: usize::MAX }
+        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier: Tier::host() }
     }
 }
 
@@ -92,6 +104,8 @@ pub struct CompileStats {
     pub instructions: usize,
     /// The size of their machine code.
     pub bytes: usize,
+    /// How many loops became functions with wide vectors.
+    pub kernels: usize,
 }
 
 /// The text of what was compiled.
@@ -99,6 +113,8 @@ pub struct CompileStats {
 pub(crate) struct Texts {
     pub(crate) clif: String,
     pub(crate) asm: String,
+    /// Loops with vectors that stayed with Cranelift: the name of each, and why.
+    pub(crate) refusals: Vec<(String, String)>,
 }
 
 /// Compiles a program of stage `Final` for this machine.
@@ -108,37 +124,52 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     if program.stage != Stage::Final {
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
     }
+    if !options.tier.available() {
+        return Err(CpuError::Host(format!("this machine has no {} instructions", options.tier.name())));
+    }
     let isa = host::host_isa()?;
     let layout = ArgLayout::new(program);
     let mut linker = Linker::new(isa.clone());
     let symbols = declare(program, &*isa, &mut linker)?;
+    let entry = symbols.entry;
     let x64 = cfg!(target_arch = "x86_64");
     let high_words = x64 && high_words::available(&*isa);
     let locked = atomic::locked(program);
-    let env = Env { program, layout: &layout, isa: &*isa, x64, high_words, locked, symbols };
 
     let started = Instant::now();
+    let outlined = Mutex::new(Outlined::new(program, &mut linker, options.keep_text)?);
+    let wide = (options.tier > Tier::Baseline).then_some(&outlined);
+    let env = Env { program, layout: &layout, isa: &*isa, x64, high_words, locked, symbols, outlined: wide };
     let made = stack::with_room_for(program, || emit_all(&env))?;
+    let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();
     let instructions = made.iter().map(|m| m.clif.dfg.num_insts()).sum();
     let compiled = generate_all(&*isa, made, options.keep_text)?;
     let generated = Instant::now();
-    let (functions, bytes) = (compiled.len(), compiled.iter().map(|(code, _)| code.bytes.len()).sum());
-    let mut texts = Texts::default();
+    let mut stats = CompileStats {
+        emit: emitted - started,
+        generate: generated - emitted,
+        functions: compiled.len(),
+        instructions,
+        bytes: compiled.iter().map(|(code, _)| code.bytes.len()).sum(),
+        kernels: kernels.len(),
+        ..CompileStats::default()
+    };
+    let mut texts = Texts { refusals, ..Texts::default() };
     for (code, text) in &compiled {
         linker.define(code)?;
         texts.clif += &text.clif;
         texts.asm += &text.asm;
     }
-    let code = linker.finish(env.symbols.entry)?;
-    let stats = CompileStats {
-        emit: emitted - started,
-        generate: generated - emitted,
-        link: generated.elapsed(),
-        functions,
-        instructions,
-        bytes,
-    };
+    for (i, (id, kernel)) in kernels.into_iter().enumerate() {
+        if options.keep_text {
+            texts.asm += &format!("; kernel{i}\n{}\n", kernel.text);
+        }
+        stats.bytes += kernel.bytes.len();
+        linker.define(&MachineCode { id, align: crate::wide::ALIGN, bytes: kernel.bytes, relocs: Vec::new() })?;
+    }
+    let code = linker.finish(entry)?;
+    stats.link = generated.elapsed();
     Ok(Executable::new(program, code, layout, options, texts, stats))
 }
 

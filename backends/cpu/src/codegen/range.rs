@@ -10,22 +10,22 @@ use halide_sched::ir::{Expr, ExprKind, Intrinsic};
 const DEPTH: u32 = 6;
 
 /// Bounds of an integer or Index expression.
-pub(super) fn int_range(e: &Expr) -> (i128, i128) {
+pub(crate) fn int_range(e: &Expr) -> (i128, i128) {
     ints(e, DEPTH)
 }
 
 /// Bounds of a float expression; `None` if it may be a NaN or nothing is known.
-pub(super) fn float_range(e: &Expr) -> Option<(f64, f64)> {
+pub(crate) fn float_range(e: &Expr) -> Option<(f64, f64)> {
     floats(e, DEPTH)
 }
 
 /// Bounds of an integer type.
-pub(super) fn type_range(ty: ScalarType) -> (i128, i128) {
+pub(crate) fn type_range(ty: ScalarType) -> (i128, i128) {
     (ty.int_min().unwrap_or(i128::MIN), ty.int_max().unwrap_or(i128::MAX))
 }
 
 /// Whether the first range is within the second.
-pub(super) fn within(inner: (i128, i128), outer: (i128, i128)) -> bool {
+pub(crate) fn within(inner: (i128, i128), outer: (i128, i128)) -> bool {
     outer.0 <= inner.0 && inner.1 <= outer.1
 }
 

@@ -21,13 +21,25 @@ pub(super) struct Registers {
 
 /// Elements `first .. first + lanes` of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Piece {
-    first: i64,
-    lanes: u16,
+pub(crate) struct Piece {
+    pub(crate) first: i64,
+    pub(crate) lanes: u16,
 }
 
 /// The pieces of `buf` under `body`; `None` when it must be in memory.
 pub(super) fn plan(program: &Program, buf: BufId, lane: Lane, body: &Stmt) -> Option<Vec<Piece>> {
+    let pieces = pieces(program, buf, body, |a, all| a.is_made_of_parts(lane, all))?;
+    let variables: usize = pieces.iter().map(|p| lane.parts(p.lanes)).sum();
+    (variables <= MOST_VARIABLES).then_some(pieces)
+}
+
+/// The pieces that `buf` falls into under `body`, if every access to it is at a constant and `whole` of the pieces.
+pub(crate) fn pieces(
+    program: &Program,
+    buf: BufId,
+    body: &Stmt,
+    whole: impl Fn(Piece, &[Piece]) -> bool,
+) -> Option<Vec<Piece>> {
     let mut accesses = BTreeSet::new();
     if !collect(program, buf, body, &mut accesses) {
         return None;
@@ -43,13 +55,24 @@ pub(super) fn plan(program: &Program, buf: BufId, lane: Lane, body: &Stmt) -> Op
         .filter(|w| accesses.iter().any(|a| a.first <= w[0] && w[1] <= a.first + i64::from(a.lanes)))
         .map(|w| Piece { first: w[0], lanes: (w[1] - w[0]) as u16 })
         .collect();
-    let variables: usize = pieces.iter().map(|p| lane.parts(p.lanes)).sum();
-    let whole = accesses.iter().all(|a| a.is_made_of_parts(lane, &pieces));
-    (whole && variables <= MOST_VARIABLES).then_some(pieces)
+    accesses.iter().all(|a| whole(*a, &pieces)).then_some(pieces)
 }
 
 impl Piece {
-    fn covers(self, p: Piece) -> bool {
+    /// The elements at a constant, dense index; of a load also one that is the same for all lanes.
+    pub(crate) fn at(index: &Expr, load: bool) -> Option<Piece> {
+        let piece = match index.kind() {
+            ExprKind::Int(first) => Piece { first: *first, lanes: 1 },
+            ExprKind::Ramp { base, stride } if build::as_int(stride) == Some(1) => {
+                Piece { first: build::as_int(base)?, lanes: index.lanes() }
+            }
+            ExprKind::Broadcast(inner) if load => Piece { first: build::as_int(inner)?, lanes: 1 },
+            _ => return None,
+        };
+        piece.first.checked_add(i64::from(piece.lanes)).map(|_| piece)
+    }
+    /// Whether another piece lies in it.
+    pub(crate) fn covers(self, p: Piece) -> bool {
         self.first <= p.first && p.first + i64::from(p.lanes) <= self.first + i64::from(self.lanes)
     }
     /// Whether the parts of the pieces in this range, one after the other, are the parts of the range.
@@ -73,7 +96,7 @@ fn collect(program: &Program, buf: BufId, s: &Stmt, into: &mut BTreeSet<Piece>) 
             if let ExprKind::Load { buf: b, index, .. } = n.kind()
                 && *b == buf
             {
-                match constant_piece(index, true) {
+                match Piece::at(index, true) {
                     Some(piece) => _ = into.insert(piece),
                     None => fine = false,
                 }
@@ -81,7 +104,7 @@ fn collect(program: &Program, buf: BufId, s: &Stmt, into: &mut BTreeSet<Piece>) 
         });
     });
     match s {
-        Stmt::Store { buf: b, index, .. } if *b == buf => match constant_piece(index, false) {
+        Stmt::Store { buf: b, index, .. } if *b == buf => match Piece::at(index, false) {
             Some(piece) => _ = into.insert(piece),
             None => return false,
         },
@@ -92,18 +115,6 @@ fn collect(program: &Program, buf: BufId, s: &Stmt, into: &mut BTreeSet<Piece>) 
     }
     for_each_stmt(s, |inner| fine = fine && collect(program, buf, inner, into));
     fine
-}
-
-fn constant_piece(index: &Expr, load: bool) -> Option<Piece> {
-    let piece = match index.kind() {
-        ExprKind::Int(first) => Piece { first: *first, lanes: 1 },
-        ExprKind::Ramp { base, stride } if build::as_int(stride) == Some(1) => {
-            Piece { first: build::as_int(base)?, lanes: index.lanes() }
-        }
-        ExprKind::Broadcast(inner) if load => Piece { first: build::as_int(inner)?, lanes: 1 },
-        _ => return None,
-    };
-    piece.first.checked_add(i64::from(piece.lanes)).map(|_| piece)
 }
 
 impl Registers {
@@ -145,7 +156,7 @@ impl Registers {
         }
     }
     fn variables(&self, index: &Expr) -> Vec<Variable> {
-        let Some(range) = constant_piece(index, true) else { return Vec::new() };
+        let Some(range) = Piece::at(index, true) else { return Vec::new() };
         self.pieces.iter().filter(|(p, _)| range.covers(*p)).flat_map(|(_, v)| v.iter().copied()).collect()
     }
 }

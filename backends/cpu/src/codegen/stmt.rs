@@ -88,7 +88,7 @@ impl Func<'_> {
             self.wrong(format!("a {:?} loop is left", l.kind));
         }
         let extent = build::as_int(&l.extent);
-        if extent.is_some_and(|n| n <= 0) {
+        if extent.is_some_and(|n| n <= 0) || self.outline(l) {
             return;
         }
         let min = self.scalar(&l.min);
@@ -271,7 +271,7 @@ fn capture_words(ty: halide_sched::ir::Type) -> usize {
 }
 
 /// Every buffer that `s`, or a task it launches, stores to.
-fn stored(program: &Program, s: &Stmt) -> BTreeSet<BufId> {
+pub(super) fn stored(program: &Program, s: &Stmt) -> BTreeSet<BufId> {
     fn walk(program: &Program, s: &Stmt, into: &mut BTreeSet<BufId>) {
         match s {
             Stmt::Store { buf, .. } => _ = into.insert(*buf),

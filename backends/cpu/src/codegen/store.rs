@@ -1,6 +1,7 @@
 //! Stores: dense ones as whole vectors, others lane by lane.
 
-use super::address::{Address, Linear};
+use super::address::Address;
+use super::linear::Linear;
 use super::func::{Func, REGION_SCRATCH};
 use super::guards::Motion;
 use super::storage::{Place, Scratch};

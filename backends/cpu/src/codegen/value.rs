@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// What one lane is in a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Lane {
+pub(crate) enum Lane {
     I8,
     I16,
     I32,
@@ -23,11 +23,11 @@ pub(super) enum Lane {
 
 impl Lane {
     /// The lane of an element kind.
-    pub(super) fn of(elem: Elem) -> Lane {
+    pub(crate) fn of(elem: Elem) -> Lane {
         Lane::of_data(data(elem))
     }
     /// The lane of a data type.
-    pub(super) fn of_data(ty: ScalarType) -> Lane {
+    pub(crate) fn of_data(ty: ScalarType) -> Lane {
         match ty {
             ScalarType::F32 => Lane::F32,
             ScalarType::F64 => Lane::F64,
@@ -35,7 +35,7 @@ impl Lane {
         }
     }
     /// The integer lane of a width (8 or less, 16, 32 or 64).
-    pub(super) fn int(bits: u32) -> Lane {
+    pub(crate) fn int(bits: u32) -> Lane {
         match bits {
             0..=8 => Lane::I8,
             9..=16 => Lane::I16,
@@ -44,11 +44,11 @@ impl Lane {
         }
     }
     /// The integer lane of the same width.
-    pub(super) fn as_int(self) -> Lane {
+    pub(crate) fn as_int(self) -> Lane {
         Lane::int(self.bits())
     }
     /// Width in bits.
-    pub(super) fn bits(self) -> u32 {
+    pub(crate) fn bits(self) -> u32 {
         match self {
             Lane::I8 => 8,
             Lane::I16 => 16,
@@ -57,15 +57,15 @@ impl Lane {
         }
     }
     /// Width in bytes.
-    pub(super) fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         self.bits() as usize / 8
     }
     /// Whether it is a float lane.
-    pub(super) fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         matches!(self, Lane::F32 | Lane::F64)
     }
     /// The Cranelift type of one lane.
-    pub(super) fn scalar(self) -> Type {
+    pub(crate) fn scalar(self) -> Type {
         match self {
             Lane::I8 => types::I8,
             Lane::I16 => types::I16,
@@ -76,7 +76,7 @@ impl Lane {
         }
     }
     /// The Cranelift type of a 128-bit part.
-    pub(super) fn vector(self) -> Type {
+    pub(crate) fn vector(self) -> Type {
         match self {
             Lane::I8 => types::I8X16,
             Lane::I16 => types::I16X8,
@@ -87,15 +87,15 @@ impl Lane {
         }
     }
     /// The type of each part of a value of `lanes` lanes.
-    pub(super) fn part(self, lanes: u16) -> Type {
+    pub(crate) fn part(self, lanes: u16) -> Type {
         if lanes == 1 { self.scalar() } else { self.vector() }
     }
     /// Lanes in a part.
-    pub(super) fn per_part(self) -> usize {
+    pub(crate) fn per_part(self) -> usize {
         128 / self.bits() as usize
     }
     /// Parts that hold `lanes` lanes.
-    pub(super) fn parts(self, lanes: u16) -> usize {
+    pub(crate) fn parts(self, lanes: u16) -> usize {
         if lanes == 1 { 1 } else { (lanes as usize).div_ceil(self.per_part()) }
     }
 }

@@ -4,7 +4,8 @@ use crate::harness::*;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{BufId, Expr, Intrinsic, Sym, build};
+use halide_cpu::Tier;
+use halide_sched::ir::{BufId, Expr, ForKind, Intrinsic, Sym, build};
 
 type Make = Box<dyn Fn(&[Expr]) -> Expr>;
 type Meaning = Box<dyn Fn(&[Scalar]) -> Scalar>;
@@ -26,34 +27,43 @@ fn case(
     Case { name, ty, make: Box::new(make), meaning: Box::new(meaning) }
 }
 
-/// Computes every case on every tuple of operands, `lanes` at a time, in one program.
+/// Computes every case on every tuple of operands, `lanes` at a time, for every family of vector instructions: a loop for
+/// each case.
 fn check(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: u16) {
+    check_all(types, operands, cases, lanes);
+}
+
+/// The same; gives the loops that were not compiled for the widest vectors, and why.
+fn check_all(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: u16) -> Vec<(String, String)> {
     let count = operands[0].len();
     let chunks = count / lanes as usize;
     let outputs: Vec<ScalarType> = cases.iter().map(|c| c.ty).collect();
     let mut p = program(types, &outputs);
-    let body = serial(&mut p, build::int(chunks as i64), |v| {
-        let index = dense(build::mul(v, build::int(i64::from(lanes))), lanes);
+    let loops = cases.iter().enumerate().map(|(i, c)| {
+        let id = p.loops.push(c.name.clone());
+        let index = dense(build::mul(build::loop_var(id), build::int(i64::from(lanes))), lanes);
         let loaded: Vec<Expr> =
             types.iter().enumerate().map(|(i, ty)| build::load(BufId(i as u32), *ty, index.clone(), None)).collect();
-        build::block(
-            cases
-                .iter()
-                .enumerate()
-                .map(|(i, c)| store(BufId((types.len() + i) as u32), index.clone(), (c.make)(&loaded))),
-        )
+        let body = store(BufId((types.len() + i) as u32), index, (c.make)(&loaded));
+        build::for_loop(id, ForKind::Serial, build::int(0), build::int(chunks as i64), body)
     });
-    p.body = body;
+    p.body = build::block(loops.collect::<Vec<_>>());
     let inputs: Vec<_> = types.iter().zip(operands).map(|(ty, v)| buffer(*ty, v)).collect();
     let sizes: Vec<_> = outputs.iter().map(|ty| (*ty, count)).collect();
-    let (results, _) = run(&compiled(&p), &[], &inputs, &sizes).unwrap();
-    for (c, result) in cases.iter().zip(&results) {
-        for i in 0..chunks * lanes as usize {
-            let args: Vec<Scalar> = operands.iter().map(|v| v[i]).collect();
-            let expected = (c.meaning)(&args);
-            assert!(result[i].same(expected), "{} x{lanes} of {args:?}: {:?}, not {expected:?}", c.name, result[i]);
+    let mut refusals = Vec::new();
+    for tier in Tier::ALL.into_iter().filter(|t| t.available()) {
+        let code = compiled_for(tier, &p);
+        let (results, _) = run(&code, &[], &inputs, &sizes).unwrap();
+        for (c, result) in cases.iter().zip(&results) {
+            for i in 0..chunks * lanes as usize {
+                let args: Vec<Scalar> = operands.iter().map(|v| v[i]).collect();
+                let (expected, got) = ((c.meaning)(&args), result[i]);
+                assert!(got.same(expected), "{tier:?} {} x{lanes} of {args:?}: {got:?}, not {expected:?}", c.name);
+            }
         }
+        refusals = code.refusals().to_vec();
     }
+    refusals
 }
 
 const BINARY: [BinOp; 20] = [
@@ -468,5 +478,20 @@ fn index_vectors() {
         let compare = [case("compare with a ramp".into(), I32, make, meaning)];
         check(&[I32, I32], &[x.clone(), y.clone()], &compare, lanes);
         check(&[I32, I32], &[x.clone(), y.clone()], &cases, lanes);
+    }
+}
+
+#[test]
+fn zz_refusals() {
+    for ty in ScalarType::ALL {
+        let (x, y) = pairs(ty, ty, 1);
+        let types = [ty, ty];
+        let cases: Vec<Case> = BINARY.into_iter().filter(|op| *op != BinOp::Shl).map(|op| {
+            let meaning = move |v: &[Scalar]| value::binary(op, v[0], v[1]);
+            case(format!("{op:?} {ty}"), result_type(&types, &meaning), move |e| build::binary(op, e[0].clone(), e[1].clone()), meaning)
+        }).collect();
+        for lanes in [3, 16, 64] {
+            for (a, b) in check_all(&types, &[x.clone(), y.clone()], &cases, lanes) { println!("x{lanes} {a}: {b}"); }
+        }
     }
 }

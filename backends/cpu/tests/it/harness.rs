@@ -5,7 +5,7 @@ use halide_core::ids::{Id, IdVec, ImageId};
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, compile};
+use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, Tier, compile};
 use halide_sched::ir::{
     BufId, BufferInfo, BufferRole, Expr, LoopId, Memory, Program, Side, Stage, Stmt, Sym, Task, TaskId, build,
 };
@@ -92,7 +92,11 @@ pub(crate) fn dense(first: Expr, lanes: u16) -> Expr {
 }
 
 pub(crate) fn compiled(p: &Program) -> Executable {
-    compile(p, &CpuOptions { keep_text: true, ..CpuOptions::default() }).unwrap_or_else(|e| panic!("{e}"))
+    compiled_for(Tier::host(), p)
+}
+
+pub(crate) fn compiled_for(tier: Tier, p: &Program) -> Executable {
+    compile(p, &CpuOptions { keep_text: true, tier, ..CpuOptions::default() }).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A buffer of these values.

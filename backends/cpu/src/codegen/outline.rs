@@ -1,0 +1,114 @@
+//! Loops that the generator of wide vectors takes: each becomes a function of its own, called with a block of words on
+//! the stack that holds what it uses from around it.
+
+use super::func::{Callee, Func};
+use super::jit::Linker;
+use super::storage::Place;
+use super::value::{Lane, Val};
+use crate::CpuError;
+use crate::wide::{self, Capture, Kernel, Surroundings};
+use cranelift_codegen::ir::{InstBuilder, types};
+use cranelift_codegen::isa::CallConv;
+use cranelift_module::FuncId;
+use halide_sched::ir::visit::for_each_stmt;
+use halide_sched::ir::{BufId, For, Program, Stmt, build};
+use std::sync::PoisonError;
+
+/// The kernels of a program while it is compiled.
+pub(super) struct Outlined {
+    /// Symbols, of which kernels take one after the other: there are as many as loops.
+    symbols: Vec<FuncId>,
+    keep_text: bool,
+    pub(super) kernels: Vec<(FuncId, Kernel)>,
+    /// Loops with vectors that stayed with Cranelift: the name of each, and why.
+    pub(super) refusals: Vec<(String, String)>,
+}
+
+impl Outlined {
+    /// None yet, but symbols for all that there could be.
+    pub(super) fn new(program: &Program, linker: &mut Linker, keep_text: bool) -> Result<Outlined, CpuError> {
+        let signature = super::abi::signature(CallConv::SystemV, &[types::I64], &[]);
+        let loops: usize = program.tasks.iter().map(|t| loops(&t.body)).sum::<usize>() + loops(&program.body);
+        let symbols = (0..loops).map(|i| linker.declare(&format!("kernel{i}"), true, &signature));
+        let symbols = symbols.collect::<Result<_, _>>()?;
+        Ok(Outlined { symbols, keep_text, kernels: Vec::new(), refusals: Vec::new() })
+    }
+}
+
+impl Surroundings for Func<'_> {
+    fn in_memory(&self, buf: BufId) -> bool {
+        matches!(self.places.get(&buf), Some(Place::Memory(_)))
+    }
+}
+
+impl Func<'_> {
+    /// Makes a kernel of a loop and calls it; false if the loop is Cranelift's.
+    pub(super) fn outline(&mut self, l: &For) -> bool {
+        let Some(outlined) = self.env.outlined else { return false };
+        if !has_vectors(&l.body) {
+            return false;
+        }
+        let mut outlined = outlined.lock().unwrap_or_else(PoisonError::into_inner);
+        let kernel = match wide::compile(self.env.program, self, l, outlined.keep_text) {
+            Ok(kernel) => kernel,
+            Err(refusal) => {
+                let name = self.env.program.loops.get(l.id).cloned().unwrap_or_else(|| format!("{:?}", l.id));
+                outlined.refusals.push((name, refusal.0));
+                return false;
+            }
+        };
+        let Some(&id) = outlined.symbols.get(outlined.kernels.len()) else {
+            self.wrong("more kernels than loops".to_string());
+            return true;
+        };
+        let captures = kernel.captures.clone();
+        let words = kernel.words;
+        outlined.kernels.push((id, kernel));
+        drop(outlined);
+
+        let slot = self.new_slot((8 * words.max(1)) as u32);
+        let block = self.ins().stack_addr(types::I64, slot, 0);
+        for (what, word) in captures {
+            self.hand_over(what, word, block);
+        }
+        self.call(Callee::Kernel(id), &[block]);
+        for buf in super::stmt::stored(self.env.program, &l.body) {
+            self.memo.stored(buf);
+        }
+        true
+    }
+    /// Stores what a kernel uses into its words.
+    fn hand_over(&mut self, what: Capture, word: usize, block: cranelift_codegen::ir::Value) {
+        let parts = match what {
+            Capture::Sym(symbol, ty) => match self.eval(&build::typed_sym(symbol, ty)) {
+                Val::Data(parts) => parts,
+                Val::Mask(lane, parts) => self.resize_mask(lane, &parts, ty.lanes, Lane::I8),
+            },
+            Capture::Param(id) => {
+                let (_, ty) = self.env.program.params[id];
+                self.data(&build::param(id, ty))
+            }
+            Capture::Buffer(buf) => match self.place(buf) {
+                Place::Memory(area) => Func::one(area.base),
+                Place::Registers(_) => return self.wrong(format!("{buf:?} is handed over but in registers")),
+            },
+        };
+        for (i, part) in parts.iter().enumerate() {
+            self.store_scratch(*part, block, 8 * word + 16 * i);
+        }
+    }
+}
+
+/// How many loops there are with vectors inside.
+fn loops(s: &Stmt) -> usize {
+    let mut count = usize::from(matches!(s, Stmt::For(l) if has_vectors(&l.body)));
+    for_each_stmt(s, |inner| count += loops(inner));
+    count
+}
+
+/// Whether anything is stored as a vector.
+fn has_vectors(s: &Stmt) -> bool {
+    let mut found = matches!(s, Stmt::Store { value, .. } if value.lanes() > 1);
+    for_each_stmt(s, |inner| found = found || has_vectors(inner));
+    found
+}

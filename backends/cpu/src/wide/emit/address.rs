@@ -1,0 +1,168 @@
+//! Addresses: what stays the same in a loop is added outside of it, what changes most is the index register.
+
+use super::super::machine::{Base, Mem, View};
+use super::super::{Capture, Made, refuse};
+use super::Emit;
+use super::value::Val;
+use crate::codegen::Linear;
+use halide_core::types::ScalarType;
+use halide_sched::ir::{BufId, BufferRole, Expr, Sym, Type, build};
+use iced_x86::Code;
+use regalloc2::VReg;
+
+/// Where a buffer is.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// At the address that a symbol of ours stands for.
+    Pointer(Sym),
+    /// In the kernel's frame, so many bytes from its start.
+    Frame(u32),
+    /// In registers.
+    Registers,
+}
+
+impl Emit<'_> {
+    /// The place of a buffer that is visible here, and its element type.
+    pub(super) fn place_of(&mut self, buf: BufId) -> Made<(Place, ScalarType)> {
+        let info = &self.program.buffers[buf];
+        let elem = info.elem;
+        if let Some(known) = self.slots.places.get(&buf) {
+            return Ok((*known, elem));
+        }
+        if info.role == BufferRole::Internal && !self.around.in_memory(buf) {
+            return refuse(format!("{} is in registers", info.name));
+        }
+        // A symbol that no program has.
+        let symbol = Sym::Temp(self.program.next_temp + buf.0);
+        let word = self.capture(Capture::Buffer(buf), 1);
+        let pointer = self.at_start(|e| {
+            let mem = e.word(word);
+            e.unpack(mem, Type::INDEX)
+        })?;
+        self.symbols.insert(symbol, (pointer, 0));
+        self.slots.places.insert(buf, Place::Pointer(symbol));
+        Ok((Place::Pointer(symbol), elem))
+    }
+
+    /// The address of lane 0 of an index, but for the parts of it that are vectors. `size` is that of an element.
+    pub(super) fn address(&mut self, place: Place, size: usize, index: &Linear) -> Made<Mem> {
+        let mut terms: Vec<(usize, &Expr, i64)> =
+            index.terms.iter().map(|(e, factor)| (self.home(e), e, factor.wrapping_mul(size as i64))).collect();
+        terms.sort_by_key(|(level, ..)| *level);
+        let mut offset = index.constant.wrapping_mul(size as i64);
+        let far = offset.unsigned_abs() >= 1 << 30;
+        let extra = if far { std::mem::take(&mut offset) } else { 0 };
+        let offset = offset as i32;
+        match place {
+            Place::Registers => refuse("the address of registers"),
+            Place::Frame(start) if far => refuse(format!("an offset of {extra} from {start} in the frame")),
+            Place::Frame(start) => {
+                let mut mem = self.frame(start).plus(offset);
+                mem.index = self.index_register(&terms)?;
+                Ok(mem)
+            }
+            Place::Pointer(symbol) => {
+                let changing = terms.last().map_or(0, |(level, ..)| self.loops(*level));
+                let split = terms.partition_point(|(level, ..)| self.loops(*level) < changing);
+                let (outer, inner) = if changing == 0 { (&terms[..], &terms[..0]) } else { terms.split_at(split) };
+                let mut base = build::typed_sym(symbol, Type::INDEX);
+                for (_, e, factor) in outer {
+                    base = build::add(base, build::mul((*e).clone(), build::int(*factor)));
+                }
+                if far {
+                    base = build::add(base, build::int(extra));
+                }
+                let base = self.scalar(&base)?;
+                let index = self.index_register(inner)?;
+                Ok(Mem { base: Base::Reg(base), index, offset, broadcast: false })
+            }
+        }
+    }
+    /// The sum of terms, in bytes, as an index register and its scale.
+    fn index_register(&mut self, terms: &[(usize, &Expr, i64)]) -> Made<Option<(VReg, View, u8)>> {
+        match terms {
+            [] => Ok(None),
+            [(_, e, factor @ (1 | 2 | 4 | 8))] => Ok(Some((self.scalar(e)?, View::G64, *factor as u8))),
+            _ => {
+                let products = terms.iter().map(|(_, e, factor)| build::mul((*e).clone(), build::int(*factor)));
+                let sum = products.reduce(build::add).unwrap_or_else(|| build::int(0));
+                Ok(Some((self.scalar(&sum)?, View::G64, 1)))
+            }
+        }
+    }
+    /// The same address in one register.
+    pub(super) fn flat(&mut self, mem: Mem) -> Mem {
+        if mem.index.is_none() && matches!(mem.base, Base::Reg(_)) {
+            return mem;
+        }
+        let to = self.register(View::G64);
+        let source = Mem { offset: mem.offset, ..mem };
+        self.push(Code::Lea_r64_m, vec![
+            super::super::machine::Arg::Def(to, View::G64),
+            super::super::machine::Arg::Mem(source),
+        ]);
+        Mem::at(to, 0)
+    }
+    /// The address of each lane.
+    pub(super) fn lane_addresses(&mut self, first: Mem, size: usize, index: &Linear, lanes: usize) -> Made<Vec<Mem>> {
+        let mut row = first;
+        let mut steps = Vec::new();
+        for (e, factor) in &index.steps {
+            let bytes = build::mul(e.clone(), build::int(factor.wrapping_mul(size as i64)));
+            steps.push(self.scalar(&bytes)?);
+        }
+        if !steps.is_empty() {
+            row = self.flat(row);
+        }
+        let vectors = match index.is_affine() || index.vectors.is_empty() {
+            true => None,
+            false => Some(self.vector_offsets(index, size)?),
+        };
+        let mut all = Vec::with_capacity(lanes);
+        for i in 0..lanes {
+            let mut mem = row;
+            if let Some(offsets) = &vectors {
+                let offset = self.lane_of(offsets, i)?;
+                mem = self.flat(mem);
+                mem.index = Some((offset, View::G64, 1));
+            }
+            let distance = index.step.wrapping_mul(i as i64).wrapping_mul(size as i64);
+            match i32::try_from(distance) {
+                Ok(d) if d.unsigned_abs() < 1 << 29 => all.push(mem.plus(d)),
+                _ => return refuse("lanes far from each other"),
+            }
+            for step in &steps {
+                if let Base::Reg(base) = row.base {
+                    row.base = Base::Reg(self.index_add(base, *step));
+                }
+            }
+        }
+        Ok(all)
+    }
+    /// The parts of an index that are vectors, in bytes, as 64-bit lanes.
+    fn vector_offsets(&mut self, index: &Linear, size: usize) -> Made<super::value::Parts> {
+        let sum = self.vector_sum(index, size as i64)?;
+        self.lanes(&sum)
+    }
+    /// The parts of an index that are vectors, times `size`.
+    pub(super) fn vector_sum(&mut self, index: &Linear, size: i64) -> Made<Expr> {
+        let products = index.vectors.iter().map(|(e, factor)| match factor.wrapping_mul(size) {
+            1 => e.clone(),
+            f => build::mul(e.clone(), build::broadcast(build::int(f), e.lanes())),
+        });
+        match products.reduce(build::add) {
+            Some(sum) => Ok(sum),
+            None => refuse("an index without vectors"),
+        }
+    }
+    fn loops(&self, level: usize) -> usize {
+        self.levels[level].loops
+    }
+    /// Gives a symbol its value, which is of this level.
+    pub(super) fn define(&mut self, symbol: Sym, value: Val, level: usize) {
+        if !self.memo.bind(symbol) {
+            self.sums.clear();
+        }
+        self.symbols.insert(symbol, (value, level));
+    }
+}

@@ -1,0 +1,276 @@
+//! Conversions between types.
+
+use super::super::machine::{Arg, View};
+use super::super::rows::Op;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::compare::Order;
+use super::index::is_general;
+use super::value::{Parts, Val, data, shape};
+use crate::codegen::{Lane, float_range, int_range, type_range, within};
+use halide_core::ops::BinOp;
+use halide_core::types::ScalarType::{self, *};
+use halide_core::value::Scalar;
+use halide_sched::ir::{Elem, Expr};
+use regalloc2::VReg;
+
+impl Emit<'_> {
+    /// `ExprKind::Cast` to `elem`.
+    pub(super) fn cast(&mut self, a: &Expr, elem: Elem) -> Made<Val> {
+        let (from, to, lanes) = (data(a.ty().elem), data(elem), a.lanes() as usize);
+        if a.ty().elem == elem {
+            return self.eval(a);
+        }
+        if from.bits() == 16 && from.is_float() || to.bits() == 16 && to.is_float() {
+            return refuse(format!("a conversion of {from} to {to}"));
+        }
+        if from == Bool {
+            return self.bool_to(a, elem, lanes);
+        }
+        let parts = self.lanes(a)?;
+        let made = match (from.is_float(), to.is_float()) {
+            _ if to == Bool => {
+                let zero = self.splat_like(&parts, 0)?;
+                let mask = match from.is_float() {
+                    true => self.compare_floats(Order::NotEqual, &parts, &zero)?,
+                    false => self.compare_ints(BinOp::Ne, false, &parts, &zero)?,
+                };
+                return self.truth_value(mask, a.lanes());
+            }
+            (false, false) => self.resize(&parts, lanes, to.bits(), from.is_signed_int())?.as_lane(Lane::of_data(to)),
+            (false, true) => self.ints_to_floats(&parts, lanes, from, to)?,
+            (true, false) => self.floats_to_ints(&parts, lanes, from, to, float_range(a))?,
+            (true, true) => self.floats_to_floats(&parts, lanes, from, to)?,
+        };
+        if lanes == 1 && elem == Elem::Index {
+            return Ok(Val::Scalar(self.general_of_lane(made.regs[0])));
+        }
+        Ok(Val::Lanes(made))
+    }
+    /// `ExprKind::SaturatingCast` to `to`.
+    pub(super) fn saturating_cast(&mut self, a: &Expr, to: ScalarType) -> Made<Val> {
+        let from = data(a.ty().elem);
+        if to == Bool && from != Bool {
+            return refuse("a saturating conversion to truth");
+        }
+        if from.is_float() || to.is_float() || from == Bool || within(int_range(a), type_range(to)) {
+            return self.cast(a, Elem::Data(to));
+        }
+        let parts = self.lanes(a)?;
+        Ok(Val::Lanes(self.saturate(&parts, a.lanes() as usize, from, to)?))
+    }
+    fn bool_to(&mut self, a: &Expr, elem: Elem, lanes: usize) -> Made<Val> {
+        let to = data(elem);
+        let one = if to.is_float() { Scalar::float(to, 1.0) } else { Scalar::int(to, 1) };
+        if !is_general(a) {
+            let Val::Mask(mask) = self.eval(a)? else { return refuse("truth in data lanes") };
+            return Ok(Val::Lanes(self.mask_to_lanes(&mask, Lane::of_data(to), lanes, one.bits())?));
+        }
+        let truth = self.scalar(a)?;
+        if elem == Elem::Index {
+            return Ok(Val::Scalar(truth));
+        }
+        let mask = self.mask_of_general(truth);
+        let mask = super::value::Mask { per: 16, regs: [mask].into() };
+        Ok(Val::Lanes(self.mask_to_lanes(&mask, Lane::of_data(to), 1, one.bits())?))
+    }
+
+    // Integers.
+
+    /// Integer lanes of another width: extended, or cut.
+    pub(super) fn resize(&mut self, x: &Parts, lanes: usize, to: u32, signed: bool) -> Made<Parts> {
+        let x = &x.as_lane(x.lane.as_int());
+        let (from, target) = (x.lane.bits(), Lane::int(to));
+        match from.cmp(&to) {
+            std::cmp::Ordering::Equal => Ok(x.clone()),
+            std::cmp::Ordering::Less => self.widen(widening(from, to, signed), x, lanes, target),
+            std::cmp::Ordering::Greater => self.narrow(narrowing(from, to, Cut::Wrap), x, lanes, target),
+        }
+    }
+    /// An instruction whose result is wider than its operand, on every part of the result.
+    fn widen(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Made<Parts> {
+        let (view, count) = shape(lane, lanes);
+        let bytes = view.bytes() * x.lane.bytes() / lane.bytes();
+        let source = View::holding(bytes, x.view);
+        let regs = (0..count).map(|i| {
+            let chunk = self.chunk(x, i, bytes.max(8).min(x.view.bytes()))?;
+            self.op(row, view, &[Arg::Use(chunk, source)])
+        });
+        let regs = regs.collect::<Made<Vec<_>>>()?;
+        Ok(Parts { lane, view, regs: regs.into() })
+    }
+    /// An instruction whose result is narrower than its operand, on every part of that.
+    fn narrow(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Made<Parts> {
+        let code = self.code(row, x.view)?;
+        let bytes = x.view.bytes() * lane.bytes() / x.lane.bytes();
+        let result = View::holding(bytes, x.view);
+        let sources: Vec<VReg> = x.regs.to_vec();
+        let chunks: Vec<VReg> =
+            sources.into_iter().map(|r| self.made(code, result, &[Arg::Use(r, x.view)])).collect();
+        self.join(lane, lanes, &chunks, bytes)
+    }
+    /// Integers clamped to the range of `to`.
+    fn saturate(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
+        let (source, target, signed) = (from.bits(), to.bits(), from.is_signed_int());
+        let mut x = x.clone();
+        if signed && !to.is_signed_int() {
+            let zero = self.splat_like(&x, 0)?;
+            x = self.int_binary(BinOp::Max, true, &x, &zero)?;
+        }
+        if target < source && (to.is_signed_int() == signed || !to.is_signed_int()) {
+            let cut = if to.is_signed_int() { Cut::Signed } else { Cut::Unsigned };
+            return self.narrow(narrowing(source, target, cut), &x, lanes, Lane::int(target));
+        }
+        if type_range(to).1 < type_range(from).1 {
+            let most = self.splat_like(&x, type_range(to).1 as u64)?;
+            x = self.int_binary(BinOp::Min, signed, &x, &most)?;
+        }
+        self.resize(&x, lanes, target, signed)
+    }
+
+    // Floats.
+
+    /// Integers as floats, rounded once.
+    fn ints_to_floats(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
+        let signed = from.is_signed_int();
+        let lane = Lane::of_data(to);
+        if from.bits() == 64 {
+            return match (to == F32, signed) {
+                (true, true) => self.narrow(Op::I64ToF32, x, lanes, lane),
+                (true, false) => self.narrow(Op::U64ToF32, x, lanes, lane),
+                (false, true) => Ok(self.map_op(Op::I64ToF64, x)?.as_lane(lane)),
+                (false, false) => Ok(self.map_op(Op::U64ToF64, x)?.as_lane(lane)),
+            };
+        }
+        let wide = self.resize(x, lanes, 32, signed)?;
+        // Smaller unsigned integers are positive ones now.
+        let signed = signed || from.bits() < 32;
+        match (to == F32, signed) {
+            (true, true) => Ok(self.map_op(Op::I32ToF32, &wide)?.as_lane(lane)),
+            (true, false) => Ok(self.map_op(Op::U32ToF32, &wide)?.as_lane(lane)),
+            (false, true) => self.widen(Op::I32ToF64, &wide, lanes, lane),
+            (false, false) => self.widen(Op::U32ToF64, &wide, lanes, lane),
+        }
+    }
+    fn floats_to_floats(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
+        match (from, to) {
+            (F32, F64) => self.widen(Op::F32ToF64, x, lanes, Lane::F64),
+            (F64, F32) => self.narrow(Op::F64ToF32, x, lanes, Lane::F32),
+            _ => refuse(format!("a conversion of {from} to {to}")),
+        }
+    }
+    /// Floats as integers: truncated, saturated, NaN gives 0. `range` is what is known of values that are not NaN.
+    fn floats_to_ints(
+        &mut self,
+        x: &Parts,
+        lanes: usize,
+        from: ScalarType,
+        to: ScalarType,
+        range: Option<(f64, f64)>,
+    ) -> Made<Parts> {
+        if from == F64 || to.bits() == 64 {
+            let x = if from == F32 { self.floats_to_floats(x, lanes, F32, F64)? } else { x.clone() };
+            return self.doubles_to_ints(&x, lanes, to);
+        }
+        let inside = |low: f64, high: f64| range.is_some_and(|(lo, hi)| low <= lo && hi <= high);
+        if to == U32 {
+            // The machine gives all ones for what is too large.
+            let positive = self.positive(x, Op::MaxF32)?;
+            return Ok(self.map_op(Op::F32ToU32, &positive)?.as_lane(Lane::I32));
+        }
+        let low = if to.is_unsigned_int() { -0.5 } else { to.int_min().unwrap_or(0) as f64 };
+        // The largest float below 2^31.
+        let high = if to == I32 { 2147483520.0 } else { to.int_max().unwrap_or(0) as f64 };
+        if inside(low, high) {
+            let wide = self.map_op(Op::F32ToI32, x)?.as_lane(Lane::I32);
+            return self.resize(&wide, lanes, to.bits(), true);
+        }
+        if to.is_unsigned_int() {
+            let most = self.splat_like(x, u64::from((to.int_max().unwrap_or(0) as f32).to_bits()))?;
+            let positive = self.positive(x, Op::MaxF32)?;
+            let clamped = self.zip_op(Op::MinF32, &positive, &most)?;
+            let wide = self.map_op(Op::F32ToI32, &clamped)?.as_lane(Lane::I32);
+            return self.resize(&wide, lanes, to.bits(), true);
+        }
+        let wide = self.saturating_truncation(x, Op::F32ToI32)?;
+        if to.bits() == 32 {
+            return Ok(wide);
+        }
+        self.narrow(narrowing(32, to.bits(), Cut::Signed), &wide, lanes, Lane::int(to.bits()))
+    }
+    fn doubles_to_ints(&mut self, x: &Parts, lanes: usize, to: ScalarType) -> Made<Parts> {
+        let signed = to.is_signed_int();
+        let wide = if signed {
+            self.saturating_truncation(x, Op::F64ToI64)?
+        } else {
+            let positive = self.positive(x, Op::MaxF64)?;
+            self.map_op(Op::F64ToU64, &positive)?.as_lane(Lane::I64)
+        };
+        if to.bits() == 64 {
+            return Ok(wide);
+        }
+        let cut = if signed { Cut::Signed } else { Cut::Unsigned };
+        self.narrow(narrowing(64, to.bits(), cut), &wide, lanes, Lane::int(to.bits()))
+    }
+    /// Negative numbers and NaN as 0: the machine's maximum is its second operand where one is a NaN.
+    fn positive(&mut self, x: &Parts, row: Op) -> Made<Parts> {
+        let zero = self.splat_like(x, 0)?;
+        self.zip_op(row, x, &zero)
+    }
+    /// To signed integers of the same width. The machine gives the most negative one for everything out of range and for
+    /// NaN.
+    fn saturating_truncation(&mut self, x: &Parts, row: Op) -> Made<Parts> {
+        let lane = x.lane.as_int();
+        let top = lane.bits() - 1;
+        let limit = if lane == Lane::I32 { u64::from(2f32.powi(31).to_bits()) } else { 2f64.powi(63).to_bits() };
+        let limit = self.splat_like(x, limit)?;
+        let raw = self.map_op(row, x)?.as_lane(lane);
+        let over = self.compare_floats(Order::LessOrEqual, &limit, x)?;
+        let most = self.splat_like(&raw, (1u64 << top) - 1)?;
+        let saturated = self.choose(&over, &most, &raw)?;
+        let nan = self.compare_floats(Order::Unordered, x, x)?;
+        let zero = self.splat_like(&raw, 0)?;
+        self.choose(&nan, &zero, &saturated)
+    }
+}
+
+/// What a narrowing does with what does not fit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    Wrap,
+    Signed,
+    Unsigned,
+}
+
+fn widening(from: u32, to: u32, signed: bool) -> Op {
+    match (from, to, signed) {
+        (8, 16, true) => Op::WidenSignedBW,
+        (8, 16, false) => Op::WidenUnsignedBW,
+        (8, 32, true) => Op::WidenSignedBD,
+        (8, 32, false) => Op::WidenUnsignedBD,
+        (8, _, true) => Op::WidenSignedBQ,
+        (8, _, false) => Op::WidenUnsignedBQ,
+        (16, 32, true) => Op::WidenSignedWD,
+        (16, 32, false) => Op::WidenUnsignedWD,
+        (16, _, true) => Op::WidenSignedWQ,
+        (16, _, false) => Op::WidenUnsignedWQ,
+        (_, _, true) => Op::WidenSignedDQ,
+        (_, _, false) => Op::WidenUnsignedDQ,
+    }
+}
+
+fn narrowing(from: u32, to: u32, cut: Cut) -> Op {
+    let rows = match (from, to) {
+        (16, _) => [Op::NarrowWB, Op::NarrowSatWB, Op::NarrowSatUWB],
+        (32, 8) => [Op::NarrowDB, Op::NarrowSatDB, Op::NarrowSatUDB],
+        (32, _) => [Op::NarrowDW, Op::NarrowSatDW, Op::NarrowSatUDW],
+        (_, 8) => [Op::NarrowQB, Op::NarrowSatQB, Op::NarrowSatUQB],
+        (_, 16) => [Op::NarrowQW, Op::NarrowSatQW, Op::NarrowSatUQW],
+        _ => [Op::NarrowQD, Op::NarrowSatQD, Op::NarrowSatUQD],
+    };
+    rows[match cut {
+        Cut::Wrap => 0,
+        Cut::Signed => 1,
+        Cut::Unsigned => 2,
+    }]
+}

@@ -1,0 +1,131 @@
+//! Integer division by constants: a shift, or the upper half of a product with a rounded reciprocal.
+
+use super::super::rows::Op;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::value::{Parts, by_bits};
+use crate::codegen::{Lane, Reciprocal, int_range};
+use halide_core::ops::BinOp;
+use halide_core::types::ScalarType;
+use halide_sched::ir::{Expr, build};
+
+/// What a division is asked for.
+#[derive(Clone, Copy)]
+struct Division {
+    lanes: usize,
+    signed: bool,
+    /// Euclidean rather than rounded to zero; the same for unsigned integers.
+    euclidean: bool,
+    /// The remainder rather than the quotient.
+    remainder: bool,
+    /// Whether the dividend is known not to be negative.
+    positive: bool,
+}
+
+const SUB: [Op; 4] = [Op::SubB, Op::SubW, Op::SubD, Op::SubQ];
+const ADD: [Op; 4] = [Op::AddB, Op::AddW, Op::AddD, Op::AddQ];
+
+impl Emit<'_> {
+    /// `Div`, `Mod`, `DivToZero` or `ModToZero` of integers.
+    pub(super) fn divide(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
+        let constant = build::as_const(b).map(|v| v.as_i128()).or(build::as_int(b).map(i128::from));
+        let Some(divisor) = constant else { return refuse("a division of integers by what is no constant") };
+        let d = Division {
+            lanes: a.lanes() as usize,
+            signed: ty.is_signed_int(),
+            euclidean: matches!(op, BinOp::Div | BinOp::Mod),
+            remainder: matches!(op, BinOp::Mod | BinOp::ModToZero),
+            positive: int_range(a).0 >= 0,
+        };
+        let x = self.lanes(a)?;
+        let magnitude = divisor.unsigned_abs() as u64;
+        if divisor == 0 {
+            return self.splat_like(&x, 0);
+        }
+        if magnitude.is_power_of_two() {
+            return self.divide_power(d, &x, magnitude.trailing_zeros(), divisor < 0);
+        }
+        // For operands of 0 or more, and quotients of them, signs do not matter.
+        let lane = x.lane;
+        let bits = lane.bits();
+        let sign = if d.signed && !d.positive { Some(self.shift_const(true, &x, 1 - i64::from(bits))?) } else { None };
+        let unsigned = match &sign {
+            None => x.clone(),
+            // ~x for Euclidean division, whose quotient is then flipped back, -x for the other.
+            Some(sign) => {
+                let flipped = self.zip_op(Op::Xor, &x, sign)?;
+                if d.euclidean { flipped } else { self.zip_op(by_bits(lane, SUB), &flipped, sign)? }
+            }
+        };
+        let width = if d.signed && (d.euclidean || d.positive) { bits - 1 } else { bits };
+        let mut quotient = self.divide_unsigned(d, &unsigned, magnitude, width)?;
+        if let Some(sign) = &sign {
+            quotient = self.zip_op(Op::Xor, &quotient, sign)?;
+            if !d.euclidean {
+                quotient = self.zip_op(by_bits(lane, SUB), &quotient, sign)?;
+            }
+        }
+        if d.remainder {
+            // The remainder is that of the magnitude of the divisor.
+            let divisor = self.splat_like(&x, magnitude)?;
+            let product = self.int_mul(&quotient, &divisor)?;
+            return self.zip_op(by_bits(lane, SUB), &x, &product);
+        }
+        if divisor < 0 {
+            let zero = self.splat_like(&x, 0)?;
+            return self.zip_op(by_bits(lane, SUB), &zero, &quotient);
+        }
+        Ok(quotient)
+    }
+    /// By 2^power or -(2^power).
+    fn divide_power(&mut self, d: Division, x: &Parts, power: u32, negative: bool) -> Made<Parts> {
+        let lane = x.lane;
+        let bits = lane.bits();
+        if d.remainder && (d.euclidean || !d.signed) {
+            let below = self.splat_like(x, if power == 0 { 0 } else { u64::MAX >> (64 - power) })?;
+            return self.zip_op(Op::And, x, &below);
+        }
+        let mut biased = x.clone();
+        if d.signed && !d.euclidean && !d.positive && power > 0 {
+            // Negative operands are rounded up: 2^power - 1 is added to them first.
+            let sign = self.shift_const(true, x, 1 - i64::from(bits))?;
+            let bias = self.shift_const(false, &sign, -i64::from(bits - power))?;
+            biased = self.zip_op(by_bits(lane, ADD), x, &bias)?;
+        }
+        let quotient = self.shift_const(d.signed, &biased, -i64::from(power))?;
+        if d.remainder {
+            let multiple = self.shift_const(true, &quotient, i64::from(power))?;
+            return self.zip_op(by_bits(lane, SUB), x, &multiple);
+        }
+        if negative {
+            let zero = self.splat_like(x, 0)?;
+            return self.zip_op(by_bits(lane, SUB), &zero, &quotient);
+        }
+        Ok(quotient)
+    }
+    /// Unsigned operands below 2^width by a constant that is no power of two.
+    fn divide_unsigned(&mut self, d: Division, x: &Parts, divisor: u64, width: u32) -> Made<Parts> {
+        match x.lane {
+            Lane::I64 => refuse("a division of 64-bit lanes"),
+            Lane::I8 => {
+                let wide = self.resize(x, d.lanes, 16, false)?;
+                let quotient = self.divide_by_high_half(d.lanes, &wide, divisor, 8)?;
+                self.resize(&quotient, d.lanes, 8, false)
+            }
+            _ => self.divide_by_high_half(d.lanes, x, divisor, width),
+        }
+    }
+    /// With the upper half of a product: `x * reciprocal >> (bits + shift)`.
+    fn divide_by_high_half(&mut self, lanes: usize, x: &Parts, divisor: u64, width: u32) -> Made<Parts> {
+        let reciprocal = Reciprocal::of(divisor, x.lane.bits(), width);
+        let factor = self.splat_like(x, reciprocal.factor)?;
+        let high = self.mul_high(lanes, false, x, &factor)?;
+        if reciprocal.exact {
+            return self.shift_const(false, &high, -i64::from(reciprocal.shift));
+        }
+        let rest = self.zip_op(by_bits(x.lane, SUB), x, &high)?;
+        let half = self.shift_const(false, &rest, -1)?;
+        let sum = self.zip_op(by_bits(x.lane, ADD), &half, &high)?;
+        self.shift_const(false, &sum, 1 - i64::from(reciprocal.shift))
+    }
+}

@@ -1,0 +1,133 @@
+//! Float operators: IEEE, and the language's minimum and maximum.
+
+use super::super::machine::{Arg, View};
+use super::super::rows::Op;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::compare::Order;
+use super::value::{Mask, Parts, Val};
+use crate::codegen::{Lane, float_range};
+use halide_core::ops::{BinOp, UnOp};
+use halide_core::types::ScalarType;
+use halide_sched::ir::Expr;
+
+impl Emit<'_> {
+    /// A one-operand operator on floats that is not about their bits.
+    pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, a: &Expr) -> Made<Val> {
+        let x = self.floats(ty, a)?;
+        let lane = x.lane;
+        Ok(Val::Lanes(match op {
+            UnOp::Neg => self.flip_sign(&x)?,
+            UnOp::Abs => self.magnitude(&x)?,
+            UnOp::Floor | UnOp::Ceil | UnOp::Round | UnOp::Trunc => self.round(op, &x)?,
+            UnOp::Sqrt => self.map_op(pick(lane, Op::SqrtF32, Op::SqrtF64), &x)?,
+            UnOp::IsNan => return Ok(self.truth(&x, &x, Order::Unordered, a)?),
+            UnOp::IsInf | UnOp::IsFinite => {
+                let magnitude = self.magnitude(&x)?;
+                let infinity = if lane == Lane::F32 { u64::from(f32::INFINITY.to_bits()) } else { f64::INFINITY.to_bits() };
+                let infinity = self.splat_like(&magnitude, infinity)?;
+                let order = if op == UnOp::IsInf { Order::Equal } else { Order::Less };
+                return Ok(self.truth(&magnitude, &infinity, order, a)?);
+            }
+            UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return refuse(format!("{op:?} of floats")),
+        }))
+    }
+    /// The truth of a comparison of floats, as wide as `of`.
+    fn truth(&mut self, x: &Parts, y: &Parts, order: Order, of: &Expr) -> Made<Val> {
+        let mask = self.compare_floats(order, x, y)?;
+        self.truth_value(mask, of.lanes())
+    }
+    /// Rounded to an integer.
+    pub(super) fn round(&mut self, op: UnOp, x: &Parts) -> Made<Parts> {
+        let mode = match op {
+            UnOp::Floor => 1,
+            UnOp::Ceil => 2,
+            UnOp::Trunc => 3,
+            _ => 0,
+        };
+        // Bit 3: the flag of inexact results stays as it is.
+        self.map_imm(pick(x.lane, Op::RoundF32, Op::RoundF64), x, mode | 8)
+    }
+    fn flip_sign(&mut self, x: &Parts) -> Made<Parts> {
+        let sign = self.splat_like(&x.as_lane(x.lane.as_int()), 1 << (x.lane.bits() - 1))?;
+        self.zip_op(Op::Xor, x, &sign)
+    }
+    pub(super) fn magnitude(&mut self, x: &Parts) -> Made<Parts> {
+        let rest = self.splat_like(&x.as_lane(x.lane.as_int()), (1u64 << (x.lane.bits() - 1)) - 1)?;
+        self.zip_op(Op::And, x, &rest)
+    }
+    /// Lanes that compute: halves are refused.
+    fn floats(&mut self, ty: ScalarType, a: &Expr) -> Made<Parts> {
+        match ty.bits() {
+            16 => refuse(format!("arithmetic of {ty}")),
+            _ => self.lanes(a),
+        }
+    }
+
+    /// A two-operand operator on floats that is neither a comparison nor about their bits.
+    pub(super) fn float_binary(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
+        let (x, y) = (self.floats(ty, a)?, self.floats(ty, b)?);
+        let lane = x.lane;
+        let row = match op {
+            BinOp::Add => pick(lane, Op::AddF32, Op::AddF64),
+            BinOp::Sub => pick(lane, Op::SubF32, Op::SubF64),
+            BinOp::Mul => pick(lane, Op::MulF32, Op::MulF64),
+            BinOp::Div | BinOp::DivToZero => pick(lane, Op::DivF32, Op::DivF64),
+            BinOp::Mod | BinOp::ModToZero => {
+                let quotient = self.zip_op(pick(lane, Op::DivF32, Op::DivF64), &x, &y)?;
+                let whole = self.round(UnOp::Floor, &quotient)?;
+                let product = self.zip_op(pick(lane, Op::MulF32, Op::MulF64), &y, &whole)?;
+                return self.zip_op(pick(lane, Op::SubF32, Op::SubF64), &x, &product);
+            }
+            BinOp::Absd => {
+                let difference = self.zip_op(pick(lane, Op::SubF32, Op::SubF64), &x, &y)?;
+                return self.magnitude(&difference);
+            }
+            BinOp::Min | BinOp::Max => return self.float_extreme(op, a, b, &x, &y),
+            _ => return refuse(format!("{op:?} of floats")),
+        };
+        self.zip_op(row, &x, &y)
+    }
+    /// `if x < y || y is NaN { x } else { y }`, or with `>`. The machine's gives y where one is NaN, and of equal ones.
+    fn float_extreme(&mut self, op: BinOp, a: &Expr, b: &Expr, x: &Parts, y: &Parts) -> Made<Parts> {
+        let lane = x.lane;
+        let row = match op {
+            BinOp::Min => pick(lane, Op::MinF32, Op::MinF64),
+            _ => pick(lane, Op::MaxF32, Op::MaxF64),
+        };
+        if float_range(b).is_some() {
+            return self.zip_op(row, x, y);
+        }
+        if float_range(a).is_some_and(|(lo, hi)| lo > 0.0 || hi < 0.0) {
+            // A zero that is equal to the other operand must lose, whatever its sign.
+            return self.zip_op(row, y, x);
+        }
+        let made = self.zip_op(row, x, y)?;
+        let nan = self.compare_floats(Order::Unordered, y, y)?;
+        self.choose(&nan, x, &made)
+    }
+
+    /// Lanes of `a` where the mask is true, else of `b`.
+    pub(super) fn choose(&mut self, mask: &Mask, a: &Parts, b: &Parts) -> Made<Parts> {
+        let regs = (0..a.regs.len()).map(|i| self.blend(a.lane, a.view, mask.regs[i], a.regs[i], b.regs[i]));
+        let regs = regs.collect::<Made<Vec<_>>>()?;
+        Ok(Parts { regs: regs.into(), ..a.clone() })
+    }
+    /// Lanes of `a` where the mask is true, else of `b`.
+    pub(super) fn blend(
+        &mut self,
+        lane: Lane,
+        view: View,
+        mask: regalloc2::VReg,
+        a: regalloc2::VReg,
+        b: regalloc2::VReg,
+    ) -> Made<regalloc2::VReg> {
+        let row = super::value::by_bits(lane, [Op::BlendB, Op::BlendW, Op::BlendD, Op::BlendQ]);
+        self.op(row, view, &[Arg::Mask(mask), Arg::Use(b, view), Arg::Use(a, view)])
+    }
+}
+
+/// The operation for f32 or for f64 lanes.
+pub(super) fn pick(lane: Lane, single: Op, double: Op) -> Op {
+    if lane == Lane::F32 { single } else { double }
+}

@@ -1,0 +1,148 @@
+//! Loads: dense ones as whole registers, lanes that are a few elements apart picked from dense ones, others gathered.
+//! Nothing is touched but what is asked for: the machine skips lanes of a mask without a fault.
+
+use super::super::machine::{Arg, Mem, View};
+use super::super::rows::Op;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::address::Place;
+use super::value::{Mask, Parts, Val, broadcast_op, by_bits, per_part, shape};
+use crate::codegen::{Lane, Linear};
+use halide_core::types::ScalarType;
+use halide_sched::ir::{BufId, Expr, ExprKind};
+use iced_x86::Code;
+use regalloc2::VReg;
+
+/// Strides up to this are loaded as everything between the first and the last lane, then picked from.
+const DENSE_STRIDE: u64 = 4;
+
+impl Emit<'_> {
+    /// `ExprKind::Load`.
+    pub(super) fn load(&mut self, e: &Expr, buf: BufId, index: &Expr, mask: Option<&Expr>) -> Made<Val> {
+        let (place, elem) = self.place_of(buf)?;
+        if e.ty().scalar() != Some(elem) {
+            return refuse(format!("elements of {elem} as {:?}", e.ty()));
+        }
+        let (lane, lanes) = (Lane::of_data(elem), e.lanes() as usize);
+        let truth = elem == ScalarType::Bool;
+        if matches!(place, Place::Registers) {
+            let parts = self.load_slots(buf, index, lane)?;
+            let parts = match mask {
+                None => parts,
+                Some(mask) => {
+                    let mask = self.truth_mask(mask, lane, lanes)?;
+                    let zero = self.splat_like(&parts, 0)?;
+                    self.choose(&mask, &parts, &zero)?
+                }
+            };
+            return self.loaded(parts, truth, lanes);
+        }
+        let linear = self.linear(index);
+        let mem = self.address(place, lane.bytes(), &linear)?;
+        if lanes == 1 && truth && mask.is_none() {
+            return Ok(Val::Scalar(self.made(Code::Movzx_r32_rm8, View::G32, &[Arg::Mem(mem)])));
+        }
+        let mask = mask.map(|m| self.truth_mask(m, lane, lanes)).transpose()?;
+        let parts = self.load_lanes(lane, lanes, mem, &linear, mask.as_ref())?;
+        self.loaded(parts, truth, lanes)
+    }
+    fn loaded(&mut self, parts: Parts, truth: bool, lanes: usize) -> Made<Val> {
+        if !truth {
+            return Ok(Val::Lanes(parts));
+        }
+        let mask = self.bytes_to_mask(&parts)?;
+        self.truth_value(mask, lanes as u16)
+    }
+    /// A condition, scalar or not, as the masks of registers of lanes.
+    pub(super) fn truth_mask(&mut self, e: &Expr, lane: Lane, lanes: usize) -> Made<Mask> {
+        if lanes > 1 {
+            return self.mask(e, lane);
+        }
+        let truth = self.scalar(e)?;
+        let (view, _) = shape(lane, 1);
+        Ok(Mask { per: per_part(lane, view), regs: std::rc::Rc::from([self.mask_of_general(truth)]) })
+    }
+
+    fn load_lanes(&mut self, lane: Lane, lanes: usize, mem: Mem, index: &Linear, mask: Option<&Mask>) -> Made<Parts> {
+        let (view, count) = shape(lane, lanes);
+        let dense = lanes == 1 || (index.is_affine() && index.step == 1);
+        match mask {
+            None if lanes == 1 => Ok(Parts::single(lane, self.load_one(lane, mem)?)),
+            None if dense => self.load_dense(lane, lanes, view, count, mem),
+            None if index.is_affine() && index.step == 0 => {
+                let one = self.op(broadcast_op(lane), view, &[Arg::Mem(mem)])?;
+                Ok(Parts { lane, view, regs: vec![one; count].into() })
+            }
+            None if index.is_affine() && index.step.unsigned_abs() <= DENSE_STRIDE => {
+                self.load_span(lane, lanes, mem, index.step)
+            }
+            Some(mask) if dense => self.load_masked(lane, lanes, mem, mask),
+            _ if lane.bits() >= 32 => self.gather(lane, lanes, mem, index, mask),
+            None => {
+                let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
+                self.collect(lane, &addresses)
+            }
+            Some(_) => refuse("a masked load of lanes of 8 or 16 bits that do not follow each other"),
+        }
+    }
+    /// Elements that follow each other.
+    pub(super) fn load_dense(&mut self, lane: Lane, lanes: usize, view: View, count: usize, mem: Mem) -> Made<Parts> {
+        let per = per_part(lane, view);
+        let regs = (0..count).map(|i| {
+            let mem = mem.plus((i * view.bytes()) as i32);
+            let left = (lanes - i * per).min(per);
+            match left * lane.bytes() {
+                4 => Ok(self.made(Code::EVEX_Vmovd_xmm_rm32, View::X, &[Arg::Mem(mem)])),
+                8 => Ok(self.made(Code::EVEX_Vmovq_xmm_xmmm64, View::X, &[Arg::Mem(mem)])),
+                _ if left == per => self.op(Op::Load, view, &[Arg::Mem(mem)]),
+                _ => {
+                    let mask = self.first_lanes(left)?;
+                    self.op(load_op(lane), view, &[Arg::ZeroMask(mask), Arg::Mem(mem)])
+                }
+            }
+        });
+        let regs = regs.collect::<Made<Vec<_>>>()?;
+        Ok(Parts { lane, view, regs: regs.into() })
+    }
+    fn load_masked(&mut self, lane: Lane, lanes: usize, mem: Mem, mask: &Mask) -> Made<Parts> {
+        let (view, count) = shape(lane, lanes);
+        let per = per_part(lane, view);
+        let regs = (0..count).map(|i| {
+            let mask = self.cut(mask.regs[i], (lanes - i * per).min(per))?;
+            let mem = mem.plus((i * view.bytes()) as i32);
+            self.op(load_op(lane), view, &[Arg::ZeroMask(mask), Arg::Mem(mem)])
+        });
+        let regs = regs.collect::<Made<Vec<_>>>()?;
+        Ok(Parts { lane, view, regs: regs.into() })
+    }
+    /// Lanes `step` elements apart: loads all elements from the first lane to the last, which are all in the buffer.
+    fn load_span(&mut self, lane: Lane, lanes: usize, first: Mem, step: i64) -> Made<Parts> {
+        let apart = step.unsigned_abs() as usize;
+        let span = (lanes - 1) * apart + 1;
+        let lowest = if step < 0 { first.plus(-(((span - 1) * lane.bytes()) as i32)) } else { first };
+        let (view, count) = shape(lane, span);
+        let sources = self.load_dense(lane, span, view, count, lowest)?;
+        let picks: Vec<usize> =
+            (0..lanes).map(|i| if step < 0 { span - 1 - i * apart } else { i * apart }).collect();
+        self.pick(lane, &sources.regs, view, &picks)
+    }
+    /// A scalar load that only its broadcast needs: one instruction does both.
+    pub(super) fn broadcast_load(&mut self, e: &Expr, lane: Lane, view: View) -> Made<Option<VReg>> {
+        let ExprKind::Load { buf, index, mask: None } = e.kind() else { return Ok(None) };
+        if self.memo.get(e).is_some() || e.ty().is_bool() {
+            return Ok(None);
+        }
+        let (place, elem) = self.place_of(*buf)?;
+        if matches!(place, Place::Registers) || Some(elem) != e.ty().scalar() {
+            return Ok(None);
+        }
+        let linear = self.linear(index);
+        let mem = self.address(place, lane.bytes(), &linear)?;
+        Ok(Some(self.op(broadcast_op(lane), view, &[Arg::Mem(mem)])?))
+    }
+}
+
+/// The load that can be masked.
+pub(super) fn load_op(lane: Lane) -> Op {
+    by_bits(lane, [Op::LoadB, Op::LoadW, Op::LoadD, Op::LoadQ])
+}

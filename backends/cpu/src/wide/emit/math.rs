@@ -1,0 +1,165 @@
+//! Transcendental functions of f32: the sequences of exact operations that all engines share, in vector registers.
+
+use super::super::machine::{Arg, View};
+use super::super::rows::Op;
+use super::super::{Made, Refusal, refuse};
+use super::Emit;
+use super::value::{Parts, Val, data};
+use crate::codegen::Lane;
+use halide_core::math::{FloatOps, emit};
+use halide_core::ops::MathFn;
+use halide_core::types::ScalarType;
+use halide_sched::ir::Expr;
+use regalloc2::VReg;
+
+/// Registers of one width of a kernel.
+struct Registers<'e, 'a> {
+    e: &'e mut Emit<'a>,
+    view: View,
+    /// The first operation that there is no instruction for.
+    refusal: Option<Refusal>,
+}
+
+impl Emit<'_> {
+    /// `ExprKind::Math`.
+    pub(super) fn math(&mut self, function: MathFn, args: &[Expr]) -> Made<Val> {
+        let ty = args.first().map_or(ScalarType::F64, |a| data(a.ty().elem));
+        if ty != ScalarType::F32 {
+            return refuse(format!("{function:?} of {ty}"));
+        }
+        let operands = args.iter().map(|a| self.lanes(a)).collect::<Made<Vec<Parts>>>()?;
+        let like = operands[0].clone();
+        let mut regs = Vec::new();
+        for i in 0..like.regs.len() {
+            let values: Vec<VReg> = operands.iter().map(|o| o.regs[i]).collect();
+            let mut r = Registers { e: self, view: like.view, refusal: None };
+            let made = emit(&mut r, function, &values);
+            if let Some(refusal) = r.refusal {
+                return Err(refusal);
+            }
+            regs.push(made);
+        }
+        Ok(Val::Lanes(Parts { regs: regs.into(), ..like }))
+    }
+}
+
+impl Registers<'_, '_> {
+    fn result(&mut self, made: Made<VReg>) -> VReg {
+        made.unwrap_or_else(|refusal| {
+            self.refusal.get_or_insert(refusal);
+            self.e.body.argument
+        })
+    }
+    fn op2(&mut self, op: Op, a: VReg, b: VReg) -> VReg {
+        let made = self.e.op2(op, self.view, a, b);
+        self.result(made)
+    }
+    fn op_imm(&mut self, op: Op, a: VReg, imm: i64) -> VReg {
+        let made = self.e.op_imm(op, self.view, a, imm);
+        self.result(made)
+    }
+    fn op1(&mut self, op: Op, a: VReg) -> VReg {
+        let made = self.e.op1(op, self.view, a);
+        self.result(made)
+    }
+    fn compare(&mut self, predicate: i64, a: VReg, b: VReg) -> VReg {
+        let view = self.view;
+        match self.e.code(Op::CompareF32, view) {
+            Ok(code) => {
+                self.e.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)])
+            }
+            Err(refusal) => self.result(Err(refusal)),
+        }
+    }
+    fn mask2(&mut self, code: iced_x86::Code, a: VReg, b: VReg) -> VReg {
+        self.e.made(code, View::K, &[Arg::Use(a, View::K), Arg::Use(b, View::K)])
+    }
+}
+
+impl FloatOps for Registers<'_, '_> {
+    type F = VReg;
+    type I = VReg;
+    type M = VReg;
+
+    fn float(&mut self, value: f32) -> VReg {
+        let made = self.e.splat(Lane::F32, self.view, u64::from(value.to_bits()));
+        self.result(made)
+    }
+    fn int(&mut self, value: i32) -> VReg {
+        let made = self.e.splat(Lane::I32, self.view, u64::from(value as u32));
+        self.result(made)
+    }
+    fn add(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::AddF32, a, b)
+    }
+    fn sub(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::SubF32, a, b)
+    }
+    fn mul(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::MulF32, a, b)
+    }
+    fn div(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::DivF32, a, b)
+    }
+    fn sqrt(&mut self, a: VReg) -> VReg {
+        self.op1(Op::SqrtF32, a)
+    }
+    fn floor(&mut self, a: VReg) -> VReg {
+        self.op_imm(Op::RoundF32, a, 9)
+    }
+    fn round(&mut self, a: VReg) -> VReg {
+        self.op_imm(Op::RoundF32, a, 8)
+    }
+    fn lt(&mut self, a: VReg, b: VReg) -> VReg {
+        self.compare(1, a, b)
+    }
+    fn eq(&mut self, a: VReg, b: VReg) -> VReg {
+        self.compare(0, a, b)
+    }
+    fn and(&mut self, a: VReg, b: VReg) -> VReg {
+        self.mask2(iced_x86::Code::VEX_Kandq_kr_kr_kr, a, b)
+    }
+    fn or(&mut self, a: VReg, b: VReg) -> VReg {
+        self.mask2(iced_x86::Code::VEX_Korq_kr_kr_kr, a, b)
+    }
+    fn not(&mut self, a: VReg) -> VReg {
+        self.e.made(iced_x86::Code::VEX_Knotq_kr_kr, View::K, &[Arg::Use(a, View::K)])
+    }
+    fn select(&mut self, mask: VReg, a: VReg, b: VReg) -> VReg {
+        let made = self.e.blend(Lane::F32, self.view, mask, a, b);
+        self.result(made)
+    }
+    fn iadd(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::AddD, a, b)
+    }
+    fn isub(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::SubD, a, b)
+    }
+    fn iand(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::And, a, b)
+    }
+    fn ior(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::Or, a, b)
+    }
+    fn ixor(&mut self, a: VReg, b: VReg) -> VReg {
+        self.op2(Op::Xor, a, b)
+    }
+    fn shl(&mut self, a: VReg, bits: u32) -> VReg {
+        self.op_imm(Op::ShlD, a, i64::from(bits))
+    }
+    fn shr(&mut self, a: VReg, bits: u32) -> VReg {
+        self.op_imm(Op::SarD, a, i64::from(bits))
+    }
+    fn to_int(&mut self, a: VReg) -> VReg {
+        self.op1(Op::F32ToI32, a)
+    }
+    fn to_float(&mut self, a: VReg) -> VReg {
+        self.op1(Op::I32ToF32, a)
+    }
+    fn bits(&mut self, a: VReg) -> VReg {
+        a
+    }
+    fn float_of_bits(&mut self, a: VReg) -> VReg {
+        a
+    }
+}

@@ -1,0 +1,187 @@
+//! From statements and expressions of loop IR to machine code.
+//!
+//! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
+//! registers. Then the operators ([`int`], [`divide`], [`float`], [`compare`], [`convert`], [`math`]), scalars that count
+//! ([`index`]), memory ([`address`], [`load`], [`store`], [`gather`]), lanes that move ([`shuffle`]) and statements
+//! ([`stmt`], [`slots`]).
+
+mod address;
+mod compare;
+mod convert;
+mod divide;
+mod expr;
+mod float;
+mod gather;
+mod index;
+mod int;
+mod level;
+mod load;
+mod math;
+mod shuffle;
+mod slots;
+mod stmt;
+mod store;
+mod value;
+
+use super::machine::{Arg, Body, End, Inst, Mem, View};
+use super::rows::Op;
+use super::{Capture, Made, Refusal, WIDEST};
+use crate::codegen::{Linear, Memo, Sums};
+use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
+use iced_x86::Code;
+use level::Level;
+use regalloc2::VReg;
+use slots::Slots;
+use std::collections::HashMap;
+use value::{Constant, Val};
+
+/// What a kernel may ask of the code around it.
+pub(crate) trait Surroundings {
+    /// Whether a buffer, allocated outside, is in memory.
+    fn in_memory(&self, buf: BufId) -> bool;
+}
+
+/// A kernel before registers are chosen.
+pub(super) struct Finished {
+    pub(super) body: Body,
+    pub(super) captures: Vec<(Capture, usize)>,
+    pub(super) words: usize,
+}
+
+/// A kernel under construction.
+struct Emit<'a> {
+    program: &'a Program,
+    around: &'a dyn Surroundings,
+    body: Body,
+    /// The open levels, outermost first.
+    levels: Vec<Level>,
+    /// The level whose block gets what is emitted.
+    cursor: usize,
+    memo: Memo<Val>,
+    /// The levels of expressions, until something changes.
+    homes: HashMap<Expr, usize>,
+    symbols: HashMap<Sym, (Val, usize)>,
+    /// Constants in registers, and their levels.
+    constants: HashMap<Constant, (VReg, usize)>,
+    /// The sums that symbols stand for.
+    sums: Sums,
+    slots: Slots,
+    captures: Vec<(Capture, usize)>,
+    words: usize,
+    /// Whether bytes can be permuted.
+    vbmi: bool,
+}
+
+/// Emits a loop nest as a function.
+pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For) -> Result<Finished, Refusal> {
+    let mut e = Emit {
+        program,
+        around,
+        body: Body::new(WIDEST, true),
+        levels: vec![Level::first()],
+        cursor: 0,
+        memo: Memo::default(),
+        homes: HashMap::new(),
+        symbols: HashMap::new(),
+        constants: HashMap::new(),
+        sums: Sums::new(),
+        slots: Slots::default(),
+        captures: Vec::new(),
+        words: 0,
+        vbmi: crate::tier::has_byte_permutes(),
+    };
+    e.for_loop(nest)?;
+    let last = e.levels[0].block;
+    e.body.blocks[last.0].end = Some(End::Return);
+    Ok(Finished { body: e.body, captures: e.captures, words: e.words })
+}
+
+impl Emit<'_> {
+    // Instructions.
+
+    fn push(&mut self, code: Code, args: Vec<Arg>) {
+        let block = self.levels[self.cursor].block;
+        self.body.blocks[block.0].insts.push(Inst { code, args });
+    }
+    fn code(&self, op: Op, view: View) -> Made<Code> {
+        let code = op.code(self.body.evex, view);
+        code.ok_or_else(|| Refusal(format!("no instruction for {op:?} in {} bits", 8 * view.bytes())))
+    }
+    fn register(&mut self, view: View) -> VReg {
+        self.body.register(view)
+    }
+    /// `op` of registers, or of memory as the last operand; all of one width.
+    fn op(&mut self, op: Op, view: View, args: &[Arg]) -> Made<VReg> {
+        let code = self.code(op, view)?;
+        let to = self.register(view);
+        let all = std::iter::once(Arg::Def(to, view)).chain(args.iter().copied()).collect();
+        self.push(code, all);
+        Ok(to)
+    }
+    fn op1(&mut self, op: Op, view: View, a: VReg) -> Made<VReg> {
+        self.op(op, view, &[Arg::Use(a, view)])
+    }
+    fn op2(&mut self, op: Op, view: View, a: VReg, b: VReg) -> Made<VReg> {
+        self.op(op, view, &[Arg::Use(a, view), Arg::Use(b, view)])
+    }
+    fn op_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Made<VReg> {
+        self.op(op, view, &[Arg::Use(a, view), Arg::Imm(imm)])
+    }
+    /// `op` that reads and writes its first operand.
+    fn op_mod(&mut self, op: Op, view: View, from: VReg, rest: &[Arg]) -> Made<VReg> {
+        let code = self.code(op, view)?;
+        let to = self.register(view);
+        let all = std::iter::once(Arg::Mod { to, from, view }).chain(rest.iter().copied()).collect();
+        self.push(code, all);
+        Ok(to)
+    }
+    /// Any three-input function of bits: bit `4 * a + 2 * b + c` of `table` is the result.
+    fn ternary(&mut self, view: View, a: VReg, b: VReg, c: VReg, table: u8) -> Made<VReg> {
+        let rest = [Arg::Use(b, view), Arg::Use(c, view), Arg::Imm(i64::from(table))];
+        self.op_mod(Op::Ternary, view, a, &rest)
+    }
+    /// An instruction with a result of its own.
+    fn made(&mut self, code: Code, view: View, args: &[Arg]) -> VReg {
+        let to = self.register(view);
+        self.push(code, std::iter::once(Arg::Def(to, view)).chain(args.iter().copied()).collect());
+        to
+    }
+
+    // What comes from outside.
+
+    /// The number of the first word of a captured thing.
+    fn capture(&mut self, what: Capture, words: usize) -> usize {
+        if let Some((_, word)) = self.captures.iter().find(|(c, _)| *c == what) {
+            return *word;
+        }
+        self.captures.push((what, self.words));
+        self.words += words;
+        self.words - words
+    }
+    /// A word of the argument block.
+    fn word(&mut self, word: usize) -> Mem {
+        Mem::at(self.body.argument, 8 * word as i32)
+    }
+    /// Runs `f` with what it emits going to the first block.
+    fn at_start<T>(&mut self, f: impl FnOnce(&mut Self) -> Made<T>) -> Made<T> {
+        let cursor = std::mem::replace(&mut self.cursor, 0);
+        let made = f(self);
+        self.cursor = cursor;
+        made
+    }
+    /// A captured symbol.
+    fn captured(&mut self, symbol: Sym, ty: Type) -> Made<Val> {
+        let words = value::words(ty);
+        let word = self.capture(Capture::Sym(symbol, ty), words);
+        let made = self.at_start(|e| {
+            let mem = e.word(word);
+            e.unpack(mem, ty)
+        })?;
+        self.symbols.insert(symbol, (made.clone(), 0));
+        Ok(made)
+    }
+    /// The index as a sum.
+    fn linear(&self, index: &Expr) -> Linear {
+        Linear::of(index, &self.sums)
+    }
+}

@@ -1,0 +1,115 @@
+//! Moving lanes: picking them from registers, one lane into all.
+
+use super::super::machine::{Arg, View};
+use super::super::rows::Op;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::value::{Parts, Val, broadcast_op, by_bits, per_part, shape};
+use crate::codegen::Lane;
+use halide_sched::ir::Expr;
+use regalloc2::VReg;
+
+impl Emit<'_> {
+    /// `ExprKind::Shuffle`.
+    pub(super) fn shuffle(&mut self, vectors: &[Expr], picks: &[u16]) -> Made<Val> {
+        let Some(first) = vectors.first() else { return refuse("a shuffle of nothing") };
+        if first.ty().is_bool() {
+            return refuse("a shuffle of truths");
+        }
+        let lane = Lane::of(first.ty().elem);
+        let mut sources: Vec<Parts> = Vec::new();
+        for v in vectors {
+            sources.push(self.lanes(v)?);
+        }
+        let view = sources.iter().map(|s| s.view).max().unwrap_or(View::X);
+        let per = per_part(lane, view);
+        // Where lanes of each vector start among the registers: a narrow register counts as a wide one.
+        let mut regs = Vec::new();
+        let mut starts = Vec::new();
+        for (v, parts) in vectors.iter().zip(&sources) {
+            for i in 0..v.lanes() as usize {
+                let at = i % parts.per();
+                starts.push((regs.len() + i / parts.per()) * per + at);
+            }
+            regs.extend(parts.regs.iter().copied());
+        }
+        let picks: Vec<usize> = picks.iter().map(|p| starts[*p as usize]).collect();
+        let made = self.pick(lane, &regs, view, &picks)?;
+        if picks.len() == 1 && first.ty().is_index() {
+            return Ok(Val::Scalar(self.general_of_lane(made.regs[0])));
+        }
+        Ok(Val::Lanes(made))
+    }
+
+    /// Lanes `picks` of sources of one width, whose lanes are numbered through.
+    pub(super) fn pick(&mut self, lane: Lane, sources: &[VReg], view: View, picks: &[usize]) -> Made<Parts> {
+        let (result, count) = shape(lane, picks.len());
+        let per = per_part(lane, view);
+        let regs = (0..count).map(|i| {
+            let first = i * per_part(lane, result);
+            let last = (first + per_part(lane, result)).min(picks.len());
+            self.pick_part(lane, sources, per, view.max(result), &picks[first..last])
+        });
+        let regs = regs.collect::<Made<Vec<_>>>()?;
+        Ok(Parts { lane, view: result, regs: regs.into() })
+    }
+    fn pick_part(&mut self, lane: Lane, sources: &[VReg], per: usize, view: View, picks: &[usize]) -> Made<VReg> {
+        let mut used: Vec<usize> = Vec::new();
+        for p in picks {
+            if !used.contains(&(p / per)) {
+                used.push(p / per);
+            }
+        }
+        if let [only] = used[..]
+            && picks.iter().enumerate().all(|(i, p)| p % per == i)
+        {
+            return Ok(sources[only]);
+        }
+        if lane == Lane::I8 && !self.vbmi {
+            return refuse("a shuffle of bytes, without AVX-512 VBMI");
+        }
+        // There is no permutation of 32 or 64-bit lanes of 128 bits alone.
+        let view = if lane.bits() >= 32 { view.max(View::Y) } else { view };
+        let size = lane.bytes();
+        let lanes = per_part(lane, view);
+        let pattern = |of: &dyn Fn(usize) -> usize| -> Vec<u8> {
+            let mut bytes = vec![0u8; view.bytes()];
+            for (i, p) in picks.iter().enumerate() {
+                bytes[i * size..(i + 1) * size].copy_from_slice(&(of(*p) as u64).to_le_bytes()[..size]);
+            }
+            bytes
+        };
+        let two = by_bits(lane, [Op::PermuteTwoB, Op::PermuteTwoW, Op::PermuteTwoD, Op::PermuteTwoQ]);
+        let one = by_bits(lane, [Op::PermuteB, Op::PermuteW, Op::PermuteD, Op::PermuteQ]);
+        let (mut made, rest) = match used[..] {
+            [] => return refuse("a shuffle without lanes"),
+            [a] => {
+                let index = self.pattern(pattern(&|p| p % per), view)?;
+                (self.op2(one, view, index, sources[a])?, &used[1..])
+            }
+            [a, b, ..] => {
+                let of = |p: usize| p % per + if p / per == b { lanes } else { 0 };
+                let index = self.pattern(pattern(&of), view)?;
+                let args = [Arg::Use(index, view), Arg::Use(sources[b], view)];
+                (self.op_mod(two, view, sources[a], &args)?, &used[2..])
+            }
+        };
+        for source in rest {
+            let index = self.pattern(pattern(&|p| p % per), view)?;
+            let here = picks.iter().enumerate().filter(|(_, p)| **p / per == *source);
+            let mask = self.mask_constant(here.fold(0, |mask, (i, _)| mask | 1u64 << i))?;
+            let args = [Arg::Mask(mask), Arg::Use(index, view), Arg::Use(sources[*source], view)];
+            made = self.op_mod(one, view, made, &args)?;
+        }
+        Ok(made)
+    }
+    /// The lowest lane in every lane.
+    pub(super) fn broadcast_lowest(&mut self, lane: Lane, v: VReg, view: View) -> Made<VReg> {
+        self.op(broadcast_op(lane), view, &[Arg::Use(v, View::X)])
+    }
+}
+
+/// Half the width, at least 128 bits.
+pub(super) fn narrower(view: View) -> View {
+    if view == View::Z { View::Y } else { View::X }
+}

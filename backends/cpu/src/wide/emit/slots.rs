@@ -1,0 +1,163 @@
+//! Allocations of a kernel: small ones whose every access is at a constant live in registers, others in its frame.
+
+use super::super::machine::View;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::address::Place;
+use super::value::{Mask, Parts, broadcast_op, shape};
+use crate::codegen::{Lane, Piece, pieces};
+use halide_sched::ir::{BufId, Expr, ExprKind, Memory, Stmt};
+use regalloc2::VReg;
+use std::collections::HashMap;
+
+/// An allocation up to this size may live in the frame.
+const MOST_BYTES: u64 = 32 << 10;
+/// All allocations of a kernel together take no more than this.
+const FRAME_BUDGET: u64 = 64 << 10;
+/// A buffer that would need more registers than this stays in memory, where it is read as an operand of instructions.
+const MOST_REGISTERS: usize = 28;
+
+/// Where allocations are.
+#[derive(Default)]
+pub(super) struct Slots {
+    pub(super) places: HashMap<BufId, Place>,
+    registers: HashMap<BufId, Pieces>,
+}
+
+/// A buffer in registers: what each piece holds at the moment.
+#[derive(Clone)]
+struct Pieces {
+    pieces: Vec<(Piece, Vec<VReg>)>,
+    /// The level of the newest value.
+    level: usize,
+}
+
+impl Slots {
+    /// The level of what a buffer in registers holds.
+    pub(super) fn level(&self, buf: BufId) -> Option<usize> {
+        self.registers.get(&buf).map(|p| p.level)
+    }
+    /// Buffers in registers of a set, in a fixed order.
+    fn among(&self, bufs: impl Fn(BufId) -> bool) -> Vec<BufId> {
+        let mut all: Vec<BufId> = self.registers.keys().copied().filter(|b| bufs(*b)).collect();
+        all.sort();
+        all
+    }
+    /// What registers of such buffers hold, one after the other.
+    pub(super) fn values(&self, bufs: impl Fn(BufId) -> bool) -> Vec<VReg> {
+        let all = self.among(bufs);
+        all.iter().flat_map(|b| self.registers[b].pieces.iter().flat_map(|(_, regs)| regs.iter().copied())).collect()
+    }
+    /// Gives registers of such buffers new values, in the same order, which are of this level.
+    pub(super) fn set(&mut self, bufs: impl Fn(BufId) -> bool, values: &[VReg], level: usize) {
+        let mut values = values.iter().copied();
+        for b in self.among(bufs) {
+            let Some(p) = self.registers.get_mut(&b) else { continue };
+            p.level = level;
+            for reg in p.pieces.iter_mut().flat_map(|(_, regs)| regs) {
+                *reg = values.next().unwrap_or(*reg);
+            }
+        }
+    }
+}
+
+impl Emit<'_> {
+    /// `Stmt::Alloc`.
+    pub(super) fn alloc(&mut self, buf: BufId, constant: Option<u64>, body: &Stmt) -> Made<()> {
+        let info = &self.program.buffers[buf];
+        let bytes = constant.and_then(|n| n.checked_mul(info.elem.bytes() as u64)).filter(|b| *b <= MOST_BYTES);
+        let Some(bytes) = bytes.filter(|_| !matches!(info.memory, Memory::Heap | Memory::Global)) else {
+            return refuse(format!("{} is on the heap", info.name));
+        };
+        let lane = Lane::of_data(info.elem);
+        let size = |p: &Piece| shape(lane, p.lanes as usize);
+        let planned = pieces(self.program, buf, body, |p, all| {
+            // Several pieces that are read at once are its registers only if each fills whole ones.
+            let inside = all.iter().filter(|q| p.covers(**q)).count();
+            inside <= 1 || all.iter().filter(|q| p.covers(**q)).all(|q| fills(lane, *q, p))
+        });
+        let planned = planned.filter(|all| all.iter().map(|p| size(p).1).sum::<usize>() <= MOST_REGISTERS);
+        if let Some(all) = planned {
+            let mut pieces = Vec::new();
+            for p in all {
+                let (view, count) = size(&p);
+                pieces.push((p, vec![self.splat(lane, view, 0)?; count]));
+            }
+            let level = self.innermost();
+            self.slots.registers.insert(buf, Pieces { pieces, level });
+            self.slots.places.insert(buf, Place::Registers);
+            self.statement(body)?;
+            self.slots.registers.remove(&buf);
+        } else {
+            let start = self.body.frame.next_multiple_of(64);
+            let end = u64::from(start) + bytes;
+            if end > FRAME_BUDGET {
+                return refuse("allocations that are too large for a frame");
+            }
+            // What follows may use the same memory again, what is inside may not.
+            self.slots.places.insert(buf, Place::Frame(start));
+            self.body.frame = end as u32;
+            self.statement(body)?;
+        }
+        self.slots.places.remove(&buf);
+        self.stored(buf);
+        Ok(())
+    }
+
+    /// The lanes at a constant index of a buffer in registers.
+    pub(super) fn load_slots(&mut self, buf: BufId, index: &Expr, lane: Lane) -> Made<Parts> {
+        let (range, regs) = self.registers_at(buf, index)?;
+        if let ExprKind::Broadcast(_) = index.kind() {
+            let (view, count) = shape(lane, index.lanes() as usize);
+            let one = self.op(broadcast_op(lane), view, &[super::Arg::Use(regs[0], View::X)])?;
+            return Ok(Parts { lane, view, regs: vec![one; count].into() });
+        }
+        let (view, _) = shape(lane, range.lanes as usize);
+        Ok(Parts { lane, view, regs: regs.into() })
+    }
+    /// Stores lanes at a constant index; where the mask is false the old ones stay.
+    pub(super) fn store_slots(&mut self, buf: BufId, index: &Expr, parts: &Parts, mask: Option<&Mask>) -> Made<()> {
+        let (range, old) = self.registers_at(buf, index)?;
+        let new = match mask {
+            None => parts.clone(),
+            Some(mask) => {
+                let old = Parts { regs: old.into(), ..parts.clone() };
+                self.choose(mask, parts, &old)?
+            }
+        };
+        let level = self.innermost();
+        let mut new = new.regs.iter().copied();
+        if let Some(p) = self.slots.registers.get_mut(&buf) {
+            p.level = level;
+            for (_, regs) in p.pieces.iter_mut().filter(|(q, _)| range.covers(*q)) {
+                regs.iter_mut().for_each(|r| *r = new.next().unwrap_or(*r));
+            }
+        }
+        Ok(())
+    }
+    fn registers_at(&self, buf: BufId, index: &Expr) -> Made<(Piece, Vec<VReg>)> {
+        let piece = Piece::at(index, true);
+        match (piece, self.slots.registers.get(&buf)) {
+            (Some(range), Some(p)) => {
+                let regs = p.pieces.iter().filter(|(q, _)| range.covers(*q)).flat_map(|(_, r)| r.iter().copied());
+                Ok((range, regs.collect()))
+            }
+            _ => refuse(format!("registers at {index:?}")),
+        }
+    }
+    /// A register like another one.
+    pub(super) fn like(&mut self, reg: VReg) -> VReg {
+        self.body.registers += 1;
+        VReg::new(self.body.registers - 1, reg.class())
+    }
+}
+
+/// Whether the registers of a piece are registers of a range that it is in.
+fn fills(lane: Lane, piece: Piece, range: Piece) -> bool {
+    let (view, _) = shape(lane, range.lanes as usize);
+    let per = super::value::per_part(lane, view) as i64;
+    let from = piece.first - range.first;
+    let (own, _) = shape(lane, piece.lanes as usize);
+    let last = piece.first + i64::from(piece.lanes) == range.first + i64::from(range.lanes);
+    own == view && from % per == 0 && (last || i64::from(piece.lanes) % per == 0)
+}

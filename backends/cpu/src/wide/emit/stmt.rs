@@ -1,0 +1,167 @@
+//! Statements: loops, branches, names.
+
+use super::super::machine::{Condition, End, Right, View};
+use super::super::{Made, refuse};
+use super::Emit;
+use super::value::Val;
+use halide_core::ops::BinOp;
+use halide_sched::ir::visit::for_each_stmt;
+use halide_sched::ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
+use std::collections::BTreeSet;
+
+impl Emit<'_> {
+    /// Emits a statement.
+    pub(super) fn statement(&mut self, s: &Stmt) -> Made<()> {
+        match s {
+            Stmt::Block(list) => list.iter().try_for_each(|s| self.statement(s)),
+            Stmt::Let { bindings, body } => {
+                for (symbol, value) in bindings {
+                    let level = self.home(value);
+                    let made = self.eval(value)?;
+                    self.define(*symbol, made, level);
+                    self.note_parts(*symbol, value);
+                }
+                self.statement(body)
+            }
+            Stmt::For(l) => self.for_loop(l),
+            Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
+            Stmt::Produce { body, .. } => self.statement(body),
+            Stmt::Alloc { buf, constant, body, .. } => self.alloc(*buf, *constant, body),
+            Stmt::Free { .. } => Ok(()),
+            Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
+            Stmt::Assert { .. } => refuse("a check"),
+            Stmt::Atomic { .. } => refuse("an atomic step"),
+            Stmt::Count { .. } => refuse("a count"),
+            Stmt::Launch { .. } => refuse("a parallel loop"),
+            Stmt::Dispatch { .. } | Stmt::Reside { .. } | Stmt::Barrier => refuse("work for a graphics processor"),
+            Stmt::Realize { .. } | Stmt::Provide { .. } => refuse("storage that is not linear"),
+        }
+    }
+    /// Remembers what a symbol consists of, if a part of it changes less often than the whole.
+    fn note_parts(&mut self, symbol: Sym, value: &Expr) {
+        if value.ty().is_index()
+            && value.lanes() == 1
+            && let ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) = value.kind()
+            && (build::as_int(b).is_some() || self.home(a) != self.home(b))
+        {
+            self.sums.insert(symbol, value.clone());
+        }
+    }
+
+    fn if_else(&mut self, cond: &Expr, then: &Stmt, otherwise: &Stmt) -> Made<()> {
+        let (condition, left, right) = self.test(cond)?;
+        let (yes, no, join) = (self.body.block(), self.body.block(), self.body.block());
+        let from = self.levels[self.innermost()].block;
+        self.body.blocks[from.0].end = Some(End::Branch { condition, left, right, yes, no });
+        let bufs = stored(&[then, otherwise]);
+        let changed = |b: BufId| bufs.contains(&b);
+        let before = self.slots.values(changed);
+        let level = self.innermost();
+        for (block, s) in [(yes, then), (no, otherwise)] {
+            self.slots.set(changed, &before, level);
+            self.open_branch(block);
+            self.statement(s)?;
+            let values = self.slots.values(changed);
+            let last = self.close();
+            self.body.blocks[last.0].end = Some(End::Jump(join, values));
+        }
+        self.joined(join, &before, &bufs);
+        Ok(())
+    }
+    /// Goes on in a block that has a parameter for each register of these buffers.
+    fn joined(&mut self, block: super::super::machine::BlockId, like: &[regalloc2::VReg], bufs: &BTreeSet<BufId>) {
+        let params: Vec<_> = like.iter().map(|r| self.like(*r)).collect();
+        self.body.blocks[block.0].params = params.clone();
+        self.go_on(block);
+        let level = self.innermost();
+        self.slots.set(|b| bufs.contains(&b), &params, level);
+        bufs.iter().for_each(|b| self.stored(*b));
+    }
+
+    /// A loop with its test at the end, behind a test whether it runs at all.
+    pub(super) fn for_loop(&mut self, l: &For) -> Made<()> {
+        if l.kind != ForKind::Serial {
+            return refuse(format!("a {:?} loop", l.kind));
+        }
+        let extent = build::as_int(&l.extent);
+        if extent.is_some_and(|n| n <= 0) {
+            return Ok(());
+        }
+        if extent == Some(1) {
+            let level = self.home(&l.min);
+            let min = self.eval(&l.min)?;
+            self.define(Sym::Loop(l.id), min, level);
+            return self.statement(&l.body);
+        }
+        let min = self.scalar(&l.min)?;
+        let end = build::add(l.min.clone(), l.extent.clone());
+        let end = self.scalar(&end)?;
+        let test = match extent {
+            Some(_) => None,
+            None => Some((Condition::Greater, self.scalar(&l.extent)?, Right::Const(0))),
+        };
+        let bufs = stored(&[&l.body]);
+        let changed = |b: BufId| bufs.contains(&b);
+        let before = self.slots.values(changed);
+        let (head, back, done) = (self.body.block(), self.body.block(), self.body.block());
+        let skipped = match test {
+            None => None,
+            Some((condition, left, right)) => {
+                // Loads may move out of the loop to here, but no further.
+                let (any, none) = (self.body.block(), self.body.block());
+                let from = self.levels[self.innermost()].block;
+                self.body.blocks[from.0].end = Some(End::Branch { condition, left, right, yes: any, no: none });
+                self.open_branch(any);
+                Some(none)
+            }
+        };
+        let index = self.body.register(View::G64);
+        let carried: Vec<_> = before.iter().map(|r| self.like(*r)).collect();
+        self.body.blocks[head.0].params = std::iter::once(index).chain(carried.iter().copied()).collect();
+        self.open_loop(head, bufs.clone());
+        bufs.iter().for_each(|b| self.stored(*b));
+        let level = self.innermost();
+        self.slots.set(changed, &carried, level);
+        self.define(Sym::Loop(l.id), Val::Scalar(index), level);
+        self.statement(&l.body)?;
+
+        let next = self.address_of(index, None, 1);
+        let after = self.slots.values(changed);
+        let last = self.close();
+        let leave = self.body.block();
+        let right = Right::Reg(end);
+        self.body.blocks[last.0].end =
+            Some(End::Branch { condition: Condition::Less, left: next, right, yes: back, no: leave });
+        let again = std::iter::once(next).chain(after.iter().copied()).collect();
+        self.body.order.push(back);
+        self.body.blocks[back.0].end = Some(End::Jump(head, again));
+        self.body.order.push(leave);
+        self.body.blocks[leave.0].end = Some(End::Jump(done, after));
+        let first = std::iter::once(min).chain(before.iter().copied()).collect();
+        let outside = match skipped {
+            None => self.levels[self.innermost()].block,
+            Some(none) => {
+                let block = self.close();
+                self.body.order.push(none);
+                self.body.blocks[none.0].end = Some(End::Jump(done, before.clone()));
+                block
+            }
+        };
+        self.body.blocks[outside.0].end = Some(End::Jump(head, first));
+        self.joined(done, &before, &bufs);
+        Ok(())
+    }
+}
+
+/// Every buffer that statements store to.
+fn stored(all: &[&Stmt]) -> BTreeSet<BufId> {
+    fn walk(s: &Stmt, into: &mut BTreeSet<BufId>) {
+        if let Stmt::Store { buf, .. } = s {
+            into.insert(*buf);
+        }
+        for_each_stmt(s, |inner| walk(inner, into));
+    }
+    let mut bufs = BTreeSet::new();
+    all.iter().for_each(|s| walk(s, &mut bufs));
+    bufs
+}

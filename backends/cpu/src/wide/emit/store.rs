@@ -1,0 +1,122 @@
+//! Stores: dense ones as whole registers, others scattered or lane by lane.
+
+use super::super::machine::{Arg, Mem, View};
+use super::super::rows::Op;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::address::Place;
+use super::value::{Mask, Parts, Val, by_bits, per_part};
+use crate::codegen::{Lane, Linear};
+use halide_core::types::ScalarType;
+use halide_sched::ir::{BufId, Expr};
+use iced_x86::Code;
+use regalloc2::VReg;
+
+impl Emit<'_> {
+    /// `Stmt::Store`.
+    pub(super) fn store(&mut self, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) -> Made<()> {
+        let (place, elem) = self.place_of(buf)?;
+        if value.ty().scalar() != Some(elem) {
+            return refuse(format!("{:?} stored as {elem}", value.ty()));
+        }
+        let (lane, lanes) = (Lane::of_data(elem), value.lanes() as usize);
+        // Everything is evaluated before anything is stored.
+        let value = self.eval(value)?;
+        let mask = mask.map(|m| self.truth_mask(m, lane, lanes)).transpose()?;
+        let parts = match value {
+            Val::Lanes(parts) => parts,
+            Val::Mask(truth) => self.mask_to_lanes(&truth, Lane::I8, lanes, 1)?,
+            Val::Scalar(v) if elem == ScalarType::Bool => {
+                if mask.is_none() && !matches!(place, Place::Registers) {
+                    let linear = self.linear(index);
+                    let mem = self.address(place, 1, &linear)?;
+                    self.push(Code::Mov_rm8_r8, vec![Arg::Mem(mem), Arg::Use(v, View::G8)]);
+                    self.stored(buf);
+                    return Ok(());
+                }
+                let lanes = self.made(Code::EVEX_Vmovq_xmm_rm64, View::X, &[Arg::Use(v, View::G64)]);
+                Parts::single(Lane::I8, lanes)
+            }
+            Val::Scalar(_) => return refuse("an index is stored"),
+        };
+        if matches!(place, Place::Registers) {
+            self.store_slots(buf, index, &parts, mask.as_ref())?;
+        } else {
+            let linear = self.linear(index);
+            let mem = self.address(place, lane.bytes(), &linear)?;
+            self.store_lanes(lanes, mem, &linear, &parts, mask.as_ref())?;
+        }
+        self.stored(buf);
+        Ok(())
+    }
+
+    fn store_lanes(&mut self, lanes: usize, mem: Mem, index: &Linear, parts: &Parts, mask: Option<&Mask>) -> Made<()> {
+        let lane = parts.lane;
+        let dense = lanes == 1 || (index.is_affine() && index.step == 1);
+        match mask {
+            None if dense => self.store_dense(lanes, mem, parts),
+            Some(mask) if dense => {
+                let (view, per) = (parts.view, parts.per());
+                for (i, reg) in parts.regs.iter().enumerate() {
+                    let mask = self.cut(mask.regs[i], (lanes - i * per).min(per))?;
+                    self.store_part(lane, view, mem.plus((i * view.bytes()) as i32), *reg, Some(mask))?;
+                }
+                Ok(())
+            }
+            _ if lane.bits() >= 32 => self.scatter(lanes, mem, index, parts, mask),
+            None => {
+                let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
+                self.spread(parts, &addresses)
+            }
+            Some(_) => refuse("a masked store of lanes of 8 or 16 bits that do not follow each other"),
+        }
+    }
+    fn store_dense(&mut self, lanes: usize, mem: Mem, parts: &Parts) -> Made<()> {
+        let (lane, view) = (parts.lane, parts.view);
+        let per = per_part(lane, view);
+        for (i, reg) in parts.regs.iter().enumerate() {
+            let mem = mem.plus((i * view.bytes()) as i32);
+            let left = (lanes - i * per).min(per);
+            let x = Arg::Use(*reg, View::X);
+            match left * lane.bytes() {
+                1 => self.push(Code::EVEX_Vpextrb_r32m8_xmm_imm8, vec![Arg::Mem(mem), x, Arg::Imm(0)]),
+                2 => self.push(Code::EVEX_Vpextrw_r32m16_xmm_imm8, vec![Arg::Mem(mem), x, Arg::Imm(0)]),
+                4 => self.push(Code::EVEX_Vmovd_rm32_xmm, vec![Arg::Mem(mem), x]),
+                8 => self.push(Code::EVEX_Vmovq_xmmm64_xmm, vec![Arg::Mem(mem), x]),
+                _ => {
+                    let mask = if left == per { None } else { Some(self.first_lanes(left)?) };
+                    self.store_part(lane, view, mem, *reg, mask)?;
+                }
+            }
+        }
+        Ok(())
+    }
+    fn store_part(&mut self, lane: Lane, view: View, mem: Mem, reg: VReg, mask: Option<VReg>) -> Made<()> {
+        let row = match mask {
+            None => Op::Store,
+            Some(_) => by_bits(lane, [Op::StoreB, Op::StoreW, Op::StoreD, Op::StoreQ]),
+        };
+        let code = self.code(row, view)?;
+        let args = std::iter::once(Arg::Mem(mem)).chain(mask.map(Arg::Mask)).chain([Arg::Use(reg, view)]);
+        self.push(code, args.collect());
+        Ok(())
+    }
+    /// Lane after lane to an address each.
+    fn spread(&mut self, parts: &Parts, addresses: &[Mem]) -> Made<()> {
+        let lane = parts.lane;
+        let code = match lane.bits() {
+            8 => Code::EVEX_Vpextrb_r32m8_xmm_imm8,
+            16 => Code::EVEX_Vpextrw_r32m16_xmm_imm8,
+            32 => Code::EVEX_Vpextrd_rm32_xmm_imm8,
+            _ => Code::EVEX_Vpextrq_rm64_xmm_imm8,
+        };
+        let per = 16 / lane.bytes();
+        for (i, chunk) in addresses.chunks(per).enumerate() {
+            let x = self.quarter(parts, i)?;
+            for (k, mem) in chunk.iter().enumerate() {
+                self.push(code, vec![Arg::Mem(*mem), Arg::Use(x, View::X), Arg::Imm(k as i64)]);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,449 @@
+//! Bytes of machine code: prologue, instructions with their registers, moves between them, constants behind the code.
+
+use super::allocate::{Laid, SAVED, Step};
+use super::inst::{Arg, Base, Condition, End, Inst, Mem, Right, View};
+use iced_x86::{Code, Encoder, Formatter, IcedError, Instruction, IntelFormatter, MemoryOperand, OpKind, Register};
+use regalloc2::{Allocation, Block, Edit, InstOrEdit, InstPosition, Output, RegClass};
+
+/// Constants lie at a multiple of this from the start, and so must the code.
+pub(in crate::wide) const ALIGN: usize = 64;
+
+/// A finished function.
+pub(in crate::wide) struct Encoded {
+    pub(in crate::wide) bytes: Vec<u8>,
+    /// Its instructions, if they were asked for.
+    pub(in crate::wide) text: String,
+}
+
+/// An instruction, and what is filled in when all places are known.
+struct Item {
+    inst: Instruction,
+    link: Option<Link>,
+}
+
+#[derive(Clone, Copy)]
+enum Link {
+    /// A jump to the block at this position.
+    Block(usize),
+    /// An operand in the pool.
+    Pool(i32),
+}
+
+struct Encoder64<'a> {
+    laid: &'a Laid<'a>,
+    output: &'a Output,
+    /// Bytes of spill slots, which come before the allocations.
+    spills: i32,
+    saved: Vec<usize>,
+    items: Vec<Item>,
+    /// Where each block starts among the items.
+    starts: Vec<usize>,
+    /// The block that a jump to each block arrives at in the end.
+    arrives: Vec<usize>,
+}
+
+/// Encodes a function whose registers have been chosen.
+pub(super) fn encode(laid: &Laid<'_>, output: &Output, keep_text: bool) -> Result<Encoded, IcedError> {
+    let spills = (output.num_spillslots * 8).next_multiple_of(64) as i32;
+    let mut e = Encoder64 {
+        laid,
+        output,
+        spills,
+        saved: saved(output),
+        items: Vec::new(),
+        starts: Vec::new(),
+        arrives: arrivals(laid, output),
+    };
+    for position in 0..laid.blocks() {
+        e.starts.push(e.items.len());
+        if position == 0 || e.arrives[position] == position {
+            e.block(position)?;
+        }
+    }
+    e.finish(keep_text)
+}
+
+/// The registers of the caller that are used.
+fn saved(output: &Output) -> Vec<usize> {
+    let edits = output.edits.iter().flat_map(|(_, Edit::Move { from, to })| [*from, *to]);
+    let all = output.allocs.iter().copied().chain(edits);
+    let used: Vec<usize> =
+        all.filter_map(|a| a.as_reg()).filter(|r| r.class() == RegClass::Int).map(|r| r.hw_enc()).collect();
+    SAVED.into_iter().filter(|r| used.contains(r)).collect()
+}
+
+/// Blocks that only jump on, and move nothing, are passed over.
+fn arrivals(laid: &Laid<'_>, output: &Output) -> Vec<usize> {
+    use regalloc2::Function;
+    let next = |position: usize| {
+        let range = laid.block_insns(Block::new(position));
+        match laid.step(range.first()) {
+            Step::End(End::Jump(to, _)) => {
+                let edits = output.edits.binary_search_by(|(point, _)| {
+                    point.cmp(&regalloc2::ProgPoint::new(range.first(), InstPosition::Before))
+                });
+                edits.is_err().then_some(laid.position(*to))
+            }
+            _ => None,
+        }
+    };
+    let follow = |mut position: usize| {
+        // A loop without a body would go round for ever.
+        for _ in 0..laid.blocks() {
+            match next(position) {
+                Some(to) => position = to,
+                None => break,
+            }
+        }
+        position
+    };
+    (0..laid.blocks()).map(follow).collect()
+}
+
+impl Encoder64<'_> {
+    fn push(&mut self, inst: Instruction) {
+        self.items.push(Item { inst, link: None });
+    }
+    fn frame(&self) -> i32 {
+        self.spills + (self.laid.body.frame as i32 + 63) / 64 * 64
+    }
+
+    fn block(&mut self, position: usize) -> Result<(), IcedError> {
+        let (output, laid) = (self.output, self.laid);
+        for next in output.block_insts_and_edits(laid, Block::new(position)) {
+            match next {
+                InstOrEdit::Edit(Edit::Move { from, to }) => self.transfer(*from, *to)?,
+                InstOrEdit::Inst(inst) => match laid.step(inst) {
+                    Step::Enter => self.prologue()?,
+                    Step::Inst(i) => self.instruction(i, output.inst_allocs(inst)),
+                    Step::End(end) => self.end(position, end, output.inst_allocs(inst))?,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn prologue(&mut self) -> Result<(), IcedError> {
+        for r in self.saved.clone() {
+            self.push(Instruction::with1(Code::Push_r64, general(r, View::G64))?);
+        }
+        let frame = self.frame();
+        if frame > 0 {
+            self.push(Instruction::with1(Code::Push_r64, Register::RBP)?);
+            self.push(Instruction::with2(Code::Mov_r64_rm64, Register::RBP, Register::RSP)?);
+            self.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, frame)?);
+            self.push(Instruction::with2(Code::And_rm64_imm8, Register::RSP, -64)?);
+        }
+        Ok(())
+    }
+    fn epilogue(&mut self) -> Result<(), IcedError> {
+        if self.frame() > 0 {
+            self.push(Instruction::with2(Code::Mov_r64_rm64, Register::RSP, Register::RBP)?);
+            self.push(Instruction::with1(Code::Pop_r64, Register::RBP)?);
+        }
+        for r in self.saved.clone().into_iter().rev() {
+            self.push(Instruction::with1(Code::Pop_r64, general(r, View::G64))?);
+        }
+        // What runs next may use instructions without VEX, which the upper halves would slow down.
+        self.push(Instruction::with(Code::VEX_Vzeroupper));
+        self.push(Instruction::with(Code::Retnq));
+        Ok(())
+    }
+
+    /// A move that the register allocator asks for.
+    fn transfer(&mut self, from: Allocation, to: Allocation) -> Result<(), IcedError> {
+        let body = self.laid.body;
+        let slot = |a: Allocation| a.as_stack().map(|s| MemoryOperand::with_base_displ(Register::RSP, 8 * s.index() as i64));
+        let class = from.as_reg().or(to.as_reg()).map_or(RegClass::Int, |r| r.class());
+        let (load, store) = match (class, body.evex) {
+            (RegClass::Int, _) => (Code::Mov_r64_rm64, Code::Mov_rm64_r64),
+            (RegClass::Vector, _) => (Code::VEX_Kmovq_kr_km64, Code::VEX_Kmovq_m64_kr),
+            (_, true) => (Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovaps_zmmm512_k1z_zmm),
+            (_, false) => (Code::VEX_Vmovaps_ymm_ymmm256, Code::VEX_Vmovaps_ymmm256_ymm),
+        };
+        let view = match class {
+            RegClass::Int => View::G64,
+            RegClass::Vector => View::K,
+            RegClass::Float => body.widest,
+        };
+        let name = |a: Allocation| a.as_reg().map(|r| register(r.hw_enc(), view));
+        let inst = match (name(from), name(to), slot(from), slot(to)) {
+            (Some(from), Some(to), ..) => Instruction::with2(load, to, from)?,
+            (None, Some(to), Some(from), _) => Instruction::with2(load, to, from)?,
+            (Some(from), None, _, Some(to)) => Instruction::with2(store, to, from)?,
+            // The allocator makes no moves from memory to memory.
+            _ => return Ok(()),
+        };
+        self.push(inst);
+        Ok(())
+    }
+
+    fn end(&mut self, position: usize, end: &End, allocs: &[Allocation]) -> Result<(), IcedError> {
+        let next = (position + 1..self.laid.blocks()).find(|p| self.arrives[*p] == *p);
+        match end {
+            End::Return => self.epilogue(),
+            End::Jump(to, _) => {
+                let to = self.arrives[self.laid.position(*to)];
+                if next != Some(to) {
+                    self.jump(Code::Jmp_rel32_64, to)?;
+                }
+                Ok(())
+            }
+            End::Branch { condition, right, yes, no, .. } => {
+                let left = general(encoding(allocs[0]), View::G64);
+                self.push(match right {
+                    Right::Reg(_) => {
+                        Instruction::with2(Code::Cmp_r64_rm64, left, general(encoding(allocs[1]), View::G64))?
+                    }
+                    Right::Const(0) => Instruction::with2(Code::Test_rm64_r64, left, left)?,
+                    Right::Const(v) => Instruction::with2(Code::Cmp_rm64_imm32, left, *v)?,
+                });
+                let (yes, no) = (self.arrives[self.laid.position(*yes)], self.arrives[self.laid.position(*no)]);
+                if next == Some(yes) {
+                    return self.jump(jump_if(condition.opposite()), no);
+                }
+                self.jump(jump_if(*condition), yes)?;
+                if next != Some(no) {
+                    self.jump(Code::Jmp_rel32_64, no)?;
+                }
+                Ok(())
+            }
+        }
+    }
+    fn jump(&mut self, code: Code, to: usize) -> Result<(), IcedError> {
+        let inst = Instruction::with_branch(code, 0)?;
+        self.items.push(Item { inst, link: Some(Link::Block(to)) });
+        Ok(())
+    }
+
+    fn instruction(&mut self, inst: &Inst, allocs: &[Allocation]) {
+        let mut made = Instruction::default();
+        made.set_code(inst.code);
+        let mut link = None;
+        let mut allocs = allocs.iter().map(|a| encoding(*a));
+        let mut next = || allocs.next().unwrap_or(0);
+        let mut at = 0;
+        for arg in &inst.args {
+            match *arg {
+                Arg::Def(_, view) | Arg::Use(_, view) => set_register(&mut made, &mut at, register(next(), view)),
+                Arg::Mod { view, .. } => {
+                    set_register(&mut made, &mut at, register(next(), view));
+                    next();
+                }
+                Arg::Mask(_) => made.set_op_mask(register(next(), View::K)),
+                Arg::ZeroMask(_) => {
+                    made.set_op_mask(register(next(), View::K));
+                    made.set_zeroing_masking(true);
+                }
+                Arg::SpentMask { .. } => {
+                    made.set_op_mask(register(next(), View::K));
+                    next();
+                }
+                Arg::Imm(value) => {
+                    set_immediate(&mut made, at, value);
+                    at += 1;
+                }
+                Arg::Mem(mem) => {
+                    link = link.or(self.memory(&mut made, at, &mem, &mut next));
+                    at += 1;
+                }
+            }
+        }
+        self.items.push(Item { inst: made, link });
+    }
+
+    fn memory(&self, made: &mut Instruction, at: u32, mem: &Mem, next: &mut impl FnMut() -> usize) -> Option<Link> {
+        made.set_op_kind(at, OpKind::Memory);
+        made.set_is_broadcast(mem.broadcast);
+        let mut offset = mem.offset;
+        match mem.base {
+            Base::Reg(_) => made.set_memory_base(register(next(), View::G64)),
+            Base::Frame => {
+                made.set_memory_base(Register::RSP);
+                offset += self.spills;
+            }
+            Base::Pool => {
+                made.set_memory_base(Register::RIP);
+                made.set_memory_displ_size(8);
+                return Some(Link::Pool(offset));
+            }
+        }
+        if let Some((_, view, scale)) = mem.index {
+            made.set_memory_index(register(next(), view));
+            made.set_memory_index_scale(u32::from(scale));
+        }
+        if offset != 0 {
+            made.set_memory_displacement64(i64::from(offset) as u64);
+            // One byte where that is enough.
+            made.set_memory_displ_size(1);
+        }
+        None
+    }
+
+    /// Encodes all items, then fills in distances.
+    fn finish(self, keep_text: bool) -> Result<Encoded, IcedError> {
+        let mut encoder = Encoder::new(64);
+        let mut at = 0;
+        let mut offsets = Vec::with_capacity(self.items.len() + 1);
+        let mut links = Vec::new();
+        for item in &self.items {
+            offsets.push(at);
+            at += encoder.encode(&item.inst, at as u64)?;
+            if let Some(link) = item.link {
+                let constants = encoder.get_constant_offsets();
+                let field = match link {
+                    Link::Block(_) => at - 4,
+                    Link::Pool(_) => offsets[offsets.len() - 1] + constants.displacement_offset(),
+                };
+                links.push((field, at, link));
+            }
+        }
+        offsets.push(at);
+        let mut bytes = encoder.take_buffer();
+        let pool = bytes.len().next_multiple_of(ALIGN);
+        let target = |link| match link {
+            Link::Block(position) => offsets[self.starts[position]],
+            Link::Pool(offset) => pool + offset as usize,
+        };
+        for (field, end, link) in links {
+            let distance = (target(link) as i64 - end as i64) as i32;
+            bytes[field..field + 4].copy_from_slice(&distance.to_le_bytes());
+        }
+        let mut text = String::new();
+        if keep_text {
+            let mut formatter = IntelFormatter::new();
+            for (item, offset) in self.items.iter().zip(&offsets) {
+                let mut inst = item.inst;
+                match item.link {
+                    Some(Link::Block(_)) => inst.set_near_branch64(item.link.map_or(0, target) as u64),
+                    Some(Link::Pool(_)) => inst.set_memory_displacement64(item.link.map_or(0, target) as u64),
+                    None => {}
+                }
+                let mut line = String::new();
+                formatter.format(&inst, &mut line);
+                text += &format!("{offset:6x}  {line}\n");
+            }
+        }
+        if !self.laid.body.pool.is_empty() {
+            bytes.resize(pool, 0xcc);
+            bytes.extend_from_slice(&self.laid.body.pool);
+        }
+        Ok(Encoded { bytes, text })
+    }
+}
+
+impl Condition {
+    /// What holds where this does not.
+    pub(in crate::wide) fn opposite(self) -> Condition {
+        match self {
+            Condition::Equal => Condition::NotEqual,
+            Condition::NotEqual => Condition::Equal,
+            Condition::Less => Condition::GreaterOrEqual,
+            Condition::LessOrEqual => Condition::Greater,
+            Condition::Greater => Condition::LessOrEqual,
+            Condition::GreaterOrEqual => Condition::Less,
+        }
+    }
+}
+
+fn jump_if(condition: Condition) -> Code {
+    match condition {
+        Condition::Equal => Code::Je_rel32_64,
+        Condition::NotEqual => Code::Jne_rel32_64,
+        Condition::Less => Code::Jl_rel32_64,
+        Condition::LessOrEqual => Code::Jle_rel32_64,
+        Condition::Greater => Code::Jg_rel32_64,
+        Condition::GreaterOrEqual => Code::Jge_rel32_64,
+    }
+}
+
+fn encoding(a: Allocation) -> usize {
+    a.as_reg().map_or(0, |r| r.hw_enc())
+}
+
+fn general(number: usize, view: View) -> Register {
+    const NAMES: [Register; 16] = [
+        Register::RAX,
+        Register::RCX,
+        Register::RDX,
+        Register::RBX,
+        Register::RSP,
+        Register::RBP,
+        Register::RSI,
+        Register::RDI,
+        Register::R8,
+        Register::R9,
+        Register::R10,
+        Register::R11,
+        Register::R12,
+        Register::R13,
+        Register::R14,
+        Register::R15,
+    ];
+    const BYTES: [Register; 16] = [
+        Register::AL,
+        Register::CL,
+        Register::DL,
+        Register::BL,
+        Register::SPL,
+        Register::BPL,
+        Register::SIL,
+        Register::DIL,
+        Register::R8L,
+        Register::R9L,
+        Register::R10L,
+        Register::R11L,
+        Register::R12L,
+        Register::R13L,
+        Register::R14L,
+        Register::R15L,
+    ];
+    match view {
+        View::G8 => BYTES[number],
+        View::G32 => Register::EAX + number as u32,
+        _ => NAMES[number],
+    }
+}
+
+/// The name of a register.
+fn register(number: usize, view: View) -> Register {
+    match view {
+        View::X => Register::XMM0 + number as u32,
+        View::Y => Register::YMM0 + number as u32,
+        View::Z => Register::ZMM0 + number as u32,
+        View::K => Register::K0 + number as u32,
+        View::G8 | View::G32 | View::G64 => general(number, view),
+    }
+}
+
+fn set_register(made: &mut Instruction, at: &mut u32, register: Register) {
+    made.set_op_kind(*at, OpKind::Register);
+    made.set_op_register(*at, register);
+    *at += 1;
+}
+
+/// Vector instructions have immediates of 8 bits; the others are listed.
+fn set_immediate(made: &mut Instruction, at: u32, value: i64) {
+    match made.code() {
+        Code::Mov_r64_imm64 => {
+            made.set_op_kind(at, OpKind::Immediate64);
+            made.set_immediate64(value as u64);
+        }
+        Code::Mov_r32_imm32 => {
+            made.set_op_kind(at, OpKind::Immediate32);
+            made.set_immediate32(value as u32);
+        }
+        Code::Add_rm64_imm32 | Code::And_rm64_imm32 | Code::Cmp_rm64_imm32 | Code::Imul_r64_rm64_imm32 => {
+            made.set_op_kind(at, OpKind::Immediate32to64);
+            made.set_immediate32to64(value);
+        }
+        Code::Xor_rm64_imm8 => {
+            made.set_op_kind(at, OpKind::Immediate8to64);
+            made.set_immediate8to64(value);
+        }
+        _ => {
+            made.set_op_kind(at, OpKind::Immediate8);
+            made.set_immediate8(value as u8);
+        }
+    }
+}

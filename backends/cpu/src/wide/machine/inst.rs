@@ -1,0 +1,216 @@
+//! Machine code before registers are chosen: instructions on virtual registers, in blocks.
+
+use iced_x86::Code;
+use regalloc2::{RegClass, VReg};
+
+/// How an instruction names a register.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(in crate::wide) enum View {
+    /// 128 bits of a vector register.
+    X,
+    /// 256 bits of a vector register.
+    Y,
+    /// 512 bits of a vector register.
+    Z,
+    /// 8 bits of a general register.
+    G8,
+    /// 32 bits of a general register.
+    G32,
+    /// 64 bits of a general register.
+    G64,
+    /// A mask register.
+    K,
+}
+
+impl View {
+    /// Bytes of a vector register.
+    pub(in crate::wide) fn bytes(self) -> usize {
+        match self {
+            View::X => 16,
+            View::Y => 32,
+            View::Z => 64,
+            View::G8 => 1,
+            View::G32 => 4,
+            View::G64 | View::K => 8,
+        }
+    }
+    /// The smallest vector register of at least so many bytes, at most `most`.
+    pub(in crate::wide) fn holding(bytes: usize, most: View) -> View {
+        [View::X, View::Y, View::Z].into_iter().find(|v| *v >= most || v.bytes() >= bytes).unwrap_or(most)
+    }
+}
+
+/// An operand, in the order in which the instruction has them.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::wide) enum Arg {
+    /// A register that is written.
+    Def(VReg, View),
+    /// A register that is read.
+    Use(VReg, View),
+    /// A register that is read and written.
+    Mod {
+        /// What comes out.
+        to: VReg,
+        /// What goes in.
+        from: VReg,
+        view: View,
+    },
+    Mem(Mem),
+    Imm(i64),
+    /// Only lanes of this mask are written; the others keep what they hold.
+    Mask(VReg),
+    /// Only lanes of this mask are written; the others become 0.
+    ZeroMask(VReg),
+    /// The mask of a gather or scatter, which is used up.
+    SpentMask {
+        to: VReg,
+        from: VReg,
+    },
+}
+
+/// An address.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::wide) struct Mem {
+    pub(in crate::wide) base: Base,
+    /// A register and what it is multiplied with: 1, 2, 4 or 8. A vector register is read late, so that a gather's result
+    /// does not take its place.
+    pub(in crate::wide) index: Option<(VReg, View, u8)>,
+    pub(in crate::wide) offset: i32,
+    /// Whether one element is loaded into all lanes.
+    pub(in crate::wide) broadcast: bool,
+}
+
+/// What an address is relative to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::wide) enum Base {
+    Reg(VReg),
+    /// The constants behind the code.
+    Pool,
+    /// The memory of the kernel's own allocations.
+    Frame,
+}
+
+/// One machine instruction.
+#[derive(Clone, Debug)]
+pub(in crate::wide) struct Inst {
+    pub(in crate::wide) code: Code,
+    pub(in crate::wide) args: Vec<Arg>,
+}
+
+/// The number of a block.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(in crate::wide) struct BlockId(pub(in crate::wide) usize);
+
+/// A condition on two signed 64-bit integers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::wide) enum Condition {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// What a branch compares.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::wide) enum Right {
+    Reg(VReg),
+    Const(i32),
+}
+
+/// How a block ends.
+#[derive(Clone, Debug)]
+pub(in crate::wide) enum End {
+    /// Goes on in a block, whose parameters get these values.
+    Jump(BlockId, Vec<VReg>),
+    /// Goes on in one of two blocks, neither of which has parameters or other predecessors.
+    Branch { condition: Condition, left: VReg, right: Right, yes: BlockId, no: BlockId },
+    Return,
+}
+
+/// Instructions that run one after the other.
+#[derive(Default, Debug)]
+pub(in crate::wide) struct Block {
+    pub(in crate::wide) params: Vec<VReg>,
+    pub(in crate::wide) insts: Vec<Inst>,
+    pub(in crate::wide) end: Option<End>,
+}
+
+/// A function under construction. It gets one pointer and returns nothing.
+#[derive(Debug)]
+pub(in crate::wide) struct Body {
+    pub(in crate::wide) blocks: Vec<Block>,
+    /// The blocks in the order of their code; the first is entered.
+    pub(in crate::wide) order: Vec<BlockId>,
+    /// The argument.
+    pub(in crate::wide) argument: VReg,
+    pub(in crate::wide) registers: usize,
+    /// Constants, each aligned to its size.
+    pub(in crate::wide) pool: Vec<u8>,
+    /// Bytes of memory for allocations.
+    pub(in crate::wide) frame: u32,
+    /// The widest vector register in use.
+    pub(in crate::wide) widest: View,
+    /// Whether there are 32 vector registers and masks.
+    pub(in crate::wide) evex: bool,
+}
+
+impl Body {
+    /// A function with an empty first block.
+    pub(in crate::wide) fn new(widest: View, evex: bool) -> Body {
+        let mut body = Body {
+            blocks: vec![Block::default()],
+            order: vec![BlockId(0)],
+            argument: VReg::new(0, RegClass::Int),
+            registers: 0,
+            pool: Vec::new(),
+            frame: 0,
+            widest,
+            evex,
+        };
+        body.argument = body.register(View::G64);
+        body
+    }
+    /// A new virtual register.
+    pub(in crate::wide) fn register(&mut self, view: View) -> VReg {
+        let class = match view {
+            View::X | View::Y | View::Z => RegClass::Float,
+            View::G8 | View::G32 | View::G64 => RegClass::Int,
+            View::K => RegClass::Vector,
+        };
+        self.registers += 1;
+        VReg::new(self.registers - 1, class)
+    }
+    /// A new block, not yet in the order.
+    pub(in crate::wide) fn block(&mut self) -> BlockId {
+        self.blocks.push(Block::default());
+        BlockId(self.blocks.len() - 1)
+    }
+    /// Where these bytes are among the constants; their number is a power of two up to 64.
+    pub(in crate::wide) fn constant(&mut self, bytes: &[u8]) -> i32 {
+        let size = bytes.len();
+        let known = self.pool.chunks_exact(size).position(|c| c == bytes);
+        let at = known.map(|i| i * size).unwrap_or_else(|| {
+            self.pool.resize(self.pool.len().next_multiple_of(size), 0);
+            self.pool.extend_from_slice(bytes);
+            self.pool.len() - size
+        });
+        at as i32
+    }
+}
+
+impl Mem {
+    /// What is at a register's address.
+    pub(in crate::wide) fn at(base: VReg, offset: i32) -> Mem {
+        Mem { base: Base::Reg(base), index: None, offset, broadcast: false }
+    }
+    /// A constant of the pool.
+    pub(in crate::wide) fn pool(offset: i32) -> Mem {
+        Mem { base: Base::Pool, index: None, offset, broadcast: false }
+    }
+    /// The same, `bytes` further on.
+    pub(in crate::wide) fn plus(self, bytes: i32) -> Mem {
+        Mem { offset: self.offset + bytes, ..self }
+    }
+}

@@ -1,0 +1,71 @@
+//! Loops with vectors of 512 bits, which Cranelift does not have: a generator of machine code of our own.
+//!
+//! The code generator offers it every loop nest whose statements have vectors, outermost first. What it takes whole
+//! becomes a function of one argument, a block of words that hold what the nest uses from around it ([`Capture`]); what it
+//! does not take, it refuses with a reason ([`Refusal`]), and the loops inside are offered next. Nothing is taken in part.
+//!
+//! [`machine`] knows instructions and registers, [`rows`] which instruction does what at which width, [`emit`] what
+//! statements and expressions of loop IR become.
+
+mod emit;
+mod machine;
+mod rows;
+
+pub(crate) use emit::Surroundings;
+
+use halide_core::ids::ParamId;
+use halide_sched::ir::{BufId, For, Program, Sym, Type};
+use machine::View;
+
+/// Why a loop is left to Cranelift.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Refusal(pub(crate) String);
+
+/// Something, or why not.
+type Made<T> = Result<T, Refusal>;
+
+fn refuse<T>(why: impl Into<String>) -> Made<T> {
+    Err(Refusal(why.into()))
+}
+
+/// What a kernel gets from around it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Capture {
+    /// The value of a symbol, as its lanes lie in memory.
+    Sym(Sym, Type),
+    /// The value of a parameter.
+    Param(ParamId),
+    /// The address of a buffer.
+    Buffer(BufId),
+}
+
+/// A finished kernel.
+pub(crate) struct Kernel {
+    /// Its code, to be placed at a multiple of [`ALIGN`]. By the System V convention it gets the address of its words and
+    /// returns nothing.
+    pub(crate) bytes: Vec<u8>,
+    /// Its instructions, if they were asked for.
+    pub(crate) text: String,
+    /// What its words hold: each thing and the number of its first word.
+    pub(crate) captures: Vec<(Capture, usize)>,
+    /// How many words there are.
+    pub(crate) words: usize,
+}
+
+/// The alignment that code needs.
+pub(crate) const ALIGN: u64 = machine::ALIGN as u64;
+
+/// The loop as a kernel of 512-bit vectors.
+pub(crate) fn compile(
+    program: &Program,
+    around: &dyn Surroundings,
+    nest: &For,
+    keep_text: bool,
+) -> Result<Kernel, Refusal> {
+    let finished = emit::nest(program, around, nest)?;
+    let encoded = machine::finish(&finished.body, keep_text).map_err(Refusal)?;
+    Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures: finished.captures, words: finished.words })
+}
+
+/// The widest registers.
+const WIDEST: View = View::Z;
