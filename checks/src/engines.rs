@@ -13,7 +13,7 @@ use halide::plan::{self, Plan};
 use halide::prelude::*;
 use halide_core::ids::{FuncId, Id};
 use halide_core::interp::{self, RunError};
-use halide_cpu::{CpuOptions, Executable, RunArgs};
+use halide_cpu::{CpuOptions, Executable, RunArgs, Tier};
 
 /// How a case that did not fail ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,12 +86,12 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     let finals = outputs.iter().map(|(n, _)| &programs[*n]).filter(|(_, p)| p.stage == Stage::Final);
     let (on_device, on_host): (Vec<_>, Vec<_>) = finals.partition(|(_, p)| !p.kernels.is_empty());
     for (exact, program) in on_host {
-        let code = halide_cpu::compile(program, &CpuOptions::default());
-        let code = code.map_err(|e| failure("cpu refuses", format!("{e}\n{program}")))?;
-        for threads in [1, 2] {
+        for (tier, threads) in Tier::ALL.into_iter().filter(|t| t.available()).flat_map(|t| [(t, 1), (t, 2)]) {
+            let code = halide_cpu::compile(program, &CpuOptions { tier, ..CpuOptions::default() });
+            let code = code.map_err(|e| failure("cpu refuses", format!("{e}\n{program}")))?;
             let got = run_code(&case, program, &code, &inputs, threads);
-            let got = got.map_err(|e| failure("cpu fault", format!("exact {exact}: {e}\n{program}")))?;
-            compare(&format!("cpu, exact {exact}, {threads} threads"), &got, &expected)?;
+            let got = got.map_err(|e| failure("cpu fault", format!("{tier:?}, exact {exact}: {e}\n{program}")))?;
+            compare(&format!("cpu {tier:?}, exact {exact}, {threads} threads"), &got, &expected)?;
         }
     }
     if case.seed.is_multiple_of(8) && case.target.gpu.is_none() {

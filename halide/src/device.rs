@@ -6,10 +6,11 @@ use crate::variant::{Failure, of_cpu};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
 use halide_core::interp::Bound;
 use halide_core::value::Scalar;
-use halide_cpu::{Executable, RunArgs};
+use halide_cpu::{CpuOptions, Executable, RunArgs};
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun};
 use halide_sched::ir::{BufId, BufferRole, Program};
+use halide_sched::target::Target;
 use std::sync::{Mutex, PoisonError};
 
 /// Kernels store whole words of this many bytes where rows begin at multiples of it.
@@ -23,9 +24,9 @@ pub(crate) struct OnDevice {
 
 impl OnDevice {
     /// Compiles both halves of a program.
-    pub(crate) fn new(program: &Program, gpu: &Gpu) -> Result<OnDevice, Error> {
+    pub(crate) fn new(program: &Program, target: &Target, gpu: &Gpu) -> Result<OnDevice, Error> {
         let kernels = GpuProgram::new(gpu, program).map_err(Error::Gpu)?;
-        let host = halide_cpu::compile(program, &halide_cpu::CpuOptions::default()).map_err(Error::Cpu)?;
+        let host = halide_cpu::compile(program, &CpuOptions::for_target(target)).map_err(Error::Cpu)?;
         Ok(OnDevice { host, kernels })
     }
 

@@ -1,6 +1,6 @@
 //! What a schedule came to, as text: the loop nest, the lowered program, what every pass did and did not do.
 
-use crate::compile::Compiled;
+use crate::compile::{Compiled, Engine};
 use crate::error::Error;
 use crate::variant::VariantKey;
 use halide_core::ids::FuncId;
@@ -83,8 +83,26 @@ impl Compiled {
     #[cfg(feature = "cpu")]
     fn with_text(&self) -> Result<halide_cpu::Executable, Error> {
         let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
-        let options = halide_cpu::CpuOptions { keep_text: true, ..halide_cpu::CpuOptions::default() };
+        let target = &self.plan().target;
+        let options = halide_cpu::CpuOptions { keep_text: true, ..halide_cpu::CpuOptions::for_target(target) };
         halide_cpu::compile(&lowered.program, &options).map_err(Error::Cpu)
+    }
+
+    /// Which loops have vectors as wide as the target's, and why others have not.
+    #[cfg(feature = "cpu")]
+    fn explain_vectors(&self, program: &Program) -> Result<String, Error> {
+        let target = &self.plan().target;
+        let options = halide_cpu::CpuOptions::for_target(target);
+        if options.tier == halide_cpu::Tier::Baseline {
+            return Ok(String::new());
+        }
+        let code = halide_cpu::compile(program, &options).map_err(Error::Cpu)?;
+        let bits = options.tier.vector_bits();
+        let mut text = format!("vectors of {bits} bits\n  + {} loop nests\n", code.stats().kernels);
+        for (name, why) in code.refusals() {
+            text += &format!("  - {name}: compiled for 128 bits, or loop by loop: {why}\n");
+        }
+        Ok(text)
     }
 
     /// What slid, folded, vectorized and so on, and what did not and why; then which variants of the code there are.
@@ -100,6 +118,10 @@ impl Compiled {
                 let mark = if matches!(decision.outcome, Outcome::Did(_)) { "+" } else { "-" };
                 text += &format!("  {mark} {decision}\n");
             }
+        }
+        #[cfg(feature = "cpu")]
+        if self.engine() == Engine::Cpu {
+            text += &self.explain_vectors(&lowered.program)?;
         }
         let variants = self.variants();
         if !variants.is_empty() {

@@ -155,10 +155,11 @@ impl Variant {
             Machine::Evaluator => Code::Evaluator,
             #[cfg(feature = "cpu")]
             Machine::Cpu => {
-                Code::Cpu(halide_cpu::compile(&program, &halide_cpu::CpuOptions::default()).map_err(Error::Cpu)?)
+                let options = halide_cpu::CpuOptions::for_target(&plan.target);
+                Code::Cpu(halide_cpu::compile(&program, &options).map_err(Error::Cpu)?)
             }
             #[cfg(all(feature = "cpu", feature = "gpu"))]
-            Machine::Gpu(gpu) => Code::Gpu(crate::device::OnDevice::new(&program, gpu)?),
+            Machine::Gpu(gpu) => Code::Gpu(crate::device::OnDevice::new(&program, &plan.target, gpu)?),
         };
         Ok(Variant { program, code })
     }

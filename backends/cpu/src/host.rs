@@ -1,11 +1,12 @@
 //! The machine this process runs on, as a [`Target`] and as a Cranelift instruction set.
 
 use crate::CpuError;
+use crate::tier::Tier;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use halide_sched::target::{Arch, Target};
 
-/// This machine. Vectors are 128 bits wide, because the code generator's are.
+/// This machine, with the widest vectors that code is generated for.
 pub fn host_target() -> Target {
     let arch = if cfg!(target_arch = "x86_64") {
         Arch::X86_64
@@ -16,7 +17,7 @@ pub fn host_target() -> Target {
     };
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     // Typical of current cores; nothing in std tells it.
-    Target { arch, vector_bits: 128, threads, cache_bytes: 1 << 20, gpu: None }
+    Target { arch, vector_bits: Tier::host().vector_bits(), threads, cache_bytes: 1 << 20, gpu: None }
 }
 
 /// The code generator for this machine. The verifier is a check on ourselves, so it runs in debug builds.

@@ -31,6 +31,10 @@ impl Tier {
             Tier::Avx512 => 512,
         }
     }
+    /// The family for code that was lowered for vectors of so many bits.
+    pub fn for_bits(bits: u32) -> Tier {
+        Tier::ALL.into_iter().rev().find(|t| t.vector_bits() <= bits).unwrap_or(Tier::Baseline)
+    }
     /// Whether this machine has it.
     pub fn available(self) -> bool {
         match self {

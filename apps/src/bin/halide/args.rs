@@ -1,6 +1,7 @@
 //! The command line as a value.
 
 use clap::{Parser, Subcommand, ValueEnum};
+use halide::Tier;
 use std::path::PathBuf;
 
 /// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
@@ -90,6 +91,9 @@ pub(crate) struct CommonArgs {
     /// How many threads parallel loops may use; all cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+    /// Which vector instructions machine code may use: baseline (128 bits) or avx512; the widest of this machine by default
+    #[arg(long, value_name = "NAME", value_parser = tier)]
+    pub(crate) target: Option<Tier>,
     /// A parameter of the app; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) params: Vec<(String, String)>,
@@ -152,4 +156,9 @@ fn size(text: &str) -> Result<(i64, i64), String> {
     let number = |t: &str| t.parse::<i64>().map_err(|_| "expected WxH, for example 1536x1024".to_string());
     let (width, height) = text.split_once(['x', 'X']).ok_or("expected WxH, for example 1536x1024")?;
     Ok((number(width)?, number(height)?))
+}
+
+fn tier(name: &str) -> Result<Tier, String> {
+    let names = || Tier::ALL.map(Tier::name).join(", ");
+    Tier::named(name).ok_or_else(|| format!("there are {}", names()))
 }

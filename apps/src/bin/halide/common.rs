@@ -90,8 +90,17 @@ impl Runner {
         })
     }
     /// A schedule compiled, and how long that took in ms.
-    pub(crate) fn compile(&self, job: &Job, schedule: &Schedule) -> Result<(Compiled, f64), Failure> {
-        let (start, target) = (Instant::now(), Target::host());
+    pub(crate) fn compile(
+        &self,
+        job: &Job,
+        schedule: &Schedule,
+        common: &CommonArgs,
+    ) -> Result<(Compiled, f64), Failure> {
+        let mut target = Target::host();
+        if let Some(tier) = common.target {
+            target.vector_bits = tier.vector_bits();
+        }
+        let start = Instant::now();
         let compiled = match self {
             Runner::Engine(engine) => job.pipeline.compile_on(*engine, schedule, &target)?,
             Runner::Gpu(gpu) => job.pipeline.compile_for(gpu, schedule, &target)?,

@@ -30,7 +30,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let threads = args.common.threads.map(usize::from);
     let mut outputs = job.outputs()?;
     let progress = common::progress(u64::from(args.bench) * app.schedules.len() as u64, app.name);
-    let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new())?;
+    let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new(), &args.common)?;
     let cpu = Runner::new(Backend::Cpu, None)?;
     let gpu = app.schedules.iter().any(|s| s.is_for_gpu()).then(|| Runner::new(Backend::Gpu, args.device.as_deref()));
     let mut skipped = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
             Some(Ok(gpu)) if named.is_for_gpu() => ("gpu", gpu),
             _ => ("cpu", &cpu),
         };
-        let (compiled, compile_ms) = runner.compile(&job, &schedule)?;
+        let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
         let bench = Bench { job: &job, compiled: &compiled, params: &params, threads };
         let timing = bench.time(args.bench, &mut outputs, &progress)?;
         let checked = job.check(&reference, &params, &outputs)?;

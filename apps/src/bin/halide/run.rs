@@ -23,7 +23,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let job = common::job(app, &args.common, input.as_deref())?;
     let params = params::resolve(&job.pipeline, &args.common.params).map_err(Failure)?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
-    let (compiled, compile_ms) = runner.compile(&job, &schedule)?;
+    let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
     if args.print.is_some() || args.explain {
         let text = report::describe(&compiled, &schedule, args.print, args.explain)?;
         if args.json {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     progress.finish_and_clear();
     let checked = match args.check {
         true => {
-            let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new())?;
+            let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new(), &args.common)?;
             Some(job.check(&reference, &params, &outputs)?)
         }
         false => None,

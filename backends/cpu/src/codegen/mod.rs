@@ -64,6 +64,7 @@ use func::{Env, Made, Symbols};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
 use halide_sched::ir::{Program, Stage};
+use halide_sched::target::Target;
 use jit::{Linker, MachineCode};
 use outline::Outlined;
 use rayon::prelude::*;
@@ -86,6 +87,13 @@ impl Default for CpuOptions {
     /// No text, as much memory kept as a run used, and the widest vectors of this machine.
     fn default() -> Self {
         CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier: Tier::host() }
+    }
+}
+
+impl CpuOptions {
+    /// For code that was lowered for this target.
+    pub fn for_target(target: &Target) -> CpuOptions {
+        CpuOptions { tier: Tier::for_bits(target.vector_bits), ..CpuOptions::default() }
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn compile(
     keep_text: bool,
 ) -> Result<Kernel, Refusal> {
     let finished = emit::nest(program, around, nest)?;
-    let encoded = machine::finish(&finished.body, keep_text).map_err(Refusal)?;
+    let encoded = machine::finish(finished.body, keep_text).map_err(Refusal)?;
     Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures: finished.captures, words: finished.words })
 }
 

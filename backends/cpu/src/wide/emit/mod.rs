@@ -100,8 +100,11 @@ impl Emit<'_> {
     // Instructions.
 
     fn push(&mut self, code: Code, args: Vec<Arg>) {
+        self.push_inst(Inst { code, args, folds: false, loads_whole: false });
+    }
+    fn push_inst(&mut self, inst: Inst) {
         let block = self.levels[self.cursor].block;
-        self.body.blocks[block.0].insts.push(Inst { code, args });
+        self.body.blocks[block.0].insts.push(inst);
     }
     fn code(&self, op: Op, view: View) -> Made<Code> {
         let code = op.code(self.body.evex, view);
@@ -114,15 +117,22 @@ impl Emit<'_> {
     fn op(&mut self, op: Op, view: View, args: &[Arg]) -> Made<VReg> {
         let code = self.code(op, view)?;
         let to = self.register(view);
-        let all = std::iter::once(Arg::Def(to, view)).chain(args.iter().copied()).collect();
-        self.push(code, all);
+        let all: Vec<Arg> = std::iter::once(Arg::Def(to, view)).chain(args.iter().copied()).collect();
+        let loads_whole = op == Op::Load && matches!(all[..], [_, Arg::Mem(_)]);
+        self.push_inst(Inst { code, args: all, folds: false, loads_whole });
         Ok(to)
     }
     fn op1(&mut self, op: Op, view: View, a: VReg) -> Made<VReg> {
         self.op(op, view, &[Arg::Use(a, view)])
     }
     fn op2(&mut self, op: Op, view: View, a: VReg, b: VReg) -> Made<VReg> {
-        self.op(op, view, &[Arg::Use(a, view), Arg::Use(b, view)])
+        let made = self.op(op, view, &[Arg::Use(a, view), Arg::Use(b, view)])?;
+        // All operations of two operands take the second one from memory as well.
+        let block = self.levels[self.cursor].block;
+        if let Some(last) = self.body.blocks[block.0].insts.last_mut() {
+            last.folds = true;
+        }
+        Ok(made)
     }
     fn op_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Made<VReg> {
         self.op(op, view, &[Arg::Use(a, view), Arg::Imm(imm)])

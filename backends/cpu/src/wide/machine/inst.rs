@@ -95,6 +95,10 @@ pub(in crate::wide) enum Base {
 pub(in crate::wide) struct Inst {
     pub(in crate::wide) code: Code,
     pub(in crate::wide) args: Vec<Arg>,
+    /// Whether its last register may be memory instead.
+    pub(in crate::wide) folds: bool,
+    /// Whether it loads a whole register and does nothing else.
+    pub(in crate::wide) loads_whole: bool,
 }
 
 /// The number of a block.

@@ -1,7 +1,8 @@
-//! Machine code for x86-64: instructions on virtual registers ([`inst`]), registers chosen ([`allocate`]), bytes
-//! ([`encode`]). Knows nothing of loops or lanes.
+//! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), registers chosen
+//! ([`allocate`]), bytes ([`encode`]). Knows nothing of loops or lanes.
 
 mod allocate;
+mod clean;
 mod encode;
 mod inst;
 
@@ -9,8 +10,9 @@ pub(super) use encode::{ALIGN, Encoded};
 pub(super) use inst::{Arg, Base, BlockId, Body, Condition, End, Inst, Mem, Right, View};
 
 /// Turns a function into bytes; what is wrong with it, if anything.
-pub(super) fn finish(body: &Body, keep_text: bool) -> Result<Encoded, String> {
-    let laid = allocate::Laid::new(body);
+pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String> {
+    clean::clean(&mut body);
+    let laid = allocate::Laid::new(&body);
     let output = allocate::allocate(&laid).map_err(|e| format!("choosing registers: {e:?}"))?;
     encode::encode(&laid, &output, keep_text).map_err(|e| format!("encoding: {e}"))
 }
