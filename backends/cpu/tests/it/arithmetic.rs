@@ -30,11 +30,6 @@ fn case(
 /// Computes every case on every tuple of operands, `lanes` at a time, for every family of vector instructions: a loop for
 /// each case.
 fn check(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: u16) {
-    check_all(types, operands, cases, lanes);
-}
-
-/// The same; gives the loops that were not compiled for the widest vectors, and why.
-fn check_all(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: u16) -> Vec<(String, String)> {
     let count = operands[0].len();
     let chunks = count / lanes as usize;
     let outputs: Vec<ScalarType> = cases.iter().map(|c| c.ty).collect();
@@ -50,7 +45,6 @@ fn check_all(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lan
     p.body = build::block(loops.collect::<Vec<_>>());
     let inputs: Vec<_> = types.iter().zip(operands).map(|(ty, v)| buffer(*ty, v)).collect();
     let sizes: Vec<_> = outputs.iter().map(|ty| (*ty, count)).collect();
-    let mut refusals = Vec::new();
     for tier in Tier::ALL.into_iter().filter(|t| t.available()) {
         let code = compiled_for(tier, &p);
         let (results, _) = run(&code, &[], &inputs, &sizes).unwrap();
@@ -61,9 +55,7 @@ fn check_all(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lan
                 assert!(got.same(expected), "{tier:?} {} x{lanes} of {args:?}: {got:?}, not {expected:?}", c.name);
             }
         }
-        refusals = code.refusals().to_vec();
     }
-    refusals
 }
 
 const BINARY: [BinOp; 20] = [
@@ -478,20 +470,5 @@ fn index_vectors() {
         let compare = [case("compare with a ramp".into(), I32, make, meaning)];
         check(&[I32, I32], &[x.clone(), y.clone()], &compare, lanes);
         check(&[I32, I32], &[x.clone(), y.clone()], &cases, lanes);
-    }
-}
-
-#[test]
-fn zz_refusals() {
-    for ty in ScalarType::ALL {
-        let (x, y) = pairs(ty, ty, 1);
-        let types = [ty, ty];
-        let cases: Vec<Case> = BINARY.into_iter().filter(|op| *op != BinOp::Shl).map(|op| {
-            let meaning = move |v: &[Scalar]| value::binary(op, v[0], v[1]);
-            case(format!("{op:?} {ty}"), result_type(&types, &meaning), move |e| build::binary(op, e[0].clone(), e[1].clone()), meaning)
-        }).collect();
-        for lanes in [3, 16, 64] {
-            for (a, b) in check_all(&types, &[x.clone(), y.clone()], &cases, lanes) { println!("x{lanes} {a}: {b}"); }
-        }
     }
 }

@@ -12,3 +12,4 @@ mod harness;
 mod memory;
 mod random;
 mod running;
+mod wide;

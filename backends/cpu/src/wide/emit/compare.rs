@@ -27,10 +27,10 @@ impl Emit<'_> {
     /// A comparison of data or of Index vectors.
     pub(super) fn compare(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Val> {
         let ty = data(a.ty().elem);
-        if ty.is_float() && ty.bits() == 16 {
-            return refuse(format!("a comparison of {ty}"));
-        }
-        let (x, y) = (self.lanes(a)?, self.lanes(b)?);
+        let (x, y) = match ty.is_float() {
+            true => (self.floats(ty, a)?, self.floats(ty, b)?),
+            false => (self.lanes(a)?, self.lanes(b)?),
+        };
         let mask = if ty.is_float() {
             let (order, x, y) = match op {
                 BinOp::Eq => (Order::Equal, &x, &y),

@@ -21,13 +21,21 @@ impl Emit<'_> {
         if a.ty().elem == elem {
             return self.eval(a);
         }
-        if from.bits() == 16 && from.is_float() || to.bits() == 16 && to.is_float() {
-            return refuse(format!("a conversion of {from} to {to}"));
-        }
         if from == Bool {
             return self.bool_to(a, elem, lanes);
         }
-        let parts = self.lanes(a)?;
+        let half = |ty: ScalarType| ty.is_float() && ty.bits() == 16;
+        let parts = if half(from) { self.floats(from, a)? } else { self.lanes(a)? };
+        let from = if half(from) { F32 } else { from };
+        if half(to) {
+            let wide = match from {
+                F32 => parts,
+                // Twice rounded is not what once rounded is.
+                _ if from.is_float() || from.bits() > 16 => return refuse(format!("a conversion of {from} to {to}")),
+                _ => self.ints_to_floats(&parts, lanes, from, F32)?,
+            };
+            return Ok(Val::Lanes(self.f32_to_half(to, lanes, &wide)?));
+        }
         let made = match (from.is_float(), to.is_float()) {
             _ if to == Bool => {
                 let zero = self.splat_like(&parts, 0)?;
@@ -88,7 +96,7 @@ impl Emit<'_> {
         }
     }
     /// An instruction whose result is wider than its operand, on every part of the result.
-    fn widen(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Made<Parts> {
+    pub(super) fn widen(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Made<Parts> {
         let (view, count) = shape(lane, lanes);
         let bytes = view.bytes() * x.lane.bytes() / lane.bytes();
         let source = View::holding(bytes, x.view);
@@ -156,7 +164,7 @@ impl Emit<'_> {
         match (from, to) {
             (F32, F64) => self.widen(Op::F32ToF64, x, lanes, Lane::F64),
             (F64, F32) => self.narrow(Op::F64ToF32, x, lanes, Lane::F32),
-            _ => refuse(format!("a conversion of {from} to {to}")),
+            _ => Ok(x.clone()),
         }
     }
     /// Floats as integers: truncated, saturated, NaN gives 0. `range` is what is known of values that are not NaN.

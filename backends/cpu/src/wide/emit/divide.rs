@@ -1,4 +1,5 @@
-//! Integer division by constants: a shift, or the upper half of a product with a rounded reciprocal.
+//! Integer division, total. By a constant it is a shift, or the upper half of a product with a rounded reciprocal; by other
+//! values, lanes of up to 32 bits divide as floats.
 
 use super::super::rows::Op;
 use super::super::{Made, refuse};
@@ -29,7 +30,6 @@ impl Emit<'_> {
     /// `Div`, `Mod`, `DivToZero` or `ModToZero` of integers.
     pub(super) fn divide(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
         let constant = build::as_const(b).map(|v| v.as_i128()).or(build::as_int(b).map(i128::from));
-        let Some(divisor) = constant else { return refuse("a division of integers by what is no constant") };
         let d = Division {
             lanes: a.lanes() as usize,
             signed: ty.is_signed_int(),
@@ -38,6 +38,10 @@ impl Emit<'_> {
             positive: int_range(a).0 >= 0,
         };
         let x = self.lanes(a)?;
+        let Some(divisor) = constant else {
+            let y = self.lanes(b)?;
+            return self.divide_lanes(d, &x, &y);
+        };
         let magnitude = divisor.unsigned_abs() as u64;
         if divisor == 0 {
             return self.splat_like(&x, 0);
@@ -127,5 +131,54 @@ impl Emit<'_> {
         let half = self.shift_const(false, &rest, -1)?;
         let sum = self.zip_op(by_bits(x.lane, ADD), &half, &high)?;
         self.shift_const(false, &sum, 1 - i64::from(reciprocal.shift))
+    }
+
+    /// By lanes of any value: 8 and 16 bits divide as f32, 32 bits as f64. That is exact: the quotient of two integers that
+    /// a float holds is never so close below an integer that rounding lifts it there.
+    fn divide_lanes(&mut self, d: Division, x: &Parts, y: &Parts) -> Made<Parts> {
+        let bits = x.lane.bits();
+        match bits {
+            8 | 16 => {
+                let (x, y) = (self.resize(x, d.lanes, 32, d.signed)?, self.resize(y, d.lanes, 32, d.signed)?);
+                let (a, b) = (self.map_op(Op::I32ToF32, &x)?, self.map_op(Op::I32ToF32, &y)?);
+                let quotient = self.zip_op(Op::DivF32, &a, &b)?;
+                // Of a division by zero nothing is kept, so what it converts to does not matter.
+                let quotient = self.map_op(Op::F32ToI32, &quotient)?;
+                let result = self.finish_division(d, &x, &y, &quotient)?;
+                self.resize(&result, d.lanes, bits, false)
+            }
+            32 => {
+                let row = if d.signed { Op::I32ToF64 } else { Op::U32ToF64 };
+                let (a, b) = (self.widen(row, x, d.lanes, Lane::F64)?, self.widen(row, y, d.lanes, Lane::F64)?);
+                let quotient = self.zip_op(Op::DivF64, &a, &b)?;
+                let quotient = self.map_op(Op::F64ToI64, &quotient)?.as_lane(Lane::I64);
+                let quotient = self.resize(&quotient, d.lanes, 32, true)?;
+                self.finish_division(d, x, y, &quotient)
+            }
+            _ => refuse("a division of 64-bit lanes"),
+        }
+    }
+    /// From the quotient rounded to zero of 32-bit lanes to what was asked for.
+    fn finish_division(&mut self, d: Division, x: &Parts, y: &Parts, quotient: &Parts) -> Made<Parts> {
+        let product = self.int_mul(quotient, y)?;
+        let mut rest = self.zip_op(Op::SubD, x, &product)?;
+        let mut quotient = quotient.clone();
+        if d.signed && d.euclidean {
+            // A negative remainder becomes positive, and the quotient changes with it: one less for a positive divisor, one
+            // more for a negative one.
+            let (negative, sign) = (self.shift_const(true, &rest, -31)?, self.shift_const(true, y, -31)?);
+            let flipped = self.zip_op(Op::Xor, y, &sign)?;
+            let magnitude = self.zip_op(Op::SubD, &flipped, &sign)?;
+            let more = self.zip_op(Op::And, &magnitude, &negative)?;
+            let one = self.splat_like(&sign, 1)?;
+            let step = self.zip_op(Op::Or, &sign, &one)?;
+            let step = self.zip_op(Op::And, &step, &negative)?;
+            quotient = self.zip_op(Op::SubD, &quotient, &step)?;
+            rest = self.zip_op(Op::AddD, &rest, &more)?;
+        }
+        let result = if d.remainder { rest } else { quotient };
+        let zero = self.splat_like(&result, 0)?;
+        let by_zero = self.compare_ints(BinOp::Eq, false, y, &zero)?;
+        self.choose(&by_zero, &zero, &result)
     }
 }

@@ -16,7 +16,7 @@ impl Emit<'_> {
     pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, a: &Expr) -> Made<Val> {
         let x = self.floats(ty, a)?;
         let lane = x.lane;
-        Ok(Val::Lanes(match op {
+        let made = match op {
             UnOp::Neg => self.flip_sign(&x)?,
             UnOp::Abs => self.magnitude(&x)?,
             UnOp::Floor | UnOp::Ceil | UnOp::Round | UnOp::Trunc => self.round(op, &x)?,
@@ -30,7 +30,12 @@ impl Emit<'_> {
                 return Ok(self.truth(&magnitude, &infinity, order, a)?);
             }
             UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return refuse(format!("{op:?} of floats")),
-        }))
+        };
+        Ok(Val::Lanes(self.rounded_to(ty, a.lanes(), made)?))
+    }
+    /// What was computed of lanes of `floats`, as a type that may be of halves.
+    pub(super) fn rounded_to(&mut self, ty: ScalarType, lanes: u16, made: Parts) -> Made<Parts> {
+        if ty.bits() == 16 { self.f32_to_half(ty, lanes as usize, &made) } else { Ok(made) }
     }
     /// The truth of a comparison of floats, as wide as `of`.
     fn truth(&mut self, x: &Parts, y: &Parts, order: Order, of: &Expr) -> Made<Val> {
@@ -56,16 +61,18 @@ impl Emit<'_> {
         let rest = self.splat_like(&x.as_lane(x.lane.as_int()), (1u64 << (x.lane.bits() - 1)) - 1)?;
         self.zip_op(Op::And, x, &rest)
     }
-    /// Lanes that compute: halves are refused.
-    fn floats(&mut self, ty: ScalarType, a: &Expr) -> Made<Parts> {
-        match ty.bits() {
-            16 => refuse(format!("arithmetic of {ty}")),
-            _ => self.lanes(a),
-        }
+    /// Lanes that compute: f32 for halves.
+    pub(super) fn floats(&mut self, ty: ScalarType, a: &Expr) -> Made<Parts> {
+        let parts = self.lanes(a)?;
+        if ty.bits() == 16 { self.half_to_f32(ty, a.lanes() as usize, &parts) } else { Ok(parts) }
     }
 
     /// A two-operand operator on floats that is neither a comparison nor about their bits.
     pub(super) fn float_binary(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
+        let made = self.float_operation(op, ty, a, b)?;
+        self.rounded_to(ty, a.lanes(), made)
+    }
+    fn float_operation(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
         let (x, y) = (self.floats(ty, a)?, self.floats(ty, b)?);
         let lane = x.lane;
         let row = match op {

@@ -24,10 +24,10 @@ impl Emit<'_> {
     /// `ExprKind::Math`.
     pub(super) fn math(&mut self, function: MathFn, args: &[Expr]) -> Made<Val> {
         let ty = args.first().map_or(ScalarType::F64, |a| data(a.ty().elem));
-        if ty != ScalarType::F32 {
+        if !ty.is_float() || ty.bits() > 32 {
             return refuse(format!("{function:?} of {ty}"));
         }
-        let operands = args.iter().map(|a| self.lanes(a)).collect::<Made<Vec<Parts>>>()?;
+        let operands = args.iter().map(|a| self.floats(ty, a)).collect::<Made<Vec<Parts>>>()?;
         let like = operands[0].clone();
         let mut regs = Vec::new();
         for i in 0..like.regs.len() {
@@ -39,7 +39,8 @@ impl Emit<'_> {
             }
             regs.push(made);
         }
-        Ok(Val::Lanes(Parts { regs: regs.into(), ..like }))
+        let made = Parts { regs: regs.into(), ..like };
+        Ok(Val::Lanes(self.rounded_to(ty, args[0].lanes(), made)?))
     }
 }
 

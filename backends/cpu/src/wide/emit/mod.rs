@@ -1,7 +1,7 @@
 //! From statements and expressions of loop IR to machine code.
 //!
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
-//! registers. Then the operators ([`int`], [`divide`], [`float`], [`compare`], [`convert`], [`math`]), scalars that count
+//! registers. Then the operators ([`int`], [`divide`], [`float`], [`compare`], [`half`], [`convert`], [`math`]), scalars that count
 //! ([`index`]), memory ([`address`], [`load`], [`store`], [`gather`]), lanes that move ([`shuffle`]) and statements
 //! ([`stmt`], [`slots`]).
 
@@ -12,6 +12,7 @@ mod divide;
 mod expr;
 mod float;
 mod gather;
+mod half;
 mod index;
 mod int;
 mod level;

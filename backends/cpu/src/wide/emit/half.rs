@@ -1,0 +1,63 @@
+//! Floats of 16 bits compute as f32 and are rounded once.
+
+use super::super::machine::{Arg, View};
+use super::super::rows::Op;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::compare::Order;
+use super::value::Parts;
+use crate::codegen::Lane;
+use halide_core::types::ScalarType;
+use iced_x86::Code;
+use regalloc2::VReg;
+
+impl Emit<'_> {
+    /// Halves, as their bits, as f32 lanes, exactly.
+    pub(super) fn half_to_f32(&mut self, ty: ScalarType, lanes: usize, x: &Parts) -> Made<Parts> {
+        match ty {
+            ScalarType::F16 => self.widen(Op::F16ToF32, x, lanes, Lane::F32),
+            ScalarType::BF16 => {
+                // The upper half of a float.
+                let wide = self.resize(x, lanes, 32, false)?;
+                Ok(self.map_imm(Op::ShlD, &wide, 16)?.as_lane(Lane::F32))
+            }
+            _ => refuse(format!("{ty} as halves")),
+        }
+    }
+    /// f32 lanes rounded to halves, to even.
+    pub(super) fn f32_to_half(&mut self, ty: ScalarType, lanes: usize, x: &Parts) -> Made<Parts> {
+        match ty {
+            ScalarType::F16 => {
+                let code = match x.view {
+                    View::X => Code::EVEX_Vcvtps2ph_xmmm64_k1z_xmm_imm8,
+                    View::Y => Code::EVEX_Vcvtps2ph_xmmm128_k1z_ymm_imm8,
+                    _ => Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae,
+                };
+                let result = super::shuffle::narrower(x.view);
+                let sources: Vec<VReg> = x.regs.to_vec();
+                let chunks: Vec<VReg> = sources
+                    .into_iter()
+                    .map(|r| self.made(code, result, &[Arg::Use(r, x.view), Arg::Imm(0)]))
+                    .collect();
+                self.join(Lane::I16, lanes, &chunks, x.view.bytes() / 2)
+            }
+            ScalarType::BF16 => {
+                let bits = x.as_lane(Lane::I32);
+                let upper = self.map_imm(Op::ShrD, &bits, 16)?;
+                let one = self.splat_like(&bits, 1)?;
+                let odd = self.zip_op(Op::And, &upper, &one)?;
+                let half = self.splat_like(&bits, 0x7fff)?;
+                let sum = self.zip_op(Op::AddD, &bits, &half)?;
+                let sum = self.zip_op(Op::AddD, &sum, &odd)?;
+                let rounded = self.map_imm(Op::ShrD, &sum, 16)?;
+                // A NaN must not be rounded to an infinity: it keeps its upper half, and is quiet.
+                let quiet = self.splat_like(&bits, 0x40)?;
+                let nan = self.zip_op(Op::Or, &upper, &quiet)?;
+                let is_nan = self.compare_floats(Order::Unordered, x, x)?;
+                let made = self.choose(&is_nan, &nan, &rounded)?;
+                self.resize(&made, lanes, 16, false)
+            }
+            _ => refuse(format!("{ty} as halves")),
+        }
+    }
+}

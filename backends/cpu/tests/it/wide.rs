@@ -1,0 +1,82 @@
+//! What the generator of wide vectors leaves to Cranelift. That its results are right, the tests of every operator see to,
+//! which run for every family of vector instructions.
+
+use crate::harness::*;
+use expect_test::expect;
+use halide_core::ops::{BinOp, MathFn, UnOp};
+use halide_core::types::ScalarType;
+use halide_core::value::{self, Scalar};
+use halide_cpu::Tier;
+use halide_sched::ir::{BufId, Expr, ForKind, Intrinsic, build};
+use std::collections::BTreeMap;
+
+/// An operator by name, of two operands.
+type Case = (String, Box<dyn Fn(&Expr, &Expr) -> Option<Expr>>);
+
+fn all_operators(ty: ScalarType) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut add = |name: String, make: Box<dyn Fn(&Expr, &Expr) -> Option<Expr>>| cases.push((name, make));
+    use BinOp::*;
+    for op in [Add, Sub, Mul, Div, Mod, Min, Max, BitAnd, BitXor, Absd, Eq, Ne, Lt, Le, Gt, Ge] {
+        let fits = value::binary_type(op, ty).is_some();
+        add(format!("{op:?}"), Box::new(move |a, b| fits.then(|| build::binary(op, a.clone(), b.clone()))));
+    }
+    for n in [3, 8] {
+        let fits = ty.is_int();
+        let divisor = move |lanes| build::broadcast(build::constant(Scalar::int(ty, n)), lanes);
+        add(format!("Div {n}"), Box::new(move |a, _| fits.then(|| build::binary(Div, a.clone(), divisor(a.lanes())))));
+    }
+    use UnOp::*;
+    for op in [Neg, Not, Abs, Popcount, Clz, Ctz, Floor, Round, Sqrt, IsNan] {
+        let fits = value::unary_type(op, ty).is_some();
+        add(format!("{op:?}"), Box::new(move |a, _| fits.then(|| build::unary(op, a.clone()))));
+    }
+    for to in ScalarType::ALL.into_iter().filter(|to| *to != ty) {
+        add(format!("to {to}"), Box::new(move |a, _| Some(build::cast_data(to, a.clone()))));
+    }
+    use Intrinsic::*;
+    for op in [SaturatingAdd, SaturatingSub, HalvingAdd, RoundingHalvingAdd, MulHigh] {
+        let fits = ty.is_int();
+        let make = move |a: &Expr, b: &Expr| build::intrinsic(op, vec![a.clone(), b.clone()]);
+        add(format!("{op:?}"), Box::new(move |a, b| fits.then(|| make(a, b))));
+    }
+    for f in [MathFn::Exp, MathFn::Sin] {
+        let fits = ty.is_float();
+        add(format!("{f:?}"), Box::new(move |a, _| fits.then(|| build::math(f, vec![a.clone()]))));
+    }
+    cases
+}
+
+#[test]
+fn what_wide_vectors_do_not_do() {
+    if Tier::host() != Tier::Avx512 {
+        println!("SKIPPED: this machine has no AVX-512");
+        return;
+    }
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut kernels = 0;
+    for ty in ScalarType::ALL {
+        let operand = |buf, index: &Expr| build::load(BufId(buf), ty, index.clone(), None);
+        let sample = |_: ()| (operand(0, &dense(build::int(0), 16)), operand(1, &dense(build::int(0), 16)));
+        let (a, b) = sample(());
+        let cases: Vec<_> = all_operators(ty).into_iter().filter(|(_, make)| make(&a, &b).is_some()).collect();
+        let outputs: Vec<ScalarType> =
+            cases.iter().filter_map(|(_, make)| make(&a, &b)?.ty().scalar()).collect();
+        let mut p = program(&[ty, ty], &outputs);
+        let loops = cases.iter().enumerate().filter_map(|(i, (name, make))| {
+            let id = p.loops.push(format!("{name} {ty}"));
+            let index = dense(build::mul(build::loop_var(id), build::int(16)), 16);
+            let value = make(&operand(0, &index), &operand(1, &index))?;
+            let body = store(BufId(2 + i as u32), index, value);
+            Some(build::for_loop(id, ForKind::Serial, build::int(0), build::int(4), body))
+        });
+        p.body = build::block(loops.collect::<Vec<_>>());
+        let code = compiled_for(Tier::Avx512, &p);
+        kernels += code.stats().kernels;
+        for (name, why) in code.refusals() {
+            found.entry(why.clone()).or_default().push(name.clone());
+        }
+    }
+    let text: String = found.iter().map(|(why, names)| format!("{why}: {}\n", names.join(", "))).collect();
+    expect![[""]].assert_eq(&format!("{text}{kernels} loops are kernels\n"));
+}
