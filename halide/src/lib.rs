@@ -16,7 +16,7 @@ mod variant;
 
 pub use error::Error;
 pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, types, value, vars};
-pub use halide_sched::{ir, lower, plan, schedule, target};
 #[cfg(feature = "cpu")]
 pub use halide_cpu::Tier;
+pub use halide_sched::{ir, lower, plan, schedule, target};
 pub use variant::VariantKey;

@@ -5,9 +5,9 @@
 //! Func. All steps of a Func are of one kind, whichever copies of them passes have made.
 
 use super::abi::RuntimeFn;
-use super::linear::Linear;
 use super::func::{Callee, Func};
 use super::guards::Motion;
+use super::linear::Linear;
 use super::storage::{Area, Place};
 use super::value::{Lane, Val};
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,8 +1,8 @@
 //! One function under construction: what symbols and buffers stand for in it, calls, and the value of an expression.
 
 use super::abi::{self, ArgLayout, RuntimeFn};
-use super::linear::Sums;
 use super::guards::Guards;
+use super::linear::Sums;
 use super::memo::Memo;
 use super::ops::Ops;
 use super::outline::Outlined;

@@ -1,9 +1,9 @@
 //! Loads: dense and strided ones as whole vectors, others lane by lane; masked ones never touch what they must not.
 
 use super::address::Address;
-use super::linear::Linear;
 use super::func::{Func, REGION_SCRATCH};
 use super::guards::Motion;
+use super::linear::Linear;
 use super::storage::{Place, Scratch};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::condcodes::IntCC;

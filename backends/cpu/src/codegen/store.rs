@@ -1,9 +1,9 @@
 //! Stores: dense ones as whole vectors, others lane by lane.
 
 use super::address::Address;
-use super::linear::Linear;
 use super::func::{Func, REGION_SCRATCH};
 use super::guards::Motion;
+use super::linear::Linear;
 use super::storage::{Place, Scratch};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::{InstBuilder, Value, types};

@@ -4,7 +4,7 @@ use crate::harness::*;
 use halide_core::buffer::AnyBuffer;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
-use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, compile, host_target};
+use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier, compile, host_target};
 use halide_sched::ir::{BufId, Fault, FaultId, Memory, Program, Stmt, build};
 
 /// `out[i] = sum of a heap buffer filled with in[i], ...` over parallel i, with a check that fails for in[i] < 0.
@@ -167,8 +167,26 @@ fn text_is_kept_where_asked_for() {
 #[test]
 fn the_host_is_described() {
     let target = host_target();
-    assert_eq!((target.vector_bits, target.natural_lanes(U16)), (128, 8));
+    assert_eq!(target.vector_bits, Tier::host().vector_bits());
+    assert_eq!(target.natural_lanes(U16), i64::from(target.vector_bits) / 16);
     assert!(target.threads >= 1);
+}
+
+#[test]
+fn vectors_that_a_machine_lacks_are_refused() {
+    let p = parallel_sums(10);
+    for tier in Tier::ALL {
+        assert_eq!((Tier::named(tier.name()), Tier::for_bits(tier.vector_bits())), (Some(tier), tier));
+        match compile(&p, &CpuOptions { tier, ..CpuOptions::default() }) {
+            Ok(_) => assert!(tier.available()),
+            Err(CpuError::Host(why)) => {
+                assert!(!tier.available());
+                assert_eq!(why, format!("this machine has no {} instructions", tier.name()));
+            }
+            Err(e) => panic!("{e}"),
+        }
+    }
+    assert_eq!(Tier::for_bits(64), Tier::Baseline);
 }
 
 /// Code is unmapped when the last clone goes.

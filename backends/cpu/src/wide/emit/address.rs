@@ -97,10 +97,10 @@ impl Emit<'_> {
         }
         let to = self.register(View::G64);
         let source = Mem { offset: mem.offset, ..mem };
-        self.push(Code::Lea_r64_m, vec![
-            super::super::machine::Arg::Def(to, View::G64),
-            super::super::machine::Arg::Mem(source),
-        ]);
+        self.push(
+            Code::Lea_r64_m,
+            vec![super::super::machine::Arg::Def(to, View::G64), super::super::machine::Arg::Mem(source)],
+        );
         Mem::at(to, 0)
     }
     /// The address of each lane.

@@ -86,9 +86,9 @@ impl Emit<'_> {
         let code = self.code(row, x.view)?;
         let view = x.view;
         let pairs: Vec<(VReg, VReg)> = x.regs.iter().copied().zip(y.regs.iter().copied()).collect();
-        let regs = pairs.into_iter().map(|(a, b)| {
-            self.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)])
-        });
+        let regs = pairs
+            .into_iter()
+            .map(|(a, b)| self.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)]));
         let regs = regs.collect();
         Ok(Mask { per: x.per(), regs })
     }
@@ -191,12 +191,17 @@ impl Emit<'_> {
         };
         // The finer cut, which needs no joining.
         let (lanes, per) = (a.lanes() as usize, x.per.min(y.per));
-        let (x, y) = (self.recut(&x, lanes, per)?, self.recut(&y, lanes, per)?);
+        let (mut x, mut y) = (self.recut(&x, lanes, per)?, self.recut(&y, lanes, per)?);
+        if op == BinOp::Gt {
+            std::mem::swap(&mut x, &mut y);
+        }
         let code = match op {
             BinOp::BitAnd | BinOp::Min | BinOp::Mul => Code::VEX_Kandq_kr_kr_kr,
             BinOp::BitOr | BinOp::Max => Code::VEX_Korq_kr_kr_kr,
             BinOp::BitXor | BinOp::Ne => Code::VEX_Kxorq_kr_kr_kr,
             BinOp::Eq => Code::VEX_Kxnorq_kr_kr_kr,
+            // The first is inverted.
+            BinOp::Lt | BinOp::Gt => Code::VEX_Kandnq_kr_kr_kr,
             _ => return refuse(format!("{op:?} of truths")),
         };
         let pairs: Vec<(VReg, VReg)> = x.regs.iter().copied().zip(y.regs.iter().copied()).collect();

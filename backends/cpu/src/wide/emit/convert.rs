@@ -113,8 +113,7 @@ impl Emit<'_> {
         let bytes = x.view.bytes() * lane.bytes() / x.lane.bytes();
         let result = View::holding(bytes, x.view);
         let sources: Vec<VReg> = x.regs.to_vec();
-        let chunks: Vec<VReg> =
-            sources.into_iter().map(|r| self.made(code, result, &[Arg::Use(r, x.view)])).collect();
+        let chunks: Vec<VReg> = sources.into_iter().map(|r| self.made(code, result, &[Arg::Use(r, x.view)])).collect();
         self.join(lane, lanes, &chunks, bytes)
     }
     /// Integers clamped to the range of `to`.

@@ -24,7 +24,8 @@ impl Emit<'_> {
             UnOp::IsNan => return Ok(self.truth(&x, &x, Order::Unordered, a)?),
             UnOp::IsInf | UnOp::IsFinite => {
                 let magnitude = self.magnitude(&x)?;
-                let infinity = if lane == Lane::F32 { u64::from(f32::INFINITY.to_bits()) } else { f64::INFINITY.to_bits() };
+                let infinity =
+                    if lane == Lane::F32 { u64::from(f32::INFINITY.to_bits()) } else { f64::INFINITY.to_bits() };
                 let infinity = self.splat_like(&magnitude, infinity)?;
                 let order = if op == UnOp::IsInf { Order::Equal } else { Order::Less };
                 return Ok(self.truth(&magnitude, &infinity, order, a)?);

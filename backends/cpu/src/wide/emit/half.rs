@@ -35,10 +35,8 @@ impl Emit<'_> {
                 };
                 let result = super::shuffle::narrower(x.view);
                 let sources: Vec<VReg> = x.regs.to_vec();
-                let chunks: Vec<VReg> = sources
-                    .into_iter()
-                    .map(|r| self.made(code, result, &[Arg::Use(r, x.view), Arg::Imm(0)]))
-                    .collect();
+                let chunks: Vec<VReg> =
+                    sources.into_iter().map(|r| self.made(code, result, &[Arg::Use(r, x.view), Arg::Imm(0)])).collect();
                 self.join(Lane::I16, lanes, &chunks, x.view.bytes() / 2)
             }
             ScalarType::BF16 => {

@@ -61,11 +61,9 @@ impl Emit<'_> {
             (BinOp::Mul, Some(c), _) if c > 0 && c.count_ones() == 1 => {
                 self.general(Code::Shl_rm64_imm8, x, Arg::Imm(i64::from(c.trailing_zeros())))
             }
-            (BinOp::Mul, _, Some(c)) => self.made(
-                Code::Imul_r64_rm64_imm32,
-                View::G64,
-                &[Arg::Use(x, View::G64), Arg::Imm(i64::from(c))],
-            ),
+            (BinOp::Mul, _, Some(c)) => {
+                self.made(Code::Imul_r64_rm64_imm32, View::G64, &[Arg::Use(x, View::G64), Arg::Imm(i64::from(c))])
+            }
             (BinOp::Div, Some(c), _) if c > 0 && c.count_ones() == 1 => {
                 self.general(Code::Sar_rm64_imm8, x, Arg::Imm(i64::from(c.trailing_zeros())))
             }

@@ -32,9 +32,7 @@ impl Emit<'_> {
             UnOp::Not => self.invert(&bits)?,
             UnOp::Abs if !ty.is_signed_int() => bits,
             UnOp::Abs => self.map_op(by_bits(lane, [Op::AbsB, Op::AbsW, Op::AbsD, Op::AbsQ]), &bits)?,
-            UnOp::Clz if lane.bits() >= 32 => {
-                self.map_op(if lane == Lane::I32 { Op::LeadingZerosD } else { Op::LeadingZerosQ }, &bits)?
-            }
+            UnOp::Popcount | UnOp::Clz | UnOp::Ctz => self.count_bits(op, &bits)?,
             _ => return refuse(format!("{op:?} of {ty}")),
         };
         Ok(Val::Lanes(made.as_lane(parts.lane)))
@@ -234,8 +232,11 @@ impl Emit<'_> {
         let back = self.zip_op(by_bits(lane, SUB), &zero, n)?;
         let (left, right) = if op == BinOp::Shl { (n, &back) } else { (&back, n) };
         let shifted = self.zip_op([Op::ShlEachW, Op::ShlEachD, Op::ShlEachQ][at], x, left)?;
-        let rights =
-            if signed { [Op::SarEachW, Op::SarEachD, Op::SarEachQ] } else { [Op::ShrEachW, Op::ShrEachD, Op::ShrEachQ] };
+        let rights = if signed {
+            [Op::SarEachW, Op::SarEachD, Op::SarEachQ]
+        } else {
+            [Op::ShrEachW, Op::ShrEachD, Op::ShrEachQ]
+        };
         let reversed = self.zip_op(rights[at], x, right)?;
         let regs = (0..x.regs.len()).map(|i| {
             // To the right where that amount is positive. The most negative amount is its own opposite; in either

@@ -7,10 +7,10 @@
 //! Arithmetic may be computed although nobody asks for it. A load may not: it stays inside of every branch that it is in,
 //! and of the test whether a loop runs at all.
 
+use super::super::Made;
 use super::super::machine::BlockId;
 use super::Emit;
 use super::value::Val;
-use super::super::Made;
 use halide_sched::ir::visit::for_each_child;
 use halide_sched::ir::{BufId, Expr, ExprKind};
 use std::collections::BTreeSet;

@@ -122,8 +122,7 @@ impl Emit<'_> {
         let lowest = if step < 0 { first.plus(-(((span - 1) * lane.bytes()) as i32)) } else { first };
         let (view, count) = shape(lane, span);
         let sources = self.load_dense(lane, span, view, count, lowest)?;
-        let picks: Vec<usize> =
-            (0..lanes).map(|i| if step < 0 { span - 1 - i * apart } else { i * apart }).collect();
+        let picks: Vec<usize> = (0..lanes).map(|i| if step < 0 { span - 1 - i * apart } else { i * apart }).collect();
         self.pick(lane, &sources.regs, view, &picks)
     }
     /// A scalar load that only its broadcast needs: one instruction does both.

@@ -66,9 +66,7 @@ impl Registers<'_, '_> {
     fn compare(&mut self, predicate: i64, a: VReg, b: VReg) -> VReg {
         let view = self.view;
         match self.e.code(Op::CompareF32, view) {
-            Ok(code) => {
-                self.e.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)])
-            }
+            Ok(code) => self.e.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)]),
             Err(refusal) => self.result(Err(refusal)),
         }
     }

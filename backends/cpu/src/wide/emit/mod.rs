@@ -1,11 +1,12 @@
 //! From statements and expressions of loop IR to machine code.
 //!
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
-//! registers. Then the operators ([`int`], [`divide`], [`float`], [`compare`], [`half`], [`convert`], [`math`]), scalars that count
+//! registers. Then the operators ([`int`], [`bits`], [`divide`], [`float`], [`compare`], [`half`], [`convert`], [`math`]), scalars that count
 //! ([`index`]), memory ([`address`], [`load`], [`store`], [`gather`]), lanes that move ([`shuffle`]) and statements
 //! ([`stmt`], [`slots`]).
 
 mod address;
+mod bits;
 mod compare;
 mod convert;
 mod divide;

@@ -50,11 +50,7 @@ pub(super) fn allocate(laid: &Laid<'_>) -> Result<Output, RegAllocError> {
             set(&mut (0..vectors), RegClass::Float),
             set(&mut masks.into_iter(), RegClass::Vector),
         ],
-        non_preferred_regs_by_class: [
-            set(&mut SAVED.into_iter(), RegClass::Int),
-            PRegSet::empty(),
-            PRegSet::empty(),
-        ],
+        non_preferred_regs_by_class: [set(&mut SAVED.into_iter(), RegClass::Int), PRegSet::empty(), PRegSet::empty()],
         scratch_by_class: [None, None, None],
         fixed_stack_slots: Vec::new(),
     };

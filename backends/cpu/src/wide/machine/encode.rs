@@ -153,7 +153,8 @@ impl Encoder64<'_> {
     /// A move that the register allocator asks for.
     fn transfer(&mut self, from: Allocation, to: Allocation) -> Result<(), IcedError> {
         let body = self.laid.body;
-        let slot = |a: Allocation| a.as_stack().map(|s| MemoryOperand::with_base_displ(Register::RSP, 8 * s.index() as i64));
+        let slot =
+            |a: Allocation| a.as_stack().map(|s| MemoryOperand::with_base_displ(Register::RSP, 8 * s.index() as i64));
         let class = from.as_reg().or(to.as_reg()).map_or(RegClass::Int, |r| r.class());
         let (load, store) = match (class, body.evex) {
             (RegClass::Int, _) => (Code::Mov_r64_rm64, Code::Mov_rm64_r64),

@@ -129,7 +129,13 @@ pub(in crate::wide) enum End {
     /// Goes on in a block, whose parameters get these values.
     Jump(BlockId, Vec<VReg>),
     /// Goes on in one of two blocks, neither of which has parameters or other predecessors.
-    Branch { condition: Condition, left: VReg, right: Right, yes: BlockId, no: BlockId },
+    Branch {
+        condition: Condition,
+        left: VReg,
+        right: Right,
+        yes: BlockId,
+        no: BlockId,
+    },
     Return,
 }
 
