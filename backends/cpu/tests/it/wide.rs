@@ -10,12 +10,13 @@ use halide_cpu::Tier;
 use halide_sched::ir::{BufId, Expr, ForKind, Intrinsic, build};
 use std::collections::BTreeMap;
 
-/// An operator by name, of two operands.
-type Case = (String, Box<dyn Fn(&Expr, &Expr) -> Option<Expr>>);
+/// What an operator makes of two operands; `None` where their type has no such operator.
+type Make = Box<dyn Fn(&Expr, &Expr) -> Option<Expr>>;
 
-fn all_operators(ty: ScalarType) -> Vec<Case> {
-    let mut cases: Vec<Case> = Vec::new();
-    let mut add = |name: String, make: Box<dyn Fn(&Expr, &Expr) -> Option<Expr>>| cases.push((name, make));
+/// The operators of a type, by name.
+fn all_operators(ty: ScalarType) -> Vec<(String, Make)> {
+    let mut cases: Vec<(String, Make)> = Vec::new();
+    let mut add = |name: String, make: Make| cases.push((name, make));
     use BinOp::*;
     for op in [Add, Sub, Mul, Div, Mod, Min, Max, BitAnd, BitXor, Absd, Eq, Ne, Lt, Le, Gt, Ge] {
         let fits = value::binary_type(op, ty).is_some();
@@ -57,8 +58,8 @@ fn what_wide_vectors_do_not_do() {
     let mut kernels = 0;
     for ty in ScalarType::ALL {
         let operand = |buf, index: &Expr| build::load(BufId(buf), ty, index.clone(), None);
-        let sample = |_: ()| (operand(0, &dense(build::int(0), 16)), operand(1, &dense(build::int(0), 16)));
-        let (a, b) = sample(());
+        let first = dense(build::int(0), 16);
+        let (a, b) = (operand(0, &first), operand(1, &first));
         let cases: Vec<_> = all_operators(ty).into_iter().filter(|(_, make)| make(&a, &b).is_some()).collect();
         let outputs: Vec<ScalarType> = cases.iter().filter_map(|(_, make)| make(&a, &b)?.ty().scalar()).collect();
         let mut p = program(&[ty, ty], &outputs);

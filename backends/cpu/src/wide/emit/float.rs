@@ -21,14 +21,14 @@ impl Emit<'_> {
             UnOp::Abs => self.magnitude(&x)?,
             UnOp::Floor | UnOp::Ceil | UnOp::Round | UnOp::Trunc => self.round(op, &x)?,
             UnOp::Sqrt => self.map_op(pick(lane, Op::SqrtF32, Op::SqrtF64), &x)?,
-            UnOp::IsNan => return Ok(self.truth(&x, &x, Order::Unordered, a)?),
+            UnOp::IsNan => return self.truth(&x, &x, Order::Unordered, a),
             UnOp::IsInf | UnOp::IsFinite => {
                 let magnitude = self.magnitude(&x)?;
                 let infinity =
                     if lane == Lane::F32 { u64::from(f32::INFINITY.to_bits()) } else { f64::INFINITY.to_bits() };
                 let infinity = self.splat_like(&magnitude, infinity)?;
                 let order = if op == UnOp::IsInf { Order::Equal } else { Order::Less };
-                return Ok(self.truth(&magnitude, &infinity, order, a)?);
+                return self.truth(&magnitude, &infinity, order, a);
             }
             UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return refuse(format!("{op:?} of floats")),
         };

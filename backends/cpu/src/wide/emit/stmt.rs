@@ -32,6 +32,7 @@ impl Emit<'_> {
             Stmt::Assert { .. } => refuse("a check"),
             Stmt::Atomic { .. } => refuse("an atomic step"),
             Stmt::Count { .. } => refuse("a count"),
+            Stmt::Print { .. } => refuse("a line to print"),
             Stmt::Launch { .. } => refuse("a parallel loop"),
             Stmt::Dispatch { .. } | Stmt::Reside { .. } | Stmt::Barrier => refuse("work for a graphics processor"),
             Stmt::Realize { .. } | Stmt::Provide { .. } => refuse("storage that is not linear"),
