@@ -130,6 +130,7 @@ fn evaluate(e: &Expr, bindings: &[(Sym, Expr)]) -> Result<AnyBuffer, EvalError> 
         fold: vec![None],
         unit_stride: Some(0),
         memory: Memory::Auto,
+        keeps: false,
         side: Side::Host,
     };
     let program = Program {

@@ -67,6 +67,14 @@ pub(crate) enum Kind {
     Element(Expr, usize),
     Image(Rc<ImageBody>, Vec<Expr>),
     Likely(Expr),
+    /// As `Likely`, if the innermost loop runs over it.
+    LikelyIfInnermost(Expr),
+    /// Its operand, whose float operations stay as they are.
+    Strict(Expr),
+    /// Nothing is to be stored here.
+    Undef,
+    /// What the buffer of an output holds before the run, of tuple element `.0`; made when `Undef` is frozen.
+    Before(u8),
     /// The second operand; a requirement that the first holds, or a line printed where it does. The parts are shown.
     Note(Rc<NoteDef>, Expr, Expr, Vec<Expr>),
     /// 32 random bits, the same for the same seed, place and coordinates.
@@ -300,6 +308,8 @@ pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind 
         Kind::SaturatingCast(a) => Kind::SaturatingCast(f(a)),
         Kind::Reinterpret(a) => Kind::Reinterpret(f(a)),
         Kind::Likely(a) => Kind::Likely(f(a)),
+        Kind::LikelyIfInnermost(a) => Kind::LikelyIfInnermost(f(a)),
+        Kind::Strict(a) => Kind::Strict(f(a)),
         Kind::Random(a) => Kind::Random(f(a)),
         Kind::Element(a, i) => Kind::Element(f(a), i),
         Kind::Binary(op, a, b) => Kind::Binary(op, f(a), f(b)),
@@ -311,6 +321,8 @@ pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind 
         | Kind::RVar(..)
         | Kind::Param(_)
         | Kind::ImageDim(..)
+        | Kind::Undef
+        | Kind::Before(_)
         | Kind::Undefined(_)) => leaf,
     }
 }
@@ -319,8 +331,10 @@ pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind 
 fn children(kind: &Kind, out: &mut Vec<Expr>) {
     match kind {
         Kind::Const(_) | Kind::Literal(_) | Kind::Var(_) | Kind::Param(_) | Kind::ImageDim(..) => {}
+        Kind::Undef | Kind::Before(_) => {}
         Kind::RVar(body, _) => body.exprs(out),
         Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) => out.push(*a),
+        Kind::LikelyIfInnermost(a) | Kind::Strict(a) => out.push(*a),
         Kind::Likely(a) | Kind::Random(a) | Kind::Element(a, _) => out.push(*a),
         Kind::Binary(_, a, b) => out.extend([*a, *b]),
         Kind::Select(c, a, b) => out.extend([*c, *a, *b]),

@@ -90,6 +90,7 @@ pub enum AlgorithmErrorKind {
     NoRDom { reduction: &'static str },
     ManyRDoms { reduction: &'static str, first: String, second: String },
     BoundaryDims { name: String, dims: usize, given: usize },
+    UndefInside,
     NoOutputs,
 }
 
@@ -198,6 +199,7 @@ impl AlgorithmErrorKind {
             BoundaryDims { name, dims, given } => {
                 format!("`{name}` has {} but bounds for {given} are given", count(*dims, "dimension"))
             }
+            UndefInside => "`undef` is used as a value: it says that nothing is stored".into(),
             NoOutputs => "a pipeline needs at least one output".into(),
         }
     }
@@ -230,6 +232,7 @@ impl AlgorithmErrorKind {
             WhereAfterUse { rdom, .. } => format!("call `{rdom}.where_(...)` right after `RDom::new`"),
             NoRDom { .. } => "use a variable of an RDom in it".into(),
             ManyRDoms { reduction, first, .. } => format!("say which one: `{reduction}_over(&{first}, ...)`"),
+            UndefInside => "let it be the whole value of a definition, or what a `select` there gives".into(),
             ParamConflict { .. } | ImageConflict { .. } => "inputs are given by name: use one handle, or another name".into(),
             _ => return None,
         })

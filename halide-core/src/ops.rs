@@ -140,6 +140,9 @@ macro_rules! math_functions {
     ($($variant:ident $name:literal,)*) => {
         /// Transcendental functions of floats; one or two operands, all of the result's type.
         /// The `Fast` forms may be less exact but are as deterministic: every engine gives the same bits.
+        ///
+        /// `Fma` is `a * b + c`, rounded once. `MulAdd` is that where the machine does it in one instruction, and rounded
+        /// twice where not: lowering makes it of products and sums in stages under `float(contract)` or `float(relaxed)`.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs)] // The names are the documentation.
         pub enum MathFn {
@@ -185,11 +188,17 @@ math_functions! {
     FastCos "fast_cos",
     FastInverse "fast_inverse",
     FastInverseSqrt "fast_inverse_sqrt",
+    Fma "fma",
+    MulAdd "mul_add",
 }
 
 impl MathFn {
-    /// The number of operands: 1 or 2.
+    /// The number of operands: 1 to 3.
     pub fn arity(self) -> usize {
-        if matches!(self, MathFn::Pow | MathFn::Atan2 | MathFn::Hypot | MathFn::FastPow) { 2 } else { 1 }
+        match self {
+            MathFn::Fma | MathFn::MulAdd => 3,
+            MathFn::Pow | MathFn::Atan2 | MathFn::Hypot | MathFn::FastPow => 2,
+            _ => 1,
+        }
     }
 }

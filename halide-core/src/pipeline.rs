@@ -76,6 +76,21 @@ impl IndexTable {
 }
 
 impl PipelineData {
+    /// Whether what the buffers of an output hold before a run matters: its first definition leaves some of it there.
+    pub fn keeps(&self, func: FuncId) -> bool {
+        let mut todo = self.funcs[func].stages.first().map_or(Vec::new(), |s| s.values.clone());
+        let mut found = false;
+        // `Before` stands alone, or in arms of choices.
+        while let Some(e) = todo.pop() {
+            match &self.exprs[e].kind {
+                Kind::Before { .. } => found = true,
+                Kind::Select(_, a, b) => todo.extend([*a, *b]),
+                _ => {}
+            }
+        }
+        found && self.outputs.contains(&func)
+    }
+
     /// Classifies every expression; children stand before parents, so one pass does.
     pub fn index_table(&self) -> IndexTable {
         let mut rows: Vec<(bool, bool)> = Vec::with_capacity(self.exprs.len());
@@ -85,7 +100,8 @@ impl PipelineData {
             let (index, coordinate) = match &node.kind {
                 Kind::Const(_) | Kind::Param(_) => (true, false),
                 Kind::Var(_) | Kind::RVar { .. } | Kind::ImageDim { .. } => (true, true),
-                Kind::Unary(UnOp::Neg, a) | Kind::Likely(a) | Kind::Note { value: a, .. } => of(a),
+                Kind::Unary(UnOp::Neg, a) | Kind::Likely(a) | Kind::LikelyIfInnermost(a) => of(a),
+                Kind::Note { value: a, .. } => of(a),
                 Kind::Binary(op, a, b) => {
                     use BinOp::*;
                     let (index, coordinate) = both(a, b);
@@ -114,7 +130,7 @@ pub struct Node {
 ///
 /// Position decides the arithmetic: within a *coordinate* (an argument of `Call` or `Image`, a left-hand side, an RDom
 /// bound) `I32` nodes built of `Var`, `RVar`, `ImageDim`, `I32` parameters and constants by `Add`, `Sub`, `Mul`, `Div`,
-/// `Mod`, `Min`, `Max`, `Neg`, `Select`, `Likely` and `Note` are exact index arithmetic whose overflow of i32 is an error.
+/// `Mod`, `Min`, `Max`, `Neg`, `Select`, `Likely`, `LikelyIfInnermost` and `Note` are exact index arithmetic whose overflow of i32 is an error.
 /// The same holds for the two operands of a comparison that [`IndexTable::is_comparison`] accepts, wherever it
 /// stands. Everywhere else `I32` wraps. A `Cast`, `Call` or `Image` below a coordinate is data again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -185,6 +201,16 @@ pub enum Kind {
     },
     /// Its operand; says that in the steady state of a loop the enclosing min, max or select takes this side.
     Likely(ExprId),
+    /// As `Likely`, where the innermost loop around it runs over what it depends on.
+    LikelyIfInnermost(ExprId),
+    /// Its operand, whose float operations are neither contracted nor put in another order.
+    Strict(ExprId),
+    /// What the output's own buffer holds at the Func's coordinates before the run. Stands in the first definition of
+    /// outputs only; elsewhere it is zero.
+    Before {
+        /// Which tuple element.
+        element: u8,
+    },
 }
 
 impl Kind {
@@ -192,6 +218,8 @@ impl Kind {
     pub fn children(&self) -> Vec<ExprId> {
         match self {
             Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => Vec::new(),
+            Kind::Before { .. } => Vec::new(),
+            Kind::LikelyIfInnermost(a) | Kind::Strict(a) => vec![*a],
             Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) | Kind::Likely(a) => {
                 vec![*a]
             }

@@ -202,6 +202,9 @@ impl<'p> Printer<'p> {
             }
             Kind::Image { image, args } => call(self.data.images[*image].name.clone(), args),
             Kind::Likely(a) => call("likely".into(), &[*a]),
+            Kind::LikelyIfInnermost(a) => call("likely_if_innermost".into(), &[*a]),
+            Kind::Strict(a) => call("strict_float".into(), &[*a]),
+            Kind::Before { element } => owned(format!("before.{element}")),
             Kind::Note { note, condition, value, parts } => self.note(*note, *condition, *value, parts),
         }
     }

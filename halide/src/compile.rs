@@ -4,7 +4,7 @@ use crate::call::{Call, How, RunStats};
 use crate::error::Error;
 use crate::variant::{Machine, VariantKey, Variants};
 use halide_core::Pipeline;
-use halide_core::buffer::{AnyBufferMut, BufferError, Region};
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region};
 use halide_core::ids::FuncId;
 use halide_core::interp::{self, Inputs, RunError};
 use halide_core::pipeline::FuncDef;
@@ -160,7 +160,10 @@ impl Compiled {
             Some(variants) => {
                 let bound = inputs.bind(&self.parts.plan.pipeline)?;
                 // What is printed now has been printed already, as often as the schedule says.
-                let required = |regions: &[Region]| interp::run(&self.parts.pipeline, inputs, regions).map(drop);
+                let before = before(&self.parts.pipeline, outputs)?;
+                let options = interp::Options { before: before.as_deref(), ..Default::default() };
+                let required =
+                    |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
                 variants.run(&self.parts.plan, &bound, outputs, how, &required)
             }
         }
@@ -185,6 +188,14 @@ pub(crate) fn regions_of(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>]) -> V
     pipeline.outputs.iter().map(region).collect()
 }
 
+/// What outputs hold, if that matters.
+pub(crate) fn before(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>]) -> Result<Option<Vec<AnyBuffer>>, BufferError> {
+    if !pipeline.outputs.iter().any(|f| pipeline.keeps(*f)) {
+        return Ok(None);
+    }
+    outputs.iter().map(AnyBufferMut::to_buffer).collect::<Result<Vec<_>, _>>().map(Some)
+}
+
 fn interpret(
     pipeline: &Pipeline,
     inputs: &Inputs,
@@ -192,7 +203,9 @@ fn interpret(
     how: &How,
 ) -> Result<RunStats, Error> {
     let regions = regions_of(pipeline, outputs);
-    let results = interp::run_printing(pipeline, inputs, &regions, how.print.get())?;
+    let before = before(pipeline, outputs)?;
+    let options = interp::Options { print: how.print.get(), before: before.as_deref() };
+    let results = interp::run_with(pipeline, inputs, &regions, &options)?;
     for (output, result) in outputs.iter_mut().zip(&results) {
         output.copy_from(result)?;
     }

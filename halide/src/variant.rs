@@ -227,7 +227,11 @@ fn evaluate(
     let failed = |error| Failure::Other(Error::Buffer(error));
     let params: Vec<_> = bound.params.iter().copied().collect();
     let images: Vec<_> = bound.images.iter().cloned().collect();
-    let copies = outputs.iter().map(|view| AnyBuffer::with_region(view.ty(), &view.region()));
+    let keeps = program.buffers.iter().any(|info| info.keeps);
+    let copies = outputs.iter().map(|view| match keeps {
+        true => view.to_buffer(),
+        false => AnyBuffer::with_region(view.ty(), &view.region()),
+    });
     let mut buffers = copies.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let stats =
         run_printing(program, &params, &images, &mut buffers, how.print.get()).map_err(|error| match error {

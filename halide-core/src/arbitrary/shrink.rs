@@ -182,7 +182,8 @@ impl Compactor<'_> {
         }
         let mut node = self.old.exprs[e].clone();
         match &mut node.kind {
-            Kind::Const(_) => {}
+            Kind::Const(_) | Kind::Before { .. } => {}
+            Kind::LikelyIfInnermost(a) | Kind::Strict(a) => *a = self.expr(*a),
             Kind::Var(v) => *v = self.var(*v),
             Kind::RVar { rdom, .. } => *rdom = self.rdom(*rdom),
             Kind::Param(p) => *p = self.param(*p),

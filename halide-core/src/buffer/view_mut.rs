@@ -80,6 +80,19 @@ impl<'a> AnyBufferMut<'a> {
         });
         Ok(())
     }
+    /// A buffer of its own with these elements.
+    pub fn to_buffer(&self) -> Result<AnyBuffer, BufferError> {
+        let region = self.region();
+        let mut copy = AnyBuffer::with_region(self.ty, &region)?;
+        let mut to = copy.view_mut()?;
+        for at in region.coords() {
+            if let Some(value) = self.get(&at) {
+                to.set(&at, value)?;
+            }
+        }
+        drop(to);
+        Ok(copy)
+    }
     /// The raw view for writing. Valid while this view's borrow lasts.
     pub fn raw_mut(&mut self) -> RawBuffer {
         self.storage.raw(self.ty, self.shape.offset, &self.shape.dims)

@@ -107,6 +107,7 @@ math_functions! {
     acosh Acosh(a);
     atanh Atanh(a);
     hypot Hypot(a, b);
+    fma Fma(a, b, c);
     erf Erf(a);
     fast_exp FastExp(a);
     fast_log FastLog(a);
@@ -175,6 +176,20 @@ pub fn reinterpret<T: Element>(a: impl IntoExpr) -> Expr {
 #[track_caller]
 pub fn likely(a: impl IntoExpr) -> Expr {
     make::likely(a.expr(), Location::caller())
+}
+
+/// As [`likely`], where the loop that runs over what `a` depends on is innermost; elsewhere it says nothing.
+#[track_caller]
+pub fn likely_if_innermost(a: impl IntoExpr) -> Expr {
+    make::marked(a.expr(), "likely_if_innermost", Kind::LikelyIfInnermost, Location::caller())
+}
+
+/// `a`, whose float operations stay as they are written whatever the schedule allows: products and sums are not
+/// contracted by `float(contract)`, and a sum that is strict has its order, so `float(relaxed)` does not change it. That
+/// holds for what is written in `a`, not for the definitions of Funcs that it calls.
+#[track_caller]
+pub fn strict_float(a: impl IntoExpr) -> Expr {
+    make::marked(a.expr(), "strict_float", Kind::Strict, Location::caller())
 }
 
 /// A tuple value.

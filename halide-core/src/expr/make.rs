@@ -107,6 +107,18 @@ fn common(operator: &'static str, a: Expr, b: Expr, at: Location) -> Result<Scal
     })
 }
 
+/// As [`common`]: literals among them take the type of the others.
+fn common_of_three(operator: &'static str, [a, b, c]: [Expr; 3], at: Location) -> Result<ScalarType, Expr> {
+    let ty = common(operator, a, b, at)?;
+    match literal(a).and(literal(b)) {
+        Some(_) => common(operator, a, c, at),
+        None => {
+            let both = if literal(a).is_none() { as_type(a, ty, at) } else { as_type(b, ty, at) };
+            common(operator, both, c, at)
+        }
+    }
+}
+
 /// A two-operand node.
 pub(crate) fn binary(op: BinOp, a: Expr, b: Expr, at: Location) -> Expr {
     binary_or_poison(op, a, b, at).unwrap_or_else(|poison| poison)
@@ -272,6 +284,7 @@ fn math_or_poison(f: MathFn, args: &[Expr], at: Location) -> Result<Expr, Expr> 
     let operator = f.name();
     let ty = match *args {
         [a, b] => common(operator, a, b, at)?,
+        [a, b, c] => common_of_three(operator, [a, b, c], at)?,
         _ => scalar(args[0], operator, at)?,
     };
     if ty == ScalarType::Bool {
@@ -287,8 +300,13 @@ fn math_or_poison(f: MathFn, args: &[Expr], at: Location) -> Result<Expr, Expr> 
 
 /// A steady-state marker.
 pub(crate) fn likely(a: Expr, at: Location) -> Expr {
-    match scalar(a, "likely", at) {
-        Ok(ty) => arena::add(Kind::Likely(as_type(a, ty, at)), Ty::One(ty), at),
+    marked(a, "likely", Kind::Likely, at)
+}
+
+/// A scalar with something said about it.
+pub(crate) fn marked(a: Expr, operator: &'static str, make: fn(Expr) -> Kind, at: Location) -> Expr {
+    match scalar(a, operator, at) {
+        Ok(ty) => arena::add(make(as_type(a, ty, at)), Ty::One(ty), at),
         Err(poison) => poison,
     }
 }

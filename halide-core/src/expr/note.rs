@@ -15,6 +15,7 @@ use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::BinOp;
 use crate::pipeline::{NoteDef, NoteKind, Piece};
 use crate::types::ScalarType;
+use crate::value::Element;
 use std::rc::Rc;
 
 /// Part of a message: a text, or an expression whose value is shown.
@@ -131,6 +132,16 @@ pub fn promise_clamped(value: impl IntoExpr, low: impl IntoExpr, high: impl Into
 pub fn promise_clamped_unchecked(value: impl IntoExpr, low: impl IntoExpr, high: impl IntoExpr) -> Expr {
     let at = Location::caller();
     binary(BinOp::Min, binary(BinOp::Max, value.expr(), low.expr(), at), high.expr(), at)
+}
+
+/// Says that nothing is stored: as the value of a definition, of an element of a tuple, or of what a
+/// [`select`](super::select) there gives.
+///
+/// An update leaves the element as it is. The first definition of an output leaves what the caller's buffer holds (zeros,
+/// where it is made for the call), so updates may go on from that; that of any other Func is zero.
+#[track_caller]
+pub fn undef<T: Element>() -> Expr {
+    arena::add(Kind::Undef, Ty::One(T::TYPE), Location::caller())
 }
 
 fn with_value(value: Expr, mut parts: Vec<Part>) -> Vec<Part> {

@@ -1,6 +1,6 @@
 //! Freezing the definitions of one Func.
 
-use super::{Freezer, MAX_DIMS, Scope, random};
+use super::{Freezer, MAX_DIMS, Scope, random, undef};
 use crate::arena::{self, Expr, Kind as Open, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::expr::{as_type, binary, check_coords, element, is_literal};
@@ -103,7 +103,7 @@ impl Freezer {
         let coordinates = random::coordinates(def);
         let scope = Scope { body, written: def.written, rename: HashMap::new(), args: &def.args, coordinates };
         let distinct = self.pure_args(def, &scope, func);
-        let values = elements(def);
+        let values = self.first_values(body, elements(def));
         func.types = values.iter().filter_map(|e| e.ty()).collect();
         let values: Vec<ExprId> = values.into_iter().map(|e| self.freeze(e, &scope)).collect();
         if distinct {
@@ -203,7 +203,8 @@ impl Freezer {
                 }
                 given => right &= given.is_some(),
             }
-            frozen.push(self.freeze(fixed, scope));
+            let stored = undef::replaced(fixed, &|_| own_value(scope, func, element));
+            frozen.push(self.freeze(stored, scope));
         }
         right.then_some(frozen)
     }
@@ -223,6 +224,17 @@ fn elements(def: &Def) -> Vec<Expr> {
         Ty::Many(types) => (0..types.len()).map(|i| element(def.value, i, def.written.at)).collect(),
         _ => vec![def.value],
     }
+}
+
+/// What the Func under definition holds at its own left side.
+fn own_value(scope: &Scope<'_>, func: &FuncDef, element: usize) -> Expr {
+    let at = scope.written.at;
+    let args = scope.args.iter().map(|&a| as_type(a, ScalarType::I32, at)).collect();
+    let ty = match func.types[..] {
+        [one] => Ty::One(one),
+        _ => Ty::Many(func.types.clone().into()),
+    };
+    crate::expr::element(arena::add(Open::Call(scope.body.clone(), args, 1), ty, at), element, at)
 }
 
 /// A call of the Func under definition at its own left side.

@@ -85,6 +85,13 @@ impl Freezer {
             },
             Open::Image(body, args) => Kind::Image { image: self.image(body), args: ids(args) },
             Open::Likely(a) => Kind::Likely(id(a)),
+            Open::LikelyIfInnermost(a) => Kind::LikelyIfInnermost(id(a)),
+            Open::Strict(a) => Kind::Strict(id(a)),
+            Open::Before(element) => Kind::Before { element: *element },
+            Open::Undef => {
+                self.mistake(node.at, AlgorithmErrorKind::UndefInside);
+                Kind::Const(Scalar::zero(ty))
+            }
             Open::Note(note, condition, value, parts) => self.note(note, id(condition), id(value), ids(parts)),
             Open::Random(_) | Open::Tuple(_) | Open::Undefined(_) | Open::Poison(..) => {
                 return self.freeze_untyped(node);

@@ -7,6 +7,7 @@ mod expression;
 mod inputs;
 mod note;
 mod random;
+mod undef;
 mod variables;
 
 use crate::arena::Expr;
@@ -16,7 +17,7 @@ use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, RDomId, VarId};
 use crate::names::Name;
 use crate::pipeline::{FuncDef, Node, Pipeline, PipelineData};
 use crate::rdom::RDomBody;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// Funcs, images and reduction domains have at most this many dimensions.
@@ -34,6 +35,7 @@ impl Pipeline {
         if bodies.is_empty() {
             freezer.mistake(Location::caller(), AlgorithmErrorKind::NoOutputs);
         }
+        freezer.outputs = bodies.iter().map(address).collect();
         let order = freezer.discover(&bodies);
         for (i, body) in order.iter().enumerate() {
             freezer.funcs.insert(address(body), FuncId::new(i));
@@ -66,6 +68,8 @@ struct Freezer {
     funcs: HashMap<usize, FuncId>,
     images: HashMap<String, ImageId>,
     notes: HashMap<usize, NoteId>,
+    /// The addresses of outputs.
+    outputs: HashSet<usize>,
     /// A domain whose predicate uses pure variables is another one where these mean others.
     rdoms: HashMap<(usize, Vec<VarId>), RDomId>,
     rdom_bodies: IdVec<RDomId, Rc<RDomBody>>,

@@ -11,6 +11,7 @@ use super::program::{Note, Op, Program, Reg};
 use super::read::{Site, Source};
 use super::store::{Points, Store};
 use super::{Bound, PrintSink, RunError};
+use crate::buffer::AnyBuffer;
 use crate::ids::{FuncId, IdVec};
 use crate::pipeline::{NoteKind, PipelineData};
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ pub(super) struct World<'a> {
     pub(super) stores: IdVec<FuncId, Store>,
     /// Takes the lines that are printed.
     pub(super) print: Option<&'a PrintSink>,
+    /// What the buffers of outputs hold before the run, one per tuple element; none where they are fresh.
+    pub(super) before: BTreeMap<FuncId, &'a [AnyBuffer]>,
 }
 
 /// A stage being evaluated at some lanes.
@@ -129,7 +132,7 @@ impl Batch {
                 continue;
             }
             match op {
-                Op::Const(_) | Op::Var { .. } | Op::RVar { .. } => {}
+                Op::Const(_) | Op::Var { .. } | Op::RVar { .. } | Op::Before { .. } => {}
                 Op::Unary(_, _, a) | Op::Copy(a) | Op::IndexNeg(a) | Op::ToIndex(a) => add(&mut needed, *a, todo),
                 Op::Cast { a, .. } | Op::SaturatingCast { a, .. } => add(&mut needed, *a, todo),
                 Op::Binary(_, _, a, b) | Op::IndexBinary(_, a, b) | Op::IndexCompare(_, a, b) => {
@@ -189,6 +192,7 @@ impl Batch {
         let known = match op {
             Op::Var { dim, index } => fill(out, ready, &self.vars[*dim], *index),
             Op::RVar { dim, index } => fill(out, ready, &self.rvars[*dim], *index),
+            Op::Before { element } => place.read_before(*element, &self.vars, out, ready)?,
             Op::Image { image, args } => place.read_image(*image, &columns(args, operand), out, ready)?,
             Op::Call { func, element, args } => {
                 let stages = world.pipeline.funcs[*func].stages.len() as u32;
@@ -240,7 +244,7 @@ impl Batch {
     fn operands_known(&self, program: &Program, op: &Op, todo: Mask) -> Mask {
         let known = |r: &Reg| self.known[*r];
         match op {
-            Op::Const(_) | Op::Var { .. } | Op::RVar { .. } => todo,
+            Op::Const(_) | Op::Var { .. } | Op::RVar { .. } | Op::Before { .. } => todo,
             Op::Unary(_, _, a) | Op::Copy(a) | Op::IndexNeg(a) | Op::ToIndex(a) => known(a),
             Op::Cast { a, .. } | Op::SaturatingCast { a, .. } => known(a),
             Op::Binary(_, _, a, b) | Op::IndexBinary(_, a, b) | Op::IndexCompare(_, a, b) => known(a).and(known(b)),

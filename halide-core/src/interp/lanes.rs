@@ -74,14 +74,20 @@ pub(super) fn compute<'a>(
             }
         }
         Op::Note(note) => out[lanes.clone()].copy_from_slice(&reg(note.value)[lanes]),
-        Op::Var { .. } | Op::RVar { .. } | Op::Call { .. } | Op::SelfCall { .. } | Op::Image { .. } => {}
+        Op::Var { .. }
+        | Op::RVar { .. }
+        | Op::Call { .. }
+        | Op::SelfCall { .. }
+        | Op::Image { .. }
+        | Op::Before { .. } => {}
     }
     None
 }
 
 /// The value of an operation on constant registers: `None` if it is none, `Some(None)` if it overflows.
 pub(super) fn constant(op: &Op, values: &[u64]) -> Option<Option<u64>> {
-    if matches!(op, Op::Var { .. } | Op::RVar { .. } | Op::Call { .. } | Op::SelfCall { .. } | Op::Image { .. }) {
+    use Op::*;
+    if matches!(op, Var { .. } | RVar { .. } | Call { .. } | SelfCall { .. } | Image { .. } | Before { .. }) {
         return None;
     }
     let mut out = [0];

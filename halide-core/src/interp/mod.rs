@@ -41,6 +41,7 @@ use crate::ids::FuncId;
 use crate::pipeline::PipelineData;
 use crate::value::Scalar;
 use realize::Realizer;
+use std::collections::BTreeMap;
 use store::Points;
 
 /// How many points of an output are demanded at once.
@@ -52,24 +53,42 @@ pub type PrintSink = dyn Fn(&str) + Send + Sync;
 /// Runs a pipeline: one region per output Func gives one buffer per tuple element of each, in order. What it prints is
 /// dropped.
 pub fn run(pipeline: &PipelineData, inputs: &Inputs, regions: &[Region]) -> Result<Vec<AnyBuffer>, RunError> {
-    run_printing(pipeline, inputs, regions, None)
+    run_with(pipeline, inputs, regions, &Options::default())
 }
 
-/// As [`run`]; `print` gets what the pipeline prints: a line for each evaluation, and each point is evaluated once.
-pub fn run_printing(
+/// What else a run may be given.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Gets what the pipeline prints: a line for each evaluation, and each point is evaluated once.
+    pub print: Option<&'a PrintSink>,
+    /// What the buffers of outputs hold, one per tuple element of each output, over the regions that are computed; for
+    /// definitions that leave some of it there (see [`undef`](crate::expr::undef)). Zeros where this is not given.
+    pub before: Option<&'a [AnyBuffer]>,
+}
+
+/// As [`run`], with options.
+pub fn run_with(
     pipeline: &PipelineData,
     inputs: &Inputs,
     regions: &[Region],
-    print: Option<&PrintSink>,
+    options: &Options<'_>,
 ) -> Result<Vec<AnyBuffer>, RunError> {
     let bound = inputs.bind(pipeline)?;
     if regions.len() != pipeline.outputs.len() {
         return Err(RunError::OutputCount { expected: pipeline.outputs.len(), found: regions.len() });
     }
+    let mut before = BTreeMap::new();
+    let mut rest = options.before.unwrap_or(&[]);
+    for func in &pipeline.outputs {
+        if let Some((own, others)) = rest.split_at_checked(pipeline.funcs[*func].types.len()) {
+            before.insert(*func, own);
+            rest = others;
+        }
+    }
     let outputs = pipeline.outputs.iter().zip(regions);
     let mut buffers =
         outputs.clone().map(|(func, region)| allocate(pipeline, *func, region)).collect::<Result<Vec<_>, _>>()?;
-    let mut realizer = Realizer::new(pipeline, &bound, print)?;
+    let mut realizer = Realizer::new(pipeline, &bound, options.print, before)?;
     for ((func, region), buffers) in outputs.zip(&mut buffers) {
         fill(pipeline, &mut realizer, *func, region, buffers)?;
     }

@@ -66,6 +66,10 @@ pub(super) enum Op {
         image: ImageId,
         args: Vec<Reg>,
     },
+    /// What the output holds before the run.
+    Before {
+        element: usize,
+    },
     /// `value`, where that is possible; and something said about the parts.
     Note(Note),
 }
@@ -216,7 +220,9 @@ impl Scope<'_> {
         let each = |args: &[ExprId], mode| args.iter().map(|e| (*e, mode)).collect::<Vec<_>>();
         match kind {
             Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => Vec::new(),
-            Kind::Unary(_, a) | Kind::Likely(a) => vec![(*a, mode)],
+            Kind::Before { .. } => Vec::new(),
+            Kind::Unary(_, a) | Kind::Likely(a) | Kind::LikelyIfInnermost(a) => vec![(*a, mode)],
+            Kind::Strict(a) => vec![(*a, Mode::Data)],
             Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) => vec![(*a, Mode::Data)],
             Kind::Binary(op, a, b) if self.is_exact(*op, *a, *b) => vec![(*a, Mode::Index), (*b, Mode::Index)],
             Kind::Binary(_, a, b) => vec![(*a, mode), (*b, mode)],
@@ -320,7 +326,9 @@ impl Code {
             }
             Kind::Binary(op, a, b) => Op::Binary(*op, from(a), data(a), data(b)),
             Kind::Select(c, a, b) => Op::Select(data(c), same(a), same(b)),
-            Kind::Likely(a) => Op::Copy(same(a)),
+            Kind::Likely(a) | Kind::LikelyIfInnermost(a) => Op::Copy(same(a)),
+            Kind::Strict(a) => Op::Copy(data(a)),
+            Kind::Before { element } => Op::Before { element: *element as usize },
             Kind::Note { note, condition, value, parts } => Op::Note(Note {
                 note: *note,
                 kind: scope.p.notes[*note].kind,
@@ -354,7 +362,7 @@ fn may_fail(op: &Op, bits: u32) -> bool {
     use Op::*;
     match op {
         IndexNeg(_) | IndexBinary(..) => bits >= i64::BITS,
-        Call { .. } | SelfCall { .. } | Image { .. } | Note(_) => true,
+        Call { .. } | SelfCall { .. } | Image { .. } | Note(_) | Before { .. } => true,
         _ => false,
     }
 }
@@ -366,7 +374,7 @@ fn is_index_kind(kind: &Kind) -> bool {
         Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => true,
         Kind::Unary(op, _) => *op == UnOp::Neg,
         Kind::Binary(op, ..) => matches!(op, Add | Sub | Mul | Div | Mod | Min | Max),
-        Kind::Select(..) | Kind::Likely(_) | Kind::Note { .. } => true,
+        Kind::Select(..) | Kind::Likely(_) | Kind::LikelyIfInnermost(_) | Kind::Note { .. } => true,
         _ => false,
     }
 }

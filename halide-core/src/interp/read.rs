@@ -43,6 +43,28 @@ impl Site<'_> {
         Ok(ready)
     }
 
+    /// Reads what the Func's own buffer holds before the run.
+    pub(super) fn read_before(
+        &self,
+        element: usize,
+        vars: &[Vec<i32>],
+        out: &mut [u64],
+        ready: Mask,
+    ) -> Result<Mask, RunError> {
+        let buffer = self.world.before.get(&self.func).map(|buffers| &buffers[element]);
+        for lane in ready.lanes() {
+            let at: Vec<i64> = vars.iter().map(|column| i64::from(column[lane])).collect();
+            out[lane] = match buffer {
+                None => 0,
+                Some(buffer) => match buffer.get(&at) {
+                    Some(value) => value.bits(),
+                    None => return Err(self.outside_of(buffer, self.func_name(), &at)),
+                },
+            };
+        }
+        Ok(ready)
+    }
+
     /// Reads the known values, and requests the others.
     pub(super) fn read_func(
         &self,
@@ -73,11 +95,17 @@ impl Site<'_> {
     }
 
     fn outside(&self, image: ImageId, at: &[i64]) -> RunError {
-        let buffer = &self.world.bound.images[image];
+        let name = self.world.pipeline.images[image].name.clone();
+        self.outside_of(&self.world.bound.images[image], name, at)
+    }
+    fn func_name(&self) -> String {
+        self.world.pipeline.funcs[self.func].name.clone()
+    }
+    fn outside_of(&self, buffer: &AnyBuffer, image: String, at: &[i64]) -> RunError {
         let dim = buffer.dims().iter().zip(at).position(|(d, c)| !d.span().contains(*c)).unwrap_or(0);
         RunError::ReadOutside {
-            func: self.world.pipeline.funcs[self.func].name.clone(),
-            image: self.world.pipeline.images[image].name.clone(),
+            func: self.func_name(),
+            image,
             dim,
             at: at.get(dim).copied().unwrap_or(0),
             min: buffer.min(dim),

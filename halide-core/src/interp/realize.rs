@@ -16,10 +16,10 @@ use super::mask::{LANES, Mask};
 use super::program::{Program, compile};
 use super::store::Points;
 use super::{Bound, PrintSink, RunError};
-use crate::buffer::{Region, Span};
+use crate::buffer::{AnyBuffer, Region, Span};
 use crate::ids::{FuncId, IdVec};
 use crate::pipeline::PipelineData;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// The realization of one pipeline on one set of inputs. Values once computed stay.
 pub(super) struct Realizer<'a> {
@@ -83,6 +83,7 @@ impl<'a> Realizer<'a> {
         pipeline: &'a PipelineData,
         bound: &'a Bound,
         print: Option<&'a PrintSink>,
+        before: BTreeMap<FuncId, &'a [AnyBuffer]>,
     ) -> Result<Realizer<'a>, RunError> {
         let stores = pipeline.funcs.iter().map(|f| super::store::Store::new(f.dims(), f.types.len())).collect();
         let index = pipeline.index_table();
@@ -93,7 +94,7 @@ impl<'a> Realizer<'a> {
                 .push(stages.clone().map(|s| compile(pipeline, &index, bound, id, s)).collect::<Result<Vec<_>, _>>()?);
             started.push(stages.map(|_| HashSet::new()).collect::<Vec<_>>());
         }
-        Ok(Realizer { world: World { pipeline, bound, stores, print }, programs, started })
+        Ok(Realizer { world: World { pipeline, bound, stores, print, before }, programs, started })
     }
 
     /// Computes a Func at some points, all stages.

@@ -60,10 +60,18 @@ pub fn emit<O: FloatOps>(o: &mut O, function: MathFn, args: &[O::F]) -> O::F {
             let (root, one) = (o.sqrt(x), o.float(1.0));
             o.div(one, root)
         }
+        // Rounded twice: where it matters, an engine has its own way.
+        MathFn::Fma | MathFn::MulAdd => {
+            let product = o.mul(x, arg(1));
+            o.add(product, arg(2))
+        }
     }
 }
 
-/// `function` of one or two f32 operands.
+/// `function` of one to three f32 operands.
 pub fn eval_f32(function: MathFn, args: &[f32]) -> f32 {
+    if let (MathFn::Fma | MathFn::MulAdd, &[a, b, c]) = (function, args) {
+        return a.mul_add(b, c);
+    }
     emit(&mut Compute, function, args)
 }

@@ -2,7 +2,7 @@
 
 use crate::ops::MathFn;
 
-/// `function` of one or two operands (a missing one is 0).
+/// `function` of one to three operands (a missing one is 0).
 pub fn eval_f64(function: MathFn, args: &[f64]) -> f64 {
     let arg = |i: usize| args.get(i).copied().unwrap_or(0.0);
     let x = arg(0);
@@ -25,6 +25,7 @@ pub fn eval_f64(function: MathFn, args: &[f64]) -> f64 {
         MathFn::Atanh => x.atanh(),
         MathFn::Hypot => x.hypot(arg(1)),
         MathFn::Erf => erf(x),
+        MathFn::Fma | MathFn::MulAdd => x.mul_add(arg(1), arg(2)),
         MathFn::FastInverse => 1.0 / x,
         MathFn::FastInverseSqrt => 1.0 / x.sqrt(),
     }

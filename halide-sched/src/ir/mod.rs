@@ -101,6 +101,8 @@ pub struct BufferInfo {
     pub unit_stride: Option<usize>,
     /// Where the user wants an allocation to live.
     pub memory: Memory,
+    /// Outputs: what it holds before the run matters.
+    pub keeps: bool,
     /// Which side uses it; known from `offload` on.
     pub side: Side,
 }

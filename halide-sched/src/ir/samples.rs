@@ -17,6 +17,7 @@ pub(crate) fn blur_tables(stage: Stage, loops: &[&str]) -> Program {
         fold: vec![None, None],
         unit_stride: (role != BufferRole::Internal).then_some(0),
         memory: Memory::Auto,
+        keeps: false,
         side: Side::Host,
     };
     Program {
@@ -194,6 +195,7 @@ pub(crate) fn small(stage: Stage, body: Stmt) -> Program {
             fold: vec![None],
             unit_stride: None,
             memory: Memory::Auto,
+            keeps: false,
             side: Side::Host,
         })
         .collect();

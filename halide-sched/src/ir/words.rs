@@ -60,7 +60,7 @@ pub(super) const UNARY_CALLS: [(&str, UnOp); 12] = [
 ];
 
 /// Transcendental functions.
-pub(super) const MATH: [(&str, MathFn); 25] = [
+pub(super) const MATH: [(&str, MathFn); 27] = [
     ("exp", MathFn::Exp),
     ("log", MathFn::Log),
     ("pow", MathFn::Pow),
@@ -86,6 +86,8 @@ pub(super) const MATH: [(&str, MathFn); 25] = [
     ("fast_cos", MathFn::FastCos),
     ("fast_inverse", MathFn::FastInverse),
     ("fast_inverse_sqrt", MathFn::FastInverseSqrt),
+    ("fma", MathFn::Fma),
+    ("mul_add", MathFn::MulAdd),
 ];
 
 /// Integer idioms.

@@ -263,7 +263,11 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
     let provide = Stmt::Provide {
         func: inst.func,
         args: template.lhs.iter().map(&mut put).collect(),
-        values: buffers.zip(&template.values).map(|(&b, v)| (b, put(v))).collect(),
+        values: buffers
+            .zip(&template.values)
+            .filter(|(b, v)| !leaves(v, **b, template))
+            .map(|(&b, v)| (b, put(v)))
+            .collect(),
         mask: None,
     };
     let (guarded, always): (Vec<&Told>, Vec<&Told>) =
@@ -271,6 +275,7 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
     let guarded: Vec<Stmt> = guarded.into_iter().filter_map(|t| notes::stmt(ctx, t, &mut put)).collect();
     let always: Vec<Stmt> = always.into_iter().filter_map(|t| notes::stmt(ctx, t, &mut put)).collect();
     let provide = match inst.plan.atomic {
+        _ if matches!(&provide, Stmt::Provide { values, .. } if values.is_empty()) => build::nothing(),
         true => Stmt::Atomic { func: inst.func, body: Box::new(provide) },
         false => provide,
     };
@@ -288,6 +293,11 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
     let mut guards = vars.guards(&leaf);
     guards.iter_mut().for_each(|g| g.cond = put(&g.cond));
     Nest { bounds, guards, store }
+}
+
+/// Whether a value is what the element holds already, so that it need not be stored.
+fn leaves(value: &Expr, buf: ir::BufId, template: &super::ctx::Template) -> bool {
+    matches!(value.kind(), ir::ExprKind::Read { buf: b, args } if *b == buf && *args == template.lhs)
 }
 
 /// The places where memory is allocated outside of where storage is. It stays inside of loops whose iterations run at once.

@@ -2,6 +2,7 @@
 //! per place where a definition's loops stand.
 
 use super::LowerOptions;
+use super::innermost;
 use super::notes::{self, Row, Told};
 use super::translate::{Env, Translator};
 use crate::ir::hash::Set;
@@ -34,6 +35,8 @@ pub(crate) struct Template {
     pub(crate) calls: Vec<(FuncId, Vec<Expr>)>,
     /// What is required and printed at each point, or once for the ranges of the domain.
     pub(crate) told: Vec<Told>,
+    /// Whose, if it is a first definition: what that reads of its own Func is there before the run.
+    first_of: Option<FuncId>,
 }
 
 impl Template {
@@ -50,6 +53,7 @@ impl Template {
         let guarded = self.lhs.iter().chain(&self.values).map(|e| (e, true));
         let told = self.told.iter().flat_map(|t| t.exprs().map(|e| (e, t.guarded)));
         self.reads = collect_reads(sources, always.chain(guarded).chain(told));
+        self.reads.retain(|read| self.first_of.is_none_or(|f| read.source != Source::Func(f)));
     }
 }
 
@@ -231,6 +235,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
             fold: vec![None; image.dims],
             unit_stride: (image.dims > 0 && !options.generic_strides).then_some(0),
             memory: Memory::Auto,
+            keeps: false,
             side: Side::Host,
         }));
     }
@@ -260,6 +265,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
                 fold: vec![None; def.dims()],
                 unit_stride: order.first().copied().filter(|_| is_output && !options.generic_strides),
                 memory: func_plan.memory,
+                keeps: pipeline.keeps(func),
                 side: Side::Host,
             }));
         }
@@ -317,7 +323,8 @@ fn template(
     let rvar_syms: Vec<Sym> = rdom.iter().flat_map(|r| &r.dims).map(|_| placeholder()).collect();
     let vars = def.args.iter().copied().zip(dims.iter().map(|&s| build::sym(s))).collect();
     let in_scope = stage_def.rdom.map(|r| (r, rvar_syms.iter().map(|&s| build::sym(s)).collect()));
-    let mut env = Env::new(vars, in_scope);
+    let innermost = innermost::placeholders(plan, func, stage, &dims, &rvar_syms);
+    let mut env = Env::of_stage(vars, in_scope, func, innermost, plan.funcs[func].stages[stage].float);
     let lhs: Vec<Expr> = stage_def.args.iter().map(|&a| translator.index(a, &mut env)).collect();
     let values: Vec<Expr> = stage_def.values.iter().map(|&v| translator.data(v, &mut env)).collect();
     let predicate = rdom.and_then(|r| r.predicate).map(|p| translator.data(p, &mut env));
@@ -328,7 +335,8 @@ fn template(
     let pure = lhs.iter().zip(&dims).map(|(e, &s)| *e == build::sym(s)).collect();
     let told = notes::of_stage(translator, stage_def, &mut env);
     let calls = translator.take_calls();
-    let mut template = Template { dims, rvars, pure, lhs, values, predicate, reads: Vec::new(), calls, told };
+    let (reads, first_of) = (Vec::new(), (stage == 0).then_some(func));
+    let mut template = Template { dims, rvars, pure, lhs, values, predicate, reads, calls, told, first_of };
     template.collect_reads(sources);
     template
 }

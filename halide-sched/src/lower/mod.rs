@@ -16,6 +16,7 @@ pub mod free_early;
 pub mod hoist;
 pub mod hoist_storage;
 mod infer_bounds;
+mod innermost;
 pub mod instrument;
 pub mod interleave;
 pub(crate) mod lanes;

@@ -113,7 +113,7 @@ fn of(translator: &mut Translator<'_>, roots: &[ExprId], env: &mut Env) -> Vec<T
             Kind::Call { func, args, .. } if plan.funcs[*func].compute == Level::Inline => {
                 let args: Vec<Expr> = args.iter().map(|a| translator.index(*a, env)).collect();
                 let args = translator.simple_args(&args);
-                for told in of_inlined(translator, *func, args).iter() {
+                for told in of_inlined(translator, *func, args, env.innermost()).iter() {
                     add(&mut all, Told { reached: build::and(here.clone(), told.reached.clone()), ..told.clone() });
                 }
             }
@@ -143,7 +143,7 @@ fn add(all: &mut Vec<Told>, new: Told) {
 }
 
 /// What a call of an inlined Func says. All its values are evaluated together.
-fn of_inlined(translator: &mut Translator<'_>, func: FuncId, args: Vec<Expr>) -> Rc<Vec<Told>> {
+fn of_inlined(translator: &mut Translator<'_>, func: FuncId, args: Vec<Expr>, innermost: &[Sym]) -> Rc<Vec<Told>> {
     let key = (func, args);
     if let Some(known) = translator.noted.get(&key) {
         return known.clone();
@@ -151,7 +151,8 @@ fn of_inlined(translator: &mut Translator<'_>, func: FuncId, args: Vec<Expr>) ->
     let plan = translator.plan;
     let def = &plan.pipeline.funcs[func];
     let vars = def.args.iter().copied().zip(key.1.iter().cloned()).collect();
-    let made = visit::deep(|| Rc::new(of(translator, &def.stages[0].values, &mut Env::new(vars, None))));
+    let mut env = Env::inlined(vars, innermost.to_vec(), plan.funcs[func].stages[0].float);
+    let made = visit::deep(|| Rc::new(of(translator, &def.stages[0].values, &mut env)));
     translator.noted.insert(key, made.clone());
     made
 }

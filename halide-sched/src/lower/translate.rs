@@ -6,14 +6,16 @@
 
 use super::notes::Told;
 use crate::ir::hash::Map;
-use crate::ir::visit::deep;
-use crate::ir::{BufId, DimField, Expr, Sym, build};
+use crate::ir::visit::{self, deep};
+use crate::ir::{BufId, DimField, Expr, ExprKind, Sym, build};
 use crate::plan::{Level, Plan};
+use crate::schedule::FloatMode;
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
-use halide_core::ops::{BinOp, UnOp};
+use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::pipeline::{IndexTable, Kind};
 use halide_core::types::ScalarType;
+use halide_core::value::Scalar;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -23,12 +25,35 @@ pub(crate) struct Env {
     vars: BTreeMap<VarId, Expr>,
     /// Scalar Index per dimension of the reduction domain in scope.
     rdom: Option<(RDomId, Vec<Expr>)>,
-    memo: Map<(ExprId, bool), Expr>,
+    /// The Func whose definition it is, unless it is inlined.
+    own: Option<FuncId>,
+    /// The placeholders that change with the innermost loop.
+    innermost: Vec<Sym>,
+    /// What may be done to floats here.
+    float: FloatMode,
+    memo: Map<(ExprId, bool, FloatMode), Expr>,
 }
 
 impl Env {
-    pub(crate) fn new(vars: BTreeMap<VarId, Expr>, rdom: Option<(RDomId, Vec<Expr>)>) -> Env {
-        Env { vars, rdom, memo: Map::default() }
+    /// Where a stage is computed.
+    pub(crate) fn of_stage(
+        vars: BTreeMap<VarId, Expr>,
+        rdom: Option<(RDomId, Vec<Expr>)>,
+        func: FuncId,
+        innermost: Vec<Sym>,
+        float: FloatMode,
+    ) -> Env {
+        Env { vars, rdom, own: Some(func), innermost, float, memo: Map::default() }
+    }
+
+    /// Where a call is inlined.
+    pub(super) fn inlined(vars: BTreeMap<VarId, Expr>, innermost: Vec<Sym>, float: FloatMode) -> Env {
+        Env { vars, rdom: None, own: None, innermost, float, memo: Map::default() }
+    }
+
+    /// The placeholders that change with the innermost loop.
+    pub(super) fn innermost(&self) -> &[Sym] {
+        &self.innermost
     }
 }
 
@@ -73,21 +98,21 @@ impl<'a> Translator<'a> {
 
     /// `e` as data of its type.
     pub(crate) fn data(&mut self, e: ExprId, env: &mut Env) -> Expr {
-        if let Some(known) = env.memo.get(&(e, false)) {
+        if let Some(known) = env.memo.get(&(e, false, env.float)) {
             return known.clone();
         }
         let made = deep(|| self.data_node(e, env));
-        env.memo.insert((e, false), made.clone());
+        env.memo.insert((e, false, env.float), made.clone());
         made
     }
 
     /// `e` as an exact coordinate.
     pub(crate) fn index(&mut self, e: ExprId, env: &mut Env) -> Expr {
-        if let Some(known) = env.memo.get(&(e, true)) {
+        if let Some(known) = env.memo.get(&(e, true, env.float)) {
             return known.clone();
         }
         let made = deep(|| self.index_node(e, env));
-        env.memo.insert((e, true), made.clone());
+        env.memo.insert((e, true, env.float), made.clone());
         made
     }
 
@@ -103,6 +128,7 @@ impl<'a> Translator<'a> {
             Kind::ImageDim { image, dim, field } => self.image_dim(*image, *dim, *field),
             Kind::Unary(UnOp::Neg, a) => build::sub(build::int(0), self.index(*a, env)),
             Kind::Likely(a) => build::likely(self.index(*a, env)),
+            Kind::LikelyIfInnermost(a) => likely_inside(self.index(*a, env), env),
             Kind::Note { value, .. } => self.index(*value, env),
             Kind::Binary(
                 op @ (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Min | BinOp::Max),
@@ -139,7 +165,8 @@ impl<'a> Translator<'a> {
             }
             Kind::Binary(op, a, b) => {
                 let (a, b) = (self.data(*a, env), self.data(*b, env));
-                build::binary(*op, a, b)
+                let fused = if env.float == FloatMode::Strict { None } else { contracted(*op, &a, &b) };
+                fused.unwrap_or_else(|| build::binary(*op, a, b))
             }
             Kind::Select(c, a, b) => {
                 let (c, a, b) = (self.data(*c, env), self.data(*a, env), self.data(*b, env));
@@ -149,6 +176,14 @@ impl<'a> Translator<'a> {
             Kind::SaturatingCast(a) => build::saturating_cast(node.ty, self.data(*a, env)),
             Kind::Reinterpret(a) => build::reinterpret(node.ty, self.data(*a, env)),
             Kind::Likely(a) => build::likely(self.data(*a, env)),
+            Kind::LikelyIfInnermost(a) => likely_inside(self.data(*a, env), env),
+            Kind::Strict(a) => {
+                let around = std::mem::replace(&mut env.float, FloatMode::Strict);
+                let made = self.data(*a, env);
+                env.float = around;
+                made
+            }
+            Kind::Before { element } => self.before(*element, node.ty, env),
             Kind::Note { value, .. } => self.data(*value, env),
             Kind::Math(f, args) => build::math(*f, args.iter().map(|a| self.data(*a, env)).collect()),
             Kind::Image { image, args } => {
@@ -160,7 +195,7 @@ impl<'a> Translator<'a> {
                 match self.plan.funcs[*func].compute {
                     Level::Inline => {
                         let args = self.simple_args(&args);
-                        self.inline(*func, *element, args)
+                        self.inline(*func, *element, args, env)
                     }
                     _ => build::read(self.funcs[*func][*element as usize], node.ty, args),
                 }
@@ -173,14 +208,15 @@ impl<'a> Translator<'a> {
         args.iter().map(|a| simplify(a, &self.facts)).collect()
     }
 
-    fn inline(&mut self, func: FuncId, element: u8, args: Vec<Expr>) -> Expr {
+    fn inline(&mut self, func: FuncId, element: u8, args: Vec<Expr>, around: &Env) -> Expr {
         let key = (func, element, args);
         if let Some(known) = self.inlined.get(&key) {
             return known.clone();
         }
         let def = &self.plan.pipeline.funcs[func];
         let vars = def.args.iter().copied().zip(key.2.iter().cloned()).collect();
-        let made = self.data(def.stages[0].values[element as usize], &mut Env::new(vars, None));
+        let mut env = Env::inlined(vars, around.innermost.clone(), self.plan.funcs[func].stages[0].float);
+        let made = self.data(def.stages[0].values[element as usize], &mut env);
         self.calls.push((func, key.2.clone()));
         self.inlined.insert(key, made.clone());
         made
@@ -189,6 +225,45 @@ impl<'a> Translator<'a> {
     fn image_dim(&self, image: ImageId, dim: u8, field: DimField) -> Expr {
         build::sym(Sym::Buffer { buf: self.images[image], dim: dim.into(), field })
     }
+}
+
+impl Translator<'_> {
+    /// What the output that is defined holds before the run.
+    fn before(&self, element: u8, ty: ScalarType, env: &Env) -> Expr {
+        let pipeline = &self.plan.pipeline;
+        match env.own.filter(|f| pipeline.outputs.contains(f)) {
+            Some(func) => {
+                let args = pipeline.funcs[func].args.iter().map(|v| env.vars[v].clone()).collect();
+                build::read(self.funcs[func][element as usize], ty, args)
+            }
+            None => build::constant(Scalar::zero(ty)),
+        }
+    }
+}
+
+/// `e`, likely if the innermost loop changes it.
+fn likely_inside(e: Expr, env: &Env) -> Expr {
+    let inside = env.innermost.iter().any(|s| visit::uses(&e, *s));
+    if inside { build::likely(e) } else { e }
+}
+
+/// A product with a sum around it as one operation.
+fn contracted(op: BinOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    let product = |e: &Expr| match e.kind() {
+        ExprKind::Binary(BinOp::Mul, x, y) if e.ty().scalar().is_some_and(ScalarType::is_float) => {
+            Some((x.clone(), y.clone()))
+        }
+        _ => None,
+    };
+    let minus = |e: Expr| build::unary(UnOp::Neg, e);
+    let (x, y, z) = match (op, product(a), product(b)) {
+        (BinOp::Add, Some((x, y)), _) => (x, y, b.clone()),
+        (BinOp::Add, None, Some((x, y))) => (x, y, a.clone()),
+        (BinOp::Sub, Some((x, y)), _) => (x, y, minus(b.clone())),
+        (BinOp::Sub, None, Some((x, y))) => (minus(x), y, a.clone()),
+        _ => return None,
+    };
+    Some(build::math(MathFn::MulAdd, vec![x, y, z]))
 }
 
 fn rvar(dim: u8, env: &Env) -> Expr {

@@ -63,7 +63,7 @@ fn node_form(e: ExprId, kind: &Kind, of: impl Fn(ExprId) -> Option<Affine>) -> O
         Kind::Const(c) if !c.ty().is_float() => number(c.as_i128()),
         Kind::Var(_) | Kind::RVar { .. } => atom(Atom::variable(kind)),
         Kind::Param(_) | Kind::ImageDim { .. } => atom(Atom::Uniform(e)),
-        Kind::Likely(a) | Kind::Note { value: a, .. } => of(*a),
+        Kind::Likely(a) | Kind::LikelyIfInnermost(a) | Kind::Note { value: a, .. } => of(*a),
         Kind::Unary(UnOp::Neg, a) => of(*a)?.scaled(-1),
         Kind::Binary(BinOp::Add, a, b) => of(*a)?.plus(of(*b)?),
         Kind::Binary(BinOp::Sub, a, b) => of(*a)?.plus(of(*b)?.scaled(-1)?),

@@ -86,6 +86,7 @@ pub enum Problem {
     NotAround { what: &'static str, outer: String, inner: &'static str, at: String },
     SharedByIterations { func: String, var: String, what: Shared },
     WrapsItself { func: String },
+    CopyOfKept { func: String },
     NotACaller { func: String, consumer: String },
     NoCaller { func: String },
     WrappedTwice { func: String, consumer: String },
@@ -403,6 +404,9 @@ impl fmt::Display for Problem {
             SharedByIterations { func, var, what: Shared::Memory } => {
                 let why = "keeps values of its own in each, so they cannot share memory allocated outside";
                 write!(f, "the iterations of `{var}` run at the same time, and `{func}` {why}")
+            }
+            CopyOfKept { func } => {
+                write!(f, "`{func}` begins with what its output holds (`undef`), which a copy has not")
             }
             WrapsItself { func } => write!(f, "`{func}` cannot be wrapped for itself"),
             NotACaller { func, consumer } => write!(f, "`{consumer}` does not call `{func}`"),

@@ -322,11 +322,14 @@ fn with_children(kind: Kind, to: impl Fn(ExprId) -> ExprId) -> Kind {
     let all = |args: Vec<ExprId>| args.into_iter().map(&to).collect::<Vec<_>>();
     match kind {
         Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => kind,
+        Kind::Before { .. } => kind,
         Kind::Unary(op, a) => Kind::Unary(op, to(a)),
         Kind::Cast(a) => Kind::Cast(to(a)),
         Kind::SaturatingCast(a) => Kind::SaturatingCast(to(a)),
         Kind::Reinterpret(a) => Kind::Reinterpret(to(a)),
         Kind::Likely(a) => Kind::Likely(to(a)),
+        Kind::LikelyIfInnermost(a) => Kind::LikelyIfInnermost(to(a)),
+        Kind::Strict(a) => Kind::Strict(to(a)),
         Kind::Binary(op, a, b) => Kind::Binary(op, to(a), to(b)),
         Kind::Select(c, a, b) => Kind::Select(to(c), to(a), to(b)),
         Kind::Note { note, condition, value, parts } => {

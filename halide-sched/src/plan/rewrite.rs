@@ -98,6 +98,9 @@ impl Rewriter<'_, '_> {
             return Err(Problem::WholeFunc { func: subject.func.clone() });
         }
         let base = self.find(&subject.func)?;
+        if matches!(directive.verb, Verb::CloneIn { .. }) && self.graph.data().keeps(base) {
+            return Err(Problem::CopyOfKept { func: subject.func.clone() });
+        }
         let (Verb::In { consumers } | Verb::CloneIn { consumers }) = &directive.verb else { return Ok(()) };
         let callers = self.callers(base, &subject.func, consumers)?;
         let name = made_name(directive).unwrap_or_default();

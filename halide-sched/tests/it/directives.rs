@@ -1,10 +1,11 @@
 //! Every directive changes how values are computed, never which.
 
-use crate::matrix::{check, random_image};
+use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
-use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_core::{Expr, Func, ImageParam, Pipeline, RDom, vars};
+use halide_sched::lower::{LowerOptions, lower};
 
 fn stencil() -> Pipeline {
     let input = ImageParam::new("in", I16, 2);
@@ -172,4 +173,34 @@ fn blocks_and_threads() {
         "g: split(x, xo, xi, 16) gpu_blocks(xo, y) split(xi, xio, xii, 4) gpu_threads(xio) vectorize(xii)",
     ];
     sweep(&stencil(), &schedules, &SIZES);
+}
+
+#[test]
+fn likely_if_innermost_is_likely_in_innermost_loops() {
+    let program = |mark: &dyn Fn(Expr) -> Expr, schedule: &str| {
+        let (x, y) = vars!(x, y);
+        let input = ImageParam::new("in", I16, 2);
+        let mut f = Func::new("f");
+        f[(x, y)] = input[(x, clamp(mark(y - 1), 0, 29))];
+        let p = Pipeline::new([&f]).unwrap();
+        let image = random_image(I16, &Region::of_extents([9, 30]), 3);
+        check(&p, schedule, &[("in", image)], &Region::of_extents([9, 34]));
+        let plan = halide_sched::plan::resolve(&p, &schedule.parse().unwrap(), &TARGET).unwrap();
+        lower(&plan, &LowerOptions::default()).unwrap().program.to_string()
+    };
+    let innermost = |e: Expr| likely_if_innermost(e);
+    for (schedule, y_is_innermost) in [
+        ("", false),
+        ("f: reorder(y, x)", true),
+        ("f: split(y, yo, yi, 8) reorder(yi, x, yo)", true),
+        ("f: split(y, yo, yi, 8) reorder(x, yi, yo)", false),
+        ("f: fuse(x, y, t)", true),
+    ] {
+        let plain = program(&|e| e, schedule);
+        let marked = program(&|e| likely(e), schedule);
+        let expected = if y_is_innermost { &marked } else { &plain };
+        assert_eq!(program(&innermost, schedule), *expected, "{schedule}");
+        // So that this shows something.
+        assert!(plain != marked || schedule.contains("fuse"), "{schedule}");
+    }
 }

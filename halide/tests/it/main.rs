@@ -4,10 +4,13 @@
 mod classic_counts;
 mod corners;
 mod engines_agree;
+mod floats;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_found;
+mod halves;
 mod memory;
 mod notes;
 mod tidy;
+mod undef;

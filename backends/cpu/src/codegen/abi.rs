@@ -90,6 +90,7 @@ pub(super) enum RuntimeFn {
     Lock,
     Unlock,
     MathF64,
+    Fma,
     HalfFromF64,
     HalfFromInt,
     Dispatch,
@@ -99,7 +100,7 @@ pub(super) enum RuntimeFn {
 }
 
 impl RuntimeFn {
-    pub(super) const ALL: [RuntimeFn; 15] = [
+    pub(super) const ALL: [RuntimeFn; 16] = [
         RuntimeFn::Allocate,
         RuntimeFn::Release,
         RuntimeFn::FreeEarly,
@@ -109,6 +110,7 @@ impl RuntimeFn {
         RuntimeFn::Lock,
         RuntimeFn::Unlock,
         RuntimeFn::MathF64,
+        RuntimeFn::Fma,
         RuntimeFn::HalfFromF64,
         RuntimeFn::HalfFromInt,
         RuntimeFn::Dispatch,
@@ -129,6 +131,7 @@ impl RuntimeFn {
             RuntimeFn::Lock => ("lock", entry::lock as *const u8, &[I64, I64], &[]),
             RuntimeFn::Unlock => ("unlock", entry::unlock as *const u8, &[I64, I64], &[]),
             RuntimeFn::MathF64 => ("math_f64", entry::math_f64 as *const u8, &[I64, F64, F64], &[F64]),
+            RuntimeFn::Fma => ("fma", entry::fma as *const u8, &[I64, F64, F64, F64], &[F64]),
             RuntimeFn::HalfFromF64 => ("half_from_f64", entry::half_from_f64 as *const u8, &[I64, F64], &[I64]),
             RuntimeFn::HalfFromInt => ("half_from_int", entry::half_from_int as *const u8, &[I64, I64, I64], &[I64]),
             RuntimeFn::Dispatch => ("dispatch", device::dispatch as *const u8, &[I64, I64, I64], &[I64]),

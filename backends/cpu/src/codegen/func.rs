@@ -33,6 +33,8 @@ pub(super) struct Env<'a> {
     pub(super) x64: bool,
     /// Whether `x86_pmulhrsw` may stand for the upper halves of products of unsigned 16-bit lanes; see [`super::high_words`].
     pub(super) high_words: bool,
+    /// Whether the machine multiplies and adds in one instruction.
+    pub(super) fma: bool,
     /// The Funcs whose atomic steps need a lock.
     pub(super) locked: BTreeSet<halide_core::ids::FuncId>,
     pub(super) symbols: Symbols,

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 /// The signature of the function that computes one part.
 pub(super) fn signature(f: MathFn) -> Signature {
-    abi::signature(CallConv::Fast, &[types::F32X4; 2][..f.arity()], &[types::F32X4])
+    abi::signature(CallConv::Fast, &[types::F32X4; 3][..f.arity()], &[types::F32X4])
 }
 
 /// The function that computes one part.
@@ -40,7 +40,7 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
 /// Whether a function is short enough to stand where it is used.
 fn is_short(f: MathFn) -> bool {
     use MathFn::*;
-    matches!(f, Exp | Log | FastExp | FastLog | FastSin | FastCos | FastInverse | FastInverseSqrt)
+    matches!(f, MulAdd | Exp | Log | FastExp | FastLog | FastSin | FastCos | FastInverse | FastInverseSqrt)
 }
 
 impl Func<'_> {
@@ -64,7 +64,25 @@ impl Func<'_> {
         };
         Val::Data(parts)
     }
+    /// `a * b + c`, rounded once: by an instruction if the machine has one, else lane by lane.
+    fn fused(&mut self, lane: Lane, lanes: u16, operands: &[Parts]) -> Parts {
+        if self.env.fma {
+            let (a, b, c) = (&operands[0], &operands[1], &operands[2]);
+            return (0..a.len()).map(|i| self.ins().fma(a[i], b[i], c[i])).collect();
+        }
+        let inputs: Vec<(Lane, &Parts)> = operands.iter().map(|x| (lane, x)).collect();
+        self.per_lane(lanes, &inputs, lane, |f, v| {
+            let narrow = f.index(i64::from(lane == Lane::F32));
+            let wide: Vec<Value> =
+                v.iter().map(|&x| if lane == Lane::F32 { f.ins().fpromote(types::F64, x) } else { x }).collect();
+            let made = f.call_value(Callee::Runtime(RuntimeFn::Fma), &[narrow, wide[0], wide[1], wide[2]]);
+            if lane == Lane::F32 { f.ins().fdemote(types::F32, made) } else { made }
+        })
+    }
     fn math_f32(&mut self, function: MathFn, lanes: u16, operands: &[Parts]) -> Parts {
+        if function == MathFn::Fma || (function == MathFn::MulAdd && self.env.fma) {
+            return self.fused(Lane::F32, lanes, operands);
+        }
         (0..operands[0].len())
             .map(|i| {
                 let args: Vec<Value> = operands
@@ -80,6 +98,9 @@ impl Func<'_> {
             .collect()
     }
     fn math_f64(&mut self, function: MathFn, lanes: u16, operands: &[Parts]) -> Parts {
+        if matches!(function, MathFn::Fma | MathFn::MulAdd) {
+            return self.fused(Lane::F64, lanes, operands);
+        }
         let inputs: Vec<(Lane, &Parts)> = operands.iter().map(|x| (Lane::F64, x)).collect();
         self.per_lane(lanes, &inputs, Lane::F64, |f, v| {
             let second = v.get(1).copied().unwrap_or_else(|| f.float(types::F64, 0.0));

@@ -125,6 +125,12 @@ pub(crate) struct Texts {
     pub(crate) refusals: Vec<(String, String)>,
 }
 
+/// Whether the machine multiplies and adds in one instruction.
+fn has_fma(isa: &dyn TargetIsa) -> bool {
+    let flagged = isa.isa_flags().iter().any(|flag| flag.name == "has_fma" && flag.as_bool() == Some(true));
+    flagged || cfg!(target_arch = "aarch64")
+}
+
 /// Compiles a program of stage `Final` for this machine.
 ///
 /// The code does what the program says, without checks of its own: that accesses are in bounds is the lowering's promise.
@@ -143,11 +149,12 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let x64 = cfg!(target_arch = "x86_64");
     let high_words = x64 && high_words::available(&*isa);
     let locked = atomic::locked(program);
+    let fma = has_fma(&*isa);
 
     let started = Instant::now();
     let outlined = Mutex::new(Outlined::new(program, &mut linker, options.keep_text)?);
     let wide = (options.tier > Tier::Baseline).then_some(&outlined);
-    let env = Env { program, layout: &layout, isa: &*isa, x64, high_words, locked, symbols, outlined: wide };
+    let env = Env { program, layout: &layout, isa: &*isa, x64, high_words, fma, locked, symbols, outlined: wide };
     let made = stack::with_room_for(program, || emit_all(&env))?;
     let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();

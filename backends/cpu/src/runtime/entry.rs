@@ -83,6 +83,11 @@ pub(crate) extern "C" fn unlock(worker: *mut Worker<'_>, func: i64) {
     guarded(worker.run, (), || worker.run.unlock(func as usize));
 }
 
+/// `a * b + c`, rounded once: to f32, which the operands are then, or to f64.
+pub(crate) extern "C" fn fma(narrow: i64, a: f64, b: f64, c: f64) -> f64 {
+    if narrow != 0 { f64::from((a as f32).mul_add(b as f32, c as f32)) } else { a.mul_add(b, c) }
+}
+
 /// `MathFn::ALL[function]` of f64 operands.
 pub(crate) extern "C" fn math_f64(function: i64, a: f64, b: f64) -> f64 {
     MathFn::ALL.get(function as usize).map_or(f64::NAN, |f| eval_f64(*f, &[a, b]))

@@ -416,13 +416,16 @@ fn math_functions() {
         let (x, y) = pairs(ty, ty, 12);
         let cases: Vec<Case> = MathFn::ALL
             .into_iter()
+            // It may round once or twice, as the machine does it.
+            .filter(|f| *f != MathFn::MulAdd)
             .map(|f| {
-                let n = f.arity();
+                // A third operand is the first again.
+                let operands = move |n: usize| (0..n).map(|i| i % 2);
                 case(
                     format!("{f:?} {ty}"),
                     ty,
-                    move |e| build::math(f, e[..n].to_vec()),
-                    move |v| value::math(f, &v[..n]),
+                    move |e| build::math(f, operands(f.arity()).map(|i| e[i].clone()).collect()),
+                    move |v| value::math(f, &operands(f.arity()).map(|i| v[i]).collect::<Vec<_>>()),
                 )
             })
             .collect();

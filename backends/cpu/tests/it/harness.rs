@@ -48,6 +48,7 @@ pub(crate) fn add_buffer(p: &mut Program, name: &str, elem: ScalarType, role: Bu
         fold: vec![None],
         unit_stride: Some(0),
         memory: Memory::Auto,
+        keeps: false,
         side: Side::Host,
     })
 }

@@ -5,7 +5,7 @@ use super::builder::{Code, V};
 use super::kernel::{Gen, Made, Stop};
 use super::memo::Lanes;
 use super::types::Reg;
-use halide_core::ops::{BinOp, UnOp};
+use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value;
 use halide_sched::ir::{Elem, Expr, ExprKind, Type, intrinsic, visit};
@@ -71,7 +71,8 @@ impl Gen<'_> {
                         self.code.math(*f, t, &args)
                     })
                     .collect();
-                let what = || Stop::Unsupported(format!("{} of {t}", f.name()), "compute it in f32");
+                let help = if *f == MathFn::Fma { "compute it outside of kernels" } else { "compute it in f32" };
+                let what = || Stop::Unsupported(format!("{} of {t}", f.name()), help);
                 made.ok_or_else(what)?
             }
             ExprKind::Intrinsic(op, args) => {

@@ -13,6 +13,8 @@ impl Code<'_> {
     /// A function of floats of type `ty`. `None` for those of f64 that only the standard library has.
     pub(super) fn math(&mut self, function: MathFn, ty: ScalarType, args: &[V]) -> Option<V> {
         match ty {
+            // Drivers round once or twice, as they like, and a shader cannot tell them.
+            _ if function == MathFn::Fma => None,
             ScalarType::F64 => self.math_f64(function, args),
             ScalarType::F32 => Some(self.math_f32(function, args)),
             _ => {
@@ -24,11 +26,15 @@ impl Code<'_> {
     }
     fn math_f32(&mut self, function: MathFn, args: &[V]) -> V {
         let name = format!("{}_f32", function.name());
-        let helper = Helper { name, args: &[Reg::F32; 2][..function.arity()], result: Reg::F32 };
+        let helper = Helper { name, args: &[Reg::F32; 3][..function.arity()], result: Reg::F32 };
         self.helper(helper, args, |c, args| emit(c, function, args))
     }
-    /// The two functions that are arithmetic.
+    /// The functions that are arithmetic.
     fn math_f64(&mut self, function: MathFn, args: &[V]) -> Option<V> {
+        if let (MathFn::MulAdd, &[a, b, c]) = (function, args) {
+            let product = self.float_op(BinaryOperator::Multiply, Reg::F64, a, b);
+            return Some(self.float_op(BinaryOperator::Add, Reg::F64, product, c));
+        }
         let divisor = match function {
             MathFn::FastInverse => args[0],
             MathFn::FastInverseSqrt => self.float_unary(UnOp::Sqrt, ScalarType::F64, args[0])?,

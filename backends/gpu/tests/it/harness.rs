@@ -51,6 +51,7 @@ pub(crate) fn add_buffer(p: &mut Program, name: &str, elem: ScalarType, role: Bu
         fold: vec![None],
         unit_stride: Some(0),
         memory: Memory::Auto,
+        keeps: false,
         side: Side::Both,
     })
 }

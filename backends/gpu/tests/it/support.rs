@@ -53,6 +53,7 @@ pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType], allocations
             fold: vec![None],
             unit_stride: Some(0),
             memory: Memory::Auto,
+            keeps: false,
             side: Side::Both,
         })
     };

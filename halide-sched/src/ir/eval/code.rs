@@ -112,7 +112,8 @@ impl Machine<'_> {
             },
             Op::Math(f, ty, args) => {
                 let values: Vec<Scalar> = args.iter().map(|&a| Scalar::from_bits(*ty, get(a))).collect();
-                (value::math(*f, &values).bits(), [args[0], args[args.len() - 1]])
+                let hole = args.iter().copied().find(|a| TRACK && self.hole_of(at(*a)) != 0);
+                (value::math(*f, &values).bits(), [args[0], hole.unwrap_or(args[0])])
             }
             Op::Intrinsic(op, ty, a, b) => {
                 let (x, y) = (Scalar::from_bits(*ty, get(*a)), Scalar::from_bits(*ty, get(*b)));

@@ -95,7 +95,7 @@ pub fn run_printing(
                 Some(Storage::of_caller(checked(info, given, "input")?, true)?)
             }
             BufferRole::Output(n) => {
-                Some(Storage::of_caller(checked(info, outputs.get(n as usize), "output")?, false)?)
+                Some(Storage::of_caller(checked(info, outputs.get(n as usize), "output")?, info.keeps)?)
             }
             BufferRole::Internal => None,
         });

@@ -138,6 +138,7 @@ impl Parser {
             fold: vec![None; dims],
             unit_stride: None,
             memory: Memory::Auto,
+            keeps: false,
             side: Side::Host,
         };
         if self.eat_word("order") {
@@ -155,6 +156,7 @@ impl Parser {
         if self.eat_word("memory") {
             info.memory = self.in_table(&MEMORIES, "a kind of memory")?;
         }
+        info.keeps = self.eat_word("keeps");
         if self.eat_word("side") {
             info.side = self.in_table(&SIDES, "a side")?;
         }

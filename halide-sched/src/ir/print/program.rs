@@ -79,6 +79,9 @@ impl Printer<'_> {
         if info.memory != Memory::Auto {
             self.push(&format!(" memory {}", word(&MEMORIES, &info.memory).unwrap_or("?")));
         }
+        if info.keeps {
+            self.push(" keeps");
+        }
         if info.side != Side::Host {
             self.push(&format!(" side {}", word(&SIDES, &info.side).unwrap_or("?")));
         }

@@ -70,6 +70,11 @@ pub enum KernelProblem {
         /// Whose storage, and how many bytes each takes.
         funcs: Vec<(String, u64)>,
     },
+    /// An output begins with what the caller's buffer holds.
+    Kept {
+        /// Which output.
+        func: String,
+    },
     /// Something is printed.
     Prints,
     /// A check that needs values which only the kernel has.
@@ -152,6 +157,10 @@ impl KernelProblem {
                         .to_string(),
                 )
             }
+            KernelProblem::Kept { func } => (
+                format!("a kernel writes `{func}`, whose first definition leaves what the caller's buffer holds (`undef`)"),
+                format!("define all of `{func}`, or compute it outside of kernels"),
+            ),
             KernelProblem::Prints => (
                 "a kernel cannot print".to_string(),
                 "compute what prints outside of kernels, or leave `print` out".to_string(),

@@ -161,6 +161,9 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     let strides = uses.word_strides(cx.program);
     let pieces = uses::pieces(&body, cx.program, &mut cx.facts, &strides);
     let buffers = uses.buffers(&pieces, &strides);
+    if let Some(kept) = buffers.iter().map(|b| &cx.program.buffers[b.buf]).find(|info| info.keeps) {
+        return Err(KernelProblem::Kept { func: kept.name.clone() });
+    }
     let params = uses.params.into_iter().collect();
     let scalars = scalars_only(cx.program, uses.syms, body);
     let captures = scalars.captures;
