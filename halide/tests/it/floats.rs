@@ -96,7 +96,7 @@ fn products_and_sums_are_one_operation_where_the_schedule_says_so() {
                 match fused {
                     true => assert_eq!(got, [once; 19], "{schedule} {engine:?}"),
                     // A machine that has no such instruction rounds twice.
-                    false if name == "f" && mode != "strict" => assert!(got == [once; 19] || got == [twice; 19]),
+                    false if name == "f" && mode != "strict" => assert!(got.iter().all(|v| *v == once || *v == twice)),
                     false => assert_eq!(got, [twice; 19], "{schedule} {engine:?}"),
                 }
             }

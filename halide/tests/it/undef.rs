@@ -31,7 +31,7 @@ fn updates_go_on_from_what_the_buffer_holds() {
     let mut f = Func::new("f");
     f[x] = undef::<i32>();
     f[x] += x;
-    f[r.x] = f[r.x] * 10;
+    f[r.x] *= 10;
     let schedules = ["", "f.update(0): vectorize(x, 4)", "f.update(0): parallel(x)\n f.update(1): unroll(r.x)"];
     changes(&f, &schedules, 0, &[7, 7, 7, 7, 7, 7, 7], &[7, 8, 90, 100, 110, 12, 13]);
     changes(&f, &schedules, 2, &[1, 2, 3], &[30, 50, 70]);

@@ -24,7 +24,8 @@ impl Emit<'_> {
     /// `ExprKind::Math`.
     pub(super) fn math(&mut self, function: MathFn, args: &[Expr]) -> Made<Val> {
         let ty = args.first().map_or(ScalarType::F64, |a| data(a.ty().elem));
-        if !ty.is_float() || ty.bits() > 32 {
+        // Products and sums that may be rounded once or twice are rounded twice.
+        if !ty.is_float() || ty.bits() > 32 || function == MathFn::Fma {
             return refuse(format!("{function:?} of {ty}"));
         }
         let operands = args.iter().map(|a| self.floats(ty, a)).collect::<Made<Vec<Parts>>>()?;
