@@ -36,6 +36,9 @@ macro_rules! reductions {
 reductions! {
     /// The sum of `e` over its reduction domain; 0 if that is empty.
     sum, sum_over, Sum;
+    /// The sum of the integers `e` over its reduction domain, which stays at an end of the type once it gets there from
+    /// below or above; 0 if that is empty.
+    saturating_sum, saturating_sum_over, SaturatingSum;
     /// The product of `e` over its reduction domain; 1 if that is empty.
     product, product_over, Product;
     /// The smallest `e` over its reduction domain; the largest value of the type (floats: infinity) if that is empty.
@@ -53,6 +56,7 @@ reductions! {
 #[derive(Clone, Copy)]
 enum Fold {
     Sum,
+    SaturatingSum,
     Product,
     Minimum,
     Maximum,
@@ -64,6 +68,7 @@ impl Fold {
     fn name(self) -> &'static str {
         match self {
             Fold::Sum => "sum",
+            Fold::SaturatingSum => "saturating_sum",
             Fold::Product => "product",
             Fold::Minimum => "minimum",
             Fold::Maximum => "maximum",
@@ -74,7 +79,7 @@ impl Fold {
 
     fn identity(self, ty: ScalarType) -> Scalar {
         match self {
-            Fold::Sum => Scalar::zero(ty),
+            Fold::Sum | Fold::SaturatingSum => Scalar::zero(ty),
             Fold::Product => Scalar::int(ty, 1),
             Fold::Minimum | Fold::ArgMin => Scalar::highest(ty),
             Fold::Maximum | Fold::ArgMax => Scalar::lowest(ty),
@@ -87,6 +92,10 @@ fn reduce(fold: Fold, domain: Option<&RDom>, e: Expr, at: Location) -> Expr {
         Ok(ty) => ty,
         Err(poison) => return poison,
     };
+    if matches!(fold, Fold::SaturatingSum) && !ty.is_int() {
+        let (operator, wants) = (fold.name(), "integers");
+        return arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants }, at);
+    }
     let e = as_type(e, ty, at);
     let domain = match domain {
         Some(domain) => domain.body().clone(),
@@ -99,10 +108,11 @@ fn reduce(fold: Fold, domain: Option<&RDom>, e: Expr, at: Location) -> Expr {
     let (args, e, domain) = replace_free(e, &free, domain, at);
     let identity = arena::add(Kind::Const(fold.identity(ty)), Ty::One(ty), at);
     let body = match fold {
-        Fold::Sum => accumulate(fold, BinOp::Add, identity, e, &args, at),
-        Fold::Product => accumulate(fold, BinOp::Mul, identity, e, &args, at),
-        Fold::Minimum => accumulate(fold, BinOp::Min, identity, e, &args, at),
-        Fold::Maximum => accumulate(fold, BinOp::Max, identity, e, &args, at),
+        Fold::Sum => accumulate(fold, |a, b| binary(BinOp::Add, a, b, at), identity, e, &args, at),
+        Fold::SaturatingSum => accumulate(fold, |a, b| crate::expr::saturating_add(a, b), identity, e, &args, at),
+        Fold::Product => accumulate(fold, |a, b| binary(BinOp::Mul, a, b, at), identity, e, &args, at),
+        Fold::Minimum => accumulate(fold, |a, b| binary(BinOp::Min, a, b, at), identity, e, &args, at),
+        Fold::Maximum => accumulate(fold, |a, b| binary(BinOp::Max, a, b, at), identity, e, &args, at),
         Fold::ArgMin => locate(fold, BinOp::Lt, identity, e, &domain, &args, at),
         Fold::ArgMax => locate(fold, BinOp::Gt, identity, e, &domain, &args, at),
     };
@@ -257,10 +267,17 @@ fn substitute(root: Expr, replaced: &HashMap<Variable, Expr>) -> Expr {
 }
 
 /// `f[args] = identity`, then `f[args] = op(f[args], e)`.
-fn accumulate(fold: Fold, op: BinOp, identity: Expr, e: Expr, args: &[Expr], at: Location) -> Rc<FuncBody> {
+fn accumulate(
+    fold: Fold,
+    combine: impl Fn(Expr, Expr) -> Expr,
+    identity: Expr,
+    e: Expr,
+    args: &[Expr],
+    at: Location,
+) -> Rc<FuncBody> {
     let body = FuncBody::anonymous(fold.name(), args.to_vec(), identity, at);
     let old = func::call(&body, args.to_vec(), at);
-    body.define(args.to_vec(), binary(op, old, e, at), at);
+    body.define(args.to_vec(), combine(old, e), at);
     body
 }
 

@@ -2,6 +2,8 @@
 
 use super::value::constant;
 use super::{Draw, Own, Scope};
+use crate::arena::{self, Kind, Ty};
+use crate::error::Location;
 use crate::expr::*;
 use crate::func::Func;
 use crate::ops::BinOp;
@@ -143,6 +145,12 @@ impl Draw {
                 Bool => old.at(element).ne(e),
                 _ => old.at(element) + e,
             });
+            if self.random.one_in(10) {
+                // Some points, or all, stay as they are.
+                let undef = arena::add(Kind::Undef, Ty::One(ty), Location::caller());
+                let all = types.len() > 1 && self.random.one_in(2);
+                values[element] = if all { undef } else { select(self.condition(&scope, 1), values[element], undef) };
+            }
         }
         tuple(values)
     }

@@ -74,6 +74,12 @@ impl Draw {
     /// A value that is printed, or of which something is required that holds.
     fn noted(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
         let value = self.value(ty, scope, depth);
+        match self.random.below(6) {
+            0 => return likely_if_innermost(value),
+            1 if ty.is_float() => return strict_float(value),
+            2 if ty.is_float() => return fma(value, self.value(ty, scope, depth), self.leaf(ty, scope)),
+            _ => {}
+        }
         if self.random.one_in(3) {
             return print_when(self.condition(scope, depth), value, ("is a value of", ty.name()));
         }
@@ -173,6 +179,7 @@ impl Draw {
         let coordinate = |e: Expr, ty| cast_to(ty, e.at(0));
         match self.random.below(6) {
             _ if ty == Bool => reduce::maximum_over(&domain, e),
+            0 if ty.is_int() && self.random.one_in(2) => reduce::saturating_sum_over(&domain, e),
             0 => reduce::product_over(&domain, e),
             1 => reduce::minimum_over(&domain, e),
             2 => reduce::maximum_over(&domain, e),

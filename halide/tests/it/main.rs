@@ -10,6 +10,7 @@ mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_found;
 mod halves;
+mod language;
 mod memory;
 mod notes;
 mod tidy;
