@@ -49,7 +49,7 @@ impl Case {
         let mut random = Random::new(seed);
         let options = PipelineOptions { stages: 1 + random.below(5).min(random.below(6)), exact: random.one_in(2) };
         let pipeline = random_pipeline(random.bits(), options);
-        let target = Target { gpu: Some(Gpu::LEAST), ..TARGET };
+        let target = Target { gpu: Some(Gpu { subgroup: Some(8), ..Gpu::LEAST }), ..TARGET };
         let options = RandomOptions { any_shape: random.one_in(6), long: random.one_in(4) };
         let schedule = random_gpu_schedule(&pipeline, &target, random.bits(), options);
         Case::with(pipeline, schedule, target, random)

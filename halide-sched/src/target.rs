@@ -26,11 +26,15 @@ pub struct Gpu {
     pub most_threads_in_all: u32,
     /// Bytes of memory that the threads of a block may share.
     pub shared_bytes: u32,
+    /// How many lanes a subgroup has, a power of two, if all of its subgroups have as many and their lanes can hand values to
+    /// each other: what `gpu_lanes` needs.
+    pub subgroup: Option<u32>,
 }
 
 impl Gpu {
     /// What every device that implements WebGPU has at least.
-    pub const LEAST: Gpu = Gpu { most_threads: [256, 256, 64], most_threads_in_all: 256, shared_bytes: 16 << 10 };
+    pub const LEAST: Gpu =
+        Gpu { most_threads: [256, 256, 64], most_threads_in_all: 256, shared_bytes: 16 << 10, subgroup: None };
 }
 
 /// An instruction set family.

@@ -122,6 +122,23 @@ impl<'c> Call<'c> {
     }
     /// Computes a region of each output: one buffer per tuple element of each, in order.
     pub fn realize_all(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
+        let mut buffers = self.fresh_outputs(regions)?;
+        let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
+        self.realize_all_into(&mut views)?;
+        drop(views);
+        Ok(buffers)
+    }
+    /// [`Call::realize_all`] without waiting for a device: what a page in a browser calls.
+    #[cfg(feature = "gpu")]
+    pub async fn realize_all_async(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
+        let mut buffers = self.fresh_outputs(regions)?;
+        let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
+        self.check_outputs(&views)?;
+        self.compiled.run_async(&self.inputs, &mut views, &self.how).await?;
+        drop(views);
+        Ok(buffers)
+    }
+    fn fresh_outputs(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
         let funcs = self.compiled.outputs();
         if regions.len() != funcs.len() {
             return Err(RunError::OutputCount { expected: funcs.len(), found: regions.len() }.into());
@@ -134,9 +151,6 @@ impl<'c> Call<'c> {
                 buffers.push(self.compiled.output_error(i, made)?);
             }
         }
-        let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
-        self.realize_all_into(&mut views)?;
-        drop(views);
         Ok(buffers)
     }
     /// Computes the one output for all coordinates of `output`, in place.

@@ -24,7 +24,8 @@ pub trait Compile {
     /// `HALIDE_DEVICE` names, or the fastest; `compile_for` uses one that is open.
     fn compile_on(&self, engine: Engine, schedule: &Schedule, target: &Target) -> Result<Compiled, Error>;
     /// As `compile`, for a machine with a graphics processor, which runs what the schedule gives to it.
-    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    /// Without feature `cpu`, what is left to the host is evaluated.
+    #[cfg(feature = "gpu")]
     fn compile_for(
         &self,
         gpu: &halide_gpu::runtime::Gpu,
@@ -40,7 +41,12 @@ impl Compile for Pipeline {
             Engine::Eval => Some(Machine::Evaluator),
             #[cfg(feature = "cpu")]
             Engine::Cpu => Some(Machine::Cpu),
-            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
+            Engine::Gpu => {
+                let text = "a page in a browser cannot wait for its graphics processor: use compile_async";
+                return Err(Error::Fault(text.to_string()));
+            }
+            #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
             Engine::Gpu => {
                 let gpu = halide_gpu::runtime::Gpu::open(&halide_gpu::runtime::Choice::from_env())?;
                 return self.compile_for(&gpu, schedule, target);
@@ -48,7 +54,7 @@ impl Compile for Pipeline {
         };
         compiled(self, engine, machine, schedule, target)
     }
-    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    #[cfg(feature = "gpu")]
     fn compile_for(
         &self,
         gpu: &halide_gpu::runtime::Gpu,
@@ -56,7 +62,11 @@ impl Compile for Pipeline {
         target: &Target,
     ) -> Result<Compiled, Error> {
         let target = Target { gpu: Some(gpu.limits()), ..*target };
-        compiled(self, Engine::Gpu, Some(Machine::Gpu(gpu.clone())), schedule, &target)
+        #[cfg(feature = "cpu")]
+        let machine = Machine::Gpu(gpu.clone());
+        #[cfg(not(feature = "cpu"))]
+        let machine = Machine::Hosted(gpu.clone());
+        compiled(self, Engine::Gpu, Some(machine), schedule, &target)
     }
 }
 
@@ -73,6 +83,22 @@ fn compiled(
     Ok(Compiled { parts: Arc::new(parts) })
 }
 
+/// As [`Compile::compile_for`], where nobody may wait: in a browser. What the schedule leaves to the host is evaluated, which is
+/// slow. Runs are [`Call::realize_all_async`].
+#[cfg(feature = "gpu")]
+pub async fn compile_async(
+    pipeline: &Pipeline,
+    gpu: &halide_gpu::runtime::Gpu,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Compiled, Error> {
+    let target = Target { gpu: Some(gpu.limits()), ..*target };
+    let plan = plan::resolve(pipeline, schedule, &target).map_err(Error::Schedule)?;
+    let variants = Some(Variants::new_async(&plan, Machine::Hosted(gpu.clone())).await?);
+    let parts = Parts { pipeline: pipeline.clone(), plan, engine: Engine::Gpu, variants };
+    Ok(Compiled { parts: Arc::new(parts) })
+}
+
 /// What runs a pipeline. All give the same results, bit for bit (unless the schedule lets floats be reordered).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Engine {
@@ -83,8 +109,9 @@ pub enum Engine {
     /// Machine code for this CPU.
     #[cfg(feature = "cpu")]
     Cpu,
-    /// Machine code for this CPU, with a graphics processor for what the schedule gives to it.
-    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    /// A graphics processor for what the schedule gives to it, and for the rest machine code for this CPU, or the evaluator
+    /// where there is none.
+    #[cfg(feature = "gpu")]
     Gpu,
 }
 
@@ -136,7 +163,7 @@ impl Compiled {
     }
 
     /// The program and the kernels of the main variant, if a graphics processor runs some of it.
-    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    #[cfg(feature = "gpu")]
     pub(crate) fn on_device(&self) -> Option<(&halide_sched::ir::Program, &halide_gpu::runtime::GpuProgram)> {
         self.parts.variants.as_ref().and_then(Variants::on_device)
     }
@@ -152,6 +179,23 @@ impl Compiled {
             let func = self.outputs().get(output).map_or(String::new(), |f| f.name.clone());
             RunError::Output { func, error }.into()
         })
+    }
+    /// [`Compiled::run`] without waiting for a device.
+    #[cfg(feature = "gpu")]
+    pub(crate) async fn run_async(
+        &self,
+        inputs: &Inputs,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+    ) -> Result<RunStats, Error> {
+        match &self.parts.variants {
+            None => interpret(&self.parts.pipeline, inputs, outputs, how),
+            Some(variants) => {
+                let bound = inputs.bind(&self.parts.plan.pipeline)?;
+                let required = |regions: &[Region]| interp::run(&self.parts.pipeline, inputs, regions).map(drop);
+                variants.run_async(&self.parts.plan, &bound, outputs, how, &required).await
+            }
+        }
     }
     /// Runs with outputs that fit the pipeline.
     pub(crate) fn run(&self, inputs: &Inputs, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Error> {

@@ -2,6 +2,7 @@
 
 use crate::call::{How, RunStats};
 use crate::error::Error;
+use crate::hosted::{of_gpu, outputs_of};
 use crate::variant::{Failure, of_cpu};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
 use halide_core::interp::Bound;
@@ -9,7 +10,7 @@ use halide_core::value::Scalar;
 use halide_cpu::{CpuOptions, Executable, RunArgs};
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun};
-use halide_sched::ir::{BufId, BufferRole, Program};
+use halide_sched::ir::{BufId, Program};
 use halide_sched::target::Target;
 use std::sync::{Mutex, PoisonError};
 
@@ -107,14 +108,9 @@ impl OnDevice {
 
 /// The buffers of the outputs, in order.
 fn output_buffers(program: &Program) -> Vec<BufId> {
-    let mut all: Vec<(u32, BufId)> = Vec::new();
-    for (buf, info) in program.buffers.enumerate() {
-        if let BufferRole::Output(position) = info.role {
-            all.push((position, buf));
-        }
-    }
-    all.sort_unstable();
-    all.into_iter().map(|(_, buf)| buf).collect()
+    let mut all: Vec<(BufId, usize)> = outputs_of(program).collect();
+    all.sort_unstable_by_key(|(_, position)| *position);
+    all.into_iter().map(|(buf, _)| buf).collect()
 }
 
 /// Whether every row begins at a multiple of a word from the first element.
@@ -144,12 +140,4 @@ fn padded(view: &AnyBufferMut<'_>) -> Result<Option<AnyBuffer>, BufferError> {
 
 fn of_buffer(error: BufferError) -> Failure {
     Failure::Other(Error::Buffer(error))
-}
-
-/// A failure of the device, with the names that the program gives to buffers and kernels.
-fn of_gpu(error: GpuError, program: &Program) -> Error {
-    match error {
-        GpuError::Fault(fault) => Error::Fault(fault.message(program)),
-        other => Error::Gpu(other),
-    }
 }

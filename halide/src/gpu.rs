@@ -8,9 +8,26 @@
 //! ```
 //!
 //! [`Compile::compile_for`](crate::compile::Compile::compile_for) compiles a pipeline whose schedule has `gpu_blocks` or
-//! `gpu_tile` for one. Buffers are copied to and from it as needed, inputs once for as long as they do not change.
+//! `gpu_tile` for one; [`compile_async`] does so where nobody may wait. Buffers are copied to and from it as needed, inputs once for as long as they do not change.
 
+use crate::error::Error;
+use std::future::Future;
+
+pub use crate::compile::compile_async;
 pub use halide_gpu::GpuError;
 #[cfg(not(target_arch = "wasm32"))]
 pub use halide_gpu::runtime::list_devices;
 pub use halide_gpu::runtime::{Choice, DeviceBuffer, DeviceInfo, DeviceKind, Gpu, GpuStats, list_devices_async};
+
+/// What `future`, which waits for `gpu` only, comes to.
+///
+/// # Errors
+/// In a browser, where nobody may wait.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn waiting<T>(gpu: &Gpu, future: impl Future<Output = T>) -> Result<T, Error> {
+    Ok(gpu.wait(future))
+}
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn waiting<T>(_: &Gpu, _: impl Future<Output = T>) -> Result<T, Error> {
+    Err(Error::Fault("a page in a browser cannot wait: use compile_async and realize_all_async".to_string()))
+}

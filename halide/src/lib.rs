@@ -8,6 +8,8 @@ pub mod error;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod host;
+#[cfg(feature = "gpu")]
+mod hosted;
 #[cfg(feature = "image")]
 pub mod image;
 pub mod prelude;

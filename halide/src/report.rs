@@ -52,19 +52,19 @@ impl Compiled {
     }
 
     /// The kernels for the graphics processor in the shading language of WebGPU; empty if there are none.
-    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    #[cfg(feature = "gpu")]
     pub fn wgsl(&self) -> Result<String, Error> {
         self.kernels(|code| code.wgsl())
     }
 
     /// The kernels for the graphics processor as SPIR-V, the form that Vulkan takes: a line of hexadecimal words for each
     /// instruction.
-    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    #[cfg(feature = "gpu")]
     pub fn spirv(&self) -> Result<String, Error> {
         self.kernels(|code| code.spirv_text())
     }
 
-    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    #[cfg(feature = "gpu")]
     fn kernels(
         &self,
         text: impl Fn(&halide_gpu::codegen::KernelCode) -> Result<String, halide_gpu::GpuError>,
@@ -174,6 +174,7 @@ impl Nest<'_> {
                     ForKind::Vectorized => "vectorized",
                     ForKind::GpuBlocks => "over blocks of threads",
                     ForKind::GpuThreads => "over threads of a block",
+                    ForKind::GpuLanes => "over lanes of a subgroup",
                     ForKind::Unrolled => "unrolled",
                 };
                 let count = as_int(&f.extent).map_or(String::new(), |n| format!(" in 0..{n}"));

@@ -39,6 +39,8 @@ enum Code {
     Cpu(halide_cpu::Executable),
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     Gpu(crate::device::OnDevice),
+    #[cfg(feature = "gpu")]
+    Hosted(crate::hosted::Hosted),
 }
 
 /// What programs are compiled for.
@@ -52,7 +54,13 @@ pub(crate) enum Machine {
     /// This CPU with a graphics processor.
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     Gpu(halide_gpu::runtime::Gpu),
+    /// A graphics processor, with the evaluator of loops for what is left to the host.
+    #[cfg(feature = "gpu")]
+    Hosted(halide_gpu::runtime::Gpu),
 }
+
+/// Says what of the algorithm's requirements does not hold where regions of the outputs need it.
+type Required<'r> = &'r dyn Fn(&[Region]) -> Result<(), RunError>;
 
 /// A cache of variants.
 pub(crate) struct Variants {
@@ -74,9 +82,11 @@ impl Variants {
         Ok(Variants { machine, main, others: Mutex::default() })
     }
     /// The program and the kernels of the main variant.
-    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    #[cfg(feature = "gpu")]
     pub(crate) fn on_device(&self) -> Option<(&Program, &halide_gpu::runtime::GpuProgram)> {
         match &self.main.code {
+            Code::Hosted(code) => Some((&self.main.program, &code.kernels)),
+            #[cfg(feature = "cpu")]
             Code::Gpu(code) => Some((&self.main.program, &code.kernels)),
             _ => None,
         }
@@ -89,6 +99,45 @@ impl Variants {
         std::iter::once(VariantKey::default()).chain(made).collect()
     }
 
+    /// [`Variants::new`], without waiting for the driver.
+    #[cfg(feature = "gpu")]
+    pub(crate) async fn new_async(plan: &Plan, machine: Machine) -> Result<Variants, Error> {
+        let main = Arc::new(Variant::new_async(plan, &machine, VariantKey::default()).await?);
+        Ok(Variants { machine, main, others: Mutex::default() })
+    }
+    /// [`Variants::run`], without waiting for the device.
+    #[cfg(feature = "gpu")]
+    pub(crate) async fn run_async(
+        &self,
+        plan: &Plan,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+        required: Required<'_>,
+    ) -> Result<RunStats, Error> {
+        let mut key = VariantKey::default();
+        loop {
+            let variant = self.get_async(plan, key).await?;
+            match variant.run_async(bound, outputs, how).await {
+                Ok(stats) => return Ok(stats),
+                Err(failure) => key = variant.after(key, failure, || required(&regions_of(&plan.pipeline, outputs)))?,
+            }
+        }
+    }
+    #[cfg(feature = "gpu")]
+    async fn get_async(&self, plan: &Plan, key: VariantKey) -> Result<Arc<Variant>, Error> {
+        let others = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if key == VariantKey::default() {
+            return Ok(self.main.clone());
+        }
+        if let Some(made) = others().get(&key) {
+            return made.clone();
+        }
+        // Nothing is held meanwhile, since nobody may wait; who comes second uses what is there by then.
+        let made = Variant::new_async(plan, &self.machine, key).await.map(Arc::new);
+        others().entry(key).or_insert(made).clone()
+    }
+
     /// Runs with the first variant that serves the call.
     pub(crate) fn run(
         &self,
@@ -96,26 +145,14 @@ impl Variants {
         bound: &Bound,
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
-        required: &dyn Fn(&[Region]) -> Result<(), RunError>,
+        required: Required<'_>,
     ) -> Result<RunStats, Error> {
         let mut key = VariantKey::default();
         loop {
             let variant = self.get(plan, key)?;
-            let (fault, args) = match variant.run(bound, outputs, how) {
+            match variant.run(bound, outputs, how) {
                 Ok(stats) => return Ok(stats),
-                Err(Failure::Other(error)) => return Err(error),
-                Err(Failure::Fault(fault, args)) => (fault, args),
-            };
-            let program = &variant.program;
-            if let Some(Fault::Require { .. }) = program.faults.get(fault) {
-                // The interpreter evaluates only what is needed, and knows all that the message says.
-                required(&regions_of(&plan.pipeline, outputs))?;
-                key.unchecked = true;
-                continue;
-            }
-            match program.faults.get(fault).and_then(|fault| next(key, fault)) {
-                Some(other) => key = other,
-                None => return Err(Error::Fault(message(program, fault, &args))),
+                Err(failure) => key = variant.after(key, failure, || required(&regions_of(&plan.pipeline, outputs)))?,
             }
         }
     }
@@ -146,12 +183,57 @@ fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
     program.faults.get(fault).map_or_else(|| format!("{fault:?} with {args:?}"), |f| f.message(program, args))
 }
 
+fn lowered(plan: &Plan, key: VariantKey) -> Result<Program, Error> {
+    let VariantKey { exact_tails, generic_strides, unchecked } = key;
+    let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
+    let Lowered { program, .. } = lower(plan, &options).map_err(Error::Lower)?;
+    Ok(program)
+}
+
 impl Variant {
+    /// The variant to try when this one's run, of `key`, ended without a result.
+    fn after(
+        &self,
+        key: VariantKey,
+        failure: Failure,
+        required: impl FnOnce() -> Result<(), RunError>,
+    ) -> Result<VariantKey, Error> {
+        let (fault, args) = match failure {
+            Failure::Other(error) => return Err(error),
+            Failure::Fault(fault, args) => (fault, args),
+        };
+        if let Some(Fault::Require { .. }) = self.program.faults.get(fault) {
+            // The interpreter evaluates only what is needed, and knows all that the message says.
+            required()?;
+            return Ok(VariantKey { unchecked: true, ..key });
+        }
+        let other = self.program.faults.get(fault).and_then(|fault| next(key, fault));
+        other.ok_or_else(|| Error::Fault(message(&self.program, fault, &args)))
+    }
+    #[cfg(feature = "gpu")]
+    async fn new_async(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
+        match machine {
+            Machine::Hosted(gpu) => {
+                let program = lowered(plan, key)?;
+                let code = Code::Hosted(crate::hosted::Hosted::new(&program, gpu).await?);
+                Ok(Variant { program, code })
+            }
+            other => Variant::new(plan, other, key),
+        }
+    }
+    #[cfg(feature = "gpu")]
+    async fn run_async(&self, bound: &Bound, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Failure> {
+        match &self.code {
+            Code::Hosted(code) => code.run(&self.program, bound, outputs, how).await,
+            _ => self.run(bound, outputs, how),
+        }
+    }
+
     fn new(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
-        let VariantKey { exact_tails, generic_strides, unchecked } = key;
-        let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
-        let Lowered { program, .. } = lower(plan, &options).map_err(Error::Lower)?;
+        let program = lowered(plan, key)?;
         let code = match machine {
+            #[cfg(feature = "gpu")]
+            Machine::Hosted(gpu) => Code::Hosted(crate::gpu::waiting(gpu, crate::hosted::Hosted::new(&program, gpu))??),
             Machine::Evaluator => Code::Evaluator,
             #[cfg(feature = "cpu")]
             Machine::Cpu => {
@@ -171,6 +253,11 @@ impl Variant {
             Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, how),
             #[cfg(all(feature = "cpu", feature = "gpu"))]
             Code::Gpu(code) => code.run(&self.program, bound, outputs, how),
+            #[cfg(feature = "gpu")]
+            Code::Hosted(code) => {
+                let run = code.run(&self.program, bound, outputs, how);
+                crate::gpu::waiting(code.kernels.gpu(), run).map_err(Failure::Other)?
+            }
         }
     }
 }

@@ -17,6 +17,15 @@ pub enum GpuError {
         /// What the device would need.
         feature: Feature,
     },
+    /// Threads of the kernel are to be lanes of a subgroup, and the device has no such subgroups.
+    Subgroups {
+        /// The kernel, which is named by its Func.
+        kernel: String,
+        /// How many lanes.
+        lanes: u32,
+        /// How many the device's subgroups have, if that is always the same.
+        has: Option<u32>,
+    },
     /// No device of this backend can do what the kernel does.
     Unsupported {
         /// The kernel, which is named by its Func.
@@ -138,6 +147,7 @@ impl GpuError {
             GpuError::Feature { .. } => {
                 Some("cast to a narrower type, schedule the Func for the CPU, or use another device")
             }
+            GpuError::Subgroups { .. } => Some("use gpu_threads, and store_in(Shared) for what threads exchange"),
             GpuError::Unsupported { hint, .. } => Some(hint),
             GpuError::Limit { what: Limit::Buffers, .. } => {
                 Some("compute some of the Funcs that this kernel reads inside of it, so that it reads fewer")
@@ -173,6 +183,15 @@ impl fmt::Display for GpuError {
         match self {
             GpuError::Feature { kernel, ty, feature } => {
                 write!(f, "kernel `{kernel}` computes in {ty}, and the device lacks {}", feature.name())
+            }
+            GpuError::Subgroups { kernel, lanes, has: Some(has) } => {
+                write!(
+                    f,
+                    "kernel `{kernel}` needs subgroups of {lanes} lanes or a multiple, and the device's have {has}"
+                )
+            }
+            GpuError::Subgroups { kernel, .. } => {
+                write!(f, "kernel `{kernel}` has lanes, and the device lacks subgroups of one known size")
             }
             GpuError::Unsupported { kernel, what, .. } => {
                 write!(f, "kernel `{kernel}` has {what}, which graphics processors do not have")

@@ -225,7 +225,11 @@ impl Draw<'_> {
             let loops = self.current_loops(subject);
             let Some(var) = self.pick(&loops) else { return };
             let verb = match self.below(5) {
-                0 | 1 => Verb::Mark { kind: LoopKind::GpuThreads, var, factor: None, tail: Tail::Auto },
+                0 => Verb::Mark { kind: LoopKind::GpuThreads, var, factor: None, tail: Tail::Auto },
+                1 => {
+                    let kind = self.one_of([LoopKind::GpuThreads, LoopKind::GpuLanes]);
+                    Verb::Mark { kind, var, factor: None, tail: Tail::Auto }
+                }
                 2 => Verb::Mark { kind: LoopKind::GpuBlocks, var, factor: None, tail: Tail::Auto },
                 _ => self.loop_verb(var, &loops),
             };
@@ -255,7 +259,11 @@ impl Draw<'_> {
         let mark = |kind, var| Verb::Mark { kind, var, factor: None, tail: Tail::Auto };
         verbs.extend(outer.into_iter().map(|var| mark(LoopKind::GpuBlocks, var)));
         let most = self.below(threads.len() + 1);
-        verbs.extend(threads.into_iter().take(most + 1).map(|var| mark(LoopKind::GpuThreads, var)));
+        // The innermost may be lanes of a subgroup.
+        let lanes = self.one_in(3);
+        for (i, var) in threads.into_iter().take(most + 1).enumerate() {
+            verbs.push(mark(if lanes && i == 0 { LoopKind::GpuLanes } else { LoopKind::GpuThreads }, var));
+        }
         verbs.into_iter().map(|verb| Directive { subject: subject.clone(), verb, at: None }).collect()
     }
 
@@ -417,7 +425,14 @@ impl Draw<'_> {
             self.say(&subject, Verb::AlignStorage { var: var.clone(), multiple });
         }
         if self.gpu && self.one_in(4) {
-            let memory = self.one_of([Memory::Shared, Memory::Shared, Memory::Global, Memory::Stack]);
+            let memory = self.one_of([
+                Memory::Shared,
+                Memory::Shared,
+                Memory::Global,
+                Memory::Stack,
+                Memory::Register,
+                Memory::Register,
+            ]);
             self.say(&subject, Verb::StoreIn(memory));
         }
         if self.gpu && self.one_in(8) {

@@ -61,7 +61,7 @@ fn every_word_is_drawn() {
 
 #[test]
 fn kernels_are_drawn() {
-    let target = Target { gpu: Some(crate::target::Gpu::LEAST), ..TARGET };
+    let target = Target { gpu: Some(crate::target::Gpu { subgroup: Some(8), ..crate::target::Gpu::LEAST }), ..TARGET };
     let p = pipeline();
     let mut words = BTreeSet::new();
     for seed in 0..200 {

@@ -11,6 +11,7 @@ mod fault;
 pub mod hash;
 pub mod intrinsic;
 mod kernel;
+pub mod lanes;
 pub mod parse;
 pub mod print;
 mod same;

@@ -20,15 +20,26 @@ pub enum ForKind {
     GpuBlocks,
     /// As threads of a block. Between two such loops that follow each other, all threads meet.
     GpuThreads,
+    /// As threads of a block that are lanes of one subgroup (gone after `offload`, which says so of the kernel).
+    GpuLanes,
 }
 
 impl ForKind {
     /// Whether iterations run at the same time.
     pub fn is_concurrent(self) -> bool {
         match self {
-            ForKind::Parallel | ForKind::Vectorized | ForKind::GpuBlocks | ForKind::GpuThreads => true,
+            ForKind::Parallel | ForKind::Vectorized => true,
+            ForKind::GpuBlocks | ForKind::GpuThreads | ForKind::GpuLanes => true,
             ForKind::Serial | ForKind::Unrolled => false,
         }
+    }
+    /// Whether iterations run as threads of a block.
+    pub fn is_gpu_threads(self) -> bool {
+        matches!(self, ForKind::GpuThreads | ForKind::GpuLanes)
+    }
+    /// Whether a graphics processor runs the loop.
+    pub fn is_gpu(self) -> bool {
+        self == ForKind::GpuBlocks || self.is_gpu_threads()
     }
     /// Whether iterations run on threads: of this machine or of a graphics processor.
     pub fn is_threads(self) -> bool {

@@ -101,13 +101,14 @@ pub(super) const INTRINSICS: [(&str, Intrinsic); 6] = [
 ];
 
 /// The keyword that opens a loop.
-pub(super) const LOOPS: [(&str, ForKind); 6] = [
+pub(super) const LOOPS: [(&str, ForKind); 7] = [
     ("for", ForKind::Serial),
     ("parallel", ForKind::Parallel),
     ("vectorized", ForKind::Vectorized),
     ("unrolled", ForKind::Unrolled),
     ("gpu_blocks", ForKind::GpuBlocks),
     ("gpu_threads", ForKind::GpuThreads),
+    ("gpu_lanes", ForKind::GpuLanes),
 ];
 
 /// Ends of an interval.

@@ -37,7 +37,7 @@ use super::terms::{Sum, Term, sum_of};
 use super::walk;
 use crate::ir::hash::Map;
 use crate::ir::visit::{self, Memo};
-use crate::ir::{Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build};
+use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use halide_core::ops::{BinOp, UnOp};
 
 /// Moves invariant values and conditions out of loops.
@@ -148,11 +148,7 @@ fn around_condition(cx: &mut Hoist<'_>, l: For) -> Stmt {
     let For { id, kind, min, extent, body } = l;
     match body {
         // Loops over blocks, and over threads, stay directly in each other.
-        Stmt::If { cond, then, otherwise }
-            if cx.level(&cond) <= cx.depth()
-                && !loads(&cond)
-                && !matches!(kind, ForKind::GpuBlocks | ForKind::GpuThreads) =>
-        {
+        Stmt::If { cond, then, otherwise } if cx.level(&cond) <= cx.depth() && !loads(&cond) && !kind.is_gpu() => {
             let other = if build::is_nothing(&otherwise) {
                 *otherwise
             } else {

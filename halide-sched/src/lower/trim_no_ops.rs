@@ -27,7 +27,7 @@ use super::walk;
 use crate::bounds::{Interval, solve_outer};
 use crate::ir::hash::Map;
 use crate::ir::visit;
-use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
+use crate::ir::{Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build};
 use crate::lower::lanes;
 use crate::simplify::{Facts, simplify};
 use halide_core::ops::BinOp;
@@ -55,6 +55,10 @@ fn statement(cx: &mut Trim<'_>, s: Stmt) -> Stmt {
 }
 
 fn trimmed(cx: &mut Trim<'_>, l: For) -> Stmt {
+    // An iteration over lanes is the lane that runs it.
+    if l.kind == ForKind::GpuLanes {
+        return Stmt::For(Box::new(l));
+    }
     let Some(found) = needed(cx, &l).filter(|i| *i != Interval::everything()) else {
         return Stmt::For(Box::new(l));
     };

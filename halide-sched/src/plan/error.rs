@@ -71,7 +71,10 @@ pub enum Problem {
     HeapInKernel { func: String, var: String },
     CopyInKernel { func: String, var: String },
     NoGpuToCopy { func: String },
-    NoLanes,
+    NoSubgroups { var: String },
+    LaneExtent { var: String, extent: i64, lanes: u32 },
+    TwiceLanes { outer: String, inner: String },
+    ThreadsInLanes { outer: String, inner: String },
     TooManyThreads { var: String, threads: i64, most: i64 },
     TooManyThreadsInAll { of: String, threads: i64, most: i64 },
     NothingToSchedule { func: String },
@@ -241,6 +244,7 @@ fn done(kind: LoopKind) -> &'static str {
         LoopKind::Unrolled => "unrolled",
         LoopKind::GpuBlocks => "run as blocks of threads",
         LoopKind::GpuThreads => "run as threads of a block",
+        LoopKind::GpuLanes => "run as lanes of a subgroup",
     }
 }
 
@@ -373,7 +377,22 @@ impl fmt::Display for Problem {
             NoGpuToCopy { func } => {
                 write!(f, "`{func}` is to be copied to or from a graphics processor, and the target has none")
             }
-            NoLanes => write!(f, "no code is made that hands values from lane to lane of a subgroup"),
+            NoSubgroups { var } => {
+                let lacks = "the target's graphics processor has no subgroups of one known size";
+                write!(f, "`{var}` runs over lanes of a subgroup, and {lacks} (feature `subgroups`)")
+            }
+            LaneExtent { var, extent, lanes } => {
+                write!(
+                    f,
+                    "`{var}` has {extent} iterations, and a subgroup of {lanes} lanes cannot be divided into such parts"
+                )
+            }
+            TwiceLanes { outer, inner } => {
+                write!(f, "`{inner}` runs over lanes of a subgroup inside of `{outer}`, which does too")
+            }
+            ThreadsInLanes { outer, inner } => {
+                write!(f, "`{inner}` runs over threads inside of `{outer}`, whose iterations are lanes of a subgroup")
+            }
             NothingToSchedule { func } => {
                 write!(f, "`{func}` is computed inline, so it has no loops and no storage of its own")
             }

@@ -57,8 +57,8 @@ pub(super) fn check(
 
 /// What is said of the memory and the copies of a Func that is computed in the loops `around`.
 fn check_func(draft: &FuncDraft, around: &Around, has_gpu: bool, errors: &mut Errors<'_>) {
-    let first = |kind| around.loops.iter().find(|l| l.kind == kind).map(|l| l.name.clone());
-    let (blocks, threads) = (first(LoopKind::GpuBlocks), first(LoopKind::GpuThreads));
+    let first = |is: &dyn Fn(LoopKind) -> bool| around.loops.iter().find(|l| is(l.kind)).map(|l| l.name.clone());
+    let (blocks, threads) = (first(&|k| k == LoopKind::GpuBlocks), first(&LoopKind::is_gpu_threads));
     let func = draft.stages[0].subject.clone();
     if let Some(directive) = draft.memory_by {
         let problem = match (draft.memory, blocks.clone(), threads) {
@@ -132,9 +132,10 @@ fn between_blocks(place: &Level, drafts: &IdVec<FuncId, FuncDraft>) -> Option<Pr
 
 fn check_loops(of: &str, around: &Around, own: &[Loop], gpu: Option<Gpu>, errors: &mut Errors<'_>) {
     let mut report = |l: &Loop, problem: Problem| l.mark.into_iter().for_each(|d| errors.report(d, problem.clone()));
-    let first = |list: &[Loop], kind| list.iter().find(|l| l.kind == kind).map(|l| l.name.clone());
+    let first = |list: &[Loop], is: fn(LoopKind) -> bool| list.iter().find(|l| is(l.kind)).map(|l| l.name.clone());
     let Around { loops: around, always_blocks } = around;
-    let (blocks_around, threads_around) = (first(around, LoopKind::GpuBlocks), first(around, LoopKind::GpuThreads));
+    let (is_blocks, is_threads): (fn(LoopKind) -> bool, _) = (|k| k == LoopKind::GpuBlocks, LoopKind::is_gpu_threads);
+    let (blocks_around, threads_around) = (first(around, is_blocks), first(around, is_threads));
     let alone = around.iter().chain(own).any(|l| l.one);
     let mut blocks = 0;
     let mut threads: Vec<&Loop> = Vec::new();
@@ -142,8 +143,8 @@ fn check_loops(of: &str, around: &Around, own: &[Loop], gpu: Option<Gpu>, errors
     for l in own {
         let name = || l.name.clone();
         match l.kind {
-            LoopKind::GpuBlocks | LoopKind::GpuThreads if gpu.is_none() => report(l, Problem::NoGpu { var: name() }),
-            LoopKind::GpuBlocks | LoopKind::GpuThreads if alone && !l.one => {
+            kind if kind.is_gpu() && gpu.is_none() => report(l, Problem::NoGpu { var: name() }),
+            kind if kind.is_gpu() && alone && !l.one => {
                 report(l, Problem::MoreThanOneThread { of: of.to_string(), var: name() });
             }
             LoopKind::GpuBlocks => {
@@ -162,21 +163,19 @@ fn check_loops(of: &str, around: &Around, own: &[Loop], gpu: Option<Gpu>, errors
                     report(l, Problem::TooManyGpuLoops { kind: l.kind, most: DIMENSIONS });
                 }
             }
-            LoopKind::GpuThreads => {
-                threads.push(l);
-                if !always_blocks && l.extent.is_none() {
+            LoopKind::GpuThreads | LoopKind::GpuLanes => {
+                if !always_blocks && l.extent.is_none() && l.kind == LoopKind::GpuThreads {
                     report(l, Problem::NotConstant { of: of.to_string(), var: name(), kind: l.kind, extent: None });
                 }
-                if blocks == 0 && !always_blocks {
-                    report(l, Problem::ThreadsOutsideBlocks { var: name() });
-                } else if let Some(outer) = threads_around.clone() {
-                    report(l, Problem::ThreadsInThreads { of: of.to_string(), outer, inner: name() });
-                } else if threads.len() > DIMENSIONS {
-                    report(l, Problem::TooManyGpuLoops { kind: l.kind, most: DIMENSIONS });
+                let outside = blocks == 0 && !always_blocks;
+                threads_problem(of, l, outside, around, &threads).into_iter().for_each(|p| report(l, p));
+                if let Some(gpu) = gpu {
+                    lanes_problem(l, gpu).into_iter().for_each(|p| report(l, p));
                 }
+                threads.push(l);
             }
             LoopKind::Parallel => {
-                let blocks_here = first(own, LoopKind::GpuBlocks).filter(|_| blocks > 0);
+                let blocks_here = first(own, is_blocks).filter(|_| blocks > 0);
                 if let Some(outer) = blocks_here.or(blocks_around.clone()) {
                     report(l, Problem::ParallelInKernel { outer, inner: name() });
                 }
@@ -200,4 +199,37 @@ fn check_loops(of: &str, around: &Around, own: &[Loop], gpu: Option<Gpu>, errors
             report(last, Problem::TooManyThreadsInAll { of: of.to_string(), threads: all, most });
         }
     }
+}
+
+/// What is wrong with the place of a loop over threads or lanes; `outer` are those of its stage around it.
+fn threads_problem(of: &str, l: &Loop, outside: bool, around: &[Loop], outer: &[&Loop]) -> Option<Problem> {
+    let inner = l.name.clone();
+    if outside {
+        return Some(Problem::ThreadsOutsideBlocks { var: inner });
+    }
+    let others: Vec<&Loop> = around.iter().filter(|o| o.kind.is_gpu_threads()).chain(outer.iter().copied()).collect();
+    if let Some(lanes) = others.iter().find(|o| o.kind == LoopKind::GpuLanes) {
+        let outer = lanes.name.clone();
+        return Some(match l.kind {
+            LoopKind::GpuLanes => Problem::TwiceLanes { outer, inner },
+            _ => Problem::ThreadsInLanes { outer, inner },
+        });
+    }
+    // Lanes divide what a thread of the outer dimensions does.
+    let threads_around = around.iter().find(|o| o.kind.is_gpu_threads());
+    if let Some(outer) = threads_around.filter(|_| l.kind == LoopKind::GpuThreads) {
+        return Some(Problem::ThreadsInThreads { of: of.to_string(), outer: outer.name.clone(), inner });
+    }
+    (others.len() >= DIMENSIONS).then_some(Problem::TooManyGpuLoops { kind: l.kind, most: DIMENSIONS })
+}
+
+/// Why the iterations of `l` cannot be lanes of a subgroup of the device, if they are to be.
+fn lanes_problem(l: &Loop, gpu: Gpu) -> Option<Problem> {
+    if l.kind != LoopKind::GpuLanes {
+        return None;
+    }
+    let Some(lanes) = gpu.subgroup else { return Some(Problem::NoSubgroups { var: l.name.clone() }) };
+    let extent = l.extent?;
+    let fits = u32::try_from(extent).is_ok_and(|n| n.is_power_of_two() && lanes.is_multiple_of(n));
+    (!fits).then(|| Problem::LaneExtent { var: l.name.clone(), extent, lanes })
 }

@@ -25,7 +25,7 @@ impl Problem {
                 let choose = "choose a loop over a dimension that the update stores to by that variable";
                 Some(format!("{choose}; or say atomic(), or allow_race_conditions() if no result depends on it"))
             }
-            NotConstant { kind: LoopKind::GpuThreads, extent: None, .. } => Some(
+            NotConstant { kind: LoopKind::GpuThreads | LoopKind::GpuLanes, extent: None, .. } => Some(
                 "split it by a constant factor first, as gpu_tile does, or promise it with bound_extent".to_string(),
             ),
             NotConstant { var, kind, extent: None, .. } => {
@@ -43,7 +43,11 @@ impl Problem {
             SharedInThreads { .. } => Some("compute it at the loop over blocks, or leave store_in out".to_string()),
             HeapInKernel { .. } => Some("use store_in(Global), which is the device's memory".to_string()),
             CopyInKernel { .. } => Some("leave the copy out, or compute it at the root".to_string()),
-            NoLanes => Some("use gpu_threads, and store_in(Shared) for what threads exchange".to_string()),
+            NoSubgroups { .. } => Some("use gpu_threads, and store_in(Shared) for what threads exchange".to_string()),
+            LaneExtent { lanes, .. } => Some(format!("split by {lanes}, or by a power of two that is less")),
+            TwiceLanes { .. } | ThreadsInLanes { .. } => {
+                Some("give the innermost loop over threads to gpu_lanes, and the others to gpu_threads".to_string())
+            }
             NoGpuToCopy { .. } | NoGpu { .. } => Some("compile for a target that has one".to_string()),
             ThreadsOutsideBlocks { .. } => Some("give an outer loop to gpu_blocks".to_string()),
             ThreadsInThreads { .. } => {

@@ -61,7 +61,7 @@ fn check_variant(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'
 }
 
 fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
-    if !matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled | LoopKind::GpuThreads) {
+    if !matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled) && !l.kind.is_gpu_threads() {
         return None;
     }
     let extent = stage.extent(l.var);
@@ -113,7 +113,7 @@ fn nesting(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
             (LoopKind::Vectorized, Some(outer)) => {
                 Problem::VectorInVector { outer: outer.clone(), inner: name.clone() }
             }
-            (LoopKind::Parallel | LoopKind::GpuBlocks | LoopKind::GpuThreads, Some(outer)) => {
+            (kind, Some(outer)) if kind == LoopKind::Parallel || kind.is_gpu() => {
                 Problem::ParallelInVector { outer: outer.clone(), inner: name.clone() }
             }
             (LoopKind::Vectorized, None) => {

@@ -124,6 +124,7 @@ impl StageDraft {
             LoopKind::Unrolled => ForKind::Unrolled,
             LoopKind::GpuBlocks => ForKind::GpuBlocks,
             LoopKind::GpuThreads => ForKind::GpuThreads,
+            LoopKind::GpuLanes => ForKind::GpuLanes,
         };
         let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition };
         let atomic = self.can_step() && (0..self.loops.len()).any(|p| self.needs_steps(p));
@@ -146,13 +147,13 @@ impl StageDraft {
     /// Whether threads that run the loop at `position` may change the same element.
     fn needs_steps(&self, position: usize) -> bool {
         let l = &self.loops[position];
-        let threads = matches!(l.kind, LoopKind::Parallel | LoopKind::GpuBlocks | LoopKind::GpuThreads);
+        let threads = l.kind == LoopKind::Parallel || l.kind.is_gpu();
         threads && !self.is_one(l) && self.collision(position).is_some()
     }
 
     /// Why the graphics processor that runs the loop at `position` cannot take the steps that it needs, if it cannot.
     pub(super) fn no_gpu_step(&self, position: usize) -> Option<StepReason> {
-        let gpu = matches!(self.loops[position].kind, LoopKind::GpuBlocks | LoopKind::GpuThreads);
+        let gpu = self.loops[position].kind.is_gpu();
         let needed = gpu && self.can_step() && self.needs_steps(position);
         self.facts.no_gpu_step.filter(|_| needed)
     }
@@ -417,6 +418,6 @@ fn kinds_of_parts(kind: LoopKind) -> (LoopKind, LoopKind) {
     match kind {
         LoopKind::Serial | LoopKind::Unrolled => (kind, kind),
         LoopKind::Parallel | LoopKind::GpuBlocks => (kind, LoopKind::Serial),
-        LoopKind::Vectorized | LoopKind::GpuThreads => (LoopKind::Serial, kind),
+        LoopKind::Vectorized | LoopKind::GpuThreads | LoopKind::GpuLanes => (LoopKind::Serial, kind),
     }
 }

@@ -129,15 +129,26 @@ pub enum LoopKind {
     GpuBlocks,
     /// As threads of a block.
     GpuThreads,
+    /// As threads of a block that are lanes of one subgroup.
+    GpuLanes,
 }
 
 impl LoopKind {
     /// Whether iterations run at the same time.
     pub fn is_concurrent(self) -> bool {
         match self {
-            LoopKind::Parallel | LoopKind::Vectorized | LoopKind::GpuBlocks | LoopKind::GpuThreads => true,
+            LoopKind::Parallel | LoopKind::Vectorized => true,
+            LoopKind::GpuBlocks | LoopKind::GpuThreads | LoopKind::GpuLanes => true,
             LoopKind::Serial | LoopKind::Unrolled => false,
         }
+    }
+    /// Whether iterations run as threads of a block.
+    pub fn is_gpu_threads(self) -> bool {
+        matches!(self, LoopKind::GpuThreads | LoopKind::GpuLanes)
+    }
+    /// Whether a graphics processor runs the loop.
+    pub fn is_gpu(self) -> bool {
+        self == LoopKind::GpuBlocks || self.is_gpu_threads()
     }
 }
 
@@ -213,8 +224,6 @@ pub enum Verb {
     },
     /// The stage is a kernel of one block of one thread.
     GpuSingleThread,
-    /// Loops over lanes of a subgroup, which `plan` refuses.
-    GpuLanes(Vec<String>),
     Bound {
         var: String,
         min: Amount,

@@ -44,10 +44,13 @@ impl StageSchedule<'_> {
         self.push(Verb::GpuSingleThread)
     }
 
-    /// Loops over the lanes of a subgroup. No code is made for them yet, so that a schedule with them is refused.
+    /// Runs a loop over threads that are lanes of one subgroup, which run in step and can read each other's registers. It is
+    /// the innermost loop over threads; its extent is a power of two by which the device's subgroups can be divided. A Func
+    /// that is computed outside of it, in its block, and said to be `store_in(Register)` is then held by the lanes together:
+    /// each keeps the elements that it computes, and others are handed from lane to lane. Lanes need no barrier for that.
     #[track_caller]
-    pub fn gpu_lanes(self, vars: impl LoopNames) -> Self {
-        self.push(Verb::GpuLanes(vars.loop_names()))
+    pub fn gpu_lanes(self, var: impl LoopNames) -> Self {
+        self.mark_all(LoopKind::GpuLanes, var)
     }
 
     /// Brings the Func's values to the device as soon as they are computed, instead of when a kernel first needs them.

@@ -236,7 +236,6 @@ impl fmt::Display for Verb {
             Verb::Copy { to_device: true } => f.write_str("copy_to_device()"),
             Verb::Copy { to_device: false } => f.write_str("copy_to_host()"),
             Verb::GpuSingleThread => f.write_str("gpu_single_thread()"),
-            Verb::GpuLanes(vars) => write!(f, "gpu_lanes({})", NameList(vars)),
             Verb::Bound { var, min, extent } => write!(f, "bound({}, {min}, {extent})", n(var)),
             Verb::BoundExtent { var, extent } => write!(f, "bound_extent({}, {extent})", n(var)),
             Verb::AlignBounds { var, modulus, remainder } => {
@@ -363,6 +362,7 @@ impl LoopKind {
             LoopKind::Unrolled => "unroll",
             LoopKind::GpuBlocks => "gpu_blocks",
             LoopKind::GpuThreads => "gpu_threads",
+            LoopKind::GpuLanes => "gpu_lanes",
         }
     }
 }

@@ -3,6 +3,7 @@
 mod directives;
 mod found;
 mod gpu;
+mod gpu_lanes;
 mod hoisting;
 mod lifetimes;
 mod lowering;

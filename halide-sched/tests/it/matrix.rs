@@ -10,7 +10,9 @@ use halide_sched::schedule::Schedule;
 use halide_sched::target::{Arch, Gpu, Target};
 
 pub(crate) const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: Some(Gpu::LEAST) };
+    Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: Some(GPU) };
+
+const GPU: Gpu = Gpu { subgroup: Some(8), ..Gpu::LEAST };
 
 /// A small deterministic generator (splitmix64).
 pub(crate) struct Random(pub(crate) u64);
@@ -59,7 +61,7 @@ pub(crate) fn check(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuf
     for exact_tails in [false, true] {
         let options = LowerOptions { exact_tails, ..Default::default() };
         let bounded = lower_to_bounded(&plan, &options).unwrap().program;
-        let last = lower(&plan, &options).unwrap().program;
+        let last = lower(&plan, &options).unwrap_or_else(|e| panic!("{schedule}\nexact {exact_tails}\n{e:?}")).program;
         if !last.kernels.is_empty() {
             assert_eq!(last.to_string().parse::<Program>().as_ref(), Ok(&last), "{schedule}");
         }

@@ -1,7 +1,7 @@
 //! Pipeline x schedule on a graphics processor: the same bits as the interpreter's, copies included.
 
 use crate::engines_agree::noise;
-use halide::gpu::{Choice, Gpu};
+use halide::gpu::{Choice, Gpu, compile_async};
 use halide::prelude::*;
 use std::sync::OnceLock;
 
@@ -34,7 +34,14 @@ pub(crate) fn agree(pipeline: &Pipeline, schedules: &[&str], inputs: &[(&str, An
         let schedule: Schedule = text.parse().unwrap_or_else(|e| panic!("{text}\n{e}"));
         let evaluated = pipeline.compile_on(Engine::Eval, &schedule, &target).unwrap_or_else(|e| panic!("{text}\n{e}"));
         let compiled = pipeline.compile_for(gpu, &schedule, &target).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let hosted =
+            gpu.wait(compile_async(pipeline, gpu, &schedule, &target)).unwrap_or_else(|e| panic!("{text}\n{e}"));
         for (region, expected) in regions.iter().zip(&expected) {
+            let call = inputs.iter().fold(hosted.inputs(), |call, (name, image)| call.image_named(name, image.clone()));
+            let got = gpu.wait(call.realize_all_async(&vec![region.clone(); pipeline.outputs.len()]));
+            for (got, want) in got.unwrap_or_else(|e| panic!("{text}\n{e}")).iter().zip(expected) {
+                assert_eq!(got.first_difference(want), None, "{text}\ndevice with evaluated host code, {region:?}");
+            }
             for (engine, compiled) in [("evaluator", &evaluated), ("device", &compiled)] {
                 for (got, want) in run(compiled, region).iter().zip(expected) {
                     assert_eq!(got.first_difference(want), None, "{text}\n{engine}, {region:?}");

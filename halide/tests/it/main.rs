@@ -9,6 +9,8 @@ mod floats;
 mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_found;
+#[cfg(feature = "gpu")]
+mod gpu_lanes;
 mod halves;
 mod language;
 mod memory;

@@ -87,6 +87,7 @@ fn tripled() -> (Program, BufId, BufId) {
         ],
         shared: Vec::new(),
         shared_words: 0,
+        lanes: None,
         body: build::nothing(),
     });
     let n = build::sym(extent);

@@ -3,6 +3,7 @@
 use super::Options;
 use super::align::Residue;
 use super::builder::{Code, NOWHERE, Shader, V};
+use super::lanes::{self, Subgroup};
 use super::layout::{FIRST_BLOCK, Layout, ZERO};
 use super::memo::{Lanes, Memo};
 use super::place::Place;
@@ -22,6 +23,7 @@ use std::rc::Rc;
 /// Why a kernel has no shader; the kernel's name is added at the end.
 pub(super) enum Stop {
     Feature(ScalarType, Feature),
+    Subgroups(u32, Option<u32>),
     Unsupported(String, &'static str),
     Malformed(String),
 }
@@ -31,6 +33,7 @@ impl Stop {
         let kernel = kernel.to_string();
         match self {
             Stop::Feature(ty, feature) => GpuError::Feature { kernel, ty, feature },
+            Stop::Subgroups(lanes, has) => GpuError::Subgroups { kernel, lanes, has },
             Stop::Unsupported(what, hint) => GpuError::Unsupported { kernel, what, hint },
             Stop::Malformed(what) => GpuError::Malformed { kernel, what },
         }
@@ -52,6 +55,10 @@ pub(super) struct Gen<'a> {
     pub(super) places: Map<BufId, Place>,
     /// The position of the thread in its block, as an I32 per dimension.
     pub(super) thread: [V; 3],
+    /// Whether the thread is one of the kernel's; `None` where all are.
+    pub(super) runs: Option<V>,
+    /// The thread's place in its subgroup, if threads are lanes.
+    pub(super) subgroup: Option<Subgroup>,
     /// Whether the code at hand is of one thread, not of the whole block.
     pub(super) in_phase: bool,
     /// How many atomic steps there were so far.
@@ -62,12 +69,19 @@ pub(super) struct Gen<'a> {
 pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, options: Options) -> Made<naga::Module> {
     let mut shader = Shader::default();
     let globals = globals(&mut shader, program, kernel, options);
-    let function = Function { arguments: arguments(&mut shader), ..Function::default() };
+    let subgroup_size = lanes::subgroup_size(kernel, options.features.subgroup)?;
+    let function = Function { arguments: arguments(&mut shader, subgroup_size.is_some()), ..Function::default() };
     let mut code = Code::new(&mut shader, function, |c| c.scalar_word(globals.scalars, ZERO));
     let zero = code.zero;
     code.name(zero, || "zero".to_string());
-    let (local, block) = (0, 1);
-    let thread = [0, 1, 2].map(|d| code.builtin(local, d));
+    let (thread, runs, subgroup) = match subgroup_size {
+        Some(size) => {
+            let [number, lane] = [SUBGROUP, LANE].map(|argument| code.argument(argument));
+            let (thread, runs) = lanes::position(&mut code, kernel, size, number, lane);
+            (thread, runs, Some(Subgroup { size, lane }))
+        }
+        None => ([0, 1, 2].map(|d| code.builtin(THREAD, d)), None, None),
+    };
     let mut made = Gen {
         code,
         program,
@@ -79,10 +93,12 @@ pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, option
         params: Map::default(),
         places: Map::default(),
         thread,
+        runs,
+        subgroup,
         in_phase: false,
         steps: 0,
     };
-    made.bind_blocks(globals.scalars, block);
+    made.bind_blocks(globals.scalars, BLOCK);
     made.bind_scalars(globals.scalars, layout)?;
     made.bind_buffers(&globals, layout)?;
     made.stmt(&kernel.body)?;
@@ -91,7 +107,7 @@ pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, option
         name: "main".to_string(),
         stage: ShaderStage::Compute,
         early_depth_test: None,
-        workgroup_size: kernel.threads,
+        workgroup_size: lanes::workgroup(kernel, subgroup_size),
         workgroup_size_overrides: None,
         function,
         mesh_info: None,
@@ -169,17 +185,27 @@ fn global(
     shader.module.global_variables.append(variable, NOWHERE)
 }
 
-/// The numbers of the thread in its block and of the block in the grid.
-fn arguments(shader: &mut Shader) -> Vec<FunctionArgument> {
-    let ty = shader.ty(TypeInner::Vector { size: VectorSize::Tri, scalar: Reg::U32.scalar() });
-    [("thread", BuiltIn::LocalInvocationId), ("block", BuiltIn::WorkGroupId)]
-        .into_iter()
-        .map(|(name, builtin)| FunctionArgument {
-            name: Some(name.to_string()),
-            ty,
-            binding: Some(Binding::BuiltIn(builtin)),
-        })
-        .collect()
+/// The arguments of the entry point.
+const THREAD: u32 = 0;
+const SUBGROUP: u32 = 0;
+const BLOCK: u32 = 1;
+const LANE: u32 = 2;
+
+/// The numbers of the thread in its block and of the block in the grid; of lanes, that of the subgroup and of the lane.
+fn arguments(shader: &mut Shader, lanes: bool) -> Vec<FunctionArgument> {
+    let word = shader.reg(Reg::U32);
+    let three = shader.ty(TypeInner::Vector { size: VectorSize::Tri, scalar: Reg::U32.scalar() });
+    let block = ("block", three, BuiltIn::WorkGroupId);
+    let list = match lanes {
+        false => vec![("thread", three, BuiltIn::LocalInvocationId), block],
+        true => vec![("subgroup", word, BuiltIn::SubgroupId), block, ("lane", word, BuiltIn::SubgroupInvocationId)],
+    };
+    let argument = |(name, ty, builtin): (&str, _, _)| FunctionArgument {
+        name: Some(name.to_string()),
+        ty,
+        binding: Some(Binding::BuiltIn(builtin)),
+    };
+    list.into_iter().map(argument).collect()
 }
 
 impl Code<'_> {
@@ -189,9 +215,13 @@ impl Code<'_> {
         let at = self.element(array, index);
         self.load(at)
     }
+    /// An argument of the entry point.
+    fn argument(&mut self, argument: u32) -> V {
+        self.unevaluated(Expression::FunctionArgument(argument))
+    }
     /// A dimension of an argument of the entry point, as an I32.
     fn builtin(&mut self, argument: u32, dim: u32) -> V {
-        let base = self.unevaluated(Expression::FunctionArgument(argument));
+        let base = self.argument(argument);
         let v = self.value(Expression::AccessIndex { base, index: dim });
         self.bits_as(Reg::I32, v)
     }
@@ -257,6 +287,9 @@ impl Gen<'_> {
                 return Err(Stop::Malformed(format!("{:?} is in shared memory, of which there is none", row.buf)));
             };
             self.places.insert(row.buf, Place::Shared { array, first_word: row.first_word });
+        }
+        for held in kernel.lanes.iter().flatten() {
+            self.bind_held(held)?;
         }
         Ok(())
     }

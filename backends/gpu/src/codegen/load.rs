@@ -23,6 +23,9 @@ impl Gen<'_> {
             return self.load_registers(buf, variables, index);
         }
         let mask = mask.map(|m| self.eval(m)).transpose()?;
+        if let Place::Lanes { held, variables } = &place {
+            return self.load_held((held, variables), ty, index, mask.as_ref());
+        }
         let origin = if let Place::Buffer { offset, .. } = place { Some(offset) } else { None };
         let at = self.elements(origin, index)?;
         let small = matches!(place, Place::Buffer { .. }) && ty.bytes() < 4;
@@ -85,7 +88,7 @@ impl Gen<'_> {
                 if reg == Reg::Bool { self.code.register_of_word(reg, v) } else { v }
             }
             // Loads of these know their variables.
-            Place::Registers(_) => element,
+            Place::Registers(_) | Place::Lanes { .. } => element,
         }
     }
     /// A word of a buffer or of the block's memory.
@@ -96,7 +99,7 @@ impl Gen<'_> {
                 let at = self.code.element(array, word);
                 self.code.load(at)
             }
-            Place::Array(_) | Place::Registers(_) => word,
+            Place::Array(_) | Place::Registers(_) | Place::Lanes { .. } => word,
         }
     }
     fn load_registers(

@@ -6,7 +6,7 @@
 //! The lower files build on each other: `types` (in which registers values live), `builder` (naga's expressions and
 //! statements), `opaque` (what keeps drivers from changing what floats compute), `helper` (functions of the shader),
 //! then operators (`int`, `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value
-//! numbering), memory (`place`, `align`, `load`, `store`, `run`, `registers`, `atomic`) and statements. [`range`] is for whoever
+//! numbering), memory (`place`, `align`, `load`, `store`, `run`, `registers`, `atomic`, `lanes`) and statements. [`range`] is for whoever
 //! dispatches: whether 32 bits are enough for the coordinates at hand.
 //!
 //! **What is promised.** A shader computes, bit for bit, what `halide_core::value` says, on a device whose f32 and f64
@@ -30,6 +30,7 @@ mod idiom;
 mod int;
 mod interval;
 mod kernel;
+mod lanes;
 mod layout;
 mod load;
 mod math;
@@ -49,7 +50,7 @@ pub use layout::{Binding, Layout, Part, parts};
 use crate::GpuError;
 use halide_sched::ir::{KernelId, Program};
 use naga::back::{spv, wgsl};
-use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 
 /// What the device at hand can do beyond what every device can.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -58,6 +59,8 @@ pub struct Features {
     pub int64: bool,
     /// 64-bit floats. Their bits pass through 64-bit integers, so these are needed too.
     pub float64: bool,
+    /// How many lanes each of its subgroups has, if all have as many and can hand values to each other.
+    pub subgroup: Option<u32>,
 }
 
 /// How to compile.
@@ -93,7 +96,8 @@ impl KernelCode {
     }
     /// The shader as SPIR-V, with names; `spirv-dis` prints it. What wgpu gives a driver may have more checks.
     pub fn spirv(&self) -> Result<Vec<u32>, GpuError> {
-        let mut options = spv::Options::default();
+        // Subgroups are there from version 1.3 on.
+        let mut options = spv::Options { lang_version: (1, 3), ..spv::Options::default() };
         options.flags |= spv::WriterFlags::DEBUG;
         spv::write_vec(&self.module, &self.info, &options, None).map_err(|e| self.invalid(e.to_string()))
     }
@@ -127,7 +131,8 @@ pub fn compile(program: &Program, id: KernelId, options: &Options) -> Result<Ker
     let module = kernel::module(program, kernel, &layout, *options).map_err(|stop| stop.of(&kernel.name))?;
     let info = validate(&module, options.features)
         .map_err(|reason| GpuError::Invalid { kernel: kernel.name.clone(), reason })?;
-    Ok(KernelCode { name: kernel.name.clone(), module, info, layout, workgroup: kernel.threads })
+    let workgroup = module.entry_points.first().map_or(kernel.threads, |entry| entry.workgroup_size);
+    Ok(KernelCode { name: kernel.name.clone(), module, info, layout, workgroup })
 }
 
 /// naga's findings about a module that it accepts; otherwise its complaint.
@@ -135,7 +140,10 @@ fn validate(module: &naga::Module, features: Features) -> Result<ModuleInfo, Str
     let mut allowed = Capabilities::empty();
     allowed.set(Capabilities::SHADER_INT64, features.int64);
     allowed.set(Capabilities::FLOAT64, features.float64);
+    allowed.set(Capabilities::SUBGROUP, features.subgroup.is_some());
     Validator::new(ValidationFlags::all(), allowed)
+        .subgroup_stages(ShaderStages::COMPUTE)
+        .subgroup_operations(SubgroupOperationSet::BASIC | SubgroupOperationSet::SHUFFLE)
         .validate(module)
         .map_err(|e| e.emit_to_string_with_path("", "kernel"))
 }

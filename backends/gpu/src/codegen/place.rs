@@ -4,10 +4,12 @@ use super::builder::{Code, V};
 use super::kernel::{Gen, Made, Stop};
 use super::types::Reg;
 use halide_core::types::ScalarType;
+use halide_sched::ir::lanes::Held;
 use halide_sched::ir::{BufId, Expr, ExprKind, Writes, build};
 use naga::BinaryOperator::{Add, And, InclusiveOr, NotEqual};
 use naga::{GlobalVariable, Handle, LocalVariable};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Where a buffer is.
 #[derive(Clone)]
@@ -24,6 +26,8 @@ pub(super) enum Place {
     Shared { array: Handle<GlobalVariable>, first_word: u32 },
     /// In an array of the thread, of registers.
     Array(Handle<LocalVariable>),
+    /// In variables of the lanes of a subgroup, a part of the elements in each.
+    Lanes { held: Held, variables: Rc<[Handle<LocalVariable>]> },
     /// Each element in a variable of the thread.
     Registers(BTreeMap<i64, Handle<LocalVariable>>),
 }
@@ -79,7 +83,7 @@ impl Place {
     pub(super) fn is_read(&self) -> bool {
         match self {
             Place::Buffer { reads, .. } => *reads,
-            Place::Shared { .. } | Place::Array(_) | Place::Registers(_) => true,
+            Place::Shared { .. } | Place::Array(_) | Place::Registers(_) | Place::Lanes { .. } => true,
         }
     }
 }

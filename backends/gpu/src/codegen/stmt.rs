@@ -160,7 +160,8 @@ impl Gen<'_> {
         // Without a guard there is no block of the shader, and what the phase computes is right for its thread only.
         self.memo.open();
         self.in_phase = true;
-        let made = self.thread_code(&nest, self.kernel.threads.len());
+        let mut made = Ok(());
+        self.guarded(self.runs, |g| made = g.thread_code(&nest, g.kernel.threads.len()));
         self.in_phase = false;
         self.memo.close();
         made

@@ -40,6 +40,11 @@ impl Gen<'_> {
                     self.guarded(mask.as_ref().map(|m| m[lane]), |g| g.code.store(to, values[lane]));
                 }
             }
+            Place::Lanes { held, variables } => {
+                let at = self.elements(None, index)?;
+                let elements = self.each_element(at, index.lanes());
+                self.store_held((held, variables), &elements, &values, mask.as_ref());
+            }
             _ => {
                 let origin = if let Place::Buffer { offset, .. } = place { Some(offset) } else { None };
                 let at = self.elements(origin, index)?;
@@ -122,7 +127,7 @@ impl Gen<'_> {
                 self.code.store(at, v);
             }
             // Stores to these know their variables.
-            Place::Registers(_) => {}
+            Place::Registers(_) | Place::Lanes { .. } => {}
         }
     }
     pub(super) fn store_word(&mut self, place: &Place, word: V, value: V) {

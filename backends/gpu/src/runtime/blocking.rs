@@ -29,6 +29,13 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// Runs a future that waits for this device only, to its end.
+    pub fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        wait(self, None, future)
+    }
+}
+
 impl GpuProgram {
     /// [`GpuProgram::new_async`], waiting.
     pub fn new(gpu: &Gpu, program: &Program) -> Result<GpuProgram, GpuError> {

@@ -48,7 +48,8 @@ impl Gpu {
             return Err(GpuError::NoDevice { wanted: choice.to_string(), found });
         };
         let (adapter, info) = (&adapters[at], infos[at].clone());
-        let wanted = wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64 | wgpu::Features::TIMESTAMP_QUERY;
+        let types = wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64;
+        let wanted = types | wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP;
         let has = adapter.features() & wanted;
         let limits = limits_of(adapter);
         let descriptor = wgpu::DeviceDescriptor {
@@ -69,6 +70,7 @@ impl Gpu {
         let features = Features {
             int64: has.contains(wgpu::Features::SHADER_INT64),
             float64: has.contains(wgpu::Features::SHADER_F64),
+            subgroup: subgroup(adapter).filter(|_| has.contains(wgpu::Features::SUBGROUP)),
         };
         let pool = Pool::new(device.clone(), health.clone(), limits.max_buffer_size);
         Ok(Gpu(Arc::new(Inner { device, queue, limits, health, pool, cache: Cache::default(), info, features, tick })))
@@ -89,6 +91,7 @@ impl Gpu {
             ],
             most_threads_in_all: l.max_compute_invocations_per_workgroup,
             shared_bytes: l.max_compute_workgroup_storage_size,
+            subgroup: self.0.features.subgroup,
         }
     }
     /// The types that its kernels may compute in beyond those that all devices have.
@@ -186,6 +189,13 @@ async fn adapters() -> Vec<Adapter> {
         ..InstanceDescriptor::new_without_display_handle()
     });
     instance.enumerate_adapters(Backends::PRIMARY).await
+}
+
+/// How many lanes subgroups have, if that is always the same.
+fn subgroup(adapter: &Adapter) -> Option<u32> {
+    let info = adapter.get_info();
+    let size = info.subgroup_min_size;
+    (size == info.subgroup_max_size && size.is_power_of_two()).then_some(size)
 }
 
 fn describe(adapter: &Adapter) -> DeviceInfo {

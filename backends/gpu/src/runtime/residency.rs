@@ -9,7 +9,7 @@ use super::wait::Mapping;
 use crate::GpuError;
 use crate::codegen::parts;
 use halide_core::buffer::AnyBuffer;
-use halide_sched::device::DeviceFault;
+use halide_sched::device::{AsyncDevice, DeviceFault};
 use halide_sched::ir::{BufId, KernelId, Residency};
 use std::sync::Arc;
 
@@ -206,6 +206,27 @@ impl GpuRun {
         self.stats.download_time += started.elapsed();
         self.has_waited();
         inner.check()
+    }
+}
+
+impl AsyncDevice for GpuRun {
+    fn begin(&mut self, buf: BufId, bytes: u64) -> Result<(), DeviceFault> {
+        self.begin_allocation(buf, bytes)
+    }
+    fn end(&mut self, buf: BufId) {
+        self.end_allocation(buf);
+    }
+    async fn dispatch(
+        &mut self,
+        kernel: KernelId,
+        grid: &[i64],
+        scalars: &[u64],
+        memory: &[&[u8]],
+    ) -> Result<(), DeviceFault> {
+        self.dispatch_async(kernel, grid, scalars, memory).await
+    }
+    async fn reside(&mut self, buf: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault> {
+        self.reside_async(buf, what, memory).await
     }
 }
 

@@ -4,7 +4,11 @@ use crate::harness::*;
 use expect_test::{Expect, expect};
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
+use halide_core::{Func, ImageParam, Pipeline, vars};
+use halide_gpu::codegen::{Features, Options, compile};
 use halide_sched::ir::{BufId, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
+use halide_sched::lower::{LowerOptions, lower};
+use halide_sched::target::{Arch, Gpu, Target};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);
@@ -182,4 +186,122 @@ fn scatter_of_bytes() {
             }
         "#]],
     );
+}
+
+/// Lanes take their positions from their subgroup, and shuffle what others hold. Twelve threads are two subgroups of eight.
+#[test]
+fn values_of_other_lanes() {
+    let input = ImageParam::new("in", F32, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = -input[(x, y)];
+    g[(x, y)] = f[(x, y)] + f[(x + 1, y)];
+    let pipeline = Pipeline::new([&g]).unwrap();
+    let schedule = "g: tile(x, y, xo, yo, xi, yi, 4, 3) gpu_blocks(xo, yo) gpu_threads(yi) gpu_lanes(xi)\n \
+                    f: compute_at(g, yi) split(x, x, xi, 4, RoundUp) gpu_lanes(xi) store_in(Register)";
+    let gpu = Some(Gpu { subgroup: Some(8), ..Gpu::LEAST });
+    let target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu };
+    let plan = halide_sched::plan::resolve(&pipeline, &schedule.parse().unwrap(), &target).unwrap();
+    let program = lower(&plan, &LowerOptions::default()).unwrap().program;
+    let id = program.kernels.ids().next().expect("there is a kernel");
+    text(
+        &program,
+        id,
+        expect![[r#"
+        @group(0) @binding(0) 
+        var<storage> scalars: array<u32>;
+        @group(0) @binding(1) 
+        var<storage> in: array<u32>;
+        @group(0) @binding(2) 
+        var<storage, read_write> g: array<u32>;
+
+        @compute @workgroup_size(16, 1, 1) 
+        fn main(@builtin(subgroup_id) subgroup: u32, @builtin(workgroup_id) block: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32) {
+            var f_0_: f32;
+            var f_1_: f32;
+            var f_u002e_x: i32;
+
+            let zero = scalars[0];
+            let _e8 = ((subgroup * 8u) + lane);
+            let _e12 = (_e8 / 4u);
+            let f_u002e_xi = bitcast<i32>((_e8 % 4u));
+            let g_u002e_yi = bitcast<i32>((_e12 % 3u));
+            let _e19 = (_e8 < 12u);
+            let _e22 = scalars[1];
+            let g_u002e_xo = (bitcast<i32>(_e22) + bitcast<i32>(block.x));
+            let _e30 = scalars[2];
+            let g_u002e_yo = (bitcast<i32>(_e30) + bitcast<i32>(block.y));
+            let _e38 = scalars[6];
+            let g_1 = bitcast<i32>(_e38);
+            let _e42 = scalars[7];
+            let g_2 = bitcast<i32>(_e42);
+            let _e45 = scalars[8];
+            let in_1 = bitcast<i32>(_e45);
+            let _e49 = scalars[9];
+            let in_2 = bitcast<i32>(_e49);
+            let _e53 = scalars[10];
+            let in_3 = bitcast<i32>(_e53);
+            let _e57 = scalars[11];
+            let g_3 = bitcast<i32>(_e57);
+            let _e60 = scalars[12];
+            let g_4 = bitcast<i32>(_e60);
+            let _e64 = scalars[13];
+            let g_5 = bitcast<i32>(_e64);
+            let _e67 = scalars[4];
+            let _e70 = scalars[5];
+            f_u002e_x = 0i;
+            loop {
+                let f_u002e_x_1 = f_u002e_x;
+                if (f_u002e_x_1 >= 2i) {
+                    break;
+                }
+                if _e19 {
+                    let f = ((g_3 + min((g_1 - g_3), ((g_u002e_xo * 4i) + 3i))) - 3i);
+                    let f_1 = (((g_4 + g_u002e_yi) + min((g_2 - g_4), ((g_u002e_yo * 3i) + 2i))) - 2i);
+                    let t6_ = (f_u002e_x_1 * 4i);
+                    let _e102 = in[(_e67 + bitcast<u32>(((((f + t6_) + f_u002e_xi) + (in_3 * (f_1 - in_2))) - in_1)))];
+                    let _e110 = bitcast<f32>((bitcast<u32>(bitcast<f32>((bitcast<u32>(bitcast<f32>(_e102)) ^ 2147483648u))) ^ zero));
+                    let _e115 = bitcast<u32>(((t6_ + f_u002e_xi) + (g_u002e_yi * 8i)));
+                    let _e120 = (((_e115 >> 2u) + (_e115 & 0u)) % 2u);
+                    if (_e120 == 0u) {
+                        f_0_ = _e110;
+                    }
+                    if (_e120 == 1u) {
+                        f_1_ = _e110;
+                    }
+                }
+                continuing {
+                    let _e125 = f_u002e_x;
+                    f_u002e_x = (_e125 + 1i);
+                }
+            }
+            if _e19 {
+                let _e131 = min((g_1 - g_3), ((g_u002e_xo * 4i) + 3i));
+                let t7_ = ((g_3 + _e131) - 3i);
+                let _e138 = min((g_2 - g_4), ((g_u002e_yo * 3i) + 2i));
+                let t8_ = (((g_4 + g_u002e_yi) + _e138) - 2i);
+                let _e141 = (g_u002e_yi * 8i);
+                let _e143 = bitcast<u32>((f_u002e_xi + _e141));
+                let _e148 = (((_e143 >> 2u) + (_e143 & 0u)) % 2u);
+                let _e151 = ((lane - (lane & 3u)) | (_e143 & 3u));
+                let _e152 = f_0_;
+                let _e154 = subgroupShuffle(bitcast<u32>(_e152), _e151);
+                let _e157 = f_1_;
+                let _e159 = subgroupShuffle(bitcast<u32>(_e157), _e151);
+                let _e166 = bitcast<u32>(((f_u002e_xi + 1i) + _e141));
+                let _e171 = (((_e166 >> 2u) + (_e166 & 0u)) % 2u);
+                let _e174 = ((lane - (lane & 3u)) | (_e166 & 3u));
+                let _e175 = f_0_;
+                let _e177 = subgroupShuffle(bitcast<u32>(_e175), _e174);
+                let _e180 = f_1_;
+                let _e182 = subgroupShuffle(bitcast<u32>(_e180), _e174);
+                g[(_e70 + bitcast<u32>((((f_u002e_xi + (g_5 * ((g_u002e_yi + _e138) - 2i))) + _e131) - 3i)))] = bitcast<u32>((select(bitcast<f32>(_e154), bitcast<f32>(_e159), (_e148 == 1u)) + select(bitcast<f32>(_e177), bitcast<f32>(_e182), (_e171 == 1u))));
+            }
+        }
+    "#]],
+    );
+    let without = Options { features: Features { subgroup: Some(2), ..ALL.features }, ..ALL };
+    let error = compile(&program, id, &without).expect_err("its subgroups are too small");
+    expect!["kernel `g` has 4 lanes of a subgroup, which graphics processors do not have"]
+        .assert_eq(&error.to_string());
 }

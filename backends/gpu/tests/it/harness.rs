@@ -11,7 +11,8 @@ use halide_sched::ir::{
 };
 
 /// Every feature: what needs a driver to run may still be validated.
-pub(crate) const ALL: Options = Options { features: Features { int64: true, float64: true }, pieces: false };
+pub(crate) const ALL: Options =
+    Options { features: Features { int64: true, float64: true, subgroup: Some(8) }, pieces: false };
 
 /// A program without statements whose external buffers are one-dimensional.
 pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType]) -> Program {
@@ -95,6 +96,7 @@ pub(crate) fn kernel(p: &mut Program, threads: [u32; 3], body: impl FnOnce(&mut 
         buffers: Vec::new(),
         shared: Vec::new(),
         shared_words: 0,
+        lanes: None,
         body,
     })
 }

@@ -31,7 +31,8 @@ async fn open() -> Result<Runner, String> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await.map_err(|e| e.to_string())?;
     let has = |f| adapter.features().contains(f);
-    let features = Features { int64: has(wgpu::Features::SHADER_INT64), float64: has(wgpu::Features::SHADER_F64) };
+    let features =
+        Features { int64: has(wgpu::Features::SHADER_INT64), float64: has(wgpu::Features::SHADER_F64), subgroup: None };
     let wanted = wgpu::DeviceDescriptor {
         required_features: adapter.features() & (wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64),
         required_limits: adapter.limits(),

@@ -98,6 +98,7 @@ pub(crate) fn kernel(
         buffers: buffers.iter().map(used).collect(),
         shared: Vec::new(),
         shared_words: 0,
+        lanes: None,
         body: build::nothing(),
     })
 }

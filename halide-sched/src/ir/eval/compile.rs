@@ -6,7 +6,7 @@ use super::error::{Check, EvalError};
 use super::machine::Memory;
 use crate::ir::build::{as_const, as_int};
 use crate::ir::expr::{Elem, Expr, ExprKind, Type};
-use crate::ir::stmt::{ForKind, Stmt, Task};
+use crate::ir::stmt::{Stmt, Task};
 use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use crate::ir::{Kernel, Program, Residency, print, visit};
 use halide_core::ids::{FuncId, IdVec};
@@ -84,7 +84,7 @@ type Failed = Box<EvalError>;
 /// How many loops over threads are directly in each other in `s`.
 fn threads_below(s: &Stmt) -> usize {
     match s {
-        Stmt::For(l) if l.kind == ForKind::GpuThreads => 1 + threads_below(&l.body),
+        Stmt::For(l) if l.kind.is_gpu_threads() => 1 + threads_below(&l.body),
         _ => 0,
     }
 }
@@ -182,7 +182,7 @@ impl Compiler<'_> {
                 self.bind(Sym::Loop(l.id), Type::INDEX, var);
                 let body = self.stmt(&l.body)?;
                 self.unbind(Sym::Loop(l.id));
-                let thread = (l.kind == ForKind::GpuThreads).then(|| threads_below(&l.body));
+                let thread = l.kind.is_gpu_threads().then(|| threads_below(&l.body));
                 Body::For(Box::new(Loop { id: l.id, parallel, thread, code, var, min, extent, body }))
             }
             Stmt::If { cond, then, otherwise } => {

@@ -8,6 +8,7 @@
 use super::code::Reg;
 use super::compile::{Code, Loop};
 use super::error::{Check, EvalError};
+use super::lanes::LanesOfBlock;
 use super::machine::{Machine, Outcome};
 use super::race::Races;
 use crate::ir::hash::{Map, Set};
@@ -19,7 +20,8 @@ use halide_core::ids::IdVec;
 pub(super) struct Block {
     threads: [u32; 3],
     /// The thread that runs.
-    position: [i64; 3],
+    pub(super) position: [i64; 3],
+    pub(super) lanes: LanesOfBlock,
     /// The strand of the block, and the time between two barriers that it is in.
     strand: u32,
     epoch: u32,
@@ -100,6 +102,7 @@ impl Machine<'_> {
         self.block = Some(Box::new(Block {
             threads: row.threads,
             position: [0; 3],
+            lanes: LanesOfBlock::new(row.lanes.as_deref().unwrap_or_default(), row.threads[0]),
             strand,
             epoch: 0,
             strands: Map::default(),
@@ -138,6 +141,9 @@ impl Machine<'_> {
             let message = format!("{} needs {extent} of {threads} threads", text(self));
             return Err(EvalError::failed(Check::Malformed, message));
         }
+        if let Some(block) = &mut self.block {
+            block.lanes.enter();
+        }
         for at in 0..extent {
             self.regs[l.var as usize] = (min + at) as u64;
             let all = self.enter_thread(dim, at);
@@ -146,8 +152,9 @@ impl Machine<'_> {
                 r.end_iteration(all);
             }
         }
-        if let Some(at) = self.block.as_mut().and_then(|b| b.position.get_mut(dim)) {
-            *at = 0;
+        if let Some(block) = &mut self.block {
+            block.lanes.leave();
+            block.position.get_mut(dim).into_iter().for_each(|at| *at = 0);
         }
         Ok(())
     }
@@ -179,9 +186,21 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether a kernel wrote a buffer and the host did not ask for that yet.
+    pub(super) fn is_newer_on_device(&self, buf: BufId) -> bool {
+        self.copies[buf].device_newer
+    }
+    /// A device's kernel wrote a buffer.
+    pub(super) fn written_on_device(&mut self, buf: BufId) {
+        self.copies[buf].device_newer = true;
+    }
+
     /// An allocation begins: neither copy holds anything, and if it is shared memory, it has words of its own.
     pub(super) fn begin(&mut self, buf: BufId) {
         self.copies[buf] = Copies::default();
+        if let Some(block) = &mut self.block {
+            block.lanes.begin(buf);
+        }
         self.begun += 1;
         self.inside[buf] = self.block.is_some().then_some(self.begun);
     }

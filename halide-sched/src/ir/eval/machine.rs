@@ -196,22 +196,34 @@ impl<'a> Machine<'a> {
     }
 
     fn let_in(&mut self, code: &Code, bound: &[(Reg, u16)], body: &Body) -> Outcome {
-        let tracked = self.eval(&code.instrs)?;
-        let lanes = bound.iter().flat_map(|&(r, n)| r as usize..r as usize + n as usize);
-        let holes = if tracked { lanes.clone().filter(|&r| self.holes[r] != 0).count() } else { 0 };
-        self.live_holes += holes;
+        let holes = self.enter_let(code, bound)?;
         self.run(body)?;
+        self.leave_let(bound, holes);
+        Ok(())
+    }
+    /// Binds names; the result is how many of their lanes are holes.
+    pub(super) fn enter_let(&mut self, code: &Code, bound: &[(Reg, u16)]) -> Result<usize, Box<EvalError>> {
+        let tracked = self.eval(&code.instrs)?;
+        let holes = if tracked { lanes_of(bound).filter(|&r| self.holes[r] != 0).count() } else { 0 };
+        self.live_holes += holes;
+        Ok(holes)
+    }
+    pub(super) fn leave_let(&mut self, bound: &[(Reg, u16)], holes: usize) {
         self.live_holes -= holes;
         if holes > 0 {
-            lanes.for_each(|r| self.holes[r] = 0);
+            lanes_of(bound).for_each(|r| self.holes[r] = 0);
         }
-        Ok(())
+    }
+
+    /// The first value and the number of values of a loop.
+    pub(super) fn range(&mut self, code: &Code, min: Reg, extent: Reg) -> Result<(i64, i64), Box<EvalError>> {
+        let tracked = self.eval(&code.instrs)?;
+        let min = self.certain(tracked, min, "the min of a loop")?;
+        Ok((min, self.certain(tracked, extent, "the extent of a loop")?))
     }
 
     fn for_loop(&mut self, l: &Loop) -> Outcome {
-        let tracked = self.eval(&l.code.instrs)?;
-        let min = self.certain(tracked, l.min, "the min of a loop")?;
-        let extent = self.certain(tracked, l.extent, "the extent of a loop")?;
+        let (min, extent) = self.range(&l.code, l.min, l.extent)?;
         let text = |m: &Self| print::sym_in(Sym::Loop(l.id), m.program);
         self.iterate(min, extent, l.var, l.parallel, &l.body, &text)
     }
@@ -241,9 +253,7 @@ impl<'a> Machine<'a> {
     }
 
     fn launch(&mut self, task: TaskId, code: &Code, min: Reg, extent: Reg, captures: &[(Reg, Reg, u16)]) -> Outcome {
-        let tracked = self.eval(&code.instrs)?;
-        let min = self.certain(tracked, min, "the min of a launch")?;
-        let extent = self.certain(tracked, extent, "the extent of a launch")?;
+        let (min, extent) = self.range(code, min, extent)?;
         let holes = self.hand_over(captures);
         let compiled = &self.compiled.tasks[task];
         self.iterate(min, extent, compiled.var, true, &compiled.body, &|_| format!("{task:?}"))?;
@@ -284,20 +294,31 @@ impl<'a> Machine<'a> {
     }
 
     fn alloc(&mut self, buf: BufId, code: &Code, count: Reg, constant: Option<u64>, body: &Body) -> Outcome {
-        let count = self.known(code, count, "the size of an allocation")?;
-        let info = &self.program.buffers[buf];
-        if count < 0 || constant.is_some_and(|c| count as u64 > c) {
-            let message = format!("`{}` has {count} elements, bounded by {constant:?}", info.name);
-            return Err(EvalError::failed(Check::Allocation, message));
-        }
-        let storage = Storage::linear(info.elem, count);
+        let count = self.count(buf, code, count, constant)?;
+        let storage = Storage::linear(self.program.buffers[buf].elem, count);
         self.allocate(buf, storage)?;
         self.run(body)?;
         self.release(buf);
         Ok(())
     }
+    /// How many elements an allocation has.
+    pub(super) fn count(
+        &mut self,
+        buf: BufId,
+        code: &Code,
+        count: Reg,
+        constant: Option<u64>,
+    ) -> Result<i64, Box<EvalError>> {
+        let count = self.known(code, count, "the size of an allocation")?;
+        if count < 0 || constant.is_some_and(|c| count as u64 > c) {
+            let name = &self.program.buffers[buf].name;
+            let message = format!("`{name}` has {count} elements, bounded by {constant:?}");
+            return Err(EvalError::failed(Check::Allocation, message));
+        }
+        Ok(count)
+    }
 
-    fn allocate(&mut self, buf: BufId, storage: Result<Storage, EvalError>) -> Outcome {
+    pub(super) fn allocate(&mut self, buf: BufId, storage: Result<Storage, EvalError>) -> Outcome {
         let name = &self.program.buffers[buf].name;
         let storage = storage.map_err(|e| EvalError::failed(Check::Allocation, format!("`{name}`: {e}")))?;
         if self.memory[buf].is_some() {
@@ -316,7 +337,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn release(&mut self, buf: BufId) {
+    pub(super) fn release(&mut self, buf: BufId) {
         if let Some(storage) = self.memory[buf].take() {
             self.bytes -= storage.bytes();
         }
@@ -401,6 +422,9 @@ impl<'a> Machine<'a> {
     fn note_write(&mut self, buf: BufId, at: usize, value: Reg) -> Outcome {
         self.stats.buffers[buf].stores += 1;
         self.side(buf, true)?;
+        if let Some(touched) = self.touch_held(buf, at, true) {
+            return touched;
+        }
         if self.races.is_none() {
             return Ok(());
         }
@@ -422,6 +446,9 @@ impl<'a> Machine<'a> {
 
     pub(super) fn note_read(&mut self, buf: BufId, at: usize) -> Outcome {
         self.side(buf, false)?;
+        if let Some(touched) = self.touch_held(buf, at, false) {
+            return touched;
+        }
         let words = self.words(buf, at);
         let Some(races) = &mut self.races else { return Ok(()) };
         let clash = match words {
@@ -481,4 +508,9 @@ impl<'a> Machine<'a> {
     fn func_text(&self, func: FuncId) -> String {
         print::func_in(func, self.program)
     }
+}
+
+/// The registers of names.
+fn lanes_of(bound: &[(Reg, u16)]) -> impl Iterator<Item = usize> {
+    bound.iter().flat_map(|&(r, n)| r as usize..r as usize + n as usize)
 }

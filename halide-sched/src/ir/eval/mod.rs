@@ -22,7 +22,9 @@
 mod code;
 mod compile;
 mod error;
+mod hosted;
 mod kernel;
+mod lanes;
 mod machine;
 mod race;
 mod storage;
@@ -31,6 +33,7 @@ mod tell;
 mod tests;
 
 pub use error::{Check, EvalError};
+pub use hosted::run_on;
 
 use super::{BufId, BufferInfo, BufferRole, Program, Stage};
 use halide_core::buffer::AnyBuffer;
@@ -82,6 +85,22 @@ pub fn run_printing(
     outputs: &mut [AnyBuffer],
     print: Option<&PrintSink>,
 ) -> Result<EvalStats, EvalError> {
+    let external = external(program, params, images, outputs)?;
+    let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
+    let mut machine = machine::Machine::new(program, &compiled, external, print);
+    machine.run(&compiled.body).map_err(|e| *e)?;
+    let (stats, memory) = machine.finish().map_err(|e| *e)?;
+    write_outputs(program, &memory, outputs)?;
+    Ok(stats)
+}
+
+/// The storage of inputs and outputs at the start, if the arguments fit the program.
+fn external(
+    program: &Program,
+    params: &[Scalar],
+    images: &[AnyBuffer],
+    outputs: &[AnyBuffer],
+) -> Result<machine::Memory, EvalError> {
     if program.stage == Stage::Nest {
         return Err(EvalError::Arguments("a program at Nest has free bounds and cannot run".to_string()));
     }
@@ -100,16 +119,16 @@ pub fn run_printing(
             BufferRole::Internal => None,
         });
     }
-    let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
-    let mut machine = machine::Machine::new(program, &compiled, external, print);
-    machine.run(&compiled.body).map_err(|e| *e)?;
-    let (stats, memory) = machine.finish().map_err(|e| *e)?;
+    Ok(external)
+}
+
+fn write_outputs(program: &Program, memory: &machine::Memory, outputs: &mut [AnyBuffer]) -> Result<(), EvalError> {
     for ((_, info), storage) in program.buffers.enumerate().zip(memory.iter()) {
         if let (BufferRole::Output(n), Some(storage)) = (info.role, storage) {
             storage.copy_to(&mut outputs[n as usize])?;
         }
     }
-    Ok(stats)
+    Ok(())
 }
 
 fn check_params(program: &Program, params: &[Scalar]) -> Result<(), EvalError> {

@@ -243,6 +243,25 @@ impl Storage {
         format!("({})", coords.join(", "))
     }
 
+    /// The elements as memory, from the lowest to the highest; 0 where there is none.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let size = self.elem.bytes();
+        self.data.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(size)).collect()
+    }
+
+    /// Gives every element the value that it has in memory of that form.
+    pub(super) fn set_bytes(&mut self, bytes: &[u8]) {
+        let elements = bytes.chunks_exact(self.elem.bytes());
+        for ((data, state), element) in self.data.iter_mut().zip(&mut self.state).zip(elements) {
+            if *state != State::Gap {
+                let mut word = [0; 8];
+                word[..element.len()].copy_from_slice(element);
+                (*data, *state) = (u64::from_le_bytes(word), State::Full);
+            }
+        }
+        self.garbage.clear();
+    }
+
     /// Writes every element that has a value to the caller's buffer.
     pub(super) fn copy_to(&self, buffer: &mut AnyBuffer) -> Result<(), EvalError> {
         let coords = buffer.coords();

@@ -2,6 +2,7 @@
 
 use super::lexer::Token;
 use super::{Parsed, Parser};
+use crate::ir::lanes::Held;
 use crate::ir::sym::{BufId, KernelId, LoopId, Sym, TaskId};
 use crate::ir::words::{MEMORIES, SIDES, STAGES, WRITES, item};
 use crate::ir::{
@@ -255,9 +256,19 @@ impl Parser {
         })?;
         self.need_word("words")?;
         let shared_words = self.whole()?;
+        let lanes = if self.eat_word("lanes") { Some(self.listed("(", ")", Parser::held)?) } else { None };
         let body = self.body()?;
-        p.kernels.push(Kernel { name, blocks, threads, captures, params, buffers, shared, shared_words, body });
+        p.kernels.push(Kernel { name, blocks, threads, captures, params, buffers, shared, shared_words, lanes, body });
         Ok(())
+    }
+
+    /// `b2 run 1 each 4`.
+    fn held(&mut self) -> Parsed<Held> {
+        let buf = BufId(self.id("b")?);
+        self.need_word("run")?;
+        let run = self.whole()?;
+        self.need_word("each")?;
+        Ok(Held { buf, run, each: self.whole()? })
     }
 
     /// `b2 reads words strides (b2.stride1)`, where all but the buffer may be missing.

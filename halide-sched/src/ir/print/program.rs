@@ -1,6 +1,7 @@
 //! A whole program as text: its tables, its tasks, its kernels, its body.
 
 use super::{Printer, named};
+use crate::ir::lanes::Held;
 use crate::ir::typing::type_name;
 use crate::ir::words::{MEMORIES, SIDES, STAGES, WRITES, word};
 use crate::ir::{
@@ -110,6 +111,11 @@ impl Printer<'_> {
             kernel.name, kernel.shared_words
         );
         self.push(&head);
+        if let Some(held) = &kernel.lanes {
+            let row = |h: &Held| format!("{} run {} each {}", self.buf(h.buf), h.run, h.each);
+            let held = list(held.iter().map(row).collect());
+            self.push(&format!("lanes ({held}) "));
+        }
         self.block(|out| out.list(&kernel.body));
     }
 

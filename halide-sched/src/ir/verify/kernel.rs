@@ -2,6 +2,7 @@
 
 use super::{Place, Verifier};
 use crate::ir::hash::Set;
+use crate::ir::lanes::{Held, loaded_apart};
 use crate::ir::stmt::{For, ForKind, Stmt};
 use crate::ir::sym::{BufId, KernelId, Sym};
 use crate::ir::{BufferRole, Expr, ExprKind, Kernel, Side, Stage, Type, Writes, visit};
@@ -59,6 +60,9 @@ impl Verifier<'_> {
 
     /// The places of allocations of block code are in the memory, and each has one.
     fn rows(&mut self, kernel: &Kernel) {
+        if let Some(held) = &kernel.lanes {
+            self.lanes(kernel, held);
+        }
         for row in &kernel.shared {
             if row.first_word.checked_add(row.words).is_none_or(|end| end > kernel.shared_words) {
                 self.error(format!("{} is beyond the {} shared words", self.buf(row.buf), kernel.shared_words));
@@ -66,6 +70,7 @@ impl Verifier<'_> {
         }
         let mut twice: Vec<BufId> = kernel.shared.iter().map(|r| r.buf).collect();
         twice.extend(kernel.buffers.iter().map(|b| b.buf));
+        twice.extend(kernel.lanes.iter().flatten().map(|h| h.buf));
         twice.sort_unstable();
         if twice.windows(2).any(|w| w[0] == w[1]) {
             self.error("a buffer is listed twice");
@@ -79,6 +84,20 @@ impl Verifier<'_> {
             if !b.word_strides.iter().all(own) {
                 self.error(format!("{} has strides of another buffer", self.buf(b.buf)));
             }
+        }
+    }
+
+    /// Rows are subgroups or equal parts of them, and together where a lane needs what another holds.
+    fn lanes(&mut self, kernel: &Kernel, held: &[Held]) {
+        if !kernel.threads[0].is_power_of_two() {
+            self.error(format!("a row has {} lanes", kernel.threads[0]));
+        }
+        if let Some(h) = held.iter().find(|h| h.run == 0 || h.each == 0 || h.each % h.run != 0) {
+            self.error(format!("a lane holds {} of {} in runs of {}", h.each, self.buf(h.buf), h.run));
+        }
+        let bufs = held.iter().map(|h| h.buf).collect();
+        if let Some(buf) = loaded_apart(&kernel.body, kernel.threads[0], &bufs) {
+            self.error(format!("{} is loaded where lanes are apart", self.buf(buf)));
         }
     }
 
@@ -138,7 +157,7 @@ impl Verifier<'_> {
     /// Checks where a loop stands; the result is the code in it.
     pub(super) fn enter_loop(&mut self, l: &For) -> Code {
         match (self.code, l.kind) {
-            (Code::Host, ForKind::GpuBlocks | ForKind::GpuThreads) if self.stage() >= Stage::Final => {
+            (Code::Host, kind) if kind.is_gpu() && self.stage() >= Stage::Final => {
                 self.error("a loop of a kernel in host code");
             }
             (Code::Block, ForKind::GpuThreads) => {
@@ -148,6 +167,7 @@ impl Verifier<'_> {
                 return Code::Phase;
             }
             (Code::Block | Code::Phase, ForKind::GpuBlocks) => self.error("a loop over blocks in a kernel"),
+            (Code::Block | Code::Phase, ForKind::GpuLanes) => self.error("a loop over lanes in a kernel"),
             _ => {}
         }
         self.code
@@ -156,10 +176,16 @@ impl Verifier<'_> {
     /// An allocation of a kernel.
     pub(super) fn kernel_alloc(&mut self, buf: BufId, constant: Option<u64>) {
         let Some(Place::Kernel(id)) = self.place.first().copied() else { return };
-        let row = self.program.kernels[id].shared.iter().find(|r| r.buf == buf);
+        let kernel = &self.program.kernels[id];
+        let row = kernel.shared.iter().find(|r| r.buf == buf);
+        if self.code == Code::Block && constant.is_some() && kernel.lanes.iter().flatten().any(|h| h.buf == buf) {
+            return;
+        }
         match (constant, self.code, row) {
             (None, ..) => self.error(format!("{} has no constant size in a kernel", self.buf(buf))),
-            (_, Code::Block, None) => self.error(format!("{} has no place in shared memory", self.buf(buf))),
+            (_, Code::Block, None) => {
+                self.error(format!("{} has no place in shared memory, nor in lanes", self.buf(buf)))
+            }
             (Some(n), Code::Block, Some(row)) if n > u64::from(row.words) => {
                 self.error(format!("{} has {n} elements in {} words", self.buf(buf), row.words));
             }

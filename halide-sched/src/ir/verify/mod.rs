@@ -295,7 +295,7 @@ impl<'a> Verifier<'a> {
             self.error(format!("two loops are {}", self.sym(Sym::Loop(l.id))));
         }
         let gone = match l.kind {
-            ForKind::Serial | ForKind::GpuBlocks | ForKind::GpuThreads => false,
+            ForKind::Serial | ForKind::GpuBlocks | ForKind::GpuThreads | ForKind::GpuLanes => false,
             ForKind::Parallel => self.stage() >= Stage::Final,
             ForKind::Vectorized | ForKind::Unrolled => self.stage() >= Stage::Shaped,
         };

@@ -7,6 +7,7 @@
 //! own beginning, so that is asked again with what is left, until nothing new is.
 
 use super::patterns::{Counters, Pattern, threads_of};
+use crate::ir::hash::Set;
 use crate::ir::visit::{self, deep};
 use crate::ir::{BufId, Expr, ExprKind, ForKind, Shared, Stmt, build};
 use crate::lower::walk;
@@ -34,6 +35,8 @@ type Accesses = BTreeSet<Access>;
 
 struct Barriers<'s> {
     shared: &'s [Shared],
+    /// What lanes hold: a shuffle waits for who holds it.
+    held: &'s Set<BufId>,
     threads: [u64; 3],
     counters: Counters,
     patterns: Vec<Pattern>,
@@ -42,9 +45,10 @@ struct Barriers<'s> {
 }
 
 /// `body` with barriers; `shared` are the allocations of its block code, and blocks have this many threads.
-pub(super) fn insert(body: Stmt, shared: &[Shared], threads: [u32; 3]) -> Stmt {
+/// What lanes hold in registers, `held`, needs none.
+pub(super) fn insert(body: Stmt, shared: &[Shared], held: &Set<BufId>, threads: [u32; 3]) -> Stmt {
     let (counters, threads) = (Counters::of(&body), threads.map(u64::from));
-    Barriers { shared, threads, counters, patterns: Vec::new(), open: Accesses::new() }.stmt(body)
+    Barriers { shared, held, threads, counters, patterns: Vec::new(), open: Accesses::new() }.stmt(body)
 }
 
 impl Barriers<'_> {
@@ -144,7 +148,7 @@ impl Barriers<'_> {
 
     fn collect(&mut self, s: &Stmt, phase: [u64; 3], private: &BTreeSet<BufId>, found: &mut Accesses) {
         let mut add = |buf: BufId, index: &Expr, writes| {
-            if !private.contains(&buf) {
+            if !private.contains(&buf) && !self.held.contains(&buf) {
                 let pattern = self.pattern(index, phase);
                 found.insert(Access { buf, place: self.place(buf), writes, pattern });
             }

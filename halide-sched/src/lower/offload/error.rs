@@ -61,6 +61,51 @@ pub enum KernelProblem {
         /// Whose storage.
         func: String,
     },
+    /// Loops over lanes of a kernel have different extents.
+    DifferentLanes {
+        /// One of the loops.
+        var: String,
+        /// How many lanes it has.
+        lanes: u64,
+        /// How many another one has.
+        others: u64,
+    },
+    /// A stage in a block has more threads along the dimension of lanes than there are lanes.
+    MoreThreadsThanLanes {
+        /// How many threads.
+        threads: u64,
+        /// How many lanes.
+        lanes: u64,
+    },
+    /// Loops over threads that are not lanes are inside of a loop over lanes.
+    LanesNotInnermost {
+        /// The loop over lanes.
+        var: String,
+    },
+    /// Which lane computes an element of what lanes shall hold is not known, or not the same for each.
+    NotOfLanes {
+        /// Whose storage.
+        func: String,
+    },
+    /// Lanes shall hold what several rows of a block use.
+    LanesOfRows {
+        /// Whose storage.
+        func: String,
+    },
+    /// A lane would hold too many elements.
+    TooMuchForLanes {
+        /// Whose storage.
+        func: String,
+        /// How many elements each lane would hold.
+        each: u64,
+        /// The most it may hold.
+        most: u64,
+    },
+    /// What lanes hold is needed in a loop or step that differs from lane to lane.
+    LanesApart {
+        /// Whose storage.
+        func: String,
+    },
     /// The memory that threads of a block share is too small.
     SharedMemory {
         /// How many bytes the block needs.
@@ -143,6 +188,37 @@ impl KernelProblem {
             KernelProblem::NotPrivate { func } => (
                 format!("the threads of a block share `{func}`, which registers and stacks cannot be"),
                 format!("compute `{func}` inside of the loops over threads, or leave `store_in` out"),
+            ),
+            KernelProblem::DifferentLanes { var, lanes, others } => (
+                format!("`{var}` runs over {lanes} lanes of a subgroup, and another loop of the kernel over {others}"),
+                "give all loops over lanes of a kernel the same extent".to_string(),
+            ),
+            KernelProblem::MoreThreadsThanLanes { threads, lanes } => (
+                format!("a stage in a block has {threads} threads in the dimension of which {lanes} lanes are a subgroup"),
+                "give its innermost loop over threads to gpu_lanes, split by as many".to_string(),
+            ),
+            KernelProblem::LanesNotInnermost { var } => (
+                format!("the lanes of `{var}` are not the innermost threads of the block"),
+                "give the innermost loop over threads to gpu_lanes, in all stages of the block".to_string(),
+            ),
+            KernelProblem::NotOfLanes { func } => (
+                format!("which lane of a subgroup computes an element of `{func}` is not known, so they cannot hold it"),
+                format!(
+                    "split a loop of `{func}` by the number of lanes, give the inner part to gpu_lanes and let nothing but \
+                     what one lane does be inside of it; or use `store_in(Shared)`"
+                ),
+            ),
+            KernelProblem::LanesOfRows { func } => (
+                format!("lanes of one subgroup would hold `{func}`, and those of others need it too"),
+                format!("compute `{func}` inside of the other loops over threads, or use `store_in(Shared)`"),
+            ),
+            KernelProblem::TooMuchForLanes { func, each, most } => (
+                format!("each lane would hold {each} elements of `{func}`, and it may hold {most}"),
+                "compute smaller tiles, or use `store_in(Shared)`".to_string(),
+            ),
+            KernelProblem::LanesApart { func } => (
+                format!("lanes hold `{func}`, and it is needed in a loop or an atomic step that differs from lane to lane"),
+                "make the loop's range the same for all lanes, or use `store_in(Shared)`".to_string(),
             ),
             KernelProblem::SharedMemory { bytes, most, funcs } => {
                 let list: Vec<String> = funcs.iter().map(|(name, bytes)| format!("`{name}` {bytes}")).collect();

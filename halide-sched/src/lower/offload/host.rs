@@ -6,7 +6,7 @@ use super::phases::moved;
 use crate::bounds::constant_difference;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, Expr, ExprKind, Fault, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
+use crate::ir::{BufId, Expr, ExprKind, Fault, LoopId, Memory, Program, Stmt, Sym, build};
 use crate::simplify::Facts;
 
 /// What was taken out of a kernel.
@@ -111,7 +111,7 @@ impl Take<'_> {
             Stmt::For(mut l) => {
                 self.inside.insert(Sym::Loop(l.id));
                 let around = (self.place.clone(), self.places.clone());
-                if l.kind == ForKind::GpuThreads {
+                if l.kind.is_gpu_threads() {
                     let most = constant_difference(&l.extent, &build::int(0), self.facts, &|_| None).1;
                     let most =
                         most.ok_or_else(|| KernelProblem::ThreadExtent { var: self.program.loops[l.id].clone() })?;

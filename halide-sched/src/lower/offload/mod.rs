@@ -9,6 +9,7 @@
 //! - `shared` lays out what the threads of a block share; allocations that are not alive at one time overlap.
 //! - `barriers` puts a `Barrier` where a phase touches what another one writes, and nowhere else.
 //! - `patterns` sees where one thread alone touches an element, so that it need not wait for others.
+//! - `lanes` says which lane of a subgroup holds what, and moves loads of that to where all lanes are.
 //! - `near` keeps coordinates that are data within 32 bits.
 //! - `uses` finds what the kernel needs from outside, and whether it stores whole words.
 //!
@@ -49,6 +50,7 @@ mod barriers;
 mod error;
 mod grid;
 mod host;
+mod lanes;
 mod near;
 mod patterns;
 mod phases;
@@ -61,6 +63,8 @@ use super::error::LowerError;
 use super::outline_tasks::scalars_only;
 use super::trace::LoweringTrace;
 use super::walk;
+use crate::ir::hash::Set;
+use crate::ir::lanes::Held;
 use crate::ir::{BufId, Expr, For, ForKind, Kernel, LoopId, Program, Stmt, Sym, build};
 use crate::simplify::Facts;
 use crate::target::Gpu;
@@ -131,10 +135,19 @@ impl Offload<'_> {
         name
     }
 
-    fn threads(&self, [x, y, z]: [u64; 3]) -> Result<[u32; 3], KernelProblem> {
+    /// The threads of a block, if the device has as many; `lanes` of them in the first dimension are (part of) a subgroup.
+    fn threads(&self, [x, y, z]: [u64; 3], lanes: Option<u64>) -> Result<[u32; 3], KernelProblem> {
+        if let Some(lanes) = lanes.filter(|lanes| x > *lanes) {
+            return Err(KernelProblem::MoreThreadsThanLanes { threads: x, lanes });
+        }
+        let x = lanes.unwrap_or(x);
         let all = x.saturating_mul(y).saturating_mul(z);
+        // Blocks of lanes are whole subgroups, all in the first dimension.
+        let whole = lanes.and(self.gpu.subgroup).map_or(1, u64::from);
+        let all = all.div_ceil(whole).saturating_mul(whole);
         let most = self.gpu.most_threads;
-        let fits = [x, y, z].iter().zip(&most).all(|(n, most)| *n <= u64::from(*most));
+        let flat = lanes.is_none() || all <= u64::from(most[0]);
+        let fits = flat && [x, y, z].iter().zip(&most).all(|(n, most)| *n <= u64::from(*most));
         if !fits || all > u64::from(self.gpu.most_threads_in_all) {
             let in_all = self.gpu.most_threads_in_all;
             return Err(KernelProblem::TooManyThreads { threads: [x, y, z], most, in_all });
@@ -152,10 +165,16 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     }
     let blocks: Vec<(LoopId, Expr)> = loops.iter().copied().zip(extents.iter().cloned()).collect();
     let (body, host::Taken { checks, storage, counted }) = host::take(cx.program, &blocks, body, &mut cx.facts)?;
-    let phases::Shaped { body, threads } = phases::shape(cx.program, body, &mut cx.facts)?;
-    let threads = cx.threads(threads)?;
-    let (shared, shared_words) = shared::place(cx.program, &body, cx.gpu.shared_bytes)?;
-    let body = near::keep(cx.program, barriers::insert(body, &shared, threads));
+    let phases::Shaped { body, threads, lanes, held } = phases::shape(cx.program, body, &mut cx.facts)?;
+    let threads = cx.threads(threads, lanes)?;
+    let body = match lanes {
+        Some(_) => lanes::together(cx.program, body, threads[0], &held)?,
+        None => body,
+    };
+    let bufs: Set<BufId> = held.iter().map(|h| h.buf).collect();
+    let (shared, shared_words) = shared::place(cx.program, &body, &bufs, cx.gpu.shared_bytes)?;
+    let body = near::keep(cx.program, barriers::insert(body, &shared, &bufs, threads));
+    let lanes = lanes.map(|_| held);
     let blocks: Vec<_> = loops.into_iter().rev().collect();
     let uses = uses::of(&body, &blocks);
     let strides = uses.word_strides(cx.program);
@@ -167,12 +186,13 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     let params = uses.params.into_iter().collect();
     let scalars = scalars_only(cx.program, uses.syms, body);
     let captures = scalars.captures;
-    say(cx, name, threads, shared_words, &pieces);
+    say(cx, name, threads, shared_words, lanes.as_deref(), &pieces);
     if counted {
         cx.trace.did_not(name, "counted", "it runs on the graphics processor");
     }
     let body = scalars.body;
-    let row = Kernel { name: name.to_string(), blocks, threads, captures, params, buffers, shared, shared_words, body };
+    let name = name.to_string();
+    let row = Kernel { name, blocks, threads, captures, params, buffers, shared, shared_words, lanes, body };
     let kernel = cx.program.kernels.push(row);
     let grid: Vec<Expr> = extents.into_iter().rev().collect();
     let dispatch = build::let_in(scalars.outside, Stmt::Dispatch { kernel, grid });
@@ -185,9 +205,21 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
 }
 
 /// Records what became a kernel.
-fn say(cx: &mut Offload<'_>, name: &str, [x, y, z]: [u32; 3], words: u32, pieces: &BTreeMap<BufId, uses::Pieces>) {
+fn say(
+    cx: &mut Offload<'_>,
+    name: &str,
+    [x, y, z]: [u32; 3],
+    words: u32,
+    lanes: Option<&[Held]>,
+    pieces: &BTreeMap<BufId, uses::Pieces>,
+) {
     let memory = if words == 0 { String::new() } else { format!(", which share {} bytes", 4 * words) };
-    cx.trace.did(name, format!("a kernel of blocks of {x} x {y} x {z} threads{memory}"));
+    let rows = if lanes.is_some() { format!(", rows of {x} of which are lanes of a subgroup") } else { String::new() };
+    cx.trace.did(name, format!("a kernel of blocks of {x} x {y} x {z} threads{rows}{memory}"));
+    for h in lanes.into_iter().flatten() {
+        let func = cx.program.buffers[h.buf].name.clone();
+        cx.trace.did(name, format!("`{func}` in registers of lanes, {} of its elements in each", h.each));
+    }
     for (buf, why) in pieces {
         let info = &cx.program.buffers[*buf];
         let because = why.text(4 / info.elem.bytes() as i64);

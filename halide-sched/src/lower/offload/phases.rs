@@ -6,12 +6,14 @@
 //! into the innermost. What stores outside of all loops over threads is done by one thread.
 
 use super::error::KernelProblem;
+use super::lanes;
 use crate::bounds::constant_difference;
 use crate::ir::hash::{Map, Set};
+use crate::ir::lanes::Held;
 use crate::ir::visit::{self, Memo, deep};
 use crate::ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
-use crate::lower::copy::fresh_copy;
-use crate::lower::{lanes, walk};
+use crate::lower::copy::{fresh_copy, fresh_temp};
+use crate::lower::{lanes as vector_lanes, walk};
 use crate::simplify::Facts;
 use halide_core::ops::BinOp;
 
@@ -25,11 +27,15 @@ pub(super) struct Shaped {
     pub(super) body: Stmt,
     /// Threads per dimension, innermost first.
     pub(super) threads: [u64; 3],
+    /// How many of the first dimension are lanes of a subgroup, if they are.
+    pub(super) lanes: Option<u64>,
+    /// What lanes hold together.
+    pub(super) held: Vec<Held>,
 }
 
 /// What is around a statement inside of a loop over threads, outermost first.
 enum Around {
-    Thread { id: LoopId, min: Expr, extent: Expr, most: u64 },
+    Thread { id: LoopId, min: Expr, extent: Expr, most: u64, lanes: bool },
     Let(Vec<(Sym, Expr)>),
     If(Expr),
 }
@@ -47,6 +53,9 @@ struct Shape<'p> {
     phases: usize,
     /// Whether what was one run of threads now is several.
     parted: bool,
+    /// The extent of the loops over lanes.
+    lanes: Option<u64>,
+    held: Vec<Held>,
 }
 
 /// Phases of `body`, which each block runs under `facts`.
@@ -63,10 +72,11 @@ pub(super) fn shape(program: &mut Program, body: Stmt, facts: &mut Facts) -> Res
         return Err(KernelProblem::BlocksInside { var: program.loops[id].clone() });
     }
     let depth = thread_depth(&body).max(1);
-    let mut shape =
-        Shape { program, facts, around: Vec::new(), threads: [1; 3], depth, nest_depth: 0, phases: 0, parted: false };
+    let (around, held) = (Vec::new(), Vec::new());
+    let (nest_depth, phases, parted, lanes) = (0, 0, false, None);
+    let mut shape = Shape { program, facts, around, threads: [1; 3], depth, nest_depth, phases, parted, lanes, held };
     let body = shape.stmt(body)?;
-    Ok(Shaped { body, threads: shape.threads })
+    Ok(Shaped { body, threads: shape.threads, lanes: shape.lanes, held: shape.held })
 }
 
 /// How many loops over threads are in each other in `s`, at most.
@@ -77,7 +87,20 @@ fn thread_depth(s: &Stmt) -> usize {
 }
 
 fn is_threads(s: &Stmt) -> bool {
-    matches!(s, Stmt::For(l) if l.kind == ForKind::GpuThreads)
+    matches!(s, Stmt::For(l) if l.kind.is_gpu_threads())
+}
+
+/// How many lanes the loops over lanes in `s` have, if there are any.
+fn lanes_in(s: &Stmt) -> Option<u64> {
+    let mut lanes = None;
+    walk::any_stmt(s, &mut |s| match s {
+        Stmt::For(l) if l.kind == ForKind::GpuLanes => {
+            lanes = build::as_int(&l.extent).and_then(|n| u64::try_from(n).ok());
+            true
+        }
+        _ => false,
+    });
+    lanes
 }
 
 fn has_threads(s: &Stmt) -> bool {
@@ -113,7 +136,7 @@ impl Shape<'_> {
                 let otherwise = self.side(&opposite, *otherwise, in_threads)?;
                 Ok(if in_threads { build::block([then, otherwise]) } else { build::if_else(cond, then, otherwise) })
             }
-            Stmt::For(l) if l.kind == ForKind::GpuThreads => self.threads(*l),
+            Stmt::For(l) if l.kind.is_gpu_threads() => self.threads(*l),
             Stmt::For(l) => self.serial(*l),
             Stmt::Produce { func, body } => Ok(Stmt::Produce { func, body: Box::new(self.stmt(*body)?) }),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(buf, count, constant, *body),
@@ -182,6 +205,13 @@ impl Shape<'_> {
         };
         let most = most.filter(|n| *n < NO_BOUND);
         let most = most.ok_or_else(|| KernelProblem::ThreadExtent { var: var(self.program) })?.max(1) as u64;
+        let lanes = l.kind == ForKind::GpuLanes;
+        if lanes {
+            let others = *self.lanes.get_or_insert(most);
+            if others != most {
+                return Err(KernelProblem::DifferentLanes { var: var(self.program), lanes: most, others });
+            }
+        }
         if outer == 0 {
             self.nest_depth = thread_depth(&l.body) + 1;
             (self.phases, self.parted) = (0, false);
@@ -196,7 +226,7 @@ impl Shape<'_> {
         let loads = (outer == 0).then(|| between(&l));
         self.facts.push_scope();
         self.facts.bind_loop(l.id, &l.min, &l.extent);
-        let made = self.inside(Around::Thread { id: l.id, min: l.min, extent, most }, l.body);
+        let made = self.inside(Around::Thread { id: l.id, min: l.min, extent, most, lanes }, l.body);
         self.facts.pop_scope();
         if let (Some(stored), Some(loads), true) = (stored, loads, self.parted || self.phases > 1)
             && let Some(buf) = loads.iter().find(|buf| stored.contains(*buf))
@@ -206,11 +236,21 @@ impl Shape<'_> {
         made
     }
 
-    /// A loop around phases. One inside of loops over threads moves out of them.
+    /// A loop around phases. One inside of loops over threads moves out of them; one of at most one iteration is a condition.
     fn serial(&mut self, l: For) -> Result<Stmt, KernelProblem> {
         let For { id, kind, mut min, mut extent, body } = l;
         if self.in_threads() {
             (min, extent) = (self.for_all(&min), self.for_all(&extent));
+        }
+        if constant_difference(&extent, &build::int(0), self.facts, &|_| None).1.is_some_and(|n| n <= 1) {
+            let name = fresh_temp(self.program);
+            let value = build::sym(name);
+            let body =
+                visit::map_exprs(body, &mut |e| visit::substitute(e, &|s| (s == Sym::Loop(id)).then(|| value.clone())));
+            let once = build::if_else(build::lt(build::int(0), extent), body, build::nothing());
+            return self.stmt(build::let_in(vec![(name, min)], once));
+        }
+        if self.in_threads() {
             if [&min, &extent].into_iter().any(|e| self.is_of_thread(e)) {
                 return Err(KernelProblem::LoopBetweenThreads { var: self.program.loops[id].clone() });
             }
@@ -248,6 +288,14 @@ impl Shape<'_> {
     /// Storage around phases: shared by the threads of a block, with a part for each thread around.
     fn alloc(&mut self, buf: BufId, count: Expr, constant: Option<u64>, body: Stmt) -> Result<Stmt, KernelProblem> {
         let own = constant.ok_or_else(|| self.no_size(buf, true))?;
+        let lanes = if self.program.buffers[buf].memory == Memory::Register { lanes_in(&body) } else { None };
+        if let Some(lanes) = lanes {
+            let held = lanes::hold(self.program, buf, own, &body, lanes)?;
+            if !self.held.contains(&held) {
+                self.held.push(held);
+            }
+            return self.parts(buf, u64::from(held.each) * lanes, body);
+        }
         if matches!(self.program.buffers[buf].memory, Memory::Stack | Memory::Register) {
             return Err(KernelProblem::NotPrivate { func: self.program.buffers[buf].name.clone() });
         }
@@ -255,7 +303,12 @@ impl Shape<'_> {
             let body = Box::new(self.stmt(body)?);
             return Ok(Stmt::Alloc { buf, count, constant, body });
         }
-        self.parted = true;
+        self.parts(buf, own, body)
+    }
+
+    /// Storage of `own` elements for each thread around.
+    fn parts(&mut self, buf: BufId, own: u64, body: Stmt) -> Result<Stmt, KernelProblem> {
+        self.parted |= self.in_threads();
         let mut place = build::int(0);
         let mut parts = 1u64;
         for a in &self.around {
@@ -293,13 +346,18 @@ impl Shape<'_> {
         }
         let mut body = s;
         let mut loops = Vec::new();
+        let mut innermost = false;
         for i in (0..self.around.len()).rev() {
             body = match &self.around[i] {
                 Around::Let(bindings) => build::let_in(bindings.clone(), body),
                 Around::If(cond) => build::if_else(cond.clone(), body, build::nothing()),
-                Around::Thread { id, min, extent, most } => {
+                Around::Thread { id, min, extent, most, lanes } => {
                     // Names that the range uses are bound inside now.
+                    if *lanes && !loops.is_empty() {
+                        return Err(KernelProblem::LanesNotInnermost { var: self.program.loops[*id].clone() });
+                    }
                     loops.push((*id, self.for_all(min), self.for_all(extent), *most));
+                    innermost |= *lanes;
                     body
                 }
             };
@@ -307,7 +365,8 @@ impl Shape<'_> {
         let alone = |shape: &mut Self| (shape.program.loops.push("one".to_string()), build::int(0), build::int(1), 1);
         for _ in loops.len()..self.nest_depth {
             let one = alone(self);
-            loops.insert(0, one);
+            // Lanes are the first dimension; what is deeper beside them has other outer ones.
+            loops.insert(usize::from(innermost), one);
         }
         for _ in loops.len()..self.depth {
             let one = alone(self);
@@ -327,7 +386,7 @@ impl Shape<'_> {
 /// `s` with every access of `buf` moved on by `by` elements.
 pub(super) fn moved(s: Stmt, buf: BufId, by: &Expr) -> Stmt {
     let mut memo = Memo::new();
-    let on = |index: Expr| lanes::binary(BinOp::Add, index, by.clone());
+    let on = |index: Expr| vector_lanes::binary(BinOp::Add, index, by.clone());
     let mut expression = |e: &Expr| {
         memo.rewrite(e, |n, done| match n.kind() {
             ExprKind::Load { buf: b, index, mask } if *b == buf => {

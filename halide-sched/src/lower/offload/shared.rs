@@ -14,7 +14,9 @@ struct Life {
 }
 
 #[derive(Default)]
-struct Lives {
+struct Lives<'h> {
+    /// What lanes hold in registers, which needs no place here.
+    held: Option<&'h Set<BufId>>,
     now: u32,
     lives: Map<BufId, Option<Life>>,
     words: Map<BufId, u64>,
@@ -29,8 +31,14 @@ pub(super) fn words_of(elem: ScalarType) -> u64 {
 }
 
 /// The rows of the allocations in `body`, in order, and the size of the memory in words; `most_bytes` is what there is.
-pub(super) fn place(program: &Program, body: &Stmt, most_bytes: u32) -> Result<(Vec<Shared>, u32), KernelProblem> {
-    let mut lives = Lives::default();
+/// `held` is not in it.
+pub(super) fn place(
+    program: &Program,
+    body: &Stmt,
+    held: &Set<BufId>,
+    most_bytes: u32,
+) -> Result<(Vec<Shared>, u32), KernelProblem> {
+    let mut lives = Lives { held: Some(held), ..Lives::default() };
     lives.stmt(body, program);
     let life = |buf: &BufId| lives.lives.get(buf).copied().flatten();
     let mut largest_first = lives.order.clone();
@@ -75,7 +83,7 @@ fn meet(a: Option<Life>, b: Option<Life>) -> bool {
     }
 }
 
-impl Lives {
+impl Lives<'_> {
     fn stmt(&mut self, s: &Stmt, program: &Program) {
         deep(|| self.one(s, program));
     }
@@ -96,6 +104,9 @@ impl Lives {
                     self.touch(buf, first);
                     self.touch(buf, self.now);
                 }
+            }
+            Stmt::Alloc { buf, body, .. } if self.held.is_some_and(|held| held.contains(buf)) => {
+                self.stmt(body, program);
             }
             Stmt::Alloc { buf, constant, body, .. } => {
                 let elems = constant.unwrap_or(u64::MAX);

@@ -38,7 +38,7 @@ use super::copy::{fresh_copy, fresh_temp};
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::ir::visit;
-use crate::ir::{Expr, For, ForKind, LoopId, Program, Stmt, Sym, build};
+use crate::ir::{Expr, For, LoopId, Program, Stmt, Sym, build};
 use crate::schedule::Partition;
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::IdVec;
@@ -129,7 +129,7 @@ enum Wish {
 /// Whether and for what `l` is to be cut; records why not where the schedule or the size forbids it.
 fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
     let innermost = !walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(_)));
-    let on_device = matches!(l.kind, ForKind::GpuBlocks | ForKind::GpuThreads);
+    let on_device = l.kind.is_gpu();
     let wish = match cx.partitions.get(&cx.program.loops[l.id]).copied().unwrap_or_default() {
         Partition::Never => return None,
         Partition::Always if on_device => {

@@ -62,10 +62,6 @@ impl Drafter<'_, '_, '_> {
                 mark_part(stage, *kind, var, factor, *tail, source)?;
             }
             Verb::GpuSingleThread => stage.single_thread(source.number),
-            Verb::GpuLanes(vars) => {
-                vars.iter().try_for_each(|var| stage.find(var).map(|_| ()))?;
-                return Err(Some(Problem::NoLanes));
-            }
             Verb::Partition { var, how } => {
                 let position = stage.find(var)?;
                 stage.loops[position].partition = *how;
@@ -112,6 +108,7 @@ fn mark_part(
         LoopKind::Unrolled => 'u',
         LoopKind::GpuBlocks => 'b',
         LoopKind::GpuThreads => 't',
+        LoopKind::GpuLanes => 'l',
     };
     let inner = stage.unused_name(&format!("{var}${letter}"));
     let outer_at = stage.split([var, var, &inner], factor, tail, source)?;

@@ -220,7 +220,6 @@ fn speaks_of_stage(verb: &Verb) -> bool {
             | Verb::SpecializeFail(_)
             | Verb::Float(_)
             | Verb::GpuSingleThread
-            | Verb::GpuLanes(_)
             | Verb::AllowRaceConditions
             | Verb::Atomic { .. }
     )

@@ -13,7 +13,9 @@ use halide_core::pipeline::Pipeline;
 use halide_core::types::{F32, I32};
 
 const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, threads: 4, cache_bytes: 1 << 20, gpu: Some(Gpu::LEAST) };
+    Target { arch: Arch::X86_64, vector_bits: 128, threads: 4, cache_bytes: 1 << 20, gpu: Some(GPU) };
+
+const GPU: Gpu = Gpu { subgroup: Some(32), ..Gpu::LEAST };
 
 fn parse(text: &str) -> Schedule {
     Schedule::parse(text, "test").unwrap_or_else(|e| panic!("{e}"))

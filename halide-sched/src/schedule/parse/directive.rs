@@ -79,7 +79,7 @@ pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result
         "gpu_tile" => return Ok(tiling(text)?.gpu_verbs()),
         "gpu_blocks" => return Ok(gpu_loops(LoopKind::GpuBlocks, text.names()?)),
         "gpu_threads" => return Ok(gpu_loops(LoopKind::GpuThreads, text.names()?)),
-        "gpu_lanes" => return Ok(vec![Verb::GpuLanes(text.names()?)]),
+        "gpu_lanes" => return Ok(gpu_loops(LoopKind::GpuLanes, text.names()?)),
         "rfactor" => return Ok(vec![rfactor(text)?]),
         "reorder" => return Ok(vec![Verb::Reorder(text.names()?)]),
         "reorder_storage" => return Ok(vec![Verb::ReorderStorage(text.names()?)]),

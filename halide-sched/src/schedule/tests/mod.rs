@@ -50,7 +50,7 @@ fn every_loop_word() {
         .gpu_blocks(["yo", "xo"])
         .gpu_threads("zi")
         .gpu_tile(["x"], ["bx"], ["tx"], [64])
-        .gpu_lanes(["tx", "zi"])
+        .gpu_lanes("tx")
         .gpu_single_thread()
         .never_partition("xo")
         .always_partition("xo")
@@ -61,7 +61,7 @@ fn every_loop_word() {
         parallel(yi, 2) parallel(zi, 2, Predicate) vectorize(xi, natural) vectorize(xi, 4, PredicateLoads) \
         vectorize(xi) unroll(zi, 3) unroll(zi, 3, ShiftInwardsAndBlend) unroll(zi) \
         gpu_blocks(yo) gpu_blocks(xo) gpu_threads(zi) split(x, bx, tx, 64) reorder(tx, bx) gpu_blocks(bx) \
-        gpu_threads(tx) gpu_lanes(tx, zi) gpu_single_thread() never_partition(xo) \
+        gpu_threads(tx) gpu_lanes(tx) gpu_single_thread() never_partition(xo) \
         always_partition(xo) auto_partition(xo) float(relaxed)";
     let text = "f: # all of it
         split(x, xo, xi, n, GuardWithIf) tile([y, z], [yo, zo], [yi, zi], [8, 4], RoundUp)

@@ -160,7 +160,7 @@ impl Rng {
             25 => Verb::SpecializeFail(self.name()),
             26 => Verb::Copy { to_device: self.below(2) == 0 },
             27 => Verb::GpuSingleThread,
-            28 => Verb::GpuLanes(self.list(2, Rng::name)),
+            28 => Verb::Mark { kind: LoopKind::GpuLanes, var: self.name(), factor: None, tail: Tail::Auto },
             29 => Verb::AllowRaceConditions,
             30 => Verb::Atomic { any_order: self.below(2) == 0 },
             31 => Verb::Rfactor { rvars: self.list(2, Rng::name), vars: self.list(2, Rng::name) },

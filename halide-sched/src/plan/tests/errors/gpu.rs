@@ -141,8 +141,11 @@ fn kernels_on_the_host_and_on_one_thread() {
         "blur_y: gpu_single_thread() gpu_blocks(y) gpu_lanes(x) reorder(x, y) parallel(y)",
         expect![[r#"
             test:1:43: blur_y: gpu_lanes(x)
-              no code is made that hands values from lane to lane of a subgroup
-              help: use gpu_threads, and store_in(Shared) for what threads exchange
+              loop `x` of `blur_y` cannot be run as lanes of a subgroup: its extent is not a constant
+              help: split it by a constant factor first, as gpu_tile does, or promise it with bound_extent
+            test:1:43: blur_y: gpu_lanes(x)
+              `x` of `blur_y` runs at once, where gpu_single_thread makes a kernel of one thread
+              help: leave it serial, or use gpu_blocks and gpu_threads alone
             test:1:70: blur_y: parallel(y)
               `y` is parallel inside of `gpu_single_thread`, which runs on the graphics processor
               help: use gpu_threads, or leave it serial"#]],
@@ -203,4 +206,57 @@ fn targets_without_a_gpu() {
           help: compile for a target that has one
     "#]]
     .assert_eq(&text);
+}
+
+/// Lanes are the innermost threads, and parts of the subgroups that the target has.
+#[test]
+fn lanes_of_subgroups() {
+    let rows = "blur_y: split(x, xo, xi, 8) reorder(xi, y, xo) gpu_blocks(y, xo) gpu_lanes(xi)";
+    check(
+        &blur(),
+        "blur_y: split(x, xo, xi, 12) split(xi, xj, xk, 3) gpu_blocks(y, xo) gpu_lanes(xj, xk)",
+        expect![[r#"
+            test:1:69: blur_y: gpu_lanes(xk)
+              `xk` runs over lanes of a subgroup inside of `xj`, which does too
+              help: give the innermost loop over threads to gpu_lanes, and the others to gpu_threads
+            test:1:69: blur_y: gpu_lanes(xk)
+              `xk` has 3 iterations, and a subgroup of 32 lanes cannot be divided into such parts
+              help: split by 32, or by a power of two that is less"#]],
+    );
+    check(
+        &blur(),
+        "blur_y: split(x, xo, xi, 8) gpu_blocks(y) gpu_lanes(xo) gpu_threads(xi)",
+        expect![[r#"
+        test:1:43: blur_y: gpu_lanes(xo)
+          loop `xo` of `blur_y` cannot be run as lanes of a subgroup: its extent is not a constant
+          help: split it by a constant factor first, as gpu_tile does, or promise it with bound_extent
+        test:1:57: blur_y: gpu_threads(xi)
+          `xi` runs over threads inside of `xo`, whose iterations are lanes of a subgroup
+          help: give the innermost loop over threads to gpu_lanes, and the others to gpu_threads"#]],
+    );
+    check(
+        &blur(),
+        "blur_y: split(x, xo, xi, 8) split(y, yo, yi, 4) reorder(yi, xi, xo, yo) gpu_blocks(yo, xo) gpu_lanes(xi) gpu_threads(yi)",
+        expect![[r#"
+            test:1:106: blur_y: gpu_threads(yi)
+              `yi` runs over threads inside of `xi`, whose iterations are lanes of a subgroup
+              help: give the innermost loop over threads to gpu_lanes, and the others to gpu_threads"#]],
+    );
+    check(
+        &blur(),
+        &format!("{rows}\nblur_x: compute_at(blur_y, xi) split(x, xo, xi, 64) gpu_lanes(xi)"),
+        expect![[r#"
+            test:2:53: blur_x: gpu_lanes(xi)
+              `xi` runs over lanes of a subgroup inside of `xi`, which does too
+              help: give the innermost loop over threads to gpu_lanes, and the others to gpu_threads
+            test:2:53: blur_x: gpu_lanes(xi)
+              `xi` has 64 iterations, and a subgroup of 32 lanes cannot be divided into such parts
+              help: split by 32, or by a power of two that is less"#]],
+    );
+    let target = Target { gpu: TARGET.gpu.map(|gpu| crate::target::Gpu { subgroup: None, ..gpu }), ..TARGET };
+    let errors = resolve(&blur(), &parse(rows), &target).expect_err("there are no subgroups");
+    expect![[r#"
+        test:1:66: blur_y: gpu_lanes(xi)
+          `xi` runs over lanes of a subgroup, and the target's graphics processor has no subgroups of one known size (feature `subgroups`)
+          help: use gpu_threads, and store_in(Shared) for what threads exchange"#]].assert_eq(&errors[0].to_string());
 }
