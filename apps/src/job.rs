@@ -6,6 +6,7 @@ use halide::buffer::Span;
 use halide::call::RunStats;
 use halide::prelude::*;
 use image::DynamicImage;
+use std::time::{Duration, Instant};
 
 /// How wide and high the parts are that [`Job::check`] compares.
 const CHECKED_SIZE: i64 = 16;
@@ -64,17 +65,19 @@ impl Job {
         self.inputs.iter().map(|_| Ok(Buffer::new(self.output_extents())?)).collect()
     }
 
-    /// Runs everything once, timing kernels of a graphics processor too: what each run did there.
+    /// Runs everything once, timing kernels of a graphics processor too: what each run did there, and how long it took in all.
     pub fn profile(
         &self,
         compiled: &Compiled,
         params: &Params,
         outputs: &mut [Buffer<u16>],
-    ) -> Result<Vec<halide::gpu::GpuStats>, Error> {
+    ) -> Result<Vec<(halide::gpu::GpuStats, Duration)>, Error> {
         let mut all = Vec::new();
         for (input, output) in self.inputs.iter().zip(outputs) {
             let run = call(compiled, input, params, None).profile();
-            all.extend(run.realize_into(output.view_mut()?)?.gpu);
+            let started = Instant::now();
+            let stats = run.realize_into(output.view_mut()?)?;
+            all.extend(stats.gpu.map(|gpu| (gpu, started.elapsed())));
         }
         Ok(all)
     }

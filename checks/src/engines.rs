@@ -234,6 +234,13 @@ fn word(problem: &KernelProblem) -> &'static str {
         KernelProblem::BlocksInside { .. } => "blocks inside",
         KernelProblem::LoopBetweenThreads { .. } => "loop between threads",
         KernelProblem::ValueBetweenThreads { .. } => "value between threads",
+        KernelProblem::DifferentLanes { .. } => "different lanes",
+        KernelProblem::MoreThreadsThanLanes { .. } => "more threads than lanes",
+        KernelProblem::LanesNotInnermost { .. } => "lanes not innermost",
+        KernelProblem::NotOfLanes { .. } => "not of lanes",
+        KernelProblem::LanesOfRows { .. } => "lanes of rows",
+        KernelProblem::TooMuchForLanes { .. } => "too much for lanes",
+        KernelProblem::LanesApart { .. } => "lanes apart",
     }
 }
 

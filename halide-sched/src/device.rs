@@ -29,29 +29,6 @@ pub trait Device: Send {
     fn reside(&mut self, buf: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault>;
 }
 
-/// A [`Device`] for hosts that must not wait, such as pages in browsers: what may take its time is a future.
-pub trait AsyncDevice {
-    /// See [`Device::begin`].
-    fn begin(&mut self, buf: BufId, bytes: u64) -> Result<(), DeviceFault>;
-    /// See [`Device::end`].
-    fn end(&mut self, buf: BufId);
-    /// See [`Device::dispatch`].
-    fn dispatch(
-        &mut self,
-        kernel: KernelId,
-        grid: &[i64],
-        scalars: &[u64],
-        memory: &[&[u8]],
-    ) -> impl Future<Output = Result<(), DeviceFault>>;
-    /// See [`Device::reside`].
-    fn reside(
-        &mut self,
-        buf: BufId,
-        what: Residency,
-        memory: &mut [u8],
-    ) -> impl Future<Output = Result<(), DeviceFault>>;
-}
-
 /// Why a device ended a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceFault {

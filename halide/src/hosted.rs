@@ -9,7 +9,7 @@ use halide_core::interp::Bound;
 use halide_core::value::Scalar;
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram};
-use halide_sched::ir::eval::{self, EvalError};
+use halide_sched::ir::eval::{self, Ended, EvalError};
 use halide_sched::ir::{BufId, BufferRole, Program};
 
 /// The kernels of a program, whose host code is evaluated.
@@ -46,9 +46,9 @@ impl Hosted {
         }
         let stats = eval::run_on(program, &params, &images, &mut buffers, &mut run, how.print.get()).await;
         let stats = stats.map_err(|error| match error {
-            EvalError::Fault { fault, args } => Failure::Fault(fault, args),
-            EvalError::Device(fault) => Failure::Other(Error::Fault(fault.message(program))),
-            error => Failure::Other(Error::Internal(error.message(program))),
+            Ended::Host(EvalError::Fault { fault, args }) => Failure::Fault(fault, args),
+            Ended::Host(error) => Failure::Other(Error::Internal(error.message(program))),
+            Ended::Device(fault) => Failure::Other(Error::Fault(fault.message(program))),
         })?;
         for (view, buffer) in outputs.iter_mut().zip(&buffers) {
             view.copy_from(buffer).map_err(of_buffer)?;

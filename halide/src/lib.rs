@@ -14,6 +14,7 @@ mod hosted;
 pub mod image;
 pub mod prelude;
 mod report;
+mod storage;
 mod variant;
 
 pub use error::Error;
@@ -21,4 +22,5 @@ pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, ty
 #[cfg(feature = "cpu")]
 pub use halide_cpu::Tier;
 pub use halide_sched::{ir, lower, plan, schedule, target};
+pub use storage::Stored;
 pub use variant::VariantKey;

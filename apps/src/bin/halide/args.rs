@@ -60,6 +60,9 @@ pub(crate) struct RunArgs {
     /// With --backend gpu, also say how long each kernel took on the device, and what was copied
     #[arg(long)]
     pub(crate) profile: bool,
+    /// Write a report to FILE: loop nest, storage, code and, with --profile, times of kernels, as one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Say what slid, folded and vectorized, and what did not and why; runs nothing unless asked to
     #[arg(long)]
     pub(crate) explain: bool,

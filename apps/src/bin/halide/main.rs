@@ -3,6 +3,7 @@
 mod args;
 mod common;
 mod compare;
+mod html;
 mod list;
 mod report;
 mod run;

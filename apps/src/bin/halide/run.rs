@@ -2,6 +2,7 @@
 
 use crate::args::{Backend, RunArgs};
 use crate::common::{self, Bench, Runner, Timing, mpix_per_s};
+use crate::html;
 use crate::report;
 use crate::{Failure, say};
 use halide::prelude::*;
@@ -61,8 +62,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let device = runner.device();
     let result = Outcome { job: &job, schedule: schedule_name, device, compile_ms, timing, checked, written };
     result.print(args)?;
-    if let (Some(text), false) = (profile, args.json) {
+    if let (Some(text), false) = (&profile, args.json) {
         say(text.trim_end())?;
+    }
+    if let Some(file) = &args.html {
+        let page = result.page(args, &compiled, &schedule, profile)?;
+        std::fs::write(file, page).map_err(|error| Failure(format!("{}: {error}", file.display())))?;
     }
     result.verdict(&schedule)
 }
@@ -80,13 +85,16 @@ fn profile(
     }
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
     let mut text = String::new();
-    for stats in job.profile(compiled, params, outputs)? {
+    for (stats, whole) in job.profile(compiled, params, outputs)? {
         if stats.kernels.is_empty() {
             text += "the device does not time kernels\n";
         }
         for (name, time) in &stats.kernels {
             text += &format!("{:10.3} ms  {name}\n", milliseconds(*time));
         }
+        let kernels: Duration = stats.kernels.iter().map(|(_, time)| *time).sum();
+        let rest = milliseconds(whole.saturating_sub(kernels));
+        text += &format!("{rest:10.3} ms  host code, copies and waiting, which are not told apart by Func\n");
         text += &format!(
             "{} kernels started in {} batches; {:.2} MB copied to the device, {:.2} MB back\n",
             stats.dispatches,
@@ -110,6 +118,30 @@ struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
+    /// The report of `--html`.
+    fn page(
+        &self,
+        args: &RunArgs,
+        compiled: &Compiled,
+        schedule: &Schedule,
+        profile: Option<String>,
+    ) -> Result<String, Failure> {
+        let (width, height) = self.job.size;
+        let facts = [
+            ("App", self.job.app.name.to_string()),
+            ("Schedule", self.schedule.to_string()),
+            ("Runs on", self.device.clone()),
+            ("Size", format!("{width} x {height}")),
+            ("Compiled in", format!("{:.2} ms", self.compile_ms)),
+            ("Time", format!("min {:.3} ms, median {:.3} ms", self.timing.min(), self.timing.median())),
+            ("Checked", self.checked.map_or("no".to_string(), |most| format!("differs by {most} at most"))),
+        ];
+        let profile = profile.unwrap_or_else(|| match args.backend {
+            Backend::Gpu => "not asked for: --profile\n".to_string(),
+            _ => "only kernels are timed one by one: --backend gpu --profile\n".to_string(),
+        });
+        html::page(compiled, schedule, args.backend, &facts, vec![html::Section { title: "Profile", text: profile }])
+    }
     fn print(&self, args: &RunArgs) -> Result<(), Failure> {
         let (width, height) = self.job.size;
         let (min, median) = (self.timing.min(), self.timing.median());
@@ -200,5 +232,5 @@ fn describes(args: &RunArgs) -> bool {
 /// Whether nothing but a description was asked for.
 fn only_describes(args: &RunArgs) -> bool {
     let writes = args.files.len() == if args.common.synthetic().is_some() { 1 } else { 2 };
-    args.bench.is_none() && !args.check && !writes
+    args.bench.is_none() && !args.check && !writes && args.html.is_none()
 }

@@ -9,7 +9,8 @@ use super::wait::Mapping;
 use crate::GpuError;
 use crate::codegen::parts;
 use halide_core::buffer::AnyBuffer;
-use halide_sched::device::{AsyncDevice, DeviceFault};
+use halide_sched::device::DeviceFault;
+use halide_sched::ir::eval::AsyncDevice;
 use halide_sched::ir::{BufId, KernelId, Residency};
 use std::sync::Arc;
 
@@ -210,6 +211,7 @@ impl GpuRun {
 }
 
 impl AsyncDevice for GpuRun {
+    type Fault = DeviceFault;
     fn begin(&mut self, buf: BufId, bytes: u64) -> Result<(), DeviceFault> {
         self.begin_allocation(buf, bytes)
     }

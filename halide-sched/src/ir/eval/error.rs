@@ -1,6 +1,5 @@
 //! How a run ends early.
 
-use crate::device::DeviceFault;
 use crate::ir::{FaultId, Program};
 use halide_core::buffer::BufferError;
 use std::fmt;
@@ -17,8 +16,6 @@ pub enum EvalError {
     },
     /// The arguments do not fit the program's tables.
     Arguments(String),
-    /// The device that runs the kernels ended the run.
-    Device(DeviceFault),
     /// A check of the evaluator: the program is wrong.
     Failed {
         /// Which check.
@@ -59,7 +56,6 @@ impl EvalError {
                 Some(f) => f.message(program, args),
                 None => self.to_string(),
             },
-            EvalError::Device(fault) => fault.message(program),
             other => other.to_string(),
         }
     }
@@ -94,7 +90,6 @@ impl fmt::Display for EvalError {
         match self {
             EvalError::Fault { fault, args } => write!(f, "{fault:?} with {args:?}"),
             EvalError::Arguments(message) => f.write_str(message),
-            EvalError::Device(fault) => fault.fmt(f),
             EvalError::Failed { check, message, place } => {
                 write!(f, "{check:?}: {message}")?;
                 if place.is_empty() { Ok(()) } else { write!(f, " (in {})", place.join(", ")) }

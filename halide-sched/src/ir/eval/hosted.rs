@@ -6,11 +6,10 @@
 
 use super::code::Reg;
 use super::compile::{Body, Code};
-use super::error::EvalError;
+use super::error::{Check, EvalError};
 use super::machine::{Machine, Outcome};
 use super::storage::Storage;
 use super::{EvalStats, PrintSink, compile, external, write_outputs};
-use crate::device::AsyncDevice;
 use crate::ir::hash::Set;
 use crate::ir::visit::deep;
 use crate::ir::{BufId, BufferRole, KernelId, Program, Residency, Side, Writes};
@@ -19,11 +18,52 @@ use halide_core::value::Scalar;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 
+/// A device, for a host that must not wait: what may take its time is a future. It is told the same as a
+/// [`Device`](crate::device::Device).
+pub trait AsyncDevice {
+    /// Why it ends a run.
+    type Fault;
+    /// An allocation of `bytes` begins.
+    fn begin(&mut self, buf: BufId, bytes: u64) -> Result<(), Self::Fault>;
+    /// An allocation ends.
+    fn end(&mut self, buf: BufId);
+    /// Runs a kernel.
+    fn dispatch(
+        &mut self,
+        kernel: KernelId,
+        grid: &[i64],
+        scalars: &[u64],
+        memory: &[&[u8]],
+    ) -> impl Future<Output = Result<(), Self::Fault>>;
+    /// Brings the two copies of a buffer in step.
+    fn reside(
+        &mut self,
+        buf: BufId,
+        what: Residency,
+        memory: &mut [u8],
+    ) -> impl Future<Output = Result<(), Self::Fault>>;
+}
+
+/// How a run on a device ends without a result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ended<F> {
+    /// As any run may end.
+    Host(EvalError),
+    /// The device ended it.
+    Device(F),
+}
+
+impl<F> From<EvalError> for Ended<F> {
+    fn from(error: EvalError) -> Self {
+        Ended::Host(error)
+    }
+}
+
 /// As [`super::run`], for a program at stage `Final` whose kernels `device` runs. Inputs and outputs have been introduced to
 /// the device; `print` gets what the program prints.
 ///
 /// # Errors
-/// As there, and [`EvalError::Device`] where the device ends the run; the outputs then are untouched.
+/// As there, or where the device ends the run; the outputs then are untouched.
 pub async fn run_on<D: AsyncDevice>(
     program: &Program,
     params: &[Scalar],
@@ -31,28 +71,34 @@ pub async fn run_on<D: AsyncDevice>(
     outputs: &mut [AnyBuffer],
     device: &mut D,
     print: Option<&PrintSink>,
-) -> Result<EvalStats, EvalError> {
+) -> Result<EvalStats, Ended<D::Fault>> {
     let external = external(program, params, images, outputs)?;
     let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
     let mut machine = Machine::new(program, &compiled, external, print);
-    let mut host = Host { params, device, changed: Set::default() };
-    walk(&mut machine, &compiled.body, &mut host).await.map_err(|e| *e)?;
+    let mut host = Host { params, device, changed: Set::default(), fault: None };
+    let mut outcome = walk(&mut machine, &compiled.body, &mut host).await;
     for (buf, info) in program.buffers.enumerate() {
-        if matches!(info.role, BufferRole::Output(_)) && info.side != Side::Host {
-            host.on_host(&mut machine, buf).await.map_err(|e| *e)?;
+        if matches!(info.role, BufferRole::Output(_)) && info.side != Side::Host && outcome.is_ok() {
+            outcome = host.on_host(&mut machine, buf).await;
         }
     }
+    if let Some(fault) = host.fault {
+        return Err(Ended::Device(fault));
+    }
+    outcome.map_err(|e| *e)?;
     let (stats, memory) = machine.finish().map_err(|e| *e)?;
     write_outputs(program, &memory, outputs)?;
     Ok(stats)
 }
 
 /// The other side.
-struct Host<'d, D> {
+struct Host<'d, D: AsyncDevice> {
     params: &'d [Scalar],
     device: &'d mut D,
     /// The buffers whose elements here are newer than the device's bytes.
     changed: Set<BufId>,
+    /// Why the device ended the run.
+    fault: Option<D::Fault>,
 }
 
 type Walk<'w> = Pin<Box<dyn Future<Output = Outcome> + 'w>>;
@@ -102,7 +148,8 @@ async fn one<D: AsyncDevice>(m: &mut Machine<'_>, body: &Body, host: &mut Host<'
             m.allocate(*buf, storage)?;
             if side != Side::Host {
                 host.changed.remove(buf);
-                host.device.begin(*buf, count as u64 * elem.bytes() as u64).map_err(failed)?;
+                let begun = host.device.begin(*buf, count as u64 * elem.bytes() as u64);
+                host.went(begun)?;
             }
             walk(m, body, host).await?;
             if side != Side::Host {
@@ -144,21 +191,26 @@ fn asks_device(body: &Body) -> bool {
     })
 }
 
-fn failed(fault: crate::device::DeviceFault) -> Box<EvalError> {
-    Box::new(EvalError::Device(fault))
-}
-
 impl<D: AsyncDevice> Host<'_, D> {
+    /// Keeps why the device ends the run.
+    fn went(&mut self, result: Result<(), D::Fault>) -> Outcome {
+        result.map_err(|fault| {
+            self.fault = Some(fault);
+            EvalError::failed(Check::Copies, "the device ended the run")
+        })
+    }
     async fn reside(&mut self, m: &mut Machine<'_>, buf: BufId, what: Residency) -> Outcome {
         match what {
             Residency::OnHost => return self.on_host(m, buf).await,
             Residency::ChangedOnHost => {
                 self.changed.insert(buf);
-                self.device.reside(buf, what, &mut []).await.map_err(failed)?;
+                let done = self.device.reside(buf, what, &mut []).await;
+                self.went(done)?;
             }
             Residency::OnDevice => {
                 let mut bytes = self.shown(m, buf);
-                self.device.reside(buf, what, &mut bytes).await.map_err(failed)?;
+                let done = self.device.reside(buf, what, &mut bytes).await;
+                self.went(done)?;
             }
         }
         m.reside(buf, what);
@@ -174,7 +226,8 @@ impl<D: AsyncDevice> Host<'_, D> {
         let input = matches!(m.program.buffers[buf].role, BufferRole::Input(_));
         if m.is_newer_on_device(buf) && !input {
             let mut bytes = m.memory[buf].as_ref().map(Storage::to_bytes).unwrap_or_default();
-            self.device.reside(buf, Residency::OnHost, &mut bytes).await.map_err(failed)?;
+            let done = self.device.reside(buf, Residency::OnHost, &mut bytes).await;
+            self.went(done)?;
             if let Some(storage) = &mut m.memory[buf] {
                 storage.set_bytes(&bytes);
             }
@@ -200,7 +253,8 @@ impl<D: AsyncDevice> Host<'_, D> {
         scalars.extend(row.params.iter().map(|p| self.params[p.0 as usize].bits()));
         let memory: Vec<Vec<u8>> = row.buffers.iter().map(|b| self.shown(m, b.buf)).collect();
         let shown: Vec<&[u8]> = memory.iter().map(Vec::as_slice).collect();
-        self.device.dispatch(kernel, &grid, &scalars, &shown).await.map_err(failed)?;
+        let done = self.device.dispatch(kernel, &grid, &scalars, &shown).await;
+        self.went(done)?;
         if grid.iter().all(|n| *n > 0) {
             row.buffers.iter().filter(|b| b.writes != Writes::None).for_each(|b| m.written_on_device(b.buf));
         }

@@ -26,6 +26,7 @@ mod hosted;
 mod kernel;
 mod lanes;
 mod machine;
+mod parts;
 mod race;
 mod storage;
 mod tell;
@@ -33,7 +34,7 @@ mod tell;
 mod tests;
 
 pub use error::{Check, EvalError};
-pub use hosted::run_on;
+pub use hosted::{AsyncDevice, Ended, run_on};
 
 use super::{BufId, BufferInfo, BufferRole, Program, Stage};
 use halide_core::buffer::AnyBuffer;
