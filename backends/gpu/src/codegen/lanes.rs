@@ -54,7 +54,7 @@ pub(super) fn position(code: &mut Code<'_>, kernel: &Kernel, size: u32, number: 
     let (column, row) = (code.op(Modulo, at, x), code.op(Divide, at, x));
     let (line, plane) = (code.op(Modulo, row, y), code.op(Divide, row, y));
     let position = [column, line, plane].map(|v| code.bits_as(Reg::I32, v));
-    let runs = (all % size != 0).then(|| {
+    let runs = (!all.is_multiple_of(size)).then(|| {
         let all = code.u32(all);
         code.op(Less, at, all)
     });
