@@ -262,46 +262,47 @@ fn values_of_other_lanes() {
                     let _e102 = in[(_e67 + bitcast<u32>(((((f + t6_) + f_u002e_xi) + (in_3 * (f_1 - in_2))) - in_1)))];
                     let _e110 = bitcast<f32>((bitcast<u32>(bitcast<f32>((bitcast<u32>(bitcast<f32>(_e102)) ^ 2147483648u))) ^ zero));
                     let _e115 = bitcast<u32>(((t6_ + f_u002e_xi) + (g_u002e_yi * 8i)));
-                    let _e120 = (((_e115 >> 2u) + (_e115 & 0u)) % 2u);
-                    if (_e120 == 0u) {
+                    let _e118 = ((_e115 >> 2u) % 2u);
+                    if (_e118 == 0u) {
                         f_0_ = _e110;
                     }
-                    if (_e120 == 1u) {
+                    if (_e118 == 1u) {
                         f_1_ = _e110;
                     }
                 }
                 continuing {
-                    let _e125 = f_u002e_x;
-                    f_u002e_x = (_e125 + 1i);
+                    let _e123 = f_u002e_x;
+                    f_u002e_x = (_e123 + 1i);
                 }
             }
             if _e19 {
-                let _e131 = min((g_1 - g_3), ((g_u002e_xo * 4i) + 3i));
-                let t7_ = ((g_3 + _e131) - 3i);
-                let _e138 = min((g_2 - g_4), ((g_u002e_yo * 3i) + 2i));
-                let t8_ = (((g_4 + g_u002e_yi) + _e138) - 2i);
-                let _e141 = (g_u002e_yi * 8i);
-                let _e143 = bitcast<u32>((f_u002e_xi + _e141));
-                let _e148 = (((_e143 >> 2u) + (_e143 & 0u)) % 2u);
-                let _e151 = ((lane - (lane & 3u)) | (_e143 & 3u));
-                let _e152 = f_0_;
-                let _e154 = subgroupShuffle(bitcast<u32>(_e152), _e151);
-                let _e157 = f_1_;
-                let _e159 = subgroupShuffle(bitcast<u32>(_e157), _e151);
-                let _e166 = bitcast<u32>(((f_u002e_xi + 1i) + _e141));
-                let _e171 = (((_e166 >> 2u) + (_e166 & 0u)) % 2u);
-                let _e174 = ((lane - (lane & 3u)) | (_e166 & 3u));
-                let _e175 = f_0_;
-                let _e177 = subgroupShuffle(bitcast<u32>(_e175), _e174);
-                let _e180 = f_1_;
-                let _e182 = subgroupShuffle(bitcast<u32>(_e180), _e174);
-                g[(_e70 + bitcast<u32>((((f_u002e_xi + (g_5 * ((g_u002e_yi + _e138) - 2i))) + _e131) - 3i)))] = bitcast<u32>((select(bitcast<f32>(_e154), bitcast<f32>(_e159), (_e148 == 1u)) + select(bitcast<f32>(_e177), bitcast<f32>(_e182), (_e171 == 1u))));
+                let _e129 = min((g_1 - g_3), ((g_u002e_xo * 4i) + 3i));
+                let t7_ = ((g_3 + _e129) - 3i);
+                let _e136 = min((g_2 - g_4), ((g_u002e_yo * 3i) + 2i));
+                let t8_ = (((g_4 + g_u002e_yi) + _e136) - 2i);
+                let _e139 = (g_u002e_yi * 8i);
+                let _e141 = bitcast<u32>((f_u002e_xi + _e139));
+                let _e144 = ((_e141 >> 2u) % 2u);
+                let _e147 = ((lane - (lane & 3u)) | (_e141 & 3u));
+                let _e148 = f_0_;
+                let _e150 = subgroupShuffle(bitcast<u32>(_e148), _e147);
+                let _e153 = f_1_;
+                let _e155 = subgroupShuffle(bitcast<u32>(_e153), _e147);
+                let _e162 = bitcast<u32>(((f_u002e_xi + 1i) + _e139));
+                let _e165 = ((_e162 >> 2u) % 2u);
+                let _e168 = ((lane - (lane & 3u)) | (_e162 & 3u));
+                let _e169 = f_0_;
+                let _e171 = subgroupShuffle(bitcast<u32>(_e169), _e168);
+                let _e174 = f_1_;
+                let _e176 = subgroupShuffle(bitcast<u32>(_e174), _e168);
+                g[(_e70 + bitcast<u32>((((f_u002e_xi + (g_5 * ((g_u002e_yi + _e136) - 2i))) + _e129) - 3i)))] = bitcast<u32>((select(bitcast<f32>(_e150), bitcast<f32>(_e155), (_e144 == 1u)) + select(bitcast<f32>(_e171), bitcast<f32>(_e176), (_e165 == 1u))));
             }
         }
+
     "#]],
     );
     let without = Options { features: Features { subgroup: Some(2), ..ALL.features }, ..ALL };
     let error = compile(&program, id, &without).expect_err("its subgroups are too small");
-    expect!["kernel `g` has 4 lanes of a subgroup, which graphics processors do not have"]
+    expect!["kernel `g` needs subgroups of 4 lanes or a multiple, and the device's have 2"]
         .assert_eq(&error.to_string());
 }
