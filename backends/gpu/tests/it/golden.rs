@@ -208,98 +208,97 @@ fn values_of_other_lanes() {
         &program,
         id,
         expect![[r#"
-        @group(0) @binding(0) 
-        var<storage> scalars: array<u32>;
-        @group(0) @binding(1) 
-        var<storage> in: array<u32>;
-        @group(0) @binding(2) 
-        var<storage, read_write> g: array<u32>;
+            @group(0) @binding(0) 
+            var<storage> scalars: array<u32>;
+            @group(0) @binding(1) 
+            var<storage> in: array<u32>;
+            @group(0) @binding(2) 
+            var<storage, read_write> g: array<u32>;
 
-        @compute @workgroup_size(16, 1, 1) 
-        fn main(@builtin(subgroup_id) subgroup: u32, @builtin(workgroup_id) block: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32) {
-            var f_0_: f32;
-            var f_1_: f32;
-            var f_u002e_x: i32;
+            @compute @workgroup_size(16, 1, 1) 
+            fn main(@builtin(subgroup_id) subgroup: u32, @builtin(workgroup_id) block: vec3<u32>, @builtin(subgroup_invocation_id) lane: u32) {
+                var f_0_: f32;
+                var f_1_: f32;
+                var f_u002e_x: i32;
 
-            let zero = scalars[0];
-            let _e8 = ((subgroup * 8u) + lane);
-            let _e12 = (_e8 / 4u);
-            let f_u002e_xi = bitcast<i32>((_e8 % 4u));
-            let g_u002e_yi = bitcast<i32>((_e12 % 3u));
-            let _e19 = (_e8 < 12u);
-            let _e22 = scalars[1];
-            let g_u002e_xo = (bitcast<i32>(_e22) + bitcast<i32>(block.x));
-            let _e30 = scalars[2];
-            let g_u002e_yo = (bitcast<i32>(_e30) + bitcast<i32>(block.y));
-            let _e38 = scalars[6];
-            let g_1 = bitcast<i32>(_e38);
-            let _e42 = scalars[7];
-            let g_2 = bitcast<i32>(_e42);
-            let _e45 = scalars[8];
-            let in_1 = bitcast<i32>(_e45);
-            let _e49 = scalars[9];
-            let in_2 = bitcast<i32>(_e49);
-            let _e53 = scalars[10];
-            let in_3 = bitcast<i32>(_e53);
-            let _e57 = scalars[11];
-            let g_3 = bitcast<i32>(_e57);
-            let _e60 = scalars[12];
-            let g_4 = bitcast<i32>(_e60);
-            let _e64 = scalars[13];
-            let g_5 = bitcast<i32>(_e64);
-            let _e67 = scalars[4];
-            let _e70 = scalars[5];
-            f_u002e_x = 0i;
-            loop {
-                let f_u002e_x_1 = f_u002e_x;
-                if (f_u002e_x_1 >= 2i) {
-                    break;
+                let zero = scalars[0];
+                let _e8 = ((subgroup * 8u) + lane);
+                let _e12 = (_e8 / 4u);
+                let f_u002e_xi = bitcast<i32>((_e8 % 4u));
+                let g_u002e_yi = bitcast<i32>((_e12 % 3u));
+                let _e19 = (_e8 < 12u);
+                let _e22 = scalars[1];
+                let g_u002e_xo = (bitcast<i32>(_e22) + bitcast<i32>(block.x));
+                let _e30 = scalars[2];
+                let g_u002e_yo = (bitcast<i32>(_e30) + bitcast<i32>(block.y));
+                let _e38 = scalars[6];
+                let g_1 = bitcast<i32>(_e38);
+                let _e42 = scalars[7];
+                let g_2 = bitcast<i32>(_e42);
+                let _e45 = scalars[8];
+                let in_1 = bitcast<i32>(_e45);
+                let _e49 = scalars[9];
+                let in_2 = bitcast<i32>(_e49);
+                let _e53 = scalars[10];
+                let in_3 = bitcast<i32>(_e53);
+                let _e57 = scalars[11];
+                let g_3 = bitcast<i32>(_e57);
+                let _e60 = scalars[12];
+                let g_4 = bitcast<i32>(_e60);
+                let _e64 = scalars[13];
+                let g_5 = bitcast<i32>(_e64);
+                let _e67 = scalars[4];
+                let _e70 = scalars[5];
+                f_u002e_x = 0i;
+                loop {
+                    let f_u002e_x_1 = f_u002e_x;
+                    if (f_u002e_x_1 >= 2i) {
+                        break;
+                    }
+                    if _e19 {
+                        let f = ((g_3 + min((g_1 - g_3), ((g_u002e_xo * 4i) + 3i))) - 3i);
+                        let f_1 = (((g_4 + g_u002e_yi) + min((g_2 - g_4), ((g_u002e_yo * 3i) + 2i))) - 2i);
+                        let t6_ = (f_u002e_x_1 * 4i);
+                        let _e102 = in[(_e67 + bitcast<u32>(((((f + t6_) + f_u002e_xi) + (in_3 * (f_1 - in_2))) - in_1)))];
+                        let _e110 = bitcast<f32>((bitcast<u32>(bitcast<f32>((bitcast<u32>(bitcast<f32>(_e102)) ^ 2147483648u))) ^ zero));
+                        let _e115 = bitcast<u32>(((t6_ + f_u002e_xi) + (g_u002e_yi * 8i)));
+                        let _e118 = ((_e115 >> 2u) % 2u);
+                        if (_e118 == 0u) {
+                            f_0_ = _e110;
+                        }
+                        if (_e118 == 1u) {
+                            f_1_ = _e110;
+                        }
+                    }
+                    continuing {
+                        let _e123 = f_u002e_x;
+                        f_u002e_x = (_e123 + 1i);
+                    }
                 }
                 if _e19 {
-                    let f = ((g_3 + min((g_1 - g_3), ((g_u002e_xo * 4i) + 3i))) - 3i);
-                    let f_1 = (((g_4 + g_u002e_yi) + min((g_2 - g_4), ((g_u002e_yo * 3i) + 2i))) - 2i);
-                    let t6_ = (f_u002e_x_1 * 4i);
-                    let _e102 = in[(_e67 + bitcast<u32>(((((f + t6_) + f_u002e_xi) + (in_3 * (f_1 - in_2))) - in_1)))];
-                    let _e110 = bitcast<f32>((bitcast<u32>(bitcast<f32>((bitcast<u32>(bitcast<f32>(_e102)) ^ 2147483648u))) ^ zero));
-                    let _e115 = bitcast<u32>(((t6_ + f_u002e_xi) + (g_u002e_yi * 8i)));
-                    let _e118 = ((_e115 >> 2u) % 2u);
-                    if (_e118 == 0u) {
-                        f_0_ = _e110;
-                    }
-                    if (_e118 == 1u) {
-                        f_1_ = _e110;
-                    }
-                }
-                continuing {
-                    let _e123 = f_u002e_x;
-                    f_u002e_x = (_e123 + 1i);
+                    let _e129 = min((g_1 - g_3), ((g_u002e_xo * 4i) + 3i));
+                    let t7_ = ((g_3 + _e129) - 3i);
+                    let _e136 = min((g_2 - g_4), ((g_u002e_yo * 3i) + 2i));
+                    let t8_ = (((g_4 + g_u002e_yi) + _e136) - 2i);
+                    let _e139 = (g_u002e_yi * 8i);
+                    let _e141 = bitcast<u32>((f_u002e_xi + _e139));
+                    let _e144 = ((_e141 >> 2u) % 2u);
+                    let _e147 = ((lane - (lane & 3u)) | (_e141 & 3u));
+                    let _e148 = f_0_;
+                    let _e150 = subgroupShuffle(bitcast<u32>(_e148), _e147);
+                    let _e153 = f_1_;
+                    let _e155 = subgroupShuffle(bitcast<u32>(_e153), _e147);
+                    let _e162 = bitcast<u32>(((f_u002e_xi + 1i) + _e139));
+                    let _e165 = ((_e162 >> 2u) % 2u);
+                    let _e168 = ((lane - (lane & 3u)) | (_e162 & 3u));
+                    let _e169 = f_0_;
+                    let _e171 = subgroupShuffle(bitcast<u32>(_e169), _e168);
+                    let _e174 = f_1_;
+                    let _e176 = subgroupShuffle(bitcast<u32>(_e174), _e168);
+                    g[(_e70 + bitcast<u32>((((f_u002e_xi + (g_5 * ((g_u002e_yi + _e136) - 2i))) + _e129) - 3i)))] = bitcast<u32>((select(bitcast<f32>(_e150), bitcast<f32>(_e155), (_e144 == 1u)) + select(bitcast<f32>(_e171), bitcast<f32>(_e176), (_e165 == 1u))));
                 }
             }
-            if _e19 {
-                let _e129 = min((g_1 - g_3), ((g_u002e_xo * 4i) + 3i));
-                let t7_ = ((g_3 + _e129) - 3i);
-                let _e136 = min((g_2 - g_4), ((g_u002e_yo * 3i) + 2i));
-                let t8_ = (((g_4 + g_u002e_yi) + _e136) - 2i);
-                let _e139 = (g_u002e_yi * 8i);
-                let _e141 = bitcast<u32>((f_u002e_xi + _e139));
-                let _e144 = ((_e141 >> 2u) % 2u);
-                let _e147 = ((lane - (lane & 3u)) | (_e141 & 3u));
-                let _e148 = f_0_;
-                let _e150 = subgroupShuffle(bitcast<u32>(_e148), _e147);
-                let _e153 = f_1_;
-                let _e155 = subgroupShuffle(bitcast<u32>(_e153), _e147);
-                let _e162 = bitcast<u32>(((f_u002e_xi + 1i) + _e139));
-                let _e165 = ((_e162 >> 2u) % 2u);
-                let _e168 = ((lane - (lane & 3u)) | (_e162 & 3u));
-                let _e169 = f_0_;
-                let _e171 = subgroupShuffle(bitcast<u32>(_e169), _e168);
-                let _e174 = f_1_;
-                let _e176 = subgroupShuffle(bitcast<u32>(_e174), _e168);
-                g[(_e70 + bitcast<u32>((((f_u002e_xi + (g_5 * ((g_u002e_yi + _e136) - 2i))) + _e129) - 3i)))] = bitcast<u32>((select(bitcast<f32>(_e150), bitcast<f32>(_e155), (_e144 == 1u)) + select(bitcast<f32>(_e171), bitcast<f32>(_e176), (_e165 == 1u))));
-            }
-        }
-
-    "#]],
+        "#]],
     );
     let without = Options { features: Features { subgroup: Some(2), ..ALL.features }, ..ALL };
     let error = compile(&program, id, &without).expect_err("its subgroups are too small");
