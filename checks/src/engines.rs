@@ -334,6 +334,8 @@ fn class(outputs: &[FuncId], program: &Program, e: &EvalError) -> Class {
         Fault::Require { .. } => Class::Refused("false alarm".into()),
         // Coordinates are small, so nothing may come near these limits.
         Fault::Stride { .. } => Class::Failure(failure("stride", text)),
+        // Random pipelines have no rules.
+        Fault::Rule { .. } => Class::Failure(failure("a rule that nobody made", text)),
         Fault::IndexOverflow { .. } => Class::Failure(failure("coordinates beyond i32", text)),
         Fault::OutOfMemory { .. } => Class::Failure(failure("out of memory", text)),
     }

@@ -111,6 +111,7 @@ struct Arena {
     names: Names,
     funcs: Registry<crate::func::FuncHandle>,
     rdoms: Registry<crate::rdom::RDomHandle>,
+    images: Registry<crate::shape::ImageHandle>,
 }
 
 /// The owners of roots. Forgets the dead whenever it has doubled.
@@ -240,6 +241,11 @@ pub(crate) fn register_rdom(r: &Rc<crate::rdom::RDomHandle>) {
     ARENA.with_borrow_mut(|a| a.rdoms.add(r));
 }
 
+/// Keeps what an image's rules hold alive while its handle lives.
+pub(crate) fn register_image(i: &Rc<crate::shape::ImageHandle>) {
+    ARENA.with_borrow_mut(|a| a.images.add(i));
+}
+
 /// The number of nodes alive: for tests and curiosity.
 pub fn live_nodes() -> usize {
     ARENA.with_borrow(|a| a.slots.len() - a.free.len())
@@ -271,8 +277,8 @@ impl Expr {
 /// The operands of a node; not what the Funcs and domains it mentions reach.
 pub(crate) fn operands(kind: &Kind, out: &mut Vec<Expr>) {
     match kind {
-        Kind::Call(_, args, _) => out.extend(args),
-        Kind::RVar(..) | Kind::Undefined(_) => {}
+        Kind::Call(_, args, _) | Kind::Image(_, args) => out.extend(args),
+        Kind::RVar(..) | Kind::ImageDim(..) | Kind::Undefined(_) => {}
         other => children(other, out),
     }
 }
@@ -330,8 +336,9 @@ pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind 
 /// Direct children of a node, and the definitions that it reaches.
 fn children(kind: &Kind, out: &mut Vec<Expr>) {
     match kind {
-        Kind::Const(_) | Kind::Literal(_) | Kind::Var(_) | Kind::Param(_) | Kind::ImageDim(..) => {}
         Kind::Undef | Kind::Before(_) => {}
+        Kind::Const(_) | Kind::Literal(_) | Kind::Var(_) | Kind::Param(_) => {}
+        Kind::ImageDim(body, ..) => body.exprs(out),
         Kind::RVar(body, _) => body.exprs(out),
         Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) => out.push(*a),
         Kind::LikelyIfInnermost(a) | Kind::Strict(a) => out.push(*a),
@@ -342,7 +349,11 @@ fn children(kind: &Kind, out: &mut Vec<Expr>) {
             out.extend([*c, *a]);
             out.extend(parts);
         }
-        Kind::Math(_, args) | Kind::Tuple(args) | Kind::Image(_, args) | Kind::Poison(_, args) => out.extend(args),
+        Kind::Math(_, args) | Kind::Tuple(args) | Kind::Poison(_, args) => out.extend(args),
+        Kind::Image(body, args) => {
+            out.extend(args);
+            body.exprs(out);
+        }
         Kind::Call(body, args, _) => {
             out.extend(args);
             body.exprs(out);
@@ -383,6 +394,7 @@ impl Arena {
             moments.extend(f.body.open.get().map(|open| open.born));
         }
         self.rdoms.live().for_each(|r| r.roots(&mut todo));
+        self.images.live().for_each(|i| i.body.exprs(&mut todo));
         moments.sort_unstable();
         for (i, s) in self.slots.iter().enumerate() {
             let next = moments.partition_point(|m| m + YOUNG < s.born);

@@ -91,6 +91,11 @@ pub enum AlgorithmErrorKind {
     ManyRDoms { reduction: &'static str, first: String, second: String },
     BoundaryDims { name: String, dims: usize, given: usize },
     UndefInside,
+    ShapeValue { of: String, what: String },
+    ShapeDim { of: String, dim: usize, dims: usize },
+    ShapeMultiple { of: String, multiple: i64 },
+    ShapeConflict { of: String, dim: usize, field: &'static str },
+    HostAlignment { of: String, bytes: u64 },
     NoOutputs,
 }
 
@@ -200,6 +205,19 @@ impl AlgorithmErrorKind {
                 format!("`{name}` has {} but bounds for {given} are given", count(*dims, "dimension"))
             }
             UndefInside => "`undef` is used as a value: it says that nothing is stored".into(),
+            ShapeValue { of, what } => format!("a rule for the buffer of `{of}` {what}"),
+            ShapeDim { of, dim, dims } => {
+                format!("a rule for dimension {dim} of the buffer of `{of}`, which has {}", count(*dims, "dimension"))
+            }
+            ShapeMultiple { of, multiple } => {
+                format!("a rule asks for multiples of {multiple} of the buffer of `{of}`; 1 to 2147483647 are possible")
+            }
+            ShapeConflict { of, dim, field } => {
+                format!("two rules for the {field} of dimension {dim} of the buffer of `{of}` can never both hold")
+            }
+            HostAlignment { of, bytes } => {
+                format!("the host alignment of `{of}` is {bytes} bytes; powers of two up to 1048576 are possible")
+            }
             NoOutputs => "a pipeline needs at least one output".into(),
         }
     }
@@ -229,6 +247,7 @@ impl AlgorithmErrorKind {
             DomainBound { .. } => {
                 "bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything".into()
             }
+            ShapeValue { .. } => "rules are integers made of constants, parameters and image dimensions".into(),
             WhereAfterUse { rdom, .. } => format!("call `{rdom}.where_(...)` right after `RDom::new`"),
             NoRDom { .. } => "use a variable of an RDom in it".into(),
             ManyRDoms { reduction, first, .. } => format!("say which one: `{reduction}_over(&{first}, ...)`"),

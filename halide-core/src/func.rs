@@ -3,6 +3,7 @@
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, check_coords};
+use crate::shape::{OpenShape, OutputShape};
 use crate::var::Var;
 use elsa::FrozenVec;
 use std::cell::{Cell, RefCell};
@@ -38,6 +39,8 @@ pub(crate) struct FuncBody {
     pub(crate) defs: RefCell<Vec<Def>>,
     /// The left side that was written but not collected yet.
     pub(crate) open: Cell<Option<Written>>,
+    /// What the caller's buffer is to be like if it is an output.
+    pub(crate) shape: OpenShape,
 }
 
 /// One definition.
@@ -62,9 +65,13 @@ impl Written {
 }
 
 impl FuncBody {
+    /// A Func without definitions.
+    fn new(name: String, at: Location) -> FuncBody {
+        FuncBody { name, at, defs: RefCell::default(), open: Cell::new(None), shape: OpenShape::default() }
+    }
     /// A Func that no user's handle names, with its pure definition.
     pub(crate) fn anonymous(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Rc<FuncBody> {
-        let body = FuncBody { name: name.into(), at, defs: RefCell::default(), open: Cell::new(None) };
+        let body = FuncBody::new(name.into(), at);
         body.define(args, value, at);
         Rc::new(body)
     }
@@ -78,6 +85,7 @@ impl FuncBody {
             out.extend(&def.args);
             out.push(def.value);
         }
+        self.shape.exprs(out);
     }
     /// The number of dimensions, once there is a definition.
     pub(crate) fn dims(&self) -> Option<usize> {
@@ -94,7 +102,7 @@ impl Func {
     #[track_caller]
     pub fn new(name: impl Into<String>) -> Func {
         let (name, at) = (name.into(), Location::caller());
-        Func::of(Rc::new(FuncBody { name, at, defs: RefCell::default(), open: Cell::new(None) }))
+        Func::of(Rc::new(FuncBody::new(name, at)))
     }
     /// A Func with its pure definition.
     pub(crate) fn defined(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Func {
@@ -119,6 +127,10 @@ impl Func {
         self.collect();
         let defs = self.handle.body.defs.borrow();
         defs.first().map_or(Vec::new(), |d| d.args.iter().filter_map(|&a| Var::of(a)).collect())
+    }
+    /// The caller's buffer for this Func where it is an output, to say what it is to be like.
+    pub fn output(&self) -> OutputShape {
+        OutputShape::of(self.body())
     }
     /// The number of updates.
     pub fn updates(&self) -> usize {

@@ -3,8 +3,10 @@
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, IntoExpr};
+use crate::externs::OpenExtern;
 use crate::names::Name;
 use crate::pipeline::DimField;
+use crate::shape::{ImageHandle, OpenShape, ShapeDim};
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
 use elsa::FrozenVec;
@@ -57,6 +59,18 @@ where
     pub fn with_range(self, min: T, max: T) -> Param<T> {
         Param { range: (Some(min), Some(max)), ..self }
     }
+    /// The parameter without its Rust type.
+    pub(crate) fn data(self) -> Rc<ParamData> {
+        let scalar = |v: Option<T>| v.map(Scalar::from);
+        Rc::new(ParamData {
+            name: arena::name_of(self.name),
+            ty: T::TYPE,
+            default: scalar(self.default),
+            min: scalar(self.range.0),
+            max: scalar(self.range.1),
+            at: self.at,
+        })
+    }
     /// Its name.
     pub fn name(self) -> String {
         arena::name_of(self.name).to_string()
@@ -69,26 +83,17 @@ where
 {
     #[track_caller]
     fn expr(self) -> Expr {
-        let scalar = |v: Option<T>| v.map(Scalar::from);
         if !arena::touch(self.name) {
             return arena::poison(AlgorithmErrorKind::Stale, Location::caller());
         }
-        let data = ParamData {
-            name: arena::name_of(self.name),
-            ty: T::TYPE,
-            default: scalar(self.default),
-            min: scalar(self.range.0),
-            max: scalar(self.range.1),
-            at: self.at,
-        };
-        arena::add(Kind::Param(Rc::new(data)), Ty::One(T::TYPE), Location::caller())
+        arena::add(Kind::Param(self.data()), Ty::One(T::TYPE), Location::caller())
     }
 }
 
 /// An input image: read like a Func, given by the caller.
 #[derive(Clone)]
 pub struct ImageParam {
-    body: Rc<ImageBody>,
+    handle: Rc<ImageHandle>,
     calls: Rc<FrozenVec<Box<Expr>>>,
 }
 
@@ -97,6 +102,20 @@ pub(crate) struct ImageBody {
     pub(crate) ty: ScalarType,
     pub(crate) dims: usize,
     pub(crate) at: Location,
+    /// What the caller's buffer is to be like.
+    pub(crate) shape: OpenShape,
+    /// The extern stage whose results it stands for, and which element of them.
+    pub(crate) external: Option<(Rc<OpenExtern>, usize)>,
+}
+
+impl ImageBody {
+    /// Every expression that it holds.
+    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
+        self.shape.exprs(out);
+        if let Some((stage, _)) = &self.external {
+            stage.exprs(out);
+        }
+    }
 }
 
 /// One dimension of an input image.
@@ -110,24 +129,44 @@ impl ImageParam {
     /// An image of `ty` with `dims` dimensions, called `name`, by which the caller gives it.
     #[track_caller]
     pub fn new(name: &str, ty: ScalarType, dims: usize) -> ImageParam {
-        let body = Rc::new(ImageBody { name: name.into(), ty, dims, at: Location::caller() });
-        ImageParam { body, calls: Rc::default() }
+        let (at, shape) = (Location::caller(), OpenShape::default());
+        let handle = ImageHandle::new(ImageBody { name: name.into(), ty, dims, at, shape, external: None });
+        ImageParam { handle, calls: Rc::default() }
+    }
+    /// What stands for an element of the results of an extern stage.
+    pub(crate) fn of_extern(stage: &Rc<OpenExtern>, element: usize) -> ImageParam {
+        let number = if stage.types.len() > 1 { format!(".{element}") } else { String::new() };
+        let (name, at, shape) = (format!("{}$result{number}", stage.name), stage.at, OpenShape::default());
+        let (ty, dims, external) = (stage.types[element], stage.dims, Some((stage.clone(), element)));
+        let handle = ImageHandle::new(ImageBody { name, ty, dims, at, shape, external });
+        ImageParam { handle, calls: Rc::default() }
+    }
+    pub(crate) fn shared_body(&self) -> Rc<ImageBody> {
+        self.body().clone()
     }
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.body.name
+        &self.body().name
+    }
+    fn body(&self) -> &Rc<ImageBody> {
+        &self.handle.body
     }
     /// Its element type.
     pub fn ty(&self) -> ScalarType {
-        self.body.ty
+        self.body().ty
     }
     /// Its number of dimensions.
     pub fn dims(&self) -> usize {
-        self.body.dims
+        self.body().dims
     }
     /// Its dimension `d`.
     pub fn dim(&self, d: usize) -> ImageDim {
-        ImageDim { body: self.body.clone(), dim: d }
+        ImageDim { body: self.body().clone(), dim: d }
+    }
+    /// Demands that the first element is at an address that is a multiple of `bytes`, a power of two.
+    #[track_caller]
+    pub fn set_host_alignment(&self, bytes: u64) {
+        self.body().shape.alignments.borrow_mut().push((bytes, Location::caller()));
     }
     /// The extent of dimension 0.
     #[track_caller]
@@ -151,8 +190,9 @@ impl ImageParam {
         self.read_at(coords.coords(), at)
     }
     pub(crate) fn read_at(&self, args: Vec<Expr>, at: Location) -> Expr {
-        match crate::expr::check_coords(&self.body.name, self.body.dims, &args, at) {
-            Ok(args) => arena::add(Kind::Image(self.body.clone(), args), Ty::One(self.body.ty), at),
+        let body = self.body();
+        match crate::expr::check_coords(&body.name, body.dims, &args, at) {
+            Ok(args) => arena::add(Kind::Image(body.clone(), args), Ty::One(body.ty), at),
             Err(poison) => poison,
         }
     }
@@ -185,6 +225,50 @@ impl ImageDim {
     pub fn stride(&self) -> Expr {
         self.field(DimField::Stride, Location::caller())
     }
+    /// To make rules for it: see [`ShapeDim`].
+    fn shape(&self) -> ShapeDim {
+        ShapeDim::of_image(self.body.clone(), self.dim)
+    }
+    /// See [`ShapeDim::set_min`]; as all methods of its kind it can be followed by others.
+    #[track_caller]
+    pub fn set_min(&self, min: impl IntoExpr) -> ShapeDim {
+        self.shape().set_min(min)
+    }
+    /// See [`ShapeDim::set_extent`].
+    #[track_caller]
+    pub fn set_extent(&self, extent: impl IntoExpr) -> ShapeDim {
+        self.shape().set_extent(extent)
+    }
+    /// See [`ShapeDim::set_stride`].
+    #[track_caller]
+    pub fn set_stride(&self, stride: impl IntoExpr) -> ShapeDim {
+        self.shape().set_stride(stride)
+    }
+    /// See [`ShapeDim::set_bounds`].
+    #[track_caller]
+    pub fn set_bounds(&self, min: impl IntoExpr, extent: impl IntoExpr) -> ShapeDim {
+        self.shape().set_bounds(min, extent)
+    }
+    /// See [`ShapeDim::set_min_multiple_of`].
+    #[track_caller]
+    pub fn set_min_multiple_of(&self, n: i64) -> ShapeDim {
+        self.shape().set_min_multiple_of(n)
+    }
+    /// See [`ShapeDim::set_extent_multiple_of`].
+    #[track_caller]
+    pub fn set_extent_multiple_of(&self, n: i64) -> ShapeDim {
+        self.shape().set_extent_multiple_of(n)
+    }
+    /// See [`ShapeDim::set_stride_multiple_of`].
+    #[track_caller]
+    pub fn set_stride_multiple_of(&self, n: i64) -> ShapeDim {
+        self.shape().set_stride_multiple_of(n)
+    }
+    /// See [`ShapeDim::set_estimate`].
+    #[track_caller]
+    pub fn set_estimate(&self, min: i32, extent: i32) -> ShapeDim {
+        self.shape().set_estimate(min, extent)
+    }
     fn field(&self, field: DimField, at: Location) -> Expr {
         if self.dim >= self.body.dims {
             let (image, dims) = (self.body.name.clone(), self.body.dims);
@@ -211,6 +295,6 @@ impl<T> fmt::Debug for Param<T> {
 
 impl fmt::Debug for ImageParam {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ImageParam({} at {})", self.name(), self.body.at)
+        write!(f, "ImageParam({} at {})", self.name(), self.body().at)
     }
 }

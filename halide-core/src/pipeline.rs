@@ -4,8 +4,10 @@
 //! `Send + Sync`, immutable and cheap to clone. Interpreter and lowering read it; nothing here knows how it was built.
 
 use crate::error::Location;
+use crate::externs::ExternDef;
 use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
 use crate::ops::{BinOp, MathFn, UnOp};
+use crate::shape::{AlignmentRule, Estimate, ShapeRule};
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::sync::Arc;
@@ -51,6 +53,14 @@ pub struct PipelineData {
     pub outputs: Vec<FuncId>,
     /// Every Func, producers before consumers; deterministic.
     pub order: Vec<FuncId>,
+    /// What the caller's buffers must be like; checked before a run.
+    pub shapes: Vec<ShapeRule>,
+    /// Where the caller's buffers must begin in memory; checked before a run.
+    pub alignments: Vec<AlignmentRule>,
+    /// Funcs whose values come from closures; their results stand among the images.
+    pub externs: Vec<ExternDef>,
+    /// What the caller's buffers are expected to be like.
+    pub estimates: Vec<Estimate>,
 }
 
 /// Which expressions of a pipeline are index arithmetic wherever they stand. Made by [`PipelineData::index_table`].

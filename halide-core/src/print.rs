@@ -15,6 +15,7 @@
 use crate::ids::{ExprId, NoteId, RDomId};
 use crate::ops::{BinOp, UnOp};
 use crate::pipeline::{DimField, FuncDef, Kind, NoteKind, ParamDef, Piece, Pipeline, PipelineData, RDomDef, StageDef};
+use crate::shape::{Law, ShapeRule};
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::collections::BTreeMap;
@@ -44,6 +45,12 @@ pub fn pipeline(data: &PipelineData) -> String {
     for &id in &data.outputs {
         let _ = writeln!(out, "output {}", data.funcs[id].name);
     }
+    for rule in &data.shapes {
+        print_rule(data, rule, &mut out);
+    }
+    for rule in &data.alignments {
+        let _ = writeln!(out, "rule {}: begins at a multiple of {} bytes", rule.of.describe(data), rule.bytes);
+    }
     out
 }
 
@@ -64,6 +71,20 @@ fn print_param(param: &ParamDef, out: &mut String) {
         (Some(min), None) => drop(write!(out, " from {min}")),
         (None, Some(max)) => drop(write!(out, " to {max}")),
         (None, None) => {}
+    }
+    out.push('\n');
+}
+
+fn print_rule(data: &PipelineData, rule: &ShapeRule, out: &mut String) {
+    let field = match rule.field {
+        DimField::Min => "min",
+        DimField::Extent => "extent",
+        DimField::Stride => "stride",
+    };
+    let _ = write!(out, "rule {}: {field} of dimension {} is ", rule.of.describe(data), rule.dim);
+    match rule.law {
+        Law::MultipleOf(n) => drop(write!(out, "a multiple of {n}")),
+        Law::Is(e) => Printer { data, names: BTreeMap::new() }.print(e, out),
     }
     out.push('\n');
 }

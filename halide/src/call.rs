@@ -3,7 +3,7 @@
 use crate::compile::Compiled;
 use crate::error::Error;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Coordinate, Region};
-use halide_core::interp::{Inputs, PrintSink, RunError};
+use halide_core::interp::{self, Inputs, PrintSink, RunError};
 use halide_core::value::{Element, Scalar};
 use halide_core::{ImageParam, Param};
 use std::fmt;
@@ -16,6 +16,8 @@ pub struct Call<'c> {
     compiled: &'c Compiled,
     inputs: Inputs,
     how: How,
+    /// Inputs that are in the memory of output buffers, by number.
+    in_place: Vec<(String, usize)>,
 }
 
 /// How a run is to go.
@@ -65,7 +67,21 @@ pub struct RunStats {
 
 impl<'c> Call<'c> {
     pub(crate) fn new(compiled: &'c Compiled) -> Call<'c> {
-        Call { compiled, inputs: Inputs::new(), how: How::default() }
+        Call { compiled, inputs: Inputs::new(), how: How::default(), in_place: Vec::new() }
+    }
+
+    pub(crate) fn compiled(&self) -> &'c Compiled {
+        self.compiled
+    }
+    pub(crate) fn add_in_place(&mut self, image: &str, buffer: usize) {
+        self.in_place.push((image.to_string(), buffer));
+    }
+    /// With these inputs in place of all others.
+    pub(crate) fn with_given(self, inputs: &Inputs) -> Call<'c> {
+        Call { inputs: inputs.clone(), ..self }
+    }
+    pub(crate) fn given(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// Gives an input image. The buffer is shared, not copied.
@@ -113,12 +129,12 @@ impl<'c> Call<'c> {
     }
     /// Computes a region of the one output.
     pub fn realize_region<T: Element>(self, region: &Region) -> Result<Buffer<T>, Error> {
-        let mut outputs = self.realize_all(std::slice::from_ref(region))?;
-        let found = outputs.len();
-        match outputs.pop() {
-            Some(output) if found == 1 => self.compiled.output_error(0, output.typed()),
-            _ => Err(RunError::OutputCount { expected: found, found: 1 }.into()),
+        let expected = self.compiled.outputs().iter().map(|f| f.types.len()).sum();
+        if expected != 1 {
+            return Err(RunError::OutputBuffers { expected, found: 1 }.into());
         }
+        let output = self.realize_all(std::slice::from_ref(region))?.swap_remove(0);
+        self.compiled.output_error(0, output.typed())
     }
     /// Computes a region of each output: one buffer per tuple element of each, in order.
     pub fn realize_all(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
@@ -139,16 +155,29 @@ impl<'c> Call<'c> {
         Ok(buffers)
     }
     fn fresh_outputs(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
+        if let Some((image, buffer)) = self.in_place.first() {
+            return Err(RunError::NoBuffer { image: image.clone(), buffer: *buffer, buffers: 0 }.into());
+        }
         let funcs = self.compiled.outputs();
+        let pipeline = self.compiled.pipeline();
         if regions.len() != funcs.len() {
             return Err(RunError::OutputCount { expected: funcs.len(), found: regions.len() }.into());
         }
+        // Rules may want other strides than dense ones.
+        let inputs = if pipeline.shapes.is_empty() { None } else { Some(self.compiled.fed(&self.inputs, regions)?) };
+        let ruled = inputs.as_ref().map(|inputs| inputs.bind(pipeline)).transpose()?;
         let mut buffers = Vec::new();
         for (i, (func, region)) in funcs.iter().zip(regions).enumerate() {
+            let (expected, found) = (func.dims(), region.dims());
+            if expected != found {
+                return Err(RunError::OutputDims { func: func.name.clone(), expected, found }.into());
+            }
+            if let Some(bound) = &ruled {
+                buffers.extend(interp::allocate(pipeline, bound, pipeline.outputs[i], region)?);
+                continue;
+            }
             for &ty in &func.types {
-                let dims = check_dims(func.dims(), region.dims());
-                let made = dims.and_then(|()| AnyBuffer::with_region(ty, region));
-                buffers.push(self.compiled.output_error(i, made)?);
+                buffers.push(self.compiled.output_error(i, AnyBuffer::with_region(ty, region))?);
             }
         }
         Ok(buffers)
@@ -160,14 +189,14 @@ impl<'c> Call<'c> {
     /// Computes the outputs for all coordinates of the views, in place: one view per tuple element of each output.
     pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
         self.check_outputs(outputs)?;
-        self.compiled.run(&self.inputs, outputs, &self.how)
+        self.compiled.run(&self.inputs, outputs, &self.how, &self.in_place)
     }
 
     fn check_outputs(&self, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {
         let funcs = self.compiled.outputs();
         let expected = funcs.iter().map(|f| f.types.len()).sum();
         if outputs.len() != expected {
-            return Err(RunError::OutputCount { expected, found: outputs.len() }.into());
+            return Err(RunError::OutputBuffers { expected, found: outputs.len() }.into());
         }
         let mut rest = outputs;
         for (i, func) in funcs.iter().enumerate() {

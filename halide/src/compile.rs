@@ -2,17 +2,20 @@
 
 use crate::call::{Call, How, RunStats};
 use crate::error::Error;
-use crate::variant::{Machine, VariantKey, Variants};
+use crate::feed::Feeder;
+use crate::in_place::Proofs;
+use crate::needs::{InputNeed, Queries};
+use crate::variant::{Aliases, Machine, VariantKey, Variants};
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region};
 use halide_core::ids::FuncId;
-use halide_core::interp::{self, Inputs, RunError};
+use halide_core::interp::{self, Given, Inputs, RunError};
 use halide_core::pipeline::FuncDef;
-use halide_sched::plan::{self, Plan};
+use halide_sched::plan::{self, Part, Plan};
 use halide_sched::schedule::Schedule;
 use halide_sched::target::Target;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Compiling, as a method of [`Pipeline`]. In the prelude.
 pub trait Compile {
@@ -77,9 +80,31 @@ fn compiled(
     schedule: &Schedule,
     target: &Target,
 ) -> Result<Compiled, Error> {
-    let plan = plan::resolve(pipeline, schedule, target).map_err(Error::Schedule)?;
+    compile_part(pipeline, plan::main_part(pipeline, schedule), engine, machine, schedule, target)
+}
+
+/// Compiles a part of `whole`, with what computes the inputs of the extern stages that it reads.
+pub(crate) fn compile_part(
+    whole: &Pipeline,
+    part: Part,
+    engine: Engine,
+    machine: Option<Machine>,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Compiled, Error> {
+    let plan = plan::resolve(&part.pipeline, &part.schedule, target).map_err(Error::Schedule)?;
+    let feeders = Feeder::all(whole, &part, engine, machine.as_ref(), schedule, target)?;
     let variants = machine.map(|machine| Variants::new(&plan, machine)).transpose()?;
-    let parts = Parts { pipeline: pipeline.clone(), plan, engine, variants };
+    let parts = Parts {
+        pipeline: part.pipeline,
+        whole: (!whole.externs.is_empty()).then(|| whole.clone()),
+        feeders,
+        plan,
+        engine,
+        variants,
+        queries: OnceLock::new(),
+        proofs: Proofs::default(),
+    };
     Ok(Compiled { parts: Arc::new(parts) })
 }
 
@@ -95,7 +120,11 @@ pub async fn compile_async(
     let target = Target { gpu: Some(gpu.limits()), ..*target };
     let plan = plan::resolve(pipeline, schedule, &target).map_err(Error::Schedule)?;
     let variants = Some(Variants::new_async(&plan, Machine::Hosted(gpu.clone())).await?);
-    let parts = Parts { pipeline: pipeline.clone(), plan, engine: Engine::Gpu, variants };
+    // Extern stages are not run here: a run says so.
+    let (whole, feeders) = (None, Vec::new());
+    let (queries, proofs) = (OnceLock::new(), Proofs::default());
+    let parts =
+        Parts { pipeline: pipeline.clone(), whole, feeders, plan, engine: Engine::Gpu, variants, queries, proofs };
     Ok(Compiled { parts: Arc::new(parts) })
 }
 
@@ -133,10 +162,17 @@ pub struct Compiled {
 
 struct Parts {
     pipeline: Pipeline,
+    /// The user's pipeline, if it has extern stages.
+    whole: Option<Pipeline>,
+    /// The extern stages whose results the pipeline reads.
+    feeders: Vec<Feeder>,
     plan: Plan,
     engine: Engine,
     /// `None` for the interpreter.
     variants: Option<Variants>,
+    /// Made when somebody asks.
+    queries: OnceLock<Result<Queries, Error>>,
+    proofs: Proofs,
 }
 
 impl Compiled {
@@ -168,6 +204,50 @@ impl Compiled {
         self.parts.variants.as_ref().and_then(Variants::on_device)
     }
 
+    /// What can be asked of calls before they run.
+    pub(crate) fn queries(&self) -> Result<&Queries, Error> {
+        let made = self.parts.queries.get_or_init(|| Queries::new(&self.parts.plan));
+        made.as_ref().map_err(Error::clone)
+    }
+
+    /// The pipeline that the user gave.
+    pub(crate) fn whole(&self) -> &Pipeline {
+        self.parts.whole.as_ref().unwrap_or(&self.parts.pipeline)
+    }
+    /// The extern stages whose results the pipeline reads.
+    pub(crate) fn feeders(&self) -> &[Feeder] {
+        &self.parts.feeders
+    }
+    /// The inputs of those given that the pipeline reads itself. One that nobody reads is a mistake.
+    pub(crate) fn named(&self, inputs: &Inputs) -> Result<Inputs, Error> {
+        match &self.parts.whole {
+            Some(whole) => inputs.check_names(whole)?,
+            None => inputs.check_names(&self.parts.pipeline)?,
+        }
+        Ok(inputs.clone())
+    }
+    /// What each image of the pipeline must be like, results of extern stages among them.
+    pub(crate) fn needs_of_images(&self, inputs: &Inputs, regions: &[Region]) -> Result<Vec<InputNeed>, Error> {
+        let pipeline = &self.parts.pipeline;
+        self.queries()?.needs(pipeline, &inputs.restricted(pipeline), regions)
+    }
+    /// The inputs with the results of extern stages, which are computed here.
+    pub(crate) fn fed(&self, inputs: &Inputs, regions: &[Region]) -> Result<Inputs, Error> {
+        if self.parts.whole.is_none() {
+            return Ok(inputs.clone());
+        }
+        let mut all = self.named(inputs)?;
+        if !self.parts.feeders.is_empty() {
+            let needs = self.needs_of_images(inputs, regions)?;
+            for feeder in &self.parts.feeders {
+                for (name, result) in feeder.feed(inputs, &needs)? {
+                    all = all.image(name, result);
+                }
+            }
+        }
+        Ok(all.restricted(&self.parts.pipeline))
+    }
+
     /// The output Funcs in order.
     pub(crate) fn outputs(&self) -> Vec<&FuncDef> {
         let pipeline = &self.parts.pipeline;
@@ -188,6 +268,7 @@ impl Compiled {
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
     ) -> Result<RunStats, Error> {
+        self.check_rules(inputs, outputs)?;
         match &self.parts.variants {
             None => interpret(&self.parts.pipeline, inputs, outputs, how),
             Some(variants) => {
@@ -197,8 +278,45 @@ impl Compiled {
             }
         }
     }
+    /// Checks the rules of the algorithm for the outputs' buffers, before anything is written.
+    fn check_rules(&self, inputs: &Inputs, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {
+        let pipeline = &self.parts.pipeline;
+        if !(pipeline.shapes.is_empty() && pipeline.alignments.is_empty()) {
+            inputs.bind(pipeline)?.check_outputs(pipeline, outputs.iter().map(Given::from))?;
+        }
+        Ok(())
+    }
     /// Runs with outputs that fit the pipeline.
-    pub(crate) fn run(&self, inputs: &Inputs, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Error> {
+    pub(crate) fn run(
+        &self,
+        inputs: &Inputs,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+        in_place: &[(String, usize)],
+    ) -> Result<RunStats, Error> {
+        if !in_place.is_empty() {
+            let (inputs, aliases) = crate::in_place::bind(self, &self.parts.proofs, inputs, outputs, in_place)?;
+            return self.run_with(&inputs, outputs, how, &aliases);
+        }
+        self.run_with(inputs, outputs, how, &Aliases::default())
+    }
+    fn run_with(
+        &self,
+        inputs: &Inputs,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+        aliases: &Aliases,
+    ) -> Result<RunStats, Error> {
+        let pipeline = &self.parts.pipeline;
+        let fed;
+        let inputs = match self.parts.whole {
+            None => inputs,
+            Some(_) => {
+                fed = self.fed(inputs, &regions_of(pipeline, outputs))?;
+                &fed
+            }
+        };
+        self.check_rules(inputs, outputs)?;
         match &self.parts.variants {
             None => interpret(&self.parts.pipeline, inputs, outputs, how),
             Some(variants) => {
@@ -208,7 +326,7 @@ impl Compiled {
                 let options = interp::Options { before: before.as_deref(), ..Default::default() };
                 let required =
                     |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
-                variants.run(&self.parts.plan, &bound, outputs, how, &required)
+                variants.run(&self.parts.plan, &bound, outputs, how, &required, aliases)
             }
         }
     }

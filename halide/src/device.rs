@@ -10,7 +10,7 @@ use halide_core::value::Scalar;
 use halide_cpu::{CpuOptions, Executable, RunArgs};
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun};
-use halide_sched::ir::{BufId, Program};
+use halide_sched::ir::{BufId, DimField, Fault, Program};
 use halide_sched::target::Target;
 use std::sync::{Mutex, PoisonError};
 
@@ -32,7 +32,8 @@ impl OnDevice {
     }
 
     /// Runs the program on the caller's buffers. An output whose rows do not begin at whole words is computed in a copy in
-    /// which they do: other rows would be stored piece by piece, which takes several times as long.
+    /// which they do: other rows would be stored piece by piece, which takes several times as long. Not so where the
+    /// algorithm makes rules for strides, which a copy would break.
     pub(crate) fn run(
         &self,
         program: &Program,
@@ -40,7 +41,14 @@ impl OnDevice {
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
     ) -> Result<RunStats, Failure> {
-        let own = outputs.iter().map(|view| if has_whole_words(view) { Ok(None) } else { padded(view) });
+        let ruled = |buf: &BufId| {
+            let is_rule = |f: &Fault| matches!(f, Fault::Rule { buf: b, field: DimField::Stride, .. } if b == buf);
+            program.faults.iter().any(is_rule)
+        };
+        let buffers = output_buffers(program);
+        let stays = |view: &AnyBufferMut<'_>, buf: &BufId| has_whole_words(view) || ruled(buf);
+        let both = outputs.iter().zip(&buffers);
+        let own = both.map(|(view, buf)| if stays(view, buf) { Ok(None) } else { padded(view) });
         let mut own: Vec<Option<AnyBuffer>> = own.collect::<Result<_, _>>().map_err(of_buffer)?;
         let views = outputs.iter_mut().zip(&mut own).map(|(view, own)| match own {
             Some(own) => own.view_mut(),

@@ -31,6 +31,22 @@ pub enum Error {
     Internal(String),
     /// A call gave wrong inputs or asked for an impossible output.
     Run(RunError),
+    /// What a call needs of its inputs cannot be said.
+    Query(halide_sched::lower::query::QueryError),
+    /// An output cannot be computed in the memory of an input. Nothing was written.
+    InPlace(halide_sched::lower::in_place::InPlaceError),
+    /// A Func that the pipeline does not have.
+    NoFunc {
+        /// The name asked for.
+        func: String,
+        /// The Funcs there are.
+        known: Vec<String>,
+    },
+    /// A Func without a region, since it is substituted where it is used.
+    InlineFunc {
+        /// Its name.
+        func: String,
+    },
     /// A buffer is no image.
     #[cfg(feature = "image")]
     Image(crate::image::ImageError),
@@ -54,7 +70,17 @@ impl fmt::Display for Error {
             },
             Error::Fault(text) => f.write_str(text),
             Error::Internal(text) => write!(f, "{text}\nthis is a mistake of halide's own; please report it"),
+            Error::NoFunc { func, known } => {
+                write!(f, "the pipeline has no Func `{func}`; its Funcs are {}", known.join(", "))
+            }
+            Error::InlineFunc { func } => write!(
+                f,
+                "`{func}` has no region: the schedule leaves it inline, so it is substituted where it is used; ask for a Func \
+                 that is computed"
+            ),
             Error::Run(error) => error.fmt(f),
+            Error::InPlace(error) => error.fmt(f),
+            Error::Query(error) => error.fmt(f),
             #[cfg(feature = "image")]
             Error::Image(error) => error.fmt(f),
             Error::Buffer(error) => error.fmt(f),
@@ -87,6 +113,7 @@ from! {
     ParseErrors: Parse;
     RunError: Run;
     BufferError: Buffer;
+    halide_sched::lower::in_place::InPlaceError: InPlace;
 }
 
 #[cfg(feature = "image")]

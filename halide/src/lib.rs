@@ -5,6 +5,7 @@ pub mod compile;
 #[cfg(all(feature = "cpu", feature = "gpu"))]
 mod device;
 pub mod error;
+mod feed;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod host;
@@ -12,6 +13,8 @@ pub mod host;
 mod hosted;
 #[cfg(feature = "image")]
 pub mod image;
+mod in_place;
+pub mod needs;
 pub mod prelude;
 mod report;
 mod storage;
@@ -19,6 +22,7 @@ mod variant;
 
 pub use error::Error;
 pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, types, value, vars};
+pub use halide_core::{externs, shape};
 #[cfg(feature = "cpu")]
 pub use halide_cpu::Tier;
 pub use halide_sched::{ir, lower, plan, schedule, target};

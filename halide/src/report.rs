@@ -7,6 +7,7 @@ use halide_core::ids::FuncId;
 use halide_sched::ir::build::as_int;
 use halide_sched::ir::print::{expr_in, func_in};
 use halide_sched::ir::{ForKind, Program, Stmt};
+use halide_sched::lower::explain_bounds::{NotExplained, explain_bounds};
 use halide_sched::lower::{LowerOptions, Lowered, Outcome, lower, lower_to_bounded};
 use std::fmt::Write;
 
@@ -105,6 +106,34 @@ impl Compiled {
         Ok(text)
     }
 
+    /// What demanded each edge of the region of the Func called `func`: over the run, and per iteration of each loop that it
+    /// is computed in. Each line names the coordinate, the consumer's definition with its place, and what that reads.
+    ///
+    /// # Errors
+    /// A Func that there is not, or that is substituted where it is used.
+    pub fn explain_bounds(&self, func: &str) -> Result<String, Error> {
+        let pipeline = &self.plan().pipeline;
+        let known = || pipeline.order.iter().map(|f| pipeline.funcs[*f].name.clone()).collect::<Vec<String>>();
+        let id = pipeline.order.iter().copied().find(|f| pipeline.funcs[*f].name == func);
+        let id = id.ok_or_else(|| Error::NoFunc { func: func.to_string(), known: known() })?;
+        let reasons = explain_bounds(self.plan(), &LowerOptions::default(), id).map_err(|error| match error {
+            NotExplained::Inline => Error::InlineFunc { func: func.to_string() },
+            NotExplained::Lower(errors) => Error::Lower(errors),
+        })?;
+        let (mut text, mut per) = (String::new(), None);
+        for reason in &reasons {
+            if per.as_ref() != Some(&reason.per) {
+                per = Some(reason.per.clone());
+                text += &match &reason.per {
+                    None => format!("`{func}` over the whole run\n"),
+                    Some(l) => format!("`{func}` per iteration of {l}\n"),
+                };
+            }
+            text += &format!("{reason}\n");
+        }
+        Ok(text)
+    }
+
     /// What slid, folded, vectorized and so on, and what did not and why; then which variants of the code there are.
     pub fn explain(&self) -> Result<String, Error> {
         let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
@@ -135,6 +164,9 @@ impl Compiled {
 }
 
 fn describe(key: VariantKey) -> &'static str {
+    if key.in_memory != 0 {
+        return "for outputs in the memory of inputs, of which only updates run, made when a call needed it";
+    }
     match (key.exact_tails, key.generic_strides) {
         (false, false) => "main",
         (true, false) => "for small outputs and tight inputs, made when a call needed it",

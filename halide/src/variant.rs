@@ -8,6 +8,7 @@ use crate::call::{How, RunStats};
 use crate::compile::regions_of;
 use crate::error::Error;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
+use halide_core::ids::ImageId;
 use halide_core::interp::{Bound, RunError};
 use halide_sched::ir::{BufferRole, Fault, FaultId, Program};
 use halide_sched::lower::{LowerOptions, Lowered, lower};
@@ -24,6 +25,18 @@ pub struct VariantKey {
     pub generic_strides: bool,
     /// Values that the algorithm's requirements do not hold for, at points that are computed and that nobody needs.
     pub unchecked: bool,
+    /// Calls with outputs in the memory of inputs, whose first definitions would copy it to itself: outputs by position, as
+    /// bits.
+    pub in_memory: u64,
+}
+
+/// What of a call is in the same memory.
+#[derive(Default)]
+pub(crate) struct Aliases {
+    /// Inputs with the number of the output buffer that they are in.
+    pub(crate) shared: Vec<(ImageId, usize)>,
+    /// Outputs, as bits by position, whose first definition is in memory already.
+    pub(crate) in_memory: u64,
 }
 
 /// One variant.
@@ -146,11 +159,15 @@ impl Variants {
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
         required: Required<'_>,
+        aliases: &Aliases,
     ) -> Result<RunStats, Error> {
-        let mut key = VariantKey::default();
+        // Where memory is shared, no point may be computed twice.
+        let in_memory = aliases.in_memory;
+        let exact_tails = !aliases.shared.is_empty();
+        let mut key = VariantKey { exact_tails, in_memory, ..VariantKey::default() };
         loop {
             let variant = self.get(plan, key)?;
-            match variant.run(bound, outputs, how) {
+            match variant.run(bound, outputs, how, aliases) {
                 Ok(stats) => return Ok(stats),
                 Err(failure) => key = variant.after(key, failure, || required(&regions_of(&plan.pipeline, outputs)))?,
             }
@@ -184,8 +201,9 @@ fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
 }
 
 fn lowered(plan: &Plan, key: VariantKey) -> Result<Program, Error> {
-    let VariantKey { exact_tails, generic_strides, unchecked } = key;
-    let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
+    let VariantKey { exact_tails, generic_strides, unchecked, in_memory } = key;
+    let in_memory = (0..64).filter(|position| in_memory >> position & 1 == 1).collect();
+    let options = LowerOptions { exact_tails, generic_strides, unchecked, in_memory, ..LowerOptions::default() };
     let Lowered { program, .. } = lower(plan, &options).map_err(Error::Lower)?;
     Ok(program)
 }
@@ -225,7 +243,7 @@ impl Variant {
     async fn run_async(&self, bound: &Bound, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Failure> {
         match &self.code {
             Code::Hosted(code) => code.run(&self.program, bound, outputs, how).await,
-            _ => self.run(bound, outputs, how),
+            _ => self.run(bound, outputs, how, &Aliases::default()),
         }
     }
 
@@ -246,11 +264,20 @@ impl Variant {
         Ok(Variant { program, code })
     }
 
-    fn run(&self, bound: &Bound, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Failure> {
+    fn run(
+        &self,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+        aliases: &Aliases,
+    ) -> Result<RunStats, Failure> {
+        // The evaluator works on copies.
+        #[cfg(not(feature = "cpu"))]
+        let _ = aliases;
         match &self.code {
             Code::Evaluator => evaluate(&self.program, bound, outputs, how),
             #[cfg(feature = "cpu")]
-            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, how),
+            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, how, aliases),
             #[cfg(all(feature = "cpu", feature = "gpu"))]
             Code::Gpu(code) => code.run(&self.program, bound, outputs, how),
             #[cfg(feature = "gpu")]
@@ -270,11 +297,16 @@ fn execute(
     bound: &Bound,
     outputs: &mut [AnyBufferMut<'_>],
     how: &How,
+    aliases: &Aliases,
 ) -> Result<RunStats, Failure> {
     let params: Vec<_> = bound.params.iter().copied().collect();
     // Inputs in the order of their images, then outputs. The borrows of both last until the run ends.
-    let inputs = bound.images.iter().map(AnyBuffer::raw);
-    let buffers: Vec<_> = inputs.chain(outputs.iter_mut().map(AnyBufferMut::raw_mut)).collect();
+    let results: Vec<_> = outputs.iter_mut().map(AnyBufferMut::raw_mut).collect();
+    let input = |(id, image): (ImageId, &AnyBuffer)| match aliases.shared.iter().find(|(shared, _)| *shared == id) {
+        Some((_, buffer)) => results[*buffer].clone(),
+        None => image.raw(),
+    };
+    let buffers: Vec<_> = bound.images.enumerate().map(input).chain(results.iter().cloned()).collect();
     let args = halide_cpu::RunArgs {
         params: &params,
         buffers: &buffers,
@@ -315,9 +347,10 @@ fn evaluate(
     let params: Vec<_> = bound.params.iter().copied().collect();
     let images: Vec<_> = bound.images.iter().cloned().collect();
     let keeps = program.buffers.iter().any(|info| info.keeps);
+    // With the strides of the caller's, since rules may speak of them.
     let copies = outputs.iter().map(|view| match keeps {
         true => view.to_buffer(),
-        false => AnyBuffer::with_region(view.ty(), &view.region()),
+        false => AnyBuffer::like(view.ty(), view.dims()),
     });
     let mut buffers = copies.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let stats =

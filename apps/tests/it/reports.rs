@@ -100,3 +100,21 @@ fn a_report_as_html() {
     assert_eq!(failed.status, 1);
     assert!(failed.stderr.contains("nowhere/report.html"), "{}", failed.stderr);
 }
+
+#[test]
+fn edges_of_regions_name_who_demanded_them() {
+    let place = Workplace::new();
+    let text = place.succeed("run blur --schedule breadth_first --explain-bounds blur_x").stdout;
+    assert!(
+        text.starts_with(
+            "`blur_x` over the whole run\n  x from blur_y.x.min: the definition of `blur_y` at apps/src/blur.rs:"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("  y to blur_y.y.max + 2: the definition of `blur_y` at apps/src/blur.rs:"), "{text}");
+    assert!(text.contains(" reads blur_x(x, y + 2)\n"), "{text}");
+    assert_eq!(place.files(), Vec::<String>::new(), "nothing is run");
+    let wrong = place.run("run blur --explain-bounds blur_z");
+    assert_eq!(wrong.status, 1);
+    assert!(wrong.stderr.contains("the pipeline has no Func `blur_z`; its Funcs are"), "{}", wrong.stderr);
+}

@@ -68,6 +68,11 @@ pub enum BufferError {
         /// The one given.
         found: ScalarType,
     },
+    /// Strides that are not at least 1, or that put two elements at one place.
+    Strides {
+        /// The strides given.
+        strides: Vec<i64>,
+    },
     /// A list that is not an order of the dimensions.
     NotAPermutation {
         /// The list given.
@@ -111,6 +116,11 @@ impl fmt::Display for BufferError {
             BufferError::WrongType { expected, found } => {
                 write!(f, "the buffer holds {expected}, not {found}; name its own type or convert the elements")
             }
+            BufferError::Strides { strides } => write!(
+                f,
+                "with strides {strides:?} two elements would be at one place; each stride is at least 1 and goes beyond all \
+                 that smaller strides reach"
+            ),
             BufferError::NotAPermutation { order, dims } => {
                 write!(f, "{order:?} is not an order of {dims} dimensions; name each of 0..{dims} once")
             }

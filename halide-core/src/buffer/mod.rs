@@ -131,6 +131,29 @@ impl AnyBuffer {
         let storage = Storage::zeroed(shape.dense_bytes(ty)?)?;
         Ok(AnyBuffer { ty, storage: Arc::new(storage), shape })
     }
+    /// A zeroed buffer over `region` with these distances in elements between neighbours, one per dimension.
+    ///
+    /// # Errors
+    /// Strides below 1, or with which two elements would be at one place.
+    pub fn with_strides(ty: ScalarType, region: &Region, strides: &[i64]) -> Result<AnyBuffer, BufferError> {
+        let shape = Shape::strided(region, strides)?;
+        let storage = Storage::zeroed(shape.spread_bytes(ty)?)?;
+        Ok(AnyBuffer { ty, storage: Arc::new(storage), shape })
+    }
+    /// A zeroed buffer with these dimensions, strides too; where no memory can have those strides, without gaps but in their
+    /// order.
+    pub fn like(ty: ScalarType, dims: &[Dim]) -> Result<AnyBuffer, BufferError> {
+        let region: Region = dims.iter().map(|d| d.span()).collect();
+        let strides: Vec<i64> = dims.iter().map(|d| d.stride).collect();
+        match AnyBuffer::with_strides(ty, &region, &strides) {
+            Err(BufferError::Strides { .. }) => {
+                let mut order: Vec<usize> = (0..dims.len()).collect();
+                order.sort_by_key(|&d| dims[d].stride.unsigned_abs());
+                AnyBuffer::with_layout(ty, &region, &order)
+            }
+            made => made,
+        }
+    }
     /// A buffer over `region`, the first dimension innermost in memory and without gaps, whose elements have these bytes; any
     /// byte other than 0 is true.
     pub fn from_bytes(ty: ScalarType, region: &Region, bytes: &[u8]) -> Result<AnyBuffer, BufferError> {

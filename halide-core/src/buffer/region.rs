@@ -82,6 +82,21 @@ impl Region {
         let at = at.as_ref();
         at.len() == self.spans.len() && self.spans.iter().zip(at).all(|(s, c)| s.contains(c.to_i64()))
     }
+    /// The smallest box that holds both; one that is empty does not count.
+    pub fn around(&self, other: &Region) -> Region {
+        match (self.is_empty(), other.is_empty()) {
+            (_, true) => self.clone(),
+            (true, _) => other.clone(),
+            (false, false) => {
+                let both = self.spans.iter().zip(&other.spans);
+                let span = |(a, b): (&Span, &Span)| {
+                    let (min, end) = (a.min.min(b.min), a.end().max(b.end()));
+                    Span { min, extent: end - min }
+                };
+                both.map(span).collect()
+            }
+        }
+    }
     /// Refuses negative extents and coordinates outside i32.
     pub fn check(&self) -> Result<(), BufferError> {
         let range = i32::MIN as i64..=i32::MAX as i64 + 1;

@@ -48,6 +48,43 @@ impl Shape {
         }
         Ok(Shape { offset: 0, dims })
     }
+    /// A shape with these strides, all at least 1, in which no two elements are at one place.
+    pub(crate) fn strided(region: &Region, strides: &[i64]) -> Result<Shape, BufferError> {
+        region.check()?;
+        if strides.len() != region.dims() {
+            return Err(BufferError::WrongDims { expected: region.dims(), found: strides.len() });
+        }
+        let dims: Vec<Dim> = region
+            .spans()
+            .iter()
+            .zip(strides)
+            .map(|(s, &stride)| Dim { min: s.min, extent: s.extent, stride })
+            .collect();
+        let shape = Shape { offset: 0, dims };
+        let mut next = 1i64;
+        for d in shape.memory_order() {
+            let Dim { extent, stride, .. } = shape.dims[d];
+            if stride < next && (extent > 1 || stride < 1) {
+                return Err(BufferError::Strides { strides: strides.to_vec() });
+            }
+            if extent > 1 {
+                next = stride.saturating_mul(extent);
+            }
+        }
+        Ok(shape)
+    }
+    /// How many bytes there are from the first element to behind the last.
+    pub(crate) fn spread_bytes(&self, ty: ScalarType) -> Result<usize, BufferError> {
+        let too_large = || BufferError::TooLarge { extents: self.dims.iter().map(|d| d.extent).collect(), ty };
+        if self.region().is_empty() {
+            return Ok(0);
+        }
+        let reach = |d: &Dim| (d.extent - 1).checked_mul(d.stride);
+        let last = self.dims.iter().try_fold(0i64, |sum, d| sum.checked_add(reach(d)?)).ok_or_else(too_large)?;
+        let bytes = last.checked_add(1).and_then(|n| n.checked_mul(ty.bytes() as i64));
+        let fits = bytes.and_then(|b| usize::try_from(b).ok()).filter(|b| *b <= isize::MAX as usize - 64);
+        fits.ok_or_else(too_large)
+    }
     /// The bytes that a dense shape takes.
     pub(crate) fn dense_bytes(&self, ty: ScalarType) -> Result<usize, BufferError> {
         let bytes = self.region().points().and_then(|n| n.checked_mul(ty.bytes() as u64));

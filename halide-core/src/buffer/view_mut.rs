@@ -80,22 +80,29 @@ impl<'a> AnyBufferMut<'a> {
         });
         Ok(())
     }
-    /// A buffer of its own with these elements.
+    /// A copy with memory of its own and, where memory can have them, the same strides.
     pub fn to_buffer(&self) -> Result<AnyBuffer, BufferError> {
-        let region = self.region();
-        let mut copy = AnyBuffer::with_region(self.ty, &region)?;
-        let mut to = copy.view_mut()?;
-        for at in region.coords() {
-            if let Some(value) = self.get(&at) {
-                to.set(&at, value)?;
-            }
-        }
-        drop(to);
+        let mut copy = AnyBuffer::like(self.ty, &self.shape.dims)?;
+        let view = copy.view_mut()?;
+        with_element!(self.ty, T => {
+            let (from, to, shape) = (self.storage.elements::<T>(), view.storage.elements_mut::<T>(), view.shape.clone());
+            self.shape.walk(|at, index| {
+                if let Some(place) = shape.index(at) {
+                    to[place] = from[index];
+                }
+            });
+        });
+        drop(view);
         Ok(copy)
     }
     /// The raw view for writing. Valid while this view's borrow lasts.
     pub fn raw_mut(&mut self) -> RawBuffer {
         self.storage.raw(self.ty, self.shape.offset, &self.shape.dims)
+    }
+    /// The address of the element at the min coordinates, or where it would be.
+    pub fn first_address(&self) -> usize {
+        let start = self.storage.bytes().as_ptr() as usize;
+        start.wrapping_add((self.shape.offset as usize).wrapping_mul(self.ty.bytes()))
     }
     /// The memory from the lowest element of this view to the end of its highest, what is between elements included. `None`
     /// for `Bool`, whose bytes may not be any: see [`AnyBufferMut::copy_from_bytes`].

@@ -3,6 +3,7 @@
 use super::{Freezer, address};
 use crate::arena::{self, Kind};
 use crate::error::{AlgorithmErrorKind, Location};
+use crate::externs::OpenInput;
 use crate::func::FuncBody;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -81,6 +82,16 @@ impl Walk {
                 if let Some(written) = next.or(callee.open.get()) {
                     let (func, reader) = (callee.name.clone(), reader.name.clone());
                     self.late.push((written.at, AlgorithmErrorKind::DefinedAfterRead { func, reader }));
+                }
+            }
+            Kind::Image(image, _) => {
+                let inputs = image.external.iter().flat_map(|(stage, _)| &stage.inputs);
+                for input in inputs {
+                    if let OpenInput::Func(body) = input
+                        && seen.insert(address(body))
+                    {
+                        found.push(body.clone());
+                    }
                 }
             }
             Kind::RVar(domain, _) => domain.exprs(more),

@@ -63,7 +63,7 @@ impl Freezer {
 }
 
 /// What in `root` is not known before the pipeline runs.
-fn too_late(root: Expr) -> Option<String> {
+pub(super) fn too_late(root: Expr) -> Option<String> {
     let mut found = None;
     arena::walk(&[root], |_, kind, _| {
         let what = match kind {

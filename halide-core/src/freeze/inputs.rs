@@ -7,10 +7,22 @@ use crate::ops::BinOp;
 use crate::param::{ImageBody, ParamData};
 use crate::pipeline::{ImageDef, ParamDef};
 use crate::value::{Scalar, binary};
+use std::rc::Rc;
 
 impl Freezer {
-    pub(super) fn image(&mut self, body: &ImageBody) -> ImageId {
-        if let Some(&id) = self.images.get(&body.name) {
+    pub(super) fn image(&mut self, body: &Rc<ImageBody>) -> ImageId {
+        if let Some(id) = self.result_row(body) {
+            return id;
+        }
+        let id = self.image_row(body);
+        if !self.image_bodies.iter().any(|(_, known)| Rc::ptr_eq(known, body)) {
+            self.image_bodies.push((id, body.clone()));
+        }
+        id
+    }
+
+    fn image_row(&mut self, body: &ImageBody) -> ImageId {
+        if let Some(&id) = self.images.get(&body.name).filter(|_| body.external.is_none()) {
             let known = &self.data.images[id];
             if (known.ty, known.dims) != (body.ty, body.dims) {
                 self.mistake(body.at, AlgorithmErrorKind::ImageConflict { image: body.name.clone() });
@@ -23,7 +35,9 @@ impl Freezer {
         }
         let def = ImageDef { name: body.name.clone(), ty: body.ty, dims: body.dims, at: body.at };
         let id = self.data.images.push(def);
-        self.images.insert(body.name.clone(), id);
+        if body.external.is_none() {
+            self.images.insert(body.name.clone(), id);
+        }
         id
     }
 

@@ -4,9 +4,11 @@ mod definition;
 mod discover;
 mod domain;
 mod expression;
+mod externs;
 mod inputs;
 mod note;
 mod random;
+mod shapes;
 mod undef;
 mod variables;
 
@@ -15,6 +17,7 @@ use crate::error::{AlgorithmError, AlgorithmErrorKind, AlgorithmErrors, Location
 use crate::func::{Func, FuncBody, Written};
 use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, RDomId, VarId};
 use crate::names::Name;
+use crate::param::ImageBody;
 use crate::pipeline::{FuncDef, Node, Pipeline, PipelineData};
 use crate::rdom::RDomBody;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -52,6 +55,8 @@ impl Pipeline {
                 freezer.data.outputs.push(id);
             }
         }
+        freezer.freeze_externs();
+        freezer.freeze_shapes(&bodies);
         if freezer.errors.is_empty() {
             return Ok(Pipeline::from_data(freezer.data));
         }
@@ -70,6 +75,8 @@ struct Freezer {
     notes: HashMap<usize, NoteId>,
     /// The addresses of outputs.
     outputs: HashSet<usize>,
+    /// Every handle of an image met so far: each may have rules of its own.
+    image_bodies: Vec<(ImageId, Rc<ImageBody>)>,
     /// A domain whose predicate uses pure variables is another one where these mean others.
     rdoms: HashMap<(usize, Vec<VarId>), RDomId>,
     rdom_bodies: IdVec<RDomId, Rc<RDomBody>>,

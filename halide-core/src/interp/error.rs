@@ -2,6 +2,7 @@
 
 use crate::buffer::BufferError;
 use crate::error::Location;
+use crate::externs::ExternFault;
 use crate::ids::{FuncId, NoteId};
 use crate::pipeline::PipelineData;
 use crate::types::ScalarType;
@@ -80,6 +81,42 @@ pub enum RunError {
         /// The number of regions given.
         found: usize,
     },
+    /// Not one buffer per element of the outputs.
+    OutputBuffers {
+        /// The number of elements.
+        expected: usize,
+        /// The number of buffers given.
+        found: usize,
+    },
+    /// A region of another number of dimensions than the output has.
+    OutputDims {
+        /// The output.
+        func: String,
+        /// Its dimensions.
+        expected: usize,
+        /// Those of the region.
+        found: usize,
+    },
+    /// An input that is to be in the memory of an output buffer that there is not.
+    NoBuffer {
+        /// The input.
+        image: String,
+        /// The number of the buffer.
+        buffer: usize,
+        /// How many buffers there are.
+        buffers: usize,
+    },
+    /// An extern stage failed.
+    Extern {
+        /// Its name.
+        stage: String,
+        /// Where it was made.
+        at: Location,
+        /// How.
+        fault: ExternFault,
+    },
+    /// Buffers that break the pipeline's rules for their shapes: all rules that are broken.
+    Rules(Vec<super::BrokenRule>),
     /// A region that cannot be an output's, or memory for it that cannot be had.
     Output {
         /// The output.
@@ -194,6 +231,27 @@ impl fmt::Display for RunError {
                     f,
                     "the pipeline has {expected} outputs, but {found} regions were given; give one per output Func"
                 )
+            }
+            RunError::OutputBuffers { expected, found } => write!(
+                f,
+                "the pipeline's outputs have {expected} elements in all, but {found} buffers were given; give one per element"
+            ),
+            RunError::OutputDims { func, expected, found } => write!(
+                f,
+                "output `{func}` has {expected} dimensions, but the region given for it has {found}; give one span per dimension"
+            ),
+            RunError::NoBuffer { image, buffers: 0, .. } => write!(
+                f,
+                "`{image}` is to be in the memory of an output, so give the output's buffer: call `realize_into` or `realize_all_into`"
+            ),
+            RunError::NoBuffer { image, buffer, buffers } => write!(
+                f,
+                "`{image}` is to be in the memory of output buffer {buffer}, but there are {buffers}; they are counted from 0"
+            ),
+            RunError::Extern { stage, at, fault } => write!(f, "extern stage `{stage}` at {at}: {fault}"),
+            RunError::Rules(broken) => {
+                let lines: Vec<String> = broken.iter().map(|b| b.to_string()).collect();
+                f.write_str(&lines.join("\n"))
             }
             RunError::Output { func, error } => write!(f, "output `{func}`: {error}"),
             RunError::ReadOutside { func, image, dim, at, min, extent } => write!(

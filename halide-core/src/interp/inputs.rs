@@ -2,6 +2,7 @@
 
 use super::RunError;
 use crate::buffer::AnyBuffer;
+use crate::externs::{ExternDef, ExternFault};
 use crate::ids::{IdVec, ImageId, ParamId};
 use crate::ops::BinOp;
 use crate::pipeline::{ParamDef, PipelineData};
@@ -41,7 +42,34 @@ impl Inputs {
     }
     /// Checks that there is a right buffer for every image and a legal value for every parameter, and nothing else.
     pub fn bind(&self, pipeline: &PipelineData) -> Result<Bound, RunError> {
-        let known_images: Vec<String> = pipeline.images.iter().map(|i| i.name.clone()).collect();
+        self.check_names(pipeline)?;
+        let images = pipeline.images.ids().map(|id| self.bind_image(pipeline, id)).collect::<Result<_, _>>()?;
+        let params = pipeline.params.iter().map(|def| self.bind_param(def)).collect::<Result<_, _>>()?;
+        let bound = Bound { images, params };
+        bound.check_inputs(pipeline)?;
+        Ok(bound)
+    }
+
+    /// The image given under this name.
+    pub fn get(&self, image: &str) -> Option<&AnyBuffer> {
+        self.images.get(image)
+    }
+    /// Only those that the pipeline reads.
+    pub fn restricted(&self, pipeline: &PipelineData) -> Inputs {
+        let (mut images, mut params) = (self.images.clone(), self.params.clone());
+        images.retain(|name, _| pipeline.images.iter().any(|i| i.name == *name));
+        params.retain(|name, _| pipeline.params.iter().any(|p| p.name == *name));
+        Inputs { images, params }
+    }
+
+    /// Only what the pipeline reads may be given.
+    ///
+    /// # Errors
+    /// The first name that is not one of an image or a parameter.
+    pub fn check_names(&self, pipeline: &PipelineData) -> Result<(), RunError> {
+        let results = |id: ImageId| pipeline.externs.iter().any(|e| e.images.contains(&Some(id)));
+        let given = pipeline.images.enumerate().filter(|(id, i)| !results(*id) || self.images.contains_key(&i.name));
+        let known_images: Vec<String> = given.map(|(_, i)| i.name.clone()).collect();
         if let Some(image) = self.images.keys().find(|name| !known_images.contains(name)) {
             return Err(RunError::UnknownImage { image: image.clone(), known: known_images });
         }
@@ -49,16 +77,35 @@ impl Inputs {
         if let Some(param) = self.params.keys().find(|name| !known_params.contains(name)) {
             return Err(RunError::UnknownParam { param: param.clone(), known: known_params });
         }
-        let images = pipeline.images.ids().map(|id| self.bind_image(pipeline, id)).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// The images that were given, and a legal value for every parameter. Images may be missing, but not wrong.
+    ///
+    /// # Errors
+    /// As for [`Inputs::bind`], but for images that were not given; rules are not checked.
+    #[allow(clippy::type_complexity)] // Two tables, which callers take apart at once.
+    pub fn bind_partly(
+        &self,
+        pipeline: &PipelineData,
+    ) -> Result<(IdVec<ImageId, Option<AnyBuffer>>, IdVec<ParamId, Scalar>), RunError> {
+        self.check_names(pipeline)?;
+        let bind = |id: ImageId| match self.images.contains_key(&pipeline.images[id].name) {
+            true => self.bind_image(pipeline, id).map(Some),
+            false => Ok(None),
+        };
+        let images = pipeline.images.ids().map(bind).collect::<Result<_, _>>()?;
         let params = pipeline.params.iter().map(|def| self.bind_param(def)).collect::<Result<_, _>>()?;
-        Ok(Bound { images, params })
+        Ok((images, params))
     }
 
     fn bind_image(&self, pipeline: &PipelineData, id: ImageId) -> Result<AnyBuffer, RunError> {
         let def = &pipeline.images[id];
         let image = def.name.clone();
         let Some(buffer) = self.images.get(&image) else {
-            return Err(RunError::MissingImage { image });
+            let results = |e: &&ExternDef| e.images.contains(&Some(id));
+            let stage = pipeline.externs.iter().find(results);
+            return Err(stage.map_or(RunError::MissingImage { image }, |e| e.fault(ExternFault::Alone)));
         };
         if buffer.ty() != def.ty {
             return Err(RunError::ImageType { image, expected: def.ty, found: buffer.ty() });

@@ -29,14 +29,16 @@ mod mask;
 mod program;
 mod read;
 mod realize;
+mod shapes;
 mod store;
 #[cfg(test)]
 mod tests;
 
 pub use error::RunError;
 pub use inputs::{Bound, Inputs};
+pub use shapes::{BrokenRule, Given};
 
-use crate::buffer::{AnyBuffer, BufferError, Region};
+use crate::buffer::{AnyBuffer, Region};
 use crate::ids::FuncId;
 use crate::pipeline::PipelineData;
 use crate::value::Scalar;
@@ -86,8 +88,11 @@ pub fn run_with(
         }
     }
     let outputs = pipeline.outputs.iter().zip(regions);
-    let mut buffers =
-        outputs.clone().map(|(func, region)| allocate(pipeline, *func, region)).collect::<Result<Vec<_>, _>>()?;
+    let mut buffers = outputs
+        .clone()
+        .map(|(func, region)| allocate(pipeline, &bound, *func, region))
+        .collect::<Result<Vec<_>, _>>()?;
+    bound.check_outputs(pipeline, buffers.iter().flatten().map(Given::from))?;
     let mut realizer = Realizer::new(pipeline, &bound, options.print, before)?;
     for ((func, region), buffers) in outputs.zip(&mut buffers) {
         fill(pipeline, &mut realizer, *func, region, buffers)?;
@@ -95,14 +100,25 @@ pub fn run_with(
     Ok(buffers.into_iter().flatten().collect())
 }
 
-/// The buffers of one output Func.
-fn allocate(pipeline: &PipelineData, func: FuncId, region: &Region) -> Result<Vec<AnyBuffer>, RunError> {
+/// Buffers for one output Func over `region`, laid out as its rules for strides say.
+///
+/// # Errors
+/// A region of another number of dimensions, or one that no buffer can have.
+pub fn allocate(
+    pipeline: &PipelineData,
+    bound: &Bound,
+    func: FuncId,
+    region: &Region,
+) -> Result<Vec<AnyBuffer>, RunError> {
     let def = &pipeline.funcs[func];
     let failed = |error| RunError::Output { func: def.name.clone(), error };
     if region.dims() != def.dims() {
-        return Err(failed(BufferError::WrongDims { expected: def.dims(), found: region.dims() }));
+        let (func, expected, found) = (def.name.clone(), def.dims(), region.dims());
+        return Err(RunError::OutputDims { func, expected, found });
     }
-    def.types.iter().map(|ty| AnyBuffer::with_region(*ty, region).map_err(failed)).collect()
+    region.check().map_err(failed)?;
+    let strides = bound.strides(pipeline, func, region);
+    def.types.iter().map(|ty| AnyBuffer::with_strides(*ty, region, &strides).map_err(failed)).collect()
 }
 
 /// Computes one output and copies it into its buffers, a part at a time.

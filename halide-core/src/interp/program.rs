@@ -407,6 +407,20 @@ fn pure_dims(scope: &Scope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> 
     Ok(pure)
 }
 
+/// The value of index arithmetic over parameters, image dimensions and constants; `None` if `e` is something else, or
+/// overflows.
+pub(super) fn uniform(p: &PipelineData, bound: &Bound, e: ExprId) -> Option<i64> {
+    let func = *p.outputs.first()?;
+    let scope = Scope { p, index: &p.index_table(), bound, func, stage: 0, rdom: None };
+    let mut code = Code::default();
+    code.compile(&scope, &[(e, Mode::Index)]).ok()?;
+    let mut values: Vec<u64> = Vec::with_capacity(code.ops.len());
+    for op in &code.ops {
+        values.push(lanes::constant(op, &values)??);
+    }
+    Some(values[code.regs[&(e, Mode::Index)]] as i64)
+}
+
 /// Min and extent of a dimension of a reduction domain: expressions of nothing that varies.
 fn constant_range(scope: &Scope, min: ExprId, extent: ExprId) -> Result<(i64, i64), RunError> {
     let mut code = Code::default();

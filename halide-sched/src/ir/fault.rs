@@ -2,13 +2,14 @@
 //! a hint.
 
 use super::{Fault, Program};
+use halide_core::shape::wanted;
 
 impl Fault {
     /// How many arguments an `Assert` gives it; `None` where any number is right.
     pub fn arity(&self) -> Option<usize> {
         match self {
             Fault::InputTooSmall { .. } | Fault::OutputRegion { .. } => Some(4),
-            Fault::Stride { .. } | Fault::IndexOverflow { .. } => Some(2),
+            Fault::Stride { .. } | Fault::Rule { .. } | Fault::IndexOverflow { .. } => Some(2),
             Fault::OutOfMemory { .. } => Some(1),
             Fault::Promise { .. } => None,
             Fault::NotThisVariant | Fault::Require { .. } => Some(0),
@@ -41,6 +42,18 @@ impl Fault {
                     "buffer `{}` has stride {have} in dimension {dim}, but stride {want} is needed; copy it to a dense \
                      buffer, or allow this stride in the schedule",
                     name(*buf)
+                )
+            }
+            Fault::Rule { buf, dim, field, multiple, at } => {
+                let [needed, found] = numbers(args);
+                let role = program.buffers.get(*buf).map(|b| b.role);
+                let kind = if matches!(role, Some(super::BufferRole::Output(_))) { "output" } else { "input" };
+                format!(
+                    "{kind} `{}` needs {} in dimension {dim}, by the rule at {at}, but it has {}; give another buffer or \
+                     drop the rule",
+                    name(*buf),
+                    wanted(*field, *multiple, needed),
+                    wanted(*field, false, found)
                 )
             }
             Fault::IndexOverflow { name, dim } => {
@@ -113,6 +126,12 @@ mod tests {
                 "0 to 7 is needed, but it has 0 to 6, and R",
             ),
             (Fault::Stride { buf, dim }, vec![1, 3], "has stride 3 in dimension 1, but stride 1 is needed"),
+            (
+                Fault::Rule { buf, dim, field: crate::ir::DimField::Extent, multiple: true, at: "a.rs:1:2".into() },
+                vec![16, 40],
+                "input `input` needs an extent that is a multiple of 16 in dimension 1, by the rule at a.rs:1:2, but it has \
+                 extent 40; give",
+            ),
             (
                 Fault::IndexOverflow { name: "f".into(), dim },
                 vec![-1, 1 << 31],

@@ -162,6 +162,19 @@ pub enum Fault {
         /// Which dimension.
         dim: usize,
     },
+    /// A property of the caller's buffer is not what a rule of the algorithm says. Args: needed, actual.
+    Rule {
+        /// Which buffer.
+        buf: BufId,
+        /// Which dimension.
+        dim: usize,
+        /// Which property.
+        field: DimField,
+        /// Whether a multiple of what is needed will do.
+        multiple: bool,
+        /// Where the rule was made.
+        at: String,
+    },
     /// Coordinates leave the range of i32. Args: min, max.
     IndexOverflow {
         /// Whose coordinates.

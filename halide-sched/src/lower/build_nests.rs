@@ -120,7 +120,13 @@ fn store_all(ctx: &mut Ctx<'_>, scope: Scope, mut body: Stmt, funcs: Vec<FuncId>
 /// All variants of a definition.
 fn emit_stage(ctx: &mut Ctx<'_>, func: FuncId, stage: usize, scope: Scope, pending: &mut Pending) -> Stmt {
     let plan = ctx.plan;
-    emit_variants(ctx, func, stage, &plan.funcs[func].stages[stage], scope, pending)
+    let nest = emit_variants(ctx, func, stage, &plan.funcs[func].stages[stage], scope, pending);
+    // Its instances stand for its region, which checks and updates go by, though nothing is left to do.
+    let position = plan.pipeline.outputs.iter().position(|f| *f == func);
+    match position.filter(|p| stage == 0 && ctx.options.in_memory.contains(p)) {
+        Some(_) => build::nothing(),
+        None => nest,
+    }
 }
 
 fn emit_variants<'a>(

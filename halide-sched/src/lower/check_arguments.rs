@@ -43,6 +43,7 @@ pub(crate) struct Checks {
 /// The assertions that a program needs.
 pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts) -> Checks {
     let mut root = notes::at_start(ctx);
+    check_rules(ctx, &mut root);
     check_strides(ctx, &mut root);
     check_output_shapes(ctx, facts, &mut root);
     // The facts assume what these assertions establish.
@@ -84,10 +85,25 @@ fn is_within(inner: &(Expr, Expr), outer: &(Expr, Expr)) -> Expr {
     build::and(build::ge(inner.0.clone(), outer.0.clone()), build::le(inner.1.clone(), outer.1.clone()))
 }
 
+/// The rules of the algorithm, which the facts assume.
+fn check_rules(ctx: &mut Ctx<'_>, list: &mut Vec<Stmt>) {
+    for rule in &ctx.rules {
+        let (buf, dim, field) = rule.property;
+        let fault = Fault::Rule { buf, dim, field, multiple: rule.multiple, at: rule.at.to_string() };
+        let fault = ctx.program.faults.push(fault);
+        let cond = simplify(&rule.holds(), &Facts::new());
+        list.push(Stmt::Assert { cond, fault, args: vec![rule.value.clone(), rule.found()] });
+    }
+}
+
 fn check_strides(ctx: &mut Ctx<'_>, list: &mut Vec<Stmt>) {
     let fixed: Vec<(BufId, usize)> =
         ctx.program.buffers.enumerate().filter_map(|(buf, b)| Some((buf, b.unit_stride?))).collect();
     for (buf, dim) in fixed {
+        // A rule that says so is checked by itself.
+        if ctx.rules.iter().any(|r| r.property == (buf, dim, DimField::Stride) && !r.multiple) {
+            continue;
+        }
         let stride = field(buf, dim, DimField::Stride);
         // A dimension of one coordinate is never stepped along, so its stride does not matter.
         let single = build::le(field(buf, dim, DimField::Extent), build::int(1));

@@ -4,6 +4,7 @@
 use super::LowerOptions;
 use super::innermost;
 use super::notes::{self, Row, Told};
+use super::rules::{Rule, dense_dim, rules};
 use super::translate::{Env, Translator};
 use crate::ir::hash::Set;
 use crate::ir::{
@@ -13,6 +14,7 @@ use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
 use crate::simplify::walk::nodes;
 use halide_core::ids::{FuncId, IdVec, ImageId, NoteId};
+use halide_core::shape::BufferOf;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A definition in loop IR over placeholders: what one point of it computes.
@@ -119,6 +121,8 @@ pub(crate) struct Ctx<'a> {
     pub(crate) notes: IdVec<NoteId, Row>,
     /// Where each Func is stored.
     pub(crate) stored: BTreeMap<FuncId, Vec<Scope>>,
+    /// What the caller's buffers must be like.
+    pub(crate) rules: Vec<Rule>,
 }
 
 impl<'a> Ctx<'a> {
@@ -139,6 +143,7 @@ impl<'a> Ctx<'a> {
             }
         }
         program.next_temp = next_temp;
+        let rules = rules(plan, &program, &mut translator);
         let notes = notes::rows(&plan.pipeline, &mut program);
         let used = used(&plan.pipeline.outputs, &templates);
         let mut consumers: BTreeMap<Source, Vec<(FuncId, usize)>> = BTreeMap::new();
@@ -160,6 +165,7 @@ impl<'a> Ctx<'a> {
             used,
             instances: Vec::new(),
             loops: IdVec::new(),
+            rules,
             computed: BTreeMap::new(),
             stored: BTreeMap::new(),
         }
@@ -233,7 +239,11 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
             order: (0..image.dims).collect(),
             align: vec![1; image.dims],
             fold: vec![None; image.dims],
-            unit_stride: (image.dims > 0 && !options.generic_strides).then_some(0),
+            unit_stride: dense_dim(
+                pipeline,
+                BufferOf::Image(id),
+                (image.dims > 0 && !options.generic_strides).then_some(0),
+            ),
             memory: Memory::Auto,
             keeps: false,
             side: Side::Host,
@@ -255,19 +265,26 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
             let name = if def.types.len() == 1 { def.name.clone() } else { format!("{}.{element}", def.name) };
             let role = if is_output { BufferRole::Output(outputs) } else { BufferRole::Internal };
             outputs += is_output as u32;
-            func_buffers[func].push(buffers.push(BufferInfo {
-                name,
-                elem,
-                dims: def.dims(),
-                role,
-                order: order.clone(),
-                align: align.clone(),
-                fold: vec![None; def.dims()],
-                unit_stride: order.first().copied().filter(|_| is_output && !options.generic_strides),
-                memory: func_plan.memory,
-                keeps: pipeline.keeps(func),
-                side: Side::Host,
-            }));
+            func_buffers[func].push(
+                buffers.push(BufferInfo {
+                    name,
+                    elem,
+                    dims: def.dims(),
+                    role,
+                    order: order.clone(),
+                    align: align.clone(),
+                    fold: vec![None; def.dims()],
+                    unit_stride: order
+                        .first()
+                        .copied()
+                        .filter(|_| !options.generic_strides)
+                        .and_then(|usual| dense_dim(pipeline, BufferOf::Output(func), Some(usual)))
+                        .filter(|_| is_output),
+                    memory: func_plan.memory,
+                    keeps: pipeline.keeps(func),
+                    side: Side::Host,
+                }),
+            );
         }
     }
     Program {

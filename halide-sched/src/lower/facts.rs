@@ -11,6 +11,7 @@ use halide_core::pipeline::Pipeline;
 pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {
     let mut facts = of_program(&ctx.program, &ctx.plan.pipeline);
     output_tails(ctx, &mut facts);
+    ctx.rules.iter().for_each(|rule| facts.learn(&rule.holds()));
     facts
 }
 

@@ -39,11 +39,12 @@ use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
 use super::narrow::{Ranges, where_predicate_holds};
 use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, shifted, union};
+use super::rules::given_region;
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
 use crate::bounds::{Interval, interval_of, interval_with_values};
 use crate::ir::visit::any_node;
-use crate::ir::{DimField, Edge, Expr, Scope, Stmt, Sym, build, visit};
+use crate::ir::{Edge, Expr, Scope, Stmt, Sym, build, visit};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,12 +152,12 @@ fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, 
     all
 }
 
-struct Finder<'c> {
-    ctx: &'c Ctx<'c>,
-    values: &'c ValueBounds,
-    facts: &'c mut Facts,
-    found: Regions,
-    errors: Vec<LowerError>,
+pub(super) struct Finder<'c> {
+    pub(super) ctx: &'c Ctx<'c>,
+    pub(super) values: &'c ValueBounds,
+    pub(super) facts: &'c mut Facts,
+    pub(super) found: Regions,
+    pub(super) errors: Vec<LowerError>,
 }
 
 impl Finder<'_> {
@@ -213,7 +214,7 @@ impl Finder<'_> {
         let needed = self.needed(Source::Func(func), scope);
         let mut current = match needed {
             Some(region) => self.constrain(func, scope, region),
-            None => self.outside(func),
+            None => given_region(self.ctx, func),
         };
         for stage in (0..stages).rev() {
             for (dim, (min, max)) in std::mem::take(&mut current).into_iter().enumerate() {
@@ -240,23 +241,11 @@ impl Finder<'_> {
         }
     }
 
-    /// The region that the caller's output buffer gives.
-    fn outside(&self, func: FuncId) -> Region {
-        let buf = self.ctx.program.func_buffers[func][0];
-        let field = |dim, field| build::sym(Sym::Buffer { buf, dim, field });
-        (0..self.ctx.plan.pipeline.funcs[func].dims() as u16)
-            .map(|d| {
-                let min = field(d, DimField::Min);
-                (min.clone(), build::offset(build::add(min, field(d, DimField::Extent)), -1))
-            })
-            .collect()
-    }
-
     /// Applies `bound` and `align` constraints; outputs keep the region of their buffer and what is needed is checked.
     fn constrain(&mut self, func: FuncId, scope: Scope, mut region: Region) -> Region {
         let demand = |found: &mut Regions, dim, needed| found.demands.push(Demand { func, dim, needed, at: scope });
         if self.ctx.is_output(func) {
-            let given = self.outside(func);
+            let given = given_region(self.ctx, func);
             region.into_iter().enumerate().for_each(|(dim, needed)| demand(&mut self.found, dim, needed));
             return given;
         }
@@ -321,11 +310,7 @@ impl Finder<'_> {
             if Source::Func(consumer) == source {
                 continue;
             }
-            let ranges = match self.owner(scope, consumer, stage) {
-                Some(instance) => self.loop_ranges(instance, scope),
-                None if self.is_computed_inside(consumer, scope) => self.own_ranges(consumer, stage, scope),
-                None => continue,
-            };
+            let Some(ranges) = self.consumer_ranges(scope, consumer, stage) else { continue };
             let ranges = where_predicate_holds(ctx, self.facts, source, (consumer, stage), ranges);
             let boxed = self.read_box(source, consumer, stage, &ranges);
             all = Some(match all {
@@ -334,6 +319,14 @@ impl Finder<'_> {
             });
         }
         all
+    }
+
+    /// The ranges of a consumer's placeholders per iteration of `scope`, if it is computed in there.
+    pub(super) fn consumer_ranges(&self, scope: Scope, func: FuncId, stage: usize) -> Option<BTreeMap<Sym, Interval>> {
+        match self.owner(scope, func, stage) {
+            Some(instance) => Some(self.loop_ranges(instance, scope)),
+            None => self.is_computed_inside(func, scope).then(|| self.own_ranges(func, stage, scope)),
+        }
     }
 
     /// The ranges of a definition's placeholders inside one of its own loops.
@@ -359,7 +352,7 @@ impl Finder<'_> {
     }
 
     /// The ranges of a definition's placeholders when all its loops run inside `scope`.
-    fn own_ranges(&self, func: FuncId, stage: usize, scope: Scope) -> BTreeMap<Sym, Interval> {
+    pub(super) fn own_ranges(&self, func: FuncId, stage: usize, scope: Scope) -> BTreeMap<Sym, Interval> {
         let template = &self.ctx.templates[&(func, stage)];
         let region = computed(self.ctx, &self.found, self.facts, func, stage, scope);
         let mut ranges: BTreeMap<Sym, Interval> =
@@ -409,7 +402,7 @@ impl Finder<'_> {
         all.expect("a consumer reads")
     }
 
-    fn box_of(
+    pub(super) fn box_of(
         &mut self,
         args: &[Expr],
         source: Source,

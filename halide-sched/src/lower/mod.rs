@@ -8,6 +8,7 @@ pub(crate) mod copy;
 mod ctx;
 mod error;
 mod expansions;
+pub mod explain_bounds;
 mod facts;
 pub mod find_intrinsics;
 pub mod flatten_storage;
@@ -15,6 +16,7 @@ mod fold_storage;
 pub mod free_early;
 pub mod hoist;
 pub mod hoist_storage;
+pub mod in_place;
 mod infer_bounds;
 mod innermost;
 pub mod instrument;
@@ -26,7 +28,9 @@ pub mod offload;
 pub mod outline_tasks;
 pub mod partition_loops;
 pub mod place_copies;
+pub mod query;
 mod regions;
+mod rules;
 pub mod share;
 mod slide_windows;
 pub mod split_functions;
@@ -57,6 +61,7 @@ use crate::simplify::Facts;
 use crate::target::Gpu;
 use ctx::Ctx;
 use halide_core::ids::IdVec;
+use std::collections::BTreeSet;
 
 /// Which of the variants of the code to make, and what to add to it. The default is the main variant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -68,6 +73,9 @@ pub struct LowerOptions {
     pub generic_strides: bool,
     /// Leave out what the algorithm requires: for a call in which the requirements that are needed are known to hold.
     pub unchecked: bool,
+    /// Outputs, by position, whose first definition is left out: its values are in the output's memory already, as
+    /// [`in_place::in_place`] found.
+    pub in_memory: BTreeSet<usize>,
     /// Count the elements computed and allocated of each Func.
     pub count: bool,
     /// Keep a copy of the program after every pass in the trace.

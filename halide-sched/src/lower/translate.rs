@@ -5,6 +5,7 @@
 //! chain of stencils the same point is reached over many paths.
 
 use super::notes::Told;
+use super::rules::ruled;
 use crate::ir::hash::Map;
 use crate::ir::visit::{self, deep};
 use crate::ir::{BufId, DimField, Expr, ExprKind, Sym, build};
@@ -14,6 +15,7 @@ use crate::simplify::{Facts, simplify};
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::pipeline::{IndexTable, Kind};
+use halide_core::shape::BufferOf;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use std::collections::BTreeMap;
@@ -223,7 +225,8 @@ impl<'a> Translator<'a> {
     }
 
     fn image_dim(&self, image: ImageId, dim: u8, field: DimField) -> Expr {
-        build::sym(Sym::Buffer { buf: self.images[image], dim: dim.into(), field })
+        let found = build::sym(Sym::Buffer { buf: self.images[image], dim: dim.into(), field });
+        ruled(&self.plan.pipeline, BufferOf::Image(image), dim.into(), field, found)
     }
 }
 

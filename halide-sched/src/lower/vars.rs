@@ -6,7 +6,7 @@
 
 use super::ctx::{Ctx, Instance};
 use crate::bounds::Interval;
-use crate::ir::{Edge, Expr, ForKind, Scope, Sym, build};
+use crate::ir::{DimField, Edge, Expr, ForKind, Scope, Sym, build};
 use crate::plan::{PlanTail, StagePlan, StageVar, Transform, VarOrigin};
 use halide_core::ids::FuncId;
 use std::collections::BTreeSet;
@@ -118,9 +118,7 @@ impl<'c> Vars<'c> {
     pub(crate) fn cut(&self, t: &Transform) -> Cut {
         let Transform::Split { var, factor, tail, .. } = t else { return Cut::Plain };
         let (extent, factor) = (build::as_int(&self.extent(*var)), build::as_int(factor));
-        if let (Some(e), Some(f)) = (extent, factor)
-            && e % f == 0
-        {
+        if self.is_multiple(*var, factor) {
             return Cut::Plain;
         }
         let fits = matches!((extent, factor), (Some(e), Some(f)) if e >= f);
@@ -156,10 +154,7 @@ impl<'c> Vars<'c> {
     /// Whether more iterations of the outer loop of `split` than its extent do no harm: it clamps, skips or grew.
     fn absorbs(&self, split: &Transform) -> bool {
         let Transform::Split { var, factor, tail, .. } = split else { return false };
-        let divides = matches!(
-            (build::as_int(&self.extent(*var)), build::as_int(factor)),
-            (Some(e), Some(f)) if e % f == 0
-        );
+        let divides = self.is_multiple(*var, build::as_int(factor));
         match self.cut(split) {
             Cut::Shift | Cut::Guard => true,
             Cut::Blend => false,
@@ -174,13 +169,37 @@ impl<'c> Vars<'c> {
         match self.cut(t) {
             Cut::Guard => e,
             Cut::Shift | Cut::Blend => build::max(e, factor.clone()),
-            Cut::Plain if self.is_constant_multiple(var, factor) => e,
+            Cut::Plain if self.is_multiple(var, build::as_int(factor)) => e,
             Cut::Plain => build::mul(self.cover(*outer, ceil_div(&e, factor)), factor.clone()),
         }
     }
 
-    fn is_constant_multiple(&self, var: StageVar, factor: &Expr) -> bool {
-        matches!((build::as_int(&self.extent(var)), build::as_int(factor)), (Some(e), Some(f)) if e % f == 0)
+    /// Whether the number of values of `var` is a multiple of `factor` in every run.
+    fn is_multiple(&self, var: StageVar, factor: Option<i64>) -> bool {
+        let Some(factor) = factor else { return false };
+        build::as_int(&self.extent(var)).is_some_and(|e| e % factor == 0) || self.known_multiple(var) % factor == 0
+    }
+
+    /// What rules and promises, which are checked first, make the number of values of `var` a multiple of; 1 is nothing.
+    fn known_multiple(&self, var: StageVar) -> i64 {
+        match self.plan.vars[var].origin {
+            VarOrigin::Pure { dim } if self.ctx.is_output(self.func) && self.at == Scope::Root => {
+                let buf = self.ctx.program.func_buffers[self.func][0];
+                let rules = self.ctx.rules.iter();
+                let ruled = rules.filter(|r| r.multiple && r.property == (buf, dim, DimField::Extent));
+                let promised = &self.ctx.plan.funcs[self.func].bounds[dim];
+                let promised = promised.align.map(|(m, _)| m).into_iter().chain(promised.align_extent);
+                ruled.filter_map(|r| build::as_int(&r.value)).chain(promised).fold(1, i64::max)
+            }
+            VarOrigin::Derived => match self.producer(var) {
+                Some(Transform::Split { var: parent, outer, factor, .. }) if *outer == var => {
+                    let (all, f) = (self.known_multiple(*parent), build::as_int(factor).unwrap_or(0));
+                    if f > 0 && all % f == 0 { all / f } else { 1 }
+                }
+                _ => 1,
+            },
+            _ => 1,
+        }
     }
 
     /// An upper bound of how much `cover` adds, where it may add anything.
@@ -190,7 +209,7 @@ impl<'c> Vars<'c> {
         match self.cut(t) {
             Cut::Guard => None,
             Cut::Shift | Cut::Blend => Some(build::sub(factor.clone(), one)),
-            Cut::Plain if self.is_constant_multiple(var, factor) => None,
+            Cut::Plain if self.is_multiple(var, build::as_int(factor)) => None,
             Cut::Plain => {
                 let more = self.slack(*outer).map_or(build::int(0), |s| build::mul(s, factor.clone()));
                 Some(build::add(build::sub(factor.clone(), one), more))

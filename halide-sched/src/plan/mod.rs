@@ -12,6 +12,7 @@ mod help;
 mod legal;
 mod levels;
 mod monoid;
+mod part;
 mod query;
 mod rdomain;
 mod resolve;
@@ -25,6 +26,7 @@ mod tests;
 pub use access::Collision;
 pub use error::{OrderReason, Problem, ScheduleError, Shared, StepReason};
 pub(crate) use facts::reachable;
+pub use part::{Part, main_part, part};
 pub use query::image_buffer;
 pub use resolve::resolve;
 

@@ -7,6 +7,7 @@ mod gpu;
 mod list;
 mod names;
 mod parse;
+mod part;
 mod print;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,8 @@
 mod classic_counts;
 mod corners;
 mod engines_agree;
+mod explain_bounds;
+mod externs;
 mod floats;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -12,8 +14,12 @@ mod gpu_found;
 #[cfg(feature = "gpu")]
 mod gpu_lanes;
 mod halves;
+mod in_place;
 mod language;
 mod memory;
+mod needs;
 mod notes;
+mod outputs;
+mod rules;
 mod tidy;
 mod undef;

@@ -66,6 +66,9 @@ pub(crate) struct RunArgs {
     /// Say what slid, folded and vectorized, and what did not and why; runs nothing unless asked to
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Say what demanded each edge of the region of a Func, with the places in the source; runs nothing unless asked to
+    #[arg(long, value_name = "FUNC")]
+    pub(crate) explain_bounds: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

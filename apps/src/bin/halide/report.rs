@@ -1,4 +1,4 @@
-//! `--print` and `--explain`: what was compiled, as text.
+//! `--print`, `--explain` and `--explain-bounds`: what was compiled, as text.
 
 use crate::Failure;
 use crate::args::Print;
@@ -10,6 +10,7 @@ pub(crate) fn describe(
     schedule: &Schedule,
     print: Option<Print>,
     explain: bool,
+    explain_bounds: Option<&str>,
 ) -> Result<String, Failure> {
     let mut texts = Vec::new();
     if let Some(print) = print {
@@ -29,6 +30,9 @@ pub(crate) fn describe(
     }
     if explain {
         texts.push(compiled.explain()?);
+    }
+    if let Some(func) = explain_bounds {
+        texts.push(compiled.explain_bounds(func)?);
     }
     Ok(texts.join("\n"))
 }

@@ -25,8 +25,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let params = params::resolve(&job.pipeline, &args.common.params).map_err(Failure)?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
-    if args.print.is_some() || args.explain {
-        let text = report::describe(&compiled, &schedule, args.print, args.explain)?;
+    if describes(args) {
+        let bounds = args.explain_bounds.as_deref();
+        let text = report::describe(&compiled, &schedule, args.print, args.explain, bounds)?;
         if args.json {
             say(json!({"app": app.name, "schedule": schedule_name, "text": text}))?;
         } else {
@@ -147,7 +148,7 @@ impl Outcome<'_> {
         let (min, median) = (self.timing.min(), self.timing.median());
         let speed = mpix_per_s(self.job.size, median);
         if args.json {
-            if !(args.print.is_some() || args.explain) {
+            if !describes(args) {
                 say(self.json(args))?;
             }
             return Ok(());
@@ -226,7 +227,7 @@ fn files(args: &RunArgs) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> 
 }
 
 fn describes(args: &RunArgs) -> bool {
-    args.print.is_some() || args.explain
+    args.print.is_some() || args.explain || args.explain_bounds.is_some()
 }
 
 /// Whether nothing but a description was asked for.

@@ -63,7 +63,7 @@ fn outputs_that_cannot_be() {
     let inputs = Inputs::new().image("input", ramp(5)).param("gain", 2);
     b.check_error(f, &inputs, (0, -1), "output `f`: the extent of dimension 0 is -1; extents are 0 or more");
     let error = b.run(f, &inputs, &[(0, 1), (0, 1)]).unwrap_err();
-    let expected = "output `f`: the buffer has 1 dimensions, but 2 were given; give one value per dimension";
+    let expected = "output `f` has 1 dimensions, but the region given for it has 2; give one span per dimension";
     assert_eq!(error.to_string(), expected);
     let error = run(&b.p, &inputs, &[]).unwrap_err();
     let expected = "the pipeline has 1 outputs, but 0 regions were given; give one per output Func";

@@ -72,6 +72,8 @@ fn tables(random: &mut Random, stage: Stage) -> Program {
         Fault::InputTooSmall { buf, dim },
         Fault::OutputRegion { buf, dim, reason: text.clone() },
         Fault::Stride { buf, dim },
+        Fault::Rule { buf, dim, field: DimField::Stride, multiple: true, at: text.clone() },
+        Fault::Rule { buf, dim, field: DimField::Min, multiple: false, at: text.clone() },
         Fault::IndexOverflow { name: text.clone(), dim },
         Fault::OutOfMemory { buf },
         Fault::Promise { what: text.clone() },

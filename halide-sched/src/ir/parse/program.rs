@@ -4,7 +4,7 @@ use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::ir::lanes::Held;
 use crate::ir::sym::{BufId, KernelId, LoopId, Sym, TaskId};
-use crate::ir::words::{MEMORIES, SIDES, STAGES, WRITES, item};
+use crate::ir::words::{FIELDS, MEMORIES, SIDES, STAGES, WRITES, item};
 use crate::ir::{
     BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stage, Stmt, Task, Type,
     Writes,
@@ -180,6 +180,15 @@ impl Parser {
             "stride" => {
                 let (buf, dim) = self.buffer_dim()?;
                 Fault::Stride { buf, dim }
+            }
+            "rule" => {
+                let (buf, dim) = self.buffer_dim()?;
+                let field = self.in_table(&FIELDS, "min, extent or stride")?;
+                let multiple = self.eat_word("multiple");
+                if !multiple {
+                    self.need_word("value")?;
+                }
+                Fault::Rule { buf, dim, field, multiple, at: self.string()? }
             }
             "index_overflow" => {
                 let name = self.string()?;

@@ -3,7 +3,7 @@
 use super::{Printer, named};
 use crate::ir::lanes::Held;
 use crate::ir::typing::type_name;
-use crate::ir::words::{MEMORIES, SIDES, STAGES, WRITES, word};
+use crate::ir::words::{FIELDS, MEMORIES, SIDES, STAGES, WRITES, word};
 use crate::ir::{
     BufId, BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Sym, Task, Type,
     Writes,
@@ -160,6 +160,10 @@ fn fault_row(fault: &Fault) -> String {
         Fault::InputTooSmall { buf, dim } => format!("input_too_small {buf:?} dim {dim}"),
         Fault::OutputRegion { buf, dim, reason } => format!("output_region {buf:?} dim {dim} {reason:?}"),
         Fault::Stride { buf, dim } => format!("stride {buf:?} dim {dim}"),
+        Fault::Rule { buf, dim, field, multiple, at } => {
+            let what = if *multiple { "multiple" } else { "value" };
+            format!("rule {buf:?} dim {dim} {} {what} {at:?}", word(&FIELDS, field).unwrap_or("?"))
+        }
         Fault::IndexOverflow { name, dim } => format!("index_overflow {name:?} dim {dim}"),
         Fault::OutOfMemory { buf } => format!("out_of_memory {buf:?}"),
         Fault::Promise { what } => format!("promise {what:?}"),

@@ -14,7 +14,8 @@ use crate::plan::{BoundConstraint, StorageDim};
 use crate::schedule::{Amount, Directive, Schedule, Subject, Verb, closest};
 use crate::target::Target;
 use halide_core::ids::{FuncId, IdVec};
-use halide_core::pipeline::Pipeline;
+use halide_core::pipeline::{DimField, Kind, Pipeline};
+use halide_core::shape::{BufferOf, Law};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a schedule says of one Func.
@@ -99,12 +100,26 @@ fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         memory: ir::Memory::Auto,
         memory_by: None,
         copies: BTreeMap::new(),
-        bounds: vec![BoundConstraint::default(); dims],
+        bounds: (0..dims).map(|dim| ruled(pipeline, func, dim)).collect(),
         stages: Vec::new(),
         needs_loops: None,
         needs_storage: None,
         folded: None,
     }
+}
+
+/// What rules of the algorithm say of an output's region: constants only, since these make loops constant.
+fn ruled(pipeline: &Pipeline, func: FuncId, dim: usize) -> BoundConstraint {
+    let mut constraint = BoundConstraint::default();
+    let rules = pipeline.shapes.iter().filter(|r| r.of == BufferOf::Output(func) && r.dim == dim);
+    for rule in rules.filter(|_| pipeline.outputs.contains(&func)) {
+        let Law::Is(e) = rule.law else { continue };
+        let Kind::Const(value) = pipeline.exprs[e].kind else { continue };
+        if rule.field == DimField::Extent {
+            constraint.extent = Some(build::int(value.as_i64()));
+        }
+    }
+    constraint
 }
 
 struct Drafter<'p, 'e, 's> {

@@ -1,0 +1,199 @@
+//! Parts of frozen pipelines: the tables with nothing in them but what some Funcs need.
+
+use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
+use crate::pipeline::{FuncDef, Kind, Pipeline, PipelineData, RDomDef, RVarDef, StageDef};
+use crate::shape::{AlignmentRule, BufferOf, Estimate, Law};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Pipeline {
+    /// The pipeline that computes its outputs alone, or the Funcs `part`, whose buffers then have no rules. Funcs, images and
+    /// parameters keep their names; results of extern stages are images like any other.
+    pub fn part(&self, part: Option<&[FuncId]>) -> Pipeline {
+        Pipeline::from_data(compact(self, part))
+    }
+}
+
+/// The tables without what the outputs do not reach; those of `part`, if it is given, without rules for their buffers.
+pub(crate) fn compact(data: &PipelineData, part: Option<&[FuncId]>) -> PipelineData {
+    let outputs = part.unwrap_or(&data.outputs);
+    let mut c = Compactor { old: data, new: PipelineData::default(), ids: Ids::default() };
+    // Calls are followed by number, so every Func has its number before any expression is copied.
+    let reached = reached(data, outputs);
+    for func in data.order.iter().copied().filter(|f| reached.contains(f)) {
+        let def = &data.funcs[func];
+        let id = c.new.funcs.push(FuncDef { args: Vec::new(), stages: Vec::new(), ..def.clone() });
+        c.ids.funcs.insert(func, id);
+    }
+    for (old, new) in c.ids.funcs.clone() {
+        let def = &data.funcs[old];
+        c.new.funcs[new].args = def.args.iter().map(|&v| c.var(v)).collect();
+        for stage in &def.stages {
+            let args = stage.args.iter().map(|&e| c.expr(e)).collect();
+            let values = stage.values.iter().map(|&e| c.expr(e)).collect();
+            let rdom = stage.rdom.map(|r| c.rdom(r));
+            c.new.funcs[new].stages.push(StageDef { args, values, rdom, at: stage.at });
+        }
+    }
+    c.new.order = c.new.funcs.ids().collect();
+    c.new.outputs = outputs.iter().map(|f| c.ids.funcs[f]).collect();
+    c.rules(part.is_none());
+    c.new
+}
+
+/// The Funcs that the outputs need.
+fn reached(data: &PipelineData, outputs: &[FuncId]) -> BTreeSet<FuncId> {
+    let (mut funcs, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut todo = outputs.to_vec();
+    while let Some(func) = todo.pop() {
+        if !funcs.insert(func) {
+            continue;
+        }
+        let mut below: Vec<ExprId> = Vec::new();
+        for stage in &data.funcs[func].stages {
+            below.extend(stage.args.iter().chain(&stage.values));
+            below.extend(stage.rdom.iter().flat_map(|&r| of_rdom(data, r)));
+        }
+        while let Some(e) = below.pop() {
+            if seen.insert(e) {
+                below.extend(data.exprs[e].kind.children());
+                match data.exprs[e].kind {
+                    Kind::Call { func, .. } => todo.push(func),
+                    Kind::RVar { rdom, .. } => below.extend(of_rdom(data, rdom)),
+                    _ => {}
+                }
+            }
+        }
+    }
+    funcs
+}
+
+fn of_rdom(data: &PipelineData, rdom: RDomId) -> Vec<ExprId> {
+    let def = &data.rdoms[rdom];
+    def.dims.iter().flat_map(|d| [d.min, d.extent]).chain(def.predicate).collect()
+}
+
+/// The new number of each thing that has been copied.
+#[derive(Default)]
+struct Ids {
+    exprs: BTreeMap<ExprId, ExprId>,
+    funcs: BTreeMap<FuncId, FuncId>,
+    images: BTreeMap<ImageId, ImageId>,
+    params: BTreeMap<ParamId, ParamId>,
+    vars: BTreeMap<VarId, VarId>,
+    notes: BTreeMap<NoteId, NoteId>,
+    rdoms: BTreeMap<RDomId, RDomId>,
+}
+
+struct Compactor<'d> {
+    old: &'d PipelineData,
+    new: PipelineData,
+    ids: Ids,
+}
+
+impl Compactor<'_> {
+    fn var(&mut self, v: VarId) -> VarId {
+        copied(&mut self.ids.vars, v, &self.old.vars, &mut self.new.vars)
+    }
+    fn image(&mut self, image: ImageId) -> ImageId {
+        copied(&mut self.ids.images, image, &self.old.images, &mut self.new.images)
+    }
+    fn param(&mut self, param: ParamId) -> ParamId {
+        copied(&mut self.ids.params, param, &self.old.params, &mut self.new.params)
+    }
+
+    /// Whose buffer it is by the new numbers; `None` where it is not here, or is not to have rules.
+    fn buffer(&self, of: BufferOf, outputs: bool) -> Option<BufferOf> {
+        match of {
+            BufferOf::Image(image) => self.ids.images.get(&image).map(|id| BufferOf::Image(*id)),
+            BufferOf::Output(func) => self.ids.funcs.get(&func).filter(|_| outputs).map(|id| BufferOf::Output(*id)),
+        }
+    }
+
+    /// The rules for the buffers that are left, and for those that these rules mention.
+    fn rules(&mut self, outputs: bool) {
+        let mut done = vec![false; self.old.shapes.len()];
+        while let Some(next) =
+            (0..done.len()).find(|&i| !done[i] && self.buffer(self.old.shapes[i].of, outputs).is_some())
+        {
+            done[next] = true;
+            let mut rule = self.old.shapes[next].clone();
+            let Some(of) = self.buffer(rule.of, outputs) else { continue };
+            rule.of = of;
+            if let Law::Is(e) = rule.law {
+                rule.law = Law::Is(self.expr(e));
+            }
+            self.new.shapes.push(rule);
+        }
+        for rule in &self.old.alignments {
+            if let Some(of) = self.buffer(rule.of, outputs) {
+                self.new.alignments.push(AlignmentRule { of, ..rule.clone() });
+            }
+        }
+        for estimate in &self.old.estimates {
+            if let Some(of) = self.buffer(estimate.of, outputs) {
+                self.new.estimates.push(Estimate { of, ..estimate.clone() });
+            }
+        }
+    }
+
+    fn rdom(&mut self, r: RDomId) -> RDomId {
+        if let Some(&id) = self.ids.rdoms.get(&r) {
+            return id;
+        }
+        let def = &self.old.rdoms[r];
+        let id = self.new.rdoms.push(RDomDef { name: def.name.clone(), dims: Vec::new(), predicate: None });
+        self.ids.rdoms.insert(r, id);
+        for dim in &def.dims {
+            let (min, extent) = (self.expr(dim.min), self.expr(dim.extent));
+            self.new.rdoms[id].dims.push(RVarDef { name: dim.name.clone(), min, extent });
+        }
+        self.new.rdoms[id].predicate = def.predicate.map(|p| self.expr(p));
+        id
+    }
+
+    fn expr(&mut self, e: ExprId) -> ExprId {
+        if let Some(&id) = self.ids.exprs.get(&e) {
+            return id;
+        }
+        let mut node = self.old.exprs[e].clone();
+        match &mut node.kind {
+            Kind::Const(_) | Kind::Before { .. } => {}
+            Kind::LikelyIfInnermost(a) | Kind::Strict(a) => *a = self.expr(*a),
+            Kind::Var(v) => *v = self.var(*v),
+            Kind::RVar { rdom, .. } => *rdom = self.rdom(*rdom),
+            Kind::Param(p) => *p = self.param(*p),
+            Kind::ImageDim { image, .. } => *image = self.image(*image),
+            Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) | Kind::Likely(a) => {
+                *a = self.expr(*a);
+            }
+            Kind::Binary(_, a, b) => (*a, *b) = (self.expr(*a), self.expr(*b)),
+            Kind::Select(c, a, b) => (*c, *a, *b) = (self.expr(*c), self.expr(*a), self.expr(*b)),
+            Kind::Math(_, args) => self.all(args),
+            Kind::Note { note, condition, value, parts } => {
+                *note = copied(&mut self.ids.notes, *note, &self.old.notes, &mut self.new.notes);
+                (*condition, *value) = (self.expr(*condition), self.expr(*value));
+                self.all(parts);
+            }
+            Kind::Call { func, args, .. } => {
+                *func = self.ids.funcs[func];
+                self.all(args);
+            }
+            Kind::Image { image, args } => {
+                *image = self.image(*image);
+                self.all(args);
+            }
+        }
+        // The predicate of its own domain may have brought a variable here meanwhile.
+        let new = &mut self.new.exprs;
+        *self.ids.exprs.entry(e).or_insert_with(|| new.push(node))
+    }
+
+    fn all(&mut self, args: &mut [ExprId]) {
+        args.iter_mut().for_each(|a| *a = self.expr(*a));
+    }
+}
+
+/// The new number of `id`, whose row is copied when it is first met.
+fn copied<I: Id + Ord, T: Clone>(ids: &mut BTreeMap<I, I>, id: I, old: &IdVec<I, T>, new: &mut IdVec<I, T>) -> I {
+    *ids.entry(id).or_insert_with(|| new.push(old[id].clone()))
+}

@@ -1,0 +1,192 @@
+//! Whether the caller's buffers are as the pipeline's rules say. Every engine asks before it begins.
+
+use super::inputs::Bound;
+use super::{RunError, program};
+use crate::buffer::{AnyBuffer, AnyBufferMut, Dim, Region};
+use crate::error::Location;
+use crate::ids::FuncId;
+use crate::pipeline::{DimField, Kind, PipelineData};
+use crate::shape::{BufferOf, Law, dense_strides, wanted};
+use std::fmt;
+
+/// A rule that a buffer breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BrokenRule {
+    /// A property that is not what a rule says.
+    Dim {
+        /// Whose: `input `in``.
+        buffer: String,
+        /// Which dimension.
+        dim: usize,
+        /// Which property.
+        field: DimField,
+        /// Whether multiples of `needed` will do.
+        multiple: bool,
+        /// What the rule says.
+        needed: i64,
+        /// What is there.
+        found: i64,
+        /// Where the rule was made.
+        at: Location,
+    },
+    /// The address of the first element.
+    Alignment {
+        /// Whose.
+        buffer: String,
+        /// What the address must be a multiple of.
+        bytes: u64,
+        /// How far it is beyond one.
+        beyond: u64,
+        /// Where the rule was made.
+        at: Location,
+    },
+    /// A rule whose value cannot be computed, since it leaves the range of 64 bits.
+    Overflow {
+        /// Whose.
+        buffer: String,
+        /// Which dimension.
+        dim: usize,
+        /// Where the rule was made.
+        at: Location,
+    },
+}
+
+impl fmt::Display for BrokenRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BrokenRule::Dim { buffer, dim, field, multiple, needed, found, at } => write!(
+                f,
+                "{buffer} needs {} in dimension {dim}, by the rule at {at}, but it has {}; give another buffer or drop the rule",
+                wanted(*field, *multiple, *needed),
+                wanted(*field, false, *found)
+            ),
+            BrokenRule::Alignment { buffer, bytes, beyond, at } => write!(
+                f,
+                "{buffer} must begin at an address that is a multiple of {bytes} bytes, by the rule at {at}, but it begins \
+                 {beyond} bytes beyond one; give another buffer or drop the rule"
+            ),
+            BrokenRule::Overflow { buffer, dim, at } => {
+                write!(
+                    f,
+                    "the rule for dimension {dim} of {buffer} at {at} has no value in 64 bits; check the parameters"
+                )
+            }
+        }
+    }
+}
+
+/// What rules look at: a buffer's dimensions, and the address of its first element.
+pub struct Given {
+    dims: Vec<Dim>,
+    address: usize,
+    is_empty: bool,
+}
+
+impl From<&AnyBuffer> for Given {
+    fn from(buffer: &AnyBuffer) -> Given {
+        let memory = buffer.memory();
+        let address = (memory.bytes.as_ptr() as usize).wrapping_add(memory.first);
+        Given { dims: buffer.dims().to_vec(), address, is_empty: buffer.is_empty() }
+    }
+}
+
+impl From<&AnyBufferMut<'_>> for Given {
+    fn from(view: &AnyBufferMut<'_>) -> Given {
+        let is_empty = view.region().is_empty();
+        Given { dims: view.dims().to_vec(), address: view.first_address(), is_empty }
+    }
+}
+
+impl Bound {
+    /// The value of an expression of parameters, image dimensions and constants; `None` if it is no such expression, or
+    /// overflows.
+    fn value(&self, pipeline: &PipelineData, e: crate::ids::ExprId) -> Option<i64> {
+        match &pipeline.exprs[e].kind {
+            Kind::Const(value) => Some(value.as_i64()),
+            _ => program::uniform(pipeline, self, e),
+        }
+    }
+
+    /// The rules that a buffer breaks.
+    fn broken(&self, pipeline: &PipelineData, of: BufferOf, given: &Given, out: &mut Vec<BrokenRule>) {
+        let buffer = of.describe(pipeline);
+        for rule in pipeline.shapes.iter().filter(|r| r.of == of) {
+            let Some(dim) = given.dims.get(rule.dim) else { continue };
+            let (found, field) = match rule.field {
+                DimField::Min => (dim.min, rule.field),
+                DimField::Extent => (dim.extent, rule.field),
+                DimField::Stride => (dim.stride, rule.field),
+            };
+            let (needed, multiple) = match rule.law {
+                Law::MultipleOf(n) => (n, true),
+                Law::Is(e) => match self.value(pipeline, e) {
+                    Some(value) => (value, false),
+                    None => {
+                        out.push(BrokenRule::Overflow { buffer: buffer.clone(), dim: rule.dim, at: rule.at });
+                        continue;
+                    }
+                },
+            };
+            if (multiple && found % needed != 0) || (!multiple && found != needed) {
+                let (buffer, dim, at) = (buffer.clone(), rule.dim, rule.at);
+                out.push(BrokenRule::Dim { buffer, dim, field, multiple, needed, found, at });
+            }
+        }
+        for rule in pipeline.alignments.iter().filter(|r| r.of == of && !given.is_empty) {
+            let beyond = given.address as u64 % rule.bytes;
+            if beyond != 0 {
+                let (buffer, bytes, at) = (buffer.clone(), rule.bytes, rule.at);
+                out.push(BrokenRule::Alignment { buffer, bytes, beyond, at });
+            }
+        }
+    }
+
+    /// Checks the rules for inputs.
+    pub(super) fn check_inputs(&self, pipeline: &PipelineData) -> Result<(), RunError> {
+        let mut broken = Vec::new();
+        for (id, buffer) in self.images.enumerate() {
+            self.broken(pipeline, BufferOf::Image(id), &buffer.into(), &mut broken);
+        }
+        if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
+    }
+
+    /// Checks the rules for the outputs' buffers: one per element of each output, in order.
+    ///
+    /// # Errors
+    /// [`RunError::Rules`] with every rule that is broken.
+    pub fn check_outputs(
+        &self,
+        pipeline: &PipelineData,
+        buffers: impl IntoIterator<Item = Given>,
+    ) -> Result<(), RunError> {
+        let mut broken = Vec::new();
+        let elements = pipeline.outputs.iter().flat_map(|f| pipeline.funcs[*f].types.iter().map(move |_| *f));
+        for (func, given) in elements.zip(buffers) {
+            self.broken(pipeline, BufferOf::Output(func), &given, &mut broken);
+        }
+        broken.dedup();
+        if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
+    }
+
+    /// Strides for a buffer for `func` over `region` with which the rules for its strides hold, where any do: in the order of
+    /// the strides that rules ask for, dimensions without such a rule in between, and gaps where a rule needs them.
+    pub fn strides(&self, pipeline: &PipelineData, func: FuncId, region: &Region) -> Vec<i64> {
+        let rules = |dim: usize| {
+            let of = BufferOf::Output(func);
+            pipeline.shapes.iter().filter(move |r| (r.of, r.dim, r.field) == (of, dim, DimField::Stride))
+        };
+        let fixed = |dim: usize| {
+            rules(dim).find_map(|r| match r.law {
+                Law::Is(e) => self.value(pipeline, e),
+                Law::MultipleOf(_) => None,
+            })
+        };
+        let multiple = |dim: usize| {
+            rules(dim).fold(1, |n, r| match r.law {
+                Law::MultipleOf(m) => n.max(m),
+                Law::Is(_) => n,
+            })
+        };
+        dense_strides(region.spans(), &fixed, &multiple)
+    }
+}

@@ -1,0 +1,48 @@
+//! What a schedule says of some of the Funcs of a pipeline, where these are compiled by themselves.
+
+use super::Schedule;
+use super::directive::{Directive, Verb};
+use super::print::{clone_name, rfactor_name, wrapper_name};
+use std::collections::BTreeSet;
+
+impl Schedule {
+    /// The directives that speak of the Funcs in `own`, and of what they make of these, but for those that mention other
+    /// Funcs of the pipeline: loops in which nothing here is computed, and consumers that are not here. `all` are the names
+    /// of all Funcs of the pipeline; names that are none of these stay, so that `plan` says so.
+    pub(crate) fn part(&self, own: &BTreeSet<String>, all: &BTreeSet<String>) -> Vec<bool> {
+        let mut own = own.clone();
+        let mut all = all.clone();
+        for directive in self.directives() {
+            if let Some(made) = made_name(directive) {
+                if own.contains(&directive.subject.func) {
+                    own.insert(made.clone());
+                }
+                all.insert(made);
+            }
+        }
+        let elsewhere = |name: &String| all.contains(name) && !own.contains(name);
+        let keep = |d: &Directive| match &d.verb {
+            Verb::ComputeAt(site) | Verb::StoreAt(site) | Verb::HoistStorage(site) => !elsewhere(&site.func),
+            Verb::In { consumers } | Verb::CloneIn { consumers } => !consumers.iter().any(elsewhere),
+            _ => true,
+        };
+        self.directives().iter().map(|d| own.contains(&d.subject.func) && keep(d)).collect()
+    }
+
+    /// The directives for which `keep` says so, in order.
+    pub(crate) fn kept(&self, keep: &[bool]) -> Schedule {
+        let kept = self.directives().iter().zip(keep).filter(|(_, keep)| **keep);
+        kept.map(|(directive, _)| directive.clone()).collect::<Vec<Directive>>().into()
+    }
+}
+
+/// The name of the Func that a directive makes.
+fn made_name(directive: &Directive) -> Option<String> {
+    let func = &directive.subject.func;
+    match &directive.verb {
+        Verb::In { consumers } => Some(wrapper_name(func, consumers)),
+        Verb::CloneIn { consumers } => Some(clone_name(func, consumers)),
+        Verb::Rfactor { vars, .. } => Some(rfactor_name(func, vars)),
+        _ => None,
+    }
+}

@@ -1,0 +1,166 @@
+//! Extern stages in compiled pipelines: before a run, each is asked what it needs, that is computed, and its closure
+//! called; its results are inputs of what reads them.
+//!
+//! What computes the inputs of a stage is a compiled pipeline of its own, of the same engine, under those directives of
+//! the schedule that speak of its Funcs. It may read the results of other stages in turn. A stage that is read in
+//! several of these pipelines runs once for each.
+
+use crate::compile::{Compiled, Engine, compile_part};
+use crate::error::Error;
+use crate::needs::{InputNeed, Spans};
+use crate::variant::Machine;
+use halide_core::Pipeline;
+use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::externs::{ExternDef, ExternFault, ExternInput};
+use halide_core::ids::FuncId;
+use halide_core::interp::{Inputs, RunError};
+use halide_core::value::Scalar;
+use halide_sched::plan::{self, Part};
+use halide_sched::schedule::Schedule;
+use halide_sched::target::Target;
+use std::ops::Range;
+
+/// One extern stage whose results a pipeline reads.
+pub(crate) struct Feeder {
+    stage: ExternDef,
+    /// The pipeline that the user gave, whose numbers the stage uses.
+    whole: Pipeline,
+    /// The names of the images that stand for its results: one per element, `None` for one that nobody reads here.
+    results: Vec<Option<String>>,
+    /// What computes its inputs that are Funcs, in their order; `None` if there are none.
+    producer: Option<Compiled>,
+}
+
+impl Feeder {
+    /// The stages that `part` reads of, each with what computes its inputs.
+    pub(crate) fn all(
+        whole: &Pipeline,
+        part: &Part,
+        engine: Engine,
+        machine: Option<&Machine>,
+        schedule: &Schedule,
+        target: &Target,
+    ) -> Result<Vec<Feeder>, Error> {
+        let read = |name: &str| part.pipeline.images.iter().any(|image| image.name == name);
+        let mut all = Vec::new();
+        for stage in &whole.externs {
+            let name = |image: &Option<_>| image.map(|id| whole.images[id].name.clone()).filter(|name| read(name));
+            let results: Vec<Option<String>> = stage.images.iter().map(name).collect();
+            if results.iter().all(Option::is_none) {
+                continue;
+            }
+            let outputs = stage.funcs();
+            let producer = match outputs.is_empty() {
+                true => None,
+                false => {
+                    let part = plan::part(whole, schedule, &outputs);
+                    let here = |name: &str| part.pipeline.funcs.iter().any(|f| f.name == name);
+                    let keeps = whole.outputs.iter().filter(|func| whole.keeps(**func));
+                    if let Some(func) = keeps.map(|func| whole.funcs[*func].name.clone()).find(|name| here(name)) {
+                        return Err(stage.fault(ExternFault::Keeps { func }).into());
+                    }
+                    Some(compile_part(whole, part, engine, machine.cloned(), schedule, target)?)
+                }
+            };
+            all.push(Feeder { stage: stage.clone(), whole: whole.clone(), results, producer });
+        }
+        Ok(all)
+    }
+
+    /// The values of the parameters that the stage may ask for.
+    fn params(&self, inputs: &Inputs) -> Result<Vec<Scalar>, RunError> {
+        let (_, params) = inputs.restricted(&self.whole).bind_partly(&self.whole)?;
+        Ok(self.stage.params.iter().map(|p| params[*p]).collect())
+    }
+
+    /// The region of the stage that is read, as `needs` say; `None` where nobody reads it.
+    fn region(&self, needs: &[InputNeed]) -> Option<Region> {
+        let own = needs.iter().filter(|n| self.gives(&n.name));
+        own.map(|n| n.region.clone()).reduce(|a, b| a.around(&b))
+    }
+
+    /// What the closure needs of each input for `region`, and for each output of the producer the union of that.
+    fn asked(&self, region: &Region, inputs: &Inputs) -> Result<(Vec<Region>, Vec<Region>), Error> {
+        let asked = self.stage.needs(&self.whole, region, &self.params(inputs)?)?;
+        let mut wanted: Vec<(_, Region)> = Vec::new();
+        for (input, region) in self.stage.inputs.iter().zip(&asked) {
+            let ExternInput::Func(func) = input else { continue };
+            match wanted.iter_mut().find(|(known, _)| known == func) {
+                Some((_, all)) => *all = all.around(region),
+                None => wanted.push((*func, region.clone())),
+            }
+        }
+        Ok((asked, wanted.into_iter().map(|(_, region)| region).collect()))
+    }
+
+    /// Whether the image called `name` stands for results of the stage.
+    pub(crate) fn gives(&self, name: &str) -> bool {
+        self.results.iter().flatten().any(|own| own == name)
+    }
+    /// The name of the stage.
+    pub(crate) fn stage(&self) -> &str {
+        &self.stage.name
+    }
+
+    /// The results of the stage by the names of their images, as far as `needs` say that they are read and nobody gives
+    /// them.
+    pub(crate) fn feed(&self, inputs: &Inputs, needs: &[InputNeed]) -> Result<Vec<(String, AnyBuffer)>, Error> {
+        let given = self.results.iter().flatten().all(|name| inputs.get(name).is_some());
+        let Some(region) = self.region(needs).filter(|_| !given) else { return Ok(Vec::new()) };
+        let (asked, wanted) = self.asked(&region, inputs)?;
+        let computed = match &self.producer {
+            Some(producer) => producer.inputs().with_given(inputs).realize_all(&wanted)?,
+            None => Vec::new(),
+        };
+        // One buffer per element of each Func that the producer computes.
+        let mut buffers: Vec<AnyBuffer> = Vec::new();
+        let mut funcs: Vec<(FuncId, Range<usize>)> = Vec::new();
+        let mut first = 0;
+        for input in &self.stage.inputs {
+            let ExternInput::Func(func) = input else { continue };
+            if !funcs.iter().any(|(known, ..)| known == func) {
+                let elements = self.whole.funcs[*func].types.len();
+                funcs.push((*func, first..first + elements));
+                first += elements;
+            }
+        }
+        for (input, region) in self.stage.inputs.iter().zip(&asked) {
+            let (name, sources) = match input {
+                ExternInput::Func(func) => {
+                    let range = funcs.iter().find(|(known, _)| known == func).map_or(0..0, |(_, range)| range.clone());
+                    (&self.whole.funcs[*func].name, computed[range].to_vec())
+                }
+                ExternInput::Image(image) => {
+                    let name = &self.whole.images[*image].name;
+                    let given = inputs.get(name).ok_or_else(|| RunError::MissingImage { image: name.clone() })?;
+                    (name, vec![given.clone()])
+                }
+            };
+            for source in sources {
+                let wrong = |error| self.stage.fault(ExternFault::Region { input: name.clone(), error });
+                buffers.push(source.crop(region).map_err(wrong)?);
+            }
+        }
+        let results = self.stage.compute(&region, &self.params(inputs)?, &buffers)?;
+        let named = self.results.iter().zip(results).filter_map(|(name, result)| Some((name.clone()?, result)));
+        Ok(named.collect())
+    }
+
+    /// What the stage, and what computes its inputs, need of the user's inputs.
+    pub(crate) fn needs(&self, inputs: &Inputs, needs: &[InputNeed], all: &mut Spans) -> Result<(), Error> {
+        let Some(region) = self.region(needs) else { return Ok(()) };
+        let (asked, wanted) = self.asked(&region, inputs)?;
+        for (input, region) in self.stage.inputs.iter().zip(&asked) {
+            if let ExternInput::Image(image) = input {
+                all.add_region(&self.whole, *image, region);
+            }
+        }
+        match &self.producer {
+            Some(producer) => {
+                producer.inputs().with_given(inputs).infer_input_bounds(&wanted)?.into_iter().for_each(|n| all.add(n));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}

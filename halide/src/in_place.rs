@@ -1,0 +1,101 @@
+//! Runs whose output is in the memory of an input.
+//!
+//! The result is what a copy of the input would give. The CPU works on the one buffer, as `lower::in_place` proved that it
+//! may; other engines do copy, under the same rules.
+
+use crate::call::Call;
+use crate::compile::{Compiled, Engine};
+use crate::error::Error;
+use crate::variant::Aliases;
+use halide_core::ImageParam;
+use halide_core::buffer::{AnyBuffer, AnyBufferMut};
+use halide_core::ids::{FuncId, ImageId};
+use halide_core::interp::{Inputs, RunError};
+use halide_sched::lower::in_place::{InPlaceError, InPlaceProblem, in_place};
+use halide_sched::plan::Plan;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// What was proved of inputs and output buffers.
+#[derive(Default)]
+pub(crate) struct Proofs(Mutex<Known>);
+
+/// By input, output and element.
+type Known = BTreeMap<(ImageId, FuncId, usize), Result<bool, InPlaceError>>;
+
+impl Proofs {
+    fn of(&self, plan: &Plan, image: ImageId, (func, element): (FuncId, usize)) -> Result<bool, InPlaceError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry((image, func, element)).or_insert_with(|| in_place(plan, image, func, element)).clone()
+    }
+}
+
+impl<'c> Call<'c> {
+    /// The output buffer number `buffer`, of those that `realize_all_into` takes one per element of the outputs (0 with
+    /// `realize_into`), is also the input `image`: it holds the input when the run begins, and the output when it ends.
+    ///
+    /// The result is as with a copy of the input. Ends with an error, before anything is written, where that would need
+    /// the copy: see [`InPlaceProblem`](halide_sched::lower::in_place::InPlaceProblem) for what is allowed. An output whose
+    /// first definition is the input itself costs nothing: only its updates run.
+    pub fn in_place(self, image: &ImageParam, buffer: usize) -> Call<'c> {
+        self.in_place_named(image.name(), buffer)
+    }
+    /// As [`Call::in_place`], of the input called `name`.
+    pub fn in_place_named(mut self, name: &str, buffer: usize) -> Call<'c> {
+        self.add_in_place(name, buffer);
+        self
+    }
+}
+
+/// The inputs of a call with those that are outputs too, and which these are.
+pub(crate) fn bind(
+    compiled: &Compiled,
+    proofs: &Proofs,
+    inputs: &Inputs,
+    outputs: &[AnyBufferMut<'_>],
+    asked: &[(String, usize)],
+) -> Result<(Inputs, Aliases), Error> {
+    let (pipeline, plan) = (compiled.pipeline(), compiled.plan());
+    if let (Some(feeder), Some((image, buffer))) = (compiled.feeders().first(), asked.first()) {
+        let output = compiled.outputs().get(*buffer).map_or("?", |f| f.name.as_str()).to_string();
+        let problem = InPlaceProblem::Extern { stage: feeder.stage().to_string() };
+        return Err(InPlaceError { image: image.clone(), output, problem }.into());
+    }
+    let mut owners = Vec::new();
+    for func in &pipeline.outputs {
+        owners.extend((0..pipeline.funcs[*func].types.len()).map(|element| (*func, element)));
+    }
+    let (mut all, mut aliases) = (inputs.clone(), Aliases::default());
+    for (name, buffer) in asked {
+        let known: Vec<String> = pipeline.images.iter().map(|i| i.name.clone()).collect();
+        let image = pipeline.images.enumerate().find(|(_, i)| i.name == *name).map(|(id, _)| id);
+        let image = image.ok_or_else(|| RunError::UnknownImage { image: name.clone(), known })?;
+        let (Some(owner), Some(view)) = (owners.get(*buffer), outputs.get(*buffer)) else {
+            return Err(RunError::NoBuffer { image: name.clone(), buffer: *buffer, buffers: outputs.len() }.into());
+        };
+        let is_copy = proofs.of(plan, image, *owner)?;
+        let own = match engine_shares(compiled.engine()) {
+            // Stands for the memory's shape only.
+            true => AnyBuffer::like(view.ty(), view.dims())?,
+            false => view.to_buffer()?,
+        };
+        all = all.image(name, own);
+        if engine_shares(compiled.engine()) {
+            aliases.shared.push((image, *buffer));
+            let position = pipeline.outputs.iter().position(|f| *f == owner.0).filter(|p| is_copy && *p < 64);
+            aliases.in_memory |= position.map_or(0, |p| 1 << p);
+        }
+    }
+    Ok((all, aliases))
+}
+
+/// Whether an engine works on the caller's memory itself.
+fn engine_shares(engine: Engine) -> bool {
+    match engine {
+        Engine::Interp | Engine::Eval => false,
+        #[cfg(feature = "cpu")]
+        Engine::Cpu => true,
+        #[cfg(all(feature = "cpu", feature = "gpu"))]
+        Engine::Gpu => false,
+    }
+}
