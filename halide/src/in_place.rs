@@ -95,7 +95,7 @@ fn engine_shares(engine: Engine) -> bool {
         Engine::Interp | Engine::Eval => false,
         #[cfg(feature = "cpu")]
         Engine::Cpu => true,
-        #[cfg(all(feature = "cpu", feature = "gpu"))]
+        #[cfg(feature = "gpu")]
         Engine::Gpu => false,
     }
 }
