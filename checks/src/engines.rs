@@ -216,6 +216,8 @@ fn lower_both(plan: &Plan, exact_tails: bool) -> Result<[Program; 2], Vec<LowerE
 fn refused_by_lowering(errors: &[LowerError]) -> Result<Outcome, Failure> {
     match errors.first() {
         Some(LowerError::Unbounded { .. }) => Ok(Outcome::Refused("unbounded".into())),
+        Some(LowerError::NoConstantExtent { .. }) => Ok(Outcome::Refused("no constant extent".into())),
+        Some(LowerError::NothingToPartition { .. }) => Ok(Outcome::Refused("nothing to partition".into())),
         Some(LowerError::Fold { .. }) => Ok(Outcome::Refused("fold".into())),
         Some(LowerError::Kernel { problem, .. }) => Ok(Outcome::Refused(format!("kernel: {}", word(problem)))),
         None => Err(failure("no reason", "lowering fails without a reason")),

@@ -50,6 +50,16 @@ fn bench_gives_every_field() {
     assert_eq!(place.files(), Vec::<String>::new(), "a bench writes nothing");
 }
 
+/// Random inputs of no size that anybody asked for are as large as the schedule estimates.
+#[test]
+fn sizes_that_schedules_estimate() {
+    let place = Workplace::new();
+    std::fs::write(place.path("a.sched"), "blur_y: set_estimates([0, 48], [0, 20])").unwrap();
+    let size = |args: &str| json(&place.succeed(args).stdout)["size"].clone();
+    assert_eq!(size("run blur --random 3 --schedule a.sched --json"), serde_json::json!([48, 20]));
+    assert_eq!(size("run blur --random 3 --size 8x9 --schedule a.sched --json"), serde_json::json!([8, 9]));
+}
+
 #[test]
 fn a_bench_in_words() {
     let place = Workplace::new();

@@ -4,3 +4,4 @@ pub mod random;
 mod rewrites;
 #[cfg(test)]
 mod tests;
+mod together;

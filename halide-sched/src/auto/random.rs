@@ -52,6 +52,9 @@ fn draw(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions,
         draw.place(&func);
         draw.shape(&func);
     }
+    if draw.one_in(2) {
+        draw.join();
+    }
     draw.schedule
 }
 
@@ -453,6 +456,6 @@ impl Draw<'_> {
     }
 }
 
-fn loop_names(stage: &StagePlan) -> Vec<String> {
+pub(super) fn loop_names(stage: &StagePlan) -> Vec<String> {
     stage.loops.iter().map(|l| stage.loop_name(l).to_string()).collect()
 }

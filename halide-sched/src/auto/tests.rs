@@ -18,11 +18,12 @@ fn pipeline() -> Pipeline {
     let p = Param::<i32>::new("p");
     let fast = Param::<bool>::new("fast");
     let r = RDom::named("r", [(0, 3), (0, 5)]);
-    let (mut a, mut b, mut c) = (Func::new("a"), Func::new("b"), Func::new("c"));
+    let (mut a, mut b, mut c, mut d) = (Func::new("a"), Func::new("b"), Func::new("c"), Func::new("d"));
     a[(x, y)] = input[(x, y)] + input[(x + 1, y)];
     b[(x, y)] = a[(x, y)] / 2;
     b[(x, y)] += a[(x + r.x, y + r.y)];
-    c[(x, y)] = b[(x, y)] + a[(x, y + 1)] + halide_core::expr::select(fast, p, 1).cast(U16);
+    d[(x, y)] = input[(x, y)];
+    c[(x, y)] = b[(x, y)] + d[(x, y)] + a[(x, y + 1)] + halide_core::expr::select(fast, p, 1).cast(U16);
     Pipeline::new([&c]).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -53,7 +54,7 @@ fn every_word_is_drawn() {
     }
     let words: Vec<String> = words.into_iter().collect();
     let all = "align_bounds align_extent align_storage always_partition atomic auto_partition bound bound_extent \
-        clone_in compute_at compute_inline compute_root fold_storage fuse hoist_storage hoist_storage_root in \
+        clone_in compute_at compute_inline compute_root compute_with fold_storage fuse hoist_storage hoist_storage_root in \
         never_partition parallel rename reorder reorder_storage rfactor specialize split store_at store_in \
         store_root unroll vectorize";
     assert_eq!(words.join(" "), all);

@@ -28,12 +28,14 @@
 
 use super::ctx::{Ctx, Instance, LoopInfo};
 use super::hoist_storage::HoistLevels;
+use super::joined::{self, Block, Tree};
 use super::notes::{self, Told};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, bound, extent_between};
 use crate::ir::{self, Edge, Expr, Fault, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
 use crate::plan::{Level, StagePlan, StageVar, VarOrigin};
 use crate::schedule::Partition;
+use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::NoteKind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,16 +69,16 @@ impl Site<'_> {
 }
 
 /// A place where Funcs are computed or stored.
-#[derive(PartialEq)]
 enum SiteKey<'s> {
     Root,
-    Loop(FuncId, usize, &'s str),
+    /// A loop by name, and the definitions whose loop it is.
+    Loop(Vec<(FuncId, usize)>, &'s str),
 }
 
 fn is_at(level: &Level, site: &SiteKey<'_>) -> bool {
     match (level, site) {
         (Level::Root, SiteKey::Root) => true,
-        (Level::At { func, stage, var }, SiteKey::Loop(f, s, v)) => func == f && stage == s && var == v,
+        (Level::At { func, stage, var }, SiteKey::Loop(of, v)) => of.contains(&(*func, *stage)) && var == v,
         _ => false,
     }
 }
@@ -84,17 +86,21 @@ fn is_at(level: &Level, site: &SiteKey<'_>) -> bool {
 /// Puts the production of every Func computed at `site` before `body`. Storage that is here begins there, not before.
 fn produce_all(ctx: &mut Ctx<'_>, site: &Site<'_>, mut body: Stmt, pending: &mut Pending) -> Stmt {
     let plan = ctx.plan;
+    let mut done = BTreeSet::new();
     for &func in plan.pipeline.order.iter().rev() {
-        if !is_at(&plan.funcs[func].compute, &site.key) || !ctx.used.contains(&func) {
+        if !is_at(&plan.funcs[func].compute, &site.key) || !ctx.used.contains(&func) || !done.insert(func) {
             continue;
         }
-        ctx.computed.entry(func).or_default().push(site.scope);
-        let stages: Vec<Stmt> =
-            (0..plan.funcs[func].stages.len()).map(|stage| emit_stage(ctx, func, stage, site.scope, pending)).collect();
-        let produce = Stmt::Produce { func, body: Box::new(build::block(stages)) };
-        if !ctx.is_output(func) {
-            pending.insert(func);
-        }
+        let group = plan.groups.iter().find(|g| g.contains(&func));
+        let together: Vec<FuncId> = group.cloned().unwrap_or_else(|| vec![func]);
+        let members: Vec<FuncId> = together.iter().copied().filter(|f| ctx.used.contains(f)).collect();
+        done.extend(&members);
+        members.iter().for_each(|f| ctx.computed.entry(*f).or_default().push(site.scope));
+        let blocks = joined::blocks(ctx, &together).into_iter();
+        let stages: Vec<Stmt> = blocks.map(|b| emit_block(ctx, b, site.scope, pending)).collect();
+        let produce = |body, func: &FuncId| Stmt::Produce { func: *func, body: Box::new(body) };
+        let produce = members.iter().rev().fold(build::block(stages), produce);
+        pending.extend(members.into_iter().filter(|f| !ctx.is_output(*f)));
         let here = site.take(ctx, pending);
         body = store_all(ctx, site.scope, build::block([produce, body]), here);
     }
@@ -117,16 +123,24 @@ fn store_all(ctx: &mut Ctx<'_>, scope: Scope, mut body: Stmt, funcs: Vec<FuncId>
     body
 }
 
-/// All variants of a definition.
-fn emit_stage(ctx: &mut Ctx<'_>, func: FuncId, stage: usize, scope: Scope, pending: &mut Pending) -> Stmt {
-    let plan = ctx.plan;
-    let nest = emit_variants(ctx, func, stage, &plan.funcs[func].stages[stage], scope, pending);
-    // Its instances stand for its region, which checks and updates go by, though nothing is left to do.
-    let position = plan.pipeline.outputs.iter().position(|f| *f == func);
-    match position.filter(|p| stage == 0 && ctx.options.in_memory.contains(p)) {
-        Some(_) => build::nothing(),
-        None => nest,
+/// All variants of a definition, or a definition with those that are computed with it, which have no variants.
+fn emit_block(ctx: &mut Ctx<'_>, block: Block, scope: Scope, pending: &mut Pending) -> Stmt {
+    let ((func, stage), plan) = (block.at, ctx.plan);
+    if block.guests.is_empty() && block.replaces.is_empty() {
+        let nest = emit_variants(ctx, func, stage, &plan.funcs[func].stages[stage], scope, pending);
+        // Its instances stand for its region, which checks and updates go by, though nothing is left to do.
+        return if is_in_memory(ctx, func, stage) { build::nothing() } else { nest };
     }
+    let tree = joined::declare_block(ctx, block, &mut |ctx, (func, stage), inherited| {
+        declare_loops(ctx, func, stage, &plan.funcs[func].stages[stage], scope, inherited)
+    });
+    emit_tree(ctx, &tree, pending)
+}
+
+/// Whether the values of a definition are in the caller's memory already.
+fn is_in_memory(ctx: &Ctx<'_>, func: FuncId, stage: usize) -> bool {
+    let position = ctx.plan.pipeline.outputs.iter().position(|f| *f == func);
+    stage == 0 && position.is_some_and(|p| ctx.options.in_memory.contains(&p))
 }
 
 fn emit_variants<'a>(
@@ -184,9 +198,23 @@ fn emit_nest<'a>(
     scope: Scope,
     pending: &mut Pending,
 ) -> Stmt {
-    let leaves = declare_loops(ctx, func, stage, plan, scope);
-    let instance = ctx.instances.len() - 1;
-    let nest = describe(ctx, instance);
+    let instance = declare_loops(ctx, func, stage, plan, scope, &[]);
+    emit_tree(ctx, &Tree::alone(instance), pending)
+}
+
+/// The loops of a block with everything computed inside them.
+fn emit_tree(ctx: &mut Ctx<'_>, tree: &Tree, pending: &mut Pending) -> Stmt {
+    // Storage of what this nest computes may end inside it; what stands before it in `pending` is none of its business.
+    let mut own = Pending::new();
+    let body = emit_inner(ctx, tree, &mut own);
+    pending.append(&mut own);
+    body
+}
+
+/// What a definition does inside of the loops of its host, with its guests.
+fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
+    let Instance { func, stage, plan, .. } = ctx.instances[tree.instance];
+    let nest = describe(ctx, tree.instance);
     let position = |v: &StageVar| plan.loops.iter().position(|l| l.var == *v).expect("leaves are loops");
     let mut guards: Vec<(usize, Expr, bool)> = nest
         .guards
@@ -194,50 +222,65 @@ fn emit_nest<'a>(
         .map(|g| (g.leaves.iter().map(position).max().unwrap_or(0), g.cond, g.skips_all))
         .collect();
     guards.sort_by_key(|g| g.0);
-    // Storage of what this nest computes may end inside it; what stands before it in `pending` is none of its business.
-    let mut own = Pending::new();
-    let mut body = nest.store;
+    let guarded = |body: Stmt, cond: &Expr| build::if_else(cond.clone(), body, build::nothing());
+    let mut body = if is_in_memory(ctx, func, stage) { build::nothing() } else { nest.store };
     for (_, cond, _) in guards.iter().filter(|g| !g.2) {
-        body = build::if_else(cond.clone(), body, build::nothing());
+        body = guarded(body, cond);
     }
-    for (depth, l) in plan.loops.iter().enumerate().rev() {
-        let id = leaves[&l.var];
-        let key = SiteKey::Loop(func, stage, &plan.vars[l.var].name);
+    for inside in (tree.from_host..=plan.loops.len()).rev() {
+        if inside == tree.shared {
+            // What others do in shared loops is not for these conditions.
+            body = guards.iter().filter(|g| g.2 && g.0 < inside).fold(body, |body, g| guarded(body, &g.1));
+            body = joined::own_iterations(ctx, tree.instance).iter().fold(body, guarded);
+        }
+        for guest in tree.guests.iter().filter(|g| g.from_host == inside) {
+            body = build::block([body, emit_inner(ctx, guest, own)]);
+        }
+        if inside == tree.from_host {
+            break;
+        }
+        let depth = inside - 1;
+        let l = &plan.loops[depth];
+        let id = ctx.instances[tree.instance].leaves[&l.var];
+        let replaced = tree.replaces.iter().filter(|(_, loops)| depth < *loops).map(|(at, _)| *at);
+        let key = SiteKey::Loop(std::iter::once((func, stage)).chain(replaced).collect(), &plan.vars[l.var].name);
         let site = Site { key, scope: Scope::Body(id), kind: l.kind };
         // What was computed in inner loops and is stored here.
-        let here = site.take(ctx, &mut own);
+        let here = site.take(ctx, own);
         body = store_all(ctx, site.scope, body, here);
-        body = produce_all(ctx, &site, body, &mut own);
-        for (_, cond, _) in guards.iter().filter(|g| g.2 && g.0 == depth) {
-            body = build::if_else(cond.clone(), body, build::nothing());
+        body = produce_all(ctx, &site, body, own);
+        if depth >= tree.shared {
+            body = guards.iter().filter(|g| g.2 && g.0 == depth).fold(body, |body, g| guarded(body, &g.1));
         }
-        let (min, extent) = nest.bounds[&l.var].clone();
+        let bounds = ctx.loops[id].bounds.clone();
+        let (min, extent) = bounds.unwrap_or_else(|| nest.bounds[&l.var].clone());
         body = Stmt::For(Box::new(For { id, kind: l.kind, min, extent, body }));
     }
-    pending.append(&mut own);
     body
 }
 
-/// Gives every loop of a variant its id and registers the instance.
+/// Gives every loop of a variant its id, but for the outer ones that are `inherited`, and registers the instance.
 fn declare_loops<'a>(
     ctx: &mut Ctx<'a>,
     func: FuncId,
     stage: usize,
     plan: &'a StagePlan,
     scope: Scope,
-) -> BTreeMap<StageVar, LoopId> {
+    inherited: &[LoopId],
+) -> usize {
     let instance = ctx.instances.len();
-    let mut parent = scope;
-    let mut leaves = BTreeMap::new();
-    for l in &plan.loops {
-        let suffix = if stage == 0 { String::new() } else { format!(".update({})", stage - 1) };
-        let id = ctx.program.loops.push(format!("{}{suffix}.{}", ctx.name(func), plan.vars[l.var].name));
-        ctx.loops.push(LoopInfo { instance, parent, partition: l.partition });
+    let mut parent = inherited.last().map_or(scope, |l| Scope::Body(*l));
+    let mut leaves: BTreeMap<StageVar, LoopId> = plan.loops.iter().zip(inherited).map(|(l, id)| (l.var, *id)).collect();
+    for l in &plan.loops[inherited.len()..] {
+        let name = format!("{}.{}", ctx.stage_name(func, stage), plan.vars[l.var].name);
+        let id = ctx.program.loops.push(name);
+        let (partition, others) = (l.partition, Vec::new());
+        ctx.loops.push(LoopInfo { instance, others, bounds: None, parent, partition, said: l.at });
         leaves.insert(l.var, id);
         parent = Scope::Body(id);
     }
-    ctx.instances.push(Instance { func, stage, plan, at: scope, leaves: leaves.clone() });
-    leaves
+    ctx.instances.push(Instance { func, stage, plan, at: scope, leaves, shared: BTreeMap::new() });
+    instance
 }
 
 /// What a variant's nest is made of.
@@ -248,10 +291,9 @@ struct Nest {
     store: Stmt,
 }
 
-fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
-    let inst = &ctx.instances[instance];
+/// The values of a definition's placeholders in terms of its loops.
+pub(super) fn placeholders(ctx: &Ctx<'_>, inst: &Instance<'_>) -> BTreeMap<Sym, Expr> {
     let vars = Vars::of(ctx, inst);
-    let leaf = |v: StageVar| build::loop_var(inst.leaves[&v]);
     let template = &ctx.templates[&(inst.func, inst.stage)];
     let mut values: BTreeMap<Sym, Expr> = BTreeMap::new();
     for (id, info) in inst.plan.vars.enumerate() {
@@ -260,8 +302,17 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
             VarOrigin::Reduction { dim, .. } => template.rvars[dim].0,
             VarOrigin::Derived | VarOrigin::One => continue,
         };
-        values.insert(placeholder, vars.value(id, &leaf));
+        values.insert(placeholder, vars.value(id, &|v| inst.leaf(v)));
     }
+    values
+}
+
+fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
+    let inst = &ctx.instances[instance];
+    let vars = Vars::of(ctx, inst);
+    let leaf = |v: StageVar| inst.leaf(v);
+    let template = &ctx.templates[&(inst.func, inst.stage)];
+    let values = placeholders(ctx, inst);
     let lookup = |s: Sym| values.get(&s).cloned();
     let mut memo = visit::Memo::new();
     let mut put = |e: &Expr| visit::substitute_with(e, &lookup, &mut memo);
@@ -306,6 +357,21 @@ fn leaves(value: &Expr, buf: ir::BufId, template: &super::ctx::Template) -> bool
     matches!(value.kind(), ir::ExprKind::Read { buf: b, args } if *b == buf && *args == template.lhs)
 }
 
+/// Says which of the schedule's hints no code comes of, and why.
+pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
+    for inst in &ctx.instances {
+        let name = ctx.stage_name(inst.func, inst.stage);
+        for prefetch in &inst.plan.prefetches {
+            let because = "the code generators have no instruction that does";
+            trace.did_not(name.clone(), format!("prefetching `{}`", prefetch.what), because);
+        }
+        if inst.plan.stream {
+            let because = "the code generators have no stores that do";
+            trace.did_not(name, "stored past the caches", because);
+        }
+    }
+}
+
 /// The places where memory is allocated outside of where storage is. It stays inside of loops whose iterations run at once.
 pub(crate) fn hoist_levels(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> HoistLevels {
     let mut levels = HoistLevels::new();
@@ -318,7 +384,8 @@ pub(crate) fn hoist_levels(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> HoistLev
                 let Scope::Body(l) = scope else { break };
                 let info = &ctx.instances[ctx.loops[l].instance];
                 let (var, _) = info.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");
-                if is_at(hoist, &SiteKey::Loop(info.func, info.stage, &info.plan.vars[*var].name)) {
+                let key = SiteKey::Loop(vec![(info.func, info.stage)], &info.plan.vars[*var].name);
+                if is_at(hoist, &key) {
                     break;
                 }
                 if super::slide_windows::kind_of(ctx, l).is_concurrent() {
@@ -333,6 +400,11 @@ pub(crate) fn hoist_levels(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> HoistLev
         }
     }
     levels
+}
+
+/// Where a schedule says how each loop runs or is cut, by loop id.
+pub(crate) fn places(ctx: &Ctx<'_>) -> halide_core::ids::IdVec<LoopId, Option<Location>> {
+    ctx.loops.iter().map(|l| l.said).collect()
 }
 
 /// How each loop is to be partitioned, by loop id.

@@ -25,7 +25,7 @@ use super::ctx::Ctx;
 use super::notes;
 use super::regions::Regions;
 use super::vars::{Vars, extent_between};
-use crate::ir::{BufId, BufferRole, DimField, Expr, Fault, Scope, Stmt, Sym, build};
+use crate::ir::{BufId, BufferRole, DimField, Expr, Fault, FaultId, Scope, Stmt, Sym, build};
 use crate::plan::{PlanTail, StagePlan, Transform, VarOrigin};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
@@ -38,6 +38,8 @@ pub(crate) struct Checks {
     pub(crate) at: BTreeMap<Scope, Vec<Stmt>>,
     /// Before a definition at the root that could not be computed otherwise.
     pub(crate) before: BTreeMap<Sym, Vec<Stmt>>,
+    /// The fault where storage of a dimension of a Func has not enough room.
+    pub(crate) room: BTreeMap<(FuncId, usize), FaultId>,
 }
 
 /// The assertions that a program needs.
@@ -52,7 +54,26 @@ pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Fact
     let mut all = BTreeMap::from([(Scope::Root, root)]);
     check_demands(ctx, regions, facts, &mut all);
     check_inputs(ctx, regions, facts, all.entry(Scope::Root).or_default());
-    Checks { at: all, before }
+    let room = check_room(ctx);
+    Checks { at: all, before, room }
+}
+
+/// The faults of `bound_storage`. What it asserts stands where the storage begins.
+fn check_room(ctx: &mut Ctx<'_>) -> BTreeMap<(FuncId, usize), FaultId> {
+    let plan = ctx.plan;
+    let mut faults = BTreeMap::new();
+    for func in ctx.stored.keys() {
+        for (dim, room) in plan.funcs[*func].room.iter().enumerate() {
+            let Some(room) = room else { continue };
+            let place = room.at.map(|at| format!("{at}: ")).unwrap_or_default();
+            let var = &plan.pipeline.vars[plan.pipeline.funcs[*func].args[dim]];
+            let (name, extent) = (ctx.name(*func), room.extent);
+            let what =
+                format!("{place}storage of `{name}` has room for {extent} coordinates of `{var}`, and more are needed");
+            faults.insert((*func, dim), ctx.program.faults.push(Fault::Promise { what }));
+        }
+    }
+    faults
 }
 
 fn field(buf: BufId, dim: usize, field: DimField) -> Expr {

@@ -13,6 +13,7 @@ use crate::ir::{
 use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
 use crate::simplify::walk::nodes;
+use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec, ImageId, NoteId};
 use halide_core::shape::BufferOf;
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,16 +91,56 @@ pub(crate) struct Instance<'a> {
     pub(crate) at: Scope,
     /// The loop of each leaf variable.
     pub(crate) leaves: BTreeMap<StageVar, LoopId>,
+    /// What loops that are shared with other definitions mean for this one, by leaf variable.
+    pub(crate) shared: BTreeMap<StageVar, SharedLeaf>,
+}
+
+/// A loop variable of a definition whose loop runs for other definitions as well.
+#[derive(Clone)]
+pub(crate) struct SharedLeaf {
+    /// The variable: that of the loop and the offset.
+    pub(crate) value: Expr,
+    /// What alignment adds.
+    pub(crate) offset: Expr,
+    /// Where the loop may run for longer than this definition: its own first value and the number of them.
+    pub(crate) own: Option<(Expr, Expr)>,
+    /// The nearest of its own values, in terms of the nearest ones outside; what is computed in an iteration that is
+    /// none of this definition's is for that one. `None` if it is made of data or of other variables.
+    pub(crate) within: Option<Expr>,
+}
+
+impl Instance<'_> {
+    /// The value of a leaf variable in the statements of this definition.
+    pub(crate) fn leaf(&self, var: StageVar) -> Expr {
+        self.shared.get(&var).map_or_else(|| build::loop_var(self.leaves[&var]), |s| s.value.clone())
+    }
+
+    /// The value of a leaf variable anywhere in its loop, which may run for others as well.
+    pub(crate) fn leaf_within(&self, var: StageVar) -> Expr {
+        let within = self.shared.get(&var).and_then(|s| s.within.clone());
+        within.unwrap_or_else(|| self.leaf(var))
+    }
+
+    /// Whether the value of a leaf variable is known outside of this definition's statements.
+    pub(crate) fn is_known(&self, var: StageVar) -> bool {
+        self.shared.get(&var).is_none_or(|s| s.within.is_some())
+    }
 }
 
 /// What is known of a loop.
 pub(crate) struct LoopInfo {
     /// The instance it belongs to: an index into [`Ctx::instances`].
     pub(crate) instance: usize,
+    /// Those that share it, in the order in which they come.
+    pub(crate) others: Vec<usize>,
+    /// Where it is shared: its first value and its extent.
+    pub(crate) bounds: Option<(Expr, Expr)>,
     /// The scope that holds it.
     pub(crate) parent: Scope,
     /// How it may be cut.
     pub(crate) partition: Partition,
+    /// Where a schedule says how it runs or is cut.
+    pub(crate) said: Option<Location>,
 }
 
 /// The shared state.
@@ -200,6 +241,12 @@ impl<'a> Ctx<'a> {
     /// Whether `func` is an output of the pipeline.
     pub(crate) fn is_output(&self, func: FuncId) -> bool {
         self.plan.pipeline.outputs.contains(&func)
+    }
+
+    /// The name of a definition.
+    pub(crate) fn stage_name(&self, func: FuncId, stage: usize) -> String {
+        let suffix = if stage == 0 { String::new() } else { format!(".update({})", stage - 1) };
+        format!("{}{suffix}", self.name(func))
     }
 
     /// The name of a Func.

@@ -1,6 +1,7 @@
 //! What lowering can refuse although the schedule was legal.
 
 use super::offload::KernelProblem;
+use crate::ir::ForKind;
 use halide_core::error::Location;
 use std::fmt;
 
@@ -29,6 +30,24 @@ pub enum LowerError {
         /// The factor needed, if there is a constant one.
         needed: Option<i64>,
     },
+    /// A vectorized or unrolled loop whose number of iterations has no constant bound.
+    NoConstantExtent {
+        /// Which loop.
+        name: String,
+        /// How it was to run.
+        kind: ForKind,
+        /// A bound that is too large, if there is one.
+        most: Option<i64>,
+        /// Where the schedule says that.
+        at: Option<Location>,
+    },
+    /// A loop that is to be cut whatever it takes, and has no ends to cut off.
+    NothingToPartition {
+        /// Which loop.
+        name: String,
+        /// Where the schedule says that.
+        at: Option<Location>,
+    },
     /// Loops over blocks and threads that cannot be a kernel.
     Kernel {
         /// Its name: that of the Func that it computes.
@@ -38,6 +57,15 @@ pub enum LowerError {
     },
 }
 
+/// A place before a sentence.
+struct Place(Option<Location>);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |at| write!(f, "{at}: "))
+    }
+}
+
 impl fmt::Display for LowerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,6 +73,26 @@ impl fmt::Display for LowerError {
                 f,
                 "{at}: `{consumer}` reads `{producer}` at coordinates of dimension {dim} that nothing bounds\n  \
                  hint: clamp that coordinate, or give its value a type or a parameter range that bounds it"
+            ),
+            LowerError::NoConstantExtent { name, kind, most, at } => {
+                let done = if *kind == ForKind::Vectorized { "vectorized" } else { "unrolled" };
+                let why = match most {
+                    Some(most) => format!("it may run {most} times"),
+                    None => "no constant bounds how often it runs".to_string(),
+                };
+                let word = if *kind == ForKind::Vectorized { "vectorize" } else { "unroll" };
+                write!(
+                    f,
+                    "{}`{name}` cannot be {done}: {why}\n  \
+                     hint: say {word} with a factor, or promise the extent with bound_extent",
+                    Place(*at)
+                )
+            }
+            LowerError::NothingToPartition { name, at } => write!(
+                f,
+                "{}`{name}` cannot be cut into prologue, steady state and epilogue: nothing in it is different at its \
+                 ends\n  hint: leave always_partition out, or say auto_partition",
+                Place(*at)
             ),
             LowerError::Kernel { kernel, problem } => write!(f, "the kernel of `{kernel}`: {problem}"),
             LowerError::Fold { func, var, factor, needed: Some(k) } => write!(

@@ -262,11 +262,13 @@ on_programs! {
     instrument_example "instrument.rs" at "bounded": |p, _| instrument::instrument(p);
     bound_small_allocations_example "bound_small_allocations.rs" at "bounded":
         |p, t| bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
+    bound_loops_example "bound_loops.rs" at "bounded":
+        |p, t| bound_loops::bound_loops(p, &Facts::new(), &IdVec::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
     flatten_storage_example "flatten_storage.rs" at "bounded": |p, _| flatten_storage::flatten_storage(p);
     unroll_example "unroll.rs" at "flat": unroll::unroll;
     vectorize_example "vectorize/mod.rs" at "flat": vectorize::vectorize;
     partition_loops_example "partition_loops/mod.rs" at "shaped":
-        |p, t| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), t);
+        |p, t| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), t).program;
     trim_no_ops_example "trim_no_ops.rs" at "shaped": |p, t| trim_no_ops::trim_no_ops(p, &Facts::new(), t);
     interleave_example "interleave/mod.rs" at "shaped": |p, _| interleave::interleave(p);
     find_intrinsics_example "find_intrinsics/mod.rs" at "shaped": |p, _| find_intrinsics::find_intrinsics(p, &Facts::new());

@@ -44,7 +44,7 @@ use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
 use crate::bounds::{Interval, interval_of, interval_with_values};
 use crate::ir::visit::any_node;
-use crate::ir::{Edge, Expr, Scope, Stmt, Sym, build, visit};
+use crate::ir::{Edge, Expr, FaultId, Scope, Stmt, Sym, build, visit};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +69,7 @@ pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Fact
 
 /// Puts the definitions where they belong and gives realizations their sizes.
 pub(crate) fn infer_bounds(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, mut checks: Checks, body: Stmt) -> Stmt {
+    let room = std::mem::take(&mut checks.room);
     let mut place = |scope: Scope, body: Stmt| {
         let defs = regions.defs.get(&scope).cloned().unwrap_or_default();
         let mut inside = build::block(checks.at.remove(&scope).unwrap_or_default().into_iter().chain([body]));
@@ -84,7 +85,7 @@ pub(crate) fn infer_bounds(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, mut 
         later.reverse();
         build::let_in(later, inside)
     };
-    let body = insert(ctx, regions, facts, Scope::Root, body, &mut place);
+    let body = insert(ctx, regions, facts, &room, Scope::Root, body, &mut place);
     place(Scope::Root, body)
 }
 
@@ -115,6 +116,7 @@ fn insert(
     ctx: &Ctx<'_>,
     regions: &Regions,
     facts: &Facts,
+    room: &BTreeMap<(FuncId, usize), FaultId>,
     scope: Scope,
     s: Stmt,
     place: &mut impl FnMut(Scope, Stmt) -> Stmt,
@@ -123,7 +125,7 @@ fn insert(
         Stmt::For(mut l) => {
             let inner = Scope::Body(l.id);
             l.extent = constant_extent(regions, facts, &l.extent).unwrap_or(l.extent);
-            l.body = insert(ctx, regions, facts, inner, l.body, place);
+            l.body = insert(ctx, regions, facts, room, inner, l.body, place);
             l.body = place(inner, l.body);
             Stmt::For(l)
         }
@@ -136,10 +138,36 @@ fn insert(
                     (min, simplify(&extent, facts))
                 })
                 .collect();
-            Stmt::Realize { func, bounds, body: Box::new(insert(ctx, regions, facts, scope, *body, place)) }
+            let (bounds, checks) = in_room(ctx, facts, room, func, bounds);
+            let body = Box::new(insert(ctx, regions, facts, room, scope, *body, place));
+            build::block(checks.into_iter().chain([Stmt::Realize { func, bounds, body }]))
         }
-        other => visit::map_stmt(other, Expr::clone, |inner| insert(ctx, regions, facts, scope, inner, place)),
+        other => visit::map_stmt(other, Expr::clone, |inner| insert(ctx, regions, facts, room, scope, inner, place)),
     }
+}
+
+/// The extents of a realization where `bound_storage` says them, and what asserts that they suffice.
+fn in_room(
+    ctx: &Ctx<'_>,
+    facts: &Facts,
+    room: &BTreeMap<(FuncId, usize), FaultId>,
+    func: FuncId,
+    mut bounds: Vec<(Expr, Expr)>,
+) -> (Vec<(Expr, Expr)>, Vec<Stmt>) {
+    let mut checks = Vec::new();
+    for (dim, (_, extent)) in bounds.iter_mut().enumerate() {
+        let (Some(given), Some(&fault)) = (&ctx.plan.funcs[func].room[dim], room.get(&(func, dim))) else { continue };
+        let given = build::int(given.extent);
+        // Of a folded dimension, only as much as the fold is kept.
+        let fold = ctx.program.buffers[ctx.program.func_buffers[func][0]].fold[dim];
+        let kept = fold.map_or(extent.clone(), |fold| build::min(extent.clone(), build::int(fold)));
+        let cond = simplify(&build::le(kept.clone(), given.clone()), facts);
+        checks.push(Stmt::Assert { cond, fault, args: vec![kept] });
+        if fold.is_none() {
+            *extent = given;
+        }
+    }
+    (bounds, checks)
 }
 
 /// What is computed of `func` per iteration of `scope`, over all its definitions.
@@ -193,9 +221,9 @@ impl Finder<'_> {
     /// The instance of this definition that the loop of `scope` belongs to.
     fn owner(&self, scope: Scope, func: FuncId, stage: usize) -> Option<usize> {
         let Scope::Body(l) = scope else { return None };
-        let instance = self.ctx.loops[l].instance;
-        let inst = &self.ctx.instances[instance];
-        (inst.func == func && inst.stage == stage).then_some(instance)
+        let info = &self.ctx.loops[l];
+        let is = |i: &usize| (self.ctx.instances[*i].func, self.ctx.instances[*i].stage) == (func, stage);
+        std::iter::once(info.instance).chain(info.others.iter().copied()).find(is)
     }
 
     fn is_computed_inside(&self, func: FuncId, scope: Scope) -> bool {
@@ -334,9 +362,9 @@ impl Finder<'_> {
         let inst = &self.ctx.instances[instance];
         let template = &self.ctx.templates[&(inst.func, inst.stage)];
         let vars = Vars::of(self.ctx, inst);
-        let fixed: BTreeSet<_> =
-            inst.leaves.iter().filter(|(_, l)| self.ctx.is_inside(scope, Scope::Body(**l))).map(|(v, _)| *v).collect();
-        let leaf = |v| build::loop_var(inst.leaves[&v]);
+        let fixed = inst.leaves.iter().filter(|(_, l)| self.ctx.is_inside(scope, Scope::Body(**l))).map(|(v, _)| *v);
+        let fixed: BTreeSet<_> = fixed.filter(|v| inst.is_known(*v)).collect();
+        let leaf = |v| inst.leaf_within(v);
         let mut ranges = BTreeMap::new();
         for (dim, &s) in template.dims.iter().enumerate() {
             if let Some(v) = vars.pure_var(dim) {

@@ -1,5 +1,6 @@
 //! From a plan to a program: the table of contents of lowering. One pass, one file, one function.
 
+pub mod bound_loops;
 pub mod bound_small_allocations;
 mod build_nests;
 mod check_arguments;
@@ -21,6 +22,7 @@ mod infer_bounds;
 mod innermost;
 pub mod instrument;
 pub mod interleave;
+mod joined;
 pub(crate) mod lanes;
 mod narrow;
 mod notes;
@@ -60,6 +62,7 @@ use crate::schedule::Partition;
 use crate::simplify::Facts;
 use crate::target::Gpu;
 use ctx::Ctx;
+use halide_core::error::Location;
 use halide_core::ids::IdVec;
 use std::collections::BTreeSet;
 
@@ -93,6 +96,8 @@ pub struct Lowered {
     pub trace: LoweringTrace,
     /// How each loop may be cut.
     pub partitions: IdVec<LoopId, Partition>,
+    /// Where a schedule says how each loop runs, or how it is cut.
+    pub places: IdVec<LoopId, Option<Location>>,
     /// Where memory is allocated outside of storage.
     pub hoists: hoist_storage::HoistLevels,
 }
@@ -102,7 +107,7 @@ pub struct Lowered {
 /// # Errors
 /// Everything that cannot be lowered (see [`LowerError`]).
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let Lowered { mut program, mut trace, partitions, hoists } = lower_to_bounded(plan, options)?;
+    let Lowered { mut program, mut trace, partitions, places, hoists } = lower_to_bounded(plan, options)?;
     let facts = facts::of_program(&program, &plan.pipeline);
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         trace.begin(name);
@@ -118,13 +123,29 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
         // Before storage is flattened: later, one statement may compute several points.
         pass("instrument", &mut |p, _| instrument::instrument(p));
     }
+    let mut errors = Vec::new();
+    pass("bound_loops", &mut |p, t| kept(bound_loops::bound_loops(p, &facts, &places, t), &mut errors));
+    if !errors.is_empty() {
+        return Err(errors);
+    }
     pass("bound_small_allocations", &mut |p, t| bound_small_allocations::bound_small_allocations(p, &facts, t));
     pass("flatten_storage", &mut |p, _| flatten_storage::flatten_storage(p));
     pass("unroll", &mut unroll::unroll);
     pass("vectorize", &mut vectorize::vectorize);
     pass("simplify", &mut |p, _| simplified(p, &facts));
     // While the likely conditions still stand where the algorithm and the tails put them.
-    pass("partition_loops", &mut |p, t| partition_loops::partition_loops(p, &facts, &partitions, t));
+    let mut whole = Vec::new();
+    pass("partition_loops", &mut |p, t| {
+        let made = partition_loops::partition_loops(p, &facts, &partitions, t);
+        whole = made.whole;
+        made.program
+    });
+    // What other variants guard, this one may compute without any condition; the main one counts.
+    if !whole.is_empty() && !options.exact_tails {
+        let named = |l: LoopId| (program.loops[l].clone(), places[l]);
+        let all = places.ids().filter(|l| whole.contains(l)).map(named);
+        return Err(all.map(|(name, at)| LowerError::NothingToPartition { name, at }).collect());
+    }
     pass("trim_no_ops", &mut |p, t| trim_no_ops::trim_no_ops(p, &facts, t));
     pass("simplify", &mut |p, _| simplified(p, &facts));
     pass("interleave", &mut |p, _| interleave::interleave(p));
@@ -133,14 +154,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
     let gpu = plan.target.gpu.unwrap_or(Gpu::LEAST);
-    let mut errors = Vec::new();
-    pass("offload", &mut |p, t| match offload::offload(p, &facts, &gpu, t) {
-        Ok(p) => p,
-        Err(e) => {
-            errors = e;
-            empty()
-        }
-    });
+    pass("offload", &mut |p, t| kept(offload::offload(p, &facts, &gpu, t), &mut errors));
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -150,7 +164,15 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
     pass("free_early", &mut |p, _| free_early::free_early(p));
-    Ok(Lowered { program, trace, partitions, hoists })
+    Ok(Lowered { program, trace, partitions, places, hoists })
+}
+
+/// The program of a pass, or its errors for `all`.
+fn kept(result: Result<Program, Vec<LowerError>>, all: &mut Vec<LowerError>) -> Program {
+    result.unwrap_or_else(|errors| {
+        all.extend(errors);
+        empty()
+    })
 }
 
 fn simplified(mut program: Program, facts: &Facts) -> Program {
@@ -195,6 +217,8 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     trace.finish(None);
     trace.begin("build_nests");
     let nest = build_nests::build_nests(&mut ctx);
+    joined::explain(&ctx, &mut trace);
+    build_nests::explain_hints(&ctx, &mut trace);
     let hoists = build_nests::hoist_levels(&ctx, &mut trace);
     trace.finish(None);
     trace.begin("find_regions");
@@ -215,10 +239,10 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     trace.finish(None);
     trace.begin("infer_bounds");
     let body = infer_bounds::infer_bounds(&ctx, &regions, &facts, checks, nest);
-    let partitions = build_nests::partitions(&ctx);
+    let (partitions, places) = (build_nests::partitions(&ctx), build_nests::places(&ctx));
     let mut program = ctx.program;
     program.body = body;
     program.stage = Stage::Bounded;
     trace.finish(Some(&program));
-    Ok(Lowered { program, trace, partitions, hoists })
+    Ok(Lowered { program, trace, partitions, places, hoists })
 }

@@ -64,9 +64,12 @@ pub(crate) fn kind_of(ctx: &Ctx<'_>, l: LoopId) -> ForKind {
 
 /// The first value of a loop's variable and its extent.
 pub(crate) fn bounds_of(ctx: &Ctx<'_>, l: LoopId) -> (Expr, Expr) {
+    if let Some(bounds) = &ctx.loops[l].bounds {
+        return bounds.clone();
+    }
     let inst = &ctx.instances[ctx.loops[l].instance];
     let (var, _) = inst.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");
-    Vars::of(ctx, inst).loop_bounds(*var, &|v| build::loop_var(inst.leaves[&v]))
+    Vars::of(ctx, inst).loop_bounds(*var, &|v| inst.leaf(v))
 }
 
 /// An edge of the last definition's region, which those before it follow in pure dimensions.

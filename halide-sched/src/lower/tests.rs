@@ -76,6 +76,16 @@ fn bound_small_allocations_keeps_meaning() {
 }
 
 #[test]
+fn bound_loops_keeps_meaning() {
+    let places = |p: &Program| p.loops.iter().map(|_| None).collect();
+    let pass = |p: Program| {
+        let all = places(&p);
+        bound_loops::bound_loops(p.clone(), &Facts::new(), &all, &mut LoweringTrace::new()).unwrap_or(p)
+    };
+    assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+}
+
+#[test]
 fn flatten_storage_keeps_meaning() {
     let pass = |p| flatten_storage::flatten_storage(uniquify::uniquify(p));
     assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
@@ -96,10 +106,10 @@ fn partition_loops_keeps_meaning() {
     let always = |p: &Program| p.loops.iter().map(|_| Partition::Always).collect();
     let pass = |p: Program| {
         let how = always(&p);
-        partition_loops::partition_loops(p, &Facts::new(), &how, &mut LoweringTrace::new())
+        partition_loops::partition_loops(p, &Facts::new(), &how, &mut LoweringTrace::new()).program
     };
     assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
-    let auto = |p| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), &mut LoweringTrace::new());
+    let auto = |p| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), &mut LoweringTrace::new()).program;
     assert!(check(Stage::Shaped, SEEDS, auto) > SEEDS as u32 / 3);
 }
 

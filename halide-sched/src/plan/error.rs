@@ -1,6 +1,8 @@
 //! What can be wrong with a schedule: which directive, at which place, why, and what would do.
 
 use crate::plan::Collision;
+pub use crate::plan::monoid::MonoidReason;
+pub use crate::plan::reasons::{OrderReason, Shared, StepReason};
 use crate::schedule::{LoopKind, Schedule, Tail};
 use halide_core::error::Location;
 use halide_core::types::ScalarType;
@@ -54,7 +56,6 @@ pub enum Problem {
     OrderMatters { of: String, vars: Vec<String>, why: OrderReason },
     Race { of: String, var: String, kind: LoopKind, why: Collision },
     NotConstant { of: String, var: String, kind: LoopKind, extent: Option<i64> },
-    VectorInVector { outer: String, inner: String },
     ParallelInVector { outer: String, inner: String },
     NoGpu { var: String },
     ThreadsOutsideBlocks { var: String },
@@ -103,61 +104,26 @@ pub enum Problem {
     SaidBeforeRfactor { verb: String },
     FactorBeforeRfactor { name: String },
     FuncTaken { name: String },
+    WithItself { func: String },
+    WithoutPlace { func: String },
+    WithSpecialized { of: String },
+    WithEachOther { of: String, host: String },
+    WithOtherLoops { of: String, own: Vec<String>, host: String, theirs: Vec<String> },
+    NotShared { name: String, loops: Vec<String>, near: Option<String> },
+    WithElsewhere { of: String, at: String, host: String, host_at: String },
+    WithDependent { consumer: String, producer: String },
+    WithTangled { of: String, host: String },
+    WithOrder { func: String },
+    UnknownSource { name: String, near: Option<String> },
+    PrefetchNotRead { of: String, what: String },
+    PrefetchFrom { at: String, from: String },
+    EstimateDims { func: String, given: usize, dims: usize },
+    MonoidOfPure { of: String },
+    NoMonoid { of: String, why: MonoidReason },
+    AtomicOfPure { of: String },
     AtomicReads { of: String },
     AtomicOrder { of: String, var: String, why: OrderReason },
     AtomicOnGpu { of: String, var: String, why: StepReason },
-}
-
-/// Why the order of a reduction cannot be changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OrderReason {
-    /// The result depends on the order.
-    NotCommutative,
-    /// Only parts that follow each other may be combined: the first of several that are as good counts.
-    InOrder,
-    /// It is a float sum or the like, whose rounding depends on the order.
-    Floats,
-}
-
-impl OrderReason {
-    /// What an update does.
-    fn text(self) -> &'static str {
-        match self {
-            OrderReason::NotCommutative => "is no associative and commutative operation on the old value alone",
-            OrderReason::InOrder => "takes the first of several that are as good",
-            OrderReason::Floats => "rounds differently in another order",
-        }
-    }
-}
-
-/// Why a graphics processor cannot change an element in one step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepReason {
-    /// It has so many values.
-    Tuple(usize),
-    /// It is larger than a word.
-    Wide(ScalarType),
-}
-
-impl StepReason {
-    /// What an element has.
-    fn text(self) -> String {
-        match self {
-            StepReason::Tuple(values) => format!("it has {values} values"),
-            StepReason::Wide(ty) => format!("it is {ty}, of more than 32 bits"),
-        }
-    }
-}
-
-/// What the iterations of a parallel or vectorized loop would share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shared {
-    /// Values that updates change.
-    Updates,
-    /// A circular buffer.
-    Fold,
-    /// Memory that each iteration uses for values of its own.
-    Memory,
 }
 
 /// The errors found so far.
@@ -320,9 +286,6 @@ impl fmt::Display for Problem {
             NotConstant { of, var, kind, extent: Some(n) } => {
                 write!(f, "loop `{var}` of `{of}` cannot be {}: its extent is {n}", done(*kind))
             }
-            VectorInVector { outer, inner } => {
-                write!(f, "`{inner}` is vectorized inside of `{outer}`, which is vectorized too")
-            }
             ParallelInVector { outer, inner } => write!(f, "`{inner}` is parallel inside of vectorized `{outer}`"),
             NoGpu { var } => write!(f, "`{var}` is for a graphics processor, and the target has none"),
             ThreadsOutsideBlocks { var } => {
@@ -456,6 +419,65 @@ impl fmt::Display for Problem {
             }
             FactorBeforeRfactor { name } => {
                 write!(f, "a split by parameter `{name}` is said before this, and the parts must be of constant size")
+            }
+            WithItself { func } => {
+                write!(f, "stages of `{func}` depend on each other, so they cannot be computed together")
+            }
+            WithoutPlace { func } => {
+                write!(f, "`{func}` has no place of its own, so nothing is computed together with it")
+            }
+            WithSpecialized { of } => {
+                write!(f, "`{of}` is specialised, and what is computed together has one set of loops")
+            }
+            WithEachOther { of, host } => write!(f, "`{host}` is computed with `{of}` already"),
+            WithOtherLoops { of, own, host, theirs } => {
+                let what = "only loops of the same names and kinds run as one";
+                write!(f, "{what}; outermost first, `{of}` has {}, and `{host}` has {}", names(own), names(theirs))
+            }
+            NotShared { name, loops, .. } => {
+                write!(f, "`{name}` is no loop that runs as one; those that do, outermost first: {}", names(loops))
+            }
+            WithElsewhere { of, at, host, host_at } => {
+                write!(f, "`{of}` is computed at {at}, and `{host}` at {host_at}")
+            }
+            WithDependent { consumer, producer } => {
+                write!(f, "`{consumer}` needs values of `{producer}`, so they cannot be computed together")
+            }
+            WithTangled { of, host } => {
+                let what = "other Funcs that are computed together stand between them";
+                write!(
+                    f,
+                    "`{of}` and `{host}` cannot be computed together: {what}, needed by one and needing the other"
+                )
+            }
+            WithOrder { func } => {
+                write!(f, "the stages of `{func}` would not come in their order any more")
+            }
+            UnknownSource { name, .. } => write!(f, "there is no Func and no image `{name}`"),
+            PrefetchNotRead { of, what } => write!(f, "`{of}` does not read `{what}`"),
+            PrefetchFrom { at, from } => {
+                write!(f, "`{from}` is inside of `{at}`, so a later iteration of it is none of `{at}`'s business")
+            }
+            EstimateDims { func, given, dims } => {
+                write!(f, "`{func}` has {dims} dimensions, and {given} are estimated")
+            }
+            MonoidOfPure { of } => write!(f, "`{of}` is no update, so it has no operation on old values"),
+            NoMonoid { of, why: MonoidReason::Elements { values, given } } => {
+                write!(f, "an element of `{of}` has {values} values, and the identity {given}")
+            }
+            NoMonoid { of, why: MonoidReason::Reads } => {
+                let what = "reads other elements than the one that it stores, or chooses that by old values";
+                write!(f, "the update of `{of}` {what}")
+            }
+            NoMonoid { of, why: MonoidReason::Parts } => {
+                let what = "does not show how two partial results are put together";
+                write!(f, "the update of `{of}` {what}: each value needs one new part, under arithmetic alone")
+            }
+            NoMonoid { of, why: MonoidReason::Refuted { law, example } } => {
+                write!(f, "that {law} is not so for the update of `{of}`: {example}")
+            }
+            AtomicOfPure { of } => {
+                write!(f, "`{of}` is no update, so nothing is changed that could be changed in steps")
             }
             AtomicReads { of } => {
                 let what = "reads other elements than the one that it stores, which cannot be one step";

@@ -190,10 +190,17 @@ fn reads_of<'p>(pipeline: &'p Pipeline, func: FuncId, from: &[ExprId]) -> Vec<&'
 
 /// Whether an update gives the same result in whatever order its iterations run.
 fn order(pipeline: &Pipeline, func: FuncId, stage: &StageDef) -> Result<(), OrderReason> {
-    match monoid::fold(pipeline, func, stage).map(|f| f.any_order) {
-        Some(Law::Exactly) => Ok(()),
-        Some(Law::ButForRounding) => Err(OrderReason::Floats),
-        Some(Law::No) => Err(OrderReason::InOrder),
+    match monoid::fold(pipeline, func, stage) {
+        Some(fold) => any_order(&fold, OrderReason::InOrder),
         None => Err(OrderReason::NotCommutative),
+    }
+}
+
+/// Whether the steps of a fold may come in any order; `not` says why where it does not commute.
+pub(super) fn any_order(fold: &monoid::Fold, not: OrderReason) -> Result<(), OrderReason> {
+    match fold.any_order {
+        Law::Exactly => Ok(()),
+        Law::ButForRounding => Err(OrderReason::Floats),
+        Law::No => Err(not),
     }
 }

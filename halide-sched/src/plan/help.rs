@@ -31,7 +31,6 @@ impl Problem {
             NotConstant { var, kind, extent: None, .. } => {
                 Some(format!("split by a factor, as in `{}({var}, 8)`, or promise it with bound_extent", kind.word()))
             }
-            VectorInVector { .. } => Some("vectorize one of them and unroll the other".to_string()),
             ParallelInVector { outer, .. } => {
                 Some(format!("move `{outer}` inside with reorder, or do not vectorize it"))
             }
@@ -58,6 +57,16 @@ impl Problem {
             BetweenBlocks { inner, .. } => Some(format!("place it at `{inner}`")),
             TooManyGpuLoops { .. } => Some("fuse two of them, or leave one serial".to_string()),
             TooManyThreads { .. } | TooManyThreadsInAll { .. } => Some("split by smaller factors".to_string()),
+            UnknownSource { near: n, .. } => near(n),
+            PrefetchFrom { at, from } => Some(format!("say it the other way round, `{from}` before `{at}`")),
+            AtomicOfPure { .. } => Some("say it of an update, or leave it out".to_string()),
+            MonoidOfPure { .. } => Some("say it of an update".to_string()),
+            WithoutPlace { func } => Some(format!("give `{func}` a place with compute_root() or compute_at(...)")),
+            WithOtherLoops { .. } => {
+                Some("split, reorder, rename and mark the loops of both in the same way".to_string())
+            }
+            NotShared { near: n, .. } => near(n),
+            WithElsewhere { .. } => Some("compute both at the same loop, or both at the root".to_string()),
             NothingToSchedule { func } | SiteInline { func } | StoreOfInline { func } => {
                 Some(format!("give `{func}` a place with compute_root() or compute_at(...)"))
             }

@@ -27,17 +27,18 @@ pub(super) fn check(
         let around = vector_loop_around(&levels[func].compute, drafts, levels);
         for stage in &drafts[func].stages {
             for variant in with_loops(stage) {
-                check_variant(variant, around.as_deref(), errors);
+                let placed = matches!(levels[func].compute, Level::At { .. });
+                check_variant(variant, placed, around.as_deref(), errors);
             }
         }
     }
 }
 
-fn check_variant(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
+fn check_variant(stage: &StageDraft, placed: bool, around: Option<&str>, errors: &mut Errors<'_>) {
     for (position, l) in stage.loops.iter().enumerate() {
         // Only directives make loops other than serial ones.
         let Some(directive) = l.mark else { continue };
-        if let Some(problem) = constant_extent(stage, l).or_else(|| race(stage, position)) {
+        if let Some(problem) = constant_extent(stage, placed, l).or_else(|| race(stage, position)) {
             errors.report(directive, problem);
         }
     }
@@ -60,14 +61,16 @@ fn check_variant(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'
     }
 }
 
-fn constant_extent(stage: &StageDraft, l: &LoopDraft) -> Option<Problem> {
+/// Where lanes and copies are no constant number, one that is too large to be meant, or none at all. What is `placed`
+/// inside of another stage may have a constant bound there, which lowering finds or reports.
+fn constant_extent(stage: &StageDraft, placed: bool, l: &LoopDraft) -> Option<Problem> {
     if !matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled) && !l.kind.is_gpu_threads() {
         return None;
     }
     let extent = stage.extent(l.var);
     match extent {
         // Lowering may find a bound, where the stage is computed in the blocks of another one; `gpu` checks that.
-        None if l.kind == LoopKind::GpuThreads => None,
+        None if l.kind == LoopKind::GpuThreads || placed => None,
         Some(1..=MOST_COPIES) => None,
         Some(n) if n > MOST_COPIES => {
             let what = if l.kind == LoopKind::Vectorized { "number of lanes" } else { "number of copies" };
@@ -104,21 +107,25 @@ fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
     stage.no_gpu_step(position).map(|why| Problem::AtomicOnGpu { of, var, why })
 }
 
-/// Reports vectors and threads inside of vectors.
+/// Reports threads inside of vectors, and more copies of vectors in vectors than can be meant.
 fn nesting(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
     let mut outer = around.map(str::to_string);
+    let mut copies: i64 = 1;
     for l in &stage.loops {
         let name = stage.name(l.var).to_string();
         let problem = match (l.kind, &outer) {
-            (LoopKind::Vectorized, Some(outer)) => {
-                Problem::VectorInVector { outer: outer.clone(), inner: name.clone() }
-            }
             (kind, Some(outer)) if kind == LoopKind::Parallel || kind.is_gpu() => {
                 Problem::ParallelInVector { outer: outer.clone(), inner: name.clone() }
             }
-            (LoopKind::Vectorized, None) => {
-                outer = Some(name);
-                continue;
+            (LoopKind::Vectorized, outside) => {
+                // Of two vectorized loops, lowering copies the outer one out.
+                let alone = outside.is_none();
+                outer = outside.clone().or(Some(name));
+                copies = copies.saturating_mul(stage.extent(l.var).unwrap_or(1));
+                if copies <= MOST_COPIES || alone {
+                    continue;
+                }
+                Problem::TooLarge { what: "number of lanes of all vectorized loops", value: copies, most: MOST_COPIES }
             }
             _ => continue,
         };

@@ -15,6 +15,7 @@ mod monoid;
 mod part;
 mod query;
 mod rdomain;
+mod reasons;
 mod resolve;
 mod rewrite;
 mod rfactor;
@@ -22,16 +23,18 @@ mod stage;
 mod tails;
 #[cfg(test)]
 mod tests;
+mod with;
 
 pub use access::Collision;
-pub use error::{OrderReason, Problem, ScheduleError, Shared, StepReason};
+pub use error::{MonoidReason, OrderReason, Problem, ScheduleError, Shared, StepReason};
 pub(crate) use facts::reachable;
 pub use part::{Part, main_part, part};
 pub use query::image_buffer;
 pub use resolve::resolve;
+pub(crate) use with::block_order;
 
 use crate::ir;
-use crate::schedule::{FloatMode, Partition};
+use crate::schedule::{Align, FloatMode, Partition, PrefetchBound};
 use crate::target::Target;
 use halide_core::declare_ids;
 use halide_core::error::Location;
@@ -52,6 +55,8 @@ pub struct Plan {
     pub pipeline: Pipeline,
     /// One row per Func of `pipeline`.
     pub funcs: IdVec<FuncId, FuncPlan>,
+    /// Funcs with stages whose outer loops run as one. Those of a group stand next to each other in the pipeline's order.
+    pub groups: Vec<Vec<FuncId>>,
     /// What is compiled for.
     pub target: Target,
 }
@@ -73,6 +78,10 @@ pub struct FuncPlan {
     pub copies: BTreeSet<ir::Residency>,
     /// Constraints on the computed region, by dimension.
     pub bounds: Vec<BoundConstraint>,
+    /// The number of coordinates that there is room for, by dimension, where a schedule says that.
+    pub room: Vec<Option<Room>>,
+    /// The first coordinate and the extent that are likely to be asked for, by dimension.
+    pub estimates: Vec<Option<(i64, i64)>>,
     /// One row per definition.
     pub stages: Vec<StagePlan>,
 }
@@ -84,7 +93,8 @@ pub enum Level {
     Inline,
     /// Outside of all loops.
     Root,
-    /// Inside the loop `var` of a stage of another Func. In each variant (specialisation) of that stage there is such a
+    /// Inside the loop `var` of a stage of another Func; where loops of several stages run as one, it is that of the stage
+    /// that the others are computed with. In each variant (specialisation) of that stage there is such a
     /// loop, and the thing is placed in each.
     At {
         /// Whose loop.
@@ -105,6 +115,15 @@ pub struct StorageDim {
     pub align: i64,
     /// The circular factor asked for: (factor, coordinates grow).
     pub fold: Option<(i64, bool)>,
+}
+
+/// Room in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// For so many coordinates of a dimension.
+    pub extent: i64,
+    /// Where that was said.
+    pub at: Option<Location>,
 }
 
 /// Constraints on the region of one dimension.
@@ -139,6 +158,36 @@ pub struct StagePlan {
     pub float: FloatMode,
     /// Whether an iteration must change an element in one step, because others that run at the same time may change it.
     pub atomic: bool,
+    /// The stage whose outer loops run as one with those of this one.
+    pub with: Option<With>,
+    /// What is to be brought into caches ahead of its use.
+    pub prefetches: Vec<Prefetch>,
+    /// Whether values are to be stored past the caches.
+    pub stream: bool,
+}
+
+/// What a later iteration reads, to be brought into caches before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefetch {
+    /// A Func or an input image, by name.
+    pub what: String,
+    /// The loop in whose iterations that is done.
+    pub at: String,
+    /// The loop whose later iteration reads.
+    pub from: String,
+    /// How many iterations later.
+    pub offset: i64,
+    /// What is done at the bounds of the source.
+    pub bound: PrefetchBound,
+}
+
+/// That the outer loops of a stage run as one with those of another, which comes first in each iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct With {
+    /// The other one.
+    pub host: (FuncId, usize),
+    /// For each loop that runs as one, outermost first: which iterations come together.
+    pub align: Vec<Align>,
 }
 
 /// A variable of a stage.
@@ -229,4 +278,6 @@ pub struct LoopPlan {
     pub kind: ir::ForKind,
     /// Whether it is cut into prologue, steady state and epilogue.
     pub partition: Partition,
+    /// Where the schedule says how it runs or is cut.
+    pub at: Option<Location>,
 }

@@ -7,10 +7,12 @@ use super::graph::Graph;
 use super::legal;
 use super::levels::{self, Levels};
 use super::rewrite::{Rewritten, rewrite};
+use super::with::{self, Joined};
 use crate::plan::{FuncPlan, Plan};
 use crate::schedule::Schedule;
 use crate::target::Target;
-use halide_core::pipeline::Pipeline;
+use halide_core::ids::{FuncId, IdVec};
+use halide_core::pipeline::{Pipeline, PipelineData};
 
 /// The plan that `schedule` makes for `pipeline`, or everything that is wrong with the schedule.
 ///
@@ -23,15 +25,32 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     let Rewritten { pipeline, not_made, spent } = rewrite(pipeline, schedule, target, &mut errors);
     let mut drafts = draft::apply(&pipeline, schedule, target, not_made, &spent, &mut errors);
     let mut graph = Graph::new(&pipeline);
-    let levels = levels::choose(&mut graph, &mut drafts, &mut errors);
+    let joined = with::join(&graph, &drafts, &mut errors);
+    let levels = levels::choose(&mut graph, &mut drafts, &joined, &mut errors);
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);
     // Copies are in places of their own.
     gpu::check(drafts.ids(), &drafts, &levels, target, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into_list());
     }
-    let funcs = drafts.iter().cloned().zip(levels.iter().cloned()).map(|(draft, levels)| plan(draft, levels)).collect();
-    Ok(Plan { pipeline: graph.finish(), funcs, target: *target })
+    let mut funcs: IdVec<FuncId, FuncPlan> =
+        drafts.iter().cloned().zip(levels.iter().cloned()).map(|(draft, levels)| plan(draft, levels)).collect();
+    for ((func, stage), _, _) in joined.links() {
+        funcs[func].stages[stage].with = joined.with((func, stage)).cloned();
+    }
+    let pipeline = with_groups_together(graph.finish(), &joined);
+    let groups = joined.groups().iter().map(|g| g.iter().copied().collect()).collect();
+    Ok(Plan { pipeline, funcs, groups, target: *target })
+}
+
+/// The pipeline in an order in which Funcs that are computed together stand next to each other.
+fn with_groups_together(pipeline: Pipeline, joined: &Joined) -> Pipeline {
+    if joined.groups().is_empty() {
+        return pipeline;
+    }
+    let mut data = PipelineData::clone(&pipeline);
+    data.order = with::order(&Graph::new(&pipeline), &data.order, joined);
+    Pipeline::from_data(data)
 }
 
 fn plan(draft: FuncDraft, levels: Levels) -> FuncPlan {
@@ -43,6 +62,8 @@ fn plan(draft: FuncDraft, levels: Levels) -> FuncPlan {
         memory: draft.memory,
         copies: draft.copies.into_keys().collect(),
         bounds: draft.bounds,
+        room: draft.room,
+        estimates: draft.estimates,
         stages: draft.stages.into_iter().map(|s| s.finish()).collect(),
     }
 }

@@ -11,7 +11,7 @@
 //! The intermediate Func of `f.update(k): rfactor(r, u)` is called `f.rfactor(u)`.
 
 use super::convert;
-use super::draft::float_mode;
+use super::draft::{float_mode, said_monoid};
 use super::error::{OrderReason, Problem};
 use super::facts::said_names;
 use super::graph::Graph;
@@ -61,7 +61,14 @@ pub(super) fn rfactor(
     let mut domain = Domain::new(&names);
     let before = shape(request, graph, func, &names.pure, &mut domain)?;
     let factored = choose(request, graph, func, &of, &domain)?;
-    let fold = monoid::fold(graph.data(), func, &update);
+    let declared = said_monoid(request.schedule, subject);
+    let fold = match declared {
+        Some((identity, commutes)) => {
+            let made = monoid::declared(graph.data(), func, &update, identity, commutes);
+            Some(made.map_err(|why| Problem::NoMonoid { of: of.clone(), why })?)
+        }
+        None => monoid::fold(graph.data(), func, &update),
+    };
     let Some((fold, parts)) = fold.and_then(|f| f.parts.clone().map(|p| (f, p))) else {
         return Err(Problem::NotAssociative { of });
     };
@@ -72,6 +79,7 @@ pub(super) fn rfactor(
         Law::Exactly => None,
         Law::ButForRounding if relaxed => None,
         Law::ButForRounding => Some(OrderReason::Floats),
+        Law::No if declared.is_some() => Some(OrderReason::NotCommutative),
         Law::No => Some(OrderReason::InOrder),
     };
     if let Some(why) = why {

@@ -5,10 +5,10 @@ use super::facts::{Facts, unnumbered};
 use super::query;
 use super::tails;
 use crate::ir::{Expr, ForKind};
-use crate::plan::{Collision, LoopPlan, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
-use crate::schedule::{FloatMode, LoopKind, Partition, Tail, closest};
+use crate::plan::{Collision, LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
+use crate::schedule::{Align, FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
-use halide_core::ids::IdVec;
+use halide_core::ids::{FuncId, IdVec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A variant of a stage as far as it is scheduled.
@@ -26,6 +26,11 @@ pub(super) struct StageDraft {
     pub(super) races_allowed: bool,
     /// Whether elements are changed in one step.
     pub(super) atomic: Option<Atomic>,
+    pub(super) prefetches: Vec<Prefetch>,
+    /// Whether values are to be stored past the caches.
+    pub(super) stream: bool,
+    /// Whose outer loops run as one with its own.
+    pub(super) with: Option<WithDraft>,
     /// Condition, its text, and the variant.
     pub(super) variants: Vec<(Expr, String, StageDraft)>,
     pub(super) fail: Option<(String, Option<Location>)>,
@@ -48,6 +53,19 @@ pub(super) struct Atomic {
     pub(super) any_order: bool,
 }
 
+/// What `compute_with` says.
+#[derive(Clone, Debug)]
+pub(super) struct WithDraft {
+    /// The stage that it is computed with.
+    pub(super) host: (FuncId, usize),
+    /// The innermost loop that runs as one.
+    pub(super) var: String,
+    pub(super) align: Align,
+    /// Alignments of loops by name.
+    pub(super) each: Vec<(String, Align)>,
+    pub(super) directive: usize,
+}
+
 /// A loop, and the directive that chose its kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoopDraft {
@@ -55,6 +73,8 @@ pub(super) struct LoopDraft {
     pub(super) kind: LoopKind,
     pub(super) partition: Partition,
     pub(super) mark: Option<usize>,
+    /// Where its kind or partition was chosen.
+    pub(super) at: Option<Location>,
 }
 
 /// Where a directive stands, for splits and messages.
@@ -87,7 +107,7 @@ impl StageDraft {
             if is_reduction { reduction.push(var) } else { pure.push(var) }
         }
         let order = pure.into_iter().rev().chain(reduction.into_iter().rev());
-        let loop_of = |var| LoopDraft { var, kind: LoopKind::Serial, partition: Partition::Auto, mark: None };
+        let loop_of = |var| LoopDraft { var, kind: LoopKind::Serial, partition: Partition::Auto, mark: None, at: None };
         let loops: Vec<LoopDraft> = order.map(loop_of).collect();
         let dependent = |l: &&LoopDraft| !facts.roots[l.var.0 as usize].independent;
         let natural = loops.iter().filter(dependent).map(|l| l.var).collect();
@@ -99,6 +119,9 @@ impl StageDraft {
             float: FloatMode::Strict,
             races_allowed: false,
             atomic: None,
+            with: None,
+            prefetches: Vec::new(),
+            stream: false,
             variants: Vec::new(),
             fail: None,
             natural,
@@ -112,7 +135,7 @@ impl StageDraft {
 
     /// A copy of the loops so far, for a specialisation.
     pub(super) fn variant(&self, subject: String) -> StageDraft {
-        StageDraft { subject, variants: Vec::new(), fail: None, ..self.clone() }
+        StageDraft { subject, variants: Vec::new(), fail: None, with: None, ..self.clone() }
     }
 
     /// The checked form.
@@ -126,7 +149,7 @@ impl StageDraft {
             LoopKind::GpuThreads => ForKind::GpuThreads,
             LoopKind::GpuLanes => ForKind::GpuLanes,
         };
-        let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition };
+        let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition, at: l.at };
         let atomic = self.can_step() && (0..self.loops.len()).any(|p| self.needs_steps(p));
         StagePlan {
             variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish())).collect(),
@@ -136,6 +159,9 @@ impl StageDraft {
             loops: self.loops.into_iter().map(plan).collect(),
             float: self.float,
             atomic,
+            prefetches: self.prefetches,
+            stream: self.stream,
+            with: None,
         }
     }
 
@@ -200,7 +226,7 @@ impl StageDraft {
         let name = self.unused_name("gpu_single_thread");
         let var = self.vars.push(StageVarInfo { name, origin: VarOrigin::One, reduction: false });
         let (kind, partition) = (LoopKind::GpuBlocks, Partition::Auto);
-        self.loops.insert(0, LoopDraft { var, kind, partition, mark: Some(directive) });
+        self.loops.insert(0, LoopDraft { var, kind, partition, mark: Some(directive), at: None });
     }
 
     /// The position of the loop that a frozen pipeline calls `r$1.x` and a stage `r.x`.
@@ -296,7 +322,9 @@ impl StageDraft {
         let (outer, inner) = (self.new_var(outer, reduction), self.new_var(inner, reduction));
         let (outer_kind, inner_kind) = kinds_of_parts(old.kind);
         self.loops[position] = LoopDraft { var: outer, kind: outer_kind, ..old };
-        self.loops.insert(position + 1, LoopDraft { var: inner, kind: inner_kind, ..old });
+        // What is wanted of a loop whatever it takes is wanted of one of its parts.
+        let partition = if old.partition == Partition::Always { Partition::Auto } else { old.partition };
+        self.loops.insert(position + 1, LoopDraft { var: inner, kind: inner_kind, partition, ..old });
         if let Some(at) = self.natural.iter().position(|&v| v == old.var) {
             self.natural.splice(at..=at, [outer, inner]);
         }
@@ -383,10 +411,10 @@ impl StageDraft {
     }
 
     /// Sets the kind of a loop.
-    pub(super) fn mark(&mut self, name: &str, kind: LoopKind, directive: usize) -> Applied {
+    pub(super) fn mark(&mut self, name: &str, kind: LoopKind, source: &Source<'_>) -> Applied {
         let position = self.find(name)?;
         let l = &mut self.loops[position];
-        (l.kind, l.mark) = (kind, Some(directive));
+        (l.kind, l.mark, l.at) = (kind, Some(source.number), source.at);
         Ok(())
     }
 

@@ -246,6 +246,32 @@ impl<'s> StageSchedule<'s> {
         self.push(Verb::ComputeInline)
     }
 
+    /// Runs loop `var` of `stage` and all loops around it as one with the loops of the same names of this stage. In each
+    /// iteration comes what `stage` does, then what this one does. Both are computed at the same place, and neither
+    /// needs values of the other.
+    #[track_caller]
+    pub fn compute_with(self, stage: impl StageName, var: impl LoopName) -> Self {
+        self.compute_with_aligned(stage, var, Align::NoAlign)
+    }
+
+    /// As `compute_with`, and says which iterations come together.
+    #[track_caller]
+    pub fn compute_with_aligned(self, stage: impl StageName, var: impl LoopName, align: Align) -> Self {
+        self.push(Verb::ComputeWith { site: site(stage, var), align, each: Vec::new() })
+    }
+
+    /// As `compute_with`, and says which iterations come together, loop by loop; `NoAlign` for loops not listed.
+    #[track_caller]
+    pub fn compute_with_each<L: LoopName>(
+        self,
+        stage: impl StageName,
+        var: impl LoopName,
+        each: impl IntoIterator<Item = (L, Align)>,
+    ) -> Self {
+        let each = each.into_iter().map(|(l, align)| (l.loop_name(), align)).collect();
+        self.push(Verb::ComputeWith { site: site(stage, var), align: Align::NoAlign, each })
+    }
+
     /// Keeps the Func's values for the whole run.
     #[track_caller]
     pub fn store_root(self) -> Self {

@@ -102,6 +102,63 @@ pub enum Tail {
     RoundUpAndBlend,
 }
 
+/// What is done with what a prefetch would bring from beyond the bounds of its source. Nothing beyond is ever touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum PrefetchBound {
+    /// Nothing is brought if any of it is beyond.
+    #[default]
+    GuardWithIf,
+    /// What is inside is brought.
+    Clamp,
+    /// Left to an instruction that does not fault.
+    NonFaulting,
+}
+
+impl PrefetchBound {
+    /// Its word in text.
+    pub fn word(self) -> &'static str {
+        match self {
+            PrefetchBound::GuardWithIf => "GuardWithIf",
+            PrefetchBound::Clamp => "Clamp",
+            PrefetchBound::NonFaulting => "NonFaulting",
+        }
+    }
+}
+
+/// A value that leaves others as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Identity {
+    /// A number.
+    Const(i64),
+    /// The lowest value of the element's type.
+    Lowest,
+    /// The highest one.
+    Highest,
+}
+
+impl Identity {
+    /// Its word in text, if it is not a number.
+    pub fn word(self) -> &'static str {
+        match self {
+            Identity::Const(_) => "",
+            Identity::Lowest => "lowest",
+            Identity::Highest => "highest",
+        }
+    }
+}
+
+/// Which iterations of two loops come together where the loops run as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Align {
+    /// Those of the same value of the loops' variables.
+    #[default]
+    NoAlign,
+    /// The first ones, and so on.
+    AlignStart,
+    /// The last ones, and those before them.
+    AlignEnd,
+}
+
 /// Whether a loop is cut into prologue, steady state and epilogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Partition {
@@ -202,6 +259,13 @@ pub enum Verb {
     ComputeRoot,
     ComputeAt(Site),
     ComputeInline,
+    /// The loop `site` and those around it run as one with the loops of the subject that have their names.
+    ComputeWith {
+        site: Site,
+        align: Align,
+        /// Of loops by name, which `align` does not count for.
+        each: Vec<(String, Align)>,
+    },
     StoreRoot,
     StoreAt(Site),
     HoistStorageRoot,
@@ -217,7 +281,33 @@ pub enum Verb {
         factor: i64,
         forward: bool,
     },
+    /// Room for this many coordinates.
+    BoundStorage {
+        var: String,
+        extent: i64,
+    },
     StoreIn(Memory),
+    SetEstimate {
+        var: String,
+        min: i64,
+        extent: i64,
+    },
+    /// First coordinate and extent of every dimension.
+    SetEstimates(Vec<(i64, i64)>),
+    Prefetch {
+        what: String,
+        at: String,
+        from: String,
+        offset: i64,
+        bound: PrefetchBound,
+    },
+    /// Values are stored past the caches.
+    StreamStores,
+    /// The update is an associative operation with this identity.
+    Monoid {
+        identity: Vec<Identity>,
+        commutes: bool,
+    },
     /// Brings the newest values of the Func to the device, or to the host, as soon as they are computed.
     Copy {
         to_device: bool,

@@ -4,6 +4,7 @@ mod build;
 mod condition;
 mod directive;
 mod gpu;
+mod hints;
 mod list;
 mod names;
 mod parse;
@@ -16,7 +17,8 @@ mod words;
 
 pub use build::{StageSchedule, update};
 pub use directive::{
-    Amount, CompareOp, Condition, Directive, FloatMode, LoopKind, Memory, Partition, Site, Subject, Tail, Term, Verb,
+    Align, Amount, CompareOp, Condition, Directive, FloatMode, Identity, LoopKind, Memory, Partition, PrefetchBound,
+    Site, Subject, Tail, Term, Verb,
 };
 pub use list::Schedule;
 pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};

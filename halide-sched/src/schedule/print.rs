@@ -222,6 +222,14 @@ impl fmt::Display for Verb {
             Verb::ComputeRoot => f.write_str("compute_root()"),
             Verb::ComputeAt(site) => write!(f, "compute_at({site})"),
             Verb::ComputeInline => f.write_str("compute_inline()"),
+            Verb::ComputeWith { site, align, each } => {
+                write!(f, "compute_with({site}")?;
+                if *align != Align::NoAlign {
+                    write!(f, ", {align:?}")?;
+                }
+                each.iter().try_for_each(|(var, align)| write!(f, ", [{}, {align:?}]", n(var)))?;
+                f.write_str(")")
+            }
             Verb::StoreRoot => f.write_str("store_root()"),
             Verb::StoreAt(site) => write!(f, "store_at({site})"),
             Verb::HoistStorageRoot => f.write_str("hoist_storage_root()"),
@@ -236,6 +244,33 @@ impl fmt::Display for Verb {
             Verb::Copy { to_device: true } => f.write_str("copy_to_device()"),
             Verb::Copy { to_device: false } => f.write_str("copy_to_host()"),
             Verb::GpuSingleThread => f.write_str("gpu_single_thread()"),
+            Verb::BoundStorage { var, extent } => write!(f, "bound_storage({}, {extent})", n(var)),
+            Verb::SetEstimate { var, min, extent } => write!(f, "set_estimate({}, {min}, {extent})", n(var)),
+            Verb::SetEstimates(region) => {
+                f.write_str("set_estimates(")?;
+                separated(f, region.iter().map(|(min, extent)| format!("[{min}, {extent}]")))?;
+                f.write_str(")")
+            }
+            Verb::Prefetch { what, at, from, offset, bound } => {
+                write!(f, "prefetch({}, {}, {}, {offset}", FuncText(what), n(at), n(from))?;
+                if *bound != PrefetchBound::default() {
+                    write!(f, ", {}", bound.word())?;
+                }
+                f.write_str(")")
+            }
+            Verb::StreamStores => f.write_str("stream_stores()"),
+            Verb::Monoid { identity, commutes } => {
+                f.write_str("monoid(")?;
+                match &identity[..] {
+                    [one] => write!(f, "{one}")?,
+                    all => {
+                        f.write_str("[")?;
+                        separated(f, all.iter())?;
+                        f.write_str("]")?;
+                    }
+                }
+                f.write_str(if *commutes { ", commutative)" } else { ")" })
+            }
             Verb::Bound { var, min, extent } => write!(f, "bound({}, {min}, {extent})", n(var)),
             Verb::BoundExtent { var, extent } => write!(f, "bound_extent({}, {extent})", n(var)),
             Verb::AlignBounds { var, modulus, remainder } => {
@@ -284,6 +319,15 @@ impl fmt::Display for Amount {
             Amount::Natural => f.write_str("natural"),
             Amount::Param(name) if name == "natural" => quote(f, name),
             Amount::Param(name) => write!(f, "{}", NameText(name)),
+        }
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Identity::Const(value) => write!(f, "{value}"),
+            Identity::Lowest | Identity::Highest => f.write_str(self.word()),
         }
     }
 }

@@ -45,14 +45,18 @@ pub(crate) fn random_image(ty: halide_core::types::ScalarType, region: &Region, 
 
 /// Compares engines on one output region. Inputs are named and as large as they are given.
 pub(crate) fn check(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuffer)], region: &Region) {
+    check_outputs(pipeline, schedule, images, &vec![region.clone(); pipeline.outputs.len()]);
+}
+
+/// As [`check`], with a region for each output.
+pub(crate) fn check_outputs(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuffer)], regions: &[Region]) {
     let parsed: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
     let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|errors| {
         let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
         panic!("{schedule}\n{}", text.join("\n"))
     });
-    let regions = vec![region.clone(); pipeline.outputs.len()];
     let inputs = images.iter().fold(Inputs::new(), |all, (name, image)| all.image(*name, image.clone()));
-    let expected = interp::run(pipeline, &inputs, &regions).unwrap();
+    let expected = interp::run(pipeline, &inputs, regions).unwrap();
     let bound: Vec<AnyBuffer> = pipeline
         .images
         .iter()
@@ -71,11 +75,11 @@ pub(crate) fn check(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuf
             match eval::run(&program, &[], &bound, &mut outputs) {
                 Ok(_) => {}
                 Err(e) if !exact_tails && is_for_another_variant(&program, &e) => continue,
-                Err(e) => panic!("{schedule}\nexact {exact_tails} {region:?}\n{e}\n{program}"),
+                Err(e) => panic!("{schedule}\nexact {exact_tails} {regions:?}\n{e}\n{program}"),
             }
             for (got, want) in outputs.iter().zip(&expected) {
                 if let Some((at, a, b)) = got.first_difference(want) {
-                    panic!("{schedule}\nexact {exact_tails} {region:?}: at {at:?} {a} is not {b}\n{program}");
+                    panic!("{schedule}\nexact {exact_tails} {regions:?}: at {at:?} {a} is not {b}\n{program}");
                 }
             }
         }

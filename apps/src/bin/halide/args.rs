@@ -103,7 +103,7 @@ pub(crate) struct CommonArgs {
     /// A parameter of the app; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) params: Vec<(String, String)>,
-    /// The output size of a synthetic input [default with --random: 1536x1024]
+    /// The output size of a synthetic input [default with --random: what the schedule estimates, else 1536x1024]
     #[arg(long, value_name = "WxH", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<(i64, i64)>,
     /// Run on random values from SEED instead of an image [default with --size: 0]
@@ -112,10 +112,11 @@ pub(crate) struct CommonArgs {
 }
 
 impl CommonArgs {
-    /// The size and seed of a synthetic input, if one is asked for.
-    pub(crate) fn synthetic(&self) -> Option<((i64, i64), u64)> {
+    /// The size and seed of a synthetic input, if one is asked for. Where no size is, it is the one that is `estimated`.
+    pub(crate) fn synthetic(&self, estimated: Option<(i64, i64)>) -> Option<((i64, i64), u64)> {
         let asked = self.size.is_some() || self.random.is_some();
-        asked.then(|| (self.size.unwrap_or((1536, 1024)), self.random.unwrap_or(0)))
+        let size = self.size.or(estimated).unwrap_or((1536, 1024));
+        asked.then(|| (size, self.random.unwrap_or(0)))
     }
 }
 

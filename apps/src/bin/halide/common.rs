@@ -53,8 +53,20 @@ pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> 
 }
 
 /// The app at work on what was asked for: random values, the image in a file, or the sample.
-pub(crate) fn job(app: &'static App, common: &CommonArgs, input: Option<&Path>) -> Result<Job, Failure> {
-    let source = match (common.synthetic(), input) {
+/// Synthetic inputs of no size that was asked for are as large as `schedule` estimates.
+pub(crate) fn job(
+    app: &'static App,
+    common: &CommonArgs,
+    input: Option<&Path>,
+    schedule: Option<&Schedule>,
+) -> Result<Job, Failure> {
+    let estimated = match (common.size, common.random, schedule) {
+        (None, Some(_), Some(schedule)) => {
+            estimated_size(&Job::new(app, Source::Random { seed: 0, width: 64, height: 64 })?.pipeline, schedule)
+        }
+        _ => None,
+    };
+    let source = match (common.synthetic(estimated), input) {
         (Some(((width, height), seed)), _) => {
             if width < 1 || height < 1 {
                 return Err(Failure(format!("--size {width}x{height}: width and height must be at least 1")));
@@ -69,6 +81,16 @@ pub(crate) fn job(app: &'static App, common: &CommonArgs, input: Option<&Path>) 
         Source::Image(_) => String::new(),
     };
     Job::new(app, source).map_err(|e| Failure(format!("{size}{e}")))
+}
+
+/// Width and height of the first output as a schedule estimates them.
+fn estimated_size(pipeline: &Pipeline, schedule: &Schedule) -> Option<(i64, i64)> {
+    let output = &pipeline.funcs[*pipeline.outputs.first()?];
+    let dims: Vec<&str> = output.args.iter().map(|&v| pipeline.vars[v].as_str()).collect();
+    match schedule.estimates(&output.name, &dims)[..] {
+        [Some((_, width)), Some((_, height)), ..] => Some((width, height)),
+        _ => None,
+    }
 }
 
 /// What runs pipelines.

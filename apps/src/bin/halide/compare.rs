@@ -25,7 +25,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     if args.file.is_some() && args.common.synthetic().is_some() {
         crate::usage_error("with --random or --size there is no image to read");
     }
-    let job = common::job(app, &args.common, args.file.as_deref())?;
+    let job = common::job(app, &args.common, args.file.as_deref(), None)?;
     let params = params::resolve(&job.pipeline, &args.common.params).map_err(Failure)?;
     let threads = args.common.threads.map(usize::from);
     let mut outputs = job.outputs()?;

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let schedule_name = args.schedule.as_deref().unwrap_or(best.name);
     let schedule = common::find_schedule(app, schedule_name)?;
     let output = output.as_deref().map(Output::new).transpose()?;
-    let job = common::job(app, &args.common, input.as_deref())?;
+    let job = common::job(app, &args.common, input.as_deref(), Some(&schedule))?;
     let params = params::resolve(&job.pipeline, &args.common.params).map_err(Failure)?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;

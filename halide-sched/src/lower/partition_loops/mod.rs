@@ -42,7 +42,7 @@ use crate::ir::{Expr, For, LoopId, Program, Stmt, Sym, build};
 use crate::schedule::Partition;
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::IdVec;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use steady::Steady;
 
 /// Bodies with more nodes than this are not copied for a loop that has loops inside.
@@ -52,6 +52,14 @@ const LARGE: usize = 10_000;
 /// A loop of fewer iterations has no steady state to speak of.
 const FEWEST_ITERATIONS: i64 = 3;
 
+/// A program with loops cut, and those that a schedule wants to be cut that are not.
+pub struct Partitioned {
+    /// The program.
+    pub program: Program,
+    /// Loops that always are to be cut and have nothing to cut off; what runs on a device is never cut.
+    pub whole: Vec<LoopId>,
+}
+
 /// Cuts loops at the ends of their steady state. `facts` holds what is known of arguments; `partitions` says how loops
 /// may be cut, and loops beyond its end are left to this pass.
 pub fn partition_loops(
@@ -59,13 +67,17 @@ pub fn partition_loops(
     facts: &Facts,
     partitions: &IdVec<LoopId, Partition>,
     trace: &mut LoweringTrace,
-) -> Program {
+) -> Partitioned {
     let named = partitions.enumerate().map(|(id, how)| (program.loops[id].clone(), *how));
-    let partitions = named.filter(|(_, how)| *how != Partition::Auto).collect();
-    walk::map_body(program, |body, program| {
-        let mut cx = Cut { program, facts: facts.clone(), partitions, trace, cold: false };
+    let wishes = named.filter(|(_, how)| *how != Partition::Auto).collect();
+    let mut done = BTreeSet::new();
+    let program = walk::map_body(program, |body, program| {
+        let mut cx = Cut { program, facts: facts.clone(), partitions: wishes, trace, cold: false, done: &mut done };
         statement(&mut cx, body)
-    })
+    });
+    let wanted = partitions.enumerate().filter(|(_, how)| **how == Partition::Always).map(|(id, _)| id);
+    let whole = wanted.filter(|id| !done.contains(&program.loops[*id])).collect();
+    Partitioned { program, whole }
 }
 
 struct Cut<'p> {
@@ -76,6 +88,8 @@ struct Cut<'p> {
     trace: &'p mut LoweringTrace,
     /// Whether the code at hand runs at the ends of a loop only.
     cold: bool,
+    /// The names of loops that were cut, or cannot be.
+    done: &'p mut BTreeSet<String>,
 }
 
 impl Cut<'_> {
@@ -135,6 +149,7 @@ fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
         Partition::Always if on_device => {
             let because = "blocks and threads run at once, and there is one kernel for all of them";
             cx.trace.did_not(cx.program.loops[l.id].clone(), "cut at the boundaries", because);
+            cx.done.insert(cx.program.loops[l.id].clone());
             return None;
         }
         Partition::Always => return Some(if innermost { Wish::Innermost } else { Wish::Anything }),
@@ -176,6 +191,7 @@ fn size_up_to(s: &Stmt, most: usize) -> usize {
 /// Prologue, steady state and epilogue.
 fn cut(cx: &mut Cut<'_>, l: For, steady: Steady) -> Stmt {
     let name = cx.program.loops[l.id].clone();
+    cx.done.insert(name.clone());
     let Steady { body, first, last, invariant, solved, unsolved } = steady;
     let end = simplify(&build::add(l.min.clone(), l.extent.clone()), &cx.facts);
     let mut names = Vec::new();

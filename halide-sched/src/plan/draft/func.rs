@@ -2,8 +2,8 @@
 
 use super::{Drafter, FuncDraft, Request, unknown_func};
 use crate::ir::Residency;
-use crate::plan::StorageDim;
 use crate::plan::error::Problem;
+use crate::plan::{Room, StorageDim};
 use crate::schedule::{Directive, Site, Verb};
 use halide_core::ids::FuncId;
 
@@ -90,6 +90,24 @@ impl Drafter<'_, '_, '_> {
                 storage_amount("factor", *factor)?;
                 draft.storage.iter_mut().filter(|s| s.dim == dim).for_each(|s| s.fold = Some((*factor, *forward)));
             }
+            Verb::BoundStorage { var, extent } => {
+                self.own_storage(number, draft);
+                let dim = self.dim(func, var)?;
+                storage_amount("extent", *extent)?;
+                draft.room[dim] = Some(Room { extent: *extent, at: directive.at });
+            }
+            Verb::SetEstimate { var, min, extent } => {
+                let dim = self.dim(func, var)?;
+                draft.estimates[dim] = Some(estimate(*min, *extent)?);
+            }
+            Verb::SetEstimates(region) => {
+                let (dims, given) = (draft.estimates.len(), region.len());
+                if dims != given {
+                    return Err(Problem::EstimateDims { func: self.pipeline.funcs[func].name.clone(), given, dims });
+                }
+                let all: Result<Vec<(i64, i64)>, Problem> = region.iter().map(|(m, e)| estimate(*m, *e)).collect();
+                draft.estimates = all?.into_iter().map(Some).collect();
+            }
             Verb::StoreIn(memory) => {
                 self.own_storage(number, draft);
                 draft.memory = *memory;
@@ -127,7 +145,7 @@ impl Drafter<'_, '_, '_> {
     }
 
     /// The loop that a site names; whether it exists is checked when all loops are known.
-    fn site(&self, func: FuncId, site: &Site) -> Result<Request, Problem> {
+    pub(super) fn site(&self, func: FuncId, site: &Site) -> Result<Request, Problem> {
         let Some(host) = self.known_func(&site.func) else { return Err(unknown_func(self.pipeline, &site.func)) };
         if host == func {
             return Err(Problem::SiteItself { func: site.func.clone() });
@@ -137,6 +155,20 @@ impl Drafter<'_, '_, '_> {
             return Err(Problem::UnknownUpdate { func: site.func.clone(), updates });
         }
         Ok(Request::At { func: host, stage: site.stage, var: site.var.clone() })
+    }
+}
+
+/// A region of one dimension that is inside the coordinates.
+fn estimate(min: i64, extent: i64) -> Result<(i64, i64), Problem> {
+    let least = i32::MIN.into();
+    if min < least {
+        return Err(Problem::TooSmall { what: "minimum", value: min, least });
+    }
+    storage_amount("extent", extent)?;
+    let last = min.saturating_add(extent - 1);
+    match last > i32::MAX.into() {
+        true => Err(Problem::TooLarge { what: "last coordinate", value: last, most: i32::MAX.into() }),
+        false => Ok((min, extent)),
     }
 }
 

@@ -1,12 +1,19 @@
 //! Directives about the loops of a stage or of one of its specialisations.
 
-use super::Drafter;
+use super::{Drafter, Request};
 use crate::ir::{Expr, build};
+use crate::plan::Prefetch;
 use crate::plan::convert;
 use crate::plan::error::Problem;
-use crate::plan::stage::{Applied, Atomic, Source, StageDraft};
-use crate::schedule::{Condition, Directive, FloatMode, LoopKind, Schedule, Subject, Tail, Verb};
+use crate::plan::facts::{expressions, reachable};
+use crate::plan::monoid::{self, Fold, MonoidReason};
+use crate::plan::stage::{Applied, Atomic, Source, StageDraft, WithDraft};
+use crate::schedule::{
+    Condition, Directive, FloatMode, Identity, LoopKind, Schedule, Site, Subject, Tail, Verb, closest,
+};
 use halide_core::ids::FuncId;
+use halide_core::pipeline::{Kind, Pipeline};
+use std::collections::BTreeSet;
 
 impl Drafter<'_, '_, '_> {
     pub(super) fn stage_directive(
@@ -20,10 +27,26 @@ impl Drafter<'_, '_, '_> {
         let source = Source { number, at: directive.at, text: &text };
         let result = match &directive.verb {
             Verb::Specialize(condition) => self.specialize(&directive.subject, condition, stage),
+            Verb::ComputeWith { site, align, each } => self.with(&directive.subject, func, site).map(|host| {
+                let var = site.var.clone();
+                stage.with = Some(WithDraft { host, var, align: *align, each: each.clone(), directive: number });
+            }),
+            Verb::Atomic { .. } if !stage.facts.is_update => {
+                Err(Some(Problem::AtomicOfPure { of: stage.subject.clone() }))
+            }
             Verb::Atomic { any_order } => {
                 stage.atomic = Some(Atomic { any_order: *any_order });
                 Ok(())
             }
+            Verb::Prefetch { what, at, from, offset, bound } => self.prefetch(func, stage, what, at, from).map(|()| {
+                let (what, at, from) = (what.clone(), at.clone(), from.clone());
+                stage.prefetches.push(Prefetch { what, at, from, offset: *offset, bound: *bound });
+            }),
+            Verb::StreamStores => {
+                stage.stream = true;
+                Ok(())
+            }
+            Verb::Monoid { identity, commutes } => self.check_monoid(&directive.subject, func, identity, *commutes),
             Verb::AllowRaceConditions => {
                 stage.races_allowed = true;
                 Ok(())
@@ -45,6 +68,67 @@ impl Drafter<'_, '_, '_> {
         }
     }
 
+    /// The stage that `compute_with` names.
+    fn with(&self, subject: &Subject, func: FuncId, site: &Site) -> Applied<(FuncId, usize)> {
+        if !subject.specializations.is_empty() {
+            return Err(Some(Problem::WholeStage { of: self.schedule.subject_text(subject) }));
+        }
+        if site.func == subject.func {
+            return Err(Some(Problem::WithItself { func: site.func.clone() }));
+        }
+        match self.site(func, site).map_err(Some)? {
+            Request::At { func, stage, .. } => Ok((func, stage)),
+            Request::Inline | Request::Root => Err(None),
+        }
+    }
+
+    /// Whether `prefetch` names something that the stage reads, and loops of it.
+    fn prefetch(&self, func: FuncId, stage: &StageDraft, what: &str, at: &str, from: &str) -> Applied {
+        let p = self.pipeline;
+        let source = match self.known_func(what) {
+            Some(source) => Kind::Call { func: source, element: 0, args: Vec::new() },
+            None => match p.images.enumerate().find(|(_, i)| i.name == what) {
+                Some((image, _)) => Kind::Image { image, args: Vec::new() },
+                None => {
+                    let names = p.funcs.iter().map(|f| f.name.as_str()).chain(p.images.iter().map(|i| i.name.as_str()));
+                    let near = closest(what, names).map(str::to_string);
+                    return Err(Some(Problem::UnknownSource { name: what.to_string(), near }));
+                }
+            },
+        };
+        if !reads(p, func, &source) {
+            return Err(Some(Problem::PrefetchNotRead { of: stage.subject.clone(), what: what.to_string() }));
+        }
+        let (inner, outer) = (stage.find(at)?, stage.find(from)?);
+        match outer <= inner {
+            true => Ok(()),
+            false => Err(Some(Problem::PrefetchFrom { at: at.to_string(), from: from.to_string() })),
+        }
+    }
+
+    /// What the schedule vouches for, if it is so.
+    pub(super) fn monoid(
+        &self,
+        func: FuncId,
+        stage: usize,
+        identity: &[Identity],
+        commutes: bool,
+    ) -> Result<Fold, MonoidReason> {
+        monoid::declared(self.pipeline, func, &self.pipeline.funcs[func].stages[stage], identity, commutes)
+    }
+
+    fn check_monoid(&self, subject: &Subject, func: FuncId, identity: &[Identity], commutes: bool) -> Applied {
+        let of = self.schedule.subject_text(subject);
+        if !subject.specializations.is_empty() {
+            return Err(Some(Problem::WholeStage { of }));
+        }
+        if subject.stage == 0 {
+            return Err(Some(Problem::MonoidOfPure { of }));
+        }
+        let made = self.monoid(func, subject.stage, identity, commutes);
+        made.map(|_| ()).map_err(|why| Some(Problem::NoMonoid { of, why }))
+    }
+
     fn loop_directive(&self, verb: &Verb, func: FuncId, stage: &mut StageDraft, source: &Source<'_>) -> Applied {
         match verb {
             Verb::Split { var, outer, inner, factor, tail } => {
@@ -55,7 +139,7 @@ impl Drafter<'_, '_, '_> {
             Verb::Fuse { inner, outer, fused } => stage.fuse(inner, outer, fused, source)?,
             Verb::Rename { from, to } => stage.rename(from, to, source)?,
             Verb::Reorder(vars) => stage.reorder(vars)?,
-            Verb::Mark { kind, var, factor: None, .. } => stage.mark(var, *kind, source.number)?,
+            Verb::Mark { kind, var, factor: None, .. } => stage.mark(var, *kind, source)?,
             Verb::Mark { kind, var, factor: Some(factor), tail } => {
                 stage.find(var)?;
                 let factor = self.amount(func, "factor", 1, factor).map_err(Some)?;
@@ -65,6 +149,7 @@ impl Drafter<'_, '_, '_> {
             Verb::Partition { var, how } => {
                 let position = stage.find(var)?;
                 stage.loops[position].partition = *how;
+                stage.loops[position].at = source.at;
             }
             _ => {}
         }
@@ -91,6 +176,34 @@ impl Drafter<'_, '_, '_> {
     }
 }
 
+/// The identity that a schedule vouches for in a stage, and whether its operation commutes.
+pub(in crate::plan) fn said_monoid<'s>(schedule: &'s Schedule, subject: &Subject) -> Option<(&'s [Identity], bool)> {
+    let mine = schedule.directives().iter().rev().filter(|d| d.subject == *subject);
+    mine.filter_map(|d| match &d.verb {
+        Verb::Monoid { identity, commutes } => Some((identity.as_slice(), *commutes)),
+        _ => None,
+    })
+    .next()
+}
+
+/// Whether a Func reads a source, itself or through Funcs that it calls.
+fn reads(p: &Pipeline, func: FuncId, source: &Kind) -> bool {
+    let (mut seen, mut todo) = (BTreeSet::from([func]), vec![func]);
+    while let Some(f) = todo.pop() {
+        for stage in &p.funcs[f].stages {
+            for e in reachable(p, &expressions(p, stage)) {
+                match (&p.exprs[e].kind, source) {
+                    (Kind::Image { image, .. }, Kind::Image { image: wanted, .. }) if image == wanted => return true,
+                    (Kind::Call { func: f, .. }, Kind::Call { func: wanted, .. }) if f == wanted => return true,
+                    (Kind::Call { func: f, .. }, _) if seen.insert(*f) => todo.push(*f),
+                    _ => {}
+                }
+            }
+        }
+    }
+    false
+}
+
 /// Splits a loop and gives one part a kind: the inner part, or the outer one if it is to be parallel. The outer part
 /// keeps the name.
 fn mark_part(
@@ -114,7 +227,7 @@ fn mark_part(
     let outer_at = stage.split([var, var, &inner], factor, tail, source)?;
     let marked = &mut stage.loops
         [if matches!(kind, LoopKind::Parallel | LoopKind::GpuBlocks) { outer_at } else { outer_at + 1 }];
-    (marked.kind, marked.mark) = (kind, Some(source.number));
+    (marked.kind, marked.mark, marked.at) = (kind, Some(source.number), source.at);
     Ok(())
 }
 

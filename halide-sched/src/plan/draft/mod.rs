@@ -3,14 +3,14 @@
 mod func;
 mod loops;
 
-pub(super) use loops::float_mode;
+pub(super) use loops::{float_mode, said_monoid};
 
 use super::convert;
-use super::error::{Errors, Problem};
-use super::facts::facts;
+use super::error::{Errors, OrderReason, Problem};
+use super::facts::{any_order, facts};
 use super::stage::StageDraft;
 use crate::ir::{self, Expr, build};
-use crate::plan::{BoundConstraint, StorageDim};
+use crate::plan::{BoundConstraint, Room, StorageDim};
 use crate::schedule::{Amount, Directive, Schedule, Subject, Verb, closest};
 use crate::target::Target;
 use halide_core::ids::{FuncId, IdVec};
@@ -31,6 +31,8 @@ pub(super) struct FuncDraft {
     /// Where the values are brought, and by which directive.
     pub(super) copies: BTreeMap<ir::Residency, usize>,
     pub(super) bounds: Vec<BoundConstraint>,
+    pub(super) room: Vec<Option<Room>>,
+    pub(super) estimates: Vec<Option<(i64, i64)>>,
     pub(super) stages: Vec<StageDraft>,
     /// The first directive that only makes sense for a Func with loops or storage.
     pub(super) needs_loops: Option<usize>,
@@ -101,6 +103,8 @@ fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         memory_by: None,
         copies: BTreeMap::new(),
         bounds: (0..dims).map(|dim| ruled(pipeline, func, dim)).collect(),
+        room: vec![None; dims],
+        estimates: vec![None; dims],
         stages: Vec::new(),
         needs_loops: None,
         needs_storage: None,
@@ -153,7 +157,13 @@ impl Drafter<'_, '_, '_> {
         let stage = |stage| {
             let subject = Subject { stage, ..Subject::func(self.pipeline.funcs[func].name.clone()) };
             let text = self.schedule.subject_text(&subject);
-            let mut draft = StageDraft::new(text, facts(self.pipeline, func, stage), &dim_extent);
+            let mut facts = facts(self.pipeline, func, stage);
+            if let Some((identity, commutes)) = loops::said_monoid(self.schedule, &subject)
+                && let Ok(fold) = self.monoid(func, stage, identity, commutes)
+            {
+                facts.order = any_order(&fold, OrderReason::NotCommutative);
+            }
+            let mut draft = StageDraft::new(text, facts, &dim_extent);
             draft.float = loops::float_mode(self.schedule, &subject, self.schedule.len());
             draft
         };
@@ -231,6 +241,10 @@ fn speaks_of_stage(verb: &Verb) -> bool {
             | Verb::Reorder(_)
             | Verb::Mark { .. }
             | Verb::Partition { .. }
+            | Verb::ComputeWith { .. }
+            | Verb::Prefetch { .. }
+            | Verb::StreamStores
+            | Verb::Monoid { .. }
             | Verb::Specialize(_)
             | Verb::SpecializeFail(_)
             | Verb::Float(_)

@@ -38,7 +38,7 @@ impl Chooser<'_, '_, '_> {
         let mut names = last.loop_names();
         names.retain(|name| others.iter().all(|v| v.position(name).is_some()));
         match names.pop() {
-            Some(var) => Level::At { func, stage, var },
+            Some(var) => self.place((func, stage), var),
             None => self.compute_level(func).cloned().unwrap_or(Level::Root),
         }
     }

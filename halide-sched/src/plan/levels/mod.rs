@@ -7,6 +7,7 @@ use super::draft::{FuncDraft, Request};
 use super::error::{Errors, Problem};
 use super::graph::{Graph, Stage};
 use super::stage::StageDraft;
+use super::with::{self, Joined};
 use crate::plan::Level;
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
@@ -30,17 +31,28 @@ impl Levels {
 pub(super) fn choose(
     graph: &mut Graph,
     drafts: &mut IdVec<FuncId, FuncDraft>,
+    joined: &Joined,
     errors: &mut Errors<'_>,
 ) -> IdVec<FuncId, Levels> {
-    let order = graph.data().order.clone();
+    let order = with::order(graph, &graph.data().order, joined);
     let outputs = graph.data().outputs.iter().copied().collect();
     let chosen = drafts.iter().map(|_| None).collect();
-    let mut chooser =
-        Chooser { graph, drafts, errors, outputs, chosen, misplaced: BTreeSet::new(), copies: 0, overflowed: false };
+    let mut chooser = Chooser {
+        graph,
+        drafts,
+        joined,
+        errors,
+        outputs,
+        chosen,
+        misplaced: BTreeSet::new(),
+        copies: 0,
+        overflowed: false,
+    };
     for &func in order.iter().rev() {
         let levels = chooser.choose(func);
         chooser.chosen[func] = Some(levels);
     }
+    chooser.check_joined();
     // A Func that nothing calls any more is not realized; its levels mean nothing.
     chooser.chosen.iter().map(|l| l.clone().unwrap_or(Levels::all(Level::Root))).collect()
 }
@@ -48,6 +60,7 @@ pub(super) fn choose(
 struct Chooser<'g, 'e, 's> {
     graph: &'g mut Graph,
     drafts: &'g mut IdVec<FuncId, FuncDraft>,
+    joined: &'g Joined,
     errors: &'e mut Errors<'s>,
     outputs: BTreeSet<FuncId>,
     chosen: IdVec<FuncId, Option<Levels>>,
@@ -192,13 +205,34 @@ impl Chooser<'_, '_, '_> {
             let site = self.stage_name((host, stage));
             return Err(Some(Problem::SiteNotInVariant { site, var, variant: condition.clone() }));
         }
-        Ok(Level::At { func: host, stage, var })
+        Ok(self.place((host, stage), var))
+    }
+
+    /// The level inside of a loop of a stage. Where the loops of several stages run as one, it is that of their host.
+    fn place(&self, stage: Stage, var: String) -> Level {
+        let draft = &self.drafts[stage.0].stages[stage.1];
+        let (func, stage) = draft.position(&var).map_or(stage, |position| self.joined.owner(stage, position));
+        Level::At { func, stage, var }
+    }
+
+    /// What is computed together is computed at one place.
+    fn check_joined(&mut self) {
+        for (stage, host, directive) in self.joined.links() {
+            let (Some(own), Some(theirs)) = (&self.chosen[stage.0], &self.chosen[host.0]) else { continue };
+            if own.compute != theirs.compute && ![stage.0, host.0].iter().any(|f| self.misplaced.contains(f)) {
+                let (of, host) = (self.name(stage.0), self.name(host.0));
+                let (at, host_at) = (self.level_text(&own.compute), self.level_text(&theirs.compute));
+                self.errors.report(directive, Problem::WithElsewhere { of, at, host, host_at });
+            }
+        }
     }
 
     /// Whether all that a stage computes is computed inside of loop `var` of `host`. `None` if that cannot be said,
     /// because of a mistake that has been reported.
     fn is_inside(&self, user: Stage, host: Stage, var: &str) -> Option<bool> {
-        if user == host {
+        let position = self.drafts[host.0].stages[host.1].position(var);
+        let runs_in = |stage: Stage| stage == host || position.is_some_and(|p| p < self.joined.shared(stage, host));
+        if runs_in(user) {
             return Some(true);
         }
         let mut func = user.0;
@@ -210,6 +244,7 @@ impl Chooser<'_, '_, '_> {
                 Some(Level::At { func: f, stage, var: at }) if (*f, *stage) == host => {
                     return Some(self.encloses(host, var, at));
                 }
+                Some(Level::At { func: f, stage, .. }) if runs_in((*f, *stage)) => return Some(true),
                 Some(Level::At { func: f, .. }) => func = *f,
                 _ => return Some(false),
             }

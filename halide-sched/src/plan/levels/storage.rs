@@ -53,7 +53,7 @@ impl Chooser<'_, '_, '_> {
         }
     }
 
-    fn level_text(&self, level: &Level) -> String {
+    pub(super) fn level_text(&self, level: &Level) -> String {
         match level {
             Level::Inline => "each use".to_string(),
             Level::Root => "the root".to_string(),
@@ -67,6 +67,10 @@ impl Chooser<'_, '_, '_> {
         while let Level::At { func, stage: s, var: v } = at {
             if (func, s) == (host, stage) {
                 return self.encloses((*host, *stage), var, v);
+            }
+            let position = self.drafts[*host].stages[*stage].position(var);
+            if position.is_some_and(|p| p < self.joined.shared((*func, *s), (*host, *stage))) {
+                return true;
             }
             match self.compute_level(*func) {
                 Some(next) => at = next,
@@ -84,6 +88,11 @@ impl Chooser<'_, '_, '_> {
             let Level::At { func, stage, var } = at else { break };
             let end = match outer {
                 Level::At { func: f, stage: s, var: v } if (f, s) == (func, stage) => Some(v.as_str()),
+                // Loops that run as one have the same names.
+                Level::At { func: f, stage: s, var: v } => {
+                    let shared = self.joined.shared((*func, *stage), (*f, *s));
+                    self.drafts[*f].stages[*s].position(v).filter(|p| *p < shared).map(|_| v.as_str())
+                }
                 _ => None,
             };
             for variant in with_loops(&self.drafts[*func].stages[*stage]) {

@@ -64,7 +64,7 @@ fn has_rvar(pipeline: &PipelineData, value: ExprId) -> bool {
 }
 
 /// Which expressions of a definition read the Func that it defines.
-struct Old<'p> {
+pub(super) struct Old<'p> {
     pipeline: &'p PipelineData,
     func: FuncId,
     stage: &'p StageDef,
@@ -72,7 +72,7 @@ struct Old<'p> {
 }
 
 impl<'p> Old<'p> {
-    fn of(pipeline: &'p PipelineData, func: FuncId, stage: &'p StageDef) -> Old<'p> {
+    pub(super) fn of(pipeline: &'p PipelineData, func: FuncId, stage: &'p StageDef) -> Old<'p> {
         let mut readers = BTreeSet::new();
         for e in reachable(pipeline, &expressions(pipeline, stage)) {
             let kind = &pipeline.exprs[e].kind;
@@ -84,7 +84,7 @@ impl<'p> Old<'p> {
         Old { pipeline, func, stage, readers }
     }
 
-    fn reads(&self, e: ExprId) -> bool {
+    pub(super) fn reads(&self, e: ExprId) -> bool {
         self.readers.contains(&e)
     }
 
@@ -128,7 +128,13 @@ impl<'p> Old<'p> {
         pattern::patterns(&types).into_iter().find(|p| self.matches(p, group))
     }
 
-    fn is_old(&self, e: ExprId, element: usize) -> bool {
+    /// Whether `func` is the Func that is defined.
+    pub(super) fn is_of(&self, func: FuncId) -> bool {
+        func == self.func
+    }
+
+    /// Whether `e` is what element number `element` holds where the definition stores.
+    pub(super) fn is_old(&self, e: ExprId, element: usize) -> bool {
         let Kind::Call { func, element: read, args } = self.kind(e) else { return false };
         *func == self.func && usize::from(*read) == element && *args == self.stage.args
     }

@@ -6,10 +6,13 @@
 //!
 //! What the table claims is no more than this; that it holds, `tests` tries to refute with random values.
 
+mod declared;
 mod find;
 mod pattern;
 #[cfg(test)]
 mod tests;
 
-pub(super) use find::{Parts, fold};
+pub use declared::MonoidReason;
+pub(super) use declared::declared;
+pub(super) use find::{Fold, Parts, fold};
 pub(super) use pattern::Law;

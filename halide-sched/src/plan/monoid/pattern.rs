@@ -225,7 +225,6 @@ fn located_with_flag(types: &[ScalarType], key: usize, flag: usize, better: BinO
 
 impl Term {
     /// Its value for given elements.
-    #[cfg(test)]
     pub(super) fn value(&self, olds: &[Scalar], news: &[Scalar]) -> Scalar {
         let of = |t: &Term| t.value(olds, news);
         match self {
@@ -237,6 +236,20 @@ impl Term {
             Term::Select(c, a, b) => value::select(of(c), of(a), of(b)),
             Term::Cast(ty, a) => value::cast(*ty, of(a)),
             Term::SaturatingCast(ty, a) => value::saturating_cast(*ty, of(a)),
+        }
+    }
+
+    /// The term with what is new numbered as `to` says.
+    pub(super) fn with_news(&self, to: &[usize]) -> Term {
+        let of = |t: &Term| Box::new(t.with_news(to));
+        match self {
+            Term::New(i) => Term::New(to[*i]),
+            Term::Old(_) | Term::Const(_) => self.clone(),
+            Term::Unary(op, a) => Term::Unary(*op, of(a)),
+            Term::Binary(op, a, b) => Term::Binary(*op, of(a), of(b)),
+            Term::Select(c, a, b) => Term::Select(of(c), of(a), of(b)),
+            Term::Cast(ty, a) => Term::Cast(*ty, of(a)),
+            Term::SaturatingCast(ty, a) => Term::SaturatingCast(*ty, of(a)),
         }
     }
 

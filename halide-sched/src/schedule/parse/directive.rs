@@ -4,13 +4,13 @@ use super::super::directive::*;
 use super::super::gpu::gpu_loops;
 use super::super::tiling::Tiling;
 use super::super::words::closest;
-use super::ParseError;
 use super::condition::condition;
 use super::text::Text;
+use super::{ParseError, hints};
 use halide_core::error::Location;
 
 /// Every word that begins a directive.
-pub(super) const WORDS: [&str; 43] = [
+pub(super) const WORDS: [&str; 50] = [
     "split",
     "fuse",
     "rename",
@@ -32,6 +32,7 @@ pub(super) const WORDS: [&str; 43] = [
     "compute_root",
     "compute_at",
     "compute_inline",
+    "compute_with",
     "store_root",
     "store_at",
     "hoist_storage_root",
@@ -39,7 +40,13 @@ pub(super) const WORDS: [&str; 43] = [
     "reorder_storage",
     "align_storage",
     "fold_storage",
+    "bound_storage",
     "store_in",
+    "set_estimate",
+    "set_estimates",
+    "prefetch",
+    "stream_stores",
+    "monoid",
     "copy_to_device",
     "copy_to_host",
     "bound",
@@ -86,6 +93,11 @@ pub(super) fn directive(text: &mut Text<'_>, word: &str, at: Location) -> Result
         "in" => return Ok(vec![Verb::In { consumers: text.funcs()? }]),
         "clone_in" => return Ok(vec![Verb::CloneIn { consumers: text.funcs()? }]),
         "compute_at" => Verb::ComputeAt(site(text)?),
+        "compute_with" => compute_with(text)?,
+        "set_estimate" => hints::set_estimate(text)?,
+        "set_estimates" => hints::set_estimates(text)?,
+        "prefetch" => hints::prefetch(text)?,
+        "monoid" => hints::monoid(text)?,
         "store_at" => Verb::StoreAt(site(text)?),
         "hoist_storage" => Verb::HoistStorage(site(text)?),
         "specialize" => Verb::Specialize(condition(text)?),
@@ -113,6 +125,7 @@ fn nullary(word: &str) -> Option<Verb> {
         "gpu_single_thread" => Verb::GpuSingleThread,
         "copy_to_device" => Verb::Copy { to_device: true },
         "copy_to_host" => Verb::Copy { to_device: false },
+        "stream_stores" => Verb::StreamStores,
         "allow_race_conditions" => Verb::AllowRaceConditions,
         _ => return None,
     })
@@ -144,6 +157,7 @@ fn loop_directive(text: &mut Text<'_>, word: &str) -> Result<Option<Verb>, Parse
         "never_partition" => Verb::Partition { var: var(text)?, how: Partition::Never },
         "always_partition" => Verb::Partition { var: var(text)?, how: Partition::Always },
         "align_storage" => Verb::AlignStorage { var: var(text)?, multiple: next_integer(text)? },
+        "bound_storage" => Verb::BoundStorage { var: var(text)?, extent: next_integer(text)? },
         "fold_storage" => {
             let (var, factor) = (var(text)?, next_integer(text)?);
             let backward = text.take(",");
@@ -218,6 +232,34 @@ fn atomic(text: &mut Text<'_>) -> Result<Verb, ParseError> {
     Ok(Verb::Atomic { any_order: true })
 }
 
+/// `f, x`, then an alignment for all loops, then `[loop, alignment]` for some of them.
+fn compute_with(text: &mut Text<'_>) -> Result<Verb, ParseError> {
+    let site = site(text)?;
+    let (mut align, mut each) = (Align::default(), Vec::new());
+    while text.take(",") {
+        if text.take("[") {
+            let var = var(text)?;
+            text.expect(",")?;
+            each.push((var, alignment(text)?));
+            text.expect("]")?;
+        } else if each.is_empty() {
+            align = alignment(text)?;
+        } else {
+            return Err(text.expected("`[`"));
+        }
+    }
+    Ok(Verb::ComputeWith { site, align, each })
+}
+
+fn alignment(text: &mut Text<'_>) -> Result<Align, ParseError> {
+    let word = |align| match align {
+        Align::NoAlign => "NoAlign",
+        Align::AlignStart => "AlignStart",
+        Align::AlignEnd => "AlignEnd",
+    };
+    one_of(text, "NoAlign, AlignStart or AlignEnd", [Align::NoAlign, Align::AlignStart, Align::AlignEnd], word)
+}
+
 /// `rfactor([r, s], [u, v])`, or of one each without brackets.
 fn rfactor(text: &mut Text<'_>) -> Result<Verb, ParseError> {
     let (rvars, vars) = if text.take("[") {
@@ -248,16 +290,16 @@ fn site(text: &mut Text<'_>) -> Result<Site, ParseError> {
     Ok(Site { func, stage, var: next_var(text)? })
 }
 
-fn var(text: &mut Text<'_>) -> Result<String, ParseError> {
+pub(super) fn var(text: &mut Text<'_>) -> Result<String, ParseError> {
     text.name("the name of a loop")
 }
 
-fn next_var(text: &mut Text<'_>) -> Result<String, ParseError> {
+pub(super) fn next_var(text: &mut Text<'_>) -> Result<String, ParseError> {
     text.expect(",")?;
     var(text)
 }
 
-fn next_integer(text: &mut Text<'_>) -> Result<i64, ParseError> {
+pub(super) fn next_integer(text: &mut Text<'_>) -> Result<i64, ParseError> {
     text.expect(",")?;
     text.integer("a number")
 }
@@ -282,7 +324,7 @@ fn optional_tail(text: &mut Text<'_>) -> Result<Tail, ParseError> {
 }
 
 /// One of the words that `word` gives for `choices`.
-fn one_of<T: Copy, const N: usize>(
+pub(super) fn one_of<T: Copy, const N: usize>(
     text: &mut Text<'_>,
     what: &str,
     choices: [T; N],

@@ -13,6 +13,7 @@
 
 mod condition;
 mod directive;
+mod hints;
 mod text;
 
 use super::directive::*;

@@ -78,6 +78,9 @@ impl Rng {
             RoundUpAndBlend,
         ])
     }
+    fn align(&mut self) -> Align {
+        self.pick(&[Align::NoAlign, Align::AlignStart, Align::AlignEnd])
+    }
     fn site(&mut self) -> Site {
         Site { func: self.func(), stage: self.below(3), var: self.name() }
     }
@@ -111,7 +114,7 @@ impl Rng {
 
     fn verb(&mut self) -> Verb {
         use LoopKind::*;
-        match self.below(33) {
+        match self.below(39) {
             0 => Verb::Split {
                 var: self.name(),
                 outer: self.name(),
@@ -163,6 +166,29 @@ impl Rng {
             28 => Verb::Mark { kind: LoopKind::GpuLanes, var: self.name(), factor: None, tail: Tail::Auto },
             29 => Verb::AllowRaceConditions,
             30 => Verb::Atomic { any_order: self.below(2) == 0 },
+            33 => Verb::BoundStorage { var: self.name(), extent: self.integer() },
+            34 => match self.below(2) {
+                0 => Verb::SetEstimate { var: self.name(), min: self.integer(), extent: self.integer() },
+                _ => Verb::SetEstimates(self.list(3, |r| (r.integer(), r.integer()))),
+            },
+            35 => Verb::Prefetch {
+                what: self.func(),
+                at: self.name(),
+                from: self.name(),
+                offset: self.integer(),
+                bound: self.pick(&[PrefetchBound::Clamp, PrefetchBound::GuardWithIf, PrefetchBound::NonFaulting]),
+            },
+            36 => Verb::StreamStores,
+            37 => {
+                let identity =
+                    self.list(3, |r| [Identity::Const(r.integer()), Identity::Lowest, Identity::Highest][r.below(3)]);
+                Verb::Monoid { identity, commutes: self.below(2) == 0 }
+            }
+            32 => Verb::ComputeWith {
+                site: self.site(),
+                align: self.align(),
+                each: self.list(2, |r| (r.name(), r.align())),
+            },
             31 => Verb::Rfactor { rvars: self.list(2, Rng::name), vars: self.list(2, Rng::name) },
             _ => Verb::Float(self.pick(&[FloatMode::Strict, FloatMode::Contract, FloatMode::Relaxed])),
         }

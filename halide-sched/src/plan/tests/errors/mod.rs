@@ -1,9 +1,11 @@
 //! The text of every error.
 
 mod gpu;
+mod hints;
 mod levels;
 mod loops;
 mod names;
+mod together;
 
 use super::{TARGET, parse};
 use crate::plan::resolve;

@@ -1,0 +1,88 @@
+//! Gives vectorized and unrolled loops a number of iterations that is known when compiling.
+//!
+//! Before and after: `Stage::Bounded`. Where the extent of such a loop is no constant but has a constant upper bound
+//! under the loops and conditions around it, the loop runs that often, and a condition inside skips what is too much. A
+//! loop without such a bound is an error.
+//!
+//! Example:
+//! ```text
+//! for y#L1 from 0 extent out#b2.extent0 {
+//!   vectorized x#L0 from y#L1 extent min(out#b2.extent0 - y#L1, 4) {
+//!     provide out#f1(x#L0): out#b2 = 1u8
+//!   }
+//! }
+//! ```
+//! becomes
+//! ```text
+//! ```
+
+use super::error::LowerError;
+use super::trace::LoweringTrace;
+use super::walk;
+use crate::bounds::constant_difference;
+use crate::ir::{For, ForKind, LoopId, Program, Stmt, build};
+use crate::simplify::Facts;
+use halide_core::error::Location;
+use halide_core::ids::IdVec;
+
+/// More copies or lanes than this are surely not meant.
+const MOST: i64 = 4096;
+
+/// Bounds the extents of vectorized and unrolled loops by constants. `facts` holds what is known of arguments, `places`
+/// where a schedule chose the kinds of loops.
+///
+/// # Errors
+/// [`LowerError::NoConstantExtent`] for every loop that has none.
+pub fn bound_loops(
+    program: Program,
+    facts: &Facts,
+    places: &IdVec<LoopId, Option<Location>>,
+    trace: &mut LoweringTrace,
+) -> Result<Program, Vec<LowerError>> {
+    let mut errors = Vec::new();
+    let made = walk::map_body(program, |body, program| {
+        let mut cx = Bound { program, facts: facts.clone(), places, trace, errors: &mut errors };
+        statement(&mut cx, body)
+    });
+    if errors.is_empty() { Ok(made) } else { Err(errors) }
+}
+
+struct Bound<'p> {
+    program: &'p Program,
+    facts: Facts,
+    places: &'p IdVec<LoopId, Option<Location>>,
+    trace: &'p mut LoweringTrace,
+    errors: &'p mut Vec<LowerError>,
+}
+
+fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
+    let s = match s {
+        Stmt::For(l) if matches!(l.kind, ForKind::Vectorized | ForKind::Unrolled) => {
+            Stmt::For(Box::new(bounded(cx, *l)))
+        }
+        other => other,
+    };
+    walk::map_stmt_under(s, cx, |cx| &mut cx.facts, |_, e| e.clone(), statement)
+}
+
+fn bounded(cx: &mut Bound<'_>, l: For) -> For {
+    if build::as_int(&l.extent).is_some() {
+        return l;
+    }
+    let name = cx.program.loops[l.id].clone();
+    match constant_difference(&l.extent, &build::int(0), &cx.facts, &|_| None).1 {
+        Some(most) if most <= MOST => {
+            let most = most.max(0);
+            cx.trace.did(name, format!("runs {most} times, as often as it ever needs to, under a condition"));
+            let offset = build::sub(build::loop_var(l.id), l.min.clone());
+            let needed = build::lt(build::likely(offset), l.extent);
+            let body = build::if_else(needed, l.body, build::nothing());
+            For { extent: build::int(most), body, ..l }
+        }
+        most => {
+            let at = cx.places.get(l.id).copied().flatten();
+            cx.errors.push(LowerError::NoConstantExtent { name, kind: l.kind, most, at });
+            l
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Specialisations: nested, of updates, and runs that end where none applies.
+
+use crate::matrix::{TARGET, check, random_image};
+use expect_test::expect;
+use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_sched::ir::Stmt;
+use halide_sched::ir::eval::{self, EvalError};
+use halide_sched::lower::{LowerOptions, lower, lower_to_bounded};
+use halide_sched::plan::resolve;
+use halide_sched::schedule::Schedule;
+
+/// A producer, a consumer with an update over a domain, and one that uses the producer in one arm only.
+fn pipeline() -> Pipeline {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut p, mut f, mut out) = (Func::new("p"), Func::new("f"), Func::new("out"));
+    p[(x, y)] = input[(x, y)] * 5 + 1;
+    let r = RDom::named("r", [(0, 5)]);
+    f[(x, y)] = p[(x, y)] ^ 3;
+    f[(x, y)] += p[(x + r.x, y)] * cast::<i16>(r.x + 1);
+    out[(x, y)] = f[(x, y)] - f[(x, y + 1)];
+    Pipeline::new([&out]).unwrap()
+}
+
+#[test]
+fn nested_and_of_updates() {
+    let p = pipeline();
+    let schedules = [
+        "f: compute_root()\n f.update(0): specialize(out.extent(0) >= 8)\n f.update(0).specialize(out.extent(0) >= 8): vectorize(x, 8) specialize(out.extent(1) % 2 == 0)\n \
+         f.update(0).specialize(out.extent(0) >= 8).specialize(out.extent(1) % 2 == 0): reorder(x, y, r.x) unroll(r.x)",
+        "f: compute_root() specialize(in.extent(0) > 20)\n f.specialize(in.extent(0) > 20): vectorize(x, 4) unroll(y, 2)\n f.update(0): specialize(in.extent(0) > 20)\n \
+         f.update(0).specialize(in.extent(0) > 20): vectorize(x, 4)\n p: compute_at(f, y) clone_in(f)",
+        "f: compute_root()\n f.update(0): atomic() specialize(out.extent(0) >= 4)\n f.update(0).specialize(out.extent(0) >= 4): parallel(r.x)\n p: compute_root()",
+        "out: specialize(out.extent(0) < 4) specialize(out.extent(0) < 8) specialize(out.extent(0) < 8 && out.extent(1) > 3)\n \
+         out.specialize(1): split(x, xo, xi, 4) vectorize(xi)\n out: split(x, xo, xi, 8) vectorize(xi)\n f: compute_at(out, y)",
+        "out: specialize(out.stride(0) == 1)\n out.specialize(out.stride(0) == 1): vectorize(x, 4) specialize(out.extent(1) > 4) specialize_fail(\"short\")\n f: compute_root()",
+    ];
+    for (i, schedule) in schedules.iter().enumerate() {
+        for (w, h) in [(1, 1), (4, 4), (7, 6), (9, 5), (16, 8)] {
+            let input = random_image(I16, &Region::of_spans([(-9, w + 60), (-6, h + 60)]), 5);
+            if i < 4 || h > 4 {
+                check(&p, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+            }
+        }
+    }
+}
+
+/// What a run ends with.
+fn fault(p: &Pipeline, schedule: &str, region: &Region) -> Option<String> {
+    let schedule = Schedule::parse(schedule, "test").unwrap_or_else(|e| panic!("{e}"));
+    let plan = resolve(p, &schedule, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
+    let program = lower(&plan, &LowerOptions { exact_tails: true, ..Default::default() }).unwrap().program;
+    let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
+    let mut outputs = [AnyBuffer::with_region(I16, region).unwrap()];
+    match eval::run(&program, &[], &[input], &mut outputs) {
+        Ok(_) => None,
+        Err(EvalError::Fault { fault, args, .. }) => Some(program.faults[fault].message(&program, &args)),
+        Err(e) => panic!("{e}"),
+    }
+}
+
+#[test]
+fn runs_that_end_where_no_specialisation_applies() {
+    let p = pipeline();
+    let schedule = "out: specialize(out.extent(0) == 8) specialize(out.extent(1) > 100) specialize_fail(\"eight wide, please\")\n f: compute_root()";
+    assert_eq!(fault(&p, schedule, &Region::of_spans([(0, 8), (0, 3)])), None);
+    expect![[r#""#]].assert_eq(&fault(&p, schedule, &Region::of_spans([(0, 9), (0, 3)])).unwrap());
+    let schedule = "f: compute_root()\n f.update(0): specialize(in.extent(0) < 4) specialize_fail(\"a narrow image\")";
+    expect![[r#""#]].assert_eq(&fault(&p, schedule, &Region::of_spans([(0, 9), (0, 3)])).unwrap());
+}
+
+/// The vector stores of a specialisation are there, and the scalar ones of the general case.
+#[test]
+fn each_variant_has_its_own_loops() {
+    let p = pipeline();
+    let schedule =
+        "out: specialize(out.extent(0) >= 8)\n out.specialize(out.extent(0) >= 8): vectorize(x, 8)\n f: compute_root()";
+    let plan = resolve(&p, &schedule.parse().unwrap(), &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
+    let program = lower_to_bounded(&plan, &LowerOptions::default()).unwrap().program;
+    let loops: Vec<&str> = program.loops.iter().map(String::as_str).filter(|l| l.starts_with("out.")).collect();
+    assert_eq!(loops, ["out.y", "out.x", "out.x$v", "out.y", "out.x"]);
+    assert!(matches!(program.body, Stmt::Block(_) | Stmt::Let { .. } | Stmt::If { .. }));
+}

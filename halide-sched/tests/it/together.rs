@@ -1,0 +1,176 @@
+//! Stages that are computed together (`compute_with`): loops that run as one change when points are computed, never what.
+
+use crate::matrix::{TARGET, check, check_outputs, random_image};
+use expect_test::expect;
+use halide_core::buffer::Region;
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_sched::lower::{LowerOptions, lower};
+use halide_sched::plan::resolve;
+use halide_sched::schedule::Schedule;
+
+/// Two outputs of a producer, one of which needs more of it than the other.
+fn two_outputs() -> Pipeline {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut p, mut f, mut g) = (Func::new("p"), Func::new("f"), Func::new("g"));
+    p[(x, y)] = input[(x, y)] * 3 - input[(x + 1, y)] + cast::<i16>(x + 7 * y);
+    f[(x, y)] = p[(x, y)] + p[(x, y + 1)];
+    g[(x, y)] = p[(x + 1, y - 1)] ^ p[(x, y)];
+    Pipeline::new([&f, &g]).unwrap()
+}
+
+#[test]
+fn outputs_of_different_sizes() {
+    let p = two_outputs();
+    let aligns = ["", ", AlignStart", ", AlignEnd", ", [y, AlignEnd]", ", NoAlign"];
+    let places = [
+        "p: compute_root()",
+        "p: compute_at(f, y)",
+        "p: store_root() compute_at(f, y)",
+        "p: store_root() compute_at(g, y)",
+        "",
+    ];
+    for align in aligns {
+        for place in places {
+            let schedule = format!("g: compute_with(f, y{align})\n {place}");
+            sizes(&p, &schedule);
+        }
+        sizes(&p, &format!("g: compute_with(f, x{align})\n p: compute_at(f, x)"));
+        sizes(&p, &format!("g: compute_with(f, x{align})\n p: store_at(f, y) compute_at(g, x)"));
+        sizes(&p, &format!("f: parallel(y)\n g: parallel(y) compute_with(f, y{align})\n p: compute_at(f, y)"));
+    }
+}
+
+#[test]
+fn split_and_vectorized_loops() {
+    let p = two_outputs();
+    let schedules = [
+        "f: vectorize(x, 4)\n g: vectorize(x, 4) compute_with(f, y)",
+        "f: vectorize(x, 4)\n g: vectorize(x, 4) compute_with(f, x)\n p: compute_at(f, x)",
+        "f: vectorize(x, 4)\n g: vectorize(x, 4) compute_with(f, x$v)",
+        "f: split(y, yo, yi, 3) parallel(yo)\n g: split(y, yo, yi, 3) parallel(yo) compute_with(f, yo)\n p: compute_at(f, yo)",
+        "f: split(y, yo, yi, 3) parallel(yo)\n g: split(y, yo, yi, 3) parallel(yo) compute_with(f, yi)\n p: store_at(f, yo) compute_at(f, yi)",
+        "f: split(y, yo, yi, 3, GuardWithIf)\n g: split(y, yo, yi, 2, GuardWithIf) compute_with(f, yi, AlignEnd)\n p: compute_at(g, yi)",
+        "f: split(y, yo, yi, 3, GuardWithIf) unroll(yi)\n g: split(y, yo, yi, 2, GuardWithIf) unroll(yi) compute_with(f, yi)\n p: compute_at(g, yo)",
+        "f: tile(x, y, xo, yo, xi, yi, 4, 2) fuse(xo, yo, t)\n g: tile(x, y, xo, yo, xi, yi, 8, 2) fuse(xo, yo, t) compute_with(f, t)\n p: compute_at(f, t)",
+        "f: split(x, xo, xi, 4, GuardWithIf) vectorize(xi)\n g: split(x, xo, xi, 8, GuardWithIf) vectorize(xi) compute_with(f, xi)",
+        "f: reorder(y, x)\n g: reorder(y, x) compute_with(f, y, AlignStart)\n p: compute_at(f, y)",
+    ];
+    for schedule in schedules {
+        sizes(&p, schedule);
+    }
+}
+
+/// Kernels of several stages: blocks and threads that run as one.
+#[test]
+fn blocks_and_threads() {
+    let p = two_outputs();
+    for schedule in [
+        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4) compute_with(f, xo)",
+        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4) compute_with(f, xi)",
+        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4) compute_with(f, xo)\n p: compute_at(f, xo) gpu_threads(x, y)",
+        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 4, 4) compute_with(f, xi, AlignStart)\n p: compute_at(f, xi)",
+    ] {
+        sizes(&p, schedule);
+    }
+}
+
+/// Runs a pipeline of two outputs over sizes, the same and different ones.
+fn sizes(p: &Pipeline, schedule: &str) {
+    for (f, g) in [((1, 1), (1, 1)), ((5, 4), (5, 4)), ((8, 3), (4, 9)), ((9, 7), (11, 4))] {
+        let input = random_image(I16, &Region::of_spans([(-9, 60), (-16, 70)]), 5);
+        let regions = [Region::of_spans([(-1, f.0), (2, f.1)]), Region::of_spans([(1, g.0), (-3, g.1)])];
+        check_outputs(p, schedule, &[("in", input.clone())], &regions);
+        let regions = [Region::of_spans([(0, f.0), (2, f.1)]), Region::of_spans([(0, g.0), (4, g.1)])];
+        check_outputs(p, schedule, &[("in", input)], &regions);
+    }
+}
+
+/// Inner stages with updates, of which one is wider than the others.
+fn inner() -> Pipeline {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut p, mut a, mut b, mut c, mut out) =
+        (Func::new("p"), Func::new("a"), Func::new("b"), Func::new("c"), Func::new("out"));
+    p[(x, y)] = input[(x, y)] - input[(x + 1, y)];
+    a[(x, y)] = p[(x, y)] + 1;
+    let r = RDom::named("r", [(0, 3), (0, 2)]);
+    a[(x, y)] += p[(x + r.x, y + r.y)] * cast::<i16>(r.x + 1);
+    b[(x, y)] = p[(x, y + 2)] ^ 5;
+    let s = RDom::named("s", [(0, 3), (0, 4)]);
+    b[(x, y)] += p[(x + s.x, y + s.y)] - cast::<i16>(s.y);
+    c[(x, y)] = p[(x - 1, y)] * 3;
+    out[(x, y)] = a[(x, y)] + b[(x + 2, y - 1)] * 2 - b[(x, y + 1)] + c[(x, y)];
+    Pipeline::new([&out]).unwrap()
+}
+
+#[test]
+fn inner_stages_and_updates() {
+    let p = inner();
+    let places = ["compute_root()", "compute_at(out, y)", "store_root() compute_at(out, y)", "compute_at(out, x)"];
+    let withs = [
+        "b: compute_with(a, y)",
+        "b: compute_with(a, x, AlignStart) c: compute_with(a, y)",
+        "b: compute_with(a, y, AlignStart) c: compute_with(b, x, [y, AlignEnd])",
+        "b.update(0): compute_with(a.update(0), y)",
+        "b: compute_with(a, x) b.update(0): compute_with(a.update(0), x, AlignEnd)",
+        "b: compute_with(a.update(0), y)",
+        "a.update(0): rename(r.x, u) rename(r.y, v)\n b.update(0): rename(s.x, u) rename(s.y, v) compute_with(a.update(0), u) c: compute_with(b, x)",
+        "a.update(0): rename(r.x, u) rename(r.y, v)\n b.update(0): rename(s.x, u) rename(s.y, v) compute_with(a.update(0), v, AlignEnd)",
+        "c: compute_with(a.update(0), x) b: compute_with(a, y)",
+    ];
+    for place in places {
+        for with in withs {
+            let schedule = format!("a: {place} b: {place} c: {place}\n {with}");
+            for (w, h) in [(1, 1), (4, 5), (9, 7)] {
+                let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
+                check(&p, &schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+            }
+        }
+    }
+}
+
+#[test]
+fn producers_in_loops_of_several_stages() {
+    let p = inner();
+    let schedules = [
+        "a: compute_root() b: compute_root() compute_with(a, y) b.update(0): compute_with(a.update(0), y) c: compute_root() compute_with(a.update(0), y) p: compute_root()",
+        "a: store_root() compute_at(out, y) b: store_root() compute_at(out, y) compute_with(a, y) p: store_root() compute_at(out, y)",
+        "c: compute_root() p: clone_in(c) p.clone_in(c): compute_at(c, y)\n a: compute_root() b: compute_root() compute_with(a, y) p: compute_root()",
+    ];
+    for schedule in schedules {
+        for (w, h) in [(1, 1), (4, 5), (9, 7)] {
+            let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
+            check(&p, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+        }
+    }
+}
+
+/// Two stages that read a producer, used by one consumer.
+fn diamond() -> Pipeline {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut p, mut a, mut b, mut out) = (Func::new("p"), Func::new("a"), Func::new("b"), Func::new("out"));
+    p[(x, y)] = input[(x, y)] * 3;
+    a[(x, y)] = p[(x, y)] + p[(x, y + 1)];
+    b[(x, y)] = p[(x + 1, y - 1)] ^ p[(x, y)];
+    out[(x, y)] = a[(x, y)] + b[(x, y)];
+    Pipeline::new([&out]).unwrap()
+}
+
+#[test]
+fn a_producer_slides_and_folds_in_loops_of_several_stages() {
+    let schedule: Schedule =
+        "a: compute_root() b: compute_root() compute_with(a, y) p: store_root() compute_at(a, y)".parse().unwrap();
+    let plan = resolve(&diamond(), &schedule, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
+    let lowered = lower(&plan, &LowerOptions::default()).unwrap();
+    let decisions = lowered.trace.passes.iter().flat_map(|pass| &pass.decisions);
+    let text: Vec<String> = decisions.map(|d| d.to_string()).filter(|d| d.contains("a.y")).collect();
+    expect![[r#"
+        a.y: runs for `b` as well
+        p along a.y: computes only what is new in `y`
+        p along a.y: keeps 3 of `y`"#]]
+    .assert_eq(&text.join("\n"));
+}
