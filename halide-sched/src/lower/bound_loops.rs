@@ -14,6 +14,13 @@
 //! ```
 //! becomes
 //! ```text
+//! for y#L1 from 0 extent out#b2.extent0 {
+//!   vectorized x#L0 from y#L1 extent 4 {
+//!     if likely(x#L0 - y#L1) < min(out#b2.extent0 - y#L1, 4) {
+//!       provide out#f1(x#L0): out#b2 = 1u8
+//!     }
+//!   }
+//! }
 //! ```
 
 use super::error::LowerError;

@@ -149,13 +149,56 @@ fn operations() -> Pipeline {
 #[test]
 fn operations_that_are_not_what_is_said() {
     let p = operations();
-    check(&p, "f: compute_root() monoid(0)", expect![[r#""#]]);
-    check(&p, "f: compute_root()\n f.update(0): monoid(0)", expect![[r#""#]]);
-    check(&p, "f: compute_root()\n f.update(1): monoid(0)", expect![[r#""#]]);
-    check(&p, "f: compute_root()\n f.update(2): monoid(0)", expect![[r#""#]]);
-    check(&p, "f: compute_root()\n f.update(3): monoid(0)", expect![[r#""#]]);
-    check(&p, "g.update(0): monoid(1)", expect![[r#""#]]);
-    check(&p, "g.update(0): monoid([1, 0])", expect![[r#""#]]);
+    check(
+        &p,
+        "f: compute_root() monoid(0)",
+        expect![[r#"
+        test:1:19: f: monoid(0)
+          `f` is no update, so it has no operation on old values
+          help: say it of an update"#]],
+    );
+    check(
+        &p,
+        "f: compute_root()\n f.update(0): monoid(0)",
+        expect![[r#"
+        test:2:15: f.update(0): monoid(0)
+          that the identity leaves values as they are is not so for the update of `f.update(0)`: a = 964369869"#]],
+    );
+    check(
+        &p,
+        "f: compute_root()\n f.update(1): monoid(0)",
+        expect![[r#"
+        test:2:15: f.update(1): monoid(0)
+          that the identity leaves values as they are is not so for the update of `f.update(1)`: a = 964369869"#]],
+    );
+    check(
+        &p,
+        "f: compute_root()\n f.update(2): monoid(0)",
+        expect![[r#"
+        test:2:15: f.update(2): monoid(0)
+          the update of `f.update(2)` reads other elements than the one that it stores, or chooses that by old values"#]],
+    );
+    check(
+        &p,
+        "f: compute_root()\n f.update(3): monoid(0)",
+        expect![[r#"
+        test:2:15: f.update(3): monoid(0)
+          that the identity leaves values as they are is not so for the update of `f.update(3)`: a = -326565284"#]],
+    );
+    check(
+        &p,
+        "g.update(0): monoid(1)",
+        expect![[r#"
+        test:1:14: g.update(0): monoid(1)
+          an element of `g.update(0)` has 2 values, and the identity 1"#]],
+    );
+    check(
+        &p,
+        "g.update(0): monoid([1, 0])",
+        expect![[r#"
+        test:1:14: g.update(0): monoid([1, 0])
+          the update of `g.update(0)` does not show how two partial results are put together: each value needs one new part, under arithmetic alone"#]],
+    );
 }
 
 #[test]
