@@ -55,6 +55,9 @@ fn draw(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions,
     if draw.one_in(2) {
         draw.join();
     }
+    if draw.one_in(3) {
+        draw.hint();
+    }
     draw.schedule
 }
 
@@ -65,7 +68,7 @@ pub(super) fn directive(func: &str, verb: Verb) -> Directive {
 pub(super) struct Draw<'p> {
     pub(super) pipeline: &'p Pipeline,
     target: &'p Target,
-    options: RandomOptions,
+    pub(super) options: RandomOptions,
     /// Whether kernels are drawn too.
     gpu: bool,
     random: Random,

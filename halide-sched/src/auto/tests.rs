@@ -54,9 +54,9 @@ fn every_word_is_drawn() {
     }
     let words: Vec<String> = words.into_iter().collect();
     let all = "align_bounds align_extent align_storage always_partition atomic auto_partition bound bound_extent \
-        clone_in compute_at compute_inline compute_root compute_with fold_storage fuse hoist_storage hoist_storage_root in \
-        never_partition parallel rename reorder reorder_storage rfactor specialize split store_at store_in \
-        store_root unroll vectorize";
+        bound_storage clone_in compute_at compute_inline compute_root compute_with fold_storage fuse hoist_storage \
+        hoist_storage_root in never_partition parallel prefetch rename reorder reorder_storage rfactor set_estimate \
+        set_estimates specialize split store_at store_in store_root stream_stores unroll vectorize";
     assert_eq!(words.join(" "), all);
 }
 

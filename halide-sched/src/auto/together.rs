@@ -1,8 +1,8 @@
-//! Random stages that are computed together.
+//! Random stages that are computed together, and hints.
 
-use super::random::{Draw, loop_names};
+use super::random::{Draw, directive, loop_names};
 use crate::plan::Level;
-use crate::schedule::{Align, Directive, Site, Subject, Verb};
+use crate::schedule::{Align, Directive, PrefetchBound, Site, Subject, Verb};
 use halide_core::ids::FuncId;
 
 impl Draw<'_> {
@@ -41,6 +41,33 @@ impl Draw<'_> {
             if self.propose(said.collect()) {
                 self.move_inside(&site);
             }
+        }
+    }
+
+    /// Says what changes no value: estimates, hints, and room in memory that may be too little.
+    pub(super) fn hint(&mut self) {
+        let order = self.plan.order().to_vec();
+        for _ in 0..1 + self.below(3) {
+            let Some(func) = self.pick(&order) else { return };
+            let def = &self.plan.pipeline.funcs[func];
+            let (name, dims) = (def.name.clone(), def.args.len());
+            let vars: Vec<String> = def.args.iter().map(|&v| self.plan.pipeline.vars[v].clone()).collect();
+            let sources = self.pipeline.images.iter().map(|i| i.name.clone());
+            let sources: Vec<String> = sources.chain(self.pipeline.funcs.iter().map(|f| f.name.clone())).collect();
+            let loops = loop_names(&self.plan.funcs[func].stages[0]);
+            let verb = match (self.below(5), self.pick(&vars), self.pick(&loops), self.pick(&sources)) {
+                (0, Some(var), ..) if self.options.any_shape => {
+                    Verb::BoundStorage { var, extent: self.one_of([4, 16, 64]) }
+                }
+                (1, Some(var), ..) => Verb::SetEstimate { var, min: self.one_of([-1, 0, 7]), extent: 9 },
+                (2, ..) => Verb::SetEstimates(vec![(0, 8); dims]),
+                (3, _, Some(at), Some(what)) => {
+                    let bound = self.one_of([PrefetchBound::Clamp, PrefetchBound::GuardWithIf]);
+                    Verb::Prefetch { what, at: at.clone(), from: at, offset: self.one_of([1, 2, -1]), bound }
+                }
+                _ => Verb::StreamStores,
+            };
+            self.propose(vec![directive(&name, verb)]);
         }
     }
 

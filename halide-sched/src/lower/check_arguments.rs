@@ -21,6 +21,7 @@
 //! ```
 
 use super::check_coordinates::check_coordinates;
+use super::check_factors::check_factors;
 use super::ctx::Ctx;
 use super::notes;
 use super::regions::Regions;
@@ -46,6 +47,7 @@ pub(crate) struct Checks {
 pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts) -> Checks {
     let mut root = notes::at_start(ctx);
     check_rules(ctx, &mut root);
+    check_factors(ctx, facts, &mut root);
     check_strides(ctx, &mut root);
     check_output_shapes(ctx, facts, &mut root);
     // The facts assume what these assertions establish.

@@ -5,6 +5,7 @@ pub mod bound_small_allocations;
 mod build_nests;
 mod check_arguments;
 mod check_coordinates;
+mod check_factors;
 pub(crate) mod copy;
 mod ctx;
 mod error;

@@ -70,7 +70,8 @@ fn constant_extent(stage: &StageDraft, placed: bool, l: &LoopDraft) -> Option<Pr
     let extent = stage.extent(l.var);
     match extent {
         // Lowering may find a bound, where the stage is computed in the blocks of another one; `gpu` checks that.
-        None if l.kind == LoopKind::GpuThreads || placed => None,
+        None if l.kind == LoopKind::GpuThreads => None,
+        None if placed && matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled) => None,
         Some(1..=MOST_COPIES) => None,
         Some(n) if n > MOST_COPIES => {
             let what = if l.kind == LoopKind::Vectorized { "number of lanes" } else { "number of copies" };

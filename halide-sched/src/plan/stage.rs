@@ -150,10 +150,16 @@ impl StageDraft {
             LoopKind::GpuLanes => ForKind::GpuLanes,
         };
         let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition, at: l.at };
+        let conditions: Vec<&str> = self.variants.iter().map(|(_, text, _)| text.as_str()).collect();
+        let runs = match conditions.is_empty() {
+            true => format!("`{}` is compiled for no case at all", self.subject),
+            false => format!("`{}` runs only where {}", self.subject, conditions.join(", or ")),
+        };
+        let fail = self.fail.as_ref().map(|(message, at)| (format!("{runs}: {message}"), *at));
         let atomic = self.can_step() && (0..self.loops.len()).any(|p| self.needs_steps(p));
         StagePlan {
             variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish())).collect(),
-            fail: self.fail,
+            fail,
             vars: self.vars,
             transforms: self.transforms,
             loops: self.loops.into_iter().map(plan).collect(),

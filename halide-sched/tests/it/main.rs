@@ -10,6 +10,7 @@ mod lifetimes;
 mod lowering;
 mod matrix;
 mod reductions;
+mod restated;
 mod scale;
 mod specialised;
 mod together;

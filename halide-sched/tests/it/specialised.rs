@@ -67,12 +67,10 @@ fn runs_that_end_where_no_specialisation_applies() {
     let p = pipeline();
     let schedule = "out: specialize(out.extent(0) == 8) specialize(out.extent(1) > 100) specialize_fail(\"eight wide, please\")\n f: compute_root()";
     assert_eq!(fault(&p, schedule, &Region::of_spans([(0, 8), (0, 3)])), None);
-    expect![
-        "the schedule promises what does not hold: test:1:69: eight wide, please; drop the promise or change the call"
-    ]
+    expect![[r#"the schedule promises what does not hold: test:1:69: `out` runs only where out.extent(0) == 8, or out.extent(1) > 100: eight wide, please; drop the promise or change the call"#]]
     .assert_eq(&fault(&p, schedule, &Region::of_spans([(0, 9), (0, 3)])).unwrap());
     let schedule = "f: compute_root()\n f.update(0): specialize(in.extent(0) < 4) specialize_fail(\"a narrow image\")";
-    expect!["the schedule promises what does not hold: test:2:44: a narrow image; drop the promise or change the call"]
+    expect![[r#"the schedule promises what does not hold: test:2:44: `f.update(0)` runs only where in.extent(0) < 4: a narrow image; drop the promise or change the call"#]]
         .assert_eq(&fault(&p, schedule, &Region::of_spans([(0, 9), (0, 3)])).unwrap());
 }
 

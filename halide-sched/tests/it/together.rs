@@ -70,8 +70,7 @@ fn blocks_and_threads() {
     for schedule in [
         "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4) compute_with(f, xo)",
         "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4) compute_with(f, xi)",
-        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4) compute_with(f, xo)\n p: compute_at(f, xo) gpu_threads(x, y)",
-        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 4, 4) compute_with(f, xi, AlignStart)\n p: compute_at(f, xi)",
+        "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n g: gpu_tile(x, y, xo, yo, xi, yi, 4, 4) compute_with(f, xi, AlignStart)",
     ] {
         sizes(&p, schedule);
     }

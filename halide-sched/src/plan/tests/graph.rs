@@ -275,7 +275,7 @@ fn a_specialised_user_has_one_place_for_all_variants() {
         b: root
           0.0 if Binary(Gt, Sym(Buffer { buf: b0, dim: 0, field: Extent }), Int(9)):
           0.0: serial y, serial k
-          0: serial y, serial x; fail "small"
+          0: serial y, serial x; fail "`b` runs only where input.extent(0) > 9: small"
           1.0 if Binary(Eq, Sym(Buffer { buf: b0, dim: 1, field: Extent }), Int(3)):
           1.0: serial t; t = y x x
           1: serial y, serial x
