@@ -138,7 +138,7 @@ fn operations() -> Pipeline {
     let r = RDom::named("r", [(0, 9)]);
     f[x] = cast::<i32>(0);
     f[x] = f[x] * 2 + input[r.x];
-    f[x] = f[x] - input[r.x];
+    f[x] -= input[r.x];
     f[r.x] = f[r.x + 1] + input[r.x];
     f[x] = absd(f[x], input[r.x]).cast(I32);
     g[x] = (f[x], 1).into();
