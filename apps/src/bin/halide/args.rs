@@ -112,11 +112,15 @@ pub(crate) struct CommonArgs {
 }
 
 impl CommonArgs {
+    /// Whether the input is synthetic.
+    pub(crate) fn is_synthetic(&self) -> bool {
+        self.size.is_some() || self.random.is_some()
+    }
+
     /// The size and seed of a synthetic input, if one is asked for. Where no size is, it is the one that is `estimated`.
     pub(crate) fn synthetic(&self, estimated: Option<(i64, i64)>) -> Option<((i64, i64), u64)> {
-        let asked = self.size.is_some() || self.random.is_some();
         let size = self.size.or(estimated).unwrap_or((1536, 1024));
-        asked.then(|| (size, self.random.unwrap_or(0)))
+        self.is_synthetic().then(|| (size, self.random.unwrap_or(0)))
     }
 }
 

@@ -22,7 +22,7 @@ struct Row {
 /// Times every schedule on one input, checks it against the interpreter, and prints a table, fastest first.
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let app = common::find_app(&args.app)?;
-    if args.file.is_some() && args.common.synthetic().is_some() {
+    if args.file.is_some() && args.common.is_synthetic() {
         crate::usage_error("with --random or --size there is no image to read");
     }
     let job = common::job(app, &args.common, args.file.as_deref(), None)?;

@@ -207,16 +207,16 @@ impl Outcome<'_> {
 fn files(args: &RunArgs) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
     let (input, output) = match &args.files[..] {
         [] => (None, None),
-        [output] if args.common.synthetic().is_some() => (None, Some(output.clone())),
+        [output] if args.common.is_synthetic() => (None, Some(output.clone())),
         [input] => (Some(input.clone()), None),
-        [_, _, ..] if args.common.synthetic().is_some() => {
+        [_, _, ..] if args.common.is_synthetic() => {
             let text = "with --random or --size there is no image to read; name the one to write, or none";
             crate::usage_error(text)
         }
         [input, output, ..] => (Some(input.clone()), Some(output.clone())),
     };
     let to_write = output.is_none() && args.bench.is_none() && !args.check && !args.json && !describes(args);
-    if !to_write || args.common.synthetic().is_some() {
+    if !to_write || args.common.is_synthetic() {
         return Ok((input, output));
     }
     let folder = Path::new("out");
@@ -232,6 +232,6 @@ fn describes(args: &RunArgs) -> bool {
 
 /// Whether nothing but a description was asked for.
 fn only_describes(args: &RunArgs) -> bool {
-    let writes = args.files.len() == if args.common.synthetic().is_some() { 1 } else { 2 };
+    let writes = args.files.len() == if args.common.is_synthetic() { 1 } else { 2 };
     args.bench.is_none() && !args.check && !writes && args.html.is_none()
 }
