@@ -25,6 +25,7 @@ use super::check_factors::check_factors;
 use super::ctx::Ctx;
 use super::notes;
 use super::regions::Regions;
+use super::room::check_room;
 use super::vars::{Vars, extent_between};
 use crate::ir::{BufId, BufferRole, DimField, Expr, Fault, FaultId, Scope, Stmt, Sym, build};
 use crate::plan::{PlanTail, StagePlan, Transform, VarOrigin};
@@ -58,24 +59,6 @@ pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Fact
     check_inputs(ctx, regions, facts, all.entry(Scope::Root).or_default());
     let room = check_room(ctx);
     Checks { at: all, before, room }
-}
-
-/// The faults of `bound_storage`. What it asserts stands where the storage begins.
-fn check_room(ctx: &mut Ctx<'_>) -> BTreeMap<(FuncId, usize), FaultId> {
-    let plan = ctx.plan;
-    let mut faults = BTreeMap::new();
-    for func in ctx.stored.keys() {
-        for (dim, room) in plan.funcs[*func].room.iter().enumerate() {
-            let Some(room) = room else { continue };
-            let place = room.at.map(|at| format!("{at}: ")).unwrap_or_default();
-            let var = &plan.pipeline.vars[plan.pipeline.funcs[*func].args[dim]];
-            let (name, extent) = (ctx.name(*func), room.extent);
-            let what =
-                format!("{place}storage of `{name}` has room for {extent} coordinates of `{var}`, and more are needed");
-            faults.insert((*func, dim), ctx.program.faults.push(Fault::Promise { what }));
-        }
-    }
-    faults
 }
 
 fn field(buf: BufId, dim: usize, field: DimField) -> Expr {

@@ -38,7 +38,10 @@ use super::check_arguments::Checks;
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
 use super::narrow::{Ranges, where_predicate_holds};
-use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, shifted, union};
+use super::regions::{
+    Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, shifted, stored_region, union,
+};
+use super::room::in_room;
 use super::rules::given_region;
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
@@ -144,40 +147,6 @@ fn insert(
         }
         other => visit::map_stmt(other, Expr::clone, |inner| insert(ctx, regions, facts, room, scope, inner, place)),
     }
-}
-
-/// The extents of a realization where `bound_storage` says them, and what asserts that they suffice.
-fn in_room(
-    ctx: &Ctx<'_>,
-    facts: &Facts,
-    room: &BTreeMap<(FuncId, usize), FaultId>,
-    func: FuncId,
-    mut bounds: Vec<(Expr, Expr)>,
-) -> (Vec<(Expr, Expr)>, Vec<Stmt>) {
-    let mut checks = Vec::new();
-    for (dim, (_, extent)) in bounds.iter_mut().enumerate() {
-        let (Some(given), Some(&fault)) = (&ctx.plan.funcs[func].room[dim], room.get(&(func, dim))) else { continue };
-        let given = build::int(given.extent);
-        // Of a folded dimension, only as much as the fold is kept.
-        let fold = ctx.program.buffers[ctx.program.func_buffers[func][0]].fold[dim];
-        let kept = fold.map_or(extent.clone(), |fold| build::min(extent.clone(), build::int(fold)));
-        let cond = simplify(&build::le(kept.clone(), given.clone()), facts);
-        checks.push(Stmt::Assert { cond, fault, args: vec![kept] });
-        if fold.is_none() {
-            *extent = given;
-        }
-    }
-    (bounds, checks)
-}
-
-/// What is computed of `func` per iteration of `scope`, over all its definitions.
-fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, scope: Scope) -> Region {
-    let stages = ctx.plan.funcs[func].stages.len();
-    let mut all: Region = computed(ctx, regions, facts, func, 0, scope);
-    for stage in 1..stages {
-        all = union(facts, all, computed(ctx, regions, facts, func, stage, scope));
-    }
-    all
 }
 
 pub(super) struct Finder<'c> {

@@ -33,6 +33,7 @@ pub mod partition_loops;
 pub mod place_copies;
 pub mod query;
 mod regions;
+mod room;
 mod rules;
 pub mod share;
 mod slide_windows;

@@ -204,3 +204,13 @@ pub(crate) fn union(facts: &Facts, a: Region, b: Region) -> Region {
 pub(crate) fn bound_sym(func: FuncId, stage: usize, dim: usize, edge: Edge, at: Scope) -> Sym {
     Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at }
 }
+
+/// What is computed of `func` per iteration of `scope`, over all its definitions.
+pub(crate) fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, scope: Scope) -> Region {
+    let stages = ctx.plan.funcs[func].stages.len();
+    let mut all: Region = computed(ctx, regions, facts, func, 0, scope);
+    for stage in 1..stages {
+        all = union(facts, all, computed(ctx, regions, facts, func, stage, scope));
+    }
+    all
+}
