@@ -23,6 +23,11 @@ pub fn solve_outer(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
     (found != Interval::everything()).then_some(found)
 }
 
+/// Whether `e` is one integer, no bool, of at most 32 bits.
+fn is_scalar_int(e: &Expr) -> bool {
+    e.lanes() == 1 && e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32)
+}
+
 /// How many sums are solved for one condition.
 const FUEL: u32 = 200;
 
@@ -48,6 +53,12 @@ impl Search<'_> {
             ExprKind::Binary(op, a, b) if op.is_comparison() && a.ty().is_index() => {
                 let difference = Form::of(a).minus(&Form::of(b))?;
                 self.comparison(*op, &difference, goal)
+            }
+            ExprKind::Binary(op, a, b) if op.is_comparison() && is_scalar_int(a) && uses(cond, self.var) => {
+                // Integers compare as what they are, so as coordinates do.
+                let value = |e: &Expr| Linear::of(&simplify(&build::to_index(e.clone()), self.facts));
+                let difference = value(a).minus(&value(b))?;
+                self.comparison_of_sum(*op, &difference, goal)
             }
             _ => self.unrelated(cond, goal),
         }

@@ -13,6 +13,7 @@ pub mod find_intrinsics;
 pub mod flatten_storage;
 mod fold_storage;
 pub mod free_early;
+mod guards;
 pub mod hoist;
 pub mod hoist_storage;
 mod infer_bounds;

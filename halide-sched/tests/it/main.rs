@@ -1,5 +1,6 @@
 //! Tests of scheduling and lowering.
 
+mod counts;
 mod directives;
 mod found;
 mod gpu;
@@ -10,4 +11,5 @@ mod lowering;
 mod matrix;
 mod reductions;
 mod scale;
+mod triangles;
 mod values;
