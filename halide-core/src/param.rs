@@ -5,9 +5,11 @@ use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, IntoExpr};
 use crate::names::Name;
 use crate::pipeline::DimField;
+use crate::promise::ValuePromise;
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
 use elsa::FrozenVec;
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Index;
@@ -97,6 +99,7 @@ pub(crate) struct ImageBody {
     pub(crate) ty: ScalarType,
     pub(crate) dims: usize,
     pub(crate) at: Location,
+    pub(crate) promise: Cell<ValuePromise>,
 }
 
 /// One dimension of an input image.
@@ -110,7 +113,8 @@ impl ImageParam {
     /// An image of `ty` with `dims` dimensions, called `name`, by which the caller gives it.
     #[track_caller]
     pub fn new(name: &str, ty: ScalarType, dims: usize) -> ImageParam {
-        let body = Rc::new(ImageBody { name: name.into(), ty, dims, at: Location::caller() });
+        let (at, promise) = (Location::caller(), Cell::default());
+        let body = Rc::new(ImageBody { name: name.into(), ty, dims, at, promise });
         ImageParam { body, calls: Rc::default() }
     }
     /// Its name.
@@ -128,6 +132,19 @@ impl ImageParam {
     /// Its dimension `d`.
     pub fn dim(&self, d: usize) -> ImageDim {
         ImageDim { body: self.body.clone(), dim: d }
+    }
+    /// Promises that every element of this integer image is in `min ..= max`: what is read at such a coordinate is then
+    /// no more than that. Every run checks it before it begins, and is an error where it does not hold.
+    pub fn promise_values(&self, min: i64, max: i64) {
+        let more = ValuePromise { range: Some((min, max)), grows: None };
+        self.body.promise.set(self.body.promise.get().and(more));
+    }
+    /// Promises that no element of this integer image is less than the one before it along dimension `dim`, as offsets of
+    /// ragged rows are: what rows `a` to `b` need is then between the offset of `a` and that of `b`. Every run checks it
+    /// before it begins, and is an error where it does not hold.
+    pub fn promise_growing(&self, dim: usize) {
+        let more = ValuePromise { range: None, grows: Some(dim) };
+        self.body.promise.set(self.body.promise.get().and(more));
     }
     /// The extent of dimension 0.
     #[track_caller]

@@ -6,6 +6,7 @@
 use crate::error::Location;
 use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
 use crate::ops::{BinOp, MathFn, UnOp};
+use crate::promise::ValuePromise;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::sync::Arc;
@@ -369,6 +370,8 @@ pub struct ImageDef {
     pub ty: ScalarType,
     /// Number of dimensions.
     pub dims: usize,
+    /// What is promised of its elements.
+    pub values: ValuePromise,
     /// Where it was made.
     pub at: Location,
 }

@@ -4,6 +4,7 @@
 //! holds all values that do: a loop need not leave it. Sums are solved exactly where the symbol stands in one term, also
 //! inside of multiples, quotients, minima and maxima; otherwise quotients and remainders are relaxed to the safe side.
 
+use super::exact;
 use super::interval::Interval;
 use crate::ir::build::{self, as_int, int};
 use crate::ir::visit::uses;
@@ -56,8 +57,7 @@ impl Search<'_> {
             }
             ExprKind::Binary(op, a, b) if op.is_comparison() && is_scalar_int(a) && uses(cond, self.var) => {
                 // Integers compare as what they are, so as coordinates do.
-                let value = |e: &Expr| Linear::of(&simplify(&build::to_index(e.clone()), self.facts));
-                let difference = value(a).minus(&value(b))?;
+                let difference = exact(a, self.facts).minus(&exact(b, self.facts))?;
                 self.comparison_of_sum(*op, &difference, goal)
             }
             _ => self.unrelated(cond, goal),

@@ -37,7 +37,9 @@ impl Changed {
     fn find(&mut self, s: &Stmt) {
         match s {
             Stmt::Store { buf, .. } | Stmt::Alloc { buf, .. } => drop(self.buffers.insert(*buf)),
-            Stmt::Provide { .. } | Stmt::Realize { .. } | Stmt::Launch { .. } | Stmt::Dispatch { .. } => self.all = true,
+            Stmt::Provide { .. } | Stmt::Realize { .. } | Stmt::Launch { .. } | Stmt::Dispatch { .. } => {
+                self.all = true
+            }
             _ => {}
         }
         visit::for_each_stmt(s, |inner| self.find(inner));
@@ -180,7 +182,9 @@ impl Guards<'_> {
             BinOp::Gt => Some(build::gt(max?, build::int(0))),
             BinOp::Ge => Some(build::ge(max?, build::int(0))),
             BinOp::Eq => match (min, max) {
-                (Some(min), Some(max)) => Some(build::and(build::le(min, build::int(0)), build::ge(max, build::int(0)))),
+                (Some(min), Some(max)) => {
+                    Some(build::and(build::le(min, build::int(0)), build::ge(max, build::int(0))))
+                }
                 (Some(min), None) => Some(build::le(min, build::int(0))),
                 (None, max) => Some(build::ge(max?, build::int(0))),
             },

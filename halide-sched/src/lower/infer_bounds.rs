@@ -37,14 +37,15 @@
 use super::check_arguments::Checks;
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
-use super::narrow::{Ranges, where_predicate_holds};
+use super::narrow::{Ranges, where_predicate_holds, within};
 use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, shifted, union};
+use super::slack::around;
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
 use crate::bounds::{Interval, interval_of, interval_with_values};
 use crate::ir::visit::any_node;
 use crate::ir::{DimField, Edge, Expr, Scope, Stmt, Sym, build, visit};
-use crate::simplify::{Facts, simplify};
+use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -399,8 +400,10 @@ impl Finder<'_> {
         let template = &ctx.templates[&(consumer, stage)];
         let mut all: Option<Region> = None;
         for read in template.reads.iter().filter(|r| r.source == source) {
-            let ranges = if read.guarded { &ranges.admitted } else { &ranges.all };
-            let boxed = self.box_of(&read.args, source, consumer, stage, ranges);
+            let boxed = match read.guarded {
+                true => self.box_of(&read.args, source, (consumer, stage), &ranges.admitted, &ranges.slacks),
+                false => self.box_of(&read.args, source, (consumer, stage), &ranges.all, &[]),
+            };
             all = Some(match all {
                 Some(region) => union(self.facts, region, boxed),
                 None => boxed,
@@ -413,14 +416,22 @@ impl Finder<'_> {
         &mut self,
         args: &[Expr],
         source: Source,
-        consumer: FuncId,
-        stage: usize,
+        (consumer, stage): (FuncId, usize),
         ranges: &BTreeMap<Sym, Interval>,
+        slacks: &[Linear],
     ) -> Region {
         let env = |s: Sym| ranges.get(&s).cloned();
         let mut region = Vec::new();
         for (dim, arg) in args.iter().enumerate() {
-            match interval_with_values(arg, &env, &|read| self.values.of(read), self.facts) {
+            let of = |e: &Expr| interval_with_values(e, &env, &|read| self.values.of(read), self.facts);
+            let mut interval = of(arg);
+            if !slacks.is_empty() && interval.as_point().is_none() {
+                let (below, above) = around(arg, slacks, self.facts);
+                let low = below.iter().filter_map(|e| of(e).min).reduce(build::max);
+                let high = above.iter().filter_map(|e| of(e).max).reduce(build::min);
+                interval = within(interval, low, high, self.facts);
+            }
+            match interval {
                 Interval { min: Some(min), max: Some(max) } => region.push((min, max)),
                 _ => {
                     self.report_unbounded(source, consumer, stage, dim);
@@ -452,7 +463,7 @@ impl Finder<'_> {
         let ranges = self.own_ranges(func, stage, scope);
         let source = Source::Func(func);
         let ranges = where_predicate_holds(self.ctx, self.facts, source, (func, stage), ranges);
-        let lhs = self.box_of(&template.lhs, source, func, stage, &ranges.admitted);
+        let lhs = self.box_of(&template.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
         all = union(self.facts, all, lhs);
         if template.reads.iter().any(|r| r.source == source) {
             let read = self.read_box(source, func, stage, &ranges);
@@ -490,9 +501,14 @@ impl Finder<'_> {
     }
 
     fn image(&mut self, image: ImageId) {
+        let ctx = self.ctx;
         if let Some(region) = self.needed(Source::Image(image), Scope::Root) {
             debug_assert_eq!(region.len(), self.ctx.plan.pipeline.images[image].dims, "image {}", image.index());
             self.found.images.insert(image, region);
+            // Regions of Funcs that are read under a predicate may be empty, and so what these read.
+            if ctx.templates.values().any(|t| t.predicate.is_some()) {
+                self.found.perhaps_unread.insert(image);
+            }
         }
     }
 }

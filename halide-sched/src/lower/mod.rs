@@ -29,6 +29,7 @@ pub mod partition_loops;
 pub mod place_copies;
 mod regions;
 pub mod share;
+mod slack;
 mod slide_windows;
 pub mod split_functions;
 pub(crate) mod terms;

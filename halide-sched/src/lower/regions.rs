@@ -26,6 +26,8 @@ pub(crate) struct Regions {
     unslid: BTreeMap<Sym, Expr>,
     /// What is read of each image.
     pub(crate) images: BTreeMap<ImageId, Region>,
+    /// Those of which nothing may be read where predicates say so: their regions may be empty.
+    pub(crate) perhaps_unread: BTreeSet<ImageId>,
     /// What pipelines and schedules demand of a region that is given from outside: (Func, dimension, demanded, given).
     pub(crate) demands: Vec<Demand>,
     /// Where Funcs that are inlined are called.

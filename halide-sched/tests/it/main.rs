@@ -9,6 +9,7 @@ mod hoisting;
 mod lifetimes;
 mod lowering;
 mod matrix;
+mod ragged;
 mod reductions;
 mod scale;
 mod triangles;
