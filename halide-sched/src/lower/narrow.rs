@@ -42,13 +42,7 @@ pub(crate) fn where_predicate_holds(
     ranges
 }
 
-fn narrowed(
-    ctx: &Ctx<'_>,
-    facts: &Facts,
-    source: Source,
-    at: (FuncId, usize),
-    all: BTreeMap<Sym, Interval>,
-) -> Ranges {
+fn narrowed(ctx: &Ctx<'_>, facts: &Facts, source: Source, at: (FuncId, usize), all: BTreeMap<Sym, Interval>) -> Ranges {
     let template = &ctx.templates[&at];
     let mut admitted = all.clone();
     let in_kernel = is_in_kernel(ctx, at);

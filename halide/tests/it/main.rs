@@ -15,5 +15,6 @@ mod halves;
 mod language;
 mod memory;
 mod notes;
+mod ragged;
 mod tidy;
 mod undef;
