@@ -37,9 +37,9 @@
 use super::check_arguments::Checks;
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
-use super::narrow::{Ranges, where_predicate_holds, within};
+use super::narrow::{Ranges, where_predicate_holds};
 use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, shifted, union};
-use super::slack::around;
+use super::slack::reached;
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
 use crate::bounds::{Interval, interval_of, interval_with_values};
@@ -424,14 +424,7 @@ impl Finder<'_> {
         let mut region = Vec::new();
         for (dim, arg) in args.iter().enumerate() {
             let of = |e: &Expr| interval_with_values(e, &env, &|read| self.values.of(read), self.facts);
-            let mut interval = of(arg);
-            if !slacks.is_empty() && interval.as_point().is_none() {
-                let (below, above) = around(arg, slacks, self.facts);
-                let low = below.iter().filter_map(|e| of(e).min).reduce(build::max);
-                let high = above.iter().filter_map(|e| of(e).max).reduce(build::min);
-                interval = within(interval, low, high, self.facts);
-            }
-            match interval {
+            match reached(arg, of, slacks, self.facts) {
                 Interval { min: Some(min), max: Some(max) } => region.push((min, max)),
                 _ => {
                     self.report_unbounded(source, consumer, stage, dim);

@@ -4,8 +4,9 @@
 //! have less in them than `e`: where `r.x < offsets[y + 1] - offsets[y]`, the coordinate `offsets[y] + r.x` is less than
 //! `offsets[y + 1]`, and on a diagonal `r.x + r.y < 9`, `r.x + r.y` is.
 
-use crate::bounds::exact;
-use crate::ir::{Expr, ExprKind};
+use super::narrow::within;
+use crate::bounds::{Interval, exact};
+use crate::ir::{Expr, ExprKind, build};
 use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ops::BinOp;
 
@@ -42,14 +43,19 @@ fn is_integer(e: &Expr) -> bool {
     e.lanes() == 1 && (e.ty().is_index() || e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32))
 }
 
-/// Coordinates that are at least, and those that are at most `e` where every slack is at least 0: simpler ones only.
-pub(crate) fn around(e: &Expr, slacks: &[Linear], facts: &Facts) -> (Vec<Expr>, Vec<Expr>) {
+/// The interval of the coordinate `e` where every slack is at least 0; `of` gives that of any sum.
+pub(crate) fn reached(e: &Expr, of: impl Fn(&Expr) -> Interval, slacks: &[Linear], facts: &Facts) -> Interval {
+    let interval = of(e);
+    if slacks.is_empty() || interval.as_point().is_some() {
+        return interval;
+    }
     let whole = Linear::of(&simplify(e, facts));
+    // Only sums that are simpler can say more.
     let with = |slack: &Linear, factor: i64| {
         let sum = whole.plus_scaled(slack, factor)?;
-        (sum.terms.len() < whole.terms.len()).then(|| simplify(&sum.to_expr(), facts))
+        (sum.terms.len() < whole.terms.len()).then(|| of(&simplify(&sum.to_expr(), facts)))
     };
-    let above = slacks.iter().filter_map(|s| with(s, 1)).collect();
-    let below = slacks.iter().filter_map(|s| with(s, -1)).collect();
-    (below, above)
+    let low = slacks.iter().filter_map(|s| with(s, -1)?.min).reduce(build::max);
+    let high = slacks.iter().filter_map(|s| with(s, 1)?.max).reduce(build::min);
+    within(interval, low, high, facts)
 }

@@ -3,6 +3,7 @@
 mod access;
 mod affine;
 mod convert;
+mod dependence;
 mod draft;
 mod error;
 mod facts;
@@ -23,6 +24,7 @@ mod tails;
 mod tests;
 
 pub use access::Collision;
+pub use dependence::Conflict;
 pub use error::{OrderReason, Problem, ScheduleError, Shared, StepReason};
 pub(crate) use facts::reachable;
 pub use query::image_buffer;

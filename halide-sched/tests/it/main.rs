@@ -2,6 +2,7 @@
 
 mod counts;
 mod directives;
+mod extents;
 mod found;
 mod gpu;
 mod gpu_lanes;
@@ -10,6 +11,7 @@ mod lifetimes;
 mod lowering;
 mod matrix;
 mod ragged;
+mod recurrences;
 mod reductions;
 mod scale;
 mod triangles;
