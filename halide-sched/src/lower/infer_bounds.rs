@@ -38,7 +38,9 @@ use super::check_arguments::Checks;
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
 use super::narrow::{Ranges, where_predicate_holds};
-use super::regions::{Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, shifted, union};
+use super::regions::{
+    Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, constant_extent, shifted, union,
+};
 use super::slack::reached;
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
@@ -86,29 +88,6 @@ pub(crate) fn infer_bounds(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, mut 
     };
     let body = insert(ctx, regions, facts, Scope::Root, body, &mut place);
     place(Scope::Root, body)
-}
-
-/// How many times definitions are put in place to find that an extent is a constant.
-const ROUNDS: usize = 4;
-
-/// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
-fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -> Option<Expr> {
-    let inside = |s: Sym| match s {
-        Sym::Bound { at: Scope::Body(_), .. } => regions.value(s).cloned(),
-        _ => None,
-    };
-    let mut e = extent.clone();
-    for _ in 0..ROUNDS {
-        let expanded = simplify(&visit::substitute(&e, &inside), facts);
-        if build::as_int(&expanded).is_some() {
-            return Some(expanded);
-        }
-        if expanded == e {
-            return None;
-        }
-        e = expanded;
-    }
-    None
 }
 
 fn insert(

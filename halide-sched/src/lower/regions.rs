@@ -3,7 +3,7 @@
 use super::ctx::{Ctx, Template};
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
-use crate::ir::{Edge, Expr, Scope, Sym, build};
+use crate::ir::{Edge, Expr, Scope, Sym, build, visit};
 use crate::plan::StagePlan;
 use crate::simplify::{Facts, FarValues, Linear, Reach, simplify};
 use halide_core::ids::{FuncId, ImageId};
@@ -205,4 +205,27 @@ pub(crate) fn union(facts: &Facts, a: Region, b: Region) -> Region {
 /// The symbol of an edge.
 pub(crate) fn bound_sym(func: FuncId, stage: usize, dim: usize, edge: Edge, at: Scope) -> Sym {
     Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at }
+}
+
+/// How many times definitions are put in place to find that an extent is a constant.
+const ROUNDS: usize = 4;
+
+/// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
+pub(crate) fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -> Option<Expr> {
+    let inside = |s: Sym| match s {
+        Sym::Bound { at: Scope::Body(_), .. } => regions.value(s).cloned(),
+        _ => None,
+    };
+    let mut e = extent.clone();
+    for _ in 0..ROUNDS {
+        let expanded = simplify(&visit::substitute(&e, &inside), facts);
+        if build::as_int(&expanded).is_some() {
+            return Some(expanded);
+        }
+        if expanded == e {
+            return None;
+        }
+        e = expanded;
+    }
+    None
 }
