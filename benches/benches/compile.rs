@@ -5,7 +5,7 @@ use clap::Parser;
 use halide::prelude::*;
 use halide_apps::app::{APPS, Edges};
 use halide_apps::local_laplacian;
-use halide_benches::chain;
+use halide_benches::{chain, graphs};
 use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved, milliseconds};
 use halide_cpu::CpuOptions;
@@ -15,7 +15,8 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Times compiling: every app under every schedule, long chains of stencils, a deep pyramid.
+/// Times compiling: every app under every schedule, long chains of stencils, deep pyramids, wide and tangled graphs; and how
+/// time grows with the number of stages.
 #[derive(Debug, Parser)]
 struct Options {
     /// Only candidates whose name has this in it
@@ -30,6 +31,9 @@ struct Options {
     /// Levels of the deep local Laplacian pyramid
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..20))]
     levels: u32,
+    /// Stages of the wide graph and, three times as many, of the tangled one; half and a quarter too, to see growth
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..))]
+    graph: u32,
     /// For how long rounds of each group begin; there are at least 3 rounds of the apps, and one of what is large
     #[arg(long, default_value_t = 12.0)]
     seconds: f64,
@@ -87,8 +91,21 @@ fn large(options: &Options) -> Result<Vec<Candidate>, String> {
         let pipeline = local_laplacian::pipeline(levels).map_err(|e| e.to_string())?;
         Ok::<_, String>(Candidate { name: format!("local_laplacian of {levels} levels, {what}"), pipeline, schedule })
     };
-    Ok(vec![
-        chain(options.chain, "root", "compute_root() vectorize(x, natural)")?,
+    let mut graphs = Vec::new();
+    for part in [4, 2, 1] {
+        let n = (options.graph / part) as usize;
+        for (what, pipeline) in [("fan", graphs::fan(n)), ("tangle", graphs::tangle(3 * n))] {
+            let pipeline = pipeline.map_err(|e| e.to_string())?;
+            for (how, directives) in [("root", "compute_root() vectorize(x, natural)"), ("rows", "compute_at(last, y)")] {
+                let schedule = graphs::schedule(&pipeline, directives).map_err(|e| e.to_string())?;
+                let name = format!("{what} of {}, {how}", pipeline.funcs.len());
+                graphs.push(Candidate { name, pipeline: pipeline.clone(), schedule });
+            }
+        }
+        graphs.push(chain(options.chain / part, "root", "compute_root() vectorize(x, natural)")?);
+        graphs.push(chain(options.chain / part, "sliding", "store_root() compute_at(LAST, y) vectorize(x, natural)")?);
+    }
+    let more = vec![ "compute_root() vectorize(x, natural)")?,
         chain(options.chain, "sliding", "store_root() compute_at(LAST, y) vectorize(x, natural)")?,
         chain(options.inlined, "inlined", "compute_inline()")?,
         pyramid("root", pyramid_schedule(levels, false)?)?,
