@@ -16,15 +16,47 @@ use halide_core::ops::BinOp;
 /// More guards than this side by side are not looked at.
 const MOST_GUARDS: usize = 64;
 
+/// Through how many loops, one in the other, ranges are followed.
+const MOST_NESTED: u32 = 6;
+
 /// Conditions (scalar) of which one holds wherever `body` has an effect; `None` if none can be told. They may load only
 /// if `loads` says so. `facts` hold where `body` stands.
 pub(super) fn guards(body: &Stmt, loads: bool, facts: &Facts) -> Option<Vec<Expr>> {
+    if has_bare_effect(body) {
+        return None;
+    }
     let mut changed = Changed { all: !loads, buffers: Set::default() };
     changed.find(body);
     let (conditions, definitions, inner) = (Vec::new(), Map::default(), Map::default());
     let mut guards = Guards { facts, conditions, definitions, inner, changed };
     guards.collect(body, &Guard { cond: None, under: false })?;
     Some(guards.conditions)
+}
+
+/// Whether an effect stands under no condition: found before anything is expanded.
+fn has_bare_effect(s: &Stmt) -> bool {
+    match s {
+        Stmt::If { .. } | Stmt::Store { mask: Some(_), .. } | Stmt::Free { .. } | Stmt::Reside { .. } => false,
+        Stmt::Block(_)
+        | Stmt::Let { .. }
+        | Stmt::For(_)
+        | Stmt::Produce { .. }
+        | Stmt::Atomic { .. }
+        | Stmt::Alloc { .. }
+        | Stmt::Realize { .. } => {
+            let mut found = false;
+            visit::for_each_stmt(s, |inner| found = found || has_bare_effect(inner));
+            found
+        }
+        Stmt::Assert { .. }
+        | Stmt::Print { .. }
+        | Stmt::Provide { .. }
+        | Stmt::Store { mask: None, .. }
+        | Stmt::Count { .. }
+        | Stmt::Launch { .. }
+        | Stmt::Dispatch { .. }
+        | Stmt::Barrier => true,
+    }
 }
 
 /// The buffers that a statement may change or begin.
@@ -67,8 +99,8 @@ struct Guards<'f> {
     conditions: Vec<Expr>,
     /// What names inside the body mean outside.
     definitions: Map<Sym, Expr>,
-    /// The variables of loops inside, and what they range over.
-    inner: Map<Sym, Interval>,
+    /// The variables of loops inside, with their first and last values.
+    inner: Map<Sym, (Expr, Expr)>,
     changed: Changed,
 }
 
@@ -89,12 +121,9 @@ impl Guards<'_> {
             | Stmt::Alloc { body, .. }
             | Stmt::Realize { body, .. } => self.collect(body, guard),
             Stmt::For(l) => {
-                let env = |s: Sym| self.inner.get(&s).cloned();
                 let (min, extent) = (self.expanded(&l.min), self.expanded(&l.extent));
                 let last = build::offset(build::add(min.clone(), extent), -1);
-                let first = interval_of(&min, &env, self.facts).min;
-                let range = Interval { min: first, max: interval_of(&last, &env, self.facts).max };
-                self.inner.insert(Sym::Loop(l.id), range);
+                self.inner.insert(Sym::Loop(l.id), (min, last));
                 self.collect(&l.body, guard)
             }
             Stmt::If { cond, then, otherwise } => {
@@ -166,6 +195,16 @@ impl Guards<'_> {
         }
     }
 
+    /// What the variable of a loop inside ranges over, in terms of what is outside.
+    fn range(&self, s: Sym, deep: u32) -> Option<Interval> {
+        let (first, last) = self.inner.get(&s)?;
+        if deep == 0 {
+            return Some(Interval::everything());
+        }
+        let of = |e: &Expr| interval_of(e, &|s| self.range(s, deep - 1), self.facts);
+        Some(Interval { min: of(first).min, max: of(last).max })
+    }
+
     /// A comparison that holds if `cond` does for any values of the variables of loops inside.
     fn for_some_inner(&self, cond: &Expr) -> Option<Expr> {
         let ExprKind::Binary(op, a, b) = cond.kind() else { return None };
@@ -174,8 +213,8 @@ impl Guards<'_> {
             return None;
         }
         let difference = build::sub(build::to_index(a.clone()), build::to_index(b.clone()));
-        let env = |s: Sym| self.inner.get(&s).cloned();
-        let Interval { min, max } = interval_of(&simplify(&difference, self.facts), &env, self.facts);
+        let Interval { min, max } =
+            interval_of(&simplify(&difference, self.facts), &|s| self.range(s, MOST_NESTED), self.facts);
         match op {
             BinOp::Lt => Some(build::lt(min?, build::int(0))),
             BinOp::Le => Some(build::le(min?, build::int(0))),

@@ -71,7 +71,7 @@ fn stencils_and_other_scales() {
 fn coordinates_that_are_choices_ask_for_what_each_arm_takes() {
     needs(5, |f, x| f[select(x.lt(5), x, 9 - x)]);
     needs(5, |f, x| f[select(x.lt(5), x, 4)]);
-    needs(6, |f, x| f[select(x.lt(3), x, select(x.lt(6), x + 1, x - 6))] + f[5 - x % 6]);
+    needs(7, |f, x| f[select(x.lt(3), x, select(x.lt(6), x + 1, x - 6))] + f[5 - x % 6]);
     needs(4, |f, x| f[select(x.ge(3) & x.le(6), x, 3)]);
     needs(2, |f, x| f[select(x.eq(7), x, 6)]);
     needs(5, |f, x| f[select((x + 2).gt(6), 9 - x, 4)]);
