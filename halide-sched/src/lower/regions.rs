@@ -209,6 +209,8 @@ pub(crate) fn bound_sym(func: FuncId, stage: usize, dim: usize, edge: Edge, at: 
 
 /// How many times definitions are put in place to find that an extent is a constant.
 const ROUNDS: usize = 4;
+/// What many stages read has ends that are unions of many, whose expansion grows with every round: no more than this.
+const MOST_NODES: usize = 120;
 
 /// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
 pub(crate) fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -> Option<Expr> {
@@ -218,7 +220,16 @@ pub(crate) fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -
     };
     let mut e = extent.clone();
     for _ in 0..ROUNDS {
-        let expanded = simplify(&visit::substitute(&e, &inside), facts);
+        let expanded = visit::substitute(&e, &inside);
+        let mut nodes = 0;
+        let is_large = visit::any_node(&expanded, |_| {
+            nodes += 1;
+            nodes > MOST_NODES
+        });
+        if is_large {
+            return None;
+        }
+        let expanded = simplify(&expanded, facts);
         if build::as_int(&expanded).is_some() {
             return Some(expanded);
         }
