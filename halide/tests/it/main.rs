@@ -13,6 +13,7 @@ mod gpu_found;
 mod gpu_lanes;
 mod halves;
 mod language;
+mod large;
 mod memory;
 mod notes;
 mod ragged;
