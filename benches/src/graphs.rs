@@ -12,7 +12,7 @@ pub fn fan(n: usize) -> Result<Pipeline, AlgorithmErrors> {
     for i in 0..n as i32 {
         let mut ray = Func::new(format!("ray{i}"));
         ray[(x, y)] = source[(x - i % 7, y)] * source[(x, y + i % 5)];
-        sum = sum + ray[(x, y)];
+        sum += ray[(x, y)];
     }
     let mut last = Func::new("last");
     last[(x, y)] = sum;
@@ -38,7 +38,7 @@ pub fn tangle(n: usize) -> Result<Pipeline, AlgorithmErrors> {
             let from = i - 1 - below(i.min(20));
             read[from] = true;
             let (dx, dy) = (below(3) as i32 - 1, below(3) as i32 - 1);
-            value = value + stages[from][(x + dx, y + dy)];
+            value += stages[from][(x + dx, y + dy)];
         }
         next[(x, y)] = value;
         stages.push(next);

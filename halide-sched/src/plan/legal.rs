@@ -95,7 +95,7 @@ fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
         return stage.no_gpu_step(position).map(|why| Problem::AtomicOnGpu { of, var, why });
     }
     let Some(atomic) = stage.atomic else {
-        let conflict = stage.conflict(position);
+        let conflict = stage.conflict(position).map(Box::new);
         return Some(Problem::Race { of, var, kind, why, conflict });
     };
     if !stage.facts.changes_one_element {

@@ -404,6 +404,7 @@ impl StageDraft {
 
     fn refuse_order(&self, vars: Vec<StageVar>, why: OrderReason, conflict: Option<Conflict>) -> Applied {
         let vars = vars.into_iter().map(|v| self.name(v).to_string()).collect();
+        let conflict = conflict.map(Box::new);
         wrong(Problem::OrderMatters { of: self.subject.clone(), vars, why, conflict })
     }
 

@@ -91,7 +91,7 @@ fn fans() {
     for i in 0..n {
         let mut ray = Func::new(format!("ray{i}"));
         ray[(x, y)] = source[(x - i % 7, y)] * source[(x, y + i % 5)];
-        sum = sum + ray[(x, y)];
+        sum += ray[(x, y)];
     }
     last[(x, y)] = sum;
     lower_graph(&Pipeline::new([&last]).unwrap());
@@ -112,7 +112,7 @@ fn tangles() {
         let mut value = input[(x, y)] * (i as f32);
         for _ in 0..3.min(i) {
             let from = i - 1 - below(i.min(20));
-            value = value + stages[from][(x + below(3) as i32 - 1, y + below(3) as i32 - 1)];
+            value += stages[from][(x + below(3) as i32 - 1, y + below(3) as i32 - 1)];
         }
         next[(x, y)] = value;
         stages.push(next);

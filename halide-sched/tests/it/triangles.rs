@@ -209,7 +209,7 @@ fn edges_that_are_data() {
             let region = Region::of_spans([(0, 3), (0, h)]);
             let counts = count(&p, schedule, &[("a", image.clone())], &region, true);
             if schedule.is_empty() {
-                let row = |y| image.get(&[y]).unwrap().as_i128().clamp(0, 10) as i32;
+                let row = |y| image.get([y]).unwrap().as_i128().clamp(0, 10) as i32;
                 assert_eq!(counts.iterations("f.update(0).r.x"), 3 * total(h, row), "{}", counts.text());
             }
         }
