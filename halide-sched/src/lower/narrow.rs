@@ -4,7 +4,7 @@ use super::ctx::{Ctx, Source};
 use super::slack::slacks;
 use super::vars::Vars;
 use crate::bounds::{Interval, interval_of, solve_outer};
-use crate::ir::{Expr, ForKind, Scope, Sym, build};
+use crate::ir::{Expr, Scope, Sym, build};
 use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
@@ -94,7 +94,7 @@ pub(crate) fn within(range: Interval, low: Option<Expr>, high: Option<Expr>, fac
 /// Whether a variant of the definition has loops of a graphics processor.
 fn is_in_kernel(ctx: &Ctx<'_>, at: (FuncId, usize)) -> bool {
     let mut own = ctx.instances.iter().filter(|i| (i.func, i.stage) == at);
-    own.any(|i| i.plan.loops.iter().any(|l| matches!(l.kind, ForKind::GpuBlocks | ForKind::GpuThreads)))
+    own.any(|i| i.plan.loops.iter().any(|l| l.kind.is_gpu()))
 }
 
 /// Whether `func` is computed inside of any loop of the definition `at`.
