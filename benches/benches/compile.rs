@@ -5,9 +5,9 @@ use clap::Parser;
 use halide::prelude::*;
 use halide_apps::app::{APPS, Edges};
 use halide_apps::local_laplacian;
-use halide_benches::chain;
 use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved, milliseconds};
+use halide_benches::{chain, graphs};
 use halide_cpu::CpuOptions;
 use halide_sched::lower::{Clock, LowerOptions, lower};
 use halide_sched::plan::resolve;
@@ -15,14 +15,15 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Times compiling: every app under every schedule, long chains of stencils, a deep pyramid.
+/// Times compiling: every app under every schedule, long chains of stencils, deep pyramids, wide and tangled graphs; and how
+/// time grows with the number of stages.
 #[derive(Debug, Parser)]
 struct Options {
     /// Only candidates whose name has this in it
     #[arg(long)]
     only: Option<String>,
     /// Stages of the chains of stencils
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(8..))]
     chain: u32,
     /// Stages of the chain of which all but the last are inlined: its last definition grows with their square
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(2..))]
@@ -30,6 +31,9 @@ struct Options {
     /// Levels of the deep local Laplacian pyramid
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..20))]
     levels: u32,
+    /// Stages of the wide graph and, three times as many, of the tangled one; half and a quarter too, to see growth
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..))]
+    graph: u32,
     /// For how long rounds of each group begin; there are at least 3 rounds of the apps, and one of what is large
     #[arg(long, default_value_t = 12.0)]
     seconds: f64,
@@ -87,13 +91,28 @@ fn large(options: &Options) -> Result<Vec<Candidate>, String> {
         let pipeline = local_laplacian::pipeline(levels).map_err(|e| e.to_string())?;
         Ok::<_, String>(Candidate { name: format!("local_laplacian of {levels} levels, {what}"), pipeline, schedule })
     };
-    Ok(vec![
-        chain(options.chain, "root", "compute_root() vectorize(x, natural)")?,
-        chain(options.chain, "sliding", "store_root() compute_at(LAST, y) vectorize(x, natural)")?,
+    let mut graphs = Vec::new();
+    for part in [4, 2, 1] {
+        let n = (options.graph / part) as usize;
+        for (what, pipeline) in [("fan", graphs::fan(n)), ("tangle", graphs::tangle(3 * n))] {
+            let pipeline = pipeline.map_err(|e| e.to_string())?;
+            for (how, directives) in [("root", "compute_root() vectorize(x, natural)"), ("rows", "compute_at(last, y)")]
+            {
+                let schedule = graphs::schedule(&pipeline, directives).map_err(|e| e.to_string())?;
+                let name = format!("{what} of {}, {how}", pipeline.funcs.len());
+                graphs.push(Candidate { name, pipeline: pipeline.clone(), schedule });
+            }
+        }
+        graphs.push(chain(options.chain / part, "root", "compute_root() vectorize(x, natural)")?);
+        graphs.push(chain(options.chain / part, "sliding", "store_root() compute_at(LAST, y) vectorize(x, natural)")?);
+    }
+    let more = vec![
         chain(options.inlined, "inlined", "compute_inline()")?,
         pyramid("root", pyramid_schedule(levels, false)?)?,
         pyramid("sliding output", pyramid_schedule(levels, true)?)?,
-    ])
+    ];
+    graphs.extend(more);
+    Ok(graphs)
 }
 
 /// Levels of the pyramids at the root; with `slide`, those of the output inside of its strips.
@@ -125,6 +144,7 @@ fn bench(title: &str, mut candidates: Vec<Candidate>, least: usize, options: &Op
     if options.json.as_deref().is_none_or(|p| p.as_os_str() != "-") {
         println!("compiling, {title}: {} rounds; parts are of one compilation more\n", times[0].count());
         println!("{}", table(&candidates, &times, &parts).text());
+        println!("{}", growth(&candidates, &times).text());
         if options.passes {
             candidates.iter().zip(&parts).for_each(|(c, parts)| println!("{}\n{}", c.name, parts.text()));
         }
@@ -182,6 +202,28 @@ fn parts(c: &Candidate) -> Result<Parts, String> {
     let start = Instant::now();
     halide_cpu::compile(&lowered.program, &CpuOptions::default()).map_err(|e| failed(&e))?;
     Ok(Parts { resolve, passes, code: milliseconds(start.elapsed()) })
+}
+
+/// The stages of a graph and how they are scheduled.
+fn kind(c: &Candidate) -> Option<(&str, &str)> {
+    let (what, rest) = c.name.split_once(" of ")?;
+    Some((what, rest.split_once(", ")?.1))
+}
+
+/// Between graphs that differ in size only: the exponent with which time grows, 1 where it is as the number of stages.
+fn growth(candidates: &[Candidate], times: &[Times]) -> Table {
+    let mut table = Table::new(&["growth of the median", "from funcs", "to", "exponent"]);
+    let sized = |(c, t): (&'_ Candidate, &Times)| {
+        Some((kind(c)?.0.to_string(), kind(c)?.1.to_string(), c.pipeline.funcs.len(), t.median()))
+    };
+    let sized: Vec<_> = candidates.iter().zip(times).filter_map(sized).collect();
+    for (i, (what, how, n, ms)) in sized.iter().enumerate() {
+        let smaller = sized[..i].iter().rev().find(|(w, h, m, _)| w == what && h == how && m < n);
+        let Some((_, _, less, before)) = smaller else { continue };
+        let exponent = (ms / before).ln() / (*n as f64 / *less as f64).ln();
+        table.row(vec![format!("{what}, {how}"), less.to_string(), n.to_string(), format!("{exponent:.2}")]);
+    }
+    table
 }
 
 fn table(candidates: &[Candidate], times: &[Times], parts: &[Parts]) -> Table {

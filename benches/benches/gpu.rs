@@ -124,6 +124,7 @@ fn bench(app: &'static App, gpu: &Gpu, options: &Options) -> Result<(Table, Vec<
         // Inputs that the device has not seen yet, so that their copies count.
         let fresh = Job::new(app, Source::Random { seed: 2, width, height }).map_err(fail)?;
         let stats = fresh.profile(&c.compiled, &[], &mut c.outputs).map_err(fail)?;
+        let stats: Vec<GpuStats> = stats.into_iter().map(|(stats, _)| stats).collect();
         let row = Row::of(c, t, &stats);
         table.row(row.cells());
         rows.push(row.json(app.name, (width, height)));

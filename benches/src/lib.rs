@@ -1,5 +1,6 @@
-//! What the benches have in common: interleaved repetitions, chains of stencils, tables and JSON.
+//! What the benches have in common: interleaved repetitions, chains of stencils and other graphs, tables and JSON.
 
 pub mod chain;
+pub mod graphs;
 pub mod output;
 pub mod rounds;

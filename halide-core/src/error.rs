@@ -89,6 +89,7 @@ pub enum AlgorithmErrorKind {
     ImageConflict { image: String },
     NoRDom { reduction: &'static str },
     ManyRDoms { reduction: &'static str, first: String, second: String },
+    Promise { image: String, what: String },
     BoundaryDims { name: String, dims: usize, given: usize },
     UndefInside,
     ShapeValue { of: String, what: String },
@@ -201,6 +202,7 @@ impl AlgorithmErrorKind {
             ManyRDoms { reduction, first, second } => {
                 format!("`{reduction}` of an expression with variables of two domains, `{first}` and `{second}`")
             }
+            Promise { image, what } => format!("what is promised of the elements of `{image}` cannot be: {what}"),
             BoundaryDims { name, dims, given } => {
                 format!("`{name}` has {} but bounds for {given} are given", count(*dims, "dimension"))
             }

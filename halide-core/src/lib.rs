@@ -20,6 +20,7 @@ pub mod ops;
 pub mod param;
 pub mod pipeline;
 pub mod print;
+pub mod promise;
 pub mod rdom;
 pub mod reduce;
 pub mod shape;

@@ -6,10 +6,12 @@ use crate::expr::{Coords, IntoExpr};
 use crate::externs::OpenExtern;
 use crate::names::Name;
 use crate::pipeline::DimField;
+use crate::promise::ValuePromise;
 use crate::shape::{ImageHandle, OpenShape, ShapeDim};
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
 use elsa::FrozenVec;
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Index;
@@ -102,6 +104,7 @@ pub(crate) struct ImageBody {
     pub(crate) ty: ScalarType,
     pub(crate) dims: usize,
     pub(crate) at: Location,
+    pub(crate) promise: Cell<ValuePromise>,
     /// What the caller's buffer is to be like.
     pub(crate) shape: OpenShape,
     /// The extern stage whose results it stands for, and which element of them.
@@ -129,8 +132,8 @@ impl ImageParam {
     /// An image of `ty` with `dims` dimensions, called `name`, by which the caller gives it.
     #[track_caller]
     pub fn new(name: &str, ty: ScalarType, dims: usize) -> ImageParam {
-        let (at, shape) = (Location::caller(), OpenShape::default());
-        let handle = ImageHandle::new(ImageBody { name: name.into(), ty, dims, at, shape, external: None });
+        let (at, promise, shape) = (Location::caller(), Cell::default(), OpenShape::default());
+        let handle = ImageHandle::new(ImageBody { name: name.into(), ty, dims, at, promise, shape, external: None });
         ImageParam { handle, calls: Rc::default() }
     }
     /// What stands for an element of the results of an extern stage.
@@ -138,7 +141,8 @@ impl ImageParam {
         let number = if stage.types.len() > 1 { format!(".{element}") } else { String::new() };
         let (name, at, shape) = (format!("{}$result{number}", stage.name), stage.at, OpenShape::default());
         let (ty, dims, external) = (stage.types[element], stage.dims, Some((stage.clone(), element)));
-        let handle = ImageHandle::new(ImageBody { name, ty, dims, at, shape, external });
+        let promise = Cell::default();
+        let handle = ImageHandle::new(ImageBody { name, ty, dims, at, promise, shape, external });
         ImageParam { handle, calls: Rc::default() }
     }
     pub(crate) fn shared_body(&self) -> Rc<ImageBody> {
@@ -167,6 +171,19 @@ impl ImageParam {
     #[track_caller]
     pub fn set_host_alignment(&self, bytes: u64) {
         self.body().shape.alignments.borrow_mut().push((bytes, Location::caller()));
+    }
+    /// Promises that every element of this integer image is in `min ..= max`: what is read at such a coordinate is then
+    /// no more than that. Every run checks it before it begins, and is an error where it does not hold.
+    pub fn promise_values(&self, min: i64, max: i64) {
+        let more = ValuePromise { range: Some((min, max)), grows: None };
+        self.body().promise.set(self.body().promise.get().and(more));
+    }
+    /// Promises that no element of this integer image is less than the one before it along dimension `dim`, as offsets of
+    /// ragged rows are: what rows `a` to `b` need is then between the offset of `a` and that of `b`. Every run checks it
+    /// before it begins, and is an error where it does not hold.
+    pub fn promise_growing(&self, dim: usize) {
+        let more = ValuePromise { range: None, grows: Some(dim) };
+        self.body().promise.set(self.body().promise.get().and(more));
     }
     /// The extent of dimension 0.
     #[track_caller]

@@ -7,6 +7,7 @@ use crate::error::Location;
 use crate::externs::ExternDef;
 use crate::ids::{ExprId, FuncId, Id, IdVec, ImageId, NoteId, ParamId, RDomId, VarId};
 use crate::ops::{BinOp, MathFn, UnOp};
+use crate::promise::ValuePromise;
 use crate::shape::{AlignmentRule, Estimate, ShapeRule};
 use crate::types::ScalarType;
 use crate::value::Scalar;
@@ -379,6 +380,8 @@ pub struct ImageDef {
     pub ty: ScalarType,
     /// Number of dimensions.
     pub dims: usize,
+    /// What is promised of its elements.
+    pub values: ValuePromise,
     /// Where it was made.
     pub at: Location,
 }

@@ -31,7 +31,9 @@ impl fmt::Display for Pipeline {
 pub fn pipeline(data: &PipelineData) -> String {
     let mut out = String::new();
     for image in data.images.iter() {
-        let _ = writeln!(out, "image {}({}): {}", image.name, image.dims, image.ty);
+        let range = image.values.range.map(|(min, max)| format!(" in {min} to {max}")).unwrap_or_default();
+        let grows = image.values.grows.map(|dim| format!(" growing along {dim}")).unwrap_or_default();
+        let _ = writeln!(out, "image {}({}): {}{range}{grows}", image.name, image.dims, image.ty);
     }
     for param in data.params.iter() {
         print_param(param, &mut out);

@@ -138,23 +138,28 @@ impl<'c> Call<'c> {
     }
     /// Computes a region of each output: one buffer per tuple element of each, in order.
     pub fn realize_all(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
-        let mut buffers = self.fresh_outputs(regions)?;
+        let (mut buffers, fed) = self.fresh_outputs(regions)?;
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
-        self.realize_all_into(&mut views)?;
+        match fed {
+            Some(fed) => self.clone().with_given(&fed).realize_all_into(&mut views)?,
+            None => self.realize_all_into(&mut views)?,
+        };
         drop(views);
         Ok(buffers)
     }
     /// [`Call::realize_all`] without waiting for a device: what a page in a browser calls.
     #[cfg(feature = "gpu")]
     pub async fn realize_all_async(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
-        let mut buffers = self.fresh_outputs(regions)?;
+        let (mut buffers, fed) = self.fresh_outputs(regions)?;
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
         self.check_outputs(&views)?;
-        self.compiled.run_async(&self.inputs, &mut views, &self.how).await?;
+        let inputs = fed.as_ref().unwrap_or(&self.inputs);
+        self.compiled.run_async(inputs, &mut views, &self.how).await?;
         drop(views);
         Ok(buffers)
     }
-    fn fresh_outputs(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
+    /// Memory for these regions, and the inputs with what extern stages give, where rules for shapes needed them.
+    fn fresh_outputs(&self, regions: &[Region]) -> Result<(Vec<AnyBuffer>, Option<Inputs>), Error> {
         if let Some((image, buffer)) = self.in_place.first() {
             return Err(RunError::NoBuffer { image: image.clone(), buffer: *buffer, buffers: 0 }.into());
         }
@@ -180,7 +185,7 @@ impl<'c> Call<'c> {
                 buffers.push(self.compiled.output_error(i, AnyBuffer::with_region(ty, region))?);
             }
         }
-        Ok(buffers)
+        Ok((buffers, inputs))
     }
     /// Computes the one output for all coordinates of `output`, in place.
     pub fn realize_into<T: Element>(&self, output: BufferMut<'_, T>) -> Result<RunStats, Error> {

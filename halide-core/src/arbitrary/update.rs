@@ -7,6 +7,7 @@ use crate::error::Location;
 use crate::expr::*;
 use crate::func::Func;
 use crate::ops::BinOp;
+use crate::rdom::RDom;
 use crate::types::ScalarType::{self, *};
 
 impl Draw {
@@ -18,6 +19,7 @@ impl Draw {
         }
         match self.random.below(8) {
             0 | 1 => self.reduce(func, whole, types),
+            2 if vars.len() > 1 && self.random.one_in(2) => self.neighbours(func, vars, types),
             2 => self.scan(func, vars, types),
             3 | 4 => self.scatter(func, vars, types),
             5 => self.some_points(func, vars, types),
@@ -82,6 +84,48 @@ impl Draw {
             });
         }
         func[here] = tuple(values);
+    }
+
+    /// `f[r.x, r.y] = f[r.x - 1, r.y] + f[r.x, r.y + 1] * 3`, perhaps in a triangle only: some orders of the two loops
+    /// keep what depends on what, some do not.
+    fn neighbours(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
+        self.domains += 1;
+        let first = self.random.between(-1, 2) as i32;
+        let ranges = [(first, self.random.between(2, 5) as i32), (first, self.random.between(2, 5) as i32)];
+        let r = RDom::named(&format!("r{}", self.domains), ranges);
+        let (a, b) = (r.x.expr(), r.y.expr());
+        match self.random.below(4) {
+            0 => r.where_(a.le(b)),
+            1 => r.where_(a.gt(b)),
+            2 => r.where_((a + b).lt(first * 2 + 4)),
+            _ => {}
+        }
+        let along = self.random.below(vars.len() - 1);
+        let at = |x: Expr, y: Expr| -> Vec<Expr> {
+            let mut coords = vars.to_vec();
+            (coords[along], coords[along + 1]) = (x, y);
+            coords
+        };
+        let mut steps = Vec::new();
+        for _ in 0..1 + self.random.below(3) {
+            steps.push((self.random.between(-1, 1) as i32, self.random.between(-1, 1) as i32));
+        }
+        // A row or column that a step leaves alone is read by all of its points.
+        let pivot = self.random.one_in(3).then(|| at(b, b));
+        let mut values = Vec::new();
+        for (element, &ty) in types.iter().enumerate() {
+            let mut all = func.read(at(a, b)).at(element);
+            let places = steps.iter().map(|(x, y)| at(a + *x, b + *y)).chain(pivot.clone());
+            for place in places {
+                let other = func.read(place).at(element);
+                all = match ty {
+                    Bool => all.ne(other),
+                    _ => all * constant(&mut self.random, ty) + other,
+                };
+            }
+            values.push(all);
+        }
+        func[at(a, b)] = tuple(values);
     }
 
     /// `f[data, y] = e`.

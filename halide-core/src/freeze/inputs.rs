@@ -6,6 +6,7 @@ use crate::ids::{ImageId, ParamId};
 use crate::ops::BinOp;
 use crate::param::{ImageBody, ParamData};
 use crate::pipeline::{ImageDef, ParamDef};
+use crate::promise::ValuePromise;
 use crate::value::{Scalar, binary};
 use std::rc::Rc;
 
@@ -27,18 +28,38 @@ impl Freezer {
             if (known.ty, known.dims) != (body.ty, body.dims) {
                 self.mistake(body.at, AlgorithmErrorKind::ImageConflict { image: body.name.clone() });
             }
+            self.promise(id, body);
             return id;
         }
         if body.dims > MAX_DIMS {
             let kind = AlgorithmErrorKind::TooManyDims { name: body.name.clone(), dims: body.dims };
             self.mistake(body.at, kind);
         }
-        let def = ImageDef { name: body.name.clone(), ty: body.ty, dims: body.dims, at: body.at };
+        let values = ValuePromise::default();
+        let def = ImageDef { name: body.name.clone(), ty: body.ty, dims: body.dims, values, at: body.at };
         let id = self.data.images.push(def);
         if body.external.is_none() {
             self.images.insert(body.name.clone(), id);
         }
+        self.promise(id, body);
         id
+    }
+
+    /// Notes what is promised of an image's elements.
+    fn promise(&mut self, id: ImageId, body: &ImageBody) {
+        let promise = body.promise.get();
+        let what = match promise {
+            _ if promise.is_nothing() => return,
+            _ if !body.ty.is_int() => format!("its elements are {}, and promises are of integers", body.ty),
+            ValuePromise { grows: Some(dim), .. } if dim >= body.dims => format!("it has no dimension {dim}"),
+            ValuePromise { range: Some((min, max)), .. } if min > max => format!("no element is in {min} to {max}"),
+            _ => {
+                let all = self.data.images[id].values.and(promise);
+                self.data.images[id].values = all;
+                return;
+            }
+        };
+        self.mistake(body.at, AlgorithmErrorKind::Promise { image: body.name.clone(), what });
     }
 
     pub(super) fn param(&mut self, data: &ParamData) -> ParamId {

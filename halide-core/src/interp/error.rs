@@ -81,6 +81,32 @@ pub enum RunError {
         /// The number of regions given.
         found: usize,
     },
+    /// An element outside of the range that the pipeline promises of its image's.
+    PromisedRange {
+        /// The image.
+        image: String,
+        /// Where.
+        at: Vec<i32>,
+        /// The element.
+        value: i128,
+        /// The least that is promised.
+        min: i64,
+        /// The most.
+        max: i64,
+    },
+    /// An element less than the one before it, in an image whose elements are promised to grow.
+    PromisedGrowth {
+        /// The image.
+        image: String,
+        /// Along which dimension.
+        dim: usize,
+        /// Where.
+        at: Vec<i32>,
+        /// The element.
+        value: i128,
+        /// The one before it.
+        before: i128,
+    },
     /// Not one buffer per element of the outputs.
     OutputBuffers {
         /// The number of elements.
@@ -232,6 +258,14 @@ impl fmt::Display for RunError {
                     "the pipeline has {expected} outputs, but {found} regions were given; give one per output Func"
                 )
             }
+            RunError::PromisedRange { image, at, value, min, max } => write!(
+                f,
+                "input `{image}` has {value} at {at:?}, but its elements are promised to be in {min} to {max}; give other data, or change the promise"
+            ),
+            RunError::PromisedGrowth { image, dim, at, value, before } => write!(
+                f,
+                "input `{image}` falls from {before} to {value} at {at:?}, but its elements are promised to grow along dimension {dim}; give other data, or take the promise back"
+            ),
             RunError::OutputBuffers { expected, found } => write!(
                 f,
                 "the pipeline's outputs have {expected} elements in all, but {found} buffers were given; give one per element"

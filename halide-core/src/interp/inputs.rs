@@ -113,6 +113,7 @@ impl Inputs {
         if buffer.dims().len() != def.dims {
             return Err(RunError::ImageDims { image, expected: def.dims, found: buffer.dims().len() });
         }
+        super::promises::check(def, buffer)?;
         Ok(buffer.clone())
     }
 

@@ -27,6 +27,7 @@ mod inputs;
 mod lanes;
 mod mask;
 mod program;
+mod promises;
 mod read;
 mod realize;
 mod shapes;

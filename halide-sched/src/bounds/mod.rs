@@ -5,6 +5,7 @@
 //! which values of a symbol a condition holds. All of them call the simplifier; it never calls them.
 
 mod difference;
+mod exact;
 mod interval;
 mod monotone;
 mod solve;
@@ -13,6 +14,7 @@ mod tests;
 
 pub use difference::constant_difference;
 pub(crate) use difference::difference_through;
+pub(crate) use exact::exact;
 pub use interval::{Interval, interval_of, interval_with_values};
 pub use monotone::{Monotone, monotone, monotone_under};
 pub use solve::{solve_for, solve_outer};

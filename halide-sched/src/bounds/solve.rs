@@ -4,6 +4,7 @@
 //! holds all values that do: a loop need not leave it. Sums are solved exactly where the symbol stands in one term, also
 //! inside of multiples, quotients, minima and maxima; otherwise quotients and remainders are relaxed to the safe side.
 
+use super::exact;
 use super::interval::Interval;
 use crate::ir::build::{self, as_int, int};
 use crate::ir::visit::uses;
@@ -21,6 +22,11 @@ pub fn solve_for(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
 pub fn solve_outer(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
     let found = Search { var, facts, inner: false, fuel: FUEL }.condition(&simplify(cond, facts), true)?;
     (found != Interval::everything()).then_some(found)
+}
+
+/// Whether `e` is one integer, no bool, of at most 32 bits.
+fn is_scalar_int(e: &Expr) -> bool {
+    e.lanes() == 1 && e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32)
 }
 
 /// How many sums are solved for one condition.
@@ -48,6 +54,11 @@ impl Search<'_> {
             ExprKind::Binary(op, a, b) if op.is_comparison() && a.ty().is_index() => {
                 let difference = Form::of(a).minus(&Form::of(b))?;
                 self.comparison(*op, &difference, goal)
+            }
+            ExprKind::Binary(op, a, b) if op.is_comparison() && is_scalar_int(a) && uses(cond, self.var) => {
+                // Integers compare as what they are, so as coordinates do.
+                let difference = exact(a, self.facts).minus(&exact(b, self.facts))?;
+                self.comparison_of_sum(*op, &difference, goal)
             }
             _ => self.unrelated(cond, goal),
         }

@@ -27,7 +27,8 @@ use super::notes;
 use super::regions::Regions;
 use super::room::check_room;
 use super::vars::{Vars, extent_between};
-use crate::ir::{BufId, BufferRole, DimField, Expr, Fault, FaultId, Scope, Stmt, Sym, build};
+use crate::ir::visit::any_node;
+use crate::ir::{BufId, BufferRole, DimField, Expr, ExprKind, Fault, FaultId, Scope, Stmt, Sym, build};
 use crate::plan::{PlanTail, StagePlan, Transform, VarOrigin};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
@@ -46,19 +47,33 @@ pub(crate) struct Checks {
 
 /// The assertions that a program needs.
 pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts) -> Checks {
-    let mut root = notes::at_start(ctx);
-    check_rules(ctx, &mut root);
+    let (mut root, mut strides) = (notes::at_start(ctx), Vec::new());
     check_factors(ctx, facts, &mut root);
-    check_strides(ctx, &mut root);
+    check_rules(ctx, &mut root);
+    check_strides(ctx, &mut strides);
+    let early = first_read(regions);
+    if early.is_none() {
+        root.append(&mut strides);
+    }
     check_output_shapes(ctx, facts, &mut root);
     // The facts assume what these assertions establish.
     check_output_tails(ctx, &Facts::new(), &mut root);
-    let before = check_coordinates(ctx, regions, facts, &mut root);
+    let mut before = check_coordinates(ctx, regions, facts, &mut root);
+    if let Some(s) = early {
+        let list = before.entry(s).or_default();
+        list.splice(0..0, strides);
+    }
     let mut all = BTreeMap::from([(Scope::Root, root)]);
     check_demands(ctx, regions, facts, &mut all);
     check_inputs(ctx, regions, facts, all.entry(Scope::Root).or_default());
     let room = check_room(ctx);
     Checks { at: all, before, room }
+}
+
+/// The first bound at the root that reads an input: strides are checked before that.
+fn first_read(regions: &Regions) -> Option<Sym> {
+    let reads = |e: &Expr| any_node(e, |n| matches!(n.kind(), ExprKind::Read { .. }));
+    regions.defs.get(&Scope::Root)?.iter().find(|(_, value)| reads(value)).map(|(s, _)| *s)
 }
 
 fn field(buf: BufId, dim: usize, field: DimField) -> Expr {
@@ -251,7 +266,12 @@ fn check_inputs(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts, list: &mut 
         for (dim, needed) in region.iter().enumerate() {
             let have = given(buf, dim);
             let args = vec![needed.0.clone(), needed.1.clone(), have.0.clone(), have.1.clone()];
-            assert(ctx, facts, list, is_within(needed, &have), Fault::InputTooSmall { buf, dim }, args);
+            let mut cond = is_within(needed, &have);
+            if regions.perhaps_unread.contains(&image) {
+                let empty = region.iter().map(|(min, max)| build::lt(max.clone(), min.clone()));
+                cond = empty.map(|e| simplify(&e, facts)).fold(cond, build::or);
+            }
+            assert(ctx, facts, list, cond, Fault::InputTooSmall { buf, dim }, args);
         }
     }
 }

@@ -111,8 +111,10 @@ impl Finder<'_> {
             let sites: Vec<&ReadSite> =
                 ctx.templates[&(consumer, stage)].reads.iter().filter(|r| r.source == source).collect();
             for read in sites {
-                let of = if read.guarded { &ranges.admitted } else { &ranges.all };
-                let region = self.box_of(&read.args, source, consumer, stage, of);
+                let region = match read.guarded {
+                    true => self.box_of(&read.args, source, (consumer, stage), &ranges.admitted, &ranges.slacks),
+                    false => self.box_of(&read.args, source, (consumer, stage), &ranges.all, &[]),
+                };
                 let by = format!(
                     "{} reads {}",
                     definition(ctx, consumer, stage),
@@ -127,7 +129,7 @@ impl Finder<'_> {
             let ranges = self.own_ranges(func, stage, scope);
             let ranges = where_predicate_holds(ctx, self.facts, source, (func, stage), ranges);
             if !template.pure.iter().all(|p| *p) {
-                let region = self.box_of(&template.lhs, source, func, stage, &ranges.admitted);
+                let region = self.box_of(&template.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
                 let by = format!(
                     "{} writes {}",
                     definition(ctx, func, stage),

@@ -4,7 +4,7 @@ use super::ctx::Ctx;
 use super::vars::{Cut, Vars};
 use crate::ir::{BufferRole, DimField, Program, Scope, Sym, build};
 use crate::plan::{Transform, VarOrigin};
-use crate::simplify::Facts;
+use crate::simplify::{Facts, Range};
 use halide_core::pipeline::Pipeline;
 
 /// Facts about buffers and parameters that every pass may use.
@@ -18,6 +18,15 @@ pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {
 /// What holds of buffers and parameters whatever the schedule.
 pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
     let mut facts = of_buffers(program);
+    for (image, def) in pipeline.images.enumerate() {
+        let buf = program.image_buffers[image];
+        if let Some((min, max)) = def.values.range {
+            facts.assume_elements(buf, Range::new(Some(min.into()), Some(max.into())));
+        }
+        if let Some(dim) = def.values.grows {
+            facts.assume_growing(buf, dim);
+        }
+    }
     for (id, param) in pipeline.params.enumerate() {
         let edge = |v: Option<halide_core::value::Scalar>| v.and_then(|v| i64::try_from(v.as_i128()).ok());
         if param.ty.is_int() && (param.min.is_some() || param.max.is_some()) {
@@ -39,6 +48,8 @@ fn of_buffers(program: &Program) -> Facts {
             // Coordinates are i32, and the runtime refuses empty buffers.
             facts.assume_range(&field(DimField::Min), Some(i32::MIN.into()), Some(i32::MAX.into()));
             facts.assume_range(&field(DimField::Extent), Some(1), Some(1 << 32));
+            let end = build::add(field(DimField::Min), field(DimField::Extent));
+            facts.assume_range(&build::offset(end, -1), Some(i32::MIN.into()), Some(i32::MAX.into()));
         }
     }
     facts

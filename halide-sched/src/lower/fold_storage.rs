@@ -99,8 +99,8 @@ fn in_common(windows: &[(Site<'_, '_>, Window)]) -> Option<(usize, i64)> {
     })?;
     let needed = windows.iter().map(|(site, w)| match w {
         Window::Moves { dim, size, .. } if *dim == moving => Some(*size),
-        // What is not longer than the fold does not notice it.
-        Window::Whole => site.extent(moving).filter(|_| !site.is_updated_along(moving)),
+        // What is not longer than the fold does not notice it; as long as coordinates reach is no length of a fold.
+        Window::Whole => site.extent(moving).filter(|&n| n <= LONGEST && !site.is_updated_along(moving)),
         Window::Moves { .. } | Window::All { .. } => None,
     });
     needed.collect::<Option<Vec<i64>>>().and_then(|sizes| Some((moving, sizes.into_iter().max()?)))

@@ -39,16 +39,17 @@ use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
 use super::narrow::{Ranges, where_predicate_holds};
 use super::regions::{
-    Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, shifted, stored_region, union,
+    Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, constant_extent, shifted, stored_region, union,
 };
 use super::room::in_room;
 use super::rules::given_region;
+use super::slack::reached;
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
 use crate::bounds::{Interval, interval_of, interval_with_values};
 use crate::ir::visit::any_node;
 use crate::ir::{Edge, Expr, FaultId, Scope, Stmt, Sym, build, visit};
-use crate::simplify::{Facts, simplify};
+use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,29 +91,6 @@ pub(crate) fn infer_bounds(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, mut 
     };
     let body = insert(ctx, regions, facts, &room, Scope::Root, body, &mut place);
     place(Scope::Root, body)
-}
-
-/// How many times definitions are put in place to find that an extent is a constant.
-const ROUNDS: usize = 4;
-
-/// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
-fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -> Option<Expr> {
-    let inside = |s: Sym| match s {
-        Sym::Bound { at: Scope::Body(_), .. } => regions.value(s).cloned(),
-        _ => None,
-    };
-    let mut e = extent.clone();
-    for _ in 0..ROUNDS {
-        let expanded = simplify(&visit::substitute(&e, &inside), facts);
-        if build::as_int(&expanded).is_some() {
-            return Some(expanded);
-        }
-        if expanded == e {
-            return None;
-        }
-        e = expanded;
-    }
-    None
 }
 
 fn insert(
@@ -389,8 +367,10 @@ impl Finder<'_> {
         let template = &ctx.templates[&(consumer, stage)];
         let mut all: Option<Region> = None;
         for read in template.reads.iter().filter(|r| r.source == source) {
-            let ranges = if read.guarded { &ranges.admitted } else { &ranges.all };
-            let boxed = self.box_of(&read.args, source, consumer, stage, ranges);
+            let boxed = match read.guarded {
+                true => self.box_of(&read.args, source, (consumer, stage), &ranges.admitted, &ranges.slacks),
+                false => self.box_of(&read.args, source, (consumer, stage), &ranges.all, &[]),
+            };
             all = Some(match all {
                 Some(region) => union(self.facts, region, boxed),
                 None => boxed,
@@ -403,14 +383,15 @@ impl Finder<'_> {
         &mut self,
         args: &[Expr],
         source: Source,
-        consumer: FuncId,
-        stage: usize,
+        (consumer, stage): (FuncId, usize),
         ranges: &BTreeMap<Sym, Interval>,
+        slacks: &[Linear],
     ) -> Region {
         let env = |s: Sym| ranges.get(&s).cloned();
         let mut region = Vec::new();
         for (dim, arg) in args.iter().enumerate() {
-            match interval_with_values(arg, &env, &|read| self.values.of(read), self.facts) {
+            let of = |e: &Expr| interval_with_values(e, &env, &|read| self.values.of(read), self.facts);
+            match reached(arg, of, slacks, self.facts) {
                 Interval { min: Some(min), max: Some(max) } => region.push((min, max)),
                 _ => {
                     self.report_unbounded(source, consumer, stage, dim);
@@ -442,7 +423,7 @@ impl Finder<'_> {
         let ranges = self.own_ranges(func, stage, scope);
         let source = Source::Func(func);
         let ranges = where_predicate_holds(self.ctx, self.facts, source, (func, stage), ranges);
-        let lhs = self.box_of(&template.lhs, source, func, stage, &ranges.admitted);
+        let lhs = self.box_of(&template.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
         all = union(self.facts, all, lhs);
         if template.reads.iter().any(|r| r.source == source) {
             let read = self.read_box(source, func, stage, &ranges);
@@ -480,9 +461,14 @@ impl Finder<'_> {
     }
 
     fn image(&mut self, image: ImageId) {
+        let ctx = self.ctx;
         if let Some(region) = self.needed(Source::Image(image), Scope::Root) {
             debug_assert_eq!(region.len(), self.ctx.plan.pipeline.images[image].dims, "image {}", image.index());
             self.found.images.insert(image, region);
+            // Regions of Funcs that are read under a predicate may be empty, and so what these read.
+            if ctx.templates.values().any(|t| t.predicate.is_some()) {
+                self.found.perhaps_unread.insert(image);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::ctx::{Ctx, Template};
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
-use crate::ir::{Edge, Expr, Scope, Sym, build};
+use crate::ir::{Edge, Expr, Scope, Sym, build, visit};
 use crate::plan::StagePlan;
 use crate::simplify::{Facts, FarValues, Linear, Reach, simplify};
 use halide_core::ids::{FuncId, ImageId};
@@ -26,6 +26,8 @@ pub(crate) struct Regions {
     unslid: BTreeMap<Sym, Expr>,
     /// What is read of each image.
     pub(crate) images: BTreeMap<ImageId, Region>,
+    /// Those of which nothing may be read where predicates say so: their regions may be empty.
+    pub(crate) perhaps_unread: BTreeSet<ImageId>,
     /// What pipelines and schedules demand of a region that is given from outside: (Func, dimension, demanded, given).
     pub(crate) demands: Vec<Demand>,
     /// Where Funcs that are inlined are called.
@@ -203,6 +205,40 @@ pub(crate) fn union(facts: &Facts, a: Region, b: Region) -> Region {
 /// The symbol of an edge.
 pub(crate) fn bound_sym(func: FuncId, stage: usize, dim: usize, edge: Edge, at: Scope) -> Sym {
     Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at }
+}
+
+/// How many times definitions are put in place to find that an extent is a constant.
+const ROUNDS: usize = 4;
+/// What many stages read has ends that are unions of many, whose expansion grows with every round: no more than this.
+const MOST_NODES: usize = 120;
+
+/// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
+pub(crate) fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -> Option<Expr> {
+    let inside = |s: Sym| match s {
+        Sym::Bound { at: Scope::Body(_), .. } => regions.value(s).cloned(),
+        _ => None,
+    };
+    let mut e = extent.clone();
+    for _ in 0..ROUNDS {
+        let expanded = visit::substitute(&e, &inside);
+        let mut nodes = 0;
+        let is_large = visit::any_node(&expanded, |_| {
+            nodes += 1;
+            nodes > MOST_NODES
+        });
+        if is_large {
+            return None;
+        }
+        let expanded = simplify(&expanded, facts);
+        if build::as_int(&expanded).is_some() {
+            return Some(expanded);
+        }
+        if expanded == e {
+            return None;
+        }
+        e = expanded;
+    }
+    None
 }
 
 /// What is computed of `func` per iteration of `scope`, over all its definitions.

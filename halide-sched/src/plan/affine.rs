@@ -89,6 +89,17 @@ fn node_form(e: ExprId, kind: &Kind, of: impl Fn(ExprId) -> Option<Affine>) -> O
 }
 
 impl Affine {
+    pub(super) fn of(atom: Atom) -> Affine {
+        Affine { terms: BTreeMap::from([(atom, 1)]), offset: 0 }
+    }
+
+    /// `self - other - less`.
+    pub(super) fn minus(&self, other: &Affine, less: i128) -> Option<Affine> {
+        let mut difference = self.clone().plus(other.clone().scaled(-1)?)?;
+        difference.offset = difference.offset.checked_sub(less)?;
+        Some(difference)
+    }
+
     fn is_number(&self) -> bool {
         self.terms.is_empty()
     }
@@ -106,7 +117,7 @@ impl Affine {
         Some(self)
     }
 
-    fn plus(mut self, other: Affine) -> Option<Affine> {
+    pub(super) fn plus(mut self, other: Affine) -> Option<Affine> {
         self.offset = self.offset.checked_add(other.offset)?;
         for (atom, c) in other.terms {
             let sum = self.terms.entry(atom).or_insert(0);

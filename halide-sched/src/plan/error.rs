@@ -1,8 +1,8 @@
 //! What can be wrong with a schedule: which directive, at which place, why, and what would do.
 
-use crate::plan::Collision;
 pub use crate::plan::monoid::MonoidReason;
 pub use crate::plan::reasons::{OrderReason, Shared, StepReason};
+use crate::plan::{Collision, Conflict};
 use crate::schedule::{LoopKind, Schedule, Tail};
 use halide_core::error::Location;
 use halide_core::types::ScalarType;
@@ -53,8 +53,8 @@ pub enum Problem {
     PredicateLoadsInside { var: String },
     SplitOfPredicated { var: String, by: String },
     BlendBesideParallel { var: String, parallel: String, tail: Tail },
-    OrderMatters { of: String, vars: Vec<String>, why: OrderReason },
-    Race { of: String, var: String, kind: LoopKind, why: Collision },
+    OrderMatters { of: String, vars: Vec<String>, why: OrderReason, conflict: Option<Box<Conflict>> },
+    Race { of: String, var: String, kind: LoopKind, why: Collision, conflict: Option<Box<Conflict>> },
     NotConstant { of: String, var: String, kind: LoopKind, extent: Option<i64> },
     ParallelInVector { outer: String, inner: String },
     NoGpu { var: String },
@@ -266,19 +266,21 @@ impl fmt::Display for Problem {
             BlendBesideParallel { var, parallel, tail } => {
                 write!(f, "{tail} reads back points of `{var}` that other iterations of parallel `{parallel}` store")
             }
-            OrderMatters { of, vars, why } => {
+            OrderMatters { of, vars, why, conflict } => {
                 let why = why.text();
                 let order = "this changes the order of the reduction over";
-                write!(f, "{order} {}, but the update of `{of}` {why}", names(vars))
+                write!(f, "{order} {}, but the update of `{of}` {why}", names(vars))?;
+                conflict.as_ref().map_or(Ok(()), |c| write!(f, ", and two iterations would change places: {c}"))
             }
-            Race { of, var, kind, why } => {
+            Race { of, var, kind, why, conflict } => {
                 let why = match why {
                     Collision::Stores => format!("two of its iterations may store to the same element of `{of}`"),
                     Collision::Loads => {
                         format!("one of its iterations may load an element of `{of}` that another one stores to")
                     }
                 };
-                write!(f, "`{var}` cannot be {}: {why}", done(*kind))
+                write!(f, "`{var}` cannot be {}: {why}", done(*kind))?;
+                conflict.as_ref().map_or(Ok(()), |c| write!(f, "; {c}"))
             }
             NotConstant { of, var, kind, extent: None } => {
                 write!(f, "loop `{var}` of `{of}` cannot be {}: its extent is not a constant", done(*kind))

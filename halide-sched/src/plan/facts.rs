@@ -2,12 +2,15 @@
 //! of a reduction matters.
 
 use super::access::{Accesses, Range};
-use super::affine::{Atom, affine, constant};
+use super::affine::{Affine, Atom, affine, constant};
+use super::dependence::{Access, Space};
 use super::error::{OrderReason, StepReason};
 use super::monoid::{self, Law};
 use crate::plan::VarOrigin;
 use halide_core::ids::{ExprId, FuncId, RDomId};
+use halide_core::ops::BinOp;
 use halide_core::pipeline::{Kind, Pipeline, PipelineData, StageDef};
+use halide_core::print;
 use std::collections::BTreeSet;
 
 /// The size of the largest element that kernels change in one step.
@@ -22,6 +25,8 @@ pub(super) struct Facts {
     pub(super) roots: Vec<Root>,
     /// The elements of the Func that its iterations touch.
     pub(super) accesses: Accesses,
+    /// The same with all that is linear in it.
+    pub(super) space: Space,
     /// Whether an iteration reads no element of the Func but the one that it stores to, and to find that, none.
     pub(super) changes_one_element: bool,
     /// Why a graphics processor cannot do that in one step, if it cannot.
@@ -63,7 +68,8 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
         [_] => None,
         types => Some(StepReason::Tuple(types.len())),
     };
-    Facts { is_update: stage > 0, roots, accesses, changes_one_element, no_gpu_step, order }
+    let space = space(pipeline, func, s, &nodes);
+    Facts { is_update: stage > 0, roots, accesses, space, changes_one_element, no_gpu_step, order }
 }
 
 /// The names that users say for the variables of a definition.
@@ -171,6 +177,65 @@ fn accesses(pipeline: &Pipeline, func: FuncId, stage: &StageDef, roots: &[Kind])
     let loads = self_reads(pipeline, func, stage).into_iter().map(form).collect();
     let variables = roots.iter().map(|kind| (Atom::variable(kind), range(kind))).collect();
     Accesses::new(variables, form(&stage.args), loads)
+}
+
+/// The elements that an update with the variables `roots` touches, and all linear conditions on these.
+fn space(pipeline: &Pipeline, func: FuncId, stage: &StageDef, roots: &[Kind]) -> Space {
+    let range = |root: &Kind| match root {
+        Kind::RVar { rdom, dim } => Some(&pipeline.rdoms[*rdom].dims[usize::from(*dim)]),
+        _ => None,
+    };
+    let mut conditions = Vec::new();
+    let mut mins = Vec::new();
+    for root in roots {
+        let min = range(root).and_then(|r| affine(pipeline, r.min));
+        let extent = range(root).and_then(|r| affine(pipeline, r.extent));
+        let this = Affine::of(Atom::variable(root));
+        conditions.extend(min.as_ref().and_then(|min| this.minus(min, 0)));
+        let end = min.clone().zip(extent).and_then(|(min, extent)| min.plus(extent));
+        conditions.extend(end.and_then(|end| end.minus(&this, 1)));
+        mins.push(min);
+    }
+    // A predicate that reads the Func does so wherever it does not hold, too.
+    let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
+    if let Some(predicate) = predicate.filter(|&p| reads_of(pipeline, func, &[p]).is_empty()) {
+        predicate_conditions(pipeline, predicate, &mut conditions);
+    }
+    // Dimension 0 of a domain is innermost; pure variables are the same wherever two iterations meet.
+    let order = (0..roots.len()).rev().filter(|&i| range(&roots[i]).is_some()).collect();
+    let access = |args: &[ExprId]| {
+        let texts: Vec<String> = args.iter().map(|&a| print::expr(pipeline, a)).collect();
+        let at = args.iter().map(|&a| affine(pipeline, a)).collect();
+        Access { text: format!("{}({})", pipeline.funcs[func].name, texts.join(", ")), at }
+    };
+    let loads = self_reads(pipeline, func, stage).into_iter().map(access);
+    let accesses = std::iter::once(access(&stage.args)).chain(loads).collect();
+    let variables = roots.iter().map(Atom::variable).collect();
+    Space { variables, order, mins, conditions, accesses, at: stage.at }
+}
+
+/// Sums that are at least 0 where the predicate holds: what comparisons of coordinates say.
+fn predicate_conditions(pipeline: &Pipeline, predicate: ExprId, conditions: &mut Vec<Affine>) {
+    let index = pipeline.index_table();
+    let mut todo = vec![predicate];
+    while let Some(e) = todo.pop() {
+        let Kind::Binary(op, a, b) = &pipeline.exprs[e].kind else { continue };
+        if *op == BinOp::BitAnd {
+            todo.extend([*a, *b]);
+        }
+        if !op.is_comparison() || !index.is_comparison(*a, *b) {
+            continue;
+        }
+        let (Some(a), Some(b)) = (affine(pipeline, *a), affine(pipeline, *b)) else { continue };
+        match op {
+            BinOp::Lt => conditions.extend(b.minus(&a, 1)),
+            BinOp::Le => conditions.extend(b.minus(&a, 0)),
+            BinOp::Gt => conditions.extend(a.minus(&b, 1)),
+            BinOp::Ge => conditions.extend(a.minus(&b, 0)),
+            BinOp::Eq => conditions.extend([a.minus(&b, 0), b.minus(&a, 0)].into_iter().flatten()),
+            _ => {}
+        }
+    }
 }
 
 /// The coordinates of every read of the Func in its own definition.

@@ -98,7 +98,10 @@ fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
     if stage.races_allowed {
         return stage.no_gpu_step(position).map(|why| Problem::AtomicOnGpu { of, var, why });
     }
-    let Some(atomic) = stage.atomic else { return Some(Problem::Race { of, var, kind, why }) };
+    let Some(atomic) = stage.atomic else {
+        let conflict = stage.conflict(position).map(Box::new);
+        return Some(Problem::Race { of, var, kind, why, conflict });
+    };
     if !stage.facts.changes_one_element {
         return Some(Problem::AtomicReads { of });
     }

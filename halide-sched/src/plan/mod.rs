@@ -3,6 +3,7 @@
 mod access;
 mod affine;
 mod convert;
+mod dependence;
 mod draft;
 mod error;
 mod facts;
@@ -26,6 +27,7 @@ mod tests;
 mod with;
 
 pub use access::Collision;
+pub use dependence::Conflict;
 pub use error::{MonoidReason, OrderReason, Problem, ScheduleError, Shared, StepReason};
 pub(crate) use facts::reachable;
 pub use part::{Part, main_part, part};

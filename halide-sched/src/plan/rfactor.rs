@@ -83,7 +83,7 @@ pub(super) fn rfactor(
         Law::No => Some(OrderReason::InOrder),
     };
     if let Some(why) = why {
-        return Err(Problem::OrderMatters { of, vars: request.rvars.to_vec(), why });
+        return Err(Problem::OrderMatters { of, vars: request.rvars.to_vec(), why, conflict: None });
     }
     let name = rfactor_name(&subject.func, request.vars);
     if graph.data().funcs.iter().any(|f| f.name == name) {

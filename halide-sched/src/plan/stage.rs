@@ -1,5 +1,6 @@
 //! The loops of one definition while directives are applied to them, one after the other.
 
+use super::dependence::{Conflict, Nest};
 use super::error::{OrderReason, Problem, StepReason};
 use super::facts::{Facts, unnumbered};
 use super::query;
@@ -197,7 +198,24 @@ impl StageDraft {
         let roots = (0..self.facts.roots.len()).map(|r| StageVar(r as u32));
         let equal = roots.filter(|r| !varies(r)).map(|r| r.0 as usize).collect();
         let apart = self.facts.accesses.told_apart(&equal);
-        self.roots(self.loops[position].var).into_iter().find_map(|r| apart[r.0 as usize].err())
+        let may = self.roots(self.loops[position].var).into_iter().find_map(|r| apart[r.0 as usize].err())?;
+        // Predicates and the sizes of parts may tell more.
+        let never = self.nest().at_once(self.position_in_nest(position)) == Ok(None);
+        (!never).then_some(may)
+    }
+
+    /// Two accesses that iterations of the loop at `position` may make of one element.
+    pub(super) fn conflict(&self, position: usize) -> Option<Conflict> {
+        self.nest().at_once(self.position_in_nest(position)).ok().flatten()
+    }
+
+    fn nest(&self) -> Nest<'_> {
+        let loops = self.loops.iter().filter(|l| !self.is_one(l)).map(|l| l.var).collect();
+        Nest { space: &self.facts.space, transforms: &self.transforms, loops }
+    }
+
+    fn position_in_nest(&self, position: usize) -> usize {
+        self.loops[..position].iter().filter(|l| !self.is_one(l)).count()
     }
 
     /// Why the iterations cannot come in any order, if they cannot.
@@ -407,13 +425,21 @@ impl StageDraft {
         }
         let moved = now.iter().zip(&self.natural).filter(|(a, b)| a != b).map(|(a, _)| *a).collect();
         self.natural = now;
-        self.check_order_free(moved)
+        match self.order_matters().map(|why| (why, self.nest().out_of_order())) {
+            // Whatever depends on an iteration still comes after it.
+            None | Some((_, Ok(None))) => Ok(()),
+            Some((why, found)) => self.refuse_order(moved, why, found.ok().flatten()),
+        }
     }
 
     fn check_order_free(&self, vars: Vec<StageVar>) -> Applied {
-        let Some(why) = self.order_matters() else { return Ok(()) };
+        self.order_matters().map_or(Ok(()), |why| self.refuse_order(vars, why, None))
+    }
+
+    fn refuse_order(&self, vars: Vec<StageVar>, why: OrderReason, conflict: Option<Conflict>) -> Applied {
         let vars = vars.into_iter().map(|v| self.name(v).to_string()).collect();
-        wrong(Problem::OrderMatters { of: self.subject.clone(), vars, why })
+        let conflict = conflict.map(Box::new);
+        wrong(Problem::OrderMatters { of: self.subject.clone(), vars, why, conflict })
     }
 
     /// Sets the kind of a loop.

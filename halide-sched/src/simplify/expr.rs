@@ -206,6 +206,11 @@ fn simplify_data(e: &Expr, facts: &Facts) -> Option<Expr> {
         {
             return compare(*op, &Form::of(&a), &Form::of(&b), facts);
         }
+        if op.is_comparison()
+            && let Some(known) = decided_as_coordinates(*op, a, b, facts)
+        {
+            return Some(build::boolean(known));
+        }
         let (left, right) = (build::as_const(a).is_some(), build::as_const(b).is_some());
         if left && !right && commutes(*op, a) {
             return Some(simplify(&build::binary(*op, b.clone(), a.clone()), facts));
@@ -213,6 +218,18 @@ fn simplify_data(e: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let simpler = simplify_cast(e, facts).or_else(|| rewrite(e, facts))?;
     Some(simplify(&simpler, facts))
+}
+
+/// What a comparison of a coordinate with other integers is, if facts about coordinates say it. It is not written as one
+/// of coordinates, which would cost vectors lanes.
+fn decided_as_coordinates(op: BinOp, a: &Expr, b: &Expr, facts: &Facts) -> Option<bool> {
+    let is_coordinate = |e: &Expr| matches!(e.kind(), ExprKind::Cast(x) if x.ty().is_index());
+    let small = |e: &Expr| e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32);
+    if a.lanes() > 1 || !small(a) || is_coordinate(a) == is_coordinate(b) {
+        return None;
+    }
+    let value = |e: &Expr| Form::of(&simplify(&build::to_index(e.clone()), facts));
+    compare(op, &value(a), &value(b), facts).as_ref().and_then(build::as_bool)
 }
 
 /// The operands of a comparison of integers as coordinates, where both were coordinates or constants before.

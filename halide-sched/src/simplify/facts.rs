@@ -12,7 +12,7 @@ use super::linear::{Form, Linear, Term};
 use super::range::{Congruence, Range, gcd};
 use crate::ir::build;
 use crate::ir::hash::Map;
-use crate::ir::{Expr, ExprKind, LoopId, Sym};
+use crate::ir::{BufId, Expr, ExprKind, LoopId, Sym};
 use halide_core::ops::{BinOp, UnOp};
 use std::cell::RefCell;
 
@@ -25,10 +25,18 @@ pub struct Facts {
     occurs: Map<Expr, Vec<Vec<Term>>>,
     truths: Map<Expr, bool>,
     values: Map<Sym, Expr>,
+    elements: Map<BufId, Elements>,
     far: FarValues,
     undo: Vec<Undo>,
     scopes: Vec<usize>,
     pub(super) cache: RefCell<Cache>,
+}
+
+/// What is known of the elements of the caller's buffers for the whole run.
+#[derive(Clone, Copy, Default)]
+struct Elements {
+    range: Option<Range>,
+    grows: Option<usize>,
 }
 
 /// How to take back one change.
@@ -92,11 +100,14 @@ impl Facts {
         if let Some(above) = var.minus(&first) {
             self.learn_sum(&above, Range::new(Some(0), None), CONSEQUENCES);
         }
-        if let Some(below) = last.and_then(|last| last.minus(&var)) {
+        if let Some(below) = last.as_ref().and_then(|last| last.minus(&var)) {
             self.learn_sum(&below, Range::new(Some(0), None), CONSEQUENCES);
         }
         let range =
             self.known(&min).range + Range::new(Some(0), self.known(&extent).range.max().map(|n| (n - 1).max(0)));
+        // Both ends together may have been learned to be less than that.
+        let end = last.map_or(Range::ALL, |last| Range::new(None, self.sum_range(&last).max()));
+        let range = range.intersect(end);
         self.note_atom(build::loop_var(id), Known { range, congruence: Congruence::ALL });
     }
     /// The symbol `sym`, new in this scope, has this value.
@@ -124,6 +135,29 @@ impl Facts {
         let e = super::simplify(e, self);
         self.learn_congruence(&Linear::of(&e), Congruence::new(modulus, remainder));
         self.cache.get_mut().hide();
+    }
+    /// Every element of an input lies in `range`.
+    pub(crate) fn assume_elements(&mut self, buf: BufId, range: Range) {
+        self.elements.entry(buf).or_default().range = Some(range);
+        self.cache.get_mut().hide();
+    }
+    /// No element of an input is less than the one before it along dimension `dim`.
+    pub(crate) fn assume_growing(&mut self, buf: BufId, dim: usize) {
+        self.elements.entry(buf).or_default().grows = Some(dim);
+    }
+    /// What [`Facts::assume_growing`] said of a buffer.
+    pub(crate) fn growing(&self, buf: BufId) -> Option<usize> {
+        self.elements.get(&buf)?.grows
+    }
+    /// What `e`, a read or load, gives in each lane, as far as it is known of its buffer. Lanes that are not read give 0.
+    pub(super) fn element_range(&self, e: &Expr) -> Option<Range> {
+        let (buf, always) = match e.kind() {
+            ExprKind::Read { buf, .. } => (buf, true),
+            ExprKind::Load { buf, mask, .. } => (buf, mask.is_none()),
+            _ => return None,
+        };
+        let range = self.elements.get(buf)?.range?;
+        Some(if always { range } else { range.union(Range::point(0)) })
     }
     /// The scalar condition `cond` holds.
     pub fn learn(&mut self, cond: &Expr) {
@@ -327,6 +361,7 @@ impl Clone for Facts {
             occurs: self.occurs.clone(),
             truths: self.truths.clone(),
             values: self.values.clone(),
+            elements: self.elements.clone(),
             far: FarValues::default(),
             undo: self.undo.clone(),
             scopes: self.scopes.clone(),

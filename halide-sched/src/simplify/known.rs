@@ -142,6 +142,7 @@ impl Facts {
             ExprKind::Shuffle(vectors, _) => {
                 vectors.iter().map(|v| self.known(v).range).reduce(Range::union).unwrap_or(all)
             }
+            ExprKind::Read { .. } | ExprKind::Load { .. } => self.element_range(e).unwrap_or(all),
             _ => all,
         };
         // A result that does not fit has wrapped, and can be anything.

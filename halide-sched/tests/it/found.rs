@@ -193,3 +193,20 @@ fn hoisted_storage_is_as_large_as_needed() {
         check(&p, schedule, &[], &Region::of_extents([w, h]));
     }
 }
+
+/// A variant of the consumer that computes all at once, in a loop that runs once, does not fold by as much as coordinates
+/// reach.
+#[test]
+fn what_is_computed_at_once_is_no_length_of_a_fold() {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = x * 3;
+    g[(x, y)] = f[y] + x;
+    let p = Pipeline::new([&g]).unwrap();
+    let schedule = "g: split(x, x, t1, 2) split(t1, t1, t2, 2)
+        g.specialize(g.extent(0) >= 4): reorder(t2, x, y, t1)
+        f: store_root() compute_at(g, t1)";
+    for (w, h) in [(1, 1), (5, 4), (8, 7)] {
+        check(&p, schedule, &[], &Region::of_extents([w, h]));
+    }
+}

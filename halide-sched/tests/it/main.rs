@@ -1,6 +1,8 @@
 //! Tests of scheduling and lowering.
 
+mod counts;
 mod directives;
+mod extents;
 mod found;
 mod gpu;
 mod gpu_lanes;
@@ -9,9 +11,12 @@ mod hoisting;
 mod lifetimes;
 mod lowering;
 mod matrix;
+mod ragged;
+mod recurrences;
 mod reductions;
 mod restated;
 mod scale;
 mod specialised;
 mod together;
+mod triangles;
 mod values;

@@ -3,6 +3,7 @@
 
 use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::Region;
+use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
 use halide_sched::lower::{LowerOptions, lower};
@@ -75,5 +76,56 @@ fn long_programs_are_cut_into_functions() {
         let lowered = lower(&plan, &LowerOptions::default()).unwrap();
         let cut = lowered.trace.passes.iter().find(|p| p.name == "split_functions").unwrap();
         assert_eq!(cut.decisions.len(), 1, "{schedule}");
+    }
+}
+
+/// Stages that many read, and stages that read many.
+#[test]
+fn fans() {
+    let n = 64;
+    let input = ImageParam::new("input", F32, 2);
+    let (x, y) = vars!(x, y);
+    let (mut source, mut last) = (Func::new("source"), Func::new("last"));
+    source[(x, y)] = input[(x, y)] * 0.5;
+    let mut sum = 0f32.expr();
+    for i in 0..n {
+        let mut ray = Func::new(format!("ray{i}"));
+        ray[(x, y)] = source[(x - i % 7, y)] * source[(x, y + i % 5)];
+        sum += ray[(x, y)];
+    }
+    last[(x, y)] = sum;
+    lower_graph(&Pipeline::new([&last]).unwrap());
+}
+
+/// Stages each of which reads three of the twenty before it.
+#[test]
+fn tangles() {
+    let n = 200;
+    let input = ImageParam::new("input", F32, 2);
+    let (x, y) = vars!(x, y);
+    let mut random = crate::matrix::Random(3);
+    let mut below = |n: usize| (random.next() % n as u64) as usize;
+    let mut stages: Vec<Func> = Vec::new();
+    for i in 0..n {
+        let name = if i + 1 == n { "last".to_string() } else { format!("s{i}") };
+        let mut next = Func::new(name);
+        let mut value = input[(x, y)] * (i as f32);
+        for _ in 0..3.min(i) {
+            let from = i - 1 - below(i.min(20));
+            value += stages[from][(x + below(3) as i32 - 1, y + below(3) as i32 - 1)];
+        }
+        next[(x, y)] = value;
+        stages.push(next);
+    }
+    lower_graph(&Pipeline::new([&stages[n - 1]]).unwrap());
+}
+
+/// Lowers under schedules that keep every stage.
+fn lower_graph(pipeline: &Pipeline) {
+    for directives in ["compute_root() vectorize(x, 4)", "compute_at(last, y)", "store_root() compute_at(last, y)"] {
+        let others = pipeline.funcs.iter().filter(|f| f.name != "last");
+        let text: Vec<String> = others.map(|f| format!("{}: {directives}", f.name)).collect();
+        let plan = halide_sched::plan::resolve(pipeline, &text.join("\n").parse().unwrap(), &TARGET).unwrap();
+        lower(&plan, &LowerOptions::default()).unwrap();
     }
 }

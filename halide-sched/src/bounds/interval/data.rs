@@ -2,7 +2,7 @@
 
 use super::{Interval, Search, add};
 use crate::ir::build::{self, as_int, int};
-use crate::ir::{Expr, ExprKind};
+use crate::ir::{BufId, DimField, Expr, ExprKind, Sym};
 use crate::simplify::Range;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
@@ -25,7 +25,8 @@ impl Search<'_> {
             ExprKind::Select(c, a, b) => Some(self.select(c, a, b)),
             ExprKind::Likely(a) | ExprKind::Broadcast(a) => Some(self.of(a)),
             ExprKind::Cast(a) if a.ty().scalar().is_none_or(|t| t.is_int()) && ty.is_int() => Some(self.of(a)),
-            ExprKind::Read { .. } | ExprKind::Load { .. } => (self.values)(e),
+            ExprKind::Read { buf, args } => (self.values)(e).or_else(|| self.growing(*buf, args, ty)),
+            ExprKind::Load { .. } => (self.values)(e),
             _ => None,
         };
         let limits = Range::of_type(ty);
@@ -45,6 +46,26 @@ impl Search<'_> {
             }
             _ => Interval::of_range(all),
         }
+    }
+    /// Of an element of an input whose elements grow along a dimension: between those at the ends of the coordinate. These
+    /// are read wherever the interval is asked for, also where nothing is in it, so they are kept inside of the image.
+    fn growing(&self, buf: BufId, args: &[Expr], ty: ScalarType) -> Option<Interval> {
+        let dim = self.facts.growing(buf)?;
+        let inside = |d: usize, e: Expr| {
+            let field = |field| build::sym(Sym::Buffer { buf, dim: d as u16, field });
+            let last = build::offset(build::add(field(DimField::Min), field(DimField::Extent)), -1);
+            self.simple(build::max(build::min(e, last), field(DimField::Min)))
+        };
+        let read = |end: fn(Interval) -> Option<Expr>| {
+            let mut at = Vec::new();
+            for (d, arg) in args.iter().enumerate() {
+                let interval = self.of(arg);
+                let e = if d == dim { end(interval)? } else { interval.as_point()?.clone() };
+                at.push(inside(d, e));
+            }
+            Some(build::to_index(build::read(buf, ty, at)))
+        };
+        Some(Interval { min: read(|i| i.min), max: read(|i| i.max) })
     }
     fn scaled_data(&self, a: &Expr, b: &Expr) -> Interval {
         let factor = |e: &Expr| build::as_const(e).and_then(|v| i64::try_from(v.as_i128()).ok());

@@ -9,7 +9,7 @@ use super::storage::Storage;
 use super::{BufferStats, EvalStats};
 use crate::ir::sym::Sym;
 use crate::ir::visit::deep;
-use crate::ir::{BufId, BufferRole, Program, TaskId, print};
+use crate::ir::{BufId, BufferRole, LoopId, Program, TaskId, print};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::interp::PrintSink;
 
@@ -82,7 +82,12 @@ impl<'a> Machine<'a> {
             live_holes: 0,
             memory,
             races,
-            stats: EvalStats { buffers, counters: vec![0; program.counters.len()], peak_bytes: 0 },
+            stats: EvalStats {
+                buffers,
+                counters: vec![0; program.counters.len()],
+                iterations: program.loops.iter().map(|_| 0).collect(),
+                peak_bytes: 0,
+            },
             bytes: 0,
             block: None,
             copies: copies_at_start(program),
@@ -204,7 +209,13 @@ impl<'a> Machine<'a> {
     fn for_loop(&mut self, l: &Loop) -> Outcome {
         let (min, extent) = self.range(&l.code, l.min, l.extent)?;
         let text = |m: &Self| print::sym_in(Sym::Loop(l.id), m.program);
+        self.count_iterations(l.id, extent);
         self.iterate(min, extent, l.var, l.parallel, &l.body, &text)
+    }
+
+    fn count_iterations(&mut self, id: LoopId, extent: i64) {
+        let n = &mut self.stats.iterations[id];
+        *n = n.saturating_add(extent.max(0) as u64);
     }
 
     fn iterate(
@@ -234,6 +245,7 @@ impl<'a> Machine<'a> {
     fn launch(&mut self, task: TaskId, code: &Code, min: Reg, extent: Reg, captures: &[(Reg, Reg, u16)]) -> Outcome {
         let (min, extent) = self.range(code, min, extent)?;
         let holes = self.hand_over(captures);
+        self.count_iterations(self.program.tasks[task].id, extent);
         let compiled = &self.compiled.tasks[task];
         self.iterate(min, extent, compiled.var, true, &compiled.body, &|_| format!("{task:?}"))?;
         self.live_holes -= holes;

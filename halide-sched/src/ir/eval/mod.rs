@@ -36,7 +36,7 @@ mod tests;
 pub use error::{Check, EvalError};
 pub use hosted::{AsyncDevice, Ended, run_on};
 
-use super::{BufId, BufferInfo, BufferRole, Program, Stage};
+use super::{BufId, BufferInfo, BufferRole, LoopId, Program, Stage};
 use halide_core::buffer::AnyBuffer;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
@@ -50,6 +50,8 @@ pub struct EvalStats {
     pub buffers: IdVec<BufId, BufferStats>,
     /// The value of each counter.
     pub counters: Vec<i64>,
+    /// How often the body of each loop ran, outside of kernels.
+    pub iterations: IdVec<LoopId, u64>,
     /// The most bytes that were allocated at one time, of all internal buffers.
     pub peak_bytes: u64,
 }

@@ -161,13 +161,13 @@ fn loops_of_updates() {
         &samples::updates(F32),
         text,
         expect![[r#"
-        test:4:30: f.update(3): reorder(r.y, r.x)
-          this changes the order of the reduction over `r.x`, `r.y`, but the update of `f.update(3)` rounds differently in another order
-          help: say float(relaxed) if that may be
-        test:4:63: f.update(3): fuse(r.x, r.y, all)
-          this changes the order of the reduction over `r.x`, `r.y`, but the update of `f.update(3)` rounds differently in another order
-          help: say float(relaxed) if that may be
-    "#]],
+            test:4:30: f.update(3): reorder(r.y, r.x)
+              this changes the order of the reduction over `r.x`, `r.y`, but the update of `f.update(3)` rounds differently in another order, and two iterations would change places: both store to `f(r.x + r.y, y)`, at sample:1:1
+              help: say float(relaxed) if that may be
+            test:4:63: f.update(3): fuse(r.x, r.y, all)
+              this changes the order of the reduction over `r.x`, `r.y`, but the update of `f.update(3)` rounds differently in another order
+              help: say float(relaxed) if that may be
+        "#]],
     );
     let relaxed = "f.update(3): float(relaxed)
                    f.update(3).specialize(p > 8): reorder(r.y, r.x)";

@@ -76,17 +76,17 @@ fn order_of_reductions() {
         &p,
         "f.update(1): reorder(r.y, r.x)",
         expect![[r#"
-        test:1:14: f.update(1): reorder(r.y, r.x)
-          this changes the order of the reduction over `r.x`, `r.y`, but the update of `f.update(1)` is no associative and commutative operation on the old value alone
-          help: keep the reduction variables in their order"#]],
+            test:1:14: f.update(1): reorder(r.y, r.x)
+              this changes the order of the reduction over `r.x`, `r.y`, but the update of `f.update(1)` is no associative and commutative operation on the old value alone, and two iterations would change places: one stores to `f(x, r.x)` and another one loads `f(x, r.x + -1)`, at sample:1:1
+              help: keep the reduction variables in their order"#]],
     );
     check(
         &p,
         "f.update(1): split(r.x, a, b, 4) reorder(a, x, b)",
         expect![[r#"
-        test:1:34: f.update(1): reorder(a, x, b)
-          this changes the order of the reduction over `b`, `r.y`, `a`, but the update of `f.update(1)` is no associative and commutative operation on the old value alone
-          help: keep the reduction variables in their order"#]],
+            test:1:34: f.update(1): reorder(a, x, b)
+              this changes the order of the reduction over `b`, `r.y`, `a`, but the update of `f.update(1)` is no associative and commutative operation on the old value alone, and two iterations would change places: one stores to `f(x, r.x)` and another one loads `f(x, r.x + -1)`, at sample:1:1
+              help: keep the reduction variables in their order"#]],
     );
     check(
         &p,
@@ -108,17 +108,17 @@ fn order_of_reductions() {
         &updates(F32),
         "f.update(0): reorder(r.y, r.x)",
         expect![[r#"
-        test:1:14: f.update(0): reorder(r.y, r.x)
-          this changes the order of the reduction over `r.x`, `r.y`, but the update of `f.update(0)` rounds differently in another order
-          help: say float(relaxed) if that may be"#]],
+            test:1:14: f.update(0): reorder(r.y, r.x)
+              this changes the order of the reduction over `r.x`, `r.y`, but the update of `f.update(0)` rounds differently in another order, and two iterations would change places: both store to `f(x, y)`, at sample:1:1
+              help: say float(relaxed) if that may be"#]],
     );
     check(
         &histogram(),
         "cdf: compute_root() cdf.update(0): split(s.x, a, b, 5) reorder(a, b)",
         expect![[r#"
-        test:1:56: cdf.update(0): reorder(a, b)
-          this changes the order of the reduction over `b`, `a`, but the update of `cdf.update(0)` is no associative and commutative operation on the old value alone
-          help: keep the reduction variables in their order"#]],
+            test:1:56: cdf.update(0): reorder(a, b)
+              this changes the order of the reduction over `b`, `a`, but the update of `cdf.update(0)` is no associative and commutative operation on the old value alone, and two iterations would change places: one stores to `cdf(s.x + 1)` and another one loads `cdf(s.x)`, at sample:1:1
+              help: keep the reduction variables in their order"#]],
     );
 }
 
@@ -130,10 +130,10 @@ fn races() {
         "f.update(0): parallel(r.y) vectorize(r.x)",
         expect![[r#"
             test:1:14: f.update(0): parallel(r.y)
-              `r.y` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`
+              `r.y` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`; both store to `f(x, y)`, at sample:1:1
               help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it
             test:1:28: f.update(0): vectorize(r.x)
-              `r.x` cannot be vectorized: two of its iterations may store to the same element of `f.update(0)`
+              `r.x` cannot be vectorized: two of its iterations may store to the same element of `f.update(0)`; both store to `f(x, y)`, at sample:1:1
               help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
@@ -141,7 +141,7 @@ fn races() {
         "f.update(0): fuse(x, r.x, t) parallel(t)",
         expect![[r#"
             test:1:30: f.update(0): parallel(t)
-              `t` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`
+              `t` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`; both store to `f(x, y)`, at sample:1:1
               help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
@@ -149,7 +149,7 @@ fn races() {
         "f.update(1): parallel(r.x)",
         expect![[r#"
             test:1:14: f.update(1): parallel(r.x)
-              `r.x` cannot be run in parallel: one of its iterations may load an element of `f.update(1)` that another one stores to
+              `r.x` cannot be run in parallel: one of its iterations may load an element of `f.update(1)` that another one stores to; one stores to `f(x, r.x)` and another one loads `f(x, r.x + -1)`, at sample:1:1
               help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
@@ -157,7 +157,7 @@ fn races() {
         "f.update(3): reorder(r.y, r.x) vectorize(r.x, 4)",
         expect![[r#"
             test:1:32: f.update(3): vectorize(r.x, 4)
-              `r.x$v` cannot be vectorized: two of its iterations may store to the same element of `f.update(3)`
+              `r.x$v` cannot be vectorized: two of its iterations may store to the same element of `f.update(3)`; both store to `f(r.x + r.y, y)`, at sample:1:1
               help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
@@ -165,7 +165,7 @@ fn races() {
         "hist: compute_root() hist.update(0): parallel(r.y) cdf: compute_root()",
         expect![[r#"
             test:1:38: hist.update(0): parallel(r.y)
-              `r.y` cannot be run in parallel: two of its iterations may store to the same element of `hist.update(0)`
+              `r.y` cannot be run in parallel: two of its iterations may store to the same element of `hist.update(0)`; both store to `hist(i32(input(r.x, r.y)))`, at sample:1:1
               help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
     check(
@@ -173,7 +173,7 @@ fn races() {
         "cdf: compute_root() cdf.update(0): vectorize(s.x, 8)",
         expect![[r#"
             test:1:36: cdf.update(0): vectorize(s.x, 8)
-              `s.x$v` cannot be vectorized: one of its iterations may load an element of `cdf.update(0)` that another one stores to
+              `s.x$v` cannot be vectorized: one of its iterations may load an element of `cdf.update(0)` that another one stores to; one stores to `cdf(s.x + 1)` and another one loads `cdf(s.x)`, at sample:1:1
               help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it"#]],
     );
 }
@@ -245,7 +245,7 @@ fn reductions_in_parts() {
           `f.update(0)` has no reduction variable `ry` here; its reduction variables, outermost first: `r.y`, `r.x`
           help: did you mean `r.y`?
         test:2:38: f.update(0): parallel(r.y)
-          `r.y` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`
+          `r.y` cannot be run in parallel: two of its iterations may store to the same element of `f.update(0)`; both store to `f(x, y)`, at sample:1:1
           help: choose a loop over a dimension that the update stores to by that variable; or say atomic(), or allow_race_conditions() if no result depends on it
         test:2:52: f.update(0): rfactor(r.y, u)
           `parallel(r.y)` is said before this of a reduction variable, whose loop goes to another Func now

@@ -1,0 +1,26 @@
+//! What the caller of a pipeline promises of the elements of an input image: checked whenever it is given, and then a
+//! fact for bounds.
+
+/// What is promised of the elements of an integer image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct ValuePromise {
+    /// The smallest and the largest element.
+    pub range: Option<(i64, i64)>,
+    /// The dimension along which elements never fall.
+    pub grows: Option<usize>,
+}
+
+impl ValuePromise {
+    /// Whether nothing is promised.
+    pub fn is_nothing(self) -> bool {
+        self == ValuePromise::default()
+    }
+    /// What holds if both are promised; of two dimensions of growth, the first.
+    pub fn and(self, other: ValuePromise) -> ValuePromise {
+        let range = match (self.range, other.range) {
+            (Some((a, b)), Some((c, d))) => Some((a.max(c), b.min(d))),
+            (a, b) => a.or(b),
+        };
+        ValuePromise { range, grows: self.grows.or(other.grows) }
+    }
+}

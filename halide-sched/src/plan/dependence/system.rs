@@ -1,0 +1,202 @@
+//! Systems of linear conditions on integers, and whether they may have a solution.
+//!
+//! Equations are used to replace unknowns; what is left is decided by Fourier-Motzkin elimination, whose answer is exact
+//! for rationals. So "no solution" is certain and "a solution" may be wrong, where only fractions solve the system.
+
+use std::collections::BTreeMap;
+
+/// An unknown integer.
+pub(super) type Unknown = usize;
+
+/// `sum of coefficient * unknown + constant`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Form {
+    terms: BTreeMap<Unknown, i128>,
+    constant: i128,
+}
+
+impl Form {
+    pub(super) fn constant(constant: i128) -> Form {
+        Form { terms: BTreeMap::new(), constant }
+    }
+    pub(super) fn of(unknown: Unknown) -> Form {
+        Form { terms: BTreeMap::from([(unknown, 1)]), constant: 0 }
+    }
+    /// `self + other * factor`; `None` where that leaves 128 bits.
+    pub(super) fn plus(&self, other: &Form, factor: i128) -> Option<Form> {
+        let mut sum = self.clone();
+        sum.constant = sum.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        for (u, c) in &other.terms {
+            let all = sum.terms.entry(*u).or_insert(0);
+            *all = all.checked_add(c.checked_mul(factor)?)?;
+        }
+        sum.terms.retain(|_, c| *c != 0);
+        Some(sum)
+    }
+    fn content(&self) -> i128 {
+        self.terms.values().fold(0, |g, c| gcd(g, c.unsigned_abs()) as i128)
+    }
+    fn of_unknown(&self, u: Unknown) -> i128 {
+        self.terms.get(&u).copied().unwrap_or(0)
+    }
+}
+
+fn gcd(a: i128, b: u128) -> u128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// More conditions than this are not looked at.
+const MOST: usize = 600;
+
+/// Conditions that all hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct System {
+    zero: Vec<Form>,
+    at_least_zero: Vec<Form>,
+}
+
+impl System {
+    pub(super) fn zero(&mut self, form: Form) {
+        self.zero.push(form);
+    }
+    pub(super) fn at_least_zero(&mut self, form: Form) {
+        self.at_least_zero.push(form);
+    }
+
+    /// Whether there may be a solution.
+    pub(super) fn may_hold(self) -> bool {
+        self.decide().unwrap_or(true)
+    }
+
+    /// `None`: too large to tell.
+    fn decide(mut self) -> Option<bool> {
+        while let Some(equation) = self.zero.pop() {
+            let content = equation.content();
+            if content == 0 {
+                if equation.constant != 0 {
+                    return Some(false);
+                }
+                continue;
+            }
+            if equation.constant % content != 0 {
+                return Some(false);
+            }
+            let (&unknown, &c) = equation.terms.iter().min_by_key(|(_, c)| c.abs())?;
+            // Multiplied by |c|, the unknown is replaced exactly.
+            let replace = |form: &Form| {
+                let k = form.of_unknown(unknown);
+                let scaled = Form::default().plus(form, c.abs())?;
+                scaled.plus(&equation, (-k).checked_mul(c.signum())?)
+            };
+            self.zero = self.zero.iter().map(replace).collect::<Option<_>>()?;
+            self.at_least_zero = self.at_least_zero.iter().map(replace).collect::<Option<_>>()?;
+        }
+        let mut left = self.at_least_zero;
+        loop {
+            left = left.into_iter().map(tightened).collect();
+            left.sort();
+            left.dedup();
+            if left.iter().any(|f| f.terms.is_empty() && f.constant < 0) {
+                return Some(false);
+            }
+            left.retain(|f| !f.terms.is_empty());
+            // The unknown whose elimination makes the fewest new conditions.
+            let mut signs: BTreeMap<Unknown, (usize, usize)> = BTreeMap::new();
+            for (u, c) in left.iter().flat_map(|f| &f.terms) {
+                let (above, below) = signs.entry(*u).or_default();
+                *(if *c > 0 { above } else { below }) += 1;
+            }
+            let Some((&unknown, _)) = signs.iter().min_by_key(|(_, (a, b))| a * b) else { return Some(true) };
+            left = eliminated(left, unknown)?;
+            if left.len() > MOST {
+                return None;
+            }
+        }
+    }
+}
+
+/// Divided by what its terms have in common: integers leave the constant less room.
+fn tightened(form: Form) -> Form {
+    let content = form.content();
+    if content <= 1 {
+        return form;
+    }
+    let terms = form.terms.into_iter().map(|(u, c)| (u, c / content)).collect();
+    Form { terms, constant: form.constant.div_euclid(content) }
+}
+
+/// What follows for the other unknowns.
+fn eliminated(conditions: Vec<Form>, unknown: Unknown) -> Option<Vec<Form>> {
+    let (with, mut rest): (Vec<Form>, Vec<Form>) = conditions.into_iter().partition(|f| f.of_unknown(unknown) != 0);
+    let (lower, upper): (Vec<Form>, Vec<Form>) = with.into_iter().partition(|f| f.of_unknown(unknown) > 0);
+    for a in &lower {
+        for b in &upper {
+            let (p, q) = (a.of_unknown(unknown), -b.of_unknown(unknown));
+            rest.push(Form::default().plus(a, q)?.plus(b, p)?);
+        }
+    }
+    Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(terms: &[(Unknown, i128)], constant: i128) -> Form {
+        Form { terms: terms.iter().copied().filter(|(_, c)| *c != 0).collect(), constant }
+    }
+
+    #[test]
+    fn small_systems() {
+        let mut s = System::default();
+        s.zero(form(&[(0, 2), (1, -4)], 1));
+        assert!(!s.may_hold(), "even is not odd");
+        let mut s = System::default();
+        s.at_least_zero(form(&[(0, 1)], -3));
+        s.at_least_zero(form(&[(0, -1), (1, 1)], 0));
+        s.at_least_zero(form(&[(1, -1)], 2));
+        assert!(!s.may_hold(), "3 <= a <= b <= 2");
+        let mut s = System::default();
+        s.at_least_zero(form(&[(0, 2)], -1));
+        s.at_least_zero(form(&[(0, -2)], 1));
+        assert!(!s.may_hold(), "one half is no integer");
+    }
+
+    /// Where some integers solve a system, it says so.
+    #[test]
+    fn solutions_are_never_lost() {
+        let mut state = 5u64;
+        let mut below = |n: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ((state >> 33) % n) as i128
+        };
+        let mut refuted = 0;
+        for case in 0..3000 {
+            let mut s = System::default();
+            let mut random = |r: u64| {
+                let terms: Vec<(Unknown, i128)> = (0..3).map(|u| (u, below(2 * r + 1) - r as i128)).collect();
+                form(&terms, below(13) - 6)
+            };
+            for _ in 0..1 + case % 2 {
+                s.zero(random(3));
+            }
+            for _ in 0..2 + case % 4 {
+                s.at_least_zero(random(2));
+            }
+            let value = |f: &Form, at: [i128; 3]| f.constant + (0..3).map(|u| f.of_unknown(u) * at[u]).sum::<i128>();
+            let range = || -5..=5;
+            let all = range().flat_map(|a| range().flat_map(move |b| range().map(move |c| [a, b, c])));
+            let solved = all.into_iter().find(|&at| {
+                s.zero.iter().all(|f| value(f, at) == 0) && s.at_least_zero.iter().all(|f| value(f, at) >= 0)
+            });
+            let may = s.clone().may_hold();
+            assert!(may || solved.is_none(), "case {case}: {s:?} is solved by {solved:?}");
+            refuted += !may as u32;
+        }
+        assert!(refuted > 300, "only {refuted}");
+    }
+}

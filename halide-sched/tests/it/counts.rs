@@ -1,0 +1,79 @@
+//! What a run did: iterations of loops, points computed, elements allocated.
+
+use crate::matrix::TARGET;
+use halide_core::Pipeline;
+use halide_core::buffer::{AnyBuffer, Region};
+use halide_sched::ir::Program;
+use halide_sched::ir::eval::{self, EvalStats};
+use halide_sched::lower::instrument::counter_names;
+use halide_sched::lower::{LowerOptions, lower};
+
+/// The counts of two runs of the finished program: as it is, and made to count.
+pub(crate) struct Counts {
+    plain: (Program, EvalStats),
+    counted: (Program, EvalStats),
+}
+
+/// Runs the pipeline by the evaluator; `exact` is the variant whose tails are guards.
+pub(crate) fn count(
+    pipeline: &Pipeline,
+    schedule: &str,
+    images: &[(&str, AnyBuffer)],
+    region: &Region,
+    exact: bool,
+) -> Counts {
+    let parsed = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
+    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|e| panic!("{schedule}\n{e:?}"));
+    let given = |name: &str| images.iter().find(|(n, _)| *n == name).expect("every image is given").1.clone();
+    let inputs: Vec<AnyBuffer> = pipeline.images.iter().map(|i| given(&i.name)).collect();
+    let types = pipeline.outputs.iter().flat_map(|&f| &pipeline.funcs[f].types);
+    let run = |count: bool| {
+        let options = LowerOptions { exact_tails: exact, count, ..Default::default() };
+        let program = lower(&plan, &options).unwrap().program;
+        let mut outputs: Vec<AnyBuffer> =
+            types.clone().map(|&ty| AnyBuffer::with_region(ty, region).unwrap()).collect();
+        match eval::run(&program, &[], &inputs, &mut outputs) {
+            Ok(stats) => (program, stats),
+            Err(e) => panic!("{schedule}\n{e}\n{program}"),
+        }
+    };
+    Counts { plain: run(false), counted: run(true) }
+}
+
+impl Counts {
+    /// How often the body of the loop ran, such as `f.update(0).r.x`, over all variants and pieces of it.
+    pub(crate) fn iterations(&self, name: &str) -> u64 {
+        let (program, stats) = &self.plain;
+        let named: Vec<_> = program.loops.enumerate().filter(|(_, n)| *n == name).map(|(id, _)| id).collect();
+        assert!(!named.is_empty(), "no loop {name}\n{program}");
+        named.into_iter().map(|id| stats.iterations[id]).sum()
+    }
+
+    /// Whether there still is a loop of this name: those that run once dissolve.
+    pub(crate) fn has_loop(&self, name: &str) -> bool {
+        let text = self.text();
+        text.contains(&format!("for \"{name}\"#")) || text.contains(&format!("for {name}#"))
+    }
+
+    fn counter(&self, func: &str, which: usize) -> i64 {
+        let name = &counter_names(func)[which];
+        let (program, stats) = &self.counted;
+        let at = program.counters.iter().position(|c| c == name);
+        stats.counters[at.unwrap_or_else(|| panic!("no counter {name}\n{program}"))]
+    }
+
+    /// Points computed of a Func.
+    pub(crate) fn points(&self, func: &str) -> i64 {
+        self.counter(func, 0)
+    }
+
+    /// Elements allocated for a Func, over all its allocations.
+    pub(crate) fn elements(&self, func: &str) -> i64 {
+        self.counter(func, 1)
+    }
+
+    /// The finished program as text.
+    pub(crate) fn text(&self) -> String {
+        self.plain.0.to_string()
+    }
+}
