@@ -1,6 +1,8 @@
 //! What a schedule came to, as text: the loop nest, the lowered program, what every pass did and did not do.
 
-use crate::compile::{Compiled, Engine};
+use crate::compile::Compiled;
+#[cfg(feature = "cpu")]
+use crate::compile::Engine;
 use crate::error::Error;
 use crate::variant::VariantKey;
 use halide_core::ids::FuncId;

@@ -88,7 +88,7 @@ pub enum RunError {
         /// Where.
         at: Vec<i32>,
         /// The element.
-        value: i128,
+        value: Box<i128>,
         /// The least that is promised.
         min: i64,
         /// The most.
@@ -103,9 +103,9 @@ pub enum RunError {
         /// Where.
         at: Vec<i32>,
         /// The element.
-        value: i128,
+        value: Box<i128>,
         /// The one before it.
-        before: i128,
+        before: Box<i128>,
     },
     /// Not one buffer per element of the outputs.
     OutputBuffers {

@@ -54,12 +54,13 @@ fn check_typed<T: Element>(def: &ImageDef, buffer: &AnyBuffer, wide: fn(T) -> i1
         if let Some((min, max)) = range
             && !(i128::from(min) <= value && value <= i128::from(max))
         {
-            return Err(RunError::PromisedRange { image: def.name.clone(), at, value, min, max });
+            return Err(RunError::PromisedRange { image: def.name.clone(), at, value: Box::new(value), min, max });
         }
         let Some(dim) = grows.filter(|&dim| i64::from(at[dim]) > buffer.min(dim)) else { continue };
         let mut previous = at.clone();
         previous[dim] -= 1;
         if let Some(before) = typed.get(&previous).map(wide).filter(|&before| before > value) {
+            let (value, before) = (Box::new(value), Box::new(before));
             return Err(RunError::PromisedGrowth { image: def.name.clone(), dim, at, value, before });
         }
     }
