@@ -20,6 +20,7 @@ mod reasons;
 mod resolve;
 mod rewrite;
 mod rfactor;
+mod sentences;
 mod stage;
 mod tails;
 #[cfg(test)]
