@@ -102,14 +102,15 @@ pub fn require(condition: impl IntoExpr, value: impl IntoExpr, message: impl Mes
     note(NoteKind::Require, condition.expr(), value.expr(), message.parts(), at)
 }
 
-/// `value`; each time it is computed, prints a line of it and `message`. See [the module](self) for how often that is.
+/// `value`; each time it is computed, prints a line of it and `message`. That is no part of a pipeline's meaning: schedules
+/// change how often and in which order a point is computed.
 #[track_caller]
 pub fn print(value: impl IntoExpr, message: impl Message) -> Expr {
     let (at, value) = (Location::caller(), value.expr());
     note(NoteKind::Print, true.expr(), value, with_value(value, message.parts()), at)
 }
 
-/// As [`print`], where `condition` holds.
+/// As [`print()`], where `condition` holds.
 #[track_caller]
 pub fn print_when(condition: impl IntoExpr, value: impl IntoExpr, message: impl Message) -> Expr {
     let (at, value) = (Location::caller(), value.expr());
