@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::engines::{Failure, compare, failure};
 use crate::sizes::Sizes;
 use halide::gpu::{Choice, Gpu, GpuError, compile_async};
+use halide::plan::Problem;
 use halide::prelude::*;
 use std::sync::OnceLock;
 
@@ -72,11 +73,17 @@ fn hosted(gpu: &Gpu, case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Res
     Ok(OnDevice::Compared)
 }
 
+fn is_about_lanes(problem: &Problem) -> bool {
+    matches!(problem, Problem::NoSubgroups { .. } | Problem::LaneExtent { .. })
+}
+
 /// What devices need not be able to do.
 fn refused(error: &Error) -> Option<OnDevice> {
     let why = match error {
         Error::Gpu(GpuError::Feature { feature, .. }) => feature.name().to_string(),
         Error::Gpu(GpuError::Subgroups { .. }) => "subgroups".to_string(),
+        // Schedules are drawn for subgroups of eight lanes.
+        Error::Schedule(all) if all.iter().all(|e| is_about_lanes(&e.problem)) => "subgroups".to_string(),
         Error::Gpu(GpuError::Unsupported { what, .. }) => what.clone(),
         Error::Gpu(GpuError::Limit { what, .. }) => format!("too many {what}"),
         // Coordinates made of data that nothing keeps near; arguments of cases are small.
