@@ -315,7 +315,7 @@ enum Class {
 
 fn class(outputs: &[FuncId], program: &Program, e: &EvalError) -> Class {
     let text = e.message(program);
-    let EvalError::Fault { fault, args } = e else {
+    let EvalError::Fault { fault, args, .. } = e else {
         let kind = e.check().map_or("evaluator".to_string(), |c| format!("evaluator {c:?}"));
         return Class::Failure(failure(kind, text));
     };

@@ -355,7 +355,7 @@ fn evaluate(
     let mut buffers = copies.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let stats =
         run_printing(program, &params, &images, &mut buffers, how.print.get()).map_err(|error| match error {
-            EvalError::Fault { fault, args } => Failure::Fault(fault, args),
+            EvalError::Fault { fault, args, .. } => Failure::Fault(fault, args),
             error => Failure::Other(Error::Internal(error.message(program))),
         })?;
     for (view, buffer) in outputs.iter_mut().zip(&buffers) {

@@ -13,6 +13,9 @@ pub enum EvalError {
         fault: FaultId,
         /// What its message shows.
         args: Vec<i64>,
+        /// Whether what it asserts depends on an element that was never written: a requirement of a point that nobody
+        /// needs. Machine code knows of no such thing: it ends, or goes on, by what happens to be in memory.
+        garbage: bool,
     },
     /// The arguments do not fit the program's tables.
     Arguments(String),
@@ -52,7 +55,7 @@ impl EvalError {
     /// The text for a user; a fault needs the program's tables for that.
     pub fn message(&self, program: &Program) -> String {
         match self {
-            EvalError::Fault { fault, args } => match program.faults.get(*fault) {
+            EvalError::Fault { fault, args, .. } => match program.faults.get(*fault) {
                 Some(f) => f.message(program, args),
                 None => self.to_string(),
             },
@@ -88,7 +91,7 @@ impl From<BufferError> for EvalError {
 impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EvalError::Fault { fault, args } => write!(f, "{fault:?} with {args:?}"),
+            EvalError::Fault { fault, args, .. } => write!(f, "{fault:?} with {args:?}"),
             EvalError::Arguments(message) => f.write_str(message),
             EvalError::Failed { check, message, place } => {
                 write!(f, "{check:?}: {message}")?;

@@ -15,12 +15,12 @@ impl Machine<'_> {
         let holds = self.known(code, cond, "an asserted condition");
         let garbage = matches!(&holds, Err(e) if e.check() == Some(Check::Uninitialised));
         // What depends on a hole is at a point that nobody needs, but the code cannot know.
-        let may_be_garbage = matches!(self.program.faults.get(fault), Some(Fault::Require { .. }));
-        if !(garbage && may_be_garbage) && holds? != 0 {
+        let garbage = garbage && matches!(self.program.faults.get(fault), Some(Fault::Require { .. }));
+        if !garbage && holds? != 0 {
             return Ok(());
         }
         let args = args.iter().map(|&a| self.regs[a as usize] as i64).collect();
-        Err(Box::new(EvalError::Fault { fault, args }))
+        Err(Box::new(EvalError::Fault { fault, args, garbage }))
     }
 
     /// Prints a line; not where that depends on a hole: nobody needs that point.

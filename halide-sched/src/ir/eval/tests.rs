@@ -81,7 +81,7 @@ fn a_failed_assert_is_a_fault_and_writes_nothing() {
     let input = buffer(&[(0, 5), (0, 6)], noise);
     let mut outputs = [buffer(&[(0, 4), (0, 4)], |_, _| 9)];
     let e = run(&p, &[], &[input], &mut outputs).unwrap_err();
-    assert_eq!(e, EvalError::Fault { fault: FaultId(0), args: vec![0, 5, 0, 4] });
+    assert_eq!(e, EvalError::Fault { fault: FaultId(0), args: vec![0, 5, 0, 4], garbage: false });
     assert!(
         e.message(&p).starts_with("input `input` is too small in dimension 0: 0 to 5 is read"),
         "{}",
