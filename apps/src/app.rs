@@ -1,7 +1,9 @@
 //! What an app is: an algorithm, its schedules, and what it makes of an image.
 
+use crate::filters::*;
+use crate::input::Input;
 use halide::prelude::*;
-use halide::schedule::ParseErrors;
+use halide::schedule::{ParseErrors, closest};
 
 /// One app.
 #[derive(Clone, Copy)]
@@ -10,35 +12,51 @@ pub struct App {
     pub name: &'static str,
     /// One line about it.
     pub about: &'static str,
-    /// Which channels of an image one run takes.
-    pub channels: Channels,
-    /// What the values of an image become.
-    pub levels: Levels,
+    /// What is chosen before there is a pipeline.
+    pub settings: &'static [Setting],
+    /// What one run takes of an image.
+    pub takes: Takes,
+    /// What its output is as an image.
+    pub shows: Shows,
     /// Its schedules by name, the best one first: it is the default. Those for graphics processors begin with `gpu`.
     pub schedules: &'static [NamedSchedule],
-    /// The algorithm: one image `input` of u16, one output of u16.
-    pub pipeline: fn(Edges) -> Result<Pipeline, AlgorithmErrors>,
-    /// The extents of a synthetic input for an output of this width and height, with [`Edges::Inside`].
-    pub input_extents: fn(i64, i64) -> Vec<i64>,
+    /// The algorithm. It has one output.
+    pub pipeline: fn(&Settings) -> Result<Pipeline, AlgorithmErrors>,
+    /// The inputs of a run. With [`Edges::Inside`] the numbers are width and height of the output, with
+    /// [`Edges::Repeat`] those of an image.
+    pub inputs: fn(&Settings, i64, i64) -> Vec<Input>,
+    /// The extents of the output, of which the first two that are not channels are width and height: those given, or what
+    /// the app makes of an image of this size.
+    pub output: fn(&Settings, i64, i64) -> Vec<i64>,
+    /// Width and height of the output that benches use.
+    pub size: (i64, i64),
 }
 
-/// Which channels of an image one run takes.
+/// What one run takes of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channels {
-    /// One run per channel, alpha too; the input has the dimensions x and y.
-    Each,
-    /// One run for red, green and blue; the input has the dimensions x, y and channel. Grey runs as three equal channels,
-    /// and alpha is passed on.
+pub enum Takes {
+    /// One channel, alpha too: there are as many runs as channels. Inputs have the dimensions x and y.
+    EachChannel,
+    /// Red, green and blue; the inputs have the dimensions x, y and channel. Grey is three equal channels, and alpha is
+    /// passed on where the output is as large as the image.
     Rgb,
+    /// Red, green, blue and alpha, which is everywhere 1 if the image has none.
+    Rgba,
+    /// Nothing: it works on numbers.
+    Nothing,
 }
 
-/// What the values of an 8-bit image become.
+/// What an output is as an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Levels {
-    /// 0 to 255 as they are.
+pub enum Shows {
+    /// Values as those of the image that came in, on its scale.
     AsStored,
-    /// Scaled to 0 to 65535.
-    Full,
+    /// Values from 0 to this.
+    Full(u32),
+    /// Values from 0 to the largest that there is.
+    Stretched,
+    /// No image.
+    Nothing,
 }
 
 /// What an app reads beyond the edges of its output.
@@ -48,6 +66,62 @@ pub enum Edges {
     Repeat,
     /// The input, which is large enough. For apps that always repeat edges this is the same.
     Inside,
+}
+
+/// A choice that makes another pipeline of an app: a type, say.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What there is to choose from, the default first.
+    pub values: &'static [&'static str],
+}
+
+/// The choices made for an app.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What is read beyond the edges.
+    pub edges: Edges,
+    chosen: Vec<(&'static str, &'static str)>,
+}
+
+impl Settings {
+    /// The defaults of an app.
+    pub fn new(app: &App, edges: Edges) -> Settings {
+        Settings { edges, chosen: app.settings.iter().map(|s| (s.name, s.values[0])).collect() }
+    }
+    /// Takes the choices out of `NAME=VALUE` pairs; the rest speak of parameters.
+    ///
+    /// # Errors
+    /// In words, where a setting has no such value.
+    pub fn take(&mut self, app: &App, given: &[(String, String)]) -> Result<Vec<(String, String)>, String> {
+        let mut rest = Vec::new();
+        for (name, value) in given {
+            let Some(at) = app.settings.iter().position(|s| s.name == name) else {
+                rest.push((name.clone(), value.clone()));
+                continue;
+            };
+            let values = app.settings[at].values;
+            let chosen = values.iter().find(|v| *v == value).ok_or_else(|| {
+                let near = closest(value, values.iter().copied());
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                format!("`{name}` is one of {}, and not `{value}`{hint}", values.join(", "))
+            })?;
+            self.chosen[at].1 = chosen;
+        }
+        Ok(rest)
+    }
+    /// How many pixels more than its output an input has in each direction, for an app that reads `pixels` beyond it.
+    pub fn border(&self, pixels: i64) -> i64 {
+        match self.edges {
+            Edges::Repeat => 0,
+            Edges::Inside => pixels,
+        }
+    }
+    /// What was chosen for the setting called `name`, which the app has.
+    pub fn get(&self, name: &str) -> &'static str {
+        self.chosen.iter().find(|(n, _)| *n == name).map_or("", |(_, value)| value)
+    }
 }
 
 /// A schedule that comes with an app, as text.
@@ -66,9 +140,6 @@ impl NamedSchedule {
     pub fn parse(&self) -> Result<Schedule, ParseErrors> {
         Schedule::parse(self.text, self.file)
     }
-}
-
-impl NamedSchedule {
     /// Whether it gives work to a graphics processor.
     pub fn is_for_gpu(&self) -> bool {
         self.name.starts_with("gpu")
@@ -85,14 +156,40 @@ impl App {
     pub fn schedule(&self, name: &str) -> Option<&'static NamedSchedule> {
         self.schedules.iter().find(|s| s.name == name)
     }
+    /// The algorithm with the default settings.
+    pub fn default_pipeline(&self, edges: Edges) -> Result<Pipeline, AlgorithmErrors> {
+        (self.pipeline)(&Settings::new(self, edges))
+    }
 }
 
 /// Every app.
-pub const APPS: &[App] = &[crate::local_laplacian::APP, crate::blur::APP];
+pub const APPS: &[App] = &[
+    local_laplacian::APP,
+    blur::APP,
+    unsharp::APP,
+    harris::APP,
+    hist::APP,
+    max_filter::APP,
+    stencil_chain::APP,
+    iir_blur::APP,
+    interpolate::APP,
+    matmul::APP,
+    conv_layer::APP,
+];
 
 /// The app called `name`.
 pub fn find(name: &str) -> Option<&'static App> {
     APPS.iter().find(|app| app.name == name)
+}
+
+/// An output of one plane.
+pub(crate) fn plane(_: &Settings, width: i64, height: i64) -> Vec<i64> {
+    vec![width, height]
+}
+
+/// An output of red, green and blue.
+pub(crate) fn rgb(_: &Settings, width: i64, height: i64) -> Vec<i64> {
+    vec![width, height, 3]
 }
 
 /// The schedules of an app from the files of these names.
@@ -101,7 +198,9 @@ macro_rules! schedules {
         &[$($crate::app::NamedSchedule {
             name: stringify!($name),
             file: concat!("apps/schedules/", $app, "/", stringify!($name), ".sched"),
-            text: include_str!(concat!("../schedules/", $app, "/", stringify!($name), ".sched")),
+            text: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/schedules/", $app, "/", stringify!($name), ".sched"
+            )),
         }),+]
     };
 }

@@ -1,7 +1,9 @@
 //! One app at work: what an image, or random values, become as its inputs, and what its outputs become as an image.
 
-use crate::app::{App, Channels, Edges, Levels};
-use crate::random::random_u16;
+use crate::app::{App, Edges, Settings, Takes};
+use crate::input::Picture;
+use crate::params;
+use crate::shown;
 use halide::buffer::Span;
 use halide::call::RunStats;
 use halide::prelude::*;
@@ -14,7 +16,7 @@ const CHECKED_SIZE: i64 = 16;
 /// What an app works on.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// An image; the output is as large, with repeated edges.
+    /// An image; the output is as large, with repeated edges, unless the app gives another size.
     Image(DynamicImage),
     /// Random values for an output of this size, with as much around it as the app reads.
     Random {
@@ -35,160 +37,218 @@ pub struct Job {
     pub pipeline: Pipeline,
     /// Width and height of the output.
     pub size: (i64, i64),
-    inputs: Vec<Buffer<u16>>,
+    params: Vec<(String, Scalar)>,
+    runs: Vec<Vec<(&'static str, AnyBuffer)>>,
+    extents: Vec<i64>,
     original: Option<DynamicImage>,
 }
 
-/// Parameters by name.
-pub type Params = [(String, Scalar)];
+/// Why there is no job.
+#[derive(Debug)]
+pub enum JobError {
+    /// What was given for a parameter or a setting is wrong, in words.
+    Given(String),
+    /// The pipeline or its inputs cannot be made.
+    Halide(Error),
+}
+
+impl From<Error> for JobError {
+    fn from(error: Error) -> JobError {
+        JobError::Halide(error)
+    }
+}
+
+impl std::error::Error for JobError {}
+
+impl std::fmt::Display for JobError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            JobError::Given(text) => f.write_str(text),
+            JobError::Halide(error) => error.fmt(f),
+        }
+    }
+}
+
+/// How far a result is from the interpreter's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Difference {
+    /// The largest difference of two values; infinite where one is a NaN and the other is not.
+    pub largest: f64,
+    /// The largest value that was expected, without its sign.
+    pub magnitude: f64,
+    /// Whether values are integers.
+    pub integers: bool,
+}
 
 impl Job {
-    /// An app on a source.
-    pub fn new(app: &'static App, source: Source) -> Result<Job, Error> {
-        match source {
-            Source::Random { seed, width, height } => {
-                let pipeline = (app.pipeline)(Edges::Inside)?;
-                let input = random_u16(seed, &(app.input_extents)(width, height))?;
-                Ok(Job { app, pipeline, size: (width, height), inputs: vec![input], original: None })
+    /// An app on a source, with settings and parameters by name.
+    ///
+    /// # Errors
+    /// Names and values that there are not, and inputs that are too large.
+    pub fn new(app: &'static App, source: Source, given: &[(String, String)]) -> Result<Job, JobError> {
+        let edges = match source {
+            Source::Random { .. } => Edges::Inside,
+            Source::Image(_) => Edges::Repeat,
+        };
+        let mut settings = Settings::new(app, edges);
+        let rest = settings.take(app, given).map_err(JobError::Given)?;
+        let pipeline = (app.pipeline)(&settings).map_err(Error::from)?;
+        let params = params::resolve(&pipeline, &rest).map_err(JobError::Given)?;
+        let (width, height) = match &source {
+            Source::Random { width, height, .. } => (*width, *height),
+            Source::Image(image) => (i64::from(image.width()), i64::from(image.height())),
+        };
+        let extents = (app.output)(&settings, width, height);
+        let inputs = (app.inputs)(&settings, width, height);
+        let (runs, original) = match source {
+            Source::Random { seed, .. } => {
+                let all = inputs.iter().zip(seed..).map(|(input, seed)| Ok((input.name, input.random(seed)?)));
+                (vec![all.collect::<Result<Vec<_>, Error>>()?], None)
             }
             Source::Image(image) => {
-                let pipeline = (app.pipeline)(Edges::Repeat)?;
-                let size = (i64::from(image.width()), i64::from(image.height()));
-                let inputs = inputs_of(app, &image)?;
-                Ok(Job { app, pipeline, size, inputs, original: Some(image) })
+                let all = pictures(app.takes, &image).into_iter().map(|picture| {
+                    let of = |input: &crate::input::Input| Ok((input.name, input.of(&picture)?));
+                    inputs.iter().map(of).collect::<Result<Vec<_>, Error>>()
+                });
+                (all.collect::<Result<Vec<_>, Error>>()?, Some(image))
             }
-        }
+        };
+        let size = shown::size(app, &extents);
+        Ok(Job { app, pipeline, size, params, runs, extents, original })
     }
 
     /// Buffers for the outputs: one per run.
-    pub fn outputs(&self) -> Result<Vec<Buffer<u16>>, Error> {
-        self.inputs.iter().map(|_| Ok(Buffer::new(self.output_extents())?)).collect()
+    ///
+    /// # Errors
+    /// Too large an output.
+    pub fn outputs(&self) -> Result<Vec<AnyBuffer>, Error> {
+        let ty = self.pipeline.funcs[self.pipeline.outputs[0]].types[0];
+        self.runs.iter().map(|_| Ok(AnyBuffer::new(ty, &self.extents)?)).collect()
     }
 
     /// Runs everything once, timing kernels of a graphics processor too: what each run did there, and how long it took in all.
+    ///
+    /// # Errors
+    /// Of the run.
     pub fn profile(
         &self,
         compiled: &Compiled,
-        params: &Params,
-        outputs: &mut [Buffer<u16>],
+        outputs: &mut [AnyBuffer],
     ) -> Result<Vec<(halide::gpu::GpuStats, Duration)>, Error> {
         let mut all = Vec::new();
-        for (input, output) in self.inputs.iter().zip(outputs) {
-            let run = call(compiled, input, params, None).profile();
+        for (inputs, output) in self.runs.iter().zip(outputs) {
+            let run = self.call(compiled, inputs, None).profile();
             let started = Instant::now();
-            let stats = run.realize_into(output.view_mut()?)?;
+            let stats = run.realize_all_into(&mut [output.view_mut()?])?;
             all.extend(stats.gpu.map(|gpu| (gpu, started.elapsed())));
         }
         Ok(all)
     }
 
     /// Runs everything once. The statistics are those of the run that took the most memory.
+    ///
+    /// # Errors
+    /// Of the run.
     pub fn run(
         &self,
         compiled: &Compiled,
-        params: &Params,
         threads: Option<usize>,
-        outputs: &mut [Buffer<u16>],
+        outputs: &mut [AnyBuffer],
     ) -> Result<RunStats, Error> {
         let mut most = RunStats::default();
-        for (input, output) in self.inputs.iter().zip(outputs) {
-            let stats = call(compiled, input, params, threads).realize_into(output.view_mut()?)?;
+        for (inputs, output) in self.runs.iter().zip(outputs) {
+            let stats = self.call(compiled, inputs, threads).realize_all_into(&mut [output.view_mut()?])?;
             most.peak_bytes = most.peak_bytes.max(stats.peak_bytes);
         }
         Ok(most)
     }
 
-    /// Computes parts of the outputs (two corners and the middle) with `reference` and gives the largest difference.
-    pub fn check(&self, reference: &Compiled, params: &Params, outputs: &[Buffer<u16>]) -> Result<u16, Error> {
-        let mut largest = 0;
-        for (input, output) in self.inputs.iter().zip(outputs) {
+    /// Computes parts of the outputs (two corners and the middle) with `reference` and says how far they are apart.
+    ///
+    /// # Errors
+    /// Of the runs of `reference`.
+    pub fn check(&self, reference: &Compiled, outputs: &[AnyBuffer]) -> Result<Difference, Error> {
+        let mut difference = Difference::default();
+        for (inputs, output) in self.runs.iter().zip(outputs) {
             for region in self.checked_regions() {
-                let expected: Buffer<u16> = call(reference, input, params, None).realize_region(&region)?;
-                let got = output.crop(&region)?.to_vec();
-                let differences = expected.to_vec().into_iter().zip(got).map(|(a, b)| a.abs_diff(b));
-                largest = differences.fold(largest, u16::max);
+                let call = self.call(reference, inputs, None);
+                let expected = call.realize_all(std::slice::from_ref(&region))?.swap_remove(0);
+                difference.add(&expected, &output.crop(&region)?);
             }
         }
-        Ok(largest)
+        Ok(difference)
     }
 
-    /// The outputs as an image of the depth and channels of the source; 16 bit for random values.
-    pub fn image(&self, outputs: &[Buffer<u16>]) -> Result<DynamicImage, Error> {
-        let (width, height) = self.size;
-        let Some(original) = &self.original else {
-            return Ok(outputs[0].to_image()?);
-        };
-        let color = original.color();
-        let mut samples: Vec<u16> = outputs.iter().flat_map(|output| output.to_vec()).collect();
-        if self.app.channels == Channels::Rgb {
-            let size = samples.len() / 3;
-            samples.truncate(if color.has_color() { 3 * size } else { size });
-            if color.has_alpha() {
-                let all = Buffer::<u16>::from_image(original)?.to_vec();
-                samples.extend(&all[all.len() - size..]);
-            }
-        }
-        let extents = [width, height, i64::from(color.channel_count())];
-        let deep = color.bytes_per_pixel() > color.channel_count();
-        if !deep && self.app.levels == Levels::AsStored {
-            let narrow: Vec<u8> = samples.iter().map(|v| (*v).min(255) as u8).collect();
-            return Ok(Buffer::from_slice(extents, &narrow)?.to_image()?);
-        }
-        let image = Buffer::from_slice(extents, &samples)?.to_image()?;
-        Ok(if deep { image } else { Buffer::<u8>::from_image(&image)?.to_image()? })
+    /// The outputs as an image of the depth of the source, with its alpha if it fits; 16 bit for random values.
+    /// Nothing if the app's output is no image.
+    ///
+    /// # Errors
+    /// Too large an image.
+    pub fn image(&self, outputs: &[AnyBuffer]) -> Result<Option<DynamicImage>, Error> {
+        shown::image(self.app, self.original.as_ref(), outputs)
     }
 
-    fn output_extents(&self) -> Vec<i64> {
-        let (width, height) = self.size;
-        match self.app.channels {
-            Channels::Each => vec![width, height],
-            Channels::Rgb => vec![width, height, 3],
+    fn call<'c>(&self, compiled: &'c Compiled, inputs: &[(&str, AnyBuffer)], threads: Option<usize>) -> Call<'c> {
+        let mut call = compiled.inputs();
+        for (name, buffer) in inputs {
+            call = call.image_named(name, buffer);
         }
+        for (name, value) in &self.params {
+            call = call.param_named(name, *value);
+        }
+        threads.into_iter().fold(call, Call::threads)
     }
 
     fn checked_regions(&self) -> Vec<Region> {
-        let spans = |size: i64, at: i64| {
+        let span = |size: i64, at: i64| {
             let extent = size.min(CHECKED_SIZE);
             Span { min: (size - extent) * at / 2, extent }
         };
-        let region = |at: i64| {
-            let mut spans = vec![spans(self.size.0, at), spans(self.size.1, at)];
-            spans.extend(self.output_extents()[2..].iter().map(|&extent| Span { min: 0, extent }));
-            Region::new(spans)
-        };
+        let region = |at: i64| self.extents.iter().map(|&extent| span(extent, at)).collect();
         let mut regions: Vec<Region> = (0..=2).map(region).collect();
         regions.dedup();
         regions
     }
 }
 
-fn call<'c>(compiled: &'c Compiled, input: &Buffer<u16>, params: &Params, threads: Option<usize>) -> Call<'c> {
-    let mut call = compiled.inputs().image_named("input", input);
-    for (name, value) in params {
-        call = call.param_named(name, *value);
+impl Difference {
+    /// Also counts how far `got` is from `expected`.
+    pub fn add(&mut self, expected: &AnyBuffer, got: &AnyBuffer) {
+        self.integers = !expected.ty().is_float();
+        for at in expected.coords() {
+            let (Some(a), Some(b)) = (expected.get(&at), got.get(&at)) else { continue };
+            let size = a.as_f64().abs();
+            if size.is_finite() {
+                self.magnitude = self.magnitude.max(size);
+            }
+            if !a.same(b) {
+                let apart = (a.as_f64() - b.as_f64()).abs();
+                self.largest = self.largest.max(if apart.is_nan() { f64::INFINITY } else { apart });
+            }
+        }
     }
-    threads.into_iter().fold(call, Call::threads)
+    /// Whether a schedule may differ so: not at all, unless it is `loose`, which lets floats be rounded otherwise.
+    pub fn is_allowed(&self, loose: bool) -> bool {
+        let allowed = match (loose, self.integers) {
+            (false, _) => 0.0,
+            (true, true) => 1.0,
+            (true, false) => 1e-4 * self.magnitude,
+        };
+        self.largest <= allowed
+    }
 }
 
-/// The inputs of the runs that an image takes.
-fn inputs_of(app: &App, image: &DynamicImage) -> Result<Vec<Buffer<u16>>, Error> {
-    let (color, full) = (image.color(), app.levels == Levels::Full);
-    let deep = color.bytes_per_pixel() > color.channel_count();
-    let all = if deep || full {
-        Buffer::<u16>::from_image(image)?
-    } else {
-        let narrow = Buffer::<u8>::from_image(image)?;
-        let extents: Vec<i64> = narrow.dims().iter().map(|d| d.extent).collect();
-        let wide: Vec<u16> = narrow.to_vec().into_iter().map(u16::from).collect();
-        Buffer::from_slice(extents, &wide)?
-    };
-    match app.channels {
-        Channels::Each => (0..all.extent(2)).map(|c| Ok(all.slice(2, c)?)).collect(),
-        Channels::Rgb => {
-            let planes = if color.has_color() { [0, 1, 2] } else { [0, 0, 0] };
-            let (plane, values) = ((all.extent(0) * all.extent(1)) as usize, all.to_vec());
-            let rgb: Vec<u16> = planes.iter().flat_map(|c| &values[c * plane..(c + 1) * plane]).copied().collect();
-            Ok(vec![Buffer::from_slice([all.extent(0), all.extent(1), 3], &rgb)?])
-        }
+/// What the runs of an app see of an image.
+fn pictures(takes: Takes, image: &DynamicImage) -> Vec<Picture> {
+    let picture = Picture::new(image);
+    let color = image.color();
+    let of_color =
+        |rest: &[usize]| if color.has_color() { [&[0, 1, 2], rest].concat() } else { [&[0, 0, 0], rest].concat() };
+    // A channel that is not there is 1.
+    let alpha = if color.has_alpha() { picture.channels() - 1 } else { usize::MAX };
+    match takes {
+        Takes::EachChannel => (0..picture.channels()).map(|c| picture.with(&[c])).collect(),
+        Takes::Rgb | Takes::Nothing => vec![picture.with(&of_color(&[]))],
+        Takes::Rgba => vec![picture.with(&of_color(&[alpha]))],
     }
 }

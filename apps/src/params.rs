@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str) -> Result<Scalar, String> {
-        let pipeline = crate::local_laplacian::pipeline(2).unwrap();
+        let pipeline = crate::filters::local_laplacian::pipeline(2).unwrap();
         let (name, value) = text.split_once('=').unwrap();
         let mut all = resolve(&pipeline, &[(name.to_string(), value.to_string())])?;
         Ok(all.remove(0).1)

@@ -1,22 +1,43 @@
 //! Random images that anyone can make again: the bench's peers in other languages do.
 //!
-//! Value number `i` (x fastest, then y, then channel) is the 16-bit slice `i % 4`, lowest first, of output number `i / 4`
-//! of the splitmix64 generator after the seed.
+//! Value number `i` (x fastest, then y, then channel) is made of the 16-bit slice `i % 4`, lowest first, of output number
+//! `i / 4` of the splitmix64 generator after the seed: a slice `s` of an image whose brightest value is `w` becomes
+//! `s (w + 1) / 65536`, rounded down, where values are integers, and `s w / 65536` where they are floats.
 
-use halide::buffer::{Buffer, BufferError, Region};
+use halide::buffer::{BufferError, Region, Span};
+use halide::prelude::*;
+use halide::value::Element;
 
-/// Rows start at multiples of this many values, a cache line, which suits every engine.
-const LINE: i64 = 32;
+/// Rows start at multiples of this many bytes, a cache line, which suits every engine.
+const LINE: i64 = 64;
 
-/// A buffer of these extents, with mins 0, filled from the stream of `seed`.
-pub fn random_u16(seed: u64, extents: &[i64]) -> Result<Buffer<u16>, BufferError> {
-    let width = extents.first().copied().unwrap_or(1);
-    let mut padded = extents.to_vec();
-    if let Some(first) = padded.first_mut() {
-        *first = if width > 0 { width.saturating_add(LINE - 1) / LINE * LINE } else { width };
+/// A buffer over `region` of values from 0 to `white` from the stream of `seed`.
+///
+/// # Errors
+/// Too large a region.
+pub fn random(seed: u64, ty: ScalarType, region: &Region, white: u32) -> Result<AnyBuffer, BufferError> {
+    let scale = u64::from(white) + 1;
+    let integer = |s: u16| (u64::from(s) * scale) >> 16;
+    let float = |s: u16| f64::from(s) / 65536.0 * f64::from(white);
+    match ty {
+        U8 => filled(seed, region, |s| integer(s) as u8),
+        U16 => filled(seed, region, |s| integer(s) as u16),
+        F64 => filled(seed, region, float),
+        _ => filled(seed, region, |s| float(s) as f32),
     }
-    let pitch = padded.first().copied().unwrap_or(1).max(1) as usize;
-    let mut buffer = Buffer::<u16>::new(&padded)?;
+}
+
+fn filled<T: Element>(seed: u64, region: &Region, of: impl Fn(u16) -> T) -> Result<AnyBuffer, BufferError> {
+    let lanes = LINE / size_of::<T>() as i64;
+    let mut padded: Vec<Span> = region.spans().to_vec();
+    let width = padded.first().map_or(1, |s| s.extent);
+    if let Some(first) = padded.first_mut()
+        && width > 0
+    {
+        first.extent = width.saturating_add(lanes - 1) / lanes * lanes;
+    }
+    let pitch = padded.first().map_or(1, |s| s.extent).max(1) as usize;
+    let mut buffer = Buffer::<T>::with_region(&Region::new(padded))?;
     let mut view = buffer.view_mut()?;
     if let Some(values) = view.as_mut_slice() {
         let rows = values.chunks_mut(pitch).flat_map(|row| row.iter_mut().take(width as usize));
@@ -25,11 +46,11 @@ pub fn random_u16(seed: u64, extents: &[i64]) -> Result<Buffer<u16>, BufferError
             if i % 4 == 0 {
                 bits = splitmix64(seed, i as u64 / 4);
             }
-            *value = bits as u16;
+            *value = of(bits as u16);
             bits >>= 16;
         }
     }
-    buffer.crop(&Region::of_extents(extents))
+    Ok(buffer.crop(region)?.into_any())
 }
 
 /// Output number `index`, from 0, of splitmix64 seeded with `seed`.
@@ -53,7 +74,7 @@ mod tests {
 
     #[test]
     fn values_are_slices_in_the_order_of_coordinates() {
-        let image = random_u16(1, &[3, 2]).unwrap();
+        let image = random(1, U16, &Region::of_extents([3, 2]), 65535).unwrap().typed::<u16>().unwrap();
         let first = splitmix64(1, 0);
         assert_eq!(image.get([0, 0]), Some(first as u16));
         assert_eq!(image.get([2, 0]), Some((first >> 32) as u16));

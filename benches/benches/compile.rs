@@ -4,7 +4,7 @@
 use clap::Parser;
 use halide::prelude::*;
 use halide_apps::app::{APPS, Edges};
-use halide_apps::local_laplacian;
+use halide_apps::filters::local_laplacian;
 use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved, milliseconds};
 use halide_benches::{chain, graphs};
@@ -71,7 +71,7 @@ fn main() -> Result<(), String> {
 fn apps() -> Result<Vec<Candidate>, String> {
     let mut all = Vec::new();
     for app in APPS {
-        let pipeline = (app.pipeline)(Edges::Inside).map_err(|e| e.to_string())?;
+        let pipeline = app.default_pipeline(Edges::Inside).map_err(|e| e.to_string())?;
         for named in app.schedules.iter().filter(|s| !s.is_for_gpu()) {
             let schedule = named.parse().map_err(|e| e.to_string())?;
             all.push(Candidate { name: format!("{} {}", app.name, named.name), pipeline: pipeline.clone(), schedule });

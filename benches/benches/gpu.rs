@@ -39,7 +39,7 @@ struct Candidate {
     schedule: &'static str,
     compiled: Compiled,
     compile_ms: f64,
-    outputs: Vec<Buffer<u16>>,
+    outputs: Vec<AnyBuffer>,
 }
 
 fn main() -> Result<(), String> {
@@ -61,7 +61,7 @@ fn main() -> Result<(), String> {
     };
     say(format!("{}\n", gpu.describe()));
     let mut rows = Vec::new();
-    for app in APPS {
+    for app in APPS.iter().filter(|app| app.schedules.iter().any(|s| s.is_for_gpu())) {
         let (table, row) = bench(app, &gpu, &options)?;
         say(format!("{} {}\n{}", app.name, options.size, table.text()));
         rows.extend(row);
@@ -84,7 +84,7 @@ fn bench(app: &'static App, gpu: &Gpu, options: &Options) -> Result<(Table, Vec<
     let numbers = options.size.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     let (width, height): (i64, i64) = numbers.filter(|&(w, h)| w >= 1 && h >= 1).ok_or("--size: WxH")?;
     let fail = |e: Error| e.to_string();
-    let job = Job::new(app, Source::Random { seed: 1, width, height }).map_err(fail)?;
+    let job = Job::new(app, Source::Random { seed: 1, width, height }, &[]).map_err(|e| e.to_string())?;
     let mut candidates = Vec::new();
     for named in app.schedules.iter().filter(|s| s.is_for_gpu()) {
         let schedule = named.parse().map_err(|e| e.to_string())?;
@@ -99,7 +99,7 @@ fn bench(app: &'static App, gpu: &Gpu, options: &Options) -> Result<(Table, Vec<
         });
     }
     let budget = Budget { least: 3, most: 200, time: Duration::from_secs_f64(options.seconds.clamp(0.0, 1e6)) };
-    let times = interleaved(&mut candidates, budget, |c| job.run(&c.compiled, &[], None, &mut c.outputs).map(drop));
+    let times = interleaved(&mut candidates, budget, |c| job.run(&c.compiled, None, &mut c.outputs).map(drop));
     let times = times.map_err(fail)?;
     let reference = job.pipeline.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).map_err(fail)?;
     let mut table = Table::new(&[
@@ -117,13 +117,13 @@ fn bench(app: &'static App, gpu: &Gpu, options: &Options) -> Result<(Table, Vec<
     ]);
     let mut rows = Vec::new();
     for (c, t) in candidates.iter_mut().zip(&times) {
-        let differs = job.check(&reference, &[], &c.outputs).map_err(fail)?;
-        if differs > 0 {
+        let differs = job.check(&reference, &c.outputs).map_err(fail)?.largest;
+        if differs > 0.0 {
             return Err(format!("{}: `{}` differs from the interpreter by {differs}", app.name, c.schedule));
         }
         // Inputs that the device has not seen yet, so that their copies count.
-        let fresh = Job::new(app, Source::Random { seed: 2, width, height }).map_err(fail)?;
-        let stats = fresh.profile(&c.compiled, &[], &mut c.outputs).map_err(fail)?;
+        let fresh = Job::new(app, Source::Random { seed: 2, width, height }, &[]).map_err(|e| e.to_string())?;
+        let stats = fresh.profile(&c.compiled, &mut c.outputs).map_err(fail)?;
         let stats: Vec<GpuStats> = stats.into_iter().map(|(stats, _)| stats).collect();
         let row = Row::of(c, t, &stats);
         table.row(row.cells());

@@ -3,7 +3,7 @@
 use clap::Parser;
 use halide::prelude::*;
 use halide_apps::app::{APPS, App, NamedSchedule};
-use halide_apps::job::{Job, Source};
+use halide_apps::job::{Difference, Job, Source};
 use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved};
 use serde_json::{Value, json};
@@ -19,9 +19,12 @@ struct Options {
     /// Only schedules whose name has this in it
     #[arg(long)]
     schedule: Option<String>,
-    /// Size of the output; by default 3200x2400 for blur and 1280x768 for local Laplacian
+    /// Size of the output; by default the one at which the app is compared with others
     #[arg(long, value_name = "WxH")]
     size: Option<String>,
+    /// A parameter or a setting, like `halide run --param`; with --app
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "app")]
+    params: Vec<(String, String)>,
     /// Numbers of threads
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     threads: Vec<usize>,
@@ -36,11 +39,18 @@ struct Options {
     bench: bool,
 }
 
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok((name.to_string(), value.to_string()))
+}
+
 struct Candidate {
     schedule: &'static str,
+    /// Whether floats may be rounded otherwise than the algorithm says.
+    loose: bool,
     threads: usize,
     compiled: Compiled,
-    outputs: Vec<Buffer<u16>>,
+    outputs: Vec<AnyBuffer>,
     peak_bytes: u64,
 }
 
@@ -57,9 +67,7 @@ fn main() -> Result<(), String> {
 }
 
 fn size(app: &App, options: &Options) -> Result<(i64, i64), String> {
-    let Some(text) = &options.size else {
-        return Ok(if app.name == "blur" { (3200, 2400) } else { (1280, 768) });
-    };
+    let Some(text) = &options.size else { return Ok(app.size) };
     let numbers = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     numbers.filter(|&(w, h)| w >= 1 && h >= 1).ok_or(format!("--size {text}: a size is two numbers, like 640x480"))
 }
@@ -67,19 +75,20 @@ fn size(app: &App, options: &Options) -> Result<(i64, i64), String> {
 fn bench(app: &'static App, options: &Options) -> Result<Vec<Value>, String> {
     let (width, height) = size(app, options)?;
     let fail = |e: Error| e.to_string();
-    let job = Job::new(app, Source::Random { seed: 1, width, height }).map_err(fail)?;
+    let job = Job::new(app, Source::Random { seed: 1, width, height }, &options.params).map_err(|e| e.to_string())?;
     let mut candidates = Vec::new();
     for named in cpu_schedules(app).filter(|s| options.schedule.as_ref().is_none_or(|part| s.name.contains(part))) {
         let schedule = named.parse().map_err(|e| e.to_string())?;
+        let loose = schedule.reassociates();
         let compiled = job.pipeline.compile(&schedule, &Target::host()).map_err(fail)?;
         for &threads in &options.threads {
             let (compiled, outputs) = (compiled.clone(), job.outputs().map_err(fail)?);
-            candidates.push(Candidate { schedule: named.name, threads, compiled, outputs, peak_bytes: 0 });
+            candidates.push(Candidate { schedule: named.name, loose, threads, compiled, outputs, peak_bytes: 0 });
         }
     }
     let budget = Budget { least: 3, most: 200, time: Duration::from_secs_f64(options.seconds.clamp(0.0, 1e6)) };
     let times = interleaved(&mut candidates, budget, |c| {
-        let stats = job.run(&c.compiled, &[], Some(c.threads), &mut c.outputs)?;
+        let stats = job.run(&c.compiled, Some(c.threads), &mut c.outputs)?;
         c.peak_bytes = c.peak_bytes.max(stats.peak_bytes);
         Ok(())
     });
@@ -112,8 +121,11 @@ fn same_results(app: &App, candidates: &[Candidate]) -> Result<(), String> {
     };
     for other in others {
         for (a, b) in first.outputs.iter().zip(&other.outputs) {
-            if let Some(at) = a.as_any().first_difference(b.as_any()) {
-                return Err(format!("{}: `{}` and `{}` differ: {at:?}", app.name, first.schedule, other.schedule));
+            let mut difference = Difference::default();
+            difference.add(a, b);
+            if !difference.is_allowed(first.loose || other.loose) {
+                let by = difference.largest;
+                return Err(format!("{}: `{}` and `{}` differ by {by}", app.name, first.schedule, other.schedule));
             }
         }
     }

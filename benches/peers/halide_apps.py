@@ -1,4 +1,4 @@
-"""The apps in Halide: the same algorithms as `apps/src`, with the best CPU schedules we know for Halide.
+"""The apps in Halide: the same algorithms as `apps/src/filters`, with the best CPU schedules we know for Halide.
 
 Each app gives `build(schedule) -> (output Func, input ImageParam, [remaining Funcs])`; SCHEDULES names what there is.
 """

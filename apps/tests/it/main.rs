@@ -4,6 +4,7 @@ mod bad_input;
 mod gpu;
 mod images;
 mod reports;
+mod schedules;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

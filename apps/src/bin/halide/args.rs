@@ -100,10 +100,10 @@ pub(crate) struct CommonArgs {
     /// Which vector instructions machine code may use: baseline (128 bits) or avx512; the widest of this machine by default
     #[arg(long, value_name = "NAME", value_parser = tier)]
     pub(crate) target: Option<Tier>,
-    /// A parameter of the app; may be repeated
+    /// A parameter or a setting of the app; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) params: Vec<(String, String)>,
-    /// The output size of a synthetic input [default with --random: what the schedule estimates, else 1536x1024]
+    /// The output size of a synthetic input [default with --random: what the schedule estimates, else that of benches]
     #[arg(long, value_name = "WxH", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<(i64, i64)>,
     /// Run on random values from SEED instead of an image [default with --size: 0]
@@ -117,9 +117,10 @@ impl CommonArgs {
         self.size.is_some() || self.random.is_some()
     }
 
-    /// The size and seed of a synthetic input, if one is asked for. Where no size is, it is the one that is `estimated`.
-    pub(crate) fn synthetic(&self, estimated: Option<(i64, i64)>) -> Option<((i64, i64), u64)> {
-        let size = self.size.or(estimated).unwrap_or((1536, 1024));
+    /// The size and seed of a synthetic input, if one is asked for. Where no size is, it is the one that is
+    /// `estimated`, or the `usual` one.
+    pub(crate) fn synthetic(&self, estimated: Option<(i64, i64)>, usual: (i64, i64)) -> Option<((i64, i64), u64)> {
+        let size = self.size.or(estimated).unwrap_or(usual);
         self.is_synthetic().then(|| (size, self.random.unwrap_or(0)))
     }
 }

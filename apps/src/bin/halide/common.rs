@@ -4,11 +4,12 @@ use crate::Failure;
 use crate::args::{Backend, CommonArgs};
 use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;
-use halide::schedule::{Directive, FloatMode, Verb, closest};
-use halide_apps::app::{self, App};
+use halide::schedule::closest;
+use halide_apps::app::{self, App, Edges, Takes};
 use halide_apps::files;
-use halide_apps::job::{Job, Params, Source};
+use halide_apps::job::{Difference, Job, JobError, Source};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
 
@@ -61,12 +62,18 @@ pub(crate) fn job(
     schedule: Option<&Schedule>,
 ) -> Result<Job, Failure> {
     let estimated = match (common.size, common.random, schedule) {
-        (None, Some(_), Some(schedule)) => {
-            estimated_size(&Job::new(app, Source::Random { seed: 0, width: 64, height: 64 })?.pipeline, schedule)
-        }
+        (None, Some(_), Some(schedule)) => estimated_size(&app.default_pipeline(Edges::Inside)?, schedule),
         _ => None,
     };
-    let source = match (common.synthetic(estimated), input) {
+    let numbers = (app.takes == Takes::Nothing).then_some((app.size, 0));
+    if let (Some(_), Some(path)) = (numbers, input) {
+        return Err(Failure(format!(
+            "{}: `{}` takes no image; --random SEED says which numbers",
+            path.display(),
+            app.name
+        )));
+    }
+    let source = match (common.synthetic(estimated, app.size).or(numbers), input) {
         (Some(((width, height), seed)), _) => {
             if width < 1 || height < 1 {
                 return Err(Failure(format!("--size {width}x{height}: width and height must be at least 1")));
@@ -80,7 +87,10 @@ pub(crate) fn job(
         Source::Random { width, height, .. } => format!("--size {width}x{height}: "),
         Source::Image(_) => String::new(),
     };
-    Job::new(app, source).map_err(|e| Failure(format!("{size}{e}")))
+    Job::new(app, source, &common.params).map_err(|e| match e {
+        JobError::Given(text) => Failure(text),
+        JobError::Halide(error) => Failure(format!("{size}{error}")),
+    })
 }
 
 /// Width and height of the first output as a schedule estimates them.
@@ -166,25 +176,19 @@ impl Timing {
 pub(crate) struct Bench<'a> {
     pub(crate) job: &'a Job,
     pub(crate) compiled: &'a Compiled,
-    pub(crate) params: &'a Params,
     pub(crate) threads: Option<usize>,
 }
 
 impl Bench<'_> {
     /// One run as warm-up if `runs` is more than one, then `runs` timed ones.
-    pub(crate) fn time(
-        &self,
-        runs: u32,
-        outputs: &mut [Buffer<u16>],
-        progress: &ProgressBar,
-    ) -> Result<Timing, Failure> {
+    pub(crate) fn time(&self, runs: u32, outputs: &mut [AnyBuffer], progress: &ProgressBar) -> Result<Timing, Failure> {
         if runs > 1 {
-            self.job.run(self.compiled, self.params, self.threads, outputs)?;
+            self.job.run(self.compiled, self.threads, outputs)?;
         }
         let mut timing = Timing { sorted: Vec::new(), peak_bytes: 0 };
         for _ in 0..runs {
             let start = Instant::now();
-            let stats = self.job.run(self.compiled, self.params, self.threads, outputs)?;
+            let stats = self.job.run(self.compiled, self.threads, outputs)?;
             timing.sorted.push(milliseconds(start));
             timing.peak_bytes = timing.peak_bytes.max(stats.peak_bytes);
             progress.inc(1);
@@ -214,10 +218,14 @@ pub(crate) fn threads(common: &CommonArgs) -> u32 {
     common.threads.map_or(Target::host().threads, u32::from)
 }
 
-/// How far a result may be from the interpreter's: not at all, unless the schedule lets floats be treated loosely.
-pub(crate) fn tolerance(schedule: &Schedule) -> u16 {
-    let loose = |d: &Directive| matches!(d.verb, Verb::Float(mode) if mode != FloatMode::Strict);
-    u16::from(schedule.directives().iter().any(loose))
+/// The largest difference as JSON.
+pub(crate) fn largest(difference: Difference) -> Value {
+    number(difference.largest)
+}
+
+/// A number as JSON: an integer if it is one, and null if it is none at all.
+pub(crate) fn number(value: f64) -> Value {
+    if value.fract() == 0.0 { json!(value as i64) } else { json!(value) }
 }
 
 /// Megapixels of output per second.

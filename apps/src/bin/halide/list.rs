@@ -4,7 +4,7 @@ use crate::common::cpu;
 use crate::{Failure, say};
 use halide::gpu::list_devices;
 use halide::prelude::*;
-use halide_apps::app::{APPS, App, Edges};
+use halide_apps::app::{APPS, App, Edges, Takes};
 use halide_apps::params::describe;
 use serde_json::{Value, json};
 
@@ -19,11 +19,17 @@ pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
         say(format!("{}: {}", app.name, app.about))?;
         let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
         say(format!("    schedules  {}", names.join(", ")))?;
-        let pipeline = (app.pipeline)(Edges::Repeat)?;
+        let pipeline = app.default_pipeline(Edges::Repeat)?;
         for param in pipeline.params.iter() {
             say(format!("    parameter  {}", describe(param)))?;
         }
-        say("    input      an image, --random values, or the photograph that comes with halide")?;
+        for setting in app.settings {
+            say(format!("    setting    {}: {} (the first by default)", setting.name, setting.values.join(", ")))?;
+        }
+        say(match app.takes {
+            Takes::Nothing => "    input      --random values",
+            _ => "    input      an image, --random values, or the photograph that comes with halide",
+        })?;
     }
     say(format!("processor: {}", cpu()))?;
     let devices = list_devices();
@@ -37,7 +43,7 @@ pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
 }
 
 fn app_json(app: &App) -> Result<Value, Failure> {
-    let pipeline = (app.pipeline)(Edges::Repeat)?;
+    let pipeline = app.default_pipeline(Edges::Repeat)?;
     let params: Vec<Value> = pipeline
         .params
         .iter()
@@ -47,7 +53,8 @@ fn app_json(app: &App) -> Result<Value, Failure> {
         })
         .collect();
     let schedules: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
-    Ok(json!({"app": app.name, "schedules": schedules, "params": params}))
+    let settings: Vec<Value> = app.settings.iter().map(|s| json!({"name": s.name, "values": s.values})).collect();
+    Ok(json!({"app": app.name, "schedules": schedules, "params": params, "settings": settings}))
 }
 
 fn number(value: Option<Scalar>) -> Value {

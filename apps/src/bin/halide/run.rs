@@ -6,9 +6,9 @@ use crate::html;
 use crate::report;
 use crate::{Failure, say};
 use halide::prelude::*;
+use halide_apps::app::{App, Shows};
 use halide_apps::files::Output;
-use halide_apps::job::{Job, Params};
-use halide_apps::params;
+use halide_apps::job::{Difference, Job};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,13 +16,12 @@ use std::time::Duration;
 /// Runs the app and writes, prints, times or checks what was asked for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let app = common::find_app(&args.app)?;
-    let (input, output) = files(args)?;
+    let (input, output) = files(args, app)?;
     let best = app.best(args.backend == Backend::Gpu);
     let schedule_name = args.schedule.as_deref().unwrap_or(best.name);
     let schedule = common::find_schedule(app, schedule_name)?;
     let output = output.as_deref().map(Output::new).transpose()?;
     let job = common::job(app, &args.common, input.as_deref(), Some(&schedule))?;
-    let params = params::resolve(&job.pipeline, &args.common.params).map_err(Failure)?;
     let runner = Runner::new(args.backend, args.device.as_deref())?;
     let (compiled, compile_ms) = runner.compile(&job, &schedule, &args.common)?;
     if describes(args) {
@@ -40,7 +39,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 
     let threads = args.common.threads.map(usize::from);
     let mut outputs = job.outputs()?;
-    let bench = Bench { job: &job, compiled: &compiled, params: &params, threads };
+    let bench = Bench { job: &job, compiled: &compiled, threads };
     let runs = args.bench.unwrap_or(1);
     let progress = common::progress(u64::from(runs), app.name);
     let timing = bench.time(runs, &mut outputs, &progress)?;
@@ -48,18 +47,22 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let checked = match args.check {
         true => {
             let (reference, _) = Runner::new(Backend::Interp, None)?.compile(&job, &Schedule::new(), &args.common)?;
-            Some(job.check(&reference, &params, &outputs)?)
+            Some(job.check(&reference, &outputs)?)
         }
         false => None,
     };
     let profile = match args.profile {
-        true => Some(profile(&runner, &job, &compiled, &params, &mut outputs)?),
+        true => Some(profile(&runner, &job, &compiled, &mut outputs)?),
         false => None,
     };
-    if let Some(output) = &output {
-        output.write(&job.image(&outputs)?)?;
-    }
-    let written = output.as_ref().map(Output::path);
+    let image = if output.is_some() { job.image(&outputs)? } else { None };
+    let written = match (&output, image) {
+        (Some(output), Some(image)) => {
+            output.write(&image)?;
+            Some(output.path())
+        }
+        _ => None,
+    };
     let device = runner.device();
     let result = Outcome { job: &job, schedule: schedule_name, device, compile_ms, timing, checked, written };
     result.print(args)?;
@@ -74,19 +77,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// A run more, whose kernels are timed, as text.
-fn profile(
-    runner: &Runner,
-    job: &Job,
-    compiled: &Compiled,
-    params: &Params,
-    outputs: &mut [Buffer<u16>],
-) -> Result<String, Failure> {
+fn profile(runner: &Runner, job: &Job, compiled: &Compiled, outputs: &mut [AnyBuffer]) -> Result<String, Failure> {
     if !matches!(runner, Runner::Gpu(_)) {
         return Err(Failure("--profile times kernels, so it needs --backend gpu".to_string()));
     }
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
     let mut text = String::new();
-    for (stats, whole) in job.profile(compiled, params, outputs)? {
+    for (stats, whole) in job.profile(compiled, outputs)? {
         if stats.kernels.is_empty() {
             text += "the device does not time kernels\n";
         }
@@ -114,7 +111,7 @@ struct Outcome<'a> {
     device: String,
     compile_ms: f64,
     timing: Timing,
-    checked: Option<u16>,
+    checked: Option<Difference>,
     written: Option<&'a Path>,
 }
 
@@ -135,7 +132,7 @@ impl Outcome<'_> {
             ("Size", format!("{width} x {height}")),
             ("Compiled in", format!("{:.2} ms", self.compile_ms)),
             ("Time", format!("min {:.3} ms, median {:.3} ms", self.timing.min(), self.timing.median())),
-            ("Checked", self.checked.map_or("no".to_string(), |most| format!("differs by {most} at most"))),
+            ("Checked", self.checked.map_or("no".to_string(), |most| format!("differs by {} at most", most.largest))),
         ];
         let profile = profile.unwrap_or_else(|| match args.backend {
             Backend::Gpu => "not asked for: --profile\n".to_string(),
@@ -162,8 +159,8 @@ impl Outcome<'_> {
             Some(runs) => format!("{runs} runs: min {min:.3} ms, median {median:.3} ms, {speed:.1} Mpix/s"),
             None => format!("one run: {median:.3} ms, {speed:.1} Mpix/s"),
         })?;
-        if let Some(largest) = self.checked {
-            say(format!("differs from the interpreter by {largest} at most"))?;
+        if let Some(difference) = self.checked {
+            say(format!("differs from the interpreter by {} at most", difference.largest))?;
         }
         if let Some(path) = self.written {
             say(format!("wrote {}", path.display()))?;
@@ -186,7 +183,7 @@ impl Outcome<'_> {
             "min_ms": self.timing.min(),
             "median_ms": self.timing.median(),
             "mpix_per_s": mpix_per_s(self.job.size, self.timing.median()),
-            "checked": self.checked,
+            "checked": self.checked.map(common::largest),
             "peak_mb": self.timing.peak_bytes as f64 / 1e6,
             "output": self.written.map(|p| p.display().to_string()),
         })
@@ -195,8 +192,8 @@ impl Outcome<'_> {
     /// A result that the schedule does not allow to differ, and does, is a failure.
     fn verdict(&self, schedule: &Schedule) -> Result<(), Failure> {
         match self.checked {
-            Some(largest) if largest > common::tolerance(schedule) => {
-                Err(Failure(format!("the result differs from the interpreter's by {largest}")))
+            Some(difference) if !difference.is_allowed(schedule.reassociates()) => {
+                Err(Failure(format!("the result differs from the interpreter's by {}", difference.largest)))
             }
             _ => Ok(()),
         }
@@ -204,7 +201,7 @@ impl Outcome<'_> {
 }
 
 /// Where to read from and write to.
-fn files(args: &RunArgs) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
+fn files(args: &RunArgs, app: &App) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
     let (input, output) = match &args.files[..] {
         [] => (None, None),
         [output] if args.common.is_synthetic() => (None, Some(output.clone())),
@@ -215,7 +212,17 @@ fn files(args: &RunArgs) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> 
         }
         [input, output, ..] => (Some(input.clone()), Some(output.clone())),
     };
-    let to_write = output.is_none() && args.bench.is_none() && !args.check && !args.json && !describes(args);
+    if app.shows == Shows::Nothing
+        && let Some(output) = &output
+    {
+        return Err(Failure(format!("{}: the output of `{}` is no image", output.display(), app.name)));
+    }
+    let to_write = app.shows != Shows::Nothing
+        && output.is_none()
+        && args.bench.is_none()
+        && !args.check
+        && !args.json
+        && !describes(args);
     if !to_write || args.common.is_synthetic() {
         return Ok((input, output));
     }

@@ -2,7 +2,8 @@
 //! Kautz (2011). One pyramid is built for each of several reference intensities; every output coefficient is mixed from
 //! the two whose reference is nearest to the local intensity.
 
-use crate::app::{App, Channels, Levels, schedules};
+use crate::app::{App, Shows, Takes, rgb, schedules};
+use crate::input::{Input, White};
 use halide::prelude::*;
 
 /// Levels of the pyramids that the app uses.
@@ -12,11 +13,14 @@ pub const PYRAMID_LEVELS: usize = 8;
 pub const APP: App = App {
     name: "local_laplacian",
     about: "edge-aware detail enhancement of u16 RGB on 8 pyramid levels",
-    channels: Channels::Rgb,
-    levels: Levels::Full,
+    settings: &[],
+    takes: Takes::Rgb,
+    shows: Shows::Full(65535),
     schedules: schedules!["local_laplacian": cpu, rows, single_thread, root, gpu],
     pipeline: |_| pipeline(PYRAMID_LEVELS),
-    input_extents: |width, height| vec![width, height, 3],
+    inputs: |_, width, height| vec![Input::pixels("input", U16, &[width, height, 3], White::At(65535))],
+    output: rgb,
+    size: (1536, 2560),
 };
 
 /// The algorithm on `pyramid` levels, at least 1. Parameters: `levels`, the number of reference intensities; `alpha`, how

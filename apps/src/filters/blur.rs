@@ -1,34 +1,35 @@
 //! A 3x3 box blur of 16-bit values in two passes: the smallest pipeline in which the schedule matters.
 
-use crate::app::{App, Channels, Edges, Levels, schedules};
+use super::framed;
+use crate::app::{App, Settings, Shows, Takes, plane, schedules};
+use crate::input::{Input, White};
 use halide::prelude::*;
 
 /// The app.
 pub const APP: App = App {
     name: "blur",
     about: "3x3 box blur of u16 values in two passes",
-    channels: Channels::Each,
-    levels: Levels::AsStored,
+    settings: &[],
+    takes: Takes::EachChannel,
+    shows: Shows::AsStored,
     schedules: schedules![
         "blur": columns, strips, tiles, sliding_window, full_fusion, breadth_first, root,
         gpu, gpu_words, gpu_tiles, gpu_slide, gpu_inline
     ],
     pipeline,
-    input_extents: |width, height| vec![width + 2, height + 2],
+    inputs: |settings, width, height| {
+        let more = settings.border(2);
+        vec![Input::pixels("input", U16, &[width + more, height + more], White::AsStored)]
+    },
+    output: plane,
+    size: (6400, 4800),
 };
 
 /// The algorithm. Sums wrap: values above 21845 overflow 16 bits.
-pub fn pipeline(edges: Edges) -> Result<Pipeline, AlgorithmErrors> {
+pub fn pipeline(settings: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let (x, y) = vars!(x, y);
     let input = ImageParam::new("input", U16, 2);
-    let image = match edges {
-        Edges::Repeat => repeat_edge(&input),
-        Edges::Inside => {
-            let mut inside = Func::new("inside");
-            inside[(x, y)] = input[(x, y)];
-            inside
-        }
-    };
+    let image = framed(&input, settings.edges, 0);
 
     let (mut blur_x, mut blur_y) = (Func::new("blur_x"), Func::new("blur_y"));
     blur_x[(x, y)] = (image[(x, y)] + image[(x + 1, y)] + image[(x + 2, y)]) / 3;

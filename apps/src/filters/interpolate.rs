@@ -1,0 +1,69 @@
+//! Colours for pixels that have none: where alpha is 0, what coarser levels of a pyramid have is shown.
+
+use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
+use crate::input::{Input, White};
+use halide::prelude::*;
+
+/// Levels of the pyramid that the app uses.
+pub const LEVELS: usize = 10;
+
+/// The app.
+pub const APP: App = App {
+    name: "interpolate",
+    about: "fills the transparent parts of f32 RGBA on 10 pyramid levels",
+    settings: &[],
+    takes: Takes::Rgba,
+    shows: Shows::Full(1),
+    schedules: schedules!["interpolate": cpu, root],
+    pipeline: |_: &Settings| pipeline(LEVELS),
+    inputs: |_, width, height| {
+        let pixels = Input::pixels("input", F32, &[width, height, 4], White::At(1));
+        vec![Input { of_picture: with_holes, ..pixels }]
+    },
+    output: rgb,
+    size: (1536, 2560),
+};
+
+/// The picture; one that is opaque gets holes, so that there is something to fill.
+fn with_holes(picture: &crate::input::Picture, at: &[i32]) -> f32 {
+    let (x, y, c) = (at[0], at[1], at[2]);
+    let opaque = c == 3 && picture.at(x, y, 3) == 1.0;
+    if opaque && (x / 8 + y / 8) % 4 != 0 { 0.0 } else { picture.at(x, y, c) }
+}
+
+/// The algorithm on this many levels, at least 1.
+pub fn pipeline(levels: usize) -> Result<Pipeline, AlgorithmErrors> {
+    let (x, y, c) = vars!(x, y, c);
+    let input = ImageParam::new("input", F32, 3);
+    let clamped = repeat_edge(&input);
+
+    // Colours times alpha, and alpha itself: what is transparent counts for nothing.
+    let mut down = vec![Func::new("down0")];
+    let alpha = clamped[(x, y, 3)];
+    down[0][(x, y, c)] = select(c.lt(3), clamped[(x, y, c)] * alpha, alpha);
+    for level in 1..levels {
+        let previous = &down[level - 1];
+        let (mut in_x, mut next) = (Func::new(format!("down{level}_x")), Func::new(format!("down{level}")));
+        in_x[(x, y, c)] =
+            (previous[(x * 2 - 1, y, c)] + 2.0 * previous[(x * 2, y, c)] + previous[(x * 2 + 1, y, c)]) * 0.25;
+        next[(x, y, c)] = (in_x[(x, y * 2 - 1, c)] + 2.0 * in_x[(x, y * 2, c)] + in_x[(x, y * 2 + 1, c)]) * 0.25;
+        down.push(next);
+    }
+
+    // From the coarsest level on: what a level lacks, the next coarser one gives.
+    let mut filled = Func::new(format!("filled{}", levels - 1));
+    filled[(x, y, c)] = down[levels - 1][(x, y, c)];
+    for level in (0..levels - 1).rev() {
+        let (mut up_x, mut up) = (Func::new(format!("up{level}_x")), Func::new(format!("up{level}")));
+        up_x[(x, y, c)] = (filled[(x / 2, y, c)] + filled[((x + 1) / 2, y, c)]) / 2.0;
+        up[(x, y, c)] = (up_x[(x, y / 2, c)] + up_x[(x, (y + 1) / 2, c)]) / 2.0;
+        let mut next = Func::new(format!("filled{level}"));
+        let here = &down[level];
+        next[(x, y, c)] = here[(x, y, c)] + (1.0 - here[(x, y, 3)]) * up[(x, y, c)];
+        filled = next;
+    }
+
+    let mut output = Func::new("output");
+    output[(x, y, c)] = filled[(x, y, c)] / filled[(x, y, 3)];
+    Pipeline::new([&output])
+}

@@ -1,0 +1,39 @@
+//! The algorithms, a file each.
+
+pub mod blur;
+pub mod conv_layer;
+pub mod harris;
+pub mod hist;
+pub mod iir_blur;
+pub mod interpolate;
+pub mod local_laplacian;
+pub mod matmul;
+pub mod max_filter;
+pub mod stencil_chain;
+pub mod unsharp;
+
+use crate::app::Edges;
+use halide::prelude::*;
+
+/// `input` with `border` more pixels on each side than the output: in the middle of them is the point (0, 0). With
+/// [`Edges::Repeat`] the input has no border, and its nearest pixel is read there.
+pub(crate) fn framed(input: &ImageParam, edges: Edges, border: i32) -> Func {
+    if edges == Edges::Repeat {
+        return repeat_edge(input);
+    }
+    let (x, y, c) = vars!(x, y, c);
+    let mut inside = Func::new("inside");
+    match input.dims() {
+        2 => inside[(x, y)] = input[(x + border, y + border)],
+        _ => inside[(x, y, c)] = input[(x + border, y + border, c)],
+    }
+    inside
+}
+
+/// The brightness of the RGB image `f`, as the Func `gray`.
+pub(crate) fn gray(f: &Func) -> Func {
+    let (x, y) = vars!(x, y);
+    let mut gray = Func::new("gray");
+    gray[(x, y)] = 0.299 * f[(x, y, 0)] + 0.587 * f[(x, y, 1)] + 0.114 * f[(x, y, 2)];
+    gray
+}

@@ -1,0 +1,93 @@
+//! Every app under every schedule for the CPU against the interpreter, at sizes around its vectors and tiles.
+
+use halide::prelude::*;
+use halide_apps::app;
+use halide_apps::job::{Difference, Job, Source};
+
+/// One pixel, less than a vector, primes, and more than a tile or a strip.
+const SIZES: [(i64, i64); 5] = [(1, 1), (5, 3), (17, 13), (37, 23), (67, 71)];
+
+#[track_caller]
+fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
+    let app = app::find(name).expect("the app is there");
+    let given: Vec<(String, String)> = settings.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    for (seed, &(width, height)) in sizes.iter().enumerate() {
+        let source = Source::Random { seed: seed as u64, width, height };
+        let job = Job::new(app, source, &given).unwrap();
+        let all = |compiled: &Compiled| {
+            let mut outputs = job.outputs().unwrap();
+            job.run(compiled, None, &mut outputs).unwrap_or_else(|e| panic!("{name} {width}x{height}: {e}"));
+            outputs.swap_remove(0)
+        };
+        let reference = job.pipeline.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+        let expected = all(&reference);
+        for named in app.schedules.iter().filter(|s| !s.is_for_gpu()) {
+            let schedule = named.parse().unwrap();
+            for tier in halide::Tier::ALL.into_iter().filter(|t| t.vector_bits() <= Target::host().vector_bits) {
+                let target = Target { vector_bits: tier.vector_bits(), ..Target::host() };
+                let compiled = job.pipeline.compile(&schedule, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let mut difference = Difference::default();
+                difference.add(&expected, &all(&compiled));
+                let (by, what) = (difference.largest, named.name);
+                let allowed = difference.is_allowed(schedule.reassociates());
+                assert!(allowed, "{name} by `{what}` at {}, {width}x{height}: differs by {by}", tier.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn blur() {
+    check("blur", &SIZES, &[]);
+}
+
+#[test]
+fn local_laplacian() {
+    check("local_laplacian", &[(1, 1), (13, 7), (35, 67)], &[]);
+}
+
+#[test]
+fn unsharp() {
+    check("unsharp", &SIZES, &[]);
+}
+
+#[test]
+fn harris() {
+    check("harris", &SIZES, &[]);
+}
+
+#[test]
+fn hist() {
+    check("hist", &SIZES, &[]);
+}
+
+#[test]
+fn max_filter() {
+    check("max_filter", &SIZES[..3], &[]);
+}
+
+#[test]
+fn stencil_chain() {
+    check("stencil_chain", &SIZES[..2], &[]);
+}
+
+#[test]
+fn iir_blur() {
+    check("iir_blur", &SIZES, &[]);
+}
+
+#[test]
+fn interpolate() {
+    check("interpolate", &[(1, 1), (13, 7), (33, 35)], &[]);
+}
+
+#[test]
+fn matmul() {
+    check("matmul", &[(1, 1), (5, 3), (37, 23)], &[]);
+    check("matmul", &[(17, 13)], &[("type", "f64")]);
+}
+
+#[test]
+fn conv_layer() {
+    check("conv_layer", &[(1, 1), (7, 2)], &[]);
+}
