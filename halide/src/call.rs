@@ -65,6 +65,17 @@ pub struct RunStats {
     pub gpu: Option<halide_gpu::runtime::GpuStats>,
 }
 
+impl RunStats {
+    /// Of a run that no graphics processor took part in.
+    pub(crate) fn on_host(peak_bytes: u64) -> RunStats {
+        RunStats {
+            peak_bytes,
+            #[cfg(feature = "gpu")]
+            gpu: None,
+        }
+    }
+}
+
 impl<'c> Call<'c> {
     pub(crate) fn new(compiled: &'c Compiled) -> Call<'c> {
         Call { compiled, inputs: Inputs::new(), how: How::default(), in_place: Vec::new() }

@@ -69,7 +69,7 @@ impl Feeder {
 
     /// The values of the parameters that the stage may ask for.
     fn params(&self, inputs: &Inputs) -> Result<Vec<Scalar>, RunError> {
-        let (_, params) = inputs.restricted(&self.whole).bind_partly(&self.whole)?;
+        let params = inputs.restricted(&self.whole).bind_partly(&self.whole)?.params;
         Ok(self.stage.params.iter().map(|p| params[*p]).collect())
     }
 

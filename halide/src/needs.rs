@@ -5,7 +5,7 @@ use crate::compile::Compiled;
 use crate::error::Error;
 use halide_core::buffer::{AnyBuffer, BufferError, Region};
 use halide_core::ids::ImageId;
-use halide_core::interp::{Inputs, RunError};
+use halide_core::interp::{Inputs, PartlyBound, RunError};
 use halide_core::pipeline::{DimField, Kind, PipelineData};
 use halide_core::shape::{BufferOf, Law, ShapeRule, dense_strides};
 use halide_core::types::ScalarType;
@@ -64,8 +64,8 @@ impl Queries {
         inputs: &Inputs,
         regions: &[Region],
     ) -> Result<Vec<InputNeed>, Error> {
-        let (given, params) = inputs.bind_partly(pipeline)?;
-        let given = given.iter().map(|image| image.as_ref().map(|i| i.dims().to_vec())).collect();
+        let PartlyBound { images, params } = inputs.bind_partly(pipeline)?;
+        let given = images.iter().map(|image| image.as_ref().map(|i| i.dims().to_vec())).collect();
         let exact = self.exact.needs(regions, &given, &params).map_err(Error::Query)?;
         let main = self.main.needs(regions, &given, &params).map_err(Error::Query)?;
         let alignment = |of: BufferOf| {

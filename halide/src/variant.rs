@@ -315,7 +315,7 @@ fn execute(
         ..Default::default()
     };
     match executable.run(&args) {
-        Ok(stats) => Ok(RunStats { peak_bytes: stats.peak_bytes, ..RunStats::default() }),
+        Ok(stats) => Ok(RunStats::on_host(stats.peak_bytes)),
         Err(fault) => Err(of_cpu(fault, program)),
     }
 }
@@ -371,5 +371,5 @@ fn evaluate(
         let text = format!("the lowered program leaves parts of {} unwritten", unwritten.join(", "));
         return Err(Failure::Other(Error::Internal(text)));
     }
-    Ok(RunStats { peak_bytes: stats.peak_bytes, ..RunStats::default() })
+    Ok(RunStats::on_host(stats.peak_bytes))
 }

@@ -25,6 +25,15 @@ pub struct Bound {
     pub params: IdVec<ParamId, Scalar>,
 }
 
+/// Inputs of which images may be missing, but none is wrong; see [`Inputs::bind_partly`].
+#[derive(Clone, Debug)]
+pub struct PartlyBound {
+    /// The buffer of every image that was given.
+    pub images: IdVec<ImageId, Option<AnyBuffer>>,
+    /// The value of every parameter; of its type and within its range.
+    pub params: IdVec<ParamId, Scalar>,
+}
+
 impl Inputs {
     /// Nothing given yet.
     pub fn new() -> Inputs {
@@ -84,11 +93,7 @@ impl Inputs {
     ///
     /// # Errors
     /// As for [`Inputs::bind`], but for images that were not given; rules are not checked.
-    #[allow(clippy::type_complexity)] // Two tables, which callers take apart at once.
-    pub fn bind_partly(
-        &self,
-        pipeline: &PipelineData,
-    ) -> Result<(IdVec<ImageId, Option<AnyBuffer>>, IdVec<ParamId, Scalar>), RunError> {
+    pub fn bind_partly(&self, pipeline: &PipelineData) -> Result<PartlyBound, RunError> {
         self.check_names(pipeline)?;
         let bind = |id: ImageId| match self.images.contains_key(&pipeline.images[id].name) {
             true => self.bind_image(pipeline, id).map(Some),
@@ -96,7 +101,7 @@ impl Inputs {
         };
         let images = pipeline.images.ids().map(bind).collect::<Result<_, _>>()?;
         let params = pipeline.params.iter().map(|def| self.bind_param(def)).collect::<Result<_, _>>()?;
-        Ok((images, params))
+        Ok(PartlyBound { images, params })
     }
 
     fn bind_image(&self, pipeline: &PipelineData, id: ImageId) -> Result<AnyBuffer, RunError> {

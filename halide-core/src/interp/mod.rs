@@ -36,7 +36,7 @@ mod store;
 mod tests;
 
 pub use error::RunError;
-pub use inputs::{Bound, Inputs};
+pub use inputs::{Bound, Inputs, PartlyBound};
 pub use shapes::{BrokenRule, Given};
 
 use crate::buffer::{AnyBuffer, Region};

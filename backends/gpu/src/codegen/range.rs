@@ -20,43 +20,101 @@ const WORD: Interval = Interval { low: i32::MIN as i128, high: i32::MAX as i128 
 /// Whether every Index value that `kernel` may compute for these arguments is within i32, so that its 32-bit arithmetic is
 /// exact. `scalars`, `offsets` and `grid` are those of the dispatch, see [`super::Layout::pack`].
 pub fn fits(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64], grid: &[i64]) -> bool {
-    look(program, kernel, scalars, offsets, grid).0
+    look(program, kernel, scalars, offsets, grid, u64::MAX).0
 }
 
 /// What [`fits`] says, and how many iterations of serial loops one thread runs at most, those of inner loops each time.
-pub fn look(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64], grid: &[i64]) -> (bool, u64) {
-    let mut walk = Walk {
-        program,
-        threads: kernel.threads,
-        symbols: Map::default(),
-        params: Map::default(),
-        first: Map::default(),
-        known: Map::default(),
-        fits: true,
-        iterations: 0,
-    };
-    for (id, &blocks) in kernel.blocks.iter().zip(grid) {
-        if blocks <= 0 {
-            return (true, 0);
+///
+/// Ends of loops that depend on the number of a block in several ways, as those of the parts of a loop do that was cut at the
+/// borders of an image, are known too loosely from the numbers of all blocks at once. So where coordinates do not fit, or
+/// there are more iterations than `most`, blocks are looked at in halves, down to single ones.
+pub fn look(
+    program: &Program,
+    kernel: &Kernel,
+    scalars: &[u64],
+    offsets: &[i64],
+    grid: &[i64],
+    most: u64,
+) -> (bool, u64) {
+    if kernel.blocks.iter().zip(grid).any(|(_, &blocks)| blocks <= 0) {
+        return (true, 0);
+    }
+    let dispatch = Dispatch { program, kernel, scalars, offsets };
+    let whole: Vec<Interval> =
+        grid.iter().take(kernel.blocks.len()).map(|&blocks| Interval::new(0, i128::from(blocks) - 1)).collect();
+    let (mut fits, mut iterations) = (true, 0);
+    let mut left = vec![whole];
+    for looked_at in 0.. {
+        let Some(blocks) = left.pop() else { break };
+        let found = dispatch.look(&blocks);
+        if (found.0 && found.1 <= most) || looked_at >= MOST_LOOKS {
+            (fits, iterations) = (fits && found.0, iterations.max(found.1));
+            continue;
         }
-        let numbers = Interval::new(0, i128::from(blocks) - 1);
-        walk.index(numbers);
-        walk.symbols.insert(Sym::Loop(*id), numbers);
+        match halves(&blocks) {
+            Some(parts) => left.extend(parts),
+            None => return found,
+        }
     }
-    for ((symbol, ty), &bits) in kernel.captures.iter().zip(scalars) {
-        let value = walk.scalar(ty.elem, bits);
-        walk.symbols.insert(*symbol, value);
+    (fits, iterations)
+}
+
+/// How many sets of blocks are looked at before what is left is taken as it is.
+const MOST_LOOKS: usize = 4000;
+
+/// Two halves of a set of blocks; `None` of a single one.
+fn halves(blocks: &[Interval]) -> Option<[Vec<Interval>; 2]> {
+    let (widest, all) = blocks.iter().enumerate().max_by_key(|(_, i)| i.high - i.low)?;
+    let middle = all.low + (all.high - all.low) / 2;
+    let part = |low, high| {
+        let mut part = blocks.to_vec();
+        part[widest] = Interval::new(low, high);
+        part
+    };
+    (all.low < all.high).then(|| [part(all.low, middle), part(middle + 1, all.high)])
+}
+
+/// The start of a kernel.
+struct Dispatch<'a> {
+    program: &'a Program,
+    kernel: &'a Kernel,
+    scalars: &'a [u64],
+    offsets: &'a [i64],
+}
+
+impl Dispatch<'_> {
+    /// Whether coordinates in these blocks fit, and how many iterations a thread of them runs at most.
+    fn look(&self, blocks: &[Interval]) -> (bool, u64) {
+        let Dispatch { program, kernel, scalars, offsets } = *self;
+        let mut walk = Walk {
+            program,
+            threads: kernel.threads,
+            symbols: Map::default(),
+            params: Map::default(),
+            first: Map::default(),
+            known: Map::default(),
+            fits: true,
+            iterations: 0,
+        };
+        for (id, &numbers) in kernel.blocks.iter().zip(blocks) {
+            walk.index(numbers);
+            walk.symbols.insert(Sym::Loop(*id), numbers);
+        }
+        for ((symbol, ty), &bits) in kernel.captures.iter().zip(scalars) {
+            let value = walk.scalar(ty.elem, bits);
+            walk.symbols.insert(*symbol, value);
+        }
+        for (id, &bits) in kernel.params.iter().zip(scalars.iter().skip(kernel.captures.len())) {
+            let ty = program.params.get(*id).map_or(ScalarType::I64, |(_, ty)| *ty);
+            let value = walk.scalar(Elem::Data(ty), bits);
+            walk.params.insert(*id, value);
+        }
+        let given = kernel.buffers.iter().map(|b| b.buf).zip(offsets.iter().map(|&o| i128::from(o)));
+        let shared = kernel.shared.iter().map(|row| (row.buf, i128::from(row.first_word)));
+        walk.first.extend(given.chain(shared));
+        walk.stmt(&kernel.body);
+        (walk.fits, u64::try_from(walk.iterations).unwrap_or(u64::MAX))
     }
-    for (id, &bits) in kernel.params.iter().zip(scalars.iter().skip(kernel.captures.len())) {
-        let ty = program.params.get(*id).map_or(ScalarType::I64, |(_, ty)| *ty);
-        let value = walk.scalar(Elem::Data(ty), bits);
-        walk.params.insert(*id, value);
-    }
-    let given = kernel.buffers.iter().map(|b| b.buf).zip(offsets.iter().map(|&o| i128::from(o)));
-    let shared = kernel.shared.iter().map(|row| (row.buf, i128::from(row.first_word)));
-    walk.first.extend(given.chain(shared));
-    walk.stmt(&kernel.body);
-    (walk.fits, u64::try_from(walk.iterations).unwrap_or(u64::MAX))
 }
 
 struct Walk<'a> {

@@ -59,12 +59,13 @@ impl Compute {
         scalars: &[u64],
         offsets: &[i64],
         grid: &[i64],
+        most: u64,
     ) -> (bool, u64) {
         let mut known = self.fitting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., iterations)) = known.iter().find(|(s, o, g, _)| s == scalars && o == offsets && g == grid) {
             return (true, *iterations);
         }
-        let (fits, iterations) = range::look(program, kernel, scalars, offsets, grid);
+        let (fits, iterations) = range::look(program, kernel, scalars, offsets, grid, most);
         if fits {
             known.truncate(MOST_FITTING - 1);
             known.insert(0, (scalars.to_vec(), offsets.to_vec(), grid.to_vec(), iterations));

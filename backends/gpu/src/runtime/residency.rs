@@ -64,12 +64,13 @@ impl GpuRun {
             places.push(self.on_device(used.buf, memory).await?);
         }
         let offsets: Vec<i64> = places.iter().map(|p| p.first).collect();
-        let (fits, iterations) = compute.look(&compiled.program, code, scalars, &offsets, grid);
+        let most_iterations = gpu.most_iterations().unwrap_or(u64::MAX);
+        let (fits, iterations) = compute.look(&compiled.program, code, scalars, &offsets, grid, most_iterations);
         if !fits {
             return Err(DeviceFault::IndexTooLarge { kernel });
         }
-        if let Some(most) = gpu.most_iterations().filter(|most| iterations > *most) {
-            return Err(DeviceFault::TooManyIterations { kernel, iterations, most });
+        if iterations > most_iterations {
+            return Err(DeviceFault::TooManyIterations { kernel, iterations, most: most_iterations });
         }
         let buffers: Arc<[(Arc<Slab>, u64)]> = places.into_iter().map(|p| (p.slab, p.bytes)).collect();
         for part in parts(grid, most) {

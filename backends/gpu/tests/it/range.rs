@@ -3,7 +3,7 @@
 use crate::harness::*;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_gpu::codegen::range::fits;
+use halide_gpu::codegen::range::{fits, look};
 use halide_sched::ir::{BufId, Expr, ForKind, KernelId, Program, Sym, Type, Writes, build};
 
 const MOST: i64 = i32::MAX as i64;
@@ -65,6 +65,29 @@ fn loops() {
     let asked = |n: i64| fits(&p, &p.kernels[id], &[n as u64], &[0], &[1]);
     assert!(asked(MOST - 5) && asked(-3));
     assert!(!asked(MOST - 4) && !asked(MOST + 1));
+}
+
+/// Two parts of one loop, which ends where the number of the block says: as long together in every block as the whole.
+#[test]
+fn parts_of_a_loop_in_many_blocks() {
+    const BLOCKS: i64 = 1000;
+    let mut p = program(&[], &[I32]);
+    let id = kernel(&mut p, [1, 1, 1], |p, block| {
+        let parts = [block.clone(), build::sub(build::int(BLOCKS), block)].map(|extent| (new_loop(p, "i"), extent));
+        phase(p, build::int(1), |_| {
+            let part = |(i, extent)| {
+                let body = store(BufId(0), build::loop_var(i), build::constant(Scalar::from(1i32)));
+                build::for_loop(i, ForKind::Serial, build::int(0), extent, body)
+            };
+            build::block(parts.map(part))
+        })
+    });
+    uses(&mut p, id, BufId(0), false, Writes::Words);
+    let asked = |most: u64| look(&p, &p.kernels[id], &[], &[0], &[BLOCKS], most);
+    assert_eq!(asked(u64::MAX), (true, 2 * BLOCKS as u64 - 1));
+    assert!(asked(1100).1 <= 1100);
+    assert_eq!(asked(BLOCKS as u64), (true, BLOCKS as u64));
+    assert_eq!(asked(BLOCKS as u64 - 1), (true, BLOCKS as u64));
 }
 
 /// Data that becomes a coordinate, with what bounds it.

@@ -4,12 +4,13 @@ use super::super::machine::{Arg, View};
 use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
+use super::address::Place;
 use super::compare::Order;
 use super::value::{Mask, Parts, Val};
 use crate::codegen::{Lane, float_range};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_sched::ir::Expr;
+use halide_sched::ir::{Expr, ExprKind};
 
 impl Emit<'_> {
     /// A one-operand operator on floats that is not about their bits.
@@ -113,6 +114,33 @@ impl Emit<'_> {
         let made = self.zip_op(row, x, y)?;
         let nan = self.compare_floats(Order::Unordered, y, y)?;
         self.choose(&nan, x, &made)
+    }
+
+    /// `a * b + c`, rounded once; for halves, as f32.
+    pub(super) fn fused(&mut self, ty: ScalarType, a: &Expr, b: &Expr, c: &Expr) -> Made<Parts> {
+        // The product's second operand and a sum that is not kept can be memory.
+        let (a, b) = if self.in_memory(a) && !self.in_memory(b) { (b, a) } else { (a, b) };
+        let keeps_sum = self.in_memory(c) || matches!(c.kind(), ExprKind::Broadcast(_) | ExprKind::Const(_));
+        let (x, y, z) = (self.floats(ty, a)?, self.floats(ty, b)?, self.floats(ty, c)?);
+        let (view, lane) = (x.view, x.lane);
+        let mut regs = Vec::new();
+        for i in 0..x.regs.len() {
+            let (x, y, z) = (x.regs[i], y.regs[i], z.regs[i]);
+            let (op, changed, rest) = match keeps_sum {
+                true => (pick(lane, Op::MulAdd213F32, Op::MulAdd213F64), x, [y, z]),
+                false => (pick(lane, Op::AddMul231F32, Op::AddMul231F64), z, [x, y]),
+            };
+            regs.push(self.op_mod(op, view, changed, &rest.map(|r| Arg::Use(r, view)))?);
+            self.last_folds();
+        }
+        let made = Parts { regs: regs.into(), ..x };
+        self.rounded_to(ty, a.lanes(), made)
+    }
+
+    /// Whether lanes come from memory as they are.
+    fn in_memory(&self, e: &Expr) -> bool {
+        let ExprKind::Load { buf, mask: None, .. } = e.kind() else { return false };
+        !matches!(self.slots.places.get(buf), Some(Place::Registers))
     }
 
     /// Lanes of `a` where the mask is true, else of `b`.

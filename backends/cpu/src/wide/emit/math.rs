@@ -24,8 +24,10 @@ impl Emit<'_> {
     /// `ExprKind::Math`.
     pub(super) fn math(&mut self, function: MathFn, args: &[Expr]) -> Made<Val> {
         let ty = args.first().map_or(ScalarType::F64, |a| data(a.ty().elem));
-        // Products and sums that may be rounded once or twice are rounded twice.
-        if !ty.is_float() || ty.bits() > 32 || function == MathFn::Fma {
+        if let (true, MathFn::Fma | MathFn::MulAdd, [a, b, c]) = (ty.is_float(), function, args) {
+            return Ok(Val::Lanes(self.fused(ty, a, b, c)?));
+        }
+        if !ty.is_float() || ty.bits() > 32 {
             return refuse(format!("{function:?} of {ty}"));
         }
         let operands = args.iter().map(|a| self.floats(ty, a)).collect::<Made<Vec<Parts>>>()?;

@@ -130,11 +130,15 @@ impl Emit<'_> {
     fn op2(&mut self, op: Op, view: View, a: VReg, b: VReg) -> Made<VReg> {
         let made = self.op(op, view, &[Arg::Use(a, view), Arg::Use(b, view)])?;
         // All operations of two operands take the second one from memory as well.
+        self.last_folds();
+        Ok(made)
+    }
+    /// The last operand of the newest instruction may be memory instead.
+    fn last_folds(&mut self) {
         let block = self.levels[self.cursor].block;
         if let Some(last) = self.body.blocks[block.0].insts.last_mut() {
             last.folds = true;
         }
-        Ok(made)
     }
     fn op_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Made<VReg> {
         self.op(op, view, &[Arg::Use(a, view), Arg::Imm(imm)])
