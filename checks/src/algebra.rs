@@ -131,6 +131,7 @@ fn evaluate(e: &Expr, bindings: &[(Sym, Expr)]) -> Result<AnyBuffer, EvalError> 
         unit_stride: Some(0),
         memory: Memory::Auto,
         keeps: false,
+        stream: halide_sched::ir::Stream::Never,
         side: Side::Host,
     };
     let program = Program {

@@ -104,6 +104,8 @@ pub struct BufferInfo {
     pub memory: Memory,
     /// Outputs: what it holds before the run matters.
     pub keeps: bool,
+    /// Whether what is stored passes the caches by, on machines that can.
+    pub stream: Stream,
     /// Which side uses it; known from `offload` on.
     pub side: Side,
 }
@@ -117,6 +119,17 @@ pub enum BufferRole {
     Output(u32),
     /// Allocated by the program.
     Internal,
+}
+
+/// Which stores pass the caches by: that spares reading what they overwrite, and leaves the caches to what is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// None: the values are soon read again, or the schedule says nothing and they may be.
+    Never,
+    /// Those to a buffer that is far larger than any cache: the program does not read it.
+    IfLarge,
+    /// All: the schedule says so.
+    Always,
 }
 
 /// Where an allocation lives.

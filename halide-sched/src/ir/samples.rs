@@ -18,6 +18,7 @@ pub(crate) fn blur_tables(stage: Stage, loops: &[&str]) -> Program {
         unit_stride: (role != BufferRole::Internal).then_some(0),
         memory: Memory::Auto,
         keeps: false,
+        stream: Stream::Never,
         side: Side::Host,
     };
     Program {
@@ -196,6 +197,7 @@ pub(crate) fn small(stage: Stage, body: Stmt) -> Program {
             unit_stride: None,
             memory: Memory::Auto,
             keeps: false,
+            stream: Stream::Never,
             side: Side::Host,
         })
         .collect();

@@ -4,7 +4,7 @@ use super::expr::Intrinsic;
 use super::kernel::{Residency, Side, Writes};
 use super::stmt::ForKind;
 use super::sym::{DimField, Edge};
-use super::{Memory, Stage};
+use super::{Memory, Stage, Stream};
 use halide_core::ops::{BinOp, MathFn, UnOp};
 
 /// Binding strength of prefix operators; an operand that binds at least as strongly needs no parentheses.
@@ -143,6 +143,10 @@ pub(super) const RESIDENCIES: [(&str, Residency); 3] =
 
 /// Which side uses a buffer.
 pub(super) const SIDES: [(&str, Side); 3] = [("host", Side::Host), ("both", Side::Both), ("device", Side::Device)];
+
+/// Which stores pass the caches by.
+pub(super) const STREAMS: [(&str, Stream); 3] =
+    [("never", Stream::Never), ("if_large", Stream::IfLarge), ("always", Stream::Always)];
 
 /// How a kernel stores to a buffer.
 pub(super) const WRITES: [(&str, Writes); 3] =

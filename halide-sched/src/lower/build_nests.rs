@@ -365,9 +365,17 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
             let because = "the code generators have no instruction that does";
             trace.did_not(name.clone(), format!("prefetching `{}`", prefetch.what), because);
         }
-        if inst.plan.stream {
-            let because = "the code generators have no stores that do";
-            trace.did_not(name, "stored past the caches", because);
+        let buffers = &ctx.program.func_buffers[inst.func];
+        let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == ir::Stream::Always);
+        if !inst.plan.stream {
+            continue;
+        }
+        if ctx.plan.target.vector_bits < 512 {
+            trace.did_not(name, "stored past the caches", "only kernels of 512-bit vectors have stores that do");
+        } else if !streamed {
+            trace.did_not(name, "stored past the caches", "other stages of the Func are stored without");
+        } else {
+            trace.did(name, "whole vectors of kernels at multiples of 64 bytes are stored past the caches");
         }
     }
 }

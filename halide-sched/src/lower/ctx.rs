@@ -8,7 +8,7 @@ use super::rules::{Rule, dense_dim, rules};
 use super::translate::{Env, Translator};
 use crate::ir::hash::Set;
 use crate::ir::{
-    BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Side, Stage, Sym, build,
+    BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Side, Stage, Stream, Sym, build,
 };
 use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
@@ -196,6 +196,10 @@ impl<'a> Ctx<'a> {
                 }
             }
         }
+        for (func, buffers) in program.func_buffers.enumerate() {
+            let stream = streams(plan, func, !consumers.contains_key(&Source::Func(func)));
+            buffers.iter().for_each(|b| program.buffers[*b].stream = stream);
+        }
         Ctx {
             plan,
             options,
@@ -255,6 +259,16 @@ impl<'a> Ctx<'a> {
     }
 }
 
+/// Whether a Func's values pass the caches by. Updates of it read, or change in part, what came before.
+fn streams(plan: &Plan, func: FuncId, unread: bool) -> Stream {
+    let stages = &plan.funcs[func].stages;
+    if stages.iter().all(|s| s.stream && s.variants.iter().all(|(_, v)| v.stream)) {
+        return Stream::Always;
+    }
+    let output = plan.pipeline.outputs.contains(&func);
+    if output && unread && stages.len() == 1 { Stream::IfLarge } else { Stream::Never }
+}
+
 /// The outputs and all that their definitions read, over any number of others.
 fn used(outputs: &[FuncId], templates: &BTreeMap<(FuncId, usize), Template>) -> BTreeSet<FuncId> {
     let mut used = BTreeSet::new();
@@ -293,6 +307,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
             ),
             memory: Memory::Auto,
             keeps: false,
+            stream: Stream::Never,
             side: Side::Host,
         }));
     }
@@ -329,6 +344,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
                         .filter(|_| is_output),
                     memory: func_plan.memory,
                     keeps: pipeline.keeps(func),
+                    stream: Stream::Never,
                     side: Side::Host,
                 }),
             );

@@ -7,11 +7,12 @@ use super::storage::Place;
 use super::value::{Lane, Val};
 use crate::CpuError;
 use crate::wide::{self, Capture, Kernel, Surroundings};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_module::FuncId;
 use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, For, Program, Stmt, build};
+use halide_sched::ir::{BufId, DimField, For, Program, Stmt, Sym, build};
 use std::sync::PoisonError;
 
 /// The kernels of a program while it is compiled.
@@ -92,12 +93,24 @@ impl Func<'_> {
                 Place::Memory(area) => Func::one(area.base),
                 Place::Registers(_) => return self.wrong(format!("{buf:?} is handed over but in registers")),
             },
+            Capture::Small(buf) => {
+                let info = &self.env.program.buffers[buf];
+                let extent = |dim| build::sym(Sym::Buffer { buf, dim: dim as u16, field: DimField::Extent });
+                let extents = (0..info.dims).map(extent);
+                let bytes = build::int(info.elem.bytes() as i64);
+                let bytes = self.scalar(&extents.fold(bytes, build::mul));
+                let small = self.ins().icmp_imm_s(IntCC::SignedLessThan, bytes, LARGE);
+                Func::one(self.ins().uextend(types::I64, small))
+            }
         };
         for (i, part) in parts.iter().enumerate() {
             self.store_scratch(*part, block, 8 * word + 16 * i);
         }
     }
 }
+
+/// A buffer of so many bytes is far larger than the caches that a core has to itself, or its share of others.
+const LARGE: i64 = 16 << 20;
 
 /// How many loops there are with vectors inside.
 fn loops(s: &Stmt) -> usize {

@@ -37,6 +37,8 @@ pub(crate) enum Capture {
     Param(ParamId),
     /// The address of a buffer.
     Buffer(BufId),
+    /// Whether a buffer is too small for its stores to pass the caches by: 0 or 1.
+    Small(BufId),
 }
 
 /// A finished kernel.

@@ -163,6 +163,7 @@ rows! {
     LoadQ: INVALID INVALID EVEX_Vmovdqu64_xmm_k1z_xmmm128 EVEX_Vmovdqu64_ymm_k1z_ymmm256 EVEX_Vmovdqu64_zmm_k1z_zmmm512;
     StoreQ: INVALID INVALID EVEX_Vmovdqu64_xmmm128_k1z_xmm EVEX_Vmovdqu64_ymmm256_k1z_ymm EVEX_Vmovdqu64_zmmm512_k1z_zmm;
     Load: VEX_Vmovdqu_xmm_xmmm128 VEX_Vmovdqu_ymm_ymmm256 EVEX_Vmovdqu64_xmm_k1z_xmmm128 EVEX_Vmovdqu64_ymm_k1z_ymmm256 EVEX_Vmovdqu64_zmm_k1z_zmmm512;
+    StoreStream: VEX_Vmovntdq_m128_xmm VEX_Vmovntdq_m256_ymm EVEX_Vmovntdq_m128_xmm EVEX_Vmovntdq_m256_ymm EVEX_Vmovntdq_m512_zmm;
     Store: VEX_Vmovdqu_xmmm128_xmm VEX_Vmovdqu_ymmm256_ymm EVEX_Vmovdqu64_xmmm128_k1z_xmm EVEX_Vmovdqu64_ymmm256_k1z_ymm EVEX_Vmovdqu64_zmmm512_k1z_zmm;
     WidenSignedBW: VEX_Vpmovsxbw_xmm_xmmm64 VEX_Vpmovsxbw_ymm_xmmm128 EVEX_Vpmovsxbw_xmm_k1z_xmmm64 EVEX_Vpmovsxbw_ymm_k1z_xmmm128 EVEX_Vpmovsxbw_zmm_k1z_ymmm256;
     WidenUnsignedBW: VEX_Vpmovzxbw_xmm_xmmm64 VEX_Vpmovzxbw_ymm_xmmm128 EVEX_Vpmovzxbw_xmm_k1z_xmmm64 EVEX_Vpmovzxbw_ymm_k1z_xmmm128 EVEX_Vpmovzxbw_zmm_k1z_ymmm256;

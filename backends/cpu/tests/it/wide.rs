@@ -7,7 +7,7 @@ use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::{self, Scalar};
 use halide_cpu::Tier;
-use halide_sched::ir::{BufId, Expr, ForKind, Intrinsic, build};
+use halide_sched::ir::{BufId, Expr, ForKind, Intrinsic, Stream, build};
 use std::collections::BTreeMap;
 
 /// What an operator makes of two operands; `None` where their type has no such operator.
@@ -98,4 +98,101 @@ fn what_wide_vectors_do_not_do() {
         465 loops are kernels
     "#]]
     .assert_eq(&format!("{text}{kernels} loops are kernels\n"));
+}
+
+/// Stores past the caches need addresses that are multiples of 64, and are ordinary ones elsewhere.
+#[test]
+fn stores_past_the_caches() {
+    if Tier::host() != Tier::Avx512 {
+        println!("SKIPPED: this machine has no AVX-512");
+        return;
+    }
+    const LANES: u16 = 16;
+    const LARGE: i64 = 16 << 20;
+    // Bytes of the output, and whether what is stored to it passes the caches by.
+    for (stream, elements) in [(Stream::Always, 1000), (Stream::IfLarge, 1000), (Stream::IfLarge, LARGE / 4 + 64)] {
+        for first in [0, 1, 16] {
+            let mut p = program(&[ScalarType::I32], &[ScalarType::I32]);
+            p.buffers[BufId(1)].stream = stream;
+            let chunks = (elements - first) / i64::from(LANES);
+            p.body = serial(&mut p, build::int(chunks), |i| {
+                let at = dense(build::add(build::mul(i, build::int(i64::from(LANES))), build::int(first)), LANES);
+                let value = build::load(BufId(0), ScalarType::I32, at.clone(), None);
+                let one = build::broadcast(build::constant(Scalar::from(1i32)), LANES);
+                store(BufId(1), at, build::binary(BinOp::Add, value, one))
+            });
+            let code = compiled_for(Tier::Avx512, &p);
+            assert!(code.asm().unwrap_or_default().contains("vmovntdq"), "{}", code.asm().unwrap_or_default());
+            let input: Vec<Scalar> = (0..elements).map(|i| Scalar::from(i as i32)).collect();
+            let input = buffer(ScalarType::I32, &input);
+            let (out, _) = run(&code, &[], &[input], &[(ScalarType::I32, elements as usize)]).unwrap();
+            for (i, v) in (0..elements).zip(&out[0]) {
+                let stored = (first..first + chunks * i64::from(LANES)).contains(&i);
+                assert_eq!(*v, Scalar::from(if stored { i as i32 + 1 } else { 0 }), "{stream:?} {first} at {i}");
+            }
+        }
+    }
+}
+
+/// Products and sums that are one instruction, with the sum in a register that changes, and in memory.
+#[test]
+fn sums_of_products_in_registers() {
+    const K: i64 = 37;
+    let mut random = SplitMix(5);
+    for ty in [ScalarType::F32, ScalarType::F64] {
+        for lanes in [1, 5, 16, 24] {
+            let mut p = program(&[ty, ty], &[ty]);
+            let acc = internal(&mut p, ty, halide_sched::ir::Memory::Auto);
+            let at = |first: Expr| if lanes == 1 { first } else { dense(first, lanes) };
+            let zero = build::broadcast(build::constant(Scalar::float(ty, 0.0)), lanes);
+            let zero = if lanes == 1 { build::constant(Scalar::float(ty, 0.0)) } else { zero };
+            let accumulate = serial(&mut p, build::int(K), |k| {
+                let a = build::load(BufId(0), ty, k.clone(), None);
+                let a = if lanes == 1 { a } else { build::broadcast(a, lanes) };
+                let b = build::load(BufId(1), ty, at(build::mul(k, build::int(i64::from(lanes)))), None);
+                let old = build::load(acc, ty, at(build::int(0)), None);
+                store(acc, at(build::int(0)), build::math(MathFn::MulAdd, vec![a, b, old]))
+            });
+            let result = build::load(acc, ty, at(build::int(0)), None);
+            let last = build::load(BufId(1), ty, at(build::int(0)), None);
+            let three = build::math(MathFn::Fma, vec![result.clone(), result, last]);
+            let body = build::block([
+                store(acc, at(build::int(0)), zero),
+                accumulate,
+                store(BufId(2), at(build::int(0)), three),
+            ]);
+            p.body = serial(&mut p, build::int(2), |_| halide_sched::ir::Stmt::Alloc {
+                buf: acc,
+                count: build::int(i64::from(lanes)),
+                constant: Some(u64::from(lanes)),
+                body: Box::new(body),
+            });
+            let mut numbers = |n: i64| -> Vec<Scalar> {
+                (0..n).map(|_| Scalar::float(ty, (random.next() % 1000) as f64 / 7.0 - 50.0)).collect()
+            };
+            let (a, b) = (numbers(K), numbers(K * i64::from(lanes)));
+            let want: Vec<Scalar> = (0..lanes as usize)
+                .map(|lane| {
+                    let zero = Scalar::float(ty, 0.0);
+                    let sum = (0..K as usize)
+                        .fold(zero, |sum, k| value::math(MathFn::Fma, &[a[k], b[k * lanes as usize + lane], sum]));
+                    value::math(MathFn::Fma, &[sum, sum, b[lane]])
+                })
+                .collect();
+            for tier in Tier::ALL.into_iter().filter(|t| t.available()) {
+                let code = compiled_for(tier, &p);
+                let inputs = [buffer(ty, &a), buffer(ty, &b)];
+                let (out, _) = run(&code, &[], &inputs, &[(ty, lanes as usize)]).unwrap();
+                assert_eq!(out[0], want, "{tier:?} {ty} {lanes} lanes {}", code.asm().unwrap_or_default());
+                if lanes > 1 && tier == Tier::Avx512 {
+                    assert!(
+                        code.asm().unwrap_or_default().contains("vfmadd231p")
+                            && code.asm().unwrap_or_default().contains("vfmadd213p"),
+                        "{}",
+                        code.asm().unwrap_or_default()
+                    );
+                }
+            }
+        }
+    }
 }

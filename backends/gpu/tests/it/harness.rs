@@ -53,6 +53,7 @@ pub(crate) fn add_buffer(p: &mut Program, name: &str, elem: ScalarType, role: Bu
         unit_stride: Some(0),
         memory: Memory::Auto,
         keeps: false,
+        stream: halide_sched::ir::Stream::Never,
         side: Side::Both,
     })
 }

@@ -54,6 +54,7 @@ pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType], allocations
             unit_stride: Some(0),
             memory: Memory::Auto,
             keeps: false,
+            stream: halide_sched::ir::Stream::Never,
             side: Side::Both,
         })
     };

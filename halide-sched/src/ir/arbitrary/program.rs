@@ -63,6 +63,7 @@ fn tables(random: &mut Random, stage: Stage) -> Program {
             unit_stride: (dims > 0 && random.one_in(2)).then_some(0),
             memory: *random.pick(&[Memory::Auto, Memory::Heap, Memory::Stack, Memory::Register]),
             keeps: false,
+            stream: *random.pick(&[Stream::Never, Stream::IfLarge, Stream::Always]),
             side: Side::Host,
         });
     }

@@ -4,10 +4,10 @@ use super::lexer::Token;
 use super::{Parsed, Parser};
 use crate::ir::lanes::Held;
 use crate::ir::sym::{BufId, KernelId, LoopId, Sym, TaskId};
-use crate::ir::words::{FIELDS, MEMORIES, SIDES, STAGES, WRITES, item};
+use crate::ir::words::{FIELDS, MEMORIES, SIDES, STAGES, STREAMS, WRITES, item};
 use crate::ir::{
-    BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stage, Stmt, Task, Type,
-    Writes,
+    BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stage, Stmt, Stream,
+    Task, Type, Writes,
 };
 use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
 
@@ -140,6 +140,7 @@ impl Parser {
             unit_stride: None,
             memory: Memory::Auto,
             keeps: false,
+            stream: Stream::Never,
             side: Side::Host,
         };
         if self.eat_word("order") {
@@ -158,6 +159,9 @@ impl Parser {
             info.memory = self.in_table(&MEMORIES, "a kind of memory")?;
         }
         info.keeps = self.eat_word("keeps");
+        if self.eat_word("stream") {
+            info.stream = self.in_table(&STREAMS, "which stores pass the caches by")?;
+        }
         if self.eat_word("side") {
             info.side = self.in_table(&SIDES, "a side")?;
         }

@@ -3,10 +3,10 @@
 use super::{Printer, named};
 use crate::ir::lanes::Held;
 use crate::ir::typing::type_name;
-use crate::ir::words::{FIELDS, MEMORIES, SIDES, STAGES, WRITES, word};
+use crate::ir::words::{FIELDS, MEMORIES, SIDES, STAGES, STREAMS, WRITES, word};
 use crate::ir::{
-    BufId, BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Sym, Task, Type,
-    Writes,
+    BufId, BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stream, Sym,
+    Task, Type, Writes,
 };
 
 impl Printer<'_> {
@@ -82,6 +82,9 @@ impl Printer<'_> {
         }
         if info.keeps {
             self.push(" keeps");
+        }
+        if info.stream != Stream::Never {
+            self.push(&format!(" stream {}", word(&STREAMS, &info.stream).unwrap_or("?")));
         }
         if info.side != Side::Host {
             self.push(&format!(" side {}", word(&SIDES, &info.side).unwrap_or("?")));

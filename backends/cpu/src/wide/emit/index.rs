@@ -17,7 +17,7 @@ impl Emit<'_> {
         }
     }
     /// A two-operand instruction whose first operand is also its result.
-    fn general(&mut self, code: Code, from: VReg, rest: Arg) -> VReg {
+    pub(super) fn general(&mut self, code: Code, from: VReg, rest: Arg) -> VReg {
         let to = self.register(View::G64);
         self.push(code, vec![Arg::Mod { to, from, view: View::G64 }, rest]);
         to

@@ -70,6 +70,10 @@ struct Emit<'a> {
     slots: Slots,
     captures: Vec<(Capture, usize)>,
     words: usize,
+    /// Whether buffers are small.
+    small: HashMap<BufId, VReg>,
+    /// Whether some stores pass the caches by.
+    streams: bool,
     /// Whether bytes can be permuted.
     vbmi: bool,
 }
@@ -90,9 +94,15 @@ pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For) -> 
         slots: Slots::default(),
         captures: Vec::new(),
         words: 0,
+        small: HashMap::new(),
+        streams: false,
         vbmi: crate::tier::has_byte_permutes(),
     };
     e.for_loop(nest)?;
+    if e.streams {
+        // Other threads are told by ordinary stores that these have been made.
+        e.push(Code::Sfence, Vec::new());
+    }
     let last = e.levels[0].block;
     e.body.blocks[last.0].end = Some(End::Return);
     Ok(Finished { body: e.body, captures: e.captures, words: e.words })

@@ -7,6 +7,7 @@ use super::value::Val;
 use halide_core::ops::BinOp;
 use halide_sched::ir::visit::for_each_stmt;
 use halide_sched::ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
+use regalloc2::VReg;
 use std::collections::BTreeSet;
 
 impl Emit<'_> {
@@ -69,8 +70,26 @@ impl Emit<'_> {
         self.joined(join, &before, &bufs);
         Ok(())
     }
+    /// One of two pieces of code that only have effects: the first, of `true`, where a register has this relation to 0.
+    pub(super) fn either(
+        &mut self,
+        condition: Condition,
+        left: VReg,
+        mut emit: impl FnMut(&mut Self, bool) -> Made<()>,
+    ) -> Made<()> {
+        let (yes, no, join) = (self.body.block(), self.body.block(), self.body.block());
+        let from = self.levels[self.innermost()].block;
+        self.body.blocks[from.0].end = Some(End::Branch { condition, left, right: Right::Const(0), yes, no });
+        for (block, first) in [(yes, true), (no, false)] {
+            self.go_on(block);
+            emit(self, first)?;
+            self.body.blocks[block.0].end = Some(End::Jump(join, Vec::new()));
+        }
+        self.go_on(join);
+        Ok(())
+    }
     /// Goes on in a block that has a parameter for each register of these buffers.
-    fn joined(&mut self, block: super::super::machine::BlockId, like: &[regalloc2::VReg], bufs: &BTreeSet<BufId>) {
+    fn joined(&mut self, block: super::super::machine::BlockId, like: &[VReg], bufs: &BTreeSet<BufId>) {
         let params: Vec<_> = like.iter().map(|r| self.like(*r)).collect();
         self.body.blocks[block.0].params = params.clone();
         self.go_on(block);

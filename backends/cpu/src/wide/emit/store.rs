@@ -1,14 +1,14 @@
 //! Stores: dense ones as whole registers, others scattered or lane by lane.
 
-use super::super::machine::{Arg, Mem, View};
+use super::super::machine::{Arg, Base, Condition, Mem, View};
 use super::super::rows::Op;
-use super::super::{Made, refuse};
+use super::super::{Capture, Made, refuse};
 use super::Emit;
 use super::address::Place;
 use super::value::{Mask, Parts, Val, by_bits, per_part};
 use crate::codegen::{Lane, Linear};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, Expr};
+use halide_sched::ir::{BufId, Expr, Stream};
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -44,17 +44,25 @@ impl Emit<'_> {
         } else {
             let linear = self.linear(index);
             let mem = self.address(place, lane.bytes(), &linear)?;
-            self.store_lanes(lanes, mem, &linear, &parts, mask.as_ref())?;
+            self.store_lanes(buf, lanes, mem, &linear, &parts, mask.as_ref())?;
         }
         self.stored(buf);
         Ok(())
     }
 
-    fn store_lanes(&mut self, lanes: usize, mem: Mem, index: &Linear, parts: &Parts, mask: Option<&Mask>) -> Made<()> {
+    fn store_lanes(
+        &mut self,
+        buf: BufId,
+        lanes: usize,
+        mem: Mem,
+        index: &Linear,
+        parts: &Parts,
+        mask: Option<&Mask>,
+    ) -> Made<()> {
         let lane = parts.lane;
         let dense = lanes == 1 || (index.is_affine() && index.step == 1);
         match mask {
-            None if dense => self.store_dense(lanes, mem, parts),
+            None if dense => self.store_dense(buf, lanes, mem, parts),
             Some(mask) if dense => {
                 let (view, per) = (parts.view, parts.per());
                 for (i, reg) in parts.regs.iter().enumerate() {
@@ -71,9 +79,14 @@ impl Emit<'_> {
             Some(_) => refuse("a masked store of lanes of 8 or 16 bits that do not follow each other"),
         }
     }
-    fn store_dense(&mut self, lanes: usize, mem: Mem, parts: &Parts) -> Made<()> {
+    fn store_dense(&mut self, buf: BufId, lanes: usize, mem: Mem, parts: &Parts) -> Made<()> {
         let (lane, view) = (parts.lane, parts.view);
         let per = per_part(lane, view);
+        let stream = self.program.buffers[buf].stream;
+        let elsewhere = matches!(mem.base, Base::Reg(_));
+        if view == View::Z && lanes.is_multiple_of(per) && stream != Stream::Never && elsewhere {
+            return self.store_stream(buf, stream, mem, parts);
+        }
         for (i, reg) in parts.regs.iter().enumerate() {
             let mem = mem.plus((i * view.bytes()) as i32);
             let left = (lanes - i * per).min(per);
@@ -90,6 +103,38 @@ impl Emit<'_> {
             }
         }
         Ok(())
+    }
+    /// Past the caches if the address is a multiple of the register's size, which the machine asks for, and the buffer
+    /// is large enough.
+    fn store_stream(&mut self, buf: BufId, stream: Stream, mem: Mem, parts: &Parts) -> Made<()> {
+        let mut reasons = self.made(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
+        if stream == Stream::IfLarge {
+            let small = self.is_small(buf)?;
+            reasons = self.general(Code::Or_r64_rm64, reasons, Arg::Use(small, View::G64));
+        }
+        let reasons = self.general(Code::And_rm64_imm32, reasons, Arg::Imm(parts.view.bytes() as i64 - 1));
+        self.streams = true;
+        let bytes = parts.view.bytes() as i32;
+        self.either(Condition::Equal, reasons, |e, streamed| {
+            let code = e.code(if streamed { Op::StoreStream } else { Op::Store }, parts.view)?;
+            for (i, reg) in parts.regs.iter().enumerate() {
+                e.push(code, vec![Arg::Mem(mem.plus(i as i32 * bytes)), Arg::Use(*reg, parts.view)]);
+            }
+            Ok(())
+        })
+    }
+    /// Whether a buffer is small, as 0 or 1.
+    fn is_small(&mut self, buf: BufId) -> Made<VReg> {
+        if let Some(known) = self.small.get(&buf) {
+            return Ok(*known);
+        }
+        let word = self.capture(Capture::Small(buf), 1);
+        let small = self.at_start(|e| {
+            let mem = e.word(word);
+            Ok(e.made(Code::Mov_r64_rm64, View::G64, &[Arg::Mem(mem)]))
+        })?;
+        self.small.insert(buf, small);
+        Ok(small)
     }
     fn store_part(&mut self, lane: Lane, view: View, mem: Mem, reg: VReg, mask: Option<VReg>) -> Made<()> {
         let row = match mask {
