@@ -1,10 +1,12 @@
 //! One run that can be checked: a pipeline, a schedule, output regions, and where the values of inputs come from.
 
 use halide::buffer::Span;
+use halide::plan;
 use halide::prelude::*;
 use halide::schedule::{Amount, Directive, Verb};
 use halide_core::arbitrary::{PipelineOptions, Random, random_pipeline};
-use halide_core::pipeline::ParamDef;
+use halide_core::pipeline::{ImageDef, ParamDef};
+use halide_core::promise::ValuePromise;
 use halide_sched::auto::random::{RandomOptions, random_gpu_schedule, random_schedule};
 use halide_sched::target::{Arch, Gpu};
 use std::fmt;
@@ -36,23 +38,31 @@ impl Case {
     /// The case that belongs to `seed`: a legal schedule, and extents from 1 to three times one of its factors.
     pub fn random(seed: u64) -> Case {
         let mut random = Random::new(seed);
-        let options = PipelineOptions { stages: 1 + random.below(6).min(random.below(6)), exact: random.one_in(2) };
+        let options = options(seed, 1 + random.below(6).min(random.below(6)), random.one_in(2));
         let pipeline = random_pipeline(random.bits(), options);
         // A schedule that promises something about shapes is refused by most of them.
-        let options = RandomOptions { any_shape: random.one_in(6), long: random.one_in(3) };
-        let schedule = random_schedule(&pipeline, &TARGET, random.bits(), options);
+        let options =
+            RandomOptions { any_shape: random.one_in(6), long: random.one_in(3), floats: Random::new(!seed).one_in(5) };
+        let schedule = schedule_of_parts(&pipeline, &mut random, |p, seed| random_schedule(p, &TARGET, seed, options));
         Case::with(pipeline, schedule, TARGET, random)
     }
 
     /// The case that belongs to `seed`, with kernels for a graphics processor.
     pub fn random_gpu(seed: u64) -> Case {
         let mut random = Random::new(seed);
-        let options = PipelineOptions { stages: 1 + random.below(5).min(random.below(6)), exact: random.one_in(2) };
+        let options = options(seed, 1 + random.below(5).min(random.below(6)), random.one_in(2));
         let pipeline = random_pipeline(random.bits(), options);
         let target = Target { gpu: Some(Gpu { subgroup: Some(8), ..Gpu::LEAST }), ..TARGET };
-        let options = RandomOptions { any_shape: random.one_in(6), long: random.one_in(4) };
-        let schedule = random_gpu_schedule(&pipeline, &target, random.bits(), options);
+        let options = RandomOptions { any_shape: random.one_in(6), long: random.one_in(4), floats: false };
+        let schedule =
+            schedule_of_parts(&pipeline, &mut random, |p, seed| random_gpu_schedule(p, &target, seed, options));
         Case::with(pipeline, schedule, target, random)
+    }
+
+    /// What computes the outputs: results of extern stages are inputs like others.
+    pub(crate) fn main_part(&self) -> Case {
+        let plan::Part { pipeline, schedule } = plan::main_part(&self.pipeline, &self.schedule);
+        Case { pipeline, schedule, ..self.clone() }
     }
 
     /// Draws the rest of a case.
@@ -90,16 +100,14 @@ impl Case {
         }
     }
 
-    /// An image with the values that belong to the seed, whatever its region.
-    pub fn image(&self, name: &str, ty: ScalarType, region: &Region) -> Result<AnyBuffer, String> {
-        let mut image = AnyBuffer::with_region(ty, region).map_err(|e| e.to_string())?;
-        let start = self.seed ^ hash(name);
-        for at in region.coords() {
-            let key = at.iter().fold(start, |h, &c| Random::new(h ^ c as u32 as u64).bits());
-            let value = edge_value(ty, &mut Random::new(key));
-            image.set(&at, value).map_err(|e| e.to_string())?;
+    /// Fills an image with the values that belong to the seed, whatever its region, and that are as promised.
+    pub fn fill(&self, def: &ImageDef, image: &mut AnyBuffer) -> Result<(), String> {
+        let start = self.seed ^ hash(&def.name);
+        let mut view = image.view_mut().map_err(|e| e.to_string())?;
+        for at in view.region().coords() {
+            view.set(&at, value_at(def, start, &at)).map_err(|e| e.to_string())?;
         }
-        Ok(image)
+        Ok(())
     }
 }
 
@@ -109,6 +117,53 @@ impl fmt::Display for Case {
         let Case { pipeline, schedule, seed, roomy, .. } = self;
         write!(f, "{pipeline}\n{schedule}\nregions {}, values of seed {seed}, roomy {roomy}", regions.join(" "))
     }
+}
+
+/// What is drawn for a seed: every third pipeline asks something of the caller.
+fn options(seed: u64, stages: usize, exact: bool) -> PipelineOptions {
+    PipelineOptions { stages, exact, given: Random::new(!seed).one_in(3) }
+}
+
+/// A schedule for what computes the outputs, and where names allow, for what computes the inputs of extern stages.
+fn schedule_of_parts(whole: &Pipeline, random: &mut Random, draw: impl Fn(&Pipeline, u64) -> Schedule) -> Schedule {
+    let main = plan::main_part(whole, &Schedule::new()).pipeline;
+    let schedule = draw(&main, random.bits());
+    let mut directives = schedule.directives().to_vec();
+    for stage in whole.externs.iter().filter(|stage| !stage.funcs().is_empty()) {
+        let part = plan::part(whole, &Schedule::new(), &stage.funcs()).pipeline;
+        let own = draw(&part, random.bits());
+        let is_new = |d: &Directive| directives.iter().all(|other| other.subject.func != d.subject.func);
+        let elsewhere = |d: &Directive| main.funcs.iter().all(|f| f.name != d.subject.func);
+        if own.directives().iter().all(|d| is_new(d) && elsewhere(d)) {
+            directives.extend(own.directives().iter().cloned());
+        }
+    }
+    Schedule::from(directives)
+}
+
+/// The element at `at` of the image that belongs to `start`.
+fn value_at(def: &ImageDef, start: u64, at: &[i32]) -> Scalar {
+    let key = |skip: Option<usize>| {
+        let coords = at.iter().enumerate().filter(|(d, _)| Some(*d) != skip);
+        coords.fold(start, |h, (_, &c)| Random::new(h ^ c as u32 as u64).bits())
+    };
+    let mut random = Random::new(key(None));
+    let ValuePromise { range, grows } = def.values;
+    let (low, high) = range.unwrap_or_else(|| {
+        let end = |e: Option<i128>, other| e.map_or(other, |v| v.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+        (end(def.ty.int_min(), 0), end(def.ty.int_max(), 0))
+    });
+    let value = match (grows, range) {
+        (Some(dim), _) => {
+            // Steps of `step` quarters, of which the last may be longer; each row has its own.
+            let step = Random::new(key(Some(dim))).between(0, 9);
+            let grown = (i64::from(at[dim]) * step + random.between(0, step)).div_euclid(4);
+            low.max(-9).saturating_add(9 + grown).clamp(low, high)
+        }
+        (None, Some(_)) => random.between(low, high),
+        (None, None) => return edge_value(def.ty, &mut random),
+    };
+    Scalar::int(def.ty, value.into())
 }
 
 /// The factors that a schedule splits by, and 1.

@@ -6,8 +6,10 @@
 
 pub mod algebra;
 pub mod case;
+mod class;
 pub mod device;
 pub mod engines;
+mod facade;
 pub mod image_input;
 pub mod runs;
 pub mod schedules;

@@ -5,13 +5,45 @@ use halide::buffer::Span;
 use halide::prelude::*;
 use halide_core::ids::{Id, ImageId};
 use halide_core::interp::Inputs;
+use halide_core::pipeline::DimField;
+use halide_core::shape::dense_strides;
 
 /// The most elements of one input image or output; a case that needs more is refused.
 pub(crate) const MOST_ELEMENTS: u64 = 1 << 17;
 
+/// What a rule says of a dimension of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ruled {
+    pub(crate) dim: usize,
+    pub(crate) field: DimField,
+    /// Whether multiples of `needed` will do.
+    pub(crate) multiple: bool,
+    pub(crate) needed: i64,
+}
+
+impl Ruled {
+    /// The coordinates that are as the rule says and hold those of `span` where they can; `None` where none are.
+    pub(crate) fn span(self, Span { min, extent }: Span) -> Option<Span> {
+        let (n, end) = (self.needed, min.checked_add(extent)?);
+        Some(match (self.field, self.multiple) {
+            (DimField::Min, true) => {
+                let first = min.div_euclid(n) * n;
+                Span { min: first, extent: end - first }
+            }
+            (DimField::Min, false) => Span { min: n, extent: end.checked_sub(n)?.max(1) },
+            (DimField::Extent, true) => Span { min, extent: extent.checked_add(n - 1)? / n * n },
+            (DimField::Extent, false) if n >= 1 => Span { min, extent: n },
+            (DimField::Extent, false) => return None,
+            (DimField::Stride, _) => Span { min, extent },
+        })
+    }
+}
+
 /// The images of a run: their regions and values.
 pub(crate) struct Sizes {
     regions: Vec<Region>,
+    /// Rules for strides that were met.
+    strides: Vec<Vec<Ruled>>,
     /// In the order of the pipeline's images.
     pub(crate) buffers: Vec<AnyBuffer>,
     case: Case,
@@ -21,7 +53,8 @@ impl Sizes {
     /// Images around the origin.
     pub(crate) fn new(case: &Case) -> Sizes {
         let regions = case.pipeline.images.iter().map(|i| Region::new(vec![Span { min: -1, extent: 9 }; i.dims]));
-        let mut sizes = Sizes { regions: regions.collect(), buffers: Vec::new(), case: case.clone() };
+        let strides = vec![Vec::new(); case.pipeline.images.len()];
+        let mut sizes = Sizes { regions: regions.collect(), strides, buffers: Vec::new(), case: case.clone() };
         for image in case.pipeline.images.ids() {
             let buffer = sizes.fill(image);
             sizes.buffers.push(buffer);
@@ -30,9 +63,42 @@ impl Sizes {
     }
 
     fn fill(&self, image: ImageId) -> AnyBuffer {
-        let def = &self.case.pipeline.images[image];
-        let made = self.case.image(&def.name, def.ty, &self.regions[image.index()]);
-        made.unwrap_or_else(|e| panic!("a small image cannot be made: {e}"))
+        let (def, region) = (&self.case.pipeline.images[image], &self.regions[image.index()]);
+        let rules = &self.strides[image.index()];
+        let of = |dim: usize, multiple: bool| {
+            let mine = rules.iter().filter(move |r| r.dim == dim && r.multiple == multiple);
+            mine.map(|r| r.needed).max()
+        };
+        let strides = dense_strides(region.spans(), &|dim| of(dim, false), &|dim| of(dim, true).unwrap_or(1));
+        let mut made = AnyBuffer::with_strides(def.ty, region, &strides).map_err(|e| e.to_string());
+        let filled = made.as_mut().map_err(|e| e.clone()).and_then(|buffer| self.case.fill(def, buffer));
+        match (made, filled) {
+            (Ok(buffer), Ok(())) => buffer,
+            (Err(e), _) | (_, Err(e)) => panic!("a small image cannot be made: {e}"),
+        }
+    }
+
+    /// Makes an image be as a rule says; false if that cannot be or is so already.
+    pub(crate) fn obey(&mut self, image: usize, rule: Ruled) -> bool {
+        if rule.field == DimField::Stride {
+            let rules = &mut self.strides[image];
+            if rules.contains(&rule) || rule.needed < 1 || rule.needed > 64 {
+                return false;
+            }
+            rules.retain(|r| (r.dim, r.multiple) != (rule.dim, rule.multiple));
+            rules.push(rule);
+        } else {
+            let mut spans = self.regions[image].spans().to_vec();
+            let Some(span) = rule.span(spans[rule.dim]) else { return false };
+            spans[rule.dim] = span;
+            let region = Region::new(spans);
+            if region == self.regions[image] || region.points().is_none_or(|n| n > MOST_ELEMENTS) {
+                return false;
+            }
+            self.regions[image] = region;
+        }
+        self.buffers[image] = self.fill(ImageId::new(image));
+        true
     }
 
     /// Whether `grow` would do it.

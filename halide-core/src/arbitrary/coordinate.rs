@@ -98,6 +98,9 @@ impl Draw {
         let high = low + self.random.between(0, 7) as i32;
         let ty = self.random.pick(&[U8, I16, I32, U32, I64]);
         let data = self.value(ty, &outside, 1);
+        if self.options.given && self.random.one_in(3) {
+            return self.promised(data, low, high);
+        }
         match self.random.below(3) {
             0 => cast_to(I32, data) % self.random.between(1, 6) as i32,
             1 => cast_to(I32, clamp(cast_to(I64, data), low, high)),

@@ -4,6 +4,8 @@
 //! coordinate that depends on data is bounded, so that lowering accepts it under every legal schedule.
 
 mod coordinate;
+mod external;
+mod given;
 mod random;
 mod shrink;
 mod stage;
@@ -30,11 +32,15 @@ pub struct PipelineOptions {
     /// Only what needs all of the region that boxes can say it needs: no coordinate that depends on data or on several
     /// variables, no choice between reads, no updates of single points. Bounds inference must then be exact.
     pub exact: bool,
+    /// Also what asks something of the caller: rules for the shapes of buffers, promises of the elements of inputs, rows
+    /// whose offsets are such elements, an output that may be in an input's memory; and extern stages. A run must then
+    /// give buffers and elements as the pipeline says.
+    pub given: bool,
 }
 
 impl Default for PipelineOptions {
     fn default() -> Self {
-        PipelineOptions { stages: 10, exact: false }
+        PipelineOptions { stages: 10, exact: false, given: false }
     }
 }
 
@@ -46,6 +52,9 @@ pub fn random_pipeline(seed: u64, options: PipelineOptions) -> Pipeline {
     for number in 0..stages {
         draw.stage(&format!("f{number}"));
     }
+    if options.given && draw.random.one_in(3) {
+        draw.in_place("result");
+    }
     let funcs: Vec<&Func> = draw.sources.iter().filter_map(Source::func).collect();
     let mut outputs: Vec<&Func> = funcs.last().copied().into_iter().collect();
     // Sometimes what nothing reads is an output too, or anything.
@@ -53,6 +62,9 @@ pub fn random_pipeline(seed: u64, options: PipelineOptions) -> Pipeline {
         if draw.random.one_in(8) {
             outputs.push(func);
         }
+    }
+    if options.given {
+        outputs.iter().for_each(|func| given::output_rules(&mut draw.random, draw.offset, func));
     }
     match Pipeline::new(outputs) {
         Ok(pipeline) => pipeline,
@@ -142,6 +154,9 @@ impl Draw {
     fn image(&mut self, name: &str) {
         let (ty, dims) = (self.any_type(), 1 + self.random.below(3));
         let image = ImageParam::new(name, ty, dims);
+        if self.options.given && self.random.one_in(2) {
+            self.input_rules(&image);
+        }
         let bounded = !self.options.exact && self.random.one_in(3);
         let what = match bounded {
             true => Readable::Func(match self.random.below(5) {

@@ -4,8 +4,9 @@
 //! left of it.
 
 use crate::compact::compact;
-use crate::ids::{ExprId, FuncId, RDomId};
+use crate::ids::{ExprId, FuncId, ImageId, RDomId};
 use crate::pipeline::{Kind, Pipeline, PipelineData};
+use crate::promise::ValuePromise;
 use crate::value::Scalar;
 
 /// Pipelines that are a step smaller, those that lose most first: without an output, without updates, with a
@@ -25,6 +26,9 @@ enum Step {
     /// Every call of it becomes a constant.
     DropFunc(FuncId),
     DropPredicate(RDomId),
+    DropRule(usize),
+    DropAlignments,
+    DropPromise(ImageId),
     Replace(ExprId, ExprId),
     Constant(ExprId),
 }
@@ -45,6 +49,12 @@ fn steps(data: &PipelineData) -> Vec<Step> {
         steps.extend((1..stages).map(|s| Step::DropStages(id, s, s + 1)));
     }
     steps.extend(data.rdoms.enumerate().filter(|(_, r)| r.predicate.is_some()).map(|(id, _)| Step::DropPredicate(id)));
+    steps.extend((0..data.shapes.len()).map(Step::DropRule));
+    if !data.alignments.is_empty() {
+        steps.push(Step::DropAlignments);
+    }
+    let promising = data.images.enumerate().filter(|(_, i)| !i.values.is_nothing());
+    steps.extend(promising.map(|(id, _)| Step::DropPromise(id)));
     for (id, node) in data.exprs.enumerate().collect::<Vec<_>>().into_iter().rev() {
         if !matches!(node.kind, Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. }) {
             steps.push(Step::Constant(id));
@@ -69,6 +79,9 @@ fn apply(data: &PipelineData, step: Step) -> PipelineData {
             }
         }
         Step::DropPredicate(rdom) => data.rdoms[rdom].predicate = None,
+        Step::DropRule(n) => drop(data.shapes.remove(n)),
+        Step::DropAlignments => data.alignments.clear(),
+        Step::DropPromise(image) => data.images[image].values = ValuePromise::default(),
         Step::Replace(e, by) => data.exprs[e].kind = data.exprs[by].kind.clone(),
         Step::Constant(e) => data.exprs[e].kind = one(data.exprs[e].ty),
     }

@@ -15,6 +15,13 @@ impl Draw {
         if !self.options.exact && self.random.one_in(12) && self.bounded_func() {
             return;
         }
+        if self.options.given {
+            match self.random.below(8) {
+                0 => return self.external(name),
+                1 if !self.options.exact => return self.ragged(name),
+                _ => {}
+            }
+        }
         let dims = [1, 2, 2, 2, 3][self.random.below(5)];
         let mut names = ["x", "y", "z"][..dims].to_vec();
         if self.random.one_in(6) {
@@ -26,9 +33,10 @@ impl Draw {
         let mut func = Func::new(name);
         self.deepest = 0;
         let scope = Scope { vars: vars.clone(), rvars: Vec::new(), own: None };
-        let start = self.values(&types, &scope);
+        let kept = self.options.given && !self.options.exact && self.random.one_in(8);
+        let start = if kept { self.kept(&types, &scope) } else { self.values(&types, &scope) };
         func[&vars] = start;
-        if self.random.one_in(3) {
+        if kept || self.random.one_in(3) {
             for _ in 0..1 + self.random.below(3) {
                 self.update(&mut func, &vars, &types);
             }

@@ -1,6 +1,8 @@
 use super::*;
+use crate::ops::{BinOp, MathFn, UnOp};
 use crate::pipeline::{Kind, PipelineData};
-use std::collections::BTreeSet;
+use crate::shape::{BufferOf, Law};
+use std::collections::{BTreeMap, BTreeSet};
 
 fn draw(seed: u64) -> Pipeline {
     random_pipeline(seed, PipelineOptions { exact: seed.is_multiple_of(3), ..Default::default() })
@@ -21,6 +23,9 @@ fn features(p: &PipelineData) -> BTreeSet<String> {
     };
     for node in p.exprs.iter() {
         note(format!("{} values", node.ty));
+        if let Kind::Math(function, _) = &node.kind {
+            note(format!("Math {function:?}"));
+        }
         note(match &node.kind {
             Kind::Binary(op, ..) => format!("{op:?}"),
             Kind::Unary(op, _) => format!("{op:?}"),
@@ -40,8 +45,105 @@ fn features(p: &PipelineData) -> BTreeSet<String> {
     }
     if p.outputs.len() > 1 {
         note("several outputs".into());
+        let dims: BTreeSet<usize> = p.outputs.iter().map(|f| p.funcs[*f].dims()).collect();
+        note(format!("outputs of {} sizes", dims.len()));
+    }
+    for n in p.notes.iter() {
+        note(format!("{:?}", n.kind));
+    }
+    for rule in &p.shapes {
+        let of = if matches!(rule.of, BufferOf::Image(_)) { "input" } else { "output" };
+        let multiple = if matches!(rule.law, Law::MultipleOf(_)) { "multiple" } else { "fixed" };
+        note(format!("{multiple} {:?} of {of}", rule.field));
+    }
+    for rule in &p.alignments {
+        note(format!("alignment of {}", if matches!(rule.of, BufferOf::Image(_)) { "input" } else { "output" }));
+    }
+    for image in p.images.iter() {
+        if image.values.range.is_some() {
+            note("promised values".into());
+        }
+        if image.values.grows.is_some() {
+            note("promised growth".into());
+        }
+    }
+    for stage in &p.externs {
+        note(format!("extern stage of {} elements", stage.types.len()));
+        note(format!("extern stage of {} inputs", stage.inputs.len()));
+        note(format!("extern stage with {} parameters", stage.params.len()));
+        if !stage.funcs().is_empty() {
+            note("extern stage that reads a Func".into());
+        }
+    }
+    if p.outputs.iter().any(|f| p.keeps(*f)) {
+        note("an output that keeps what its buffer holds".into());
     }
     found
+}
+
+/// Every feature of the language that docs/features.md lists is drawn in 2000 pipelines, most of them often.
+#[test]
+fn every_feature_is_drawn() {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in 0..2000 {
+        let options = PipelineOptions { exact: seed % 3 == 0, given: seed % 2 == 0, ..Default::default() };
+        for word in features(&random_pipeline(seed, options)) {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    let wanted = [
+        "fixed Min of input",
+        "fixed Extent of input",
+        "fixed Stride of input",
+        "multiple Min of input",
+        "multiple Extent of input",
+        "multiple Stride of input",
+        "fixed Min of output",
+        "fixed Extent of output",
+        "multiple Min of output",
+        "multiple Extent of output",
+        "multiple Stride of output",
+        "alignment of input",
+        "alignment of output",
+        "promised values",
+        "promised growth",
+        "extern stage of 1 elements",
+        "extern stage of 2 elements",
+        "extern stage of 1 inputs",
+        "extern stage of 2 inputs",
+        "extern stage with 1 parameters",
+        "extern stage that reads a Func",
+        "an output that keeps what its buffer holds",
+        "outputs of 2 sizes",
+        "Require",
+        "Print",
+        "Note",
+        "Before",
+        "Strict",
+        "LikelyIfInnermost",
+        "Select",
+        "Reinterpret",
+        "SaturatingCast",
+    ];
+    let missing: Vec<&str> = wanted.into_iter().filter(|w| counts.get(*w).copied().unwrap_or(0) < 5).collect();
+    assert!(missing.is_empty(), "{missing:?} are rare among {counts:?}");
+    let binary = {
+        use BinOp::*;
+        [
+            Add, Sub, Mul, Div, Mod, DivToZero, ModToZero, Min, Max, BitAnd, BitOr, BitXor, Shl, Shr, Absd, Eq, Ne, Lt,
+            Le, Gt, Ge,
+        ]
+    };
+    let unary = {
+        use UnOp::*;
+        [Neg, Not, Abs, Popcount, Clz, Ctz, Floor, Ceil, Round, Trunc, Sqrt, IsNan, IsInf, IsFinite]
+    };
+    let functions = MathFn::ALL.into_iter().filter(|f| *f != MathFn::MulAdd).map(|f| format!("Math {f:?}"));
+    let operators = binary.iter().map(|op| format!("{op:?}")).chain(unary.iter().map(|op| format!("{op:?}")));
+    let types = ScalarType::ALL.into_iter().map(|ty| format!("{ty} values"));
+    for word in operators.chain(functions).chain(types) {
+        assert!(counts.contains_key(&word), "{word} is not among {counts:?}");
+    }
 }
 
 #[test]

@@ -15,11 +15,6 @@ const ARITHMETIC: [BinOp; 13] = {
 };
 const BITS: [BinOp; 5] = [BinOp::BitAnd, BinOp::BitOr, BinOp::BitXor, BinOp::Shl, BinOp::Shr];
 const COMPARISONS: [BinOp; 6] = [BinOp::Eq, BinOp::Ne, BinOp::Lt, BinOp::Le, BinOp::Gt, BinOp::Ge];
-const FUNCTIONS: [MathFn; 8] = {
-    use MathFn::*;
-    [Exp, Log, Sin, Tanh, Atan2, FastExp, FastInverse, Hypot]
-};
-
 impl Draw {
     /// A value of `ty`, of at most `depth` operators one inside the other.
     pub(super) fn value(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
@@ -51,6 +46,16 @@ impl Draw {
                 let shift = matches!(op, BinOp::Shl | BinOp::Shr) && !self.random.one_in(8);
                 let b = if shift { cast_to(ScalarType::signed(ty.bits()), b) % 9 } else { b };
                 operate(op, a, b)
+            }
+            7 if ty == Bool => {
+                let of = self.random.pick(&[F32, F64, F16]);
+                let float = operand(self, of);
+                unary_of(self.random.pick(&[UnOp::IsNan, UnOp::IsInf, UnOp::IsFinite]), float)
+            }
+            8 if ty.bits() == 32 => {
+                let from = self.random.pick(&[I32, U32, F32]);
+                let bits = operand(self, from);
+                if from == ty { bits } else { bits.reinterpret(ty) }
             }
             _ if ty == Bool => {
                 let of = self.any_type();
@@ -100,18 +105,14 @@ impl Draw {
         if ty.is_float() {
             use UnOp::*;
             if self.random.one_in(3) {
-                let function = self.random.pick(&FUNCTIONS);
-                let b = self.value(ty, scope, depth);
-                return match function {
-                    MathFn::Exp => exp(a),
-                    MathFn::Log => log(a),
-                    MathFn::Sin => sin(a),
-                    MathFn::Tanh => tanh(a),
-                    MathFn::Atan2 => atan2(a, b),
-                    MathFn::FastExp => fast_exp(a),
-                    MathFn::Hypot => hypot(a, b),
-                    _ => fast_inverse(a),
-                };
+                // Only lowering makes `mul_add`.
+                let function = self.random.pick(&MathFn::ALL);
+                let function = if function == MathFn::MulAdd { MathFn::Fma } else { function };
+                let mut args = vec![a];
+                while args.len() < function.arity() {
+                    args.push(self.value(ty, scope, depth));
+                }
+                return arena::add(Kind::Math(function, args), Ty::One(ty), Location::caller());
             }
             return unary_of(self.random.pick(&[Neg, Abs, Floor, Ceil, Round, Trunc, Sqrt]), a);
         }

@@ -2,13 +2,10 @@
 //! [`crate::plan::resolve`] accepts them.
 
 use crate::plan::{Level, Plan, StagePlan, resolve};
-use crate::schedule::{
-    Amount, CompareOp, Condition, Directive, LoopKind, Memory, Partition, Schedule, Site, Subject, Tail, Term, Verb,
-};
+use crate::schedule::{Amount, Directive, LoopKind, Partition, Schedule, Site, Subject, Tail, Verb};
 use crate::target::Target;
 use halide_core::ids::FuncId;
-use halide_core::pipeline::{DimField, Pipeline};
-use halide_core::types::ScalarType;
+use halide_core::pipeline::Pipeline;
 
 /// What may be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -19,6 +16,8 @@ pub struct RandomOptions {
     pub any_shape: bool,
     /// Loops of more directives.
     pub long: bool,
+    /// Also floats that are contracted or put in another order, so that values are not those of the interpreter.
+    pub floats: bool,
 }
 
 /// The legal schedule of `pipeline` that belongs to `seed`.
@@ -58,6 +57,9 @@ fn draw(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions,
     if draw.one_in(3) {
         draw.hint();
     }
+    if draw.one_in(8) {
+        draw.races();
+    }
     draw.schedule
 }
 
@@ -70,7 +72,7 @@ pub(super) struct Draw<'p> {
     target: &'p Target,
     pub(super) options: RandomOptions,
     /// Whether kernels are drawn too.
-    gpu: bool,
+    pub(super) gpu: bool,
     random: Random,
     /// What has been accepted, and its plan.
     schedule: Schedule,
@@ -127,11 +129,11 @@ impl Draw<'_> {
         }
     }
 
-    fn say(&mut self, subject: &Subject, verb: Verb) -> bool {
+    pub(super) fn say(&mut self, subject: &Subject, verb: Verb) -> bool {
         self.propose(vec![Directive { subject: subject.clone(), verb, at: None }])
     }
 
-    fn func(&self, name: &str) -> Option<FuncId> {
+    pub(super) fn func(&self, name: &str) -> Option<FuncId> {
         self.plan.pipeline.funcs.enumerate().find(|(_, f)| f.name == name).map(|(id, _)| id)
     }
 
@@ -201,8 +203,9 @@ impl Draw<'_> {
         }
         for stage in 0..self.plan.funcs[id].stages.len() {
             let subject = Subject { stage, ..Subject::func(func) };
-            if stage > 0 && self.one_in(2) {
-                self.say(&subject, Verb::Atomic { any_order: false });
+            self.floats(&subject);
+            if stage > 0 {
+                self.operation(&subject);
             }
             if self.gpu && !self.one_in(5) {
                 self.kernel(&subject);
@@ -216,101 +219,8 @@ impl Draw<'_> {
         self.storage(func);
     }
 
-    /// Loops over blocks and threads, where they may be.
-    fn kernel(&mut self, subject: &Subject) {
-        if self.one_in(8) && self.say(subject, Verb::GpuSingleThread) {
-            return;
-        }
-        for _ in 0..3 {
-            let tiled = self.tiles(subject);
-            if !tiled.is_empty() && self.propose(tiled) {
-                break;
-            }
-        }
-        for _ in 0..self.below(4) {
-            let loops = self.current_loops(subject);
-            let Some(var) = self.pick(&loops) else { return };
-            let verb = match self.below(5) {
-                0 => Verb::Mark { kind: LoopKind::GpuThreads, var, factor: None, tail: Tail::Auto },
-                1 => {
-                    let kind = self.one_of([LoopKind::GpuThreads, LoopKind::GpuLanes]);
-                    Verb::Mark { kind, var, factor: None, tail: Tail::Auto }
-                }
-                2 => Verb::Mark { kind: LoopKind::GpuBlocks, var, factor: None, tail: Tail::Auto },
-                _ => self.loop_verb(var, &loops),
-            };
-            self.say(subject, verb);
-        }
-    }
-
-    /// Tiles of one to three loops as blocks, the points of a tile as threads. What is not tiled goes inside of all, or
-    /// between blocks and threads.
-    fn tiles(&mut self, subject: &Subject) -> Vec<Directive> {
-        let mut rest = self.current_loops(subject);
-        let (mut outer, mut inner, mut verbs) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..1 + self.below(3) {
-            if rest.is_empty() {
-                break;
-            }
-            let var = rest.remove(self.below(rest.len()));
-            let (o, i) = (self.new_name(), self.new_name());
-            let factor = Amount::Const(self.one_of([1, 2, 3, 4, 8]));
-            verbs.push(Verb::Split { var, outer: o.clone(), inner: i.clone(), factor, tail: self.tail() });
-            outer.push(o);
-            inner.push(i);
-        }
-        let threads: Vec<String> = inner.clone();
-        let inside = if self.one_in(3) { inner.into_iter().chain(rest) } else { rest.into_iter().chain(inner) };
-        verbs.push(Verb::Reorder(inside.chain(outer.clone()).collect()));
-        let mark = |kind, var| Verb::Mark { kind, var, factor: None, tail: Tail::Auto };
-        verbs.extend(outer.into_iter().map(|var| mark(LoopKind::GpuBlocks, var)));
-        let most = self.below(threads.len() + 1);
-        // The innermost may be lanes of a subgroup.
-        let lanes = self.one_in(3);
-        for (i, var) in threads.into_iter().take(most + 1).enumerate() {
-            verbs.push(mark(if lanes && i == 0 { LoopKind::GpuLanes } else { LoopKind::GpuThreads }, var));
-        }
-        verbs.into_iter().map(|verb| Directive { subject: subject.clone(), verb, at: None }).collect()
-    }
-
-    fn specialize(&mut self, subject: &Subject) {
-        let condition = self.condition();
-        if self.say(subject, Verb::Specialize(condition)) {
-            let mut variant = subject.clone();
-            variant.specializations.push(0);
-            self.loops(&variant);
-        }
-    }
-
-    fn condition(&mut self) -> Condition {
-        let mut terms: Vec<Term> = Vec::new();
-        for image in self.pipeline.images.iter() {
-            terms.extend((0..image.dims).map(|d| Term::Dim(image.name.clone(), DimField::Extent, d)));
-        }
-        for &output in &self.pipeline.outputs {
-            let def = &self.pipeline.funcs[output];
-            terms.extend((0..def.dims()).map(|d| Term::Dim(def.name.clone(), DimField::Extent, d)));
-        }
-        terms.extend(self.pipeline.params.iter().filter(|p| p.ty.is_int()).map(|p| Term::Param(p.name.clone())));
-        let bools: Vec<String> =
-            self.pipeline.params.iter().filter(|p| p.ty == ScalarType::Bool).map(|p| p.name.clone()).collect();
-        if self.one_in(3)
-            && let Some(name) = self.pick(&bools)
-        {
-            return Condition::Param(name);
-        }
-        let term = self.pick(&terms).unwrap_or(Term::Const(0));
-        let limit = Term::Const(self.one_of([0, 1, 4, 7, 8, 16]));
-        if self.one_in(3) {
-            let rest = Term::Binary('%', Box::new(term), Box::new(Term::Const(2)));
-            return Condition::Compare(CompareOp::Eq, rest, Term::Const(0));
-        }
-        let op = self.one_of([CompareOp::Ge, CompareOp::Gt, CompareOp::Lt, CompareOp::Ne]);
-        Condition::Compare(op, term, limit)
-    }
-
     /// The loops of a stage or specialisation as they are now, outermost first.
-    fn current_loops(&self, subject: &Subject) -> Vec<String> {
+    pub(super) fn current_loops(&self, subject: &Subject) -> Vec<String> {
         let Some(func) = self.func(&subject.func) else { return Vec::new() };
         let mut stage = &self.plan.funcs[func].stages[subject.stage];
         for &index in &subject.specializations {
@@ -322,7 +232,7 @@ impl Draw<'_> {
         loop_names(stage)
     }
 
-    fn loops(&mut self, subject: &Subject) {
+    pub(super) fn loops(&mut self, subject: &Subject) {
         let most = if self.options.long { 9 } else { 5 };
         for _ in 0..self.below(most) {
             let loops = self.current_loops(subject);
@@ -332,13 +242,15 @@ impl Draw<'_> {
         }
     }
 
-    fn loop_verb(&mut self, var: String, loops: &[String]) -> Verb {
+    pub(super) fn loop_verb(&mut self, var: String, loops: &[String]) -> Verb {
         let mark = |kind, factor| (kind, factor);
-        let (kind, factor) = match self.below(16) {
+        let (kind, factor) = match self.below(17) {
             0..=3 => {
                 let outer = if self.one_in(3) { var.clone() } else { self.new_name() };
                 let inner = self.new_name();
-                let factor = Amount::Const(self.one_of([1, 2, 3, 4, 5, 7, 8, 16]));
+                let constant = Amount::Const(self.one_of([1, 2, 3, 4, 5, 7, 8, 16]));
+                let given = if self.options.any_shape && self.one_in(6) { self.parameter() } else { None };
+                let factor = given.map_or(constant, Amount::Param);
                 return Verb::Split { var, outer, inner, factor, tail: self.tail() };
             }
             4 | 5 => {
@@ -356,7 +268,9 @@ impl Draw<'_> {
             }
             7 => return Verb::Rename { from: var, to: self.new_name() },
             8 => {
-                let how = self.one_of([Partition::Never, Partition::Always, Partition::Auto]);
+                // Where there is nothing to cut off, `Always` is an error.
+                let most = if self.one_in(3) { Partition::Always } else { Partition::Never };
+                let how = self.one_of([Partition::Never, most, Partition::Auto]);
                 return Verb::Partition { var, how };
             }
             9 | 10 => mark(LoopKind::Vectorized, Some(self.one_of([2, 3, 4, 8, 16]))),
@@ -364,6 +278,7 @@ impl Draw<'_> {
             12 => mark(LoopKind::Unrolled, Some(self.one_of([2, 3, 4]))),
             13 => mark(LoopKind::Unrolled, None),
             14 => mark(LoopKind::Parallel, None),
+            15 => mark(LoopKind::Serial, None),
             _ => mark(LoopKind::Parallel, Some(self.one_of([1, 2, 5]))),
         };
         let natural = kind == LoopKind::Vectorized && self.one_in(4);
@@ -372,7 +287,7 @@ impl Draw<'_> {
         Verb::Mark { kind, var, factor, tail }
     }
 
-    fn tail(&mut self) -> Tail {
+    pub(super) fn tail(&mut self) -> Tail {
         use Tail::*;
         if self.options.any_shape {
             self.one_of([
@@ -389,72 +304,6 @@ impl Draw<'_> {
             ])
         } else {
             self.one_of([Auto, Auto, Auto, GuardWithIf, Predicate])
-        }
-    }
-
-    fn dims(&self, func: &str) -> Vec<String> {
-        let Some(id) = self.func(func) else { return Vec::new() };
-        let p = &self.plan.pipeline;
-        p.funcs[id].args.iter().map(|&v| p.vars[v].clone()).collect()
-    }
-
-    fn bounds(&mut self, func: &str) {
-        if !self.one_in(5) {
-            return;
-        }
-        let dims = self.dims(func);
-        let Some(var) = self.pick(&dims) else { return };
-        let verb = match self.below(4) {
-            0 => Verb::Bound { var, min: Amount::Const(0), extent: Amount::Const(self.one_of([1, 4, 16])) },
-            1 => Verb::BoundExtent { var, extent: Amount::Const(self.one_of([3, 8])) },
-            2 => Verb::AlignBounds { var, modulus: self.one_of([2, 3, 8]), remainder: self.one_of([0, 1, -1]) },
-            _ => Verb::AlignExtent { var, modulus: self.one_of([2, 5]) },
-        };
-        self.say(&Subject::func(func), verb);
-    }
-
-    fn storage(&mut self, func: &str) {
-        let subject = Subject::func(func);
-        let mut dims = self.dims(func);
-        // An output's order asks for a caller who keeps it so.
-        let ours = self.func(func).is_some_and(|f| !self.plan.is_output(f));
-        if (ours || self.options.any_shape) && self.one_in(4) {
-            for i in (1..dims.len()).rev() {
-                let other = self.below(i + 1);
-                dims.swap(i, other);
-            }
-            self.say(&subject, Verb::ReorderStorage(dims.clone()));
-        }
-        let Some(var) = self.pick(&dims) else { return };
-        if self.one_in(4) {
-            let multiple = self.one_of([2, 5, 16]);
-            self.say(&subject, Verb::AlignStorage { var: var.clone(), multiple });
-        }
-        if self.gpu && self.one_in(4) {
-            let memory = self.one_of([
-                Memory::Shared,
-                Memory::Shared,
-                Memory::Global,
-                Memory::Stack,
-                Memory::Register,
-                Memory::Register,
-            ]);
-            self.say(&subject, Verb::StoreIn(memory));
-        }
-        if self.gpu && self.one_in(8) {
-            let to_device = self.one_in(2);
-            self.say(&subject, Verb::Copy { to_device });
-        }
-        if self.one_in(6) {
-            let memory = match self.options.any_shape {
-                true => self.one_of([Memory::Heap, Memory::Stack, Memory::Register, Memory::Auto]),
-                false => self.one_of([Memory::Heap, Memory::Auto]),
-            };
-            self.say(&subject, Verb::StoreIn(memory));
-        }
-        if self.options.any_shape && self.one_in(6) {
-            let (factor, forward) = (self.one_of([1, 2, 4, 8]), !self.one_in(4));
-            self.say(&subject, Verb::FoldStorage { var, factor, forward });
         }
     }
 }

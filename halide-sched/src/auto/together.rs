@@ -62,7 +62,8 @@ impl Draw<'_> {
                 (1, Some(var), ..) => Verb::SetEstimate { var, min: self.one_of([-1, 0, 7]), extent: 9 },
                 (2, ..) => Verb::SetEstimates(vec![(0, 8); dims]),
                 (3, _, Some(at), Some(what)) => {
-                    let bound = self.one_of([PrefetchBound::Clamp, PrefetchBound::GuardWithIf]);
+                    let all = [PrefetchBound::Clamp, PrefetchBound::GuardWithIf, PrefetchBound::NonFaulting];
+                    let bound = self.one_of(all);
                     Verb::Prefetch { what, at: at.clone(), from: at, offset: self.one_of([1, 2, -1]), bound }
                 }
                 _ => Verb::StreamStores,

@@ -22,6 +22,8 @@ pub use directive::{
 };
 pub use list::Schedule;
 pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
+#[cfg(test)]
+pub(crate) use parse::directive_words;
 pub use parse::{ParseError, ParseErrors};
 pub use print::clone_name;
 pub use print::rfactor_name;

@@ -4,10 +4,10 @@ use crate::harness::{SplitMix, random};
 use halide_core::buffer::{AnyBuffer, RawBuffer};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_cpu::{CpuFault, CpuOptions, RunArgs, compile};
+use halide_cpu::{CpuFault, CpuOptions, RunArgs, Tier, compile};
 use halide_sched::ir::arbitrary::{Random, program};
 use halide_sched::ir::eval::{self, EvalError};
-use halide_sched::ir::{BufferInfo, BufferRole, Program, Stage};
+use halide_sched::ir::{BufferInfo, BufferRole, FaultId, Program, Stage};
 
 fn filled(ty: ScalarType, info: &BufferInfo, r: &mut SplitMix) -> AnyBuffer {
     let extents = vec![4i64; info.dims];
@@ -21,8 +21,19 @@ fn filled(ty: ScalarType, info: &BufferInfo, r: &mut SplitMix) -> AnyBuffer {
     b
 }
 
-/// Whether the two agree; `None` where the evaluator finds the program to be one that must not run.
-fn check(p: &Program, seed: u64) -> Option<()> {
+/// What the evaluator made of a program.
+struct Evaluated {
+    params: Vec<Scalar>,
+    images: Vec<AnyBuffer>,
+    /// Before the run.
+    outputs: Vec<AnyBuffer>,
+    expected: Vec<AnyBuffer>,
+    /// Its counters, or the check that ended it.
+    end: Result<Vec<i64>, FaultId>,
+}
+
+/// `None` where the evaluator finds the program to be one that must not run.
+fn evaluate(p: &Program, seed: u64) -> Option<Evaluated> {
     let mut r = SplitMix(seed);
     let params: Vec<Scalar> = p.params.iter().map(|(_, ty)| random(*ty, &mut r)).collect();
     let of = |wanted: fn(BufferRole) -> bool| p.buffers.iter().filter(move |b| wanted(b.role));
@@ -30,42 +41,53 @@ fn check(p: &Program, seed: u64) -> Option<()> {
         of(|role| matches!(role, BufferRole::Input(_))).map(|b| filled(b.elem, b, &mut r)).collect();
     let outputs: Vec<AnyBuffer> =
         of(|role| matches!(role, BufferRole::Output(_))).map(|b| filled(b.elem, b, &mut r)).collect();
-    let (mut expected, mut found) = (outputs.clone(), outputs.iter().map(|b| b.compact().unwrap()).collect::<Vec<_>>());
-    let evaluated = eval::run(p, &params, &images, &mut expected);
-    let fault = match &evaluated {
-        Ok(_) => None,
-        Err(EvalError::Fault { fault, garbage: false, .. }) => Some(*fault),
+    let mut expected = outputs.clone();
+    let end = match eval::run(p, &params, &images, &mut expected) {
+        Ok(stats) => Ok(stats.counters),
+        Err(EvalError::Fault { fault, garbage: false, .. }) => Err(fault),
         // By what machine code goes, nobody knows; nor is anything compared that observes what was never written.
         Err(_) => return None,
     };
-    let e = compile(p, &CpuOptions::default()).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{p}"));
+    Some(Evaluated { params, images, outputs, expected, end })
+}
+
+/// Machine code for a tier does the same.
+fn check(p: &Program, seed: u64, tier: Tier, evaluated: &Evaluated) {
+    let Evaluated { params, images, outputs, expected, end } = evaluated;
+    let e = compile(p, &CpuOptions { tier, ..CpuOptions::default() });
+    let e = e.unwrap_or_else(|e| panic!("seed {seed}, {tier:?}: {e}\n{p}"));
+    let mut found: Vec<AnyBuffer> = outputs.iter().map(|b| b.compact().unwrap()).collect();
     let mut raws: Vec<RawBuffer> = images.iter().map(|b| b.raw()).collect();
     raws.extend(found.iter_mut().map(|b| b.view_mut().unwrap().raw_mut()));
-    let ran = e.run(&RunArgs { params: &params, buffers: &raws, threads: Some(1), ..RunArgs::default() });
-    match (ran, fault) {
+    match (e.run(&RunArgs { params, buffers: &raws, threads: Some(1), ..RunArgs::default() }), end) {
         // What a message shows may be an element that was never written.
-        (Err(CpuFault::Check { fault: found, .. }), Some(expected)) => assert_eq!(found, expected, "seed {seed}\n{p}"),
-        (Ok(stats), None) => {
-            assert_eq!(Some(stats.counters), evaluated.ok().map(|s| s.counters), "seed {seed}\n{p}");
+        (Err(CpuFault::Check { fault, .. }), Err(expected)) => {
+            assert_eq!(fault, *expected, "seed {seed}, {tier:?}\n{p}")
+        }
+        (Ok(stats), Ok(counters)) => {
+            assert_eq!(stats.counters, *counters, "seed {seed}, {tier:?}\n{p}");
             for (n, (a, b)) in expected.iter().zip(&found).enumerate() {
                 for at in a.coords() {
                     let (a, b) = (a.get(&at).unwrap(), b.get(&at).unwrap());
-                    assert!(a.same(b), "seed {seed}: output {n} at {at:?} is {b:?}, not {a:?}\n{p}");
+                    assert!(a.same(b), "seed {seed}, {tier:?}: output {n} at {at:?} is {b:?}, not {a:?}\n{p}");
                 }
             }
         }
-        (ran, fault) => panic!("seed {seed}: {ran:?} for {fault:?}\n{p}"),
+        (ran, end) => panic!("seed {seed}, {tier:?}: {ran:?} for {end:?}\n{p}"),
     }
-    Some(())
 }
 
+/// At every tier that this machine has; `HALIDE_FUZZ_CASES` and `HALIDE_FUZZ_SEED` make it a long run.
 #[test]
 fn random_programs() {
-    let (first, count) = (0, 1500);
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let (first, count) = (number("HALIDE_FUZZ_SEED").unwrap_or(0), number("HALIDE_FUZZ_CASES").unwrap_or(1500));
     let mut ran = 0;
     for seed in first..first + count {
         let p = program(&mut Random::new(seed), Stage::Final, 1 + (seed % 40) as u32);
-        ran += u64::from(check(&p, seed).is_some());
+        let Some(evaluated) = evaluate(&p, seed) else { continue };
+        Tier::ALL.into_iter().filter(|t| t.available()).for_each(|tier| check(&p, seed, tier, &evaluated));
+        ran += 1;
     }
     assert!(ran * 5 > count, "only {ran} of {count} programs could run");
 }

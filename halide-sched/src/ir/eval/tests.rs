@@ -108,6 +108,27 @@ fn arguments_must_fit_the_tables() {
     assert!(matches!(run(&nest, &[], &[], &mut []), Err(EvalError::Arguments(_))));
 }
 
+/// What is required of an element that nobody wrote fails by garbage only, whatever is in memory; of one that was written,
+/// by its value; and what else is asserted of garbage is a mistake of the program.
+#[test]
+fn a_requirement_of_an_element_that_was_never_written_fails_by_garbage() {
+    let run_checked = |fault: Fault, written: i64| {
+        let is_small = le(get(int(3)), u16c(7));
+        let check = Stmt::Assert { cond: is_small, fault: FaultId(0), args: vec![] };
+        let body = realize(2, 3, vec![put(1, int(written), u16c(9)), check, put(0, int(0), u16c(1))]);
+        let mut p = small(Stage::Bounded, body);
+        p.faults = [fault].into_iter().collect();
+        let mut outputs = [buffer(&[(0, 8)], |_, _| 9)];
+        run(&p, &[Scalar::int(I32, 5)], &[], &mut outputs).unwrap_err()
+    };
+    let require = || Fault::Require { what: "small".into() };
+    let fault = |garbage| EvalError::Fault { fault: FaultId(0), args: vec![], garbage };
+    assert_eq!(run_checked(require(), 2), fault(true));
+    assert_eq!(run_checked(require(), 3), fault(false));
+    assert_eq!(run_checked(Fault::NotThisVariant, 2).check(), Some(Check::Uninitialised));
+    assert_eq!(run_checked(Fault::NotThisVariant, 3), fault(false));
+}
+
 fn l(i: u32) -> Expr {
     loop_var(LoopId(i))
 }

@@ -23,6 +23,12 @@ use halide_core::error::Location;
 use std::fmt;
 use text::{Func, Text};
 
+/// Every word that begins a directive.
+#[cfg(test)]
+pub(crate) fn directive_words() -> &'static [&'static str] {
+    &directive::WORDS
+}
+
 /// Everything that is wrong with a text that should be a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseErrors(pub Vec<ParseError>);

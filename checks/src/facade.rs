@@ -1,0 +1,176 @@
+//! Cases as users run them: through `compile`, with inputs no larger than is asked for, with outputs in the memory of
+//! inputs, and with extern stages.
+
+use crate::case::Case;
+use crate::engines::{Failure, Outcome, compare, failure};
+use crate::sizes::{Sizes, hull};
+use halide::buffer::{BufferError, Span};
+use halide::plan;
+use halide::prelude::*;
+use halide_core::ids::{FuncId, Id, ImageId};
+use halide_core::interp::{self, Options, RunError};
+use halide_sched::lower::in_place::in_place as is_in_place;
+
+/// How many times inputs are made larger for what inlining drops, and the interpreter evaluates.
+const MOST_ROUNDS: usize = 40;
+
+/// The variant that serves the call is found on the way.
+pub(crate) fn check(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Result<(), Failure> {
+    let compiled =
+        case.pipeline.compile(&case.schedule, &case.target).map_err(|e| failure("cpu refuses", e.to_string()))?;
+    for threads in [1, 2] {
+        let images = case.pipeline.images.iter().zip(&inputs.buffers);
+        let call = with_params(case, compiled.inputs().threads(threads).print_to(|_| {}));
+        let call = images.fold(call, |call, (i, buffer)| call.image_named(&i.name, buffer.clone()));
+        let got = call.realize_all(&case.regions).map_err(|e| failure("cpu fault", e.to_string()))?;
+        compare(&format!("facade, {threads} threads"), &got, expected)?;
+    }
+    Ok(())
+}
+
+fn with_params<'c>(case: &Case, call: Call<'c>) -> Call<'c> {
+    case.pipeline.params.iter().fold(call, |call, p| call.param_named(&p.name, case.param(p)))
+}
+
+/// Each output in the memory of each input that it may be in: what a copy would give, and nothing beside it is written.
+pub(crate) fn in_place(case: &Case, inputs: &Sizes) -> Result<(), Failure> {
+    let Ok(plan) = plan::resolve(&case.pipeline, &case.schedule, &case.target) else { return Ok(()) };
+    let mut buffers: Vec<(FuncId, usize, &Region)> = Vec::new();
+    for (func, region) in case.pipeline.outputs.iter().zip(&case.regions) {
+        buffers.extend((0..case.pipeline.funcs[*func].types.len()).map(|element| (*func, element, region)));
+    }
+    let mut compiled = None;
+    for image in case.pipeline.images.ids() {
+        for (buffer, (func, element, region)) in buffers.iter().enumerate() {
+            if is_in_place(&plan, image, *func, *element).is_err() {
+                continue;
+            }
+            let made = case.pipeline.compile(&case.schedule, &case.target);
+            let compiled = match &compiled {
+                Some(made) => made,
+                None => compiled.insert(made.map_err(|e| failure("cpu refuses", e.to_string()))?),
+            };
+            shared(case, inputs, compiled, (image, buffer, region), &buffers)?;
+        }
+    }
+    Ok(())
+}
+
+/// One input in the memory of one output.
+fn shared(
+    case: &Case,
+    inputs: &Sizes,
+    compiled: &Compiled,
+    (image, buffer, region): (ImageId, usize, &Region),
+    buffers: &[(FuncId, usize, &Region)],
+) -> Result<(), Failure> {
+    let broken = |e: BufferError| failure("in place", e.to_string());
+    let def = &case.pipeline.images[image];
+    let mut own = AnyBuffer::with_region(def.ty, region).map_err(broken)?;
+    case.fill(def, &mut own).map_err(|e| failure("in place", e))?;
+    let mut before = Vec::new();
+    for (n, (func, element, region)) in buffers.iter().enumerate() {
+        let ty = case.pipeline.funcs[*func].types[*element];
+        before.push(match n == buffer {
+            true => own.compact().map_err(broken)?,
+            false => AnyBuffer::with_region(ty, region).map_err(broken)?,
+        });
+    }
+    let mut memory = before.iter().map(AnyBuffer::compact).collect::<Result<Vec<_>, _>>().map_err(broken)?;
+    let mut views = memory.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>().map_err(broken)?;
+    let others = case.pipeline.images.enumerate().filter(|(id, _)| *id != image);
+    let call = with_params(case, compiled.inputs().threads(2).print_to(|_| {}));
+    let call = others.fold(call, |call, (id, i)| call.image_named(&i.name, inputs.buffers[id.index()].clone()));
+    let ran = call.in_place_named(&def.name, buffer).realize_all_into(&mut views);
+    drop(views);
+    match ran {
+        Ok(_) => {}
+        // The input is no larger than the output, or not as its rules say.
+        Err(Error::Fault(_) | Error::Run(_) | Error::InPlace(_)) => return Ok(()),
+        Err(e) => return Err(failure("in place", e.to_string())),
+    }
+    let given = inputs.given(case).image(&def.name, own);
+    let options = Options { before: Some(&before), ..Options::default() };
+    match interp::run_with(&case.pipeline, &given, &case.regions, &options) {
+        Ok(expected) => compare(&format!("`{}` in place of buffer {buffer}", def.name), &memory, &expected),
+        // What inlining drops, the interpreter evaluates.
+        Err(RunError::ReadOutside { .. }) => Ok(()),
+        Err(e) => Err(failure("in place, interpreter", e.to_string())),
+    }
+}
+
+/// A pipeline with extern stages, with inputs that are as large as it says that it needs.
+pub(crate) fn with_externs(case: &Case) -> Result<Outcome, Failure> {
+    let compile = |engine, schedule: &Schedule| case.pipeline.compile_on(engine, schedule, &case.target);
+    let reference = match compile(Engine::Interp, &Schedule::new()) {
+        Ok(reference) => reference,
+        // An input of a stage keeps what its buffer holds.
+        Err(Error::Run(RunError::Extern { .. })) => return Ok(Outcome::Refused("kept values for a stage".into())),
+        Err(e) => return Err(failure("interpreter", e.to_string())),
+    };
+    let mut needed: Vec<(String, Region)> = Vec::new();
+    for engine in [Engine::Cpu, Engine::Eval] {
+        let compiled = match compile(engine, &case.schedule) {
+            Ok(compiled) => compiled,
+            // The inputs of a stage are pipelines of their own, of which nothing was found out before.
+            Err(Error::Lower(_) | Error::Schedule(_)) => {
+                return Ok(Outcome::Refused("inputs of an extern stage".into()));
+            }
+            Err(e) => return Err(failure("cpu refuses", e.to_string())),
+        };
+        if needed.is_empty() {
+            let call = with_params(case, compiled.inputs());
+            let needs = match call.infer_input_bounds(&case.regions) {
+                Ok(needs) => needs,
+                Err(Error::Query(_) | Error::Run(_)) => return Ok(Outcome::Refused("needs of data".into())),
+                Err(e) => return Err(failure("needs", e.to_string())),
+            };
+            needed = needs.into_iter().map(|n| (n.name, at_least_one(&n.region))).collect();
+        }
+        let mut rounds = 0;
+        let (given, expected) = loop {
+            rounds += 1;
+            let Some(given) = images(case, &needed)? else { return Ok(Outcome::Refused("large input".into())) };
+            match realize(case, &reference, &given) {
+                Ok(expected) => break (given, expected),
+                Err(Error::Run(RunError::ReadOutside { image, dim, at, .. })) if rounds < MOST_ROUNDS => {
+                    let Some((_, region)) = needed.iter_mut().find(|(name, _)| *name == image) else {
+                        return Ok(Outcome::Refused("results of an extern stage".into()));
+                    };
+                    *region = hull(region, dim, Span { min: at, extent: 1 });
+                }
+                Err(Error::Run(_) | Error::Fault(_)) => return Ok(Outcome::Refused("extern stage".into())),
+                Err(e) => return Err(failure("interpreter", e.to_string())),
+            }
+        };
+        let got = realize(case, &compiled, &given).map_err(|e| failure("fault with extern stages", e.to_string()))?;
+        compare(&format!("extern stages on {engine:?}"), &got, &expected)?;
+    }
+    Ok(Outcome::Compared)
+}
+
+fn realize(case: &Case, compiled: &Compiled, given: &[(String, AnyBuffer)]) -> Result<Vec<AnyBuffer>, Error> {
+    let call = with_params(case, compiled.inputs().threads(2).print_to(|_| {}));
+    given.iter().fold(call, |call, (name, image)| call.image_named(name, image.clone())).realize_all(&case.regions)
+}
+
+/// An image that nobody reads is there all the same.
+fn at_least_one(region: &Region) -> Region {
+    region.spans().iter().map(|s| Span { min: s.min, extent: s.extent.max(1) }).collect()
+}
+
+/// Images of these regions; `None` where that is too much.
+fn images(case: &Case, regions: &[(String, Region)]) -> Result<Option<Vec<(String, AnyBuffer)>>, Failure> {
+    let mut all = Vec::new();
+    for (name, region) in regions {
+        if region.points().is_none_or(|n| n > crate::sizes::MOST_ELEMENTS) {
+            return Ok(None);
+        }
+        let Some(def) = case.pipeline.images.iter().find(|i| i.name == *name) else { continue };
+        let made = AnyBuffer::with_region(def.ty, region).map_err(|e| e.to_string());
+        let mut image = made.map_err(|e| failure("an input", e))?;
+        case.fill(def, &mut image).map_err(|e| failure("an input", e))?;
+        all.push((name.clone(), image));
+    }
+    Ok(Some(all))
+}
