@@ -2,13 +2,23 @@
 
 use super::facts::{children, expressions, reachable};
 use halide_core::error::Location;
-use halide_core::ids::{ExprId, FuncId, IdVec, RDomId, VarId};
+use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
 use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, RDomDef, StageDef};
 use halide_core::types::ScalarType;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A stage of a Func.
 pub(super) type Stage = (FuncId, usize);
+
+/// What an expression reads.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Callee {
+    Func(FuncId),
+    Image(ImageId),
+}
+
+/// The Funcs that are to be read instead.
+pub(super) type Detours = BTreeMap<Callee, FuncId>;
 
 /// A pipeline, possibly changed, and who calls whom in it.
 pub(super) struct Graph {
@@ -123,14 +133,41 @@ impl Graph {
         self.add(base, FuncDef { name, args: def.args, types: def.types, stages, at })
     }
 
+    /// Adds a Func of the elements of an image, which all that read the image read instead; `None` if nothing does.
+    pub(super) fn add_image(&mut self, image: ImageId, at: Option<Location>) -> Option<FuncId> {
+        let reads = |data: &PipelineData, stage: &StageDef| {
+            let is_read = |e: ExprId| matches!(&data.exprs[e].kind, Kind::Image { image: i, .. } if *i == image);
+            reachable(data, &expressions(data, stage)).into_iter().any(is_read)
+        };
+        let stages = |func: FuncId| (0..self.data().funcs[func].stages.len()).map(move |number| (func, number));
+        let all =
+            self.data().order.iter().copied().chain(self.behind.values().chain(self.ahead.values()).flatten().copied());
+        let readers: Vec<Stage> = all.flat_map(stages).collect();
+        let readers: Vec<Stage> =
+            readers.into_iter().filter(|&(f, n)| reads(self.data(), &self.data().funcs[f].stages[n])).collect();
+        let first = self.data().order.iter().copied().find(|f| readers.iter().any(|(reader, _)| reader == f))?;
+        let (def, at) = (self.data().images[image].clone(), at.unwrap_or(self.data().funcs[first].at));
+        let args: Vec<VarId> = (0..def.dims).map(|dim| self.var(&format!("_{dim}"))).collect();
+        let coordinates: Vec<ExprId> = args.iter().map(|&v| self.node(Kind::Var(v), ScalarType::I32)).collect();
+        let value = self.node(Kind::Image { image, args: coordinates.clone() }, def.ty);
+        let stages = vec![StageDef { args: coordinates, values: vec![value], rdom: None, at }];
+        let name = self.unused_name(&format!("{}$image", def.name));
+        let func = self.next_func();
+        self.add_ahead(first, FuncDef { name, args, types: vec![def.ty], stages, at });
+        for stage in readers {
+            self.redirect(stage, &Detours::from([(Callee::Image(image), func)]));
+        }
+        Some(func)
+    }
+
     /// Adds a copy of `base`, whose calls go where `to` says.
-    pub(super) fn add_copy(&mut self, base: FuncId, name: &str, to: &BTreeMap<FuncId, FuncId>) -> FuncId {
+    pub(super) fn add_copy(&mut self, base: FuncId, name: &str, to: &Detours) -> FuncId {
         let name = self.unused_name(name);
         let mut def = self.data().funcs[base].clone();
         def.name = name;
         let copy = self.data().funcs.next_id();
         let mut to = to.clone();
-        to.insert(base, copy);
+        to.insert(Callee::Func(base), copy);
         let changed = self.change();
         def.stages = def.stages.iter().map(|s| changed.redirected(s, &to)).collect();
         self.add(base, def)
@@ -223,7 +260,7 @@ impl Graph {
     }
 
     /// Sends the calls of one stage where `to` says.
-    pub(super) fn redirect(&mut self, stage: Stage, to: &BTreeMap<FuncId, FuncId>) {
+    pub(super) fn redirect(&mut self, stage: Stage, to: &Detours) {
         let (func, number) = stage;
         self.forget_calls(stage);
         let changed = self.change();
@@ -260,7 +297,7 @@ impl Changed {
     }
 
     /// A stage whose calls go where `to` says.
-    fn redirected(&mut self, stage: &StageDef, to: &BTreeMap<FuncId, FuncId>) -> StageDef {
+    fn redirected(&mut self, stage: &StageDef, to: &Detours) -> StageDef {
         let rdom = stage.rdom.map(|r| (r, self.redirected_rdom(r, to)));
         let mut made = BTreeMap::new();
         let args = stage.args.iter().map(|&e| self.rewritten(e, to, rdom, &mut made)).collect();
@@ -270,9 +307,13 @@ impl Changed {
 
     /// The reduction domain with its predicate redirected: a new one if that changes it, because other stages may use
     /// the old one.
-    fn redirected_rdom(&mut self, rdom: RDomId, to: &BTreeMap<FuncId, FuncId>) -> RDomId {
+    fn redirected_rdom(&mut self, rdom: RDomId, to: &Detours) -> RDomId {
         let Some(predicate) = self.data.rdoms[rdom].predicate else { return rdom };
-        let is_sent = |e: ExprId| matches!(&self.data.exprs[e].kind, Kind::Call { func, .. } if to.contains_key(func));
+        let is_sent = |e: ExprId| match &self.data.exprs[e].kind {
+            Kind::Call { func, .. } => to.contains_key(&Callee::Func(*func)),
+            Kind::Image { image, .. } => to.contains_key(&Callee::Image(*image)),
+            _ => false,
+        };
         if !reachable(&self.data, &[predicate]).into_iter().any(is_sent) {
             return rdom;
         }
@@ -288,7 +329,7 @@ impl Changed {
     fn rewritten(
         &mut self,
         e: ExprId,
-        to: &BTreeMap<FuncId, FuncId>,
+        to: &Detours,
         rdom: Option<(RDomId, RDomId)>,
         made: &mut BTreeMap<ExprId, ExprId>,
     ) -> ExprId {
@@ -300,8 +341,13 @@ impl Changed {
             let unchanged = children(&kind).iter().all(|c| made[c] == *c);
             let kind = match kind {
                 Kind::Call { func, element, args } => Kind::Call {
-                    func: to.get(&func).copied().unwrap_or(func),
+                    func: to.get(&Callee::Func(func)).copied().unwrap_or(func),
                     element,
+                    args: args.iter().map(|a| made[a]).collect(),
+                },
+                Kind::Image { image, args } if to.contains_key(&Callee::Image(image)) => Kind::Call {
+                    func: to[&Callee::Image(image)],
+                    element: 0,
                     args: args.iter().map(|a| made[a]).collect(),
                 },
                 Kind::RVar { rdom: r, dim } if rdom.is_some_and(|(from, _)| from == r) => {

@@ -3,11 +3,12 @@
 
 use super::draft::is_rewrite;
 use super::error::{Errors, Problem};
-use super::graph::{Graph, Stage};
+use super::graph::{Callee, Detours, Graph, Stage};
 use super::rfactor::{self, rfactor};
 use crate::schedule::{Directive, Schedule, Verb, clone_name, rfactor_name, wrapper_name};
 use crate::target::Target;
-use halide_core::ids::FuncId;
+use halide_core::error::Location;
+use halide_core::ids::{FuncId, ImageId};
 use halide_core::pipeline::Pipeline;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +30,7 @@ pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target,
     }
     let mut not_made = BTreeSet::new();
     let (graph, wrappers, spent) = (Graph::new(pipeline), BTreeMap::new(), BTreeSet::new());
-    let mut rewriter = Rewriter { schedule, target, graph, wrappers, spent, errors };
+    let mut rewriter = Rewriter { schedule, target, graph, images: BTreeMap::new(), wrappers, spent, errors };
     while !pending.is_empty() {
         let number = pending.remove(next(schedule, &pending));
         let directive = &schedule.directives()[number];
@@ -72,6 +73,8 @@ struct Rewriter<'e, 's> {
     target: &'e Target,
     graph: Graph,
     spent: BTreeSet<usize>,
+    /// The Funcs that stand for images.
+    images: BTreeMap<ImageId, FuncId>,
     /// The wrappers and copies of each Func, with the consumers that they are for.
     wrappers: BTreeMap<FuncId, Vec<(FuncId, BTreeSet<FuncId>)>>,
     errors: &'e mut Errors<'s>,
@@ -87,6 +90,21 @@ impl Rewriter<'_, '_> {
         })
     }
 
+    /// The Func that is called `name`, or that stands for the input image called so.
+    fn wrapped(&mut self, name: &str, at: Option<Location>) -> Result<FuncId, Problem> {
+        let images = &self.graph.data().images;
+        let image = images.enumerate().find(|(_, i)| i.name == name).map(|(id, _)| id);
+        let func = self.find(name);
+        let (Some(image), Err(_)) = (image, &func) else { return func };
+        if let Some(known) = self.images.get(&image) {
+            return Ok(*known);
+        }
+        let none = || Problem::NoCaller { func: name.to_string() };
+        let made = self.graph.add_image(image, at).ok_or_else(none)?;
+        self.images.insert(image, made);
+        Ok(made)
+    }
+
     fn apply(&mut self, number: usize, directive: &Directive) -> Result<(), Problem> {
         let subject = &directive.subject;
         if let Verb::Rfactor { rvars, vars } = &directive.verb {
@@ -97,7 +115,7 @@ impl Rewriter<'_, '_> {
         if subject.stage > 0 || !subject.specializations.is_empty() {
             return Err(Problem::WholeFunc { func: subject.func.clone() });
         }
-        let base = self.find(&subject.func)?;
+        let base = self.wrapped(&subject.func, directive.at)?;
         if matches!(directive.verb, Verb::CloneIn { .. }) && self.graph.data().keeps(base) {
             return Err(Problem::CopyOfKept { func: subject.func.clone() });
         }
@@ -105,11 +123,11 @@ impl Rewriter<'_, '_> {
         let callers = self.callers(base, &subject.func, consumers)?;
         let name = made_name(directive).unwrap_or_default();
         let made = match &directive.verb {
-            Verb::CloneIn { .. } => self.graph.add_copy(base, &name, &BTreeMap::new()),
+            Verb::CloneIn { .. } => self.graph.add_copy(base, &name, &Detours::new()),
             _ => self.graph.add_wrapper(base, &name, directive.at),
         };
         for &stage in &callers {
-            self.graph.redirect(stage, &BTreeMap::from([(base, made)]));
+            self.graph.redirect(stage, &Detours::from([(Callee::Func(base), made)]));
         }
         let funcs = callers.into_iter().map(|(f, _)| f).collect();
         self.wrappers.entry(base).or_default().push((made, funcs));

@@ -1,8 +1,8 @@
 //! What can be given to the builder as the name of a Func, of a stage, or of a loop.
 
-use halide_core::{Func, RDom, RVar, Var};
+use halide_core::{Func, ImageParam, RDom, RVar, Var};
 
-/// Something that names a Func.
+/// Something that names a Func; an input image stands for the Func of its elements, which can be wrapped.
 pub trait FuncName {
     /// The Func's name.
     fn func_name(&self) -> String;
@@ -21,6 +21,12 @@ impl FuncName for String {
 }
 
 impl FuncName for Func {
+    fn func_name(&self) -> String {
+        self.name().to_string()
+    }
+}
+
+impl FuncName for ImageParam {
     fn func_name(&self) -> String {
         self.name().to_string()
     }

@@ -133,6 +133,8 @@ fn wrappers_clones_and_specialisations() {
         "f: in() compute_root()\n f.in(): compute_at(g, y)",
         "f: in(g)\n f.in(g): compute_at(g, y) vectorize(x, 4)\n f: compute_root()",
         "f: clone_in(g)\n f.clone_in(g): compute_at(g, x)",
+        "in: in(f)\n in.in(f): compute_at(g, y) vectorize(_0, 4)\n f: compute_at(g, x)",
+        "g: split(x, xo, xi, 8) vectorize(xi, 4)\n in.in(): compute_at(g, xo) reorder_storage(_1, _0)\n f: compute_at(g, xi)",
         "g: specialize(g.extent(0) >= 8)\n g.specialize(g.extent(0) >= 8): vectorize(x, 4)\n f: compute_at(g, y)",
     ];
     sweep(&stencil(), &schedules, &SIZES);

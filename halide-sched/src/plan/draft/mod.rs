@@ -254,8 +254,11 @@ fn speaks_of_stage(verb: &Verb) -> bool {
     )
 }
 
-/// That there is no Func called `name`.
+/// That there is no Func called `name`. Of an input image of that name, a Func can be made.
 fn unknown_func(pipeline: &Pipeline, name: &str) -> Problem {
+    if pipeline.images.iter().any(|i| i.name == name) {
+        return Problem::UnknownFunc { name: name.to_string(), near: Some(format!("{name}.in()")) };
+    }
     let near = closest(name, pipeline.funcs.iter().map(|f| f.name.as_str())).map(str::to_string);
     Problem::UnknownFunc { name: name.to_string(), near }
 }

@@ -4,9 +4,9 @@
 use super::{Chooser, Levels, with_loops};
 use crate::plan::Level;
 use crate::plan::error::Problem;
-use crate::plan::graph::Stage;
+use crate::plan::graph::{Callee, Detours, Stage};
 use halide_core::ids::FuncId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Beyond this many copies in all, that is surely not meant.
 const MOST_COPIES: usize = 1000;
@@ -45,16 +45,16 @@ impl Chooser<'_, '_, '_> {
 
     /// Makes a copy of `func` that only `user` uses. Inlined Funcs between the two are copied with it.
     fn copy_for(&mut self, func: FuncId, user: Stage, level: Level) {
-        let copy = self.copy(func, &BTreeMap::new(), Levels::all(level));
-        let mut to = BTreeMap::from([(func, copy)]);
+        let copy = self.copy(func, &Detours::new(), Levels::all(level));
+        let mut to = Detours::from([(Callee::Func(func), copy)]);
         for between in self.inline_between(func, user) {
             let copy = self.copy(between, &to, Levels::all(Level::Inline));
-            to.insert(between, copy);
+            to.insert(Callee::Func(between), copy);
         }
         self.graph.redirect(user, &to);
     }
 
-    fn copy(&mut self, func: FuncId, to: &BTreeMap<FuncId, FuncId>, levels: Levels) -> FuncId {
+    fn copy(&mut self, func: FuncId, to: &Detours, levels: Levels) -> FuncId {
         let name = self.name(func);
         let copy = self.graph.add_copy(func, &name, to);
         self.drafts.push(self.drafts[func].clone());

@@ -76,6 +76,67 @@ fn wrappers() {
     invariants(&plan);
 }
 
+/// An input image is wrapped like a Func; what reads it elsewhere goes on to do so.
+#[test]
+fn wrappers_of_images() {
+    check(&pyramid(), "input.in(base): compute_root() base: compute_root()", expect![[r#"
+        image input(2): f32
+        func input$image(_0, _1): f32
+          input$image(_0, _1) = input(_0, _1)
+        func input.in(base)(_0, _1): f32
+          input.in(base)(_0, _1) = input$image(_0, _1)
+        func base(x, y): f32
+          base(x, y) = input.in(base)(x, y)
+        func down(x, y): f32
+          down(x, y) = base(x * 2, y * 2) + base(x * 2 + 1, y * 2 + 1)
+        func up(x, y): f32
+          up(x, y) = down(x / 2, y / 2)
+        func out(x, y): f32
+          out(x, y) = base(x, y) - up(x, y)
+        output out
+        input$image: inline
+        input.in(base): root
+          0: serial _1, serial _0
+        base: root
+          0: serial y, serial x
+        down: inline
+        up: inline
+        out: root
+          0: serial y, serial x
+    "#]]);
+    let input = ImageParam::new("in", U8, 1);
+    let (x, mut f, mut g) = (halide_core::Var::new("x"), Func::new("f"), Func::new("g"));
+    f[x] = input[x] + 1;
+    g[x] = f[x] + input[x + 1];
+    let p = Pipeline::new([&g]).unwrap();
+    check(&p, "in.in(f): compute_root() in.in(): compute_at(g, x) f: compute_root()", expect![[r#"
+        image in(1): u8
+        func in$image(_0): u8
+          in$image(_0) = in(_0)
+        func in.in(f)(_0): u8
+          in.in(f)(_0) = in$image(_0)
+        func in.in()(_0): u8
+          in.in()(_0) = in$image(_0)
+        func f(x): u8
+          f(x) = in.in(f)(x) + 1u8
+        func g(x): u8
+          g(x) = f(x) + in.in()(x + 1)
+        output g
+        in$image: inline
+        in.in(f): root
+          0: serial _0
+        in.in(): at g.0.x
+          0: serial _0
+        f: root
+          0: serial x
+        g: root
+          0: serial x
+    "#]]);
+    for schedule in ["in.in(f): compute_at(g, x)", "in.clone_in(g): compute_root()", "in.in(f, g): compute_root()"] {
+        invariants(&planned(&p, schedule));
+    }
+}
+
 #[test]
 fn wrappers_of_wrappers_and_for_several() {
     let text =

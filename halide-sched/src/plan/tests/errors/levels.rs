@@ -212,6 +212,17 @@ fn wrappers() {
     );
     check(
         &p,
+        "input: compute_root()",
+        expect![[r#"
+        test:1:8: input: compute_root()
+          the pipeline has no Func `input`
+          help: did you mean `input.in()`?"#]],
+    );
+    check(&p, "input.in(out): compute_root()", expect![[r#"
+        test:1:1: input: in(out)
+          `out` does not call `input`"#]]);
+    check(
+        &p,
         "base.in(out, out): compute_root()",
         expect![[r#"
         test:1:1: base: in(out, out)
