@@ -172,9 +172,14 @@ pub const APPS: &[App] = &[
     max_filter::APP,
     stencil_chain::APP,
     iir_blur::APP,
+    bilateral_grid::APP,
     interpolate::APP,
     matmul::APP,
     conv_layer::APP,
+    resize::APP,
+    camera_pipe::APP,
+    nl_means::APP,
+    lens_blur::APP,
 ];
 
 /// The app called `name`.

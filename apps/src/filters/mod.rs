@@ -1,14 +1,19 @@
 //! The algorithms, a file each.
 
+pub mod bilateral_grid;
 pub mod blur;
+pub mod camera_pipe;
 pub mod conv_layer;
 pub mod harris;
 pub mod hist;
 pub mod iir_blur;
 pub mod interpolate;
+pub mod lens_blur;
 pub mod local_laplacian;
 pub mod matmul;
 pub mod max_filter;
+pub mod nl_means;
+pub mod resize;
 pub mod stencil_chain;
 pub mod unsharp;
 

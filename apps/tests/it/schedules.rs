@@ -91,3 +91,33 @@ fn matmul() {
 fn conv_layer() {
     check("conv_layer", &[(1, 1), (7, 2)], &[]);
 }
+
+#[test]
+fn bilateral_grid() {
+    check("bilateral_grid", &SIZES, &[]);
+}
+
+#[test]
+fn resize() {
+    check("resize", &SIZES, &[]);
+    for (filter, ty, scale) in
+        [("box", "u8", "1/3"), ("linear", "u16", "2"), ("lanczos", "f32", "3/4"), ("cubic", "u8", "4/3")]
+    {
+        check("resize", &SIZES[1..3], &[("filter", filter), ("type", ty), ("scale", scale)]);
+    }
+}
+
+#[test]
+fn camera_pipe() {
+    check("camera_pipe", &SIZES, &[]);
+}
+
+#[test]
+fn nl_means() {
+    check("nl_means", &SIZES[..3], &[]);
+}
+
+#[test]
+fn lens_blur() {
+    check("lens_blur", &[(1, 1), (9, 5)], &[("slices", "6"), ("focus", "2"), ("samples", "3")]);
+}

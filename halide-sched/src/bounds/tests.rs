@@ -56,6 +56,66 @@ fn intervals_hold_every_value() {
     }
 }
 
+/// Floats on their way to integers: with values that are no numbers, too.
+#[test]
+fn intervals_of_floats_hold_every_value() {
+    let ranging = [Sym::Loop(LoopId(0)), Sym::Loop(LoopId(1))];
+    let mut bounded = 0;
+    for seed in 0..6000 {
+        let mut r = Random(seed);
+        let depth = 1 + r.below(4) as u32;
+        let float = random_float(&mut r, depth);
+        let integer = match r.below(3) {
+            0 => saturating_cast(ScalarType::I16, float),
+            1 => cast_data(ScalarType::U8, float),
+            _ => cast_data(ScalarType::I32, float),
+        };
+        let e = to_index(integer);
+        let ends: BTreeMap<Sym, Interval> = ranging
+            .into_iter()
+            .map(|s| {
+                let low = r.between(-6, 6);
+                (s, Interval::new(int(low), int(low + r.between(0, 8))))
+            })
+            .collect();
+        let interval = interval_of(&e, &|s| ends.get(&s).cloned(), &Facts::new());
+        bounded += usize::from(interval.min.is_some() && interval.max.is_some());
+        for _ in 0..20 {
+            let mut env = random_env(&mut r);
+            for s in ranging {
+                let at = |e: &Option<Expr>| as_int(e.as_ref().unwrap()).unwrap();
+                env.insert(s, r.between(at(&ends[&s].min), at(&ends[&s].max)));
+            }
+            let v = value(&e, &env);
+            let above = interval.min.as_ref().is_none_or(|m| value(m, &env) <= v);
+            let below = interval.max.as_ref().is_none_or(|m| value(m, &env) >= v);
+            assert!(above && below, "seed {seed}: {v} of {e:?}\nunder {env:?} with {ends:?}\nis not in {interval:?}");
+        }
+    }
+    assert!(bounded > 2000, "{bounded}");
+}
+
+fn random_float(r: &mut Random, depth: u32) -> Expr {
+    use halide_core::ops::UnOp;
+    use halide_core::value::Scalar;
+    const VALUES: [f64; 12] =
+        [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.75, 300.0, 1e38, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    if depth == 0 || r.below(5) == 0 {
+        return match r.below(3) {
+            0 => constant(Scalar::float(ScalarType::F32, VALUES[r.below(12)])),
+            1 => cast_data(ScalarType::F32, cast_data(ScalarType::I32, x())),
+            _ => cast_data(ScalarType::F32, cast_data(ScalarType::I32, y())),
+        };
+    }
+    let a = random_float(r, depth - 1);
+    let unary_ops = [UnOp::Neg, UnOp::Floor, UnOp::Ceil, UnOp::Round, UnOp::Trunc, UnOp::Abs, UnOp::Sqrt];
+    let binary_ops = [BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Div, BinOp::Min, BinOp::Max];
+    match r.below(3) {
+        0 => crate::ir::build::unary(unary_ops[r.below(7)], a),
+        _ => crate::ir::build::binary(binary_ops[r.below(6)], a, random_float(r, depth - 1)),
+    }
+}
+
 fn random_interval(r: &mut Random) -> Interval {
     let low = r.between(-6, 6);
     match r.below(4) {

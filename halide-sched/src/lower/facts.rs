@@ -28,6 +28,11 @@ pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
         }
     }
     for (id, param) in pipeline.params.enumerate() {
+        if let (Some(min), Some(max)) = (param.min, param.max)
+            && param.ty.is_float()
+        {
+            facts.assume_float_range(&build::param(id, param.ty), min.as_f64(), max.as_f64());
+        }
         let edge = |v: Option<halide_core::value::Scalar>| v.and_then(|v| i64::try_from(v.as_i128()).ok());
         if param.ty.is_int() && (param.min.is_some() || param.max.is_some()) {
             facts.assume_range(&build::param(id, param.ty), edge(param.min), edge(param.max));

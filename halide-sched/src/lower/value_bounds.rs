@@ -58,7 +58,7 @@ impl ValueBounds {
 /// How often an update that reads its own Func is followed.
 const ROUNDS: usize = 4;
 /// A symbolic end is kept if it has no more nodes than this.
-const MOST_NODES: usize = 8;
+const MOST_NODES: usize = 24;
 
 /// Finds the intervals, and clamps coordinates that garbage could reach.
 pub(crate) fn value_bounds(ctx: &mut Ctx<'_>, facts: &Facts) -> ValueBounds {

@@ -26,6 +26,8 @@ pub struct Facts {
     truths: Map<Expr, bool>,
     values: Map<Sym, Expr>,
     elements: Map<BufId, Elements>,
+    /// Of float parameters.
+    floats: Map<Expr, (f64, f64)>,
     far: FarValues,
     undo: Vec<Undo>,
     scopes: Vec<usize>,
@@ -129,6 +131,14 @@ impl Facts {
             self.note_atom(e, Known { range, congruence: Congruence::ALL });
         }
         self.cache.get_mut().hide();
+    }
+    /// The float parameter `e` lies in `min ..= max`, and is no NaN.
+    pub fn assume_float_range(&mut self, e: &Expr, min: f64, max: f64) {
+        self.floats.insert(e.clone(), (min, max));
+    }
+    /// What a float parameter lies in.
+    pub fn float_range(&self, e: &Expr) -> Option<(f64, f64)> {
+        self.floats.get(e).copied()
     }
     /// The Index expression `e` is `remainder` modulo `modulus`.
     pub fn assume_congruence(&mut self, e: &Expr, modulus: i64, remainder: i64) {
@@ -362,6 +372,7 @@ impl Clone for Facts {
             truths: self.truths.clone(),
             values: self.values.clone(),
             elements: self.elements.clone(),
+            floats: self.floats.clone(),
             far: FarValues::default(),
             undo: self.undo.clone(),
             scopes: self.scopes.clone(),

@@ -67,6 +67,15 @@ fn stencils_and_other_scales() {
     needs(7, |f, x| f[x / 2 + x % 2] + f[x / 2 + 1 + x % 2]);
 }
 
+/// Rounding turns no two floats around, so the ends of the coordinates say what is read.
+#[test]
+fn coordinates_that_were_floats() {
+    needs(3, |f, x| f[cast::<i32>(cast::<f32>(x) * 0.3)]);
+    needs(19, |f, x| f[cast::<i32>(floor((cast::<f32>(x) + 0.5) / 0.5 - 1.0)) + 2]);
+    needs(5, |f, x| f[cast::<i32>(round(4.0 - cast::<f32>(x) * 0.5))]);
+    needs(11, |f, x| f[cast::<i32>(clamp(cast::<f32>(f[x * 0]) * 0.1, 0.0, 1.0) * 10.0)]);
+}
+
 #[test]
 fn coordinates_that_are_choices_ask_for_what_each_arm_takes() {
     needs(5, |f, x| f[select(x.lt(5), x, 9 - x)]);

@@ -72,8 +72,15 @@ impl Search<'_> {
             narrow.map(|(_, interval)| interval.clone()).or_else(|| (self.env)(s))
         };
         let (depth, moves) = (self.depth + 1, self.moves);
-        let mut inner =
-            Search { env: &env, values: self.values, facts: self.facts, depth, moves, found: Map::default() };
+        let mut inner = Search {
+            env: &env,
+            values: self.values,
+            facts: self.facts,
+            depth,
+            moves,
+            found: Map::default(),
+            floats: Map::default(),
+        };
         let inside = inner.interval(arm);
         // Where the condition leaves nothing, the arm is not taken and any interval will do; the wider one is safe.
         let outside = self.of(arm);

@@ -1,5 +1,6 @@
 //! Intervals of integer data, which wraps.
 
+use super::float::is_float;
 use super::{Interval, Search, add};
 use crate::ir::build::{self, as_int, int};
 use crate::ir::{BufId, DimField, Expr, ExprKind, Sym};
@@ -25,6 +26,8 @@ impl Search<'_> {
             ExprKind::Select(c, a, b) => Some(self.select(c, a, b)),
             ExprKind::Likely(a) | ExprKind::Broadcast(a) => Some(self.of(a)),
             ExprKind::Cast(a) if a.ty().scalar().is_none_or(|t| t.is_int()) && ty.is_int() => Some(self.of(a)),
+            ExprKind::Cast(a) if is_float(a) => Some(self.truncated(a, |e| build::cast_data(ty, e))),
+            ExprKind::SaturatingCast(a) if is_float(a) => Some(self.truncated(a, |e| build::saturating_cast(ty, e))),
             ExprKind::Read { buf, args } => (self.values)(e).or_else(|| self.growing(*buf, args, ty)),
             ExprKind::Load { .. } => (self.values)(e),
             _ => None,

@@ -2,6 +2,7 @@
 
 mod choice;
 mod data;
+mod float;
 mod ratio;
 mod sum;
 
@@ -90,7 +91,8 @@ pub fn interval_with_values(
     values: &dyn Fn(&Expr) -> Option<Interval>,
     facts: &Facts,
 ) -> Interval {
-    let mut search = Search { env, values, facts, depth: 0, moves: MOST_MOVES, found: Map::default() };
+    let mut search =
+        Search { env, values, facts, depth: 0, moves: MOST_MOVES, found: Map::default(), floats: Map::default() };
     search.interval(&simplify(e, facts))
 }
 
@@ -104,6 +106,8 @@ struct Search<'a> {
     moves: u32,
     /// By the address of the node, which the entry keeps alive.
     found: Map<usize, Found>,
+    /// Of nodes that are floats, likewise.
+    floats: Map<usize, float::Floats>,
 }
 
 /// What was found out about a node.
@@ -149,7 +153,11 @@ impl Search<'_> {
                 let found = self.index(e);
                 self.bounded_by_facts(found, e)
             }
-            Elem::Data(ty) if ty.is_float() => Interval::everything(),
+            Elem::Data(ty) if ty.is_float() => {
+                let floats = self.float(e, ty, varies);
+                self.floats.insert(e.id(), floats);
+                Interval::everything()
+            }
             Elem::Data(_) if !varies && e.lanes() == 1 => Interval::point(self.simple(build::to_index(e.clone()))),
             Elem::Data(ty) => self.data(e, ty),
         }
