@@ -7,6 +7,9 @@ use halide::prelude::*;
 /// Levels of the pyramid that the app uses.
 pub const LEVELS: usize = 10;
 
+/// The level that reads no more of the one before than there is of the image.
+const KEPT_LEVEL: usize = 4;
+
 /// The app.
 pub const APP: App = App {
     name: "interpolate",
@@ -42,7 +45,13 @@ pub fn pipeline(levels: usize) -> Result<Pipeline, AlgorithmErrors> {
     let alpha = clamped[(x, y, 3)];
     down[0][(x, y, c)] = select(c.lt(3), clamped[(x, y, c)] * alpha, alpha);
     for level in 1..levels {
-        let previous = &down[level - 1];
+        let mut previous = &down[level - 1];
+        // Coarse levels reach far beyond the image; from here on that is no longer computed on the finer ones.
+        let edge = |size: Expr| bounds(0, size / (1 << (level - 1)) + 1);
+        let kept = repeat_edge_in(previous, &[edge(input.width()), edge(input.height())]);
+        if level == KEPT_LEVEL {
+            previous = &kept;
+        }
         let (mut in_x, mut next) = (Func::new(format!("down{level}_x")), Func::new(format!("down{level}")));
         in_x[(x, y, c)] =
             (previous[(x * 2 - 1, y, c)] + 2.0 * previous[(x * 2, y, c)] + previous[(x * 2 + 1, y, c)]) * 0.25;

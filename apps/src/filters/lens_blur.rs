@@ -40,6 +40,7 @@ pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let focus = Param::<i32>::new("focus").with_default(13).with_range(0, 64);
     let radius = Param::<f32>::new("radius").with_default(0.5).with_range(0.0, 1.0);
     let samples = Param::<i32>::new("samples").with_default(32).with_range(1, 1024);
+    let (width, height) = (left.width(), left.height());
     let (left, right) = (repeat_edge(&left), repeat_edge(&right));
 
     // How unlike both views are, if the pixel is at depth z; and how much that depends on z.
@@ -58,7 +59,10 @@ pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let mut down = vec![Func::new("down0")];
     down[0][(x, y, z, c)] = mux(c, [cost[(x, y, z)] * confidence[(x, y)], confidence[(x, y)]]);
     for level in 1..LEVELS {
-        let (finer, mut next) = (&down[level - 1], Func::new(format!("down{level}")));
+        // Nothing beyond the picture is computed on any level.
+        let edge = |size: Expr| bounds(0, max(size / (1 << (level - 1)), 1));
+        let finer = repeat_edge_in(&down[level - 1], &[edge(width), edge(height)]);
+        let mut next = Func::new(format!("down{level}"));
         let mut in_y = Func::new(format!("down{level}_y"));
         let weighted = |at: &dyn Fn(i32) -> Expr| (at(-1) + 3.0 * (at(0) + at(1)) + at(2)) / 8.0;
         in_y[(x, y, z, c)] = weighted(&|i| finer[(x, 2 * y + i, z, c)]);
@@ -70,7 +74,10 @@ pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     for level in (0..LEVELS - 1).rev() {
         let (mut in_y, mut next) = (Func::new(format!("up{level}_y")), Func::new(format!("up{level}")));
         let between = |near: Expr, far: Expr| 0.75 * near + 0.25 * far;
-        in_y[(x, y, z, c)] = between(coarse[(x, y / 2, z, c)], coarse[(x, y / 2 - 1 + 2 * (y % 2), z, c)]);
+        let edge = |size: Expr| bounds(0, max(size / (2 << level), 1));
+        let coarse_within = repeat_edge_in(&coarse, &[edge(width), edge(height)]);
+        in_y[(x, y, z, c)] =
+            between(coarse_within[(x, y / 2, z, c)], coarse_within[(x, y / 2 - 1 + 2 * (y % 2), z, c)]);
         let up = between(in_y[(x / 2, y, z, c)], in_y[(x / 2 - 1 + 2 * (x % 2), y, z, c)]);
         next[(x, y, z, c)] = lerp(up, down[level][(x, y, z, c)], 0.5);
         coarse = next;
@@ -89,7 +96,8 @@ pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
 
     // Samples of the surroundings count where their light reaches this pixel and nothing sharper hides it.
     let (mut light, mut output) = (Func::new("light"), Func::new("output"));
-    let color = |x: Expr, y: Expr| select(c.lt(3), cast::<f32>(left[(x, y, min(c, 2))]), 255f32);
+    let mut color = Func::new("color");
+    color[(x, y, c)] = select(c.lt(3), cast::<f32>(left[(x, y, min(c, 2))]), 255f32);
     let s = RDom::named("s", [(0.expr(), samples.expr())]);
     let mut offset = Func::new("offset");
     let at_random = |seed: i32| {
@@ -103,8 +111,8 @@ pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let reaches = |x: Expr, y: Expr| distance.lt(square(spread[(x, y)]));
     let in_front = depth[(x + u, y + v)].lt(depth[(x, y)]);
     let counts = (reaches(x.expr(), y.expr()) | in_front) & reaches(x + u, y + v);
-    light[(x, y, c)] = color(x.expr(), y.expr());
-    light[(x, y, c)] += select(counts, 1f32, 0f32) * color(x + u, y + v);
+    light[(x, y, c)] = color[(x, y, c)];
+    light[(x, y, c)] += select(counts, 1f32, 0f32) * color[(x + u, y + v, c)];
     output[(x, y, c)] = 255.0 * (light[(x, y, c)] / light[(x, y, 3)]);
     Pipeline::new([&output])
 }
