@@ -5,7 +5,7 @@
 pub enum Tier {
     /// 128 bits: what Cranelift generates.
     Baseline,
-    /// 512 bits, 32 registers and masks: AVX-512 F, BW, DQ, VL and CD.
+    /// 512 bits, 32 registers and masks: AVX-512 F, BW, DQ, VL and CD, and BMI2.
     Avx512,
 }
 
@@ -47,6 +47,7 @@ impl Tier {
                     && std::is_x86_feature_detected!("avx512vl")
                     && std::is_x86_feature_detected!("avx512cd")
                     && std::is_x86_feature_detected!("fma")
+                    && std::is_x86_feature_detected!("bmi2")
             }
             #[cfg(not(target_arch = "x86_64"))]
             Tier::Avx512 => false,

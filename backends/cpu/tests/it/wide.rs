@@ -196,3 +196,35 @@ fn sums_of_products_in_registers() {
         }
     }
 }
+
+/// Indices divided by constants: loops over storage that is folded, say.
+#[test]
+fn quotients_of_scalar_indices() {
+    if Tier::host() != Tier::Avx512 {
+        println!("SKIPPED: this machine has no AVX-512");
+        return;
+    }
+    for d in [2i64, 3, 5, 6, 7, 10, 125, 641, 1 << 20, 1_000_000_007, i64::from(i32::MAX)] {
+        let edges = [0, 1, d - 1, d, d + 1, 2 * d - 1, 1 << 31, (1 << 31) - 1, 1 << 47, (1 << 62) - 1, i64::MAX];
+        let numbers: Vec<i64> = edges.iter().flat_map(|&v| [v, -v, -1 - v]).collect();
+        let mut p = program(&[ScalarType::I64], &[ScalarType::I64; 2]);
+        p.body = serial(&mut p, build::int(numbers.len() as i64), |i| {
+            let x = build::to_index(build::load(BufId(0), ScalarType::I64, i.clone(), None));
+            let at = dense(build::mul(i, build::int(2)), 2);
+            let results = [(BufId(1), BinOp::Div), (BufId(2), BinOp::Mod)].map(|(buf, op)| {
+                let made = build::cast_data(ScalarType::I64, build::binary(op, x.clone(), build::int(d)));
+                store(buf, at.clone(), build::broadcast(made, 2))
+            });
+            build::block(results)
+        });
+        let code = compiled_for(Tier::Avx512, &p);
+        assert_eq!(code.refusals(), []);
+        let input: Vec<Scalar> = numbers.iter().map(|&v| Scalar::from(v)).collect();
+        let outputs = [(ScalarType::I64, 2 * numbers.len()); 2];
+        let (out, _) = run(&code, &[], &[buffer(ScalarType::I64, &input)], &outputs).unwrap();
+        for (i, &v) in numbers.iter().enumerate() {
+            let got = [out[0][2 * i], out[0][2 * i + 1], out[1][2 * i]].map(|s| s.as_i128() as i64);
+            assert_eq!(got, [v.div_euclid(d), v.div_euclid(d), v.rem_euclid(d)], "{v} by {d}");
+        }
+    }
+}

@@ -70,12 +70,35 @@ impl Emit<'_> {
             (BinOp::Mod, _, Some(c)) if c > 0 && c.count_ones() == 1 => {
                 self.general(Code::And_rm64_imm32, x, Arg::Imm(i64::from(c) - 1))
             }
+            (BinOp::Div, Some(c), _) if c > 1 => self.quotient(x, c),
+            (BinOp::Mod, Some(c), Some(small)) if c > 1 => {
+                let whole = self.quotient(x, c);
+                let args = [Arg::Use(whole, View::G64), Arg::Imm(i64::from(small))];
+                let whole = self.made(Code::Imul_r64_rm64_imm32, View::G64, &args);
+                self.general2(Code::Sub_r64_rm64, x, whole)
+            }
             (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Min | BinOp::Max, ..) => {
                 let y = self.scalar(b)?;
                 self.index_operation(op, x, y)
             }
             _ => return refuse(format!("{op:?} of indices by {b:?}")),
         }))
+    }
+    /// `x / d`, rounded down, of a constant that is no power of two: by a product with a reciprocal. What is below 0 is
+    /// turned around before and after, so that 63 bits are divided, for which 64 bits of the reciprocal are enough
+    /// (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994).
+    fn quotient(&mut self, x: VReg, d: i64) -> VReg {
+        let bits = 64 - (d - 1).leading_zeros();
+        let reciprocal = ((1u128 << (63 + bits)) / d as u128 + 1) as u64;
+        let reciprocal = self.index_constant(reciprocal as i64);
+        let sign = self.general(Code::Sar_rm64_imm8, x, Arg::Imm(63));
+        let positive = self.general2(Code::Xor_r64_rm64, x, sign);
+        let (high, low) = (self.register(View::G64), self.register(View::G64));
+        let results = [Arg::Def(high, View::G64), Arg::Def(low, View::G64)];
+        let operands = [Arg::Use(positive, View::G64), Arg::UseIn(reciprocal, RDX)];
+        self.push(Code::VEX_Mulx_r64_r64_rm64, results.into_iter().chain(operands).collect());
+        let quotient = self.general(Code::Shr_rm64_imm8, high, Arg::Imm(i64::from(bits) - 1));
+        self.general2(Code::Xor_r64_rm64, quotient, sign)
     }
     fn index_operation(&mut self, op: BinOp, x: VReg, y: VReg) -> VReg {
         match op {
@@ -165,6 +188,9 @@ impl Emit<'_> {
         self.made(Code::EVEX_Vmovq_rm64_xmm, View::G64, &[Arg::Use(v, View::X)])
     }
 }
+
+/// The number of the register that a product of 64 by 64 bits takes one operand from.
+const RDX: usize = 2;
 
 /// The condition of a comparison of indices.
 fn condition(op: BinOp) -> Option<Condition> {

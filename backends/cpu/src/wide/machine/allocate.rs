@@ -135,6 +135,10 @@ fn operands(inst: &Inst) -> Vec<Operand> {
                     None => {}
                 }
             }
+            Arg::UseIn(v, number) => {
+                let register = PReg::new(number, RegClass::Int);
+                all.push(Operand::new(v, OperandConstraint::FixedReg(register), OperandKind::Use, OperandPos::Early));
+            }
             Arg::Imm(_) => {}
         }
     }

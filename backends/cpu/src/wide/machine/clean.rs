@@ -90,7 +90,7 @@ impl Inst {
     fn used(&self, f: &mut impl FnMut(VReg)) {
         for arg in &self.args {
             match *arg {
-                Arg::Use(v, _) | Arg::Mask(v) | Arg::ZeroMask(v) => f(v),
+                Arg::Use(v, _) | Arg::UseIn(v, _) | Arg::Mask(v) | Arg::ZeroMask(v) => f(v),
                 Arg::Mod { from, .. } | Arg::SpentMask { from, .. } => f(from),
                 Arg::Mem(mem) => {
                     if let Base::Reg(v) = mem.base {

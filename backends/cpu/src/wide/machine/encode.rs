@@ -227,6 +227,7 @@ impl Encoder64<'_> {
         for arg in &inst.args {
             match *arg {
                 Arg::Def(_, view) | Arg::Use(_, view) => set_register(&mut made, &mut at, register(next(), view)),
+                Arg::UseIn(..) => _ = next(),
                 Arg::Mod { view, .. } => {
                     set_register(&mut made, &mut at, register(next(), view));
                     next();

@@ -47,6 +47,8 @@ pub(in crate::wide) enum Arg {
     Def(VReg, View),
     /// A register that is read.
     Use(VReg, View),
+    /// A register that is read and that the instruction does not name: the one of this number.
+    UseIn(VReg, usize),
     /// A register that is read and written.
     Mod {
         /// What comes out.
