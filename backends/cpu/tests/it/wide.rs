@@ -228,3 +228,57 @@ fn quotients_of_scalar_indices() {
         }
     }
 }
+
+/// Loads within limits, as at the borders of images, at every distance from them.
+#[test]
+fn coordinates_within_limits() {
+    if Tier::host() != Tier::Avx512 {
+        println!("SKIPPED: this machine has no AVX-512");
+        return;
+    }
+    const EXTENT: i64 = 90;
+    let mut places: Vec<[i64; 3]> = Vec::new();
+    for (low, high) in [(0, EXTENT - 1), (0, 0), (EXTENT - 1, EXTENT - 1), (30, 37), (10, 60)] {
+        places.extend((-140..140).step_by(3).map(|first| [first, low, high]));
+        places.extend([[-(1 << 40), low, high], [1 << 40, low, high]]);
+    }
+    let numbers: Vec<Scalar> = places.iter().flatten().map(|&v| Scalar::from(v)).collect();
+    for ty in [ScalarType::U8, ScalarType::U16, ScalarType::I32, ScalarType::F64] {
+        let element = |i: i64| Scalar::int(ScalarType::I32, i128::from(i % 119));
+        let image: Vec<Scalar> = (0..EXTENT).map(|i| value::cast(ty, element(i))).collect();
+        for lanes in [4u16, 7, 16, 17, 32, 64] {
+            for stride in [1i64, 2] {
+                let mut p = program(&[ty, ScalarType::I64], &[ty]);
+                let named = halide_sched::ir::Sym::Temp(0);
+                p.next_temp = 1;
+                p.body = serial(&mut p, build::int(places.len() as i64), |i| {
+                    let at = |k: i64| build::add(build::mul(i.clone(), build::int(3)), build::int(k));
+                    let number = |k: i64| build::to_index(build::load(BufId(1), ScalarType::I64, at(k), None));
+                    let limit = |k: i64| build::broadcast(number(k), lanes);
+                    // 5 less and 5 more: what is added between the limits.
+                    let five = build::broadcast(build::int(5), lanes);
+                    let ramp = build::ramp(number(0), build::int(stride), lanes);
+                    let low = build::sub(build::binary(BinOp::Max, ramp, limit(1)), five.clone());
+                    let within = build::binary(BinOp::Min, low, build::sub(limit(2), five.clone()));
+                    let index = build::add(build::typed_sym(named, within.ty()), five);
+                    let value = build::load(BufId(0), ty, index, None);
+                    let to = dense(build::mul(i, build::int(i64::from(lanes))), lanes);
+                    let body = Box::new(store(BufId(2), to, value));
+                    halide_sched::ir::Stmt::Let { bindings: vec![(named, within)], body }
+                });
+                let code = compiled_for(Tier::Avx512, &p);
+                let asm = code.asm().unwrap_or_default();
+                let narrow = lanes as usize * ty.bytes() <= 16;
+                assert!(narrow || !(asm.contains("vpgather") || asm.contains("vpinsr")), "{ty} {lanes} {asm}");
+                let n = places.len() * usize::from(lanes);
+                let inputs = [buffer(ty, &image), buffer(ScalarType::I64, &numbers)];
+                let (out, _) = run(&code, &[], &inputs, &[(ty, n)]).unwrap();
+                for (k, got) in out[0].iter().enumerate() {
+                    let ([first, low, high], lane) = (places[k / usize::from(lanes)], (k % usize::from(lanes)) as i64);
+                    let at = (first + lane * stride).max(low).min(high);
+                    assert_eq!(*got, image[at as usize], "{ty} {lanes} lanes {stride} apart: {first} in {low}..{high}");
+                }
+            }
+        }
+    }
+}

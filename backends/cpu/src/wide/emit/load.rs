@@ -38,6 +38,11 @@ impl Emit<'_> {
             return self.loaded(parts, truth, lanes);
         }
         let linear = self.linear(index);
+        if mask.is_none()
+            && let Some(parts) = self.load_clamped(lane, lanes, place, &linear)?
+        {
+            return self.loaded(parts, truth, lanes);
+        }
         let mem = self.address(place, lane.bytes(), &linear)?;
         if lanes == 1 && truth && mask.is_none() {
             return Ok(Val::Scalar(self.made(Code::Movzx_r32_rm8, View::G32, &[Arg::Mem(mem)])));

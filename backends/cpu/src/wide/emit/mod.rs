@@ -2,11 +2,12 @@
 //!
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
 //! registers. Then the operators ([`int`], [`bits`], [`divide`], [`float`], [`compare`], [`half`], [`convert`], [`math`]), scalars that count
-//! ([`index`]), memory ([`address`], [`load`], [`store`], [`gather`]), lanes that move ([`shuffle`]) and statements
+//! ([`index`]), memory ([`address`], [`load`], [`clamped`], [`store`], [`gather`]), lanes that move ([`shuffle`]) and statements
 //! ([`stmt`], [`slots`]).
 
 mod address;
 mod bits;
+mod clamped;
 mod compare;
 mod convert;
 mod divide;
@@ -67,6 +68,8 @@ struct Emit<'a> {
     constants: HashMap<Constant, (VReg, usize)>,
     /// The sums that symbols stand for.
     sums: Sums,
+    /// Vectors of indices that symbols stand for.
+    vectors: HashMap<Sym, Expr>,
     slots: Slots,
     captures: Vec<(Capture, usize)>,
     words: usize,
@@ -91,6 +94,7 @@ pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For) -> 
         symbols: HashMap::new(),
         constants: HashMap::new(),
         sums: Sums::new(),
+        vectors: HashMap::new(),
         slots: Slots::default(),
         captures: Vec::new(),
         words: 0,

@@ -17,6 +17,9 @@ impl Emit<'_> {
             Stmt::Block(list) => list.iter().try_for_each(|s| self.statement(s)),
             Stmt::Let { bindings, body } => {
                 for (symbol, value) in bindings {
+                    if value.ty().is_index() && value.lanes() > 1 {
+                        self.vectors.insert(*symbol, value.clone());
+                    }
                     let level = self.home(value);
                     let made = self.eval(value)?;
                     self.define(*symbol, made, level);

@@ -1,0 +1,152 @@
+//! Loads at coordinates that rise and are kept within limits, as at the borders of an image: what lies between the first
+//! lane's element and the last one's is loaded at once, and each lane picks its own. A gather would cost several times that.
+
+use super::super::Made;
+use super::super::machine::{Arg, View};
+use super::super::rows::Op;
+use super::Emit;
+use super::address::Place;
+use super::load::load_op;
+use super::value::{Parts, broadcast_op, by_bits, per_part, shape};
+use crate::codegen::{Lane, Linear};
+use halide_core::ops::BinOp;
+use halide_sched::ir::{Expr, ExprKind, build};
+use iced_x86::Code;
+use regalloc2::VReg;
+
+/// Lanes of an index from one of its lanes to another.
+enum Shape {
+    /// All the same.
+    Same(Expr),
+    Rising(Rising),
+}
+
+/// Lanes that are each `stride` more than the one before, but where limits hold them.
+struct Rising {
+    stride: i64,
+    first: Expr,
+    last: Expr,
+    /// What the first lane would be without limits.
+    free: Expr,
+}
+
+impl Rising {
+    fn map(self, op: BinOp, with: impl Fn(Expr) -> Expr) -> Shape {
+        let limits = matches!(op, BinOp::Min | BinOp::Max);
+        let free = if limits { self.free } else { with(self.free) };
+        Shape::Rising(Rising { stride: self.stride, first: with(self.first), last: with(self.last), free })
+    }
+}
+
+impl Emit<'_> {
+    /// A load whose index rises within limits, by no more than two for each lane; `None` if it is of another kind.
+    pub(super) fn load_clamped(
+        &mut self,
+        lane: Lane,
+        lanes: usize,
+        place: Place,
+        index: &Linear,
+    ) -> Made<Option<Parts>> {
+        let [(e, 1)] = &index.vectors[..] else { return Ok(None) };
+        let (view, count) = shape(lane, lanes);
+        let permutes = match lane.bits() {
+            8 => self.vbmi,
+            16 => true,
+            _ => view >= View::Y,
+        };
+        if index.step != 0 || !index.steps.is_empty() || !permutes {
+            return Ok(None);
+        }
+        let per = per_part(lane, view);
+        let mut pieces = Vec::new();
+        for from in (0..lanes).step_by(per) {
+            let to = (from + per).min(lanes) - 1;
+            match self.shape_of(e, from as i64, to as i64) {
+                Some(Shape::Rising(r)) if r.stride <= 2 => pieces.push(r),
+                _ => return Ok(None),
+            }
+        }
+        let regs = pieces.into_iter().map(|r| self.load_rising(lane, view, place, index, r));
+        let regs = regs.collect::<Made<Vec<_>>>()?;
+        debug_assert_eq!(regs.len(), count);
+        Ok(Some(Parts { lane, view, regs: regs.into() }))
+    }
+
+    fn load_rising(&mut self, lane: Lane, view: View, place: Place, index: &Linear, r: Rising) -> Made<VReg> {
+        let per = per_part(lane, view) as i64;
+        let mut terms = index.terms.clone();
+        terms.push((r.first.clone(), 1));
+        let start = Linear { constant: index.constant, terms, ..Linear::default() };
+        let mem = self.address(place, lane.bytes(), &start)?;
+        // The last element from the first one on.
+        let range = build::sub(r.last, r.first.clone());
+        // How far below its limit the first lane is; lanes that are above theirs are all the same.
+        let below = build::sub(r.free, r.first);
+        let below =
+            build::binary(BinOp::Max, build::binary(BinOp::Min, below, build::int(0)), build::int(-per * r.stride));
+        let sources = (0..r.stride).map(|k| {
+            let count = build::add(range.clone(), build::int(1 - k * per));
+            let count = if k == 0 { count } else { build::binary(BinOp::Max, count, build::int(0)) };
+            let count = self.scalar(&count)?;
+            let ones = self.index_constant(-1);
+            let args = [Arg::Use(ones, View::G64), Arg::Use(count, View::G64)];
+            let bits = self.made(Code::VEX_Bzhi_r64_rm64_r64, View::G64, &args);
+            let mask = self.mask_of_general(bits);
+            let mem = mem.plus((k as usize * view.bytes()) as i32);
+            self.op(load_op(lane), view, &[Arg::ZeroMask(mask), Arg::Mem(mem)])
+        });
+        let sources = sources.collect::<Made<Vec<_>>>()?;
+
+        let int = lane.as_int();
+        let steps = (0..per).flat_map(|i| (i * r.stride).to_le_bytes().into_iter().take(lane.bytes())).collect();
+        let steps = self.pattern(steps, view)?;
+        let below = self.in_every_lane(int, view, &below)?;
+        let range = self.in_every_lane(int, view, &range)?;
+        let zero = self.splat(int, view, 0)?;
+        let picks = self.op2(by_bits(lane, [Op::AddB, Op::AddW, Op::AddD, Op::AddQ]), view, below, steps)?;
+        let picks = self.op2(by_bits(lane, [Op::MaxSB, Op::MaxSW, Op::MaxSD, Op::MaxSQ]), view, picks, zero)?;
+        let picks = self.op2(by_bits(lane, [Op::MinSB, Op::MinSW, Op::MinSD, Op::MinSQ]), view, picks, range)?;
+        match sources[..] {
+            [one, two] => {
+                let op = by_bits(lane, [Op::PermuteTwoB, Op::PermuteTwoW, Op::PermuteTwoD, Op::PermuteTwoQ]);
+                self.op_mod(op, view, one, &[Arg::Use(picks, view), Arg::Use(two, view)])
+            }
+            _ => {
+                let op = by_bits(lane, [Op::PermuteB, Op::PermuteW, Op::PermuteD, Op::PermuteQ]);
+                self.op2(op, view, picks, sources[0])
+            }
+        }
+    }
+    /// The lowest bits of an index in every lane.
+    fn in_every_lane(&mut self, lane: Lane, view: View, e: &Expr) -> Made<VReg> {
+        let v = self.scalar(e)?;
+        let x = self.made(Code::EVEX_Vmovq_xmm_rm64, View::X, &[Arg::Use(v, View::G64)]);
+        self.op(broadcast_op(lane), view, &[Arg::Use(x, View::X)])
+    }
+
+    /// The lanes of an index vector from one to another; `None` if they are of neither kind.
+    fn shape_of(&self, e: &Expr, from: i64, to: i64) -> Option<Shape> {
+        match e.kind() {
+            ExprKind::Broadcast(a) => Some(Shape::Same(a.clone())),
+            ExprKind::Likely(a) => self.shape_of(a, from, to),
+            ExprKind::Sym(s) => self.shape_of(self.vectors.get(s)?, from, to),
+            ExprKind::Ramp { base, stride } => {
+                let stride = build::as_int(stride).filter(|s| *s > 0)?;
+                let at = |lane: i64| build::add(base.clone(), build::int(stride.wrapping_mul(lane)));
+                let (first, last) = (at(from), at(to));
+                Some(Shape::Rising(Rising { stride, free: first.clone(), first, last }))
+            }
+            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Min | BinOp::Max), a, b) => {
+                match (self.shape_of(a, from, to)?, self.shape_of(b, from, to)?) {
+                    (Shape::Same(x), Shape::Same(y)) => Some(Shape::Same(build::binary(*op, x, y))),
+                    (Shape::Rising(r), Shape::Same(y)) => Some(r.map(*op, |x| build::binary(*op, x, y.clone()))),
+                    (Shape::Same(x), Shape::Rising(r)) if *op != BinOp::Sub => {
+                        Some(r.map(*op, |y| build::binary(*op, x.clone(), y)))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
