@@ -21,14 +21,24 @@ def random_u16(seed, shape):
     return z.view(np.dtype("<u2"))[:count].reshape(shape).copy()
 
 
-def aligned(shape, fill=None):
-    """A u16 array whose rows (the last dimension) start on 64-byte boundaries: the layout that suits every engine."""
+def random(seed, kind, shape, white):
+    """As `random_u16`, of another type: from 0 to `white`."""
+    slices = random_u16(seed, shape)
+    if np.dtype(kind).kind == "f":
+        return (slices.astype(np.float64) / 65536.0 * white).astype(kind)
+    return ((slices.astype(np.uint64) * np.uint64(white + 1)) >> np.uint64(16)).astype(kind)
+
+
+def aligned(shape, fill=None, kind=np.uint16):
+    """An array whose rows (the last dimension) start on 64-byte boundaries: the layout that suits every engine."""
     *outer, width = shape
-    pitch = -(-width // 32) * 32
+    size = np.dtype(kind).itemsize
+    line = 64 // size
+    pitch = -(-width // line) * line
     count = int(np.prod(outer)) * pitch
-    raw = np.zeros(count + 32, np.uint16)
+    raw = np.zeros(count + line, kind)
     raw.fill(0)  # Touches every page, so that no run pays for that.
-    start = -raw.ctypes.data // 2 % 32
+    start = -raw.ctypes.data // size % line
     array = raw[start : start + count].reshape(*outer, pitch)[..., :width]
     if fill is not None:
         array[...] = fill
@@ -53,6 +63,13 @@ def read_pnm(path):
     pixels = np.frombuffer(data, ">u2" if largest > 255 else "u1", width * height * channels, at)
     pixels = pixels.reshape(height, width, channels).astype(np.uint16)
     return pixels[:, :, 0] if channels == 1 else np.ascontiguousarray(pixels.transpose(2, 0, 1))
+
+
+def sixteen_bits(image, white):
+    """What `halide run` writes of an output whose brightest value is `white`."""
+    if image.dtype == np.uint16 and white == 65535:
+        return image
+    return np.rint(np.clip(image.astype(np.float64) / white, 0.0, 1.0) * 65535.0)
 
 
 def write_pnm(path, image):

@@ -1,9 +1,12 @@
 """The apps in Halide: the same algorithms as `apps/src/filters`, with the best CPU schedules we know for Halide.
 
-Each app gives `build(schedule) -> (output Func, input ImageParam, [remaining Funcs])`; SCHEDULES names what there is.
+Each app gives `inputs(width, height)`, a list of (name, type, shape with the slowest dimension first, brightest value) in the
+order of `build(schedule, target) -> (output Func, its ImageParams)`, and `output(width, height)`: type, shape, what is white.
 """
 
 import halide as hl
+
+import halide_filters
 
 x, y, c, k = hl.Var("x"), hl.Var("y"), hl.Var("c"), hl.Var("k")
 yo, yi, xo, xi = hl.Var("yo"), hl.Var("yi"), hl.Var("xo"), hl.Var("xi")
@@ -14,15 +17,14 @@ class Blur:
 
     name = "blur"
     schedules = ["columns", "strips", "unrolled_strips", "tiles"]
-    exact = True
 
     @staticmethod
-    def input_shape(width, height):
-        return (height + 2, width + 2)
+    def inputs(width, height):
+        return [("input", "uint16", (height + 2, width + 2), 65535)]
 
     @staticmethod
-    def output_shape(width, height):
-        return (height, width)
+    def output(width, height):
+        return "uint16", (height, width), 65535
 
     @staticmethod
     def build(schedule, target):
@@ -49,7 +51,7 @@ class Blur:
             # Tiles of 256 x 32, each with its own 258 x 34 part of blur_x.
             blur_y.tile(x, y, xo, yo, xi, yi, 256, 32).parallel(yo).vectorize(xi, lanes)
             blur_x.compute_at(blur_y, xo).vectorize(x, lanes)
-        return blur_y, image
+        return blur_y, [image]
 
 
 class LocalLaplacian:
@@ -57,14 +59,15 @@ class LocalLaplacian:
 
     name = "local_laplacian"
     schedules = ["cpu", "single_thread", "rows", "root", "classic"]
-    exact = False
     pyramid_levels = 8
 
     @staticmethod
-    def input_shape(width, height):
-        return (3, height, width)
+    def inputs(width, height):
+        return [("input", "uint16", (3, height, width), 65535)]
 
-    output_shape = input_shape
+    @staticmethod
+    def output(width, height):
+        return "uint16", (3, height, width), 65535
 
     @classmethod
     def build(cls, schedule, target, levels_value=8, alpha_value=1 / 7, beta_value=1.0):
@@ -121,7 +124,7 @@ class LocalLaplacian:
         output[x, y, c] = hl.u16(hl.clamp(color * 65535.0, 0.0, 65535.0))
 
         cls.schedule(schedule, target, remap, gray, g, down_y, gray_g, out, output)
-        return output, image
+        return output, [image]
 
     @classmethod
     def schedule(cls, name, target, remap, gray, g, down_y, gray_g, out, output):
@@ -194,4 +197,4 @@ def upsample(f):
     return up_y
 
 
-APPS = {app.name: app for app in (Blur, LocalLaplacian)}
+APPS = {app.name: app for app in (Blur, LocalLaplacian)} | halide_filters.APPS

@@ -26,25 +26,32 @@ def target_named(name):
 class Session:
     def compile(self, app, schedule, target, width, height, seed):
         app, target = halide_apps.APPS[app], target_named(target)
-        shape = app.input_shape(width, height)
-        self.input = data.aligned(shape, data.random_u16(seed, shape))
-        self.output = data.aligned(app.output_shape(width, height))
+        self.inputs = [
+            data.aligned(shape, data.random(seed + number, kind, shape, white), kind)
+            for number, (_, kind, shape, white) in enumerate(app.inputs(width, height))
+        ]
+        kind, shape, self.white = app.output(width, height)
+        self.output = data.aligned(shape, kind=kind)
         self.out = hl.Buffer(self.output, "output")
         times = []
         for _ in range(3):
-            func, image = app.build(schedule, target)
+            func, images = app.build(schedule, target)
             start = time.perf_counter()
             func.compile_jit(target)
             times.append((time.perf_counter() - start) * 1e3)
-        image.set(hl.Buffer(self.input, "input"))
+        self.give(images)
         self.app, self.schedule, self.func, self.target = app, schedule, func, target
         return {"first_ms": times[0], "next_ms": min(times[1:]), "peak_mb": self.peak_mb(app, schedule, target)}
+
+    def give(self, images):
+        for image, values in zip(images, self.inputs):
+            image.set(hl.Buffer(values, image.name()))
 
     def peak_mb(self, app, schedule, target):
         """Peak of the pipeline's own heap in MB, as Halide's profiler counts it, from one run of an instrumented build."""
         target = target.with_feature(hl.TargetFeature.Profile)
-        func, image = app.build(schedule, target)
-        image.set(hl.Buffer(self.input, "input"))
+        func, images = app.build(schedule, target)
+        self.give(images)
         with tempfile.TemporaryFile() as report:
             sys.stdout.flush()
             kept = os.dup(1)
@@ -71,11 +78,11 @@ class Session:
         output = self.output
         if strict:
             target = self.target.with_feature(hl.TargetFeature.StrictFloat)
-            func, image = self.app.build(self.schedule, target)
-            image.set(hl.Buffer(self.input, "input"))
-            output = data.aligned(output.shape)
+            func, images = self.app.build(self.schedule, target)
+            self.give(images)
+            output = data.aligned(output.shape, kind=output.dtype)
             func.realize(hl.Buffer(output, "output"), target)
-        data.write_pnm(path, output)
+        data.write_pnm(path, data.sixteen_bits(output, self.white))
         return {}
 
 
