@@ -39,7 +39,8 @@ use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
 use super::narrow::{Ranges, where_predicate_holds};
 use super::regions::{
-    Demand, InlinedCall, Reached, Region, Regions, bound_sym, computed, constant_extent, shifted, stored_region, union,
+    Demand, InlinedCall, Reached, Region, Regions, Union, bound_sym, computed, constant_extent, shifted, stored_region,
+    union,
 };
 use super::room::in_room;
 use super::rules::given_region;
@@ -280,7 +281,7 @@ impl Finder<'_> {
     /// The union of what consumers read of `source` per iteration of `scope`; `None` if nobody does.
     fn needed(&mut self, source: Source, scope: Scope) -> Option<Region> {
         let ctx = self.ctx;
-        let mut all: Option<Region> = None;
+        let mut all = Union::default();
         for &(consumer, stage) in ctx.consumers.get(&source).into_iter().flatten() {
             if Source::Func(consumer) == source {
                 continue;
@@ -288,12 +289,9 @@ impl Finder<'_> {
             let Some(ranges) = self.consumer_ranges(scope, consumer, stage) else { continue };
             let ranges = where_predicate_holds(ctx, self.facts, source, (consumer, stage), ranges);
             let boxed = self.read_box(source, consumer, stage, &ranges);
-            all = Some(match all {
-                Some(region) => union(self.facts, region, boxed),
-                None => boxed,
-            });
+            all.add(self.facts, boxed);
         }
-        all
+        all.region(self.facts)
     }
 
     /// The ranges of a consumer's placeholders per iteration of `scope`, if it is computed in there.
@@ -365,18 +363,15 @@ impl Finder<'_> {
     fn read_box(&mut self, source: Source, consumer: FuncId, stage: usize, ranges: &Ranges) -> Region {
         let ctx = self.ctx;
         let template = &ctx.templates[&(consumer, stage)];
-        let mut all: Option<Region> = None;
+        let mut all = Union::default();
         for read in template.reads.iter().filter(|r| r.source == source) {
             let boxed = match read.guarded {
                 true => self.box_of(&read.args, source, (consumer, stage), &ranges.admitted, &ranges.slacks),
                 false => self.box_of(&read.args, source, (consumer, stage), &ranges.all, &[]),
             };
-            all = Some(match all {
-                Some(region) => union(self.facts, region, boxed),
-                None => boxed,
-            });
+            all.add(self.facts, boxed);
         }
-        all.expect("a consumer reads")
+        all.region(self.facts).expect("a consumer reads")
     }
 
     pub(super) fn box_of(

@@ -5,7 +5,7 @@ use super::compare::compare;
 use super::facts::Facts;
 use super::index::{divide, join_quotients, multiply, remainder};
 use super::lanes::simplify_lanes;
-use super::lattice::extreme;
+use super::lattice::{self, extreme};
 use super::linear::{Form, Linear};
 use super::range::Range;
 use super::rules::{commutes, rewrite};
@@ -30,6 +30,19 @@ pub fn simplify(e: &Expr, facts: &Facts) -> Expr {
         cache.set_simple(e, simple);
     });
     facts.cache.borrow().simple(e).expect("just simplified").clone()
+}
+
+/// The smallest (`op` is `Min`) or largest (`Max`) of scalar Index expressions, of which there may be many: in normal form.
+pub(crate) fn extreme_of_many(op: BinOp, operands: &[Expr], facts: &Facts) -> Expr {
+    let simple: Vec<Expr> = operands.iter().map(|e| simplify(e, facts)).collect();
+    let one_by_one = || simple.iter().cloned().reduce(|a, b| build::binary(op, a, b)).unwrap_or_else(|| build::int(0));
+    let all = lattice::extreme_of_many(op, &simple, facts).unwrap_or_else(one_by_one);
+    simplify(&all, facts)
+}
+
+/// Whether `e`, in normal form, is a minimum or maximum of more operands than are compared with each other.
+pub(crate) fn is_long_extreme(op: BinOp, e: &Expr) -> bool {
+    lattice::is_long(op, e)
 }
 
 /// The normal form of a node already known; children are, when their parent's turn comes.

@@ -8,8 +8,8 @@ use super::correlate::Bounder;
 use super::facts::Facts;
 use super::linear::{Form, Linear, Term, compare_atoms};
 use super::range::gcd;
-use crate::ir::ExprKind;
 use crate::ir::build::{self, as_int};
+use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;
 use std::cmp::Ordering;
 
@@ -44,7 +44,60 @@ fn by_hash(a: &Form, b: &Form) -> Ordering {
     a.to_expr().structural_hash().cmp(&b.to_expr().structural_hash())
 }
 
+/// The smallest or largest of scalar Index expressions in normal form, of however many at once.
+pub(super) fn extreme_of_many(op: BinOp, operands: &[Expr], facts: &Facts) -> Option<Expr> {
+    Some(extreme_sum(op, operands.iter().map(Linear::of).collect(), facts)?.to_expr())
+}
+
+/// Whether `e`, in normal form, has more operands than are compared with each other.
+pub(super) fn is_long(op: BinOp, e: &Expr) -> bool {
+    operands_up_to(op, &Linear::of(e), MOST_COMPARED + 1) > MOST_COMPARED
+}
+
+/// How many operands a sum in normal form has, if they are not more than `most`.
+fn operands_up_to(op: BinOp, sum: &Linear, most: usize) -> usize {
+    let mut count = 1;
+    let mut rest = sum.clone();
+    while count < most
+        && let Some((first, _)) = last_operand(op, &rest)
+    {
+        count += 1;
+        rest = first;
+    }
+    count
+}
+
+/// A sum that is a minimum or maximum in normal form as what its last operand is joined to, and that.
+fn last_operand(op: BinOp, sum: &Linear) -> Option<(Linear, Linear)> {
+    let inside = |sum: &Linear| match &sum.terms[..] {
+        [(atom, 1)] => match atom.kind() {
+            ExprKind::Binary(inner, a, b) if *inner == op => Some((a.clone(), b.clone())),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (a, b) = inside(sum)?;
+    let (a, b) = (Linear::of(&a).offset(sum.constant)?, Linear::of(&b).offset(sum.constant)?);
+    // Which side it stands on, the order of the two says.
+    if inside(&b).is_some() { Some((b, a)) } else { Some((a, b)) }
+}
+
+/// What comes behind all operands of a long one that is in normal form: nothing before it changes. Without this, an
+/// expression of n operands, which is n deep, would be taken apart and put together n times.
+fn append(op: BinOp, operands: &[Linear], facts: &Facts) -> Option<Linear> {
+    let [all, next] = operands else { return None };
+    let (_, last) = last_operand(op, all)?;
+    let behind = last_operand(op, next).is_none() && order(&last, next).is_lt();
+    if !behind || operands_up_to(op, all, MOST_COMPARED) < MOST_COMPARED {
+        return None;
+    }
+    combine_two(op, all.clone(), next.clone(), facts)
+}
+
 fn extreme_sum(op: BinOp, operands: Vec<Linear>, facts: &Facts) -> Option<Linear> {
+    if let Some(longer) = append(op, &operands, facts) {
+        return Some(longer);
+    }
     let mut list = Vec::new();
     for operand in operands {
         flatten(op, operand, &mut list)?;
@@ -141,12 +194,14 @@ fn swap_clamp(op: BinOp, list: &[Linear], facts: &Facts) -> Option<Linear> {
 /// The normal form of operands of which none is superfluous: in order, each joined to those before it.
 fn combine(op: BinOp, mut list: Vec<Linear>, facts: &Facts) -> Option<Linear> {
     list.sort_by(order);
+    let compared = list.len() <= MOST_COMPARED;
     let mut rest = list.into_iter();
     let first = rest.next()?;
     rest.try_fold(first, |all, next| {
         // What is joined may make superfluous what none of its operands did.
-        let wins = if op == BinOp::Min { at_most(&all, &next, facts) } else { at_most(&next, &all, facts) };
-        if wins { Some(all) } else { combine_two(op, all, next, facts) }
+        let wins =
+            |all: &Linear| if op == BinOp::Min { at_most(all, &next, facts) } else { at_most(&next, all, facts) };
+        if compared && wins(&all) { Some(all) } else { combine_two(op, all, next, facts) }
     })
 }
 

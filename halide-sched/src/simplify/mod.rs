@@ -25,6 +25,7 @@ pub(crate) mod walk;
 
 pub use dead::drop_dead_lets;
 pub use expr::simplify;
+pub(crate) use expr::{extreme_of_many, is_long_extreme};
 pub use facts::Facts;
 pub use linear::{Form, Linear, Term};
 pub use prove::prove;
