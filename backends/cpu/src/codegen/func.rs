@@ -1,6 +1,7 @@
 //! One function under construction: what symbols and buffers stand for in it, calls, and the value of an expression.
 
 use super::abi::{self, ArgLayout, RuntimeFn};
+use super::closure::Closure;
 use super::guards::Guards;
 use super::linear::Sums;
 use super::memo::Memo;
@@ -16,7 +17,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::FuncId;
-use halide_core::ids::Id;
+use halide_core::ids::{Id, IdVec};
 use halide_core::ops::MathFn;
 use halide_sched::ir::{BufId, Expr, Program, Sym, TaskId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -38,6 +39,8 @@ pub(super) struct Env<'a> {
     /// The Funcs whose atomic steps need a lock.
     pub(super) locked: BTreeSet<halide_core::ids::FuncId>,
     pub(super) symbols: Symbols,
+    /// Where tasks find what they capture.
+    pub(super) closures: IdVec<TaskId, Closure>,
     /// The kernels of wide vectors made so far, if there may be any.
     pub(super) outlined: Option<&'a Mutex<Outlined>>,
 }
@@ -78,6 +81,8 @@ pub(super) struct Func<'a> {
     pub(super) slots: Slots,
     /// How many atomic steps there have been.
     pub(super) steps: u32,
+    /// The closures at hand, by the task that each is of.
+    pub(super) closures: HashMap<TaskId, Value>,
     /// The worker that runs this function.
     pub(super) worker: Value,
     args: Value,
@@ -140,6 +145,7 @@ pub(super) fn make(
         on_heap: BTreeMap::new(),
         slots: Slots::default(),
         steps: 0,
+        closures: HashMap::new(),
         worker,
         args,
         arguments: HashMap::new(),

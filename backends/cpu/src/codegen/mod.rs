@@ -6,7 +6,7 @@
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
 //! [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators
 //! ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`],
-//! [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements. [`high_words`] supplies an instruction that Cranelift's
+//! [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements, with the closures ([`closure`]) of tasks. [`high_words`] supplies an instruction that Cranelift's
 //! IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
@@ -16,6 +16,7 @@ mod abi;
 mod address;
 mod atomic;
 mod bools;
+mod closure;
 mod convert;
 mod device;
 mod divide;
@@ -150,11 +151,13 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let high_words = x64 && high_words::available(&*isa);
     let locked = atomic::locked(program);
     let fma = has_fma(&*isa);
+    let closures = closure::closures(program);
 
     let started = Instant::now();
     let outlined = Mutex::new(Outlined::new(program, &mut linker, options.keep_text)?);
     let wide = (options.tier > Tier::Baseline).then_some(&outlined);
-    let env = Env { program, layout: &layout, isa: &*isa, x64, high_words, fma, locked, symbols, outlined: wide };
+    let env =
+        Env { program, layout: &layout, isa: &*isa, x64, high_words, fma, locked, symbols, closures, outlined: wide };
     let made = stack::with_room_for(program, || emit_all(&env))?;
     let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();
@@ -214,7 +217,7 @@ fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
     for (id, task) in program.tasks.enumerate() {
         let name = program.loops.get(task.id).cloned().unwrap_or_else(|| format!("{id:?}"));
         let symbol = env.symbols.tasks[id.index()];
-        all.push(func::make(env, symbol, name, &TASK_PARAMS, |f, args| f.task(task, args[0], args[1])));
+        all.push(func::make(env, symbol, name, &TASK_PARAMS, |f, args| f.task(id, args[0], args[1])));
     }
     let mut all = all.into_iter().collect::<Result<Vec<Made>, String>>().map_err(CpuError::Program)?;
     let called: BTreeSet<MathFn> = all.iter().flat_map(|m| m.math_used.iter().copied()).collect();

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use halide_core::ids::Id;
 use halide_core::types::ScalarType;
 use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, Expr, FaultId, For, ForKind, PrintId, Program, Side, Stmt, Sym, Task, TaskId, build};
+use halide_sched::ir::{BufId, Expr, FaultId, For, ForKind, PrintId, Program, Side, Stmt, Sym, TaskId, build};
 use std::collections::BTreeSet;
 
 impl Func<'_> {
@@ -185,11 +185,10 @@ impl Func<'_> {
         let task = &program.tasks[id];
         let once = build::as_int(extent) == Some(1);
         let (min, extent) = (self.scalar(min), self.scalar(extent));
-        let words: usize = task.captures.iter().map(|(_, ty)| capture_words(*ty)).sum::<usize>() + task.buffers.len();
-        let slot = self.new_slot((8 * words.max(1)) as u32);
+        let layout = &self.env.closures[id];
+        let slot = self.new_slot((8 * layout.words.max(1)) as u32);
         let closure = self.ins().stack_addr(types::I64, slot, 0);
-        let mut at = 0;
-        for (symbol, ty) in &task.captures {
+        for (symbol, ty, word) in &layout.own {
             let Some(value) = self.symbols.get(symbol).cloned() else {
                 return self.wrong(format!("{symbol:?} is captured but not bound"));
             };
@@ -198,18 +197,22 @@ impl Func<'_> {
                 Val::Mask(lane, parts) => self.resize_mask(lane, &parts, ty.lanes, Lane::I8),
             };
             for (i, part) in parts.iter().enumerate() {
-                self.store_scratch(*part, closure, 8 * at + 16 * i);
+                self.store_scratch(*part, closure, 8 * word + 16 * i);
             }
-            at += capture_words(*ty);
         }
-        for buf in &task.buffers {
+        for (owner, word) in &layout.outer {
+            let Some(outer) = self.closures.get(owner).copied() else {
+                return self.wrong(format!("what {id:?} captures of {owner:?} is not at hand"));
+            };
+            self.store_scratch(outer, closure, 8 * word);
+        }
+        for (buf, word) in &layout.buffers {
             if program.buffers[*buf].side != Side::Device {
                 let Place::Memory(area) = self.place(*buf) else {
                     return self.wrong(format!("{buf:?} is captured but in registers"));
                 };
-                self.store_scratch(area.base, closure, 8 * at);
+                self.store_scratch(area.base, closure, 8 * word);
             }
-            at += 1;
         }
         let worker = self.worker;
         let code = if once {
@@ -225,31 +228,35 @@ impl Func<'_> {
         }
     }
 
-    /// The body of a task: unpacks the closure and runs one iteration.
-    pub(super) fn task(&mut self, task: &Task, closure: Value, iteration: Value) {
+    /// The body of a task: unpacks the closures and runs one iteration.
+    pub(super) fn task(&mut self, id: TaskId, closure: Value, iteration: Value) {
+        let env = self.env;
+        let (task, layout) = (&env.program.tasks[id], &env.closures[id]);
         let flags = self.flags(REGION_SCRATCH).with_readonly().with_can_move();
-        let mut at = 0;
-        for (symbol, ty) in &task.captures {
+        self.closures.insert(id, closure);
+        for (owner, word) in &layout.outer {
+            let outer = self.ins().load(types::I64, flags, closure, 8 * *word as i32);
+            self.closures.insert(*owner, outer);
+        }
+        for (symbol, ty, owner, word) in layout.needed() {
             let lane = Lane::of(ty.elem);
             let part = lane.part(ty.lanes);
+            let from = self.closures[&owner];
             let parts: Parts = (0..lane.parts(ty.lanes))
-                .map(|i| self.ins().load(part, flags, closure, (8 * at + 16 * i) as i32))
+                .map(|i| self.ins().load(part, flags, from, (8 * word + 16 * i) as i32))
                 .collect();
             let value = if ty.is_bool() && ty.lanes > 1 { Val::Mask(Lane::I8, parts) } else { Val::Data(parts) };
-            self.define(*symbol, value, 0);
-            at += capture_words(*ty);
+            self.define(symbol, value, 0);
         }
-        for buf in &task.buffers {
-            if self.env.program.buffers[*buf].side == Side::Device {
-                // The device knows where it is.
-                at += 1;
+        for (buf, word) in &layout.buffers {
+            // The device knows where its own are.
+            if env.program.buffers[*buf].side == Side::Device {
                 continue;
             }
-            let base = self.ins().load(types::I64, flags, closure, 8 * at as i32);
+            let base = self.ins().load(types::I64, flags, closure, 8 * *word as i32);
             // Whether it is on the stack or the heap, there is slack behind it; an external one has none.
-            let internal = self.env.layout.data(*buf).is_none();
+            let internal = env.layout.data(*buf).is_none();
             self.places.insert(*buf, Place::Memory(Area { base, region: buf.0, readonly: false, slack: internal }));
-            at += 1;
         }
         self.define(Sym::Loop(task.id), Val::Data(Func::one(iteration)), 0);
         self.stmt(&task.body);
@@ -263,11 +270,6 @@ fn bits(e: &Expr) -> Expr {
         ScalarType::Bool => build::cast_data(ScalarType::U64, e.clone()),
         _ => build::cast_data(ScalarType::U64, build::reinterpret(ScalarType::unsigned(ty.bits()), e.clone())),
     }
-}
-
-/// Words that a captured value takes in a closure.
-fn capture_words(ty: halide_sched::ir::Type) -> usize {
-    if ty.lanes == 1 { 1 } else { 2 * Lane::of(ty.elem).parts(ty.lanes) }
 }
 
 /// Every buffer that `s`, or a task it launches, stores to.
