@@ -54,8 +54,9 @@ const PAGE: i64 = 4096;
 const MOST_BYTES: i64 = 1 << 47;
 /// No extent is larger: coordinates are 32 bits wide, and rounding up adds less than as much again.
 const MOST_EXTENT: i64 = 1 << 33;
-/// Storage of up to this many bytes could be held by registers.
-const REGISTER_BYTES: i64 = 1 << 10;
+/// Storage of up to this many bytes could be held by registers: 32 of 512 bits, as the widest machines have.
+const REGISTER_BYTES: i64 = 2 << 10;
+
 /// How many names deep the coordinates of such storage are looked into.
 const MOST_NAMES: u32 = 8;
 

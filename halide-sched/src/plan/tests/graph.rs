@@ -79,7 +79,10 @@ fn wrappers() {
 /// An input image is wrapped like a Func; what reads it elsewhere goes on to do so.
 #[test]
 fn wrappers_of_images() {
-    check(&pyramid(), "input.in(base): compute_root() base: compute_root()", expect![[r#"
+    check(
+        &pyramid(),
+        "input.in(base): compute_root() base: compute_root()",
+        expect![[r#"
         image input(2): f32
         func input$image(_0, _1): f32
           input$image(_0, _1) = input(_0, _1)
@@ -103,13 +106,17 @@ fn wrappers_of_images() {
         up: inline
         out: root
           0: serial y, serial x
-    "#]]);
+    "#]],
+    );
     let input = ImageParam::new("in", U8, 1);
     let (x, mut f, mut g) = (halide_core::Var::new("x"), Func::new("f"), Func::new("g"));
     f[x] = input[x] + 1;
     g[x] = f[x] + input[x + 1];
     let p = Pipeline::new([&g]).unwrap();
-    check(&p, "in.in(f): compute_root() in.in(): compute_at(g, x) f: compute_root()", expect![[r#"
+    check(
+        &p,
+        "in.in(f): compute_root() in.in(): compute_at(g, x) f: compute_root()",
+        expect![[r#"
         image in(1): u8
         func in$image(_0): u8
           in$image(_0) = in(_0)
@@ -131,7 +138,8 @@ fn wrappers_of_images() {
           0: serial x
         g: root
           0: serial x
-    "#]]);
+    "#]],
+    );
     for schedule in ["in.in(f): compute_at(g, x)", "in.clone_in(g): compute_root()", "in.in(f, g): compute_root()"] {
         invariants(&planned(&p, schedule));
     }

@@ -218,9 +218,13 @@ fn wrappers() {
           the pipeline has no Func `input`
           help: did you mean `input.in()`?"#]],
     );
-    check(&p, "input.in(out): compute_root()", expect![[r#"
+    check(
+        &p,
+        "input.in(out): compute_root()",
+        expect![[r#"
         test:1:1: input: in(out)
-          `out` does not call `input`"#]]);
+          `out` does not call `input`"#]],
+    );
     check(
         &p,
         "base.in(out, out): compute_root()",
