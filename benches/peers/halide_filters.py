@@ -446,6 +446,132 @@ class ConvLayer:
         return output, [image, weights, bias]
 
 
+class CameraPipe:
+    name = "camera_pipe"
+    schedules = ["cpu"]
+    params = {}
+    tungsten = [[1.6697, -0.2693, -0.4004, -42.4346], [-0.3576, 1.0615, 1.5949, -37.1158], [-0.2175, -1.8751, 6.9640, -26.6970]]
+    daylight = [[2.2997, -0.4478, 0.1706, -39.0923], [-0.3826, 1.5906, -0.2080, -25.4311], [-0.0888, -0.7344, 2.2832, -20.0826]]
+
+    @staticmethod
+    def inputs(width, height):
+        return [("input", "uint16", (height + 24, width + 32), 1023)]
+
+    @staticmethod
+    def output(width, height):
+        return "uint8", (3, height, width), 255
+
+    @classmethod
+    def build(cls, schedule, target):
+        image = hl.ImageParam(hl.UInt(16), 2, "input")
+        raw, denoised = hl.Func("raw"), hl.Func("denoised")
+        raw[x, y] = hl.i16(image[x + 16, y + 12])
+        most = hl.max(hl.max(raw[x - 2, y], raw[x + 2, y]), hl.max(raw[x, y - 2], raw[x, y + 2]))
+        denoised[x, y] = hl.clamp(raw[x, y], hl.i16(0), most)
+        planes, greens, colors = cls.demosaic(denoised)
+        corrected, matrix = cls.correct(colors)
+        curved, curve = cls.apply_curve(corrected)
+        output = cls.sharpen(curved)
+
+        v, v2 = lanes_of(target, hl.Int(16)), lanes_of(target, hl.UInt(8))
+        matrix.compute_root()
+        curve.compute_root()
+        output.bound(c, 0, 3).split(y, yo, yi, 64).split(yi, yi, xv, 2).reorder(x, xv, c, yi, yo).unroll(xv).unroll(c)
+        output.parallel(yo).vectorize(x, v2)
+        for f in [denoised] + planes + greens:
+            f.store_at(output, yo).compute_at(output, yi).vectorize(x, v)
+        curved.store_at(output, yo).compute_at(output, yi).reorder(x, c, y).bound(c, 0, 3).unroll(c)
+        curved.split(x, x, xi, 2 * v, hl.TailStrategy.RoundUp).split(xi, xi, xo, 2).reorder(xo, xi, x).unroll(xo).vectorize(xi)
+        curved.align_bounds(x, 2).align_bounds(y, 2).unroll(y, 2)
+        return output, [image]
+
+    @staticmethod
+    def demosaic(raw):
+        mean = hl.rounding_halving_add
+
+        def func(name, value):
+            f = hl.Func(name)
+            f[x, y] = value
+            return f
+
+        plane = lambda name, dx, dy: func(name, raw[2 * x + dx, 2 * y + dy])
+        g_gr, r_r, b_b, g_gb = plane("g_gr", 0, 0), plane("r_r", 1, 0), plane("b_b", 0, 1), plane("g_gb", 1, 1)
+        smoother = lambda name, a, b, p, q: func(name, hl.select(hl.absd(p, q) < hl.absd(a, b), mean(p, q), mean(a, b)))
+        g_r = smoother("g_r", g_gb[x, y - 1], g_gb[x, y], g_gr[x + 1, y], g_gr[x, y])
+        g_b = smoother("g_b", g_gr[x, y + 1], g_gr[x, y], g_gb[x - 1, y], g_gb[x, y])
+
+        def at_green(name, green, greens, colors, dx, dy):
+            correction = green[x, y] - mean(greens[x, y], greens[x + dx, y + dy])
+            return func(name, correction + mean(colors[x, y], colors[x + dx, y + dy]))
+
+        r_gr = at_green("r_gr", g_gr, g_r, r_r, -1, 0)
+        b_gr = at_green("b_gr", g_gr, g_b, b_b, 0, -1)
+        r_gb = at_green("r_gb", g_gb, g_r, r_r, 0, 1)
+        b_gb = at_green("b_gb", g_gb, g_b, b_b, 1, 0)
+
+        def across(name, green, greens, colors, dx, dy):
+            def diagonal(ax, ay, bx, by):
+                a, b = colors[x + ax, y + ay], colors[x + bx, y + by]
+                correction = green[x, y] - mean(greens[x + ax, y + ay], greens[x + bx, y + by])
+                return hl.absd(a, b), correction + mean(a, b)
+
+            (change, value), (other_change, other) = diagonal(0, 0, dx, dy), diagonal(dx, 0, 0, dy)
+            return func(name, hl.select(change < other_change, value, other))
+
+        r_b, b_r = across("r_b", g_b, g_r, r_r, -1, 1), across("b_r", g_r, g_b, b_b, 1, -1)
+
+        def woven(even, odd, below, below_odd):
+            at = lambda f: f[x // 2, y // 2]
+            line = lambda a, b: hl.select(x % 2 == 0, at(a), at(b))
+            return hl.select(y % 2 == 0, line(even, odd), line(below, below_odd))
+
+        colors = hl.Func("colors")
+        colors[x, y, c] = hl.mux(
+            c, [woven(r_gr, r_r, r_b, r_gb), woven(g_gr, g_r, g_b, g_gb), woven(b_gr, b_r, b_b, b_gb)]
+        )
+        return [g_gr, r_r, b_b, g_gb], [g_r, g_b], colors
+
+    @classmethod
+    def correct(cls, colors):
+        matrix, corrected = hl.Func("matrix"), hl.Func("corrected")
+        of = lambda table: hl.mux(k, [hl.mux(i, [f32(e) for e in row]) for row in table])
+        temperature = hl.Param(hl.Float(32), "temperature", 3700.0)
+        part = (f32(1) / temperature - f32(1 / 3200)) / (f32(1) / f32(7000) - f32(1 / 3200))
+        matrix[i, k] = hl.i16((of(cls.tungsten) * (f32(1) - part) + of(cls.daylight) * part) * f32(256))
+        weight = lambda d: hl.i32(matrix[d, c])
+        color = lambda d: hl.i32(colors[x, y, d])
+        value = weight(3) + weight(0) * color(0) + weight(1) * color(1) + weight(2) * color(2)
+        corrected[x, y, c] = hl.i16(value / 256)
+        return corrected, matrix
+
+    @staticmethod
+    def apply_curve(corrected):
+        gamma, contrast, black, white = f32(2), f32(50), 25, 1023
+        curve, curved = hl.Func("curve"), hl.Func("curved")
+        linear = hl.clamp(f32(x - black) / f32(white - black), f32(0), f32(1))
+        bright = hl.pow(linear, f32(1) / gamma)
+        b = f32(2) - hl.pow(f32(2), contrast / f32(100))
+        a = f32(2) - f32(2) * b
+        dark = f32(1) - bright
+        s = hl.select(bright > f32(0.5), f32(1) - (a * dark * dark + b * dark), a * bright * bright + b * bright)
+        level = hl.u8(hl.clamp(s * f32(255) + f32(0.5), f32(0), f32(255)))
+        curve[x] = hl.select(x <= black, hl.u8(0), hl.select(x > white, hl.u8(255), level))
+        curved[x, y, c] = curve[hl.i32(hl.clamp(corrected[x, y, c], hl.i16(0), hl.i16(1023)))]
+        return curved, curve
+
+    @staticmethod
+    def sharpen(curved):
+        parts = hl.i16(hl.u8(f32(1) * f32(32)))
+        blur = lambda a, b, c: hl.rounding_halving_add(hl.rounding_halving_add(a, c), b)
+        blur_y, blur_xy, output = hl.Func("blur_y"), hl.Func("blur_xy"), hl.Func("output")
+        blur_y[x, y, c] = blur(curved[x, y - 1, c], curved[x, y, c], curved[x, y + 1, c])
+        blur_xy[x, y, c] = blur(blur_y[x - 1, y, c], blur_y[x, y, c], blur_y[x + 1, y, c])
+        mask = hl.i16(curved[x, y, c]) - hl.i16(blur_xy[x, y, c])
+        value = hl.i16(curved[x, y, c]) + mask * parts / hl.i16(32)
+        output[x, y, c] = hl.u8(hl.clamp(value, hl.i16(0), hl.i16(255)))
+        return output
+
+
 APPS = {
     app.name: app
     for app in (
@@ -460,5 +586,6 @@ APPS = {
         NlMeans,
         Matmul,
         ConvLayer,
+        CameraPipe,
     )
 }

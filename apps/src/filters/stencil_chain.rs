@@ -14,7 +14,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::EachChannel,
     shows: Shows::Full(65535),
-    schedules: schedules!["stencil_chain": cpu, tiles, root],
+    schedules: schedules!["stencil_chain": cpu, sliding, root],
     pipeline: |_: &Settings| pipeline(STAGES),
     inputs: |_, width, height| vec![Input::pixels("input", U16, &[width, height], White::AsStored)],
     output: plane,
