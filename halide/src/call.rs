@@ -94,6 +94,10 @@ impl<'c> Call<'c> {
     pub(crate) fn given(&self) -> &Inputs {
         &self.inputs
     }
+    /// Who gets what is printed.
+    pub(crate) fn printing(&self) -> Option<&PrintSink> {
+        self.how.print.get()
+    }
 
     /// Gives an input image. The buffer is shared, not copied.
     pub fn image(self, image: &ImageParam, buffer: impl Into<AnyBuffer>) -> Call<'c> {
@@ -170,7 +174,7 @@ impl<'c> Call<'c> {
         Ok(buffers)
     }
     /// Memory for these regions, and the inputs with what extern stages give, where rules for shapes needed them.
-    fn fresh_outputs(&self, regions: &[Region]) -> Result<(Vec<AnyBuffer>, Option<Inputs>), Error> {
+    pub(crate) fn fresh_outputs(&self, regions: &[Region]) -> Result<(Vec<AnyBuffer>, Option<Inputs>), Error> {
         if let Some((image, buffer)) = self.in_place.first() {
             return Err(RunError::NoBuffer { image: image.clone(), buffer: *buffer, buffers: 0 }.into());
         }

@@ -92,7 +92,7 @@ pub(crate) fn compile_part(
     schedule: &Schedule,
     target: &Target,
 ) -> Result<Compiled, Error> {
-    let plan = plan::resolve(&part.pipeline, &part.schedule, target).map_err(Error::Schedule)?;
+    let plan = part.resolve(whole, target).map_err(Error::Schedule)?;
     let feeders = Feeder::all(whole, &part, engine, machine.as_ref(), schedule, target)?;
     let variants = machine.map(|machine| Variants::new(&plan, machine)).transpose()?;
     let parts = Parts {

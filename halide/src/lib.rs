@@ -18,6 +18,7 @@ pub mod needs;
 pub mod prelude;
 mod report;
 mod storage;
+pub mod trace;
 mod variant;
 
 pub use error::Error;

@@ -186,7 +186,7 @@ impl Variants {
 }
 
 /// The variant to try after one ended with a fault; `None` if the call is wrong for every variant.
-fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
+pub(crate) fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
     match fault {
         Fault::NotThisVariant | Fault::InputTooSmall { .. } if !key.exact_tails => {
             Some(VariantKey { exact_tails: true, ..key })
@@ -196,7 +196,7 @@ fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
     }
 }
 
-fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
+pub(crate) fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
     program.faults.get(fault).map_or_else(|| format!("{fault:?} with {args:?}"), |f| f.message(program, args))
 }
 

@@ -227,3 +227,59 @@ fn companions_stay_until_the_memory_may_be_written() {
     assert!(b.view_mut().is_ok());
     assert!(b.companion().is_none());
 }
+
+#[test]
+fn errors_say_what_to_do() {
+    let of = |region: &Region| AnyBuffer::with_region(F64, region).map(drop).unwrap_err().to_string();
+    assert_eq!(of(&Region::of_extents([3, -1])), "the extent of dimension 1 is -1; extents are 0 or more");
+    assert_eq!(
+        of(&Region::of_spans([(i64::from(i32::MAX) - 1, 3)])),
+        "dimension 0 from 2147483646 with extent 3 has coordinates outside i32; use a smaller extent or a min nearer to 0"
+    );
+    let large = i64::from(i32::MAX);
+    assert_eq!(
+        of(&Region::of_extents([large, large])),
+        "[2147483647, 2147483647] elements of f64 do not fit an address space; use smaller extents"
+    );
+    let text = of(&Region::of_extents([large, 1 << 25]));
+    let bytes = text.strip_prefix("the system has no memory for a buffer of ").expect("it is out of memory");
+    assert!(bytes.ends_with(" bytes; use smaller extents"), "{text}");
+    let mut b = sample();
+    let texts = [
+        b.set([3, 3], 0).unwrap_err(),
+        b.set([3, 3, 7], 0).unwrap_err(),
+        b.crop(&Region::of_spans([(-2, 6), (3, 3), (7, 2)])).unwrap_err(),
+        b.crop(&Region::of_spans([(3, 0), (3, 3), (7, 0)])).map(|e| e.slice(2, 7)).unwrap().unwrap_err(),
+        Buffer::from_slice([2, 3], &[1u8]).unwrap_err(),
+        AnyBuffer::new(U8, [1]).unwrap().typed::<i8>().map(drop).unwrap_err(),
+        AnyBuffer::with_strides(U8, &Region::of_extents([4, 3]), &[1, 3]).map(drop).unwrap_err(),
+        b.transpose(&[0, 1, 1]).unwrap_err(),
+    ]
+    .map(|e| e.to_string());
+    let expected = [
+        "the buffer has 3 dimensions, but 2 were given; give one value per dimension",
+        "dimension 0 was asked for coordinate 3, but the buffer has coordinates -2..=2; stay inside or make the buffer larger",
+        "dimension 0 was asked for coordinates -2..=3, but the buffer has coordinates -2..=2; stay inside or make the buffer \
+         larger",
+        "dimension 2 was asked for coordinate 7, but the buffer has no coordinates; stay inside or make the buffer larger",
+        "the shape has 6 elements, but 1 were given; give exactly one value per element",
+        "the buffer holds u8, not i8; name its own type or convert the elements",
+        "with strides [1, 3] two elements would be at one place; each stride is at least 1 and goes beyond all that smaller \
+         strides reach",
+        "[0, 1, 1] is not an order of 3 dimensions; name each of 0..3 once",
+    ];
+    assert_eq!(texts, expected.map(String::from));
+}
+
+/// A view takes its region from another buffer, whatever the strides and mins of both.
+#[test]
+fn copies_between_views() {
+    let mut to = Buffer::<i32>::from_fn(&Region::of_spans([(-4, 12), (2, 5), (6, 4)]), |_| -1).unwrap();
+    let from = sample().transpose(&[2, 0, 1]).unwrap().transpose(&[1, 2, 0]).unwrap();
+    let part = Region::of_spans([(-1, 3), (4, 2), (8, 1)]);
+    to.view_mut().unwrap().crop(&part).unwrap().into_any().copy_from(from.crop(&part).unwrap().as_any()).unwrap();
+    for (at, value) in to.iter() {
+        let expected = if part.contains(&at) { at[0] * 10000 + at[1] * 100 + at[2] } else { -1 };
+        assert_eq!(value, expected, "{at:?}");
+    }
+}

@@ -96,10 +96,16 @@ pub fn rounding_mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl I
     scaled.unwrap_or_else(|poison| poison)
 }
 
-/// The bits of `a` from bit `first` (0 is the lowest) as a `T`; bits beyond the width are 0, or copies of the sign.
+/// The bits of `a` from bit `first` (0 is the lowest) as a `T`, an integer type; bits beyond the width are 0, or copies of
+/// the sign.
 #[track_caller]
 pub fn extract_bits<T: Element>(a: impl IntoExpr, first: impl IntoExpr) -> Expr {
-    super::cast::<T>(binary(BinOp::Shr, a.expr(), first.expr(), Location::caller()))
+    let (at, operator) = (Location::caller(), "extract_bits");
+    let bits = scalars([a.expr()], operator, at).and_then(|[ty]| integer(operator, ty, at));
+    match bits.and_then(|_| integer(operator, T::TYPE, at)) {
+        Ok(_) => super::cast::<T>(binary(BinOp::Shr, a.expr(), first.expr(), at)),
+        Err(poison) => poison,
+    }
 }
 
 /// The bits of `parts` in one unsigned integer, those of the first lowest. The parts are 2, 4 or 8 integers of one type, and

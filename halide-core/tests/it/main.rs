@@ -9,6 +9,8 @@ mod interp;
 mod lerp;
 mod local_laplacian;
 mod mistakes;
+mod mistakes_of_functions;
+mod mistakes_of_inputs;
 mod print;
 mod random;
 mod reduce;

@@ -7,7 +7,7 @@ use halide_core::types::*;
 use halide_core::{Func, ImageParam, Param, Pipeline, RDom, vars};
 
 /// The mistakes of the pipeline of `outputs`, with lines relative to `start` in place of files.
-fn check_at(start: u32, outputs: &[&Func], expected: Expect) {
+pub(crate) fn check_at(start: u32, outputs: &[&Func], expected: Expect) {
     let text = match Pipeline::new(outputs.iter().copied()) {
         Ok(pipeline) => format!("no mistake\n{pipeline}"),
         Err(errors) => errors.0.iter().fold(String::new(), |mut text, e| {

@@ -29,6 +29,8 @@ pub enum LowerError {
         factor: i64,
         /// The factor needed, if there is a constant one.
         needed: Option<i64>,
+        /// Where the schedule says that.
+        at: Option<Location>,
     },
     /// A vectorized or unrolled loop whose number of iterations has no constant bound.
     NoConstantExtent {
@@ -52,6 +54,8 @@ pub enum LowerError {
     Kernel {
         /// Its name: that of the Func that it computes.
         kernel: String,
+        /// Where the schedule says how its outermost loop runs.
+        at: Option<Location>,
         /// What is wrong.
         problem: KernelProblem,
     },
@@ -94,17 +98,21 @@ impl fmt::Display for LowerError {
                  ends\n  hint: leave always_partition out, or say auto_partition",
                 Place(*at)
             ),
-            LowerError::Kernel { kernel, problem } => write!(f, "the kernel of `{kernel}`: {problem}"),
-            LowerError::Fold { func, var, factor, needed: Some(k) } => write!(
+            LowerError::Kernel { kernel, at, problem } => {
+                write!(f, "{}the kernel of `{kernel}`: {problem}", Place(*at))
+            }
+            LowerError::Fold { func, var, factor, needed: Some(k), at } => write!(
                 f,
-                "`{func}: fold_storage({var}, {factor})` cannot be: {k} coordinates of `{var}` are alive at once\n  \
-                 hint: fold by {k} or more, or leave the factor to the compiler"
+                "{}`{func}: fold_storage({var}, {factor})` cannot be: {k} coordinates of `{var}` are alive at once\n  \
+                 hint: fold by {k} or more, or leave the factor to the compiler",
+                Place(*at)
             ),
-            LowerError::Fold { func, var, factor, needed: None } => write!(
+            LowerError::Fold { func, var, factor, needed: None, at } => write!(
                 f,
-                "`{func}: fold_storage({var}, {factor})` cannot be: what is alive of `{func}` does not move along `{var}` \
+                "{}`{func}: fold_storage({var}, {factor})` cannot be: what is alive of `{func}` does not move along `{var}` \
                  inside a constant window\n  \
-                 hint: store it outside of a serial loop over `{var}` and compute it inside, and do not vectorize along `{var}`"
+                 hint: store it outside of a serial loop over `{var}` and compute it inside, and do not vectorize along `{var}`",
+                Place(*at)
             ),
         }
     }

@@ -275,9 +275,9 @@ on_programs! {
     hoist_example "hoist.rs" at "shaped": |p, _| hoist::hoist(p);
     share_example "share/mod.rs" at "shaped": |p, _| share::share(p);
     offload_example "offload/mod.rs" at "shaped":
-        |p, t| offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));
+        |p, t| offload::offload(p, &Facts::new(), &Gpu::LEAST, &Default::default(), t).unwrap_or_else(|e| panic!("{e:?}"));
     place_copies_example "place_copies.rs" at "shaped": |p, t| {
-        let kernels = offload::offload(p, &Facts::new(), &Gpu::LEAST, t);
+        let kernels = offload::offload(p, &Facts::new(), &Gpu::LEAST, &Default::default(), t);
         place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")), &Default::default(), &mut LoweringTrace::new())
     };
     free_early_example "free_early.rs" at "final": |p, _| free_early::free_early(p);

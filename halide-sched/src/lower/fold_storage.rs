@@ -63,7 +63,7 @@ pub(crate) fn fold_storage(
                 (Some(factor), Some(k)) if k <= factor => Some(factor),
                 (Some(factor), _) => {
                     let (func_name, var) = (ctx.name(func).to_string(), arg_name(ctx, func, storage.dim));
-                    errors.push(LowerError::Fold { func: func_name, var, factor, needed: found });
+                    errors.push(LowerError::Fold { func: func_name, var, factor, needed: found, at: storage.at });
                     None
                 }
                 (None, found) => found,

@@ -13,7 +13,7 @@ use super::trace::LoweringTrace;
 use super::vars::Vars;
 use crate::ir::{Expr, ExprKind, LoopId, build, visit};
 use crate::plan::{StageVar, With, block_order};
-use crate::schedule::Align;
+use crate::schedule::{Align, Partition};
 use halide_core::ids::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -140,7 +140,15 @@ fn declare_tree<'a>(
 ) -> Tree {
     let inherited = host.map_or(Vec::new(), |(instance, align)| loops(ctx, instance, align.len()));
     let instance = declare(ctx, block.at, &inherited);
-    inherited.iter().for_each(|l| ctx.loops[*l].others.push(instance));
+    for (l, own) in inherited.iter().zip(&ctx.instances[instance].plan.loops) {
+        let info = &mut ctx.loops[*l];
+        info.others.push(instance);
+        // A loop is cut as any of its definitions says; `plan` saw to it that no two say different things.
+        if info.partition == Partition::Auto {
+            info.partition = own.partition;
+        }
+        info.said = info.said.or(own.at);
+    }
     let shared = block.shared_with_guests().max(inherited.len());
     for position in 0..shared {
         let own = own_values(ctx, instance, position, &|v| ctx.instances[instance].leaf(v)).0;

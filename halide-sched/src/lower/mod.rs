@@ -158,7 +158,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
     let gpu = plan.target.gpu.unwrap_or(Gpu::LEAST);
-    pass("offload", &mut |p, t| kept(offload::offload(p, &facts, &gpu, t), &mut errors));
+    pass("offload", &mut |p, t| kept(offload::offload(p, &facts, &gpu, &places, t), &mut errors));
     if !errors.is_empty() {
         return Err(errors);
     }

@@ -28,6 +28,7 @@ pub struct ScheduleError {
 #[allow(missing_docs)] // The texts below say what each variant and field means.
 pub enum Problem {
     UnknownFunc { name: String, near: Option<String> },
+    BesideExtern { name: String },
     UnknownUpdate { func: String, updates: usize },
     UnknownSpecialization { index: usize, count: usize },
     WholeFunc { func: String },
@@ -114,6 +115,7 @@ pub enum Problem {
     WithDependent { consumer: String, producer: String },
     WithTangled { of: String, host: String },
     WithOrder { func: String },
+    WithOtherCuts { of: String, own: &'static str, other: String, theirs: &'static str, var: String },
     UnknownSource { name: String, near: Option<String> },
     PrefetchNotRead { of: String, what: String },
     PrefetchFrom { at: String, from: String },

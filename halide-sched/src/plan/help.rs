@@ -66,6 +66,7 @@ impl Problem {
                 Some("split, reorder, rename and mark the loops of both in the same way".to_string())
             }
             NotShared { near: n, .. } => near(n),
+            WithOtherCuts { .. } => Some("say it of one of them, or the same of both".to_string()),
             WithElsewhere { .. } => Some("compute both at the same loop, or both at the root".to_string()),
             NothingToSchedule { func } | SiteInline { func } | StoreOfInline { func } => {
                 Some(format!("give `{func}` a place with compute_root() or compute_at(...)"))

@@ -118,6 +118,8 @@ pub struct StorageDim {
     pub align: i64,
     /// The circular factor asked for: (factor, coordinates grow).
     pub fold: Option<(i64, bool)>,
+    /// Where that was asked for.
+    pub at: Option<Location>,
 }
 
 /// Room in memory.

@@ -3,7 +3,10 @@
 //! Each part is a pipeline of its own, with those directives of the schedule that speak of its Funcs. A Func that two
 //! parts need is in both.
 
+use super::error::Problem;
+use super::{Plan, ScheduleError, resolve};
 use crate::schedule::Schedule;
+use crate::target::Target;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
 use std::collections::BTreeSet;
@@ -15,6 +18,27 @@ pub struct Part {
     pub pipeline: Pipeline,
     /// What is said of that.
     pub schedule: Schedule,
+}
+
+impl Part {
+    /// The plan of the part.
+    ///
+    /// # Errors
+    /// As of [`resolve`]; where a directive names a Func of `whole` that is in another part, it says so.
+    pub fn resolve(&self, whole: &Pipeline, target: &Target) -> Result<Plan, Vec<ScheduleError>> {
+        resolve(&self.pipeline, &self.schedule, target).map_err(|mut errors| {
+            for error in &mut errors {
+                let elsewhere = match &error.problem {
+                    Problem::UnknownFunc { name, .. } => whole.funcs.iter().find(|f| f.name == *name),
+                    _ => None,
+                };
+                if let Some(func) = elsewhere {
+                    error.problem = Problem::BesideExtern { name: func.name.clone() };
+                }
+            }
+            errors
+        })
+    }
 }
 
 /// What computes the pipeline's own outputs. Directives that suit no part at all are in this one, where `resolve` reports

@@ -28,6 +28,9 @@ impl fmt::Display for Problem {
         use Problem::*;
         match self {
             UnknownFunc { name, .. } => write!(f, "the pipeline has no Func `{name}`"),
+            BesideExtern { name } => {
+                write!(f, "an extern stage stands between this and `{name}`, so they have no loops in common")
+            }
             UnknownUpdate { func, updates: 0 } => write!(f, "`{func}` has no updates"),
             UnknownUpdate { func, updates: 1 } => write!(f, "`{func}` has one update, number 0"),
             UnknownUpdate { func, updates } => {
@@ -262,6 +265,10 @@ impl fmt::Display for Problem {
             }
             WithOrder { func } => {
                 write!(f, "the stages of `{func}` would not come in their order any more")
+            }
+            WithOtherCuts { of, own, other, theirs, var } => {
+                let what = "one loop is cut in one way";
+                write!(f, "{what}: of `{var}`, `{of}` says {own}, and `{other}`, which runs in it too, {theirs}")
             }
             UnknownSource { name, .. } => write!(f, "there is no Func and no image `{name}`"),
             PrefetchNotRead { of, what } => write!(f, "`{of}` does not read `{what}`"),

@@ -3,8 +3,8 @@
 use crate::matrix::TARGET;
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, Region};
-use halide_sched::ir::Program;
 use halide_sched::ir::eval::{self, EvalStats};
+use halide_sched::ir::{Program, Stmt, visit};
 use halide_sched::lower::instrument::counter_names;
 use halide_sched::lower::{LowerOptions, lower};
 
@@ -49,6 +49,13 @@ impl Counts {
         named.into_iter().map(|id| stats.iterations[id]).sum()
     }
 
+    /// How often the bodies of those loops of the name ran for which `test` of the body says so.
+    pub(crate) fn iterations_of(&self, name: &str, test: &dyn Fn(&Stmt) -> bool) -> u64 {
+        let (program, stats) = &self.plain;
+        let bodies = std::iter::once(&program.body).chain(program.tasks.iter().map(|t| &t.body));
+        bodies.map(|body| sum_of(program, stats, name, test, body)).sum()
+    }
+
     /// Whether there still is a loop of this name: those that run once dissolve.
     pub(crate) fn has_loop(&self, name: &str) -> bool {
         let text = self.text();
@@ -76,4 +83,13 @@ impl Counts {
     pub(crate) fn text(&self) -> String {
         self.plain.0.to_string()
     }
+}
+
+fn sum_of(program: &Program, stats: &EvalStats, name: &str, test: &dyn Fn(&Stmt) -> bool, s: &Stmt) -> u64 {
+    let mut sum = match s {
+        Stmt::For(l) if program.loops[l.id] == name && test(&l.body) => stats.iterations[l.id],
+        _ => 0,
+    };
+    visit::for_each_stmt(s, |inner| sum += sum_of(program, stats, name, test, inner));
+    sum
 }

@@ -1,29 +1,12 @@
 //! Every directive changes how values are computed, never which.
 
 use crate::matrix::{TARGET, check, random_image};
+use crate::support::{stencil, sweep};
 use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Expr, Func, ImageParam, Pipeline, RDom, vars};
 use halide_sched::lower::{LowerOptions, lower};
-
-fn stencil() -> Pipeline {
-    let input = ImageParam::new("in", I16, 2);
-    let (x, y) = vars!(x, y);
-    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
-    f[(x, y)] = input[(x, y)] * 3 - input[(x + 1, y)] + cast::<i16>(x + 7 * y);
-    g[(x, y)] = f[(x - 1, y)] + f[(x + 1, y + 1)] * 5;
-    Pipeline::new([&g]).unwrap()
-}
-
-fn sweep(pipeline: &Pipeline, schedules: &[&str], sizes: &[(i32, i32)]) {
-    for schedule in schedules {
-        for &(w, h) in sizes {
-            let input = random_image(I16, &Region::of_spans([(-9, w + 60), (-6, h + 60)]), 5);
-            check(pipeline, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
-        }
-    }
-}
 
 const SIZES: [(i32, i32); 7] = [(1, 1), (2, 5), (4, 4), (7, 3), (8, 12), (13, 8), (24, 9)];
 

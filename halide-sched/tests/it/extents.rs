@@ -113,6 +113,13 @@ fn data_asks_for_no_more_than_it_can_hold() {
     all(table(&|b| cast::<i32>(b) + 5), 256);
     all(table(&|b| cast::<i32>(b) * 2 - 3), 511);
     all(table(&|b| select(b.gt(100), 7, cast::<i32>(b % 4))), 8);
+    // Where a choice compares the data itself, each arm is kept to what that says.
+    all(table(&|b| select(b.lt(50), b, 50)), 51);
+    all(table(&|b| select(b.gt(50), 50, cast::<i32>(b))), 51);
+    all(table(&|b| select(b.ge(10) & b.lt(30), cast::<i32>(b) - 10, 3)), 20);
+    all(table(&|b| select(cast::<i32>(b).eq(9) | cast::<i32>(b).lt(3), cast::<i32>(b), 5)), 256);
+    all(table(&|b| select(!(b.ge(10) | b.lt(4)), b, 4)), 6);
+    all(table(&|b| select(b.lt(20), cast::<i32>(b), select(b.lt(60), cast::<i32>(b) - 20, 0))), 40);
     all(table(&|b| clamp(cast::<i32>(b), 20, 29)), 10);
     all(table(&|b| cast::<i32>(cast::<i8>(b)) + 128), 256);
 }

@@ -1,6 +1,7 @@
 //! Kernels for a graphics processor, as the evaluator runs them: every schedule gives what the interpreter gives.
 
 use crate::matrix::{TARGET, check, random_image};
+use crate::support::{count_stmts, lowered, stencil, sweep};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
 use halide_core::types::*;
@@ -8,53 +9,12 @@ use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_sched::ir::eval::{self, Check};
 use halide_sched::ir::verify::verify;
 use halide_sched::ir::{ForKind, Kernel, Program, Residency, Side, Stmt, Writes, visit};
-use halide_sched::lower::{LowerOptions, lower};
-
-/// Lowers as the evaluator's tests do, to look at the program.
-fn lowered(pipeline: &Pipeline, schedule: &str) -> Program {
-    let parsed = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
-    lower(&plan, &LowerOptions::default()).unwrap_or_else(|e| panic!("{e:?}")).program
-}
-
-/// What lowering refuses, as text.
-fn refused(pipeline: &Pipeline, schedule: &str) -> String {
-    let parsed = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
-    let errors = lower(&plan, &LowerOptions::default()).expect_err("it is refused");
-    errors.iter().map(|e| format!("{e}\n")).collect()
-}
-
-fn count(s: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> usize {
-    let mut n = test(s) as usize;
-    visit::for_each_stmt(s, |inner| n += count(inner, test));
-    n
-}
 
 fn barriers(p: &Program) -> usize {
-    p.kernels.iter().map(|k| count(&k.body, &|s| matches!(s, Stmt::Barrier))).sum()
+    p.kernels.iter().map(|k| count_stmts(&k.body, &|s| matches!(s, Stmt::Barrier))).sum()
 }
 
 const SIZES: [(i32, i32); 8] = [(1, 1), (2, 5), (4, 4), (7, 3), (8, 12), (13, 8), (24, 9), (31, 17)];
-
-fn sweep(pipeline: &Pipeline, schedules: &[&str]) {
-    for schedule in schedules {
-        for (w, h) in SIZES {
-            let input = random_image(I16, &Region::of_spans([(-9, w + 60), (-6, h + 60)]), 5);
-            check(pipeline, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
-        }
-    }
-}
-
-/// `f` reads the input twice, `g` reads `f` twice.
-fn stencil() -> Pipeline {
-    let input = ImageParam::new("in", I16, 2);
-    let (x, y) = vars!(x, y);
-    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
-    f[(x, y)] = input[(x, y)] * 3 - input[(x + 1, y)] + cast::<i16>(x + 7 * y);
-    g[(x, y)] = f[(x - 1, y)] + f[(x + 1, y + 1)] * 5;
-    Pipeline::new([&g]).unwrap()
-}
 
 #[test]
 fn where_the_producer_is_computed() {
@@ -87,7 +47,7 @@ fn where_the_producer_is_computed() {
         "f: compute_root() gpu_tile(x, y, xo, yo, xi, yi, 4, 4) copy_to_host()",
     ]);
     let schedules: Vec<String> = places.map(|p| format!("{tile}\n {p}")).collect();
-    sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>());
+    sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>(), &SIZES);
 }
 
 #[test]
@@ -104,7 +64,7 @@ fn tails_of_every_kind() {
         schedules.push(format!("{tile}\n {inside}"));
     }
     schedules.push(format!("{tile} vectorize(xi, 2)\n f: compute_at(g, xo) vectorize(x, 4) gpu_threads(x)"));
-    sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>());
+    sweep(&stencil(), &schedules.iter().map(String::as_str).collect::<Vec<_>>(), &SIZES);
 }
 
 /// Runs one pipeline of input `in` under schedules, at every size, on coordinates that may be negative.
@@ -319,7 +279,7 @@ fn sides_of_buffers() {
     let of = |rest: &str| {
         let p = lowered(&stencil(), &format!("{tile}\n {rest}"));
         let side = |name: &str| p.buffers.iter().find(|b| b.name == name).map(|b| b.side);
-        let resides = count(&p.body, &|s| matches!(s, Stmt::Reside { .. }));
+        let resides = count_stmts(&p.body, &|s| matches!(s, Stmt::Reside { .. }));
         (side("in"), side("f"), side("g"), resides)
     };
     let (host, both, device) = (Some(Side::Host), Some(Side::Both), Some(Side::Device));
@@ -343,47 +303,7 @@ fn whole_words_where_lanes_and_strides_allow() {
     assert_eq!(shifted.writes, Writes::Pieces);
 }
 
-#[test]
-fn what_cannot_be_a_kernel_says_why() {
-    let (x, y) = vars!(x, y);
-    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
-    f[(x, y)] = cast::<f32>(x + y);
-    g[(x, y)] = f[(x, y)] + f[(x + 1, y + 1)];
-    let p = Pipeline::new([&g]).unwrap();
-    let text = refused(
-        &p,
-        "g: split(x, xo, xi, 64) split(xi, xio, xii, 4) split(y, yo, yi, 128) \
-                            reorder(xii, xio, yi, xo, yo) gpu_blocks(xo, yo) gpu_threads(xio)\n f: compute_at(g, xo)",
-    );
-    assert_eq!(
-        text,
-        "the kernel of `g`: the threads of a block share 33540 bytes, and there are 16384: `f` 33540 (elements of less \
-         than 4 bytes take 4)\n  hint: compute smaller tiles in a block, or keep one of these in the device's memory with \
-         `store_in(Global)`\n"
-    );
-}
-
 /// `s` without the statements that `drop` is for.
-#[test]
-fn kernels_neither_print_nor_check_values() {
-    let (x, input) = (vars!(x), ImageParam::new("input", U8, 1));
-    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
-    f[x] = print(input[x], ());
-    g[x] = require(input[x].lt(9), input[x], ("a pixel is", input[x]));
-    let kernel = |f: &str| format!("{f}: gpu_tile(x, xo, xi, 8)");
-    let text = refused(&Pipeline::new([&f]).unwrap(), &kernel("f"));
-    assert!(
-        text.ends_with("a kernel cannot print\n  hint: compute what prints outside of kernels, or leave `print` out\n"),
-        "{text}"
-    );
-    let text = refused(&Pipeline::new([&g]).unwrap(), &kernel("g"));
-    assert!(
-        text.contains("a check that needs values of the kernel cannot stop the run: requirement failed: "),
-        "{text}"
-    );
-    assert!(text.contains("gpu.rs:") && text.contains(": a pixel is ?\n"), "{text}");
-}
-
 fn without(s: Stmt, drop: &dyn Fn(&Stmt) -> bool) -> Stmt {
     if drop(&s) {
         return Stmt::Block(Vec::new());
@@ -430,14 +350,14 @@ fn the_evaluator_finds_missing_barriers_and_copies() {
 #[test]
 fn loops_over_blocks_are_not_cut() {
     let schedule = "g: gpu_tile(x, y, xo, yo, xi, yi, 8, 4, GuardWithIf) always_partition(xo) always_partition(xi)";
-    sweep(&stencil(), &[schedule]);
+    sweep(&stencil(), &[schedule], &SIZES);
     assert_eq!(lowered(&stencil(), schedule).kernels.len(), 1);
 }
 
 /// How many rows of kernels are written in pieces, and how many atomic steps there are.
 fn steps(p: &Program) -> (usize, usize) {
     let pieces = p.kernels.iter().flat_map(|k| &k.buffers).filter(|b| b.reads && b.writes == Writes::Pieces).count();
-    (pieces, p.kernels.iter().map(|k| count(&k.body, &|s| matches!(s, Stmt::Atomic { .. }))).sum())
+    (pieces, p.kernels.iter().map(|k| count_stmts(&k.body, &|s| matches!(s, Stmt::Atomic { .. }))).sum())
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Loops over lanes of a subgroup, and what lanes hold in registers for each other.
 
-use crate::matrix::{TARGET, check, random_image};
+use crate::matrix::{check, random_image};
+use crate::support::{count_stmts, lowered, refused, sweep};
 use expect_test::expect;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
@@ -9,35 +10,8 @@ use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_sched::ir::eval::{self, Check};
 use halide_sched::ir::verify::verify;
 use halide_sched::ir::{Program, Stmt, build, visit};
-use halide_sched::lower::{LowerOptions, lower};
 
-fn lowered(pipeline: &Pipeline, schedule: &str) -> Program {
-    let parsed = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
-    lower(&plan, &LowerOptions::default()).unwrap_or_else(|e| panic!("{e:?}")).program
-}
-
-fn refused(pipeline: &Pipeline, schedule: &str) -> String {
-    let parsed = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
-    let errors = lower(&plan, &LowerOptions::default()).expect_err("it is refused");
-    errors.iter().map(|e| format!("{e}\n")).collect()
-}
-
-fn count(s: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> usize {
-    let mut n = test(s) as usize;
-    visit::for_each_stmt(s, |inner| n += count(inner, test));
-    n
-}
-
-fn sweep(pipeline: &Pipeline, schedules: &[&str]) {
-    for schedule in schedules {
-        for (w, h) in [(1, 1), (2, 5), (7, 3), (8, 12), (13, 8), (24, 9), (31, 17)] {
-            let input = random_image(I16, &Region::of_spans([(-19, w + 80), (-6, h + 60)]), 5);
-            check(pipeline, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
-        }
-    }
-}
+const SIZES: [(i32, i32); 7] = [(1, 1), (2, 5), (7, 3), (8, 12), (13, 8), (24, 9), (31, 17)];
 
 /// `f` reads the input twice, `g` reads `f` three times.
 fn stencil() -> Pipeline {
@@ -75,13 +49,13 @@ fn lanes_hold_what_they_compute() {
          f: compute_at(g, yi) split(x, x, xi, 4, RoundUp) gpu_lanes(xi) store_in(Register)"
             .to_string(),
     ];
-    sweep(&stencil(), &list.iter().map(String::as_str).collect::<Vec<_>>());
+    sweep(&stencil(), &list.iter().map(String::as_str).collect::<Vec<_>>(), &SIZES);
     // (The barriers are for memory: rows that are shared, and lines of a tile that moves inwards.)
     for (at, held, barriers) in [(1, 1, 0), (2, 1, 0), (3, 0, 2), (4, 1, 0), (9, 1, 0), (10, 1, 1)] {
         let p = lowered(&stencil(), &list[at]);
         let [kernel] = &p.kernels.iter().collect::<Vec<_>>()[..] else { panic!("one kernel: {p}") };
         assert_eq!(kernel.lanes.as_ref().map(Vec::len), Some(held), "{p}");
-        assert_eq!(count(&kernel.body, &|s| matches!(s, Stmt::Barrier)), barriers, "{p}");
+        assert_eq!(count_stmts(&kernel.body, &|s| matches!(s, Stmt::Barrier)), barriers, "{p}");
         assert_eq!(kernel.shared_words == 0, held == 1, "{p}");
     }
 }
@@ -139,6 +113,7 @@ fn updates_of_what_lanes_hold() {
                  f.update(0): {split} reorder(r.x, xi, x) gpu_lanes(xi)"
             ),
         ],
+        &SIZES,
     );
 }
 
@@ -152,17 +127,16 @@ fn what_lanes_cannot_hold() {
         format!("{ROWS}\n f: compute_at(g, y) split(x, x, xi, 16) gpu_threads(xi)"),
     ]
     .map(|schedule| refused(&p, &schedule))
-    .concat();
+    .join("\n");
     expect![[r#"
-        the kernel of `g`: lanes of one subgroup would hold `f`, and those of others need it too
+        test:1:37: the kernel of `g`: lanes of one subgroup would hold `f`, and those of others need it too
           hint: compute `f` inside of the other loops over threads, or use `store_in(Shared)`
-        the kernel of `g`: `g.xi` runs over 8 lanes of a subgroup, and another loop of the kernel over 4
+        test:1:43: the kernel of `g`: `g.xi` runs over 8 lanes of a subgroup, and another loop of the kernel over 4
           hint: give all loops over lanes of a kernel the same extent
-        the kernel of `g`: which lane of a subgroup computes an element of `f` is not known, so they cannot hold it
+        test:1:43: the kernel of `g`: which lane of a subgroup computes an element of `f` is not known, so they cannot hold it
           hint: split a loop of `f` by the number of lanes, give the inner part to gpu_lanes and let nothing but what one lane does be inside of it; or use `store_in(Shared)`
-        the kernel of `g`: a stage in a block has 16 threads in the dimension of which 8 lanes are a subgroup
-          hint: give its innermost loop over threads to gpu_lanes, split by as many
-    "#]].assert_eq(&errors);
+        test:1:43: the kernel of `g`: a stage in a block has 16 threads in the dimension of which 8 lanes are a subgroup
+          hint: give its innermost loop over threads to gpu_lanes, split by as many"#]].assert_eq(&errors);
 }
 
 /// The evaluator and `verify` find what would go wrong on a device.

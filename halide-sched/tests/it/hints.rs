@@ -1,48 +1,15 @@
 //! Room for a constant number of coordinates, loops with a constant bound, vectors in vectors, operations that the
 //! schedule vouches for, and hints.
 
-use crate::matrix::{Random, TARGET, check, random_image};
+use crate::matrix::{Random, check, random_image};
+use crate::support::{fault, illegal, lowered_whole, planned, refused, stencil, sweep};
 use expect_test::expect;
-use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_sched::ir::eval::{self, EvalError};
-use halide_sched::lower::{LowerError, LowerOptions, lower};
-use halide_sched::plan::resolve;
-use halide_sched::schedule::Schedule;
 
-fn stencil() -> Pipeline {
-    let input = ImageParam::new("in", I16, 2);
-    let (x, y) = vars!(x, y);
-    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
-    f[(x, y)] = input[(x, y)] * 3 - input[(x + 1, y)] + cast::<i16>(x + 7 * y);
-    g[(x, y)] = f[(x - 1, y)] + f[(x + 1, y + 1)] * 5;
-    Pipeline::new([&g]).unwrap()
-}
-
-fn sweep(pipeline: &Pipeline, schedules: &[&str]) {
-    for schedule in schedules {
-        for (w, h) in [(1, 1), (2, 5), (7, 3), (8, 12), (13, 8)] {
-            let input = random_image(I16, &Region::of_spans([(-9, w + 60), (-6, h + 60)]), 5);
-            check(pipeline, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
-        }
-    }
-}
-
-/// The text of the fault with which a run ends, if it does.
-fn fault(pipeline: &Pipeline, schedule: &str, region: &Region) -> Option<String> {
-    let schedule = Schedule::parse(schedule, "test").unwrap_or_else(|e| panic!("{e}"));
-    let plan = resolve(pipeline, &schedule, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
-    let program = lower(&plan, &LowerOptions { exact_tails: true, ..Default::default() }).unwrap().program;
-    let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
-    let mut outputs = [AnyBuffer::with_region(I16, region).unwrap()];
-    match eval::run(&program, &[], &[input], &mut outputs) {
-        Ok(_) => None,
-        Err(EvalError::Fault { fault, args, .. }) => Some(program.faults[fault].message(&program, &args)),
-        Err(e) => panic!("{e}"),
-    }
-}
+const SIZES: [(i32, i32); 5] = [(1, 1), (2, 5), (7, 3), (8, 12), (13, 8)];
 
 #[test]
 fn room_for_a_constant_number_of_coordinates() {
@@ -55,6 +22,7 @@ fn room_for_a_constant_number_of_coordinates() {
             "f: store_root() compute_at(g, y) bound_storage(x, 15) bound_storage(y, 2)",
             "g: split(x, xo, xi, 4) reorder(xi, y, xo)\n f: compute_at(g, xo) bound_storage(x, 6) vectorize(x, 4)",
         ],
+        &SIZES,
     );
     let small = "f: compute_root() bound_storage(y, 4)";
     assert_eq!(fault(&p, small, &Region::of_spans([(0, 9), (0, 3)])), None);
@@ -75,21 +43,16 @@ fn lanes_and_copies_of_what_has_a_constant_bound() {
             "g: split(x, xo, xi, 4)\n f: compute_at(g, xo) vectorize(x)",
             "f: compute_at(g, x) unroll(x) unroll(y)",
         ],
+        &SIZES,
     );
-    let errors = |schedule: &str| {
-        let schedule = Schedule::parse(schedule, "test").unwrap_or_else(|e| panic!("{e}"));
-        let plan = resolve(&p, &schedule, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
-        let errors: Vec<LowerError> = lower(&plan, &LowerOptions::default()).expect_err("no bound");
-        errors.iter().map(LowerError::to_string).collect::<Vec<_>>().join("\n")
-    };
     expect![[r#"
         test:1:21: `f.x` cannot be vectorized: it may run 4294967298 times
           hint: say vectorize with a factor, or promise the extent with bound_extent"#]]
-    .assert_eq(&errors("f: compute_at(g, y) vectorize(x) unroll(y)"));
+    .assert_eq(&refused(&p, "f: compute_at(g, y) vectorize(x) unroll(y)"));
     expect![[r#"
         test:1:4: `g.y` cannot be cut into prologue, steady state and epilogue: nothing in it is different at its ends
           hint: leave always_partition out, or say auto_partition"#]]
-    .assert_eq(&errors("g: always_partition(y)\n f: compute_root() always_partition(x) vectorize(x, 8)"));
+    .assert_eq(&refused(&p, "g: always_partition(y)\n f: compute_root() always_partition(x) vectorize(x, 8)"));
 }
 
 #[test]
@@ -105,6 +68,7 @@ fn vectors_in_vectors() {
             "g: vectorize(x, 4)\n f: compute_at(g, x$v) vectorize(x) vectorize(y)",
             "g: vectorize(x, 4)\n f: compute_at(g, x) vectorize(x, 2)",
         ],
+        &SIZES,
     );
     let input = ImageParam::new("in", I16, 2);
     let (x, y) = vars!(x, y);
@@ -119,6 +83,7 @@ fn vectors_in_vectors() {
             "f.update(0): atomic() vectorize(r.x) vectorize(r.y)",
             "f.update(0): atomic() reorder(r.x, x, r.y, y) vectorize(r.x) vectorize(x, 4)",
         ],
+        &SIZES,
     );
 }
 
@@ -142,21 +107,17 @@ fn operations_that_the_schedule_vouches_for() {
         "f.update(0): monoid([1, 0]) split(r.x, ro, ri, 4) rfactor(ro, u)",
         "f.update(0): monoid([1, 0]) split(r.x, ro, ri, 4) rfactor(ro, u)\n f.rfactor(u): compute_root() parallel(u)\n f.rfactor(u).update(0): parallel(u)",
     ];
-    sweep(&p, &schedules);
-    let inner = Schedule::parse("f.update(0): monoid([1, 0]) split(r.x, ro, ri, 4) rfactor(ri, u)", "test").unwrap();
-    let errors: Vec<String> =
-        resolve(&p, &inner, &TARGET).expect_err("it does not commute").iter().map(|e| e.to_string()).collect();
+    sweep(&p, &schedules, &SIZES);
+    let errors = illegal(&p, "f.update(0): monoid([1, 0]) split(r.x, ro, ri, 4) rfactor(ri, u)");
     expect![[r#"
         test:1:51: f.update(0): rfactor(ri, u)
           this changes the order of the reduction over `ri`, but the update of `f.update(0)` is no associative and commutative operation on the old value alone
-          help: keep the reduction variables in their order"#]].assert_eq(&errors.join("\n"));
-    let wrong = Schedule::parse("f.update(0): monoid([1, 0], commutative)", "test").unwrap();
-    let errors: Vec<String> =
-        resolve(&p, &wrong, &TARGET).expect_err("it does not commute").iter().map(|e| e.to_string()).collect();
+          help: keep the reduction variables in their order"#]].assert_eq(&errors);
+    let errors = illegal(&p, "f.update(0): monoid([1, 0], commutative)");
     expect![[r#"
         test:1:14: f.update(0): monoid([1, 0], commutative)
           that a op b is b op a is not so for the update of `f.update(0)`: a = (13467, 2), b = (22744, 2)"#]]
-    .assert_eq(&errors.join("\n"));
+    .assert_eq(&errors);
 }
 
 /// Multiplication modulo a prime, which the table of operations does not hold.
@@ -171,13 +132,11 @@ fn an_operation_modulo_a_number_commutes() {
     f[i] = f[i] * e % 241;
     let p = Pipeline::new([&f]).unwrap();
     // Partial results stay below 241, which the identity and random values do not know.
-    let said = Schedule::parse("f.update(0): monoid(1, commutative)", "test").unwrap();
-    let errors: Vec<String> =
-        resolve(&p, &said, &TARGET).expect_err("large values").iter().map(|e| e.to_string()).collect();
+    let errors = illegal(&p, "f.update(0): monoid(1, commutative)");
     expect![[r#"
         test:1:14: f.update(0): monoid(1, commutative)
           that the identity leaves values as they are is not so for the update of `f.update(0)`: a = 7629"#]]
-    .assert_eq(&errors.join("\n"));
+    .assert_eq(&errors);
     let mut f = Func::new("f");
     f[i] = cast::<u8>(0);
     f[i] = f[i] * 2 + input[r.x] - f[i];
@@ -200,11 +159,10 @@ fn hints_change_nothing_and_are_explained() {
     let p = stencil();
     let schedule = "f: compute_root() prefetch(in, x, y, 2) stream_stores() set_estimates([0, 64], [0, 48])\n\
                     g: prefetch(f, y, y, 1, Clamp) set_estimate(x, 0, 64)";
-    sweep(&p, &[schedule]);
-    let schedule: Schedule = schedule.parse().unwrap();
-    let plan = resolve(&p, &schedule, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
+    sweep(&p, &[schedule], &SIZES);
+    let plan = planned(&p, schedule);
     assert_eq!(plan.funcs.iter().map(|f| f.estimates.iter().flatten().count()).sum::<usize>(), 3);
-    let trace = lower(&plan, &LowerOptions::default()).unwrap().trace;
+    let trace = lowered_whole(&p, schedule).trace;
     let pass = trace.passes.iter().find(|p| p.name == "build_nests").unwrap();
     let text: Vec<String> = pass.decisions.iter().map(|d| d.to_string()).collect();
     expect![[r#"

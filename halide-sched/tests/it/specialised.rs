@@ -1,16 +1,15 @@
 //! Specialisations: nested, of updates, and runs that end where none applies.
 
 use crate::matrix::{TARGET, check, random_image};
+use crate::support::fault;
 use expect_test::expect;
-use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_sched::ir::Stmt;
-use halide_sched::ir::eval::{self, EvalError};
-use halide_sched::lower::{LowerOptions, lower, lower_to_bounded};
+use halide_sched::lower::{LowerOptions, lower_to_bounded};
 use halide_sched::plan::resolve;
-use halide_sched::schedule::Schedule;
 
 /// A producer, a consumer with an update over a domain, and one that uses the producer in one arm only.
 fn pipeline() -> Pipeline {
@@ -48,20 +47,6 @@ fn nested_and_of_updates() {
     }
 }
 
-/// What a run ends with.
-fn fault(p: &Pipeline, schedule: &str, region: &Region) -> Option<String> {
-    let schedule = Schedule::parse(schedule, "test").unwrap_or_else(|e| panic!("{e}"));
-    let plan = resolve(p, &schedule, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
-    let program = lower(&plan, &LowerOptions { exact_tails: true, ..Default::default() }).unwrap().program;
-    let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
-    let mut outputs = [AnyBuffer::with_region(I16, region).unwrap()];
-    match eval::run(&program, &[], &[input], &mut outputs) {
-        Ok(_) => None,
-        Err(EvalError::Fault { fault, args, .. }) => Some(program.faults[fault].message(&program, &args)),
-        Err(e) => panic!("{e}"),
-    }
-}
-
 #[test]
 fn runs_that_end_where_no_specialisation_applies() {
     let p = pipeline();
@@ -85,4 +70,30 @@ fn each_variant_has_its_own_loops() {
     let loops: Vec<&str> = program.loops.iter().map(String::as_str).filter(|l| l.starts_with("out.")).collect();
     assert_eq!(loops, ["out.y", "out.x", "out.x$v", "out.y", "out.x"]);
     assert!(matches!(program.body, Stmt::Block(_) | Stmt::Let { .. } | Stmt::If { .. }));
+}
+
+/// Each variant's loops are cut as it says, also where they have the same names.
+#[test]
+fn variants_are_cut_as_each_says() {
+    let (input, x) = (ImageParam::new("in", I16, 1), vars!(x));
+    let mut f = halide_core::Func::new("f");
+    f[x] = input[clamp(x, 2, 30)];
+    let p = Pipeline::new([&f]).unwrap();
+    let often = |schedule: &str| {
+        let lowered = crate::support::lowered_whole(&p, schedule);
+        let pass = lowered.trace.passes.iter().find(|p| p.name == "partition_loops").unwrap();
+        pass.decisions.iter().filter(|d| d.to_string().starts_with("f.x: cut into")).count()
+    };
+    let special = "f: specialize(f.extent(0) > 9)";
+    assert_eq!(often(special), 2);
+    assert_eq!(often(&format!("{special}\n f.specialize(f.extent(0) > 9): never_partition(x)")), 1);
+    assert_eq!(often(&format!("{special}\n f: never_partition(x)")), 1);
+    assert_eq!(
+        often(&format!("{special}\n f: always_partition(x)\n f.specialize(f.extent(0) > 9): never_partition(x)")),
+        1
+    );
+    assert_eq!(
+        often(&format!("{special}\n f: never_partition(x)\n f.specialize(f.extent(0) > 9): always_partition(x)")),
+        1
+    );
 }

@@ -74,6 +74,12 @@ fn a_table_is_as_large_as_what_its_index_can_be() {
     let mut through = Func::new("through");
     through[x] = clamped[x] + clamped[x + 1];
     check_table(&through, 87);
+    let mut chosen = Func::new("chosen");
+    chosen[x] = select(bytes[x].lt(60), cast::<i32>(bytes[x]), 256 - cast::<i32>(bytes[x]));
+    check_table(&chosen, 197);
+    let mut cut = Func::new("cut");
+    cut[x] = select(byte[x].gt(20), 20, byte[x]);
+    check_table(&cut, 21);
     // An update that reads what it updates, and one that grows without end.
     let r = RDom::named("r", [(0, 3)]);
     let mut largest = Func::new("largest");

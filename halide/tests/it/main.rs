@@ -1,6 +1,7 @@
 //! Tests of the facade: engines agree, and the classic two-stage example computes and stores what it should. Also the
 //! rules of the source tree (`tidy`).
 
+mod callable;
 mod classic_counts;
 mod corners;
 mod engines_agree;
@@ -24,4 +25,6 @@ mod outputs;
 mod ragged;
 mod rules;
 mod tidy;
+mod together;
+mod tracing;
 mod undef;

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod atomics;
+mod cleanup;
 mod control;
 mod device;
 #[cfg(target_os = "linux")]

@@ -76,6 +76,15 @@ fn what_no_device_does() {
         kernel `blur_y` has sin of f64, which graphics processors do not have
           hint: compute it in f32"#]],
     );
+    let x = build::cast_data(F32, build::loop_var(halide_sched::ir::LoopId(0)));
+    let fused = build::math(halide_core::ops::MathFn::Fma, vec![x.clone(), x.clone(), x]);
+    refused(
+        storing(F32, fused, build::nothing()),
+        ALL.features,
+        expect![[r#"
+        kernel `blur_y` has fma of f32, which graphics processors do not have
+          hint: compute it outside of kernels"#]],
+    );
     let count = Stmt::Count { counter: 0, amount: build::int(1) };
     refused(
         storing(I32, zero(I32), count),

@@ -41,7 +41,7 @@ impl Search<'_> {
             _ => None,
         }
     }
-    /// The interval of `arm` over the values of the symbols for which `cond` holds.
+    /// The interval of `arm` over the values of the symbols, and of the elements that are compared, for which `cond` holds.
     fn where_holds(&mut self, cond: &Expr, arm: &Expr) -> Interval {
         if self.depth >= MOST_NESTED {
             return self.of(arm);
@@ -62,11 +62,26 @@ impl Search<'_> {
             let max = allowed.max.and_then(|m| self.interval(&m).max);
             narrower.push((symbol, interval.intersect(&Interval { min, max }, self.facts)));
         }
-        if narrower.is_empty()
-            || !any_node(arm, |n| matches!(n.kind(), ExprKind::Sym(s) if narrower.iter().any(|(t, _)| s == t)))
-        {
+        let held = self.compared(cond);
+        let concerns = |n: &Expr| match n.kind() {
+            ExprKind::Sym(s) => narrower.iter().any(|(t, _)| s == t),
+            ExprKind::Read { .. } | ExprKind::Load { .. } => held.iter().any(|(element, _)| element == n),
+            _ => false,
+        };
+        if narrower.is_empty() && held.is_empty() || !any_node(arm, concerns) {
             return self.of(arm);
         }
+        let held: Vec<(Expr, Interval)> = held
+            .into_iter()
+            .map(|(element, interval)| {
+                let known = self.interval(&element).intersect(&interval, self.facts);
+                (element, known)
+            })
+            .collect();
+        let values = |e: &Expr| {
+            let known = held.iter().find(|(element, _)| element == e);
+            known.map(|(_, interval)| interval.clone()).or_else(|| (self.values)(e))
+        };
         let env = |s: Sym| {
             let narrow = narrower.iter().find(|(t, _)| *t == s);
             narrow.map(|(_, interval)| interval.clone()).or_else(|| (self.env)(s))
@@ -74,7 +89,7 @@ impl Search<'_> {
         let (depth, moves) = (self.depth + 1, self.moves);
         let mut inner = Search {
             env: &env,
-            values: self.values,
+            values: &values,
             facts: self.facts,
             depth,
             moves,

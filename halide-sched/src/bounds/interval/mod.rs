@@ -4,6 +4,7 @@ mod choice;
 mod data;
 mod float;
 mod ratio;
+mod read;
 mod sum;
 
 use crate::ir::build::{self, as_int, int};

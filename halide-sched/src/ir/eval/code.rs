@@ -184,6 +184,8 @@ impl Machine<'_> {
             }
         };
         let found = storage.fetch(at, coordinate);
+        let coordinates = |m: &Self| args.iter().map(|&a| m.regs[a as usize + lane] as i64).collect();
+        self.loaded(buf, coordinates, found.ok());
         self.note_read(buf, at)?;
         let address = if TRACK { args.iter().map(|&a| self.holes[a as usize + lane]).max().unwrap_or(0) } else { 0 };
         match found {

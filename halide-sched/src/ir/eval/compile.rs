@@ -67,7 +67,7 @@ pub(super) enum Body {
     Print { code: Code, when: Reg, line: PrintId, args: Vec<(Reg, ScalarType)> },
     Produce { func: FuncId, body: Box<Body> },
     Atomic { body: Box<Body> },
-    Realize { bufs: Vec<BufId>, code: Code, bounds: Vec<(Reg, Reg)>, body: Box<Body> },
+    Realize { func: FuncId, bufs: Vec<BufId>, code: Code, bounds: Vec<(Reg, Reg)>, body: Box<Body> },
     Provide { code: Code, args: Vec<Reg>, values: Vec<(BufId, Reg)>, mask: Option<Reg>, lanes: u16 },
     Alloc { buf: BufId, code: Code, count: Reg, constant: Option<u64>, body: Box<Body> },
     Free { buf: BufId },
@@ -214,7 +214,7 @@ impl Compiler<'_> {
                 let Some(bufs) = self.program.func_buffers.get(*func).cloned() else {
                     return malformed(format!("{func:?} has no buffers"));
                 };
-                Body::Realize { bufs, code, bounds, body: Box::new(self.stmt(body)?) }
+                Body::Realize { func: *func, bufs, code, bounds, body: Box::new(self.stmt(body)?) }
             }
             Stmt::Provide { args, values, mask, .. } => {
                 let args = self.exprs(args, &mut code)?;

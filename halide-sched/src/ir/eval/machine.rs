@@ -6,6 +6,7 @@ use super::error::{Check, EvalError};
 use super::kernel::{Block, Copies, copies_at_start};
 use super::race::Races;
 use super::storage::Storage;
+use super::watch::{Event, Watch};
 use super::{BufferStats, EvalStats};
 use crate::ir::sym::Sym;
 use crate::ir::visit::deep;
@@ -57,6 +58,8 @@ pub(super) struct Machine<'a> {
     pub(super) inside: IdVec<BufId, Option<u64>>,
     /// Takes the lines that are printed.
     pub(super) print: Option<&'a PrintSink>,
+    /// Is told of every step.
+    pub(super) watch: Option<Watch<'a>>,
 }
 
 impl<'a> Machine<'a> {
@@ -94,6 +97,7 @@ impl<'a> Machine<'a> {
             begun: 0,
             inside: program.buffers.iter().map(|_| None).collect(),
             print,
+            watch: None,
         }
     }
 
@@ -131,7 +135,12 @@ impl<'a> Machine<'a> {
             }
             Body::Assert { code, cond, fault, args } => self.assert(code, *cond, *fault, args),
             Body::Print { code, when, line, args } => self.print(code, *when, *line, args),
-            Body::Produce { func, body } => self.run(body).map_err(|e| e.inside(|| self.func_text(*func))),
+            Body::Produce { func, body } => {
+                self.tell(|| Event::Produce { func: *func });
+                self.run(body).map_err(|e| e.inside(|| self.func_text(*func)))?;
+                self.tell(|| Event::Produced { func: *func });
+                Ok(())
+            }
             Body::Atomic { body } => {
                 let outer = self.races.as_mut().map(|r| r.begin_step());
                 self.run(body)?;
@@ -140,7 +149,7 @@ impl<'a> Machine<'a> {
                 }
                 Ok(())
             }
-            Body::Realize { bufs, code, bounds, body } => self.realize(bufs, code, bounds, body),
+            Body::Realize { func, bufs, code, bounds, body } => self.realize(*func, bufs, code, bounds, body),
             Body::Provide { code, args, values, mask, lanes } => self.provide(code, args, values, *mask, *lanes),
             Body::Alloc { buf, code, count, constant, body } => self.alloc(*buf, code, *count, *constant, body),
             Body::Store { code, buf, index, value, mask, lanes } => {
@@ -172,13 +181,13 @@ impl<'a> Machine<'a> {
     /// Runs code; the result says whether holes were tracked.
     pub(super) fn eval(&mut self, code: &[Instr]) -> Result<bool, Box<EvalError>> {
         if self.live_holes == 0 {
-            match self.exec::<false>(code) {
+            match self.exec_watched::<false>(code) {
                 Ok(()) => return Ok(false),
                 Err(Stop::Error(e)) => return Err(e),
                 Err(Stop::Retry) => {}
             }
         }
-        match self.exec::<true>(code) {
+        match self.exec_watched::<true>(code) {
             Ok(()) => Ok(true),
             Err(Stop::Error(e)) => Err(e),
             Err(Stop::Retry) => Err(EvalError::failed(Check::Malformed, "tracked code asks to be tracked")),
@@ -267,7 +276,7 @@ impl<'a> Machine<'a> {
         holes
     }
 
-    fn realize(&mut self, bufs: &[BufId], code: &Code, bounds: &[(Reg, Reg)], body: &Body) -> Outcome {
+    fn realize(&mut self, func: FuncId, bufs: &[BufId], code: &Code, bounds: &[(Reg, Reg)], body: &Body) -> Outcome {
         let tracked = self.eval(&code.instrs)?;
         let mut region = Vec::with_capacity(bounds.len());
         for &(min, extent) in bounds {
@@ -279,8 +288,10 @@ impl<'a> Machine<'a> {
             let storage = Storage::realized(info.elem, &region, &info.fold);
             self.allocate(buf, storage)?;
         }
+        self.tell(|| Event::Allocate { func, region });
         self.run(body)?;
         bufs.iter().for_each(|&b| self.release(b));
+        self.tell(|| Event::Free { func });
         Ok(())
     }
 
@@ -317,83 +328,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn provide(
-        &mut self,
-        code: &Code,
-        args: &[Reg],
-        values: &[(BufId, Reg)],
-        mask: Option<Reg>,
-        lanes: u16,
-    ) -> Outcome {
-        let tracked = self.eval(&code.instrs)?;
-        for &(buf, value) in values {
-            for lane in 0..lanes as u32 {
-                if !self.enabled(tracked, mask, lane)? {
-                    continue;
-                }
-                if tracked {
-                    args.iter()
-                        .try_for_each(|&a| self.certain(true, a + lane, "a coordinate stored to").map(|_| ()))?;
-                }
-                let regs = &self.regs;
-                let coordinate = |d: usize| regs[(args[d] + lane) as usize] as i64;
-                let Some(storage) = &self.memory[buf] else {
-                    return Err(self.no_storage(buf));
-                };
-                let at = match storage.locate(coordinate) {
-                    Ok(at) => at,
-                    Err(dim) => {
-                        let coords = (0..args.len()).map(coordinate).collect();
-                        return Err(self.outside(Check::WriteOutside, buf, coords, dim));
-                    }
-                };
-                self.note_write(buf, at, value + lane)?;
-                let hole = if tracked { self.holes[(value + lane) as usize] } else { 0 };
-                let (regs, memory) = (&self.regs, &mut self.memory);
-                if let Some(storage) = &mut memory[buf] {
-                    storage.put(at, regs[(value + lane) as usize], hole, |d| regs[(args[d] + lane) as usize] as i64);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn store(&mut self, code: &Code, buf: BufId, index: Reg, value: Reg, mask: Option<Reg>, lanes: u16) -> Outcome {
-        let tracked = self.eval(&code.instrs)?;
-        if self.block.is_some() && self.inside[buf].is_none() && mask.is_none() {
-            let indices: Vec<i64> = (index..index + u32::from(lanes)).map(|r| self.regs[r as usize] as i64).collect();
-            self.whole_words(buf, &indices)?;
-        }
-        for lane in 0..lanes as u32 {
-            if !self.enabled(tracked, mask, lane)? {
-                continue;
-            }
-            let i = self.certain(tracked, index + lane, "an index stored to")?;
-            let Some(storage) = &self.memory[buf] else {
-                return Err(self.no_storage(buf));
-            };
-            let Some(at) = storage.linear_at(i) else {
-                return Err(self.outside_linear(Check::WriteOutside, buf, i));
-            };
-            self.note_write(buf, at, value + lane)?;
-            let hole = if tracked { self.holes[(value + lane) as usize] } else { 0 };
-            let bits = self.regs[(value + lane) as usize];
-            if let Some(storage) = &mut self.memory[buf] {
-                storage.put(at, bits, hole, |_| 0);
-            }
-        }
-        Ok(())
-    }
-
-    fn enabled(&self, tracked: bool, mask: Option<Reg>, lane: u32) -> Result<bool, Box<EvalError>> {
-        match mask {
-            None => Ok(true),
-            Some(m) => Ok(self.certain(tracked, m + lane, "a mask of a store")? != 0),
-        }
-    }
-
     /// Counts a store and checks that it races with nothing; the same value may be written by all.
-    fn note_write(&mut self, buf: BufId, at: usize, value: Reg) -> Outcome {
+    pub(super) fn note_write(&mut self, buf: BufId, at: usize, value: Reg) -> Outcome {
         self.stats.buffers[buf].stores += 1;
         self.side(buf, true)?;
         if let Some(touched) = self.touch_held(buf, at, true) {

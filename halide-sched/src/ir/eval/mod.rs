@@ -29,12 +29,15 @@ mod machine;
 mod parts;
 mod race;
 mod storage;
+mod stores;
 mod tell;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use error::{Check, EvalError};
 pub use hosted::{AsyncDevice, Ended, run_on};
+pub use watch::Event;
 
 use super::{BufId, BufferInfo, BufferRole, LoopId, Program, Stage};
 use halide_core::buffer::AnyBuffer;
@@ -88,9 +91,35 @@ pub fn run_printing(
     outputs: &mut [AnyBuffer],
     print: Option<&PrintSink>,
 ) -> Result<EvalStats, EvalError> {
+    watched(program, params, images, outputs, print, None)
+}
+
+/// As [`run_printing`], for a program of stage `Bounded`; `tell` is told of every step (see [`Event`]).
+pub fn run_watched(
+    program: &Program,
+    params: &[Scalar],
+    images: &[AnyBuffer],
+    outputs: &mut [AnyBuffer],
+    print: Option<&PrintSink>,
+    tell: &mut dyn FnMut(Event),
+) -> Result<EvalStats, EvalError> {
+    watched(program, params, images, outputs, print, Some(tell))
+}
+
+fn watched(
+    program: &Program,
+    params: &[Scalar],
+    images: &[AnyBuffer],
+    outputs: &mut [AnyBuffer],
+    print: Option<&PrintSink>,
+    tell: Option<&mut dyn FnMut(Event)>,
+) -> Result<EvalStats, EvalError> {
     let external = external(program, params, images, outputs)?;
     let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
     let mut machine = machine::Machine::new(program, &compiled, external, print);
+    if let Some(tell) = tell {
+        machine.watch = Some(watch::Watch::new(tell));
+    }
     machine.run(&compiled.body).map_err(|e| *e)?;
     let (stats, memory) = machine.finish().map_err(|e| *e)?;
     write_outputs(program, &memory, outputs)?;

@@ -68,10 +68,12 @@ use crate::ir::lanes::Held;
 use crate::ir::{BufId, Expr, For, ForKind, Kernel, LoopId, Program, Stmt, Sym, build};
 use crate::simplify::Facts;
 use crate::target::Gpu;
-use halide_core::ids::FuncId;
+use halide_core::error::Location;
+use halide_core::ids::{FuncId, IdVec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Makes kernels for `gpu` of all loops over blocks. `facts` holds what is known of arguments.
+/// Makes kernels for `gpu` of all loops over blocks. `facts` holds what is known of arguments, `places` where a schedule
+/// says how loops run.
 ///
 /// # Errors
 /// Every nest that cannot be a kernel, with the reason.
@@ -79,12 +81,17 @@ pub fn offload(
     program: Program,
     facts: &Facts,
     gpu: &Gpu,
+    places: &IdVec<LoopId, Option<Location>>,
     trace: &mut LoweringTrace,
 ) -> Result<Program, Vec<LowerError>> {
     let mut errors = Vec::new();
+    // By name, since loops may have been copied.
+    let named = places.enumerate().filter_map(|(id, at)| Some((program.loops.get(id)?.clone(), (*at)?)));
+    let places: BTreeMap<String, Location> = named.collect();
     let program = walk::map_body(program, |body, program| {
         let (funcs, names) = (Vec::new(), BTreeSet::new());
-        statement(&mut Offload { program, facts: facts.clone(), gpu, trace, errors: &mut errors, funcs, names }, body)
+        let (facts, errors, places) = (facts.clone(), &mut errors, &places);
+        statement(&mut Offload { program, facts, gpu, places, trace, errors, funcs, names }, body)
     });
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }
@@ -93,6 +100,8 @@ struct Offload<'p> {
     program: &'p mut Program,
     facts: Facts,
     gpu: &'p Gpu,
+    /// Where the schedule says how loops run, by their names.
+    places: &'p BTreeMap<String, Location>,
     trace: &'p mut LoweringTrace,
     errors: &'p mut Vec<LowerError>,
     /// The Funcs that are being produced, outermost first.
@@ -104,12 +113,12 @@ struct Offload<'p> {
 fn statement(cx: &mut Offload<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::For(l) if l.kind == ForKind::GpuBlocks => {
-            let name = cx.name(&l);
+            let (name, at) = (cx.name(&l), cx.places.get(&cx.program.loops[l.id]).copied());
             cx.facts.push_scope();
             let made = kernel(cx, &name, *l);
             cx.facts.pop_scope();
             made.unwrap_or_else(|problem| {
-                cx.errors.push(LowerError::Kernel { kernel: name, problem });
+                cx.errors.push(LowerError::Kernel { kernel: name, at, problem });
                 build::nothing()
             })
         }

@@ -68,31 +68,50 @@ pub fn partition_loops(
     partitions: &IdVec<LoopId, Partition>,
     trace: &mut LoweringTrace,
 ) -> Partitioned {
-    let named = partitions.enumerate().map(|(id, how)| (program.loops[id].clone(), *how));
-    let wishes = named.filter(|(_, how)| *how != Partition::Auto).collect();
+    let mut named: HashMap<String, Vec<LoopId>> = HashMap::new();
+    for id in partitions.ids() {
+        named.entry(program.loops[id].clone()).or_default().push(id);
+    }
     let mut done = BTreeSet::new();
     let program = walk::map_body(program, |body, program| {
-        let mut cx = Cut { program, facts: facts.clone(), partitions: wishes, trace, cold: false, done: &mut done };
-        statement(&mut cx, body)
+        let (facts, named, done) = (facts.clone(), &named, &mut done);
+        statement(&mut Cut { program, facts, partitions, named, trace, cold: false, done }, body)
     });
     let wanted = partitions.enumerate().filter(|(_, how)| **how == Partition::Always).map(|(id, _)| id);
-    let whole = wanted.filter(|id| !done.contains(&program.loops[*id])).collect();
+    let whole = wanted.filter(|id| !done.contains(id)).collect();
     Partitioned { program, whole }
 }
 
 struct Cut<'p> {
     program: &'p mut Program,
     facts: Facts,
-    /// What the schedule says, by the names of loops: copies have their original's.
-    partitions: HashMap<String, Partition>,
+    /// What the schedule says; loops beyond its end are copies, which have their original's name.
+    partitions: &'p IdVec<LoopId, Partition>,
+    /// The loops of each name that the schedule speaks of.
+    named: &'p HashMap<String, Vec<LoopId>>,
     trace: &'p mut LoweringTrace,
     /// Whether the code at hand runs at the ends of a loop only.
     cold: bool,
-    /// The names of loops that were cut, or cannot be.
-    done: &'p mut BTreeSet<String>,
+    /// The loops that were cut, or cannot be, by those of the schedule.
+    done: &'p mut BTreeSet<LoopId>,
 }
 
 impl Cut<'_> {
+    /// The loops of the schedule that `l` is or may be a copy of: variants of a stage have loops of the same names.
+    fn originals(&self, l: LoopId) -> Vec<LoopId> {
+        match self.partitions.get(l) {
+            Some(_) => vec![l],
+            None => self.named.get(&self.program.loops[l]).cloned().unwrap_or_default(),
+        }
+    }
+    /// How a loop may be cut.
+    fn wish(&self, l: LoopId) -> Partition {
+        let said = self.originals(l).into_iter().map(|id| self.partitions[id]);
+        said.reduce(|a, b| if a == b { a } else { Partition::Auto }).unwrap_or_default()
+    }
+    fn is_done(&mut self, l: LoopId) {
+        self.done.extend(self.originals(l));
+    }
     fn scoped<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         self.facts.push_scope();
         let result = f(self);
@@ -144,12 +163,12 @@ enum Wish {
 fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
     let innermost = !walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(_)));
     let on_device = l.kind.is_gpu();
-    let wish = match cx.partitions.get(&cx.program.loops[l.id]).copied().unwrap_or_default() {
+    let wish = match cx.wish(l.id) {
         Partition::Never => return None,
         Partition::Always if on_device => {
             let because = "blocks and threads run at once, and there is one kernel for all of them";
             cx.trace.did_not(cx.program.loops[l.id].clone(), "cut at the boundaries", because);
-            cx.done.insert(cx.program.loops[l.id].clone());
+            cx.is_done(l.id);
             return None;
         }
         Partition::Always => return Some(if innermost { Wish::Innermost } else { Wish::Anything }),
@@ -191,7 +210,7 @@ fn size_up_to(s: &Stmt, most: usize) -> usize {
 /// Prologue, steady state and epilogue.
 fn cut(cx: &mut Cut<'_>, l: For, steady: Steady) -> Stmt {
     let name = cx.program.loops[l.id].clone();
-    cx.done.insert(name.clone());
+    cx.is_done(l.id);
     let Steady { body, first, last, invariant, solved, unsolved } = steady;
     let end = simplify(&build::add(l.min.clone(), l.extent.clone()), &cx.facts);
     let mut names = Vec::new();

@@ -250,6 +250,14 @@ impl Search<'_> {
                     Answer::Unknown => lanes::binary(*op, x, y),
                 }
             }
+            // The lanes of a tail that are inside; of scalars, loops end where such conditions do (`trim_no_ops`).
+            ExprKind::Binary(op, a, b) if op.is_comparison() && n.lanes() > 1 && marks[a].open != marks[b].open => {
+                let cond = lanes::binary(*op, done(a), done(b));
+                match self.ask(&cond, Weight::Heavy) {
+                    Answer::Holds => build::broadcast(build::boolean(true), n.lanes()),
+                    Answer::Unknown => cond,
+                }
+            }
             ExprKind::Select(c, a, b) => {
                 let (cond, x, y) = (done(c), done(a), done(b));
                 let side = if marks[c].any { None } else { likely_side(&marks[a], &marks[b]) };

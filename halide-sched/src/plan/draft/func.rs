@@ -88,7 +88,8 @@ impl Drafter<'_, '_, '_> {
                 draft.folded = Some(number);
                 let dim = self.dim(func, var)?;
                 storage_amount("factor", *factor)?;
-                draft.storage.iter_mut().filter(|s| s.dim == dim).for_each(|s| s.fold = Some((*factor, *forward)));
+                let (fold, at) = (Some((*factor, *forward)), directive.at);
+                draft.storage.iter_mut().filter(|s| s.dim == dim).for_each(|s| (s.fold, s.at) = (fold, at));
             }
             Verb::BoundStorage { var, extent } => {
                 self.own_storage(number, draft);

@@ -98,7 +98,7 @@ fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         compute: None,
         store: None,
         hoist: None,
-        storage: (0..dims).map(|dim| StorageDim { dim, align: 1, fold: None }).collect(),
+        storage: (0..dims).map(|dim| StorageDim { dim, align: 1, fold: None, at: None }).collect(),
         memory: ir::Memory::Auto,
         memory_by: None,
         copies: BTreeMap::new(),

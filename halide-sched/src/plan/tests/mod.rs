@@ -108,7 +108,7 @@ fn blur_in_tiles() {
         &samples::blur(),
         text,
         expect![[r#"
-        blur_x: at blur_y.0.t, storage StorageDim { dim: 0, align: 8, fold: None }
+        blur_x: at blur_y.0.t, storage of 0: align 8, fold None
           0: serial y, serial x, vectorized x$v; x$whole = x * 16 + x$v RoundUp
         blur_y: root
           0: parallel t, serial yi, unrolled yi$u, serial xi, vectorized xi$v; x$whole = x * 64 + xi$whole AutoShift; y$whole = y * 32 + yi$whole AutoShift; t = y x x; xi$whole = xi * 8 + xi$v RoundUp; yi$whole = yi * 2 + yi$u RoundUp
@@ -130,7 +130,7 @@ fn a_pyramid_in_strips() {
               0: serial y, serial x
             base.clone_in(out): at out.0.x, bound 0 extent 4
               0: serial y, vectorized x
-            down: at out.0.yi, stored at out.0.yo, storage StorageDim { dim: 1, align: 1, fold: Some((4, true)) }
+            down: at out.0.yi, stored at out.0.yo, storage of 1: align 1, fold Some((4, true))
               0: serial row, serial x, unrolled x$u; x$whole = x * 3 + x$u AutoShift
             up: inline
             out: root

@@ -18,7 +18,7 @@ pub(super) fn plan(plan: &Plan) -> String {
             write!(text, ", hoisted {hoist}").unwrap();
         }
         for s in row.storage.iter().filter(|s| s.align != 1 || s.fold.is_some()) {
-            write!(text, ", storage {s:?}").unwrap();
+            write!(text, ", storage of {}: align {}, fold {:?}", s.dim, s.align, s.fold).unwrap();
         }
         let order: Vec<usize> = row.storage.iter().map(|s| s.dim).collect();
         if !order.is_sorted() {

@@ -5,6 +5,7 @@
 //! blocks one after the other. So nothing in a group may need values of the rest of it, no other group may stand in
 //! between, and the stages of a Func stay in their order.
 
+mod cuts;
 mod order;
 
 pub(crate) use order::block_order;
@@ -93,6 +94,7 @@ pub(super) fn join(graph: &Graph, drafts: &IdVec<FuncId, FuncDraft>, errors: &mu
             Err(problem) => problem.into_iter().for_each(|p| errors.report(with.directive, p)),
         }
     }
+    cuts::agree(&joined, drafts, errors);
     joined
 }
 

@@ -1,6 +1,6 @@
 //! Loops over blocks and threads that make no kernel.
 
-use super::check;
+use super::check_blur;
 use crate::plan::resolve;
 use crate::plan::tests::samples::blur;
 use crate::plan::tests::{TARGET, parse};
@@ -9,8 +9,7 @@ use expect_test::expect;
 
 #[test]
 fn kernels_in_kernels() {
-    check(
-        &blur(),
+    check_blur(
         "blur_y: gpu_threads(x)",
         expect![[r#"
             test:1:9: blur_y: gpu_threads(x)
@@ -20,8 +19,7 @@ fn kernels_in_kernels() {
               `x` runs over threads, and no loop over blocks is around it
               help: give an outer loop to gpu_blocks"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\nblur_x: compute_at(blur_y, xo) gpu_tile(x, y, xo, yo, xi, yi, 8, 4)",
         expect![[r#"
             test:2:32: blur_x: gpu_blocks(xo)
@@ -29,8 +27,7 @@ fn kernels_in_kernels() {
             test:2:32: blur_x: gpu_blocks(yo)
               `yo` runs over blocks inside of `yo`, and a kernel cannot start another"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\nblur_x: compute_at(blur_y, xi) split(x, xo, xi, 2) gpu_threads(xi) parallel(y)",
         expect![[r#"
             test:2:52: blur_x: gpu_threads(xi)
@@ -44,8 +41,7 @@ fn kernels_in_kernels() {
 
 #[test]
 fn grids_and_blocks() {
-    check(
-        &blur(),
+    check_blur(
         "blur_y: split(x, xo, xi, 512) gpu_blocks(y, xo) gpu_threads(xi)\nblur_x: compute_at(blur_y, y)",
         expect![[r#"
             test:1:49: blur_y: gpu_threads(xi)
@@ -58,24 +54,21 @@ fn grids_and_blocks() {
               `y` runs over blocks and so does `xo` inside of it; nothing can stand between them
               help: place it at `xo`"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: tile(x, y, xo, yo, xi, yi, 32, 32) gpu_blocks(xo, yo) gpu_threads(xi, yi)",
         expect![[r#"
             test:1:63: blur_y: gpu_threads(xi)
               a block of `blur_y` has 1024 threads in all, where the target allows 256
               help: split by smaller factors"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: split(x, xo, xi, 8) reorder(xi, y, xo) split(y, yo, yi, 2) gpu_blocks(yi, xo)",
         expect![[r#"
             test:1:68: blur_y: gpu_blocks(yi)
               `yo` stands between loops over blocks, of which `yi` is the inner one
               help: reorder the loops over blocks next to each other"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: gpu_blocks(y) gpu_threads(x)",
         expect![[r#"
             test:1:23: blur_y: gpu_threads(x)
@@ -128,16 +121,14 @@ fn memory_and_copies() {
 
 #[test]
 fn kernels_on_the_host_and_on_one_thread() {
-    check(
-        &blur(),
+    check_blur(
         "blur_y: tile(x, y, xo, yo, xi, yi, 8, 8) parallel(yo) gpu_blocks(xo) gpu_threads(xi)",
         expect![[r#"
             test:1:55: blur_y: gpu_blocks(xo)
               `xo` runs over blocks inside of parallel `yo`; a kernel is started by one thread
               help: leave `yo` serial, or make it another loop over blocks: a kernel is parallel already"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: gpu_single_thread() gpu_blocks(y) gpu_lanes(x) reorder(x, y) parallel(y)",
         expect![[r#"
             test:1:43: blur_y: gpu_lanes(x)
@@ -150,8 +141,7 @@ fn kernels_on_the_host_and_on_one_thread() {
               `y` is parallel inside of `gpu_single_thread`, which runs on the graphics processor
               help: use gpu_threads, or leave it serial"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: gpu_single_thread() gpu_lanes(z) split(gpu_single_thread, a, b, 2)",
         expect![[r#"
         test:1:29: blur_y: gpu_lanes(z)
@@ -164,16 +154,14 @@ fn kernels_on_the_host_and_on_one_thread() {
 /// What stands in the loops of a specialised stage stands in those of all its variants.
 #[test]
 fn variants_of_what_is_around() {
-    check(
-        &blur(),
+    check_blur(
         "blur_y: specialize(input.extent(0) >= 64) parallel(y)\n blur_x: compute_at(blur_y, x) gpu_blocks(y)",
         expect![[r#"
             test:2:32: blur_x: gpu_blocks(y)
               `y` runs over blocks inside of parallel `y`; a kernel is started by one thread
               help: leave `y` serial, or make it another loop over blocks: a kernel is parallel already"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: specialize(input.extent(0) >= 64) gpu_blocks(y)\n \
          blur_x: compute_at(blur_y, y) split(x, xo, xi, 8) gpu_threads(xi) store_in(Shared)",
         expect![[r#"
@@ -212,8 +200,7 @@ fn targets_without_a_gpu() {
 #[test]
 fn lanes_of_subgroups() {
     let rows = "blur_y: split(x, xo, xi, 8) reorder(xi, y, xo) gpu_blocks(y, xo) gpu_lanes(xi)";
-    check(
-        &blur(),
+    check_blur(
         "blur_y: split(x, xo, xi, 12) split(xi, xj, xk, 3) gpu_blocks(y, xo) gpu_lanes(xj, xk)",
         expect![[r#"
             test:1:69: blur_y: gpu_lanes(xk)
@@ -223,8 +210,7 @@ fn lanes_of_subgroups() {
               `xk` has 3 iterations, and a subgroup of 32 lanes cannot be divided into such parts
               help: split by 32, or by a power of two that is less"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: split(x, xo, xi, 8) gpu_blocks(y) gpu_lanes(xo) gpu_threads(xi)",
         expect![[r#"
         test:1:43: blur_y: gpu_lanes(xo)
@@ -234,16 +220,14 @@ fn lanes_of_subgroups() {
           `xi` runs over threads inside of `xo`, whose iterations are lanes of a subgroup
           help: give the innermost loop over threads to gpu_lanes, and the others to gpu_threads"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: split(x, xo, xi, 8) split(y, yo, yi, 4) reorder(yi, xi, xo, yo) gpu_blocks(yo, xo) gpu_lanes(xi) gpu_threads(yi)",
         expect![[r#"
             test:1:106: blur_y: gpu_threads(yi)
               `yi` runs over threads inside of `xi`, whose iterations are lanes of a subgroup
               help: give the innermost loop over threads to gpu_lanes, and the others to gpu_threads"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         &format!("{rows}\nblur_x: compute_at(blur_y, xi) split(x, xo, xi, 64) gpu_lanes(xi)"),
         expect![[r#"
             test:2:53: blur_x: gpu_lanes(xi)

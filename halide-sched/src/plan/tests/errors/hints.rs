@@ -1,7 +1,7 @@
 //! Hints, estimates, room and operations that cannot be.
 
-use super::check;
-use crate::plan::tests::samples::{blur, updates};
+use super::{check, check_blur};
+use crate::plan::tests::samples::updates;
 use expect_test::expect;
 use halide_core::expr::*;
 use halide_core::pipeline::Pipeline;
@@ -10,29 +10,25 @@ use halide_core::{Func, ImageParam, RDom, vars};
 
 #[test]
 fn estimates() {
-    check(
-        &blur(),
+    check_blur(
         "blur_y: set_estimate(xx, 0, 8)",
         expect![[r#"
         test:1:9: blur_y: set_estimate(xx, 0, 8)
           `blur_y` has no dimension `xx`; its dimensions: `x`, `y`"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: set_estimate(x, 0, 0)",
         expect![[r#"
         test:1:9: blur_y: set_estimate(x, 0, 0)
           the extent must be at least 1, not 0"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: set_estimate(x, 2147483000, 1000)",
         expect![[r#"
         test:1:9: blur_y: set_estimate(x, 2147483000, 1000)
           the last coordinate must be at most 2147483647, not 2147483999"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: set_estimates([0, 8])",
         expect![[r#"
         test:1:9: blur_y: set_estimates([0, 8])
@@ -50,29 +46,25 @@ fn estimates() {
 
 #[test]
 fn room() {
-    check(
-        &blur(),
+    check_blur(
         "blur_x: compute_root() bound_storage(z, 8)",
         expect![[r#"
         test:1:24: blur_x: bound_storage(z, 8)
           `blur_x` has no dimension `z`; its dimensions: `x`, `y`"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_x: compute_root() bound_storage(x, 0)",
         expect![[r#"
         test:1:24: blur_x: bound_storage(x, 0)
           the extent must be at least 1, not 0"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: bound_storage(x, 8)",
         expect![[r#"
         test:1:9: blur_y: bound_storage(x, 8)
           `blur_y` is an output, whose memory the caller gives"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_x: bound_storage(x, 8)",
         expect![[r#"
         test:1:9: blur_x: bound_storage(x, 8)
@@ -83,45 +75,39 @@ fn room() {
 
 #[test]
 fn prefetches_and_streams() {
-    check(
-        &blur(),
+    check_blur(
         "blur_y: prefetch(blur_z, x, y, 2)",
         expect![[r#"
         test:1:9: blur_y: prefetch(blur_z, x, y, 2)
           there is no Func and no image `blur_z`
           help: did you mean `blur_x`?"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: prefetch(blur_x, xo, y, 2)",
         expect![[r#"
         test:1:9: blur_y: prefetch(blur_x, xo, y, 2)
           `blur_y` has no loop `xo`; its loops, outermost first: `y`, `x`"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: prefetch(blur_x, x, yo, 2)",
         expect![[r#"
         test:1:9: blur_y: prefetch(blur_x, x, yo, 2)
           `blur_y` has no loop `yo`; its loops, outermost first: `y`, `x`"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_y: prefetch(blur_x, y, x, 2)",
         expect![[r#"
         test:1:9: blur_y: prefetch(blur_x, y, x, 2)
           `x` is inside of `y`, so a later iteration of it is none of `y`'s business
           help: say it the other way round, `x` before `y`"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_x: compute_root() prefetch(blur_y, x, y, 2)",
         expect![[r#"
         test:1:24: blur_x: prefetch(blur_y, x, y, 2)
           `blur_x` does not read `blur_y`"#]],
     );
-    check(
-        &blur(),
+    check_blur(
         "blur_x: stream_stores()",
         expect![[r#"
         test:1:9: blur_x: stream_stores()
@@ -203,8 +189,7 @@ fn operations_that_are_not_what_is_said() {
 
 #[test]
 fn steps_of_what_is_no_update() {
-    check(
-        &blur(),
+    check_blur(
         "blur_y: atomic() parallel(y)",
         expect![[r#"
         test:1:9: blur_y: atomic()
@@ -216,16 +201,14 @@ fn steps_of_what_is_no_update() {
 #[test]
 fn specialisations_that_end_the_run() {
     let text = "blur_y: specialize_fail(\"too small\") specialize(input.extent(0) > 8) specialize_fail(\"again\")";
-    check(
-        &blur(),
+    check_blur(
         text,
         expect![[r#"
         test:1:38: blur_y: specialize(input.extent(0) > 8)
           nothing can be specialised after specialize_fail, which ends the run"#]],
     );
     let text = "blur_y: specialize(input.extent(0) > 8)\n blur_y.specialize(input.extent(0) > 8): specialize_fail(\"a\") specialize(input.extent(1) > 8)";
-    check(
-        &blur(),
+    check_blur(
         text,
         expect![[r#"
         test:2:63: blur_y.specialize(input.extent(0) > 8): specialize(input.extent(1) > 8)

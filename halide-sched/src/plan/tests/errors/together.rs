@@ -234,3 +234,34 @@ fn producers_of_what_is_computed_together() {
           help: store at the same loop or one around it"#]],
     );
 }
+
+/// A loop that runs for several stages is cut as one of them says.
+#[test]
+fn cuts_of_loops_that_run_as_one() {
+    check_with(
+        "a: never_partition(y)\n b: always_partition(y) compute_with(a, x)",
+        expect![[r#"
+        test:3:25: b: compute_with(a, x)
+          one loop is cut in one way: of `y`, `b` says always_partition, and `a`, which runs in it too, never_partition
+          help: say it of one of them, or the same of both"#]],
+    );
+    let three = "a: rename(x, u)\n a: rename(u, x) never_partition(x)\n b: compute_with(a, x)\n \
+                 a.update(0): never_partition(y)\n b.update(0): always_partition(y) compute_with(a.update(0), y)";
+    check_with(
+        three,
+        expect![[r#"
+        test:6:35: b.update(0): compute_with(a.update(0), y)
+          one loop is cut in one way: of `y`, `b.update(0)` says always_partition, and `a.update(0)`, which runs in it too, never_partition
+          help: say it of one of them, or the same of both"#]],
+    );
+    for fine in [
+        "a: never_partition(y)\n b: compute_with(a, x)",
+        "b: never_partition(y) compute_with(a, x)",
+        "a: never_partition(y)\n b: never_partition(y) always_partition(x) compute_with(a, x)",
+        "a: never_partition(x)\n b: always_partition(x) compute_with(a, y)",
+    ] {
+        let schedule = crate::plan::tests::parse(&format!("{ROOTS}\n{fine}"));
+        let plan = crate::plan::resolve(&pipeline(), &schedule, &crate::plan::tests::TARGET);
+        assert!(plan.is_ok(), "{fine}: {:?}", plan.err());
+    }
+}

@@ -1,0 +1,185 @@
+//! What users give to the functions of the language that these do not take.
+
+use crate::mistakes::check_at;
+use expect_test::expect;
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, vars};
+
+#[test]
+fn fixed_point() {
+    let s = line!();
+    let (i, a, b) = (vars!(i), ImageParam::new("a", U64, 1), ImageParam::new("b", U8, 1));
+    let (a, b, none) = (a[i], b[i], Vec::<halide_core::Expr>::new());
+    let mut f = Func::new("f");
+    f[i] = tuple([
+        widening_mul(a, a).cast(I32),
+        saturating_add(a.cast(F32), 1).cast(I32),
+        saturating_sub(b, 300).cast(I32),
+        halving_add(b, b.cast(F32)).cast(I32),
+        rounding_shift_right(b, 0.5).cast(I32),
+        mul_shift_right(b, b, b.cast(F32)).cast(I32),
+        concat_bits([b, b, b]).cast(I32),
+        concat_bits([b, b.cast(I8)]).cast(I32),
+        concat_bits([a, a]).cast(I32),
+        concat_bits(&none).cast(I32),
+        extract_bits::<u16>(b.cast(F32), 0).cast(I32),
+        extract_bits::<f32>(a, 0).cast(I32),
+        absd(b, i.lt(3)).cast(I32),
+    ]);
+    check_at(
+        s,
+        &[&f],
+        expect![[r#"
+            mistakes_of_functions.rs:+5:9: `widening_mul` of u64: it takes integers of at most 32 bits
+            mistakes_of_functions.rs:+6:9: `saturating_add` of f32: it takes integers
+            mistakes_of_functions.rs:+7:9: the literal 300 meets u8, which cannot hold it
+              hint: a literal takes the type of what it meets: cast that to a wider type
+            mistakes_of_functions.rs:+8:9: `halving_add` of f32: it takes integers
+            mistakes_of_functions.rs:+9:9: `rounding_shift_right` of f64: it takes integers
+            mistakes_of_functions.rs:+10:9: `>>` of f32: it takes integers
+            mistakes_of_functions.rs:+11:9: `concat_bits` of u8: it takes 2, 4 or 8 integers of together 64 bits at most
+            mistakes_of_functions.rs:+12:9: `concat_bits` of i8: it takes integers of one type
+            mistakes_of_functions.rs:+13:9: `concat_bits` of u64: it takes 2, 4 or 8 integers of together 64 bits at most
+            mistakes_of_functions.rs:+14:9: element 0 of a value that has 0 elements
+            mistakes_of_functions.rs:+15:9: `extract_bits` of f32: it takes integers
+            mistakes_of_functions.rs:+16:9: `extract_bits` of f32: it takes integers
+            mistakes_of_functions.rs:+17:9: `absd` of a bool and a number, of type u8
+              hint: cast the bool, or compare the number
+        "#]],
+    );
+}
+
+#[test]
+fn choices() {
+    let s = line!();
+    let (i, a) = (vars!(i), ImageParam::new("a", F32, 1));
+    let (a, none, nothing) =
+        (a[i], Vec::<halide_core::Expr>::new(), Vec::<(halide_core::Expr, halide_core::Expr)>::new());
+    let mut f = Func::new("f");
+    f[i] = tuple([
+        mux(a, [1, 2]),
+        mux(i, &none),
+        mux(i, [a, a.lt(0.0)]).cast(I32),
+        select(a, 1, 2),
+        select(i.lt(3), tuple([i, i]), i.expr()).at(0),
+        select_first(&nothing, 4),
+        select_first([(i.expr(), 1.expr())], 4),
+        clamp(i, a.lt(0.0), 4),
+        clamp(i, 0, 1i64 << 40),
+        lerp(i, i + 1, a.lt(0.5)).cast(I32),
+        lerp(i.cast(I64), i.cast(I64), a).cast(I32),
+        lerp(i, i, a.cast(F64)).cast(I32),
+        lerp(a, i, 3).cast(I32),
+    ]);
+    check_at(
+        s,
+        &[&f],
+        expect![[r#"
+        mistakes_of_functions.rs:+6:9: `mux` of f32: it takes integers
+        mistakes_of_functions.rs:+7:9: element 0 of a value that has 0 elements
+        mistakes_of_functions.rs:+8:9: `select` of a bool and a number, of type f32
+          hint: cast the bool, or compare the number
+        mistakes_of_functions.rs:+9:9: `select` of f32: it takes a bool condition
+        mistakes_of_functions.rs:+10:9: `select` of a tuple of 2 elements
+          hint: take one element with `.at(i)`
+        mistakes_of_functions.rs:+12:9: `select` of i32: it takes a bool condition
+        mistakes_of_functions.rs:+13:9: `max` of a bool and a number, of type i32
+          hint: cast the bool, or compare the number
+        mistakes_of_functions.rs:+14:9: the literal 1099511627776 meets i32, which cannot hold it
+          hint: a literal takes the type of what it meets: cast that to a wider type
+        mistakes_of_functions.rs:+15:9: `lerp` of bool: it takes a float or unsigned weight of at most 32 bits
+        mistakes_of_functions.rs:+16:9: `lerp` of i64: it takes floats, or integers of at most 32 bits
+        mistakes_of_functions.rs:+17:9: `lerp` of f64: it takes a weight of at most 32 bits between integers
+    "#]],
+    );
+}
+
+#[test]
+fn mathematics_and_bits() {
+    let s = line!();
+    let (i, a) = (vars!(i), ImageParam::new("a", F32, 1));
+    let a = a[i];
+    let mut f = Func::new("f");
+    f[i] = tuple([
+        sin(i.lt(3)).cast(I32),
+        pow(a, i.lt(3)).cast(I32),
+        fma(a, i.lt(3), a).cast(I32),
+        abs(i.lt(3)).cast(I32),
+        round(i).cast(I32),
+        is_nan(i).cast(I32),
+        popcount(a).cast(I32),
+        clz(a).cast(I32),
+        reinterpret::<u16>(a).cast(I32),
+        reinterpret::<bool>(a.cast(U8)).cast(I32),
+        likely(tuple([i, i])).cast(I32),
+        strict_float(tuple([a, a])).cast(I32),
+        tuple(Vec::<i32>::new()).at(0).cast(I32),
+    ]);
+    check_at(
+        s,
+        &[&f],
+        expect![[r#"
+        mistakes_of_functions.rs:+5:9: `sin` of bool: it takes numbers
+        mistakes_of_functions.rs:+6:9: `pow` of a bool and a number, of type f32
+          hint: cast the bool, or compare the number
+        mistakes_of_functions.rs:+7:9: `fma` of a bool and a number, of type f32
+          hint: cast the bool, or compare the number
+        mistakes_of_functions.rs:+8:9: `abs` of bool: it takes numbers
+        mistakes_of_functions.rs:+9:9: `round` of i32: it takes floats
+        mistakes_of_functions.rs:+10:9: `is_nan` of i32: it takes floats
+        mistakes_of_functions.rs:+11:9: `popcount` of f32: it takes integers
+        mistakes_of_functions.rs:+12:9: `clz` of f32: it takes integers
+        mistakes_of_functions.rs:+13:9: reinterpreting f32 as u16, which is of another width
+        mistakes_of_functions.rs:+14:9: reinterpreting u8 as bool, which is of another width
+        mistakes_of_functions.rs:+15:9: `likely` of a tuple of 2 elements
+          hint: take one element with `.at(i)`
+        mistakes_of_functions.rs:+16:9: `strict_float` of a tuple of 2 elements
+          hint: take one element with `.at(i)`
+        mistakes_of_functions.rs:+17:9: element 0 of a value that has 0 elements
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_said_and_drawn() {
+    let s = line!();
+    let (i, a) = (vars!(i), ImageParam::new("a", F32, 1));
+    let a = a[i];
+    let mut f = Func::new("f");
+    let pair = tuple([i, i]);
+    f[i] = tuple([
+        require(i, i, ""),
+        require(i.lt(3), pair, "").at(0),
+        print(pair, ()).at(0),
+        print(i, pair),
+        print_when(1, i, ()),
+        random_u32(a).cast(I32),
+        random_f32(i.lt(3)).cast(I32),
+        promise_clamped(i, 0, 1i64 << 40),
+        promise_clamped(i, pair, 3),
+        promise_clamped_unchecked(i, 0.5, 3),
+    ]);
+    check_at(
+        s,
+        &[&f],
+        expect![[r#"
+        mistakes_of_functions.rs:+6:9: `require` of i32: it takes a bool condition
+        mistakes_of_functions.rs:+7:9: `require` of a tuple of 2 elements
+          hint: take one element with `.at(i)`
+        mistakes_of_functions.rs:+8:9: `print` of a tuple of 2 elements
+          hint: take one element with `.at(i)`
+        mistakes_of_functions.rs:+9:9: `print` of a tuple of 2 elements
+          hint: take one element with `.at(i)`
+        mistakes_of_functions.rs:+10:9: `print` of i32: it takes a bool condition
+        mistakes_of_functions.rs:+11:9: `random_u32` of f32: it takes an integer seed
+        mistakes_of_functions.rs:+12:9: `random_f32` of bool: it takes an integer seed
+        mistakes_of_functions.rs:+13:9: the literal 1099511627776 meets i32, which cannot hold it
+          hint: a literal takes the type of what it meets: cast that to a wider type
+        mistakes_of_functions.rs:+14:9: `>=` of a tuple of 2 elements
+          hint: take one element with `.at(i)`
+        mistakes_of_functions.rs:+15:9: the literal 0.5 is a float but meets i32
+          hint: a literal takes the type of what it meets: cast that to a float type
+    "#]],
+    );
+}

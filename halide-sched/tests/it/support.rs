@@ -1,0 +1,87 @@
+//! What several files of tests share: a pipeline of two stages, sweeps over sizes, and what is refused or ends a run.
+
+use crate::matrix::{TARGET, check, random_image};
+use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::expr::*;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, vars};
+use halide_sched::ir::eval::{self, EvalError};
+use halide_sched::ir::{Program, Stmt, visit};
+use halide_sched::lower::{LowerOptions, Lowered, lower};
+use halide_sched::plan::{Plan, resolve};
+use halide_sched::schedule::Schedule;
+
+/// `f` reads the input twice, `g` reads `f` twice.
+pub(crate) fn stencil() -> Pipeline {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = input[(x, y)] * 3 - input[(x + 1, y)] + cast::<i16>(x + 7 * y);
+    g[(x, y)] = f[(x - 1, y)] + f[(x + 1, y + 1)] * 5;
+    Pipeline::new([&g]).unwrap()
+}
+
+/// Holds every schedule of a pipeline of one 16-bit input `in` against the interpreter, at every size.
+pub(crate) fn sweep(pipeline: &Pipeline, schedules: &[&str], sizes: &[(i32, i32)]) {
+    for schedule in schedules {
+        for &(w, h) in sizes {
+            let input = random_image(I16, &Region::of_spans([(-19, w + 80), (-6, h + 60)]), 5);
+            check(pipeline, schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+        }
+    }
+}
+
+/// A schedule whose places are in a file `test`.
+pub(crate) fn parsed(schedule: &str) -> Schedule {
+    Schedule::parse(schedule, "test").unwrap_or_else(|e| panic!("{schedule}\n{e}"))
+}
+
+/// The plan of a legal schedule.
+pub(crate) fn planned(pipeline: &Pipeline, schedule: &str) -> Plan {
+    resolve(pipeline, &parsed(schedule), &TARGET).unwrap_or_else(|errors| {
+        let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
+        panic!("{schedule}\n{}", text.join("\n"))
+    })
+}
+
+/// What lowering makes of the main variant.
+pub(crate) fn lowered_whole(pipeline: &Pipeline, schedule: &str) -> Lowered {
+    lower(&planned(pipeline, schedule), &LowerOptions::default()).unwrap_or_else(|e| panic!("{schedule}\n{e:?}"))
+}
+
+/// The finished program of the main variant.
+pub(crate) fn lowered(pipeline: &Pipeline, schedule: &str) -> Program {
+    lowered_whole(pipeline, schedule).program
+}
+
+/// What `plan` says of a schedule that is not legal.
+pub(crate) fn illegal(pipeline: &Pipeline, schedule: &str) -> String {
+    let errors = resolve(pipeline, &parsed(schedule), &TARGET).map(drop).expect_err(schedule);
+    errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n")
+}
+
+/// What lowering says of a legal schedule that it refuses.
+pub(crate) fn refused(pipeline: &Pipeline, schedule: &str) -> String {
+    let errors = lower(&planned(pipeline, schedule), &LowerOptions::default()).map(drop).expect_err(schedule);
+    errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n")
+}
+
+/// The text of the fault with which a run on a 16-bit input ends, if it does.
+pub(crate) fn fault(pipeline: &Pipeline, schedule: &str, region: &Region) -> Option<String> {
+    let options = LowerOptions { exact_tails: true, ..Default::default() };
+    let program = lower(&planned(pipeline, schedule), &options).unwrap().program;
+    let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
+    let mut outputs = [AnyBuffer::with_region(I16, region).unwrap()];
+    match eval::run(&program, &[], &[input], &mut outputs) {
+        Ok(_) => None,
+        Err(EvalError::Fault { fault, args, .. }) => Some(program.faults[fault].message(&program, &args)),
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// How many statements in `s` pass the test.
+pub(crate) fn count_stmts(s: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> usize {
+    let mut n = test(s) as usize;
+    visit::for_each_stmt(s, |inner| n += count_stmts(inner, test));
+    n
+}

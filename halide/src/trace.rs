@@ -1,0 +1,161 @@
+//! A run told step by step: what is stored and loaded, in which order, under a schedule.
+//!
+//! The checked evaluator runs the loops of the schedule one iteration after the other, whatever they are, before vectors and
+//! kernels are made of them. So the order of events is the one that the schedule prescribes for one thread.
+
+use crate::call::Call;
+use crate::error::Error;
+use crate::variant::{VariantKey, message, next};
+use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::ids::FuncId;
+use halide_core::interp;
+use halide_core::pipeline::{NoteKind, Pipeline};
+use halide_core::value::Scalar;
+use halide_sched::ir::eval::{EvalError, Event, run_watched};
+use halide_sched::ir::{BufId, Program};
+use halide_sched::lower::{LowerOptions, lower_to_bounded};
+use std::fmt;
+
+/// One step of a run. Names are those of the plan's Funcs and of the images, coordinates theirs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TraceEvent {
+    /// Storage of a Func begins.
+    Allocate {
+        /// Whose.
+        func: String,
+        /// What it holds.
+        region: Region,
+    },
+    /// It ends.
+    Free {
+        /// Whose.
+        func: String,
+    },
+    /// What is needed of a Func begins to be computed: all its definitions, at the place of its `compute_at`.
+    Produce {
+        /// Which.
+        func: String,
+    },
+    /// That has been computed; until its storage ends, it is used.
+    Produced {
+        /// Which.
+        func: String,
+    },
+    /// An element of a Func or an image is loaded. What a choice does not take is loaded as well.
+    Load {
+        /// Of what.
+        of: String,
+        /// Which element of a tuple; else 0.
+        element: usize,
+        /// Its coordinates.
+        at: Vec<i64>,
+        /// What it holds; `None` where nobody has written, so that nobody needs it.
+        value: Option<Scalar>,
+    },
+    /// An element of a Func is stored.
+    Store {
+        /// Of what.
+        of: String,
+        /// Which element of a tuple; else 0.
+        element: usize,
+        /// Its coordinates.
+        at: Vec<i64>,
+        /// The value; `None` if it was made of what nobody has written.
+        value: Option<Scalar>,
+    },
+}
+
+impl fmt::Display for TraceEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, of, element, at, value) = match self {
+            TraceEvent::Allocate { func, region } => {
+                let spans: Vec<String> =
+                    region.spans().iter().map(|s| format!("{}..{}", s.min, s.min + s.extent)).collect();
+                return write!(f, "allocate {func}({})", spans.join(", "));
+            }
+            TraceEvent::Free { func } => return write!(f, "free {func}"),
+            TraceEvent::Produce { func } => return write!(f, "produce {func}"),
+            TraceEvent::Produced { func } => return write!(f, "produced {func}"),
+            TraceEvent::Load { of, element, at, value } => ("load", of, element, at, value),
+            TraceEvent::Store { of, element, at, value } => ("store", of, element, at, value),
+        };
+        let at: Vec<String> = at.iter().map(i64::to_string).collect();
+        write!(f, "{word} {of}({})", at.join(", "))?;
+        if *element > 0 {
+            write!(f, ".{element}")?;
+        }
+        match value {
+            Some(value) => write!(f, " = {value}"),
+            None => write!(f, " = ?"),
+        }
+    }
+}
+
+impl Call<'_> {
+    /// Computes a region of each output as [`Call::realize_all`] does, and tells `sink` of every step. Slow: for looking at
+    /// what a schedule does, on small regions. Inputs of extern stages are computed before, and not told of.
+    ///
+    /// # Errors
+    /// As of any run; the sink may have been told of the steps until then.
+    pub fn trace(&self, regions: &[Region], sink: &mut dyn FnMut(TraceEvent)) -> Result<Vec<AnyBuffer>, Error> {
+        let (mut outputs, fed) = self.fresh_outputs(regions)?;
+        let compiled = self.compiled();
+        let inputs = match fed {
+            Some(fed) => fed,
+            None => compiled.fed(self.given(), regions)?,
+        };
+        let (pipeline, plan) = (compiled.pipeline(), compiled.plan());
+        let mut key = VariantKey::default();
+        if pipeline.notes.iter().any(|note| note.kind == NoteKind::Require) {
+            // Who needs what is required is known to the interpreter alone, which also words the error.
+            interp::run(pipeline, &inputs, regions)?;
+            key.unchecked = true;
+        }
+        let bound = inputs.bind(&plan.pipeline)?;
+        let (params, images): (Vec<Scalar>, Vec<AnyBuffer>) =
+            (bound.params.iter().copied().collect(), bound.images.iter().cloned().collect());
+        loop {
+            let VariantKey { exact_tails, generic_strides, unchecked, .. } = key;
+            let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
+            let program = lower_to_bounded(plan, &options).map_err(Error::Lower)?.program;
+            let mut tell = |event| sink(named(&plan.pipeline, &program, event));
+            match run_watched(&program, &params, &images, &mut outputs, self.printing(), &mut tell) {
+                Ok(_) => return Ok(outputs),
+                Err(EvalError::Fault { fault, args, .. }) => {
+                    let other = program.faults.get(fault).and_then(|fault| next(key, fault));
+                    key = other.ok_or_else(|| Error::Fault(message(&program, fault, &args)))?;
+                }
+                Err(error) => return Err(Error::Internal(error.message(&program))),
+            }
+        }
+    }
+}
+
+/// An event with names in place of ids.
+fn named(pipeline: &Pipeline, program: &Program, event: Event) -> TraceEvent {
+    let name = |func: FuncId| pipeline.funcs[func].name.clone();
+    match event {
+        Event::Allocate { func, region } => TraceEvent::Allocate { func: name(func), region: Region::of_spans(region) },
+        Event::Free { func } => TraceEvent::Free { func: name(func) },
+        Event::Produce { func } => TraceEvent::Produce { func: name(func) },
+        Event::Produced { func } => TraceEvent::Produced { func: name(func) },
+        Event::Load { buf, at, value } => {
+            let (of, element) = element(pipeline, program, buf);
+            TraceEvent::Load { of, element, at, value }
+        }
+        Event::Store { buf, at, value } => {
+            let (of, element) = element(pipeline, program, buf);
+            TraceEvent::Store { of, element, at, value }
+        }
+    }
+}
+
+/// The name of a buffer's Func or image, and which element of a tuple it holds.
+fn element(pipeline: &Pipeline, program: &Program, buf: BufId) -> (String, usize) {
+    let holds = |all: &[BufId]| all.iter().position(|b| *b == buf);
+    let of_func = program.func_buffers.enumerate().find_map(|(func, all)| Some((func, holds(all)?)));
+    match of_func {
+        Some((func, element)) => (pipeline.funcs[func].name.clone(), element),
+        None => (program.buffers[buf].name.clone(), 0),
+    }
+}
