@@ -85,7 +85,7 @@ fn laplacian(levels: usize) -> Pipeline {
         let (up, fine) = (doubled(&down[j + 1], level("up", j)), doubled(&out, level("fine", j)));
         let mut next = level("out", j);
         let detail = down[j][(x, y)] - up[(x, y)];
-        next[(x, y)] = fine[(x, y)] + detail * (detail.clone() % 4);
+        next[(x, y)] = fine[(x, y)] + detail * (detail % 4);
         out = next;
     }
     Pipeline::new([&out]).unwrap()

@@ -19,7 +19,7 @@ fn slides(p: &Pipeline, schedule: &str, func: &str, expected: impl Fn(i64, i64) 
     let dims = p.funcs[p.outputs[0]].dims();
     let mut wrong = Vec::new();
     for (w, h) in [(1, 1), (4, 2), (5, 7), (8, 6), (11, 8), (12, 12)] {
-        let region = Region::of_spans([(-3, w), (2, h)][2 - dims..].to_vec());
+        let region = Region::of_spans(&[(-3, w), (2, h)][2 - dims..]);
         check(p, schedule, &images(p), &region);
         let counts = count(p, schedule, &images(p), &region, true);
         let got = (counts.points(func), counts.elements(func));
