@@ -28,6 +28,33 @@ fn apps_have_the_same_pixels_on_a_device() {
     }
 }
 
+/// The photograph has the size at which a bound of iterations, over all blocks at once, was above what llvmpipe allows.
+#[test]
+fn the_photograph_under_every_schedule_for_devices() {
+    if !has_device() {
+        return;
+    }
+    let place = Workplace::new();
+    for schedule in ["gpu", "gpu_words", "gpu_tiles", "gpu_slide", "gpu_inline"] {
+        let ran = place.succeed(&format!("run blur --schedule {schedule} --backend gpu --json"));
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!(json["backend"], "gpu", "{schedule}: {json}");
+    }
+}
+
+#[test]
+fn apps_without_kernels_say_that_the_host_runs_them() {
+    if !has_device() {
+        return;
+    }
+    let ran = Workplace::new().succeed("run harris --size 40x30 --backend gpu");
+    assert!(
+        ran.stderr.contains("note: harris has no schedule with kernels, so `cpu` runs on the host"),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn kernels_are_printed_and_timed() {
     if !has_device() {

@@ -18,6 +18,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let app = common::find_app(&args.app)?;
     let (input, output) = files(args, app)?;
     let best = app.best(args.backend == Backend::Gpu);
+    if args.backend == Backend::Gpu && args.schedule.is_none() && !best.is_for_gpu() {
+        eprintln!("note: {} has no schedule with kernels, so `{}` runs on the host", app.name, best.name);
+    }
     let schedule_name = args.schedule.as_deref().unwrap_or(best.name);
     let schedule = common::find_schedule(app, schedule_name)?;
     let output = output.as_deref().map(Output::new).transpose()?;
