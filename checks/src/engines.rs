@@ -259,7 +259,8 @@ fn lower_both(plan: &Plan, exact_tails: bool) -> Result<[Program; 2], Vec<LowerE
 /// What one program did.
 struct Ran {
     outputs: Vec<AnyBuffer>,
-    /// The most bytes that its own buffers took at one time.
+    /// The most bytes that its own buffers took at one time: of machine code; of the evaluator, the largest allocations of
+    /// all together, since small ones that end early are kept by machine code until the one around them ends.
     peak_bytes: u64,
 }
 
@@ -326,7 +327,9 @@ fn run(case: &Case, program: &Program, inputs: &Sizes) -> Result<Ran, EvalError>
             return Err(EvalError::Arguments(format!("unwritten parts of {}", info.name)));
         }
     }
-    Ok(Ran { outputs, peak_bytes: stats.peak_bytes })
+    let own = program.buffers.enumerate().filter(|(_, info)| info.role == BufferRole::Internal);
+    let bytes = own.map(|(id, info)| stats.buffers[id].peak_elements * info.elem.bytes() as u64);
+    Ok(Ran { outputs, peak_bytes: bytes.sum() })
 }
 
 /// The regions of a case with one output that holds `span` too; `None` if that is too much.

@@ -101,9 +101,18 @@ pub(crate) struct Needs {
 impl Needs {
     /// What the body of loop `id` needs.
     pub(crate) fn of(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
+        Needs::with(body, id, program, true)
+    }
+
+    /// As [`Needs::of`], without what the tasks and kernels need that it launches.
+    pub(crate) fn of_code(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
+        Needs::with(body, id, program, false)
+    }
+
+    fn with(body: &Stmt, id: crate::ir::LoopId, program: &Program, launched: bool) -> Needs {
         let mut needs = Needs { syms: BTreeMap::new(), buffers: BTreeSet::new() };
         let mut made = Made { syms: BTreeSet::from([Sym::Loop(id)]), buffers: BTreeSet::new() };
-        needs.collect(body, &mut made, program);
+        needs.collect(body, &mut made, program, launched);
         let internal = |buf: &BufId| program.buffers[*buf].role == BufferRole::Internal;
         needs.syms.retain(|s, _| !made.syms.contains(s) && !matches!(s, Sym::Buffer { buf, .. } if !internal(buf)));
         needs.buffers.retain(|buf| !made.buffers.contains(buf) && internal(buf));
@@ -120,7 +129,7 @@ impl Needs {
         self.buffers.iter().copied()
     }
 
-    fn collect(&mut self, s: &Stmt, made: &mut Made, program: &Program) {
+    fn collect(&mut self, s: &Stmt, made: &mut Made, program: &Program, launched: bool) {
         match s {
             Stmt::Let { bindings, .. } => made.syms.extend(bindings.iter().map(|(s, _)| *s)),
             Stmt::For(l) => {
@@ -132,12 +141,12 @@ impl Needs {
             Stmt::Store { buf, .. } => {
                 self.buffers.insert(*buf);
             }
-            Stmt::Launch { task, .. } => {
+            Stmt::Launch { task, .. } if launched => {
                 let inner = &program.tasks[*task];
                 self.syms.extend(inner.captures.iter().copied());
                 self.buffers.extend(inner.buffers.iter().copied());
             }
-            Stmt::Dispatch { kernel, .. } => {
+            Stmt::Dispatch { kernel, .. } if launched => {
                 let inner = &program.kernels[*kernel];
                 self.syms.extend(inner.captures.iter().copied());
                 self.buffers.extend(inner.buffers.iter().map(|b| b.buf));
@@ -158,7 +167,7 @@ impl Needs {
                 _ => {}
             });
         });
-        visit::for_each_stmt(s, |inner| self.collect(inner, made, program));
+        visit::for_each_stmt(s, |inner| self.collect(inner, made, program, launched));
     }
 }
 

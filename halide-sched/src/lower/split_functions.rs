@@ -25,14 +25,14 @@
 //!   }
 //! }
 //! task1 part1#L5 captures () buffers () {
-//!   produce f#f0 {
-//!     launch task0 from 0 extent 1
-//!   }
 //!   for xi#L2 from 0 extent 100 {
 //!     out#b2[xi#L2] = 0u8
 //!   }
 //! }
 //! body {
+//!   produce f#f0 {
+//!     launch task0 from 0 extent 1
+//!   }
 //!   launch task1 from 0 extent 1
 //! }
 //! ```
@@ -52,6 +52,9 @@ pub(super) struct Limits {
 }
 
 const LIMITS: Limits = Limits { long: 12_000, part: 3_000 };
+
+/// What launching a part counts as.
+const LAUNCH: usize = 4;
 
 /// Cuts what is long. The trace says how many parts there are.
 pub fn split_functions(program: Program, trace: &mut LoweringTrace) -> Program {
@@ -165,11 +168,12 @@ fn take(cx: &mut Split<'_>, s: Stmt, left: Left) -> (Stmt, Left) {
     }
     let id = cx.program.loops.push(format!("part{}", cx.made));
     let needs = Needs::of(&s, id, cx.program);
-    let captured = needs.size();
-    if needs.buffers().any(|buf| cx.program.buffers[buf].memory == Memory::Register) || captured * 2 > left.size {
+    // What is handed on to parts that are cut already costs nothing here: it stays where it is.
+    let own = Needs::of_code(&s, id, cx.program).size();
+    if needs.buffers().any(|buf| cx.program.buffers[buf].memory == Memory::Register) || own * 2 > left.size {
         return (s, left);
     }
     cx.made += 1;
     let whole = For { id, kind: ForKind::Parallel, min: build::int(0), extent: build::int(1), body: s };
-    (outline(cx.program, whole, needs), Left { size: captured, has_loop: false })
+    (outline(cx.program, whole, needs), Left { size: LAUNCH, has_loop: false })
 }

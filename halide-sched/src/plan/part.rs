@@ -5,10 +5,11 @@
 
 use super::error::Problem;
 use super::{Plan, ScheduleError, resolve};
-use crate::schedule::Schedule;
+use crate::schedule::{Directive, Schedule, Subject, Verb};
 use crate::target::Target;
 use halide_core::ids::FuncId;
-use halide_core::pipeline::Pipeline;
+use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, StageDef};
+use halide_core::types::ScalarType;
 use std::collections::BTreeSet;
 
 /// A part of a pipeline with its part of the schedule.
@@ -60,9 +61,48 @@ pub fn main_part(whole: &Pipeline, schedule: &Schedule) -> Part {
 
 /// What computes the Funcs `outputs`, inputs of an extern stage.
 pub fn part(whole: &Pipeline, schedule: &Schedule, outputs: &[FuncId]) -> Part {
-    let pipeline = whole.part(Some(outputs));
+    let (copied, given) = with_copies(whole, outputs);
+    let pipeline = copied.part(Some(&given));
     let keep = kept(whole, &pipeline, schedule);
-    Part { pipeline, schedule: schedule.kept(&keep) }
+    let kept = schedule.kept(&keep);
+    // What is copied is no output any more, so it is not computed as one by itself.
+    let is_placed = |name: &str| kept.directives().iter().any(|d| d.subject.func == name && places(&d.verb));
+    let copies = outputs.iter().zip(&given).filter(|(func, given)| func != given);
+    let names = copies.map(|(func, _)| &whole.funcs[*func].name).filter(|name| !is_placed(name));
+    let root = |name: &String| Directive { subject: Subject::func(name), verb: Verb::ComputeRoot, at: None };
+    let directives: Vec<Directive> = names.map(root).chain(kept.directives().iter().cloned()).collect();
+    Part { pipeline, schedule: directives.into() }
+}
+
+fn places(verb: &Verb) -> bool {
+    matches!(verb, Verb::ComputeRoot | Verb::ComputeAt(_) | Verb::ComputeInline)
+}
+
+/// The pipeline with a copy of each of `outputs` that has updates, and what is to be computed: those that have none, and
+/// the copies. An update may read and write more of its Func than is asked for, which the buffer of an output would have
+/// to hold.
+fn with_copies(whole: &Pipeline, outputs: &[FuncId]) -> (Pipeline, Vec<FuncId>) {
+    let mut data = PipelineData::clone(whole);
+    let mut given = Vec::new();
+    for &func in outputs {
+        let def = data.funcs[func].clone();
+        if def.is_pure() {
+            given.push(func);
+            continue;
+        }
+        let args = def.stages[0].args.clone();
+        let call = |(element, ty): (usize, &ScalarType)| Node {
+            kind: Kind::Call { func, element: element as u8, args: args.clone() },
+            ty: *ty,
+        };
+        let calls: Vec<Node> = def.types.iter().enumerate().map(call).collect();
+        let values = calls.into_iter().map(|node| data.exprs.push(node)).collect();
+        let stages = vec![StageDef { args, values, rdom: None, at: def.at }];
+        let copy = data.funcs.push(FuncDef { name: format!("{}$given", def.name), stages, ..def });
+        data.order.push(copy);
+        given.push(copy);
+    }
+    (Pipeline::from_data(data), given)
 }
 
 fn kept(whole: &Pipeline, part: &Pipeline, schedule: &Schedule) -> Vec<bool> {

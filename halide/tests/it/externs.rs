@@ -89,6 +89,43 @@ fn a_closure_between_funcs() {
     }
 }
 
+/// Updates may write and read more of their Func than the stage asks for.
+#[test]
+fn inputs_with_updates_anywhere() {
+    let x = vars!(x);
+    let input = ImageParam::new("input", I32, 1);
+    let mut marked = Func::new("marked");
+    marked[x] = input[x];
+    marked[-3] = input[0] * 2;
+    let r = RDom::named("r", [(0, 4)]);
+    marked[r.x] = marked[r.x - 1] + marked[7];
+    let same = Extern::new("same", [I32], 1).input(&marked).compute(|call| {
+        let from = call.input(0).clone();
+        for at in call.region().clone().coords() {
+            call.output(0).set(&at, from.get(&at).ok_or("too little")?)?;
+        }
+        Ok(())
+    });
+    let (mut out, mut plain) = (Func::new("out"), Func::new("out"));
+    out[x] = same[x] + 1;
+    plain[x] = marked[x] + 1;
+    let (staged, plain) = (Pipeline::new([&out]).unwrap(), Pipeline::new([&plain]).unwrap());
+    let image = noise(I32, &region(&[(-3, 20)]), 5);
+    for spans in [(0, 1), (2, 5), (-3, 1)] {
+        let wanted = [region(&[spans])];
+        let run = |pipeline: &Pipeline, engine, text: &str| {
+            let compiled = pipeline.compile_on(engine, &text.parse().unwrap(), &Target::host()).unwrap();
+            compiled.inputs().image_named("input", &image).realize_all(&wanted).unwrap_or_else(|e| panic!("{e}"))
+        };
+        let expected = run(&plain, Engine::Interp, "");
+        for engine in ENGINES {
+            for text in ["", "marked: compute_root() vectorize(x, 4)"] {
+                assert_eq!(run(&staged, engine, text), expected, "{engine:?} {text} {spans:?}");
+            }
+        }
+    }
+}
+
 #[cfg(feature = "gpu")]
 #[test]
 fn a_closure_between_kernels() {
