@@ -21,6 +21,8 @@ const STEP_BITS: u32 = 32;
 pub(super) struct Facts {
     /// Whether it is an update.
     pub(super) is_update: bool,
+    /// Whether a point must not be computed twice: what is stored depends on what the element held.
+    pub(super) once: bool,
     /// Its variables: pure dimensions in order, then reduction variables in order.
     pub(super) roots: Vec<Root>,
     /// The elements of the Func that its iterations touch.
@@ -69,7 +71,9 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
         types => Some(StepReason::Tuple(types.len())),
     };
     let space = space(pipeline, func, s, &nodes);
-    Facts { is_update: stage > 0, roots, accesses, space, changes_one_element, no_gpu_step, order }
+    let is_kept = |e: ExprId| matches!(pipeline.exprs[e].kind, Kind::Before { .. });
+    let once = stage > 0 || reachable(pipeline, &expressions(pipeline, s)).into_iter().any(is_kept);
+    Facts { is_update: stage > 0, once, roots, accesses, space, changes_one_element, no_gpu_step, order }
 }
 
 /// The names that users say for the variables of a definition.

@@ -37,7 +37,7 @@ fn check(stage: &StageDraft, var: StageVar, tail: Tail) -> Result<(), Problem> {
     }
     let is_inner = matches!(made_by, Some(Transform::Split { inner, .. }) if *inner == var);
     match tail {
-        Tail::ShiftInwards if stage.facts.is_update => Err(Problem::ShiftOfUpdate { var: name() }),
+        Tail::ShiftInwards if stage.facts.once => Err(Problem::ShiftOfUpdate { var: name() }),
         Tail::RoundUp if stage.facts.is_update && made_by.is_some() => Err(Problem::RoundUpInside { var: name() }),
         Tail::PredicateLoads if is_inner => Err(Problem::PredicateLoadsInside { var: name() }),
         _ => Ok(()),
@@ -55,9 +55,5 @@ fn automatic(stage: &StageDraft, var: StageVar, factor: &Expr) -> PlanTail {
         return PlanTail::RoundUp;
     }
     let too_short = extent.is_some_and(|e| factor.is_none_or(|f| e < f));
-    if stage.vars[var].reduction || stage.facts.is_update || too_short {
-        PlanTail::GuardWithIf
-    } else {
-        PlanTail::AutoShift
-    }
+    if stage.vars[var].reduction || stage.facts.once || too_short { PlanTail::GuardWithIf } else { PlanTail::AutoShift }
 }

@@ -45,6 +45,8 @@ fn some_points_are_left_alone() {
     f[x] = select(x.expr().lt(n), undef::<i32>(), f[x] + 1);
     let schedules =
         ["", "f: vectorize(x, 4)\n f.update(0): vectorize(x, 4)", "f: parallel(x)", "f: split(x, xo, xi, 3)"];
+    // Two tasks never compute the same point: what one keeps, the other would read. (Seed 50297 of random_schedules.)
+    let schedules = schedules.into_iter().chain(["f: parallel(x, 2)"]).collect::<Vec<_>>();
     changes(&f, &schedules, 0, &[-5; 9], &[0, -5, 200, -4, 401, -4, 601, -4, 801]);
 }
 
