@@ -210,3 +210,21 @@ fn what_is_computed_at_once_is_no_length_of_a_fold() {
         check(&p, schedule, &[], &Region::of_extents([w, h]));
     }
 }
+
+/// A coordinate that may wrap is one value in each iteration, as it is over all of them: no iteration computes more than
+/// the whole run was checked for. (Seed 50089 of random_schedules.)
+#[test]
+fn coordinates_that_wrap_are_one_value_in_an_iteration() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let r = RDom::named("r", [(0, 3)]);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x] * 2;
+    g[x] = 0.expr();
+    g[x] += f[cast::<i32>(cast::<u8>(r.x))] + f[cast::<i32>(cast::<u8>(r.x) * 128u8) / 128];
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in ["f: compute_at(g.update(0), r.x)", "f: compute_at(g.update(0), x)", "f: compute_root()"] {
+        let input = random_image(I32, &Region::of_extents([3]), 1);
+        check(&p, schedule, &[("in", input)], &Region::of_extents([5]));
+    }
+}

@@ -8,6 +8,15 @@ use crate::simplify::Range;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 
+/// Whether an integer is computed exactly, then wrapped.
+fn wraps(e: &Expr) -> bool {
+    match e.kind() {
+        ExprKind::Binary(op, ..) => matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul),
+        ExprKind::Cast(a) => !is_float(a),
+        _ => false,
+    }
+}
+
 impl Search<'_> {
     /// Of an integer data expression, as a value of Index.
     pub(super) fn data(&mut self, e: &Expr, ty: ScalarType) -> Interval {
@@ -46,6 +55,11 @@ impl Search<'_> {
                 };
                 let (lower, upper) = (all.min() > known.min(), all.max() < known.max());
                 Interval { min: end(interval.min, range.min, lower), max: end(interval.max, range.max, upper) }
+            }
+            // One value stays one when it wraps.
+            Some(interval) if wraps(e) && interval.as_point().is_some() => {
+                let value = interval.as_point().map(|v| build::to_index(build::cast_data(ty, v.clone())));
+                value.map_or(Interval::of_range(all), Interval::point)
             }
             _ => Interval::of_range(all),
         }
