@@ -71,6 +71,12 @@ pub fn decode(bytes: &[u8], path: &Path) -> Result<DynamicImage, FileError> {
         return Err(FileError::Decode(path.to_path_buf(), "this is not an image file".to_string()));
     }
     let mut decoder = reader.into_decoder().map_err(failed)?;
+    // Not every decoder keeps to its limits.
+    if decoder.total_bytes() > DECODE_BYTES {
+        let (width, height) = decoder.dimensions();
+        let reason = format!("an image of {width}x{height} takes more than {} GiB of memory", DECODE_BYTES >> 30);
+        return Err(FileError::Decode(path.to_path_buf(), reason));
+    }
     let orientation = decoder.orientation().map_err(failed)?;
     let mut image = DynamicImage::from_decoder(decoder).map_err(failed)?;
     if image.width() == 0 || image.height() == 0 {
@@ -299,6 +305,12 @@ mod tests {
         image.write_with_encoder(TiffEncoder::new(&mut bytes)).unwrap();
         let error = decode(bytes.get_ref(), Path::new("a.tif")).unwrap_err().to_string();
         assert!(error.contains("Rgb32F") && error.contains("convert"), "{error}");
+    }
+
+    #[test]
+    fn images_that_say_to_be_huge_are_refused() {
+        let error = decode(b"P5 200000 300000 255\n", Path::new("a.pgm")).unwrap_err().to_string();
+        assert!(error.contains("an image of 200000x300000 takes more than 4 GiB of memory"), "{error}");
     }
 
     #[test]
