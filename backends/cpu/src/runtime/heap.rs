@@ -70,12 +70,11 @@ impl Pool {
     pub(crate) fn idle_bytes(&self) -> usize {
         self.lock().idle_bytes
     }
-    /// A block of at least `bytes`: the smallest idle one that is not much larger, else a new one. Where a new one would
-    /// be more than was ever live at once, an idle one that is much larger does: touching fresh memory costs more.
+    /// A block of at least `bytes`: the smallest idle one that is not much larger, else a new one.
     fn take(&self, bytes: usize) -> Option<Block> {
         let mut state = self.lock();
-        let (most, room) = (bytes + bytes / 4 + 4096, state.idle_bytes + state.live_bytes + bytes <= state.high_water);
-        let fits = |b: &Block| b.bytes >= bytes && (b.bytes <= most || !room);
+        let most = bytes + bytes / 4 + 4096;
+        let fits = |b: &Block| (bytes..=most).contains(&b.bytes);
         let best = (0..state.idle.len()).filter(|&i| fits(&state.idle[i])).min_by_key(|&i| state.idle[i].bytes);
         let block = match best {
             Some(i) => {
@@ -241,17 +240,6 @@ mod tests {
             heap.pop(&pool);
         }
         assert_eq!(pool.idle_bytes(), 24 << 20, "smaller blocks were freed before larger ones were made");
-    }
-
-    #[test]
-    fn large_idle_blocks_serve_small_requests_when_memory_is_short() {
-        let pool = Pool::new(usize::MAX);
-        let mut heap = LocalHeap::default();
-        let large = heap.push(24 << 20, &pool).unwrap();
-        heap.pop(&pool);
-        assert_eq!(heap.push(8 << 20, &pool), Some(large));
-        heap.pop(&pool);
-        assert_eq!(heap.push(24 << 20, &pool), Some(large), "the block stayed whole");
     }
 
     #[test]
