@@ -53,7 +53,7 @@ pub(super) struct Limits {
 
 const LIMITS: Limits = Limits { long: 12_000, part: 3_000 };
 
-/// What launching a part counts as.
+/// What launching a part counts as, beside what it is handed that is not handed on.
 const LAUNCH: usize = 4;
 
 /// Cuts what is long. The trace says how many parts there are.
@@ -175,5 +175,5 @@ fn take(cx: &mut Split<'_>, s: Stmt, left: Left) -> (Stmt, Left) {
     }
     cx.made += 1;
     let whole = For { id, kind: ForKind::Parallel, min: build::int(0), extent: build::int(1), body: s };
-    (outline(cx.program, whole, needs), Left { size: LAUNCH, has_loop: false })
+    (outline(cx.program, whole, needs), Left { size: LAUNCH + own, has_loop: false })
 }

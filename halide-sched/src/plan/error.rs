@@ -50,6 +50,7 @@ pub enum Problem {
     AfterFail,
     TailOfReduction { var: String, tail: Tail },
     ShiftOfUpdate { var: String },
+    ShiftOfKept { var: String },
     RoundUpInside { var: String },
     PredicateLoadsInside { var: String },
     SplitOfPredicated { var: String, by: String },

@@ -14,6 +14,7 @@ impl Problem {
             WholeFunc { func } => Some(format!("write it under `{func}:`")),
             NameTaken { .. } => Some("choose another name".to_string()),
             TailOfReduction { .. } => Some("use GuardWithIf or Predicate, or leave the tail out".to_string()),
+            ShiftOfKept { .. } => Some("use GuardWithIf, or leave the tail out".to_string()),
             ShiftOfUpdate { .. } => Some("use GuardWithIf or ShiftInwardsAndBlend, or leave the tail out".to_string()),
             RoundUpInside { .. } => Some("use GuardWithIf or RoundUpAndBlend, or leave the tail out".to_string()),
             PredicateLoadsInside { .. } => Some("use Predicate or GuardWithIf".to_string()),

@@ -66,6 +66,12 @@ impl fmt::Display for Problem {
             ShiftOfUpdate { var } => {
                 write!(f, "ShiftInwards computes points of `{var}` twice, and an update must not be applied twice")
             }
+            ShiftOfKept { var } => {
+                write!(
+                    f,
+                    "ShiftInwards computes points of `{var}` twice, and one that keeps an old value (`undef`) reads it"
+                )
+            }
             RoundUpInside { var } => {
                 let why = "RoundUp would apply the update to points of the next chunk, which are then updated twice";
                 write!(f, "`{var}` is part of a split: {why}")

@@ -37,7 +37,8 @@ fn check(stage: &StageDraft, var: StageVar, tail: Tail) -> Result<(), Problem> {
     }
     let is_inner = matches!(made_by, Some(Transform::Split { inner, .. }) if *inner == var);
     match tail {
-        Tail::ShiftInwards if stage.facts.once => Err(Problem::ShiftOfUpdate { var: name() }),
+        Tail::ShiftInwards if stage.facts.is_update => Err(Problem::ShiftOfUpdate { var: name() }),
+        Tail::ShiftInwards if stage.facts.once => Err(Problem::ShiftOfKept { var: name() }),
         Tail::RoundUp if stage.facts.is_update && made_by.is_some() => Err(Problem::RoundUpInside { var: name() }),
         Tail::PredicateLoads if is_inner => Err(Problem::PredicateLoadsInside { var: name() }),
         _ => Ok(()),

@@ -139,3 +139,19 @@ fn kernels_of_too_many_loops() {
           help: compile for a target that has one"#]]
     .assert_eq(&text.join("\n"));
 }
+
+/// A first definition that leaves elements as they are reads them: no two tasks may compute the same one.
+#[test]
+fn points_that_keep_what_they_hold() {
+    let (x, mut f) = (vars!(x), Func::new("f"));
+    f[x] = select((x % 2).eq(0), 1, undef::<i32>());
+    let p = Pipeline::new([&f]).unwrap_or_else(|e| panic!("{e}"));
+    check(
+        &p,
+        "f: split(x, xo, xi, 4, ShiftInwards) parallel(xo)",
+        expect![[r#"
+        test:1:4: f: split(x, xo, xi, 4, ShiftInwards)
+          ShiftInwards computes points of `x` twice, and one that keeps an old value (`undef`) reads it
+          help: use GuardWithIf, or leave the tail out"#]],
+    );
+}
