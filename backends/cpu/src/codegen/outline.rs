@@ -1,14 +1,15 @@
 //! Loops that the generator of wide vectors takes: each becomes a function of its own, called with a block of words on
 //! the stack that holds what it uses from around it.
 
+use super::abi::RuntimeFn;
 use super::func::{Callee, Func};
 use super::jit::Linker;
 use super::storage::Place;
 use super::value::{Lane, Val};
 use crate::CpuError;
-use crate::wide::{self, Capture, Kernel, Surroundings};
+use crate::wide::{self, Capture, Claim, Kernel, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_module::FuncId;
 use halide_sched::ir::visit::for_each_stmt;
@@ -62,29 +63,49 @@ impl Func<'_> {
             self.wrong("more kernels than loops".to_string());
             return true;
         };
-        let captures = kernel.captures.clone();
-        let words = kernel.words;
+        let (captures, heap, words) = (kernel.captures.clone(), kernel.heap.clone(), kernel.words);
         outlined.kernels.push((id, kernel));
         drop(outlined);
 
+        let pieces: Vec<Value> = heap.iter().map(|claims| self.obtain(claims)).collect();
         let slot = self.new_slot((8 * words.max(1)) as u32);
         let block = self.ins().stack_addr(types::I64, slot, 0);
         for (what, word) in captures {
-            self.hand_over(what, word, block);
+            self.hand_over(what, word, block, &pieces);
         }
         self.call(Callee::Kernel(id), &[block]);
+        for _ in &pieces {
+            let worker = self.worker;
+            self.call(Callee::Runtime(RuntimeFn::Release), &[worker]);
+        }
         for buf in super::stmt::stored(self.env.program, &l.body) {
             self.memo.stored(buf);
         }
         true
     }
+    /// Memory of the heap as large as the largest claim, until it is released.
+    fn obtain(&mut self, claims: &[Claim]) -> Value {
+        let mut most = (build::int(0), build::int(0));
+        for claim in claims {
+            let size = self.env.program.buffers[claim.buf].elem.bytes() as i64;
+            let bytes = build::mul(build::min(claim.count.clone(), build::int(MOST_ELEMENTS)), build::int(size));
+            let bytes = claim.when.iter().fold(bytes, |b, when| build::select(when.clone(), b, build::int(0)));
+            let id = build::int(i64::from(claim.buf.0));
+            // If there is not that much, the error names the largest.
+            let more = build::lt(most.0.clone(), bytes.clone());
+            most = (build::max(most.0, bytes), build::select(more, id, most.1));
+        }
+        let (bytes, id) = (self.scalar(&most.0), self.scalar(&most.1));
+        self.heap_bytes(bytes, 1, id)
+    }
     /// Stores what a kernel uses into its words.
-    fn hand_over(&mut self, what: Capture, word: usize, block: cranelift_codegen::ir::Value) {
+    fn hand_over(&mut self, what: Capture, word: usize, block: Value, heap: &[Value]) {
         let parts = match what {
             Capture::Sym(symbol, ty) => match self.eval(&build::typed_sym(symbol, ty)) {
                 Val::Data(parts) => parts,
                 Val::Mask(lane, parts) => self.resize_mask(lane, &parts, ty.lanes, Lane::I8),
             },
+            Capture::Heap(piece) => Func::one(heap[piece]),
             Capture::Param(id) => {
                 let (_, ty) = self.env.program.params[id];
                 self.data(&build::param(id, ty))
@@ -111,6 +132,9 @@ impl Func<'_> {
 
 /// A buffer of so many bytes is far larger than the caches that a core has to itself, or its share of others.
 const LARGE: i64 = 16 << 20;
+
+/// More elements than there is memory for anywhere, whose bytes can be counted.
+const MOST_ELEMENTS: i64 = 1 << 56;
 
 /// How many loops there are with vectors inside.
 fn loops(s: &Stmt) -> usize {

@@ -109,17 +109,25 @@ impl Func<'_> {
 
     /// Memory of the heap for the time of what `body` makes, which gets its address.
     pub(super) fn heap_memory(&mut self, buf: BufId, count: &Expr, size: i64, body: impl FnOnce(&mut Self, Value)) {
-        let count = self.scalar(count);
-        let (worker, size, id) = (self.worker, self.index(size), self.index(i64::from(buf.0)));
-        let base = self.call_value(Callee::Runtime(RuntimeFn::Allocate), &[worker, count, size, id]);
-        let null = self.icmp_const(cranelift_codegen::ir::condcodes::IntCC::Equal, base, 0);
-        self.check_code(null);
+        let (count, id) = (self.scalar(count), self.index(i64::from(buf.0)));
+        let base = self.heap_bytes(count, size, id);
         self.places.insert(buf, Place::Memory(Area { base, region: buf.0, readonly: false, slack: true }));
         self.on_heap.insert(buf, base);
         body(self, base);
+        let worker = self.worker;
         self.call(Callee::Runtime(RuntimeFn::Release), &[worker]);
         self.on_heap.remove(&buf);
         self.places.remove(&buf);
+    }
+
+    /// The address of so many elements of `size` bytes on the heap for the buffer with number `id`; leaves the function
+    /// with a fault if there is not that much.
+    pub(super) fn heap_bytes(&mut self, count: Value, size: i64, id: Value) -> Value {
+        let (worker, size) = (self.worker, self.index(size));
+        let base = self.call_value(Callee::Runtime(RuntimeFn::Allocate), &[worker, count, size, id]);
+        let null = self.icmp_const(cranelift_codegen::ir::condcodes::IntCC::Equal, base, 0);
+        self.check_code(null);
+        base
     }
 
     /// Gives a heap allocation back before it ends. What is on the stack or in registers stays.

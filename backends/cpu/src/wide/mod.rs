@@ -14,7 +14,7 @@ mod rows;
 pub(crate) use emit::Surroundings;
 
 use halide_core::ids::ParamId;
-use halide_sched::ir::{BufId, For, Program, Sym, Type};
+use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
 use machine::View;
 
 /// Why a loop is left to Cranelift.
@@ -39,6 +39,19 @@ pub(crate) enum Capture {
     Buffer(BufId),
     /// Whether a buffer is too small for its stores to pass the caches by: 0 or 1.
     Small(BufId),
+    /// The address of a piece of [`Kernel::heap`], by its number.
+    Heap(usize),
+}
+
+/// Memory that an allocation inside of a kernel needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Claim {
+    /// What is allocated.
+    pub(crate) buf: BufId,
+    /// How many elements, or more than that.
+    pub(crate) count: Expr,
+    /// It is never used if this does not hold.
+    pub(crate) when: Option<Expr>,
 }
 
 /// A finished kernel.
@@ -52,6 +65,8 @@ pub(crate) struct Kernel {
     pub(crate) captures: Vec<(Capture, usize)>,
     /// How many words there are.
     pub(crate) words: usize,
+    /// Pieces of memory for the time of a call: each is as large as the largest claim.
+    pub(crate) heap: Vec<Vec<Claim>>,
 }
 
 /// The alignment that code needs.
@@ -66,7 +81,8 @@ pub(crate) fn compile(
 ) -> Result<Kernel, Refusal> {
     let finished = emit::nest(program, around, nest)?;
     let encoded = machine::finish(finished.body, keep_text).map_err(Refusal)?;
-    Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures: finished.captures, words: finished.words })
+    let emit::Finished { captures, words, heap, .. } = finished;
+    Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures, words, heap })
 }
 
 /// The widest registers.

@@ -11,6 +11,7 @@ mod guarded;
 mod guards;
 mod harness;
 mod memory;
+mod nests;
 mod random;
 mod running;
 mod wide;

@@ -32,8 +32,7 @@ impl Emit<'_> {
         if info.role == BufferRole::Internal && !self.around.in_memory(buf) {
             return refuse(format!("{} is in registers", info.name));
         }
-        // A symbol that no program has.
-        let symbol = Sym::Temp(self.program.next_temp + buf.0);
+        let symbol = self.pointer_symbol(buf);
         let word = self.capture(Capture::Buffer(buf), 1);
         let pointer = self.at_start(|e| {
             let mem = e.word(word);
@@ -42,6 +41,11 @@ impl Emit<'_> {
         self.symbols.insert(symbol, (pointer, 0));
         self.slots.places.insert(buf, Place::Pointer(symbol));
         Ok((Place::Pointer(symbol), elem))
+    }
+
+    /// The symbol that stands for the address of a buffer: one that no program has.
+    pub(super) fn pointer_symbol(&self, buf: BufId) -> Sym {
+        Sym::Temp(self.program.next_temp + buf.0)
     }
 
     /// The address of lane 0 of an index, but for the parts of it that are vectors. `size` is that of an element.

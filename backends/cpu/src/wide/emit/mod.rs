@@ -3,7 +3,7 @@
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
 //! registers. Then the operators ([`int`], [`bits`], [`divide`], [`float`], [`compare`], [`half`], [`convert`], [`math`]), scalars that count
 //! ([`index`]), memory ([`address`], [`load`], [`clamped`], [`store`], [`gather`]), lanes that move ([`shuffle`]) and statements
-//! ([`stmt`], [`slots`]).
+//! ([`stmt`], [`slots`], [`heap`]).
 
 mod address;
 mod bits;
@@ -15,6 +15,7 @@ mod expr;
 mod float;
 mod gather;
 mod half;
+mod heap;
 mod index;
 mod int;
 mod level;
@@ -28,9 +29,10 @@ mod value;
 
 use super::machine::{Arg, Body, End, Inst, Mem, View};
 use super::rows::Op;
-use super::{Capture, Made, Refusal, WIDEST};
+use super::{Capture, Claim, Made, Refusal, WIDEST};
 use crate::codegen::{Linear, Memo, Sums};
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
+use heap::Heap;
 use iced_x86::Code;
 use level::Level;
 use regalloc2::VReg;
@@ -49,6 +51,7 @@ pub(super) struct Finished {
     pub(super) body: Body,
     pub(super) captures: Vec<(Capture, usize)>,
     pub(super) words: usize,
+    pub(super) heap: Vec<Vec<Claim>>,
 }
 
 /// A kernel under construction.
@@ -71,6 +74,7 @@ struct Emit<'a> {
     /// Vectors of indices that symbols stand for.
     vectors: HashMap<Sym, Expr>,
     slots: Slots,
+    heap: Heap,
     captures: Vec<(Capture, usize)>,
     words: usize,
     /// Whether buffers are small.
@@ -96,6 +100,7 @@ pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For) -> 
         sums: Sums::new(),
         vectors: HashMap::new(),
         slots: Slots::default(),
+        heap: Heap::default(),
         captures: Vec::new(),
         words: 0,
         small: HashMap::new(),
@@ -109,7 +114,7 @@ pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For) -> 
     }
     let last = e.levels[0].block;
     e.body.blocks[last.0].end = Some(End::Return);
-    Ok(Finished { body: e.body, captures: e.captures, words: e.words })
+    Ok(Finished { body: e.body, captures: e.captures, words: e.words, heap: e.heap.claims() })
 }
 
 impl Emit<'_> {

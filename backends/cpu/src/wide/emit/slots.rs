@@ -1,4 +1,5 @@
-//! Allocations of a kernel: small ones whose every access is at a constant live in registers, others in its frame.
+//! Allocations of a kernel: small ones whose every access is at a constant live in registers, others in its frame, large
+//! ones in memory that it is handed ([`super::heap`]).
 
 use super::super::machine::View;
 use super::super::{Made, refuse};
@@ -63,11 +64,11 @@ impl Slots {
 
 impl Emit<'_> {
     /// `Stmt::Alloc`.
-    pub(super) fn alloc(&mut self, buf: BufId, constant: Option<u64>, body: &Stmt) -> Made<()> {
+    pub(super) fn alloc(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, body: &Stmt) -> Made<()> {
         let info = &self.program.buffers[buf];
         let bytes = constant.and_then(|n| n.checked_mul(info.elem.bytes() as u64)).filter(|b| *b <= MOST_BYTES);
         let Some(bytes) = bytes.filter(|_| !matches!(info.memory, Memory::Heap | Memory::Global)) else {
-            return refuse(format!("{} is on the heap", info.name));
+            return self.heap_alloc(buf, count, constant, body);
         };
         let lane = Lane::of_data(info.elem);
         let size = |p: &Piece| shape(lane, p.lanes as usize);
@@ -92,7 +93,7 @@ impl Emit<'_> {
             let start = self.body.frame.next_multiple_of(64);
             let end = u64::from(start) + bytes;
             if end > FRAME_BUDGET {
-                return refuse("allocations that are too large for a frame");
+                return self.heap_alloc(buf, count, constant, body);
             }
             // What follows may use the same memory again, what is inside may not.
             self.slots.places.insert(buf, Place::Frame(start));

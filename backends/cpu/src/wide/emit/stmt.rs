@@ -23,6 +23,7 @@ impl Emit<'_> {
                     let level = self.home(value);
                     let made = self.eval(value)?;
                     self.define(*symbol, made, level);
+                    self.heap.bind(*symbol, Some(value));
                     self.note_parts(*symbol, value);
                 }
                 self.statement(body)
@@ -30,8 +31,11 @@ impl Emit<'_> {
             Stmt::For(l) => self.for_loop(l),
             Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
             Stmt::Produce { body, .. } => self.statement(body),
-            Stmt::Alloc { buf, constant, body, .. } => self.alloc(*buf, *constant, body),
-            Stmt::Free { .. } => Ok(()),
+            Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
+            Stmt::Free { buf } => {
+                self.free(*buf);
+                Ok(())
+            }
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Assert { .. } => refuse("a check"),
             Stmt::Atomic { .. } => refuse("an atomic step"),
@@ -62,10 +66,12 @@ impl Emit<'_> {
         let changed = |b: BufId| bufs.contains(&b);
         let before = self.slots.values(changed);
         let level = self.innermost();
-        for (block, s) in [(yes, then), (no, otherwise)] {
+        for (block, s, asked) in [(yes, then, cond.clone()), (no, otherwise, build::not(cond.clone()))] {
             self.slots.set(changed, &before, level);
             self.open_branch(block);
+            self.heap.enter(asked);
             self.statement(s)?;
+            self.heap.leave();
             let values = self.slots.values(changed);
             let last = self.close();
             self.body.blocks[last.0].end = Some(End::Jump(join, values));
@@ -114,6 +120,7 @@ impl Emit<'_> {
             let level = self.home(&l.min);
             let min = self.eval(&l.min)?;
             self.define(Sym::Loop(l.id), min, level);
+            self.heap.bind(Sym::Loop(l.id), Some(&l.min));
             return self.statement(&l.body);
         }
         let min = self.scalar(&l.min)?;
@@ -146,7 +153,10 @@ impl Emit<'_> {
         let level = self.innermost();
         self.slots.set(changed, &carried, level);
         self.define(Sym::Loop(l.id), Val::Scalar(index), level);
+        self.heap.bind(Sym::Loop(l.id), None);
+        self.heap.enter(build::lt(build::int(0), l.extent.clone()));
         self.statement(&l.body)?;
+        self.heap.leave();
 
         let next = self.address_of(index, None, 1);
         let after = self.slots.values(changed);

@@ -1,0 +1,146 @@
+//! Memory that allocations of a nest need and that neither registers nor the frame hold.
+//!
+//! It is obtained before the kernel is called, once for all iterations, and handed in. So its size must be known there: as
+//! an expression of what is visible outside of the nest, or as a constant that it never exceeds. Allocations that do not
+//! live at the same time share a piece of memory ([`Slot`]), which is as large as the largest of them.
+//!
+//! An allocation that never comes about, as a loop around it does not run, claims nothing where the conditions that say so
+//! are known outside. Where they are not, sizes may mean nothing either: then only constants are taken.
+
+use super::super::{Capture, Claim, Made, refuse};
+use super::Emit;
+use super::address::Place;
+use halide_sched::ir::visit::{deep, for_each_node, substitute};
+use halide_sched::ir::{BufId, Expr, ExprKind, Stmt, Sym, Type, build};
+use std::collections::HashMap;
+
+/// A bound of the size that is used where the size itself is not known: memory that is possibly never touched.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What is known of the nest before it runs, and the memory that it is handed.
+#[derive(Default)]
+pub(super) struct Heap {
+    /// What names stand for that are bound in the nest; the variable of a loop stands for nothing that is known outside.
+    definitions: HashMap<Sym, Option<Expr>>,
+    /// What names stand for outside, as far as that was asked.
+    expanded: HashMap<Sym, Option<Expr>>,
+    /// Under which conditions the statement at hand runs.
+    conditions: Vec<Expr>,
+    slots: Vec<Slot>,
+    /// The slot and the innermost level of each allocation that lives.
+    live: HashMap<BufId, (usize, usize)>,
+    /// Every allocation that ever lived.
+    pub(super) inner: Vec<BufId>,
+}
+
+/// A piece of memory for one allocation after the other.
+struct Slot {
+    claims: Vec<Claim>,
+    used: bool,
+}
+
+impl Heap {
+    /// A name is bound in the nest.
+    pub(super) fn bind(&mut self, symbol: Sym, value: Option<&Expr>) {
+        if self.definitions.insert(symbol, value.cloned()).is_some() {
+            self.expanded.clear();
+        }
+    }
+    /// What follows runs under this condition, until the matching [`Heap::leave`].
+    pub(super) fn enter(&mut self, condition: Expr) {
+        self.conditions.push(condition);
+    }
+    /// Ends a condition.
+    pub(super) fn leave(&mut self) {
+        self.conditions.pop();
+    }
+    /// The claims of each slot.
+    pub(super) fn claims(self) -> Vec<Vec<Claim>> {
+        self.slots.into_iter().map(|s| s.claims).collect()
+    }
+
+    /// `e` in terms of what is visible outside of the nest, where memory does not change meanwhile.
+    fn outside(&mut self, e: &Expr) -> Option<Expr> {
+        let (mut names, mut known) = (Vec::new(), true);
+        for_each_node(e, &mut |n| match n.kind() {
+            ExprKind::Sym(s) if self.definitions.contains_key(s) => names.push(*s),
+            ExprKind::Load { .. } | ExprKind::Read { .. } => known = false,
+            _ => {}
+        });
+        let known = known && names.iter().all(|s| deep(|| self.name_outside(*s)).is_some());
+        known.then(|| substitute(e, &|s| self.expanded.get(&s).cloned().flatten()))
+    }
+    fn name_outside(&mut self, name: Sym) -> Option<Expr> {
+        if let Some(known) = self.expanded.get(&name) {
+            return known.clone();
+        }
+        let value = self.definitions.get(&name).cloned().flatten();
+        let made = value.and_then(|e| self.outside(&e));
+        self.expanded.insert(name, made.clone());
+        made
+    }
+    /// How much memory an allocation of `count` elements needs, at most `constant` of them, `size` bytes each.
+    fn claim(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, size: u64) -> Option<Claim> {
+        let conditions = self.conditions.clone();
+        let known: Vec<Option<Expr>> = conditions.iter().map(|c| self.outside(c)).collect();
+        let all_known = known.iter().all(Option::is_some);
+        let constant = constant.filter(|n| n.checked_mul(size).is_some_and(|b| b <= MOST_BYTES));
+        let count = match (self.outside(count), constant) {
+            (Some(count), _) if all_known || build::as_int(&count).is_some() && constant.is_some() => count,
+            (_, Some(n)) => build::int(n as i64),
+            _ => return None,
+        };
+        let when = known.into_iter().flatten().filter(|c| build::as_bool(c) != Some(true)).reduce(build::and);
+        Some(Claim { buf, count, when })
+    }
+    /// The slot for a claim: a free one of which something as large was claimed before, or any free one.
+    fn take(&mut self, claim: Claim) -> usize {
+        let free = |s: &Slot| !s.used;
+        let same = |s: &Slot| free(s) && s.claims.iter().any(|c| c.count == claim.count && c.when == claim.when);
+        let best = self.slots.iter().position(same).or_else(|| self.slots.iter().rposition(free));
+        let slot = best.unwrap_or_else(|| {
+            self.slots.push(Slot { claims: Vec::new(), used: false });
+            self.slots.len() - 1
+        });
+        self.slots[slot].used = true;
+        self.slots[slot].claims.push(claim);
+        slot
+    }
+}
+
+impl Emit<'_> {
+    /// An allocation in memory that the kernel is handed.
+    pub(super) fn heap_alloc(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, body: &Stmt) -> Made<()> {
+        let info = &self.program.buffers[buf];
+        let Some(claim) = self.heap.claim(buf, count, constant, info.elem.bytes() as u64) else {
+            return refuse(format!("{} is on the heap, and how large it is only known inside", info.name));
+        };
+        let slot = self.heap.take(claim);
+        let word = self.capture(Capture::Heap(slot), 1);
+        let pointer = self.at_start(|e| {
+            let mem = e.word(word);
+            e.unpack(mem, Type::INDEX)
+        })?;
+        let symbol = self.pointer_symbol(buf);
+        self.symbols.insert(symbol, (pointer, 0));
+        self.slots.places.insert(buf, Place::Pointer(symbol));
+        let level = self.innermost();
+        self.heap.live.insert(buf, (slot, level));
+        self.heap.inner.push(buf);
+        self.statement(body)?;
+        self.free(buf);
+        self.slots.places.remove(&buf);
+        self.stored(buf);
+        Ok(())
+    }
+    /// The memory of an allocation is not used any more.
+    pub(super) fn free(&mut self, buf: BufId) {
+        // In a loop or a branch inside of the allocation, others may still come to use it.
+        if let Some(&(slot, level)) = self.heap.live.get(&buf)
+            && level == self.innermost()
+        {
+            self.heap.live.remove(&buf);
+            self.heap.slots[slot].used = false;
+        }
+    }
+}
