@@ -5,18 +5,21 @@
 pub enum Tier {
     /// 128 bits: what Cranelift generates.
     Baseline,
+    /// 256 bits, 16 registers: AVX2, FMA, F16C and BMI2.
+    Avx2,
     /// 512 bits, 32 registers and masks: AVX-512 F, BW, DQ, VL and CD, and BMI2.
     Avx512,
 }
 
 impl Tier {
     /// Every family.
-    pub const ALL: [Tier; 2] = [Tier::Baseline, Tier::Avx512];
+    pub const ALL: [Tier; 3] = [Tier::Baseline, Tier::Avx2, Tier::Avx512];
 
     /// The name that people write.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Baseline => "baseline",
+            Tier::Avx2 => "avx2",
             Tier::Avx512 => "avx512",
         }
     }
@@ -28,6 +31,7 @@ impl Tier {
     pub fn vector_bits(self) -> u32 {
         match self {
             Tier::Baseline => 128,
+            Tier::Avx2 => 256,
             Tier::Avx512 => 512,
         }
     }
@@ -40,6 +44,13 @@ impl Tier {
         match self {
             Tier::Baseline => true,
             #[cfg(target_arch = "x86_64")]
+            Tier::Avx2 => {
+                std::is_x86_feature_detected!("avx2")
+                    && std::is_x86_feature_detected!("fma")
+                    && std::is_x86_feature_detected!("f16c")
+                    && std::is_x86_feature_detected!("bmi2")
+            }
+            #[cfg(target_arch = "x86_64")]
             Tier::Avx512 => {
                 std::is_x86_feature_detected!("avx512f")
                     && std::is_x86_feature_detected!("avx512bw")
@@ -50,7 +61,7 @@ impl Tier {
                     && std::is_x86_feature_detected!("bmi2")
             }
             #[cfg(not(target_arch = "x86_64"))]
-            Tier::Avx512 => false,
+            Tier::Avx2 | Tier::Avx512 => false,
         }
     }
     /// The widest family that this machine has.

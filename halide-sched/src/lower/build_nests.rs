@@ -370,12 +370,16 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
         if !inst.plan.stream {
             continue;
         }
-        if ctx.plan.target.vector_bits < 512 {
-            trace.did_not(name, "stored past the caches", "only kernels of 512-bit vectors have stores that do");
+        if ctx.plan.target.vector_bits < 256 {
+            trace.did_not(
+                name,
+                "stored past the caches",
+                "only kernels of vectors of 256 bits and more have stores that do",
+            );
         } else if !streamed {
             trace.did_not(name, "stored past the caches", "other stages of the Func are stored without");
         } else {
-            trace.did(name, "whole vectors of kernels at multiples of 64 bytes are stored past the caches");
+            trace.did(name, "whole vectors of kernels at multiples of their size are stored past the caches");
         }
     }
 }

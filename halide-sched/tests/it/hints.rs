@@ -168,6 +168,6 @@ fn hints_change_nothing_and_are_explained() {
     expect![[r#"
         g: not prefetching `f`, because the code generators have no instruction that does
         f: not prefetching `in`, because the code generators have no instruction that does
-        f: not stored past the caches, because only kernels of 512-bit vectors have stores that do"#]]
+        f: not stored past the caches, because only kernels of vectors of 256 bits and more have stores that do"#]]
     .assert_eq(&text.join("\n"));
 }

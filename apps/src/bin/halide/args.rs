@@ -97,7 +97,8 @@ pub(crate) struct CommonArgs {
     /// How many threads parallel loops may use; all cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// Which vector instructions machine code may use: baseline (128 bits) or avx512; the widest of this machine by default
+    /// Which vector instructions machine code may use: baseline (128 bits), avx2 or avx512; the
+    /// widest of this machine by default
     #[arg(long, value_name = "NAME", value_parser = tier)]
     pub(crate) target: Option<Tier>,
     /// A parameter or a setting of the app; may be repeated

@@ -154,7 +154,7 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let closures = closure::closures(program);
 
     let started = Instant::now();
-    let outlined = Mutex::new(Outlined::new(program, &mut linker, options.keep_text)?);
+    let outlined = Mutex::new(Outlined::new(program, &mut linker, options)?);
     let wide = (options.tier > Tier::Baseline).then_some(&outlined);
     let env =
         Env { program, layout: &layout, isa: &*isa, x64, high_words, fma, locked, symbols, closures, outlined: wide };

@@ -1,12 +1,14 @@
 //! Loops that the generator of wide vectors takes: each becomes a function of its own, called with a block of words on
 //! the stack that holds what it uses from around it.
 
+use super::CpuOptions;
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func};
 use super::jit::Linker;
 use super::storage::Place;
 use super::value::{Lane, Val};
 use crate::CpuError;
+use crate::tier::Tier;
 use crate::wide::{self, Capture, Claim, Kernel, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -20,6 +22,7 @@ use std::sync::PoisonError;
 pub(super) struct Outlined {
     /// Symbols, of which kernels take one after the other: there are as many as loops.
     symbols: Vec<FuncId>,
+    tier: Tier,
     keep_text: bool,
     pub(super) kernels: Vec<(FuncId, Kernel)>,
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
@@ -28,12 +31,13 @@ pub(super) struct Outlined {
 
 impl Outlined {
     /// None yet, but symbols for all that there could be.
-    pub(super) fn new(program: &Program, linker: &mut Linker, keep_text: bool) -> Result<Outlined, CpuError> {
+    pub(super) fn new(program: &Program, linker: &mut Linker, options: &CpuOptions) -> Result<Outlined, CpuError> {
         let signature = super::abi::signature(CallConv::SystemV, &[types::I64], &[]);
         let loops: usize = program.tasks.iter().map(|t| loops(&t.body)).sum::<usize>() + loops(&program.body);
         let symbols = (0..loops).map(|i| linker.declare(&format!("kernel{i}"), true, &signature));
         let symbols = symbols.collect::<Result<_, _>>()?;
-        Ok(Outlined { symbols, keep_text, kernels: Vec::new(), refusals: Vec::new() })
+        let CpuOptions { tier, keep_text, .. } = *options;
+        Ok(Outlined { symbols, tier, keep_text, kernels: Vec::new(), refusals: Vec::new() })
     }
 }
 
@@ -51,7 +55,7 @@ impl Func<'_> {
             return false;
         }
         let mut outlined = outlined.lock().unwrap_or_else(PoisonError::into_inner);
-        let kernel = match wide::compile(self.env.program, self, l, outlined.keep_text) {
+        let kernel = match wide::compile(self.env.program, self, l, outlined.tier, outlined.keep_text) {
             Ok(kernel) => kernel,
             Err(refusal) => {
                 let name = self.env.program.loops.get(l.id).cloned().unwrap_or_else(|| format!("{:?}", l.id));

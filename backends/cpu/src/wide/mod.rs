@@ -1,4 +1,4 @@
-//! Loops with vectors of 512 bits, which Cranelift does not have: a generator of machine code of our own.
+//! Loops with vectors of 256 or 512 bits, which Cranelift does not have: a generator of machine code of our own.
 //!
 //! The code generator offers it every loop nest whose statements have vectors, outermost first. What it takes whole
 //! becomes a function of one argument, a block of words that hold what the nest uses from around it ([`Capture`]); what it
@@ -16,6 +16,8 @@ pub(crate) use emit::Surroundings;
 use halide_core::ids::ParamId;
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
 use machine::View;
+
+pub(crate) use crate::tier::Tier;
 
 /// Why a loop is left to Cranelift.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,18 +74,25 @@ pub(crate) struct Kernel {
 /// The alignment that code needs.
 pub(crate) const ALIGN: u64 = machine::ALIGN as u64;
 
-/// The loop as a kernel of 512-bit vectors.
+/// The loop as a kernel of vectors of a tier wider than Cranelift's.
 pub(crate) fn compile(
     program: &Program,
     around: &dyn Surroundings,
     nest: &For,
+    tier: Tier,
     keep_text: bool,
 ) -> Result<Kernel, Refusal> {
-    let finished = emit::nest(program, around, nest)?;
+    let finished = emit::nest(program, around, nest, tier)?;
     let encoded = machine::finish(finished.body, keep_text).map_err(Refusal)?;
     let emit::Finished { captures, words, heap, .. } = finished;
     Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures, words, heap })
 }
 
-/// The widest registers.
-const WIDEST: View = View::Z;
+/// The widest registers of a tier.
+fn widest(tier: Tier) -> View {
+    match tier {
+        Tier::Baseline => View::X,
+        Tier::Avx2 => View::Y,
+        Tier::Avx512 => View::Z,
+    }
+}

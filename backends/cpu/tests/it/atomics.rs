@@ -68,7 +68,7 @@ fn check(what: &str, p: &Program, types: &[ScalarType], serial: impl Fn(&[Scalar
     }
     let given: Vec<_> = types.iter().zip(&columns).map(|(&ty, c)| buffer(ty, c)).collect();
     let outputs: Vec<_> = types.iter().map(|&ty| (ty, PLACES as usize)).collect();
-    let (got, _) = run(&compiled(p), &[], &given, &outputs).unwrap();
+    let (got, _) = run_everywhere(p, &[], &given, &outputs).unwrap();
     for (place, want) in expected.iter().enumerate() {
         let have: Vec<Scalar> = got.iter().map(|column| column[place]).collect();
         assert_eq!(&have, want, "{what} of {types:?}");

@@ -54,7 +54,7 @@ fn symbols_bound_again() {
         Stmt::Let { bindings: vec![(t, build::int(10))], body: Box::new(build::block([use_at(0), inner, use_at(3)])) };
     let last = build::let_in(vec![(t, build::int(30))], use_at(2));
     p.body = build::block([outer, last]);
-    let (out, _) = run(&compiled(&p), &[], &[], &[(I32, 4)]).unwrap();
+    let (out, _) = run_everywhere(&p, &[], &[], &[(I32, 4)]).unwrap();
     assert_eq!(numbers(&out[0]), [30, 60, 90, 30]);
 }
 
@@ -127,7 +127,7 @@ fn counters_add_up() {
         ])
     });
     p.body = launch;
-    let (_, stats) = run(&compiled(&p), &[], &[], &[(I32, 1)]).unwrap();
+    let (_, stats) = run_everywhere(&p, &[], &[], &[(I32, 1)]).unwrap();
     assert_eq!(stats.counters, [100, (-3..97).sum()]);
 }
 
@@ -169,7 +169,7 @@ fn tasks_capture_what_they_use() {
     let body = Stmt::Alloc { buf: tmp, count: build::int(11), constant: Some(11), body: Box::new(inner) };
     p.body = build::let_in(bindings, body);
     let source: Vec<Scalar> = (0..11).map(|i| Scalar::from(i as i16)).collect();
-    let (out, _) = run(&compiled(&p), &[], &[buffer(I16, &source)], &[(I16, 440), (I16, 40)]).unwrap();
+    let (out, _) = run_everywhere(&p, &[], &[buffer(I16, &source)], &[(I16, 440), (I16, 40)]).unwrap();
     for i in 0..40 {
         for l in 0..11i64 {
             let expected = if l > 5 { l + l * l } else { i };
@@ -189,7 +189,7 @@ fn tasks_inside_tasks() {
     });
     let id = p.tasks.push(halide_sched::ir::Task { id: outer, captures: vec![], buffers: vec![], body: inner });
     p.body = Stmt::Launch { task: id, min: build::int(0), extent: build::int(60) };
-    let (out, _) = run(&compiled(&p), &[], &[], &[(I32, 3000)]).unwrap();
+    let (out, _) = run_everywhere(&p, &[], &[], &[(I32, 3000)]).unwrap();
     assert!(out[0].iter().enumerate().all(|(i, v)| v.as_i64() == (i * i) as i64));
 }
 
@@ -202,7 +202,7 @@ fn a_long_sum_does_not_overflow_the_stack() {
         sum = build::binary(if i % 2 == 0 { BinOp::Add } else { BinOp::BitXor }, sum, x.clone());
     }
     p.body = store(BufId(1), build::int(0), sum.clone());
-    let (out, _) = run(&compiled(&p), &[], &[buffer(I32, &[Scalar::from(3i32)])], &[(I32, 1)]).unwrap();
+    let (out, _) = run_everywhere(&p, &[], &[buffer(I32, &[Scalar::from(3i32)])], &[(I32, 1)]).unwrap();
     let expected = (0..20_000).fold(3i32, |s, i| if i % 2 == 0 { s.wrapping_add(3) } else { s ^ 3 });
     assert_eq!(out[0][0], Scalar::from(expected));
 }

@@ -124,20 +124,22 @@ fn conditions_of_outer_loops_protect_loads() {
         for outer in [build::int(8), extent_of(OUT)] {
             for coefficients in [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]] {
                 for (form, lanes) in [(Form::Sum, 1), (Form::Sum, 7), (Form::Once, 1), (Form::Both, 4)] {
-                    let e = compiled(&loads_behind(condition, &outer, coefficients, form, lanes));
-                    let mut out = AnyBuffer::new(U8, [8]).unwrap();
-                    let mut view = out.view_mut().unwrap();
-                    let mut run = |at, extent| {
-                        e.run(&RunArgs { buffers: &[raw(at, U8, extent), view.raw_mut()], ..RunArgs::default() })
-                    };
-                    let fails = matches!(condition, Check | CalledCheck | EndedCheck);
-                    assert_eq!(run(from.end(0), 0).is_err(), fails, "{condition:?} {coefficients:?} {form:?}");
-                    let at = from.end(source.len());
-                    from.fill(at, &bytes_of(&source));
-                    run(at, 3).unwrap();
                     let first: i64 = coefficients.iter().zip([7, 2, 2]).map(|(k, last)| k * last).sum();
                     let expected = &source[first as usize..][..lanes as usize];
-                    assert_eq!(&values(&out)[..lanes as usize], expected, "{condition:?} {coefficients:?} {form:?}");
+                    let fails = matches!(condition, Check | CalledCheck | EndedCheck);
+                    let what = format!("{condition:?} {coefficients:?} {form:?}");
+                    for e in compiled_everywhere(&loads_behind(condition, &outer, coefficients, form, lanes)) {
+                        let mut out = AnyBuffer::new(U8, [8]).unwrap();
+                        let mut view = out.view_mut().unwrap();
+                        let mut run = |at, extent| {
+                            e.run(&RunArgs { buffers: &[raw(at, U8, extent), view.raw_mut()], ..RunArgs::default() })
+                        };
+                        assert_eq!(run(from.end(0), 0).is_err(), fails, "{what}");
+                        let at = from.end(source.len());
+                        from.fill(at, &bytes_of(&source));
+                        run(at, 3).unwrap();
+                        assert_eq!(&values(&out)[..lanes as usize], expected, "{what}");
+                    }
                 }
             }
         }

@@ -98,7 +98,38 @@ pub(crate) fn compiled(p: &Program) -> Executable {
 }
 
 pub(crate) fn compiled_for(tier: Tier, p: &Program) -> Executable {
-    compile(p, &CpuOptions { keep_text: true, tier, ..CpuOptions::default() }).unwrap_or_else(|e| panic!("{e}"))
+    let code = compile(p, &CpuOptions { keep_text: true, tier, ..CpuOptions::default() });
+    well_formed(code.unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// Code of which no kernel was refused because it makes no sense.
+pub(crate) fn well_formed(code: Executable) -> Executable {
+    let wrong = code.refusals().iter().find(|(_, why)| why.starts_with("choosing") || why.starts_with("encoding"));
+    assert_eq!(wrong, None);
+    code
+}
+
+/// For every family of vector instructions that this machine has.
+pub(crate) fn compiled_everywhere(p: &Program) -> Vec<Executable> {
+    Tier::ALL.into_iter().filter(|t| t.available()).map(|tier| compiled_for(tier, p)).collect()
+}
+
+/// Runs for every family of vector instructions; gives the outputs, which are the same for all.
+pub(crate) fn run_everywhere(
+    p: &Program,
+    params: &[Scalar],
+    inputs: &[AnyBuffer],
+    outputs: &[(ScalarType, usize)],
+) -> Result<(Vec<Vec<Scalar>>, RunStats), CpuFault> {
+    let mut first: Option<(Vec<Vec<Scalar>>, RunStats)> = None;
+    for e in compiled_everywhere(p) {
+        let (outs, stats) = run(&e, params, inputs, outputs)?;
+        let (expected, _) = first.get_or_insert_with(|| (outs.clone(), stats));
+        for (a, b) in expected.iter().flatten().zip(outs.iter().flatten()) {
+            assert!(a.same(*b), "{a:?}, but {b:?} for wider vectors");
+        }
+    }
+    Ok(first.expect("a family that every machine has"))
 }
 
 /// A buffer of these values.

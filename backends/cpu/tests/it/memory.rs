@@ -28,10 +28,11 @@ fn nothing_beyond_the_ends_is_touched() {
                 };
                 let mut p = program(&[ty], &[ty]);
                 p.body = store(OUT, index(other), build::load(IN, ty, index(step), None));
-                let (e, size) = (compiled(&p), ty.bytes());
+                let (all, size) = (compiled_everywhere(&p), ty.bytes());
                 let source = ascending(ty, span(step));
                 let (input, output) = (bytes_of(&source), span(other) * size);
-                for (a, b) in [(from.end(input.len()), to.end(output)), (from.start(), to.start())] {
+                let ends = [(from.end(input.len()), to.end(output)), (from.start(), to.start())];
+                for (e, (a, b)) in all.iter().flat_map(|e| ends.map(|ends| (e, ends))) {
                     from.fill(a, &input);
                     to.fill(b, &vec![0xcd; output]);
                     let buffers = [raw(a, ty, span(step)), raw(b, ty, span(other))];
@@ -68,15 +69,19 @@ fn masked_lanes_are_not_touched() {
                     let mask = build::lt(dense.clone(), build::broadcast(count, lanes));
                     let value = build::load(IN, ty, index, Some(mask.clone()));
                     p.body = Stmt::Store { buf: OUT, index: dense, value, mask: Some(mask) };
-                    let e = compiled(&p);
                     let span = if live == 0 { 0 } else { (live - 1) * step as usize + 1 };
                     let source = ascending(ty, span);
                     let input = bytes_of(&source);
                     let (a, b) = (from.end(input.len()), to.end(live * ty.bytes()));
                     from.fill(a, &input);
-                    e.run(&RunArgs { buffers: &[raw(a, ty, span), raw(b, ty, live)], ..RunArgs::default() }).unwrap();
                     let expected: Vec<Scalar> = (0..live).map(|i| source[i * step as usize]).collect();
-                    assert_eq!(to.read(b, live * ty.bytes()), bytes_of(&expected), "{ty} x{lanes} step {step}: {live}");
+                    for e in compiled_everywhere(&p) {
+                        to.fill(b, &vec![0xcd; live * ty.bytes()]);
+                        let buffers = [raw(a, ty, span), raw(b, ty, live)];
+                        e.run(&RunArgs { buffers: &buffers, ..RunArgs::default() }).unwrap();
+                        let stored = to.read(b, live * ty.bytes());
+                        assert_eq!(stored, bytes_of(&expected), "{ty} x{lanes} step {step}: {live}");
+                    }
                 }
             }
         }
@@ -122,7 +127,7 @@ fn gathers_and_scatters() {
             let places: Vec<Scalar> = order.iter().map(|v| Scalar::from(*v as i32)).collect();
             let masks: Vec<Scalar> = (0..n).map(|_| Scalar::from((r.next() % 2) as u8)).collect();
             let inputs = [buffer(ty, &source), buffer(I32, &places), buffer(U8, &masks)];
-            let (out, _) = run(&compiled(&p), &[], &inputs, &[(ty, n as usize); 3]).unwrap();
+            let (out, _) = run_everywhere(&p, &[], &inputs, &[(ty, n as usize); 3]).unwrap();
             for i in 0..lanes as usize {
                 let at = order[i] as usize;
                 let live = masks[i].as_bool();
@@ -147,7 +152,7 @@ fn strides_known_at_run_time() {
     ]);
     let source = ascending(I32, 64);
     let inputs = [buffer(I32, &source), buffer(I32, &[Scalar::from(1i32)])];
-    let (out, _) = run(&compiled(&p), &[], &inputs, &[(I32, 16)]).unwrap();
+    let (out, _) = run_everywhere(&p, &[], &inputs, &[(I32, 16)]).unwrap();
     let numbers: Vec<i64> = out[0].iter().map(|v| v.as_i64()).collect();
     assert_eq!(numbers, [12, 6, 11, 8, 10, 10, 9, 12, 8, 0, 7, 0, 6, 0, 5, 0]);
 }
@@ -164,7 +169,7 @@ fn shuffles() {
                 let value = build::shuffle(vec![load(0), load(1), load(2)], picks.clone());
                 p.body = store(OUT, dense(build::int(0), out_lanes), value);
                 let source = ascending(ty, 3 * lanes as usize);
-                let (out, _) = run(&compiled(&p), &[], &[buffer(ty, &source)], &[(ty, out_lanes as usize)]).unwrap();
+                let (out, _) = run_everywhere(&p, &[], &[buffer(ty, &source)], &[(ty, out_lanes as usize)]).unwrap();
                 let expected: Vec<Scalar> = picks.iter().map(|k| source[*k as usize]).collect();
                 assert_eq!(out[0], expected, "{ty} {picks:?} of 3 x{lanes}");
             }
@@ -193,7 +198,7 @@ fn allocations_in_every_place() {
                         Stmt::Alloc { buf: sum, count: build::int(i64::from(lanes)), constant, body: Box::new(body) };
                     let source = ascending(ty, 5 * lanes as usize);
                     let (out, stats) =
-                        run(&compiled(&p), &[], &[buffer(ty, &source)], &[(ty, lanes as usize)]).unwrap();
+                        run_everywhere(&p, &[], &[buffer(ty, &source)], &[(ty, lanes as usize)]).unwrap();
                     for i in 0..lanes as usize {
                         let sum = (0..5).fold(Scalar::zero(ty), |s, k| {
                             halide_core::value::binary(halide_core::ops::BinOp::Add, s, source[k * lanes as usize + i])
@@ -238,7 +243,7 @@ fn register_allocations_with_several_pieces() {
         let source: Vec<Scalar> = (0..64).map(|_| Scalar::from((r.next() % 100) as i32)).collect();
         for taken in [0u8, 1] {
             let inputs = [buffer(I32, &source), buffer(U8, &[Scalar::from(taken)])];
-            let (out, _) = run(&compiled(&p), &[], &inputs, &[(I32, 16)]).unwrap();
+            let (out, _) = run_everywhere(&p, &[], &inputs, &[(I32, 16)]).unwrap();
             for i in 0..16usize {
                 let expected = if i < split as usize {
                     source[i + if taken == 1 { 20 } else { 40 }]
@@ -271,7 +276,7 @@ fn loads_after_stores_are_not_reused() {
         bump,
         store(b, build::int(6), build::add(load(0), one())),
     ]);
-    let (out, _) = run(&compiled(&p), &[], &[], &[(I32, 4), (I32, 7)]).unwrap();
+    let (out, _) = run_everywhere(&p, &[], &[], &[(I32, 4), (I32, 7)]).unwrap();
     let numbers: Vec<i64> = out[1].iter().map(|v| v.as_i64()).collect();
     assert_eq!(numbers, [6, 8, 7, 7, 9, 7, 11]);
 }

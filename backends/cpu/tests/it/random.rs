@@ -1,6 +1,6 @@
 //! Random programs: compiled code against the checked evaluator of loop IR.
 
-use crate::harness::{SplitMix, random};
+use crate::harness::{SplitMix, random, well_formed};
 use halide_core::buffer::{AnyBuffer, RawBuffer};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -55,7 +55,7 @@ fn evaluate(p: &Program, seed: u64) -> Option<Evaluated> {
 fn check(p: &Program, seed: u64, tier: Tier, evaluated: &Evaluated) {
     let Evaluated { params, images, outputs, expected, end } = evaluated;
     let e = compile(p, &CpuOptions { tier, ..CpuOptions::default() });
-    let e = e.unwrap_or_else(|e| panic!("seed {seed}, {tier:?}: {e}\n{p}"));
+    let e = well_formed(e.unwrap_or_else(|e| panic!("seed {seed}, {tier:?}: {e}\n{p}")));
     let mut found: Vec<AnyBuffer> = outputs.iter().map(|b| b.compact().unwrap()).collect();
     let mut raws: Vec<RawBuffer> = images.iter().map(|b| b.raw()).collect();
     raws.extend(found.iter_mut().map(|b| b.view_mut().unwrap().raw_mut()));

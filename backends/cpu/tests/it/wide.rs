@@ -48,12 +48,17 @@ fn all_operators(ty: ScalarType) -> Vec<(String, Make)> {
     cases
 }
 
-#[test]
-fn what_wide_vectors_do_not_do() {
-    if Tier::host() != Tier::Avx512 {
-        println!("SKIPPED: this machine has no AVX-512");
-        return;
+/// The families of vectors wider than Cranelift's that this machine has.
+fn wide_tiers() -> Vec<Tier> {
+    let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|t| *t > Tier::Baseline && t.available()).collect();
+    if tiers.is_empty() {
+        println!("SKIPPED: this machine has no AVX2");
     }
+    tiers
+}
+
+/// Which operators of which types are refused, by reasons, and how many are not.
+fn refused(tier: Tier) -> String {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut kernels = 0;
     for ty in ScalarType::ALL {
@@ -71,14 +76,20 @@ fn what_wide_vectors_do_not_do() {
             Some(build::for_loop(id, ForKind::Serial, build::int(0), build::int(4), body))
         });
         p.body = build::block(loops.collect::<Vec<_>>());
-        let code = compiled_for(Tier::Avx512, &p);
+        let code = compiled_for(tier, &p);
         kernels += code.stats().kernels;
         for (name, why) in code.refusals() {
             found.entry(why.clone()).or_default().push(name.clone());
         }
     }
     let text: String = found.iter().map(|(why, names)| format!("{why}: {}\n", names.join(", "))).collect();
-    expect![[r#"
+    format!("{text}{kernels} loops are kernels\n")
+}
+
+/// The same for each: what one family has no instruction for is made of others.
+#[test]
+fn what_wide_vectors_do_not_do() {
+    let expected = expect![[r#"
         Exp of f64: Exp f64
         Ge of truths: Ge bool
         Le of truths: Le bool
@@ -96,17 +107,13 @@ fn what_wide_vectors_do_not_do() {
         a division of 64-bit lanes: Div i64, Mod i64, Div 3 i64, Div u64, Mod u64, Div 3 u64
         the upper half of products of 64-bit lanes: MulHigh i64, MulHigh u64
         465 loops are kernels
-    "#]]
-    .assert_eq(&format!("{text}{kernels} loops are kernels\n"));
+    "#]];
+    wide_tiers().into_iter().for_each(|tier| expected.assert_eq(&refused(tier)));
 }
 
-/// Stores past the caches need addresses that are multiples of 64, and are ordinary ones elsewhere.
+/// Stores past the caches need addresses that are multiples of a register, and are ordinary ones elsewhere.
 #[test]
 fn stores_past_the_caches() {
-    if Tier::host() != Tier::Avx512 {
-        println!("SKIPPED: this machine has no AVX-512");
-        return;
-    }
     const LANES: u16 = 16;
     const LARGE: i64 = 16 << 20;
     // Bytes of the output, and whether what is stored to it passes the caches by.
@@ -121,14 +128,18 @@ fn stores_past_the_caches() {
                 let one = build::broadcast(build::constant(Scalar::from(1i32)), LANES);
                 store(BufId(1), at, build::binary(BinOp::Add, value, one))
             });
-            let code = compiled_for(Tier::Avx512, &p);
-            assert!(code.asm().unwrap_or_default().contains("vmovntdq"), "{}", code.asm().unwrap_or_default());
             let input: Vec<Scalar> = (0..elements).map(|i| Scalar::from(i as i32)).collect();
             let input = buffer(ScalarType::I32, &input);
-            let (out, _) = run(&code, &[], &[input], &[(ScalarType::I32, elements as usize)]).unwrap();
-            for (i, v) in (0..elements).zip(&out[0]) {
-                let stored = (first..first + chunks * i64::from(LANES)).contains(&i);
-                assert_eq!(*v, Scalar::from(if stored { i as i32 + 1 } else { 0 }), "{stream:?} {first} at {i}");
+            for tier in wide_tiers() {
+                let code = compiled_for(tier, &p);
+                assert!(code.asm().unwrap_or_default().contains("vmovntdq"), "{}", code.asm().unwrap_or_default());
+                let inputs = std::slice::from_ref(&input);
+                let (out, _) = run(&code, &[], inputs, &[(ScalarType::I32, elements as usize)]).unwrap();
+                for (i, v) in (0..elements).zip(&out[0]) {
+                    let stored = (first..first + chunks * i64::from(LANES)).contains(&i);
+                    let expected = Scalar::from(if stored { i as i32 + 1 } else { 0 });
+                    assert_eq!(*v, expected, "{tier:?} {stream:?} {first} at {i}");
+                }
             }
         }
     }
@@ -184,7 +195,7 @@ fn sums_of_products_in_registers() {
                 let inputs = [buffer(ty, &a), buffer(ty, &b)];
                 let (out, _) = run(&code, &[], &inputs, &[(ty, lanes as usize)]).unwrap();
                 assert_eq!(out[0], want, "{tier:?} {ty} {lanes} lanes {}", code.asm().unwrap_or_default());
-                if lanes > 1 && tier == Tier::Avx512 {
+                if lanes > 1 && tier > Tier::Baseline {
                     assert!(
                         code.asm().unwrap_or_default().contains("vfmadd231p")
                             && code.asm().unwrap_or_default().contains("vfmadd213p"),
@@ -200,10 +211,6 @@ fn sums_of_products_in_registers() {
 /// Indices divided by constants: loops over storage that is folded, say.
 #[test]
 fn quotients_of_scalar_indices() {
-    if Tier::host() != Tier::Avx512 {
-        println!("SKIPPED: this machine has no AVX-512");
-        return;
-    }
     for d in [2i64, 3, 5, 6, 7, 10, 125, 641, 1 << 20, 1_000_000_007, i64::from(i32::MAX)] {
         let edges = [0, 1, d - 1, d, d + 1, 2 * d - 1, 1 << 31, (1 << 31) - 1, 1 << 47, (1 << 62) - 1, i64::MAX];
         let numbers: Vec<i64> = edges.iter().flat_map(|&v| [v, -v, -1 - v]).collect();
@@ -217,14 +224,16 @@ fn quotients_of_scalar_indices() {
             });
             build::block(results)
         });
-        let code = compiled_for(Tier::Avx512, &p);
-        assert_eq!(code.refusals(), []);
         let input: Vec<Scalar> = numbers.iter().map(|&v| Scalar::from(v)).collect();
         let outputs = [(ScalarType::I64, 2 * numbers.len()); 2];
-        let (out, _) = run(&code, &[], &[buffer(ScalarType::I64, &input)], &outputs).unwrap();
-        for (i, &v) in numbers.iter().enumerate() {
-            let got = [out[0][2 * i], out[0][2 * i + 1], out[1][2 * i]].map(|s| s.as_i128() as i64);
-            assert_eq!(got, [v.div_euclid(d), v.div_euclid(d), v.rem_euclid(d)], "{v} by {d}");
+        for tier in wide_tiers() {
+            let code = compiled_for(tier, &p);
+            assert_eq!(code.refusals(), []);
+            let (out, _) = run(&code, &[], &[buffer(ScalarType::I64, &input)], &outputs).unwrap();
+            for (i, &v) in numbers.iter().enumerate() {
+                let got = [out[0][2 * i], out[0][2 * i + 1], out[1][2 * i]].map(|s| s.as_i128() as i64);
+                assert_eq!(got, [v.div_euclid(d), v.div_euclid(d), v.rem_euclid(d)], "{tier:?} {v} by {d}");
+            }
         }
     }
 }
@@ -232,10 +241,6 @@ fn quotients_of_scalar_indices() {
 /// Loads within limits, as at the borders of images, at every distance from them.
 #[test]
 fn coordinates_within_limits() {
-    if Tier::host() != Tier::Avx512 {
-        println!("SKIPPED: this machine has no AVX-512");
-        return;
-    }
     const EXTENT: i64 = 90;
     let mut places: Vec<[i64; 3]> = Vec::new();
     for (low, high) in [(0, EXTENT - 1), (0, 0), (EXTENT - 1, EXTENT - 1), (30, 37), (10, 60)] {
@@ -266,17 +271,21 @@ fn coordinates_within_limits() {
                     let body = Box::new(store(BufId(2), to, value));
                     halide_sched::ir::Stmt::Let { bindings: vec![(named, within)], body }
                 });
-                let code = compiled_for(Tier::Avx512, &p);
-                let asm = code.asm().unwrap_or_default();
-                let narrow = lanes as usize * ty.bytes() <= 16;
-                assert!(narrow || !(asm.contains("vpgather") || asm.contains("vpinsr")), "{ty} {lanes} {asm}");
                 let n = places.len() * usize::from(lanes);
                 let inputs = [buffer(ty, &image), buffer(ScalarType::I64, &numbers)];
-                let (out, _) = run(&code, &[], &inputs, &[(ty, n)]).unwrap();
-                for (k, got) in out[0].iter().enumerate() {
-                    let ([first, low, high], lane) = (places[k / usize::from(lanes)], (k % usize::from(lanes)) as i64);
-                    let at = (first + lane * stride).max(low).min(high);
-                    assert_eq!(*got, image[at as usize], "{ty} {lanes} lanes {stride} apart: {first} in {low}..{high}");
+                for tier in wide_tiers() {
+                    let code = compiled_for(tier, &p);
+                    let asm = code.asm().unwrap_or_default();
+                    let gathers = lanes as usize * ty.bytes() <= 16 || (tier == Tier::Avx2 && ty != ScalarType::I32);
+                    assert!(gathers || !(asm.contains("vpgather") || asm.contains("vpinsr")), "{ty} {lanes} {asm}");
+                    let (out, _) = run(&code, &[], &inputs, &[(ty, n)]).unwrap();
+                    for (k, got) in out[0].iter().enumerate() {
+                        let lane = (k % usize::from(lanes)) as i64;
+                        let [first, low, high] = places[k / usize::from(lanes)];
+                        let at = (first + lane * stride).max(low).min(high);
+                        let what = format!("{tier:?} {ty} {lanes} lanes {stride} apart: {first} in {low}..{high}");
+                        assert_eq!(*got, image[at as usize], "{what}");
+                    }
                 }
             }
         }

@@ -14,8 +14,12 @@ impl Emit<'_> {
     pub(super) fn count_bits(&mut self, op: UnOp, x: &Parts) -> Made<Parts> {
         let lane = x.lane;
         match op {
-            UnOp::Clz if lane == Lane::I32 => self.map_op(Op::LeadingZerosD, x),
-            UnOp::Clz if lane == Lane::I64 => self.map_op(Op::LeadingZerosQ, x),
+            UnOp::Clz if lane == Lane::I32 && !self.lacks(Op::LeadingZerosD, x.view) => {
+                self.map_op(Op::LeadingZerosD, x)
+            }
+            UnOp::Clz if lane == Lane::I64 && !self.lacks(Op::LeadingZerosQ, x.view) => {
+                self.map_op(Op::LeadingZerosQ, x)
+            }
             UnOp::Clz => {
                 // Ones below the highest one; what is left is leading.
                 let mut filled = x.clone();

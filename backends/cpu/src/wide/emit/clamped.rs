@@ -6,8 +6,7 @@ use super::super::machine::{Arg, View};
 use super::super::rows::Op;
 use super::Emit;
 use super::address::Place;
-use super::load::load_op;
-use super::value::{Parts, broadcast_op, by_bits, per_part, shape};
+use super::value::{Parts, broadcast_op, by_bits, per_part};
 use crate::codegen::{Lane, Linear};
 use halide_core::ops::BinOp;
 use halide_sched::ir::{Expr, ExprKind, build};
@@ -48,8 +47,9 @@ impl Emit<'_> {
         index: &Linear,
     ) -> Made<Option<Parts>> {
         let [(e, 1)] = &index.vectors[..] else { return Ok(None) };
-        let (view, count) = shape(lane, lanes);
+        let (view, count) = self.shape(lane, lanes);
         let permutes = match lane.bits() {
+            bits if !self.body.evex => bits == 32 && view == View::Y,
             8 => self.vbmi,
             16 => true,
             _ => view >= View::Y,
@@ -87,13 +87,9 @@ impl Emit<'_> {
         let sources = (0..r.stride).map(|k| {
             let count = build::add(range.clone(), build::int(1 - k * per));
             let count = if k == 0 { count } else { build::binary(BinOp::Max, count, build::int(0)) };
-            let count = self.scalar(&count)?;
-            let ones = self.index_constant(-1);
-            let args = [Arg::Use(ones, View::G64), Arg::Use(count, View::G64)];
-            let bits = self.made(Code::VEX_Bzhi_r64_rm64_r64, View::G64, &args);
-            let mask = self.mask_of_general(bits);
+            let mask = self.mask_of_first(lane, view, &count)?;
             let mem = mem.plus((k as usize * view.bytes()) as i32);
-            self.op(load_op(lane), view, &[Arg::ZeroMask(mask), Arg::Mem(mem)])
+            self.load_where(lane, view, mem, mask, per as usize)
         });
         let sources = sources.collect::<Made<Vec<_>>>()?;
 
@@ -107,6 +103,14 @@ impl Emit<'_> {
         let picks = self.op2(by_bits(lane, [Op::MaxSB, Op::MaxSW, Op::MaxSD, Op::MaxSQ]), view, picks, zero)?;
         let picks = self.op2(by_bits(lane, [Op::MinSB, Op::MinSW, Op::MinSD, Op::MinSQ]), view, picks, range)?;
         match sources[..] {
+            [one, two] if !self.body.evex => {
+                // Both are permuted by the lowest bits of the picks, of which a larger one is of the second.
+                let most = self.splat(int, view, per as u64 - 1)?;
+                let later = self.op2(Op::GreaterD, view, picks, most)?;
+                let one = self.op2(Op::PermuteD, view, picks, one)?;
+                let two = self.op2(Op::PermuteD, view, picks, two)?;
+                self.blend(lane, view, later, two, one)
+            }
             [one, two] => {
                 let op = by_bits(lane, [Op::PermuteTwoB, Op::PermuteTwoW, Op::PermuteTwoD, Op::PermuteTwoQ]);
                 self.op_mod(op, view, one, &[Arg::Use(picks, view), Arg::Use(two, view)])
@@ -117,10 +121,24 @@ impl Emit<'_> {
             }
         }
     }
+    /// The mask of the first lanes, as many as `count` says.
+    fn mask_of_first(&mut self, lane: Lane, view: View, count: &Expr) -> Made<VReg> {
+        if !self.body.evex {
+            let numbers = (0..per_part(lane, view) as i64).flat_map(|i| i.to_le_bytes().into_iter().take(lane.bytes()));
+            let numbers = self.pattern(numbers.collect(), view)?;
+            let count = self.in_every_lane(lane.as_int(), view, count)?;
+            return self.op2(Op::GreaterD, view, count, numbers);
+        }
+        let count = self.scalar(count)?;
+        let ones = self.index_constant(-1);
+        let args = [Arg::Use(ones, View::G64), Arg::Use(count, View::G64)];
+        let bits = self.made(Code::VEX_Bzhi_r64_rm64_r64, View::G64, &args);
+        Ok(self.mask_of_general(bits))
+    }
     /// The lowest bits of an index in every lane.
     fn in_every_lane(&mut self, lane: Lane, view: View, e: &Expr) -> Made<VReg> {
         let v = self.scalar(e)?;
-        let x = self.made(Code::EVEX_Vmovq_xmm_rm64, View::X, &[Arg::Use(v, View::G64)]);
+        let x = self.vector_of_general(v)?;
         self.op(broadcast_op(lane), view, &[Arg::Use(x, View::X)])
     }
 

@@ -1,4 +1,4 @@
-//! Comparisons, and truth in mask registers.
+//! Comparisons, and choices by them.
 
 use super::super::machine::{Arg, View};
 use super::super::rows::Op;
@@ -6,11 +6,12 @@ use super::super::{Made, refuse};
 use super::Emit;
 use super::float::pick;
 use super::index::is_general;
-use super::value::{Mask, Parts, Val, by_bits, data, per_part, shape};
+use super::int::extreme;
+use super::mask::Mask;
+use super::value::{Parts, Val, by_bits, data};
 use crate::codegen::Lane;
-use halide_core::ops::{BinOp, UnOp};
+use halide_core::ops::BinOp;
 use halide_sched::ir::Expr;
-use iced_x86::Code;
 use regalloc2::VReg;
 
 /// What a comparison of floats asks; a NaN is only ever unordered, or unequal.
@@ -46,17 +47,11 @@ impl Emit<'_> {
         };
         self.truth_value(mask, a.lanes())
     }
-    /// Truth as what an expression of so many lanes has: a scalar's in a general register.
-    pub(super) fn truth_value(&mut self, mask: Mask, lanes: u16) -> Made<Val> {
-        if lanes > 1 {
-            return Ok(Val::Mask(mask));
-        }
-        let bits = self.made(Code::VEX_Kmovd_r32_kr, View::G32, &[Arg::Use(mask.regs[0], View::K)]);
-        let to = self.register(View::G64);
-        self.push(Code::And_rm64_imm32, vec![Arg::Mod { to, from: bits, view: View::G64 }, Arg::Imm(1)]);
-        Ok(Val::Scalar(to))
-    }
     pub(super) fn compare_floats(&mut self, order: Order, x: &Parts, y: &Parts) -> Made<Mask> {
+        self.compare_by(x, y, |e, a, b| e.compare_float(x.lane, x.view, order, a, b))
+    }
+    /// A comparison of floats in one register.
+    pub(super) fn compare_float(&mut self, lane: Lane, view: View, order: Order, a: VReg, b: VReg) -> Made<VReg> {
         let predicate = match order {
             Order::Equal => 0,
             Order::Less => 1,
@@ -64,9 +59,19 @@ impl Emit<'_> {
             Order::Unordered => 3,
             Order::NotEqual => 4,
         };
-        self.compare_by(pick(x.lane, Op::CompareF32, Op::CompareF64), predicate, x, y)
+        if self.body.evex {
+            return self.compare_masked(pick(lane, Op::CompareF32, Op::CompareF64), view, predicate, a, b);
+        }
+        let args = [Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)];
+        self.op(pick(lane, Op::TruthF32, Op::TruthF64), view, &args)
     }
     pub(super) fn compare_ints(&mut self, op: BinOp, signed: bool, x: &Parts, y: &Parts) -> Made<Mask> {
+        self.compare_by(x, y, |e, a, b| e.compare_int(x.lane, x.view, op, signed, a, b))
+    }
+    fn compare_int(&mut self, lane: Lane, view: View, op: BinOp, signed: bool, a: VReg, b: VReg) -> Made<VReg> {
+        if !self.body.evex {
+            return self.compare_int_lanes(lane, view, op, signed, a, b);
+        }
         let predicate = match op {
             BinOp::Eq => 0,
             BinOp::Lt => 1,
@@ -80,132 +85,48 @@ impl Emit<'_> {
         } else {
             [Op::CompareUB, Op::CompareUW, Op::CompareUD, Op::CompareUQ]
         };
-        self.compare_by(by_bits(x.lane, rows), predicate, x, y)
+        self.compare_masked(by_bits(lane, rows), view, predicate, a, b)
     }
-    fn compare_by(&mut self, row: Op, predicate: i64, x: &Parts, y: &Parts) -> Made<Mask> {
-        let code = self.code(row, x.view)?;
-        let view = x.view;
-        let pairs: Vec<(VReg, VReg)> = x.regs.iter().copied().zip(y.regs.iter().copied()).collect();
-        let regs = pairs
-            .into_iter()
-            .map(|(a, b)| self.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)]));
-        let regs = regs.collect();
-        Ok(Mask { per: x.per(), regs })
+    fn compare_masked(&mut self, row: Op, view: View, predicate: i64, a: VReg, b: VReg) -> Made<VReg> {
+        let code = self.code(row, view)?;
+        Ok(self.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)]))
     }
-
-    // Masks.
-
-    fn mask2(&mut self, code: Code, a: VReg, b: VReg) -> VReg {
-        self.made(code, View::K, &[Arg::Use(a, View::K), Arg::Use(b, View::K)])
-    }
-    pub(super) fn mask_and(&mut self, a: VReg, b: VReg) -> VReg {
-        self.mask2(Code::VEX_Kandq_kr_kr_kr, a, b)
-    }
-    /// A mask shifted to the right.
-    pub(super) fn mask_from(&mut self, mask: VReg, first: usize) -> VReg {
-        if first == 0 {
-            return mask;
-        }
-        self.made(Code::VEX_Kshiftrq_kr_kr_imm8, View::K, &[Arg::Use(mask, View::K), Arg::Imm(first as i64)])
-    }
-    /// The same truth with `per` lanes in each register.
-    pub(super) fn recut(&mut self, mask: &Mask, lanes: usize, per: usize) -> Made<Mask> {
-        if mask.per == per {
-            return Ok(mask.clone());
-        }
-        let count = lanes.div_ceil(per);
-        let regs = (0..count).map(|i| {
-            let first = i * per;
-            if per < mask.per {
-                return Ok(self.mask_from(mask.regs[first / mask.per], first % mask.per));
+    /// AVX2 knows whether lanes are equal, and which of two signed ones is greater.
+    fn compare_int_lanes(&mut self, lane: Lane, view: View, op: BinOp, signed: bool, a: VReg, b: VReg) -> Made<VReg> {
+        let equal = by_bits(lane, [Op::EqualB, Op::EqualW, Op::EqualD, Op::EqualQ]);
+        let greater = by_bits(lane, [Op::GreaterB, Op::GreaterW, Op::GreaterD, Op::GreaterQ]);
+        let (made, opposite) = match op {
+            BinOp::Eq => (self.op2(equal, view, a, b)?, false),
+            BinOp::Ne => (self.op2(equal, view, a, b)?, true),
+            _ if signed => match op {
+                BinOp::Gt => (self.op2(greater, view, a, b)?, false),
+                BinOp::Lt => (self.op2(greater, view, b, a)?, false),
+                BinOp::Le => (self.op2(greater, view, a, b)?, true),
+                _ => (self.op2(greater, view, b, a)?, true),
+            },
+            _ if lane == Lane::I64 => {
+                // Of numbers with the top bit flipped, signed order is that of unsigned ones.
+                let top = self.splat(lane, view, 1 << 63)?;
+                let (a, b) = (self.op2(Op::Xor, view, a, top)?, self.op2(Op::Xor, view, b, top)?);
+                return self.compare_int_lanes(lane, view, op, true, a, b);
             }
-            let sources = per.min(lanes - first).div_ceil(mask.per);
-            let mut sum = mask.regs[first / mask.per];
-            if sources > 1 {
-                sum = self.cut(sum, mask.per)?;
+            _ => {
+                // The larger of both is the first where that is at least the second.
+                let which = if matches!(op, BinOp::Ge | BinOp::Lt) { BinOp::Max } else { BinOp::Min };
+                let most = self.op2(extreme(which, lane, false), view, a, b)?;
+                (self.op2(equal, view, most, a)?, matches!(op, BinOp::Lt | BinOp::Gt))
             }
-            for k in 1..sources {
-                let next = mask.regs[first / mask.per + k];
-                let next = if k + 1 < sources { self.cut(next, mask.per)? } else { next };
-                let shift = Arg::Imm((k * mask.per) as i64);
-                let moved = self.made(Code::VEX_Kshiftlq_kr_kr_imm8, View::K, &[Arg::Use(next, View::K), shift]);
-                sum = self.mask2(Code::VEX_Korq_kr_kr_kr, sum, moved);
-            }
-            Ok(sum)
-        });
-        Ok(Mask { per, regs: regs.collect::<Made<Vec<_>>>()?.into() })
-    }
-    /// Only the first `count` lanes of a mask.
-    pub(super) fn cut(&mut self, mask: VReg, count: usize) -> Made<VReg> {
-        if count >= 64 {
-            return Ok(mask);
-        }
-        let first = self.first_lanes(count)?;
-        Ok(self.mask_and(mask, first))
-    }
-    /// Lanes that are not 0, of bytes.
-    pub(super) fn bytes_to_mask(&mut self, bytes: &Parts) -> Made<Mask> {
-        let code = self.code(Op::TestB, bytes.view)?;
-        let view = bytes.view;
-        let regs: Vec<VReg> = bytes.regs.to_vec();
-        let regs =
-            regs.into_iter().map(|r| self.made(code, View::K, &[Arg::Use(r, view), Arg::Use(r, view)])).collect();
-        Ok(Mask { per: bytes.per(), regs })
-    }
-    /// Lanes with these bits where the mask is true, and 0 elsewhere.
-    pub(super) fn mask_to_lanes(&mut self, mask: &Mask, lane: Lane, lanes: usize, bits: u64) -> Made<Parts> {
-        let (view, _) = shape(lane, lanes);
-        let mask = self.recut(mask, lanes, per_part(lane, view))?;
-        let ones = self.splat(lane, view, bits)?;
-        let code = self.code(by_bits(lane, [Op::LoadB, Op::LoadW, Op::LoadD, Op::LoadQ]), view)?;
-        let masks: Vec<VReg> = mask.regs.to_vec();
-        let regs =
-            masks.into_iter().map(|m| self.made(code, view, &[Arg::ZeroMask(m), Arg::Use(ones, view)])).collect();
-        Ok(Parts { lane, view, regs })
-    }
-
-    // Operators on truth.
-
-    pub(super) fn bool_unary(&mut self, op: UnOp, a: &Expr) -> Made<Val> {
-        if !matches!(op, UnOp::Not) {
-            return refuse(format!("{op:?} of truths"));
-        }
-        match self.eval(a)? {
-            Val::Scalar(v) => Ok(Val::Scalar(self.scalar_not(v))),
-            Val::Mask(mask) => {
-                let regs: Vec<VReg> = mask.regs.to_vec();
-                let regs = regs
-                    .into_iter()
-                    .map(|m| self.made(Code::VEX_Knotq_kr_kr, View::K, &[Arg::Use(m, View::K)]))
-                    .collect();
-                Ok(Val::Mask(Mask { regs, ..mask }))
-            }
-            Val::Lanes(_) => refuse("truth in data lanes"),
-        }
-    }
-    pub(super) fn bool_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Val> {
-        let (x, y) = match (self.eval(a)?, self.eval(b)?) {
-            (Val::Scalar(x), Val::Scalar(y)) => return Ok(Val::Scalar(self.scalar_truth(op, x, y)?)),
-            (Val::Mask(x), Val::Mask(y)) => (x, y),
-            _ => return refuse("truths of different kinds"),
         };
-        // The finer cut, which needs no joining.
-        let (lanes, per) = (a.lanes() as usize, x.per.min(y.per));
-        let (mut x, mut y) = (self.recut(&x, lanes, per)?, self.recut(&y, lanes, per)?);
-        if op == BinOp::Gt {
-            std::mem::swap(&mut x, &mut y);
-        }
-        let code = match op {
-            BinOp::BitAnd | BinOp::Min | BinOp::Mul => Code::VEX_Kandq_kr_kr_kr,
-            BinOp::BitOr | BinOp::Max => Code::VEX_Korq_kr_kr_kr,
-            BinOp::BitXor | BinOp::Ne => Code::VEX_Kxorq_kr_kr_kr,
-            BinOp::Eq => Code::VEX_Kxnorq_kr_kr_kr,
-            // The first is inverted.
-            BinOp::Lt | BinOp::Gt => Code::VEX_Kandnq_kr_kr_kr,
-            _ => return refuse(format!("{op:?} of truths")),
-        };
-        let pairs: Vec<(VReg, VReg)> = x.regs.iter().copied().zip(y.regs.iter().copied()).collect();
-        Ok(Val::Mask(Mask { per, regs: pairs.into_iter().map(|(a, b)| self.mask2(code, a, b)).collect() }))
+        if opposite { self.mask_not(view, made) } else { Ok(made) }
+    }
+    fn compare_by(
+        &mut self,
+        x: &Parts,
+        y: &Parts,
+        mut compare: impl FnMut(&mut Self, VReg, VReg) -> Made<VReg>,
+    ) -> Made<Mask> {
+        let regs = x.regs.iter().zip(y.regs.iter()).map(|(a, b)| compare(self, *a, *b)).collect::<Made<Vec<_>>>()?;
+        Ok(Mask { lane: x.lane.as_int(), view: x.view, regs: regs.into() })
     }
 
     /// `ExprKind::Select`.
@@ -218,12 +139,8 @@ impl Emit<'_> {
         }
         let (x, y) = (self.lanes(a)?, self.lanes(b)?);
         let mask = match self.eval(c)? {
-            Val::Mask(mask) => self.recut(&mask, a.lanes() as usize, x.per())?,
-            Val::Scalar(v) => {
-                let ones = self.negated(v);
-                let mask = self.mask_of_general(ones);
-                Mask { per: x.per(), regs: x.regs.iter().map(|_| mask).collect() }
-            }
+            Val::Mask(mask) => self.recut(&mask, a.lanes() as usize, x.lane)?,
+            Val::Scalar(v) => self.mask_of_truth(v, x.lane, a.lanes() as usize)?,
             Val::Lanes(_) => return refuse("truth in data lanes"),
         };
         Ok(Val::Lanes(self.choose(&mask, &x, &y)?))

@@ -1,18 +1,17 @@
 //! Conversions between types.
 
-use super::super::machine::{Arg, View};
 use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::compare::Order;
 use super::index::is_general;
-use super::value::{Parts, Val, data, shape};
+use super::narrow::Cut;
+use super::value::{Parts, Val, data};
 use crate::codegen::{Lane, float_range, int_range, type_range, within};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_sched::ir::{Elem, Expr};
-use regalloc2::VReg;
 
 impl Emit<'_> {
     /// `ExprKind::Cast` to `elem`.
@@ -51,7 +50,7 @@ impl Emit<'_> {
             (true, true) => self.floats_to_floats(&parts, lanes, from, to)?,
         };
         if lanes == 1 && elem == Elem::Index {
-            return Ok(Val::Scalar(self.general_of_lane(made.regs[0])));
+            return Ok(Val::Scalar(self.general_of_lane(made.regs[0])?));
         }
         Ok(Val::Lanes(made))
     }
@@ -78,61 +77,8 @@ impl Emit<'_> {
         if elem == Elem::Index {
             return Ok(Val::Scalar(truth));
         }
-        let mask = self.mask_of_general(truth);
-        let mask = super::value::Mask { per: 16, regs: [mask].into() };
+        let mask = self.mask_of_truth(truth, Lane::of_data(to), 1)?;
         Ok(Val::Lanes(self.mask_to_lanes(&mask, Lane::of_data(to), 1, one.bits())?))
-    }
-
-    // Integers.
-
-    /// Integer lanes of another width: extended, or cut.
-    pub(super) fn resize(&mut self, x: &Parts, lanes: usize, to: u32, signed: bool) -> Made<Parts> {
-        let x = &x.as_lane(x.lane.as_int());
-        let (from, target) = (x.lane.bits(), Lane::int(to));
-        match from.cmp(&to) {
-            std::cmp::Ordering::Equal => Ok(x.clone()),
-            std::cmp::Ordering::Less => self.widen(widening(from, to, signed), x, lanes, target),
-            std::cmp::Ordering::Greater => self.narrow(narrowing(from, to, Cut::Wrap), x, lanes, target),
-        }
-    }
-    /// An instruction whose result is wider than its operand, on every part of the result.
-    pub(super) fn widen(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Made<Parts> {
-        let (view, count) = shape(lane, lanes);
-        let bytes = view.bytes() * x.lane.bytes() / lane.bytes();
-        let source = View::holding(bytes, x.view);
-        let regs = (0..count).map(|i| {
-            let chunk = self.chunk(x, i, bytes.max(8).min(x.view.bytes()))?;
-            self.op(row, view, &[Arg::Use(chunk, source)])
-        });
-        let regs = regs.collect::<Made<Vec<_>>>()?;
-        Ok(Parts { lane, view, regs: regs.into() })
-    }
-    /// An instruction whose result is narrower than its operand, on every part of that.
-    fn narrow(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Made<Parts> {
-        let code = self.code(row, x.view)?;
-        let bytes = x.view.bytes() * lane.bytes() / x.lane.bytes();
-        let result = View::holding(bytes, x.view);
-        let sources: Vec<VReg> = x.regs.to_vec();
-        let chunks: Vec<VReg> = sources.into_iter().map(|r| self.made(code, result, &[Arg::Use(r, x.view)])).collect();
-        self.join(lane, lanes, &chunks, bytes)
-    }
-    /// Integers clamped to the range of `to`.
-    fn saturate(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
-        let (source, target, signed) = (from.bits(), to.bits(), from.is_signed_int());
-        let mut x = x.clone();
-        if signed && !to.is_signed_int() {
-            let zero = self.splat_like(&x, 0)?;
-            x = self.int_binary(BinOp::Max, true, &x, &zero)?;
-        }
-        if target < source && (to.is_signed_int() == signed || !to.is_signed_int()) {
-            let cut = if to.is_signed_int() { Cut::Signed } else { Cut::Unsigned };
-            return self.narrow(narrowing(source, target, cut), &x, lanes, Lane::int(target));
-        }
-        if type_range(to).1 < type_range(from).1 {
-            let most = self.splat_like(&x, type_range(to).1 as u64)?;
-            x = self.int_binary(BinOp::Min, signed, &x, &most)?;
-        }
-        self.resize(&x, lanes, target, signed)
     }
 
     // Floats.
@@ -142,6 +88,11 @@ impl Emit<'_> {
         let signed = from.is_signed_int();
         let lane = Lane::of_data(to);
         if from.bits() == 64 {
+            if to == F32 && self.lacks(Op::I64ToF32, x.view) {
+                let odd = self.rounded_to_odd(x, signed)?;
+                let wide = self.map_op(if signed { Op::I64ToF64 } else { Op::U64ToF64 }, &odd)?;
+                return self.narrow(Op::F64ToF32, &wide.as_lane(Lane::F64), lanes, lane);
+            }
             return match (to == F32, signed) {
                 (true, true) => self.narrow(Op::I64ToF32, x, lanes, lane),
                 (true, false) => self.narrow(Op::U64ToF32, x, lanes, lane),
@@ -156,7 +107,7 @@ impl Emit<'_> {
             (true, true) => Ok(self.map_op(Op::I32ToF32, &wide)?.as_lane(lane)),
             (true, false) => Ok(self.map_op(Op::U32ToF32, &wide)?.as_lane(lane)),
             (false, true) => self.widen(Op::I32ToF64, &wide, lanes, lane),
-            (false, false) => self.widen(Op::U32ToF64, &wide, lanes, lane),
+            (false, false) => self.u32_to_doubles(&wide, lanes),
         }
     }
     fn floats_to_floats(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
@@ -203,10 +154,13 @@ impl Emit<'_> {
         if to.bits() == 32 {
             return Ok(wide);
         }
-        self.narrow(narrowing(32, to.bits(), Cut::Signed), &wide, lanes, Lane::int(to.bits()))
+        self.cut_lanes(&wide, lanes, to.bits(), Cut::Signed)
     }
     fn doubles_to_ints(&mut self, x: &Parts, lanes: usize, to: ScalarType) -> Made<Parts> {
         let signed = to.is_signed_int();
+        if to.bits() < 64 && self.lacks(Op::F64ToI64, x.view) {
+            return self.doubles_to_small_ints(x, lanes, to);
+        }
         let wide = if signed {
             self.saturating_truncation(x, Op::F64ToI64)?
         } else {
@@ -217,10 +171,10 @@ impl Emit<'_> {
             return Ok(wide);
         }
         let cut = if signed { Cut::Signed } else { Cut::Unsigned };
-        self.narrow(narrowing(64, to.bits(), cut), &wide, lanes, Lane::int(to.bits()))
+        self.cut_lanes(&wide, lanes, to.bits(), cut)
     }
     /// Negative numbers and NaN as 0: the machine's maximum is its second operand where one is a NaN.
-    fn positive(&mut self, x: &Parts, row: Op) -> Made<Parts> {
+    pub(super) fn positive(&mut self, x: &Parts, row: Op) -> Made<Parts> {
         let zero = self.splat_like(x, 0)?;
         self.zip_op(row, x, &zero)
     }
@@ -239,45 +193,4 @@ impl Emit<'_> {
         let zero = self.splat_like(&raw, 0)?;
         self.choose(&nan, &zero, &saturated)
     }
-}
-
-/// What a narrowing does with what does not fit.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cut {
-    Wrap,
-    Signed,
-    Unsigned,
-}
-
-fn widening(from: u32, to: u32, signed: bool) -> Op {
-    match (from, to, signed) {
-        (8, 16, true) => Op::WidenSignedBW,
-        (8, 16, false) => Op::WidenUnsignedBW,
-        (8, 32, true) => Op::WidenSignedBD,
-        (8, 32, false) => Op::WidenUnsignedBD,
-        (8, _, true) => Op::WidenSignedBQ,
-        (8, _, false) => Op::WidenUnsignedBQ,
-        (16, 32, true) => Op::WidenSignedWD,
-        (16, 32, false) => Op::WidenUnsignedWD,
-        (16, _, true) => Op::WidenSignedWQ,
-        (16, _, false) => Op::WidenUnsignedWQ,
-        (_, _, true) => Op::WidenSignedDQ,
-        (_, _, false) => Op::WidenUnsignedDQ,
-    }
-}
-
-fn narrowing(from: u32, to: u32, cut: Cut) -> Op {
-    let rows = match (from, to) {
-        (16, _) => [Op::NarrowWB, Op::NarrowSatWB, Op::NarrowSatUWB],
-        (32, 8) => [Op::NarrowDB, Op::NarrowSatDB, Op::NarrowSatUDB],
-        (32, _) => [Op::NarrowDW, Op::NarrowSatDW, Op::NarrowSatUDW],
-        (_, 8) => [Op::NarrowQB, Op::NarrowSatQB, Op::NarrowSatUQB],
-        (_, 16) => [Op::NarrowQW, Op::NarrowSatQW, Op::NarrowSatUQW],
-        _ => [Op::NarrowQD, Op::NarrowSatQD, Op::NarrowSatUQD],
-    };
-    rows[match cut {
-        Cut::Wrap => 0,
-        Cut::Signed => 1,
-        Cut::Unsigned => 2,
-    }]
 }

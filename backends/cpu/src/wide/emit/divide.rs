@@ -148,11 +148,13 @@ impl Emit<'_> {
                 self.resize(&result, d.lanes, bits, false)
             }
             32 => {
-                let row = if d.signed { Op::I32ToF64 } else { Op::U32ToF64 };
-                let (a, b) = (self.widen(row, x, d.lanes, Lane::F64)?, self.widen(row, y, d.lanes, Lane::F64)?);
+                let double = |e: &mut Self, x| match d.signed {
+                    true => e.widen(Op::I32ToF64, x, d.lanes, Lane::F64),
+                    false => e.u32_to_doubles(x, d.lanes),
+                };
+                let (a, b) = (double(self, x)?, double(self, y)?);
                 let quotient = self.zip_op(Op::DivF64, &a, &b)?;
-                let quotient = self.map_op(Op::F64ToI64, &quotient)?.as_lane(Lane::I64);
-                let quotient = self.resize(&quotient, d.lanes, 32, true)?;
+                let quotient = self.small_doubles_to_32_bits(&quotient, d.lanes, d.signed)?;
                 self.finish_division(d, x, y, &quotient)
             }
             _ => refuse("a division of 64-bit lanes"),

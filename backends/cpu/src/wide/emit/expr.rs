@@ -3,7 +3,8 @@
 use super::super::machine::View;
 use super::super::{Capture, Made, refuse};
 use super::Emit;
-use super::value::{Mask, Parts, Val, data, shape};
+use super::mask::Mask;
+use super::value::{Parts, Val, data};
 use crate::codegen::Lane;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -57,11 +58,9 @@ impl Emit<'_> {
             if lanes == 1 {
                 return Ok(Val::Scalar(self.index_constant(i64::from(v.as_bool()))));
             }
-            let ones = self.mask_constant(if v.as_bool() { u64::MAX } else { 0 })?;
-            let (view, count) = shape(lane, lanes as usize);
-            return Ok(Val::Mask(Mask { per: view.bytes(), regs: vec![ones; count].into() }));
+            return Ok(Val::Mask(self.constant_mask(v.as_bool(), lane, lanes as usize)?));
         }
-        let (view, count) = shape(lane, lanes as usize);
+        let (view, count) = self.shape(lane, lanes as usize);
         let one = self.splat(lane, view, v.bits())?;
         Ok(Val::Lanes(Parts { lane, view, regs: vec![one; count].into() }))
     }
@@ -73,19 +72,16 @@ impl Emit<'_> {
             _ => {}
         }
         let lane = Lane::of(ty.elem);
-        let (view, count) = shape(lane, ty.lanes as usize);
+        let (view, count) = self.shape(lane, ty.lanes as usize);
         if ty.is_bool() {
-            // 0 or 1 becomes no or all ones.
             let truth = self.scalar(a)?;
-            let ones = self.negated(truth);
-            let mask = self.mask_of_general(ones);
-            return Ok(Val::Mask(Mask { per: view.bytes(), regs: vec![mask; count].into() }));
+            return Ok(Val::Mask(self.mask_of_truth(truth, lane, ty.lanes as usize)?));
         }
         if let Some(one) = self.broadcast_load(a, lane, view)? {
             return Ok(Val::Lanes(Parts { lane, view, regs: vec![one; count].into() }));
         }
         let one = match self.eval(a)? {
-            Val::Scalar(v) => self.broadcast_general(v, view),
+            Val::Scalar(v) => self.broadcast_general(v, view)?,
             Val::Lanes(parts) => self.broadcast_lowest(lane, parts.regs[0], view)?,
             Val::Mask(_) => return refuse("a vector is broadcast"),
         };
@@ -95,14 +91,14 @@ impl Emit<'_> {
     /// Index lanes `base, base + stride, ...`.
     fn ramp(&mut self, base: &Expr, stride: &Expr, lanes: u16) -> Made<Val> {
         let lane = Lane::I64;
-        let (view, count) = shape(lane, lanes as usize);
+        let (view, count) = self.shape(lane, lanes as usize);
         let first = self.scalar(base)?;
-        let first = self.broadcast_general(first, view);
+        let first = self.broadcast_general(first, view)?;
         let stride = match build::as_int(stride) {
             Some(s) => Stride::Const(s),
             None => {
                 let s = self.scalar(stride)?;
-                Stride::Reg(self.broadcast_general(s, view))
+                Stride::Reg(self.broadcast_general(s, view)?)
             }
         };
         let per = view.bytes() / 8;
@@ -138,10 +134,8 @@ impl Emit<'_> {
 
     /// Lanes of a truth expression: one mask register per register of lanes of `lane`.
     pub(super) fn mask(&mut self, e: &Expr, lane: Lane) -> Made<Mask> {
-        let lanes = e.lanes() as usize;
-        let (view, _) = shape(lane, lanes);
         match self.eval(e)? {
-            Val::Mask(mask) => self.recut(&mask, lanes, view.bytes() / lane.bytes()),
+            Val::Mask(mask) => self.recut(&mask, e.lanes() as usize, lane),
             _ => refuse(format!("{:?} where a mask is wanted", e.ty())),
         }
     }

@@ -1,12 +1,12 @@
 //! Float operators: IEEE, and the language's minimum and maximum.
 
-use super::super::machine::{Arg, View};
+use super::super::machine::Arg;
 use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::address::Place;
 use super::compare::Order;
-use super::value::{Mask, Parts, Val};
+use super::value::{Parts, Val};
 use crate::codegen::{Lane, float_range};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
@@ -141,25 +141,6 @@ impl Emit<'_> {
     fn in_memory(&self, e: &Expr) -> bool {
         let ExprKind::Load { buf, mask: None, .. } = e.kind() else { return false };
         !matches!(self.slots.places.get(buf), Some(Place::Registers))
-    }
-
-    /// Lanes of `a` where the mask is true, else of `b`.
-    pub(super) fn choose(&mut self, mask: &Mask, a: &Parts, b: &Parts) -> Made<Parts> {
-        let regs = (0..a.regs.len()).map(|i| self.blend(a.lane, a.view, mask.regs[i], a.regs[i], b.regs[i]));
-        let regs = regs.collect::<Made<Vec<_>>>()?;
-        Ok(Parts { regs: regs.into(), ..a.clone() })
-    }
-    /// Lanes of `a` where the mask is true, else of `b`.
-    pub(super) fn blend(
-        &mut self,
-        lane: Lane,
-        view: View,
-        mask: regalloc2::VReg,
-        a: regalloc2::VReg,
-        b: regalloc2::VReg,
-    ) -> Made<regalloc2::VReg> {
-        let row = super::value::by_bits(lane, [Op::BlendB, Op::BlendW, Op::BlendD, Op::BlendQ]);
-        self.op(row, view, &[Arg::Mask(mask), Arg::Use(b, view), Arg::Use(a, view)])
     }
 }
 

@@ -4,11 +4,11 @@ use super::super::Made;
 use super::super::machine::{Arg, Mem, View};
 use super::super::rows::Op;
 use super::Emit;
+use super::mask::{Logic, Mask};
 use super::shuffle::narrower;
-use super::value::{Mask, Parts, shape};
+use super::value::{Parts, by_bits};
 use crate::codegen::{Lane, Linear};
 use halide_sched::ir::build;
-use iced_x86::Code;
 use regalloc2::VReg;
 
 impl Emit<'_> {
@@ -26,17 +26,20 @@ impl Emit<'_> {
         let row = if wide { Op::GatherQQ } else { Op::GatherQD };
         let code = self.code(row, indices.view)?;
         let result = if wide { indices.view } else { narrower(indices.view) };
-        let masks = self.index_masks(&indices, lanes, mask)?;
+        let masks = self.index_masks(&indices, lane, lanes, mask)?;
         let zero = self.splat(lane.as_int(), result, 0)?;
         let mut chunks = Vec::new();
         for (i, mask) in masks.into_iter().enumerate() {
-            let (to, spent) = (self.register(result), self.register(View::K));
+            let to = self.register(result);
             let mem = Mem { index: Some((indices.regs[i], indices.view, lane.bytes() as u8)), ..mem };
-            let args = vec![
-                Arg::Mod { to, from: zero, view: result },
-                Arg::SpentMask { to: spent, from: mask },
-                Arg::Mem(mem),
-            ];
+            let result = Arg::Mod { to, from: zero, view: result };
+            let args = match self.body.evex {
+                true => vec![result, Arg::SpentMask { to: self.register(View::K), from: mask }, Arg::Mem(mem)],
+                false => {
+                    let Arg::Mod { view, .. } = result else { continue };
+                    vec![result, Arg::Mem(mem), Arg::Mod { to: self.register(view), from: mask, view }]
+                }
+            };
             self.push(code, args);
             chunks.push(to);
         }
@@ -53,12 +56,15 @@ impl Emit<'_> {
         mask: Option<&Mask>,
     ) -> Made<()> {
         let lane = parts.lane;
+        if !self.body.evex {
+            return self.scatter_each(lanes, first, index, parts, mask);
+        }
         let (indices, mem) = self.indices(lanes, first, index)?;
         let wide = lane.bits() == 64;
         let row = if wide { Op::ScatterQQ } else { Op::ScatterQD };
         let code = self.code(row, indices.view)?;
         let view = if wide { indices.view } else { narrower(indices.view) };
-        let masks = self.index_masks(&indices, lanes, mask)?;
+        let masks = self.index_masks(&indices, lane, lanes, mask)?;
         for (i, mask) in masks.into_iter().enumerate() {
             let value = self.chunk(parts, i, indices.view.bytes() / 8 * lane.bytes())?;
             let spent = self.register(View::K);
@@ -83,34 +89,42 @@ impl Emit<'_> {
         let mem = self.flat(first);
         Ok((self.lanes(&sum)?, mem))
     }
-    /// Which lanes are touched, for each register of indices.
-    fn index_masks(&mut self, indices: &Parts, lanes: usize, mask: Option<&Mask>) -> Made<Vec<VReg>> {
+    /// Which lanes are touched, for each register of indices: in vector registers, cut as the lanes are.
+    fn index_masks(&mut self, indices: &Parts, lane: Lane, lanes: usize, mask: Option<&Mask>) -> Made<Vec<VReg>> {
         let per = indices.per();
-        let recut = mask.map(|m| self.recut(m, lanes, per)).transpose()?;
+        let (cut, view) = match self.body.evex {
+            true => (Lane::I64, indices.view),
+            false => (lane.as_int(), View::holding(per * lane.bytes(), self.body.widest)),
+        };
+        let recut = mask.map(|m| self.recut(m, lanes, cut)).transpose()?;
         (0..indices.regs.len())
             .map(|i| {
                 let count = (lanes - i * per).min(per);
-                match &recut {
-                    Some(mask) => self.cut(mask.regs[i], count),
-                    None => self.first_lanes(count),
+                let Some(mask) = &recut else { return self.first_lanes(cut, view, count) };
+                let reg = match self.body.evex {
+                    true => mask.regs[i],
+                    false => {
+                        let parts = Parts { lane: cut, view: mask.view, regs: mask.regs.clone() };
+                        self.chunk(&parts, i, per * lane.bytes())?
+                    }
+                };
+                if self.body.evex || count * lane.bytes() == view.bytes() {
+                    return self.cut(reg, cut, view, count);
                 }
+                let first = self.first_lanes(cut, view, count)?;
+                self.mask_logic(Logic::And, view, reg, first)
             })
             .collect()
     }
 
     /// One element from each address, in lanes that follow each other.
     pub(super) fn collect(&mut self, lane: Lane, addresses: &[Mem]) -> Made<Parts> {
-        let code = match lane.bits() {
-            8 => Code::EVEX_Vpinsrb_xmm_xmm_r32m8_imm8,
-            16 => Code::EVEX_Vpinsrw_xmm_xmm_r32m16_imm8,
-            32 => Code::EVEX_Vpinsrd_xmm_xmm_rm32_imm8,
-            _ => Code::EVEX_Vpinsrq_xmm_xmm_rm64_imm8,
-        };
+        let insert = by_bits(lane, [Op::InsertB, Op::InsertW, Op::InsertD, Op::InsertQ]);
         let mut chunks = Vec::new();
         for chunk in addresses.chunks(16 / lane.bytes()) {
             let mut x = self.load_one(lane, chunk[0])?;
             for (k, mem) in chunk.iter().enumerate().skip(1) {
-                x = self.made(code, View::X, &[Arg::Use(x, View::X), Arg::Mem(*mem), Arg::Imm(k as i64)]);
+                x = self.op(insert, View::X, &[Arg::Use(x, View::X), Arg::Mem(*mem), Arg::Imm(k as i64)])?;
             }
             chunks.push(x);
         }
@@ -120,43 +134,40 @@ impl Emit<'_> {
     pub(super) fn lane_of(&mut self, parts: &Parts, i: usize) -> Made<VReg> {
         let x = self.quarter(parts, i / 2)?;
         if i.is_multiple_of(2) {
-            return Ok(self.general_of_lane(x));
+            return self.general_of_lane(x);
         }
-        Ok(self.made(Code::EVEX_Vpextrq_rm64_xmm_imm8, View::G64, &[Arg::Use(x, View::X), Arg::Imm(1)]))
+        let code = self.code(Op::ExtractQ, View::X)?;
+        Ok(self.made(code, View::G64, &[Arg::Use(x, View::X), Arg::Imm(1)]))
     }
     /// Sixteen bytes of a value's lanes.
     pub(super) fn quarter(&mut self, parts: &Parts, i: usize) -> Made<VReg> {
         self.chunk(parts, i, 16)
     }
-    /// The chunk `i` of so many bytes of a value's lanes: 64, 32, 16 or 8.
+    /// The chunk `i` of so many bytes of a value's lanes: 64, 32, 16, 8 or 4.
     pub(super) fn chunk(&mut self, parts: &Parts, i: usize, bytes: usize) -> Made<VReg> {
         let whole = parts.view.bytes();
         if bytes >= whole {
             return Ok(parts.regs[i]);
         }
         let (reg, at) = (parts.regs[i * bytes / whole], i * bytes % whole);
-        if bytes == 8 {
+        if bytes < 16 {
             let half = Parts { regs: [reg].into(), ..parts.clone() };
             let x = self.chunk(&half, at / 16, 16)?;
             if at % 16 == 0 {
                 return Ok(x);
             }
-            let args = [Arg::Use(x, View::X), Arg::Imm(8)];
-            return Ok(self.made(Code::EVEX_Vpsrldq_xmm_xmmm128_imm8, View::X, &args));
+            return self.op(Op::UpperBytes, View::X, &[Arg::Use(x, View::X), Arg::Imm((at % 16) as i64)]);
         }
         if at == 0 {
             return Ok(reg);
         }
-        let (code, view) = match (bytes, parts.view) {
-            (32, _) => (Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, View::Y),
-            (_, View::Z) => (Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8, View::X),
-            _ => (Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8, View::X),
-        };
+        let (row, view) = if bytes == 32 { (Op::Extract256, View::Y) } else { (Op::Extract128, View::X) };
+        let code = self.code(row, parts.view)?;
         Ok(self.made(code, view, &[Arg::Use(reg, parts.view), Arg::Imm((at / bytes) as i64)]))
     }
     /// Chunks of so many bytes (a power of two), one after the other, as the registers of a value.
     pub(super) fn join(&mut self, lane: Lane, lanes: usize, chunks: &[VReg], bytes: usize) -> Made<Parts> {
-        let (view, count) = shape(lane, lanes);
+        let (view, count) = self.shape(lane, lanes);
         let (mut chunks, mut bytes) = (chunks.to_vec(), bytes);
         while bytes < view.bytes() && chunks.len() > count {
             let joined = chunks.chunks(2).map(|pair| match pair {
@@ -168,18 +179,18 @@ impl Emit<'_> {
         }
         Ok(Parts { lane, view, regs: chunks.into() })
     }
-    fn join_pair(&mut self, low: VReg, high: VReg, bytes: usize) -> Made<VReg> {
-        let (code, view, half) = match bytes {
-            2 => (Code::EVEX_Vpunpcklwd_xmm_k1z_xmm_xmmm128, View::X, View::X),
-            4 => (Code::EVEX_Vpunpckldq_xmm_k1z_xmm_xmmm128b32, View::X, View::X),
-            8 => (Code::EVEX_Vpunpcklqdq_xmm_k1z_xmm_xmmm128b64, View::X, View::X),
-            16 => (Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8, View::Y, View::X),
-            _ => (Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8, View::Z, View::Y),
+    pub(super) fn join_pair(&mut self, low: VReg, high: VReg, bytes: usize) -> Made<VReg> {
+        let (row, view, half) = match bytes {
+            2 => (Op::UnpackLowW, View::X, View::X),
+            4 => (Op::UnpackLowD, View::X, View::X),
+            8 => (Op::UnpackLowQ, View::X, View::X),
+            16 => (Op::Join128, View::Y, View::X),
+            _ => (Op::Join256, View::Z, View::Y),
         };
         let mut args = vec![Arg::Use(low, view), Arg::Use(high, half)];
         if bytes >= 16 {
             args.push(Arg::Imm(1));
         }
-        Ok(self.made(code, view, &args))
+        self.op(row, view, &args)
     }
 }

@@ -1,6 +1,6 @@
 //! Floats of 16 bits compute as f32 and are rounded once.
 
-use super::super::machine::{Arg, View};
+use super::super::machine::Arg;
 use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
@@ -8,7 +8,6 @@ use super::compare::Order;
 use super::value::Parts;
 use crate::codegen::Lane;
 use halide_core::types::ScalarType;
-use iced_x86::Code;
 use regalloc2::VReg;
 
 impl Emit<'_> {
@@ -28,11 +27,7 @@ impl Emit<'_> {
     pub(super) fn f32_to_half(&mut self, ty: ScalarType, lanes: usize, x: &Parts) -> Made<Parts> {
         match ty {
             ScalarType::F16 => {
-                let code = match x.view {
-                    View::X => Code::EVEX_Vcvtps2ph_xmmm64_k1z_xmm_imm8,
-                    View::Y => Code::EVEX_Vcvtps2ph_xmmm128_k1z_ymm_imm8,
-                    _ => Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae,
-                };
+                let code = self.code(Op::F32ToF16, x.view)?;
                 let result = super::shuffle::narrower(x.view);
                 let sources: Vec<VReg> = x.regs.to_vec();
                 let chunks: Vec<VReg> =

@@ -1,6 +1,7 @@
 //! Scalars that count, in general registers: Index arithmetic, comparisons, and their ways to and from vectors.
 
 use super::super::machine::{Arg, Base, Condition, Mem, Right, View};
+use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::value::Val;
@@ -171,21 +172,25 @@ impl Emit<'_> {
     // To and from vectors.
 
     /// An index in every 64-bit lane.
-    pub(super) fn broadcast_general(&mut self, v: VReg, view: View) -> VReg {
-        let code = match view {
-            View::X => Code::EVEX_Vpbroadcastq_xmm_k1z_r64,
-            View::Y => Code::EVEX_Vpbroadcastq_ymm_k1z_r64,
-            _ => Code::EVEX_Vpbroadcastq_zmm_k1z_r64,
-        };
-        self.made(code, view, &[Arg::Use(v, View::G64)])
+    pub(super) fn broadcast_general(&mut self, v: VReg, view: View) -> Made<VReg> {
+        if self.lacks(Op::BroadcastGeneral, view) {
+            let lowest = self.vector_of_general(v)?;
+            return self.op(Op::BroadcastQ, view, &[Arg::Use(lowest, View::X)]);
+        }
+        self.op(Op::BroadcastGeneral, view, &[Arg::Use(v, View::G64)])
+    }
+    /// An index in the lowest 64-bit lane.
+    pub(super) fn vector_of_general(&mut self, v: VReg) -> Made<VReg> {
+        self.op(Op::FromGeneral, View::X, &[Arg::Use(v, View::G64)])
     }
     /// The bits of a general register as a mask.
     pub(super) fn mask_of_general(&mut self, v: VReg) -> VReg {
         self.made(Code::VEX_Kmovq_kr_r64, View::K, &[Arg::Use(v, View::G64)])
     }
     /// The lowest 64-bit lane as an index.
-    pub(super) fn general_of_lane(&mut self, v: VReg) -> VReg {
-        self.made(Code::EVEX_Vmovq_rm64_xmm, View::G64, &[Arg::Use(v, View::X)])
+    pub(super) fn general_of_lane(&mut self, v: VReg) -> Made<VReg> {
+        let code = self.code(Op::ToGeneral, View::X)?;
+        Ok(self.made(code, View::G64, &[Arg::Use(v, View::X)]))
     }
 }
 

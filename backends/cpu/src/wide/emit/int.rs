@@ -1,6 +1,6 @@
 //! Integer operators: wrapping, and total.
 
-use super::super::machine::{Arg, View};
+use super::super::machine::View;
 use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
@@ -9,6 +9,7 @@ use crate::codegen::Lane;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_sched::ir::{Expr, Intrinsic, build};
+use regalloc2::VReg;
 
 impl Emit<'_> {
     /// A one-operand operator on data.
@@ -40,6 +41,10 @@ impl Emit<'_> {
     /// All bits flipped.
     pub(super) fn invert(&mut self, a: &Parts) -> Made<Parts> {
         let view = a.view;
+        if self.lacks(Op::Ternary, view) {
+            let ones = self.splat_like(a, u64::MAX)?;
+            return self.zip_op(Op::Xor, a, &ones);
+        }
         self.map(a, |e, a| e.ternary(view, a, a, a, 0x0f))
     }
 
@@ -93,6 +98,10 @@ impl Emit<'_> {
         let odd = self.map_imm(Op::ShlW, &odd, 8)?;
         let low = self.splat_like(&even, 0xff)?;
         let view = even.view;
+        if self.lacks(Op::Ternary, view) {
+            let even = self.zip_op(Op::And, &even, &low)?;
+            return Ok(self.zip_op(Op::Or, &even, &odd)?.as_lane(Lane::I8));
+        }
         // even & low | odd
         let pairs: Vec<_> = odd.regs.iter().zip(low.regs.iter()).map(|(o, l)| (*o, *l)).collect();
         let mut pairs = pairs.into_iter();
@@ -157,9 +166,7 @@ impl Emit<'_> {
                 let most = self.splat_like(x, (1u64 << top) - 1)?;
                 let extreme = self.zip_op(Op::Xor, &sign, &most)?;
                 let regs = (0..x.regs.len()).map(|i| {
-                    // Overflow: a sum's sign differs from both operands', a difference's from x's, whose differs from y's.
-                    let table = if add { 0x42 } else { 0x18 };
-                    let over = self.ternary(x.view, x.regs[i], y.regs[i], wrapped.regs[i], table)?;
+                    let over = self.overflow(add, x.view, x.regs[i], y.regs[i], wrapped.regs[i])?;
                     let over = self.sign_mask(lane, x.view, over)?;
                     self.blend(lane, x.view, over, extreme.regs[i], wrapped.regs[i])
                 });
@@ -167,6 +174,17 @@ impl Emit<'_> {
                 Ok(Parts { regs: regs.into(), ..x.clone() })
             }
         }
+    }
+
+    /// Lanes whose top bit says that a sum or difference did not fit: a sum's sign differs from both operands', a difference's
+    /// from x's, whose differs from y's.
+    fn overflow(&mut self, add: bool, view: View, x: VReg, y: VReg, wrapped: VReg) -> Made<VReg> {
+        if !self.lacks(Op::Ternary, view) {
+            return self.ternary(view, x, y, wrapped, if add { 0x42 } else { 0x18 });
+        }
+        let changed = self.op2(Op::Xor, view, x, wrapped)?;
+        let other = self.op2(Op::Xor, view, y, if add { wrapped } else { x })?;
+        self.op2(Op::And, view, changed, other)
     }
 
     /// The product in lanes of twice the width.
@@ -197,9 +215,8 @@ impl Emit<'_> {
                 let odd = self.zip_op(wide, &x, &y)?;
                 let even = self.map_imm(Op::ShrQ, &even, 32)?;
                 // Odd lanes of the one, even lanes of the other.
-                let odds = self.mask_constant(0xaaaa)?;
                 let view = x.view;
-                self.zip(&even, &odd, |e, even, odd| e.blend(Lane::I32, view, odds, odd, even))
+                self.zip(&even, &odd, |e, even, odd| e.blend_odd(view, odd, even))
             }
             _ => refuse("the upper half of products of 64-bit lanes"),
         }
@@ -218,8 +235,12 @@ impl Emit<'_> {
             return self.shift_const(signed, &x, if op == BinOp::Shl { n } else { -n });
         }
         let n = self.lanes(amount)?;
-        if x.lane == Lane::I8 {
-            return refuse("bytes shifted by amounts that are no constants");
+        if x.lane == Lane::I8 || (x.lane == Lane::I16 && self.lacks(Op::ShlEachW, x.view)) {
+            // As 32-bit lanes, in which what is shifted out to the left is cut off afterwards.
+            let lanes = a.lanes() as usize;
+            let (wide, n) = (self.resize(&x, lanes, 32, signed)?, self.resize(&n, lanes, 32, true)?);
+            let shifted = self.shift_each(op, signed, &wide, &n)?;
+            return self.resize(&shifted, lanes, x.lane.bits(), false);
         }
         self.shift_each(op, signed, &x, &n)
     }
@@ -286,19 +307,13 @@ impl Emit<'_> {
         let flipped = self.zip_op(Op::Xor, &moved, &sign)?;
         self.zip_op(Op::SubB, &flipped, &sign)
     }
-    /// Lanes whose top bit is set.
-    pub(super) fn sign_mask(&mut self, lane: Lane, view: View, v: regalloc2::VReg) -> Made<regalloc2::VReg> {
-        let top = self.splat(lane.as_int(), view, 1 << (lane.bits() - 1))?;
-        let code = self.code(by_bits(lane, [Op::TestB, Op::TestW, Op::TestD, Op::TestQ]), view)?;
-        Ok(self.made(code, View::K, &[Arg::Use(v, view), Arg::Use(top, view)]))
-    }
 }
 
 const ADD: [Op; 4] = [Op::AddB, Op::AddW, Op::AddD, Op::AddQ];
 const SUB: [Op; 4] = [Op::SubB, Op::SubW, Op::SubD, Op::SubQ];
 
 /// The minimum or maximum.
-fn extreme(op: BinOp, lane: Lane, signed: bool) -> Op {
+pub(super) fn extreme(op: BinOp, lane: Lane, signed: bool) -> Op {
     by_bits(
         lane,
         match (op, signed) {

@@ -6,7 +6,8 @@ use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::address::Place;
-use super::value::{Mask, Parts, Val, broadcast_op, by_bits, per_part, shape};
+use super::mask::Mask;
+use super::value::{Parts, Val, broadcast_op, per_part};
 use crate::codegen::{Lane, Linear};
 use halide_core::types::ScalarType;
 use halide_sched::ir::{BufId, Expr, ExprKind};
@@ -64,12 +65,11 @@ impl Emit<'_> {
             return self.mask(e, lane);
         }
         let truth = self.scalar(e)?;
-        let (view, _) = shape(lane, 1);
-        Ok(Mask { per: per_part(lane, view), regs: std::rc::Rc::from([self.mask_of_general(truth)]) })
+        self.mask_of_truth(truth, lane, 1)
     }
 
     fn load_lanes(&mut self, lane: Lane, lanes: usize, mem: Mem, index: &Linear, mask: Option<&Mask>) -> Made<Parts> {
-        let (view, count) = shape(lane, lanes);
+        let (view, count) = self.shape(lane, lanes);
         let dense = lanes == 1 || (index.is_affine() && index.step == 1);
         match mask {
             None if lanes == 1 => Ok(Parts::single(lane, self.load_one(lane, mem)?)),
@@ -97,25 +97,23 @@ impl Emit<'_> {
             let mem = mem.plus((i * view.bytes()) as i32);
             let left = (lanes - i * per).min(per);
             match left * lane.bytes() {
-                4 => Ok(self.made(Code::EVEX_Vmovd_xmm_rm32, View::X, &[Arg::Mem(mem)])),
-                8 => Ok(self.made(Code::EVEX_Vmovq_xmm_xmmm64, View::X, &[Arg::Mem(mem)])),
+                4 => self.op(Op::LoadOneD, View::X, &[Arg::Mem(mem)]),
+                8 => self.op(Op::LoadOneQ, View::X, &[Arg::Mem(mem)]),
                 _ if left == per => self.op(Op::Load, view, &[Arg::Mem(mem)]),
-                _ => {
-                    let mask = self.first_lanes(left)?;
-                    self.op(load_op(lane), view, &[Arg::ZeroMask(mask), Arg::Mem(mem)])
-                }
+                bytes => self.load_first(lane, view, mem, bytes),
             }
         });
         let regs = regs.collect::<Made<Vec<_>>>()?;
         Ok(Parts { lane, view, regs: regs.into() })
     }
     fn load_masked(&mut self, lane: Lane, lanes: usize, mem: Mem, mask: &Mask) -> Made<Parts> {
-        let (view, count) = shape(lane, lanes);
+        let (view, count) = self.shape(lane, lanes);
         let per = per_part(lane, view);
         let regs = (0..count).map(|i| {
-            let mask = self.cut(mask.regs[i], (lanes - i * per).min(per))?;
+            let left = (lanes - i * per).min(per);
+            let mask = self.cut(mask.regs[i], lane, view, left)?;
             let mem = mem.plus((i * view.bytes()) as i32);
-            self.op(load_op(lane), view, &[Arg::ZeroMask(mask), Arg::Mem(mem)])
+            self.load_where(lane, view, mem, mask, left)
         });
         let regs = regs.collect::<Made<Vec<_>>>()?;
         Ok(Parts { lane, view, regs: regs.into() })
@@ -125,7 +123,7 @@ impl Emit<'_> {
         let apart = step.unsigned_abs() as usize;
         let span = (lanes - 1) * apart + 1;
         let lowest = if step < 0 { first.plus(-(((span - 1) * lane.bytes()) as i32)) } else { first };
-        let (view, count) = shape(lane, span);
+        let (view, count) = self.shape(lane, span);
         let sources = self.load_dense(lane, span, view, count, lowest)?;
         let picks: Vec<usize> = (0..lanes).map(|i| if step < 0 { span - 1 - i * apart } else { i * apart }).collect();
         self.pick(lane, &sources.regs, view, &picks)
@@ -144,9 +142,4 @@ impl Emit<'_> {
         let mem = self.address(place, lane.bytes(), &linear)?;
         Ok(Some(self.op(broadcast_op(lane), view, &[Arg::Mem(mem)])?))
     }
-}
-
-/// The load that can be masked.
-pub(super) fn load_op(lane: Lane) -> Op {
-    by_bits(lane, [Op::LoadB, Op::LoadW, Op::LoadD, Op::LoadQ])
 }

@@ -1,9 +1,11 @@
 //! Transcendental functions of f32: the sequences of exact operations that all engines share, in vector registers.
 
-use super::super::machine::{Arg, View};
+use super::super::machine::View;
 use super::super::rows::Op;
 use super::super::{Made, Refusal, refuse};
 use super::Emit;
+use super::compare::Order;
+use super::mask::Logic;
 use super::value::{Parts, Val, data};
 use crate::codegen::Lane;
 use halide_core::math::{FloatOps, emit};
@@ -66,15 +68,13 @@ impl Registers<'_, '_> {
         let made = self.e.op1(op, self.view, a);
         self.result(made)
     }
-    fn compare(&mut self, predicate: i64, a: VReg, b: VReg) -> VReg {
-        let view = self.view;
-        match self.e.code(Op::CompareF32, view) {
-            Ok(code) => self.e.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)]),
-            Err(refusal) => self.result(Err(refusal)),
-        }
+    fn compare(&mut self, order: Order, a: VReg, b: VReg) -> VReg {
+        let made = self.e.compare_float(Lane::F32, self.view, order, a, b);
+        self.result(made)
     }
-    fn mask2(&mut self, code: iced_x86::Code, a: VReg, b: VReg) -> VReg {
-        self.e.made(code, View::K, &[Arg::Use(a, View::K), Arg::Use(b, View::K)])
+    fn logic(&mut self, how: Logic, a: VReg, b: VReg) -> VReg {
+        let made = self.e.mask_logic(how, self.view, a, b);
+        self.result(made)
     }
 }
 
@@ -113,19 +113,20 @@ impl FloatOps for Registers<'_, '_> {
         self.op_imm(Op::RoundF32, a, 8)
     }
     fn lt(&mut self, a: VReg, b: VReg) -> VReg {
-        self.compare(1, a, b)
+        self.compare(Order::Less, a, b)
     }
     fn eq(&mut self, a: VReg, b: VReg) -> VReg {
-        self.compare(0, a, b)
+        self.compare(Order::Equal, a, b)
     }
     fn and(&mut self, a: VReg, b: VReg) -> VReg {
-        self.mask2(iced_x86::Code::VEX_Kandq_kr_kr_kr, a, b)
+        self.logic(Logic::And, a, b)
     }
     fn or(&mut self, a: VReg, b: VReg) -> VReg {
-        self.mask2(iced_x86::Code::VEX_Korq_kr_kr_kr, a, b)
+        self.logic(Logic::Or, a, b)
     }
     fn not(&mut self, a: VReg) -> VReg {
-        self.e.made(iced_x86::Code::VEX_Knotq_kr_kr, View::K, &[Arg::Use(a, View::K)])
+        let made = self.e.mask_not(self.view, a);
+        self.result(made)
     }
     fn select(&mut self, mask: VReg, a: VReg, b: VReg) -> VReg {
         let made = self.e.blend(Lane::F32, self.view, mask, a, b);

@@ -1,12 +1,17 @@
 //! From statements and expressions of loop IR to machine code.
 //!
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
-//! registers. Then the operators ([`int`], [`bits`], [`divide`], [`float`], [`compare`], [`half`], [`convert`], [`math`]), scalars that count
-//! ([`index`]), memory ([`address`], [`load`], [`clamped`], [`store`], [`gather`]), lanes that move ([`shuffle`]) and statements
-//! ([`stmt`], [`slots`], [`heap`]).
+//! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`float`], [`compare`], [`half`],
+//! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`store`],
+//! [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`]) and statements ([`stmt`],
+//! [`slots`], [`heap`]).
+//!
+//! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`built`], [`narrow`] and
+//! [`permute`], and refused where that is not worth it.
 
 mod address;
 mod bits;
+mod built;
 mod clamped;
 mod compare;
 mod convert;
@@ -14,13 +19,17 @@ mod divide;
 mod expr;
 mod float;
 mod gather;
+mod guarded;
 mod half;
 mod heap;
 mod index;
 mod int;
 mod level;
 mod load;
+mod mask;
 mod math;
+mod narrow;
+mod permute;
 mod shuffle;
 mod slots;
 mod stmt;
@@ -29,7 +38,7 @@ mod value;
 
 use super::machine::{Arg, Body, End, Inst, Mem, View};
 use super::rows::Op;
-use super::{Capture, Claim, Made, Refusal, WIDEST};
+use super::{Capture, Claim, Made, Refusal, Tier, widest};
 use crate::codegen::{Linear, Memo, Sums};
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
 use heap::Heap;
@@ -83,14 +92,16 @@ struct Emit<'a> {
     streams: bool,
     /// Whether bytes can be permuted.
     vbmi: bool,
+    /// Where in the frame there is memory that means nothing.
+    scratch: Option<u32>,
 }
 
 /// Emits a loop nest as a function.
-pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For) -> Result<Finished, Refusal> {
+pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For, tier: Tier) -> Result<Finished, Refusal> {
     let mut e = Emit {
         program,
         around,
-        body: Body::new(WIDEST, true),
+        body: Body::new(widest(tier), tier == Tier::Avx512),
         levels: vec![Level::first()],
         cursor: 0,
         memo: Memo::default(),
@@ -105,7 +116,8 @@ pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For) -> 
         words: 0,
         small: HashMap::new(),
         streams: false,
-        vbmi: crate::tier::has_byte_permutes(),
+        vbmi: tier == Tier::Avx512 && crate::tier::has_byte_permutes(),
+        scratch: None,
     };
     e.for_loop(nest)?;
     if e.streams {
@@ -144,9 +156,15 @@ impl Emit<'_> {
         Ok(to)
     }
     fn op1(&mut self, op: Op, view: View, a: VReg) -> Made<VReg> {
+        if let Some(built) = self.built1(op, view, a)? {
+            return Ok(built);
+        }
         self.op(op, view, &[Arg::Use(a, view)])
     }
     fn op2(&mut self, op: Op, view: View, a: VReg, b: VReg) -> Made<VReg> {
+        if let Some(built) = self.built2(op, view, a, b)? {
+            return Ok(built);
+        }
         let made = self.op(op, view, &[Arg::Use(a, view), Arg::Use(b, view)])?;
         // All operations of two operands take the second one from memory as well.
         self.last_folds();
@@ -160,6 +178,9 @@ impl Emit<'_> {
         }
     }
     fn op_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Made<VReg> {
+        if let Some(built) = self.built_imm(op, view, a, imm)? {
+            return Ok(built);
+        }
         self.op(op, view, &[Arg::Use(a, view), Arg::Imm(imm)])
     }
     /// `op` that reads and writes its first operand.
@@ -170,10 +191,20 @@ impl Emit<'_> {
         self.push(code, all);
         Ok(to)
     }
+    /// Whether there is no instruction for an operation.
+    fn lacks(&self, op: Op, view: View) -> bool {
+        op.code(self.body.evex, view).is_none()
+    }
     /// Any three-input function of bits: bit `4 * a + 2 * b + c` of `table` is the result.
     fn ternary(&mut self, view: View, a: VReg, b: VReg, c: VReg, table: u8) -> Made<VReg> {
         let rest = [Arg::Use(b, view), Arg::Use(c, view), Arg::Imm(i64::from(table))];
         self.op_mod(Op::Ternary, view, a, &rest)
+    }
+    /// An instruction that is there for what it does to memory.
+    fn effect(&mut self, op: Op, view: View, args: Vec<Arg>) -> Made<()> {
+        let code = self.code(op, view)?;
+        self.push(code, args);
+        Ok(())
     }
     /// An instruction with a result of its own.
     fn made(&mut self, code: Code, view: View, args: &[Arg]) -> VReg {

@@ -4,7 +4,7 @@ use super::super::machine::{Arg, View};
 use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
-use super::value::{Parts, Val, broadcast_op, by_bits, per_part, shape};
+use super::value::{Parts, Val, broadcast_op, by_bits, per_part};
 use crate::codegen::Lane;
 use halide_sched::ir::Expr;
 use regalloc2::VReg;
@@ -36,19 +36,27 @@ impl Emit<'_> {
         let picks: Vec<usize> = picks.iter().map(|p| starts[*p as usize]).collect();
         let made = self.pick(lane, &regs, view, &picks)?;
         if picks.len() == 1 && first.ty().is_index() {
-            return Ok(Val::Scalar(self.general_of_lane(made.regs[0])));
+            return Ok(Val::Scalar(self.general_of_lane(made.regs[0])?));
         }
         Ok(Val::Lanes(made))
     }
 
     /// Lanes `picks` of sources of one width, whose lanes are numbered through.
     pub(super) fn pick(&mut self, lane: Lane, sources: &[VReg], view: View, picks: &[usize]) -> Made<Parts> {
-        let (result, count) = shape(lane, picks.len());
+        let (result, count) = self.shape(lane, picks.len());
         let per = per_part(lane, view);
+        if !self.body.evex
+            && let Some(regs) = self.interleaved(lane, sources, view, picks)?
+        {
+            return Ok(Parts { lane, view: result, regs: regs.into() });
+        }
         let regs = (0..count).map(|i| {
             let first = i * per_part(lane, result);
             let last = (first + per_part(lane, result)).min(picks.len());
-            self.pick_part(lane, sources, per, view.max(result), &picks[first..last])
+            match self.body.evex {
+                true => self.pick_part(lane, sources, per, view.max(result), &picks[first..last]),
+                false => self.pick_bytes(lane, sources, view, result, &picks[first..last]),
+            }
         });
         let regs = regs.collect::<Made<Vec<_>>>()?;
         Ok(Parts { lane, view: result, regs: regs.into() })

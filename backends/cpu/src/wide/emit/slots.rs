@@ -5,7 +5,8 @@ use super::super::machine::View;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::address::Place;
-use super::value::{Mask, Parts, broadcast_op, shape};
+use super::mask::Mask;
+use super::value::{Parts, broadcast_op, shape};
 use crate::codegen::{Lane, Piece, pieces};
 use halide_sched::ir::{BufId, Expr, ExprKind, Memory, Stmt};
 use regalloc2::VReg;
@@ -15,8 +16,9 @@ use std::collections::HashMap;
 const MOST_BYTES: u64 = 32 << 10;
 /// All allocations of a kernel together take no more than this.
 const FRAME_BUDGET: u64 = 64 << 10;
-/// A buffer that would need more registers than this stays in memory, where it is read as an operand of instructions.
-const MOST_REGISTERS: usize = 28;
+/// A buffer that would need more registers than all but this many stays in memory, where it is read as an operand of
+/// instructions.
+const OTHER_REGISTERS: usize = 4;
 
 /// Where allocations are.
 #[derive(Default)]
@@ -71,13 +73,15 @@ impl Emit<'_> {
             return self.heap_alloc(buf, count, constant, body);
         };
         let lane = Lane::of_data(info.elem);
-        let size = |p: &Piece| shape(lane, p.lanes as usize);
+        let widest = self.body.widest;
+        let most = self.body.vector_registers() - OTHER_REGISTERS;
+        let size = |p: &Piece| shape(widest, lane, p.lanes as usize);
         let planned = pieces(self.program, buf, body, |p, all| {
             // Several pieces that are read at once are its registers only if each fills whole ones.
             let inside = all.iter().filter(|q| p.covers(**q)).count();
-            inside <= 1 || all.iter().filter(|q| p.covers(**q)).all(|q| fills(lane, *q, p))
+            inside <= 1 || all.iter().filter(|q| p.covers(**q)).all(|q| fills(widest, lane, *q, p))
         });
-        let planned = planned.filter(|all| all.iter().map(|p| size(p).1).sum::<usize>() <= MOST_REGISTERS);
+        let planned = planned.filter(|all| all.iter().map(|p| size(p).1).sum::<usize>() <= most);
         if let Some(all) = planned {
             let mut pieces = Vec::new();
             for p in all {
@@ -109,11 +113,11 @@ impl Emit<'_> {
     pub(super) fn load_slots(&mut self, buf: BufId, index: &Expr, lane: Lane) -> Made<Parts> {
         let (range, regs) = self.registers_at(buf, index)?;
         if let ExprKind::Broadcast(_) = index.kind() {
-            let (view, count) = shape(lane, index.lanes() as usize);
+            let (view, count) = self.shape(lane, index.lanes() as usize);
             let one = self.op(broadcast_op(lane), view, &[super::Arg::Use(regs[0], View::X)])?;
             return Ok(Parts { lane, view, regs: vec![one; count].into() });
         }
-        let (view, _) = shape(lane, range.lanes as usize);
+        let (view, _) = self.shape(lane, range.lanes as usize);
         Ok(Parts { lane, view, regs: regs.into() })
     }
     /// Stores lanes at a constant index; where the mask is false the old ones stay.
@@ -154,11 +158,11 @@ impl Emit<'_> {
 }
 
 /// Whether the registers of a piece are registers of a range that it is in.
-fn fills(lane: Lane, piece: Piece, range: Piece) -> bool {
-    let (view, _) = shape(lane, range.lanes as usize);
+fn fills(widest: View, lane: Lane, piece: Piece, range: Piece) -> bool {
+    let (view, _) = shape(widest, lane, range.lanes as usize);
     let per = super::value::per_part(lane, view) as i64;
     let from = piece.first - range.first;
-    let (own, _) = shape(lane, piece.lanes as usize);
+    let (own, _) = shape(widest, lane, piece.lanes as usize);
     let last = piece.first + i64::from(piece.lanes) == range.first + i64::from(range.lanes);
     own == view && from % per == 0 && (last || i64::from(piece.lanes) % per == 0)
 }

@@ -5,7 +5,8 @@ use super::super::rows::Op;
 use super::super::{Capture, Made, refuse};
 use super::Emit;
 use super::address::Place;
-use super::value::{Mask, Parts, Val, by_bits, per_part};
+use super::mask::Mask;
+use super::value::{Parts, Val, by_bits, per_part};
 use crate::codegen::{Lane, Linear};
 use halide_core::types::ScalarType;
 use halide_sched::ir::{BufId, Expr, Stream};
@@ -34,8 +35,7 @@ impl Emit<'_> {
                     self.stored(buf);
                     return Ok(());
                 }
-                let lanes = self.made(Code::EVEX_Vmovq_xmm_rm64, View::X, &[Arg::Use(v, View::G64)]);
-                Parts::single(Lane::I8, lanes)
+                Parts::single(Lane::I8, self.vector_of_general(v)?)
             }
             Val::Scalar(_) => return refuse("an index is stored"),
         };
@@ -66,8 +66,9 @@ impl Emit<'_> {
             Some(mask) if dense => {
                 let (view, per) = (parts.view, parts.per());
                 for (i, reg) in parts.regs.iter().enumerate() {
-                    let mask = self.cut(mask.regs[i], (lanes - i * per).min(per))?;
-                    self.store_part(lane, view, mem.plus((i * view.bytes()) as i32), *reg, Some(mask))?;
+                    let left = (lanes - i * per).min(per);
+                    let mask = self.cut(mask.regs[i], lane, view, left)?;
+                    self.store_where(lane, view, mem.plus((i * view.bytes()) as i32), *reg, mask, left)?;
                 }
                 Ok(())
             }
@@ -86,22 +87,16 @@ impl Emit<'_> {
         let elsewhere = matches!(mem.base, Base::Reg(_));
         // How large an allocation of the nest is, is not asked: what is used up inside of it stays near.
         let stream = if self.heap.inner.contains(&buf) && stream == Stream::IfLarge { Stream::Never } else { stream };
-        if view == View::Z && lanes.is_multiple_of(per) && stream != Stream::Never && elsewhere {
+        if view == self.body.widest && lanes.is_multiple_of(per) && stream != Stream::Never && elsewhere {
             return self.store_stream(buf, stream, mem, parts);
         }
         for (i, reg) in parts.regs.iter().enumerate() {
             let mem = mem.plus((i * view.bytes()) as i32);
             let left = (lanes - i * per).min(per);
-            let x = Arg::Use(*reg, View::X);
             match left * lane.bytes() {
-                1 => self.push(Code::EVEX_Vpextrb_r32m8_xmm_imm8, vec![Arg::Mem(mem), x, Arg::Imm(0)]),
-                2 => self.push(Code::EVEX_Vpextrw_r32m16_xmm_imm8, vec![Arg::Mem(mem), x, Arg::Imm(0)]),
-                4 => self.push(Code::EVEX_Vmovd_rm32_xmm, vec![Arg::Mem(mem), x]),
-                8 => self.push(Code::EVEX_Vmovq_xmmm64_xmm, vec![Arg::Mem(mem), x]),
-                _ => {
-                    let mask = if left == per { None } else { Some(self.first_lanes(left)?) };
-                    self.store_part(lane, view, mem, *reg, mask)?;
-                }
+                bytes @ (1 | 2 | 4 | 8) => self.store_few(mem, *reg, bytes)?,
+                _ if left == per => self.effect(Op::Store, view, vec![Arg::Mem(mem), Arg::Use(*reg, view)])?,
+                bytes => self.store_first(lane, view, mem, *reg, bytes)?,
             }
         }
         Ok(())
@@ -138,30 +133,25 @@ impl Emit<'_> {
         self.small.insert(buf, small);
         Ok(small)
     }
-    fn store_part(&mut self, lane: Lane, view: View, mem: Mem, reg: VReg, mask: Option<VReg>) -> Made<()> {
-        let row = match mask {
-            None => Op::Store,
-            Some(_) => by_bits(lane, [Op::StoreB, Op::StoreW, Op::StoreD, Op::StoreQ]),
-        };
-        let code = self.code(row, view)?;
-        let args = std::iter::once(Arg::Mem(mem)).chain(mask.map(Arg::Mask)).chain([Arg::Use(reg, view)]);
-        self.push(code, args.collect());
-        Ok(())
+    /// The lowest 1, 2, 4 or 8 bytes of a register.
+    pub(super) fn store_few(&mut self, mem: Mem, reg: VReg, bytes: usize) -> Made<()> {
+        let x = Arg::Use(reg, View::X);
+        match bytes {
+            1 => self.effect(Op::ExtractB, View::X, vec![Arg::Mem(mem), x, Arg::Imm(0)]),
+            2 => self.effect(Op::ExtractW, View::X, vec![Arg::Mem(mem), x, Arg::Imm(0)]),
+            4 => self.effect(Op::ToGeneralD, View::X, vec![Arg::Mem(mem), x]),
+            _ => self.effect(Op::StoreOneQ, View::X, vec![Arg::Mem(mem), x]),
+        }
     }
     /// Lane after lane to an address each.
-    fn spread(&mut self, parts: &Parts, addresses: &[Mem]) -> Made<()> {
+    pub(super) fn spread(&mut self, parts: &Parts, addresses: &[Mem]) -> Made<()> {
         let lane = parts.lane;
-        let code = match lane.bits() {
-            8 => Code::EVEX_Vpextrb_r32m8_xmm_imm8,
-            16 => Code::EVEX_Vpextrw_r32m16_xmm_imm8,
-            32 => Code::EVEX_Vpextrd_rm32_xmm_imm8,
-            _ => Code::EVEX_Vpextrq_rm64_xmm_imm8,
-        };
+        let extract = by_bits(lane, [Op::ExtractB, Op::ExtractW, Op::ExtractD, Op::ExtractQ]);
         let per = 16 / lane.bytes();
         for (i, chunk) in addresses.chunks(per).enumerate() {
             let x = self.quarter(parts, i)?;
             for (k, mem) in chunk.iter().enumerate() {
-                self.push(code, vec![Arg::Mem(*mem), Arg::Use(x, View::X), Arg::Imm(k as i64)]);
+                self.effect(extract, View::X, vec![Arg::Mem(*mem), Arg::Use(x, View::X), Arg::Imm(k as i64)])?;
             }
         }
         Ok(())

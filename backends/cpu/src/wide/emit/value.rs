@@ -2,13 +2,14 @@
 //!
 //! An Index scalar and a scalar truth (0 or 1) are in general registers. All other lanes, also single ones, are in vector
 //! registers: in as few and as narrow ones as hold them, all of one width, of which the last may be filled in part; what
-//! its other lanes hold means nothing. Truth of vectors is in mask registers, cut as the lanes are that it is of; `F16` and
+//! its other lanes hold means nothing. Truth of vectors is cut as the lanes are that it is of ([`super::mask`]); `F16` and
 //! `BF16` are their bits.
 
 use super::super::machine::{Arg, Base, Mem, View};
 use super::super::rows::Op;
-use super::super::{Made, WIDEST, refuse};
+use super::super::{Made, refuse};
 use super::Emit;
+use super::mask::Mask;
 use crate::codegen::Lane;
 use halide_core::types::ScalarType;
 use halide_sched::ir::{Elem, Expr, Type};
@@ -21,14 +22,6 @@ use std::rc::Rc;
 pub(super) struct Parts {
     pub(super) lane: Lane,
     pub(super) view: View,
-    pub(super) regs: Rc<[VReg]>,
-}
-
-/// Truth: the lowest bits of each register are lanes.
-#[derive(Clone, Debug)]
-pub(super) struct Mask {
-    /// How many lanes are in each register.
-    pub(super) per: usize,
     pub(super) regs: Rc<[VReg]>,
 }
 
@@ -60,9 +53,9 @@ pub(super) fn data(elem: Elem) -> ScalarType {
     }
 }
 
-/// Registers of which width hold `lanes` lanes, and how many.
-pub(super) fn shape(lane: Lane, lanes: usize) -> (View, usize) {
-    let view = View::holding(lane.bytes() * lanes, WIDEST);
+/// Registers of which width, up to `widest`, hold `lanes` lanes, and how many.
+pub(super) fn shape(widest: View, lane: Lane, lanes: usize) -> (View, usize) {
+    let view = View::holding(lane.bytes() * lanes, widest);
     (view, (lane.bytes() * lanes).div_ceil(view.bytes()))
 }
 
@@ -88,6 +81,10 @@ impl Parts {
 }
 
 impl Emit<'_> {
+    /// Registers of which width hold `lanes` lanes, and how many.
+    pub(super) fn shape(&self, lane: Lane, lanes: usize) -> (View, usize) {
+        shape(self.body.widest, lane, lanes)
+    }
     /// A scalar Index or truth in a general register.
     pub(super) fn scalar(&mut self, e: &Expr) -> Made<VReg> {
         match self.eval(e)? {
@@ -100,7 +97,7 @@ impl Emit<'_> {
         match self.eval(e)? {
             Val::Lanes(parts) => Ok(parts),
             Val::Scalar(v) if e.ty().is_index() => {
-                let to = self.made(Code::EVEX_Vmovq_xmm_rm64, View::X, &[Arg::Use(v, View::G64)]);
+                let to = self.vector_of_general(v)?;
                 Ok(Parts { lane: Lane::I64, view: View::X, regs: Rc::from([to]) })
             }
             _ => refuse(format!("{:?} where lanes of data are wanted", e.ty())),
@@ -156,22 +153,14 @@ impl Emit<'_> {
             e.op(Op::Load, view, &[Arg::Mem(Mem::pool(at))])
         })
     }
-    /// A mask register with these bits.
-    pub(super) fn mask_constant(&mut self, bits: u64) -> Made<VReg> {
-        self.constant(Constant::Mask(bits), |e| {
-            let at = e.body.constant(&bits.to_le_bytes());
-            Ok(e.made(Code::VEX_Kmovq_kr_km64, View::K, &[Arg::Mem(Mem::pool(at))]))
-        })
-    }
-    /// The mask of the first `count` lanes.
-    pub(super) fn first_lanes(&mut self, count: usize) -> Made<VReg> {
-        self.mask_constant(if count >= 64 { u64::MAX } else { (1 << count) - 1 })
-    }
-    fn constant(&mut self, key: Constant, make: impl FnOnce(&mut Self) -> Made<VReg>) -> Made<VReg> {
-        if let Some((reg, _)) = self.constants.get(&key) {
+    /// A constant, made once where it is visible.
+    pub(super) fn constant(&mut self, key: Constant, make: impl FnOnce(&mut Self) -> Made<VReg>) -> Made<VReg> {
+        // What comes from outside of the kernel is unpacked in front of everything.
+        let visible = |level: usize| level <= self.cursor;
+        if let Some((reg, _)) = self.constants.get(&key).filter(|(_, level)| visible(*level)) {
             return Ok(*reg);
         }
-        let level = self.place(0);
+        let level = self.place(0).min(self.cursor);
         let cursor = std::mem::replace(&mut self.cursor, level);
         let made = make(self);
         self.cursor = cursor;
@@ -195,7 +184,7 @@ impl Emit<'_> {
                 Ok(Val::Lanes(Parts { lane, view: View::X, regs: Rc::from([reg]) }))
             }
             _ => {
-                let (view, count) = shape(lane, ty.lanes as usize);
+                let (view, count) = self.shape(lane, ty.lanes as usize);
                 // The words of a captured vector are rounded up to 16 bytes only.
                 let parts = self.load_dense(lane, ty.lanes as usize, view, count, mem)?;
                 if ty.is_bool() { Ok(Val::Mask(self.bytes_to_mask(&parts)?)) } else { Ok(Val::Lanes(parts)) }
@@ -205,8 +194,8 @@ impl Emit<'_> {
     /// One element in the lowest lane; what the other lanes hold means nothing.
     pub(super) fn load_one(&mut self, lane: Lane, mem: Mem) -> Made<VReg> {
         match lane.bits() {
-            32 => Ok(self.made(Code::EVEX_Vmovd_xmm_rm32, View::X, &[Arg::Mem(mem)])),
-            64 => Ok(self.made(Code::EVEX_Vmovq_xmm_xmmm64, View::X, &[Arg::Mem(mem)])),
+            32 => self.op(Op::LoadOneD, View::X, &[Arg::Mem(mem)]),
+            64 => self.op(Op::LoadOneQ, View::X, &[Arg::Mem(mem)]),
             _ => self.op(broadcast_op(lane), View::X, &[Arg::Mem(mem)]),
         }
     }

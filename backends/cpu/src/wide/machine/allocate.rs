@@ -42,7 +42,7 @@ pub(super) fn allocate(laid: &Laid<'_>) -> Result<Output, RegAllocError> {
     let set = |registers: &mut dyn Iterator<Item = usize>, class| {
         registers.fold(PRegSet::empty(), |set, i| set.with(PReg::new(i, class)))
     };
-    let vectors = if laid.body.evex { 32 } else { 16 };
+    let vectors = laid.body.vector_registers();
     let masks = if laid.body.evex { 1..8 } else { 0..0 };
     let env = MachineEnv {
         preferred_regs_by_class: [

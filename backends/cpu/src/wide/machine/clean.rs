@@ -1,7 +1,7 @@
 //! Small improvements of finished code: instructions whose results nobody uses go, and a load that one instruction uses
 //! becomes its memory operand.
 
-use super::inst::{Arg, Base, Block, Body, End, Inst, Mem, Right};
+use super::inst::{Arg, Base, Block, Body, End, Inst, Mem, Right, View};
 use regalloc2::VReg;
 
 /// Cleans a function up. Loads are taken for free of effects: the generator only makes such as touch nothing they must not.
@@ -55,17 +55,18 @@ fn sweep(body: &mut Body, uses: &mut [u32]) {
 
 /// Makes loads memory operands of the only instruction that uses them, where nothing is stored in between.
 fn fold(block: &mut Block, uses: &[u32]) {
-    // Loads since the last store: what they define, where they are, from where.
-    let mut loads: Vec<(VReg, usize, Mem)> = Vec::new();
+    // Loads since the last store: what they define, how much of it, where they are, from where.
+    let mut loads: Vec<(VReg, View, usize, Mem)> = Vec::new();
     let mut gone = vec![false; block.insts.len()];
     for i in 0..block.insts.len() {
         let inst = &mut block.insts[i];
         if inst.folds
             && let Some(last) = inst.args.iter().rposition(|a| matches!(a, Arg::Use(..)))
-            && let Arg::Use(v, _) = inst.args[last]
-            && let Some(at) = loads.iter().position(|(load, ..)| *load == v)
+            && let Arg::Use(v, used) = inst.args[last]
+            // Who uses more of a register than was loaded would read more memory.
+            && let Some(at) = loads.iter().position(|(load, view, ..)| *load == v && used <= *view)
         {
-            let (_, load, mem) = loads.swap_remove(at);
+            let (_, _, load, mem) = loads.swap_remove(at);
             inst.args[last] = Arg::Mem(mem);
             gone[load] = true;
             continue;
@@ -73,12 +74,12 @@ fn fold(block: &mut Block, uses: &[u32]) {
         if inst.results().is_empty() && inst.args.iter().any(|a| matches!(a, Arg::Mem(_))) {
             loads.clear();
         }
-        if let [Arg::Def(v, _), Arg::Mem(mem)] = inst.args[..]
+        if let [Arg::Def(v, view), Arg::Mem(mem)] = inst.args[..]
             && inst.loads_whole
             && uses[v.vreg()] == 1
             && mem.base != Base::Pool
         {
-            loads.push((v, i, mem));
+            loads.push((v, view, i, mem));
         }
     }
     let mut gone = gone.into_iter();

@@ -184,6 +184,10 @@ impl Body {
         body.argument = body.register(View::G64);
         body
     }
+    /// How many vector registers there are.
+    pub(in crate::wide) fn vector_registers(&self) -> usize {
+        if self.evex { 32 } else { 16 }
+    }
     /// A new virtual register.
     pub(in crate::wide) fn register(&mut self, view: View) -> VReg {
         let class = match view {

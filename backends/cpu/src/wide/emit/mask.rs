@@ -1,0 +1,305 @@
+//! Truth of vectors. Machines with AVX-512 have it in mask registers, a bit for each lane; others in vector registers, as lanes
+//! of the width of what it is of, all ones or 0. Here and in [`super::guarded`] is all that depends on which.
+
+use super::super::machine::{Arg, View};
+use super::super::rows::Op;
+use super::super::{Made, refuse};
+use super::Emit;
+use super::value::{Constant, Parts, Val, by_bits, per_part};
+use crate::codegen::Lane;
+use halide_core::ops::{BinOp, UnOp};
+use halide_sched::ir::Expr;
+use iced_x86::Code;
+use regalloc2::VReg;
+use std::rc::Rc;
+
+/// Truth, cut as lanes of a width are: one register for each register of these.
+#[derive(Clone, Debug)]
+pub(super) struct Mask {
+    /// The integer lanes that it is cut like.
+    pub(super) lane: Lane,
+    /// The registers of these.
+    pub(super) view: View,
+    pub(super) regs: Rc<[VReg]>,
+}
+
+/// An operation on truths.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Logic {
+    And,
+    Or,
+    Xor,
+    /// Whether both are the same.
+    Same,
+    /// The second, but not the first.
+    AndNot,
+}
+
+impl Mask {
+    /// How many lanes are in each register.
+    pub(super) fn per(&self) -> usize {
+        per_part(self.lane, self.view)
+    }
+    /// Where truth is in vector registers: as integer lanes.
+    fn as_parts(&self) -> Parts {
+        Parts { lane: self.lane, view: self.view, regs: self.regs.clone() }
+    }
+}
+
+impl Emit<'_> {
+    /// The same truth in all lanes.
+    pub(super) fn constant_mask(&mut self, truth: bool, lane: Lane, lanes: usize) -> Made<Mask> {
+        let lane = lane.as_int();
+        let (view, count) = self.shape(lane, lanes);
+        let one = match self.body.evex {
+            true => self.mask_constant(if truth { u64::MAX } else { 0 })?,
+            false => self.splat(lane, view, if truth { u64::MAX } else { 0 })?,
+        };
+        Ok(Mask { lane, view, regs: vec![one; count].into() })
+    }
+    /// A scalar truth, 0 or 1, in all lanes.
+    pub(super) fn mask_of_truth(&mut self, truth: VReg, lane: Lane, lanes: usize) -> Made<Mask> {
+        let lane = lane.as_int();
+        let (view, count) = self.shape(lane, lanes);
+        // 0 or 1 becomes no or all ones.
+        let ones = self.negated(truth);
+        let one = match self.body.evex {
+            true => self.mask_of_general(ones),
+            false => self.broadcast_general(ones, view)?,
+        };
+        Ok(Mask { lane, view, regs: vec![one; count].into() })
+    }
+    /// A mask register with these bits.
+    pub(super) fn mask_constant(&mut self, bits: u64) -> Made<VReg> {
+        self.constant(Constant::Mask(bits), |e| {
+            let at = e.body.constant(&bits.to_le_bytes());
+            Ok(e.made(Code::VEX_Kmovq_kr_km64, View::K, &[Arg::Mem(super::Mem::pool(at))]))
+        })
+    }
+    /// The mask of the first `count` lanes of a register.
+    pub(super) fn first_lanes(&mut self, lane: Lane, view: View, count: usize) -> Made<VReg> {
+        if self.body.evex {
+            return self.mask_constant(if count >= 64 { u64::MAX } else { (1 << count) - 1 });
+        }
+        let bytes = (0..view.bytes()).map(|i| if i < count * lane.bytes() { 0xff } else { 0 }).collect();
+        self.pattern(bytes, view)
+    }
+    /// Only the first `count` lanes of a mask.
+    pub(super) fn cut(&mut self, mask: VReg, lane: Lane, view: View, count: usize) -> Made<VReg> {
+        if count >= per_part(lane, view) && (count >= 64 || !self.body.evex) {
+            return Ok(mask);
+        }
+        let first = self.first_lanes(lane, view, count)?;
+        self.mask_logic(Logic::And, view, mask, first)
+    }
+    /// An operation on truths of lanes in registers of this width.
+    pub(super) fn mask_logic(&mut self, how: Logic, view: View, a: VReg, b: VReg) -> Made<VReg> {
+        if self.body.evex {
+            let code = match how {
+                Logic::And => Code::VEX_Kandq_kr_kr_kr,
+                Logic::Or => Code::VEX_Korq_kr_kr_kr,
+                Logic::Xor => Code::VEX_Kxorq_kr_kr_kr,
+                Logic::Same => Code::VEX_Kxnorq_kr_kr_kr,
+                Logic::AndNot => Code::VEX_Kandnq_kr_kr_kr,
+            };
+            return Ok(self.made(code, View::K, &[Arg::Use(a, View::K), Arg::Use(b, View::K)]));
+        }
+        match how {
+            Logic::And => self.op2(Op::And, view, a, b),
+            Logic::Or => self.op2(Op::Or, view, a, b),
+            Logic::Xor => self.op2(Op::Xor, view, a, b),
+            Logic::Same => {
+                let differ = self.op2(Op::Xor, view, a, b)?;
+                self.mask_not(view, differ)
+            }
+            Logic::AndNot => {
+                let rest = self.mask_not(view, a)?;
+                self.op2(Op::And, view, rest, b)
+            }
+        }
+    }
+    /// The opposite.
+    pub(super) fn mask_not(&mut self, view: View, mask: VReg) -> Made<VReg> {
+        if self.body.evex {
+            return Ok(self.made(Code::VEX_Knotq_kr_kr, View::K, &[Arg::Use(mask, View::K)]));
+        }
+        let ones = self.splat(Lane::I64, view, u64::MAX)?;
+        self.op2(Op::Xor, view, mask, ones)
+    }
+
+    /// The same truth cut like other lanes.
+    pub(super) fn recut(&mut self, mask: &Mask, lanes: usize, lane: Lane) -> Made<Mask> {
+        let lane = lane.as_int();
+        if mask.lane == lane {
+            return Ok(mask.clone());
+        }
+        let (view, count) = self.shape(lane, lanes);
+        if !self.body.evex {
+            let made = self.resize_truth(&mask.as_parts(), lanes, lane)?;
+            return Ok(Mask { lane, view, regs: made.regs });
+        }
+        let (from, per) = (mask.per(), per_part(lane, view));
+        if from == per {
+            return Ok(Mask { lane, view, ..mask.clone() });
+        }
+        let regs = (0..count).map(|i| {
+            let first = i * per;
+            if per < from {
+                return Ok(self.mask_from(mask.regs[first / from], first % from));
+            }
+            let sources = per.min(lanes - first).div_ceil(from);
+            let mut sum = mask.regs[first / from];
+            if sources > 1 {
+                sum = self.cut(sum, mask.lane, mask.view, from)?;
+            }
+            for k in 1..sources {
+                let next = mask.regs[first / from + k];
+                let next = if k + 1 < sources { self.cut(next, mask.lane, mask.view, from)? } else { next };
+                let shift = Arg::Imm((k * from) as i64);
+                let moved = self.made(Code::VEX_Kshiftlq_kr_kr_imm8, View::K, &[Arg::Use(next, View::K), shift]);
+                sum = self.mask_logic(Logic::Or, view, sum, moved)?;
+            }
+            Ok(sum)
+        });
+        Ok(Mask { lane, view, regs: regs.collect::<Made<Vec<_>>>()?.into() })
+    }
+    /// A mask register shifted to the right.
+    fn mask_from(&mut self, mask: VReg, first: usize) -> VReg {
+        if first == 0 {
+            return mask;
+        }
+        self.made(Code::VEX_Kshiftrq_kr_kr_imm8, View::K, &[Arg::Use(mask, View::K), Arg::Imm(first as i64)])
+    }
+
+    // To and from lanes.
+
+    /// Lanes that are not 0, of bytes.
+    pub(super) fn bytes_to_mask(&mut self, bytes: &Parts) -> Made<Mask> {
+        if !self.body.evex {
+            let zero = self.splat_like(bytes, 0)?;
+            return self.compare_ints(BinOp::Ne, false, bytes, &zero);
+        }
+        let code = self.code(Op::TestB, bytes.view)?;
+        let view = bytes.view;
+        let regs: Vec<VReg> = bytes.regs.to_vec();
+        let regs =
+            regs.into_iter().map(|r| self.made(code, View::K, &[Arg::Use(r, view), Arg::Use(r, view)])).collect();
+        Ok(Mask { lane: Lane::I8, view, regs })
+    }
+    /// Lanes with these bits where the mask is true, and 0 elsewhere.
+    pub(super) fn mask_to_lanes(&mut self, mask: &Mask, lane: Lane, lanes: usize, bits: u64) -> Made<Parts> {
+        let mask = self.recut(mask, lanes, lane)?;
+        let view = mask.view;
+        let ones = self.splat(lane, view, bits)?;
+        if !self.body.evex {
+            let truth = mask.as_parts();
+            let made = self.map(&truth, |e, m| e.op2(Op::And, view, m, ones))?;
+            return Ok(made.as_lane(lane));
+        }
+        let code = self.code(by_bits(lane, [Op::LoadB, Op::LoadW, Op::LoadD, Op::LoadQ]), view)?;
+        let masks: Vec<VReg> = mask.regs.to_vec();
+        let regs =
+            masks.into_iter().map(|m| self.made(code, view, &[Arg::ZeroMask(m), Arg::Use(ones, view)])).collect();
+        Ok(Parts { lane, view, regs })
+    }
+    /// Truth as what an expression of so many lanes has: a scalar's in a general register.
+    pub(super) fn truth_value(&mut self, mask: Mask, lanes: u16) -> Made<Val> {
+        if lanes > 1 {
+            return Ok(Val::Mask(mask));
+        }
+        let bits = match self.body.evex {
+            true => self.made(Code::VEX_Kmovd_r32_kr, View::G32, &[Arg::Use(mask.regs[0], View::K)]),
+            false => {
+                let code = self.code(Op::ToGeneralD, View::X)?;
+                self.made(code, View::G32, &[Arg::Use(mask.regs[0], View::X)])
+            }
+        };
+        let to = self.register(View::G64);
+        self.push(Code::And_rm64_imm32, vec![Arg::Mod { to, from: bits, view: View::G64 }, Arg::Imm(1)]);
+        Ok(Val::Scalar(to))
+    }
+    /// Lanes whose top bit is set.
+    pub(super) fn sign_mask(&mut self, lane: Lane, view: View, v: VReg) -> Made<VReg> {
+        if !self.body.evex {
+            let zero = self.splat(lane.as_int(), view, 0)?;
+            return self.op2(by_bits(lane, [Op::GreaterB, Op::GreaterW, Op::GreaterD, Op::GreaterQ]), view, zero, v);
+        }
+        let top = self.splat(lane.as_int(), view, 1 << (lane.bits() - 1))?;
+        let code = self.code(by_bits(lane, [Op::TestB, Op::TestW, Op::TestD, Op::TestQ]), view)?;
+        Ok(self.made(code, View::K, &[Arg::Use(v, view), Arg::Use(top, view)]))
+    }
+
+    // Choices.
+
+    /// Lanes of `a` where the mask is true, else of `b`.
+    pub(super) fn choose(&mut self, mask: &Mask, a: &Parts, b: &Parts) -> Made<Parts> {
+        let regs = (0..a.regs.len()).map(|i| self.blend(a.lane, a.view, mask.regs[i], a.regs[i], b.regs[i]));
+        let regs = regs.collect::<Made<Vec<_>>>()?;
+        Ok(Parts { regs: regs.into(), ..a.clone() })
+    }
+    /// Lanes of `a` where the mask is true, else of `b`.
+    pub(super) fn blend(&mut self, lane: Lane, view: View, mask: VReg, a: VReg, b: VReg) -> Made<VReg> {
+        if self.body.evex {
+            let row = by_bits(lane, [Op::BlendB, Op::BlendW, Op::BlendD, Op::BlendQ]);
+            return self.op(row, view, &[Arg::Mask(mask), Arg::Use(b, view), Arg::Use(a, view)]);
+        }
+        let row = match lane {
+            Lane::F32 => Op::BlendVectorF32,
+            Lane::F64 => Op::BlendVectorF64,
+            _ => Op::BlendVectorB,
+        };
+        self.op(row, view, &[Arg::Use(b, view), Arg::Use(a, view), Arg::Use(mask, view)])
+    }
+    /// The odd ones of 32-bit lanes of `odd`, the even ones of `even`.
+    pub(super) fn blend_odd(&mut self, view: View, odd: VReg, even: VReg) -> Made<VReg> {
+        if self.body.evex {
+            let odds = self.mask_constant(0xaaaa)?;
+            return self.blend(Lane::I32, view, odds, odd, even);
+        }
+        self.op(Op::BlendConstD, view, &[Arg::Use(even, view), Arg::Use(odd, view), Arg::Imm(0xaa)])
+    }
+
+    // Operators on truth.
+
+    pub(super) fn bool_unary(&mut self, op: UnOp, a: &Expr) -> Made<Val> {
+        if !matches!(op, UnOp::Not) {
+            return refuse(format!("{op:?} of truths"));
+        }
+        match self.eval(a)? {
+            Val::Scalar(v) => Ok(Val::Scalar(self.scalar_not(v))),
+            Val::Mask(mask) => {
+                let view = mask.view;
+                let regs = mask.regs.iter().map(|m| self.mask_not(view, *m)).collect::<Made<Vec<_>>>()?;
+                Ok(Val::Mask(Mask { regs: regs.into(), ..mask }))
+            }
+            Val::Lanes(_) => refuse("truth in data lanes"),
+        }
+    }
+    pub(super) fn bool_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Val> {
+        let (x, y) = match (self.eval(a)?, self.eval(b)?) {
+            (Val::Scalar(x), Val::Scalar(y)) => return Ok(Val::Scalar(self.scalar_truth(op, x, y)?)),
+            (Val::Mask(x), Val::Mask(y)) => (x, y),
+            _ => return refuse("truths of different kinds"),
+        };
+        // The finer cut, which needs no joining.
+        let finer = if x.lane.bits() >= y.lane.bits() { x.lane } else { y.lane };
+        let lanes = a.lanes() as usize;
+        let (mut x, mut y) = (self.recut(&x, lanes, finer)?, self.recut(&y, lanes, finer)?);
+        if op == BinOp::Gt {
+            std::mem::swap(&mut x, &mut y);
+        }
+        let how = match op {
+            BinOp::BitAnd | BinOp::Min | BinOp::Mul => Logic::And,
+            BinOp::BitOr | BinOp::Max => Logic::Or,
+            BinOp::BitXor | BinOp::Ne => Logic::Xor,
+            BinOp::Eq => Logic::Same,
+            // The first is inverted.
+            BinOp::Lt | BinOp::Gt => Logic::AndNot,
+            _ => return refuse(format!("{op:?} of truths")),
+        };
+        let view = x.view;
+        let regs = x.regs.iter().zip(y.regs.iter()).map(|(a, b)| self.mask_logic(how, view, *a, *b));
+        let regs = regs.collect::<Made<Vec<_>>>()?;
+        Ok(Val::Mask(Mask { regs: regs.into(), ..x }))
+    }
+}
