@@ -109,6 +109,15 @@ pub(crate) fn well_formed(code: Executable) -> Executable {
     code
 }
 
+/// The families of vectors wider than Cranelift's that this machine has.
+pub(crate) fn wide_tiers() -> Vec<Tier> {
+    let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|t| *t > Tier::Baseline && t.available()).collect();
+    if tiers.is_empty() {
+        println!("SKIPPED: this machine has no AVX2");
+    }
+    tiers
+}
+
 /// For every family of vector instructions that this machine has.
 pub(crate) fn compiled_everywhere(p: &Program) -> Vec<Executable> {
     Tier::ALL.into_iter().filter(|t| t.available()).map(|tier| compiled_for(tier, p)).collect()

@@ -64,90 +64,78 @@ fn expected(n: i64) -> Vec<i32> {
     (0..ROWS * n).map(|i| (i % n) as i32 + 1111).collect()
 }
 
-fn no_wide_vectors() -> bool {
-    let none = Tier::host() != Tier::Avx512;
-    if none {
-        println!("SKIPPED: this machine has no AVX-512");
-    }
-    none
-}
-
 #[test]
 fn memory_is_obtained_once_for_all_iterations() {
-    if no_wide_vectors() {
-        return;
-    }
-    let p = rows(|n, _| (n, None), |_, s| s);
-    let (wide, narrow) = (compiled_for(Tier::Avx512, &p), compiled_for(Tier::Baseline, &p));
-    assert_eq!((wide.refusals(), wide.stats().kernels), (&[][..], 1));
-    for n in [0, 16, 48, 20_000 * 16] {
-        let (out, stats) = run_rows(&wide, n, None).unwrap();
-        let (same, per_row) = run_rows(&narrow, n, None).unwrap();
-        assert_eq!((&out, &same), (&expected(n), &expected(n)), "{n}");
-        // The third takes the place of the first.
-        assert_eq!((stats.allocations, per_row.allocations), (2, 3 * ROWS as u64), "{n}");
-        assert!(stats.peak_bytes <= per_row.peak_bytes, "{n}: {stats:?} {per_row:?}");
+    for tier in wide_tiers() {
+        let p = rows(|n, _| (n, None), |_, s| s);
+        let (wide, narrow) = (compiled_for(tier, &p), compiled_for(Tier::Baseline, &p));
+        assert_eq!((wide.refusals(), wide.stats().kernels), (&[][..], 1));
+        for n in [0, 16, 48, 20_000 * 16] {
+            let (out, stats) = run_rows(&wide, n, None).unwrap();
+            let (same, per_row) = run_rows(&narrow, n, None).unwrap();
+            assert_eq!((&out, &same), (&expected(n), &expected(n)), "{n}");
+            // The third takes the place of the first.
+            assert_eq!((stats.allocations, per_row.allocations), (2, 3 * ROWS as u64), "{n}");
+            assert!(stats.peak_bytes <= per_row.peak_bytes, "{n}: {stats:?} {per_row:?}");
+        }
     }
 }
 
 #[test]
 fn too_little_memory_is_an_error() {
-    if no_wide_vectors() {
-        return;
+    for tier in wide_tiers() {
+        let code = compiled_for(tier, &rows(|n, _| (n, None), |_, s| s));
+        let n = 16_000;
+        let bytes = 4 * n as u64;
+        assert_eq!(run_rows(&code, n, Some(1000)).map(|_| ()), Err(CpuFault::OutOfMemory { buf: BufId(2), bytes }));
+        let one = bytes as usize + 1000;
+        assert_eq!(run_rows(&code, n, Some(one)).map(|_| ()), Err(CpuFault::OutOfMemory { buf: BufId(3), bytes }));
+        assert_eq!(run_rows(&code, n, Some(2 * one)).unwrap().0, expected(n));
+        assert_eq!(run_rows(&code, n, None).unwrap().0, expected(n), "memory was given back");
     }
-    let code = compiled_for(Tier::Avx512, &rows(|n, _| (n, None), |_, s| s));
-    let n = 16_000;
-    let bytes = 4 * n as u64;
-    assert_eq!(run_rows(&code, n, Some(1000)).map(|_| ()), Err(CpuFault::OutOfMemory { buf: BufId(2), bytes }));
-    let one = bytes as usize + 1000;
-    assert_eq!(run_rows(&code, n, Some(one)).map(|_| ()), Err(CpuFault::OutOfMemory { buf: BufId(3), bytes }));
-    assert_eq!(run_rows(&code, n, Some(2 * one)).unwrap().0, expected(n));
-    assert_eq!(run_rows(&code, n, None).unwrap().0, expected(n), "memory was given back");
 }
 
 #[test]
 fn sizes_that_are_known_inside_only() {
-    if no_wide_vectors() {
-        return;
-    }
-    let by_row = |n: Expr, y: Expr| build::add(n, y);
-    let why = "tmp2 is on the heap, and how large it is only known inside";
-    let cases: [(&str, Program, Option<&str>); 4] = [
-        ("by the row", rows(|n, y| (by_row(n, y), None), |_, s| s), Some(why)),
-        ("by the row, within limits", rows(|n, y| (by_row(n, y), Some(1000)), |_, s| s), None),
-        ("by the row, within far limits", rows(|n, y| (by_row(n, y), Some(1 << 30)), |_, s| s), Some(why)),
-        // Where it is not asked whether the row is there, the length may mean nothing.
-        (
-            "in some rows",
-            rows(|n, _| (n, None), |y, s| build::if_else(build::ge(y, build::int(0)), s, build::nothing())),
-            Some(why),
-        ),
-    ];
-    for (name, p, refused) in cases {
-        let code = compiled_for(Tier::Avx512, &p);
-        let reasons: Vec<&str> = code.refusals().iter().map(|(_, why)| &why[..]).collect();
-        assert_eq!(reasons, Vec::from_iter(refused), "{name}");
-        assert_eq!(run_rows(&code, 160, None).unwrap().0, expected(160), "{name}");
+    for tier in wide_tiers() {
+        let by_row = |n: Expr, y: Expr| build::add(n, y);
+        let why = "tmp2 is on the heap, and how large it is only known inside";
+        let cases: [(&str, Program, Option<&str>); 4] = [
+            ("by the row", rows(|n, y| (by_row(n, y), None), |_, s| s), Some(why)),
+            ("by the row, within limits", rows(|n, y| (by_row(n, y), Some(1000)), |_, s| s), None),
+            ("by the row, within far limits", rows(|n, y| (by_row(n, y), Some(1 << 30)), |_, s| s), Some(why)),
+            // Where it is not asked whether the row is there, the length may mean nothing.
+            (
+                "in some rows",
+                rows(|n, _| (n, None), |y, s| build::if_else(build::ge(y, build::int(0)), s, build::nothing())),
+                Some(why),
+            ),
+        ];
+        for (name, p, refused) in cases {
+            let code = compiled_for(tier, &p);
+            let reasons: Vec<&str> = code.refusals().iter().map(|(_, why)| &why[..]).collect();
+            assert_eq!(reasons, Vec::from_iter(refused), "{name}");
+            assert_eq!(run_rows(&code, 160, None).unwrap().0, expected(160), "{name}");
+        }
     }
 }
 
 /// A size that is absurd where the allocation never comes about, as a loop around it does not run.
 #[test]
 fn what_never_comes_about_takes_no_memory() {
-    if no_wide_vectors() {
-        return;
+    for tier in wide_tiers() {
+        let huge = |n: Expr, _| (build::select(build::lt(n.clone(), build::int(32)), build::int(1 << 50), n), None);
+        let mut p = rows(huge, |_, s| s);
+        let inner = p.loops.push("inner".into());
+        let Stmt::For(mut y) = std::mem::replace(&mut p.body, build::nothing()) else { panic!("a loop") };
+        let runs = build::div(extent_of(IN), build::int(32));
+        let runs = build::binary(halide_core::ops::BinOp::Min, runs, build::int(1));
+        y.body = build::for_loop(inner, halide_sched::ir::ForKind::Serial, build::int(0), runs, y.body);
+        p.body = Stmt::For(y);
+        let code = compiled_for(tier, &p);
+        assert_eq!((code.refusals(), code.stats().kernels), (&[][..], 1));
+        assert_eq!(run_rows(&code, 64, None).unwrap().0, expected(64));
+        let (out, stats) = run_rows(&code, 16, None).unwrap();
+        assert_eq!((out, stats.peak_bytes < 1000), (vec![0; 64], true));
     }
-    let huge = |n: Expr, _| (build::select(build::lt(n.clone(), build::int(32)), build::int(1 << 50), n), None);
-    let mut p = rows(huge, |_, s| s);
-    let inner = p.loops.push("inner".into());
-    let Stmt::For(mut y) = std::mem::replace(&mut p.body, build::nothing()) else { panic!("a loop") };
-    let runs = build::div(extent_of(IN), build::int(32));
-    let runs = build::binary(halide_core::ops::BinOp::Min, runs, build::int(1));
-    y.body = build::for_loop(inner, halide_sched::ir::ForKind::Serial, build::int(0), runs, y.body);
-    p.body = Stmt::For(y);
-    let code = compiled_for(Tier::Avx512, &p);
-    assert_eq!((code.refusals(), code.stats().kernels), (&[][..], 1));
-    assert_eq!(run_rows(&code, 64, None).unwrap().0, expected(64));
-    let (out, stats) = run_rows(&code, 16, None).unwrap();
-    assert_eq!((out, stats.peak_bytes < 1000), (vec![0; 64], true));
 }

@@ -48,15 +48,6 @@ fn all_operators(ty: ScalarType) -> Vec<(String, Make)> {
     cases
 }
 
-/// The families of vectors wider than Cranelift's that this machine has.
-fn wide_tiers() -> Vec<Tier> {
-    let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|t| *t > Tier::Baseline && t.available()).collect();
-    if tiers.is_empty() {
-        println!("SKIPPED: this machine has no AVX2");
-    }
-    tiers
-}
-
 /// Which operators of which types are refused, by reasons, and how many are not.
 fn refused(tier: Tier) -> String {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
