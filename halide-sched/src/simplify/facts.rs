@@ -225,11 +225,6 @@ impl Facts {
         let ramp = self.sum_range(&form.base) + self.sum_range(&form.stride) * lane;
         form.vector.iter().fold(ramp, |sum, (atom, c)| sum + self.known(atom).range.scale(*c))
     }
-    /// What is known of the remainder of a sum.
-    pub(super) fn sum_congruence(&self, sum: &Linear) -> Congruence {
-        let parts = sum.terms.iter().map(|(atom, c)| self.known(atom).congruence.scale(*c));
-        parts.fold(Congruence::point(sum.constant), Congruence::plus)
-    }
     /// The learned sums in which `atom` occurs, with their ranges.
     pub(super) fn sums_with<'a>(&'a self, atom: &Expr) -> impl Iterator<Item = (&'a [Term], Range)> {
         let known = self.occurs.get(atom).map_or(&[][..], |list| &list[..]);

@@ -7,6 +7,7 @@
 mod cache;
 mod cast;
 mod compare;
+mod congruence;
 mod correlate;
 mod dead;
 mod expr;

@@ -157,6 +157,20 @@ fn interleaved_and_transposed() {
         "out: vectorize(x, 4)\n a: compute_at(out, x) vectorize(x)\n b: compute_at(out, x) vectorize(x)",
     ];
     sweep(&p, U8, &schedules, &[(1, 1), (8, 3), (17, 2), (48, 2)]);
+    // The cells of a mosaic in several planes.
+    let c = Var::new("c");
+    let (mut cells, mut last) = (Func::new("cells"), Func::new("last"));
+    let plane = cast::<u8>(c);
+    let even_line = select((x % 2).eq(0), input[(x / 2, y / 2)] + &plane, input[(x / 2 + 1, y / 2)] * 3);
+    cells[(x, y, c)] = select((y % 2).eq(0), even_line, input[(x / 2, y / 2 + 1)] ^ &plane);
+    last[(x, y)] = cells[(x - 1, y + 1, 0)] + cells[(x + 2, y, 1)] - cells[(x, y + 3, 2)];
+    let p = Pipeline::new([&last]).unwrap();
+    let schedules = [
+        "cells: compute_at(last, y) bound(c, 0, 3) align_bounds(x, 2) split(x, x, xi, 16) split(xi, xi, xe, 2) reorder(xe, c, xi, x, y) unroll(xe) unroll(c) vectorize(xi)",
+        "last: split(y, y, yi, 4)\n cells: store_at(last, y) compute_at(last, yi) bound(c, 0, 3) align_bounds(x, 2) align_bounds(y, 2) split(x, x, xe, 2) split(y, y, ye, 2) reorder(xe, c, x, ye, y) unroll(xe) unroll(c) unroll(ye) vectorize(x, 8)",
+        "cells: compute_root() bound(c, 0, 3) align_bounds(x, 2, 1) split(x, x, xe, 2) reorder(c, xe, x, y) unroll(xe) unroll(c) vectorize(x, 4)",
+    ];
+    sweep(&p, U8, &schedules, &[(1, 1), (8, 3), (17, 2), (40, 9)]);
     let (mut block, mut t) = (Func::new("block"), Func::new("t"));
     block[(x, y)] = input[(x, y)];
     t[(x, y)] = block[(y, x)];

@@ -43,6 +43,8 @@ pub(super) struct Env<'a> {
     pub(super) closures: IdVec<TaskId, Closure>,
     /// The kernels of wide vectors made so far, if there may be any.
     pub(super) outlined: Option<&'a Mutex<Outlined>>,
+    /// How many elements allocations have at least.
+    pub(super) sizes: HashMap<BufId, u64>,
 }
 
 /// Declared functions.

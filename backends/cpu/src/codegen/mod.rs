@@ -156,8 +156,20 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let started = Instant::now();
     let outlined = Mutex::new(Outlined::new(program, &mut linker, options)?);
     let wide = (options.tier > Tier::Baseline).then_some(&outlined);
-    let env =
-        Env { program, layout: &layout, isa: &*isa, x64, high_words, fma, locked, symbols, closures, outlined: wide };
+    let sizes = outline::sizes(program);
+    let env = Env {
+        program,
+        layout: &layout,
+        isa: &*isa,
+        x64,
+        high_words,
+        fma,
+        locked,
+        symbols,
+        closures,
+        outlined: wide,
+        sizes,
+    };
     let made = stack::with_room_for(program, || emit_all(&env))?;
     let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();

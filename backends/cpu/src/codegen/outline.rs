@@ -16,6 +16,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_module::FuncId;
 use halide_sched::ir::visit::for_each_stmt;
 use halide_sched::ir::{BufId, DimField, For, Program, Stmt, Sym, build};
+use std::collections::HashMap;
 use std::sync::PoisonError;
 
 /// The kernels of a program while it is compiled.
@@ -44,6 +45,9 @@ impl Outlined {
 impl Surroundings for Func<'_> {
     fn in_memory(&self, buf: BufId) -> bool {
         matches!(self.places.get(&buf), Some(Place::Memory(_)))
+    }
+    fn elements(&self, buf: BufId) -> Option<u64> {
+        self.env.sizes.get(&buf).copied()
     }
 }
 
@@ -139,6 +143,25 @@ const LARGE: i64 = 16 << 20;
 
 /// More elements than there is memory for anywhere, whose bytes can be counted.
 const MOST_ELEMENTS: i64 = 1 << 56;
+
+/// How many elements each allocation has at least, as far as that is a constant.
+pub(super) fn sizes(program: &Program) -> HashMap<BufId, u64> {
+    let mut sizes = HashMap::new();
+    let tasks = program.tasks.iter().map(|t| &t.body);
+    for s in std::iter::once(&program.body).chain(tasks) {
+        note_sizes(s, &mut sizes);
+    }
+    sizes
+}
+
+fn note_sizes(s: &Stmt, sizes: &mut HashMap<BufId, u64>) {
+    if let Stmt::Alloc { buf, count, .. } = s {
+        // Variants of a pipeline allocate a buffer each.
+        let count = build::as_int(count).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        sizes.entry(*buf).and_modify(|least| *least = count.min(*least)).or_insert(count);
+    }
+    for_each_stmt(s, |inner| note_sizes(inner, sizes));
+}
 
 /// How many loops there are with vectors inside.
 fn loops(s: &Stmt) -> usize {

@@ -132,6 +132,7 @@ rows! {
     BlendB: INVALID INVALID EVEX_Vpblendmb_xmm_k1z_xmm_xmmm128 EVEX_Vpblendmb_ymm_k1z_ymm_ymmm256 EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512;
     BroadcastB: VEX_Vpbroadcastb_xmm_xmmm8 VEX_Vpbroadcastb_ymm_xmmm8 EVEX_Vpbroadcastb_xmm_k1z_xmmm8 EVEX_Vpbroadcastb_ymm_k1z_xmmm8 EVEX_Vpbroadcastb_zmm_k1z_xmmm8;
     PermuteB: INVALID INVALID EVEX_Vpermb_xmm_k1z_xmm_xmmm128 EVEX_Vpermb_ymm_k1z_ymm_ymmm256 EVEX_Vpermb_zmm_k1z_zmm_zmmm512;
+    PickTwoB: INVALID INVALID EVEX_Vpermi2b_xmm_k1z_xmm_xmmm128 EVEX_Vpermi2b_ymm_k1z_ymm_ymmm256 EVEX_Vpermi2b_zmm_k1z_zmm_zmmm512;
     PermuteTwoB: INVALID INVALID EVEX_Vpermt2b_xmm_k1z_xmm_xmmm128 EVEX_Vpermt2b_ymm_k1z_ymm_ymmm256 EVEX_Vpermt2b_zmm_k1z_zmm_zmmm512;
     LoadB: INVALID INVALID EVEX_Vmovdqu8_xmm_k1z_xmmm128 EVEX_Vmovdqu8_ymm_k1z_ymmm256 EVEX_Vmovdqu8_zmm_k1z_zmmm512;
     StoreB: INVALID INVALID EVEX_Vmovdqu8_xmmm128_k1z_xmm EVEX_Vmovdqu8_ymmm256_k1z_ymm EVEX_Vmovdqu8_zmmm512_k1z_zmm;

@@ -10,6 +10,7 @@ mod guarded;
 #[cfg(target_os = "linux")]
 mod guards;
 mod harness;
+mod lookup;
 mod memory;
 mod nests;
 mod random;

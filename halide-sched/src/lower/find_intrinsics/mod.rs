@@ -8,7 +8,8 @@
 //! - averages, `(wide(a) + wide(b) + 1) / 2`, with and without rounding; absolute differences;
 //! - sums and differences that are clamped to their type; clamping conversions;
 //! - the high half of a product; products in twice the width;
-//! - arithmetic in a wide type of values that are narrow, whose result is made narrow again or compared (`narrow`).
+//! - arithmetic in a wide type of values that are narrow, whose result is made narrow again or compared (`narrow`);
+//! - conversions back of what was only made wider.
 //!
 //! Only vectors are rewritten: scalars are as wide as a register anyway.
 //!
@@ -18,7 +19,7 @@
 //! ```
 //! becomes
 //! ```text
-//! out#b2[ramp(0, 1, 8)] = u8x8(u16x8(rounding_halving_add(in#b0[ramp(0, 1, 8)], in#b0[ramp(1, 1, 8)])))
+//! out#b2[ramp(0, 1, 8)] = rounding_halving_add(in#b0[ramp(0, 1, 8)], in#b0[ramp(1, 1, 8)])
 //! ```
 
 mod narrow;
@@ -63,6 +64,10 @@ fn idiom(e: &Expr, facts: &Facts) -> Option<Expr> {
         ExprKind::Binary(op, a, b) if op.is_comparison() => narrow::comparison(*op, a, b, facts),
         ExprKind::Unary(UnOp::Abs, a) => absolute_difference(a, ty),
         ExprKind::SaturatingCast(a) => clamped_sum(a, ty).or_else(|| narrow::saturating_cast(a, ty, facts)),
+        // What was widened only to be narrowed again.
+        ExprKind::Cast(a) if ty.is_int() && widened(a).is_some() => {
+            widened(a).map(|(inner, _)| build::cast_data(ty, inner.clone()))
+        }
         ExprKind::Cast(a) if ty.is_int() => {
             clamping_cast(a, ty, facts).map(|e| idiom(&e, facts).unwrap_or(e)).or_else(|| narrow::cast(a, ty, facts))
         }

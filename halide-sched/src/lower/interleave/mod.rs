@@ -3,7 +3,7 @@
 //! Before: `Stage::Shaped`. After: the same.
 //!
 //! - Stores that together fill a stretch of memory, each every k-th element (the channels of an interleaved image), become
-//!   one dense store of their interleaved lanes.
+//!   one dense store of their interleaved lanes, if no other store to the buffer comes between them.
 //! - A load of every k-th element becomes dense loads whose lanes are picked, if what these read lies between elements
 //!   that the statement reads anyway. Loads of neighbouring elements share the dense loads.
 //! - A load at `ramp / k`, which reads each element k times, becomes k short loads whose lanes are interleaved.
@@ -12,10 +12,13 @@
 //! ```text
 //! out#b2[ramp(0, 2, 4)] = in#b0[ramp(0, 1, 4)]
 //! out#b2[ramp(1, 2, 4)] = in#b0[ramp(8, 1, 4)]
+//! out#b2[ramp(in#b0.extent0, 2, 4)] = in#b0[ramp(16, 1, 4)]
+//! out#b2[ramp(in#b0.extent0 + 1, 2, 4)] = in#b0[ramp(24, 1, 4)]
 //! ```
 //! becomes
 //! ```text
 //! out#b2[ramp(0, 1, 8)] = shuffle([in#b0[ramp(0, 1, 4)], in#b0[ramp(8, 1, 4)]], [0, 4, 1, 5, 2, 6, 3, 7])
+//! out#b2[ramp(in#b0.extent0, 1, 8)] = shuffle([in#b0[ramp(16, 1, 4)], in#b0[ramp(24, 1, 4)]], [0, 4, 1, 5, 2, 6, 3, 7])
 //! ```
 
 mod loads;

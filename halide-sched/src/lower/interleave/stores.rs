@@ -132,22 +132,28 @@ struct Part {
     value: Expr,
 }
 
-/// The strided stores by family, each in the order of memory; families that other stores may overlap are left out.
+/// The strided stores by family, each in the order of memory. A family ends at the next store to its buffer that is not one
+/// of its own: that one may overlap it. Families whose own stores overlap are left out.
 fn families(stores: &[Option<Stmt>]) -> Vec<Vec<Part>> {
     let mut families: Vec<Vec<Part>> = Vec::new();
-    let mut places: Map<Family, usize> = Map::default();
-    for part in stores.iter().enumerate().filter_map(|(at, s)| strided(at, s.as_ref()?)) {
-        let place = *places.entry(part.family.clone()).or_insert(families.len());
-        if place == families.len() {
-            families.push(Vec::new());
+    let mut open: Map<BufId, usize> = Map::default();
+    for (at, s) in stores.iter().enumerate() {
+        let Some(Stmt::Store { buf, .. }) = s else { continue };
+        let Some(part) = s.as_ref().and_then(|s| strided(at, s)) else {
+            open.remove(buf);
+            continue;
+        };
+        match open.get(buf).filter(|&&place| families[place][0].family == part.family) {
+            Some(&place) => families[place].push(part),
+            None => {
+                open.insert(*buf, families.len());
+                families.push(vec![part]);
+            }
         }
-        families[place].push(part);
     }
     families.retain_mut(|parts| {
         parts.sort_by_key(|p| p.first);
-        let all =
-            stores.iter().flatten().filter(|s| matches!(s, Stmt::Store { buf, .. } if *buf == parts[0].family.buf));
-        all.count() == parts.len() && are_disjoint(parts)
+        are_disjoint(parts)
     });
     families
 }

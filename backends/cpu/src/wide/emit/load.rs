@@ -44,6 +44,11 @@ impl Emit<'_> {
         {
             return self.loaded(parts, truth, lanes);
         }
+        if mask.is_none()
+            && let Some(parts) = self.look_up_in_registers(lane, lanes, (buf, place), &linear)?
+        {
+            return self.loaded(parts, truth, lanes);
+        }
         let mem = self.address(place, lane.bytes(), &linear)?;
         if lanes == 1 && truth && mask.is_none() {
             return Ok(Val::Scalar(self.made(Code::Movzx_r32_rm8, View::G32, &[Arg::Mem(mem)])));
@@ -84,6 +89,9 @@ impl Emit<'_> {
             Some(mask) if dense => self.load_masked(lane, lanes, mem, mask),
             _ if lane.bits() >= 32 => self.gather(lane, lanes, mem, index, mask),
             None => {
+                if let Some(found) = self.look_up(lane, lanes, mem, index)? {
+                    return Ok(found);
+                }
                 let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
                 self.collect(lane, &addresses)
             }

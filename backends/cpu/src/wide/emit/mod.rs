@@ -2,7 +2,7 @@
 //!
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
 //! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`float`], [`compare`], [`half`],
-//! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`store`],
+//! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`store`],
 //! [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`]) and statements ([`stmt`],
 //! [`slots`], [`heap`]).
 //!
@@ -26,6 +26,7 @@ mod index;
 mod int;
 mod level;
 mod load;
+mod lookup;
 mod mask;
 mod math;
 mod narrow;
@@ -53,6 +54,8 @@ use value::{Constant, Val};
 pub(crate) trait Surroundings {
     /// Whether a buffer, allocated outside, is in memory.
     fn in_memory(&self, buf: BufId) -> bool;
+    /// How many elements an allocation outside has, if that is known.
+    fn elements(&self, buf: BufId) -> Option<u64>;
 }
 
 /// A kernel before registers are chosen.
@@ -94,6 +97,8 @@ struct Emit<'a> {
     vbmi: bool,
     /// Where in the frame there is memory that means nothing.
     scratch: Option<u32>,
+    /// Where indices are put that are looked up.
+    looked_up: lookup::Scratch,
 }
 
 /// Emits a loop nest as a function.
@@ -118,6 +123,7 @@ pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For, tie
         streams: false,
         vbmi: tier == Tier::Avx512 && crate::tier::has_byte_permutes(),
         scratch: None,
+        looked_up: lookup::Scratch::default(),
     };
     e.for_loop(nest)?;
     if e.streams {
