@@ -158,7 +158,7 @@ fn interleaved_and_transposed() {
     ];
     sweep(&p, U8, &schedules, &[(1, 1), (8, 3), (17, 2), (48, 2)]);
     // The cells of a mosaic in several planes.
-    let c = Var::new("c");
+    let c = vars!(c);
     let (mut cells, mut last) = (Func::new("cells"), Func::new("last"));
     let plane = cast::<u8>(c);
     let even_line = select((x % 2).eq(0), input[(x / 2, y / 2)] + &plane, input[(x / 2 + 1, y / 2)] * 3);
