@@ -12,7 +12,8 @@ use halide_sched::target::{Arch, Gpu};
 use std::fmt;
 
 /// The machine that schedules are drawn for: fixed, so that a seed means the same case everywhere.
-pub const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: None };
+pub const TARGET: Target =
+    Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 2, cache_bytes: 1 << 20, gpu: None };
 
 /// The most points of one output.
 const MOST_POINTS: i64 = 1500;

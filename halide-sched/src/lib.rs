@@ -6,6 +6,7 @@
 pub mod auto;
 pub mod bounds;
 pub mod device;
+pub mod features;
 pub mod ir;
 pub mod lower;
 pub mod plan;

@@ -1,5 +1,6 @@
 //! What code is compiled for: plain data.
 
+use crate::features::CpuFeatures;
 use halide_core::types::ScalarType;
 
 /// A machine, as far as lowering and schedules need to know it.
@@ -9,6 +10,9 @@ pub struct Target {
     pub arch: Arch,
     /// Width of the vector registers that generated code uses, in bits.
     pub vector_bits: u32,
+    /// The extensions of x86-64 that code may use: all that the machine has, as far as that width needs them, if it is not
+    /// said.
+    pub features: Option<CpuFeatures>,
     /// Number of threads that a parallel loop may use.
     pub threads: u32,
     /// Size of one core's private last-level cache in bytes.

@@ -25,7 +25,7 @@ pub use error::Error;
 pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, types, value, vars};
 pub use halide_core::{externs, shape};
 #[cfg(feature = "cpu")]
-pub use halide_cpu::Tier;
-pub use halide_sched::{ir, lower, plan, schedule, target};
+pub use halide_cpu::{Tier, host_features};
+pub use halide_sched::{features, ir, lower, plan, schedule, target};
 pub use storage::Stored;
 pub use variant::VariantKey;

@@ -117,6 +117,9 @@ fn wrong_command_lines() {
     check_usage("run blur --param alpha", "NAME=VALUE");
     check_usage("run blur --backend tpu", "gpu");
     check_usage("run blur --print nothing", "nothing");
+    check_usage("run blur --target avx1024", "there are baseline, avx2, avx512");
+    check_usage("run blur --cpu-features avx22", "did you mean `avx2`?");
+    check_usage("run blur --cpu-features avx2 --target avx2", "cannot be used with");
     check_usage("run blur --wrong", "--wrong");
     check_usage("run blur a.png b.png --random 1", "--random");
     check_usage("run blur a.png b.png c.png", "c.png");

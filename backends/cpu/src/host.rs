@@ -4,6 +4,7 @@ use crate::CpuError;
 use crate::tier::Tier;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
+use halide_sched::features::{CpuFeature, CpuFeatures};
 use halide_sched::target::{Arch, Target};
 
 /// This machine, with the widest vectors that code is generated for.
@@ -17,11 +18,28 @@ pub fn host_target() -> Target {
     };
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     // Typical of current cores; nothing in std tells it.
-    Target { arch, vector_bits: Tier::host().vector_bits(), threads, cache_bytes: 1 << 20, gpu: None }
+    Target { arch, vector_bits: Tier::host().vector_bits(), features: None, threads, cache_bytes: 1 << 20, gpu: None }
 }
 
-/// The code generator for this machine. The verifier is a check on ourselves, so it runs in debug builds.
-pub(crate) fn host_isa() -> Result<OwnedTargetIsa, CpuError> {
+/// Extensions that Cranelift uses, and its flags for them.
+#[cfg(target_arch = "x86_64")]
+const FLAGS: [(CpuFeature, &str); 11] = [
+    (CpuFeature::Popcnt, "has_popcnt"),
+    (CpuFeature::Lzcnt, "has_lzcnt"),
+    (CpuFeature::Bmi1, "has_bmi1"),
+    (CpuFeature::Bmi2, "has_bmi2"),
+    (CpuFeature::Avx, "has_avx"),
+    (CpuFeature::Avx2, "has_avx2"),
+    (CpuFeature::Fma, "has_fma"),
+    (CpuFeature::Avx512f, "has_avx512f"),
+    (CpuFeature::Avx512dq, "has_avx512dq"),
+    (CpuFeature::Avx512vl, "has_avx512vl"),
+    (CpuFeature::Avx512vbmi, "has_avx512vbmi"),
+];
+
+/// The code generator for this machine, of whose extensions it uses these, or all. The verifier is a check on ourselves, so
+/// it runs in debug builds.
+pub(crate) fn host_isa(features: Option<CpuFeatures>) -> Result<OwnedTargetIsa, CpuError> {
     let host = |why: &dyn std::fmt::Display| CpuError::Host(why.to_string());
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
@@ -39,7 +57,11 @@ pub(crate) fn host_isa() -> Result<OwnedTargetIsa, CpuError> {
     ] {
         flags.set(name, value).map_err(|e| host(&e))?;
     }
-    let builder = cranelift_native::builder().map_err(|e| host(&e))?;
+    let mut builder = cranelift_native::builder().map_err(|e| host(&e))?;
+    #[cfg(target_arch = "x86_64")]
+    for (_, flag) in FLAGS.iter().filter(|(feature, _)| features.is_some_and(|f| !f.has(*feature))) {
+        builder.set(flag, "false").map_err(|e| host(&e))?;
+    }
     let isa = builder.finish(settings::Flags::new(flags)).map_err(|e| host(&e))?;
     #[cfg(target_arch = "x86_64")]
     if !std::is_x86_feature_detected!("sse4.1") {

@@ -15,4 +15,4 @@ pub use codegen::{CompileStats, CpuOptions, compile};
 pub use error::{CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
 pub use host::host_target;
-pub use tier::Tier;
+pub use tier::{Tier, host_features};

@@ -1,5 +1,7 @@
 //! Which vector instructions a machine has.
 
+use halide_sched::features::{CpuFeature, CpuFeatures};
+
 /// A family of vector instructions, from narrow to wide.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Tier {
@@ -39,41 +41,102 @@ impl Tier {
     pub fn for_bits(bits: u32) -> Tier {
         Tier::ALL.into_iter().rev().find(|t| t.vector_bits() <= bits).unwrap_or(Tier::Baseline)
     }
+    /// The extensions that its code uses.
+    pub fn needs(self) -> CpuFeatures {
+        use CpuFeature::*;
+        match self {
+            Tier::Baseline => CpuFeatures::NONE,
+            Tier::Avx2 => CpuFeatures::of(&[Avx2, Fma, F16c, Bmi2]),
+            Tier::Avx512 => CpuFeatures::of(&[Avx512f, Avx512bw, Avx512dq, Avx512vl, Avx512cd, Fma, Bmi2]),
+        }
+    }
+    /// The widest family that these extensions are enough for.
+    pub fn of_features(features: CpuFeatures) -> Tier {
+        Tier::ALL.into_iter().rev().find(|t| features.includes(t.needs())).unwrap_or(Tier::Baseline)
+    }
     /// Whether this machine has it.
     pub fn available(self) -> bool {
-        match self {
-            Tier::Baseline => true,
-            #[cfg(target_arch = "x86_64")]
-            Tier::Avx2 => {
-                std::is_x86_feature_detected!("avx2")
-                    && std::is_x86_feature_detected!("fma")
-                    && std::is_x86_feature_detected!("f16c")
-                    && std::is_x86_feature_detected!("bmi2")
-            }
-            #[cfg(target_arch = "x86_64")]
-            Tier::Avx512 => {
-                std::is_x86_feature_detected!("avx512f")
-                    && std::is_x86_feature_detected!("avx512bw")
-                    && std::is_x86_feature_detected!("avx512dq")
-                    && std::is_x86_feature_detected!("avx512vl")
-                    && std::is_x86_feature_detected!("avx512cd")
-                    && std::is_x86_feature_detected!("fma")
-                    && std::is_x86_feature_detected!("bmi2")
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            Tier::Avx2 | Tier::Avx512 => false,
-        }
+        host_features().includes(self.needs())
     }
     /// The widest family that this machine has.
     pub fn host() -> Tier {
-        Tier::ALL.into_iter().rev().find(|t| t.available()).unwrap_or(Tier::Baseline)
+        Tier::of_features(host_features())
     }
 }
 
-/// Whether this machine permutes bytes of 512 bits (AVX-512 VBMI).
-pub(crate) fn has_byte_permutes() -> bool {
+/// The extensions of this machine, among those that code generators know.
+pub fn host_features() -> CpuFeatures {
     #[cfg(target_arch = "x86_64")]
-    return std::is_x86_feature_detected!("avx512vbmi");
+    return CpuFeature::ALL.iter().filter(|f| detected(**f)).fold(CpuFeatures::NONE, |all, f| all.with(*f));
     #[cfg(not(target_arch = "x86_64"))]
-    return false;
+    return CpuFeatures::NONE;
+}
+
+#[cfg(target_arch = "x86_64")]
+fn detected(feature: CpuFeature) -> bool {
+    use std::is_x86_feature_detected as has;
+    match feature {
+        CpuFeature::Popcnt => has!("popcnt"),
+        CpuFeature::Lzcnt => has!("lzcnt"),
+        CpuFeature::Bmi1 => has!("bmi1"),
+        CpuFeature::Bmi2 => has!("bmi2"),
+        CpuFeature::Avx => has!("avx"),
+        CpuFeature::Avx2 => has!("avx2"),
+        CpuFeature::Fma => has!("fma"),
+        CpuFeature::F16c => has!("f16c"),
+        CpuFeature::Avx512f => has!("avx512f"),
+        CpuFeature::Avx512bw => has!("avx512bw"),
+        CpuFeature::Avx512dq => has!("avx512dq"),
+        CpuFeature::Avx512vl => has!("avx512vl"),
+        CpuFeature::Avx512cd => has!("avx512cd"),
+        CpuFeature::Avx512vbmi => has!("avx512vbmi"),
+    }
+}
+
+/// What stands in the way of code for a tier, of these extensions, on a machine with those.
+pub(crate) fn missing(tier: Tier, features: Option<CpuFeatures>, machine: CpuFeatures) -> Option<String> {
+    if !machine.includes(tier.needs()) {
+        return Some(format!("this machine has no {} instructions", tier.name()));
+    }
+    let features = features?;
+    let lacking = features.without(machine);
+    if lacking != CpuFeatures::NONE {
+        let has = if machine == CpuFeatures::NONE { "none of the known ones".to_string() } else { machine.to_string() };
+        return Some(format!("this machine has no {lacking}; it has {has}"));
+    }
+    let left_out = tier.needs().without(features);
+    (left_out != CpuFeatures::NONE).then(|| format!("{} needs {left_out} as well", tier.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_machine_lacks_is_named() {
+        fn list(text: &str) -> CpuFeatures {
+            CpuFeatures::parse(text).unwrap()
+        }
+        let old = list("popcnt,lzcnt,bmi1,bmi2,avx2,fma,f16c");
+        let asked = |tier, features: Option<&str>| missing(tier, features.map(list), old).unwrap_or_default();
+        assert_eq!(asked(Tier::Avx2, None), "");
+        assert_eq!(asked(Tier::Avx512, None), "this machine has no avx512 instructions");
+        assert_eq!(
+            asked(Tier::Avx2, Some("bmi2,avx512bw,avx512vbmi")),
+            "this machine has no avx512f,avx512bw,avx512vbmi; it has popcnt,lzcnt,bmi1,bmi2,avx,avx2,fma,f16c"
+        );
+        assert_eq!(asked(Tier::Avx2, Some("avx2,fma")), "avx2 needs bmi2,f16c as well");
+        assert_eq!(asked(Tier::Baseline, Some("avx2,fma")), "");
+        let none = missing(Tier::Baseline, Some(list("avx")), CpuFeatures::NONE).unwrap_or_default();
+        assert_eq!(none, "this machine has no avx; it has none of the known ones");
+    }
+
+    #[test]
+    fn extensions_make_a_tier() {
+        let tier = |text| Tier::of_features(CpuFeatures::parse(text).unwrap());
+        assert_eq!((tier(""), tier("avx2,fma,f16c")), (Tier::Baseline, Tier::Baseline));
+        assert_eq!((tier("avx2,fma,f16c,bmi2"), tier("bmi2,avx512f")), (Tier::Avx2, Tier::Avx2));
+        assert_eq!(tier("bmi2,avx512bw,avx512dq,avx512vl,avx512cd"), Tier::Avx512);
+        assert!(Tier::ALL.into_iter().all(|t| Tier::of_features(t.needs()) == t));
+    }
 }

@@ -10,7 +10,8 @@ use halide_core::types::U16;
 use halide_core::{Func, ImageParam, Param, RDom, vars};
 use std::collections::BTreeSet;
 
-const TARGET: Target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 4, cache_bytes: 1 << 20, gpu: None };
+const TARGET: Target =
+    Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 4, cache_bytes: 1 << 20, gpu: None };
 
 fn pipeline() -> Pipeline {
     let (x, y) = vars!(x, y);

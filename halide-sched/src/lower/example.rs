@@ -141,7 +141,8 @@ fn on_program(stage: &str, before: &str, pass: impl Fn(Program, &mut LoweringTra
 
 /// The early passes on a pipeline under a schedule, up to where `show` looks.
 fn on_plan(pipeline: &Pipeline, schedule: &str, show: impl Fn(&mut Ctx<'_>, Stmt) -> String) -> String {
-    let target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: None };
+    let target =
+        Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 2, cache_bytes: 1 << 20, gpu: None };
     let schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
     let plan = crate::plan::resolve(pipeline, &schedule, &target).unwrap_or_else(|e| panic!("{e:?}"));
     let options = LowerOptions::default();

@@ -10,7 +10,7 @@ use halide_sched::schedule::Schedule;
 use halide_sched::target::{Arch, Gpu, Target};
 
 pub(crate) const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: Some(GPU) };
+    Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 2, cache_bytes: 1 << 20, gpu: Some(GPU) };
 
 const GPU: Gpu = Gpu { subgroup: Some(8), ..Gpu::LEAST };
 

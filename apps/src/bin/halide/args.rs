@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand, ValueEnum};
 use halide::Tier;
+use halide::features::CpuFeatures;
 use std::path::PathBuf;
 
 /// Image pipelines as algorithms with schedules: run them, swap their schedules, time them.
@@ -101,6 +102,10 @@ pub(crate) struct CommonArgs {
     /// widest of this machine by default
     #[arg(long, value_name = "NAME", value_parser = tier)]
     pub(crate) target: Option<Tier>,
+    /// Which extensions machine code may use, such as avx2,fma,f16c,bmi2: no others, and the widest vectors that they are
+    /// enough for; all of this machine by default
+    #[arg(long, value_name = "LIST", value_parser = CpuFeatures::parse, conflicts_with = "target")]
+    pub(crate) cpu_features: Option<CpuFeatures>,
     /// A parameter or a setting of the app; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) params: Vec<(String, String)>,

@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::args::{Backend, CommonArgs};
+use halide::Tier;
 use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;
 use halide::schedule::closest;
@@ -131,6 +132,10 @@ impl Runner {
         let mut target = Target::host();
         if let Some(tier) = common.target {
             target.vector_bits = tier.vector_bits();
+        }
+        if let Some(features) = common.cpu_features {
+            target.vector_bits = Tier::of_features(features).vector_bits();
+            target.features = Some(features);
         }
         let start = Instant::now();
         let compiled = match self {

@@ -54,7 +54,7 @@ pub(crate) use range::{float_range, int_range, type_range, within};
 pub(crate) use registers::{Piece, pieces};
 pub(crate) use value::Lane;
 
-use crate::tier::Tier;
+use crate::tier::{Tier, host_features, missing};
 use crate::{CpuError, Executable, host};
 use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
@@ -64,6 +64,7 @@ use cranelift_module::ModuleReloc;
 use func::{Env, Made, Symbols};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
+use halide_sched::features::{CpuFeature, CpuFeatures};
 use halide_sched::ir::{Program, Stage};
 use halide_sched::target::Target;
 use jit::{Linker, MachineCode};
@@ -82,19 +83,27 @@ pub struct CpuOptions {
     pub retain_bytes: usize,
     /// The vector instructions to use.
     pub tier: Tier,
+    /// The extensions that code may use; all of this machine if it is not said.
+    pub features: Option<CpuFeatures>,
 }
 
 impl Default for CpuOptions {
     /// No text, as much memory kept as a run used, and the widest vectors of this machine.
     fn default() -> Self {
-        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier: Tier::host() }
+        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier: Tier::host(), features: None }
     }
 }
 
 impl CpuOptions {
     /// For code that was lowered for this target.
     pub fn for_target(target: &Target) -> CpuOptions {
-        CpuOptions { tier: Tier::for_bits(target.vector_bits), ..CpuOptions::default() }
+        let most = target.features.map_or(Tier::Avx512, Tier::of_features);
+        let tier = Tier::for_bits(target.vector_bits).min(most);
+        CpuOptions { tier, features: target.features, ..CpuOptions::default() }
+    }
+    /// Whether kernels may use an extension that their tier does not need.
+    pub(crate) fn may_use(&self, feature: CpuFeature) -> bool {
+        host_features().has(feature) && self.features.is_none_or(|f| f.has(feature))
     }
 }
 
@@ -139,10 +148,10 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     if program.stage != Stage::Final {
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
     }
-    if !options.tier.available() {
-        return Err(CpuError::Host(format!("this machine has no {} instructions", options.tier.name())));
+    if let Some(why) = missing(options.tier, options.features, host_features()) {
+        return Err(CpuError::Host(why));
     }
-    let isa = host::host_isa()?;
+    let isa = host::host_isa(options.features)?;
     let layout = ArgLayout::new(program);
     let mut linker = Linker::new(isa.clone());
     let symbols = declare(program, &*isa, &mut linker)?;

@@ -8,7 +8,6 @@ use super::jit::Linker;
 use super::storage::Place;
 use super::value::{Lane, Val};
 use crate::CpuError;
-use crate::tier::Tier;
 use crate::wide::{self, Capture, Claim, Kernel, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -23,8 +22,8 @@ use std::sync::PoisonError;
 pub(super) struct Outlined {
     /// Symbols, of which kernels take one after the other: there are as many as loops.
     symbols: Vec<FuncId>,
-    tier: Tier,
-    keep_text: bool,
+    options: CpuOptions,
+
     pub(super) kernels: Vec<(FuncId, Kernel)>,
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
     pub(super) refusals: Vec<(String, String)>,
@@ -37,8 +36,7 @@ impl Outlined {
         let loops: usize = program.tasks.iter().map(|t| loops(&t.body)).sum::<usize>() + loops(&program.body);
         let symbols = (0..loops).map(|i| linker.declare(&format!("kernel{i}"), true, &signature));
         let symbols = symbols.collect::<Result<_, _>>()?;
-        let CpuOptions { tier, keep_text, .. } = *options;
-        Ok(Outlined { symbols, tier, keep_text, kernels: Vec::new(), refusals: Vec::new() })
+        Ok(Outlined { symbols, options: *options, kernels: Vec::new(), refusals: Vec::new() })
     }
 }
 
@@ -59,7 +57,7 @@ impl Func<'_> {
             return false;
         }
         let mut outlined = outlined.lock().unwrap_or_else(PoisonError::into_inner);
-        let kernel = match wide::compile(self.env.program, self, l, outlined.tier, outlined.keep_text) {
+        let kernel = match wide::compile(self.env.program, self, l, &outlined.options) {
             Ok(kernel) => kernel,
             Err(refusal) => {
                 let name = self.env.program.loops.get(l.id).cloned().unwrap_or_else(|| format!("{:?}", l.id));

@@ -14,9 +14,11 @@ mod rows;
 pub(crate) use emit::Surroundings;
 
 use halide_core::ids::ParamId;
+use halide_sched::features::CpuFeature;
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
 use machine::View;
 
+pub(crate) use crate::codegen::CpuOptions;
 pub(crate) use crate::tier::Tier;
 
 /// Why a loop is left to Cranelift.
@@ -79,11 +81,16 @@ pub(crate) fn compile(
     program: &Program,
     around: &dyn Surroundings,
     nest: &For,
-    tier: Tier,
-    keep_text: bool,
+    options: &CpuOptions,
 ) -> Result<Kernel, Refusal> {
-    let finished = emit::nest(program, around, nest, tier)?;
-    let encoded = machine::finish(finished.body, keep_text).map_err(Refusal)?;
+    let finished = match emit::nest(program, around, nest, options) {
+        // 512-bit vectors lack permutations of bytes on older machines; with 256 bits they are made of others.
+        Err(_) if options.tier == Tier::Avx512 && !options.may_use(CpuFeature::Avx512vbmi) => {
+            emit::nest(program, around, nest, &CpuOptions { tier: Tier::Avx2, ..*options })?
+        }
+        finished => finished?,
+    };
+    let encoded = machine::finish(finished.body, options.keep_text).map_err(Refusal)?;
     let emit::Finished { captures, words, heap, .. } = finished;
     Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures, words, heap })
 }

@@ -2,9 +2,11 @@
 
 use crate::harness::*;
 use halide_core::buffer::AnyBuffer;
+use halide_core::ops::MathFn;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
-use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier, compile, host_target};
+use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier, compile, host_features, host_target};
+use halide_sched::features::{CpuFeature, CpuFeatures};
 use halide_sched::ir::{BufId, Fault, FaultId, Memory, Program, Stmt, build};
 
 /// `out[i] = sum of a heap buffer filled with in[i], ...` over parallel i, with a check that fails for in[i] < 0.
@@ -187,6 +189,62 @@ fn vectors_that_a_machine_lacks_are_refused() {
         }
     }
     assert_eq!(Tier::for_bits(64), Tier::Baseline);
+}
+
+/// Whatever extensions are left out, results stay, and so do instructions of theirs.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn extensions_that_are_not_listed_are_not_used() {
+    let lists = [
+        "",
+        "popcnt,lzcnt,bmi1,bmi2",
+        "avx2",
+        "avx2,fma,f16c,bmi2",
+        "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi2",
+        "avx512vbmi,avx512dq,avx512vl,avx512cd,bmi2",
+    ];
+    // Every second byte, and a product and sum.
+    let (bytes, floats) = (dense(build::int(0), 64), dense(build::int(0), 16));
+    let mut p = program(&[U8, F32], &[U8, F32]);
+    let second = build::ramp(build::int(0), build::int(2), 64);
+    let x = build::load(BufId(1), F32, floats.clone(), None);
+    let sum = build::math(MathFn::MulAdd, vec![x.clone(), x.clone(), x]);
+    p.body = serial(&mut p, build::int(2), |_| {
+        build::block([store(BufId(2), bytes, build::load(BufId(0), U8, second, None)), store(BufId(3), floats, sum)])
+    });
+    let bytes: Vec<Scalar> = (0..128).map(|i| Scalar::from(i as u8)).collect();
+    let floats: Vec<Scalar> = (0..16).map(|i| Scalar::from(i as f32)).collect();
+    let inputs = [buffer(U8, &bytes), buffer(F32, &floats)];
+    for list in lists {
+        let features = CpuFeatures::parse(list).unwrap();
+        let options = CpuOptions {
+            tier: Tier::of_features(features),
+            features: Some(features),
+            keep_text: true,
+            ..CpuOptions::default()
+        };
+        let code = match compile(&p, &options) {
+            Ok(code) => code,
+            Err(why) => {
+                assert!(!host_features().includes(features), "{list}: {why}");
+                println!("SKIPPED {list}: {why}");
+                continue;
+            }
+        };
+        let (out, _) = run(&code, &[], &inputs, &[(U8, 64), (F32, 16)]).unwrap();
+        assert!(out[0].iter().enumerate().all(|(i, v)| *v == Scalar::from(2 * i as u8)), "{list}");
+        assert!(out[1].iter().enumerate().all(|(i, v)| *v == Scalar::from((i * i + i) as f32)), "{list}");
+        let asm = code.asm().unwrap_or_default();
+        let uses = |what: &str| asm.contains(what);
+        let has = |feature| features.has(feature);
+        assert!(has(CpuFeature::Avx) || !uses(" v"), "{list}: {asm}");
+        assert!(has(CpuFeature::Fma) || !uses("vfmadd"), "{list}: {asm}");
+        assert_eq!(uses("ymm") || uses("zmm"), options.tier > Tier::Baseline, "{list}: {asm}");
+        // Without permutations of bytes, this loop has vectors of 256 bits.
+        let permutes = has(CpuFeature::Avx512vbmi);
+        assert_eq!(uses("zmm"), options.tier == Tier::Avx512 && permutes, "{list}: {asm}");
+        assert_eq!(uses("vpermt2b") || uses("vpermb"), permutes, "{list}: {asm}");
+    }
 }
 
 /// Code is unmapped when the last clone goes.

@@ -200,7 +200,7 @@ fn values_of_other_lanes() {
     let schedule = "g: tile(x, y, xo, yo, xi, yi, 4, 3) gpu_blocks(xo, yo) gpu_threads(yi) gpu_lanes(xi)\n \
                     f: compute_at(g, yi) split(x, x, xi, 4, RoundUp) gpu_lanes(xi) store_in(Register)";
     let gpu = Some(Gpu { subgroup: Some(8), ..Gpu::LEAST });
-    let target = Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu };
+    let target = Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 2, cache_bytes: 1 << 20, gpu };
     let plan = halide_sched::plan::resolve(&pipeline, &schedule.parse().unwrap(), &target).unwrap();
     let program = lower(&plan, &LowerOptions::default()).unwrap().program;
     let id = program.kernels.ids().next().expect("there is a kernel");

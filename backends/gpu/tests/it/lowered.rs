@@ -17,8 +17,14 @@ use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::target::{Arch, Gpu, Target};
 use std::collections::HashMap;
 
-const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, threads: 2, cache_bytes: 1 << 20, gpu: Some(Gpu::LEAST) };
+const TARGET: Target = Target {
+    arch: Arch::X86_64,
+    vector_bits: 128,
+    features: None,
+    threads: 2,
+    cache_bytes: 1 << 20,
+    gpu: Some(Gpu::LEAST),
+};
 
 /// Host code, interpreted: names, loops, conditions, allocations and dispatches; nothing that stores.
 struct Host<'a> {

@@ -13,7 +13,7 @@ use halide_core::pipeline::Pipeline;
 use halide_core::types::{F32, I32};
 
 const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, threads: 4, cache_bytes: 1 << 20, gpu: Some(GPU) };
+    Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 4, cache_bytes: 1 << 20, gpu: Some(GPU) };
 
 const GPU: Gpu = Gpu { subgroup: Some(32), ..Gpu::LEAST };
 

@@ -39,8 +39,9 @@ mod value;
 
 use super::machine::{Arg, Body, End, Inst, Mem, View};
 use super::rows::Op;
-use super::{Capture, Claim, Made, Refusal, Tier, widest};
+use super::{Capture, Claim, CpuOptions, Made, Refusal, Tier, widest};
 use crate::codegen::{Linear, Memo, Sums};
+use halide_sched::features::CpuFeature;
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
 use heap::Heap;
 use iced_x86::Code;
@@ -102,7 +103,13 @@ struct Emit<'a> {
 }
 
 /// Emits a loop nest as a function.
-pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For, tier: Tier) -> Result<Finished, Refusal> {
+pub(super) fn nest(
+    program: &Program,
+    around: &dyn Surroundings,
+    nest: &For,
+    options: &CpuOptions,
+) -> Result<Finished, Refusal> {
+    let tier = options.tier;
     let mut e = Emit {
         program,
         around,
@@ -121,7 +128,7 @@ pub(super) fn nest(program: &Program, around: &dyn Surroundings, nest: &For, tie
         words: 0,
         small: HashMap::new(),
         streams: false,
-        vbmi: tier == Tier::Avx512 && crate::tier::has_byte_permutes(),
+        vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),
         scratch: None,
         looked_up: lookup::Scratch::default(),
     };
