@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times our apps and the same algorithms in Halide (pip `halide`) side by side, and compares their pixels.
+"""Times our apps and the same algorithms in Halide (pip `halide`) side by side, and compares their pixels; then our apps
+beside OpenCV, OpenBLAS and Rust crates (`--others` for these alone, `--kernel` for some of them).
 
     cargo build --release -p halide-apps && python3 benches/peers/run.py
 
@@ -17,10 +18,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import others
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VENV = HERE / ".venv"
-PACKAGES = ["halide==21.0.0", "numpy==2.4.6"]
+PACKAGES = ["halide==21.0.0", "numpy==2.4.6", "opencv-python-headless==5.0.0.93"]
 
 TARGETS = {
     "sse41": "x86-64-linux-sse41",
@@ -87,9 +90,11 @@ class Worker:
         self.process.wait()
 
 
-def ours(binary, app, schedule, size, threads, seed, runs, out=None):
+def ours(binary, app, schedule, size, threads, seed, runs, out=None, settings=()):
     """One run of our binary: its JSON."""
     command = [binary, "run", app, *([out] if out else []), "--schedule", schedule, "--threads", threads]
+    for setting in settings:
+        command += ["--param", setting]
     command += ["--size", "%dx%d" % size, "--random", seed, "--bench", runs, "--json"]
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if done.returncode != 0:
@@ -211,6 +216,17 @@ def show(rows, pairs, options):
             print(f"  best of ours ({best['ours']['schedule']}) / best of {engine} ({row['schedule']}): {ratio:.2f}")
 
 
+def best_of_ours(options):
+    """A function that times an app under its best schedule for one thread: (min, median) ms."""
+
+    def run(app, settings, size, runs, threads):
+        schedule = CASES[app][2][0][0] if app in CASES else "cpu"
+        answer = ours(options.binary, app, schedule, size, threads, options.seed, runs, settings=settings)
+        return answer["min_ms"], answer["median_ms"]
+
+    return run
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--binary", default=ROOT / "target" / "release" / "halide", type=Path)
@@ -221,17 +237,22 @@ def main():
     options.add_argument("--rounds", default=5, type=int)
     options.add_argument("--seed", default=1, type=int)
     options.add_argument("--halide-only", action="store_true")
+    options.add_argument("--others", action="store_true", help="only what is no Halide")
+    options.add_argument("--kernel", action="append", choices=list(others.CASES), help="only these beside what is no Halide")
     options.add_argument("--json", type=Path)
     options = options.parse_args()
     enter_venv()
     if not options.halide_only and not options.binary.exists():
         raise SystemExit(f"{options.binary} is not there: cargo build --release -p halide-apps")
     everything = []
-    for app in options.app or CASES:
+    apps = [] if options.others or options.kernel else options.app or CASES
+    for app in apps:
         for threads in options.threads:
             rows = measure((app, CASES[app]), options, threads)
             show(rows, CASES[app][2], options)
             everything += rows
+    if not options.app and not options.halide_only:
+        everything += others.run_all(options.kernel or others.CASES, best_of_ours(options), options.rounds, options.threads)
     if options.json:
         options.json.write_text(json.dumps(everything, indent=1) + "\n")
     if not all(row.get("agrees", True) for row in everything):

@@ -16,13 +16,15 @@
 //! ```
 
 use crate::arena::{self, Expr};
-use crate::buffer::Span;
+use crate::buffer::{Region, Span};
 use crate::error::Location;
 use crate::expr::IntoExpr;
 use crate::func::FuncBody;
 use crate::ids::{ExprId, FuncId, ImageId};
 use crate::param::ImageBody;
-use crate::pipeline::{DimField, PipelineData};
+use crate::pipeline::{DimField, Kind, Node, PipelineData};
+use crate::types::ScalarType;
+use crate::value::Scalar;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -93,6 +95,24 @@ pub struct Estimate {
     pub min: i32,
     /// The number of coordinates.
     pub extent: i32,
+}
+
+impl PipelineData {
+    /// Adds the rules that the buffer `of` lies over `region`, which has its dimensions. A property for which there is a rule
+    /// already keeps that alone, and so does one that is no `I32`.
+    pub fn add_region(&mut self, of: BufferOf, region: &Region, at: Location) {
+        for (dim, span) in region.spans().iter().enumerate() {
+            for (field, value) in [(DimField::Min, span.min), (DimField::Extent, span.extent)] {
+                let ruled = |r: &ShapeRule| (r.of, r.dim, r.field) == (of, dim, field) && matches!(r.law, Law::Is(_));
+                let Ok(value) = i32::try_from(value) else { continue };
+                if !self.shapes.iter().any(ruled) {
+                    let node = Node { kind: Kind::Const(Scalar::from(value)), ty: ScalarType::I32 };
+                    let law = Law::Is(self.exprs.push(node));
+                    self.shapes.push(ShapeRule { of, dim, field, law, at });
+                }
+            }
+        }
+    }
 }
 
 /// What a rule says, for messages: `stride 3`, `an extent that is a multiple of 16`.

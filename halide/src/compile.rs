@@ -5,9 +5,11 @@ use crate::error::Error;
 use crate::feed::Feeder;
 use crate::in_place::Proofs;
 use crate::needs::{InputNeed, Queries};
+use crate::shapes::Shapes;
 use crate::variant::{Aliases, Machine, VariantKey, Variants};
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region};
+use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use halide_core::interp::{self, Given, Inputs, RunError};
 use halide_core::pipeline::FuncDef;
@@ -26,6 +28,14 @@ pub trait Compile {
     /// As `compile`, for one of the engines. [`Engine::Gpu`] opens the graphics processor that the environment variable
     /// `HALIDE_DEVICE` names, or the fastest; `compile_for` uses one that is open.
     fn compile_on(&self, engine: Engine, schedule: &Schedule, target: &Target) -> Result<Compiled, Error>;
+    /// As `compile`, for calls whose buffers lie over `shapes` alone: what depends on their sizes is computed while the code is
+    /// made, and tails that they do not have are left out. Other calls are refused. [`crate::shapes::ByShape`] keeps such code
+    /// for many shapes.
+    ///
+    /// # Errors
+    /// As of `compile`; a region that does not suit its buffer, and the name of an image that the pipeline does not read.
+    #[track_caller]
+    fn compile_for_shapes(&self, schedule: &Schedule, target: &Target, shapes: &Shapes) -> Result<Compiled, Error>;
     /// As `compile`, for a machine with a graphics processor, which runs what the schedule gives to it.
     /// Without feature `cpu`, what is left to the host is evaluated.
     #[cfg(feature = "gpu")]
@@ -56,6 +66,11 @@ impl Compile for Pipeline {
             }
         };
         compiled(self, engine, machine, schedule, target)
+    }
+    #[track_caller]
+    fn compile_for_shapes(&self, schedule: &Schedule, target: &Target, shapes: &Shapes) -> Result<Compiled, Error> {
+        let ruled = shapes.rule(self, Location::caller())?;
+        ruled.compile(schedule, target)
     }
     #[cfg(feature = "gpu")]
     fn compile_for(

@@ -17,6 +17,7 @@ mod in_place;
 pub mod needs;
 pub mod prelude;
 mod report;
+pub mod shapes;
 mod storage;
 pub mod trace;
 mod variant;

@@ -24,6 +24,7 @@ mod notes;
 mod outputs;
 mod ragged;
 mod rules;
+mod shapes;
 mod tidy;
 mod together;
 mod tracing;
