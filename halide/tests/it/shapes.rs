@@ -68,7 +68,7 @@ fn other_sizes_are_refused() {
         |shapes: Shapes| blur().compile_for_shapes(&schedule(), &Target::host(), &shapes).map(|_| ()).unwrap_err();
     assert_eq!(
         text(shapes.clone().input("inptu", region.clone())).to_string(),
-        "the pipeline reads no image `inptu`; there is `input`"
+        "the pipeline reads no image `inptu`; its images are input"
     );
     assert!(text(Shapes::of_outputs([])).to_string().contains('1'));
     assert!(text(Shapes::of_outputs([Region::of_extents([4])])).to_string().contains("`down`"));
