@@ -161,8 +161,8 @@ fn interleaved_and_transposed() {
     let c = vars!(c);
     let (mut cells, mut last) = (Func::new("cells"), Func::new("last"));
     let plane = cast::<u8>(c);
-    let even_line = select((x % 2).eq(0), input[(x / 2, y / 2)] + plane.clone(), input[(x / 2 + 1, y / 2)] * 3);
-    cells[(x, y, c)] = select((y % 2).eq(0), even_line, input[(x / 2, y / 2 + 1)] ^ plane.clone());
+    let even_line = select((x % 2).eq(0), input[(x / 2, y / 2)] + plane, input[(x / 2 + 1, y / 2)] * 3);
+    cells[(x, y, c)] = select((y % 2).eq(0), even_line, input[(x / 2, y / 2 + 1)] ^ plane);
     last[(x, y)] = cells[(x - 1, y + 1, 0)] + cells[(x + 2, y, 1)] - cells[(x, y + 3, 2)];
     let p = Pipeline::new([&last]).unwrap();
     let schedules = [
