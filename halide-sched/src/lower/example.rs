@@ -162,6 +162,16 @@ fn bounded(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
     print::stmt_in(&body, &ctx.program)
 }
 
+/// The loops that start early.
+fn early(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
+    let mut facts = facts::of_arguments(ctx);
+    let mut regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let slid = slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
+    start_early::start_early(ctx, &mut regions, &facts, slid, &mut LoweringTrace::new());
+    let body = infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
+    print::stmt_in(&body, &ctx.program)
+}
+
 /// The definitions that sliding changes.
 fn slid(ctx: &mut Ctx<'_>, _: Stmt) -> String {
     let mut facts = facts::of_arguments(ctx);
@@ -251,6 +261,7 @@ on_plans! {
     build_nests_example "build_nests.rs" of pipeline: built;
     infer_bounds_example "infer_bounds.rs" of pipeline: bounded;
     slide_windows_example "slide_windows.rs" of pipeline: slid;
+    start_early_example "start_early.rs" of pipeline: early;
     fold_storage_example "fold_storage.rs" of pipeline: folded;
     value_bounds_example "value_bounds.rs" of with_table: valued;
     check_coordinates_example "check_coordinates.rs" of without_input: checked;

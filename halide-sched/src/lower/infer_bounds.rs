@@ -77,14 +77,19 @@ pub(crate) fn infer_bounds(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, mut 
     let room = std::mem::take(&mut checks.room);
     let mut place = |scope: Scope, body: Stmt| {
         let defs = regions.defs.get(&scope).cloned().unwrap_or_default();
-        let mut inside = build::block(checks.at.remove(&scope).unwrap_or_default().into_iter().chain([body]));
+        let early = if let Scope::Body(l) = scope { regions.early.get(&l) } else { None };
+        let guarded = |s: Stmt| match early {
+            Some(early) => early.guarded(s),
+            None => s,
+        };
+        let mut inside = guarded(build::block(checks.at.remove(&scope).unwrap_or_default().into_iter().chain([body])));
         let mut later = Vec::new();
         for (s, value) in defs.into_iter().rev() {
             later.push((s, value));
             if let Some(asserts) = checks.before.remove(&s) {
                 later.reverse();
                 let defined = build::let_in(std::mem::take(&mut later), inside);
-                inside = build::block(asserts.into_iter().chain([defined]));
+                inside = build::block([guarded(build::block(asserts)), defined]);
             }
         }
         later.reverse();
@@ -109,7 +114,10 @@ fn insert(
             l.extent = constant_extent(regions, facts, &l.extent).unwrap_or(l.extent);
             l.body = insert(ctx, regions, facts, room, inner, l.body, place);
             l.body = place(inner, l.body);
-            Stmt::For(l)
+            match regions.early.get(&l.id) {
+                Some(early) => Stmt::For(Box::new(early.extended(*l))),
+                None => Stmt::For(l),
+            }
         }
         Stmt::Realize { func, body, .. } => {
             let bounds = stored_region(ctx, regions, facts, func, scope)

@@ -1,9 +1,10 @@
 //! Regions: the boxes that bounds inference finds, and how far stages compute beyond what they are asked for.
 
 use super::ctx::{Ctx, Template};
+use super::start_early::Early;
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
-use crate::ir::{Edge, Expr, Scope, Sym, build, visit};
+use crate::ir::{Edge, Expr, LoopId, Scope, Sym, build, visit};
 use crate::plan::StagePlan;
 use crate::simplify::{Facts, FarValues, Linear, Reach, extreme_of_many, is_long_extreme, simplify};
 use halide_core::ids::{FuncId, ImageId};
@@ -25,6 +26,8 @@ pub(crate) struct Regions {
     far: FarValues,
     /// Definitions as they were before sliding, where it changed them.
     unslid: BTreeMap<Sym, Expr>,
+    /// The loops that start early.
+    pub(crate) early: BTreeMap<LoopId, Early>,
     /// What is read of each image.
     pub(crate) images: BTreeMap<ImageId, Region>,
     /// Those of which nothing may be read where predicates say so: their regions may be empty.

@@ -4,7 +4,7 @@
 //! inside it, and the region it must compute moves one way with that loop, the region shrinks to what is new.
 //!
 //! Consumers are treated before producers, so that a producer is asked only for what its slid consumers compute. The
-//! first iteration of the loop computes everything. A region that grows to suit its tails (see `vars::cover`) slides
+//! first iteration of the loop computes everything, unless it can start early (see `start_early`). A region that grows to suit its tails (see `vars::cover`) slides
 //! only if the new part is long enough not to grow, for growth would overwrite what later iterations need.
 //!
 //! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
@@ -21,6 +21,7 @@
 use super::ctx::Ctx;
 use super::expansions::Expansions;
 use super::regions::Regions;
+use super::start_early::Slid;
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
 use crate::bounds::{Monotone, constant_difference, monotone};
@@ -28,8 +29,14 @@ use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 
-/// Slides every Func that can be slid, and says for each loop whether and why not.
-pub(crate) fn slide_windows(ctx: &Ctx<'_>, regions: &mut Regions, facts: &Facts, trace: &mut LoweringTrace) {
+/// Slides every Func that can be slid, and says for each loop whether and why not; gives those that slide upwards.
+pub(crate) fn slide_windows(
+    ctx: &Ctx<'_>,
+    regions: &mut Regions,
+    facts: &Facts,
+    trace: &mut LoweringTrace,
+) -> Vec<Slid> {
+    let mut all = Vec::new();
     let mut expansions = Expansions::new(facts);
     for &func in ctx.plan.pipeline.order.iter().rev() {
         for place in ctx.computed.get(&func).cloned().unwrap_or_default() {
@@ -41,12 +48,16 @@ pub(crate) fn slide_windows(ctx: &Ctx<'_>, regions: &mut Regions, facts: &Facts,
                 let outcome = slide(ctx, regions, &mut expansions, facts, func, place, v);
                 let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[v]);
                 match outcome {
-                    Ok(what) => trace.did(subject, what),
+                    Ok((what, upwards)) => {
+                        trace.did(subject, what);
+                        all.extend(upwards);
+                    }
                     Err(why) => trace.did_not(subject, "slid", why),
                 }
             }
         }
     }
+    all
 }
 
 /// Where the storage of `func` computed at `place` is, if it is not an output.
@@ -92,7 +103,7 @@ fn slide(
     func: FuncId,
     place: Scope,
     v: LoopId,
-) -> Result<String, String> {
+) -> Result<(String, Option<Slid>), String> {
     let dims = ctx.plan.pipeline.funcs[func].dims();
     let edge = |dim, edge| build::sym(edge_sym(ctx, func, dim, edge, place));
     let mut full = |e: &Expr| expansions.of(ctx, regions, e, v, false);
@@ -141,8 +152,9 @@ fn slide(
             (max, build::offset(previous(min), -1), constant_difference(max, &previous(min), facts, &no_defs).0)
         }
     };
-    let reached = match (limit, way) {
-        (Some(n), _) if n >= -1 => reached,
+    let touching = limit.is_some_and(|n| n >= -1);
+    let reached = match (touching, way) {
+        (true, _) => reached,
         (_, Edge::Min) => build::max(old.clone(), reached),
         (_, Edge::Max) => build::min(old.clone(), reached),
     };
@@ -153,11 +165,13 @@ fn slide(
     check_growth(ctx, facts, func, dim, place, new_part, constant_difference(max, min, facts, &no_defs).0)?;
     let target = edge_sym(ctx, func, dim, way, place);
     let before = regions.value(target).expect("bounds are defined").clone();
-    let after = build::select(first_iteration(ctx, v), before, simplify(&reached, facts));
+    let reached = simplify(&reached, facts);
+    let after = build::select(first_iteration(ctx, v), before, reached.clone());
     regions.replace(target, place, after);
     expansions.forget(func);
     let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
-    Ok(format!("computes only what is new in `{name}`"))
+    let slid = Slid { func, place, along: v, dim, max: max.clone(), reached, touching };
+    Ok((format!("computes only what is new in `{name}`"), (way == Edge::Min).then_some(slid)))
 }
 
 /// Refuses to slide a region whose new part would have to grow. Both arguments are lower bounds of `extent - 1`.

@@ -3,6 +3,7 @@
 mod bounds;
 mod counts;
 mod directives;
+mod early;
 mod extents;
 mod found;
 mod gpu;

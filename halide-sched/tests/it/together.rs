@@ -170,6 +170,7 @@ fn a_producer_slides_and_folds_in_loops_of_several_stages() {
     expect![[r#"
         a.y: runs for `b` as well
         p along a.y: computes only what is new in `y`
+        p along a.y: not started early, because several stages share the loop
         p along a.y: keeps 3 of `y`"#]]
     .assert_eq(&text.join("\n"));
 }
