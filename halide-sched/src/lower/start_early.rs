@@ -15,6 +15,26 @@
 //! ```
 //! becomes
 //! ```text
+//! let g#f1.s0.d0.min@root = g#b1.min0
+//! let g#f1.s0.d0.max@root = g#b1.min0 + g#b1.extent0 + -1
+//! let f#f0.s0.d0.min@root = g#b1.min0
+//! let f#f0.s0.d0.max@root = g#f1.s0.d0.max@root + 2
+//! realize f#f0 [f#f0.s0.d0.min@root extent max(f#f0.s0.d0.max@root - g#b1.min0, -1) + 1] {
+//!   produce g#f1 {
+//!     for g.x#L0 from g#f1.s0.d0.min@root + -2 extent select(0 < g#f1.s0.d0.max@root - g#f1.s0.d0.min@root + 1, g#f1.s0.d0.max@root - g#f1.s0.d0.min@root + 1 + 2, 0) {
+//!       let f#f0.s0.d0.min@g.x#L0 = g.x#L0 + 2
+//!       let f#f0.s0.d0.max@g.x#L0 = g.x#L0 + 2
+//!       produce f#f0 {
+//!         for f.x#L1 from f#f0.s0.d0.min@g.x#L0 extent 1 {
+//!           provide f#f0(f.x#L1): f#b2 = in#b0(f.x#L1) + 1u8
+//!         }
+//!       }
+//!       if likely(g.x#L0 >= g#f1.s0.d0.min@root) {
+//!         provide g#f1(g.x#L0): g#b1 = f#b2(g.x#L0) + f#b2(g.x#L0 + 2)
+//!       }
+//!     }
+//!   }
+//! }
 //! ```
 
 use super::ctx::{Ctx, Source};
