@@ -101,6 +101,8 @@ fn the_order_of_schedules() {
         produce f
         load in(0) = 1
         store f(0) = 2
+        produced f
+        produce f
         load in(1) = 2
         store f(1) = 4
         produced f
