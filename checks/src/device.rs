@@ -78,7 +78,7 @@ fn is_about_lanes(problem: &Problem) -> bool {
 }
 
 /// What devices need not be able to do.
-fn refused(error: &Error) -> Option<OnDevice> {
+pub(crate) fn refused(error: &Error) -> Option<OnDevice> {
     let why = match error {
         Error::Gpu(GpuError::Feature { feature, .. }) => feature.name().to_string(),
         Error::Gpu(GpuError::Subgroups { .. }) => "subgroups".to_string(),

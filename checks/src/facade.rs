@@ -2,6 +2,7 @@
 //! inputs, and with extern stages.
 
 use crate::case::Case;
+use crate::device::{self, OnDevice};
 use crate::engines::{Failure, Outcome, compare, failure};
 use crate::sizes::{Sizes, hull};
 use halide::buffer::{BufferError, Span};
@@ -101,7 +102,10 @@ fn shared(
 
 /// A pipeline with extern stages, with inputs that are as large as it says that it needs.
 pub(crate) fn with_externs(case: &Case) -> Result<Outcome, Failure> {
-    let compile = |engine, schedule: &Schedule| case.pipeline.compile_on(engine, schedule, &case.target);
+    let compile = |engine, schedule: &Schedule| match (engine, device::gpu()) {
+        (Engine::Gpu, Some(gpu)) => case.pipeline.compile_for(gpu, schedule, &case.target),
+        _ => case.pipeline.compile_on(engine, schedule, &case.target),
+    };
     let reference = match compile(Engine::Interp, &Schedule::new()) {
         Ok(reference) => reference,
         // An input of a stage keeps what its buffer holds.
@@ -109,9 +113,15 @@ pub(crate) fn with_externs(case: &Case) -> Result<Outcome, Failure> {
         Err(e) => return Err(failure("interpreter", e.to_string())),
     };
     let mut needed: Vec<(String, Region)> = Vec::new();
-    for engine in [Engine::Cpu, Engine::Eval] {
+    let engines: &[Engine] = match case.target.gpu.map(|_| device::gpu()) {
+        None => &[Engine::Cpu, Engine::Eval],
+        Some(Some(_)) => &[Engine::Eval, Engine::Gpu],
+        Some(None) => &[Engine::Eval],
+    };
+    for &engine in engines {
         let compiled = match compile(engine, &case.schedule) {
             Ok(compiled) => compiled,
+            Err(error) if engine == Engine::Gpu => return device_refuses(&error, "device refuses"),
             // The inputs of a stage are pipelines of their own, of which nothing was found out before.
             Err(Error::Lower(_) | Error::Schedule(_)) => {
                 return Ok(Outcome::Refused("inputs of an extern stage".into()));
@@ -143,10 +153,22 @@ pub(crate) fn with_externs(case: &Case) -> Result<Outcome, Failure> {
                 Err(e) => return Err(failure("interpreter", e.to_string())),
             }
         };
-        let got = realize(case, &compiled, &given).map_err(|e| failure("fault with extern stages", e.to_string()))?;
+        let got = match realize(case, &compiled, &given) {
+            Ok(got) => got,
+            Err(error) if engine == Engine::Gpu => return device_refuses(&error, "device fault with extern stages"),
+            Err(error) => return Err(failure("fault with extern stages", error.to_string())),
+        };
         compare(&format!("extern stages on {engine:?}"), &got, &expected)?;
     }
     Ok(Outcome::Compared)
+}
+
+/// What devices need not be able to do is no failure.
+fn device_refuses(error: &Error, kind: &str) -> Result<Outcome, Failure> {
+    match device::refused(error) {
+        Some(OnDevice::Refused(why)) => Ok(Outcome::Refused(why)),
+        _ => Err(failure(kind, error.to_string())),
+    }
 }
 
 fn realize(case: &Case, compiled: &Compiled, given: &[(String, AnyBuffer)]) -> Result<Vec<AnyBuffer>, Error> {

@@ -48,7 +48,10 @@ impl OnDevice {
         let buffers = output_buffers(program);
         let stays = |view: &AnyBufferMut<'_>, buf: &BufId| has_whole_words(view) || ruled(buf);
         let both = outputs.iter().zip(&buffers);
-        let own = both.map(|(view, buf)| if stays(view, buf) { Ok(None) } else { padded(view) });
+        let own = both.map(|(view, buf)| match stays(view, buf) {
+            true => Ok(None),
+            false => padded(view, program.buffers[*buf].keeps),
+        });
         let mut own: Vec<Option<AnyBuffer>> = own.collect::<Result<_, _>>().map_err(of_buffer)?;
         let views = outputs.iter_mut().zip(&mut own).map(|(view, own)| match own {
             Some(own) => own.view_mut(),
@@ -129,9 +132,9 @@ fn has_whole_words(view: &AnyBufferMut<'_>) -> bool {
     size >= WORD || dense.is_none() || rows.into_iter().all(|(_, d)| d.stride * size % WORD == 0)
 }
 
-/// A buffer over the same region whose rows, along the dense dimension of `view`, are whole words long; `None` where that
-/// would take coordinates that there are not.
-fn padded(view: &AnyBufferMut<'_>) -> Result<Option<AnyBuffer>, BufferError> {
+/// A buffer over the same region whose rows, along the dense dimension of `view`, are whole words long, with what `view` holds
+/// where the program `keeps` some of that; `None` where that would take coordinates that there are not.
+fn padded(view: &AnyBufferMut<'_>, keeps: bool) -> Result<Option<AnyBuffer>, BufferError> {
     let mut order: Vec<usize> = (0..view.dims().len()).collect();
     order.sort_by_key(|&d| view.dims()[d].stride.abs());
     let region = view.region();
@@ -142,7 +145,13 @@ fn padded(view: &AnyBufferMut<'_>) -> Result<Option<AnyBuffer>, BufferError> {
     }
     match AnyBuffer::with_layout(view.ty(), &Region::new(spans), &order) {
         Err(BufferError::CoordinateRange { .. }) => Ok(None),
-        made => made?.crop(&region).map(Some),
+        made => {
+            let mut made = made?.crop(&region)?;
+            if keeps {
+                made.view_mut()?.copy_from(&view.to_buffer()?)?;
+            }
+            Ok(Some(made))
+        }
     }
 }
 

@@ -25,6 +25,12 @@ pub enum Error {
     /// There is no such graphics processor, or it cannot run the pipeline.
     #[cfg(feature = "gpu")]
     Gpu(halide_gpu::GpuError),
+    /// The schedule gives work to a graphics processor, and the pipeline was to be compiled for this CPU alone.
+    #[cfg(feature = "cpu")]
+    NoDevice {
+        /// The first kernel, which is named by its Func.
+        kernel: String,
+    },
     /// A call does not suit the compiled pipeline. Nothing was written.
     Fault(String),
     /// A mistake of halide's own.
@@ -63,6 +69,12 @@ impl fmt::Display for Error {
             Error::Lower(errors) => lines(f, errors),
             #[cfg(feature = "cpu")]
             Error::Cpu(error) => error.fmt(f),
+            #[cfg(feature = "cpu")]
+            Error::NoDevice { kernel } => write!(
+                f,
+                "the schedule gives `{kernel}` to a graphics processor, and machine code for this CPU alone was asked for\n  \
+                 help: compile with compile_for(&gpu, ...) or compile_on(Engine::Gpu, ...), which has it run there"
+            ),
             #[cfg(feature = "gpu")]
             Error::Gpu(error) => match error.hint() {
                 Some(hint) => write!(f, "{error}\n  hint: {hint}"),

@@ -3,7 +3,7 @@
 
 use crate::call::{How, RunStats};
 use crate::error::Error;
-use crate::variant::Failure;
+use crate::variant::{Failure, copies_of};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::Bound;
 use halide_core::value::Scalar;
@@ -34,8 +34,7 @@ impl Hosted {
         let failed = |error: GpuError| Failure::Other(of_gpu(error, program));
         let params: Vec<Scalar> = bound.params.iter().copied().collect();
         let images: Vec<AnyBuffer> = bound.images.iter().cloned().collect();
-        let copies = outputs.iter().map(|view| AnyBuffer::with_region(view.ty(), &view.region()));
-        let mut buffers = copies.collect::<Result<Vec<_>, _>>().map_err(of_buffer)?;
+        let mut buffers = copies_of(program, outputs).map_err(of_buffer)?;
         let mut run = if how.profile { self.kernels.start_timed() } else { self.kernels.start() };
         for (id, buffer) in bound.images.enumerate() {
             run.bind_input(program.image_buffers[id], buffer).map_err(failed)?;

@@ -7,7 +7,7 @@
 use crate::call::{How, RunStats};
 use crate::compile::regions_of;
 use crate::error::Error;
-use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region};
 use halide_core::ids::ImageId;
 use halide_core::interp::{Bound, RunError};
 use halide_sched::ir::{BufferRole, Fault, FaultId, Program};
@@ -255,6 +255,9 @@ impl Variant {
             Machine::Evaluator => Code::Evaluator,
             #[cfg(feature = "cpu")]
             Machine::Cpu => {
+                if let Some(kernel) = program.kernels.iter().next() {
+                    return Err(Error::NoDevice { kernel: kernel.name.clone() });
+                }
                 let options = halide_cpu::CpuOptions::for_target(&plan.target);
                 Code::Cpu(halide_cpu::compile(&program, &options).map_err(Error::Cpu)?)
             }
@@ -335,6 +338,17 @@ pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program) -> Failure 
     }
 }
 
+/// Buffers to compute outputs in that are not written where the caller's are: with their strides, since rules may speak of
+/// them, and with what they hold where the program keeps some of that.
+pub(crate) fn copies_of(program: &Program, outputs: &[AnyBufferMut<'_>]) -> Result<Vec<AnyBuffer>, BufferError> {
+    let keeps = program.buffers.iter().any(|info| info.keeps);
+    let copy = |view: &AnyBufferMut<'_>| match keeps {
+        true => view.to_buffer(),
+        false => AnyBuffer::like(view.ty(), view.dims()),
+    };
+    outputs.iter().map(copy).collect()
+}
+
 /// Runs the checked evaluator, which works on buffers of its own.
 fn evaluate(
     program: &Program,
@@ -346,13 +360,7 @@ fn evaluate(
     let failed = |error| Failure::Other(Error::Buffer(error));
     let params: Vec<_> = bound.params.iter().copied().collect();
     let images: Vec<_> = bound.images.iter().cloned().collect();
-    let keeps = program.buffers.iter().any(|info| info.keeps);
-    // With the strides of the caller's, since rules may speak of them.
-    let copies = outputs.iter().map(|view| match keeps {
-        true => view.to_buffer(),
-        false => AnyBuffer::like(view.ty(), view.dims()),
-    });
-    let mut buffers = copies.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let mut buffers = copies_of(program, outputs).map_err(failed)?;
     let stats =
         run_printing(program, &params, &images, &mut buffers, how.print.get()).map_err(|error| match error {
             EvalError::Fault { fault, args, .. } => Failure::Fault(fault, args),

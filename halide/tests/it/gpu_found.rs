@@ -51,3 +51,57 @@ fn device_memory_in_partitioned_loops() {
     let image = noise(U8, &Region::of_extents([30, 20]), 3);
     agree(&p, &schedules, &[("in", image)], &[[1, 1], [3, 2], [7, 3], [22, 5]].map(Region::of_extents));
 }
+
+/// Evaluated host code computes in copies of the outputs, which lie in memory as rules say.
+#[test]
+fn strides_by_rule_with_evaluated_host_code() {
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = cast::<f32>(x) + cast::<f32>(y) * 0.5;
+    f.output().dim(1).set_stride_multiple_of(2);
+    let p = Pipeline::new([&f]).unwrap();
+    let schedules = ["f: split(x, xo, xi, 2) gpu_blocks(xo)", "f: gpu_tile(x, y, xo, yo, xi, yi, 4, 2)"];
+    agree(&p, &schedules, &[], &[[1, 1], [3, 2], [7, 5]].map(Region::of_extents));
+}
+
+/// Outputs whose rows are no whole words are computed in a copy, which begins with what the output holds where that is kept.
+#[test]
+fn kept_values_in_rows_of_odd_length() {
+    let Some(gpu) = crate::gpu::gpu() else { return };
+    let target = Target { gpu: Some(gpu.limits()), ..Target::host() };
+    let (x, y) = vars!(x, y);
+    let (mut kept, mut made) = (Func::new("kept"), Func::new("made"));
+    kept[(x, y)] = select((x % 2).eq(0), cast::<u8>(x + 1), undef::<u8>());
+    made[(x, y)] = cast::<u8>(x * y);
+    let p = Pipeline::new([&kept, &made]).unwrap();
+    let schedule = "made: gpu_tile(x, y, xo, yo, xi, yi, 4, 2)".parse().unwrap();
+    for compiled in [
+        p.compile_on(Engine::Interp, &schedule, &target).unwrap(),
+        p.compile_on(Engine::Eval, &schedule, &target).unwrap(),
+        p.compile_for(gpu, &schedule, &target).unwrap(),
+    ] {
+        let region = Region::of_extents([3, 2]);
+        let mut kept = Buffer::<u8>::from_fn(&region, |at| 100 + at[0] as u8).unwrap();
+        let mut made = Buffer::<u8>::new([3, 2]).unwrap();
+        let views = &mut [kept.view_mut().unwrap().into_any(), made.view_mut().unwrap().into_any()];
+        compiled.inputs().realize_all_into(views).unwrap();
+        assert_eq!(kept.to_vec(), [1, 101, 3, 1, 101, 3], "{:?}", compiled.engine());
+        assert_eq!(made.to_vec(), [0, 0, 0, 0, 1, 2], "{:?}", compiled.engine());
+    }
+}
+
+/// Machine code alone runs no kernels: that is said when it is asked for, not in the middle of a run.
+#[test]
+fn kernels_without_a_device() {
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = x + y;
+    let p = Pipeline::new([&f]).unwrap();
+    let target = Target { gpu: Some(halide::target::Gpu::LEAST), ..Target::host() };
+    let schedule = "f: gpu_tile(x, y, xo, yo, xi, yi, 4, 2)".parse().unwrap();
+    let error = p.compile(&schedule, &target).unwrap_err().to_string();
+    expect_test::expect![[r#"
+        the schedule gives `f` to a graphics processor, and machine code for this CPU alone was asked for
+          help: compile with compile_for(&gpu, ...) or compile_on(Engine::Gpu, ...), which has it run there"#]]
+    .assert_eq(&error);
+}
