@@ -48,8 +48,14 @@ impl Search<'_> {
             ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.condition(a, goal),
             ExprKind::Unary(UnOp::Not, a) => self.condition(a, !goal),
             ExprKind::Binary(op @ (BinOp::BitAnd | BinOp::BitOr), a, b) if cond.ty().is_bool() => {
-                let (x, y) = (self.condition(a, goal), self.condition(b, goal));
-                if (*op == BinOp::BitAnd) == goal { self.all(x, y) } else { self.any(x, y) }
+                let both = (*op == BinOp::BitAnd) == goal;
+                let x = self.condition(a, goal);
+                // Then the other says nothing more.
+                if x.is_none() && both == self.inner {
+                    return None;
+                }
+                let y = self.condition(b, goal);
+                if both { self.all(x, y) } else { self.any(x, y) }
             }
             ExprKind::Binary(op, a, b) if op.is_comparison() && a.ty().is_index() => {
                 let difference = Form::of(a).minus(&Form::of(b))?;

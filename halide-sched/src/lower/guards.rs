@@ -12,6 +12,7 @@ use crate::ir::visit::{self, any_node};
 use crate::ir::{BufId, Elem, Expr, ExprKind, Stmt, Sym, Type, build};
 use crate::simplify::{Facts, simplify};
 use halide_core::ops::BinOp;
+use std::cell::RefCell;
 
 /// More guards than this side by side are not looked at.
 const MOST_GUARDS: usize = 64;
@@ -19,16 +20,17 @@ const MOST_GUARDS: usize = 64;
 /// Through how many loops, one in the other, ranges are followed.
 const MOST_NESTED: u32 = 6;
 
-/// Conditions (scalar) of which one holds wherever `body` has an effect; `None` if none can be told. They may load only
-/// if `loads` says so. `facts` hold where `body` stands.
-pub(super) fn guards(body: &Stmt, loads: bool, facts: &Facts) -> Option<Vec<Expr>> {
+/// Conditions (scalar) on `var` of which one holds wherever `body` has an effect; `None` if none can be told, or an effect
+/// does not depend on `var`. They may load only if `loads` says so. `facts` hold where `body` stands.
+pub(super) fn guards(body: &Stmt, var: Sym, loads: bool, facts: &Facts) -> Option<Vec<Expr>> {
     if has_bare_effect(body) {
         return None;
     }
     let mut changed = Changed { all: !loads, buffers: Set::default() };
     changed.find(body);
     let (conditions, definitions, inner) = (Vec::new(), Map::default(), Map::default());
-    let mut guards = Guards { facts, conditions, definitions, inner, changed };
+    let ranges = RefCell::default();
+    let mut guards = Guards { var, facts, conditions, definitions, inner, ranges, changed };
     guards.collect(body, &Guard { cond: None, under: false })?;
     Some(guards.conditions)
 }
@@ -94,13 +96,26 @@ struct Guard {
     under: bool,
 }
 
+/// The variable of a loop inside.
+struct Inner {
+    first: Expr,
+    last: Expr,
+    /// Whether its values depend on the variable that is asked about.
+    depends: bool,
+}
+
 struct Guards<'f> {
+    /// What conditions must be on to count: what does not change with it says nothing of where it may be.
+    var: Sym,
     facts: &'f Facts,
     conditions: Vec<Expr>,
     /// What names inside the body mean outside.
     definitions: Map<Sym, Expr>,
-    /// The variables of loops inside, with their first and last values.
-    inner: Map<Sym, (Expr, Expr)>,
+    /// The variables of loops inside.
+    inner: Map<Sym, Inner>,
+    /// What was found out about them, by how many loops further out it may speak of: each is asked for by all further in,
+    /// which ask each other, so without this there would be as many questions as paths between them.
+    ranges: RefCell<Map<(Sym, u32), Interval>>,
     changed: Changed,
 }
 
@@ -123,7 +138,9 @@ impl Guards<'_> {
             Stmt::For(l) => {
                 let (min, extent) = (self.expanded(&l.min), self.expanded(&l.extent));
                 let last = build::offset(build::add(min.clone(), extent), -1);
-                self.inner.insert(Sym::Loop(l.id), (min, last));
+                let depends = self.depends(&min) || self.depends(&last);
+                self.inner.insert(Sym::Loop(l.id), Inner { first: min, last, depends });
+                self.ranges.borrow_mut().retain(|(s, _), _| *s != Sym::Loop(l.id));
                 self.collect(&l.body, guard)
             }
             Stmt::If { cond, then, otherwise } => {
@@ -156,6 +173,14 @@ impl Guards<'_> {
         (self.conditions.len() <= MOST_GUARDS).then_some(())
     }
 
+    /// Whether a value may change with the variable that is asked about.
+    fn depends(&self, e: &Expr) -> bool {
+        any_node(e, |n| match n.kind() {
+            ExprKind::Sym(s) => *s == self.var || self.inner.get(s).is_some_and(|inner| inner.depends),
+            _ => false,
+        })
+    }
+
     fn expanded(&self, e: &Expr) -> Expr {
         visit::substitute(e, &|s| self.definitions.get(&s).cloned())
     }
@@ -169,9 +194,12 @@ impl Guards<'_> {
         Guard { cond, under: true }
     }
 
-    /// A condition (scalar) that follows from `cond` in any lane and can be asked in front of the loop; `None` if there is
-    /// none to be told.
+    /// A condition (scalar) on the variable that follows from `cond` in any lane and can be asked in front of the loop; `None`
+    /// if there is none to be told.
     fn outside(&self, cond: &Expr, under: bool) -> Option<Expr> {
+        if !self.depends(cond) {
+            return None;
+        }
         match cond.kind() {
             ExprKind::Likely(a) | ExprKind::Broadcast(a) => return self.outside(a, under),
             ExprKind::Binary(BinOp::BitAnd, a, b) => {
@@ -197,12 +225,17 @@ impl Guards<'_> {
 
     /// What the variable of a loop inside ranges over, in terms of what is outside.
     fn range(&self, s: Sym, deep: u32) -> Option<Interval> {
-        let (first, last) = self.inner.get(&s)?;
+        let Inner { first, last, .. } = self.inner.get(&s)?;
         if deep == 0 {
             return Some(Interval::everything());
         }
+        if let Some(known) = self.ranges.borrow().get(&(s, deep)) {
+            return Some(known.clone());
+        }
         let of = |e: &Expr| interval_of(e, &|s| self.range(s, deep - 1), self.facts);
-        Some(Interval { min: of(first).min, max: of(last).max })
+        let found = Interval { min: of(first).min, max: of(last).max };
+        self.ranges.borrow_mut().insert((s, deep), found.clone());
+        Some(found)
     }
 
     /// A comparison that holds if `cond` does for any values of the variables of loops inside.

@@ -34,6 +34,10 @@ use crate::simplify::{Facts, simplify};
 
 /// Shrinks loops whose bodies are guarded. `facts` holds what is known of arguments.
 pub fn trim_no_ops(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
+    // Nothing to do, and no need to learn what holds where.
+    if !walk::any_stmt(&program.body, &mut |s| matches!(s, Stmt::If { .. } | Stmt::Store { mask: Some(_), .. })) {
+        return program;
+    }
     let facts = facts.clone();
     walk::map_body(program, |body, program| statement(&mut Trim { program, facts, trace, in_kernel: false }, body))
 }
@@ -86,9 +90,10 @@ fn needed(cx: &mut Trim<'_>, l: &For) -> Option<Interval> {
     cx.facts.push_scope();
     cx.facts.bind_loop(l.id, &l.min, &l.extent);
     // In kernels, coordinates that are data are kept near by other means.
-    let found = guards(&l.body, !cx.in_kernel, &cx.facts).and_then(|conditions| {
+    let var = Sym::Loop(l.id);
+    let found = guards(&l.body, var, !cx.in_kernel, &cx.facts).and_then(|conditions| {
         let any = conditions.into_iter().reduce(build::or)?;
-        solve_outer(&any, Sym::Loop(l.id), &cx.facts)
+        solve_outer(&any, var, &cx.facts)
     });
     cx.facts.pop_scope();
     found

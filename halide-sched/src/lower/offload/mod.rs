@@ -84,6 +84,10 @@ pub fn offload(
     places: &IdVec<LoopId, Option<Location>>,
     trace: &mut LoweringTrace,
 ) -> Result<Program, Vec<LowerError>> {
+    // Nothing to do, and no need to learn what holds where.
+    if !walk::any_stmt(&program.body, &mut |s| matches!(s, Stmt::For(l) if l.kind == ForKind::GpuBlocks)) {
+        return Ok(program);
+    }
     let mut errors = Vec::new();
     // By name, since loops may have been copied.
     let named = places.enumerate().filter_map(|(id, at)| Some((program.loops.get(id)?.clone(), (*at)?)));
