@@ -170,9 +170,15 @@ fn check_output_shapes(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
             {
                 let m = build::int(modulus);
                 let fits = build::eq(build::rem(extent.clone(), m.clone()), build::int(0));
-                let start = build::eq(build::rem(build::offset(first.0.clone(), -remainder), m), build::int(0));
+                let beyond = build::rem(build::offset(first.0.clone(), -remainder), m.clone());
+                let start = build::eq(beyond.clone(), build::int(0));
                 let cond = if aligns_min { build::and(fits, start) } else { fits };
-                promise(ctx, cond, first.clone(), format!("multiples of {modulus}"));
+                // The smallest region that would do, of those that hold this one.
+                let min = if aligns_min { build::sub(first.0.clone(), beyond) } else { first.0.clone() };
+                let reached = extent_between(&min, &first.1);
+                let whole = build::mul(build::div(build::offset(reached, modulus - 1), m.clone()), m);
+                let last = build::offset(build::add(min.clone(), whole), -1);
+                promise(ctx, cond, (min, last), format!("multiples of {modulus}"));
             }
         }
     }

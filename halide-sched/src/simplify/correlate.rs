@@ -143,10 +143,8 @@ impl<'a> Bounder<'a> {
             for (terms, range) in facts.sums_with(atom) {
                 let learned = Linear { terms: terms.to_vec(), constant: 0 };
                 let unit = learned.coefficient(atom);
-                if unit == 0 || c % unit != 0 {
-                    continue;
-                }
-                let factor = c / unit;
+                // There is no multiple where the quotient leaves 64 bits, either.
+                let Some(factor) = c.checked_div(unit).filter(|factor| factor * unit == *c) else { continue };
                 let Some(known) = range.scale(factor).max() else { continue };
                 let Some(negated) = factor.checked_neg() else { continue };
                 let rest = sum.plus_scaled(&learned, negated);

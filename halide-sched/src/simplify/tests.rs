@@ -1,7 +1,7 @@
 //! Properties of the simplifier on random expressions, and a table of what it must achieve.
 
 use super::testing::*;
-use super::{Facts, prove, simplify};
+use super::{Facts, Linear, MUCH, correlated_range, prove, simplify};
 use crate::ir::build::*;
 use crate::ir::{Expr, LoopId, Sym};
 use halide_core::types::ScalarType;
@@ -162,4 +162,14 @@ fn proofs_follow_definitions() {
     assert!(prove(&lt(x(), t()), &facts));
     assert!(!prove(&lt(offset(x(), 1), t()), &facts));
     assert!(prove(&and(ge(x(), int(0)), or(lt(x(), t()), lt(y(), int(0)))), &facts));
+}
+
+/// What is learned with a coefficient of -1 divides every coefficient, and the quotient of the least one leaves 64 bits.
+#[test]
+fn sums_with_the_least_coefficient() {
+    let mut facts = Facts::new();
+    facts.learn(&le(sub(x(), y()), int(3)));
+    let sum = Linear::of(&x()).plus_scaled(&Linear::of(&y()), i64::MIN).unwrap();
+    let range = correlated_range(&sum, &facts, &|_, _| None, |_| false, MUCH);
+    assert!(!range.is_bounded());
 }

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
-use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_core::{Func, ImageParam, Param, Pipeline, RDom, vars};
 
 /// What is refused, with lines from `start` on in place of those of this file.
 fn check_from(start: u32, pipeline: &Pipeline, schedule: &str, expected: Expect) {
@@ -160,6 +160,32 @@ fn sizes_that_are_data_of_the_block() {
             test:1:4: the kernel of `g`: the size of `f`, which each thread holds, has no constant bound
               hint: split the loops of its consumers by constants, or keep it in the device's memory with `f: store_in(Global)`"#]],
     );
+    check(
+        &p,
+        "g: gpu_blocks(y) split(x, xo, xi, 8) gpu_threads(xi)\n f: compute_at(g, xo) store_in(Global)",
+        expect![[r#"
+            test:1:4: the kernel of `g`: the size of `f` differs from block to block, and has no constant bound
+              hint: split the loops of its consumers by constants, or compute it at the root"#]],
+    );
+}
+
+/// A quotient by a parameter that nothing bounds may be anywhere.
+#[test]
+fn coordinates_without_bounds() {
+    let (input, n) = (ImageParam::new("in", I16, 1), Param::<i32>::new("n"));
+    let x = vars!(x);
+    let mut g = Func::new("g");
+    let s = line!();
+    g[x] = input[x.expr() / n.expr()];
+    let p = Pipeline::new([&g]).unwrap();
+    check_from(
+        s,
+        &p,
+        "",
+        expect![[r#"
+            +1:10: `g` reads `in` at coordinates of dimension 0 that nothing bounds
+              hint: clamp that coordinate, or give its value a type or a parameter range that bounds it"#]],
+    );
 }
 
 /// A sum over the part of a row that is left of the point.
@@ -283,8 +309,8 @@ fn runs_that_end() {
     expect![[r#"
         the schedule promises what does not hold: dimension 0 of `f` is not inside its bound: the schedule promises a fixed region at test:1:19 (here -1, 9, -1, 7); drop the promise or change the call
         the schedule promises what does not hold: dimension 1 of `f` is not inside its bound: the schedule promises a fixed region at test:1:19 (here 0, 4, 0, 3); drop the promise or change the call
-        output `g` does not suit the schedule in dimension 0: 0 to 8 is needed, but it has 0 to 8, and the schedule promises multiples of 4 at test:1:4; choose another output size or another schedule
-        output `g` does not suit the schedule in dimension 1: 0 to 3 is needed, but it has 0 to 3, and the schedule promises multiples of 3 at test:1:4; choose another output size or another schedule
+        output `g` does not suit the schedule in dimension 0: -3 to 8 is needed, but it has 0 to 8, and the schedule promises multiples of 4 at test:1:4; choose another output size or another schedule
+        output `g` does not suit the schedule in dimension 1: 0 to 5 is needed, but it has 0 to 3, and the schedule promises multiples of 3 at test:1:4; choose another output size or another schedule
         the schedule promises what does not hold: test:1:19: storage of `f` has room for 4 coordinates of `y`, and more are needed (here 5); drop the promise or change the call
         output `g` does not suit the schedule in dimension 0: 0 to 7 is needed, but it has 0 to 8, and the schedule promises a fixed region at test:1:4; choose another output size or another schedule
         the schedule promises what does not hold: test:1:33: `g` runs only where g.extent(0) == 8: eight wide; drop the promise or change the call
