@@ -183,7 +183,7 @@ fn coordinates_without_bounds() {
         &p,
         "",
         expect![[r#"
-            +1:10: `g` reads `in` at coordinates of dimension 0 that nothing bounds
+            +1:6: `g` reads `in` at coordinates of dimension 0 that nothing bounds
               hint: clamp that coordinate, or give its value a type or a parameter range that bounds it"#]],
     );
 }
