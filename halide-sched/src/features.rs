@@ -1,6 +1,6 @@
 //! Extensions of x86-64's instruction set that code may use.
 
-use crate::schedule::closest;
+use crate::words::closest;
 use std::fmt::{self, Debug, Display, Formatter};
 
 /// Defines the extensions: each name, and what it implies.

@@ -1,7 +1,7 @@
 //! From `Pipeline` + `Schedule` + `Target` to loops: schedules as values, bounds inference, lowering.
 //!
 //! Pure: no I/O, clock, environment, threads or globals. Modules, low to high:
-//! `schedule` (leaf), `ir`, `device`, `simplify`, `bounds`, `plan`, `lower`, `auto`, `report`.
+//! `words`, `features`, `target` (leaves), `schedule`, `ir`, `device`, `simplify`, `bounds`, `plan`, `lower`, `auto`, `report`.
 
 pub mod auto;
 pub mod bounds;
@@ -13,3 +13,4 @@ pub mod plan;
 pub mod schedule;
 pub mod simplify;
 pub mod target;
+mod words;

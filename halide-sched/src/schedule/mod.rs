@@ -13,8 +13,8 @@ mod print;
 #[cfg(test)]
 mod tests;
 mod tiling;
-mod words;
 
+pub use crate::words::closest;
 pub use build::{StageSchedule, update};
 pub use directive::{
     Align, Amount, CompareOp, Condition, Directive, FloatMode, Identity, LoopKind, Memory, Partition, PrefetchBound,
@@ -28,4 +28,3 @@ pub use parse::{ParseError, ParseErrors};
 pub use print::clone_name;
 pub use print::rfactor_name;
 pub use print::wrapper_name;
-pub use words::closest;

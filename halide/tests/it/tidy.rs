@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 500;
 
 /// The crates, by the names that ARCHITECTURE.md has for them.
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 10] = [
     ("core", "halide-core"),
     ("sched", "halide-sched"),
     ("cpu", "backends/cpu"),
@@ -15,12 +15,14 @@ const CRATES: [(&str, &str); 9] = [
     ("halide", "halide"),
     ("apps", "apps"),
     ("checks", "checks"),
+    ("peers", "benches/peers/rust"),
     ("benches", "benches"),
     ("fuzz", "fuzz"),
 ];
 
 /// The modules of halide-sched from low to high: each may use itself and those before it.
-const MODULES: [&str; 9] = ["target", "ir", "device", "schedule", "simplify", "bounds", "plan", "lower", "auto"];
+const MODULES: [&str; 11] =
+    ["words", "features", "target", "ir", "device", "schedule", "simplify", "bounds", "plan", "lower", "auto"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in the workspace").to_path_buf()

@@ -3,10 +3,10 @@
 use super::super::directive::*;
 use super::super::gpu::gpu_loops;
 use super::super::tiling::Tiling;
-use super::super::words::closest;
 use super::condition::condition;
 use super::text::Text;
 use super::{ParseError, hints};
+use crate::words::closest;
 use halide_core::error::Location;
 
 /// Every word that begins a directive.

@@ -18,7 +18,7 @@ mod text;
 
 use super::directive::*;
 use super::list::Schedule;
-use super::words::closest;
+use crate::words::closest;
 use halide_core::error::Location;
 use std::fmt;
 use text::{Func, Text};
