@@ -99,16 +99,25 @@ fn too_little_memory_is_an_error() {
 fn sizes_that_are_known_inside_only() {
     for tier in wide_tiers() {
         let by_row = |n: Expr, y: Expr| build::add(n, y);
+        let weekday = |y: Expr| build::rem(y, build::int(7));
         let why = "tmp2 is on the heap, and how large it is only known inside";
-        let cases: [(&str, Program, Option<&str>); 4] = [
+        let cases: [(&str, Program, Option<&str>); 5] = [
             ("by the row", rows(|n, y| (by_row(n, y), None), |_, s| s), Some(why)),
             ("by the row, within limits", rows(|n, y| (by_row(n, y), Some(1000)), |_, s| s), None),
             ("by the row, within far limits", rows(|n, y| (by_row(n, y), Some(1 << 30)), |_, s| s), Some(why)),
             // Where it is not asked whether the row is there, the length may mean nothing.
             (
                 "in some rows",
-                rows(|n, _| (n, None), |y, s| build::if_else(build::ge(y, build::int(0)), s, build::nothing())),
+                rows(
+                    |n, _| (n, None),
+                    |y, s| build::if_else(build::ge(weekday(y), build::int(0)), s, build::nothing()),
+                ),
                 Some(why),
+            ),
+            (
+                "from a row on",
+                rows(|n, _| (n, None), |y, s| build::if_else(build::ge(y, build::int(0)), s, build::nothing())),
+                None,
             ),
         ];
         for (name, p, refused) in cases {
@@ -117,6 +126,21 @@ fn sizes_that_are_known_inside_only() {
             assert_eq!(reasons, Vec::from_iter(refused), "{name}");
             assert_eq!(run_rows(&code, 160, None).unwrap().0, expected(160), "{name}");
         }
+    }
+}
+
+/// The same behind a condition that holds in no iteration.
+#[test]
+fn what_no_iteration_asks_for_takes_no_memory() {
+    for tier in wide_tiers() {
+        let huge = |_, _| (build::int(1 << 50), None);
+        let from =
+            |first: i64| rows(huge, move |y, s| build::if_else(build::ge(y, build::int(first)), s, build::nothing()));
+        let code = compiled_for(tier, &from(ROWS));
+        assert_eq!((code.refusals(), code.stats().kernels), (&[][..], 1));
+        assert_eq!(run_rows(&code, 16, None).unwrap().0, vec![0; 64]);
+        let code = compiled_for(tier, &from(ROWS - 1));
+        assert!(matches!(run_rows(&code, 16, None), Err(CpuFault::OutOfMemory { .. })));
     }
 }
 

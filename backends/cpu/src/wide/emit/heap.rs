@@ -5,13 +5,15 @@
 //! live at the same time share a piece of memory ([`Slot`]), which is as large as the largest of them.
 //!
 //! An allocation that never comes about, as a loop around it does not run, claims nothing where the conditions that say so
-//! are known outside. Where they are not, sizes may mean nothing either: then only constants are taken.
+//! are known outside, or whether they ever hold. Where that is not so, sizes may mean nothing either: then only constants are taken.
 
 use super::super::{Capture, Claim, Made, refuse};
 use super::Emit;
 use super::address::Place;
-use halide_sched::ir::visit::{deep, for_each_node, substitute};
-use halide_sched::ir::{BufId, Expr, ExprKind, Stmt, Sym, Type, build};
+use halide_core::ops::BinOp;
+use halide_sched::ir::visit::{deep, for_each_node, substitute, uses};
+use halide_sched::ir::{BufId, Expr, ExprKind, For, Stmt, Sym, Type, build};
+use halide_sched::simplify::{Linear, Term};
 use std::collections::HashMap;
 
 /// A bound of the size that is used where the size itself is not known: memory that is possibly never touched.
@@ -24,6 +26,8 @@ pub(super) struct Heap {
     definitions: HashMap<Sym, Option<Expr>>,
     /// What names stand for outside, as far as that was asked.
     expanded: HashMap<Sym, Option<Expr>>,
+    /// The first and last value of the variable of each loop.
+    ends: HashMap<Sym, [Expr; 2]>,
     /// Under which conditions the statement at hand runs.
     conditions: Vec<Expr>,
     slots: Vec<Slot>,
@@ -45,6 +49,13 @@ impl Heap {
         if self.definitions.insert(symbol, value.cloned()).is_some() {
             self.expanded.clear();
         }
+    }
+    /// What follows runs in iterations of this loop, until the matching [`Heap::leave`].
+    pub(super) fn enter_loop(&mut self, l: &For) {
+        let (variable, last) = (Sym::Loop(l.id), build::offset(build::add(l.min.clone(), l.extent.clone()), -1));
+        self.bind(variable, None);
+        self.ends.insert(variable, [l.min.clone(), last]);
+        self.enter(build::lt(build::int(0), l.extent.clone()));
     }
     /// What follows runs under this condition, until the matching [`Heap::leave`].
     pub(super) fn enter(&mut self, condition: Expr) {
@@ -79,10 +90,35 @@ impl Heap {
         self.expanded.insert(name, made.clone());
         made
     }
+    /// Whether a comparison holds in some iteration of a loop of the nest, whose variable is a term of it: as it does in
+    /// the first or the last then.
+    fn holds_once(&mut self, condition: &Expr) -> Option<Expr> {
+        let ExprKind::Binary(BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge, a, b) = condition.kind() else {
+            return None;
+        };
+        let difference = Linear::of(&build::sub(a.clone(), b.clone()));
+        let of_a_loop = |(e, _): &Term| match e.kind() {
+            ExprKind::Sym(s) => self.ends.contains_key(s).then_some(*s),
+            _ => None,
+        };
+        let variable = difference.terms.iter().find_map(of_a_loop)?;
+        let is_nested = |(e, _): &Term| *e != build::sym(variable) && uses(e, variable);
+        if difference.terms.iter().any(is_nested) {
+            return None;
+        }
+        let ends = self.ends[&variable].clone();
+        let at = ends.map(|end| substitute(condition, &|s| (s == variable).then(|| end.clone())));
+        Some(build::or(self.outside(&at[0])?, self.outside(&at[1])?))
+    }
     /// How much memory an allocation of `count` elements needs, at most `constant` of them, `size` bytes each.
     fn claim(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, size: u64) -> Option<Claim> {
         let conditions = self.conditions.clone();
-        let known: Vec<Option<Expr>> = conditions.iter().map(|c| self.outside(c)).collect();
+        let mut known: Vec<Option<Expr>> = conditions.iter().map(|c| self.outside(c)).collect();
+        // Of several conditions on variables, each may hold somewhere, but all of them nowhere.
+        if known.iter().filter(|c| c.is_none()).count() == 1 {
+            let unknown = known.iter().position(Option::is_none)?;
+            known[unknown] = self.holds_once(&conditions[unknown]);
+        }
         let all_known = known.iter().all(Option::is_some);
         let constant = constant.filter(|n| n.checked_mul(size).is_some_and(|b| b <= MOST_BYTES));
         let count = match (self.outside(count), constant) {

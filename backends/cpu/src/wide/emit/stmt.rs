@@ -153,8 +153,7 @@ impl Emit<'_> {
         let level = self.innermost();
         self.slots.set(changed, &carried, level);
         self.define(Sym::Loop(l.id), Val::Scalar(index), level);
-        self.heap.bind(Sym::Loop(l.id), None);
-        self.heap.enter(build::lt(build::int(0), l.extent.clone()));
+        self.heap.enter_loop(l);
         self.statement(&l.body)?;
         self.heap.leave();
 
