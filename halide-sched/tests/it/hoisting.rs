@@ -100,3 +100,23 @@ fn memory_without_a_bound_stays_inside() {
     let text = lower(&plan, &LowerOptions::default()).unwrap().trace.to_string();
     assert!(text.contains("f: not hoisted, because nothing known at the root bounds its extent"), "{text}");
 }
+
+/// Rows between two coordinates, one of which moves with the loop: what is known of any coordinate bounds their number, and
+/// the loop's own ends bound it better.
+#[test]
+fn as_large_as_the_loop_makes_it() {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = x + y;
+    g[x] = f[(x, 1)] + f[(x, x / 3)];
+    let p = Pipeline::new([&g]).unwrap();
+    let schedule = "f: compute_at(g, x) hoist_storage_root()";
+    let plan = halide_sched::plan::resolve(&p, &schedule.parse().unwrap(), &TARGET).unwrap();
+    let program = lower(&plan, &LowerOptions::default()).unwrap().program;
+    let mut outputs = [AnyBuffer::with_region(I32, &Region::of_spans([(-6, 20)])).unwrap()];
+    let stats = eval::run(&program, &[], &[], &mut outputs).unwrap();
+    let (own, _) = program.buffers.enumerate().find(|(_, b)| b.name == "f").unwrap();
+    // From -2 to 1 in the first iteration, and from 1 to 4 in the last.
+    assert_eq!(stats.buffers[own].peak_elements, 4);
+    check(&p, schedule, &[], &Region::of_spans([(-6, 20)]));
+}

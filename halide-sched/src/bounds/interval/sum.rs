@@ -5,7 +5,7 @@ use crate::bounds::monotone::{Monotone, monotone_under};
 use crate::ir::build::as_int;
 use crate::ir::visit::{for_each_node, substitute};
 use crate::ir::{Expr, ExprKind, Sym};
-use crate::simplify::{Linear, MUCH, correlated_range};
+use crate::simplify::{Linear, MUCH, Range, correlated_range};
 use halide_core::ops::BinOp;
 
 impl Search<'_> {
@@ -13,9 +13,11 @@ impl Search<'_> {
         let varying: Vec<(Expr, i64)> = sum.terms.iter().filter(|(a, _)| self.varies(a)).cloned().collect();
         let support = |i: usize| self.facts.support(&varying[i].0);
         let related = (0..varying.len()).any(|i| (0..i).any(|j| support(i) & support(j) != 0));
-        if related && let Some(interval) = self.related_sum(sum, &varying) {
-            return interval;
-        }
+        let wide = match related.then(|| self.related_sum(sum, &varying)) {
+            Some(Related::Found(interval)) => return interval,
+            Some(Related::Wide(interval)) => interval,
+            None => Interval::everything(),
+        };
         let mut total = (Some(Linear::constant(sum.constant)), Some(Linear::constant(sum.constant)));
         for (atom, c) in &sum.terms {
             let part = self.interval(atom);
@@ -24,24 +26,33 @@ impl Search<'_> {
             total = (plus(total.0, low), plus(total.1, high));
         }
         let end = |total: Option<Linear>| total.map(|t| self.simple(t.to_expr()));
-        Interval { min: end(total.0), max: end(total.1) }
+        Interval { min: end(total.0).or(wide.min), max: end(total.1).or(wide.max) }
     }
     /// Of a sum whose varying terms depend on each other: one that grows with its only symbol is bounded by its values
     /// at the ends, a choice has the rest of the sum moved into its arms, and what nearly cancels is bounded by
     /// constants.
-    fn related_sum(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Option<Interval> {
+    fn related_sum(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Related {
         let (changing, fixed) = {
             let is_varying = |t: &(Expr, i64)| varying.iter().any(|(a, _)| *a == t.0);
             let (c, f): (Vec<_>, Vec<_>) = sum.terms.iter().cloned().partition(is_varying);
             (Linear { terms: c, constant: 0 }, Linear { terms: f, constant: sum.constant })
         };
         let constant = correlated_range(&changing, self.facts, &|_, _| None, |r| r.as_point().is_some(), MUCH);
+        let mut wide = Interval::everything();
         if constant.is_bounded() && !self.ranges_are_constant(&changing) {
-            return Some(add(&Interval::point(fixed.to_expr()), &Interval::of_range(constant), 1, self.facts));
+            let found = add(&Interval::point(fixed.to_expr()), &Interval::of_range(constant), 1, self.facts);
+            if is_narrow(constant) {
+                return Related::Found(found);
+            }
+            wide = found;
         }
-        if let Some(ends) = self.at_ends(sum) {
-            return Some(ends);
+        match self.at_ends(sum).or_else(|| self.in_arms(sum, varying)) {
+            Some(found) => Related::Found(found),
+            None => Related::Wide(wide),
         }
+    }
+    /// Of a sum with a choice among its terms: the rest of it is moved into the arms.
+    fn in_arms(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Option<Interval> {
         let (atom, c) = varying.iter().find(|(a, _)| is_choice(a))?;
         self.moves = self.moves.checked_sub(1)?;
         let rest = sum.without(atom);
@@ -100,6 +111,20 @@ impl Search<'_> {
             _ => None,
         }
     }
+}
+
+/// What is found of a sum whose varying terms depend on each other.
+enum Related {
+    /// Its interval.
+    Found(Interval),
+    /// Only constants that are far apart, which say less than what is varying at its ends, where that is known.
+    Wide(Interval),
+}
+
+/// Whether constants say more of a value than that it is a coordinate, or a part of one.
+fn is_narrow(range: Range) -> bool {
+    let width = range.max().zip(range.min()).and_then(|(max, min)| max.checked_sub(min));
+    width.is_some_and(|width| width < 1 << 20)
 }
 
 fn is_choice(e: &Expr) -> bool {
