@@ -156,6 +156,10 @@ pub(crate) fn with_externs(case: &Case) -> Result<Outcome, Failure> {
         let got = match realize(case, &compiled, &given) {
             Ok(got) => got,
             Err(error) if engine == Engine::Gpu => return device_refuses(&error, "device fault with extern stages"),
+            // What updates read and write of an output is found of their whole domains, also of empty ones.
+            Err(Error::Fault(text)) if text.contains("the pipeline itself reads or writes more of it") => {
+                return Ok(Outcome::Refused("output shape".into()));
+            }
             Err(error) => return Err(failure("fault with extern stages", error.to_string())),
         };
         compare(&format!("extern stages on {engine:?}"), &got, &expected)?;

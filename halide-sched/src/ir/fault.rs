@@ -108,46 +108,45 @@ mod tests {
     use super::super::samples::blur_bounded;
     use super::*;
     use crate::ir::BufId;
+    use expect_test::expect;
 
     #[test]
     fn every_fault_names_what_is_wrong() {
         let program = blur_bounded(false);
         let (buf, dim) = (BufId(0), 1);
+        let field = crate::ir::DimField::Extent;
         let cases = [
-            (
-                Fault::InputTooSmall { buf, dim },
-                vec![0, 9, 0, 7],
-                "input `input` is too small in dimension 1: 0 to 9 is read, but it has 0 to 7",
-            ),
-            (Fault::InputTooSmall { buf, dim }, vec![0, 9, 0, -1], "but it has nothing"),
-            (
-                Fault::OutputRegion { buf, dim, reason: "R".into() },
-                vec![0, 7, 0, 6],
-                "0 to 7 is needed, but it has 0 to 6, and R",
-            ),
-            (Fault::Stride { buf, dim }, vec![1, 3], "has stride 3 in dimension 1, but stride 1 is needed"),
-            (
-                Fault::Rule { buf, dim, field: crate::ir::DimField::Extent, multiple: true, at: "a.rs:1:2".into() },
-                vec![16, 40],
-                "input `input` needs an extent that is a multiple of 16 in dimension 1, by the rule at a.rs:1:2, but it has \
-                 extent 40; give",
-            ),
-            (
-                Fault::IndexOverflow { name: "f".into(), dim },
-                vec![-1, 1 << 31],
-                "`f` in dimension 1 leave the range of i32: -1 to 2147483648",
-            ),
-            (Fault::OutOfMemory { buf }, vec![123], "cannot allocate 123 bytes for `input`"),
-            (Fault::Promise { what: "bound(x, 0, 8)".into() }, vec![4], "bound(x, 0, 8) (here 4)"),
-            (Fault::Promise { what: "P".into() }, vec![], "does not hold: P;"),
-            (Fault::NotThisVariant, vec![], "does not serve"),
-            (Fault::Require { what: "W".into() }, vec![], "requirement failed: W"),
+            (Fault::InputTooSmall { buf, dim }, vec![0, 9, 0, 7]),
+            (Fault::InputTooSmall { buf, dim }, vec![0, 9, 0, -1]),
+            (Fault::OutputRegion { buf, dim, reason: "R".into() }, vec![0, 7, 0, 6]),
+            (Fault::Stride { buf, dim }, vec![1, 3]),
+            (Fault::Rule { buf, dim, field, multiple: true, at: "a.rs:1:2".into() }, vec![16, 40]),
+            (Fault::IndexOverflow { name: "f".into(), dim }, vec![-1, 1 << 31]),
+            (Fault::OutOfMemory { buf }, vec![123]),
+            (Fault::Promise { what: "bound(x, 0, 8)".into() }, vec![4]),
+            (Fault::Promise { what: "P".into() }, vec![]),
+            (Fault::NotThisVariant, vec![]),
+            (Fault::Require { what: "W".into() }, vec![]),
+            (Fault::Stride { buf: BufId(99), dim }, vec![]),
         ];
-        for (fault, args, part) in cases {
-            assert!(fault.arity().is_none_or(|n| n == args.len()));
-            let text = fault.message(&program, &args);
-            assert!(text.contains(part), "{text}");
+        let mut text = String::new();
+        for (fault, args) in cases {
+            assert!(fault.arity().is_none_or(|n| n == args.len() || args.is_empty()));
+            text += &format!("{}\n", fault.message(&program, &args));
         }
-        assert!(Fault::Stride { buf: BufId(99), dim }.message(&program, &[]).contains("`?`"));
+        expect![[r#"
+            input `input` is too small in dimension 1: 0 to 9 is read, but it has 0 to 7; give a larger image, a smaller output, or a boundary condition
+            input `input` is too small in dimension 1: 0 to 9 is read, but it has nothing; give a larger image, a smaller output, or a boundary condition
+            output `input` does not suit the schedule in dimension 1: 0 to 7 is needed, but it has 0 to 6, and R; choose another output size or another schedule
+            buffer `input` has stride 3 in dimension 1, but stride 1 is needed; copy it to a dense buffer, or allow this stride in the schedule
+            input `input` needs an extent that is a multiple of 16 in dimension 1, by the rule at a.rs:1:2, but it has extent 40; give another buffer or drop the rule
+            coordinates of `f` in dimension 1 leave the range of i32: -1 to 2147483648; compute a smaller output or check the parameters
+            cannot allocate 123 bytes for `input`; compute a smaller output, or store it at an inner loop
+            the schedule promises what does not hold: bound(x, 0, 8) (here 4); drop the promise or change the call
+            the schedule promises what does not hold: P; drop the promise or change the call
+            this variant of the code does not serve the given sizes; compile the schedule for them
+            requirement failed: W
+            buffer `?` has stride 0 in dimension 1, but stride 0 is needed; copy it to a dense buffer, or allow this stride in the schedule
+        "#]].assert_eq(&text);
     }
 }

@@ -93,3 +93,24 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::example::TABLES;
+
+    /// Whole programs know at least that extents are of i32.
+    #[test]
+    fn loops_of_which_nothing_is_known() {
+        let body = "unrolled x#L0 from 0 extent out#b2.extent0 {\n provide out#f1(x#L0): out#b2 = 1u8\n}\n";
+        let text = format!("program bounded{TABLES}body {{\n{body}}}");
+        let program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let refused = bound_loops(program, &Facts::new(), &IdVec::new(), &mut LoweringTrace::new());
+        let errors = refused.map(|p| panic!("accepted:\n{p}")).unwrap_err();
+        assert_eq!(
+            errors[0].to_string(),
+            "`x` cannot be unrolled: no constant bounds how often it runs\n  \
+             hint: say unroll with a factor, or promise the extent with bound_extent"
+        );
+    }
+}

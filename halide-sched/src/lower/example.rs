@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// What the ids in examples stand for. `in`, `f` and `out` are one row of bytes, `image`, `g` and `result` are planes.
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
 buffer in#b0: u8 dims 1 input i0 unit_stride 0
 buffer f#b1: u8 dims 1 internal
 buffer out#b2: u8 dims 1 output 0 unit_stride 0

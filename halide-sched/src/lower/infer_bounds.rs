@@ -69,6 +69,7 @@ pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Fact
         finder.image(image);
     }
     finder.inlined();
+    finder.parts_of_the_whole();
     if finder.errors.is_empty() { Ok(finder.found) } else { Err(finder.errors) }
 }
 
@@ -220,6 +221,27 @@ impl Finder<'_> {
                 let needed = (bound(func, 0, dim, Edge::Min, scope), bound(func, 0, dim, Edge::Max, scope));
                 if stages > 1 && !(1..stages).all(|s| ctx.templates[&(func, s)].pure[dim]) {
                     self.found.demands.push(Demand { func, dim, needed, at: scope });
+                }
+            }
+        }
+    }
+
+    /// Ends that are constants per iteration lie within those over the whole run, which inputs are checked for. Constants
+    /// that hold for any coordinate may say less than the ends of a domain do.
+    fn parts_of_the_whole(&mut self) {
+        for (_, defs) in self.found.defs.iter_mut().filter(|(scope, _)| **scope != Scope::Root) {
+            for (s, value) in defs {
+                let &mut Sym::Bound { func, stage, dim, edge, .. } = s else { continue };
+                let plan = &self.ctx.plan.funcs[func].bounds[usize::from(dim)];
+                let whole = bound(func, usize::from(stage), usize::from(dim), edge, Scope::Root);
+                let (Some(part), Some(whole)) = (build::as_int(value), build::as_int(&simplify(&whole, self.facts)))
+                else {
+                    continue;
+                };
+                let is_beyond = if edge == Edge::Min { part < whole } else { part > whole };
+                if is_beyond && *plan == Default::default() {
+                    *value = build::int(whole);
+                    self.found.values.insert(*s, value.clone());
                 }
             }
         }

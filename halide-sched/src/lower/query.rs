@@ -118,7 +118,7 @@ impl ShapeQuery {
     }
 
     /// What each input must be like for outputs over `regions`, one per output Func. Inputs in `given` are as they are; what
-    /// they must be like is told all the same.
+    /// they must be like is told all the same, or what they are like where it depends on data.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -153,7 +153,7 @@ impl ShapeQuery {
         let start = |(id, (_, dims)): (ImageId, &(String, usize))| given[id].clone().unwrap_or_else(|| dense(*dims));
         let mut guess: IdVec<ImageId, Vec<Dim>> = self.names.enumerate().map(start).collect();
         for _ in 0..ROUNDS {
-            let round = Round { query: self, env: self.environment(regions, &guess), params };
+            let round = Round { query: self, env: self.environment(regions, &guess), given, params };
             let (needs, broken) = round.needs()?;
             let mut next = guess.clone();
             for (id, dims) in given.enumerate().filter(|(_, g)| g.is_none()).map(|(id, _)| (id, self.names[id].1)) {
@@ -208,6 +208,7 @@ impl ShapeQuery {
 struct Round<'q> {
     query: &'q ShapeQuery,
     env: HashMap<Sym, i64>,
+    given: &'q IdVec<ImageId, Option<Vec<Dim>>>,
     params: &'q IdVec<ParamId, Scalar>,
 }
 
@@ -222,7 +223,13 @@ impl Round<'_> {
         }
         let (mut needs, mut broken) = (IdVec::new(), None);
         for id in self.query.names.ids() {
-            needs.push(self.need(id, &mut broken)?);
+            needs.push(match (self.need(id, &mut broken), &self.given[id]) {
+                (Err(QueryError::NotKnown { .. }), Some(dims)) => Need {
+                    region: Region::new(dims.iter().map(|d| Span { min: d.min, extent: d.extent }).collect::<Vec<_>>()),
+                    strides: dims.iter().map(|d| d.stride).collect(),
+                },
+                (need, _) => need?,
+            });
         }
         Ok((needs, broken))
     }

@@ -228,3 +228,25 @@ fn coordinates_that_wrap_are_one_value_in_an_iteration() {
         check(&p, schedule, &[("in", input)], &Region::of_extents([5]));
     }
 }
+
+/// No iteration computes more of a Func than the whole run was checked for, also where constants that hold for any
+/// coordinate say less than the ends of the domain. (Seed 510011 of random_schedules.)
+#[test]
+fn iterations_compute_parts_of_the_whole() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let r = RDom::named("r", [(-1, 4)]);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x] * 2;
+    g[x] = 0.expr();
+    g[x] += f[min(r.x, 5) + max(r.x, -2) - r.x];
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in [
+        "f: compute_at(g.update(0), r.x)",
+        "g.update(0): split(r.x, ro, ri, 2)\n f: compute_at(g.update(0), ro)",
+        "f: compute_at(g.update(0), x)",
+    ] {
+        let input = random_image(I32, &Region::of_spans([(-1, 4)]), 1);
+        check(&p, schedule, &[("in", input)], &Region::of_extents([5]));
+    }
+}

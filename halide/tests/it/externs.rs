@@ -309,3 +309,35 @@ fn a_stage_cannot_read_an_output_that_keeps_elements() {
         "{error}"
     );
 }
+
+/// What is asked for a stage is not refused because another input, which is given, is read as data says. (Seed 520145 of
+/// random_gpu_schedules.)
+#[test]
+fn stages_beside_inputs_that_are_read_as_data_says() {
+    let (offsets, values) = (ImageParam::new("offsets", I32, 1), ImageParam::new("values", I32, 1));
+    offsets.promise_growing(0);
+    let x = vars!(x);
+    let same = Extern::new("same", [I32], 1).compute(|call| {
+        for at in call.region().clone().coords() {
+            call.output(0).set(&at, Scalar::from(at[0]))?;
+        }
+        Ok(())
+    });
+    let mut sums = Func::new("sums");
+    sums[x] = same[x + 1];
+    let r = RDom::named("r", [(0.expr(), values.width())]);
+    r.where_(r.x.ge(offsets[x]) & r.x.lt(offsets[x + 1]));
+    sums[x] += values[r.x];
+    let pipeline = Pipeline::new([&sums]).unwrap();
+    let starts = Buffer::<i32>::from_slice([4], &[0, 2, 2, 5]).unwrap().into_any();
+    let data = Buffer::<i32>::from_slice([5], &[10, 20, 30, 40, 50]).unwrap().into_any();
+    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let call = compiled.inputs().image_named("offsets", &starts).image_named("values", &data);
+        let out = call.realize_all(&[Region::of_extents([3])]).unwrap();
+        assert_eq!(out[0].typed::<i32>().unwrap().to_vec(), [31, 2, 123], "{engine:?}");
+        // Without it there is no answer.
+        let error = compiled.inputs().image_named("offsets", &starts).infer_input_bounds(&[Region::of_extents([3])]);
+        assert_eq!(error.unwrap_err().to_string(), "what is read of `values` depends on data; give a buffer for it");
+    }
+}

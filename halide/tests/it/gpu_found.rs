@@ -105,3 +105,25 @@ fn kernels_without_a_device() {
           help: compile with compile_for(&gpu, ...) or compile_on(Engine::Gpu, ...), which has it run there"#]]
     .assert_eq(&error);
 }
+
+/// What threads share of a Func over an empty domain is nothing, and a kernel is made all the same. (Seed 510113 of
+/// random_gpu_schedules.)
+#[test]
+fn shared_memory_for_no_elements() {
+    let Some(gpu) = crate::gpu::gpu() else { return };
+    let target = Target { gpu: Some(gpu.limits()), ..Target::host() };
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    let r = RDom::named("r", [(2, 0)]);
+    f[(x, y)] = x + y;
+    g[(x, y)] = 7.expr();
+    g[(x, y)] += f[(r.x, y)];
+    let p = Pipeline::new([&g]).unwrap();
+    let schedule = "g.update(0): split(x, xo, xi, 4) reorder(r.x, xi, y, xo) gpu_blocks(y, xo) gpu_threads(xi)
+        f: compute_at(g.update(0), y)"
+        .parse()
+        .unwrap();
+    let compiled = p.compile_for(gpu, &schedule, &target).unwrap();
+    let out: Buffer<i32> = compiled.inputs().realize([5, 2]).unwrap();
+    assert_eq!(out.to_vec(), [7; 10]);
+}

@@ -154,7 +154,9 @@ fn globals(shader: &mut Shader, program: &Program, kernel: &Kernel, options: Opt
             binding(shader, name, number, if writes == Writes::Pieces { atomics } else { words }, access)
         })
         .collect();
-    let shared = NonZeroU32::new(kernel.shared_words).map(|len| {
+    // Memory for no elements, as of an empty domain, is named by code that never runs.
+    let shared_words = kernel.shared_words.max(u32::from(!kernel.shared.is_empty()));
+    let shared = NonZeroU32::new(shared_words).map(|len| {
         let word = if super::atomic::shared(kernel) { atomic } else { word };
         let ty = shader.array(word, 4, Some(len));
         global(shader, "shared_words".to_string(), AddressSpace::WorkGroup, None, ty)

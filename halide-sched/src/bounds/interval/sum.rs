@@ -3,7 +3,7 @@
 use super::{Interval, Search, add, extreme_of};
 use crate::bounds::monotone::{Monotone, monotone_under};
 use crate::ir::build::as_int;
-use crate::ir::visit::{for_each_node, substitute};
+use crate::ir::visit::{any_node, for_each_node, substitute};
 use crate::ir::{Expr, ExprKind, Sym};
 use crate::simplify::{Linear, MUCH, Range, correlated_range};
 use halide_core::ops::BinOp;
@@ -28,10 +28,13 @@ impl Search<'_> {
         let end = |total: Option<Linear>| total.map(|t| self.simple(t.to_expr()));
         Interval { min: end(total.0).or(wide.min), max: end(total.1).or(wide.max) }
     }
-    /// Of a sum whose varying terms depend on each other: one that grows with its only symbol is bounded by its values
-    /// at the ends, a choice has the rest of the sum moved into its arms, and what nearly cancels is bounded by
-    /// constants.
+    /// Of a sum whose varying terms depend on each other: symbols that stand still are replaced by what they are, one that
+    /// grows with its only symbol is bounded by its values at the ends, a choice has the rest of the sum moved into its
+    /// arms, and what nearly cancels is bounded by constants.
     fn related_sum(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Related {
+        if let Some(still) = self.with_points(sum) {
+            return Related::Found(self.interval(&still));
+        }
         let (changing, fixed) = {
             let is_varying = |t: &(Expr, i64)| varying.iter().any(|(a, _)| *a == t.0);
             let (c, f): (Vec<_>, Vec<_>) = sum.terms.iter().cloned().partition(is_varying);
@@ -50,6 +53,14 @@ impl Search<'_> {
             Some(found) => Related::Found(found),
             None => Related::Wide(wide),
         }
+    }
+    /// The sum with symbols that have one value replaced by it; `None` if there are none.
+    fn with_points(&self, sum: &Linear) -> Option<Expr> {
+        let ranges = |e: &Expr| any_node(e, |n| matches!(n.kind(), ExprKind::Sym(s) if (self.env)(*s).is_some()));
+        let point = |s: Sym| (self.env)(s)?.as_point().filter(|value| !ranges(value)).cloned();
+        let e = sum.to_expr();
+        let still = substitute(&e, &point);
+        (still != e).then(|| self.simple(still))
     }
     /// Of a sum with a choice among its terms: the rest of it is moved into the arms.
     fn in_arms(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Option<Interval> {

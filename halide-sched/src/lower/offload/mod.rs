@@ -55,6 +55,8 @@ mod near;
 mod patterns;
 mod phases;
 mod shared;
+#[cfg(test)]
+mod tests;
 mod uses;
 
 pub use error::KernelProblem;

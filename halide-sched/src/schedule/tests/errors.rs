@@ -1,6 +1,6 @@
 //! What is said of texts that are no schedules.
 
-use super::super::Schedule;
+use super::super::{Condition, Schedule};
 use expect_test::{Expect, expect};
 
 fn check(text: &str, expected: Expect) {
@@ -91,4 +91,40 @@ k: compute_at(f, )";
         f.sched:5:6: expected a directive, found `compute_rot`; did you mean `compute_root`?
         f.sched:6:18: expected the name of a loop, found `)`"#]],
     );
+}
+
+/// What each argument may be.
+#[test]
+fn arguments() {
+    for (text, expected) in [
+        ("f: partition(x, Sometimes)", expect!["f.sched:1:17: expected Auto, Never or Always, found `Sometimes`"]),
+        (
+            "f: compute_with(g, x, AlignMiddle)",
+            expect!["f.sched:1:23: expected NoAlign, AlignStart or AlignEnd, found `AlignMiddle`"],
+        ),
+        ("f: split(x, xo, xi, -)", expect!["f.sched:1:21: expected a number, a parameter or `natural`, found `-`"]),
+        ("f: prefetch(8, x, y)", expect!["f.sched:1:13: expected the name of a Func or an image, found `8`"]),
+        (
+            "f: prefetch(in, x, y, 2, Guard)",
+            expect!["f.sched:1:26: expected GuardWithIf, Clamp or NonFaulting, found `Guard`"],
+        ),
+        ("f: monoid(least)", expect!["f.sched:1:11: expected a number, `lowest` or `highest`, found `least`"]),
+        (
+            "f: specialize(in.extent(x) == 8)",
+            expect![[r#"
+            f.sched:1:25: expected the number of a dimension, found `x`
+            f.sched:1:28: expected a directive or the name of a Func, found `=`"#]],
+        ),
+        (
+            "f: specialize(invalid(p))",
+            expect![[r#"
+            f.sched:1:23: expected a message in quotes, found `p`
+            f.sched:1:25: expected a directive or the name of a Func, found `)`"#]],
+        ),
+        ("f: specialize(f.in(g) > 8)", expect!["f.sched:1:23: expected `.min(`, `.extent(` or `.stride(`, found `>`"]),
+    ] {
+        check(text, expected);
+    }
+    let error = "p > 3 q".parse::<Condition>().unwrap_err();
+    expect!["condition:1:7: expected the end of the condition, found `q`"].assert_eq(&error.to_string());
 }
