@@ -1,7 +1,7 @@
 //! Questions that lowering and reports ask of a plan.
 
 use crate::ir::{BufId, build};
-use crate::plan::{FuncPlan, LoopPlan, Plan, StagePlan, StageVar, Transform, VarOrigin};
+use crate::plan::{LoopPlan, Plan, StagePlan, StageVar, Transform};
 use halide_core::ids::{FuncId, Id, ImageId};
 
 impl Plan {
@@ -14,38 +14,9 @@ impl Plan {
     pub fn order(&self) -> &[FuncId] {
         &self.pipeline.order
     }
-
-    /// The constant number of values of `var`, a variable of (a variant of) definition `stage` of `func`, if it is one.
-    pub fn const_extent(&self, func: FuncId, stage: &StagePlan, var: StageVar) -> Option<i64> {
-        stage.const_extent(var, &|origin| match origin {
-            VarOrigin::Pure { dim } => self.funcs[func].const_extent(dim),
-            VarOrigin::Reduction { rdom, dim } => {
-                super::affine::constant(&self.pipeline, self.pipeline.rdoms[rdom].dims[dim].extent)
-            }
-            VarOrigin::One => Some(1),
-            VarOrigin::Derived => None,
-        })
-    }
-}
-
-impl FuncPlan {
-    /// The promised extent of a dimension, if it is a constant.
-    pub fn const_extent(&self, dim: usize) -> Option<i64> {
-        self.bounds[dim].extent.as_ref().and_then(build::as_int)
-    }
 }
 
 impl StagePlan {
-    /// The loop called `name`, in the general case of the stage.
-    pub fn find_loop(&self, name: &str) -> Option<&LoopPlan> {
-        self.loop_position(name).map(|i| &self.loops[i])
-    }
-
-    /// The number of loops outside of the one called `name`, in the general case of the stage.
-    pub fn loop_position(&self, name: &str) -> Option<usize> {
-        self.loops.iter().position(|l| self.vars[l.var].name == name)
-    }
-
     /// The name of a loop.
     pub fn loop_name(&self, l: &LoopPlan) -> &str {
         &self.vars[l.var].name
@@ -58,11 +29,6 @@ impl StagePlan {
             list.push(self);
         }
         list
-    }
-
-    /// The constant number of values of `var`, if it is one; `root` gives those of the definition's own variables.
-    pub(super) fn const_extent(&self, var: StageVar, root: &dyn Fn(VarOrigin) -> Option<i64>) -> Option<i64> {
-        const_extent(&self.transforms, var, &|v| root(self.vars[v].origin))
     }
 }
 
@@ -95,13 +61,7 @@ pub fn image_buffer(image: ImageId) -> BufId {
     BufId::new(image.index())
 }
 
-impl Plan {
-    /// The buffer of tuple element 0 of an output in conditions of a plan; see [`image_buffer`].
-    pub fn output_buffer(&self, func: FuncId) -> Option<BufId> {
-        output_buffer(&self.pipeline, func)
-    }
-}
-
+/// The buffer of tuple element 0 of an output in conditions of a plan; see [`image_buffer`].
 pub(super) fn output_buffer(pipeline: &halide_core::pipeline::Pipeline, func: FuncId) -> Option<BufId> {
     let position = pipeline.outputs.iter().position(|&f| f == func)?;
     // An output that is listed twice has its buffers once.

@@ -189,3 +189,20 @@ fn likely_if_innermost_is_likely_in_innermost_loops() {
         assert!(plain != marked || schedule.contains("fuse"), "{schedule}");
     }
 }
+
+/// Vectors of very many lanes are made in equal parts, or not at all where there are none.
+#[test]
+fn vectors_of_very_many_lanes() {
+    let p = stencil();
+    let said = "257 lanes are too many and have no divisor to go by";
+    for lanes in [300, 257] {
+        let schedule = format!("g: vectorize(x, {lanes})\n f: compute_root()");
+        for size in [(1, 1), (lanes, 2), (2 * lanes + 5, 1)] {
+            let image = random_image(I16, &Region::of_spans([(-3, size.0 + 9), (-3, 12)]), 3);
+            check(&p, &schedule, &[("in", image)], &Region::of_extents([size.0, size.1]));
+        }
+        let trace = crate::support::lowered_whole(&p, &schedule).trace;
+        let decisions: Vec<String> = trace.passes.iter().flat_map(|p| &p.decisions).map(|d| d.to_string()).collect();
+        assert_eq!(decisions.iter().any(|d| d.contains(said)), lanes == 257, "{decisions:#?}");
+    }
+}

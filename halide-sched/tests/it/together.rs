@@ -174,3 +174,27 @@ fn a_producer_slides_and_folds_in_loops_of_several_stages() {
         p along a.y: keeps 3 of `y`"#]]
     .assert_eq(&text.join("\n"));
 }
+
+/// The guest of a Func that nobody needs takes its place, with the other guests of that.
+#[test]
+fn guests_of_what_is_not_needed() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut a, mut b, mut c, mut d) = (Func::new("a"), Func::new("b"), Func::new("c"), Func::new("d"));
+    a[(x, y)] = input[(x, y)] + 1;
+    b[(x, y)] = input[(x + 1, y)] * 3;
+    c[(x, y)] = input[(x, y + 1)] - 5;
+    d[(x, y)] = a[(x, y)] * cast::<i16>(0) + b[(x, y)] + c[(x, y + 1)];
+    let p = Pipeline::new([&d]).unwrap();
+    for schedule in [
+        "a: compute_root()\n b: compute_root() compute_with(a, y)\n c: compute_root() compute_with(a, x)",
+        "a: compute_root()\n b: compute_root() compute_with(a, x)\n c: compute_root() compute_with(b, y)",
+        "b: compute_root()\n a: compute_root() compute_with(b, y)\n c: compute_root() compute_with(a, x)",
+        "a: compute_at(d, y)\n b: compute_at(d, y) compute_with(a, x)\n c: compute_at(d, y)",
+    ] {
+        for (w, h) in [(1, 1), (4, 3), (7, 9)] {
+            let image = random_image(I16, &Region::of_extents([12, 12]), 3);
+            check(&p, schedule, &[("in", image)], &Region::of_extents([w, h]));
+        }
+    }
+}

@@ -27,6 +27,23 @@ fn handles_stand_for_their_names() {
 }
 
 #[test]
+fn lists_of_names_of_any_kind() {
+    let (x, y) = vars!(x, y);
+    let (f, input) = (Func::new("f"), ImageParam::new("in", U16, 2));
+    let (funcs, vars) = (vec![&f], vec![x, y]);
+    let mut s = Schedule::new();
+    s.func("g").reorder(vars.clone()).reorder(&vars[..]).reorder([y, x]).in_(funcs.clone()).clone_in(&funcs[..]);
+    s.func(&input).in_(String::from("g")).compute_root();
+    s.func("g").tile([x, y], ["xo", "yo"], ["xi", "yi"], [8, 4]).partition("xo", Partition::Never);
+    let text = "g: reorder(x, y) reorder(x, y) reorder(y, x)\n\
+        g.in(f): clone_in(f)\n\
+        in.in(g): compute_root()\n\
+        g: split(x, xo, xi, 8) split(y, yo, yi, 4) reorder(xi, yi, xo, yo) never_partition(xo)";
+    assert_eq!(s.to_string(), text);
+    assert_eq!(s.to_string().parse(), Ok(s));
+}
+
+#[test]
 fn expressions_become_conditions() {
     let p = Param::<i32>::new("p").expr();
     let small = Param::<u8>::new("small").expr();
