@@ -92,7 +92,7 @@ fn a_stale_expression_is_a_mistake_at_its_use() {
         assert_eq!(
             errors.0[0].to_string(),
             format!(
-                "halide-core/tests/it/arena.rs:{line}:20: an expression is used that was made so long ago, and by no Func since, \
+                "halide-core/tests/it/arena.rs:{line}:16: an expression is used that was made so long ago, and by no Func since, \
                  that it is gone\n  hint: make it anew, or keep the Func or RDom that it belongs to"
             )
         );
