@@ -43,6 +43,8 @@ features! {
     Avx512vl "avx512vl" "The same for registers of 128 and 256 bits." [Avx512f];
     Avx512cd "avx512cd" "Counts of leading zeros of lanes." [Avx512f];
     Avx512vbmi "avx512vbmi" "Permutations of bytes." [Avx512bw];
+    Avx512vnni "avx512vnni" "Sums of products of bytes and of 16-bit lanes." [Avx512f];
+    Avxvnni "avxvnni" "The same without AVX-512." [Avx2];
 }
 
 /// A set of extensions, with all that they imply.

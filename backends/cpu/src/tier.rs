@@ -90,6 +90,8 @@ fn detected(feature: CpuFeature) -> bool {
         CpuFeature::Avx512vl => has!("avx512vl"),
         CpuFeature::Avx512cd => has!("avx512cd"),
         CpuFeature::Avx512vbmi => has!("avx512vbmi"),
+        CpuFeature::Avx512vnni => has!("avx512vnni"),
+        CpuFeature::Avxvnni => has!("avxvnni"),
     }
 }
 

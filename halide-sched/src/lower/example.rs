@@ -283,6 +283,7 @@ on_programs! {
         |p, t| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), t).program;
     trim_no_ops_example "trim_no_ops.rs" at "shaped": |p, t| trim_no_ops::trim_no_ops(p, &Facts::new(), t);
     interleave_example "interleave/mod.rs" at "shaped": |p, _| interleave::interleave(p);
+    join_sums_example "join_sums.rs" at "shaped": |p, _| join_sums::join_sums(p);
     find_intrinsics_example "find_intrinsics/mod.rs" at "shaped": |p, _| find_intrinsics::find_intrinsics(p, &Facts::new());
     hoist_example "hoist.rs" at "shaped": |p, _| hoist::hoist(p);
     share_example "share/mod.rs" at "shaped": |p, _| share::share(p);

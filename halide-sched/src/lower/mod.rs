@@ -24,6 +24,7 @@ mod infer_bounds;
 mod innermost;
 pub mod instrument;
 pub mod interleave;
+pub mod join_sums;
 mod joined;
 pub(crate) mod lanes;
 mod narrow;
@@ -153,6 +154,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     }
     pass("trim_no_ops", &mut |p, t| trim_no_ops::trim_no_ops(p, &facts, t));
     pass("simplify", &mut |p, _| simplified(p, &facts));
+    pass("join_sums", &mut |p, _| join_sums::join_sums(p));
     pass("interleave", &mut |p, _| interleave::interleave(p));
     // After the last simplification, which would widen again.
     pass("find_intrinsics", &mut |p, _| find_intrinsics::find_intrinsics(p, &facts));

@@ -130,6 +130,12 @@ fn share_keeps_meaning() {
 }
 
 #[test]
+fn join_sums_keeps_meaning() {
+    // Random programs have few sums of products one after the other.
+    check(Stage::Shaped, SEEDS, join_sums::join_sums);
+}
+
+#[test]
 fn find_intrinsics_keeps_meaning() {
     assert!(check(Stage::Shaped, SEEDS, |p| find_intrinsics::find_intrinsics(p, &Facts::new())) > SEEDS as u32 / 3);
 }

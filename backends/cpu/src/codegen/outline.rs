@@ -70,9 +70,17 @@ impl Func<'_> {
             return true;
         };
         let (captures, heap, words) = (kernel.captures.clone(), kernel.heap.clone(), kernel.words);
+        let checks = kernel.checks.clone();
         outlined.kernels.push((id, kernel));
         drop(outlined);
 
+        for check in checks {
+            let asserted = Stmt::Assert { cond: check.cond, fault: check.fault, args: check.args };
+            match check.when {
+                Some(when) => self.stmt(&build::if_else(when, asserted, build::nothing())),
+                None => self.stmt(&asserted),
+            }
+        }
         let pieces: Vec<Value> = heap.iter().map(|claims| self.obtain(claims)).collect();
         let slot = self.new_slot((8 * words.max(1)) as u32);
         let block = self.ins().stack_addr(types::I64, slot, 0);

@@ -15,7 +15,7 @@ pub(crate) use emit::Surroundings;
 
 use halide_core::ids::ParamId;
 use halide_sched::features::CpuFeature;
-use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
+use halide_sched::ir::{BufId, Expr, FaultId, For, Program, Sym, Type};
 use machine::View;
 
 pub(crate) use crate::codegen::CpuOptions;
@@ -58,6 +58,19 @@ pub(crate) struct Claim {
     pub(crate) when: Option<Expr>,
 }
 
+/// A check that is made before a kernel is called.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Check {
+    /// It is not made if this does not hold.
+    pub(crate) when: Option<Expr>,
+    /// What must hold.
+    pub(crate) cond: Expr,
+    /// What is wrong if it does not.
+    pub(crate) fault: FaultId,
+    /// The numbers that the fault speaks of.
+    pub(crate) args: Vec<Expr>,
+}
+
 /// A finished kernel.
 pub(crate) struct Kernel {
     /// Its code, to be placed at a multiple of [`ALIGN`]. By the System V convention it gets the address of its words and
@@ -71,6 +84,8 @@ pub(crate) struct Kernel {
     pub(crate) words: usize,
     /// Pieces of memory for the time of a call: each is as large as the largest claim.
     pub(crate) heap: Vec<Vec<Claim>>,
+    /// What is checked before that memory is obtained, in order.
+    pub(crate) checks: Vec<Check>,
 }
 
 /// The alignment that code needs.
@@ -91,8 +106,8 @@ pub(crate) fn compile(
         finished => finished?,
     };
     let encoded = machine::finish(finished.body, options.keep_text).map_err(Refusal)?;
-    let emit::Finished { captures, words, heap, .. } = finished;
-    Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures, words, heap })
+    let emit::Finished { captures, words, heap, checks, .. } = finished;
+    Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures, words, heap, checks })
 }
 
 /// The widest registers of a tier.

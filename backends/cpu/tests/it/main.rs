@@ -2,9 +2,12 @@
 
 mod arithmetic;
 mod atomics;
+mod checks;
 mod cleanup;
 mod control;
 mod device;
+mod divide64;
+mod dot;
 #[cfg(target_os = "linux")]
 mod guarded;
 #[cfg(target_os = "linux")]

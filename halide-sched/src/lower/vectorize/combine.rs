@@ -4,6 +4,7 @@ use super::body::{Widen, both, expression};
 use crate::ir::visit::{self, any_node};
 use crate::ir::{BufId, Expr, ExprKind, Stmt, build};
 use crate::lower::copy::fresh_copy;
+use crate::lower::join_sums::is_small_product;
 use crate::lower::lanes;
 use crate::lower::walk::any_stmt;
 use halide_core::ids::FuncId;
@@ -95,8 +96,14 @@ fn identity(op: BinOp, ty: ScalarType) -> Scalar {
     }
 }
 
-/// All lanes joined by `op`: one half with the other while that goes.
+/// All lanes joined by `op`: one half with the other while that goes. Products of small integers are added to their neighbours
+/// first, four and four: there are instructions for that.
 fn halved(op: BinOp, mut e: Expr) -> Expr {
+    let is_dot = op == BinOp::Add && is_small_product(&e);
+    if is_dot && e.lanes() > 4 && e.lanes().is_multiple_of(4) && lanes::uniform(&e).is_none() {
+        let every_fourth = |from: u16| build::shuffle(vec![e.clone()], (from..e.lanes()).step_by(4).collect());
+        e = (1..4).map(every_fourth).fold(every_fourth(0), build::add);
+    }
     while e.lanes() > 1 && e.lanes().is_multiple_of(2) && lanes::uniform(&e).is_none() {
         let half = e.lanes() / 2;
         let part = |from: u16| build::shuffle(vec![e.clone()], (from..from + half).collect());

@@ -8,7 +8,8 @@
 //! - A condition that varies becomes a mask on the stores, and on the loads, that it guards.
 //! - An allocation inside the loop gets room for every lane, the lanes of one element side by side.
 //! - A loop inside runs for all lanes at once; where its bounds vary, it runs as long as any lane needs.
-//! - Of two nested vectorized loops, the outer one is copied out.
+//! - Of two nested vectorized loops, the outer one is copied out; but the inner one, if all its lanes change one element:
+//!   then each lane of the outer one has an element for itself.
 //! - Where all lanes change one element by an operation whose order does not matter, what they bring is combined first.
 //!   Other steps that must be atomic are taken lane by lane.
 //!
@@ -35,10 +36,13 @@ mod vary;
 use super::trace::LoweringTrace;
 use super::unroll::copies;
 use super::{copy, walk};
-use crate::ir::{For, ForKind, Program, Stage, Stmt, build};
+use crate::ir::{For, ForKind, LoopId, Program, Stage, Stmt, Sym, build, visit};
+use crate::simplify::Linear;
 
 /// The most lanes that one vector gets; longer loops become loops over vectors of a divisor.
 const MOST_LANES: i64 = 256;
+/// Up to how many lanes that change one element become copies.
+const MOST_COPIES: i64 = 16;
 /// Up to how many lanes those have.
 const CHUNK_LANES: i64 = 64;
 
@@ -67,6 +71,7 @@ fn vectorized(cx: &mut Vectorize<'_>, l: For) -> Stmt {
         cx.trace.did_not(name, "vectorized", "its extent is not a constant");
         return serial(cx, l);
     };
+    let l = For { body: without_sums(cx, l.id, l.body), ..l };
     let nested = walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(i) if i.kind == ForKind::Vectorized));
     if nested || extent <= 1 {
         cx.trace.did(name, format!("copied {extent} times around the vectors inside"));
@@ -86,6 +91,29 @@ fn vectorized(cx: &mut Vectorize<'_>, l: For) -> Stmt {
             serial(cx, l)
         }
     }
+}
+
+/// The body of a vectorized loop, in which those vectorized loops are copied out that change one element for each of its
+/// lanes.
+fn without_sums(cx: &mut Vectorize<'_>, lanes: LoopId, body: Stmt) -> Stmt {
+    let made = walk::map_stmt(body, cx, |_, e| e.clone(), |cx, s| without_sums(cx, lanes, s));
+    let Stmt::For(l) = made else { return made };
+    match build::as_int(&l.extent).filter(|n| *n <= MOST_COPIES) {
+        Some(extent) if l.kind == ForKind::Vectorized && changes_one_element(&l, lanes) => {
+            let name = cx.program.loops[l.id].clone();
+            cx.trace.did(name, format!("copied {extent} times inside the vectors around it"));
+            copies(*l, extent, cx.program)
+        }
+        _ => Stmt::For(l),
+    }
+}
+
+/// Whether a loop does nothing but change an element that is the same in all iterations, and another one for each lane.
+fn changes_one_element(l: &For, lanes: LoopId) -> bool {
+    let Stmt::Store { index, .. } = &l.body else { return false };
+    let lane = build::loop_var(lanes);
+    let has_own = Linear::of(index).terms.iter().any(|(e, factor)| *e == lane && *factor != 0);
+    has_own && !visit::uses(index, Sym::Loop(l.id))
 }
 
 fn serial(cx: &mut Vectorize<'_>, l: For) -> Stmt {

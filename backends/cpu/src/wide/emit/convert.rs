@@ -30,7 +30,7 @@ impl Emit<'_> {
             let wide = match from {
                 F32 => parts,
                 // Twice rounded is not what once rounded is.
-                _ if from.is_float() || from.bits() > 16 => return refuse(format!("a conversion of {from} to {to}")),
+                _ if from.is_float() || from.bits() > 16 => self.floats_for_halves(&parts, lanes, from)?,
                 _ => self.ints_to_floats(&parts, lanes, from, F32)?,
             };
             return Ok(Val::Lanes(self.f32_to_half(to, lanes, &wide)?));
@@ -84,7 +84,7 @@ impl Emit<'_> {
     // Floats.
 
     /// Integers as floats, rounded once.
-    fn ints_to_floats(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
+    pub(super) fn ints_to_floats(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
         let signed = from.is_signed_int();
         let lane = Lane::of_data(to);
         if from.bits() == 64 {

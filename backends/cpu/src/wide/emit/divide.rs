@@ -1,8 +1,8 @@
 //! Integer division, total. By a constant it is a shift, or the upper half of a product with a rounded reciprocal; by other
-//! values, lanes of up to 32 bits divide as floats.
+//! values, lanes of up to 32 bits divide as floats, and those of 64 bits as [`super::divide64`] says.
 
+use super::super::Made;
 use super::super::rows::Op;
-use super::super::{Made, refuse};
 use super::Emit;
 use super::value::{Parts, by_bits};
 use crate::codegen::{Lane, Reciprocal, int_range};
@@ -12,13 +12,13 @@ use halide_sched::ir::{Expr, build};
 
 /// What a division is asked for.
 #[derive(Clone, Copy)]
-struct Division {
+pub(super) struct Division {
     lanes: usize,
-    signed: bool,
+    pub(super) signed: bool,
     /// Euclidean rather than rounded to zero; the same for unsigned integers.
-    euclidean: bool,
+    pub(super) euclidean: bool,
     /// The remainder rather than the quotient.
-    remainder: bool,
+    pub(super) remainder: bool,
     /// Whether the dividend is known not to be negative.
     positive: bool,
 }
@@ -110,7 +110,13 @@ impl Emit<'_> {
     /// Unsigned operands below 2^width by a constant that is no power of two.
     fn divide_unsigned(&mut self, d: Division, x: &Parts, divisor: u64, width: u32) -> Made<Parts> {
         match x.lane {
-            Lane::I64 => refuse("a division of 64-bit lanes"),
+            // There is no room for the reciprocal, but only one quotient above 0.
+            Lane::I64 if divisor > 1 << 63 => {
+                let (limit, one) = (self.splat_like(x, divisor)?, self.splat_like(x, 1)?);
+                let zero = self.splat_like(x, 0)?;
+                let reached = self.compare_ints(BinOp::Ge, false, x, &limit)?;
+                self.choose(&reached, &one, &zero)
+            }
             Lane::I8 => {
                 let wide = self.resize(x, d.lanes, 16, false)?;
                 let quotient = self.divide_by_high_half(d.lanes, &wide, divisor, 8)?;
@@ -122,8 +128,13 @@ impl Emit<'_> {
     /// With the upper half of a product: `x * reciprocal >> (bits + shift)`.
     fn divide_by_high_half(&mut self, lanes: usize, x: &Parts, divisor: u64, width: u32) -> Made<Parts> {
         let reciprocal = Reciprocal::of(divisor, x.lane.bits(), width);
-        let factor = self.splat_like(x, reciprocal.factor)?;
-        let high = self.mul_high(lanes, false, x, &factor)?;
+        let high = if x.lane == Lane::I64 {
+            let factor = self.constant_halves(x, reciprocal.factor)?;
+            self.mul_high_halves(x, &factor)?
+        } else {
+            let factor = self.splat_like(x, reciprocal.factor)?;
+            self.mul_high(lanes, false, x, &factor)?
+        };
         if reciprocal.exact {
             return self.shift_const(false, &high, -i64::from(reciprocal.shift));
         }
@@ -157,7 +168,7 @@ impl Emit<'_> {
                 let quotient = self.small_doubles_to_32_bits(&quotient, d.lanes, d.signed)?;
                 self.finish_division(d, x, y, &quotient)
             }
-            _ => refuse("a division of 64-bit lanes"),
+            _ => self.divide_lanes_64(d, x, y),
         }
     }
     /// From the quotient rounded to zero of 32-bit lanes to what was asked for.

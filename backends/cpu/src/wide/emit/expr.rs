@@ -6,6 +6,7 @@ use super::Emit;
 use super::mask::Mask;
 use super::value::{Parts, Val, data};
 use crate::codegen::Lane;
+use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_sched::ir::{Elem, Expr, ExprKind, Type, build};
@@ -36,7 +37,14 @@ impl Emit<'_> {
             ExprKind::Binary(op, a, b) if is_scalar_index(a) => self.index_binary(*op, a, b),
             ExprKind::Unary(op, a) => self.unary(*op, a),
             ExprKind::Binary(op, a, b) if op.is_comparison() => self.compare(*op, a, b),
-            ExprKind::Binary(op, a, b) => self.binary(*op, a, b),
+            ExprKind::Binary(op, a, b) => {
+                if *op == BinOp::Add
+                    && let Some(sum) = self.dot(e)?
+                {
+                    return Ok(Val::Lanes(sum));
+                }
+                self.binary(*op, a, b)
+            }
             ExprKind::Select(c, a, b) => self.select(c, a, b),
             ExprKind::Cast(a) => self.cast(a, ty.elem),
             ExprKind::SaturatingCast(a) => self.saturating_cast(a, data(ty.elem)),

@@ -23,6 +23,27 @@ impl Emit<'_> {
             _ => refuse(format!("{ty} as halves")),
         }
     }
+    /// Doubles, or integers of 32 or 64 bits, as floats that round to the same halves as they do: what is below 13 binary
+    /// digits is cut off, and makes the last one that is left odd. A float holds that, wherever it does not round to zero.
+    pub(super) fn floats_for_halves(&mut self, x: &Parts, lanes: usize, from: ScalarType) -> Made<Parts> {
+        let exact = match from.bits() {
+            _ if from.is_float() => x.clone(),
+            64 => {
+                let odd = self.rounded_to_odd(x, from.is_signed_int())?;
+                self.ints_to_floats(&odd, lanes, from, ScalarType::F64)?
+            }
+            _ => self.ints_to_floats(x, lanes, from, ScalarType::F64)?,
+        };
+        const BELOW: u64 = (1 << 40) - 1;
+        let bits = exact.as_lane(Lane::I64);
+        let below = self.splat_like(&bits, BELOW)?;
+        let rest = self.zip_op(Op::And, &bits, &below)?;
+        let sticky = self.zip_op(Op::AddQ, &rest, &below)?;
+        let odd = self.zip_op(Op::Or, &bits, &sticky)?;
+        let kept = self.splat_like(&bits, !BELOW)?;
+        let odd = self.zip_op(Op::And, &odd, &kept)?;
+        self.narrow(Op::F64ToF32, &odd.as_lane(Lane::F64), lanes, Lane::F32)
+    }
     /// f32 lanes rounded to halves, to even.
     pub(super) fn f32_to_half(&mut self, ty: ScalarType, lanes: usize, x: &Parts) -> Made<Parts> {
         match ty {

@@ -70,8 +70,21 @@ impl Heap {
         self.slots.into_iter().map(|s| s.claims).collect()
     }
 
+    /// Each condition under which the statement at hand runs, as far as it is known outside whether it holds, or ever holds.
+    /// If all are known, the statement runs at least once where all hold, and never elsewhere.
+    pub(super) fn reached(&mut self) -> Vec<Option<Expr>> {
+        let conditions = self.conditions.clone();
+        let mut known: Vec<Option<Expr>> = conditions.iter().map(|c| self.outside(c)).collect();
+        // Of several conditions on variables, each may hold somewhere, but all of them nowhere.
+        if known.iter().filter(|c| c.is_none()).count() == 1
+            && let Some(unknown) = known.iter().position(Option::is_none)
+        {
+            known[unknown] = self.holds_once(&conditions[unknown]);
+        }
+        known
+    }
     /// `e` in terms of what is visible outside of the nest, where memory does not change meanwhile.
-    fn outside(&mut self, e: &Expr) -> Option<Expr> {
+    pub(super) fn outside(&mut self, e: &Expr) -> Option<Expr> {
         let (mut names, mut known) = (Vec::new(), true);
         for_each_node(e, &mut |n| match n.kind() {
             ExprKind::Sym(s) if self.definitions.contains_key(s) => names.push(*s),
@@ -112,13 +125,7 @@ impl Heap {
     }
     /// How much memory an allocation of `count` elements needs, at most `constant` of them, `size` bytes each.
     fn claim(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, size: u64) -> Option<Claim> {
-        let conditions = self.conditions.clone();
-        let mut known: Vec<Option<Expr>> = conditions.iter().map(|c| self.outside(c)).collect();
-        // Of several conditions on variables, each may hold somewhere, but all of them nowhere.
-        if known.iter().filter(|c| c.is_none()).count() == 1 {
-            let unknown = known.iter().position(Option::is_none)?;
-            known[unknown] = self.holds_once(&conditions[unknown]);
-        }
+        let known = self.reached();
         let all_known = known.iter().all(Option::is_some);
         let constant = constant.filter(|n| n.checked_mul(size).is_some_and(|b| b <= MOST_BYTES));
         let count = match (self.outside(count), constant) {

@@ -218,7 +218,7 @@ impl Emit<'_> {
                 let view = x.view;
                 self.zip(&even, &odd, |e, even, odd| e.blend_odd(view, odd, even))
             }
-            _ => refuse("the upper half of products of 64-bit lanes"),
+            _ => self.mul_high_64(signed, x, y),
         }
     }
 

@@ -82,6 +82,7 @@ impl Emit<'_> {
     pub(super) fn stored(&mut self, buf: BufId) {
         self.memo.stored(buf);
         self.homes.clear();
+        self.small_names.retain(|_, (_, reads)| !reads.contains(&buf));
     }
 
     /// The value of an expression, computed once where it is visible.

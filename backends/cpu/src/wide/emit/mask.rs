@@ -285,7 +285,8 @@ impl Emit<'_> {
         let finer = if x.lane.bits() >= y.lane.bits() { x.lane } else { y.lane };
         let lanes = a.lanes() as usize;
         let (mut x, mut y) = (self.recut(&x, lanes, finer)?, self.recut(&y, lanes, finer)?);
-        if op == BinOp::Gt {
+        // `a <= b` is no `b < a`.
+        if matches!(op, BinOp::Gt | BinOp::Le) {
             std::mem::swap(&mut x, &mut y);
         }
         let how = match op {
@@ -294,11 +295,14 @@ impl Emit<'_> {
             BinOp::BitXor | BinOp::Ne => Logic::Xor,
             BinOp::Eq => Logic::Same,
             // The first is inverted.
-            BinOp::Lt | BinOp::Gt => Logic::AndNot,
+            BinOp::Lt | BinOp::Gt | BinOp::Le | BinOp::Ge => Logic::AndNot,
             _ => return refuse(format!("{op:?} of truths")),
         };
         let view = x.view;
-        let regs = x.regs.iter().zip(y.regs.iter()).map(|(a, b)| self.mask_logic(how, view, *a, *b));
+        let regs = x.regs.iter().zip(y.regs.iter()).map(|(a, b)| {
+            let made = self.mask_logic(how, view, *a, *b)?;
+            if matches!(op, BinOp::Le | BinOp::Ge) { self.mask_not(view, made) } else { Ok(made) }
+        });
         let regs = regs.collect::<Made<Vec<_>>>()?;
         Ok(Val::Mask(Mask { regs: regs.into(), ..x }))
     }

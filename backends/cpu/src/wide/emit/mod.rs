@@ -1,21 +1,25 @@
 //! From statements and expressions of loop IR to machine code.
 //!
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
-//! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`float`], [`compare`], [`half`],
+//! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`divide64`], [`dot`], [`float`], [`compare`], [`half`],
 //! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`store`],
-//! [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`]) and statements ([`stmt`],
-//! [`slots`], [`heap`]).
+//! [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`], [`alternate`]) and statements ([`stmt`],
+//! [`slots`], [`heap`], [`check`]).
 //!
 //! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`built`], [`narrow`] and
 //! [`permute`], and refused where that is not worth it.
 
 mod address;
+mod alternate;
 mod bits;
 mod built;
+mod check;
 mod clamped;
 mod compare;
 mod convert;
 mod divide;
+mod divide64;
+mod dot;
 mod expr;
 mod float;
 mod gather;
@@ -39,7 +43,7 @@ mod value;
 
 use super::machine::{Arg, Body, End, Inst, Mem, View};
 use super::rows::Op;
-use super::{Capture, Claim, CpuOptions, Made, Refusal, Tier, widest};
+use super::{Capture, Check, Claim, CpuOptions, Made, Refusal, Tier, widest};
 use crate::codegen::{Linear, Memo, Sums};
 use halide_sched::features::CpuFeature;
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
@@ -65,6 +69,7 @@ pub(super) struct Finished {
     pub(super) captures: Vec<(Capture, usize)>,
     pub(super) words: usize,
     pub(super) heap: Vec<Vec<Claim>>,
+    pub(super) checks: Vec<Check>,
 }
 
 /// A kernel under construction.
@@ -88,6 +93,7 @@ struct Emit<'a> {
     vectors: HashMap<Sym, Expr>,
     slots: Slots,
     heap: Heap,
+    checks: Vec<Check>,
     captures: Vec<(Capture, usize)>,
     words: usize,
     /// Whether buffers are small.
@@ -96,6 +102,10 @@ struct Emit<'a> {
     streams: bool,
     /// Whether bytes can be permuted.
     vbmi: bool,
+    /// Whether sums of products of bytes are one instruction.
+    vnni: bool,
+    /// Names of lanes that were made wider, and of their products.
+    small_names: dot::Names,
     /// Where in the frame there is memory that means nothing.
     scratch: Option<u32>,
     /// Where indices are put that are looked up.
@@ -124,11 +134,14 @@ pub(super) fn nest(
         vectors: HashMap::new(),
         slots: Slots::default(),
         heap: Heap::default(),
+        checks: Vec::new(),
         captures: Vec::new(),
         words: 0,
         small: HashMap::new(),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),
+        vnni: options.may_use(if tier == Tier::Avx512 { CpuFeature::Avx512vnni } else { CpuFeature::Avxvnni }),
+        small_names: dot::Names::new(),
         scratch: None,
         looked_up: lookup::Scratch::default(),
     };
@@ -139,7 +152,8 @@ pub(super) fn nest(
     }
     let last = e.levels[0].block;
     e.body.blocks[last.0].end = Some(End::Return);
-    Ok(Finished { body: e.body, captures: e.captures, words: e.words, heap: e.heap.claims() })
+    let heap = e.heap.claims();
+    Ok(Finished { body: e.body, captures: e.captures, words: e.words, heap, checks: e.checks })
 }
 
 impl Emit<'_> {

@@ -16,6 +16,12 @@ impl Emit<'_> {
         if first.ty().is_bool() {
             return refuse("a shuffle of truths");
         }
+        if let Some(made) = self.constant_shuffle(vectors, picks)? {
+            return Ok(Val::Lanes(made));
+        }
+        if let Some(made) = self.repeated(vectors, picks)? {
+            return Ok(Val::Lanes(made));
+        }
         let lane = Lane::of(first.ty().elem);
         let mut sources: Vec<Parts> = Vec::new();
         for v in vectors {

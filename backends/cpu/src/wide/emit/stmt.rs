@@ -25,6 +25,7 @@ impl Emit<'_> {
                     self.define(*symbol, made, level);
                     self.heap.bind(*symbol, Some(value));
                     self.note_parts(*symbol, value);
+                    self.note_small(*symbol, value);
                 }
                 self.statement(body)
             }
@@ -37,7 +38,7 @@ impl Emit<'_> {
                 Ok(())
             }
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
-            Stmt::Assert { .. } => refuse("a check"),
+            Stmt::Assert { cond, fault, args } => self.check(cond, *fault, args),
             Stmt::Atomic { .. } => refuse("an atomic step"),
             Stmt::Count { .. } => refuse("a count"),
             Stmt::Print { .. } => refuse("a line to print"),
