@@ -2,6 +2,7 @@
 
 use crate::filters::*;
 use crate::input::Input;
+use halide::Tier;
 use halide::prelude::*;
 use halide::schedule::{ParseErrors, closest};
 
@@ -18,7 +19,9 @@ pub struct App {
     pub takes: Takes,
     /// What its output is as an image.
     pub shows: Shows,
-    /// Its schedules by name, the best one first: it is the default. Those for graphics processors begin with `gpu`.
+    /// Its schedules by name, the best one first: it is the default. Those for graphics processors begin with `gpu`. One
+    /// called as another with `_` and the name of a [`Tier`] at the end takes its place on machines up to that tier, which
+    /// have fewer registers.
     pub schedules: &'static [NamedSchedule],
     /// The algorithm. It has one output.
     pub pipeline: fn(&Settings) -> Result<Pipeline, AlgorithmErrors>,
@@ -144,13 +147,23 @@ impl NamedSchedule {
     pub fn is_for_gpu(&self) -> bool {
         self.name.starts_with("gpu")
     }
+    /// The tier up to which it takes the place of another, and the name of that, if it is such a schedule.
+    pub fn instead_of(&self) -> Option<(&'static str, Tier)> {
+        let (other, tier) = self.name.rsplit_once('_')?;
+        Some((other, Tier::named(tier)?))
+    }
 }
 
 impl App {
-    /// The best schedule, for a machine with a graphics processor if `gpu`.
-    pub fn best(&self, gpu: bool) -> &'static NamedSchedule {
-        let suits = self.schedules.iter().find(|s| s.is_for_gpu() == gpu);
-        suits.unwrap_or(&self.schedules[0])
+    /// The best schedule for a machine with vectors of so many bits, and with a graphics processor if `gpu`.
+    pub fn best(&self, gpu: bool, vector_bits: u32) -> &'static NamedSchedule {
+        let suits = self.schedules.iter().find(|s| s.is_for_gpu() == gpu && s.instead_of().is_none());
+        let best = suits.unwrap_or(&self.schedules[0]);
+        let replaces = |s: &&NamedSchedule| {
+            s.instead_of().is_some_and(|(other, tier)| other == best.name && vector_bits <= tier.vector_bits())
+        };
+        let narrowest = |s: &&NamedSchedule| s.instead_of().map(|(_, tier)| tier);
+        self.schedules.iter().filter(replaces).min_by_key(narrowest).unwrap_or(best)
     }
     /// The schedule called `name`.
     pub fn schedule(&self, name: &str) -> Option<&'static NamedSchedule> {

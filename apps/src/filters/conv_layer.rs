@@ -15,7 +15,7 @@ pub const APP: App = App {
     settings: &[],
     takes: Takes::Nothing,
     shows: Shows::Nothing,
-    schedules: schedules!["conv_layer": cpu, root],
+    schedules: schedules!["conv_layer": cpu, cpu_avx2, root],
     pipeline,
     inputs: |_, width, height| {
         let numbers = |name, extents: &[i64]| Input::pixels(name, F32, extents, White::At(1));

@@ -11,7 +11,7 @@ pub const APP: App = App {
     settings: &[Setting { name: "type", values: &["f32", "f64"] }],
     takes: Takes::Nothing,
     shows: Shows::Nothing,
-    schedules: schedules!["matmul": cpu, strict, root],
+    schedules: schedules!["matmul": cpu, cpu_avx2, strict, root],
     pipeline,
     inputs: |settings, width, height| {
         let matrix = |name, extents: [i64; 2]| Input::pixels(name, element(settings), &extents, White::At(1));

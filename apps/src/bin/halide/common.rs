@@ -112,6 +112,19 @@ pub(crate) enum Runner {
     Gpu(Gpu),
 }
 
+/// The machine that code is for.
+pub(crate) fn target(common: &CommonArgs) -> Target {
+    let mut target = Target::host();
+    if let Some(tier) = common.target {
+        target.vector_bits = tier.vector_bits();
+    }
+    if let Some(features) = common.cpu_features {
+        target.vector_bits = Tier::of_features(features).vector_bits();
+        target.features = Some(features);
+    }
+    target
+}
+
 impl Runner {
     /// What `backend` stands for; `device` says which graphics processor.
     pub(crate) fn new(backend: Backend, device: Option<&str>) -> Result<Runner, Failure> {
@@ -129,14 +142,7 @@ impl Runner {
         schedule: &Schedule,
         common: &CommonArgs,
     ) -> Result<(Compiled, f64), Failure> {
-        let mut target = Target::host();
-        if let Some(tier) = common.target {
-            target.vector_bits = tier.vector_bits();
-        }
-        if let Some(features) = common.cpu_features {
-            target.vector_bits = Tier::of_features(features).vector_bits();
-            target.features = Some(features);
-        }
+        let target = target(common);
         let start = Instant::now();
         let compiled = match self {
             Runner::Engine(engine) => job.pipeline.compile_on(*engine, schedule, &target)?,

@@ -4,7 +4,7 @@ use crate::common::cpu;
 use crate::{Failure, say};
 use halide::gpu::list_devices;
 use halide::prelude::*;
-use halide_apps::app::{APPS, App, Edges, Takes};
+use halide_apps::app::{APPS, App, Edges, NamedSchedule, Takes};
 use halide_apps::params::describe;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
     }
     for app in APPS {
         say(format!("{}: {}", app.name, app.about))?;
-        let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
+        let names: Vec<String> = app.schedules.iter().map(named).collect();
         say(format!("    schedules  {}", names.join(", ")))?;
         let pipeline = app.default_pipeline(Edges::Repeat)?;
         for param in pipeline.params.iter() {
@@ -40,6 +40,14 @@ pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
         say("no graphics processor: there is no driver, neither of one nor in software (mesa-vulkan-drivers)")?;
     }
     Ok(())
+}
+
+/// The name of a schedule, and for which machines it takes the place of another.
+fn named(schedule: &NamedSchedule) -> String {
+    match schedule.instead_of() {
+        Some((other, tier)) => format!("{} (for `{other}` up to {})", schedule.name, tier.name()),
+        None => schedule.name.to_string(),
+    }
 }
 
 fn app_json(app: &App) -> Result<Value, Failure> {

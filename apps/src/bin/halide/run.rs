@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let app = common::find_app(&args.app)?;
     let (input, output) = files(args, app)?;
-    let best = app.best(args.backend == Backend::Gpu);
+    let best = app.best(args.backend == Backend::Gpu, common::target(&args.common).vector_bits);
     if args.backend == Backend::Gpu && args.schedule.is_none() && !best.is_for_gpu() {
         eprintln!("note: {} has no schedule with kernels, so `{}` runs on the host", app.name, best.name);
     }
