@@ -250,3 +250,23 @@ fn iterations_compute_parts_of_the_whole() {
         check(&p, schedule, &[("in", input)], &Region::of_extents([5]));
     }
 }
+
+/// Threads are not at one place of a phase: what one stores last has no place in common with what another stores first,
+/// also where nobody reads that. (Seed 540169 of random_gpu_schedules.)
+#[test]
+fn what_a_phase_stores_is_apart() {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = (cast::<u8>(x), cast::<u64>(x + y), cast::<u16>(y)).into();
+    g[x] = cast::<i16>(1);
+    g[x] += cast::<i16>(f[(x, -1)].at(1));
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in [
+        "g.update(0): split(x, xo, xi, 2) gpu_threads(xi) gpu_blocks(xo)\n f: compute_at(g.update(0), xo)",
+        "g.update(0): split(x, xo, xi, 4) gpu_threads(xi) gpu_blocks(xo)\n f: compute_at(g.update(0), xo) gpu_threads(y)",
+    ] {
+        for w in [1, 3, 9] {
+            check(&p, schedule, &[], &Region::of_extents([w]));
+        }
+    }
+}

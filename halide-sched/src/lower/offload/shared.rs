@@ -132,6 +132,10 @@ impl Lives<'_> {
     /// What the expressions of `s` itself use.
     fn uses(&mut self, s: &Stmt) {
         self.now += 1;
+        self.uses_now(s);
+    }
+
+    fn uses_now(&mut self, s: &Stmt) {
         let mut found = Set::default();
         visit::for_each_expr(s, |e| {
             visit::for_each_node(e, &mut |n| {
@@ -146,11 +150,10 @@ impl Lives<'_> {
         found.into_iter().for_each(|buf| self.touch(buf, self.now));
     }
 
+    /// What threads use, all at one time: one may be at the end of a phase while another begins it.
     fn uses_deep(&mut self, s: &Stmt) {
-        let now = self.now;
-        self.uses(s);
+        self.uses_now(s);
         visit::for_each_stmt(s, |inner| self.uses_deep(inner));
-        self.now = now.max(self.now);
     }
 
     fn touch(&mut self, buf: BufId, at: u32) {
