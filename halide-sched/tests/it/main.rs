@@ -10,6 +10,7 @@ mod gpu;
 mod gpu_lanes;
 mod hints;
 mod hoisting;
+mod idioms;
 mod lifetimes;
 mod likely;
 mod lowering;
