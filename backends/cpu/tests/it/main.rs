@@ -16,6 +16,7 @@ mod harness;
 mod lookup;
 mod memory;
 mod nests;
+mod products;
 mod random;
 mod running;
 mod wide;

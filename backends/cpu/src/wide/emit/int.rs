@@ -58,6 +58,11 @@ impl Emit<'_> {
             BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero => {
                 return Ok(Val::Lanes(self.divide(op, ty, a, b)?));
             }
+            BinOp::Mul => {
+                if let Some(product) = self.known_product(a, b)? {
+                    return Ok(Val::Lanes(product));
+                }
+            }
             _ => {}
         }
         let (x, y) = (self.lanes(a)?, self.lanes(b)?);

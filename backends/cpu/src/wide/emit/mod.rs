@@ -1,7 +1,7 @@
 //! From statements and expressions of loop IR to machine code.
 //!
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
-//! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`divide64`], [`dot`], [`float`], [`compare`], [`half`],
+//! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`product`], [`divide64`], [`dot`], [`float`], [`compare`], [`half`],
 //! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`store`],
 //! [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`], [`alternate`]) and statements ([`stmt`],
 //! [`slots`], [`heap`], [`check`]).
@@ -35,6 +35,7 @@ mod mask;
 mod math;
 mod narrow;
 mod permute;
+mod product;
 mod shuffle;
 mod slots;
 mod stmt;
