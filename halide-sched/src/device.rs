@@ -129,3 +129,36 @@ impl fmt::Display for DeviceFault {
 }
 
 impl std::error::Error for DeviceFault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::samples::blur_bounded;
+    use expect_test::expect;
+
+    #[test]
+    fn every_fault_names_what_is_wrong() {
+        let program = blur_bounded(false);
+        let (buf, kernel, reason) = (BufId(0), KernelId(3), "R".to_string());
+        let faults = [
+            DeviceFault::Lost { reason: reason.clone() },
+            DeviceFault::OutOfMemory { buf, bytes: 4096 },
+            DeviceFault::BufferTooLarge { buf, bytes: 4096, most: 1024 },
+            DeviceFault::TooManyBlocks { kernel, blocks: 70_000, most: 65_535 },
+            DeviceFault::IndexTooLarge { kernel },
+            DeviceFault::TooManyIterations { kernel, iterations: 70_000, most: 65_535 },
+            DeviceFault::Refused { reason },
+        ];
+        let texts: Vec<String> = faults.iter().map(|f| f.message(&program)).collect();
+        expect![[r#"
+            the device was lost: R
+            the device has no memory left for `input`, which needs 4096 bytes
+            `input` needs 4096 bytes, and the device's kernels can use 1024 of one buffer
+            kernel3 needs 70000 blocks, and the device can run 65535
+            kernel3 computes coordinates in 32 bits, which are too few for buffers of this size
+            a thread of kernel3 may run 70000 iterations of its loops, and the driver stops it after 65535
+            the device refused: R"#]]
+        .assert_eq(&texts.join("\n"));
+        assert_eq!(faults[1].to_string(), "the device has no memory left for b0, which needs 4096 bytes");
+    }
+}
