@@ -285,6 +285,7 @@ on_programs! {
     interleave_example "interleave/mod.rs" at "shaped": |p, _| interleave::interleave(p);
     join_sums_example "join_sums.rs" at "shaped": |p, _| join_sums::join_sums(p);
     find_intrinsics_example "find_intrinsics/mod.rs" at "shaped": |p, _| find_intrinsics::find_intrinsics(p, &Facts::new());
+    indices_example "find_intrinsics/index.rs" at "shaped": |p, _| find_intrinsics::find_intrinsics(p, &Facts::new());
     hoist_example "hoist.rs" at "shaped": |p, _| hoist::hoist(p);
     share_example "share/mod.rs" at "shaped": |p, _| share::share(p);
     offload_example "offload/mod.rs" at "shaped":

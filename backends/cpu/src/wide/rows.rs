@@ -232,6 +232,7 @@ rows! {
     InsertD: VEX_Vpinsrd_xmm_xmm_rm32_imm8 INVALID EVEX_Vpinsrd_xmm_xmm_rm32_imm8 INVALID INVALID;
     ExtractD: VEX_Vpextrd_rm32_xmm_imm8 INVALID EVEX_Vpextrd_rm32_xmm_imm8 INVALID INVALID;
     InsertQ: VEX_Vpinsrq_xmm_xmm_rm64_imm8 INVALID EVEX_Vpinsrq_xmm_xmm_rm64_imm8 INVALID INVALID;
+    LoadUpperQ: VEX_Vmovhps_xmm_xmm_m64 INVALID EVEX_Vmovhps_xmm_xmm_m64 INVALID INVALID;
     ExtractQ: VEX_Vpextrq_rm64_xmm_imm8 INVALID EVEX_Vpextrq_rm64_xmm_imm8 INVALID INVALID;
     BroadcastGeneral: INVALID INVALID EVEX_Vpbroadcastq_xmm_k1z_r64 EVEX_Vpbroadcastq_ymm_k1z_r64 EVEX_Vpbroadcastq_zmm_k1z_r64;
     UpperBytes: VEX_Vpsrldq_xmm_xmm_imm8 INVALID EVEX_Vpsrldq_xmm_xmmm128_imm8 INVALID INVALID;

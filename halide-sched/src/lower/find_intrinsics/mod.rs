@@ -9,7 +9,8 @@
 //! - sums and differences that are clamped to their type; clamping conversions;
 //! - the high half of a product; products in twice the width;
 //! - arithmetic in a wide type of values that are narrow, whose result is made narrow again or compared (`narrow`);
-//! - conversions back of what was only made wider.
+//! - conversions back of what was only made wider;
+//! - indices that data decides (`index`).
 //!
 //! Only vectors are rewritten: scalars are as wide as a register anyway.
 //!
@@ -22,6 +23,7 @@
 //! out#b2[ramp(0, 1, 8)] = rounding_halving_add(in#b0[ramp(0, 1, 8)], in#b0[ramp(1, 1, 8)])
 //! ```
 
+mod index;
 mod narrow;
 
 use super::walk;
@@ -56,6 +58,9 @@ fn expression(e: &Expr, facts: &Facts) -> Expr {
 fn idiom(e: &Expr, facts: &Facts) -> Option<Expr> {
     let ty = e.ty().scalar()?;
     match e.kind() {
+        ExprKind::Load { buf, index, mask } if index.lanes() > 1 => {
+            index::in_32_bits(index, facts).map(|index| build::load(*buf, ty, index, mask.clone()))
+        }
         ExprKind::Binary(BinOp::Div, a, b) if build::as_const(b)?.as_i128() == 2 => average(a, ty),
         ExprKind::Binary(BinOp::Shr, a, b) => {
             let by = build::as_const(b)?.as_i128();

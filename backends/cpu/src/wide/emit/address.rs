@@ -109,37 +109,47 @@ impl Emit<'_> {
     }
     /// The address of each lane.
     pub(super) fn lane_addresses(&mut self, first: Mem, size: usize, index: &Linear, lanes: usize) -> Made<Vec<Mem>> {
-        let mut row = first;
-        let mut steps = Vec::new();
-        for (e, factor) in &index.steps {
-            let bytes = build::mul(e.clone(), build::int(factor.wrapping_mul(size as i64)));
-            steps.push(self.scalar(&bytes)?);
-        }
-        if !steps.is_empty() {
-            row = self.flat(row);
-        }
-        let vectors = match index.is_affine() || index.vectors.is_empty() {
+        let offsets = match index.vectors.is_empty() {
             true => None,
             false => Some(self.vector_offsets(index, size)?),
         };
+        let row = match index.steps.is_empty() {
+            true => (0..lanes as i64)
+                .map(|i| match i32::try_from(index.step.wrapping_mul(i).wrapping_mul(size as i64)) {
+                    Ok(d) if d.unsigned_abs() < 1 << 29 => Ok(first.plus(d)),
+                    _ => refuse("lanes far from each other"),
+                })
+                .collect::<Made<Vec<_>>>()?,
+            false => self.row_of_lanes(first, size, index, lanes)?,
+        };
+        let Some(offsets) = offsets else { return Ok(row) };
+        let mut all = Vec::with_capacity(lanes);
+        for (i, mem) in row.into_iter().enumerate() {
+            let offset = self.lane_of(&offsets, i)?;
+            all.push(Mem { index: Some((offset, View::G64, 1)), ..self.flat(mem) });
+        }
+        Ok(all)
+    }
+    /// The addresses of lanes that are a number of elements apart which is known when the code runs. Each fourth one is in a
+    /// register; those between are one, two and three steps further.
+    fn row_of_lanes(&mut self, first: Mem, size: usize, index: &Linear, lanes: usize) -> Made<Vec<Mem>> {
+        let factors = index.steps.iter().map(|(e, factor)| build::mul(e.clone(), build::int(*factor)));
+        let step = build::mul(factors.fold(build::int(index.step), build::add), build::int(size as i64));
+        let step = self.scalar(&step)?;
+        let three = (lanes > 3).then(|| self.address_of(step, Some((step, 2)), 0));
+        let mut fourth = self.flat(first);
         let mut all = Vec::with_capacity(lanes);
         for i in 0..lanes {
-            let mut mem = row;
-            if let Some(offsets) = &vectors {
-                let offset = self.lane_of(offsets, i)?;
-                mem = self.flat(mem);
-                mem.index = Some((offset, View::G64, 1));
+            if i > 0 && i % 4 == 0 {
+                let Base::Reg(base) = fourth.base else { return refuse("lanes of constants") };
+                fourth = Mem::at(self.address_of(base, Some((step, 4)), fourth.offset), 0);
             }
-            let distance = index.step.wrapping_mul(i as i64).wrapping_mul(size as i64);
-            match i32::try_from(distance) {
-                Ok(d) if d.unsigned_abs() < 1 << 29 => all.push(mem.plus(d)),
-                _ => return refuse("lanes far from each other"),
-            }
-            for step in &steps {
-                if let Base::Reg(base) = row.base {
-                    row.base = Base::Reg(self.index_add(base, *step));
-                }
-            }
+            let further = match i % 4 {
+                0 => None,
+                3 => three.map(|three| (three, View::G64, 1)),
+                n => Some((step, View::G64, n as u8)),
+            };
+            all.push(Mem { index: further, ..fourth });
         }
         Ok(all)
     }

@@ -1,4 +1,4 @@
-//! Lanes at addresses of their own: gathers and scatters of 32 and 64-bit lanes, one by one for smaller ones.
+//! Lanes at addresses of their own: gathers and scatters of 32 and 64-bit lanes by the machine's own instructions.
 
 use super::super::Made;
 use super::super::machine::{Arg, Mem, View};
@@ -6,7 +6,7 @@ use super::super::rows::Op;
 use super::Emit;
 use super::mask::{Logic, Mask};
 use super::shuffle::narrower;
-use super::value::{Parts, by_bits};
+use super::value::Parts;
 use crate::codegen::{Lane, Linear};
 use halide_sched::ir::build;
 use regalloc2::VReg;
@@ -74,7 +74,7 @@ impl Emit<'_> {
         Ok(())
     }
     /// The index of each lane beyond an address in one register.
-    fn indices(&mut self, lanes: usize, first: Mem, index: &Linear) -> Made<(Parts, Mem)> {
+    pub(super) fn indices(&mut self, lanes: usize, first: Mem, index: &Linear) -> Made<(Parts, Mem)> {
         let mut sum = match index.vectors.is_empty() {
             true => None,
             false => Some(self.vector_sum(index, 1)?),
@@ -115,29 +115,6 @@ impl Emit<'_> {
                 self.mask_logic(Logic::And, view, reg, first)
             })
             .collect()
-    }
-
-    /// One element from each address, in lanes that follow each other.
-    pub(super) fn collect(&mut self, lane: Lane, addresses: &[Mem]) -> Made<Parts> {
-        let insert = by_bits(lane, [Op::InsertB, Op::InsertW, Op::InsertD, Op::InsertQ]);
-        let mut chunks = Vec::new();
-        for chunk in addresses.chunks(16 / lane.bytes()) {
-            let mut x = self.load_one(lane, chunk[0])?;
-            for (k, mem) in chunk.iter().enumerate().skip(1) {
-                x = self.op(insert, View::X, &[Arg::Use(x, View::X), Arg::Mem(*mem), Arg::Imm(k as i64)])?;
-            }
-            chunks.push(x);
-        }
-        self.join(lane, addresses.len(), &chunks, 16)
-    }
-    /// Lane `i` of 64-bit lanes in a general register.
-    pub(super) fn lane_of(&mut self, parts: &Parts, i: usize) -> Made<VReg> {
-        let x = self.quarter(parts, i / 2)?;
-        if i.is_multiple_of(2) {
-            return self.general_of_lane(x);
-        }
-        let code = self.code(Op::ExtractQ, View::X)?;
-        Ok(self.made(code, View::G64, &[Arg::Use(x, View::X), Arg::Imm(1)]))
     }
     /// Sixteen bytes of a value's lanes.
     pub(super) fn quarter(&mut self, parts: &Parts, i: usize) -> Made<VReg> {

@@ -53,6 +53,14 @@ impl Emit<'_> {
         if lanes == 1 && truth && mask.is_none() {
             return Ok(Val::Scalar(self.made(Code::Movzx_r32_rm8, View::G32, &[Arg::Mem(mem)])));
         }
+        let near = linear.step.unsigned_abs() <= DENSE_STRIDE;
+        if mask.is_none() && lane.bits() >= 32 && lanes > 1 && !(linear.is_affine() && near) {
+            let parts = match self.load_pair(e, lanes, mem, &linear)? {
+                Some(parts) => parts,
+                None => self.load_each(lane, lanes, mem, &linear)?,
+            };
+            return self.loaded(parts, truth, lanes);
+        }
         let mask = mask.map(|m| self.truth_mask(m, lane, lanes)).transpose()?;
         let parts = self.load_lanes(lane, lanes, mem, &linear, mask.as_ref())?;
         self.loaded(parts, truth, lanes)
@@ -87,7 +95,7 @@ impl Emit<'_> {
                 self.load_span(lane, lanes, mem, index.step)
             }
             Some(mask) if dense => self.load_masked(lane, lanes, mem, mask),
-            _ if lane.bits() >= 32 => self.gather(lane, lanes, mem, index, mask),
+            Some(_) if lane.bits() >= 32 => self.gather(lane, lanes, mem, index, mask),
             None => {
                 if let Some(found) = self.look_up(lane, lanes, mem, index)? {
                     return Ok(found);

@@ -127,7 +127,7 @@ impl Emit<'_> {
         Ok(Some(self.join(lane, lanes, &chunks, 16)?))
     }
     /// The data of which an index is a multiple, but for what is the same in every lane.
-    fn data_of(&self, index: &Linear) -> Option<Expr> {
+    pub(super) fn data_of(&self, index: &Linear) -> Option<Expr> {
         let [(e, _)] = &index.vectors[..] else { return None };
         let mut e = e;
         while let ExprKind::Sym(s) = e.kind() {

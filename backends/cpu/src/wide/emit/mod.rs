@@ -2,8 +2,8 @@
 //!
 //! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
 //! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`product`], [`divide64`], [`dot`], [`float`], [`compare`], [`half`],
-//! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`store`],
-//! [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`], [`alternate`]) and statements ([`stmt`],
+//! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`each`],
+//! [`pairs`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`], [`alternate`]) and statements ([`stmt`],
 //! [`slots`], [`heap`], [`check`]).
 //!
 //! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`built`], [`narrow`] and
@@ -20,6 +20,7 @@ mod convert;
 mod divide;
 mod divide64;
 mod dot;
+mod each;
 mod expr;
 mod float;
 mod gather;
@@ -34,6 +35,7 @@ mod lookup;
 mod mask;
 mod math;
 mod narrow;
+mod pairs;
 mod permute;
 mod product;
 mod shuffle;
@@ -51,6 +53,7 @@ use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
 use heap::Heap;
 use iced_x86::Code;
 use level::Level;
+use pairs::Neighbours;
 use regalloc2::VReg;
 use slots::Slots;
 use std::collections::HashMap;
@@ -93,6 +96,8 @@ struct Emit<'a> {
     /// Vectors of indices that symbols stand for.
     vectors: HashMap<Sym, Expr>,
     slots: Slots,
+    /// Loads of neighbouring elements.
+    neighbours: Neighbours,
     heap: Heap,
     checks: Vec<Check>,
     captures: Vec<(Capture, usize)>,
@@ -134,6 +139,7 @@ pub(super) fn nest(
         sums: Sums::new(),
         vectors: HashMap::new(),
         slots: Slots::default(),
+        neighbours: Neighbours::default(),
         heap: Heap::default(),
         checks: Vec::new(),
         captures: Vec::new(),

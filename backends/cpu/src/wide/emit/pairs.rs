@@ -1,0 +1,131 @@
+//! Lanes of which each takes two neighbouring elements, as interpolations do: both are loaded at once.
+//!
+//! ```text
+//! a[v] * w + a[v + 1] * u   with an address for each lane:   one load of 64 bits for each lane, then even and odd halves
+//! ```
+//!
+//! What is loaded together must be loaded in any case: both loads are in code that runs from its start to its end, with no
+//! store to the buffer between them. Nothing else is touched.
+
+use super::super::Made;
+use super::super::machine::{Mem, View};
+use super::Emit;
+use super::stmt::stored;
+use super::value::{Parts, Val};
+use crate::codegen::{Lane, Linear, Sums};
+use halide_sched::ir::visit::for_each_child;
+use halide_sched::ir::{BufId, Expr, ExprKind, Stmt};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Loads and their neighbours.
+#[derive(Default)]
+pub(super) struct Neighbours(HashMap<Expr, Neighbour>);
+
+/// The other load of two, and where its element is.
+#[derive(Clone)]
+struct Neighbour {
+    load: Expr,
+    above: bool,
+}
+
+impl Emit<'_> {
+    /// Finds the loads of the code that runs from the start of `body` to its end.
+    pub(super) fn note_neighbours(&mut self, body: &Stmt) {
+        let mut found = Found::default();
+        found.statement(body);
+        for group in found.groups.into_values() {
+            let mut rest = group.into_iter().peekable();
+            while let Some((at, low)) = rest.next() {
+                if let Some((_, high)) = rest.next_if(|(next, _)| *next == at + 1) {
+                    let below = Neighbour { load: low.clone(), above: false };
+                    self.neighbours.0.insert(low, Neighbour { load: high.clone(), above: true });
+                    self.neighbours.0.insert(high, below);
+                }
+            }
+        }
+    }
+    /// Both loads of two neighbours, of which `e` is one; `None` if it has none here.
+    pub(super) fn load_pair(&mut self, e: &Expr, lanes: usize, first: Mem, index: &Linear) -> Made<Option<Parts>> {
+        let Some(Neighbour { load, above }) = self.neighbours.0.get(e).cloned() else { return Ok(None) };
+        let (here, home) = (self.cursor, self.home(&load));
+        let Some(elem) = e.ty().scalar().map(Lane::of_data) else { return Ok(None) };
+        // The neighbour's level is that of `e`: were it further in, it would be loaded where it need not be.
+        if home != here || self.memo.get(&load).is_some() {
+            return Ok(None);
+        }
+        let lowest = if above { first } else { first.plus(-(elem.bytes() as i32)) };
+        let (mut each, table) = self.each_index(lanes, lowest, index)?;
+        let both = self.collect_by(Lane::I64, lanes, |e, i| {
+            let index = e.index_of(&mut each, i)?;
+            Ok(Mem { index: Some((index, View::G64, elem.bytes() as u8)), ..table })
+        })?;
+        let mut half = |odd: usize| {
+            let picks: Vec<usize> = (0..lanes).map(|i| 2 * i + odd).collect();
+            self.pick(elem, &both.regs, both.view, &picks)
+        };
+        let (low, high) = (half(0)?, half(1)?);
+        let (this, other) = if above { (low, high) } else { (high, low) };
+        self.memo.put_at(&load, Val::Lanes(other), home);
+        Ok(Some(this))
+    }
+}
+
+/// What loads have in common whose elements are a constant number of elements apart, and when they happen: how many stores
+/// to the buffer are before them.
+#[derive(PartialEq, Eq, Hash)]
+struct Group {
+    buf: BufId,
+    stores: u32,
+    step: i64,
+    terms: Vec<(Expr, i64)>,
+    steps: Vec<(Expr, i64)>,
+    vectors: Vec<(Expr, i64)>,
+}
+
+#[derive(Default)]
+struct Found {
+    groups: HashMap<Group, BTreeMap<i64, Expr>>,
+    stores: HashMap<BufId, u32>,
+    seen: HashSet<Expr>,
+}
+
+impl Found {
+    fn statement(&mut self, s: &Stmt) {
+        match s {
+            Stmt::Block(list) => list.iter().for_each(|s| self.statement(s)),
+            Stmt::Let { bindings, body } => {
+                bindings.iter().for_each(|(_, value)| self.expression(value));
+                self.statement(body);
+            }
+            Stmt::Produce { body, .. } | Stmt::Alloc { body, .. } => self.statement(body),
+            Stmt::Store { buf, value, .. } => {
+                self.expression(value);
+                self.store(*buf);
+            }
+            // These have code of their own.
+            other => stored(&[other]).into_iter().for_each(|b| self.store(b)),
+        }
+    }
+    fn store(&mut self, buf: BufId) {
+        *self.stores.entry(buf).or_default() += 1;
+        // The same load is another one now.
+        self.seen.clear();
+    }
+    fn expression(&mut self, e: &Expr) {
+        if e.lanes() == 1 || !self.seen.insert(e.clone()) {
+            return;
+        }
+        for_each_child(e, |c| self.expression(c));
+        let ExprKind::Load { buf, index, mask: None } = e.kind() else { return };
+        if !matches!(e.ty().scalar(), Some(t) if t.bits() == 32) {
+            return;
+        }
+        let Linear { constant, step, terms, steps, vectors } = Linear::of(index, &Sums::new());
+        if vectors.is_empty() {
+            return;
+        }
+        let stores = self.stores.get(buf).copied().unwrap_or(0);
+        let group = Group { buf: *buf, stores, step, terms, steps, vectors };
+        self.groups.entry(group).or_default().insert(constant, e.clone());
+    }
+}
