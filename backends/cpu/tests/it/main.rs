@@ -16,11 +16,8 @@ mod harness;
 mod lookup;
 mod memory;
 mod nests;
-<<<<<<< HEAD
-mod products;
-=======
 mod pairs;
->>>>>>> aac845d (Lanes at addresses of their own are loaded one by one, neighbours together, by indices of 32 bits: a processor's gather is slower)
+mod products;
 mod random;
 mod running;
 mod wide;
