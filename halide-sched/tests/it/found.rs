@@ -251,6 +251,24 @@ fn iterations_compute_parts_of_the_whole() {
     }
 }
 
+/// The same, where a constant is one of two ends. (Seed 600063 of random_gpu_schedules.)
+#[test]
+fn iterations_compute_parts_of_the_whole_with_others() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let r = RDom::named("r", [(1, 2), (2, 4)]);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x] * 2;
+    g[x] = 0.expr();
+    g[x] += f[r.y] + f[min(r.x, 5) + max(r.x, -2) - r.x];
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in ["f: compute_at(g.update(0), ri)", "f: compute_at(g.update(0), ro)", "f: compute_at(g.update(0), r.y)"] {
+        let schedule = format!("g.update(0): split(r.x, ro, ri, 3)\n {schedule}");
+        let input = random_image(I32, &Region::of_spans([(1, 5)]), 1);
+        check(&p, &schedule, &[("in", input)], &Region::of_extents([5]));
+    }
+}
+
 /// Threads are not at one place of a phase: what one stores last has no place in common with what another stores first,
 /// also where nobody reads that. (Seed 540169 of random_gpu_schedules.)
 #[test]
