@@ -262,7 +262,9 @@ fn iterations_compute_parts_of_the_whole_with_others() {
     g[x] = 0.expr();
     g[x] += f[r.y] + f[min(r.x, 5) + max(r.x, -2) - r.x];
     let p = Pipeline::new([&g]).unwrap();
-    for schedule in ["f: compute_at(g.update(0), ri)", "f: compute_at(g.update(0), ro)", "f: compute_at(g.update(0), r.y)"] {
+    for schedule in
+        ["f: compute_at(g.update(0), ri)", "f: compute_at(g.update(0), ro)", "f: compute_at(g.update(0), r.y)"]
+    {
         let schedule = format!("g.update(0): split(r.x, ro, ri, 3)\n {schedule}");
         let input = random_image(I32, &Region::of_spans([(1, 5)]), 1);
         check(&p, &schedule, &[("in", input)], &Region::of_extents([5]));
