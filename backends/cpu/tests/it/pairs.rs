@@ -5,7 +5,7 @@ use crate::harness::*;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_cpu::Tier;
+use halide_cpu::{RunArgs, Tier};
 use halide_sched::ir::{BufId, Expr, ExprKind, Program, Stmt, build};
 
 const TABLE: i64 = 300;
@@ -142,6 +142,64 @@ fn stores_and_branches_come_between() {
     let inputs = [buffer(I32, &indices), buffer(I32, &indices)];
     let (out, _) = run_everywhere(&p, &[], &inputs, &[(I32, n)]).unwrap();
     assert_eq!(out[0], want.iter().map(|v| Scalar::int(I32, i128::from(*v))).collect::<Vec<_>>());
+}
+
+/// What is loaded together in a branch is not so after it, nor after what says where has changed. There are tables of a page,
+/// with nothing behind them.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_loaded_that_is_not_asked_for() {
+    let lanes = 8;
+    let mut p = program(&[I32, I32], &[I32]);
+    let again = internal(&mut p, I32, halide_sched::ir::Memory::Heap);
+    let loops = serial(&mut p, build::int(2), |i| {
+        let rows = dense(build::mul(i.clone(), build::int(i64::from(lanes))), lanes);
+        let moving = build::to_index(build::load(again, I32, dense(build::int(0), lanes), None));
+        let at = build::to_index(build::load(BufId(1), I32, rows.clone(), None));
+        let load = |at: &Expr, step| {
+            let place = build::add(at.clone(), build::broadcast(build::int(step), lanes));
+            build::load(BufId(0), I32, place, None)
+        };
+        let sum = build::add(load(&at, 0), load(&at, 1));
+        let first = build::binary(BinOp::Lt, i, build::int(1));
+        let branch = build::if_else(first, store(BufId(2), rows.clone(), sum), build::nothing());
+        let alone = store(BufId(2), build::add(rows.clone(), build::broadcast(build::int(16), lanes)), load(&at, 0));
+        let low = store(BufId(2), build::add(rows.clone(), build::broadcast(build::int(32), lanes)), load(&moving, 0));
+        let back = store(
+            again,
+            dense(build::int(0), lanes),
+            build::cast_data(I32, build::sub(moving.clone(), build::broadcast(build::int(1), lanes))),
+        );
+        let high = store(BufId(2), build::add(rows, build::broadcast(build::int(48), lanes)), load(&moving, 1));
+        build::block([branch, alone, low, back, high])
+    });
+    let elements = 1024i64;
+    let last = build::broadcast(build::constant(Scalar::int(I32, (elements - 1).into())), lanes);
+    let start = store(again, dense(build::int(0), lanes), last);
+    let body = Box::new(build::block([start, loops]));
+    p.body = Stmt::Alloc { buf: again, count: build::int(i64::from(lanes)), constant: Some(8), body };
+    let table: Vec<Scalar> = (0..elements).map(|i| number(I32, element(i))).collect();
+    let mut at: Vec<i64> = (0..8).map(|i| 100 * i).collect();
+    at.extend([elements - 1; 8]);
+    let indices: Vec<Scalar> = at.iter().map(|v| Scalar::int(I32, (*v).into())).collect();
+    let guarded = crate::guarded::Guarded::new();
+    let first = guarded.end(4 * elements as usize);
+    guarded.fill(first, &bytes_of(&table));
+    for code in compiled_everywhere(&p) {
+        let index = buffer(I32, &indices);
+        let mut out = buffer(I32, &[Scalar::int(I32, 0); 64]);
+        let raws = [raw(first, I32, elements as usize), index.raw(), out.view_mut().unwrap().raw_mut()];
+        code.run(&RunArgs { buffers: &raws, ..RunArgs::default() }).unwrap();
+        let got = values(&out);
+        for i in 0..16 {
+            let want = if i < 8 { element(at[i]) + element(at[i] + 1) } else { 0 };
+            assert_eq!(got[i], number(I32, want), "in the branch, {i}");
+            assert_eq!(got[16 + i], number(I32, element(at[i])), "after the branch, {i}");
+            let moving = elements - 1 - i as i64 / 8;
+            assert_eq!(got[32 + i], number(I32, element(moving)), "before what moves has moved, {i}");
+            assert_eq!(got[48 + i], number(I32, element(moving)), "after it, {i}");
+        }
+    }
 }
 
 /// The program with every sum of two loads one larger.

@@ -5,12 +5,11 @@
 //! ```
 //!
 //! What is loaded together must be loaded in any case: both loads are in code that runs from its start to its end, with no
-//! store to the buffer between them. Nothing else is touched.
+//! store between them. Nothing else is touched.
 
 use super::super::Made;
 use super::super::machine::{Mem, View};
 use super::Emit;
-use super::stmt::stored;
 use super::value::{Parts, Val};
 use crate::codegen::{Lane, Linear, Sums};
 use halide_sched::ir::visit::for_each_child;
@@ -29,8 +28,16 @@ struct Neighbour {
 }
 
 impl Emit<'_> {
-    /// Finds the loads of the code that runs from the start of `body` to its end.
-    pub(super) fn note_neighbours(&mut self, body: &Stmt) {
+    /// Emits a statement, of which the code that runs from its start to its end has neighbours of its own: what is loaded in
+    /// a branch is not loaded outside of it.
+    pub(super) fn with_neighbours(&mut self, body: &Stmt) -> Made<()> {
+        let outside = std::mem::take(&mut self.neighbours);
+        self.note_neighbours(body);
+        let made = self.statement(body);
+        self.neighbours = outside;
+        made
+    }
+    fn note_neighbours(&mut self, body: &Stmt) {
         let mut found = Found::default();
         found.statement(body);
         for group in found.groups.into_values() {
@@ -71,7 +78,7 @@ impl Emit<'_> {
 }
 
 /// What loads have in common whose elements are a constant number of elements apart, and when they happen: how many stores
-/// to the buffer are before them.
+/// are before them, each of which could change what an index is, too.
 #[derive(PartialEq, Eq, Hash)]
 struct Group {
     buf: BufId,
@@ -85,7 +92,7 @@ struct Group {
 #[derive(Default)]
 struct Found {
     groups: HashMap<Group, BTreeMap<i64, Expr>>,
-    stores: HashMap<BufId, u32>,
+    stores: u32,
     seen: HashSet<Expr>,
 }
 
@@ -98,16 +105,16 @@ impl Found {
                 self.statement(body);
             }
             Stmt::Produce { body, .. } | Stmt::Alloc { body, .. } => self.statement(body),
-            Stmt::Store { buf, value, .. } => {
+            Stmt::Store { value, .. } => {
                 self.expression(value);
-                self.store(*buf);
+                self.store();
             }
             // These have code of their own.
-            other => stored(&[other]).into_iter().for_each(|b| self.store(b)),
+            _ => self.store(),
         }
     }
-    fn store(&mut self, buf: BufId) {
-        *self.stores.entry(buf).or_default() += 1;
+    fn store(&mut self) {
+        self.stores += 1;
         // The same load is another one now.
         self.seen.clear();
     }
@@ -124,8 +131,7 @@ impl Found {
         if vectors.is_empty() {
             return;
         }
-        let stores = self.stores.get(buf).copied().unwrap_or(0);
-        let group = Group { buf: *buf, stores, step, terms, steps, vectors };
+        let group = Group { buf: *buf, stores: self.stores, step, terms, steps, vectors };
         self.groups.entry(group).or_default().insert(constant, e.clone());
     }
 }

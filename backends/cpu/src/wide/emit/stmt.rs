@@ -71,8 +71,7 @@ impl Emit<'_> {
             self.slots.set(changed, &before, level);
             self.open_branch(block);
             self.heap.enter(asked);
-            self.note_neighbours(s);
-            self.statement(s)?;
+            self.with_neighbours(s)?;
             self.heap.leave();
             let values = self.slots.values(changed);
             let last = self.close();
@@ -156,8 +155,7 @@ impl Emit<'_> {
         self.slots.set(changed, &carried, level);
         self.define(Sym::Loop(l.id), Val::Scalar(index), level);
         self.heap.enter_loop(l);
-        self.note_neighbours(&l.body);
-        self.statement(&l.body)?;
+        self.with_neighbours(&l.body)?;
         self.heap.leave();
 
         let next = self.address_of(index, None, 1);
@@ -189,7 +187,7 @@ impl Emit<'_> {
 }
 
 /// Every buffer that statements store to.
-pub(super) fn stored(all: &[&Stmt]) -> BTreeSet<BufId> {
+fn stored(all: &[&Stmt]) -> BTreeSet<BufId> {
     fn walk(s: &Stmt, into: &mut BTreeSet<BufId>) {
         if let Stmt::Store { buf, .. } = s {
             into.insert(*buf);
