@@ -47,16 +47,13 @@ use super::rules::given_region;
 use super::slack::reached;
 use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
+use super::whole::within_whole;
 use crate::bounds::{Interval, interval_of, interval_with_values};
 use crate::ir::visit::any_node;
-use crate::ir::{Edge, Expr, ExprKind, FaultId, Scope, Stmt, Sym, build, visit};
+use crate::ir::{Edge, Expr, FaultId, Scope, Stmt, Sym, build, visit};
 use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
-use halide_core::ops::BinOp;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How many minima, maxima and choices deep the ends of iterations are looked into for constants.
-const MOST_CHOICES: u32 = 32;
 
 /// Finds every bound. `facts` holds what is known of buffers, and learns the definitions; `values` bounds coordinates
 /// that are data.
@@ -75,27 +72,6 @@ pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Fact
     finder.inlined();
     finder.parts_of_the_whole();
     if finder.errors.is_empty() { Ok(finder.found) } else { Err(finder.errors) }
-}
-
-/// An end with the constants that it may be kept within the end of the whole; `None` if they are. What is needed lies within
-/// the whole, so an end that is one of several may be moved there whichever of them it is.
-fn within_whole(end: &Expr, whole: i64, edge: Edge, depth: u32) -> Option<Expr> {
-    let of = |e: &Expr| within_whole(e, whole, edge, depth + 1);
-    let either = |a: &Expr, b: &Expr| {
-        let (new_a, new_b) = (of(a), of(b));
-        let moved = new_a.is_some() || new_b.is_some();
-        moved.then(|| (new_a.unwrap_or_else(|| a.clone()), new_b.unwrap_or_else(|| b.clone())))
-    };
-    match end.kind() {
-        ExprKind::Int(v) if (edge == Edge::Min && *v < whole) || (edge == Edge::Max && *v > whole) => {
-            Some(build::int(whole))
-        }
-        _ if depth > MOST_CHOICES => None,
-        ExprKind::Binary(BinOp::Min, a, b) if edge == Edge::Min => either(a, b).map(|(a, b)| build::min(a, b)),
-        ExprKind::Binary(BinOp::Max, a, b) if edge == Edge::Max => either(a, b).map(|(a, b)| build::max(a, b)),
-        ExprKind::Select(c, a, b) => either(a, b).map(|(a, b)| build::select(c.clone(), a, b)),
-        _ => None,
-    }
 }
 
 /// Puts the definitions where they belong and gives realizations their sizes.
@@ -261,7 +237,7 @@ impl Finder<'_> {
                 let whole = bound(func, usize::from(stage), usize::from(dim), edge, Scope::Root);
                 let Some(whole) = build::as_int(&simplify(&whole, self.facts)) else { continue };
                 if *plan == Default::default()
-                    && let Some(part) = within_whole(value, whole, edge, 0)
+                    && let Some(part) = within_whole(value, whole, edge)
                 {
                     *value = part;
                     self.found.values.insert(*s, value.clone());

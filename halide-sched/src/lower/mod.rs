@@ -52,6 +52,7 @@ mod value_bounds;
 mod vars;
 pub mod vectorize;
 pub(crate) mod walk;
+mod whole;
 
 #[cfg(test)]
 mod example;
