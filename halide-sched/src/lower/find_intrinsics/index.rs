@@ -12,6 +12,7 @@
 //! An index has 64 bits, and vectors of them have half as many lanes. The part of an index that is data, clamped and
 //! scaled, mostly has values of 32 bits, if a constant is set aside.
 
+use crate::ir::hash::Map;
 use crate::ir::{Expr, ExprKind, build};
 use crate::simplify::{Facts, Range};
 use halide_core::ops::BinOp;
@@ -20,13 +21,16 @@ use halide_core::value::Scalar;
 
 /// Operations nested deeper than this are left as they are.
 const MOST_DEPTH: u32 = 24;
+/// Sums of more terms are left as they are.
+const MOST_TERMS: usize = 64;
 
 /// The index with what data decides computed in 32 bits; `None` if nothing is.
 pub(super) fn in_32_bits(index: &Expr, facts: &Facts) -> Option<Expr> {
     let mut sum = Sum::default();
-    sum.add(index, true);
+    sum.add(index, true)?;
+    let mut parts = Parts { facts, done: Map::default() };
     let small = sum.data.iter().try_fold(None, |all: Option<Small>, (e, positive)| {
-        let next = Small::of(e, facts, 0)?;
+        let next = parts.of(e, 0)?;
         Some(Some(match all {
             None if *positive => next,
             None => Small::constant(0).sub(next)?,
@@ -56,23 +60,35 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, e: &Expr, positive: bool) {
+    /// `None` if there are too many terms.
+    fn add(&mut self, e: &Expr, positive: bool) -> Option<()> {
+        if self.data.len() + self.rest.len() > MOST_TERMS {
+            return None;
+        }
         match e.kind() {
             ExprKind::Binary(BinOp::Add, a, b) => {
-                self.add(a, positive);
-                self.add(b, positive);
+                self.add(a, positive)?;
+                self.add(b, positive)?;
             }
             ExprKind::Binary(BinOp::Sub, a, b) => {
-                self.add(a, positive);
-                self.add(b, !positive);
+                self.add(a, positive)?;
+                self.add(b, !positive)?;
             }
             ExprKind::Broadcast(_) | ExprKind::Ramp { .. } | ExprKind::Int(_) => self.rest.push((e.clone(), positive)),
             _ => self.data.push((e.clone(), positive)),
         }
+        Some(())
     }
 }
 
+/// What is found of the parts of an index, which may stand in it many times.
+struct Parts<'a> {
+    facts: &'a Facts,
+    done: Map<Expr, Option<Small>>,
+}
+
 /// The exact value of an index: that of an expression of 32 bits, or 0, and a constant.
+#[derive(Clone)]
 struct Small {
     value: Option<Expr>,
     /// What the expression can be.
@@ -80,11 +96,19 @@ struct Small {
     offset: i64,
 }
 
-impl Small {
-    fn of(e: &Expr, facts: &Facts, depth: u32) -> Option<Small> {
-        let of = |e: &Expr| Small::of(e, facts, depth + 1);
+impl Parts<'_> {
+    fn of(&mut self, e: &Expr, depth: u32) -> Option<Small> {
+        if let Some(known) = self.done.get(e) {
+            return known.clone();
+        }
+        let made = if depth > MOST_DEPTH { None } else { self.node(e, depth + 1) };
+        self.done.insert(e.clone(), made.clone());
+        made
+    }
+    fn node(&mut self, e: &Expr, depth: u32) -> Option<Small> {
+        let facts = self.facts;
+        let mut of = |e: &Expr| self.of(e, depth);
         match e.kind() {
-            _ if depth > MOST_DEPTH => None,
             _ if build::as_int(e).is_some() => build::as_int(e).map(Small::constant),
             ExprKind::Cast(a) => {
                 let ty = a.ty().scalar().filter(|t| t.is_int())?;
@@ -118,6 +142,9 @@ impl Small {
             _ => None,
         }
     }
+}
+
+impl Small {
     fn constant(offset: i64) -> Small {
         Small { value: None, range: Range::point(0), offset }
     }
@@ -180,4 +207,27 @@ fn aligned(a: Small, b: Small) -> Option<(Small, Small, i64)> {
     };
     let offset = [a.offset, b.offset].into_iter().find(|&offset| fits(&a, offset) && fits(&b, offset))?;
     Some((a.with_offset(offset)?, b.with_offset(offset)?, offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{BufId, Sym};
+
+    /// Parts that stand in an index again and again are looked at once, and sums of very many terms not at all.
+    #[test]
+    fn shared_parts_are_looked_at_once() {
+        let row = build::ramp(build::int(0), build::int(1), 8);
+        let mut index = build::to_index(build::load(BufId(0), I32, row, None));
+        let other = build::broadcast(build::sym(Sym::Temp(0)), 8);
+        for i in 0..22 {
+            let least = build::broadcast(build::int(i), 8);
+            index = build::max(build::min(index.clone(), least), build::sub(index, build::broadcast(build::int(1), 8)));
+        }
+        let _ = in_32_bits(&build::add(index.clone(), other), &Facts::new());
+        for _ in 0..40 {
+            index = build::add(index.clone(), index);
+        }
+        assert_eq!(in_32_bits(&index, &Facts::new()), None);
+    }
 }
