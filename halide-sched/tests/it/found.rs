@@ -290,3 +290,20 @@ fn what_a_phase_stores_is_apart() {
         }
     }
 }
+
+/// A load that picks every other element reads none between them where another task stores those: the evaluator calls
+/// that a race. (Seed 600044 of random_schedules.)
+#[test]
+fn tasks_read_nothing_of_others() {
+    let x = vars!(x);
+    let mut f = Func::new("f");
+    f[x] = cast::<u16>(1);
+    f[x] += cast::<u16>(1);
+    let p = Pipeline::new([&f]).unwrap();
+    for tasks in ["parallel(x$v)", "gpu_blocks(x$v)"] {
+        let schedule = format!("f.update(0): vectorize(x, 2) reorder(x, x$v) vectorize(x, 4) {tasks}");
+        for w in [1, 15, 16, 31] {
+            check(&p, &schedule, &[], &Region::of_extents([w]));
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Strided loads as dense loads and shuffles.
 
 use super::MOST_STRIDE;
-use crate::ir::hash::Map;
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo};
 use crate::ir::{BufId, Expr, ExprKind, Stmt, build};
 use crate::lower::lanes::{self, Shape};
@@ -10,8 +10,10 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 
 /// Which elements straight code reads with a stride. Loads that differ by a constant offset have one entry.
-pub(super) struct Reads {
+pub(super) struct Reads<'a> {
     spans: Map<Family, (i64, i64)>,
+    /// The buffers whose elements others may store meanwhile.
+    shared: &'a Set<BufId>,
 }
 
 /// Loads that differ by a constant offset: what is equal in all of them.
@@ -32,12 +34,16 @@ struct Strided {
     elem: ScalarType,
 }
 
-impl Reads {
-    /// What the straight code of `s` reads.
-    pub(super) fn of(s: &Stmt) -> Reads {
-        let mut reads = Reads { spans: Map::default() };
+impl<'a> Reads<'a> {
+    /// What the straight code of `s` reads, while others may store to `shared`.
+    pub(super) fn of(s: &Stmt, shared: &'a Set<BufId>) -> Reads<'a> {
+        let mut reads = Reads { spans: Map::default(), shared };
         reads.collect(s);
         reads
+    }
+
+    pub(super) fn shared(&self) -> &'a Set<BufId> {
+        self.shared
     }
 
     fn collect(&mut self, s: &Stmt) {
@@ -68,6 +74,9 @@ impl Reads {
     /// The dense loads start at multiples of the stride from the first element that is read, so that loads of
     /// neighbours meet in the same ones; the last one may have to step back so that it ends with the last element read.
     fn dense_load(&self, load: &Strided) -> Option<Expr> {
+        if self.shared.contains(&load.family.buf) {
+            return None;
+        }
         let (first, last) = *self.spans.get(&load.family)?;
         let (stride, n) = (load.family.stride, i64::from(load.family.lanes));
         let own = load.base.constant;
@@ -86,6 +95,22 @@ impl Reads {
         });
         Some(build::shuffle(vectors.collect(), lanes.collect()))
     }
+}
+
+/// The buffers that the body of a loop stores to and that outlive an iteration of it.
+pub(super) fn stored_beyond(body: &Stmt) -> Set<BufId> {
+    fn collect(s: &Stmt, stored: &mut Set<BufId>) {
+        if let Stmt::Store { buf, .. } = s {
+            stored.insert(*buf);
+        }
+        visit::for_each_stmt(s, |inner| collect(inner, stored));
+        if let Stmt::Alloc { buf, .. } = s {
+            stored.remove(buf);
+        }
+    }
+    let mut stored = Set::default();
+    collect(body, &mut stored);
+    stored
 }
 
 fn strided(e: &Expr) -> Option<Strided> {
