@@ -2,12 +2,11 @@
 
 use crate::compile::Compiled;
 use crate::error::Error;
+use crate::sink::Sink;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Coordinate, Region};
-use halide_core::interp::{self, Inputs, PrintSink, RunError};
+use halide_core::interp::{self, Inputs, RunError};
 use halide_core::value::{Element, Scalar};
 use halide_core::{ImageParam, Param};
-use std::fmt;
-use std::sync::Arc;
 
 /// A run that is being prepared. Made by [`Compiled::inputs`]; ends with one of the `realize` methods, which check
 /// everything that was given before anything is written.
@@ -29,30 +28,6 @@ pub(crate) struct How {
     pub(crate) profile: bool,
     /// Who gets what is printed.
     pub(crate) print: Sink,
-}
-
-/// Who gets the lines that a pipeline prints.
-#[derive(Clone)]
-pub(crate) struct Sink(Arc<PrintSink>);
-
-impl Sink {
-    /// As the engines take it.
-    pub(crate) fn get(&self) -> Option<&PrintSink> {
-        Some(&*self.0)
-    }
-}
-
-impl Default for Sink {
-    /// The standard error output, a whole line at a time.
-    fn default() -> Sink {
-        Sink(Arc::new(|line: &str| eprintln!("{line}")))
-    }
-}
-
-impl fmt::Debug for Sink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sink")
-    }
 }
 
 /// What a run took.
@@ -95,8 +70,8 @@ impl<'c> Call<'c> {
         &self.inputs
     }
     /// Who gets what is printed.
-    pub(crate) fn printing(&self) -> Option<&PrintSink> {
-        self.how.print.get()
+    pub(crate) fn printing(&self) -> &Sink {
+        &self.how.print
     }
 
     /// Gives an input image. The buffer is shared, not copied.
@@ -132,9 +107,10 @@ impl<'c> Call<'c> {
     }
 
     /// Gives the lines that the pipeline prints to `sink`, without their ends; by default they go to the standard error
-    /// output. Parallel loops call it from several threads at once, each time with a whole line.
+    /// output. Parallel loops call it from several threads at once, each time with a whole line. Where it panics, the run gives it
+    /// no more lines and ends as [`Error::Print`].
     pub fn print_to(mut self, sink: impl Fn(&str) + Send + Sync + 'static) -> Call<'c> {
-        self.how.print = Sink(Arc::new(sink));
+        self.how.print = Sink::new(sink);
         self
     }
 
@@ -169,7 +145,7 @@ impl<'c> Call<'c> {
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
         self.check_outputs(&views)?;
         let inputs = fed.as_ref().unwrap_or(&self.inputs);
-        self.compiled.run_async(inputs, &mut views, &self.how).await?;
+        self.how.print.after(self.compiled.run_async(inputs, &mut views, &self.how).await)?;
         drop(views);
         Ok(buffers)
     }
@@ -209,7 +185,7 @@ impl<'c> Call<'c> {
     /// Computes the outputs for all coordinates of the views, in place: one view per tuple element of each output.
     pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
         self.check_outputs(outputs)?;
-        self.compiled.run(&self.inputs, outputs, &self.how, &self.in_place)
+        self.how.print.after(self.compiled.run(&self.inputs, outputs, &self.how, &self.in_place))
     }
 
     fn check_outputs(&self, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {

@@ -55,10 +55,7 @@ impl Compile for Pipeline {
             #[cfg(feature = "cpu")]
             Engine::Cpu => Some(Machine::Cpu),
             #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
-            Engine::Gpu => {
-                let text = "a page in a browser cannot wait for its graphics processor: use compile_async";
-                return Err(Error::Fault(text.to_string()));
-            }
+            Engine::Gpu => return Err(Error::CannotWait),
             #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
             Engine::Gpu => {
                 let gpu = halide_gpu::runtime::Gpu::open(&halide_gpu::runtime::Choice::from_env())?;

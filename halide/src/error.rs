@@ -31,6 +31,11 @@ pub enum Error {
         /// The first kernel, which is named by its Func.
         kernel: String,
     },
+    /// A page in a browser cannot wait for its graphics processor.
+    #[cfg(feature = "gpu")]
+    CannotWait,
+    /// What receives the lines that a pipeline prints panicked, with this text. Outputs may have been written.
+    Print(String),
     /// A call does not suit the compiled pipeline. Nothing was written.
     Fault(String),
     /// A mistake of halide's own.
@@ -80,6 +85,12 @@ impl fmt::Display for Error {
                 Some(hint) => write!(f, "{error}\n  hint: {hint}"),
                 None => error.fmt(f),
             },
+            #[cfg(feature = "gpu")]
+            Error::CannotWait => f.write_str(
+                "a page in a browser cannot wait for its graphics processor\n  \
+                 help: compile with halide::gpu::compile_async(...), and run with Call::realize_all_async",
+            ),
+            Error::Print(text) => write!(f, "what receives the lines that the pipeline prints panicked: {text}"),
             Error::Fault(text) => f.write_str(text),
             Error::Internal(text) => write!(f, "{text}\nthis is a mistake of halide's own; please report it"),
             Error::NoFunc { func, known } => {

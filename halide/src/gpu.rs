@@ -29,5 +29,5 @@ pub(crate) fn waiting<T>(gpu: &Gpu, future: impl Future<Output = T>) -> Result<T
 }
 #[cfg(target_arch = "wasm32")]
 pub(crate) fn waiting<T>(_: &Gpu, _: impl Future<Output = T>) -> Result<T, Error> {
-    Err(Error::Fault("a page in a browser cannot wait: use compile_async and realize_all_async".to_string()))
+    Err(Error::CannotWait)
 }

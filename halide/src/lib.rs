@@ -18,6 +18,7 @@ pub mod needs;
 pub mod prelude;
 mod report;
 pub mod shapes;
+mod sink;
 mod storage;
 pub mod trace;
 mod variant;

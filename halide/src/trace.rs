@@ -119,8 +119,8 @@ impl Call<'_> {
             let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
             let program = lower_to_bounded(plan, &options).map_err(Error::Lower)?.program;
             let mut tell = |event| sink(named(&plan.pipeline, &program, event));
-            match run_watched(&program, &params, &images, &mut outputs, self.printing(), &mut tell) {
-                Ok(_) => return Ok(outputs),
+            match run_watched(&program, &params, &images, &mut outputs, self.printing().get(), &mut tell) {
+                Ok(_) => return self.printing().after(Ok(outputs)),
                 Err(EvalError::Fault { fault, args, .. }) => {
                     let other = program.faults.get(fault).and_then(|fault| next(key, fault));
                     key = other.ok_or_else(|| Error::Fault(message(&program, fault, &args)))?;

@@ -4,6 +4,7 @@ use halide_core::boundary::*;
 use halide_core::buffer::{AnyBuffer, Buffer, Region};
 use halide_core::expr::*;
 use halide_core::interp::{Inputs, run};
+use halide_core::reduce::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 
@@ -59,4 +60,30 @@ fn an_update_of_a_cropped_photo() {
         let expected = row(at[1] + at[0]).0 * 1000 + row(at[1] - at[0]).1;
         assert_eq!(got.get(&at), Some(expected.into()), "{at:?}");
     }
+}
+
+/// What the interpreter keeps for later may be more than there is. A test binary of its own, with little memory, tells.
+#[cfg(target_os = "linux")]
+#[test]
+fn values_that_no_memory_can_hold_are_an_error() {
+    let r = RDom::new([(0, 1 << 20)]);
+    let (x, mut f, mut g) = (vars!(x), Func::new("f"), Func::new("g"));
+    // A point of each page of values.
+    f[x] = x.cast(I64) * 3;
+    g[x] = sum(f[r.x * 1024 + x]);
+    if std::env::var_os("HALIDE_LITTLE_MEMORY").is_some() {
+        let pipeline = Pipeline::new([&g]).unwrap_or_else(|e| panic!("{e}"));
+        let error = run(&pipeline, &Inputs::new(), &[Region::of_extents([1])]).unwrap_err().to_string();
+        assert_eq!(error, "the system has no memory for values of `f`; ask for a smaller output");
+        return;
+    }
+    let name = "interp::values_that_no_memory_can_hold_are_an_error";
+    let child = std::process::Command::new("sh")
+        .args(["-c", "ulimit -v 600000 && exec \"$0\" --exact \"$1\" --test-threads 1"])
+        .args([std::env::current_exe().unwrap().as_os_str(), name.as_ref()])
+        .env("HALIDE_LITTLE_MEMORY", "yes")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && text.contains("1 passed"), "{text}\n{}", String::from_utf8_lossy(&child.stderr));
 }

@@ -292,6 +292,20 @@ fn mistakes_of_the_schedule_and_runs_by_oneself_are_errors() {
     );
 }
 
+/// Closures are called by what was compiled only: the interpreter by itself has nobody to ask them.
+#[test]
+fn stages_of_a_pipeline_that_nobody_compiled() {
+    let pipeline = around(|f| median(f, Arc::default()));
+    let image = AnyBuffer::new(U16, [9, 9]).unwrap();
+    let inputs = halide_core::interp::Inputs::new().image("input", image);
+    let error = halide_core::interp::run(&pipeline, &inputs, &[Region::of_extents([3, 3])]).unwrap_err().to_string();
+    let (before, after) = error.split_once(" at halide/tests/it/externs.rs:").unwrap_or_else(|| panic!("{error}"));
+    assert_eq!(before, "extern stage `median`");
+    let (place, what) = after.split_once(": ").unwrap();
+    assert_eq!(place.split(':').filter(|n| n.parse::<u32>().is_ok()).count(), 2, "line and column: {error}");
+    assert_eq!(what, "its closures run only in a pipeline that is compiled; use `compile_on`");
+}
+
 #[test]
 fn a_stage_cannot_read_an_output_that_keeps_elements() {
     let x = vars!(x);

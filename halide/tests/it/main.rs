@@ -1,6 +1,7 @@
 //! Tests of the facade: engines agree, and the classic two-stage example computes and stores what it should. Also the
 //! rules of the source tree (`tidy`).
 
+mod adversary;
 mod callable;
 mod classic_counts;
 mod corners;

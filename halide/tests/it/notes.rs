@@ -261,6 +261,32 @@ fn lines_of_parallel_tasks_are_whole() {
     }
 }
 
+/// The run ends as an error, whichever thread the receiver panicked on, and the call can be used again.
+#[test]
+fn a_receiver_of_lines_that_panics_is_an_error() {
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = cast::<u8>(print(x + 10 * y, ()));
+    let case = Case::new(&f, &[], &[]);
+    for engine in ENGINES {
+        let compiled = case.compile(engine.0, "f: parallel(y)");
+        let full = Arc::new(Mutex::new(true));
+        let now = full.clone();
+        let sink = move |line: &str| {
+            let full = *now.lock().unwrap();
+            assert!(line != "13" || !full, "no room for {line}");
+        };
+        let call = case.call(&compiled).threads(engine.1).print_to(sink);
+        for _ in 0..2 {
+            let error = call.realize_all(&[Region::of_extents([5, 3])]).unwrap_err();
+            let expected = expect!["what receives the lines that the pipeline prints panicked: no room for 13"];
+            expected.assert_eq(&error.to_string());
+        }
+        *full.lock().unwrap() = false;
+        assert_eq!(call.realize_all(&[Region::of_extents([5, 3])]).unwrap()[0].get([3, 1]), Some(13u8.into()));
+    }
+}
+
 #[test]
 fn mistakes_in_what_is_said() {
     let s = line!();

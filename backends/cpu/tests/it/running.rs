@@ -7,7 +7,7 @@ use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier, compile, host_features, host_target};
 use halide_sched::features::{CpuFeature, CpuFeatures};
-use halide_sched::ir::{BufId, Fault, FaultId, Memory, Program, Stmt, build};
+use halide_sched::ir::{BufId, Fault, FaultId, Memory, Program, Stmt, Sym, Task, Type, build};
 
 /// `out[i] = sum of a heap buffer filled with in[i], ...` over parallel i, with a check that fails for in[i] < 0.
 fn parallel_sums(count: i64) -> Program {
@@ -73,6 +73,43 @@ fn a_fault_in_a_task_ends_the_run() {
     }
     let (out, _) = run(&e, &[], &[input(5000, None)], &[(I32, 5000)]).unwrap();
     assert_sums(&out[0]);
+}
+
+/// Tasks of which some ask for memory that there is not, also tasks in tasks: the run ends with the first of them, the rest
+/// is left, and nothing stays allocated.
+#[test]
+fn allocations_that_fail_in_tasks_end_the_run() {
+    const N: i64 = 40_000;
+    let mut p = program(&[I64], &[I64]);
+    let outer = p.loops.push("outer".into());
+    let tmp = internal(&mut p, I64, Memory::Heap);
+    let inner = task(&mut p, build::int(0), build::int(100), vec![(Sym::Loop(outer), Type::INDEX)], vec![], |_, id| {
+        let at = build::add(build::mul(build::loop_var(outer), build::int(100)), build::loop_var(id));
+        let one = store(tmp, build::int(0), build::constant(Scalar::from(5i64)));
+        let copy = store(BufId(1), at.clone(), build::load(tmp, I64, build::int(0), None));
+        let count = build::to_index(build::load(BufId(0), I64, at, None));
+        Stmt::Alloc { buf: tmp, count, constant: None, body: Box::new(build::block([one, copy])) }
+    });
+    let id = p.tasks.push(Task { id: outer, captures: vec![], buffers: vec![], body: inner });
+    p.body = Stmt::Launch { task: id, min: build::int(0), extent: build::int(N / 100) };
+    let e = compiled(&p);
+    let run = |bad: bool, threads: usize| {
+        let count = |i: i64| Scalar::from(if bad && i % 500 == 7 { 1i64 << 57 } else { 1 + i % 3000 });
+        let source = buffer(I64, &(0..N).map(count).collect::<Vec<_>>());
+        let mut out = AnyBuffer::new(I64, [N]).unwrap();
+        let raws = [source.raw(), out.view_mut().unwrap().raw_mut()];
+        let result = e.run(&RunArgs { buffers: &raws, threads: Some(threads), ..RunArgs::default() });
+        let written = values(&out).iter().filter(|v| v.as_i64() == 5).count();
+        (result.map(drop), written)
+    };
+    for threads in [1, 2, 8] {
+        let (failed, written) = run(true, threads);
+        assert_eq!(failed, Err(CpuFault::OutOfMemory { buf: tmp, bytes: 1 << 60 }));
+        assert!(written < 500 * threads, "{written} of {N} by {threads} threads");
+        assert_eq!(run(false, threads), (Ok(()), N as usize));
+        e.trim();
+        assert_eq!(e.retained_bytes(), 0);
+    }
 }
 
 #[test]

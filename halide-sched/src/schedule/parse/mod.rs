@@ -57,9 +57,10 @@ impl Schedule {
         let mut reader = Reader { text: Text::new(text, file), schedule: Schedule::new(), subject: Current::None };
         let mut errors = Vec::new();
         while !reader.text.at_end() {
+            let start = reader.text.position();
             if let Err(error) = reader.item() {
                 errors.push(error);
-                reader.text.skip_item();
+                reader.text.skip_item(start);
             }
         }
         if errors.is_empty() { Ok(reader.schedule) } else { Err(ParseErrors(errors)) }

@@ -258,23 +258,56 @@ impl<'t> Text<'t> {
         None
     }
 
-    /// Goes on after a mistake: behind the parenthesis that closes here, or on the next line where none does.
-    pub(super) fn skip_item(&mut self) {
+    /// How far the text has been read, for [`Text::skip_item`].
+    pub(super) fn position(&self) -> usize {
+        self.pos
+    }
+
+    /// Goes on after a mistake in the item that began at `start`: behind the parenthesis that closes it, or on the next
+    /// line where none does.
+    pub(super) fn skip_item(&mut self, start: usize) {
+        let opened = self.opened_since(start);
         let mut depth = 0;
-        while let Some(c) = self.rest().chars().next() {
-            if c == '"' && self.string("").is_ok() {
-                continue;
-            }
-            self.pos += c.len_utf8();
+        while let Some(c) = self.letter() {
             match c {
                 '(' => depth += 1,
-                ')' if depth > 0 => depth -= 1,
-                ')' if !self.sees_any(".:") => break,
-                ':' | '\n' if depth == 0 => break,
+                ')' => {
+                    depth -= 1;
+                    if opened + depth <= 0 && !self.sees_any(".:") {
+                        break;
+                    }
+                }
+                ':' | '\n' if depth <= 0 => break,
                 _ => {}
             }
         }
         self.skip_space();
+    }
+
+    /// The parentheses opened since `start` that are not closed before here.
+    fn opened_since(&self, start: usize) -> i64 {
+        let mut read = Text { text: &self.text[..self.pos], pos: start, file: self.file };
+        let mut depth = 0;
+        while let Some(c) = read.letter() {
+            depth += match c {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+        }
+        depth
+    }
+
+    /// Steps over the next letter, or over a comment or text in quotes, whose first letter this is.
+    fn letter(&mut self) -> Option<char> {
+        let rest = self.rest();
+        let c = rest.chars().next()?;
+        match c {
+            '#' => self.pos += rest.find('\n').unwrap_or(rest.len()),
+            '"' if self.string("").is_ok() => {}
+            _ => self.pos += c.len_utf8(),
+        }
+        Some(c)
     }
 }
 
