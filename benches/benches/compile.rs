@@ -25,13 +25,16 @@ struct Options {
     /// Stages of the chains of stencils
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(8..))]
     chain: u32,
+    /// Stages of the deepest chain, all of which are computed at the root; 0 leaves it out
+    #[arg(long, default_value_t = 5000)]
+    deep: u32,
     /// Stages of the chain of which all but the last are inlined: its last definition grows with their square
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(2..))]
     inlined: u32,
     /// Levels of the deep local Laplacian pyramid
-    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..20))]
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..20))]
     levels: u32,
-    /// Stages of the wide graph and, three times as many, of the tangled one; half and a quarter too, to see growth
+    /// Stages of the wide graph and, 25 for 8 of them, of the tangled one; half and a quarter too, to see growth
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..))]
     graph: u32,
     /// For how long rounds of each group begin; there are at least 3 rounds of the apps, and one of what is large
@@ -94,7 +97,7 @@ fn large(options: &Options) -> Result<Vec<Candidate>, String> {
     let mut graphs = Vec::new();
     for part in [4, 2, 1] {
         let n = (options.graph / part) as usize;
-        for (what, pipeline) in [("fan", graphs::fan(n)), ("tangle", graphs::tangle(3 * n))] {
+        for (what, pipeline) in [("fan", graphs::fan(n)), ("tangle", graphs::tangle(25 * n / 8))] {
             let pipeline = pipeline.map_err(|e| e.to_string())?;
             for (how, directives) in [("root", "compute_root() vectorize(x, natural)"), ("rows", "compute_at(last, y)")]
             {
@@ -105,6 +108,9 @@ fn large(options: &Options) -> Result<Vec<Candidate>, String> {
         }
         graphs.push(chain(options.chain / part, "root", "compute_root() vectorize(x, natural)")?);
         graphs.push(chain(options.chain / part, "sliding", "store_root() compute_at(LAST, y) vectorize(x, natural)")?);
+    }
+    if options.deep > 1 {
+        graphs.push(chain(options.deep, "root", "compute_root() vectorize(x, natural)")?);
     }
     let more = vec![
         chain(options.inlined, "inlined", "compute_inline()")?,

@@ -5,6 +5,7 @@ mod adversary;
 mod callable;
 mod classic_counts;
 mod corners;
+mod deep;
 mod engines_agree;
 mod explain_bounds;
 mod externs;
