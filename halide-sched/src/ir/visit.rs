@@ -157,9 +157,19 @@ fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut 
 
 /// Whether any node of `e` satisfies `test`.
 pub fn any_node(e: &Expr, mut test: impl FnMut(&Expr) -> bool) -> bool {
-    let mut found = false;
-    for_each_node(e, &mut |n| found = found || test(n));
-    found
+    let mut seen = Set::default();
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if test(e) {
+            return true;
+        }
+        for_each_child(e, |c| {
+            if seen.insert(c.id()) {
+                stack.push(c);
+            }
+        });
+    }
+    false
 }
 
 /// Whether `e` uses the symbol `s`.

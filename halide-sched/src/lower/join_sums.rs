@@ -19,6 +19,7 @@
 //! ```
 
 use super::walk;
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, any_node};
 use crate::ir::{BufId, Expr, ExprKind, Program, Stmt, build};
 use halide_core::ops::BinOp;
@@ -52,7 +53,10 @@ struct Step {
 struct Stretch {
     done: Vec<Stmt>,
     steps: Vec<Step>,
-    reads: Vec<BufId>,
+    /// The last step of each element.
+    last: Map<(BufId, Expr), usize>,
+    changes: Set<BufId>,
+    reads: Set<BufId>,
 }
 
 fn joined(list: Vec<Stmt>) -> Vec<Stmt> {
@@ -72,27 +76,34 @@ fn joined(list: Vec<Stmt>) -> Vec<Stmt> {
 
 impl Stretch {
     fn add(&mut self, step: Step) {
-        let mut reads = Vec::new();
+        let mut reads = Set::default();
         for e in step.added.iter().chain([&step.index]) {
             visit::for_each_node(e, &mut |n| {
                 if let ExprKind::Load { buf, .. } = n.kind() {
-                    reads.push(*buf);
+                    reads.insert(*buf);
                 }
             });
         }
-        let meets = reads.iter().any(|r| *r == step.buf || self.steps.iter().any(|s| s.buf == *r));
+        let meets = reads.iter().any(|r| *r == step.buf || self.changes.contains(r));
         if meets || self.reads.contains(&step.buf) {
             self.end();
         }
         self.reads.extend(reads);
-        let same = |s: &&mut Step| s.buf == step.buf && s.index == step.index && s.added.len() < MOST;
-        match self.steps.iter_mut().rev().find(same) {
-            Some(earlier) => earlier.added.extend(step.added),
-            None => self.steps.push(step),
+        self.changes.insert(step.buf);
+        let element = (step.buf, step.index.clone());
+        match self.last.get(&element).map(|&i| &mut self.steps[i]) {
+            Some(earlier) if earlier.added.len() < MOST => earlier.added.extend(step.added),
+            // Those before a full one are full, too.
+            _ => {
+                self.last.insert(element, self.steps.len());
+                self.steps.push(step);
+            }
         }
     }
     fn end(&mut self) {
         self.reads.clear();
+        self.changes.clear();
+        self.last.clear();
         for Step { buf, index, old, added } in self.steps.drain(..) {
             if let Some(sum) = added.into_iter().reduce(build::add) {
                 self.done.push(Stmt::Store { buf, index, value: build::add(old, sum), mask: None });
@@ -132,4 +143,34 @@ pub(super) fn is_small_product(e: &Expr) -> bool {
         }
     };
     widened(a) && widened(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::LoopId;
+    use halide_core::types::ScalarType::{U8, U32};
+
+    /// What unrolling makes of a large tile: a search through all steps before each would not end.
+    #[test]
+    fn long_blocks_are_joined_in_one_pass() {
+        const LANES: u16 = 8;
+        const ELEMENTS: i64 = 60_000;
+        let (to, from) = (BufId(0), BufId(1));
+        let x = build::loop_var(LoopId(0));
+        let lanes = |at: i64| build::ramp(build::offset(x.clone(), at), build::int(1), LANES);
+        let small = |at: i64| build::cast_data(U32, build::load(from, U8, lanes(at), None));
+        let step = |element: i64, round: i64| {
+            let index = lanes(element * LANES as i64);
+            let product = build::mul(small(element), small(round));
+            let value = build::add(build::load(to, U32, index.clone(), None), product);
+            Stmt::Store { buf: to, index, value, mask: None }
+        };
+        let steps = (0..2).flat_map(|round| (0..ELEMENTS).map(move |element| (element, round)));
+        let made = joined(steps.map(|(element, round)| step(element, round)).collect());
+        assert_eq!(made.len(), ELEMENTS as usize);
+        let Stmt::Store { value, .. } = &made[7] else { panic!("{:?}", made[7]) };
+        let both = build::add(build::mul(small(7), small(0)), build::mul(small(7), small(1)));
+        assert_eq!(*value, build::add(build::load(to, U32, lanes(56), None), both));
+    }
 }

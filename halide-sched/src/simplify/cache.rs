@@ -2,7 +2,7 @@
 
 use super::known::Known;
 use crate::ir::Expr;
-use crate::ir::hash::{Map, Set};
+use crate::ir::hash::Map;
 
 /// The memory of one [`super::Facts`]. Results of outer scopes hold in inner ones, where new symbols are bound; where
 /// an inner scope learns more of old symbols, it starts afresh. What a scope found out is forgotten with it.
@@ -11,9 +11,9 @@ pub(super) struct Cache {
     simple: Table<Expr>,
     known: Table<Known>,
     /// For each node, which symbols may occur in it: a set of hash bits. Holds in every scope.
-    support: Map<usize, (Expr, u64)>,
+    support: Map<Expr, u64>,
     /// One node for all equal ones that were made here, so that comparing and hashing them is cheap.
-    shared: Set<Expr>,
+    shared: Map<Expr, Expr>,
     scopes: Vec<Scope>,
     /// Counts insertions.
     clock: u64,
@@ -29,15 +29,14 @@ struct Scope {
     known: usize,
 }
 
-/// Results by the address of the node, which the entry keeps alive.
+/// Results by expression: what a substitution makes anew, equal to what was seen before, is not looked at again.
 struct Table<T> {
-    entries: Map<usize, Entry<T>>,
+    entries: Map<Expr, Entry<T>>,
     /// The keys in the order of their insertion.
-    log: Vec<usize>,
+    log: Vec<Expr>,
 }
 
 struct Entry<T> {
-    _node: Expr,
     result: T,
     time: u64,
 }
@@ -50,11 +49,11 @@ impl<T> Default for Table<T> {
 
 impl<T> Table<T> {
     fn get(&self, e: &Expr, oldest: u64) -> Option<&T> {
-        self.entries.get(&e.id()).filter(|entry| entry.time >= oldest).map(|entry| &entry.result)
+        self.entries.get(e).filter(|entry| entry.time >= oldest).map(|entry| &entry.result)
     }
     fn set(&mut self, e: &Expr, result: T, time: u64) {
-        self.entries.insert(e.id(), Entry { _node: e.clone(), result, time });
-        self.log.push(e.id());
+        self.entries.insert(e.clone(), Entry { result, time });
+        self.log.push(e.clone());
     }
     fn forget(&mut self, start: usize) {
         for key in self.log.drain(start..) {
@@ -95,17 +94,13 @@ impl Cache {
         self.known.set(e, known, self.clock);
     }
     pub(super) fn support(&self, e: &Expr) -> Option<u64> {
-        self.support.get(&e.id()).map(|(_, bits)| *bits)
+        self.support.get(e).copied()
     }
     pub(super) fn set_support(&mut self, e: &Expr, bits: u64) {
-        self.support.insert(e.id(), (e.clone(), bits));
+        self.support.insert(e.clone(), bits);
     }
     /// The node that stands for all equal to `e`.
     pub(super) fn share(&mut self, e: Expr) -> Expr {
-        if let Some(known) = self.shared.get(&e) {
-            return known.clone();
-        }
-        self.shared.insert(e.clone());
-        e
+        self.shared.entry(e).or_insert_with_key(Expr::clone).clone()
     }
 }

@@ -5,7 +5,7 @@
 
 use super::correlate::Bounder;
 use super::facts::Facts;
-use super::lattice::upper_of_lanes;
+use super::lattice::{all_at_most, upper_of_lanes};
 use super::linear::{Form, Linear};
 use crate::ir::build::{self, as_int};
 use crate::ir::{Expr, ExprKind};
@@ -41,10 +41,10 @@ fn at_most(form: Form, limit: i64, facts: &Facts) -> Option<Expr> {
         return Some(build::broadcast(at_most(Form::uniform(form.base, 1), limit, facts)?, lanes));
     }
     let truth = |value: bool| Some(build::broadcast(build::boolean(value), lanes));
-    if upper_of_lanes(&form, facts, FUEL).is_some_and(|most| most <= limit as i128) {
+    if all_at_most(&form, limit as i128, facts, FUEL) {
         return truth(true);
     }
-    if form.scale(-1).and_then(|f| upper_of_lanes(&f, facts, FUEL)).is_some_and(|most| most < -(limit as i128)) {
+    if form.scale(-1).is_some_and(|f| all_at_most(&f, -(limit as i128) - 1, facts, FUEL)) {
         return truth(false);
     }
     let (mut form, mut limit) = (form, limit);

@@ -46,6 +46,9 @@ impl Facts {
 
 /// `sum` with every `x % d` as `x`, and modulo what this is the same; `None` if there is no remainder in it.
 fn without_remainders(sum: &Linear) -> Option<(Linear, i64)> {
+    if !sum.terms.iter().any(|(atom, _)| remainder(atom).is_some()) {
+        return None;
+    }
     let mut modulus = 0;
     let mut all = Linear::constant(sum.constant);
     for (atom, c) in &sum.terms {

@@ -9,7 +9,7 @@
 //! The search has a budget and remembers what it found; where the budget ends, ranges of terms serve.
 
 use super::facts::Facts;
-use super::linear::{Linear, Term};
+use super::linear::{Linear, Term, add_terms, any_term};
 use super::range::Range;
 use super::walk::postorder;
 use crate::ir::build::as_int;
@@ -26,22 +26,33 @@ const ELIMINATIONS: u32 = 3;
 pub(crate) struct Bounder<'a> {
     facts: &'a Facts,
     /// Upper bounds of sums without their constants, and how many eliminations were allowed.
-    found: Map<(Vec<Term>, u32), Option<i128>>,
+    found: Map<(Vec<Term>, u32), Found>,
     fuel: u32,
 }
 
-/// The next thing to take apart.
+/// What a search found out about a sum.
+#[derive(Clone, Copy)]
+struct Found {
+    bound: Option<i128>,
+    /// No search for a bound that is at most this, or less, would find one.
+    tried: i128,
+}
+
+/// A goal that no bound reaches: the best one is looked for.
+const BEST: i128 = i128::MIN;
+
+/// The next thing to take apart; terms are named by their place in the sum.
 enum Step<'a> {
     /// Both arms must be bounded.
-    Forced(Expr, [&'a Expr; 2]),
+    Forced(usize, [&'a Expr; 2]),
     /// Either arm gives a bound.
-    Free(Expr, [&'a Expr; 2]),
+    Free(usize, [&'a Expr; 2]),
     /// All selects on one condition: both sides must be bounded.
     Cases(&'a Expr),
     /// A numerator and its constant divisor.
-    Quotient(Expr, &'a Expr, i64),
+    Quotient(usize, &'a Expr, i64),
     /// A sum times a sum.
-    Product(Expr, &'a Expr, &'a Expr),
+    Product(usize, &'a Expr, &'a Expr),
 }
 
 impl<'a> Bounder<'a> {
@@ -61,94 +72,135 @@ impl<'a> Bounder<'a> {
     }
     /// An upper bound of `sum`.
     pub(crate) fn upper(&mut self, sum: &Linear) -> Option<i128> {
-        let bound = self.upper_of_terms(&sum.terms, ELIMINATIONS)?;
+        self.toward(sum, BEST)
+    }
+    /// Whether `sum` is never above `limit`. Ends sooner than a search for the best bound.
+    pub(crate) fn at_most(&mut self, sum: &Linear, limit: i128) -> bool {
+        self.toward(sum, limit).is_some_and(|most| most <= limit)
+    }
+    /// An upper bound, no matter which once one is at most `goal`, or it is clear that none is.
+    fn toward(&mut self, sum: &Linear, goal: i128) -> Option<i128> {
+        let bound = self.upper_of_terms(sum.without_constant(), ELIMINATIONS, below(goal, sum.constant as i128))?;
         bound.checked_add(sum.constant as i128)
     }
 
-    fn upper_of_terms(&mut self, terms: &[Term], eliminations: u32) -> Option<i128> {
-        let sum = Linear { terms: terms.to_vec(), constant: 0 };
+    fn upper_of_terms(&mut self, sum: Linear, eliminations: u32, goal: i128) -> Option<i128> {
         let plain = self.facts.sum_range(&sum).max();
-        if terms.is_empty() || self.fuel == 0 {
+        if sum.terms.is_empty() || self.fuel == 0 || plain.is_some_and(|most| most <= goal) {
+            return plain;
+        }
+        let eliminates = eliminations > 0 && self.facts.has_sums();
+        if !eliminates && !sum.terms.iter().any(|(atom, _)| can_be_taken_apart(atom)) {
             return plain;
         }
         let key = (sum.terms.clone(), eliminations);
-        if let Some(known) = self.found.get(&key) {
-            return *known;
+        if let Some(known) = self.found.get(&key)
+            && (goal <= known.tried || known.bound.is_some_and(|most| most <= goal))
+        {
+            return known.bound;
         }
         self.fuel -= 1;
         // What is asked again while the answer is being found gets the plain one.
-        self.found.insert(key.clone(), plain);
+        self.found.insert(key.clone(), Found { bound: plain, tried: i128::MAX });
         let mut best = plain;
         for step in self.next_steps(&sum) {
-            best = least(best, self.take(&sum, step, eliminations));
+            best = least(best, self.take(&sum, step, eliminations, goal));
+            if best.is_some_and(|most| most <= goal) {
+                break;
+            }
         }
-        if eliminations > 0 && self.facts.has_sums() {
-            best = least(best, self.eliminate(&sum, eliminations - 1));
+        if eliminates && best.is_none_or(|most| most > goal) {
+            best = least(best, self.eliminate(&sum, eliminations - 1, goal));
         }
-        self.found.insert(key, best);
+        let tried = match best {
+            _ if goal == BEST => i128::MAX,
+            Some(most) if most <= goal => BEST,
+            _ => goal,
+        };
+        self.found.insert(key, Found { bound: best, tried });
         best
     }
 
-    fn continue_with(&mut self, sum: Option<Linear>, eliminations: u32) -> Option<i128> {
-        let sum = sum?;
+    fn continue_with(&mut self, sum: Option<Linear>, eliminations: u32, goal: i128) -> Option<i128> {
+        let mut sum = sum?;
+        let constant = std::mem::take(&mut sum.constant) as i128;
+        let goal = below(goal, constant);
         let content = sum.content();
-        let bound = match sum.without_constant().divide_exactly(content) {
-            Some(unit) if content > 1 => {
-                self.upper_of_terms(&unit.terms, eliminations)?.checked_mul(content as i128)?
+        let bound = match content {
+            2.. => {
+                let unit = sum.divide_exactly(content)?;
+                let goal = if goal == BEST { BEST } else { goal.div_euclid(content as i128) };
+                self.upper_of_terms(unit, eliminations, goal)?.checked_mul(content as i128)?
             }
-            _ => self.upper_of_terms(&sum.terms, eliminations)?,
+            _ => self.upper_of_terms(sum, eliminations, goal)?,
         };
-        bound.checked_add(sum.constant as i128)
+        bound.checked_add(constant)
     }
 
-    fn take(&mut self, sum: &Linear, step: Step<'_>, eliminations: u32) -> Option<i128> {
-        let replaced = |atom: &Expr, by: &Expr| sum.without(atom).plus_scaled(&Linear::of(by), sum.coefficient(atom));
+    fn take(&mut self, sum: &Linear, step: Step<'_>, eliminations: u32, goal: i128) -> Option<i128> {
         match step {
-            Step::Forced(atom, [a, b]) => {
-                let first = self.continue_with(replaced(&atom, a), eliminations)?;
-                Some(first.max(self.continue_with(replaced(&atom, b), eliminations)?))
+            Step::Forced(i, [a, b]) => {
+                let first = self.continue_with(sum.replaced(i, &Linear::of(a)), eliminations, goal)?;
+                if first > goal && goal != BEST {
+                    return None;
+                }
+                Some(first.max(self.continue_with(sum.replaced(i, &Linear::of(b)), eliminations, goal)?))
             }
-            Step::Free(atom, [a, b]) => {
-                let first = self.continue_with(replaced(&atom, a), eliminations);
-                least(first, self.continue_with(replaced(&atom, b), eliminations))
+            Step::Free(i, [a, b]) => {
+                let first = self.continue_with(sum.replaced(i, &Linear::of(a)), eliminations, goal);
+                if first.is_some_and(|most| most <= goal) {
+                    return first;
+                }
+                least(first, self.continue_with(sum.replaced(i, &Linear::of(b)), eliminations, goal))
             }
             Step::Cases(cond) => {
-                let first = self.continue_with(choose(sum, cond, true), eliminations)?;
-                Some(first.max(self.continue_with(choose(sum, cond, false), eliminations)?))
+                let first = self.continue_with(choose(sum, cond, true), eliminations, goal)?;
+                if first > goal && goal != BEST {
+                    return None;
+                }
+                Some(first.max(self.continue_with(choose(sum, cond, false), eliminations, goal)?))
             }
-            Step::Quotient(atom, n, d) => {
+            Step::Quotient(i, n, d) => {
                 // d * (rest + c * (n / d)) is d * rest + c * n - c * (n % d).
-                let c = sum.coefficient(&atom);
-                let rest = sum.without(&atom).scale(d)?;
+                let c = sum.terms[i].1;
+                let rest = sum.replaced(i, &Linear::default())?.scale(d)?;
                 let lost = match self.facts.congruence(n).modulo(d) {
                     Some(r) => Range::point(r as i128),
                     None => Range::new(Some(0), Some(d as i128 - 1)),
                 };
                 let error = lost.scale(c.checked_neg()?).max()?;
-                let bound = self.continue_with(rest.plus_scaled(&Linear::of(n), c), eliminations)?;
-                Some(bound.checked_add(error)?.div_euclid(d as i128))
+                let d = d as i128;
+                let goal = match goal {
+                    BEST => BEST,
+                    _ => below(goal.saturating_mul(d).saturating_add(d - 1), error),
+                };
+                let bound = self.continue_with(rest.plus_scaled(&Linear::of(n), c), eliminations, goal)?;
+                Some(bound.checked_add(error)?.div_euclid(d))
             }
-            Step::Product(atom, a, b) => {
+            Step::Product(i, a, b) => {
                 let expanded = product(&Linear::of(a), &Linear::of(b))?;
-                self.continue_with(sum.without(&atom).plus_scaled(&expanded, sum.coefficient(&atom)), eliminations)
+                self.continue_with(sum.replaced(i, &expanded), eliminations, goal)
             }
         }
     }
 
     /// Adds multiples of learned sums that cancel an atom.
-    fn eliminate(&mut self, sum: &Linear, eliminations: u32) -> Option<i128> {
+    fn eliminate(&mut self, sum: &Linear, eliminations: u32, goal: i128) -> Option<i128> {
         let facts = self.facts;
         let mut best = None;
         for (atom, c) in &sum.terms {
             for (terms, range) in facts.sums_with(atom) {
-                let learned = Linear { terms: terms.to_vec(), constant: 0 };
-                let unit = learned.coefficient(atom);
+                let unit = terms.iter().find(|(a, _)| a == atom).map_or(0, |(_, c)| *c);
                 // There is no multiple where the quotient leaves 64 bits, either.
                 let Some(factor) = c.checked_div(unit).filter(|factor| factor * unit == *c) else { continue };
                 let Some(known) = range.scale(factor).max() else { continue };
                 let Some(negated) = factor.checked_neg() else { continue };
-                let rest = sum.plus_scaled(&learned, negated);
-                best = least(best, self.continue_with(rest, eliminations).and_then(|b| b.checked_add(known)));
+                let rest = add_terms(&sum.terms, terms, negated).map(|terms| Linear { terms, constant: 0 });
+                let bound = self.continue_with(rest, eliminations, below(goal, known));
+                best = least(best, bound.and_then(|b| b.checked_add(known)));
+                if best.is_some_and(|most| most <= goal) {
+                    return best;
+                }
             }
         }
         best
@@ -157,14 +209,20 @@ impl<'a> Bounder<'a> {
     /// What to take apart next, among the terms that depend on what other terms depend on: the most urgent, or if that
     /// is a free choice, each of the free choices in turn.
     fn next_steps<'s>(&self, sum: &'s Linear) -> Vec<Step<'s>> {
-        let support: Vec<u64> = sum.terms.iter().map(|(atom, _)| self.facts.support(atom)).collect();
         let mut steps: Vec<(u8, Step<'s>)> = Vec::new();
+        let mut support = Vec::new();
         for (i, (atom, c)) in sum.terms.iter().enumerate() {
-            let others = support.iter().enumerate().filter(|(j, _)| *j != i).fold(0, |all, (_, s)| all | s);
-            if support[i] & others == 0 && !self.facts.has_sums() && !matches!(atom.kind(), ExprKind::Likely(_)) {
-                continue;
+            let Some(step) = step_for(i, atom, *c) else { continue };
+            if !self.facts.has_sums() && !matches!(atom.kind(), ExprKind::Likely(_)) {
+                if support.is_empty() {
+                    support.extend(sum.terms.iter().map(|(atom, _)| self.facts.support(atom)));
+                }
+                let others = support.iter().enumerate().filter(|(j, _)| *j != i).fold(0, |all, (_, s)| all | s);
+                if support[i] & others == 0 {
+                    continue;
+                }
             }
-            steps.extend(step_for(atom, *c));
+            steps.push(step);
         }
         steps.sort_by_key(|(urgency, _)| *urgency);
         if let Some((_, Step::Quotient(_, _, d))) = steps.first()
@@ -178,14 +236,25 @@ impl<'a> Bounder<'a> {
     }
 }
 
+/// The bound of what is left of a sum with which all of it, `part` more, reaches `goal`.
+fn below(goal: i128, part: i128) -> i128 {
+    if goal == BEST { BEST } else { goal.saturating_sub(part).max(BEST + 1) }
+}
+
+/// Whether [`step_for`] may have a step for `atom`.
+fn can_be_taken_apart(atom: &Expr) -> bool {
+    use BinOp::{Div, Max, Min, Mul};
+    matches!(atom.kind(), ExprKind::Likely(_) | ExprKind::Select(..) | ExprKind::Binary(Min | Max | Mul | Div, ..))
+}
+
 /// How an atom is taken apart, and how soon: forced choices, then quotients that hide choices, free choices, and last
 /// the quotients that hide none, which lose precision.
-fn step_for(atom: &Expr, c: i64) -> Option<(u8, Step<'_>)> {
+fn step_for(i: usize, atom: &Expr, c: i64) -> Option<(u8, Step<'_>)> {
     Some(match atom.kind() {
-        ExprKind::Likely(a) => (0, Step::Free(atom.clone(), [a, a])),
+        ExprKind::Likely(a) => (0, Step::Free(i, [a, a])),
         ExprKind::Binary(op @ (BinOp::Min | BinOp::Max), a, b) => {
             if (*op == BinOp::Max) == (c > 0) {
-                (1, Step::Forced(atom.clone(), [a, b]))
+                (1, Step::Forced(i, [a, b]))
             } else {
                 // An arm may hide a forced choice, which must be made before the last free one.
                 let urgency = match () {
@@ -193,7 +262,7 @@ fn step_for(atom: &Expr, c: i64) -> Option<(u8, Step<'_>)> {
                     _ if hides_choice(a) || hides_choice(b) => 5,
                     _ => 6,
                 };
-                (urgency, Step::Free(atom.clone(), [a, b]))
+                (urgency, Step::Free(i, [a, b]))
             }
         }
         ExprKind::Select(cond, ..) => (1, Step::Cases(cond)),
@@ -202,11 +271,11 @@ fn step_for(atom: &Expr, c: i64) -> Option<(u8, Step<'_>)> {
             if simple(a) && simple(b) {
                 return None;
             }
-            (2, Step::Product(atom.clone(), a, b))
+            (2, Step::Product(i, a, b))
         }
         ExprKind::Binary(BinOp::Div, n, d) => {
             let d = as_int(d).filter(|d| *d > 0)?;
-            (if hides_choice(n) { 3 } else { 7 }, Step::Quotient(atom.clone(), n, d))
+            (if hides_choice(n) { 3 } else { 7 }, Step::Quotient(i, n, d))
         }
         _ => return None,
     })
@@ -214,16 +283,16 @@ fn step_for(atom: &Expr, c: i64) -> Option<(u8, Step<'_>)> {
 
 /// Whether a choice is among the terms of `e`.
 fn is_choice(e: &Expr) -> bool {
-    Linear::of(e)
-        .terms
-        .iter()
-        .any(|(atom, _)| matches!(atom.kind(), ExprKind::Binary(BinOp::Min | BinOp::Max, ..) | ExprKind::Select(..)))
+    any_term(e, &|atom| matches!(atom.kind(), ExprKind::Binary(BinOp::Min | BinOp::Max, ..) | ExprKind::Select(..)))
 }
 
 /// Whether a choice is among the terms of `e`, or of the numerators of its quotients.
 fn hides_choice(e: &Expr) -> bool {
-    let in_quotient = |atom: &Expr| matches!(atom.kind(), ExprKind::Binary(BinOp::Div, n, _) if hides_choice(n));
-    is_choice(e) || Linear::of(e).terms.iter().any(|(atom, _)| in_quotient(atom))
+    any_term(e, &|atom| match atom.kind() {
+        ExprKind::Binary(BinOp::Min | BinOp::Max, ..) | ExprKind::Select(..) => true,
+        ExprKind::Binary(BinOp::Div, n, _) => hides_choice(n),
+        _ => false,
+    })
 }
 
 /// `sum` where every select on `cond` takes the same side.

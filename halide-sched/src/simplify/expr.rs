@@ -26,8 +26,10 @@ pub fn simplify(e: &Expr, facts: &Facts) -> Expr {
         let simple = settle(simplify_node(e, facts), facts);
         let mut cache = facts.cache.borrow_mut();
         let simple = cache.share(simple);
+        if simple != *e {
+            cache.set_simple(e, simple.clone());
+        }
         cache.set_simple(&simple, simple.clone());
-        cache.set_simple(e, simple);
     });
     facts.cache.borrow().simple(e).expect("just simplified").clone()
 }

@@ -236,7 +236,8 @@ impl Facts {
     }
 
     fn learned_of(&self, terms: &[Term]) -> Option<Range> {
-        if terms.len() < 2 || self.sums.is_empty() {
+        // Where its first atom is in no learned sum, the whole is none.
+        if terms.len() < 2 || self.sums.is_empty() || self.occurs.get(&terms[0].0).is_none_or(Vec::is_empty) {
             return None;
         }
         let (unit, factor) = primitive(terms)?;

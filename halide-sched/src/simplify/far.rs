@@ -10,7 +10,7 @@ use super::walk::nodes;
 use crate::ir::hash::Map;
 use crate::ir::visit::{deep, substitute};
 use crate::ir::{Expr, Sym};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 /// How many nodes a value may have to stand for its symbol.
 const LARGEST: usize = 96;
@@ -28,6 +28,8 @@ pub(crate) enum Reach {
 #[derive(Default)]
 pub(crate) struct FarValues {
     found: RefCell<Map<Sym, Expr>>,
+    /// Nothing in particular, remembered between simplifications.
+    nothing: OnceCell<Box<Facts>>,
 }
 
 impl FarValues {
@@ -40,7 +42,11 @@ impl FarValues {
         // Asked again on the way, in a circle, a symbol is its definition.
         self.found.borrow_mut().insert(s, value.clone());
         let whole = substitute(&value, &|t| deep(|| self.of(t, lookup)));
-        let far = if nodes(&whole, |_| false).len() <= LARGEST { simplify(&whole, &Facts::new()) } else { value };
+        let far = if nodes(&whole, |_| false).len() <= LARGEST {
+            simplify(&whole, self.nothing.get_or_init(Box::default))
+        } else {
+            value
+        };
         self.found.borrow_mut().insert(s, far.clone());
         Some(far)
     }

@@ -157,20 +157,30 @@ fn prune<T: PartialEq>(op: BinOp, list: Vec<T>, at_most: impl Fn(&T, &T) -> bool
 /// Whether `a <= b` always.
 pub(super) fn at_most(a: &Linear, b: &Linear, facts: &Facts) -> bool {
     let Some(difference) = a.minus(b) else { return false };
-    Bounder::new(facts, FUEL).upper(&difference).is_some_and(|most| most <= 0)
+    Bounder::new(facts, FUEL).at_most(&difference, 0)
 }
 
 fn lanes_at_most(a: &Form, b: &Form, facts: &Facts) -> bool {
-    a.minus(b).is_some_and(|difference| upper_of_lanes(&difference, facts, FUEL).is_some_and(|most| most <= 0))
+    a.minus(b).is_some_and(|difference| all_at_most(&difference, 0, facts, FUEL))
+}
+
+/// Whether no lane of `form` is ever above `limit`.
+pub(super) fn all_at_most(form: &Form, limit: i128, facts: &Facts, fuel: u32) -> bool {
+    if form.vector.is_empty() && form.stride == Linear::default() {
+        return Bounder::new(facts, fuel).at_most(&form.base, limit);
+    }
+    upper_of_lanes(form, facts, fuel).is_some_and(|most| most <= limit)
 }
 
 /// An upper bound of every lane of `form`.
 pub(super) fn upper_of_lanes(form: &Form, facts: &Facts, fuel: u32) -> Option<i128> {
     let mut bounder = Bounder::new(facts, fuel);
+    let mut most = bounder.upper(&form.base)?;
     // A ramp is largest in its first or last lane.
-    let last = form.base.plus_scaled(&form.stride, form.lanes as i64 - 1)?;
-    let ramp = bounder.upper(&form.base)?.max(bounder.upper(&last)?);
-    form.vector.iter().try_fold(ramp, |sum, (atom, c)| Some(sum + facts.known(atom).range.scale(*c).max()?))
+    if form.stride != Linear::default() {
+        most = most.max(bounder.upper(&form.base.plus_scaled(&form.stride, form.lanes as i64 - 1)?)?);
+    }
+    form.vector.iter().try_fold(most, |sum, (atom, c)| Some(sum + facts.known(atom).range.scale(*c).max()?))
 }
 
 /// `min(max(a, c), d)` with constants c <= d as `max(min(a, d), c)`.
@@ -197,7 +207,9 @@ fn combine(op: BinOp, mut list: Vec<Linear>, facts: &Facts) -> Option<Linear> {
     let compared = list.len() <= MOST_COMPARED;
     let mut rest = list.into_iter();
     let first = rest.next()?;
-    rest.try_fold(first, |all, next| {
+    // That of the first two none is superfluous is known already.
+    let Some(second) = rest.next() else { return Some(first) };
+    rest.try_fold(combine_two(op, first, second, facts)?, |all, next| {
         // What is joined may make superfluous what none of its operands did.
         let wins =
             |all: &Linear| if op == BinOp::Min { at_most(all, &next, facts) } else { at_most(&next, all, facts) };

@@ -93,28 +93,39 @@ impl Linear {
         let terms = self.terms.iter().filter(|(a, _)| a != atom).cloned().collect();
         Linear { terms, constant: self.constant }
     }
+    /// `self` with the atom of term `i` replaced by a sum.
+    pub(super) fn replaced(&self, i: usize, by: &Linear) -> Option<Linear> {
+        let c = self.terms.get(i)?.1;
+        Some(Linear {
+            terms: merge(&self.terms, Some(i), &by.terms, c)?,
+            constant: self.constant.checked_add(by.constant.checked_mul(c)?)?,
+        })
+    }
     /// The greatest common divisor of the coefficients; 0 if there are none.
     pub fn content(&self) -> i64 {
         self.terms.iter().fold(0, |g, (_, c)| gcd(g, *c))
     }
     /// The expression: positive terms first, then negative ones, then the constant.
     pub fn to_expr(&self) -> Expr {
-        let (positive, negative): (Vec<&Term>, Vec<&Term>) = self.terms.iter().partition(|(_, c)| *c > 0);
+        let term = |atom: &Expr, c: i64| if c == 1 { atom.clone() } else { build::mul(atom.clone(), build::int(c)) };
         let mut sum: Option<Expr> = None;
-        for (atom, c) in positive {
-            let term = build::mul(atom.clone(), build::int(*c));
-            sum = Some(sum.map_or(term.clone(), |s| build::add(s, term)));
+        for (atom, c) in self.terms.iter().filter(|(_, c)| *c > 0) {
+            let term = term(atom, *c);
+            sum = Some(match sum {
+                Some(s) => build::add(s, term),
+                None => term,
+            });
         }
         let mut constant = self.constant;
-        if sum.is_none() && constant != 0 && !negative.is_empty() {
+        if sum.is_none() && constant != 0 && !self.terms.is_empty() {
             sum = Some(build::int(constant));
             constant = 0;
         }
-        for (atom, c) in negative {
+        for (atom, c) in self.terms.iter().filter(|(_, c)| *c < 0) {
             sum = Some(match (sum, c.checked_neg()) {
-                (Some(s), Some(c)) => build::sub(s, build::mul(atom.clone(), build::int(c))),
-                (Some(s), None) => build::add(s, build::mul(atom.clone(), build::int(*c))),
-                (None, _) => build::mul(atom.clone(), build::int(*c)),
+                (Some(s), Some(c)) => build::sub(s, term(atom, c)),
+                (Some(s), None) => build::add(s, term(atom, *c)),
+                (None, _) => term(atom, *c),
             });
         }
         match sum {
@@ -141,15 +152,37 @@ fn parts(e: &Expr) -> Option<Linear> {
     }
 }
 
+/// Whether `test` holds for an atom that is added up in the scalar Index expression `e`.
+pub(super) fn any_term(e: &Expr, test: &impl Fn(&Expr) -> bool) -> bool {
+    match e.kind() {
+        ExprKind::Int(_) => false,
+        ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) => any_term(a, test) || any_term(b, test),
+        ExprKind::Binary(BinOp::Mul, a, b) => match (a.kind(), b.kind()) {
+            (_, ExprKind::Int(_)) => any_term(a, test),
+            (ExprKind::Int(_), _) => any_term(b, test),
+            _ => test(e),
+        },
+        ExprKind::Unary(UnOp::Neg, a) => any_term(a, test),
+        _ => test(e),
+    }
+}
+
 /// `a + b * factor` for sorted terms.
 pub(super) fn add_terms(a: &[Term], b: &[Term], factor: i64) -> Option<Vec<Term>> {
-    let mut sum = Vec::with_capacity(a.len() + b.len());
+    merge(a, None, b, factor)
+}
+
+/// `a + b * factor` for sorted terms, without the term at `left_out` in `a`.
+fn merge(a: &[Term], left_out: Option<usize>, b: &[Term], factor: i64) -> Option<Vec<Term>> {
+    let mut sum = Vec::with_capacity(a.len() + b.len() - left_out.is_some() as usize);
     let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
+    loop {
+        i += (left_out == Some(i)) as usize;
         let order = match (a.get(i), b.get(j)) {
             (Some(x), Some(y)) => compare_atoms(&x.0, &y.0),
             (Some(_), None) => Ordering::Less,
-            _ => Ordering::Greater,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return Some(sum),
         };
         let (atom, c) = match order {
             Ordering::Less => (&a[i].0, a[i].1),
@@ -162,7 +195,6 @@ pub(super) fn add_terms(a: &[Term], b: &[Term], factor: i64) -> Option<Vec<Term>
             sum.push((atom.clone(), c));
         }
     }
-    Some(sum)
 }
 
 /// The order of atoms in a sum: what varies least comes first, so that invariant parts of a sum are a prefix of it.

@@ -75,7 +75,15 @@ impl Range {
     }
     /// `self * factor`.
     pub fn scale(self, factor: i64) -> Range {
-        self * Range::point(factor as i128)
+        match factor {
+            0 => Range::point(0),
+            1 => self,
+            -1 => -self,
+            _ => {
+                let (a, b) = (mul_ends(self.min, factor as i128), mul_ends(self.max, factor as i128));
+                if factor > 0 { Range { min: a, max: b } } else { Range { min: b, max: a } }
+            }
+        }
     }
     /// The smaller of a member of each.
     pub fn lower_of(self, other: Range) -> Range {

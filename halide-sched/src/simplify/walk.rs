@@ -6,23 +6,22 @@ use crate::ir::visit::for_each_child;
 
 /// Calls `visit` on every node below and at `root` for which `known` is false, children before parents; nodes below
 /// known ones are left out. After `visit(e)`, `known(e)` must be true.
-pub(crate) fn postorder(root: &Expr, known: impl Fn(&Expr) -> bool, mut visit: impl FnMut(&Expr)) {
-    let mut stack = vec![(root.clone(), false)];
+pub(crate) fn postorder<'e>(root: &'e Expr, known: impl Fn(&Expr) -> bool, mut visit: impl FnMut(&'e Expr)) {
+    let mut stack = vec![(root, false)];
     while let Some((e, ready)) = stack.pop() {
-        if known(&e) {
-            continue;
-        }
         if ready {
-            visit(&e);
+            // Where it stands twice below one node, it is known by now.
+            if !known(e) {
+                visit(e);
+            }
             continue;
         }
-        stack.push((e.clone(), true));
+        if known(e) {
+            continue;
+        }
+        stack.push((e, true));
         let first = stack.len();
-        for_each_child(&e, |c| {
-            if !known(c) {
-                stack.push((c.clone(), false));
-            }
-        });
+        for_each_child(e, |c| stack.push((c, false)));
         // Children are visited in their order.
         stack[first..].reverse();
     }

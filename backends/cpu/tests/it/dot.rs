@@ -246,3 +246,29 @@ fn sums_of_widening_products() {
         }
     }
 }
+
+/// Sums that stand in the next one twice have more paths than anything could walk.
+#[test]
+fn sums_that_share_parts() {
+    const DOUBLINGS: i64 = 40;
+    let mut p = program(&[I16, I16], &[I32]);
+    let lanes = 16;
+    p.body = serial(&mut p, build::int(VECTORS), |v| {
+        let at = |t: i64| dense(build::add(build::mul(v.clone(), build::int(16)), build::int(t * 16)), lanes);
+        let side = |b: u32, t: i64| build::cast_data(I32, build::load(BufId(b), I16, at(t), None));
+        let product = |t: i64| build::mul(side(0, t), side(1, t));
+        let twice = |sum: Expr, t: i64| build::add(sum.clone(), build::add(sum, product(t)));
+        store(BufId(2), at(0), (1..=DOUBLINGS).fold(product(0), twice))
+    });
+    let (x, y) = (elements(I16, 5), elements(I16, 6));
+    for (name, code) in everywhere(&p) {
+        let n = VECTORS as usize * 16;
+        let (out, _) = run(&code, &[], &[buffer(I16, &x), buffer(I16, &y)], &[(I32, n)]).unwrap();
+        for (i, got) in out[0].iter().enumerate() {
+            let of = |s: &[Scalar], t: i64| s[i + 16 * t as usize].as_i128() as i32;
+            let product = |t: i64| of(&x, t).wrapping_mul(of(&y, t));
+            let sum = (1..=DOUBLINGS).fold(product(0), |s, t| s.wrapping_add(s.wrapping_add(product(t))));
+            assert_eq!(got.as_i128(), i128::from(sum), "{name} {i}");
+        }
+    }
+}

@@ -19,10 +19,13 @@ use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_sched::ir::visit::for_each_node;
 use halide_sched::ir::{BufId, Expr, ExprKind, Intrinsic, Sym, build};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Vectors of fewer lanes are not worth it.
 const LEAST_LANES: u16 = 4;
+
+/// How many sums are taken apart into one: each sum inside of one that has no products is looked at again.
+const MOST_OPENED: usize = 128;
 
 /// What names stand for that may be part of such a sum, and what that reads.
 pub(super) type Names = HashMap<Sym, (Expr, Vec<BufId>)>;
@@ -105,7 +108,8 @@ impl Emit<'_> {
         }
         Ok(sum)
     }
-    /// The terms of a sum that change as often as it does; what changes less often stays a term.
+    /// The terms of a sum that change as often as it does; what changes less often stays a term, and so do a sum that
+    /// stands in it a second time and what a very long one begins with.
     fn terms(&mut self, e: &Expr) -> Vec<Expr> {
         let loops = |e: &mut Self, of: &Expr| {
             let home = e.home(of);
@@ -113,10 +117,13 @@ impl Emit<'_> {
         };
         let most = loops(self, e);
         let (mut terms, mut left) = (Vec::new(), vec![e.clone()]);
+        let mut opened = HashSet::new();
         while let Some(next) = left.pop() {
             match next.kind() {
                 ExprKind::Binary(BinOp::Add, a, b)
-                    if next == *e || (self.memo.get(&next).is_none() && loops(self, &next) == most) =>
+                    if opened.len() < MOST_OPENED
+                        && (next == *e || (self.memo.get(&next).is_none() && loops(self, &next) == most))
+                        && opened.insert(next.id()) =>
                 {
                     left.push(b.clone());
                     left.push(a.clone());
