@@ -7,7 +7,7 @@ use super::expr::{Expr, ExprKind};
 use super::hash::Set;
 
 /// How many nodes are compared before it pays to remember which were.
-const FEW: u32 = 64;
+const FEW: u32 = 400;
 
 /// Whether `a` and `b` are the same all the way down.
 pub(super) fn same(a: &Expr, b: &Expr) -> bool {

@@ -99,6 +99,11 @@ impl Memo {
 
 /// `e` with every symbol for which `lookup` has a value replaced by it. Values are not searched again.
 pub fn substitute(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>) -> Expr {
+    match e.kind() {
+        ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Param(_) => return e.clone(),
+        ExprKind::Sym(s) => return lookup(*s).unwrap_or_else(|| e.clone()),
+        _ => {}
+    }
     substitute_with(e, lookup, &mut Memo::new())
 }
 
@@ -120,8 +125,8 @@ pub fn without_likely(e: &Expr) -> Expr {
 
 /// Calls `f` once on every distinct node of the DAG, children before parents.
 pub fn for_each_node(e: &Expr, f: &mut impl FnMut(&Expr)) {
-    let mut seen = Set::default();
-    walk(e, &mut |n, _| seen.insert(n.id()), &mut |n, _| f(n), &mut ());
+    let mut seen = Seen::default();
+    walk(e, &mut |n, _| seen.insert(n), &mut |n, _| f(n), &mut ());
 }
 
 /// The value of every node of `e` that `table` does not have yet, from those of its children; the result is that of `e`.
@@ -155,21 +160,43 @@ fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut 
     }
 }
 
-/// Whether any node of `e` satisfies `test`.
+/// Whether any node of `e` satisfies `test`, which is asked of each node at most once.
 pub fn any_node(e: &Expr, mut test: impl FnMut(&Expr) -> bool) -> bool {
-    let mut seen = Set::default();
+    let mut seen = Seen::default();
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
         if test(e) {
             return true;
         }
-        for_each_child(e, |c| {
-            if seen.insert(c.id()) {
-                stack.push(c);
-            }
-        });
+        for_each_child(e, |c| stack.push(c));
     }
     false
+}
+
+/// Addresses of nodes; the first few in a list, which costs less than a table.
+#[derive(Default)]
+struct Seen {
+    few: Vec<usize>,
+    many: Set<usize>,
+}
+
+impl Seen {
+    /// Whether it is new.
+    fn insert(&mut self, e: &Expr) -> bool {
+        const FEW: usize = 24;
+        let id = e.id();
+        if self.few.contains(&id) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(id);
+            return true;
+        }
+        self.many.insert(id)
+    }
 }
 
 /// Whether `e` uses the symbol `s`.

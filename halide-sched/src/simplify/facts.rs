@@ -90,7 +90,9 @@ impl Facts {
         let var = Linear::atom(build::loop_var(id));
         let (min, extent) = (super::simplify(min, self), super::simplify(extent, self));
         if build::as_int(&extent).is_none() {
+            // This is about symbols that were seen before.
             self.learn_sum(&Linear::of(&extent), Range::new(Some(1), None), CONSEQUENCES);
+            self.cache.get_mut().hide();
         }
         let first = Linear::of(&min);
         if build::as_int(&extent) == Some(1)

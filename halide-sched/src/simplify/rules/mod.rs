@@ -193,13 +193,15 @@ pub(super) fn rewrite(e: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 fn apply(rule: &'static Rule, e: &Expr, facts: &Facts) -> Option<Expr> {
-    let same_root = match (&rule.left, e.kind()) {
-        (Pattern::Binary(op, ..), ExprKind::Binary(of, ..)) => op == of,
-        (Pattern::Unary(op, ..), ExprKind::Unary(of, ..)) => op == of,
-        (Pattern::Select(..), ExprKind::Select(..)) => true,
+    let alike = match (&rule.left, e.kind()) {
+        (Pattern::Binary(op, a, b), ExprKind::Binary(of, x, y)) => {
+            op == of && (may_be(a, x) && may_be(b, y) || commutes(*op, x) && may_be(a, y) && may_be(b, x))
+        }
+        (Pattern::Unary(op, a), ExprKind::Unary(of, x)) => op == of && may_be(a, x),
+        (Pattern::Select(c, a, b), ExprKind::Select(k, x, y)) => may_be(c, k) && may_be(a, x) && may_be(b, y),
         _ => false,
     };
-    if !same_root {
+    if !alike {
         return None;
     }
     let mut m = Match { any: Default::default(), constants: Default::default(), facts };
@@ -207,6 +209,19 @@ fn apply(rule: &'static Rule, e: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     Some(build::broadcast(make(&rule.right, &m), e.lanes()))
+}
+
+/// Whether `e` may have the shape of a pattern, by a look at its root: most rules end here.
+fn may_be(pattern: &Pattern, e: &Expr) -> bool {
+    match (pattern, e.kind()) {
+        (Pattern::Any(_), _) => true,
+        (Pattern::Constant(_) | Pattern::Value(_), _) => as_const(e).is_some() || as_int(e).is_some(),
+        (Pattern::Truth(_), _) => as_bool(e).is_some(),
+        (Pattern::Unary(op, _), ExprKind::Unary(of, _)) => op == of,
+        (Pattern::Binary(op, ..), ExprKind::Binary(of, ..)) => op == of,
+        (Pattern::Select(..), ExprKind::Select(..)) => true,
+        _ => false,
+    }
 }
 
 /// Whether every expression of `work` has the shape of its pattern, and then the rule's condition holds. Where operands
