@@ -146,6 +146,20 @@ fn reductions_ask_for_where_their_domain_is() {
     sums(&[(0, 8)], 4, &|r| Some((r.x * 2).le(7)), &|_, r| r.x.expr());
 }
 
+/// What a stage of a Func writes beyond what consumers read is a part of its region, in both directions.
+#[test]
+fn updates_grow_the_region_by_what_they_write() {
+    for (first, extent, elements) in [(2, 5, 10), (-3, 20, 20), (4, 30, 34), (-7, 3, 17)] {
+        let mut s = Stage::new();
+        let r = RDom::named("r", [(first, extent)]);
+        s.f[r.x] += 5;
+        let mut g = Func::new("g");
+        g[s.x] = s.f[s.x];
+        // The first definition over the whole region, the update over its domain.
+        sized(&g, "f: compute_root()", &[(0, 10)], elements + extent as i64, elements);
+    }
+}
+
 #[test]
 fn places_in_loops() {
     let stencil = || {

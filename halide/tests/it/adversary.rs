@@ -2,6 +2,7 @@
 //! gaps and turned around, loops in parallel loops and any number of threads; all against the interpreter.
 
 use crate::engines_agree::noise;
+use expect_test::expect;
 use halide::prelude::*;
 
 /// Two sums, one along each dimension, of an image whose edge repeats; of truths, whether they differ.
@@ -86,6 +87,31 @@ fn every_type_at_odd_shapes() {
 /// An image has a pixel at least.
 fn at_least((min, extent): (i64, i64)) -> (i64, i64) {
     (min, extent.max(1))
+}
+
+/// Data of 32 bits as a coordinate of an input: no image has all of them, so each run says which are missing, before anything
+/// is written.
+#[test]
+fn coordinates_without_limits() {
+    let (x, index, table) = (vars!(x), ImageParam::new("index", I32, 1), ImageParam::new("table", U8, 1));
+    let mut f = Func::new("f");
+    f[x] = table[index[x]];
+    let pipeline = Pipeline::new([&f]).unwrap();
+    let mut texts = Vec::new();
+    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let index = Buffer::from_slice([3], &[5i32, -7, 100_000]).unwrap();
+        let call = compiled.inputs().image_named("index", index);
+        let call = call.image_named("table", AnyBuffer::new(U8, [6]).unwrap());
+        let mut memory = Buffer::<u8>::from_fn(&Region::of_extents([3]), |_| 9).unwrap();
+        let error = call.realize_into(memory.view_mut().unwrap()).unwrap_err().to_string();
+        assert_eq!(memory.to_vec(), [9; 3], "nothing was written");
+        texts.push(error);
+    }
+    expect![[r#"
+        `f` reads `table` at coordinate -7 of dimension 0, but it has 6 coordinates from 0; make the image larger, the output smaller, or put a boundary condition around the image
+        input `table` is too small in dimension 0: -2147483648 to 2147483647 is read, but it has 0 to 5; give a larger image, a smaller output, or a boundary condition
+        input `table` is too small in dimension 0: -2147483648 to 2147483647 is read, but it has 0 to 5; give a larger image, a smaller output, or a boundary condition"#]].assert_eq(&texts.join("\n"));
 }
 
 /// What no test can bring about here: a mistake of halide's own, and a page that waits.

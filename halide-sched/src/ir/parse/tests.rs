@@ -32,7 +32,7 @@ fn expressions_round_trip() {
         "L0 - (L1 - L2)",
         "-9223372036854775808",
         "-(L0 + 1)",
-        "-(-L0)",
+        "--L0",
         "!(t0:bool && t1:bool)",
         "t0:u8 << t1:i8 | 3u8",
         "L0 < L1 || L2 == 3 && t0:bool",
@@ -114,6 +114,17 @@ fn mistakes_have_a_place_and_a_reason() {
     program("program flat", "a row of a table or `body`");
     program("program flat body { } more", "the end is expected");
     program("program flat buffer b#b0: u8 dims -1 internal", "a number that fits");
+}
+
+/// A row of signs is read as deep as it is long, and prints no deeper. (Found by libFuzzer on `ir_text`.)
+#[test]
+fn rows_of_signs_read_again() {
+    for text in
+        [format!("{}L0", "-".repeat(299)), format!("min(1, {}(L0 + 1))", "-".repeat(296)), "-(5) - -(-5)".into()]
+    {
+        let e: Expr = text.parse().unwrap();
+        assert_eq!(e.to_string().parse::<Expr>().unwrap(), e, "{text}");
+    }
 }
 
 #[test]

@@ -97,9 +97,10 @@ impl Printer<'_> {
             UnOp::Not => "!",
             _ => return self.call(word(&UNARY_CALLS, &op).unwrap_or("?"), &[a]),
         };
+        // No parentheses in a row of signs: text is nested no deeper than the text that it was read from.
         self.parenthesised(outer > PREFIX, |p| {
             p.push(prefix);
-            p.node(a, PREFIX + 1);
+            p.node(a, PREFIX);
         });
     }
 
