@@ -7,6 +7,7 @@ order of `build(schedule, target) -> (output Func, its ImageParams)`, and `outpu
 import halide as hl
 
 import halide_filters
+import halide_views
 
 x, y, c, k = hl.Var("x"), hl.Var("y"), hl.Var("c"), hl.Var("k")
 yo, yi, xo, xi = hl.Var("yo"), hl.Var("yi"), hl.Var("xo"), hl.Var("xi")
@@ -197,4 +198,4 @@ def upsample(f):
     return up_y
 
 
-APPS = {app.name: app for app in (Blur, LocalLaplacian)} | halide_filters.APPS
+APPS = {app.name: app for app in (Blur, LocalLaplacian)} | halide_filters.APPS | halide_views.APPS

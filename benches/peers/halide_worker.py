@@ -1,7 +1,8 @@
 """Runs one app in Halide in a process of its own (the thread count and the target are per process).
 
 Reads one JSON command per line on stdin, answers one JSON object per line on stdout:
-  {"do": "compile", app, schedule, target, width, height, seed}   -> {"first_ms", "next_ms", "peak_mb"}
+  {"do": "compile", app, schedule, target, width, height, seed, auto, threads}
+                                                                  -> {"first_ms", "next_ms", "peak_mb", "autoscheduler_ms"}
   {"do": "run", "runs": N}                                        -> {"ms": [...]}
   {"do": "write", "path", "strict"}                               -> {}
 """
@@ -17,6 +18,7 @@ import halide as hl
 
 import data
 import halide_apps
+import halide_auto
 
 
 def target_named(name):
@@ -24,33 +26,43 @@ def target_named(name):
 
 
 class Session:
-    def compile(self, app, schedule, target, width, height, seed):
-        app, target = halide_apps.APPS[app], target_named(target)
+    def compile(self, app, schedule, target, width, height, seed, auto, threads):
+        """`auto` names the autoscheduler that takes the place of `schedule`; it is asked once, as it takes its time."""
+        self.app, self.target = halide_apps.APPS[app], target_named(target)
         self.inputs = [
             data.aligned(shape, data.random(seed + number, kind, shape, white), kind)
-            for number, (_, kind, shape, white) in enumerate(app.inputs(width, height))
+            for number, (_, kind, shape, white) in enumerate(self.app.inputs(width, height))
         ]
-        kind, shape, self.white = app.output(width, height)
+        kind, shape, self.white = self.app.output(width, height)
         self.output = data.aligned(shape, kind=kind)
         self.out = hl.Buffer(self.output, "output")
-        times = []
-        for _ in range(3):
-            func, images = app.build(schedule, target)
-            start = time.perf_counter()
-            func.compile_jit(target)
-            times.append((time.perf_counter() - start) * 1e3)
-        self.give(images)
-        self.app, self.schedule, self.func, self.target = app, schedule, func, target
-        return {"first_ms": times[0], "next_ms": min(times[1:]), "peak_mb": self.peak_mb(app, schedule, target)}
+        times, thought = [], None
+        if auto:
+            self.func, self.images, thought = halide_auto.build(self.app, auto, self.target, width, height, threads)
+            times.append(self.timed_compile())
+        else:
+            self.build = lambda target: self.app.build(schedule, target)
+            for _ in range(3):
+                self.func, self.images = self.build(self.target)
+                times.append(self.timed_compile())
+        self.give(self.images)
+        peak = None if auto else self.peak_mb()
+        next_ms = min(times[1:], default=times[0])
+        return {"first_ms": times[0], "next_ms": next_ms, "peak_mb": peak, "autoscheduler_ms": thought}
+
+    def timed_compile(self):
+        start = time.perf_counter()
+        self.func.compile_jit(self.target)
+        return (time.perf_counter() - start) * 1e3
 
     def give(self, images):
         for image, values in zip(images, self.inputs):
             image.set(hl.Buffer(values, image.name()))
 
-    def peak_mb(self, app, schedule, target):
+    def peak_mb(self):
         """Peak of the pipeline's own heap in MB, as Halide's profiler counts it, from one run of an instrumented build."""
-        target = target.with_feature(hl.TargetFeature.Profile)
-        func, images = app.build(schedule, target)
+        target = self.target.with_feature(hl.TargetFeature.Profile)
+        func, images = self.build(target)
         self.give(images)
         with tempfile.TemporaryFile() as report:
             sys.stdout.flush()
@@ -78,7 +90,7 @@ class Session:
         output = self.output
         if strict:
             target = self.target.with_feature(hl.TargetFeature.StrictFloat)
-            func, images = self.app.build(self.schedule, target)
+            func, images = self.build(target)
             self.give(images)
             output = data.aligned(output.shape, kind=output.dtype)
             func.realize(hl.Buffer(output, "output"), target)

@@ -5,8 +5,9 @@ beside OpenCV, OpenBLAS and Rust crates (`--others` for these alone, `--kernel` 
     cargo build --release -p halide-apps && python3 benches/peers/run.py
 
 Makes `.venv` beside itself on first use. Every pairing runs in rounds: one batch of ours, one of each Halide target, so
-that a slow minute of the machine hits all of them. Prints tables; `--json FILE` keeps the numbers. `--halide-only` needs
-no build of ours.
+that a slow minute of the machine hits all of them. Prints tables and a summary; `--markdown FILE` keeps the summary,
+`--json FILE` all numbers. `--autoschedulers NAMES` adds what Halide's autoschedulers make of each app, for `host`.
+`--halide-only` needs no build of ours.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 import others
+import report
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -46,12 +48,14 @@ CASES = {
     "matmul": ((1024, 1024), 5, [("cpu", "cpu")]),
     "camera_pipe": ((2560, 1920), 5, [("cpu", "cpu")]),
     "conv_layer": ((100, 80), 3, [("cpu", "cpu")]),
+    "resize": ((1280, 768), 10, [("cpu", "cpu")]),
+    "lens_blur": ((192, 320), 5, [("cpu", "cpu")]),
 }
 # How far the results may be apart: largest difference, and the share of values that may differ at all.
 TOLERANCE = {"blur": (0, 0.0), "hist": (0, 0.0), "camera_pipe": (0, 0.0), "stencil_chain": (0, 0.0)}
 USUAL_TOLERANCE = (1, 0.01)
-# Their outputs are no images that could be compared.
-NOT_COMPARED = ["harris", "matmul", "conv_layer"]
+# Their outputs are no images that could be compared, or random numbers decide them.
+NOT_COMPARED = ["harris", "matmul", "conv_layer", "lens_blur"]
 
 
 def enter_venv():
@@ -107,23 +111,16 @@ def measure(case, options, threads):
     app, (size, runs, pairs) = case
     pairs = [p for p in pairs if not options.schedule or p[0] in options.schedule]
     workers, times, rows = {}, {}, {}
-    for _, schedule in pairs:
-        for target in options.targets:
-            key = ("halide-" + target, schedule)
-            worker = Worker(threads)
-            compiled = worker(
-                do="compile",
-                app=app,
-                schedule=schedule,
-                target=TARGETS[target],
-                width=size[0],
-                height=size[1],
-                seed=options.seed,
-            )
-            worker(do="run", runs=1)
-            workers[key], times[key] = worker, []
-            rows[key] = {"compile_ms": compiled["next_ms"], "first_compile_ms": compiled["first_ms"]}
-            rows[key]["peak_mb"] = compiled["peak_mb"]
+    kinds = [("halide-" + target, TARGETS[target], s, None) for _, s in pairs for target in options.targets]
+    kinds += [(f"halide-{name}", "host", "auto", name) for name in options.autoschedulers]
+    for engine, target, schedule, auto in kinds:
+        key, worker = (engine, schedule), Worker(threads)
+        command = {"app": app, "schedule": schedule, "target": target, "auto": auto, "threads": threads}
+        compiled = worker(do="compile", width=size[0], height=size[1], seed=options.seed, **command)
+        worker(do="run", runs=1)
+        workers[key], times[key] = worker, []
+        rows[key] = {"compile_ms": compiled["next_ms"], "first_compile_ms": compiled["first_ms"]}
+        rows[key] |= {"peak_mb": compiled["peak_mb"], "autoscheduler_ms": compiled["autoscheduler_ms"]}
     for _ in range(options.rounds):
         for schedule, _ in pairs if not options.halide_only else []:
             key = ("ours", schedule)
@@ -185,37 +182,6 @@ def within(app, difference):
     return difference["largest"] <= largest and difference["share"] <= share
 
 
-def show(rows, pairs, options):
-    """One table for one app and thread count; ratios are of our time to Halide's with the paired schedule."""
-    by_key = {(r["engine"], r["schedule"]): r for r in rows}
-    print(f"\n{rows[0]['app']} {rows[0]['size'][0]}x{rows[0]['size'][1]}, {rows[0]['threads']} thread(s)")
-    head = f"  {'engine':14}{'schedule':12}{'min ms':>9}{'median':>9}{'compile ms':>12}{'peak MB':>9}"
-    print(head + "   ours/this: min, median, compile")
-    partner = {theirs: mine for mine, theirs in pairs}
-    for row in rows:
-        peak = "-" if row.get("peak_mb") is None else "%.1f" % row["peak_mb"]
-        line = f"  {row['engine']:14}{row['schedule']:12}{row['min_ms']:9.2f}{row['median_ms']:9.2f}"
-        line += f"{row['compile_ms']:12.1f}{peak:>9}"
-        mine = by_key.get(("ours", partner.get(row["schedule"])))
-        if row["engine"] != "ours" and mine:
-            ratio = {k: mine[k] / row[k] for k in ("min_ms", "median_ms", "compile_ms")}
-            row["ours_over_this"] = ratio
-            line += f"   {ratio['min_ms']:.2f}  {ratio['median_ms']:.2f}  {ratio['compile_ms']:.4f}"
-        elif "agrees" in row:
-            strict, fast = row["strict"], row["fast_math"]
-            line += "   agrees" if row["agrees"] else "   DOES NOT AGREE"
-            line += f": differs by {strict['largest']} at most, on {strict['share']:.3%} of values"
-            line += f" (fast math: {fast['largest']}, {fast['share']:.3%}, {fast['share_beyond']:.4%} beyond tolerance)"
-        print(line)
-    best = {}
-    for row in rows:
-        best[row["engine"]] = min(best.get(row["engine"], row), row, key=lambda r: r["min_ms"])
-    for engine, row in best.items():
-        if engine != "ours" and "ours" in best:
-            ratio = best["ours"]["min_ms"] / row["min_ms"]
-            print(f"  best of ours ({best['ours']['schedule']}) / best of {engine} ({row['schedule']}): {ratio:.2f}")
-
-
 def best_of_ours(options):
     """A function that times an app under its best schedule for one thread: (min, median) ms."""
 
@@ -236,10 +202,12 @@ def main():
     options.add_argument("--threads", default=[1, 2], type=lambda s: [int(n) for n in s.split(",")])
     options.add_argument("--rounds", default=5, type=int)
     options.add_argument("--seed", default=1, type=int)
+    options.add_argument("--autoschedulers", default=[], type=lambda s: s.split(","), help="mullapudi2016,adams2019,li2018")
     options.add_argument("--halide-only", action="store_true")
     options.add_argument("--others", action="store_true", help="only what is no Halide")
     options.add_argument("--kernel", action="append", choices=list(others.CASES), help="only these beside what is no Halide")
     options.add_argument("--json", type=Path)
+    options.add_argument("--markdown", type=Path)
     options = options.parse_args()
     enter_venv()
     if not options.halide_only and not options.binary.exists():
@@ -249,10 +217,14 @@ def main():
     for app in apps:
         for threads in options.threads:
             rows = measure((app, CASES[app]), options, threads)
-            show(rows, CASES[app][2], options)
+            report.show(rows, CASES[app][2])
             everything += rows
     if not options.app and not options.halide_only:
         everything += others.run_all(options.kernel or others.CASES, best_of_ours(options), options.rounds, options.threads)
+    summary = report.summary(everything)
+    print("\n" + summary)
+    if options.markdown:
+        options.markdown.write_text(summary + "\n")
     if options.json:
         options.json.write_text(json.dumps(everything, indent=1) + "\n")
     if not all(row.get("agrees", True) for row in everything):

@@ -65,9 +65,8 @@ impl Queries {
         regions: &[Region],
     ) -> Result<Vec<InputNeed>, Error> {
         let PartlyBound { images, params } = inputs.bind_partly(pipeline)?;
-        let given = images.iter().map(|image| image.as_ref().map(|i| i.dims().to_vec())).collect();
-        let exact = self.exact.needs(regions, &given, &params).map_err(Error::Query)?;
-        let main = self.main.needs(regions, &given, &params).map_err(Error::Query)?;
+        let exact = self.exact.needs(regions, &images, &params).map_err(Error::Query)?;
+        let main = self.main.needs(regions, &images, &params).map_err(Error::Query)?;
         let alignment = |of: BufferOf| {
             let rules = pipeline.alignments.iter().filter(|r| r.of == of);
             rules.map(|r| r.bytes).max().unwrap_or(1)
@@ -147,8 +146,9 @@ fn ruled_strides(pipeline: &PipelineData, name: &str, region: &Region) -> Vec<i6
 
 impl Call<'_> {
     /// What each input must be like for outputs over these regions, one per output Func: in the order in which the pipeline
-    /// reads them. Nothing is run. Inputs that were given count as they are where the algorithm speaks of their regions;
-    /// for the others, regions are found that need no more than themselves. Parameters count with their values.
+    /// reads them. Nothing is run. Inputs that were given count as they are where the algorithm speaks of their regions, and
+    /// with their values where these decide what is read; for the others, regions are found that need no more than
+    /// themselves. Parameters count with their values.
     ///
     /// # Errors
     /// Regions that do not suit the outputs, parameters that are missing or out of range, and inputs whose regions never

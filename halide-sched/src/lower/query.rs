@@ -1,7 +1,8 @@
 //! What a call would need of its inputs, found without running anything.
 //!
 //! The bounds that lowering infers are expressions of the outputs' regions, of parameters, and of the inputs' own
-//! regions where an algorithm mentions them (boundary conditions do). A [`ShapeQuery`] computes them for given outputs.
+//! regions where an algorithm mentions them (boundary conditions do), and of values of inputs where what is read depends
+//! on data (rows of different lengths). A [`ShapeQuery`] computes them for given outputs.
 //! Where inputs have no region yet, it looks for regions that need no more than themselves: first from inputs without
 //! ends, which finds what a boundary condition would have to make up otherwise; then, where that has no end, from inputs
 //! of one point.
@@ -13,7 +14,7 @@ use crate::ir::visit::{Memo, map_children};
 use crate::ir::{BufId, DimField, Expr, ExprKind, Sym, build};
 use crate::plan::Plan;
 use crate::simplify::{Facts, simplify};
-use halide_core::buffer::{Dim, Region, Span};
+use halide_core::buffer::{AnyBuffer, Dim, Region, Span};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
 use halide_core::shape::dense_strides;
@@ -117,15 +118,16 @@ impl ShapeQuery {
         Ok(ShapeQuery { defs, images: regions.images, names, rules: ctx.rules, image_buffers, outputs })
     }
 
-    /// What each input must be like for outputs over `regions`, one per output Func. Inputs in `given` are as they are; what
-    /// they must be like is told all the same, or what they are like where it depends on data.
+    /// What each input must be like for outputs over `regions`, one per output Func. Inputs in `given` are as they are, with
+    /// the values that they have; what they must be like is told all the same, or what they are like where it depends on
+    /// data that is not given.
     ///
     /// # Errors
     /// See [`QueryError`].
     pub fn needs(
         &self,
         regions: &[Region],
-        given: &IdVec<ImageId, Option<Vec<Dim>>>,
+        given: &IdVec<ImageId, Option<AnyBuffer>>,
         params: &IdVec<ParamId, Scalar>,
     ) -> Result<IdVec<ImageId, Need>, QueryError> {
         let mut first_error = None;
@@ -143,14 +145,15 @@ impl ShapeQuery {
         &self,
         seed: Span,
         regions: &[Region],
-        given: &IdVec<ImageId, Option<Vec<Dim>>>,
+        given: &IdVec<ImageId, Option<AnyBuffer>>,
         params: &IdVec<ParamId, Scalar>,
     ) -> Result<IdVec<ImageId, Need>, QueryError> {
         let dense = |dims: usize| {
             let spans = vec![seed; dims];
             spans.iter().map(|s| Dim { min: s.min, extent: s.extent, stride: 1 }).collect::<Vec<Dim>>()
         };
-        let start = |(id, (_, dims)): (ImageId, &(String, usize))| given[id].clone().unwrap_or_else(|| dense(*dims));
+        let of = |id: ImageId| given[id].as_ref().map(|image| image.dims().to_vec());
+        let start = |(id, (_, dims)): (ImageId, &(String, usize))| of(id).unwrap_or_else(|| dense(*dims));
         let mut guess: IdVec<ImageId, Vec<Dim>> = self.names.enumerate().map(start).collect();
         for _ in 0..ROUNDS {
             let round = Round { query: self, env: self.environment(regions, &guess), given, params };
@@ -208,7 +211,7 @@ impl ShapeQuery {
 struct Round<'q> {
     query: &'q ShapeQuery,
     env: HashMap<Sym, i64>,
-    given: &'q IdVec<ImageId, Option<Vec<Dim>>>,
+    given: &'q IdVec<ImageId, Option<AnyBuffer>>,
     params: &'q IdVec<ParamId, Scalar>,
 }
 
@@ -224,10 +227,9 @@ impl Round<'_> {
         let (mut needs, mut broken) = (IdVec::new(), None);
         for id in self.query.names.ids() {
             needs.push(match (self.need(id, &mut broken), &self.given[id]) {
-                (Err(QueryError::NotKnown { .. }), Some(dims)) => Need {
-                    region: Region::new(dims.iter().map(|d| Span { min: d.min, extent: d.extent }).collect::<Vec<_>>()),
-                    strides: dims.iter().map(|d| d.stride).collect(),
-                },
+                (Err(QueryError::NotKnown { .. }), Some(image)) => {
+                    Need { region: image.region(), strides: image.dims().iter().map(|d| d.stride).collect() }
+                }
                 (need, _) => need?,
             });
         }
@@ -238,9 +240,18 @@ impl Round<'_> {
         let closed = Memo::new().rewrite(e, |n, done| match n.kind() {
             ExprKind::Sym(s) => self.env.get(s).map_or_else(|| n.clone(), |v| build::int(*v)),
             ExprKind::Param(p) if p.index() < self.params.len() => build::constant(self.params[*p]),
+            ExprKind::Read { buf, args } => self.read(*buf, args, done).unwrap_or_else(|| n.clone()),
             _ => map_children(n, done),
         });
         build::as_int(&simplify(&closed, &Facts::new()))
+    }
+
+    /// The value of an input that is given, at known coordinates; `done` has these as they are by now.
+    fn read(&self, buf: BufId, args: &[Expr], done: &dyn Fn(&Expr) -> Expr) -> Option<Expr> {
+        let (image, _) = self.query.image_buffers.enumerate().find(|(_, b)| **b == buf)?;
+        let at = |arg: &Expr| build::as_int(&simplify(&done(arg), &Facts::new()));
+        let at = args.iter().map(at).collect::<Option<Vec<i64>>>()?;
+        Some(build::constant(self.given[image].as_ref()?.get(at)?))
     }
 
     fn need(&self, image: ImageId, broken: &mut Option<QueryError>) -> Result<Need, QueryError> {

@@ -350,8 +350,41 @@ fn stages_beside_inputs_that_are_read_as_data_says() {
         let call = compiled.inputs().image_named("offsets", &starts).image_named("values", &data);
         let out = call.realize_all(&[Region::of_extents([3])]).unwrap();
         assert_eq!(out[0].typed::<i32>().unwrap().to_vec(), [31, 2, 123], "{engine:?}");
-        // Without it there is no answer.
-        let error = compiled.inputs().image_named("offsets", &starts).infer_input_bounds(&[Region::of_extents([3])]);
+        // Which data these are decides. Without them there is no answer.
+        let needs = compiled.inputs().image_named("offsets", &starts).infer_input_bounds(&[Region::of_extents([3])]);
+        let needs = needs.unwrap();
+        let read = needs.iter().find(|need| need.name == "values").unwrap();
+        assert_eq!(read.region, Region::of_extents([5]), "{engine:?}");
+        let error = compiled.inputs().infer_input_bounds(&[Region::of_extents([3])]);
         assert_eq!(error.unwrap_err().to_string(), "what is read of `values` depends on data; give a buffer for it");
+    }
+}
+
+/// What is read of a stage may depend on data that is given. (Seed 690048 of random_schedules.)
+#[test]
+fn stages_that_are_read_as_data_says() {
+    let offsets = ImageParam::new("offsets", I32, 1);
+    offsets.promise_growing(0);
+    let x = vars!(x);
+    let own = Extern::new("own", [I32], 1).compute(|call| {
+        for at in call.region().clone().coords() {
+            call.output(0).set(&at, Scalar::from(at[0]))?;
+        }
+        Ok(())
+    });
+    let mut sums = Func::new("sums");
+    let r = RDom::named("r", [(0, 9)]);
+    r.where_(r.x.ge(offsets[x]) & r.x.lt(offsets[x + 1]));
+    sums[x] = 0.expr();
+    sums[x] += own[r.x - r.x] + own[r.x + 1];
+    let pipeline = Pipeline::new([&sums]).unwrap();
+    let starts = Buffer::<i32>::from_slice([4], &[0, 2, 2, 5]).unwrap().into_any();
+    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+        for schedule in ["", "own: compute_at(sums.update(0), r.x)", "own: compute_at(sums.update(0), x)"] {
+            let schedule = Schedule::parse(schedule, "test").unwrap();
+            let compiled = pipeline.compile_on(engine, &schedule, &Target::host()).unwrap();
+            let out = compiled.inputs().image_named("offsets", &starts).realize_all(&[Region::of_extents([3])]).unwrap();
+            assert_eq!(out[0].typed::<i32>().unwrap().to_vec(), [3, 0, 12], "{engine:?}");
+        }
     }
 }
