@@ -2,6 +2,7 @@
 
 use crate::ir::hash::Map;
 use crate::ir::{Edge, Expr, ExprKind, build};
+use crate::simplify::Facts;
 use halide_core::ops::BinOp;
 
 /// How many minima, maxima and choices deep the ends of iterations are looked into for constants.
@@ -10,42 +11,55 @@ const MOST_CHOICES: u32 = 32;
 /// An end with the constants that it may be kept within the end of the whole; `None` if they are. What is needed lies within
 /// the whole, so an end that is one of several may be moved there whichever of them it is.
 pub(crate) fn within_whole(end: &Expr, whole: i64, edge: Edge) -> Option<Expr> {
-    Ends { whole, edge, done: Map::default() }.moved(end, 0)
+    Ends { edge, facts: Facts::new(), done: Map::default() }.moved(end, whole, 0)
 }
 
 struct Ends {
-    whole: i64,
     edge: Edge,
-    /// What was found: parts of an end may stand in it many times.
-    done: Map<Expr, Option<Expr>>,
+    /// What holds of expressions whatever their symbols are.
+    facts: Facts,
+    /// What was found for an end of the whole: parts of an end may stand in it many times.
+    done: Map<(Expr, i64), Option<Expr>>,
 }
 
 impl Ends {
-    fn moved(&mut self, end: &Expr, depth: u32) -> Option<Expr> {
-        if let Some(known) = self.done.get(end) {
+    fn moved(&mut self, end: &Expr, whole: i64, depth: u32) -> Option<Expr> {
+        let key = (end.clone(), whole);
+        if let Some(known) = self.done.get(&key) {
             return known.clone();
         }
-        let made = if depth > MOST_CHOICES { None } else { self.node(end, depth + 1) };
-        self.done.insert(end.clone(), made.clone());
+        let made = if depth > MOST_CHOICES { None } else { self.node(end, whole, depth + 1) };
+        self.done.insert(key, made.clone());
         made
     }
-    fn node(&mut self, end: &Expr, depth: u32) -> Option<Expr> {
-        let is_beyond = |v: i64| if self.edge == Edge::Min { v < self.whole } else { v > self.whole };
+    fn node(&mut self, end: &Expr, whole: i64, depth: u32) -> Option<Expr> {
         match end.kind() {
-            ExprKind::Int(v) => is_beyond(*v).then(|| build::int(self.whole)),
             ExprKind::Binary(op @ BinOp::Min, a, b) if self.edge == Edge::Min => {
-                self.either(a, b, depth).map(|(a, b)| build::binary(*op, a, b))
+                self.either(a, b, whole, depth).map(|(a, b)| build::binary(*op, a, b))
             }
             ExprKind::Binary(op @ BinOp::Max, a, b) if self.edge == Edge::Max => {
-                self.either(a, b, depth).map(|(a, b)| build::binary(*op, a, b))
+                self.either(a, b, whole, depth).map(|(a, b)| build::binary(*op, a, b))
             }
-            ExprKind::Select(c, a, b) => self.either(a, b, depth).map(|(a, b)| build::select(c.clone(), a, b)),
-            _ => None,
+            ExprKind::Select(c, a, b) => self.either(a, b, whole, depth).map(|(a, b)| build::select(c.clone(), a, b)),
+            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) if build::as_int(b).is_some() => {
+                let by = build::as_int(b)?;
+                let inner = if *op == BinOp::Add { whole.checked_sub(by) } else { whole.checked_add(by) };
+                self.moved(a, inner?, depth).map(|a| build::binary(*op, a, b.clone()))
+            }
+            _ => self.always_beyond(end, whole).then(|| build::int(whole)),
+        }
+    }
+    /// Whether the end is farther out than that of the whole, whatever its symbols are.
+    fn always_beyond(&self, end: &Expr, whole: i64) -> bool {
+        match (self.edge, self.facts.range(end)) {
+            (Edge::Min, (_, Some(most))) => most < whole,
+            (Edge::Max, (Some(least), _)) => least > whole,
+            _ => false,
         }
     }
     /// Both, if at least one is moved.
-    fn either(&mut self, a: &Expr, b: &Expr, depth: u32) -> Option<(Expr, Expr)> {
-        let (new_a, new_b) = (self.moved(a, depth), self.moved(b, depth));
+    fn either(&mut self, a: &Expr, b: &Expr, whole: i64, depth: u32) -> Option<(Expr, Expr)> {
+        let (new_a, new_b) = (self.moved(a, whole, depth), self.moved(b, whole, depth));
         let any = new_a.is_some() || new_b.is_some();
         any.then(|| (new_a.unwrap_or_else(|| a.clone()), new_b.unwrap_or_else(|| b.clone())))
     }
@@ -55,6 +69,19 @@ impl Ends {
 mod tests {
     use super::*;
     use crate::ir::Sym;
+
+    #[test]
+    fn constants_in_sums_and_products() {
+        let x = || build::sym(Sym::Temp(0));
+        let sum = build::add(build::max(x(), build::int(123)), build::int(4));
+        let moved = build::add(build::max(x(), build::int(0)), build::int(4));
+        assert_eq!(within_whole(&sum, 4, Edge::Max), Some(moved));
+        assert_eq!(within_whole(&sum, 127, Edge::Max), None);
+        // It is 246 at least.
+        let product = build::mul(build::max(x(), build::int(123)), build::int(2));
+        assert_eq!(within_whole(&product, 200, Edge::Max), Some(build::int(200)));
+        assert_eq!(within_whole(&product, 200, Edge::Min), None);
+    }
 
     /// Parts that stand in an end again and again are looked at once.
     #[test]

@@ -307,3 +307,19 @@ fn tasks_read_nothing_of_others() {
         }
     }
 }
+
+/// The same, where more is added to a constant. (Seed 695105 of random_schedules.)
+#[test]
+fn iterations_compute_parts_of_the_whole_with_sums() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x];
+    g[x] = f[x] + f[cast::<i32>(cast::<i8>(x))];
+    g.output().dim(0).set_min(0).set_extent(5);
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in ["g: vectorize(x, 2)\n f: compute_at(g, x)", "g: split(x, xo, xi, 3)\n f: compute_at(g, xo)"] {
+        let input = random_image(I32, &Region::of_extents([5]), 1);
+        check(&p, schedule, &[("in", input)], &Region::of_extents([5]));
+    }
+}
