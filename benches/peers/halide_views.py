@@ -27,11 +27,12 @@ class Resize(Rgb):
     @classmethod
     def build(cls, schedule, target):
         image = hl.ImageParam(hl.Float(32), 3, "input")
-        scale, taps = f32(0.5), 8
-        center = lambda at: (f32(at) + f32(0.5)) / scale - f32(0.5)
-        first = lambda at: hl.i32(hl.ceil(center(at) - f32(4)))
+        taps = 8
+        # In halves of pixels of the input.
+        center = lambda at: at * 4 + 1
+        first = lambda at: (center(at) - 7) // 2
         kernel, weight, resized_y, output = (hl.Func(s) for s in ("kernel", "weight", "resized_y", "output"))
-        kernel[i, k] = cls.cubic((f32(first(i) + k) - center(i)) / f32(2))
+        kernel[i, k] = cls.cubic(f32((first(i) + k) * 2 - center(i)) / f32(4))
         weight[i, k] = kernel[i, k] / total(kernel[i, n] for n in range(taps))
         clamped = hl.BoundaryConditions.repeat_edge(image)
         resized_y[x, y, c] = total(weight[y, n] * clamped[x, first(y) + n, c] for n in range(taps))

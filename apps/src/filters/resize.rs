@@ -54,55 +54,86 @@ fn scale(settings: &Settings) -> (i64, i64) {
     (number(up), number(down))
 }
 
-/// How far a filter reaches, and its value at a distance.
-fn filter(name: &str, distance: Expr) -> (f32, Expr) {
+/// How far a filter reaches, in halves, and its value at a distance.
+fn filter(name: &str, distance: Expr) -> (i32, Expr) {
     let x = max(distance, -distance);
     let (x2, x3) = (x * x, x * x * x);
     match name {
-        "box" => (0.5, select(x.le(0.5), 1f32, 0f32)),
-        "linear" => (1.0, max(1.0 - x, 0.0)),
+        "box" => (1, select(x.le(0.5), 1f32, 0f32)),
+        "linear" => (2, max(1.0 - x, 0.0)),
         "lanczos" => {
             let sinc = |x: Expr| sin(x * std::f32::consts::PI) / (x * std::f32::consts::PI);
-            (3.0, select(x.lt(1e-6), 1f32, select(x.lt(3.0), sinc(x) * sinc(x / 3.0), 0f32)))
+            (6, select(x.lt(1e-6), 1f32, select(x.lt(3.0), sinc(x) * sinc(x / 3.0), 0f32)))
         }
         _ => {
             let (near, far) = (1.5 * x3 - 2.5 * x2 + 1.0, -0.5 * x3 + 2.5 * x2 - 4.0 * x + 2.0);
-            (2.0, select(x.lt(1.0), near, select(x.lt(2.0), far, 0f32)))
+            (4, select(x.lt(1.0), near, select(x.lt(2.0), far, 0f32)))
         }
     }
 }
 
-/// The algorithm.
+/// Which pixels of the input count for one of the output. Everything is counted in parts of `1 / (2 * up)` pixels of the
+/// input, in which centers and edges of pixels are whole numbers: so the compiler sees that first pixels lie on a grid.
+#[derive(Clone, Copy)]
+struct Taps {
+    up: i32,
+    down: i32,
+    /// How far the filter reaches.
+    radius: i32,
+    count: i32,
+}
+
+impl Taps {
+    fn new(filter: &str, (up, down): (i64, i64)) -> Taps {
+        let (up, down) = (up as i32, down as i32);
+        // A filter is wider where pixels of the input are closer together than those of the output.
+        let radius = self::filter(filter, 0f32.expr()).0 * up.max(down);
+        Taps { up, down, radius, count: (2 * radius + 2 * up - 1) / (2 * up) }
+    }
+    /// Where pixel `i` of the output lies in the input.
+    fn center(self, i: Expr) -> Expr {
+        i * (2 * self.down) + (self.down - self.up)
+    }
+    /// The first pixel of the input that counts for pixel `i` of the output.
+    fn first(self, i: Expr) -> Expr {
+        (self.center(i) + (2 * self.up - 1 - self.radius)) / (2 * self.up)
+    }
+    /// How far tap `k` is from pixel `i`, in pixels of whichever image has the larger ones.
+    fn distance(self, i: Expr, k: Expr) -> Expr {
+        let apart = (self.first(i) + k) * (2 * self.up) - self.center(i);
+        cast::<f32>(apart) / (2 * self.up.max(self.down)) as f32
+    }
+}
+
+/// The algorithm. Pixels of u8 are resized in integers: weights have 14 bits after the point, what was resized along y has 6,
+/// and the sum along x 5; every product is rounded.
 pub fn pipeline(settings: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let (x, y, c, i, k) = vars!(x, y, c, i, k);
     let input = ImageParam::new("input", element(settings), 3);
-    let (up, down) = scale(settings);
-    let scale = up as f32 / down as f32;
-    // A filter is wider where pixels of the input are closer together than those of the output.
-    let wider = (1.0 / scale).max(1.0);
-    let radius = filter(settings.get("filter"), 0f32.expr()).0 * wider;
-    let taps = (2.0 * radius).ceil() as i32;
+    let taps = Taps::new(settings.get("filter"), scale(settings));
 
-    // Where pixel i of the output lies in the input, and the first pixel there that counts for it.
-    let center = |i: Expr| (cast::<f32>(i) + 0.5) / scale - 0.5;
-    let first = |i: Expr| cast::<i32>(ceil(center(i) - radius));
     let (mut kernel, mut weight) = (Func::new("kernel"), Func::new("weight"));
-    let r = RDom::new([(0, taps)]);
-    let distance = cast::<f32>(first(i.expr()) + k) - center(i.expr());
-    kernel[(i, k)] = filter(settings.get("filter"), distance / wider).1;
-    weight[(i, k)] = kernel[(i, k)] / sum(kernel[(i, r.x)]);
+    let r = RDom::new([(0, taps.count)]);
+    kernel[(i, k)] = filter(settings.get("filter"), taps.distance(i.expr(), k.expr())).1;
+    let share = kernel[(i, k)] / sum(kernel[(i, r.x)]);
+    let fixed = element(settings) == U8;
+    weight[(i, k)] = if fixed { saturating_cast::<i16>(round(share * 16384.0)) } else { share };
 
     let clamped = repeat_edge(&input);
     let (mut resized_y, mut resized_x) = (Func::new("resized_y"), Func::new("resized_x"));
-    let value = |x: Expr, y: Expr| cast::<f32>(clamped[(x, y, c.expr())]);
-    let terms = |of: &dyn Fn(i32) -> Expr| (1..taps).fold(of(0), |sum, k| sum + of(k));
-    resized_y[(x, y, c)] = terms(&|k| weight[(y, k)] * value(x.expr(), first(y.expr()) + k));
-    resized_x[(x, y, c)] = terms(&|k| weight[(x, k)] * resized_y[(first(x.expr()) + k, y.expr(), c.expr())]);
+    let value = |x: Expr, y: Expr| match fixed {
+        true => cast::<i16>(clamped[(x, y, c.expr())]) << 7,
+        false => cast::<f32>(clamped[(x, y, c.expr())]),
+    };
+    let times = |a: Expr, b: Expr| if fixed { rounding_mul_shift_right(a, b, 15) } else { a * b };
+    let terms = |of: &dyn Fn(i32) -> Expr| (1..taps.count).fold(of(0), |sum, k| sum + of(k));
+    resized_y[(x, y, c)] = terms(&|k| times(weight[(y, k)], value(x.expr(), taps.first(y.expr()) + k)));
+    resized_x[(x, y, c)] = terms(&|k| times(weight[(x, k)], resized_y[(taps.first(x.expr()) + k, y.expr(), c.expr())]));
 
     let mut output = Func::new("output");
     output[(x, y, c)] = match element(settings) {
         F32 => resized_x[(x, y, c)],
-        U8 => saturating_cast::<u8>(resized_x[(x, y, c)] + 0.5),
+        U8 => saturating_cast::<u8>((resized_x[(x, y, c)] + 16) >> 5),
         _ => saturating_cast::<u16>(resized_x[(x, y, c)] + 0.5),
     };
     Pipeline::new([&output])

@@ -147,6 +147,8 @@ pub enum Intrinsic {
     RoundingHalvingAdd,
     /// High half of the exact product.
     MulHigh,
+    /// floor((a * b + 2^14) / 2^15) clamped to the type, of I16 only: the product of fractions of 15 bits, rounded.
+    MulRounded,
     /// a * b in the type of twice the width.
     WideningMul,
 }

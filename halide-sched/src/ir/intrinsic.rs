@@ -14,6 +14,7 @@ pub fn apply(op: Intrinsic, a: Scalar, b: Scalar) -> Scalar {
         Intrinsic::HalvingAdd => Scalar::int(ty, (x + y) >> 1),
         Intrinsic::RoundingHalvingAdd => Scalar::int(ty, (x + y + 1) >> 1),
         Intrinsic::MulHigh if ty.is_signed_int() => Scalar::int(ty, (x * y) >> ty.bits()),
+        Intrinsic::MulRounded => clamped(ty, (x * y + (1 << 14)) >> 15),
         Intrinsic::MulHigh => {
             let product = x.unsigned_abs() * y.unsigned_abs();
             Scalar::from_bits(ty, (product >> ty.bits()) as u64)
@@ -39,7 +40,7 @@ mod tests {
 
     #[test]
     fn edges_of_every_idiom() {
-        let cases: [(Intrinsic, ScalarType, i128, i128, i128); 22] = [
+        let cases: [(Intrinsic, ScalarType, i128, i128, i128); 26] = [
             (SaturatingAdd, U8, 200, 100, 255),
             (SaturatingAdd, I8, -100, -100, -128),
             (SaturatingAdd, I64, i64::MAX as i128, 1, i64::MAX as i128),
@@ -58,6 +59,10 @@ mod tests {
             (MulHigh, I16, -32768, -32768, 16384),
             (MulHigh, U64, u64::MAX as i128, u64::MAX as i128, (u64::MAX - 1) as i128),
             (MulHigh, I64, i64::MIN as i128, i64::MIN as i128, 1 << 62),
+            (MulRounded, I16, -32768, -32768, 32767),
+            (MulRounded, I16, -32768, 32767, -32767),
+            (MulRounded, I16, 1, 16384, 1),
+            (MulRounded, I16, -1, 16384, 0),
             (WideningMul, U8, 255, 255, 65025),
             (WideningMul, I8, -128, -128, 16384),
             (WideningMul, U32, u32::MAX as i128, u32::MAX as i128, 0xffff_fffe_0000_0001),

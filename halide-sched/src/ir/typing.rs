@@ -142,6 +142,7 @@ fn intrinsic(op: Intrinsic, args: &[Expr]) -> Result<Type, String> {
     let ty = common(2, args)?;
     match ty.scalar().filter(|t| t.is_int()) {
         Some(t) if op == Intrinsic::WideningMul && t.bits() == 64 => Err(format!("{op:?} of 64-bit {}", type_name(ty))),
+        Some(t) if op == Intrinsic::MulRounded && t != ScalarType::I16 => Err(format!("{op:?} of {}", type_name(ty))),
         Some(t) if op == Intrinsic::WideningMul => {
             let wide =
                 if t.is_signed_int() { ScalarType::signed(2 * t.bits()) } else { ScalarType::unsigned(2 * t.bits()) };

@@ -91,12 +91,13 @@ pub(super) const MATH: [(&str, MathFn); 27] = [
 ];
 
 /// Integer idioms.
-pub(super) const INTRINSICS: [(&str, Intrinsic); 6] = [
+pub(super) const INTRINSICS: [(&str, Intrinsic); 7] = [
     ("saturating_add", Intrinsic::SaturatingAdd),
     ("saturating_sub", Intrinsic::SaturatingSub),
     ("halving_add", Intrinsic::HalvingAdd),
     ("rounding_halving_add", Intrinsic::RoundingHalvingAdd),
     ("mul_high", Intrinsic::MulHigh),
+    ("mul_rounded", Intrinsic::MulRounded),
     ("widening_mul", Intrinsic::WideningMul),
 ];
 

@@ -281,5 +281,10 @@ fn intrinsic(op: Intrinsic, args: &[Range], all: Range) -> Range {
         Intrinsic::RoundingHalvingAdd => (a + b + Range::point(1)).quotient(Range::point(2)),
         Intrinsic::WideningMul => a * b,
         Intrinsic::MulHigh => all,
+        Intrinsic::MulRounded => {
+            let rounded = (a * b + Range::point(1 << 14)).quotient(Range::point(1 << 15));
+            let clamp = |end: Option<i128>| Range::new(end, end);
+            rounded.upper_of(clamp(all.min())).lower_of(clamp(all.max()))
+        }
     }
 }

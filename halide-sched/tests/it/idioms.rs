@@ -51,6 +51,15 @@ fn high_halves_of_products() {
 }
 
 #[test]
+fn rounded_products() {
+    check_idiom(I16, "mul_rounded", |a, b| rounding_mul_shift_right(a, b, 15));
+    // It fits whatever `b` is, so nothing is clamped.
+    check_idiom(I16, "mul_rounded", |a, b| rounding_mul_shift_right(cast::<i16>(cast::<u8>(a)) << 7, b, 15));
+    check_idiom(I16, ">>", |a, b| rounding_mul_shift_right(a, b, 14));
+    check_idiom(I8, ">>", |a, b| rounding_mul_shift_right(a, b, 7));
+}
+
+#[test]
 fn differences_and_clamps() {
     check_idiom(U8, "absd", |a, b| cast::<u8>(abs(cast::<i16>(a) - cast::<i16>(b))));
     check_idiom(U8, "saturating_add", |a, b| cast::<u8>(min(cast::<u16>(a) + cast::<u16>(b), 255)));

@@ -383,7 +383,8 @@ fn stages_that_are_read_as_data_says() {
         for schedule in ["", "own: compute_at(sums.update(0), r.x)", "own: compute_at(sums.update(0), x)"] {
             let schedule = Schedule::parse(schedule, "test").unwrap();
             let compiled = pipeline.compile_on(engine, &schedule, &Target::host()).unwrap();
-            let out = compiled.inputs().image_named("offsets", &starts).realize_all(&[Region::of_extents([3])]).unwrap();
+            let out =
+                compiled.inputs().image_named("offsets", &starts).realize_all(&[Region::of_extents([3])]).unwrap();
             assert_eq!(out[0].typed::<i32>().unwrap().to_vec(), [3, 0, 12], "{engine:?}");
         }
     }

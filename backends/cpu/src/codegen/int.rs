@@ -163,10 +163,24 @@ impl Func<'_> {
         let (x, y) = (self.data(a), self.data(b));
         Val::Data(match op {
             Intrinsic::MulHigh => self.mul_high(lane, lanes, signed, &x, &y),
+            Intrinsic::MulRounded => self.zip(&x, &y, |f, x, y| f.mul_rounded(x, y)),
             Intrinsic::WideningMul if lane.bits() == 64 => self.zip(&x, &y, |f, x, y| f.ins().imul(x, y)),
             Intrinsic::WideningMul => self.widening_mul(lane, lanes, signed, &x, &y),
             _ => self.zip(&x, &y, |f, x, y| f.saturating_or_halving(op, lane, signed, x, y)),
         })
+    }
+    /// Scalars are extended to 32 bits.
+    fn mul_rounded(&mut self, x: Value, y: Value) -> Value {
+        if self.ty(x).is_vector() {
+            return self.ins().sqmul_round_sat(x, y);
+        }
+        let (x, y) = (self.ins().sextend(types::I32, x), self.ins().sextend(types::I32, y));
+        let product = self.ins().imul(x, y);
+        let sum = self.ins().iadd_imm_u(product, 1 << 14);
+        let rounded = self.ins().sshr_imm_u(sum, 15);
+        let most = self.constant(types::I32, i16::MAX as u64);
+        let clamped = self.ins().smin(rounded, most);
+        self.ins().ireduce(types::I16, clamped)
     }
     fn saturating_or_halving(&mut self, op: Intrinsic, lane: Lane, signed: bool, x: Value, y: Value) -> Value {
         let native = lane.bits() <= 16 && self.ty(x).is_vector();

@@ -381,6 +381,7 @@ fn intrinsics() {
             Intrinsic::SaturatingSub => clamp(x - y),
             Intrinsic::HalvingAdd => Scalar::int(ty, (x + y) >> 1),
             Intrinsic::RoundingHalvingAdd => Scalar::int(ty, (x + y + 1) >> 1),
+            Intrinsic::MulRounded => clamp((x * y + (1 << 14)) >> 15),
             Intrinsic::MulHigh if ty == U64 => Scalar::int(ty, ((x as u128 * y as u128) >> 64) as i128),
             Intrinsic::MulHigh => Scalar::int(ty, (x * y) >> ty.bits()),
             Intrinsic::WideningMul => Scalar::int(wide(2 * ty.bits()), x.wrapping_mul(y)),
@@ -394,10 +395,12 @@ fn intrinsics() {
             Intrinsic::HalvingAdd,
             Intrinsic::RoundingHalvingAdd,
             Intrinsic::MulHigh,
+            Intrinsic::MulRounded,
             Intrinsic::WideningMul,
         ];
         let cases: Vec<Case> = all
             .into_iter()
+            .filter(|op| *op != Intrinsic::MulRounded || ty == I16)
             .map(|op| {
                 let meaning = move |v: &[Scalar]| exact(op, v[0], v[1]);
                 let out = result_type(&[ty, ty], &meaning);

@@ -32,6 +32,13 @@ impl Code<'_> {
                 self.op(Subtract, either, half)
             }
             Intrinsic::MulHigh => self.mul_high(ty, a, b, wide),
+            Intrinsic::MulRounded => {
+                let (product, half) = (self.op(Multiply, a, b), self.int(Reg::of(ty), 1 << 14));
+                let sum = self.op(Add, product, half);
+                let rounded = self.shift_right(sum, 15);
+                let most = self.most(Reg::of(ty), ty);
+                self.math_op(MathFunction::Min, &[rounded, most])
+            }
             Intrinsic::WideningMul if ty.bits() < 32 => self.op(Multiply, a, b),
             Intrinsic::WideningMul => {
                 let to = if ty.is_signed_int() { Reg::I64 } else { Reg::U64 };

@@ -252,13 +252,18 @@ fn intrinsics() {
         Intrinsic::HalvingAdd,
         Intrinsic::RoundingHalvingAdd,
         Intrinsic::MulHigh,
+        Intrinsic::MulRounded,
         Intrinsic::WideningMul,
     ];
     for ty in ScalarType::ALL.into_iter().filter(|t| t.is_int()) {
         let (x, y) = pairs(ty, ty, 11);
         for int64 in [true, false] {
             let wide = |op: &Intrinsic| ty.bits() == 64 || (ty.bits() == 32 && *op == Intrinsic::WideningMul);
-            let possible = |op: &Intrinsic| (int64 || !wide(op)) && (ty.bits() < 64 || *op != Intrinsic::WideningMul);
+            let possible = |op: &Intrinsic| match op {
+                Intrinsic::MulRounded => ty == I16,
+                Intrinsic::WideningMul => (int64 || !wide(op)) && ty.bits() < 64,
+                _ => int64 || !wide(op),
+            };
             let cases: Vec<Case> = all
                 .into_iter()
                 .filter(possible)

@@ -217,7 +217,8 @@ impl Gen<'_> {
             9 => {
                 use Intrinsic::*;
                 let ops = [SaturatingAdd, SaturatingSub, HalvingAdd, RoundingHalvingAdd, MulHigh];
-                let op = *self.random.pick(&ops);
+                let rounded = t == ScalarType::I16 && self.random.one_in(4);
+                let op = if rounded { MulRounded } else { *self.random.pick(&ops) };
                 self.idiom(op, ty, size)
             }
             _ => {

@@ -7,7 +7,7 @@
 //!
 //! - averages, `(wide(a) + wide(b) + 1) / 2`, with and without rounding; absolute differences;
 //! - sums and differences that are clamped to their type; clamping conversions;
-//! - the high half of a product; products in twice the width;
+//! - the high half of a product; products of fractions, rounded; products in twice the width;
 //! - arithmetic in a wide type of values that are narrow, whose result is made narrow again or compared (`narrow`);
 //! - conversions back of what was only made wider;
 //! - indices that data decides (`index`).
@@ -68,13 +68,17 @@ fn idiom(e: &Expr, facts: &Facts) -> Option<Expr> {
         }
         ExprKind::Binary(op, a, b) if op.is_comparison() => narrow::comparison(*op, a, b, facts),
         ExprKind::Unary(UnOp::Abs, a) => absolute_difference(a, ty),
-        ExprKind::SaturatingCast(a) => clamped_sum(a, ty).or_else(|| narrow::saturating_cast(a, ty, facts)),
+        ExprKind::SaturatingCast(a) => {
+            clamped_sum(a, ty).or_else(|| rounded_product(a, ty)).or_else(|| narrow::saturating_cast(a, ty, facts))
+        }
         // What was widened only to be narrowed again.
         ExprKind::Cast(a) if ty.is_int() && widened(a).is_some() => {
             widened(a).map(|(inner, _)| build::cast_data(ty, inner.clone()))
         }
         ExprKind::Cast(a) if ty.is_int() => {
-            clamping_cast(a, ty, facts).map(|e| idiom(&e, facts).unwrap_or(e)).or_else(|| narrow::cast(a, ty, facts))
+            let clamping = || clamping_cast(a, ty, facts).map(|e| idiom(&e, facts).unwrap_or(e));
+            let rounded = || rounded_product(a, ty).filter(|_| facts.range_of(a).at_most(i128::from(i16::MAX)));
+            clamping().or_else(rounded).or_else(|| narrow::cast(a, ty, facts))
         }
         _ => None,
     }
@@ -143,6 +147,26 @@ fn high_product(product: &Expr, by: i128, ty: ScalarType) -> Option<Expr> {
         return None;
     }
     Some(build::cast_data(ty, build::intrinsic(Intrinsic::MulHigh, vec![x, y])))
+}
+
+/// The product of two widened values, rounded at bit 15: `(p >> 15) + ((p >> 14) & 1)`.
+fn rounded_product(sum: &Expr, ty: ScalarType) -> Option<Expr> {
+    let ExprKind::Binary(BinOp::Add, a, b) = sum.kind() else { return None };
+    let with = |e: &Expr, op: BinOp, by: i128| match e.kind() {
+        ExprKind::Binary(o, x, y) if *o == op && build::as_const(y).is_some_and(|v| v.as_i128() == by) => {
+            Some(x.clone())
+        }
+        _ => None,
+    };
+    let rounded = |high: &Expr, bit: &Expr| {
+        let product = with(high, BinOp::Shr, 15)?;
+        let same = with(&with(bit, BinOp::BitAnd, 1)?, BinOp::Shr, 14)?;
+        (same == product).then_some(product)
+    };
+    let product = rounded(a, b).or_else(|| rounded(b, a))?;
+    let ExprKind::Binary(BinOp::Mul, a, b) = product.kind() else { return None };
+    let (x, y, _) = both_narrow(a, b).filter(|(.., from)| *from == ScalarType::I16 && ty == *from)?;
+    Some(build::intrinsic(Intrinsic::MulRounded, vec![x, y]))
 }
 
 /// The absolute value of a difference of widened values.

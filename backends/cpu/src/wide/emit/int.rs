@@ -5,7 +5,7 @@ use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::value::{Parts, Val, by_bits, data};
-use crate::codegen::Lane;
+use crate::codegen::{Lane, int_range};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_sched::ir::{Expr, Intrinsic, build};
@@ -125,6 +125,7 @@ impl Emit<'_> {
         let (signed, lane, lanes) = (ty.is_signed_int(), x.lane, a.lanes() as usize);
         Ok(Val::Lanes(match op {
             Intrinsic::MulHigh => self.mul_high(lanes, signed, &x, &y)?,
+            Intrinsic::MulRounded => self.mul_rounded(&x, &y, [a, b].map(int_range))?,
             Intrinsic::WideningMul => self.widening_mul(lanes, signed, &x, &y)?,
             Intrinsic::SaturatingAdd | Intrinsic::SaturatingSub => self.saturating(op, signed, &x, &y)?,
             Intrinsic::RoundingHalvingAdd if !signed && lane.bits() <= 16 => {
@@ -141,6 +142,22 @@ impl Emit<'_> {
                 self.zip_op(by_bits(lane, ADD), &both, &half)?
             }
         }))
+    }
+    /// The instruction wraps the one product that does not fit, of two least values: to the least value, which no other
+    /// product comes to.
+    fn mul_rounded(&mut self, x: &Parts, y: &Parts, ranges: [(i128, i128); 2]) -> Made<Parts> {
+        let product = self.zip_op(Op::MulRoundedW, x, y)?;
+        let least = i128::from(i16::MIN);
+        if ranges.iter().any(|r| r.0 > least) {
+            return Ok(product);
+        }
+        // All bits where it is the least value, else none.
+        let wrapped = self.splat_like(&product, i16::MIN as u16 as u64)?;
+        let one = self.splat_like(&product, 1)?;
+        let other = self.zip_op(Op::Xor, &product, &wrapped)?;
+        let other = self.zip_op(Op::MinUW, &other, &one)?;
+        let bits = self.zip_op(Op::SubW, &other, &one)?;
+        self.zip_op(Op::Xor, &product, &bits)
     }
     fn saturating(&mut self, op: Intrinsic, signed: bool, x: &Parts, y: &Parts) -> Made<Parts> {
         let lane = x.lane;
