@@ -56,6 +56,8 @@ pub enum Shows {
     AsStored,
     /// Values from 0 to this.
     Full(u32),
+    /// Values from 0 to the largest of the output's type; to 1 if that is a type of floats.
+    FullType,
     /// Values from 0 to the largest that there is.
     Stretched,
     /// No image.

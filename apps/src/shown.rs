@@ -28,6 +28,7 @@ pub(crate) fn image(
         Shows::Nothing => return Ok(None),
         Shows::AsStored => f64::from(picture.as_ref().map_or(65535, |p| p.white)),
         Shows::Full(white) => f64::from(white),
+        Shows::FullType => first.ty().int_max().map_or(1.0, |most| most as f64),
         Shows::Stretched => outputs.iter().map(largest).fold(f64::MIN_POSITIVE, f64::max),
     };
     // From 0 to 1, plane after plane.

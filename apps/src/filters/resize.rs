@@ -14,7 +14,7 @@ pub const APP: App = App {
         Setting { name: "scale", values: &["1/2", "1/3", "3/4", "4/3", "2"] },
     ],
     takes: Takes::Rgb,
-    shows: Shows::Full(1),
+    shows: Shows::FullType,
     schedules: schedules!["resize": cpu, root],
     pipeline,
     inputs: |settings, width, height| {

@@ -61,6 +61,37 @@ fn local_laplacian_keeps_kind_and_alpha() {
     }
 }
 
+/// Whatever type an image is resized in, the picture is the same: in fixed point it may round the other way.
+#[test]
+fn resize_shows_the_same_picture_in_every_type() {
+    let place = Workplace::new();
+    let mut state = 1u32;
+    let input = image::RgbImage::from_fn(53, 37, |_, _| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        // Full, empty and everything between, so that filters overshoot.
+        let level = |shift: u32| ((state >> shift) as u8 & 0x3f).saturating_mul(9).saturating_sub(90);
+        image::Rgb([level(8), level(14), level(20)])
+    });
+    input.save(place.path("a.png")).unwrap();
+    for filter in ["cubic", "box", "linear", "lanczos"] {
+        for scale in ["1/3", "3/4", "2"] {
+            let mut exact: Option<image::RgbImage> = None;
+            for ty in ["f32", "u16", "u8"] {
+                let settings = format!("--param filter={filter} --param scale={scale} --param type={ty}");
+                place.succeed(&format!("run resize a.png b.png {settings}"));
+                let output = image::open(place.path("b.png")).unwrap().to_rgb8();
+                let first = exact.get_or_insert_with(|| output.clone());
+                let pairs = first.iter().zip(output.iter());
+                let differences: Vec<u8> = pairs.map(|(a, b)| a.abs_diff(*b)).filter(|d| *d > 0).collect();
+                assert!(differences.iter().all(|d| *d == 1), "{settings}");
+                // Mostly where the exact value lies in the middle between two levels.
+                let share = differences.len() as f64 / first.len() as f64;
+                assert!(share < 0.05, "{settings}: {share} of values differ");
+            }
+        }
+    }
+}
+
 #[test]
 fn an_image_may_be_replaced_by_its_result() {
     let place = Workplace::new();
