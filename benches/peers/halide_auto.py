@@ -13,7 +13,8 @@ import halide as hl
 # Name: plugin, its parameters.
 AUTOSCHEDULERS = {
     "mullapudi2016": ("Mullapudi2016", {}),
-    "adams2019": ("Adams2019", {}),
+    # One candidate at a time: the search for more takes minutes on the larger apps.
+    "adams2019": ("Adams2019", {"beam_size": "1"}),
     "li2018": ("Li2018", {}),
 }
 _FUNC = """align_bounds align_extent align_storage allow_race_conditions always_partition always_partition_all atomic bound

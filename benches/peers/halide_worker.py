@@ -2,7 +2,7 @@
 
 Reads one JSON command per line on stdin, answers one JSON object per line on stdout:
   {"do": "compile", app, schedule, target, width, height, seed, auto, threads}
-                                                                  -> {"first_ms", "next_ms", "peak_mb", "autoscheduler_ms"}
+      -> {"first_ms", "next_ms", "peak_mb", "autoscheduler_ms"}, or {"failed": why} where an autoscheduler does
   {"do": "run", "runs": N}                                        -> {"ms": [...]}
   {"do": "write", "path", "strict"}                               -> {}
 """
@@ -38,8 +38,11 @@ class Session:
         self.out = hl.Buffer(self.output, "output")
         times, thought = [], None
         if auto:
-            self.func, self.images, thought = halide_auto.build(self.app, auto, self.target, width, height, threads)
-            times.append(self.timed_compile())
+            try:
+                self.func, self.images, thought = halide_auto.build(self.app, auto, self.target, width, height, threads)
+                times.append(self.timed_compile())
+            except hl.HalideError as error:
+                return {"failed": " ".join(str(error).split())}
         else:
             self.build = lambda target: self.app.build(schedule, target)
             for _ in range(3):
@@ -100,10 +103,13 @@ class Session:
 
 def main():
     session = Session()
+    # Halide prints warnings to stdout: they go to stderr.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     for line in sys.stdin:
         command = json.loads(line)
         answer = getattr(session, command.pop("do"))(**command)
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

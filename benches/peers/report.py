@@ -7,12 +7,12 @@ def show(rows, pairs):
     """One table for one app and thread count; ratios are of our time to Halide's with the paired schedule."""
     by_key = {(r["engine"], r["schedule"]): r for r in rows}
     print(f"\n{rows[0]['app']} {rows[0]['size'][0]}x{rows[0]['size'][1]}, {rows[0]['threads']} thread(s)")
-    head = f"  {'engine':14}{'schedule':12}{'min ms':>9}{'median':>9}{'compile ms':>12}{'peak MB':>9}"
+    head = f"  {'engine':22}{'schedule':14}{'min ms':>9}{'median':>9}{'compile ms':>12}{'peak MB':>9}"
     print(head + "   ours/this: min, median, compile")
     partner = {theirs: mine for mine, theirs in pairs}
     for row in rows:
         peak = "-" if row.get("peak_mb") is None else "%.1f" % row["peak_mb"]
-        line = f"  {row['engine']:14}{row['schedule']:12}{row['min_ms']:9.2f}{row['median_ms']:9.2f}"
+        line = f"  {row['engine']:22}{row['schedule']:14}{row['min_ms']:9.2f}{row['median_ms']:9.2f}"
         line += f"{row['compile_ms']:12.1f}{peak:>9}"
         mine = by_key.get(("ours", partner.get(row["schedule"])))
         if row["engine"] != "ours" and mine:

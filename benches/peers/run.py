@@ -5,9 +5,9 @@ beside OpenCV, OpenBLAS and Rust crates (`--others` for these alone, `--kernel` 
     cargo build --release -p halide-apps && python3 benches/peers/run.py
 
 Makes `.venv` beside itself on first use. Every pairing runs in rounds: one batch of ours, one of each Halide target, so
-that a slow minute of the machine hits all of them. Prints tables and a summary; `--markdown FILE` keeps the summary,
-`--json FILE` all numbers. `--autoschedulers NAMES` adds what Halide's autoschedulers make of each app, for `host`.
-`--halide-only` needs no build of ours.
+that a slow minute of the machine hits all of them. Halide runs with our schedules for it on three targets, and with those of
+its autoschedulers on `host` (`--autoschedulers ""`: without these). Prints tables and a summary, and keeps the summary in
+`target/peers.md` and all numbers in `target/peers.json`. `--halide-only` needs no build of ours.
 """
 
 import argparse
@@ -117,6 +117,10 @@ def measure(case, options, threads):
         key, worker = (engine, schedule), Worker(threads)
         command = {"app": app, "schedule": schedule, "target": target, "auto": auto, "threads": threads}
         compiled = worker(do="compile", width=size[0], height=size[1], seed=options.seed, **command)
+        if "failed" in compiled:
+            print(f"{app}: {engine} fails: {compiled['failed']}", file=sys.stderr)
+            worker.close()
+            continue
         worker(do="run", runs=1)
         workers[key], times[key] = worker, []
         rows[key] = {"compile_ms": compiled["next_ms"], "first_compile_ms": compiled["first_ms"]}
@@ -202,12 +206,13 @@ def main():
     options.add_argument("--threads", default=[1, 2], type=lambda s: [int(n) for n in s.split(",")])
     options.add_argument("--rounds", default=5, type=int)
     options.add_argument("--seed", default=1, type=int)
-    options.add_argument("--autoschedulers", default=[], type=lambda s: s.split(","), help="mullapudi2016,adams2019,li2018")
+    names = lambda text: [name for name in text.split(",") if name]
+    options.add_argument("--autoschedulers", default=["mullapudi2016", "adams2019"], type=names, help="also li2018")
     options.add_argument("--halide-only", action="store_true")
     options.add_argument("--others", action="store_true", help="only what is no Halide")
     options.add_argument("--kernel", action="append", choices=list(others.CASES), help="only these beside what is no Halide")
-    options.add_argument("--json", type=Path)
-    options.add_argument("--markdown", type=Path)
+    options.add_argument("--json", type=Path, default=ROOT / "target" / "peers.json")
+    options.add_argument("--markdown", type=Path, default=ROOT / "target" / "peers.md")
     options = options.parse_args()
     enter_venv()
     if not options.halide_only and not options.binary.exists():
@@ -223,10 +228,9 @@ def main():
         everything += others.run_all(options.kernel or others.CASES, best_of_ours(options), options.rounds, options.threads)
     summary = report.summary(everything)
     print("\n" + summary)
-    if options.markdown:
-        options.markdown.write_text(summary + "\n")
-    if options.json:
-        options.json.write_text(json.dumps(everything, indent=1) + "\n")
+    options.json.parent.mkdir(exist_ok=True)
+    options.markdown.write_text(summary + "\n")
+    options.json.write_text(json.dumps(everything, indent=1) + "\n")
     if not all(row.get("agrees", True) for row in everything):
         raise SystemExit("results do not agree")
 
