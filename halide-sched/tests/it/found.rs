@@ -323,3 +323,21 @@ fn iterations_compute_parts_of_the_whole_with_sums() {
         check(&p, schedule, &[("in", input)], &Region::of_extents([5]));
     }
 }
+
+/// Elements of few lanes that are far apart are loaded with what lies between them, and with nothing beyond the last one.
+/// (Seed 750088 of changed_schedules.)
+#[test]
+fn dense_loads_end_with_what_is_read() {
+    let x = vars!(x);
+    let mut f = Func::new("f");
+    f[x] = cast::<i16>(1);
+    f[x] = min(f[x], cast::<i16>(2));
+    let p = Pipeline::new([&f]).unwrap();
+    for (factor, lanes) in [(4, 2), (3, 2), (2, 2), (4, 3), (4, 4)] {
+        let vectors = format!("split(x, t5, t6, 5) vectorize(t6, {lanes})");
+        let schedule = format!("f.update(0): unroll(x, {factor}) reorder(x, x$u) {vectors}");
+        for w in [1, 4, 5, 6, 19, 20, 21, 43] {
+            check(&p, &schedule, &[], &Region::of_extents([w]));
+        }
+    }
+}

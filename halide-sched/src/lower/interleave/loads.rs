@@ -71,8 +71,8 @@ impl<'a> Reads<'a> {
         })
     }
 
-    /// The dense loads start at multiples of the stride from the first element that is read, so that loads of
-    /// neighbours meet in the same ones; the last one may have to step back so that it ends with the last element read.
+    /// The dense loads start at multiples of a vector from the first element that is read, so that loads of neighbours
+    /// meet in the same ones; those that would go beyond the last element read step back so that they end with it.
     fn dense_load(&self, load: &Strided) -> Option<Expr> {
         if self.shared.contains(&load.family.buf) {
             return None;
@@ -82,18 +82,21 @@ impl<'a> Reads<'a> {
         let own = load.base.constant;
         let start = first + (own - first) / stride * stride;
         let end = last + (n - 1) * stride + 1;
-        let back = (start + n * stride - end).max(0);
         let rest = sum_of(load.base.terms());
-        let vectors = (0..stride).map(|v| {
-            let at = start + v * n - if v == stride - 1 { back } else { 0 };
-            let index = build::ramp(build::offset(rest.clone(), at), build::int(1), load.family.lanes);
+        let mut firsts: Vec<i64> = Vec::new();
+        let lanes = (0..n).map(|i| own + i * stride).map(|element| {
+            let at = (start + (element - start) / n * n).min(end - n);
+            if firsts.last() != Some(&at) {
+                firsts.push(at);
+            }
+            ((firsts.len() as i64 - 1) * n + element - at) as u16
+        });
+        let lanes = lanes.collect();
+        let vectors = firsts.iter().map(|at| {
+            let index = build::ramp(build::offset(rest.clone(), *at), build::int(1), load.family.lanes);
             build::load(load.family.buf, load.elem, index, None)
         });
-        let lanes = (0..n).map(|i| {
-            let element = own - start + i * stride;
-            (element + if element >= (stride - 1) * n { back } else { 0 }) as u16
-        });
-        Some(build::shuffle(vectors.collect(), lanes.collect()))
+        Some(build::shuffle(vectors.collect(), lanes))
     }
 }
 
