@@ -215,13 +215,16 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Often one of few values, so that there are ties; floats are of a size at which they do not overflow.
+    /// Often one of few values, so that there are ties, or an end of the type; all bits of other integers are random. Floats
+    /// are of a size at which they do not overflow.
     fn value(&mut self, ty: ScalarType) -> Scalar {
-        let bits = self.next();
-        match bits % 4 {
-            _ if ty.is_float() => Scalar::float(ty, ((bits >> 8) as i8) as f64 / 16.0),
-            0 => Scalar::int(ty, i128::from((bits >> 8) % 4)),
-            _ => Scalar::from_bits(ty, bits >> 8),
+        let (kind, bits) = (self.next() % 8, self.next());
+        match kind {
+            _ if ty.is_float() => Scalar::float(ty, f64::from(bits as i8) / 16.0),
+            0 | 1 => Scalar::int(ty, i128::from(bits % 4)),
+            2 if bits.is_multiple_of(2) => Scalar::lowest(ty),
+            2 => Scalar::highest(ty),
+            _ => Scalar::from_bits(ty, bits),
         }
     }
 }

@@ -147,15 +147,15 @@ fn operations_that_are_not_what_is_said() {
         &p,
         "f: compute_root()\n f.update(0): monoid(0)",
         expect![[r#"
-        test:2:15: f.update(0): monoid(0)
-          that the identity leaves values as they are is not so for the update of `f.update(0)`: a = 964369869"#]],
+            test:2:15: f.update(0): monoid(0)
+              that the identity leaves values as they are is not so for the update of `f.update(0)`: a = -1581685260"#]],
     );
     check(
         &p,
         "f: compute_root()\n f.update(1): monoid(0)",
         expect![[r#"
-        test:2:15: f.update(1): monoid(0)
-          that the identity leaves values as they are is not so for the update of `f.update(1)`: a = 964369869"#]],
+            test:2:15: f.update(1): monoid(0)
+              that the identity leaves values as they are is not so for the update of `f.update(1)`: a = -1581685260"#]],
     );
     check(
         &p,
@@ -168,8 +168,8 @@ fn operations_that_are_not_what_is_said() {
         &p,
         "f: compute_root()\n f.update(3): monoid(0)",
         expect![[r#"
-        test:2:15: f.update(3): monoid(0)
-          that the identity leaves values as they are is not so for the update of `f.update(3)`: a = -326565284"#]],
+            test:2:15: f.update(3): monoid(0)
+              that the identity leaves values as they are is not so for the update of `f.update(3)`: a = -1581685260"#]],
     );
     check(
         &p,
