@@ -47,9 +47,9 @@ pub(crate) struct Checks {
 
 /// The assertions that a program needs.
 pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Facts) -> Checks {
-    let (mut root, mut strides) = (notes::at_start(ctx), Vec::new());
-    check_factors(ctx, facts, &mut root);
-    check_rules(ctx, &mut root);
+    let (mut given, mut root, mut strides) = (notes::at_start(ctx), Vec::new(), Vec::new());
+    check_factors(ctx, facts, &mut given);
+    check_rules(ctx, &mut given);
     check_strides(ctx, &mut strides);
     let early = first_read(regions);
     if early.is_none() {
@@ -62,6 +62,11 @@ pub(crate) fn check_arguments(ctx: &mut Ctx<'_>, regions: &Regions, facts: &Fact
     if let Some(s) = early {
         let list = before.entry(s).or_default();
         list.splice(0..0, strides);
+    }
+    // These are about nothing but what the caller gives, and say best what is wrong with it.
+    match regions.defs.get(&Scope::Root).and_then(|defs| defs.first()) {
+        Some((first, _)) => drop(before.entry(*first).or_default().splice(0..0, given)),
+        None => drop(root.splice(0..0, given)),
     }
     let mut all = BTreeMap::from([(Scope::Root, root)]);
     check_demands(ctx, regions, facts, &mut all);

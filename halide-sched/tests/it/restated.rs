@@ -122,6 +122,34 @@ fn factors_that_are_not_positive() {
     assert_eq!(run(0)(1), "true");
 }
 
+/// A factor that is none is told as such before anything that is computed of it is found to be too large. (Seed 905373 of
+/// changed_schedules.)
+#[test]
+fn factors_are_checked_before_what_they_make() {
+    let (y, wide) = (vars!(y), Param::<i64>::new("wide"));
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[y] = cast::<i16>(1);
+    f[y] = cast::<i16>(wide);
+    g[y] = f[y].clone();
+    let p = Pipeline::new([&g]).unwrap();
+    let schedule = Schedule::parse("f: compute_root()\n f.update(0): split(y, yo, yi, wide, RoundUp)", "test").unwrap();
+    let plan = resolve(&p, &schedule, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
+    let program = lower(&plan, &LowerOptions { exact_tails: true, ..Default::default() }).unwrap().program;
+    for wide in [-7_945_238_565_013_927_853, -1, 0, 1 << 31, i64::MAX] {
+        let mut outputs = [AnyBuffer::with_region(I16, &Region::of_spans([(0, 1)])).unwrap()];
+        let Err(EvalError::Fault { fault, args, .. }) = eval::run(&program, &[Scalar::from(wide)], &[], &mut outputs)
+        else {
+            panic!("{wide} is no factor")
+        };
+        let text = "the schedule promises what does not hold: test:2:15: the factor by which `y` of `f` is split is at least 1 \
+                    and at most 2147483647";
+        assert_eq!(
+            program.faults[fault].message(&program, &args),
+            format!("{text} (here {wide}); drop the promise or change the call")
+        );
+    }
+}
+
 /// A producer that one arm of a condition needs, which a parameter decides.
 #[test]
 fn stages_that_are_needed_or_not() {
