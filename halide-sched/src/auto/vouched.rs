@@ -1,13 +1,15 @@
 //! Random directives by which a schedule vouches for something, lets floats be rounded in another way, or ends runs.
 
 use super::random::Draw;
+use crate::plan::order;
 use crate::schedule::{FloatMode, Identity, Subject, Verb};
 
 impl Draw<'_> {
     /// What holds of an update before its loops are drawn: which operation it is, whether steps are indivisible.
     pub(super) fn operation(&mut self, subject: &Subject) {
         if self.one_in(2) {
-            let any_order = self.one_in(6);
+            // Where the order matters, what comes out is one of several results.
+            let any_order = self.one_in(6) && self.order_is_free(subject);
             self.say(subject, Verb::Atomic { any_order });
         }
         if self.one_in(3) {
@@ -18,6 +20,12 @@ impl Draw<'_> {
             let commutes = self.one_in(2);
             self.say(subject, Verb::Monoid { identity, commutes });
         }
+    }
+
+    fn order_is_free(&self, subject: &Subject) -> bool {
+        let pipeline = self.pipeline;
+        let Some(func) = self.func(&subject.func) else { return false };
+        pipeline.funcs[func].stages.get(subject.stage).is_some_and(|stage| order(pipeline, func, stage).is_ok())
     }
 
     /// How floats of a stage may be treated.

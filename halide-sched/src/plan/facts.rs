@@ -258,7 +258,7 @@ fn reads_of<'p>(pipeline: &'p Pipeline, func: FuncId, from: &[ExprId]) -> Vec<&'
 }
 
 /// Whether an update gives the same result in whatever order its iterations run.
-fn order(pipeline: &Pipeline, func: FuncId, stage: &StageDef) -> Result<(), OrderReason> {
+pub(crate) fn order(pipeline: &Pipeline, func: FuncId, stage: &StageDef) -> Result<(), OrderReason> {
     match monoid::fold(pipeline, func, stage) {
         Some(fold) => any_order(&fold, OrderReason::InOrder),
         None => Err(OrderReason::NotCommutative),

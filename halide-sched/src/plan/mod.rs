@@ -30,7 +30,7 @@ mod with;
 pub use access::Collision;
 pub use dependence::Conflict;
 pub use error::{MonoidReason, OrderReason, Problem, ScheduleError, Shared, StepReason};
-pub(crate) use facts::reachable;
+pub(crate) use facts::{order, reachable};
 pub use part::{Part, main_part, part};
 pub use query::image_buffer;
 pub use resolve::resolve;

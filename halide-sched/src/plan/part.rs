@@ -61,7 +61,7 @@ pub fn main_part(whole: &Pipeline, schedule: &Schedule) -> Part {
 
 /// What computes the Funcs `outputs`, inputs of an extern stage.
 pub fn part(whole: &Pipeline, schedule: &Schedule, outputs: &[FuncId]) -> Part {
-    let (copied, given) = with_copies(whole, outputs);
+    let (copied, given) = with_copies(whole, schedule, outputs);
     let pipeline = copied.part(Some(&given));
     let keep = kept(whole, &pipeline, schedule);
     let kept = schedule.kept(&keep);
@@ -78,15 +78,20 @@ fn places(verb: &Verb) -> bool {
     matches!(verb, Verb::ComputeRoot | Verb::ComputeAt(_) | Verb::ComputeInline)
 }
 
-/// The pipeline with a copy of each of `outputs` that has updates, and what is to be computed: those that have none, and
-/// the copies. An update may read and write more of its Func than is asked for, which the buffer of an output would have
-/// to hold.
-fn with_copies(whole: &Pipeline, outputs: &[FuncId]) -> (Pipeline, Vec<FuncId>) {
+fn shapes(verb: &Verb) -> bool {
+    matches!(verb, Verb::Bound { .. } | Verb::BoundExtent { .. } | Verb::AlignBounds { .. } | Verb::AlignExtent { .. })
+}
+
+/// The pipeline with a copy of each of `outputs` that has updates or directives about its region, and what is to be
+/// computed: those that have none, and the copies. An update may read and write more of its Func than is asked for, and a
+/// region may be rounded up, which the buffer of an output would have to hold.
+fn with_copies(whole: &Pipeline, schedule: &Schedule, outputs: &[FuncId]) -> (Pipeline, Vec<FuncId>) {
     let mut data = PipelineData::clone(whole);
     let mut given = Vec::new();
     for &func in outputs {
         let def = data.funcs[func].clone();
-        if def.is_pure() {
+        let has_region = schedule.directives().iter().any(|d| d.subject.func == def.name && shapes(&d.verb));
+        if def.is_pure() && !has_region {
             given.push(func);
             continue;
         }

@@ -130,7 +130,7 @@ fn factors_are_checked_before_what_they_make() {
     let (mut f, mut g) = (Func::new("f"), Func::new("g"));
     f[y] = cast::<i16>(1);
     f[y] = cast::<i16>(wide);
-    g[y] = f[y].clone();
+    g[y] = f[y];
     let p = Pipeline::new([&g]).unwrap();
     let schedule = Schedule::parse("f: compute_root()\n f.update(0): split(y, yo, yi, wide, RoundUp)", "test").unwrap();
     let plan = resolve(&p, &schedule, &TARGET).unwrap_or_else(|e| panic!("{e:?}"));

@@ -89,6 +89,29 @@ fn a_closure_between_funcs() {
     }
 }
 
+/// A stage asks for no more than it needs, whatever is promised of the regions of its inputs.
+#[test]
+fn inputs_whose_regions_are_rounded_up() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let pipeline = around(|f| median(f, calls.clone()));
+    let expected = around(median_here).compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+    let image = noise(U16, &region(&[(-40, 120), (-40, 120)]), 8);
+    let schedules = [
+        "bright: compute_root() align_bounds(x, 8, 3)",
+        "bright: compute_root() align_bounds(x, 8, 0) align_extent(y, 4) vectorize(x, 8)",
+        "bright: compute_root() bound(x, -16, 64) vectorize(x, 16)",
+    ];
+    for (w, h) in [(1, 1), (7, 3), (33, 9)] {
+        let wanted = [region(&[(-3, w), (2, h)])];
+        let want = expected.inputs().image_named("input", &image).realize_all(&wanted).unwrap();
+        for (text, engine) in schedules.iter().flat_map(|text| ENGINES.map(|engine| (text, engine))) {
+            let compiled = pipeline.compile_on(engine, &text.parse().unwrap(), &Target::host()).unwrap();
+            let got = compiled.inputs().image_named("input", &image).realize_all(&wanted);
+            assert_eq!(got.unwrap_or_else(|e| panic!("{text}\n{engine:?}: {e}")), want, "{text}\n{engine:?}");
+        }
+    }
+}
+
 /// Updates may write and read more of their Func than the stage asks for.
 #[test]
 fn inputs_with_updates_anywhere() {
