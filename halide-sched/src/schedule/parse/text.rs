@@ -4,12 +4,15 @@ use super::super::directive::Verb;
 use super::super::print::{clone_name, continues_name, rfactor_name, starts_name, wrapper_name};
 use super::ParseError;
 use halide_core::error::Location;
+use std::cell::Cell;
 
 /// A text and how far it has been read.
 pub(super) struct Text<'t> {
     text: &'t str,
     pos: usize,
     file: &'static str,
+    /// Where the last place was asked for: up to where, the line there, and where that begins.
+    seen: Cell<(usize, u32, usize)>,
 }
 
 /// The name of a Func.
@@ -26,7 +29,7 @@ const SUFFIXES: [&str; 8] = ["in", "clone_in", "rfactor", "update", "specialize"
 
 impl<'t> Text<'t> {
     pub(super) fn new(text: &'t str, file: &'static str) -> Text<'t> {
-        let mut text = Text { text, pos: 0, file };
+        let mut text = Text { text, pos: 0, file, seen: Cell::new((0, 1, 0)) };
         text.skip_space();
         text
     }
@@ -46,10 +49,14 @@ impl<'t> Text<'t> {
 
     /// The place of the next letter.
     pub(super) fn location(&self) -> Location {
-        let before = &self.text[..self.pos];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
-        Location { file: self.file, line: line as u32, column: column as u32 }
+        // Places are asked for from the first to the last, so that counting goes on where it ended.
+        let (seen, line, start) = Some(self.seen.get()).filter(|at| at.0 <= self.pos).unwrap_or((0, 1, 0));
+        let new = &self.text[seen..self.pos];
+        let line = line + new.matches('\n').count() as u32;
+        let start = new.rfind('\n').map_or(start, |end| seen + end + 1);
+        self.seen.set((self.pos, line, start));
+        let column = self.text[start..self.pos].chars().count() + 1;
+        Location { file: self.file, line, column: column as u32 }
     }
 
     fn skip_space(&mut self) {
@@ -286,7 +293,7 @@ impl<'t> Text<'t> {
 
     /// The parentheses opened since `start` that are not closed before here.
     fn opened_since(&self, start: usize) -> i64 {
-        let mut read = Text { text: &self.text[..self.pos], pos: start, file: self.file };
+        let mut read = Text { text: &self.text[..self.pos], pos: start, file: self.file, seen: self.seen.clone() };
         let mut depth = 0;
         while let Some(c) = read.letter() {
             depth += match c {
