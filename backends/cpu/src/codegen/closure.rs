@@ -7,8 +7,9 @@
 
 use super::value::Lane;
 use halide_core::ids::{Id, IdVec};
+use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, Task, TaskId, Type, visit};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// The closure of one task.
 #[derive(Default)]
@@ -22,7 +23,7 @@ pub(super) struct Closure {
     /// Its size.
     pub(super) words: usize,
     /// In whose closure each symbol is that the task captures.
-    owners: HashMap<Sym, (TaskId, usize, Type)>,
+    owners: Map<Sym, (TaskId, usize, Type)>,
     /// The symbols that the task's own code needs, rather than tasks that it launches.
     used: BTreeSet<Sym>,
 }

@@ -19,8 +19,9 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::FuncId;
 use halide_core::ids::{Id, IdVec};
 use halide_core::ops::MathFn;
+use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Expr, Program, Sym, TaskId};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -44,7 +45,7 @@ pub(super) struct Env<'a> {
     /// The kernels of wide vectors made so far, if there may be any.
     pub(super) outlined: Option<&'a Mutex<Outlined>>,
     /// How many elements allocations have at least.
-    pub(super) sizes: HashMap<BufId, u64>,
+    pub(super) sizes: Map<BufId, u64>,
 }
 
 /// Declared functions.
@@ -71,29 +72,29 @@ pub(super) struct Func<'a> {
     pub(super) ops: Ops<'a>,
     pub(super) env: &'a Env<'a>,
     pub(super) memo: Memo<Val>,
-    pub(super) symbols: HashMap<Sym, Val>,
+    pub(super) symbols: Map<Sym, Val>,
     /// How many loops enclose the definition of each symbol.
-    pub(super) depths: HashMap<Sym, u32>,
+    pub(super) depths: Map<Sym, u32>,
     pub(super) guards: Guards,
     /// The sums that symbols stand for.
     pub(super) sums: Sums,
-    pub(super) places: HashMap<BufId, Place>,
+    pub(super) places: Map<BufId, Place>,
     /// Addresses of the heap allocations around the statement at hand.
     pub(super) on_heap: BTreeMap<BufId, Value>,
     pub(super) slots: Slots,
     /// How many atomic steps there have been.
     pub(super) steps: u32,
     /// The closures at hand, by the task that each is of.
-    pub(super) closures: HashMap<TaskId, Value>,
+    pub(super) closures: Map<TaskId, Value>,
     /// The worker that runs this function.
     pub(super) worker: Value,
     args: Value,
     /// Words of the argument block that were loaded, at the start of the function.
-    arguments: HashMap<(usize, Type), Value>,
+    arguments: Map<(usize, Type), Value>,
     callees: BTreeMap<Callee, FuncRef>,
     /// f32 functions that this one calls.
     pub(super) math_used: BTreeSet<MathFn>,
-    regions: HashMap<u32, AliasRegion>,
+    regions: Map<u32, AliasRegion>,
     /// What was wrong with the program, first of all. Code goes on being made, and is thrown away.
     pub(super) error: Option<String>,
 }
@@ -139,21 +140,21 @@ pub(super) fn make(
         ops: Ops { b, x64: env.x64 },
         env,
         memo: Memo::default(),
-        symbols: HashMap::new(),
-        depths: HashMap::new(),
+        symbols: Map::default(),
+        depths: Map::default(),
         guards: Guards::default(),
         sums: Sums::default(),
-        places: HashMap::new(),
+        places: Map::default(),
         on_heap: BTreeMap::new(),
         slots: Slots::default(),
         steps: 0,
-        closures: HashMap::new(),
+        closures: Map::default(),
         worker,
         args,
-        arguments: HashMap::new(),
+        arguments: Map::default(),
         callees: BTreeMap::new(),
         math_used: BTreeSet::new(),
-        regions: HashMap::new(),
+        regions: Map::default(),
         error: None,
     };
     body(&mut f, &values[1..]);

@@ -15,7 +15,7 @@
 //! further in. In the loop of the condition itself a tie costs more than it brings; loads there stay where they are.
 
 use cranelift_codegen::ir::Value;
-use std::collections::HashMap;
+use halide_sched::ir::hash::Map;
 
 /// The loops and conditions around the code at hand.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) struct Guards {
     /// How many checks there were that end the function.
     checks: usize,
     /// Values that are others times a factor.
-    multiples: HashMap<Value, (Value, i64)>,
+    multiples: Map<Value, (Value, i64)>,
 }
 
 /// A loop around the code at hand.

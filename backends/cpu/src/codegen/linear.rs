@@ -1,8 +1,8 @@
 //! An index as a sum of terms, so that constants become displacements and lanes that follow each other are seen.
 
 use halide_core::ops::{BinOp, UnOp};
+use halide_sched::ir::hash::Map;
 use halide_sched::ir::{Expr, ExprKind, Sym, build};
-use std::collections::HashMap;
 
 /// An index of one or more lanes: lane `i` is
 /// `constant + i * step + sum(terms) + i * sum(steps) + sum(lane i of vectors)`, each entry times its factor.
@@ -20,7 +20,7 @@ pub(crate) struct Linear {
 
 /// What symbols stand for, if that is a sum of which a part changes less often than the whole: such a part becomes part
 /// of a base that lasts longer.
-pub(crate) type Sums = HashMap<Sym, Expr>;
+pub(crate) type Sums = Map<Sym, Expr>;
 
 /// A sum of more terms than this is not taken apart further.
 const MOST_TERMS: usize = 12;

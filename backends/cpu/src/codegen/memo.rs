@@ -3,23 +3,24 @@
 //! Visible: entries live in scopes that follow the dominance of blocks. Right: a value that depends on a load is
 //! forgotten when the loaded buffer may have been stored to since.
 
+use halide_sched::ir::hash::{Map, Set};
 use halide_sched::ir::visit::for_each_child;
 use halide_sched::ir::{BufId, Expr, ExprKind, Sym};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Values of expressions, by scope.
 pub(crate) struct Memo<V> {
-    values: HashMap<Expr, Vec<Entry<V>>>,
+    values: Map<Expr, Vec<Entry<V>>>,
     /// The expressions entered in each open scope; the outermost is not listed, it never ends.
     scopes: Vec<Vec<Expr>>,
     /// Counts events: every entry and store gets a later number.
     now: u64,
-    stored: HashMap<BufId, u64>,
+    stored: Map<BufId, u64>,
     /// Entries before this are not right any more, whatever they are.
     floor: u64,
-    bound: HashSet<Sym>,
-    loads: HashMap<Expr, Rc<BTreeSet<BufId>>>,
+    bound: Set<Sym>,
+    loads: Map<Expr, Rc<BTreeSet<BufId>>>,
 }
 
 struct Entry<V> {
@@ -31,13 +32,13 @@ struct Entry<V> {
 impl<V> Default for Memo<V> {
     fn default() -> Memo<V> {
         Memo {
-            values: HashMap::new(),
+            values: Map::default(),
             scopes: Vec::new(),
             now: 0,
-            stored: HashMap::new(),
+            stored: Map::default(),
             floor: 0,
-            bound: HashSet::new(),
-            loads: HashMap::new(),
+            bound: Set::default(),
+            loads: Map::default(),
         }
     }
 }

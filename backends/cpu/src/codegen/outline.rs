@@ -13,9 +13,9 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_module::FuncId;
+use halide_sched::ir::hash::Map;
 use halide_sched::ir::visit::for_each_stmt;
 use halide_sched::ir::{BufId, DimField, For, Program, Stmt, Sym, build};
-use std::collections::HashMap;
 use std::sync::PoisonError;
 
 /// The kernels of a program while it is compiled.
@@ -151,8 +151,8 @@ const LARGE: i64 = 16 << 20;
 const MOST_ELEMENTS: i64 = 1 << 56;
 
 /// How many elements each allocation has at least, as far as that is a constant.
-pub(super) fn sizes(program: &Program) -> HashMap<BufId, u64> {
-    let mut sizes = HashMap::new();
+pub(super) fn sizes(program: &Program) -> Map<BufId, u64> {
+    let mut sizes = Map::default();
     let tasks = program.tasks.iter().map(|t| &t.body);
     for s in std::iter::once(&program.body).chain(tasks) {
         note_sizes(s, &mut sizes);
@@ -160,7 +160,7 @@ pub(super) fn sizes(program: &Program) -> HashMap<BufId, u64> {
     sizes
 }
 
-fn note_sizes(s: &Stmt, sizes: &mut HashMap<BufId, u64>) {
+fn note_sizes(s: &Stmt, sizes: &mut Map<BufId, u64>) {
     if let Stmt::Alloc { buf, count, .. } = s {
         // Variants of a pipeline allocate a buffer each.
         let count = build::as_int(count).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);

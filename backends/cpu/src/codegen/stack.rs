@@ -2,9 +2,9 @@
 //! depth asks for more stack than a thread has, a thread with more is used.
 
 use crate::CpuError;
+use halide_sched::ir::hash::Map;
 use halide_sched::ir::visit::{for_each_child, for_each_expr, for_each_stmt};
 use halide_sched::ir::{Expr, Program, Stmt};
-use std::collections::HashMap;
 
 /// A generous bound of the stack that one level of nesting takes.
 const BYTES_PER_LEVEL: usize = 4 << 10;
@@ -16,7 +16,7 @@ pub(super) fn with_room_for<T: Send>(
     program: &Program,
     work: impl FnOnce() -> Result<T, CpuError> + Send,
 ) -> Result<T, CpuError> {
-    let mut seen = HashMap::new();
+    let mut seen = Map::default();
     let bodies = std::iter::once(&program.body).chain(program.tasks.iter().map(|t| &t.body));
     let depth = bodies.map(|s| stmt_depth(s, &mut seen)).max().unwrap_or(0);
     if depth <= USUAL_DEPTH {
@@ -30,7 +30,7 @@ pub(super) fn with_room_for<T: Send>(
     })
 }
 
-fn stmt_depth(s: &Stmt, seen: &mut HashMap<usize, usize>) -> usize {
+fn stmt_depth(s: &Stmt, seen: &mut Map<usize, usize>) -> usize {
     let mut deepest = 0;
     for_each_expr(s, |e| deepest = deepest.max(expr_depth(e, seen)));
     for_each_stmt(s, |inner| deepest = deepest.max(stmt_depth(inner, seen)));
@@ -38,7 +38,7 @@ fn stmt_depth(s: &Stmt, seen: &mut HashMap<usize, usize>) -> usize {
 }
 
 /// The depth of a DAG; iterative, because it is what decides about recursion.
-fn expr_depth(root: &Expr, seen: &mut HashMap<usize, usize>) -> usize {
+fn expr_depth(root: &Expr, seen: &mut Map<usize, usize>) -> usize {
     let mut open = vec![(root.clone(), false)];
     while let Some((e, ready)) = open.pop() {
         if seen.contains_key(&e.id()) {

@@ -17,9 +17,9 @@ use crate::codegen::int_range;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
+use halide_sched::ir::hash::{Map, Set};
 use halide_sched::ir::visit::for_each_node;
 use halide_sched::ir::{BufId, Expr, ExprKind, Intrinsic, Sym, build};
-use std::collections::{HashMap, HashSet};
 
 /// Vectors of fewer lanes are not worth it.
 const LEAST_LANES: u16 = 4;
@@ -28,7 +28,7 @@ const LEAST_LANES: u16 = 4;
 const MOST_OPENED: usize = 128;
 
 /// What names stand for that may be part of such a sum, and what that reads.
-pub(super) type Names = HashMap<Sym, (Expr, Vec<BufId>)>;
+pub(super) type Names = Map<Sym, (Expr, Vec<BufId>)>;
 
 /// Lanes of up to 16 bits.
 #[derive(Clone)]
@@ -117,7 +117,7 @@ impl Emit<'_> {
         };
         let most = loops(self, e);
         let (mut terms, mut left) = (Vec::new(), vec![e.clone()]);
-        let mut opened = HashSet::new();
+        let mut opened = Set::default();
         while let Some(next) = left.pop() {
             match next.kind() {
                 ExprKind::Binary(BinOp::Add, a, b)

@@ -11,10 +11,10 @@ use super::super::{Capture, Claim, Made, refuse};
 use super::Emit;
 use super::address::Place;
 use halide_core::ops::BinOp;
+use halide_sched::ir::hash::Map;
 use halide_sched::ir::visit::{deep, for_each_node, substitute, uses};
 use halide_sched::ir::{BufId, Expr, ExprKind, For, Stmt, Sym, Type, build};
 use halide_sched::simplify::{Linear, Term};
-use std::collections::HashMap;
 
 /// A bound of the size that is used where the size itself is not known: memory that is possibly never touched.
 const MOST_BYTES: u64 = 1 << 20;
@@ -23,16 +23,16 @@ const MOST_BYTES: u64 = 1 << 20;
 #[derive(Default)]
 pub(super) struct Heap {
     /// What names stand for that are bound in the nest; the variable of a loop stands for nothing that is known outside.
-    definitions: HashMap<Sym, Option<Expr>>,
+    definitions: Map<Sym, Option<Expr>>,
     /// What names stand for outside, as far as that was asked.
-    expanded: HashMap<Sym, Option<Expr>>,
+    expanded: Map<Sym, Option<Expr>>,
     /// The first and last value of the variable of each loop.
-    ends: HashMap<Sym, [Expr; 2]>,
+    ends: Map<Sym, [Expr; 2]>,
     /// Under which conditions the statement at hand runs.
     conditions: Vec<Expr>,
     slots: Vec<Slot>,
     /// The slot and the innermost level of each allocation that lives.
-    live: HashMap<BufId, (usize, usize)>,
+    live: Map<BufId, (usize, usize)>,
     /// Every allocation that ever lived.
     pub(super) inner: Vec<BufId>,
 }

@@ -49,6 +49,7 @@ use super::rows::Op;
 use super::{Capture, Check, Claim, CpuOptions, Made, Refusal, Tier, widest};
 use crate::codegen::{Linear, Memo, Sums};
 use halide_sched::features::CpuFeature;
+use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
 use heap::Heap;
 use iced_x86::Code;
@@ -56,7 +57,6 @@ use level::Level;
 use pairs::Neighbours;
 use regalloc2::VReg;
 use slots::Slots;
-use std::collections::HashMap;
 use value::{Constant, Val};
 
 /// What a kernel may ask of the code around it.
@@ -87,14 +87,14 @@ struct Emit<'a> {
     cursor: usize,
     memo: Memo<Val>,
     /// The levels of expressions, until something changes.
-    homes: HashMap<Expr, usize>,
-    symbols: HashMap<Sym, (Val, usize)>,
+    homes: Map<Expr, usize>,
+    symbols: Map<Sym, (Val, usize)>,
     /// Constants in registers, and their levels.
-    constants: HashMap<Constant, (VReg, usize)>,
+    constants: Map<Constant, (VReg, usize)>,
     /// The sums that symbols stand for.
     sums: Sums,
     /// Vectors of indices that symbols stand for.
-    vectors: HashMap<Sym, Expr>,
+    vectors: Map<Sym, Expr>,
     slots: Slots,
     /// Loads of neighbouring elements.
     neighbours: Neighbours,
@@ -103,7 +103,7 @@ struct Emit<'a> {
     captures: Vec<(Capture, usize)>,
     words: usize,
     /// Whether buffers are small.
-    small: HashMap<BufId, VReg>,
+    small: Map<BufId, VReg>,
     /// Whether some stores pass the caches by.
     streams: bool,
     /// Whether bytes can be permuted.
@@ -133,22 +133,22 @@ pub(super) fn nest(
         levels: vec![Level::first()],
         cursor: 0,
         memo: Memo::default(),
-        homes: HashMap::new(),
-        symbols: HashMap::new(),
-        constants: HashMap::new(),
-        sums: Sums::new(),
-        vectors: HashMap::new(),
+        homes: Map::default(),
+        symbols: Map::default(),
+        constants: Map::default(),
+        sums: Sums::default(),
+        vectors: Map::default(),
         slots: Slots::default(),
         neighbours: Neighbours::default(),
         heap: Heap::default(),
         checks: Vec::new(),
         captures: Vec::new(),
         words: 0,
-        small: HashMap::new(),
+        small: Map::default(),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),
         vnni: options.may_use(if tier == Tier::Avx512 { CpuFeature::Avx512vnni } else { CpuFeature::Avxvnni }),
-        small_names: dot::Names::new(),
+        small_names: dot::Names::default(),
         scratch: None,
         looked_up: lookup::Scratch::default(),
     };

@@ -12,13 +12,14 @@ use super::super::machine::{Mem, View};
 use super::Emit;
 use super::value::{Parts, Val};
 use crate::codegen::{Lane, Linear, Sums};
+use halide_sched::ir::hash::{Map, Set};
 use halide_sched::ir::visit::for_each_child;
 use halide_sched::ir::{BufId, Expr, ExprKind, Stmt};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Loads and their neighbours.
 #[derive(Default)]
-pub(super) struct Neighbours(HashMap<Expr, Neighbour>);
+pub(super) struct Neighbours(Map<Expr, Neighbour>);
 
 /// The other load of two, and where its element is.
 #[derive(Clone)]
@@ -91,9 +92,9 @@ struct Group {
 
 #[derive(Default)]
 struct Found {
-    groups: HashMap<Group, BTreeMap<i64, Expr>>,
+    groups: Map<Group, BTreeMap<i64, Expr>>,
     stores: u32,
-    seen: HashSet<Expr>,
+    seen: Set<Expr>,
 }
 
 impl Found {
@@ -127,7 +128,7 @@ impl Found {
         if !matches!(e.ty().scalar(), Some(t) if t.bits() == 32) {
             return;
         }
-        let Linear { constant, step, terms, steps, vectors } = Linear::of(index, &Sums::new());
+        let Linear { constant, step, terms, steps, vectors } = Linear::of(index, &Sums::default());
         if vectors.is_empty() {
             return;
         }

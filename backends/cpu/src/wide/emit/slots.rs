@@ -8,9 +8,9 @@ use super::address::Place;
 use super::mask::Mask;
 use super::value::{Parts, broadcast_op, shape};
 use crate::codegen::{Lane, Piece, pieces};
+use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Expr, ExprKind, Memory, Stmt};
 use regalloc2::VReg;
-use std::collections::HashMap;
 
 /// An allocation up to this size may live in the frame.
 const MOST_BYTES: u64 = 32 << 10;
@@ -23,8 +23,8 @@ const OTHER_REGISTERS: usize = 4;
 /// Where allocations are.
 #[derive(Default)]
 pub(super) struct Slots {
-    pub(super) places: HashMap<BufId, Place>,
-    registers: HashMap<BufId, Pieces>,
+    pub(super) places: Map<BufId, Place>,
+    registers: Map<BufId, Pieces>,
 }
 
 /// A buffer in registers: what each piece holds at the moment.
