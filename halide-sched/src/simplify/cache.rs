@@ -1,15 +1,24 @@
 //! What was already found out under the facts of a scope, and the table of shared nodes.
 
+use super::correlate::Tried;
 use super::known::Known;
+use super::linear::Term;
+use super::witness::Values;
 use crate::ir::Expr;
 use crate::ir::hash::Map;
+use std::borrow::Borrow;
+use std::hash::Hash;
 
 /// The memory of one [`super::Facts`]. Results of outer scopes hold in inner ones, where new symbols are bound; where
 /// an inner scope learns more of old symbols, it starts afresh. What a scope found out is forgotten with it.
 #[derive(Default)]
 pub(super) struct Cache {
-    simple: Table<Expr>,
-    known: Table<Known>,
+    simple: Table<Expr, Expr>,
+    known: Table<Expr, Known>,
+    /// What searches for upper bounds of sums came to.
+    bounds: Table<Vec<Term>, Tried>,
+    /// What expressions are at the points of `witness`.
+    values: Table<Expr, Values>,
     /// For each node, which symbols may occur in it: a set of hash bits. Holds in every scope.
     support: Map<Expr, u64>,
     /// One node for all equal ones that were made here, so that comparing and hashing them is cheap.
@@ -27,13 +36,15 @@ struct Scope {
     oldest: u64,
     simple: usize,
     known: usize,
+    bounds: usize,
+    values: usize,
 }
 
 /// Results by expression: what a substitution makes anew, equal to what was seen before, is not looked at again.
-struct Table<T> {
-    entries: Map<Expr, Entry<T>>,
+struct Table<K, T> {
+    entries: Map<K, Entry<T>>,
     /// The keys in the order of their insertion.
-    log: Vec<Expr>,
+    log: Vec<K>,
 }
 
 struct Entry<T> {
@@ -41,19 +52,22 @@ struct Entry<T> {
     time: u64,
 }
 
-impl<T> Default for Table<T> {
-    fn default() -> Table<T> {
+impl<K, T> Default for Table<K, T> {
+    fn default() -> Table<K, T> {
         Table { entries: Map::default(), log: Vec::new() }
     }
 }
 
-impl<T> Table<T> {
-    fn get(&self, e: &Expr, oldest: u64) -> Option<&T> {
-        self.entries.get(e).filter(|entry| entry.time >= oldest).map(|entry| &entry.result)
+impl<K: Clone + Eq + Hash, T> Table<K, T> {
+    fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q, oldest: u64) -> Option<&T>
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.get(key).filter(|entry| entry.time >= oldest).map(|entry| &entry.result)
     }
-    fn set(&mut self, e: &Expr, result: T, time: u64) {
-        self.entries.insert(e.clone(), Entry { result, time });
-        self.log.push(e.clone());
+    fn set(&mut self, key: K, result: T, time: u64) {
+        self.entries.insert(key.clone(), Entry { result, time });
+        self.log.push(key);
     }
     fn forget(&mut self, start: usize) {
         for key in self.log.drain(start..) {
@@ -68,12 +82,20 @@ impl Cache {
         Cache { scopes: (0..scopes).map(|_| Scope::default()).collect(), ..Cache::default() }
     }
     pub(super) fn push_scope(&mut self) {
-        self.scopes.push(Scope { oldest: self.oldest, simple: self.simple.log.len(), known: self.known.log.len() });
+        self.scopes.push(Scope {
+            oldest: self.oldest,
+            simple: self.simple.log.len(),
+            known: self.known.log.len(),
+            bounds: self.bounds.log.len(),
+            values: self.values.log.len(),
+        });
     }
     pub(super) fn pop_scope(&mut self) {
         let scope = self.scopes.pop().expect("a scope is open");
         self.simple.forget(scope.simple);
         self.known.forget(scope.known);
+        self.bounds.forget(scope.bounds);
+        self.values.forget(scope.values);
         self.oldest = scope.oldest;
     }
     /// More is known now of symbols that were seen before.
@@ -85,13 +107,30 @@ impl Cache {
         self.simple.get(e, self.oldest)
     }
     pub(super) fn set_simple(&mut self, e: &Expr, simple: Expr) {
-        self.simple.set(e, simple, self.clock);
+        self.simple.set(e.clone(), simple, self.clock);
     }
     pub(super) fn known(&self, e: &Expr) -> Option<Known> {
         self.known.get(e, self.oldest).copied()
     }
     pub(super) fn set_known(&mut self, e: &Expr, known: Known) {
-        self.known.set(e, known, self.clock);
+        self.known.set(e.clone(), known, self.clock);
+    }
+    pub(super) fn bound(&self, terms: &[Term]) -> Option<Tried> {
+        self.bounds.get(terms, self.oldest).copied()
+    }
+    pub(super) fn set_bound(&mut self, terms: Vec<Term>, tried: Tried) {
+        self.bounds.set(terms, tried, self.clock);
+    }
+    pub(super) fn values(&self, e: &Expr) -> Option<Values> {
+        // What is learned of symbols does not move them.
+        self.values.get(e, 0).copied()
+    }
+    pub(super) fn set_values(&mut self, e: &Expr, values: Values) {
+        self.values.set(e.clone(), values, self.clock);
+    }
+    /// A symbol was moved.
+    pub(super) fn clear_values(&mut self) {
+        self.values.entries.clear();
     }
     pub(super) fn support(&self, e: &Expr) -> Option<u64> {
         self.support.get(e).copied()

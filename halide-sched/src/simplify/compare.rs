@@ -109,9 +109,9 @@ fn drop_arm(sum: &Linear, limit: i64, facts: &Facts) -> Option<Linear> {
         };
         let any = (*op == BinOp::Min) == (*c > 0);
         let decided = |s: &Linear| {
-            let range = Bounder::new(facts, FUEL).range(s);
+            let mut bounder = Bounder::new(facts, FUEL);
             // An arm that cannot help a disjunction, or cannot hurt a conjunction.
-            if any { range.at_least(limit as i128 + 1) } else { range.at_most(limit as i128) }
+            if any { bounder.at_least(s, limit as i128 + 1) } else { bounder.at_most(s, limit as i128) }
         };
         match () {
             _ if decided(&with_a) => return Some(with_b),

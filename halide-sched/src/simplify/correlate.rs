@@ -25,21 +25,47 @@ const ELIMINATIONS: u32 = 3;
 /// A search for bounds under fixed facts.
 pub(crate) struct Bounder<'a> {
     facts: &'a Facts,
-    /// Upper bounds of sums without their constants, and how many eliminations were allowed.
-    found: Map<(Vec<Term>, u32), Found>,
+    /// Upper bounds of sums without their constants, by how many eliminations were allowed.
+    found: [Map<Vec<Term>, Found>; ELIMINATIONS as usize + 1],
     fuel: u32,
+    /// Whether the best bound is looked for; else what cannot reach the goal is not looked at to its end.
+    best: bool,
 }
 
 /// What a search found out about a sum.
 #[derive(Clone, Copy)]
 struct Found {
     bound: Option<i128>,
-    /// No search for a bound that is at most this, or less, would find one.
-    tried: i128,
+    /// No search for a bound that is at most this, or less, finds one; `None` if no search failed.
+    failed: Option<i128>,
 }
 
-/// A goal that no bound reaches: the best one is looked for.
-const BEST: i128 = i128::MIN;
+impl Found {
+    /// What is known once a search for `goal` came to `bound`.
+    fn after(bound: Option<i128>, goal: i128, best: bool) -> Found {
+        let failed = match bound {
+            Some(most) if most <= goal => None,
+            _ if best => Some(i128::MAX),
+            _ => Some(goal),
+        };
+        Found { bound, failed }
+    }
+    /// Whether a search for `goal`, or for the best bound, need not be made.
+    fn answers(self, goal: i128, best: bool) -> bool {
+        let sought = if best { i128::MAX } else { goal };
+        self.failed.is_some_and(|failed| sought <= failed) || self.bound.is_some_and(|most| most <= goal)
+    }
+}
+
+/// What a search with as much fuel found out.
+#[derive(Clone, Copy)]
+pub(super) struct Tried {
+    found: Found,
+    fuel: u32,
+}
+
+/// A goal that no bound reaches.
+const NONE: i128 = i128::MIN;
 
 /// The next thing to take apart; terms are named by their place in the sum.
 enum Step<'a> {
@@ -58,7 +84,7 @@ enum Step<'a> {
 impl<'a> Bounder<'a> {
     /// At most `fuel` sums are taken apart.
     pub(crate) fn new(facts: &'a Facts, fuel: u32) -> Bounder<'a> {
-        Bounder { facts, found: Map::default(), fuel }
+        Bounder { facts, found: Default::default(), fuel, best: true }
     }
     /// How many more sums may be taken apart.
     pub(crate) fn fuel_left(&self) -> u32 {
@@ -72,16 +98,45 @@ impl<'a> Bounder<'a> {
     }
     /// An upper bound of `sum`.
     pub(crate) fn upper(&mut self, sum: &Linear) -> Option<i128> {
-        self.toward(sum, BEST)
+        self.toward(sum, None)?.checked_add(sum.constant as i128)
     }
     /// Whether `sum` is never above `limit`. Ends sooner than a search for the best bound.
     pub(crate) fn at_most(&mut self, sum: &Linear, limit: i128) -> bool {
-        self.toward(sum, limit).is_some_and(|most| most <= limit)
+        let goal = below(limit, sum.constant as i128);
+        self.toward(sum, Some(goal)).is_some_and(|most| most <= goal)
     }
-    /// An upper bound, no matter which once one is at most `goal`, or it is clear that none is.
-    fn toward(&mut self, sum: &Linear, goal: i128) -> Option<i128> {
-        let bound = self.upper_of_terms(sum.without_constant(), ELIMINATIONS, below(goal, sum.constant as i128))?;
-        bound.checked_add(sum.constant as i128)
+    /// Whether `sum` is never below `limit`.
+    pub(crate) fn at_least(&mut self, sum: &Linear, limit: i128) -> bool {
+        sum.scale(-1).is_some_and(|negated| self.at_most(&negated, -limit))
+    }
+
+    /// An upper bound of `sum` without its constant: the best one, or one that is at most `goal`, or no matter which where
+    /// it is clear that there is none. The facts remember what was found out before.
+    fn toward(&mut self, sum: &Linear, goal: Option<i128>) -> Option<i128> {
+        let facts = self.facts;
+        let reached = facts.reached(&sum.terms);
+        if let (Some(goal), Some(reached)) = (goal, reached)
+            && reached > goal
+        {
+            return None;
+        }
+        self.best = goal.is_none();
+        let goal = goal.or(reached).unwrap_or(NONE);
+        let before = facts.cache.borrow().bound(&sum.terms);
+        if let Some(before) = before
+            && before.found.answers(goal, self.best)
+            && (before.fuel >= self.fuel || before.found.bound.is_some_and(|most| most <= goal))
+        {
+            return before.found.bound;
+        }
+        let fuel = self.fuel;
+        let bound = self.upper_of_terms(sum.without_constant(), ELIMINATIONS, goal);
+        let bound = least(bound, before.and_then(|b| b.found.bound));
+        if self.fuel < fuel {
+            let found = Found::after(bound, goal, self.best);
+            facts.cache.borrow_mut().set_bound(sum.terms.clone(), Tried { found, fuel });
+        }
+        bound
     }
 
     fn upper_of_terms(&mut self, sum: Linear, eliminations: u32, goal: i128) -> Option<i128> {
@@ -93,17 +148,21 @@ impl<'a> Bounder<'a> {
         if !eliminates && !sum.terms.iter().any(|(atom, _)| can_be_taken_apart(atom)) {
             return plain;
         }
-        let key = (sum.terms.clone(), eliminations);
-        if let Some(known) = self.found.get(&key)
-            && (goal <= known.tried || known.bound.is_some_and(|most| most <= goal))
+        let level = eliminations as usize;
+        if let Some(known) = self.found[level].get(&sum.terms)
+            && known.answers(goal, self.best)
         {
             return known.bound;
         }
+        let steps = self.next_steps(&sum);
+        if !eliminates && steps.is_empty() {
+            return plain;
+        }
         self.fuel -= 1;
         // What is asked again while the answer is being found gets the plain one.
-        self.found.insert(key.clone(), Found { bound: plain, tried: i128::MAX });
+        self.found[level].insert(sum.terms.clone(), Found { bound: plain, failed: Some(i128::MAX) });
         let mut best = plain;
-        for step in self.next_steps(&sum) {
+        for step in steps {
             best = least(best, self.take(&sum, step, eliminations, goal));
             if best.is_some_and(|most| most <= goal) {
                 break;
@@ -112,12 +171,7 @@ impl<'a> Bounder<'a> {
         if eliminates && best.is_none_or(|most| most > goal) {
             best = least(best, self.eliminate(&sum, eliminations - 1, goal));
         }
-        let tried = match best {
-            _ if goal == BEST => i128::MAX,
-            Some(most) if most <= goal => BEST,
-            _ => goal,
-        };
-        self.found.insert(key, Found { bound: best, tried });
+        self.found[level].insert(sum.terms, Found::after(best, goal, self.best));
         best
     }
 
@@ -129,7 +183,7 @@ impl<'a> Bounder<'a> {
         let bound = match content {
             2.. => {
                 let unit = sum.divide_exactly(content)?;
-                let goal = if goal == BEST { BEST } else { goal.div_euclid(content as i128) };
+                let goal = if goal == NONE { NONE } else { goal.div_euclid(content as i128) };
                 self.upper_of_terms(unit, eliminations, goal)?.checked_mul(content as i128)?
             }
             _ => self.upper_of_terms(sum, eliminations, goal)?,
@@ -141,7 +195,7 @@ impl<'a> Bounder<'a> {
         match step {
             Step::Forced(i, [a, b]) => {
                 let first = self.continue_with(sum.replaced(i, &Linear::of(a)), eliminations, goal)?;
-                if first > goal && goal != BEST {
+                if first > goal && !self.best {
                     return None;
                 }
                 Some(first.max(self.continue_with(sum.replaced(i, &Linear::of(b)), eliminations, goal)?))
@@ -155,7 +209,7 @@ impl<'a> Bounder<'a> {
             }
             Step::Cases(cond) => {
                 let first = self.continue_with(choose(sum, cond, true), eliminations, goal)?;
-                if first > goal && goal != BEST {
+                if first > goal && !self.best {
                     return None;
                 }
                 Some(first.max(self.continue_with(choose(sum, cond, false), eliminations, goal)?))
@@ -171,7 +225,7 @@ impl<'a> Bounder<'a> {
                 let error = lost.scale(c.checked_neg()?).max()?;
                 let d = d as i128;
                 let goal = match goal {
-                    BEST => BEST,
+                    NONE => NONE,
                     _ => below(goal.saturating_mul(d).saturating_add(d - 1), error),
                 };
                 let bound = self.continue_with(rest.plus_scaled(&Linear::of(n), c), eliminations, goal)?;
@@ -238,7 +292,7 @@ impl<'a> Bounder<'a> {
 
 /// The bound of what is left of a sum with which all of it, `part` more, reaches `goal`.
 fn below(goal: i128, part: i128) -> i128 {
-    if goal == BEST { BEST } else { goal.saturating_sub(part).max(BEST + 1) }
+    if goal == NONE { NONE } else { goal.saturating_sub(part).max(NONE + 1) }
 }
 
 /// Whether [`step_for`] may have a step for `atom`.

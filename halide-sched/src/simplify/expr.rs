@@ -18,10 +18,13 @@ use halide_core::value::Scalar;
 
 /// `e` in normal form: the same value under `facts`, in no more work. Simplifying the result again changes nothing.
 pub fn simplify(e: &Expr, facts: &Facts) -> Expr {
+    if is_constant(e) {
+        return e.clone();
+    }
     if let Some(simple) = facts.cache.borrow().simple(e) {
         return simple.clone();
     }
-    let is_simple = |e: &Expr| facts.cache.borrow().simple(e).is_some();
+    let is_simple = |e: &Expr| is_constant(e) || facts.cache.borrow().simple(e).is_some();
     postorder(e, is_simple, |e| {
         let simple = settle(simplify_node(e, facts), facts);
         let mut cache = facts.cache.borrow_mut();
@@ -47,8 +50,16 @@ pub(crate) fn is_long_extreme(op: BinOp, e: &Expr) -> bool {
     lattice::is_long(op, e)
 }
 
+/// What is simple as it stands, so that it need not be remembered.
+fn is_constant(e: &Expr) -> bool {
+    matches!(e.kind(), ExprKind::Int(_) | ExprKind::Const(_))
+}
+
 /// The normal form of a node already known; children are, when their parent's turn comes.
 fn simple_child(e: &Expr, facts: &Facts) -> Expr {
+    if is_constant(e) {
+        return e.clone();
+    }
     facts.cache.borrow().simple(e).expect("children come first").clone()
 }
 

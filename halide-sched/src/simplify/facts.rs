@@ -10,6 +10,7 @@ use super::far::{FarValues, Reach};
 use super::known::{Known, default_of};
 use super::linear::{Form, Linear, Term};
 use super::range::{Congruence, Range, gcd};
+use super::witness::Witnesses;
 use crate::ir::build;
 use crate::ir::hash::Map;
 use crate::ir::{BufId, Expr, ExprKind, LoopId, Sym};
@@ -31,6 +32,7 @@ pub struct Facts {
     far: FarValues,
     undo: Vec<Undo>,
     scopes: Vec<usize>,
+    pub(super) witnesses: RefCell<Witnesses>,
     pub(super) cache: RefCell<Cache>,
 }
 
@@ -61,6 +63,7 @@ impl Facts {
     /// Opens a scope.
     pub fn push_scope(&mut self) {
         self.scopes.push(self.undo.len());
+        self.witnesses.get_mut().push_scope();
         self.cache.get_mut().push_scope();
     }
     /// Forgets what was learned since the matching `push_scope`.
@@ -83,6 +86,7 @@ impl Facts {
                 Undo::Sum(terms, old) => restore(&mut self.sums, terms, old),
             }
         }
+        self.witnesses.get_mut().pop_scope();
         self.cache.get_mut().pop_scope();
     }
     /// The variable of loop `id`, new in this scope, is in `min .. min + extent`, and the loop runs at least once.
@@ -91,21 +95,22 @@ impl Facts {
         let (min, extent) = (super::simplify(min, self), super::simplify(extent, self));
         if build::as_int(&extent).is_none() {
             // This is about symbols that were seen before.
-            self.learn_sum(&Linear::of(&extent), Range::new(Some(1), None), CONSEQUENCES);
+            self.learn_claim(&Linear::of(&extent), Range::new(Some(1), None));
             self.cache.get_mut().hide();
         }
+        self.bind_witness_loop(&build::loop_var(id), &min, &extent);
         let first = Linear::of(&min);
         if build::as_int(&extent) == Some(1)
             && let Some(known) = first.plus_scaled(&var, -1)
         {
-            return self.learn_sum(&known, Range::point(0), CONSEQUENCES);
+            return self.learn_claim(&known, Range::point(0));
         }
         let last = first.plus(&Linear::of(&extent)).and_then(|end| end.offset(-1));
         if let Some(above) = var.minus(&first) {
-            self.learn_sum(&above, Range::new(Some(0), None), CONSEQUENCES);
+            self.learn_claim(&above, Range::new(Some(0), None));
         }
         if let Some(below) = last.as_ref().and_then(|last| last.minus(&var)) {
-            self.learn_sum(&below, Range::new(Some(0), None), CONSEQUENCES);
+            self.learn_claim(&below, Range::new(Some(0), None));
         }
         let range =
             self.known(&min).range + Range::new(Some(0), self.known(&extent).range.max().map(|n| (n - 1).max(0)));
@@ -118,7 +123,9 @@ impl Facts {
     pub fn bind_let(&mut self, sym: Sym, value: &Expr) {
         let value = super::simplify(value, self);
         let known = self.known(&value);
-        self.note_atom(build::typed_sym(sym, value.ty()), known);
+        let symbol = build::typed_sym(sym, value.ty());
+        self.bind_witness(&symbol, &value);
+        self.note_atom(symbol, known);
         let old = self.values.insert(sym, value);
         self.far.forget(sym);
         self.undo.push(Undo::Value(sym, old));
@@ -128,7 +135,7 @@ impl Facts {
         let e = super::simplify(e, self);
         let range = Range::new(min.map(i128::from), max.map(i128::from));
         if e.ty() == crate::ir::Type::INDEX {
-            self.learn_sum(&Linear::of(&e), range, CONSEQUENCES);
+            self.learn_claim(&Linear::of(&e), range);
         } else {
             self.note_atom(e, Known { range, congruence: Congruence::ALL });
         }
@@ -145,7 +152,9 @@ impl Facts {
     /// The Index expression `e` is `remainder` modulo `modulus`.
     pub fn assume_congruence(&mut self, e: &Expr, modulus: i64, remainder: i64) {
         let e = super::simplify(e, self);
-        self.learn_congruence(&Linear::of(&e), Congruence::new(modulus, remainder));
+        let (sum, congruence) = (Linear::of(&e), Congruence::new(modulus, remainder));
+        self.learn_congruence(&sum, congruence);
+        self.claim_remainder(&sum, congruence);
         self.cache.get_mut().hide();
     }
     /// Every element of an input lies in `range`.
@@ -250,6 +259,11 @@ impl Facts {
         let new = old.map_or(known, |old| known.intersect(old));
         self.atoms.insert(e.clone(), new);
         self.undo.push(Undo::Atom(e, old));
+    }
+    /// `sum` (with its constant) lies in `range`, and what follows from that holds too.
+    fn learn_claim(&mut self, sum: &Linear, range: Range) {
+        self.learn_sum(sum, range, CONSEQUENCES);
+        self.claim(sum, range);
     }
     /// `sum` (with its constant) lies in `range`. Learns it, and up to `depth` levels of what follows from it.
     fn learn_sum(&mut self, sum: &Linear, range: Range, depth: u32) {
@@ -357,7 +371,7 @@ impl Facts {
             _ if known.at_most(0) => Range::new(None, Some(-1)),
             _ => return,
         };
-        self.learn_sum(&difference, range, CONSEQUENCES);
+        self.learn_claim(&difference, range);
     }
 }
 
@@ -374,6 +388,7 @@ impl Clone for Facts {
             far: FarValues::default(),
             undo: self.undo.clone(),
             scopes: self.scopes.clone(),
+            witnesses: self.witnesses.clone(),
             cache: RefCell::new(Cache::with_scopes(self.scopes.len())),
         }
     }

@@ -49,10 +49,13 @@ pub(super) fn default_of(e: &Expr) -> Known {
 impl Facts {
     /// What is known of `e`; remembered for every node below it.
     pub(super) fn known(&self, e: &Expr) -> Known {
+        if let ExprKind::Int(value) = e.kind() {
+            return Known::point(*value);
+        }
         if let Some(known) = self.cache.borrow().known(e) {
             return known;
         }
-        let is_known = |e: &Expr| self.cache.borrow().known(e).is_some();
+        let is_known = |e: &Expr| matches!(e.kind(), ExprKind::Int(_)) || self.cache.borrow().known(e).is_some();
         postorder(e, is_known, |e| {
             let known = if e.ty().is_index() { self.known_index(e) } else { self.known_data(e) };
             let known = known.intersect(self.atom(e));

@@ -23,6 +23,7 @@ mod range;
 mod rules;
 mod stmt;
 pub(crate) mod walk;
+mod witness;
 
 pub use dead::drop_dead_lets;
 pub use expr::simplify;

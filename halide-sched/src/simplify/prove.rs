@@ -55,21 +55,25 @@ fn decide(cond: &Expr, goal: bool, facts: &Facts) -> bool {
 
 /// Whether `difference op 0` is known to be `goal`.
 fn decide_difference(op: BinOp, difference: &Linear, goal: bool, facts: &Facts) -> bool {
-    let decided = |range: Range| match (op, goal) {
-        (BinOp::Lt, true) | (BinOp::Ge, false) => range.at_most(-1),
-        (BinOp::Le, true) | (BinOp::Gt, false) => range.at_most(0),
-        (BinOp::Gt, true) | (BinOp::Le, false) => range.at_least(1),
-        (BinOp::Ge, true) | (BinOp::Lt, false) => range.at_least(0),
-        (BinOp::Eq, true) | (BinOp::Ne, false) => range.as_point() == Some(0),
-        (BinOp::Ne, true) | (BinOp::Eq, false) => range.at_least(1) || range.at_most(-1),
-        _ => false,
-    };
-    decided(correlated_range(difference, facts, &|s, reach| facts.definition(s, reach), decided, LITTLE))
+    let mut decided = false;
+    let definition = |s, reach| facts.definition(s, reach);
+    expand(difference, facts, &definition, LITTLE, |bounder, sum| {
+        decided = match (op, goal) {
+            (BinOp::Lt, true) | (BinOp::Ge, false) => bounder.at_most(sum, -1),
+            (BinOp::Le, true) | (BinOp::Gt, false) => bounder.at_most(sum, 0),
+            (BinOp::Gt, true) | (BinOp::Le, false) => bounder.at_least(sum, 1),
+            (BinOp::Ge, true) | (BinOp::Lt, false) => bounder.at_least(sum, 0),
+            (BinOp::Eq, true) | (BinOp::Ne, false) => bounder.at_most(sum, 0) && bounder.at_least(sum, 0),
+            (BinOp::Ne, true) | (BinOp::Eq, false) => bounder.at_most(sum, -1) || bounder.at_least(sum, 1),
+            _ => false,
+        };
+        decided
+    });
+    decided
 }
 
 /// The range of `sum`, where symbols are replaced by their definitions, again and again, until none is left, the range
-/// is `enough`, or the effort is spent. The first replacements go one level at a time, since replacing all at once would
-/// lose what cancels before.
+/// is `enough`, or the effort is spent.
 pub(crate) fn correlated_range(
     sum: &Linear,
     facts: &Facts,
@@ -77,14 +81,31 @@ pub(crate) fn correlated_range(
     enough: impl Fn(Range) -> bool,
     effort: Effort,
 ) -> Range {
-    let mut sum = sum.clone();
     let mut range = Range::ALL;
+    expand(sum, facts, definitions, effort, |bounder, sum| {
+        range = bounder.range(sum).intersect(range);
+        enough(range)
+    });
+    range
+}
+
+/// Calls `look` on `sum`, and again after symbols were replaced by their definitions, until it has seen enough, no symbol
+/// is left, or the effort is spent. The first replacements go one level at a time, since replacing all at once would lose
+/// what cancels before.
+fn expand(
+    sum: &Linear,
+    facts: &Facts,
+    definitions: &dyn Fn(Sym, Reach) -> Option<Expr>,
+    effort: Effort,
+    mut look: impl FnMut(&mut Bounder<'_>, &Linear) -> bool,
+) {
+    let mut sum = sum.clone();
     let mut fuel = effort.fuel;
     for round in 0..effort.rounds {
         let mut bounder = Bounder::new(facts, fuel);
-        range = bounder.range(&sum).intersect(range);
+        let enough = look(&mut bounder, &sum);
         fuel = bounder.fuel_left();
-        if enough(range) || fuel == 0 {
+        if enough || fuel == 0 {
             break;
         }
         let e = sum.to_expr();
@@ -95,5 +116,4 @@ pub(crate) fn correlated_range(
         }
         sum = Linear::of(&simplify(&expanded, facts));
     }
-    range
 }
