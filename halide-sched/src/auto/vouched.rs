@@ -23,7 +23,7 @@ impl Draw<'_> {
     }
 
     fn order_is_free(&self, subject: &Subject) -> bool {
-        let pipeline = self.pipeline;
+        let pipeline = &self.plan.pipeline;
         let Some(func) = self.func(&subject.func) else { return false };
         pipeline.funcs[func].stages.get(subject.stage).is_some_and(|stage| order(pipeline, func, stage).is_ok())
     }
