@@ -46,6 +46,7 @@ impl Hosted {
         let stats = eval::run_on(program, &params, &images, &mut buffers, &mut run, how.print.get()).await;
         let stats = stats.map_err(|error| match error {
             Ended::Host(EvalError::Fault { fault, args, .. }) => Failure::Fault(fault, args),
+            Ended::Host(large @ EvalError::TooLarge { .. }) => Failure::Other(Error::Fault(large.message(program))),
             Ended::Host(error) => Failure::Other(Error::Internal(error.message(program))),
             Ended::Device(fault) => Failure::Other(Error::Fault(fault.message(program))),
         })?;

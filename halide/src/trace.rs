@@ -125,6 +125,7 @@ impl Call<'_> {
                     let other = program.faults.get(fault).and_then(|fault| next(key, fault));
                     key = other.ok_or_else(|| Error::Fault(message(&program, fault, &args)))?;
                 }
+                Err(large @ EvalError::TooLarge { .. }) => return Err(Error::Fault(large.message(&program))),
                 Err(error) => return Err(Error::Internal(error.message(&program))),
             }
         }

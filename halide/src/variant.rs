@@ -364,6 +364,7 @@ fn evaluate(
     let stats =
         run_printing(program, &params, &images, &mut buffers, how.print.get()).map_err(|error| match error {
             EvalError::Fault { fault, args, .. } => Failure::Fault(fault, args),
+            large @ EvalError::TooLarge { .. } => Failure::Other(Error::Fault(large.message(program))),
             error => Failure::Other(Error::Internal(error.message(program))),
         })?;
     for (view, buffer) in outputs.iter_mut().zip(&buffers) {

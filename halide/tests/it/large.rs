@@ -34,3 +34,29 @@ fn inputs_beyond_two_to_the_31_elements() {
         assert_eq!(run(Engine::Cpu, schedule).first_difference(&expected), None, "{schedule}");
     }
 }
+
+/// The evaluator is for small inputs, and says so of what is given and of what it would store.
+#[test]
+fn what_is_too_large_for_the_evaluator() {
+    let input = ImageParam::new("input", U8, 1);
+    let x = vars!(x);
+    let (mut far, mut wide, mut out) = (Func::new("far"), Func::new("wide"), Func::new("out"));
+    far[x] = input[x] + input[x + 300_000_000];
+    wide[x] = cast::<u8>(x);
+    out[x] = wide[x] + wide[x + 300_000_000];
+    let error = |pipeline: &Func, schedule: &str, inputs: &[AnyBuffer]| {
+        let pipeline = Pipeline::new([pipeline]).unwrap();
+        let compiled = pipeline.compile_on(Engine::Eval, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let given = inputs.iter().fold(compiled.inputs(), |all, image| all.image_named("input", image));
+        given.realize_all(&[Region::of_extents([1])]).unwrap_err().to_string()
+    };
+    let text = |name: &str| {
+        format!(
+            "`{name}` would have 300000001 elements, too many for the evaluator; compute a smaller output, or use another \
+             engine"
+        )
+    };
+    let image = AnyBuffer::with_region(U8, &Region::of_extents([300_000_001])).unwrap();
+    assert_eq!(error(&far, "", &[image]), text("input"));
+    assert_eq!(error(&out, "wide: compute_root()", &[]), text("wide"));
+}

@@ -1,6 +1,6 @@
 //! How a run ends early.
 
-use crate::ir::{FaultId, Program};
+use crate::ir::{BufId, FaultId, Program};
 use halide_core::buffer::BufferError;
 use std::fmt;
 
@@ -16,6 +16,13 @@ pub enum EvalError {
         /// Whether what it asserts depends on an element that was never written: a requirement of a point that nobody
         /// needs. Machine code knows of no such thing: it ends, or goes on, by what happens to be in memory.
         garbage: bool,
+    },
+    /// A buffer is too large: the evaluator is for small inputs, and spends nine bytes or more on an element.
+    TooLarge {
+        /// Which buffer.
+        buf: BufId,
+        /// How many elements it would have.
+        elements: usize,
     },
     /// The arguments do not fit the program's tables.
     Arguments(String),
@@ -59,6 +66,13 @@ impl EvalError {
                 Some(f) => f.message(program, args),
                 None => self.to_string(),
             },
+            EvalError::TooLarge { buf, elements } => {
+                let name = program.buffers.get(*buf).map_or("a buffer", |info| &info.name);
+                format!(
+                    "`{name}` would have {elements} elements, too many for the evaluator; compute a smaller output, or use \
+                     another engine"
+                )
+            }
             other => other.to_string(),
         }
     }
@@ -92,6 +106,7 @@ impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EvalError::Fault { fault, args, .. } => write!(f, "{fault:?} with {args:?}"),
+            EvalError::TooLarge { buf, elements } => write!(f, "{buf:?} would have {elements} elements, too many"),
             EvalError::Arguments(message) => f.write_str(message),
             EvalError::Failed { check, message, place } => {
                 write!(f, "{check:?}: {message}")?;

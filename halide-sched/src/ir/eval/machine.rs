@@ -5,7 +5,7 @@ use super::compile::{Body, Code, Compiled, Loop};
 use super::error::{Check, EvalError};
 use super::kernel::{Block, Copies, copies_at_start};
 use super::race::Races;
-use super::storage::Storage;
+use super::storage::{Storage, TooLarge};
 use super::watch::{Event, Watch};
 use super::{BufferStats, EvalStats};
 use crate::ir::sym::Sym;
@@ -303,9 +303,9 @@ impl<'a> Machine<'a> {
         self.release(buf);
         Ok(())
     }
-    pub(super) fn allocate(&mut self, buf: BufId, storage: Result<Storage, EvalError>) -> Outcome {
+    pub(super) fn allocate(&mut self, buf: BufId, storage: Result<Storage, TooLarge>) -> Outcome {
         let name = &self.program.buffers[buf].name;
-        let storage = storage.map_err(|e| EvalError::failed(Check::Allocation, format!("`{name}`: {e}")))?;
+        let storage = storage.map_err(|e| Box::new(EvalError::TooLarge { buf, elements: e.elements }))?;
         if self.memory[buf].is_some() {
             return Err(EvalError::failed(Check::Malformed, format!("`{name}` is allocated inside its allocation")));
         }

@@ -139,15 +139,16 @@ fn external(
     check_params(program, params)?;
     let mut external: machine::Memory = IdVec::new();
     for (id, info) in program.buffers.enumerate() {
+        let too_large = |e: storage::TooLarge| EvalError::TooLarge { buf: id, elements: e.elements };
         external.push(match info.role {
             BufferRole::Input(_) => {
                 let image = program.image_buffers.enumerate().find(|(_, b)| **b == id).map(|(image, _)| image.0);
                 let given = image.and_then(|i| images.get(i as usize));
-                Some(Storage::of_caller(checked(info, given, "input")?, true)?)
+                Some(Storage::of_caller(checked(info, given, "input")?, true).map_err(too_large)?)
             }
-            BufferRole::Output(n) => {
-                Some(Storage::of_caller(checked(info, outputs.get(n as usize), "output")?, info.keeps)?)
-            }
+            BufferRole::Output(n) => Some(
+                Storage::of_caller(checked(info, outputs.get(n as usize), "output")?, info.keeps).map_err(too_large)?,
+            ),
             BufferRole::Internal => None,
         });
     }

@@ -1,7 +1,6 @@
 //! The elements of one buffer during a run, with what is known of each.
 
-use super::error::EvalError;
-use halide_core::buffer::AnyBuffer;
+use halide_core::buffer::{AnyBuffer, BufferError};
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -9,6 +8,12 @@ use std::collections::HashMap;
 
 /// No buffer may have more elements than this: the evaluator is for small inputs, and memory is shared with others.
 const MOST_ELEMENTS: usize = 1 << 28;
+
+/// More elements than [`MOST_ELEMENTS`], or than there is memory for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TooLarge {
+    pub(super) elements: usize,
+}
 
 /// One dimension.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +68,7 @@ pub(super) struct Storage {
 
 impl Storage {
     /// A copy of the caller's buffer; an output starts without values.
-    pub(super) fn of_caller(buffer: &AnyBuffer, filled: bool) -> Result<Storage, EvalError> {
+    pub(super) fn of_caller(buffer: &AnyBuffer, filled: bool) -> Result<Storage, TooLarge> {
         let dims: Vec<Dim> =
             buffer.dims().iter().map(|d| Dim { min: d.min, extent: d.extent, stride: d.stride, fold: None }).collect();
         let reach = |d: &Dim| (d.extent - 1).max(0) * d.stride;
@@ -85,7 +90,7 @@ impl Storage {
         elem: ScalarType,
         bounds: &[(i64, i64)],
         folds: &[Option<i64>],
-    ) -> Result<Storage, EvalError> {
+    ) -> Result<Storage, TooLarge> {
         let mut size = 1i64;
         let mut dims = Vec::with_capacity(bounds.len());
         for (d, &(min, extent)) in bounds.iter().enumerate() {
@@ -101,7 +106,7 @@ impl Storage {
     }
 
     /// Linear storage.
-    pub(super) fn linear(elem: ScalarType, count: i64) -> Result<Storage, EvalError> {
+    pub(super) fn linear(elem: ScalarType, count: i64) -> Result<Storage, TooLarge> {
         let mut storage = Storage::empty(elem, Vec::new(), 0);
         storage.resize(usize::try_from(count).unwrap_or(usize::MAX), State::Empty)?;
         Ok(storage)
@@ -112,12 +117,12 @@ impl Storage {
         Storage { dims, elem, base, data, state, folded, tags, garbage: HashMap::new() }
     }
 
-    fn resize(&mut self, len: usize, state: State) -> Result<(), EvalError> {
+    fn resize(&mut self, len: usize, state: State) -> Result<(), TooLarge> {
         let fits = len <= MOST_ELEMENTS
             && self.data.try_reserve_exact(len).is_ok()
             && self.state.try_reserve_exact(len).is_ok();
         if !fits {
-            return Err(EvalError::Arguments(format!("{len} elements are too many for the evaluator")));
+            return Err(TooLarge { elements: len });
         }
         self.data.resize(len, 0);
         self.state.resize(len, state);
@@ -263,7 +268,7 @@ impl Storage {
     }
 
     /// Writes every element that has a value to the caller's buffer.
-    pub(super) fn copy_to(&self, buffer: &mut AnyBuffer) -> Result<(), EvalError> {
+    pub(super) fn copy_to(&self, buffer: &mut AnyBuffer) -> Result<(), BufferError> {
         let coords = buffer.coords();
         let mut view = buffer.view_mut()?;
         for at in coords {
