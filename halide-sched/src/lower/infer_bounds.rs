@@ -235,9 +235,9 @@ impl Finder<'_> {
                 let &mut Sym::Bound { func, stage, dim, edge, .. } = s else { continue };
                 let plan = &self.ctx.plan.funcs[func].bounds[usize::from(dim)];
                 let whole = bound(func, usize::from(stage), usize::from(dim), edge, Scope::Root);
-                let Some(whole) = build::as_int(&simplify(&whole, self.facts)) else { continue };
+                let whole = simplify(&whole, self.facts);
                 if *plan == Default::default()
-                    && let Some(part) = within_whole(value, whole, edge)
+                    && let Some(part) = within_whole(value, &whole, edge, self.facts)
                 {
                     *value = part;
                     self.found.values.insert(*s, value.clone());

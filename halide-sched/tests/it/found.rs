@@ -341,3 +341,30 @@ fn dense_loads_end_with_what_is_read() {
         }
     }
 }
+
+/// The whole run knows of a rule that a first coordinate is 0, so that its part of a remainder ends sooner than what holds
+/// for any iteration. (Seed 2105238 of random_schedules.)
+#[test]
+fn iterations_compute_no_more_than_a_whole_that_rules_bound() {
+    let input = ImageParam::new("in", U8, 1);
+    let x = vars!(x);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = input[x] + 1;
+    g[x] = f[(x * 2) % 16] + f[x % 16 + 1] + f[20 - x % 8];
+    g.output().dim(0).set_min(0);
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in ["f: compute_at(g, x)", "g: split(x, xo, xi, 4)\n f: compute_at(g, xo)", "f: compute_root()"] {
+        for w in [1, 2, 7, 8, 9, 17] {
+            let input = random_image(U8, &Region::of_spans([(0, 22)]), 1);
+            check(&p, schedule, &[("in", input)], &Region::of_extents([w]));
+        }
+    }
+    let mut h = Func::new("h");
+    h[x] = f[x % 8];
+    h.output().dim(0).set_min(0);
+    let p = Pipeline::new([&h]).unwrap();
+    for (w, schedule) in [(1, "f: compute_at(h, x)"), (3, "h: split(x, xo, xi, 2)\n f: compute_at(h, xo)")] {
+        let input = random_image(U8, &Region::of_extents([w]), 1);
+        check(&p, schedule, &[("in", input)], &Region::of_extents([w]));
+    }
+}
