@@ -107,7 +107,7 @@ impl Finder<'_> {
         let source = Source::Func(func);
         for &(consumer, stage) in ctx.consumers.get(&source).into_iter().flatten() {
             let Some(ranges) = self.consumer_ranges(scope, consumer, stage) else { continue };
-            let ranges = where_predicate_holds(ctx, self.facts, source, (consumer, stage), ranges);
+            let ranges = where_predicate_holds(ctx, self.facts, scope, source, (consumer, stage), ranges);
             let sites: Vec<&ReadSite> =
                 ctx.templates[&(consumer, stage)].reads.iter().filter(|r| r.source == source).collect();
             for read in sites {
@@ -127,7 +127,7 @@ impl Finder<'_> {
         for stage in 1..ctx.plan.funcs[func].stages.len() {
             let template = &ctx.templates[&(func, stage)];
             let ranges = self.own_ranges(func, stage, scope);
-            let ranges = where_predicate_holds(ctx, self.facts, source, (func, stage), ranges);
+            let ranges = where_predicate_holds(ctx, self.facts, scope, source, (func, stage), ranges);
             if !template.pure.iter().all(|p| *p) {
                 let region = self.box_of(&template.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
                 let by = format!(

@@ -316,7 +316,7 @@ impl Finder<'_> {
                 continue;
             }
             let Some(ranges) = self.consumer_ranges(scope, consumer, stage) else { continue };
-            let ranges = where_predicate_holds(ctx, self.facts, source, (consumer, stage), ranges);
+            let ranges = where_predicate_holds(ctx, self.facts, scope, source, (consumer, stage), ranges);
             let boxed = self.read_box(source, consumer, stage, &ranges);
             all.add(self.facts, boxed);
         }
@@ -446,7 +446,7 @@ impl Finder<'_> {
         let mut all = computed(self.ctx, &self.found, self.facts, func, stage, scope);
         let ranges = self.own_ranges(func, stage, scope);
         let source = Source::Func(func);
-        let ranges = where_predicate_holds(self.ctx, self.facts, source, (func, stage), ranges);
+        let ranges = where_predicate_holds(self.ctx, self.facts, scope, source, (func, stage), ranges);
         let lhs = self.box_of(&template.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
         all = union(self.facts, all, lhs);
         if template.reads.iter().any(|r| r.source == source) {

@@ -20,10 +20,13 @@ pub(crate) struct Ranges {
 
 /// Keeps the variables of an update to where its predicate can hold: nothing else is read or written under it. What is
 /// computed inside of the loops over a variable runs whether the predicate holds or not, so for a region that such a thing
-/// asks for that variable is left as it is; and so is, in kernels, an extent that would cease to be constant.
+/// asks for that variable is left as it is; and so is, in kernels, an extent that would cease to be constant. The same goes
+/// for the dimensions of a definition that runs, together with such a thing, inside of loops of others, once for each part
+/// of its region: for what is needed outside of these loops, per iteration of `scope`, they are left as they are.
 pub(crate) fn where_predicate_holds(
     ctx: &Ctx<'_>,
     facts: &mut Facts,
+    scope: Scope,
     source: Source,
     at: (FuncId, usize),
     all: BTreeMap<Sym, Interval>,
@@ -37,12 +40,19 @@ pub(crate) fn where_predicate_holds(
     for &variable in template.dims.iter().chain(template.rvars.iter().map(|(s, _, _)| s)) {
         facts.assume_range(&build::sym(variable), Some(i32::MIN.into()), Some(i32::MAX.into()));
     }
-    let ranges = narrowed(ctx, facts, source, at, all);
+    let ranges = narrowed(ctx, facts, scope, source, at, all);
     facts.pop_scope();
     ranges
 }
 
-fn narrowed(ctx: &Ctx<'_>, facts: &Facts, source: Source, at: (FuncId, usize), all: BTreeMap<Sym, Interval>) -> Ranges {
+fn narrowed(
+    ctx: &Ctx<'_>,
+    facts: &Facts,
+    scope: Scope,
+    source: Source,
+    at: (FuncId, usize),
+    all: BTreeMap<Sym, Interval>,
+) -> Ranges {
     let template = &ctx.templates[&at];
     let mut admitted = all.clone();
     let in_kernel = is_in_kernel(ctx, at);
@@ -52,15 +62,21 @@ fn narrowed(ctx: &Ctx<'_>, facts: &Facts, source: Source, at: (FuncId, usize), a
     let origins = (0..template.dims.len()).map(|dim| (template.dims[dim], Origin::Pure(dim)));
     let reductions = (0..template.rvars.len()).map(|dim| (template.rvars[dim].0, Origin::Reduction(dim)));
     // What is computed inside of a loop must be the same whether or not the predicate holds there.
+    let in_parts = matches!(source, Source::Func(f) if f != at.0 && runs_in_parts(ctx, f, at.0, scope));
     let slacks = match source {
-        Source::Func(f) if f != at.0 && is_inside_any(ctx, f, at) => Vec::new(),
+        Source::Func(f) if f != at.0 && (in_parts || is_inside_any(ctx, f, at)) => Vec::new(),
         _ if in_kernel => Vec::new(),
         _ => slacks(predicate, facts),
     };
     for (variable, origin) in origins.chain(reductions) {
         let Some(range) = all.get(&variable) else { continue };
         let (Some(min), Some(max), None) = (&range.min, &range.max, range.as_point()) else { continue };
-        if matches!(source, Source::Func(f) if f != at.0 && is_computed_inside(ctx, f, at, origin)) {
+        let is_left = match (source, origin) {
+            (_, Origin::Pure(_)) if in_parts => true,
+            (Source::Func(f), _) => f != at.0 && is_computed_inside(ctx, f, at, origin),
+            (Source::Image(_), _) => false,
+        };
+        if is_left {
             continue;
         }
         let Some(allowed) = solve_outer(predicate, variable, facts) else { continue };
@@ -102,6 +118,14 @@ fn is_inside_any(ctx: &Ctx<'_>, func: FuncId, at: (FuncId, usize)) -> bool {
     let own = ctx.instances.iter().filter(|i| (i.func, i.stage) == at);
     let mut loops = own.flat_map(|i| i.leaves.values());
     loops.any(|&l| ctx.computed[&func].iter().any(|&place| ctx.is_inside(place, Scope::Body(l))))
+}
+
+/// Whether `func` and its consumer are both computed in a loop inside of `scope`.
+fn runs_in_parts(ctx: &Ctx<'_>, func: FuncId, consumer: FuncId, scope: Scope) -> bool {
+    let places = |f: FuncId| ctx.computed.get(&f).into_iter().flatten();
+    places(func).any(|&place| {
+        place != scope && ctx.is_inside(place, scope) && places(consumer).any(|&other| ctx.is_inside(other, place))
+    })
 }
 
 /// Which variable of a definition.

@@ -368,3 +368,29 @@ fn iterations_compute_no_more_than_a_whole_that_rules_bound() {
         check(&p, schedule, &[("in", input)], &Region::of_extents([w]));
     }
 }
+
+/// Steps of a merge that a predicate leaves nothing to do compute what they would need, so storage around them has room for
+/// that. (Seed 2400201 of random_schedules.)
+#[test]
+fn storage_around_parts_of_reductions() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    for (extent, limit) in [(1, 9), (3, 9), (4, 9), (4, 1), (1, -9)] {
+        let r = RDom::named("r", [(-1, extent)]);
+        r.where_(r.x.lt(limit));
+        let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+        f[x] = input[x] * 3;
+        g[x] = x + 0;
+        g[x] += f[r.x] + f[r.x + x];
+        let p = Pipeline::new([&g]).unwrap();
+        for place in
+            ["compute_at(g.update(0), ri) store_at(g.update(0), x)", "compute_at(g.update(0), ri) store_root()"]
+        {
+            let schedule = format!("g.update(0): split(r.x, ro, ri, 2) rfactor(ri, part)\n f: {place}");
+            for w in [1, 4] {
+                let input = random_image(I32, &Region::of_spans([(-8, 24)]), 1);
+                check(&p, &schedule, &[("in", input)], &Region::of_extents([w]));
+            }
+        }
+    }
+}
