@@ -146,10 +146,10 @@ impl Facts {
     fn shift(&mut self, k: usize, terms: &[Term], missing: i128) -> bool {
         terms.iter().any(|(atom, c)| match atom.kind() {
             // The remainder goes with the sum, one way or the other around.
-            ExprKind::Binary(BinOp::Mod, n, d) if c.abs() == 1 => {
+            ExprKind::Binary(BinOp::Mod, n, d) if matches!(c, 1 | -1) => {
                 let turn = as_int(d).unwrap_or(0) as i128 * missing.signum();
                 let mut single = |part: &Term| {
-                    part.1.abs() == 1
+                    matches!(part.1, 1 | -1)
                         && [missing, missing - turn].iter().any(|by| self.step(k, &part.0, c * part.1, *by))
                 };
                 Linear::of(n).terms.iter().any(&mut single)
