@@ -23,6 +23,8 @@ pub(super) const POINTS: usize = 3;
 const FAR: i128 = 1 << 40;
 /// How many facts are looked through for a symbol to move.
 const MOST_CLAIMS: usize = 200;
+/// How many times symbols are moved at most: each time all that is bound is found again.
+const MOST_MOVES: u32 = 16;
 
 /// What an expression is at each point; `None` where that is not known.
 pub(super) type Values = [Option<i64>; POINTS];
@@ -37,6 +39,8 @@ pub(super) struct Witnesses {
     /// What was learned of sums.
     claims: Vec<(Linear, Range)>,
     lost: [bool; POINTS],
+    /// How many times a symbol was moved, or tried to be.
+    moves: u32,
     scopes: Vec<Mark>,
 }
 
@@ -166,9 +170,10 @@ impl Facts {
         let c = c as i128;
         let step = (missing.abs() + c.abs() - 1) / c.abs() * missing.signum() * c.signum();
         let Some(new) = old[k].and_then(|v| i64::try_from(v as i128 + step).ok()) else { return false };
-        if !allows(self.known(symbol), new) {
+        if self.witnesses.get_mut().moves >= MOST_MOVES || !allows(self.known(symbol), new) {
             return false;
         }
+        self.witnesses.get_mut().moves += 1;
         let mut moved = old;
         moved[k] = Some(new);
         self.reset(symbol, moved);
