@@ -91,19 +91,24 @@ impl Compiled {
         halide_cpu::compile(&lowered.program, &options).map_err(Error::Cpu)
     }
 
-    /// Which loops have vectors as wide as the target's, and why others have not.
+    /// Which loops have vectors as wide as the target's, and why others have not; and what is too large for good registers.
     #[cfg(feature = "cpu")]
-    fn explain_vectors(&self, program: &Program) -> Result<String, Error> {
-        let target = &self.plan().target;
-        let options = halide_cpu::CpuOptions::for_target(target);
-        if options.tier == halide_cpu::Tier::Baseline {
-            return Ok(String::new());
-        }
+    fn explain_code(&self, program: &Program) -> Result<String, Error> {
+        let options = halide_cpu::CpuOptions::for_target(&self.plan().target);
         let code = halide_cpu::compile(program, &options).map_err(Error::Cpu)?;
-        let bits = options.tier.vector_bits();
-        let mut text = format!("vectors of {bits} bits\n  + {} loop nests\n", code.stats().kernels);
+        let mut text = String::new();
+        if options.tier != halide_cpu::Tier::Baseline {
+            let bits = options.tier.vector_bits();
+            text += &format!("vectors of {bits} bits\n  + {} loop nests\n", code.stats().kernels);
+        }
         for (name, why) in code.refusals() {
             text += &format!("  - {name}: compiled for 128 bits, or loop by loop: {why}\n");
+        }
+        if !code.large().is_empty() {
+            text += "large functions\n";
+        }
+        for name in code.large() {
+            text += &format!("  - {name}: registers are assigned in one pass, which keeps more values in memory\n");
         }
         Ok(text)
     }
@@ -152,7 +157,7 @@ impl Compiled {
         }
         #[cfg(feature = "cpu")]
         if self.engine() == Engine::Cpu {
-            text += &self.explain_vectors(&lowered.program)?;
+            text += &self.explain_code(&lowered.program)?;
         }
         let variants = self.variants();
         if !variants.is_empty() {

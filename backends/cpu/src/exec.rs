@@ -131,6 +131,11 @@ impl Executable {
     pub fn refusals(&self) -> &[(String, String)] {
         &self.0.texts.refusals
     }
+    /// The names of functions with so many instructions that their registers were assigned in one pass: they keep more values
+    /// in memory than they would have to.
+    pub fn large(&self) -> &[String] {
+        &self.0.texts.large
+    }
     /// What compiling took.
     pub fn stats(&self) -> CompileStats {
         self.0.stats

@@ -37,14 +37,27 @@ const FLAGS: [(CpuFeature, &str); 11] = [
     (CpuFeature::Avx512vbmi, "has_avx512vbmi"),
 ];
 
+/// Beyond as many instructions in one function, an assignment of registers that tries again and again takes minutes.
+pub(crate) const LARGE: usize = 40_000;
+
+/// How Cranelift assigns registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Registers {
+    /// So that little is spilled, in time that grows faster than the code.
+    Well,
+    /// In one pass over the code.
+    Quickly,
+}
+
 /// The code generator for this machine, of whose extensions it uses these, or all. The verifier is a check on ourselves, so
 /// it runs in debug builds.
-pub(crate) fn host_isa(features: Option<CpuFeatures>) -> Result<OwnedTargetIsa, CpuError> {
+pub(crate) fn host_isa(features: Option<CpuFeatures>, registers: Registers) -> Result<OwnedTargetIsa, CpuError> {
     let host = |why: &dyn std::fmt::Display| CpuError::Host(why.to_string());
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     for (name, value) in [
         ("opt_level", "speed"),
+        ("regalloc_algorithm", if registers == Registers::Well { "backtracking" } else { "single_pass" }),
         ("enable_verifier", verify),
         ("is_pic", "false"),
         // Runtime functions may be anywhere in the address space.

@@ -54,8 +54,9 @@ pub(crate) use range::{float_range, int_range, type_range, within};
 pub(crate) use registers::{Piece, pieces};
 pub(crate) use value::Lane;
 
+use crate::host::{self, LARGE, Registers};
 use crate::tier::{Tier, host_features, missing};
-use crate::{CpuError, Executable, host};
+use crate::{CpuError, Executable};
 use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::types;
@@ -133,6 +134,8 @@ pub(crate) struct Texts {
     pub(crate) asm: String,
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
     pub(crate) refusals: Vec<(String, String)>,
+    /// Functions with so many instructions that their registers were assigned in one pass.
+    pub(crate) large: Vec<String>,
 }
 
 /// Whether the machine multiplies and adds in one instruction.
@@ -151,7 +154,7 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     if let Some(why) = missing(options.tier, options.features, host_features()) {
         return Err(CpuError::Host(why));
     }
-    let isa = host::host_isa(options.features)?;
+    let isa = host::host_isa(options.features, Registers::Well)?;
     let layout = ArgLayout::new(program);
     let mut linker = Linker::new(isa.clone());
     let symbols = declare(program, &*isa, &mut linker)?;
@@ -183,7 +186,12 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();
     let instructions = made.iter().map(|m| m.clif.dfg.num_insts()).sum();
-    let compiled = generate_all(&*isa, made, options.keep_text)?;
+    let large: Vec<String> = made.iter().filter(|m| is_large(m)).map(|m| m.name.clone()).collect();
+    let quick = match large.is_empty() {
+        true => None,
+        false => Some(host::host_isa(options.features, Registers::Quickly)?),
+    };
+    let compiled = generate_all(&*isa, quick.as_deref(), made, options.keep_text)?;
     let generated = Instant::now();
     let mut stats = CompileStats {
         emit: emitted - started,
@@ -194,7 +202,7 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
         kernels: kernels.len(),
         ..CompileStats::default()
     };
-    let mut texts = Texts { refusals, ..Texts::default() };
+    let mut texts = Texts { refusals, large, ..Texts::default() };
     for (code, text) in &compiled {
         linker.define(code)?;
         texts.clif += &text.clif;
@@ -246,11 +254,21 @@ fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
     Ok(all)
 }
 
-/// Machine code for every function, several at a time.
-fn generate_all(isa: &dyn TargetIsa, made: Vec<Made>, keep_text: bool) -> Result<Vec<(MachineCode, Texts)>, CpuError> {
+fn is_large(made: &Made) -> bool {
+    made.clif.dfg.num_insts() > LARGE
+}
+
+/// Machine code for every function, several at a time: by `isa`, or where it is large and there is one, by `quick`.
+fn generate_all(
+    isa: &dyn TargetIsa,
+    quick: Option<&dyn TargetIsa>,
+    made: Vec<Made>,
+    keep_text: bool,
+) -> Result<Vec<(MachineCode, Texts)>, CpuError> {
+    let one = |m: Made| generate(quick.filter(|_| is_large(&m)).unwrap_or(isa), m, keep_text);
     match made.len() {
-        1 => made.into_iter().map(|m| generate(isa, m, keep_text)).collect(),
-        _ => made.into_par_iter().map(|m| generate(isa, m, keep_text)).collect(),
+        1 => made.into_iter().map(one).collect(),
+        _ => made.into_par_iter().map(one).collect(),
     }
 }
 

@@ -19,6 +19,7 @@ use halide_sched::ir::{BufId, Expr, FaultId, For, Program, Sym, Type};
 use machine::View;
 
 pub(crate) use crate::codegen::CpuOptions;
+use crate::host::LARGE;
 pub(crate) use crate::tier::Tier;
 
 /// Why a loop is left to Cranelift.
@@ -105,6 +106,10 @@ pub(crate) fn compile(
         }
         finished => finished?,
     };
+    let instructions: usize = finished.body.blocks.iter().map(|b| b.insts.len()).sum();
+    if instructions > LARGE {
+        return refuse(format!("it has {instructions} instructions, more than {LARGE}"));
+    }
     let encoded = machine::finish(finished.body, options.keep_text).map_err(Refusal)?;
     let emit::Finished { captures, words, heap, checks, .. } = finished;
     Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures, words, heap, checks })

@@ -13,6 +13,7 @@ mod guarded;
 #[cfg(target_os = "linux")]
 mod guards;
 mod harness;
+mod large;
 mod lookup;
 mod memory;
 mod nests;
