@@ -1,7 +1,7 @@
 //! How far two expressions can be apart.
 
 use crate::ir::{Expr, Sym, build};
-use crate::simplify::{Facts, Linear, MUCH, Reach, correlated_range, simplify};
+use crate::simplify::{Facts, Linear, MUCH, Reach, correlated_range, correlated_upper, simplify};
 
 /// Constant bounds, lower and upper, of `a - b` for scalar Index expressions; `None` where there is none.
 ///
@@ -28,4 +28,26 @@ pub(crate) fn difference_through(
     let definition = |s, reach| defs(s, reach).or_else(|| facts.definition(s, reach));
     let single = |range: crate::simplify::Range| range.as_point().is_some();
     correlated_range(&Linear::of(&difference), facts, &definition, single, MUCH).ends()
+}
+
+/// The upper one of [`constant_difference`], without other definitions than those of `facts`, if it is at most `limit`: where
+/// it is more, less is searched for.
+pub(crate) fn upper_difference(a: &Expr, b: &Expr, facts: &Facts, limit: i64) -> Option<i64> {
+    let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
+    let upper = correlated_upper(&Linear::of(&difference), facts, None, limit.into(), MUCH)?;
+    i64::try_from(upper).ok()
+}
+
+/// The upper one of [`difference_through`], if it is at most `limit`.
+pub(crate) fn upper_through(
+    a: &Expr,
+    b: &Expr,
+    facts: &Facts,
+    defs: &dyn Fn(Sym, Reach) -> Option<Expr>,
+    limit: i64,
+) -> Option<i64> {
+    let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
+    let definition = |s, reach| defs(s, reach).or_else(|| facts.definition(s, reach));
+    let upper = correlated_upper(&Linear::of(&difference), facts, Some(&definition), limit.into(), MUCH)?;
+    i64::try_from(upper).ok()
 }

@@ -26,7 +26,7 @@
 use super::error::LowerError;
 use super::trace::LoweringTrace;
 use super::walk;
-use crate::bounds::constant_difference;
+use crate::bounds::{constant_difference, upper_difference};
 use crate::ir::{For, ForKind, LoopId, Program, Stmt, build};
 use crate::simplify::Facts;
 use halide_core::error::Location;
@@ -77,8 +77,8 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
         return l;
     }
     let name = cx.program.loops[l.id].clone();
-    match constant_difference(&l.extent, &build::int(0), &cx.facts, &|_| None).1 {
-        Some(most) if most <= MOST => {
+    match upper_difference(&l.extent, &build::int(0), &cx.facts, MOST) {
+        Some(most) => {
             let most = most.max(0);
             cx.trace.did(name, format!("runs {most} times, as often as it ever needs to, under a condition"));
             let offset = build::sub(build::loop_var(l.id), l.min.clone());
@@ -86,7 +86,8 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
             let body = build::if_else(needed, l.body, build::nothing());
             For { extent: build::int(most), body, ..l }
         }
-        most => {
+        _ => {
+            let most = constant_difference(&l.extent, &build::int(0), &cx.facts, &|_| None).1;
             let at = cx.places.get(l.id).copied().flatten();
             cx.errors.push(LowerError::NoConstantExtent { name, kind: l.kind, most, at });
             l

@@ -26,7 +26,7 @@
 
 use super::trace::LoweringTrace;
 use super::walk;
-use crate::bounds::constant_difference;
+use crate::bounds::upper_difference;
 use crate::ir::{BufferInfo, Expr, ForKind, Program, Stmt, build};
 use crate::simplify::Facts;
 use halide_core::ids::FuncId;
@@ -35,6 +35,8 @@ use halide_core::ids::FuncId;
 const SMALL_BYTES: i64 = 128 << 10;
 /// And one of at most this many if they are not.
 const TINY_BYTES: i64 = 8 << 10;
+/// No constant beyond this is of use: it fits no stack and no kernel.
+const MOST: i64 = 1 << 24;
 
 /// Bounds the sizes of realizations and allocations by constants. `facts` holds what is known of arguments.
 pub fn bound_small_allocations(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
@@ -61,7 +63,7 @@ fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
             Stmt::Realize { func, bounds, body: Box::new(statement(cx, *body)) }
         }
         Stmt::Alloc { buf, count, constant, body } => {
-            let bound = bounds_of(cx, &count).1.map(|n| n.max(0) as u64);
+            let bound = largest(cx, &count).map(|n| n.max(0) as u64);
             let constant = constant.into_iter().chain(bound).min();
             Stmt::Alloc { buf, count, constant, body: Box::new(statement(cx, *body)) }
         }
@@ -81,12 +83,21 @@ fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
     }
 }
 
-/// Constant bounds of an Index expression.
-fn bounds_of(cx: &Bound<'_>, e: &Expr) -> (Option<i64>, Option<i64>) {
+/// A constant that an Index expression never exceeds.
+fn largest(cx: &Bound<'_>, e: &Expr) -> Option<i64> {
     match (build::as_int(e), cx.in_loop) {
-        (Some(n), _) => (Some(n), Some(n)),
-        (None, false) => cx.facts.range(e),
-        (None, true) => constant_difference(e, &build::int(0), &cx.facts, &|_| None),
+        (Some(n), _) => Some(n),
+        (None, false) => cx.facts.range(e).1,
+        (None, true) => upper_difference(e, &build::int(0), &cx.facts, MOST),
+    }
+}
+
+/// A constant that an Index expression is never below, if it is at least `limit`.
+fn smallest(cx: &Bound<'_>, e: &Expr, limit: i64) -> Option<i64> {
+    match (build::as_int(e), cx.in_loop) {
+        (Some(n), _) => Some(n),
+        (None, false) => cx.facts.range(e).0,
+        (None, true) => upper_difference(&build::int(0), e, &cx.facts, -limit).map(|n| -n),
     }
 }
 
@@ -99,8 +110,9 @@ fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> V
         .map(|d| match info.fold[d] {
             Some(factor) => Some((factor, true, true)),
             None => {
-                let (least, most) = bounds_of(cx, &bounds[d].1);
-                most.map(|most| (most.max(0), least == Some(most), least.is_some_and(|least| least >= most / 2)))
+                let most = largest(cx, &bounds[d].1)?;
+                let least = smallest(cx, &bounds[d].1, most / 2);
+                Some((most.max(0), least == Some(most), least.is_some_and(|least| least >= most / 2)))
             }
         })
         .collect();

@@ -22,7 +22,7 @@ use super::regions::Regions;
 use super::slide_windows::{bounds_of, edge_sym, kind_of, storage_of};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
-use crate::bounds::{Interval, Monotone, constant_difference, difference_through, interval_of, monotone};
+use crate::bounds::{Interval, Monotone, interval_of, monotone, upper_difference, upper_through};
 use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::plan::VarOrigin;
 use crate::simplify::{Facts, simplify};
@@ -165,8 +165,7 @@ impl Site<'_, '_> {
     fn extent(&self, dim: usize) -> Option<i64> {
         let edge = |edge| build::sym(edge_sym(self.ctx, self.func, dim, edge, self.place));
         let definition = |s, reach| self.regions.definition(s, reach);
-        let (_, most) = difference_through(&edge(Edge::Max), &edge(Edge::Min), self.facts, &definition);
-        let extent = most? + 1;
+        let extent = upper_through(&edge(Edge::Max), &edge(Edge::Min), self.facts, &definition, LONGEST)? + 1;
         Some(extent + growth(self.ctx, self.func, dim, self.place, extent)?)
     }
 
@@ -197,7 +196,7 @@ impl Site<'_, '_> {
                 (Monotone::Increasing, Monotone::Increasing) | (Monotone::Decreasing, Monotone::Decreasing) => {}
                 _ => return None,
             }
-            let extent = constant_difference(&max, &min, facts, &no_defs).1? + 1;
+            let extent = upper_difference(&max, &min, facts, LONGEST)? + 1;
             largest = largest.max(extent + growth(ctx, func, dim, place, extent)?);
         }
         Some(largest)

@@ -31,7 +31,7 @@
 use super::copy::fresh_temp;
 use super::trace::LoweringTrace;
 use super::walk;
-use crate::bounds::{Interval, constant_difference, interval_of};
+use crate::bounds::{Interval, interval_of, upper_difference};
 use crate::ir::hash::Map;
 use crate::ir::visit::{self, Memo};
 use crate::ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, Sym, build};
@@ -210,8 +210,8 @@ fn within(inside: &Inside<'_, '_>, e: &Expr) -> Interval {
 fn largest(inside: &Inside<'_, '_>, extent: &Expr) -> Option<Expr> {
     // A mark would keep what is likely at one end from cancelling against the other end.
     let extent = simplify(&visit::without_likely(&expanded(inside, extent)), &inside.cx.facts);
-    let constant = constant_difference(&extent, &build::int(0), &inside.cx.facts, &|_| None).1;
-    let constant = constant.filter(|n| *n < MOST_EXTENT).map(|n| build::int(n.max(0)));
+    let constant = upper_difference(&extent, &build::int(0), &inside.cx.facts, MOST_EXTENT - 1);
+    let constant = constant.map(|n| build::int(n.max(0)));
     let says_something = |e: &Expr| inside.cx.facts.range(e).0.is_none_or(|least| least < MOST_EXTENT);
     match (within(inside, &extent).max.filter(says_something), constant) {
         (Some(a), Some(b)) => Some(build::min(a, b)),

@@ -24,7 +24,7 @@ use super::regions::Regions;
 use super::start_early::Slid;
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
-use crate::bounds::{Monotone, constant_difference, monotone};
+use crate::bounds::{Monotone, monotone, upper_difference};
 use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
@@ -144,25 +144,21 @@ fn slide(
     };
     let previous = |e: &Expr| visit::substitute(e, &|s| (s == var).then(|| build::offset(build::loop_var(v), -1)));
     // The new edge, next to what the previous iteration reached.
-    let (old, reached, limit) = match way {
-        Edge::Min => {
-            (min, build::offset(previous(max), 1), constant_difference(&previous(max), min, facts, &no_defs).0)
-        }
-        Edge::Max => {
-            (max, build::offset(previous(min), -1), constant_difference(max, &previous(min), facts, &no_defs).0)
-        }
+    let (old, reached, gap) = match way {
+        Edge::Min => (min, build::offset(previous(max), 1), upper_difference(min, &previous(max), facts, 1)),
+        Edge::Max => (max, build::offset(previous(min), -1), upper_difference(&previous(min), max, facts, 1)),
     };
-    let touching = limit.is_some_and(|n| n >= -1);
+    let touching = gap.is_some();
     let reached = match (touching, way) {
         (true, _) => reached,
         (_, Edge::Min) => build::max(old.clone(), reached),
         (_, Edge::Max) => build::min(old.clone(), reached),
     };
     let new_part = match way {
-        Edge::Min => constant_difference(max, &reached, facts, &no_defs).0,
-        Edge::Max => constant_difference(&reached, min, facts, &no_defs).0,
+        Edge::Min => (&reached, max),
+        Edge::Max => (min, &reached),
     };
-    check_growth(ctx, facts, func, dim, place, new_part, constant_difference(max, min, facts, &no_defs).0)?;
+    check_growth(ctx, facts, func, dim, place, [new_part, (min, max)])?;
     let target = edge_sym(ctx, func, dim, way, place);
     let before = regions.value(target).expect("bounds are defined").clone();
     let reached = simplify(&reached, facts);
@@ -174,23 +170,24 @@ fn slide(
     Ok((format!("computes only what is new in `{name}`"), (way == Edge::Min).then_some(slid)))
 }
 
-/// Refuses to slide a region whose new part would have to grow. Both arguments are lower bounds of `extent - 1`.
+/// Refuses to slide a region of which one of these parts, each from its first coordinate to its last, would have to grow.
 fn check_growth(
     ctx: &Ctx<'_>,
     facts: &Facts,
     func: FuncId,
     dim: usize,
     place: Scope,
-    new_part: Option<i64>,
-    whole: Option<i64>,
+    parts: [(&Expr, &Expr); 2],
 ) -> Result<(), String> {
     for stage in 0..ctx.plan.funcs[func].stages.len() {
         for variant in variants(&ctx.plan.funcs[func].stages[stage]) {
             let vars = Vars::of_plan(ctx, func, stage, variant, place);
             let Some(slack) = vars.pure_var(dim).and_then(|v| vars.slack(v)) else { continue };
             let slack = build::as_int(&simplify(&slack, facts));
-            let fits = |n: Option<i64>| matches!((n, slack), (Some(n), Some(s)) if n >= s);
-            if !fits(new_part) || !fits(whole) {
+            let fits = |(first, last): &(&Expr, &Expr)| {
+                slack.is_some_and(|s| upper_difference(first, last, facts, s.saturating_neg()).is_some())
+            };
+            if !parts.iter().all(fits) {
                 return Err("the dimension that moves is split by more than what is new".into());
             }
         }

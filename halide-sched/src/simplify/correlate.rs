@@ -100,6 +100,11 @@ impl<'a> Bounder<'a> {
     pub(crate) fn upper(&mut self, sum: &Linear) -> Option<i128> {
         self.toward(sum, None)?.checked_add(sum.constant as i128)
     }
+    /// The least upper bound that a search for one of at most `limit` can reach.
+    pub(crate) fn upper_within(&mut self, sum: &Linear, limit: i128) -> Option<i128> {
+        let least = if self.at_most(sum, limit) { self.upper(sum) } else { None };
+        least.filter(|most| *most <= limit)
+    }
     /// Whether `sum` is never above `limit`. Ends sooner than a search for the best bound.
     pub(crate) fn at_most(&mut self, sum: &Linear, limit: i128) -> bool {
         let goal = below(limit, sum.constant as i128);

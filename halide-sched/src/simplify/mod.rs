@@ -35,7 +35,7 @@ pub use range::{Congruence, Range};
 pub use stmt::simplify_stmt;
 
 pub(crate) use far::{FarValues, Reach};
-pub(crate) use prove::{MUCH, correlated_range};
+pub(crate) use prove::{MUCH, correlated_range, correlated_upper};
 
 #[cfg(test)]
 mod stmt_tests;

@@ -89,6 +89,30 @@ pub(crate) fn correlated_range(
     range
 }
 
+/// The least upper bound of `sum` that is found, if it is at most `limit`: nothing is searched for what is more. Symbols are
+/// replaced by their definitions as in [`correlated_range`]; without `definitions`, by what `facts` holds.
+pub(crate) fn correlated_upper(
+    sum: &Linear,
+    facts: &Facts,
+    definitions: Option<&dyn Fn(Sym, Reach) -> Option<Expr>>,
+    limit: i128,
+    effort: Effort,
+) -> Option<i128> {
+    let mut most: Option<i128> = None;
+    let known = |s, reach| facts.definition(s, reach);
+    expand(sum, facts, definitions.unwrap_or(&known), effort, |bounder, sum| {
+        // What the sum is at some point, no bound of it or of what it is replaced by is below.
+        let reached = facts.reached(&sum.terms).filter(|_| definitions.is_none()).map(|v| v + sum.constant as i128);
+        let is_best = |most: i128| reached.is_some_and(|v| v >= most);
+        if reached.is_some_and(|v| v > limit) {
+            return true;
+        }
+        most = bounder.upper_within(sum, most.map_or(limit, |m| m - 1)).or(most);
+        most.is_some_and(is_best)
+    });
+    most
+}
+
 /// Calls `look` on `sum`, and again after symbols were replaced by their definitions, until it has seen enough, no symbol
 /// is left, or the effort is spent. The first replacements go one level at a time, since replacing all at once would lose
 /// what cancels before.

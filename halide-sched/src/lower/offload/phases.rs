@@ -7,7 +7,7 @@
 
 use super::error::KernelProblem;
 use super::lanes;
-use crate::bounds::constant_difference;
+use crate::bounds::upper_difference;
 use crate::ir::hash::{Map, Set};
 use crate::ir::lanes::Held;
 use crate::ir::visit::{self, Memo, deep};
@@ -20,7 +20,7 @@ use halide_core::ops::BinOp;
 /// The most loops over threads in each other.
 const DIMENSIONS: usize = 3;
 /// A bound of an extent that is not less says no more than that coordinates are 32 bits wide.
-const NO_BOUND: i64 = 1 << 31;
+pub(super) const NO_BOUND: i64 = 1 << 31;
 
 /// Block code.
 pub(super) struct Shaped {
@@ -201,7 +201,7 @@ impl Shape<'_> {
         }
         let most = match build::as_int(&l.extent) {
             Some(n) => Some(n),
-            None => constant_difference(&l.extent, &build::int(0), self.facts, &|_| None).1,
+            None => upper_difference(&l.extent, &build::int(0), self.facts, NO_BOUND - 1),
         };
         let most = most.filter(|n| *n < NO_BOUND);
         let most = most.ok_or_else(|| KernelProblem::ThreadExtent { var: var(self.program) })?.max(1) as u64;
@@ -242,7 +242,7 @@ impl Shape<'_> {
         if self.in_threads() {
             (min, extent) = (self.for_all(&min), self.for_all(&extent));
         }
-        if constant_difference(&extent, &build::int(0), self.facts, &|_| None).1.is_some_and(|n| n <= 1) {
+        if upper_difference(&extent, &build::int(0), self.facts, 1).is_some() {
             let name = fresh_temp(self.program);
             let value = build::sym(name);
             let body =
