@@ -10,6 +10,7 @@ use halide_core::ids::ParamId;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -199,7 +200,7 @@ impl Hash for Expr {
 impl Drop for Node {
     /// Expressions grow as deep as a pipeline is long, so what dies with this node dies without recursion.
     fn drop(&mut self) {
-        let mut dying = Vec::new();
+        let mut dying = SmallVec::new();
         orphans(&mut self.kind, &mut dying);
         while let Some(mut kind) = dying.pop() {
             orphans(&mut kind, &mut dying);
@@ -208,7 +209,7 @@ impl Drop for Node {
 }
 
 /// Takes the kinds of those children of `kind` that nothing else holds and that have children themselves.
-fn orphans(kind: &mut ExprKind, dying: &mut Vec<ExprKind>) {
+fn orphans(kind: &mut ExprKind, dying: &mut SmallVec<[ExprKind; 4]>) {
     use ExprKind::*;
     let mut take = |e: &mut Expr| {
         if let Some(node) = Arc::get_mut(&mut e.0)

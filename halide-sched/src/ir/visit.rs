@@ -5,6 +5,7 @@ use super::expr::{Expr, ExprKind};
 use super::stmt::{For, Stmt};
 use super::{Sym, build};
 use crate::ir::hash::{Map, Set};
+use smallvec::{SmallVec, smallvec};
 
 /// How much stack a step of a walk must find free, and by how much the stack grows where it does not.
 const STACK: (usize, usize) = (256 << 10, 4 << 20);
@@ -147,7 +148,7 @@ pub fn fold<T: Clone>(e: &Expr, table: &mut Map<Expr, T>, make: &mut impl FnMut(
 /// Visits nodes for which `enter` holds, children before parents. Does not recurse, since expressions grow as deep as a
 /// pipeline is long.
 fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut impl FnMut(&Expr, &mut C), cx: &mut C) {
-    let mut stack = vec![(e, false)];
+    let mut stack: SmallVec<[(&Expr, bool); 16]> = smallvec![(e, false)];
     while let Some((e, ready)) = stack.pop() {
         if ready {
             leave(e, cx);
@@ -163,7 +164,7 @@ fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut 
 /// Whether any node of `e` satisfies `test`, which is asked of each node at most once.
 pub fn any_node(e: &Expr, mut test: impl FnMut(&Expr) -> bool) -> bool {
     let mut seen = Seen::default();
-    let mut stack = vec![e];
+    let mut stack: SmallVec<[&Expr; 16]> = smallvec![e];
     while let Some(e) = stack.pop() {
         if !seen.insert(e) {
             continue;
@@ -179,7 +180,7 @@ pub fn any_node(e: &Expr, mut test: impl FnMut(&Expr) -> bool) -> bool {
 /// Addresses of nodes; the first few in a list, which costs less than a table.
 #[derive(Default)]
 struct Seen {
-    few: Vec<usize>,
+    few: SmallVec<[usize; 24]>,
     many: Set<usize>,
 }
 

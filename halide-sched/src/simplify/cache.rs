@@ -2,7 +2,7 @@
 
 use super::correlate::Tried;
 use super::known::Known;
-use super::linear::Term;
+use super::linear::{Term, Terms};
 use super::witness::Values;
 use crate::ir::Expr;
 use crate::ir::hash::Map;
@@ -16,7 +16,7 @@ pub(super) struct Cache {
     simple: Table<Expr, Expr>,
     known: Table<Expr, Known>,
     /// What searches for upper bounds of sums came to.
-    bounds: Table<Vec<Term>, Tried>,
+    bounds: Table<Terms, Tried>,
     /// What expressions are at the points of `witness`.
     values: Table<Expr, Values>,
     /// For each node, which symbols may occur in it: a set of hash bits. Holds in every scope.
@@ -118,7 +118,7 @@ impl Cache {
     pub(super) fn bound(&self, terms: &[Term]) -> Option<Tried> {
         self.bounds.get(terms, self.oldest).copied()
     }
-    pub(super) fn set_bound(&mut self, terms: Vec<Term>, tried: Tried) {
+    pub(super) fn set_bound(&mut self, terms: Terms, tried: Tried) {
         self.bounds.set(terms, tried, self.clock);
     }
     pub(super) fn values(&self, e: &Expr) -> Option<Values> {

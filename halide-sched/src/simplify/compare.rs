@@ -6,7 +6,7 @@
 use super::correlate::Bounder;
 use super::facts::Facts;
 use super::lattice::{all_at_most, upper_of_lanes};
-use super::linear::{Form, Linear};
+use super::linear::{Form, Linear, Terms};
 use crate::ir::build::{self, as_int};
 use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;
@@ -177,7 +177,7 @@ fn equal(form: Form, facts: &Facts) -> Option<Expr> {
 
 /// `form` as the difference of two forms without negative coefficients; a ramp stays to the left.
 fn sides(form: &Form) -> Option<(Form, Form)> {
-    let positive = |terms: &[(Expr, i64)], sign: i64| -> Option<Vec<(Expr, i64)>> {
+    let positive = |terms: &[(Expr, i64)], sign: i64| -> Option<Terms> {
         terms
             .iter()
             .filter(|(_, c)| (*c > 0) == (sign > 0))

@@ -9,7 +9,7 @@
 //! The search has a budget and remembers what it found; where the budget ends, ranges of terms serve.
 
 use super::facts::Facts;
-use super::linear::{Linear, Term, add_terms, any_term};
+use super::linear::{Linear, Terms, add_terms, any_term};
 use super::range::Range;
 use super::walk::postorder;
 use crate::ir::build::as_int;
@@ -26,7 +26,7 @@ const ELIMINATIONS: u32 = 3;
 pub(crate) struct Bounder<'a> {
     facts: &'a Facts,
     /// Upper bounds of sums without their constants, by how many eliminations were allowed.
-    found: [Map<Vec<Term>, Found>; ELIMINATIONS as usize + 1],
+    found: [Map<Terms, Found>; ELIMINATIONS as usize + 1],
     fuel: u32,
     /// Whether the best bound is looked for; else what cannot reach the goal is not looked at to its end.
     best: bool,

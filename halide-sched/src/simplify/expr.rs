@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::index::{divide, join_quotients, multiply, remainder};
 use super::lanes::simplify_lanes;
 use super::lattice::{self, extreme};
-use super::linear::{Form, Linear};
+use super::linear::{Form, Linear, Terms};
 use super::range::Range;
 use super::rules::{commutes, rewrite};
 use super::walk::postorder;
@@ -185,7 +185,7 @@ fn select_index(c: &Expr, a: &Expr, b: &Expr, facts: &Facts) -> Option<Expr> {
         let all = extreme(op, vec![Form::uniform(x, 1), Form::uniform(y, 1)], facts)?;
         return Some(all.to_expr());
     }
-    let shared = x.terms.iter().filter(|(atom, k)| y.coefficient(atom) == *k).cloned().collect::<Vec<_>>();
+    let shared = x.terms.iter().filter(|(atom, k)| y.coefficient(atom) == *k).cloned().collect::<Terms>();
     if shared.is_empty() {
         return None;
     }

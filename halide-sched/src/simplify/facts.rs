@@ -8,7 +8,7 @@
 use super::cache::Cache;
 use super::far::{FarValues, Reach};
 use super::known::{Known, default_of};
-use super::linear::{Form, Linear, Term};
+use super::linear::{Form, Linear, Term, Terms};
 use super::range::{Congruence, Range, gcd};
 use super::witness::Witnesses;
 use crate::ir::build;
@@ -21,9 +21,9 @@ use std::cell::RefCell;
 #[derive(Default)]
 pub struct Facts {
     atoms: Map<Expr, Known>,
-    sums: Map<Vec<Term>, Range>,
+    sums: Map<Terms, Range>,
     /// For each atom, the sums in which it occurs.
-    occurs: Map<Expr, Vec<Vec<Term>>>,
+    occurs: Map<Expr, Vec<Terms>>,
     truths: Map<Expr, bool>,
     values: Map<Sym, Expr>,
     elements: Map<BufId, Elements>,
@@ -47,7 +47,7 @@ struct Elements {
 #[derive(Clone)]
 enum Undo {
     Atom(Expr, Option<Known>),
-    Sum(Vec<Term>, Option<Range>),
+    Sum(Terms, Option<Range>),
     Truth(Expr, Option<bool>),
     Value(Sym, Option<Expr>),
 }
@@ -402,14 +402,14 @@ fn restore<K: std::hash::Hash + Eq, V>(map: &mut Map<K, V>, key: K, old: Option<
 }
 
 /// The terms divided by their content, the first positive, and what to multiply them by to get `terms` back.
-fn primitive(terms: &[Term]) -> Option<(Vec<Term>, i64)> {
+fn primitive(terms: &[Term]) -> Option<(Terms, i64)> {
     let content = terms.iter().fold(0, |g, (_, c)| gcd(g, *c));
     let factor = match terms.first() {
         Some((_, c)) if *c < 0 => content.checked_neg()?,
         Some(_) => content,
-        None => return Some((Vec::new(), 1)),
+        None => return Some((Terms::new(), 1)),
     };
-    let unit: Option<Vec<Term>> = terms.iter().map(|(a, c)| Some((a.clone(), c.checked_div(factor)?))).collect();
+    let unit: Option<Terms> = terms.iter().map(|(a, c)| Some((a.clone(), c.checked_div(factor)?))).collect();
     Some((unit?, factor))
 }
 

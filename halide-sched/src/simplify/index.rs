@@ -3,7 +3,7 @@
 //! Every function gives the normal form of its result, or `None` where it would not fit in 64 bits.
 
 use super::facts::Facts;
-use super::linear::{Form, Linear};
+use super::linear::{Form, Linear, Terms};
 use super::range::{Range, gcd};
 use crate::ir::build;
 use crate::ir::{Expr, ExprKind};
@@ -25,7 +25,7 @@ pub(super) fn multiply(a: &Form, b: &Form, facts: &Facts) -> Option<Form> {
     let factor = &uniform.base;
     let mut product = Form {
         lanes,
-        vector: Vec::new(),
+        vector: Terms::new(),
         base: multiply_sums(&varying.base, factor, facts)?,
         stride: multiply_sums(&varying.stride, factor, facts)?,
     };
@@ -128,7 +128,7 @@ fn split(n: &Form, d: i64) -> Option<(Form, Form)> {
         stride.constant += 1;
         stride_rest.constant -= d;
     }
-    let vector = |f: fn(i64, i64) -> i64| -> Vec<(Expr, i64)> {
+    let vector = |f: fn(i64, i64) -> i64| -> Terms {
         n.vector.iter().map(|(a, c)| (a.clone(), f(*c, d))).filter(|(_, c)| *c != 0).collect()
     };
     let whole = Form { lanes: n.lanes, vector: vector(|c, d| c / d), base, stride };
@@ -138,7 +138,7 @@ fn split(n: &Form, d: i64) -> Option<(Form, Form)> {
 
 /// All coefficients divided by their divisor `common`, the constant rounded down.
 fn divide_form(n: &Form, common: i64) -> Option<Form> {
-    let scaled = |terms: &[(Expr, i64)]| terms.iter().map(|(a, c)| (a.clone(), c / common)).collect::<Vec<_>>();
+    let scaled = |terms: &[(Expr, i64)]| terms.iter().map(|(a, c)| (a.clone(), c / common)).collect::<Terms>();
     let base = Linear { terms: scaled(&n.base.terms), constant: n.base.constant.div_euclid(common) };
     Some(Form { lanes: n.lanes, vector: scaled(&n.vector), base, stride: n.stride.divide_exactly(common)? })
 }

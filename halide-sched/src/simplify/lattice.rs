@@ -6,7 +6,7 @@
 
 use super::correlate::Bounder;
 use super::facts::Facts;
-use super::linear::{Form, Linear, Term, compare_atoms};
+use super::linear::{Form, Linear, Terms, compare_atoms};
 use super::range::gcd;
 use crate::ir::build::{self, as_int};
 use crate::ir::{Expr, ExprKind};
@@ -219,7 +219,7 @@ fn combine(op: BinOp, mut list: Vec<Linear>, facts: &Facts) -> Option<Linear> {
 
 /// What both operands share comes out; what is left is an atom.
 fn combine_two(op: BinOp, a: Linear, b: Linear, facts: &Facts) -> Option<Linear> {
-    let shared: Vec<Term> = a.terms.iter().filter(|(atom, c)| b.coefficient(atom) == *c).cloned().collect();
+    let shared: Terms = a.terms.iter().filter(|(atom, c)| b.coefficient(atom) == *c).cloned().collect();
     if !shared.is_empty() {
         let outside = Linear { terms: shared, constant: 0 };
         let inside = extreme_sum(op, vec![a.minus(&outside)?, b.minus(&outside)?], facts)?;

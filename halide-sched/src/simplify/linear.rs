@@ -9,16 +9,19 @@ use super::range::gcd;
 use crate::ir::build;
 use crate::ir::{Expr, ExprKind, Scope, Sym};
 use halide_core::ops::{BinOp, UnOp};
+use smallvec::{SmallVec, smallvec};
 use std::cmp::Ordering;
 
 /// A multiple of an atom.
 pub type Term = (Expr, i64);
+/// Multiples of atoms; few in most sums.
+pub type Terms = SmallVec<[Term; 3]>;
 
 /// A sum of multiples of scalar atoms and a constant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Linear {
     /// Distinct atoms in the order of `compare_atoms`, with coefficients that are not 0.
-    pub terms: Vec<Term>,
+    pub terms: Terms,
     /// What is added.
     pub constant: i64,
 }
@@ -26,11 +29,11 @@ pub struct Linear {
 impl Linear {
     /// A constant.
     pub fn constant(value: i64) -> Linear {
-        Linear { terms: Vec::new(), constant: value }
+        Linear { terms: Terms::new(), constant: value }
     }
     /// One atom.
     pub fn atom(e: Expr) -> Linear {
-        Linear { terms: vec![(e, 1)], constant: 0 }
+        Linear { terms: smallvec![(e, 1)], constant: 0 }
     }
     /// The form of a scalar Index expression. Sums, differences and constant multiples are taken apart; everything else
     /// is an atom.
@@ -168,13 +171,13 @@ pub(super) fn any_term(e: &Expr, test: &impl Fn(&Expr) -> bool) -> bool {
 }
 
 /// `a + b * factor` for sorted terms.
-pub(super) fn add_terms(a: &[Term], b: &[Term], factor: i64) -> Option<Vec<Term>> {
+pub(super) fn add_terms(a: &[Term], b: &[Term], factor: i64) -> Option<Terms> {
     merge(a, None, b, factor)
 }
 
 /// `a + b * factor` for sorted terms, without the term at `left_out` in `a`.
-fn merge(a: &[Term], left_out: Option<usize>, b: &[Term], factor: i64) -> Option<Vec<Term>> {
-    let mut sum = Vec::with_capacity(a.len() + b.len() - left_out.is_some() as usize);
+fn merge(a: &[Term], left_out: Option<usize>, b: &[Term], factor: i64) -> Option<Terms> {
+    let mut sum = Terms::with_capacity(a.len() + b.len() - left_out.is_some() as usize);
     let (mut i, mut j) = (0, 0);
     loop {
         i += (left_out == Some(i)) as usize;
@@ -227,7 +230,7 @@ pub struct Form {
     /// Number of lanes; with 1, there are no vector terms and no stride.
     pub lanes: u16,
     /// Multiples of atoms of `lanes` lanes.
-    pub vector: Vec<Term>,
+    pub vector: Terms,
     /// Lane 0 of the rest.
     pub base: Linear,
     /// What the rest grows by from lane to lane.
@@ -237,7 +240,7 @@ pub struct Form {
 impl Form {
     /// A scalar sum, the same in every lane.
     pub fn uniform(base: Linear, lanes: u16) -> Form {
-        Form { lanes, vector: Vec::new(), base, stride: Linear::default() }
+        Form { lanes, vector: Terms::new(), base, stride: Linear::default() }
     }
     /// The form of an Index expression of any number of lanes.
     pub fn of(e: &Expr) -> Form {
@@ -246,7 +249,7 @@ impl Form {
         }
         form_parts(e).unwrap_or_else(|| Form {
             lanes: e.lanes(),
-            vector: vec![(e.clone(), 1)],
+            vector: smallvec![(e.clone(), 1)],
             base: Linear::default(),
             stride: Linear::default(),
         })
@@ -307,7 +310,7 @@ fn form_parts(e: &Expr) -> Option<Form> {
     match e.kind() {
         ExprKind::Broadcast(a) => Some(Form::uniform(Linear::of(a), lanes)),
         ExprKind::Ramp { base, stride } => {
-            Some(Form { lanes, vector: Vec::new(), base: Linear::of(base), stride: Linear::of(stride) })
+            Some(Form { lanes, vector: Terms::new(), base: Linear::of(base), stride: Linear::of(stride) })
         }
         ExprKind::Binary(BinOp::Add, a, b) => Form::of(a).plus_scaled(&Form::of(b), 1),
         ExprKind::Binary(BinOp::Sub, a, b) => Form::of(a).minus(&Form::of(b)),

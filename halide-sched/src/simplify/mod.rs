@@ -29,7 +29,7 @@ pub use dead::drop_dead_lets;
 pub use expr::simplify;
 pub(crate) use expr::{extreme_of_many, is_long_extreme};
 pub use facts::Facts;
-pub use linear::{Form, Linear, Term};
+pub use linear::{Form, Linear, Term, Terms};
 pub use prove::prove;
 pub use range::{Congruence, Range};
 pub use stmt::simplify_stmt;

@@ -3,11 +3,12 @@
 use crate::ir::Expr;
 use crate::ir::hash::Set;
 use crate::ir::visit::for_each_child;
+use smallvec::{SmallVec, smallvec};
 
 /// Calls `visit` on every node below and at `root` for which `known` is false, children before parents; nodes below
 /// known ones are left out. After `visit(e)`, `known(e)` must be true.
 pub(crate) fn postorder<'e>(root: &'e Expr, known: impl Fn(&Expr) -> bool, mut visit: impl FnMut(&'e Expr)) {
-    let mut stack = vec![(root, false)];
+    let mut stack: SmallVec<[(&Expr, bool); 16]> = smallvec![(root, false)];
     while let Some((e, ready)) = stack.pop() {
         if ready {
             // Where it stands twice below one node, it is known by now.

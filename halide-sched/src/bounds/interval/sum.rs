@@ -5,7 +5,7 @@ use crate::bounds::monotone::{Monotone, monotone_under};
 use crate::ir::build::as_int;
 use crate::ir::visit::{any_node, for_each_node, substitute};
 use crate::ir::{Expr, ExprKind, Sym};
-use crate::simplify::{Linear, MUCH, Range, correlated_range};
+use crate::simplify::{Linear, MUCH, Range, Terms, correlated_range};
 use halide_core::ops::BinOp;
 
 impl Search<'_> {
@@ -37,7 +37,7 @@ impl Search<'_> {
         }
         let (changing, fixed) = {
             let is_varying = |t: &(Expr, i64)| varying.iter().any(|(a, _)| *a == t.0);
-            let (c, f): (Vec<_>, Vec<_>) = sum.terms.iter().cloned().partition(is_varying);
+            let (c, f): (Terms, Terms) = sum.terms.iter().cloned().partition(is_varying);
             (Linear { terms: c, constant: 0 }, Linear { terms: f, constant: sum.constant })
         };
         let constant = correlated_range(&changing, self.facts, &|_, _| None, |r| r.as_point().is_some(), MUCH);
