@@ -3,12 +3,20 @@
 //! An [`super::Expr`] hands its structural hash to the hasher; what is left to do is to spread the bits.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A hash map for small keys and expressions. Made with `Map::default()`.
 pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 /// A hash set of small keys and expressions. Made with `Set::default()`.
 pub type Set<K> = HashSet<K, BuildHasherDefault<Spread>>;
+
+/// Room for as many entries, in a table that has none yet: most tables that are begun get about so many, and would be moved
+/// to a larger place again and again on the way there.
+pub(crate) fn begin<K: Eq + Hash, V>(table: &mut Map<K, V>, entries: usize) {
+    if table.capacity() == 0 {
+        table.reserve(entries);
+    }
+}
 
 /// Multiplies each word of a key into the ones before.
 #[derive(Clone, Copy, Default, Debug)]
@@ -59,7 +67,7 @@ impl Hasher for Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::hash::{BuildHasher, Hash};
+    use std::hash::BuildHasher;
 
     /// In the bits that a table uses, neighbouring and aligned keys fall apart.
     #[test]

@@ -4,7 +4,7 @@
 use super::expr::{Expr, ExprKind};
 use super::stmt::{For, Stmt};
 use super::{Sym, build};
-use crate::ir::hash::{Map, Set};
+use crate::ir::hash::{Map, Set, begin};
 use smallvec::{SmallVec, smallvec};
 
 /// How much stack a step of a walk must find free, and by how much the stack grows where it does not.
@@ -138,6 +138,7 @@ pub fn fold<T: Clone>(e: &Expr, table: &mut Map<Expr, T>, make: &mut impl FnMut(
         &mut |n, table: &mut Map<Expr, T>| !table.contains_key(n),
         &mut |n, table| {
             let made = make(n, &|c| table[c].clone());
+            begin(table, 24);
             table.insert(n.clone(), made);
         },
         table,
@@ -195,6 +196,9 @@ impl Seen {
         if self.few.len() < FEW {
             self.few.push(id);
             return true;
+        }
+        if self.many.is_empty() {
+            self.many.reserve(100);
         }
         self.many.insert(id)
     }

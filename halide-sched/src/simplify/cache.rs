@@ -5,7 +5,7 @@ use super::known::Known;
 use super::linear::{Term, Terms};
 use super::witness::Values;
 use crate::ir::Expr;
-use crate::ir::hash::Map;
+use crate::ir::hash::{Map, begin};
 use std::borrow::Borrow;
 use std::hash::Hash;
 
@@ -66,6 +66,7 @@ impl<K: Clone + Eq + Hash, T> Table<K, T> {
         self.entries.get(key).filter(|entry| entry.time >= oldest).map(|entry| &entry.result)
     }
     fn set(&mut self, key: K, result: T, time: u64) {
+        begin(&mut self.entries, 200);
         self.entries.insert(key.clone(), Entry { result, time });
         self.log.push(key);
     }
@@ -136,10 +137,12 @@ impl Cache {
         self.support.get(e).copied()
     }
     pub(super) fn set_support(&mut self, e: &Expr, bits: u64) {
+        begin(&mut self.support, 200);
         self.support.insert(e.clone(), bits);
     }
     /// The node that stands for all equal to `e`.
     pub(super) fn share(&mut self, e: Expr) -> Expr {
+        begin(&mut self.shared, 200);
         self.shared.entry(e).or_insert_with_key(Expr::clone).clone()
     }
 }

@@ -13,7 +13,7 @@ use super::linear::{Linear, Terms, add_terms, any_term};
 use super::range::Range;
 use super::walk::postorder;
 use crate::ir::build::as_int;
-use crate::ir::hash::Map;
+use crate::ir::hash::{Map, begin};
 use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;
 
@@ -164,6 +164,7 @@ impl<'a> Bounder<'a> {
             return plain;
         }
         self.fuel -= 1;
+        begin(&mut self.found[level], 14);
         // What is asked again while the answer is being found gets the plain one.
         self.found[level].insert(sum.terms.clone(), Found { bound: plain, failed: Some(i128::MAX) });
         let mut best = plain;

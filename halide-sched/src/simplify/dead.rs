@@ -1,9 +1,10 @@
 //! Removing lets whose symbol nothing uses.
 
-use super::walk::nodes;
+use super::walk::postorder;
 use crate::ir::hash::Set;
 use crate::ir::visit::{for_each_expr, map_stmt};
 use crate::ir::{Expr, ExprKind, Stmt, Sym, build};
+use std::cell::RefCell;
 
 /// `s` without the bindings of symbols that are used nowhere in it, also not by other bindings that stay.
 pub fn drop_dead_lets(s: Stmt) -> Stmt {
@@ -36,11 +37,13 @@ impl Used {
         map_stmt(s, Expr::clone, |inner| self.stmt(inner))
     }
     fn search(&mut self, e: &Expr) {
-        for node in nodes(e, |e| self.searched.contains(&e.id())) {
-            self.searched.insert(node.id());
-            if let ExprKind::Sym(s) = node.kind() {
+        let searched = RefCell::new(&mut self.searched);
+        let is_searched = |e: &Expr| searched.borrow().contains(&e.id());
+        postorder(e, is_searched, |e| {
+            searched.borrow_mut().insert(e.id());
+            if let ExprKind::Sym(s) = e.kind() {
                 self.symbols.insert(*s);
             }
-        }
+        });
     }
 }

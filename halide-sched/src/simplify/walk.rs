@@ -31,7 +31,7 @@ pub(crate) fn postorder<'e>(root: &'e Expr, known: impl Fn(&Expr) -> bool, mut v
 /// Every node below and at `root` for which `skip` is false, children before parents; what stands only below skipped
 /// nodes is left out.
 pub(crate) fn nodes(root: &Expr, skip: impl Fn(&Expr) -> bool) -> Vec<Expr> {
-    let seen = std::cell::RefCell::new(Set::default());
+    let seen = std::cell::RefCell::new(Set::with_capacity_and_hasher(48, Default::default()));
     let mut list = Vec::new();
     postorder(
         root,
