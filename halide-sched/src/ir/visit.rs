@@ -105,6 +105,10 @@ pub fn substitute(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>) -> Expr {
         ExprKind::Sym(s) => return lookup(*s).unwrap_or_else(|| e.clone()),
         _ => {}
     }
+    // Most have nothing to replace, which a look finds out for less than a rewrite.
+    if !any_node(e, |n| matches!(n.kind(), ExprKind::Sym(s) if lookup(*s).is_some())) {
+        return e.clone();
+    }
     substitute_with(e, lookup, &mut Memo::new())
 }
 

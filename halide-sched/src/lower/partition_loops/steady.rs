@@ -218,6 +218,15 @@ impl Search<'_> {
     }
 
     fn rewritten(&mut self, e: &Expr, branch: bool) -> Expr {
+        let may_change = |n: &Expr| match n.kind() {
+            ExprKind::Sym(s) => self.values.contains_key(s),
+            ExprKind::Likely(_) | ExprKind::Select(..) => true,
+            ExprKind::Binary(op, ..) => matches!(op, BinOp::Min | BinOp::Max) || op.is_comparison(),
+            _ => false,
+        };
+        if !visit::any_node(e, may_change) {
+            return e.clone();
+        }
         let mut marks: Map<Expr, Marks> = Map::default();
         visit::fold(e, &mut marks, &mut |n, of| Marks::of(n, of));
         self.heavy = e.lanes() > 1 || branch;
