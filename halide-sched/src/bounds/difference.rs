@@ -33,9 +33,7 @@ pub(crate) fn difference_through(
 /// The upper one of [`constant_difference`], without other definitions than those of `facts`, if it is at most `limit`: where
 /// it is more, less is searched for.
 pub(crate) fn upper_difference(a: &Expr, b: &Expr, facts: &Facts, limit: i64) -> Option<i64> {
-    let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
-    let upper = correlated_upper(&Linear::of(&difference), facts, None, limit.into(), MUCH)?;
-    i64::try_from(upper).ok()
+    upper(a, b, facts, None, limit)
 }
 
 /// The upper one of [`difference_through`], if it is at most `limit`.
@@ -46,8 +44,17 @@ pub(crate) fn upper_through(
     defs: &dyn Fn(Sym, Reach) -> Option<Expr>,
     limit: i64,
 ) -> Option<i64> {
+    upper(a, b, facts, Some(&|s, reach| defs(s, reach).or_else(|| facts.definition(s, reach))), limit)
+}
+
+fn upper(
+    a: &Expr,
+    b: &Expr,
+    facts: &Facts,
+    definitions: Option<&dyn Fn(Sym, Reach) -> Option<Expr>>,
+    limit: i64,
+) -> Option<i64> {
     let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
-    let definition = |s, reach| defs(s, reach).or_else(|| facts.definition(s, reach));
-    let upper = correlated_upper(&Linear::of(&difference), facts, Some(&definition), limit.into(), MUCH)?;
+    let upper = correlated_upper(&Linear::of(&difference), facts, definitions, limit.into(), MUCH)?;
     i64::try_from(upper).ok()
 }

@@ -139,6 +139,11 @@ fn differences_hold() {
         let facts = Facts::new();
         let defs = |s: Sym| (s == defined && !circular).then(|| definition.clone());
         let (min, max) = constant_difference(&a, &b, &facts, &defs);
+        let limit = r.between(-20, 60);
+        let upper = upper_through(&a, &b, &facts, &|s, _| defs(s), limit);
+        let found = max.filter(|m| *m <= limit);
+        let as_good = upper.is_none_or(|u| u <= limit) && found.is_none_or(|m| upper.is_some_and(|u| u <= m));
+        assert!(as_good, "seed {seed}: {upper:?} instead of {max:?}, at most {limit}: {a:?} - {b:?}");
         for _ in 0..20 {
             let mut env = random_env(&mut r);
             if !circular {
@@ -146,8 +151,9 @@ fn differences_hold() {
                 env.insert(defined, v);
             }
             let d = value(&a, &env) - value(&b, &env);
-            let inside = min.is_none_or(|m| m as i128 <= d) && max.is_none_or(|m| m as i128 >= d);
-            assert!(inside, "seed {seed}: {d} is not in {min:?}..={max:?}: {a:?} - {b:?} under {env:?}");
+            let below = |most: Option<i64>| most.is_none_or(|m| m as i128 >= d);
+            let inside = min.is_none_or(|m| m as i128 <= d) && below(max) && below(upper);
+            assert!(inside, "seed {seed}: {d} is not in {min:?}..={max:?}, {upper:?}: {a:?} - {b:?} under {env:?}");
         }
     }
 }
@@ -277,6 +283,22 @@ fn long_chains_are_followed() {
     }
     let (_, width) = constant_difference(&high, &low, &Facts::new(), &|s| ends.get(&s).cloned());
     assert_eq!(width, Some(607));
+    let upper = |limit| upper_through(&high, &low, &Facts::new(), &|s, _| ends.get(&s).cloned(), limit);
+    assert_eq!((upper(607), upper(606)), (Some(607), None));
+}
+
+/// What facts define is looked through as well, and what a point refutes is not searched for.
+#[test]
+fn upper_differences_are_within_limits() {
+    let mut facts = Facts::new();
+    facts.bind_let(Sym::Temp(0), &max(x(), y()));
+    facts.bind_let(Sym::Temp(1), &offset(t(0), 7));
+    facts.bind_loop(LoopId(2), &int(3), &int(10));
+    let z = loop_var(LoopId(2));
+    let upper = |a: &Expr, b: &Expr, limit| upper_difference(a, b, &facts, limit);
+    assert_eq!((upper(&t(1), &x(), 1000), upper(&t(1), &t(0), 7), upper(&t(1), &t(0), 6)), (None, Some(7), None));
+    assert_eq!((upper(&x(), &t(1), 0), upper(&x(), &t(1), -8)), (Some(-7), None));
+    assert_eq!((upper(&z, &int(0), 12), upper(&z, &int(0), 11)), (Some(12), None));
 }
 
 fn check_interval(e: Expr, expected: (Option<Expr>, Option<Expr>)) {

@@ -188,10 +188,16 @@ impl Facts {
     /// Gives a symbol other values, and with it those that are bound to what it stands in.
     fn reset(&mut self, symbol: &Expr, values: Values) {
         self.choose(symbol, values);
-        for (symbol, value) in self.witnesses.get_mut().bound.clone() {
-            let values = self.values(&value);
-            self.witnesses.get_mut().chosen.insert(symbol, values);
+        let mut moved = self.support(symbol);
+        let bound = std::mem::take(&mut self.witnesses.get_mut().bound);
+        for (symbol, value) in &bound {
+            if self.support(value) & moved != 0 {
+                moved |= self.support(symbol);
+                let values = self.values(value);
+                self.witnesses.get_mut().chosen.insert(symbol.clone(), values);
+            }
         }
+        self.witnesses.get_mut().bound = bound;
     }
 
     fn sum_values(&self, terms: &[Term]) -> [Option<i128>; POINTS] {

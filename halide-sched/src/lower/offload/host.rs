@@ -2,7 +2,7 @@
 //! which then has a part for each block, or for each thread if it was in a loop over threads.
 
 use super::error::KernelProblem;
-use super::phases::{NO_BOUND, moved};
+use super::phases::moved;
 use crate::bounds::upper_difference;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, deep};
@@ -112,7 +112,7 @@ impl Take<'_> {
                 self.inside.insert(Sym::Loop(l.id));
                 let around = (self.place.clone(), self.places.clone());
                 if l.kind.is_gpu_threads() {
-                    let most = upper_difference(&l.extent, &build::int(0), self.facts, NO_BOUND - 1);
+                    let most = upper_difference(&l.extent, &build::int(0), self.facts, i64::MAX);
                     let most =
                         most.ok_or_else(|| KernelProblem::ThreadExtent { var: self.program.loops[l.id].clone() })?;
                     let at = build::sub(build::loop_var(l.id), l.min.clone());

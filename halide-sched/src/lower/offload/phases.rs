@@ -20,7 +20,7 @@ use halide_core::ops::BinOp;
 /// The most loops over threads in each other.
 const DIMENSIONS: usize = 3;
 /// A bound of an extent that is not less says no more than that coordinates are 32 bits wide.
-pub(super) const NO_BOUND: i64 = 1 << 31;
+const NO_BOUND: i64 = 1 << 31;
 
 /// Block code.
 pub(super) struct Shaped {
