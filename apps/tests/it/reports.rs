@@ -42,12 +42,13 @@ fn bench_gives_every_field() {
     assert_eq!(run["size"], serde_json::json!([40, 30]));
     assert_eq!(run["runs"], 3);
     assert_eq!(run["checked"], 0);
-    for field in ["compile_ms", "min_ms", "median_ms", "mpix_per_s"] {
+    for field in ["compile_ms", "next_compile_ms", "min_ms", "median_ms", "mpix_per_s"] {
         assert!(run[field].as_f64().unwrap() > 0.0, "{field}: {run}");
     }
     assert!(run["min_ms"].as_f64() <= run["median_ms"].as_f64());
     assert!(run["backend"].is_string() && run["device"].is_string());
     let run = json(&place.succeed("run blur --size 40x30 --bench 1 --json --backend interp").stdout);
+    assert!(run["next_compile_ms"].is_number());
     assert_eq!((&run["checked"], &run["backend"]), (&Value::Null, &Value::from("interp")));
     assert_eq!(place.files(), Vec::<String>::new(), "a bench writes nothing");
 }

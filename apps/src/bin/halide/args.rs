@@ -46,7 +46,7 @@ pub(crate) struct RunArgs {
     pub(crate) device: Option<String>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
-    /// Time N runs after warm-up: min, median, megapixels per second
+    /// Time N runs after warm-up: min, median, megapixels per second; and compiling it again
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) bench: Option<u32>,
     /// Also run the reference interpreter on parts of the image and compare

@@ -67,6 +67,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         _ => None,
     };
     let device = runner.device();
+    let next_compile_ms = match args.bench {
+        Some(_) => Some(compile_again(&runner, &job, &schedule, args)?),
+        None => None,
+    };
+    let compile_ms = (compile_ms, next_compile_ms);
     let result = Outcome { job: &job, schedule: schedule_name, device, compile_ms, timing, checked, written };
     result.print(args)?;
     if let (Some(text), false) = (&profile, args.json) {
@@ -77,6 +82,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         std::fs::write(file, page).map_err(|error| Failure(format!("{}: {error}", file.display())))?;
     }
     result.verdict(&schedule)
+}
+
+/// The least of the times that compiling it again takes, in ms: without what a process pays once, such as for its memory.
+fn compile_again(runner: &Runner, job: &Job, schedule: &Schedule, args: &RunArgs) -> Result<f64, Failure> {
+    let mut least = f64::INFINITY;
+    for _ in 0..2 {
+        least = least.min(runner.compile(job, schedule, &args.common)?.1);
+    }
+    Ok(least)
 }
 
 /// A run more, whose kernels are timed, as text.
@@ -112,7 +126,8 @@ struct Outcome<'a> {
     job: &'a Job,
     schedule: &'a str,
     device: String,
-    compile_ms: f64,
+    /// For the first time in the process, and again.
+    compile_ms: (f64, Option<f64>),
     timing: Timing,
     checked: Option<Difference>,
     written: Option<&'a Path>,
@@ -133,7 +148,7 @@ impl Outcome<'_> {
             ("Schedule", self.schedule.to_string()),
             ("Runs on", self.device.clone()),
             ("Size", format!("{width} x {height}")),
-            ("Compiled in", format!("{:.2} ms", self.compile_ms)),
+            ("Compiled in", format!("{:.2} ms", self.compile_ms.0)),
             ("Time", format!("min {:.3} ms, median {:.3} ms", self.timing.min(), self.timing.median())),
             ("Checked", self.checked.map_or("no".to_string(), |most| format!("differs by {} at most", most.largest))),
         ];
@@ -154,9 +169,10 @@ impl Outcome<'_> {
             return Ok(());
         }
         let name = self.job.app.name;
+        let again = self.compile_ms.1.map_or(String::new(), |ms| format!(", again in {ms:.2} ms"));
         say(format!(
-            "{name} with schedule `{}`, {width}x{height}: compiled in {:.2} ms",
-            self.schedule, self.compile_ms
+            "{name} with schedule `{}`, {width}x{height}: compiled in {:.2} ms{again}",
+            self.schedule, self.compile_ms.0
         ))?;
         say(match args.bench {
             Some(runs) => format!("{runs} runs: min {min:.3} ms, median {median:.3} ms, {speed:.1} Mpix/s"),
@@ -181,7 +197,8 @@ impl Outcome<'_> {
             "device": self.device,
             "threads": common::threads(&args.common),
             "size": [width, height],
-            "compile_ms": self.compile_ms,
+            "compile_ms": self.compile_ms.0,
+            "next_compile_ms": self.compile_ms.1,
             "runs": self.timing.sorted.len(),
             "min_ms": self.timing.min(),
             "median_ms": self.timing.median(),
