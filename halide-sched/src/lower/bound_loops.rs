@@ -86,7 +86,7 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
             let body = build::if_else(needed, l.body, build::nothing());
             For { extent: build::int(most), body, ..l }
         }
-        _ => {
+        None => {
             let most = constant_difference(&l.extent, &build::int(0), &cx.facts, &|_| None).1;
             let at = cx.places.get(l.id).copied().flatten();
             cx.errors.push(LowerError::NoConstantExtent { name, kind: l.kind, most, at });

@@ -97,7 +97,7 @@ fn smallest(cx: &Bound<'_>, e: &Expr, limit: i64) -> Option<i64> {
     match (build::as_int(e), cx.in_loop) {
         (Some(n), _) => Some(n),
         (None, false) => cx.facts.range(e).0,
-        (None, true) => upper_difference(&build::int(0), e, &cx.facts, -limit).map(|n| -n),
+        (None, true) => upper_difference(&build::int(0), e, &cx.facts, limit.saturating_neg()).map(i64::saturating_neg),
     }
 }
 

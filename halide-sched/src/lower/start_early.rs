@@ -179,7 +179,7 @@ fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Resu
     let tries: Vec<i64> = steps.chain([longest, 2 * longest + 2, 4 * longest + 4]).collect();
     let suffices = |n: &i64| at_most(&later(-1 - n), &begin, -1).is_some();
     let iterations = tries.into_iter().find(suffices).ok_or("how far it moves per iteration is not known")?;
-    let is_always = |length: i64| at_most(&begin, &later(0), -length).is_some();
+    let is_always = |length: i64| at_most(&begin, &later(0), length.saturating_neg()).is_some();
     let even = match step {
         (Some(a), Some(b)) => a == b && a > 0 && (length + 1) % a == 0 && is_always(length),
         _ => false,

@@ -23,7 +23,7 @@ pub(super) const POINTS: usize = 3;
 const FAR: i128 = 1 << 40;
 /// How many facts are looked through for a symbol to move.
 const MOST_CLAIMS: usize = 200;
-/// How many times symbols are moved at most: each time all that is bound is found again.
+/// How many times symbols are moved at most: each time what is bound to them is found again.
 const MOST_MOVES: u32 = 16;
 
 /// What an expression is at each point; `None` where that is not known.
