@@ -246,6 +246,7 @@ impl Nest<'_> {
             | Stmt::Print { .. }
             | Stmt::Alloc { .. }
             | Stmt::Free { .. }
+            | Stmt::Prefetch { .. }
             | Stmt::Store { .. }
             | Stmt::Count { .. }
             | Stmt::Launch { .. }

@@ -61,10 +61,12 @@ impl Draw<'_> {
                 }
                 (1, Some(var), ..) => Verb::SetEstimate { var, min: self.one_of([-1, 0, 7]), extent: 9 },
                 (2, ..) => Verb::SetEstimates(vec![(0, 8); dims]),
-                (3, _, Some(at), Some(what)) => {
+                (3, _, Some(from), Some(what)) => {
                     let all = [PrefetchBound::Clamp, PrefetchBound::GuardWithIf, PrefetchBound::NonFaulting];
                     let bound = self.one_of(all);
-                    Verb::Prefetch { what, at: at.clone(), from: at, offset: self.one_of([1, 2, -1]), bound }
+                    let inside = loops.iter().position(|l| *l == from).unwrap_or(0);
+                    let at = self.pick(&loops[inside..]).unwrap_or_else(|| from.clone());
+                    Verb::Prefetch { what, at, from, offset: self.one_of([1, 2, -1]), bound }
                 }
                 _ => Verb::StreamStores,
             };

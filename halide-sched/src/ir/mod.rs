@@ -28,7 +28,7 @@ mod words;
 pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
 pub use kernel::{Kernel, KernelBuffer, Residency, Shared, Side, Writes};
 pub use step::{NotOne, Step};
-pub use stmt::{For, ForKind, Stmt, Task};
+pub use stmt::{Cache, For, ForKind, Stmt, Task};
 pub use sym::{BufId, DimField, Edge, FaultId, KernelId, LoopId, PrintId, Scope, Sym, TaskId};
 
 use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};

@@ -47,6 +47,15 @@ impl ForKind {
     }
 }
 
+/// A cache of a core, the nearer one first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cache {
+    /// The one that loads look in first: tens of kilobytes.
+    First,
+    /// The one behind it: a megabyte or so.
+    Second,
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Stmt {
@@ -151,6 +160,16 @@ pub enum Stmt {
         value: Expr,
         /// `Bool` lanes; `None` is all true.
         mask: Option<Expr>,
+    },
+    /// Asks for the element to be brought into a cache, with what lies in the same cache line; has no effect. There need
+    /// not be such an element.
+    Prefetch {
+        /// Of what.
+        buf: BufId,
+        /// Scalar Index: one coordinate per dimension, and from `flatten_storage` on one number of elements from the first.
+        at: Vec<Expr>,
+        /// Where to.
+        cache: Cache,
     },
     /// Adds `amount` (scalar Index) to counter `counter` of the run; made by `instrument`.
     Count {

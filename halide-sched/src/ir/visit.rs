@@ -247,6 +247,7 @@ pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
             mask.iter().for_each(f);
         }
         Stmt::Free { .. } | Stmt::Reside { .. } | Stmt::Barrier => {}
+        Stmt::Prefetch { at, .. } => at.iter().for_each(f),
         Stmt::Dispatch { grid, .. } => grid.iter().for_each(f),
         Stmt::Count { amount, .. } => f(amount),
         Stmt::Launch { min, extent, .. } => {
@@ -275,6 +276,7 @@ pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
         | Stmt::Print { .. }
         | Stmt::Provide { .. }
         | Stmt::Free { .. }
+        | Stmt::Prefetch { .. }
         | Stmt::Store { .. }
         | Stmt::Count { .. }
         | Stmt::Launch { .. }
@@ -331,6 +333,7 @@ pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(S
             Stmt::Store { buf, index: fe(&index), value: fe(&value), mask: mask.as_ref().map(fe) }
         }
         Stmt::Free { .. } | Stmt::Reside { .. } | Stmt::Barrier => s,
+        Stmt::Prefetch { buf, at, cache } => Stmt::Prefetch { buf, at: at.iter().map(fe).collect(), cache },
         Stmt::Dispatch { kernel, grid } => Stmt::Dispatch { kernel, grid: grid.iter().map(fe).collect() },
         Stmt::Count { counter, amount } => Stmt::Count { counter, amount: fe(&amount) },
         Stmt::Launch { task, min, extent } => Stmt::Launch { task, min: fe(&min), extent: fe(&extent) },

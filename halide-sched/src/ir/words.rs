@@ -2,7 +2,7 @@
 
 use super::expr::Intrinsic;
 use super::kernel::{Residency, Side, Writes};
-use super::stmt::ForKind;
+use super::stmt::{Cache, ForKind};
 use super::sym::{DimField, Edge};
 use super::{Memory, Stage, Stream};
 use halide_core::ops::{BinOp, MathFn, UnOp};
@@ -137,6 +137,9 @@ pub(super) const MEMORIES: [(&str, Memory); 6] = [
     ("shared", Memory::Shared),
     ("global", Memory::Global),
 ];
+
+/// Caches that a prefetch asks for.
+pub(super) const CACHES: [(&str, Cache); 2] = [("near", Cache::First), ("far", Cache::Second)];
 
 /// What makes the copies of a buffer agree.
 pub(super) const RESIDENCIES: [(&str, Residency); 3] =

@@ -26,8 +26,9 @@
 //! }
 //! ```
 
-use super::ctx::{Ctx, Instance, LoopInfo};
+use super::ctx::{Ctx, Instance, LoopInfo, Source};
 use super::hoist_storage::HoistLevels;
+use super::inject_prefetches::Asked;
 use super::joined::{self, Block, Tree};
 use super::notes::{self, Told};
 use super::trace::LoweringTrace;
@@ -361,10 +362,6 @@ fn leaves(value: &Expr, buf: ir::BufId, template: &super::ctx::Template) -> bool
 pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
     for inst in &ctx.instances {
         let name = ctx.stage_name(inst.func, inst.stage);
-        for prefetch in &inst.plan.prefetches {
-            let because = "the code generators have no instruction that does";
-            trace.did_not(name.clone(), format!("prefetching `{}`", prefetch.what), because);
-        }
         let buffers = &ctx.program.func_buffers[inst.func];
         let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == ir::Stream::Always);
         if !inst.plan.stream {
@@ -382,6 +379,37 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
             trace.did(name, "whole vectors of kernels at multiples of their size are stored past the caches");
         }
     }
+}
+
+/// What the schedule wants to be brought into caches ahead of its use.
+pub(crate) fn prefetches(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> Vec<Asked> {
+    let mut all = Vec::new();
+    for inst in &ctx.instances {
+        for p in &inst.plan.prefetches {
+            let (bufs, what) = match p.what {
+                Source::Func(f) => (ctx.program.func_buffers[f].clone(), &ctx.plan.pipeline.funcs[f].name),
+                Source::Image(i) => (vec![ctx.program.image_buffers[i]], &ctx.plan.pipeline.images[i].name),
+            };
+            let mut did_not = |because| {
+                trace.did_not(ctx.stage_name(inst.func, inst.stage), format!("prefetching `{what}`"), because);
+            };
+            let (Some(at), Some(from)) = (inst.leaves.get(&p.at), inst.leaves.get(&p.from)) else {
+                did_not("a directive after it takes its loops apart");
+                continue;
+            };
+            if ctx.plan.target.vector_bits < 256 {
+                did_not("only kernels of vectors of 256 bits and more have instructions that do");
+                continue;
+            }
+            let name = |l: &LoopId| ctx.program.loops[*l].clone();
+            let asked = Asked { at: name(at), bufs, from: name(from), offset: p.offset, bound: p.bound };
+            // Several places where a Func is computed have loops of the same names.
+            if !all.contains(&asked) {
+                all.push(asked);
+            }
+        }
+    }
+    all
 }
 
 /// The places where memory is allocated outside of where storage is. It stays inside of loops whose iterations run at once.

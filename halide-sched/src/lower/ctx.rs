@@ -10,11 +10,12 @@ use crate::ir::hash::Set;
 use crate::ir::{
     BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Side, Stage, Stream, Sym, build,
 };
+pub(crate) use crate::plan::Source;
 use crate::plan::{Level, Plan, StagePlan, StageVar};
 use crate::schedule::Partition;
 use crate::simplify::walk::nodes;
 use halide_core::error::Location;
-use halide_core::ids::{FuncId, IdVec, ImageId, NoteId};
+use halide_core::ids::{FuncId, IdVec, NoteId};
 use halide_core::shape::BufferOf;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,15 +69,6 @@ pub(crate) struct ReadSite {
     pub(crate) args: Vec<Expr>,
     /// Whether it is read only where the domain's predicate holds, if there is one.
     pub(crate) guarded: bool,
-}
-
-/// What a read reads.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Source {
-    /// A Func that is not inlined.
-    Func(FuncId),
-    /// An input image.
-    Image(ImageId),
 }
 
 /// The loops of one variant of one definition at one place.

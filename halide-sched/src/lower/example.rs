@@ -257,6 +257,12 @@ fn at_root() -> hoist_storage::HoistLevels {
     [FuncId(0), FuncId(2)].into_iter().map(|f| (f, root.clone())).collect()
 }
 
+/// Of `image` in each iteration of `x`, for the next one of `y`.
+fn of_image() -> Vec<inject_prefetches::Asked> {
+    let (at, from, bound) = ("x".to_string(), "y".to_string(), crate::schedule::PrefetchBound::GuardWithIf);
+    vec![inject_prefetches::Asked { at, bufs: vec![crate::ir::BufId(3)], from, offset: 1, bound }]
+}
+
 on_plans! {
     build_nests_example "build_nests.rs" of pipeline: built;
     infer_bounds_example "infer_bounds.rs" of pipeline: bounded;
@@ -271,6 +277,8 @@ on_plans! {
 on_programs! {
     uniquify_example "uniquify.rs" at "bounded": |p, _| uniquify::uniquify(p);
     hoist_storage_example "hoist_storage.rs" at "bounded": |p, t| hoist_storage::hoist_storage(p, &at_root(), &Facts::new(), t);
+    inject_prefetches_example "inject_prefetches/mod.rs" at "bounded":
+        |p, t| inject_prefetches::inject_prefetches(p, &of_image(), &Facts::new(), t);
     instrument_example "instrument.rs" at "bounded": |p, _| instrument::instrument(p);
     bound_small_allocations_example "bound_small_allocations.rs" at "bounded":
         |p, t| bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);

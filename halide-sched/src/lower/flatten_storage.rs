@@ -98,6 +98,10 @@ fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::Realize { func, bounds, body } => realize(cx, func, bounds, *body),
         Stmt::Provide { args, values, mask, .. } => provide(cx, args, values, mask),
+        Stmt::Prefetch { buf, at, cache } => {
+            let at: Vec<Expr> = at.iter().map(|a| expression(cx, a)).collect();
+            Stmt::Prefetch { buf, at: vec![offset(cx, buf, &at)], cache }
+        }
         Stmt::Let { bindings, body } => {
             let define = |(s, e): (Sym, Expr)| {
                 let value = expression(cx, &e);

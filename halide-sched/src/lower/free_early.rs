@@ -82,7 +82,7 @@ impl Uses<'_> {
         self.next += 1;
         let last = &mut self.last;
         match s {
-            Stmt::Store { buf, .. } => _ = last.insert(*buf, at),
+            Stmt::Store { buf, .. } | Stmt::Prefetch { buf, .. } => _ = last.insert(*buf, at),
             Stmt::Launch { task, .. } => last.extend(self.program.tasks[*task].buffers.iter().map(|b| (*b, at))),
             Stmt::Dispatch { kernel, .. } => {
                 last.extend(self.program.kernels[*kernel].buffers.iter().map(|b| (b.buf, at)));

@@ -38,7 +38,11 @@ pub(super) fn guards(body: &Stmt, var: Sym, loads: bool, facts: &Facts) -> Optio
 /// Whether an effect stands under no condition: found before anything is expanded.
 fn has_bare_effect(s: &Stmt) -> bool {
     match s {
-        Stmt::If { .. } | Stmt::Store { mask: Some(_), .. } | Stmt::Free { .. } | Stmt::Reside { .. } => false,
+        Stmt::If { .. }
+        | Stmt::Store { mask: Some(_), .. }
+        | Stmt::Free { .. }
+        | Stmt::Prefetch { .. }
+        | Stmt::Reside { .. } => false,
         Stmt::Block(_)
         | Stmt::Let { .. }
         | Stmt::For(_)
@@ -153,7 +157,7 @@ impl Guards<'_> {
                 let all = self.both(guard, &self.expanded(mask));
                 self.add(&all)
             }
-            Stmt::Free { .. } | Stmt::Reside { .. } => Some(()),
+            Stmt::Free { .. } | Stmt::Prefetch { .. } | Stmt::Reside { .. } => Some(()),
             Stmt::Assert { .. }
             | Stmt::Print { .. }
             | Stmt::Provide { .. }

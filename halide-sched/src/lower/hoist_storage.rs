@@ -29,12 +29,12 @@
 //! ```
 
 use super::copy::fresh_temp;
+use super::seen_from::SeenFrom;
 use super::trace::LoweringTrace;
 use super::walk;
-use crate::bounds::{Interval, interval_of, upper_difference};
-use crate::ir::hash::Map;
+use crate::bounds::upper_difference;
 use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, Sym, build};
+use crate::ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, build};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,8 +124,7 @@ fn place(cx: &mut Hoist<'_>, func: FuncId, scope: Scope, s: Stmt) -> Stmt {
 fn around(cx: &mut Hoist<'_>, func: FuncId, scope: Scope, s: Stmt) -> Stmt {
     let dims = cx.program.buffers[cx.program.func_buffers[func][0]].dims;
     let name = cx.program.buffers[cx.program.func_buffers[func][0]].name.clone();
-    let (definitions, ranges) = (Map::default(), Map::default());
-    let mut inside = Inside { cx, func, definitions, ranges, sizes: vec![Some(build::int(0)); dims] };
+    let mut inside = Inside { cx, func, seen: SeenFrom::default(), sizes: vec![Some(build::int(0)); dims] };
     let made = replaced(&mut inside, s.clone());
     let Some(sizes) = inside.sizes.into_iter().collect::<Option<Vec<Expr>>>() else {
         let why = format!("nothing known {} bounds its extent", place_text(cx.program, scope));
@@ -150,10 +149,8 @@ fn place_text(program: &Program, scope: Scope) -> String {
 struct Inside<'c, 'p> {
     cx: &'c mut Hoist<'p>,
     func: FuncId,
-    /// What names bound in between stand for, without such names.
-    definitions: Map<Sym, Expr>,
-    /// The values of the variables of loops in between, in terms of what is visible outside.
-    ranges: Map<Sym, Interval>,
+    /// What is bound in between.
+    seen: SeenFrom,
     /// The largest extent so far per dimension; `None` where there is no bound.
     sizes: Vec<Option<Expr>>,
 }
@@ -170,16 +167,12 @@ fn replaced(inside: &mut Inside<'_, '_>, s: Stmt) -> Stmt {
         }
         Stmt::Let { ref bindings, .. } => {
             for (s, value) in bindings {
-                let value = expanded(inside, value);
-                inside.definitions.insert(*s, value);
+                inside.seen.bind_let(*s, value, &inside.cx.facts);
             }
             nested(inside, s)
         }
         Stmt::For(ref l) => {
-            let first = within(inside, &expanded(inside, &l.min)).min;
-            let end = expanded(inside, &build::add(l.min.clone(), l.extent.clone()));
-            let last = within(inside, &end).max.map(|end| build::offset(end, -1));
-            inside.ranges.insert(Sym::Loop(l.id), Interval { min: first, max: last });
+            inside.seen.bind_loop(l.id, &l.min, &l.extent, &inside.cx.facts);
             nested(inside, s)
         }
         other => nested(inside, other),
@@ -190,30 +183,14 @@ fn nested(inside: &mut Inside<'_, '_>, s: Stmt) -> Stmt {
     walk::map_stmt_under(s, inside, |inside| &mut inside.cx.facts, |_, e| e.clone(), replaced)
 }
 
-fn expanded(inside: &Inside<'_, '_>, e: &Expr) -> Expr {
-    simplify(&visit::substitute(e, &|s| inside.definitions.get(&s).cloned()), &inside.cx.facts)
-}
-
-/// The interval of an expanded expression over the loops in between, with ends that mean something outside.
-fn within(inside: &Inside<'_, '_>, e: &Expr) -> Interval {
-    let found = interval_of(e, &|s| inside.ranges.get(&s).cloned(), &inside.cx.facts);
-    let is_local = |n: &Expr| match n.kind() {
-        ExprKind::Sym(s) => inside.ranges.contains_key(s) || inside.definitions.contains_key(s),
-        ExprKind::Read { .. } => true,
-        _ => false,
-    };
-    let visible = |e: Option<Expr>| e.filter(|e| !visit::any_node(e, is_local));
-    Interval { min: visible(found.min), max: visible(found.max) }
-}
-
 /// An upper bound of an extent that holds in all iterations of the loops in between.
 fn largest(inside: &Inside<'_, '_>, extent: &Expr) -> Option<Expr> {
     // A mark would keep what is likely at one end from cancelling against the other end.
-    let extent = simplify(&visit::without_likely(&expanded(inside, extent)), &inside.cx.facts);
+    let extent = simplify(&visit::without_likely(&inside.seen.expanded(extent, &inside.cx.facts)), &inside.cx.facts);
     let constant = upper_difference(&extent, &build::int(0), &inside.cx.facts, MOST_EXTENT - 1);
     let constant = constant.map(|n| build::int(n.max(0)));
     let says_something = |e: &Expr| inside.cx.facts.range(e).0.is_none_or(|least| least < MOST_EXTENT);
-    match (within(inside, &extent).max.filter(says_something), constant) {
+    match (inside.seen.within(&extent, &inside.cx.facts).max.filter(says_something), constant) {
         (Some(a), Some(b)) => Some(build::min(a, b)),
         (a, b) => a.or(b),
     }

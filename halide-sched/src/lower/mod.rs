@@ -21,6 +21,7 @@ pub mod hoist;
 pub mod hoist_storage;
 pub mod in_place;
 mod infer_bounds;
+pub mod inject_prefetches;
 mod innermost;
 pub mod instrument;
 pub mod interleave;
@@ -37,6 +38,7 @@ pub mod query;
 mod regions;
 mod room;
 mod rules;
+mod seen_from;
 pub mod share;
 mod slack;
 mod slide_windows;
@@ -107,6 +109,8 @@ pub struct Lowered {
     pub places: IdVec<LoopId, Option<Location>>,
     /// Where memory is allocated outside of storage.
     pub hoists: hoist_storage::HoistLevels,
+    /// What is to be brought into caches ahead of its use.
+    pub prefetches: Vec<inject_prefetches::Asked>,
 }
 
 /// Lowers all the way to `Stage::Final`.
@@ -114,7 +118,7 @@ pub struct Lowered {
 /// # Errors
 /// Everything that cannot be lowered (see [`LowerError`]).
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let Lowered { mut program, mut trace, partitions, places, hoists } = lower_to_bounded(plan, options)?;
+    let Lowered { mut program, mut trace, partitions, places, hoists, prefetches } = lower_to_bounded(plan, options)?;
     let facts = facts::of_program(&program, &plan.pipeline);
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         trace.begin(name);
@@ -126,6 +130,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("uniquify", &mut |p, _| uniquify::uniquify(p));
     pass("simplify", &mut |p, _| simplified(p, &facts));
     pass("hoist_storage", &mut |p, t| hoist_storage::hoist_storage(p, &hoists, &facts, t));
+    pass("inject_prefetches", &mut |p, t| inject_prefetches::inject_prefetches(p, &prefetches, &facts, t));
     if options.count {
         // Before storage is flattened: later, one statement may compute several points.
         pass("instrument", &mut |p, _| instrument::instrument(p));
@@ -172,7 +177,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
     pass("free_early", &mut |p, _| free_early::free_early(p));
-    Ok(Lowered { program, trace, partitions, places, hoists })
+    Ok(Lowered { program, trace, partitions, places, hoists, prefetches })
 }
 
 /// The program of a pass, or its errors for `all`.
@@ -228,6 +233,7 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     joined::explain(&ctx, &mut trace);
     build_nests::explain_hints(&ctx, &mut trace);
     let hoists = build_nests::hoist_levels(&ctx, &mut trace);
+    let prefetches = build_nests::prefetches(&ctx, &mut trace);
     trace.finish(None);
     trace.begin("find_regions");
     let mut facts = facts::of_arguments(&ctx);
@@ -255,5 +261,5 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     program.body = body;
     program.stage = Stage::Bounded;
     trace.finish(Some(&program));
-    Ok(Lowered { program, trace, partitions, places, hoists })
+    Ok(Lowered { program, trace, partitions, places, hoists, prefetches })
 }

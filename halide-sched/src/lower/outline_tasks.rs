@@ -138,7 +138,7 @@ impl Needs {
             Stmt::Alloc { buf, .. } => {
                 made.buffers.insert(*buf);
             }
-            Stmt::Store { buf, .. } => {
+            Stmt::Store { buf, .. } | Stmt::Prefetch { buf, .. } => {
                 self.buffers.insert(*buf);
             }
             Stmt::Launch { task, .. } if launched => {

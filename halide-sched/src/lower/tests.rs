@@ -76,6 +76,33 @@ fn bound_small_allocations_keeps_meaning() {
 }
 
 #[test]
+fn inject_prefetches_keeps_meaning() {
+    use crate::schedule::PrefetchBound::*;
+    let asked = |p: &Program| {
+        let bufs: Vec<_> = p.buffers.ids().collect();
+        let names: Vec<String> = p.loops.iter().cloned().collect();
+        let pair = |(i, at): (usize, &String)| {
+            let (at, from, bufs) = (at.clone(), names[i * 7 % names.len()].clone(), bufs.clone());
+            let bound = [GuardWithIf, Clamp, NonFaulting][i % 3];
+            inject_prefetches::Asked { at, bufs, from, offset: i as i64 % 4 - 1, bound }
+        };
+        let itself = |(i, at): (usize, &String)| inject_prefetches::Asked { from: at.clone(), ..pair((i, at)) };
+        let all: Vec<_> = names.iter().enumerate().flat_map(|n| [pair(n), itself(n)]).collect();
+        all
+    };
+    let made = std::cell::Cell::new(0);
+    let pass = |p: Program| {
+        let (asked, mut trace) = (asked(&p), LoweringTrace::new());
+        let p = inject_prefetches::inject_prefetches(p, &asked, &Facts::new(), &mut trace);
+        let did = |d: &&Decision| matches!(d.outcome, trace::Outcome::Did(_));
+        made.set(made.get() + trace.passes.iter().flat_map(|p| &p.decisions).filter(did).count());
+        p
+    };
+    assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
+    assert!(made.get() > 100, "{}", made.get());
+}
+
+#[test]
 fn bound_loops_keeps_meaning() {
     let places = |p: &Program| p.loops.iter().map(|_| None).collect();
     let pass = |p: Program| {

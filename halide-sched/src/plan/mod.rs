@@ -41,7 +41,7 @@ use crate::schedule::{Align, FloatMode, Partition, PrefetchBound};
 use crate::target::Target;
 use halide_core::declare_ids;
 use halide_core::error::Location;
-use halide_core::ids::{FuncId, IdVec, RDomId};
+use halide_core::ids::{FuncId, IdVec, ImageId, RDomId};
 use halide_core::pipeline::Pipeline;
 use std::collections::BTreeSet;
 
@@ -171,15 +171,24 @@ pub struct StagePlan {
     pub stream: bool,
 }
 
+/// What values are read from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Source {
+    /// A Func; lowering asks of those only that are not inlined.
+    Func(FuncId),
+    /// An input image.
+    Image(ImageId),
+}
+
 /// What a later iteration reads, to be brought into caches before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefetch {
-    /// A Func or an input image, by name.
-    pub what: String,
+    /// Of what.
+    pub what: Source,
     /// The loop in whose iterations that is done.
-    pub at: String,
+    pub at: StageVar,
     /// The loop whose later iteration reads.
-    pub from: String,
+    pub from: StageVar,
     /// How many iterations later.
     pub offset: i64,
     /// What is done at the bounds of the source.

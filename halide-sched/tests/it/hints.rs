@@ -166,9 +166,9 @@ fn hints_change_nothing_and_are_explained() {
     let pass = trace.passes.iter().find(|p| p.name == "build_nests").unwrap();
     let text: Vec<String> = pass.decisions.iter().map(|d| d.to_string()).collect();
     expect![[r#"
-        g: not prefetching `f`, because the code generators have no instruction that does
-        f: not prefetching `in`, because the code generators have no instruction that does
-        f: not stored past the caches, because only kernels of vectors of 256 bits and more have stores that do"#]]
+        f: not stored past the caches, because only kernels of vectors of 256 bits and more have stores that do
+        g: not prefetching `f`, because only kernels of vectors of 256 bits and more have instructions that do
+        f: not prefetching `in`, because only kernels of vectors of 256 bits and more have instructions that do"#]]
     .assert_eq(&text.join("\n"));
 }
 

@@ -15,6 +15,7 @@ mod lifetimes;
 mod likely;
 mod lowering;
 mod matrix;
+mod prefetch;
 mod ragged;
 mod recurrences;
 mod reductions;

@@ -50,8 +50,19 @@ pub(crate) fn check(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuf
 
 /// As [`check`], with a region for each output.
 pub(crate) fn check_outputs(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuffer)], regions: &[Region]) {
+    check_on(&TARGET, pipeline, schedule, images, regions);
+}
+
+/// As [`check_outputs`], for another target.
+pub(crate) fn check_on(
+    target: &Target,
+    pipeline: &Pipeline,
+    schedule: &str,
+    images: &[(&str, AnyBuffer)],
+    regions: &[Region],
+) {
     let parsed: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    let plan = halide_sched::plan::resolve(pipeline, &parsed, &TARGET).unwrap_or_else(|errors| {
+    let plan = halide_sched::plan::resolve(pipeline, &parsed, target).unwrap_or_else(|errors| {
         let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
         panic!("{schedule}\n{}", text.join("\n"))
     });

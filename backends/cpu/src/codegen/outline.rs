@@ -13,9 +13,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_module::FuncId;
+use halide_core::ids::Id;
 use halide_sched::ir::hash::Map;
 use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, DimField, For, Program, Stmt, Sym, build};
+use halide_sched::ir::{BufId, DimField, For, ForKind, LoopId, Program, Stmt, Sym, build};
 use std::sync::PoisonError;
 
 /// The kernels of a program while it is compiled.
@@ -53,7 +54,7 @@ impl Func<'_> {
     /// Makes a kernel of a loop and calls it; false if the loop is Cranelift's.
     pub(super) fn outline(&mut self, l: &For) -> bool {
         let Some(outlined) = self.env.outlined else { return false };
-        if !has_vectors(&l.body) {
+        if !has_vectors(&l.body) && !only_prefetches(&l.body) {
             return false;
         }
         let mut outlined = outlined.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,6 +98,13 @@ impl Func<'_> {
         }
         true
     }
+    /// Prefetches outside of kernels, as a kernel of their own: Cranelift has no instruction for them.
+    pub(super) fn prefetches(&mut self, all: &[Stmt]) {
+        let id = LoopId::new(self.env.program.loops.len());
+        let body = build::block(all.iter().cloned());
+        // If it is refused, the list of refusals says so; nothing else depends on it.
+        self.outline(&For { id, kind: ForKind::Serial, min: build::int(0), extent: build::int(1), body });
+    }
     /// Memory of the heap as large as the largest claim, until it is released.
     fn obtain(&mut self, claims: &[Claim]) -> Value {
         let mut most = (build::int(0), build::int(0));
@@ -135,7 +143,8 @@ impl Func<'_> {
                 let bytes = build::int(info.elem.bytes() as i64);
                 let bytes = self.scalar(&extents.fold(bytes, build::mul));
                 let small = self.ins().icmp_imm_s(IntCC::SignedLessThan, bytes, LARGE);
-                Func::one(self.ins().uextend(types::I64, small))
+                let small = self.ins().uextend(types::I64, small);
+                Func::one(self.ins().ineg(small))
             }
         };
         for (i, part) in parts.iter().enumerate() {
@@ -169,11 +178,26 @@ fn note_sizes(s: &Stmt, sizes: &mut Map<BufId, u64>) {
     for_each_stmt(s, |inner| note_sizes(inner, sizes));
 }
 
-/// How many loops there are with vectors inside.
+/// How many kernels there may be: of loops with vectors or prefetches inside, and of prefetches.
 fn loops(s: &Stmt) -> usize {
-    let mut count = usize::from(matches!(s, Stmt::For(l) if has_vectors(&l.body)));
+    let mut count = usize::from(match s {
+        Stmt::For(l) => has_vectors(&l.body) || only_prefetches(&l.body),
+        Stmt::Prefetch { .. } => true,
+        _ => false,
+    });
     for_each_stmt(s, |inner| count += loops(inner));
     count
+}
+
+/// Whether a statement does nothing but prefetch.
+fn only_prefetches(s: &Stmt) -> bool {
+    match s {
+        Stmt::Prefetch { .. } => true,
+        Stmt::Block(list) => !list.is_empty() && list.iter().all(only_prefetches),
+        Stmt::Let { body, .. } | Stmt::Produce { body, .. } => only_prefetches(body),
+        Stmt::For(l) => only_prefetches(&l.body),
+        _ => false,
+    }
 }
 
 /// Whether anything is stored as a vector.

@@ -17,7 +17,12 @@ impl Func<'_> {
     /// Emits a statement.
     pub(super) fn stmt(&mut self, s: &Stmt) {
         match s {
-            Stmt::Block(list) => list.iter().for_each(|s| self.stmt(s)),
+            Stmt::Block(list) => {
+                let asks = |s: &Stmt| matches!(s, Stmt::Prefetch { .. });
+                for part in list.chunk_by(|a, b| asks(a) && asks(b)) {
+                    if asks(&part[0]) { self.prefetches(part) } else { self.stmt(&part[0]) }
+                }
+            }
             Stmt::Let { bindings, body } => {
                 let hidden: Vec<_> = bindings.iter().map(|(symbol, value)| self.bind(*symbol, value)).collect();
                 self.stmt(body);
@@ -33,6 +38,7 @@ impl Func<'_> {
             Stmt::Atomic { func, body } => self.atomic(*func, body),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
             Stmt::Free { buf } => self.free(*buf),
+            Stmt::Prefetch { .. } => self.prefetches(std::slice::from_ref(s)),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Count { counter, amount } => self.count(*counter, amount),
             Stmt::Launch { task, min, extent } => self.launch(*task, min, extent),

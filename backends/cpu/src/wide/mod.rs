@@ -42,7 +42,7 @@ pub(crate) enum Capture {
     Param(ParamId),
     /// The address of a buffer.
     Buffer(BufId),
-    /// Whether a buffer is too small for its stores to pass the caches by: 0 or 1.
+    /// Whether a buffer is too small for its stores to pass the caches by: no bit is set, or all are.
     Small(BufId),
     /// The address of a piece of [`Kernel::heap`], by its number.
     Heap(usize),

@@ -7,7 +7,7 @@ use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::{self, Scalar};
 use halide_cpu::Tier;
-use halide_sched::ir::{BufId, Expr, ForKind, Intrinsic, Stream, build};
+use halide_sched::ir::{BufId, Cache, Expr, ForKind, Intrinsic, Stmt, Stream, build};
 use std::collections::BTreeMap;
 
 /// What an operator makes of two operands; `None` where their type has no such operator.
@@ -117,6 +117,45 @@ fn stores_past_the_caches() {
                     let expected = Scalar::from(if stored { i as i32 + 1 } else { 0 });
                     assert_eq!(*v, expected, "{tier:?} {stream:?} {first} at {i}");
                 }
+            }
+        }
+    }
+}
+
+/// Prefetches do nothing, wherever they point: in kernels, as kernels of their own, and not at all without wide vectors.
+#[test]
+fn prefetches() {
+    const LANES: u16 = 16;
+    let at = |e: Expr| build::add(build::mul(e, build::int(1 << 40)), build::int(-7));
+    for alone in [false, true] {
+        let mut p = program(&[ScalarType::I32], &[ScalarType::I32]);
+        let small = internal(&mut p, ScalarType::I32, halide_sched::ir::Memory::Register);
+        p.body = serial(&mut p, build::int(4), |i| {
+            let index = if alone { i.clone() } else { dense(build::mul(i.clone(), build::int(LANES.into())), LANES) };
+            let value = build::load(BufId(0), ScalarType::I32, index.clone(), None);
+            let ask = |buf, at, cache| Stmt::Prefetch { buf, at: vec![at], cache };
+            let all = [
+                ask(BufId(0), build::offset(i.clone(), 1), Cache::First),
+                ask(BufId(1), at(i.clone()), Cache::Second),
+                ask(small, i, Cache::First),
+                store(small, build::broadcast(build::int(0), index.lanes()), value.clone()),
+                store(BufId(1), index, value),
+            ];
+            let body = Box::new(build::block(all));
+            Stmt::Alloc { buf: small, count: build::int(1), constant: Some(1), body }
+        });
+        let input: Vec<Scalar> = (0..64).map(Scalar::from).collect();
+        let input = buffer(ScalarType::I32, &input);
+        for tier in Tier::ALL.into_iter().filter(|t| *t == Tier::Baseline || wide_tiers().contains(t)) {
+            let code = compiled_for(tier, &p);
+            let asm = code.asm().unwrap_or_default();
+            let (near, far) = (asm.matches("prefetcht0").count(), asm.matches("prefetcht1").count());
+            let expected = if tier == Tier::Baseline { (0, 0) } else { (1, 1) };
+            assert_eq!((near, far), expected, "{tier:?} alone {alone}\n{asm}");
+            let (out, _) = run(&code, &[], std::slice::from_ref(&input), &[(ScalarType::I32, 64)]).unwrap();
+            let stored = if alone { 4 } else { 64 };
+            for (i, v) in out[0].iter().enumerate() {
+                assert_eq!(*v, Scalar::from(if i < stored { i as i32 } else { 0 }), "{tier:?} alone {alone} at {i}");
             }
         }
     }

@@ -28,7 +28,7 @@ impl Gen<'_> {
             Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
             Stmt::Produce { body, .. } => self.stmt(body),
             Stmt::Alloc { buf, constant, body, .. } => self.alloc(*buf, *constant, body),
-            Stmt::Free { .. } => Ok(()),
+            Stmt::Free { .. } | Stmt::Prefetch { .. } => Ok(()),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Barrier => self.barrier(),
             Stmt::Count { .. } => {

@@ -155,7 +155,7 @@ impl Gen<'_> {
     }
 
     fn leaf(&mut self) -> Stmt {
-        match self.random.below(7) {
+        match self.random.below(8) {
             2 => {
                 let line = PrintId::new(self.random.below(2));
                 let args = (0..=line.0).map(|_| self.value(Type::data(I32))).collect();
@@ -172,8 +172,18 @@ impl Gen<'_> {
                 let cond = or(self.value(Type::BOOL), ge(self.value(Type::INDEX), int(-1)));
                 Stmt::Assert { cond, fault, args }
             }
+            3 => self.prefetch(),
             _ => self.write(),
         }
+    }
+
+    /// Of any buffer in scope, at any place.
+    fn prefetch(&mut self) -> Stmt {
+        let words = self.words.buffers.clone();
+        let word = *self.random.pick(&words);
+        let places = if self.words.linear { 1 } else { word.dims };
+        let at = (0..places).map(|_| self.value(Type::INDEX)).collect();
+        Stmt::Prefetch { buf: word.buf, at, cache: *self.random.pick(&[Cache::First, Cache::Second]) }
     }
 
     /// A store to an output or an internal buffer in scope.

@@ -236,6 +236,8 @@ impl Compiler<'_> {
                 Body::Store { code, buf: *buf, index: at, value: bits, mask, lanes: index.lanes() }
             }
             Stmt::Free { buf } => Body::Free { buf: *buf },
+            // Where it is does not matter: there need not be anything.
+            Stmt::Prefetch { .. } => Body::Block(Vec::new()),
             Stmt::Count { counter, amount } => {
                 let amount = self.expr(amount, &mut code)?;
                 if *counter as usize >= self.program.counters.len() {

@@ -6,7 +6,7 @@ use crate::ir::expr::Expr;
 use crate::ir::stmt::{For, ForKind, Stmt};
 use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use crate::ir::visit::deep;
-use crate::ir::words::{LOOPS, RESIDENCIES, item};
+use crate::ir::words::{CACHES, LOOPS, RESIDENCIES, item};
 use halide_core::ids::FuncId;
 
 impl Parser {
@@ -73,7 +73,7 @@ impl Parser {
         }
         let known = [
             "dispatch", "barrier", "scope", "if", "assert", "print", "produce", "atomic", "realize", "provide",
-            "alloc", "free", "count", "launch",
+            "alloc", "free", "prefetch", "count", "launch",
         ];
         if !known.contains(&word.as_str()) {
             return self.store();
@@ -106,6 +106,13 @@ impl Parser {
             "provide" => self.provide(),
             "alloc" => self.alloc(),
             "free" => Ok(Stmt::Free { buf: BufId(self.id("b")?) }),
+            "prefetch" => {
+                let word = self.keyword().unwrap_or("").to_string();
+                let Some(cache) = item(&CACHES, &word) else { return self.expected("near or far") };
+                self.take();
+                let buf = BufId(self.id("b")?);
+                Ok(Stmt::Prefetch { buf, at: self.listed("(", ")", Parser::expr)?, cache })
+            }
             "count" => {
                 let counter = self.id("c")?;
                 self.need("+=")?;

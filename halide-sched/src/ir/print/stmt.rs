@@ -4,7 +4,7 @@ use super::Printer;
 use crate::ir::expr::Expr;
 use crate::ir::stmt::{For, Stmt};
 use crate::ir::visit::deep;
-use crate::ir::words::{LOOPS, RESIDENCIES, word};
+use crate::ir::words::{CACHES, LOOPS, RESIDENCIES, word};
 use crate::ir::{BufId, Sym};
 use halide_core::ids::FuncId;
 
@@ -73,6 +73,11 @@ impl Printer<'_> {
             Stmt::Free { buf } => self.line(|p| {
                 let text = format!("free {}", p.buf(*buf));
                 p.push(&text);
+            }),
+            Stmt::Prefetch { buf, at, cache } => self.line(|p| {
+                let text = format!("prefetch {} {}", word(&CACHES, cache).unwrap_or("?"), p.buf(*buf));
+                p.push(&text);
+                p.args(at);
             }),
             Stmt::Count { counter, amount } => self.line(|p| {
                 p.push(&format!("count c{counter} += "));

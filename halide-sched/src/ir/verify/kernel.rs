@@ -147,6 +147,7 @@ impl Verifier<'_> {
             (Code::Block | Code::Phase, Stmt::Print { .. }) => "a Print in a kernel",
             (Code::Block | Code::Phase, Stmt::Count { .. }) => "a Count in a kernel",
             (Code::Block | Code::Phase, Stmt::Free { .. }) => "a Free in a kernel",
+            (Code::Block | Code::Phase, Stmt::Prefetch { .. }) => "a Prefetch in a kernel",
             (Code::Block | Code::Phase, Stmt::Launch { .. }) => "a Launch in a kernel",
             (Code::Block | Code::Phase, Stmt::Dispatch { .. } | Stmt::Reside { .. }) => "host code in a kernel",
             _ => return,

@@ -223,6 +223,7 @@ impl<'a> Verifier<'a> {
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Free { buf } => self.free(*buf),
+            Stmt::Prefetch { buf, at, .. } => self.prefetch(*buf, at),
             Stmt::Count { counter, amount } => {
                 if *counter as usize >= self.program.counters.len() {
                     self.error(format!("counter {counter} is not in the table"));
@@ -438,6 +439,16 @@ impl<'a> Verifier<'a> {
         self.typed(index, Type::INDEX.with_lanes(lanes), "the index of a store");
         self.mask(mask, lanes);
         self.written(buf, value, lanes);
+    }
+
+    fn prefetch(&mut self, buf: BufId, at: &[Expr]) {
+        at.iter().for_each(|e| self.scalar(e, Type::INDEX, "a place to prefetch"));
+        let known = self.program.buffers.get(buf);
+        let places = if self.stage() >= Stage::Flat { Some(1) } else { known.map(|b| b.dims) };
+        if places.is_some_and(|n| n != at.len()) {
+            self.error(format!("a prefetch of {} at {} places", self.buf(buf), at.len()));
+        }
+        self.used(buf);
     }
 
     /// A value of `lanes` lanes stored to `buf`.

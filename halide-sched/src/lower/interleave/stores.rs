@@ -93,7 +93,10 @@ impl Uses {
                 }
             });
         });
-        let mut simple = matches!(s, Stmt::Store { .. } | Stmt::Let { .. } | Stmt::Block(_) | Stmt::Count { .. });
+        let mut simple = matches!(
+            s,
+            Stmt::Store { .. } | Stmt::Let { .. } | Stmt::Block(_) | Stmt::Count { .. } | Stmt::Prefetch { .. }
+        );
         visit::for_each_stmt(s, |inner| simple = simple && self.collect(inner));
         simple
     }

@@ -160,6 +160,7 @@ impl Search<'_> {
             Stmt::Assert { .. }
             | Stmt::Print { .. }
             | Stmt::Free { .. }
+            | Stmt::Prefetch { .. }
             | Stmt::Count { .. }
             | Stmt::Launch { .. }
             | Stmt::Dispatch { .. }

@@ -130,14 +130,14 @@ struct Uses {
 }
 
 impl Uses {
-    /// Whether `s` consists of names, stores and counts only.
+    /// Whether `s` consists of names, stores, counts and prefetches only.
     fn collect(&mut self, s: &Stmt) -> bool {
         match s {
             Stmt::Store { buf, .. } => {
                 self.stored.insert(*buf);
                 self.leaves += 1;
             }
-            Stmt::Count { .. } => self.leaves += 1,
+            Stmt::Count { .. } | Stmt::Prefetch { .. } => self.leaves += 1,
             Stmt::Let { .. } | Stmt::Block(_) => {}
             _ => return false,
         }

@@ -189,6 +189,14 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             };
             Stmt::Count { counter: *counter, amount }
         }
+        // All lanes ask for their own; those of the first are the nearest to be needed, and mostly in the same line.
+        Stmt::Prefetch { buf, at, cache } => {
+            let first = |e: &Expr| {
+                let e = expression(cx, e);
+                if e.lanes() == 1 { e } else { lanes::lane(&e, 0) }
+            };
+            Stmt::Prefetch { buf: *buf, at: at.iter().map(first).collect(), cache: *cache }
+        }
         Stmt::Realize { .. }
         | Stmt::Provide { .. }
         | Stmt::Free { .. }

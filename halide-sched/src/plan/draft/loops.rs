@@ -2,12 +2,12 @@
 
 use super::{Drafter, Request};
 use crate::ir::{Expr, build};
-use crate::plan::Prefetch;
 use crate::plan::convert;
 use crate::plan::error::Problem;
 use crate::plan::facts::{expressions, reachable};
 use crate::plan::monoid::{self, Fold, MonoidReason};
 use crate::plan::stage::{Applied, Atomic, Source, StageDraft, WithDraft};
+use crate::plan::{Prefetch, Source as Read, StageVar};
 use crate::schedule::{
     Condition, Directive, FloatMode, Identity, LoopKind, Schedule, Site, Subject, Tail, Verb, closest,
 };
@@ -38,10 +38,11 @@ impl Drafter<'_, '_, '_> {
                 stage.atomic = Some(Atomic { any_order: *any_order });
                 Ok(())
             }
-            Verb::Prefetch { what, at, from, offset, bound } => self.prefetch(func, stage, what, at, from).map(|()| {
-                let (what, at, from) = (what.clone(), at.clone(), from.clone());
-                stage.prefetches.push(Prefetch { what, at, from, offset: *offset, bound: *bound });
-            }),
+            Verb::Prefetch { what, at, from, offset, bound } => {
+                self.prefetch(func, stage, what, at, from).map(|(what, at, from)| {
+                    stage.prefetches.push(Prefetch { what, at, from, offset: *offset, bound: *bound });
+                })
+            }
             Verb::StreamStores => {
                 stage.stream = true;
                 Ok(())
@@ -82,13 +83,20 @@ impl Drafter<'_, '_, '_> {
         }
     }
 
-    /// Whether `prefetch` names something that the stage reads, and loops of it.
-    fn prefetch(&self, func: FuncId, stage: &StageDraft, what: &str, at: &str, from: &str) -> Applied {
+    /// What `prefetch` names: something that the stage reads, and loops of it.
+    fn prefetch(
+        &self,
+        func: FuncId,
+        stage: &StageDraft,
+        what: &str,
+        at: &str,
+        from: &str,
+    ) -> Applied<(Read, StageVar, StageVar)> {
         let p = self.pipeline;
         let source = match self.known_func(what) {
-            Some(source) => Kind::Call { func: source, element: 0, args: Vec::new() },
+            Some(source) => Read::Func(source),
             None => match p.images.enumerate().find(|(_, i)| i.name == what) {
-                Some((image, _)) => Kind::Image { image, args: Vec::new() },
+                Some((image, _)) => Read::Image(image),
                 None => {
                     let names = p.funcs.iter().map(|f| f.name.as_str()).chain(p.images.iter().map(|i| i.name.as_str()));
                     let near = closest(what, names).map(str::to_string);
@@ -96,12 +104,12 @@ impl Drafter<'_, '_, '_> {
                 }
             },
         };
-        if !reads(p, func, &source) {
+        if !reads(p, func, source) {
             return Err(Some(Problem::PrefetchNotRead { of: stage.subject.clone(), what: what.to_string() }));
         }
         let (inner, outer) = (stage.find(at)?, stage.find(from)?);
         match outer <= inner {
-            true => Ok(()),
+            true => Ok((source, stage.loops[inner].var, stage.loops[outer].var)),
             false => Err(Some(Problem::PrefetchFrom { at: at.to_string(), from: from.to_string() })),
         }
     }
@@ -187,14 +195,14 @@ pub(in crate::plan) fn said_monoid<'s>(schedule: &'s Schedule, subject: &Subject
 }
 
 /// Whether a Func reads a source, itself or through Funcs that it calls.
-fn reads(p: &Pipeline, func: FuncId, source: &Kind) -> bool {
+fn reads(p: &Pipeline, func: FuncId, source: Read) -> bool {
     let (mut seen, mut todo) = (BTreeSet::from([func]), vec![func]);
     while let Some(f) = todo.pop() {
         for stage in &p.funcs[f].stages {
             for e in reachable(p, &expressions(p, stage)) {
                 match (&p.exprs[e].kind, source) {
-                    (Kind::Image { image, .. }, Kind::Image { image: wanted, .. }) if image == wanted => return true,
-                    (Kind::Call { func: f, .. }, Kind::Call { func: wanted, .. }) if f == wanted => return true,
+                    (Kind::Image { image, .. }, Read::Image(wanted)) if *image == wanted => return true,
+                    (Kind::Call { func: f, .. }, Read::Func(wanted)) if *f == wanted => return true,
                     (Kind::Call { func: f, .. }, _) if seen.insert(*f) => todo.push(*f),
                     _ => {}
                 }

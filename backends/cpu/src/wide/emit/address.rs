@@ -1,12 +1,12 @@
 //! Addresses: what stays the same in a loop is added outside of it, what changes most is the index register.
 
-use super::super::machine::{Base, Mem, View};
+use super::super::machine::{Arg, Base, Mem, View};
 use super::super::{Capture, Made, refuse};
 use super::Emit;
 use super::value::Val;
 use crate::codegen::Linear;
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, BufferRole, Expr, Sym, Type, build};
+use halide_sched::ir::{BufId, BufferRole, Cache, Expr, Sym, Type, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -41,6 +41,26 @@ impl Emit<'_> {
         self.symbols.insert(symbol, (pointer, 0));
         self.slots.places.insert(buf, Place::Pointer(symbol));
         Ok((Place::Pointer(symbol), elem))
+    }
+
+    /// `Stmt::Prefetch`. What is in registers or in the frame is near already.
+    pub(super) fn prefetch(&mut self, buf: BufId, at: &[Expr], cache: Cache) -> Made<()> {
+        let outside = self.program.buffers[buf].role == BufferRole::Internal && !self.slots.places.contains_key(&buf);
+        let [index] = at else { return refuse("a prefetch of storage that is not linear") };
+        if outside && !self.around.in_memory(buf) {
+            return Ok(());
+        }
+        let (place, elem) = self.place_of(buf)?;
+        if let Place::Pointer(_) = place {
+            let linear = self.linear(index);
+            let mem = self.address(place, elem.bytes(), &linear)?;
+            let code = match cache {
+                Cache::First => Code::Prefetcht0_m8,
+                Cache::Second => Code::Prefetcht1_m8,
+            };
+            self.push(code, vec![Arg::Mem(mem)]);
+        }
+        Ok(())
     }
 
     /// The symbol that stands for the address of a buffer: one that no program has.
@@ -101,10 +121,7 @@ impl Emit<'_> {
         }
         let to = self.register(View::G64);
         let source = Mem { offset: mem.offset, ..mem };
-        self.push(
-            Code::Lea_r64_m,
-            vec![super::super::machine::Arg::Def(to, View::G64), super::super::machine::Arg::Mem(source)],
-        );
+        self.push(Code::Lea_r64_m, vec![Arg::Def(to, View::G64), Arg::Mem(source)]);
         Mem::at(to, 0)
     }
     /// The address of each lane.

@@ -44,7 +44,7 @@ mod stmt;
 mod store;
 mod value;
 
-use super::machine::{Arg, Body, End, Inst, Mem, View};
+use super::machine::{Arg, BlockId, Body, End, Inst, Mem, View};
 use super::rows::Op;
 use super::{Capture, Check, Claim, CpuOptions, Made, Refusal, Tier, widest};
 use crate::codegen::{Linear, Memo, Sums};
@@ -102,8 +102,10 @@ struct Emit<'a> {
     checks: Vec<Check>,
     captures: Vec<(Capture, usize)>,
     words: usize,
-    /// Whether buffers are small.
+    /// What bits of an address speak against stores to a buffer past the caches.
     small: Map<BufId, VReg>,
+    /// Blocks that stand behind all others, since they rarely run.
+    cold: Vec<BlockId>,
     /// Whether some stores pass the caches by.
     streams: bool,
     /// Whether bytes can be permuted.
@@ -142,6 +144,7 @@ pub(super) fn nest(
         neighbours: Neighbours::default(),
         heap: Heap::default(),
         checks: Vec::new(),
+        cold: Vec::new(),
         captures: Vec::new(),
         words: 0,
         small: Map::default(),
@@ -159,6 +162,7 @@ pub(super) fn nest(
     }
     let last = e.levels[0].block;
     e.body.blocks[last.0].end = Some(End::Return);
+    e.body.order.append(&mut e.cold);
     let heap = e.heap.claims();
     Ok(Finished { body: e.body, captures: e.captures, words: e.words, heap, checks: e.checks })
 }

@@ -110,6 +110,7 @@ impl Found {
                 self.expression(value);
                 self.store();
             }
+            Stmt::Prefetch { .. } => {}
             // These have code of their own.
             _ => self.store(),
         }

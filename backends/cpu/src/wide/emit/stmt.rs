@@ -37,6 +37,7 @@ impl Emit<'_> {
                 self.free(*buf);
                 Ok(())
             }
+            Stmt::Prefetch { buf, at, cache } => self.prefetch(*buf, at, *cache),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
             Stmt::Assert { cond, fault, args } => self.check(cond, *fault, args),
             Stmt::Atomic { .. } => refuse("an atomic step"),
@@ -80,7 +81,8 @@ impl Emit<'_> {
         self.joined(join, &before, &bufs);
         Ok(())
     }
-    /// One of two pieces of code that only have effects: the first, of `true`, where a register has this relation to 0.
+    /// One of two pieces of code that only have effects: the first, of `true`, where a register has this relation to 0. The
+    /// other is rare, and stands out of the way behind all code.
     pub(super) fn either(
         &mut self,
         condition: Condition,
@@ -91,7 +93,13 @@ impl Emit<'_> {
         let from = self.levels[self.innermost()].block;
         self.body.blocks[from.0].end = Some(End::Branch { condition, left, right: Right::Const(0), yes, no });
         for (block, first) in [(yes, true), (no, false)] {
-            self.go_on(block);
+            if first {
+                self.go_on(block);
+            } else {
+                self.cold.push(block);
+                let innermost = self.innermost();
+                self.levels[innermost].block = block;
+            }
             emit(self, first)?;
             self.body.blocks[block.0].end = Some(End::Jump(join, Vec::new()));
         }

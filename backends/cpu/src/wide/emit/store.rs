@@ -104,12 +104,14 @@ impl Emit<'_> {
     /// Past the caches if the address is a multiple of the register's size, which the machine asks for, and the buffer
     /// is large enough.
     fn store_stream(&mut self, buf: BufId, stream: Stream, mem: Mem, parts: &Parts) -> Made<()> {
-        let mut reasons = self.made(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
-        if stream == Stream::IfLarge {
-            let small = self.is_small(buf)?;
-            reasons = self.general(Code::Or_r64_rm64, reasons, Arg::Use(small, View::G64));
-        }
-        let reasons = self.general(Code::And_rm64_imm32, reasons, Arg::Imm(parts.view.bytes() as i64 - 1));
+        let address = self.made(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
+        let reasons = match stream {
+            Stream::IfLarge => {
+                let mask = self.reasons(buf, parts.view)?;
+                self.general(Code::And_r64_rm64, address, Arg::Use(mask, View::G64))
+            }
+            _ => self.general(Code::And_rm64_imm32, address, Arg::Imm(parts.view.bytes() as i64 - 1)),
+        };
         self.streams = true;
         let bytes = parts.view.bytes() as i32;
         self.either(Condition::Equal, reasons, |e, streamed| {
@@ -120,18 +122,20 @@ impl Emit<'_> {
             Ok(())
         })
     }
-    /// Whether a buffer is small, as 0 or 1.
-    fn is_small(&mut self, buf: BufId) -> Made<VReg> {
+    /// What bits of an address speak against a store past the caches: those below the size of a register, and all of them
+    /// if the buffer is small.
+    fn reasons(&mut self, buf: BufId, view: View) -> Made<VReg> {
         if let Some(known) = self.small.get(&buf) {
             return Ok(*known);
         }
         let word = self.capture(Capture::Small(buf), 1);
-        let small = self.at_start(|e| {
+        let mask = self.at_start(|e| {
             let mem = e.word(word);
-            Ok(e.made(Code::Mov_r64_rm64, View::G64, &[Arg::Mem(mem)]))
+            let small = e.made(Code::Mov_r64_rm64, View::G64, &[Arg::Mem(mem)]);
+            Ok(e.general(Code::Or_rm64_imm32, small, Arg::Imm(view.bytes() as i64 - 1)))
         })?;
-        self.small.insert(buf, small);
-        Ok(small)
+        self.small.insert(buf, mask);
+        Ok(mask)
     }
     /// The lowest 1, 2, 4 or 8 bytes of a register.
     pub(super) fn store_few(&mut self, mem: Mem, reg: VReg, bytes: usize) -> Made<()> {

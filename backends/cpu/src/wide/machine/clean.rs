@@ -2,6 +2,7 @@
 //! becomes its memory operand.
 
 use super::inst::{Arg, Base, Block, Body, End, Inst, Mem, Right, View};
+use iced_x86::Code;
 use regalloc2::VReg;
 
 /// Cleans a function up. Loads are taken for free of effects: the generator only makes such as touch nothing they must not.
@@ -71,7 +72,8 @@ fn fold(block: &mut Block, uses: &[u32]) {
             gone[load] = true;
             continue;
         }
-        if inst.results().is_empty() && inst.args.iter().any(|a| matches!(a, Arg::Mem(_))) {
+        let stores = !matches!(inst.code, Code::Prefetcht0_m8 | Code::Prefetcht1_m8);
+        if stores && inst.results().is_empty() && inst.args.iter().any(|a| matches!(a, Arg::Mem(_))) {
             loads.clear();
         }
         if let [Arg::Def(v, view), Arg::Mem(mem)] = inst.args[..]

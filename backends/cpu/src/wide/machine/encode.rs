@@ -192,13 +192,15 @@ impl Encoder64<'_> {
             }
             End::Branch { condition, right, yes, no, .. } => {
                 let left = general(encoding(allocs[0]), View::G64);
-                self.push(match right {
+                match right {
                     Right::Reg(_) => {
-                        Instruction::with2(Code::Cmp_r64_rm64, left, general(encoding(allocs[1]), View::G64))?
+                        let right = general(encoding(allocs[1]), View::G64);
+                        self.push(Instruction::with2(Code::Cmp_r64_rm64, left, right)?);
                     }
-                    Right::Const(0) => Instruction::with2(Code::Test_rm64_r64, left, left)?,
-                    Right::Const(v) => Instruction::with2(Code::Cmp_rm64_imm32, left, *v)?,
-                });
+                    Right::Const(0) if self.says_if_zero(position, left, *condition) => {}
+                    Right::Const(0) => self.push(Instruction::with2(Code::Test_rm64_r64, left, left)?),
+                    Right::Const(v) => self.push(Instruction::with2(Code::Cmp_rm64_imm32, left, *v)?),
+                }
                 let (yes, no) = (self.arrives[self.laid.position(*yes)], self.arrives[self.laid.position(*no)]);
                 if next == Some(yes) {
                     return self.jump(jump_if(condition.opposite()), no);
@@ -210,6 +212,13 @@ impl Encoder64<'_> {
                 Ok(())
             }
         }
+    }
+    /// Whether the last instruction of a block sets the flags by whether `of` is 0, which is all that is asked.
+    fn says_if_zero(&self, position: usize, of: Register, asked: Condition) -> bool {
+        let ands = [Code::And_r64_rm64, Code::And_rm64_imm32];
+        let last = self.items[self.starts[position]..].last();
+        matches!(asked, Condition::Equal | Condition::NotEqual)
+            && last.is_some_and(|i| ands.contains(&i.inst.code()) && i.inst.op0_register() == of)
     }
     fn jump(&mut self, code: Code, to: usize) -> Result<(), IcedError> {
         let inst = Instruction::with_branch(code, 0)?;
@@ -435,7 +444,11 @@ fn set_immediate(made: &mut Instruction, at: u32, value: i64) {
             made.set_op_kind(at, OpKind::Immediate32);
             made.set_immediate32(value as u32);
         }
-        Code::Add_rm64_imm32 | Code::And_rm64_imm32 | Code::Cmp_rm64_imm32 | Code::Imul_r64_rm64_imm32 => {
+        Code::Add_rm64_imm32
+        | Code::And_rm64_imm32
+        | Code::Or_rm64_imm32
+        | Code::Cmp_rm64_imm32
+        | Code::Imul_r64_rm64_imm32 => {
             made.set_op_kind(at, OpKind::Immediate32to64);
             made.set_immediate32to64(value);
         }
