@@ -102,7 +102,7 @@ pub enum Tail {
     RoundUpAndBlend,
 }
 
-/// What is done with what a prefetch would bring from beyond the bounds of its source. Nothing beyond is ever touched.
+/// What is done with what a prefetch would bring from beyond the bounds of its source. Nothing beyond is ever read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum PrefetchBound {
     /// Nothing is brought if any of it is beyond.

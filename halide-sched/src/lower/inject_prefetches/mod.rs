@@ -180,7 +180,7 @@ fn prefetches(cx: &mut Inject<'_>, l: &For, asked: &Asked, buf: BufId) -> Result
     let (ahead, guard) = bounded(cx, buf, asked.bound, ahead);
     let lines = Lines::of(&cx.program.buffers[buf], dense, &ahead, &cx.facts);
     let cache = match lines.total {
-        Some(n) if n > MOST => return Err("it is more than a cache holds"),
+        _ if lines.least > MOST => return Err("it is more than a cache holds"),
         Some(n) if n <= MOST_NEAR && from == l.id => Cache::First,
         _ => Cache::Second,
     };
@@ -260,6 +260,8 @@ struct Lines {
     steps: Vec<i64>,
     /// How many they are in all, if that is a constant.
     total: Option<i64>,
+    /// How many they are at least, if they are any: the product of what is constant.
+    least: i64,
 }
 
 impl Lines {
@@ -271,9 +273,10 @@ impl Lines {
             simplify(&build::div(extent, build::int(*step)), facts)
         };
         let counts: Vec<Expr> = ahead.iter().zip(&steps).map(count).collect();
-        let product = |n: i64, c: &Expr| Some(n.saturating_mul(build::as_int(c)?.max(0)));
-        let total = counts.iter().try_fold(1, product);
-        Lines { counts, steps, total }
+        let constants: Vec<i64> = counts.iter().filter_map(build::as_int).map(|n| n.max(0)).collect();
+        let least = constants.iter().fold(1i64, |n, c| n.saturating_mul(*c));
+        let total = (constants.len() == counts.len()).then_some(least);
+        Lines { counts, steps, total, least }
     }
 }
 
