@@ -129,9 +129,13 @@ fn what_is_not_prefetched_is_explained() {
     told(&blur(), device, expect!["y3.yi: not prefetching `x3`, because a graphics processor runs the loop"]);
 
     let huge = "x3: compute_root()\n y3: prefetch(x3, x, y, 9223372036854775807, Clamp) prefetch(x3, y, y, -9223372036854775808)";
-    told(&blur(), huge, expect![[r#"
+    told(
+        &blur(),
+        huge,
+        expect![[r#"
         y3.y: prefetching `x3` -9223372036854775808 iterations of y3.y ahead, as many cache lines as there are
-        y3.x: prefetching `x3` 9223372036854775807 iterations of y3.y ahead, as many cache lines as there are"#]]);
+        y3.x: prefetching `x3` 9223372036854775807 iterations of y3.y ahead, as many cache lines as there are"#]],
+    );
 
     let input = ImageParam::new("in", U8, 1);
     let table = ImageParam::new("table", I32, 1);

@@ -275,6 +275,18 @@ fn nothing_uses_what_was_freed() {
 }
 
 #[test]
+fn prefetches_name_places() {
+    let ask = |buf, at: Vec<Expr>| Stmt::Prefetch { buf: BufId(buf), at, cache: Cache::First };
+    passes(&small(Stage::Bounded, ask(0, vec![int(1 << 40)])));
+    passes(&small(Stage::Flat, alloc(int(4), ask(1, vec![int(-1)]))));
+    fails(&small(Stage::Flat, ask(0, vec![int(0), int(0)])), "a prefetch of out#b0 at 2 places");
+    fails(&small(Stage::Bounded, ask(0, vec![])), "a prefetch of out#b0 at 0 places");
+    fails(&small(Stage::Flat, ask(0, vec![u16c(0)])), "a place to prefetch is u16");
+    fails(&small(Stage::Flat, ask(1, vec![int(0)])), "tmp#b1 is used outside its allocation");
+    fails(&small(Stage::Flat, ask(7, vec![int(0)])), "b7 is not in the table");
+}
+
+#[test]
 fn provides_and_realizations_fit_their_func() {
     let values = |list: &[(u32, i128)]| list.iter().map(|&(b, v)| (BufId(b), u16c(v))).collect::<Vec<_>>();
     let put = |args: Vec<Expr>, list: &[(u32, i128)]| {
