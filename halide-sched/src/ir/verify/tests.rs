@@ -276,7 +276,7 @@ fn nothing_uses_what_was_freed() {
 
 #[test]
 fn prefetches_name_places() {
-    let ask = |buf, at: Vec<Expr>| Stmt::Prefetch { buf: BufId(buf), at, cache: Cache::First };
+    let ask = |buf, at: Vec<Expr>| Stmt::Prefetch { buf: BufId(buf), at, cache: crate::ir::Cache::First };
     passes(&small(Stage::Bounded, ask(0, vec![int(1 << 40)])));
     passes(&small(Stage::Flat, alloc(int(4), ask(1, vec![int(-1)]))));
     fails(&small(Stage::Flat, ask(0, vec![int(0), int(0)])), "a prefetch of out#b0 at 2 places");
