@@ -28,7 +28,8 @@ impl StageSchedule<'_> {
 
     /// Asks for what iteration `from + offset` will read of `what`, a Func or an input image, to be brought into caches
     /// in each iteration of loop `at`, which is `from` or inside of it. What the iteration before asked for is not asked for
-    /// again. Machine code for vectors of 128 bits has no instruction for that, and leaves it out.
+    /// again. Machine code for vectors of 128 bits has no instruction for that, and leaves it out. An `offset` beyond 65,536
+    /// either way is an error.
     #[track_caller]
     pub fn prefetch(
         self,

@@ -128,13 +128,15 @@ fn what_is_not_prefetched_is_explained() {
     let device = "x3: compute_root()\n y3: gpu_tile(x, y, xo, yo, xi, yi, 8, 8) prefetch(x3, yi, yo, 1)";
     told(&blur(), device, expect!["y3.yi: not prefetching `x3`, because a graphics processor runs the loop"]);
 
-    let huge = "x3: compute_root()\n y3: prefetch(x3, x, y, 9223372036854775807, Clamp) prefetch(x3, y, y, -9223372036854775808)";
+    let huge = "x3: compute_root()\n y3: prefetch(x3, x, y, 65536, Clamp) prefetch(x3, y, y, -65536)";
     told(
         &blur(),
         huge,
         expect![[r#"
-        y3.y: prefetching `x3` -9223372036854775808 iterations of y3.y ahead, as many cache lines as there are
-        y3.x: prefetching `x3` 9223372036854775807 iterations of y3.y ahead, as many cache lines as there are"#]],
+            y3.y: prefetching `x3` -65536 iterations of y3.y ahead, as many cache lines as there are
+            y3.x: prefetching `x3` 65536 iterations of y3.y ahead, as many cache lines as there are
+            prefetch far x3#b2(t12 + y3.y.ahead#L4 * 32)
+            prefetch far x3#b2(t17)"#]],
     );
 
     let input = ImageParam::new("in", U8, 1);
@@ -157,6 +159,8 @@ fn results_stay_what_they_are() {
         &format!("{TILES} prefetch(in, xo, xo, 3, Clamp)\n x3: compute_at(y3, yo) vectorize(x, 32)"),
         "x3: compute_root() prefetch(in, x, y, 2)\n y3: prefetch(x3, x, x, -1, Clamp) prefetch(in, y, y, 9) parallel(y)",
         "x3: store_root() compute_at(y3, y) vectorize(x, 16)\n y3: vectorize(x, 16) prefetch(x3, y, y, 1) prefetch(in, y, y, 2, Clamp)",
+        "y3: tile(x, y, xo, yo, xi, yi, 32, 8) prefetch(x3, yi, yi, 65536, NonFaulting)\n x3: compute_at(y3, xo)",
+        "y3: tile(x, y, xo, yo, xi, yi, 32, 8) prefetch(x3, xi, yi, -65536, Clamp)\n x3: compute_at(y3, xo)",
         "x3: compute_root()\n y3: reorder(y, x) vectorize(x, 8) prefetch(x3, y, y, 1, NonFaulting)",
         "x3: compute_root()\n y3: split(x, xo, xi, 5) fuse(xo, y, t) prefetch(x3, t, t, 1) specialize(y3.extent(0) > 9)",
     ];

@@ -15,6 +15,9 @@ use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline};
 use std::collections::BTreeSet;
 
+/// A prefetch is at most so many iterations ahead, so that its addresses can be counted in 64 bits.
+const MOST_AHEAD: i64 = 1 << 16;
+
 impl Drafter<'_, '_, '_> {
     pub(super) fn stage_directive(
         &mut self,
@@ -39,7 +42,13 @@ impl Drafter<'_, '_, '_> {
                 Ok(())
             }
             Verb::Prefetch { what, at, from, offset, bound } => {
-                self.prefetch(func, stage, what, at, from).map(|(what, at, from)| {
+                let near = match offset.saturating_abs() {
+                    value if value > MOST_AHEAD => {
+                        Err(Some(Problem::TooLarge { what: "distance of a prefetch", value, most: MOST_AHEAD }))
+                    }
+                    _ => self.prefetch(func, stage, what, at, from),
+                };
+                near.map(|(what, at, from)| {
                     stage.prefetches.push(Prefetch { what, at, from, offset: *offset, bound: *bound });
                 })
             }

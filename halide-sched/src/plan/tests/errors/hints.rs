@@ -107,6 +107,19 @@ fn prefetches_and_streams() {
         test:1:24: blur_x: prefetch(blur_y, x, y, 2)
           `blur_x` does not read `blur_y`"#]],
     );
+    for offset in ["9223372036854775807", "-9223372036854775808"] {
+        check_blur(
+            &format!("blur_y: prefetch(blur_x, x, y, {offset})"),
+            match offset.starts_with('-') {
+                true => expect![[r#"
+                    test:1:9: blur_y: prefetch(blur_x, x, y, -9223372036854775808)
+                      the distance of a prefetch must be at most 65536, not 9223372036854775807"#]],
+                false => expect![[r#"
+                    test:1:9: blur_y: prefetch(blur_x, x, y, 9223372036854775807)
+                      the distance of a prefetch must be at most 65536, not 9223372036854775807"#]],
+            },
+        );
+    }
     check_blur(
         "blur_x: stream_stores()",
         expect![[r#"
