@@ -12,7 +12,7 @@ use halide::ir::{
 use halide::prelude::*;
 use halide_core::arbitrary::Random;
 use halide_core::ids::{FuncId, IdVec};
-use halide_sched::simplify::{Facts, simplify, simplify_stmt};
+use halide_sched::simplify::{Facts, Proofs, simplify, simplify_stmt};
 
 /// How often each expression is evaluated.
 const VALUES: usize = 6;
@@ -63,7 +63,7 @@ pub fn program(seed: u64) -> Result<(), String> {
     let stage = random.pick(&[Stage::Bounded, Stage::Flat, Stage::Shaped]);
     let before = arbitrary::program(&mut arbitrary::Random::new(random.bits()), stage, 20);
     let mut after = before.clone();
-    after.body = simplify_stmt(after.body, &Facts::new());
+    after.body = simplify_stmt(after.body, &Facts::new(), Proofs::All);
     if let Err(errors) = verify(&after) {
         return Err(format!("{before}\nbecomes\n{after}\n{errors:?}"));
     }

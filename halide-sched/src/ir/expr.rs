@@ -13,6 +13,7 @@ use halide_core::value::Scalar;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The kind of one lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -74,7 +75,10 @@ pub struct Expr(Arc<Node>);
 struct Node {
     kind: ExprKind,
     ty: Type,
+    /// Whether the simplifier leaves it as it stands wherever it finds it (see [`Expr::is_settled`]).
+    settled: AtomicBool,
     hash: u64,
+    support: u64,
 }
 
 /// What an expression computes.
@@ -160,7 +164,13 @@ impl Expr {
         let mut hasher = super::hash::Spread::default();
         kind.hash(&mut hasher);
         ty.hash(&mut hasher);
-        Expr(Arc::new(Node { kind, ty, hash: hasher.finish() }))
+        let hash = hasher.finish();
+        let mut support = match kind {
+            ExprKind::Sym(_) | ExprKind::Param(_) | ExprKind::Read { .. } | ExprKind::Load { .. } => 1u64 << (hash % 64),
+            _ => 0,
+        };
+        super::visit::for_each_child_of(&kind, |child| support |= child.0.support);
+        Expr(Arc::new(Node { kind, ty, settled: AtomicBool::new(false), hash, support }))
     }
     /// What it computes.
     pub fn kind(&self) -> &ExprKind {
@@ -177,6 +187,18 @@ impl Expr {
     /// An address that is equal for clones of one node: a key for memo tables that hold a clone.
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
+    }
+    /// A set of hash bits of the symbols, parameters and reads in it: expressions without a common bit have none in common.
+    pub fn support(&self) -> u64 {
+        self.0.support
+    }
+    /// Whether it is in normal form where nothing that occurs in it has a value: no other fact would change it.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.0.settled.load(Ordering::Relaxed)
+    }
+    /// From now on [`Expr::is_settled`]. Who says so has found out.
+    pub(crate) fn set_settled(&self) {
+        self.0.settled.store(true, Ordering::Relaxed);
     }
     /// The structural hash.
     pub fn structural_hash(&self) -> u64 {

@@ -17,9 +17,14 @@ pub fn deep<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Calls `f` on every direct child expression, in evaluation order.
-pub fn for_each_child<'e>(e: &'e Expr, mut f: impl FnMut(&'e Expr)) {
+pub fn for_each_child<'e>(e: &'e Expr, f: impl FnMut(&'e Expr)) {
+    for_each_child_of(e.kind(), f);
+}
+
+/// As [`for_each_child`], of what is no expression yet.
+pub(super) fn for_each_child_of<'e>(kind: &'e ExprKind, mut f: impl FnMut(&'e Expr)) {
     use ExprKind::*;
-    match e.kind() {
+    match kind {
         Const(_) | Int(_) | Sym(_) | Param(_) => {}
         Unary(_, a) | Cast(a) | SaturatingCast(a) | Reinterpret(a) | Likely(a) | Broadcast(a) => f(a),
         Binary(_, a, b) | Ramp { base: a, stride: b } => {

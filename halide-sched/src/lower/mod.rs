@@ -68,7 +68,7 @@ pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
 use crate::ir::{LoopId, Program, Stage};
 use crate::plan::Plan;
 use crate::schedule::Partition;
-use crate::simplify::Facts;
+use crate::simplify::{Facts, Proofs};
 use crate::target::Gpu;
 use ctx::Ctx;
 use halide_core::error::Location;
@@ -128,7 +128,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
         debug_verify(name, &program);
     };
     pass("uniquify", &mut |p, _| uniquify::uniquify(p));
-    pass("simplify", &mut |p, _| simplified(p, &facts));
+    pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
     pass("hoist_storage", &mut |p, t| hoist_storage::hoist_storage(p, &hoists, &facts, t));
     pass("inject_prefetches", &mut |p, t| inject_prefetches::inject_prefetches(p, &prefetches, &facts, t));
     if options.count {
@@ -144,7 +144,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("flatten_storage", &mut |p, _| flatten_storage::flatten_storage(p));
     pass("unroll", &mut unroll::unroll);
     pass("vectorize", &mut vectorize::vectorize);
-    pass("simplify", &mut |p, _| simplified(p, &facts));
+    pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::None));
     // While the likely conditions still stand where the algorithm and the tails put them.
     let mut whole = Vec::new();
     pass("partition_loops", &mut |p, t| {
@@ -159,7 +159,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
         return Err(all.map(|(name, at)| LowerError::NothingToPartition { name, at }).collect());
     }
     pass("trim_no_ops", &mut |p, t| trim_no_ops::trim_no_ops(p, &facts, t));
-    pass("simplify", &mut |p, _| simplified(p, &facts));
+    pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::Unmarked));
     pass("join_sums", &mut |p, _| join_sums::join_sums(p));
     pass("interleave", &mut |p, _| interleave::interleave(p));
     // After the last simplification, which would widen again.
@@ -188,8 +188,8 @@ fn kept(result: Result<Program, Vec<LowerError>>, all: &mut Vec<LowerError>) -> 
     })
 }
 
-fn simplified(mut program: Program, facts: &Facts) -> Program {
-    program.body = crate::simplify::simplify_stmt(program.body, facts);
+fn simplified(mut program: Program, facts: &Facts, proofs: Proofs) -> Program {
+    program.body = crate::simplify::simplify_stmt(program.body, facts, proofs);
     program
 }
 

@@ -19,8 +19,6 @@ pub(super) struct Cache {
     bounds: Table<Terms, Tried>,
     /// What expressions are at the points of `witness`.
     values: Table<Expr, Values>,
-    /// For each node, which symbols may occur in it: a set of hash bits. Holds in every scope.
-    support: Map<Expr, u64>,
     /// One node for all equal ones that were made here, so that comparing and hashing them is cheap.
     shared: Map<Expr, Expr>,
     scopes: Vec<Scope>,
@@ -132,13 +130,6 @@ impl Cache {
     /// A symbol was moved.
     pub(super) fn clear_values(&mut self) {
         self.values.entries.clear();
-    }
-    pub(super) fn support(&self, e: &Expr) -> Option<u64> {
-        self.support.get(e).copied()
-    }
-    pub(super) fn set_support(&mut self, e: &Expr, bits: u64) {
-        begin(&mut self.support, 200);
-        self.support.insert(e.clone(), bits);
     }
     /// The node that stands for all equal to `e`.
     pub(super) fn share(&mut self, e: Expr) -> Expr {

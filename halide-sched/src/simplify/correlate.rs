@@ -11,7 +11,6 @@
 use super::facts::Facts;
 use super::linear::{Linear, Terms, add_terms, any_term};
 use super::range::Range;
-use super::walk::postorder;
 use crate::ir::build::as_int;
 use crate::ir::hash::{Map, begin};
 use crate::ir::{Expr, ExprKind};
@@ -275,7 +274,7 @@ impl<'a> Bounder<'a> {
             let Some(step) = step_for(i, atom, *c) else { continue };
             if !self.facts.has_sums() && !matches!(atom.kind(), ExprKind::Likely(_)) {
                 if support.is_empty() {
-                    support.extend(sum.terms.iter().map(|(atom, _)| self.facts.support(atom)));
+                    support.extend(sum.terms.iter().map(|(atom, _)| atom.support()));
                 }
                 let others = support.iter().enumerate().filter(|(j, _)| *j != i).fold(0, |all, (_, s)| all | s);
                 if support[i] & others == 0 {
@@ -386,27 +385,5 @@ fn least(a: Option<i128>, b: Option<i128>) -> Option<i128> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
-    }
-}
-
-impl Facts {
-    /// A set of hash bits of the symbols in `e`: two expressions without a common bit have no common symbol.
-    pub(crate) fn support(&self, e: &Expr) -> u64 {
-        if let Some(bits) = self.cache.borrow().support(e) {
-            return bits;
-        }
-        let is_known = |e: &Expr| self.cache.borrow().support(e).is_some();
-        postorder(e, is_known, |e| {
-            let own = match e.kind() {
-                ExprKind::Sym(_) | ExprKind::Param(_) | ExprKind::Read { .. } | ExprKind::Load { .. } => {
-                    1u64 << (e.structural_hash() % 64)
-                }
-                _ => 0,
-            };
-            let mut bits = own;
-            crate::ir::visit::for_each_child(e, |c| bits |= self.cache.borrow().support(c).unwrap_or(u64::MAX));
-            self.cache.borrow_mut().set_support(e, bits);
-        });
-        self.cache.borrow().support(e).unwrap_or(u64::MAX)
     }
 }

@@ -11,29 +11,37 @@ use super::range::Range;
 use super::rules::{commutes, rewrite};
 use super::walk::postorder;
 use crate::ir::build;
-use crate::ir::visit::map_children;
+use crate::ir::visit::{for_each_child, map_children};
 use crate::ir::{Elem, Expr, ExprKind, Sym, Type};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::value::Scalar;
 
 /// `e` in normal form: the same value under `facts`, in no more work. Simplifying the result again changes nothing.
 pub fn simplify(e: &Expr, facts: &Facts) -> Expr {
-    if is_constant(e) {
+    if is_constant(e) || facts.leaves(e) {
         return e.clone();
     }
     if let Some(simple) = facts.cache.borrow().simple(e) {
         return simple.clone();
     }
-    let is_simple = |e: &Expr| is_constant(e) || facts.cache.borrow().simple(e).is_some();
+    let is_simple = |e: &Expr| is_constant(e) || facts.leaves(e) || facts.cache.borrow().simple(e).is_some();
     postorder(e, is_simple, |e| {
         let simple = settle(simplify_node(e, facts), facts);
         let mut cache = facts.cache.borrow_mut();
         let simple = cache.share(simple);
-        if simple != *e {
+        let same = simple == *e;
+        if !same {
             cache.set_simple(e, simple.clone());
         }
-        cache.set_simple(&simple, simple.clone());
+        match settles(&simple) && facts.leaves(&simple) {
+            true if same => e.set_settled(),
+            true => {}
+            false => cache.set_simple(&simple, simple.clone()),
+        }
     });
+    if facts.leaves(e) {
+        return e.clone();
+    }
     facts.cache.borrow().simple(e).expect("just simplified").clone()
 }
 
@@ -50,6 +58,33 @@ pub(crate) fn is_long_extreme(op: BinOp, e: &Expr) -> bool {
     lattice::is_long(op, e)
 }
 
+/// Whether `e`, in normal form, is changed by no facts but values of what occurs in it; says so to it. Index sums and
+/// products, and data computed from reads and parameters: no range takes a part in their rules, or none that varies.
+fn settles(e: &Expr) -> bool {
+    if e.is_settled() || is_constant(e) {
+        return true;
+    }
+    let mut all = match e.kind() {
+        ExprKind::Sym(_) | ExprKind::Param(_) => true,
+        ExprKind::Ramp { .. } | ExprKind::Broadcast(_) => true,
+        ExprKind::Binary(op, ..) if e.ty().is_index() => matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul),
+        ExprKind::Unary(op, _) if e.ty().is_index() => *op == UnOp::Neg,
+        ExprKind::Cast(a) => !e.ty().is_index() && !a.ty().is_index(),
+        ExprKind::Unary(..) | ExprKind::Binary(..) => !e.ty().is_bool(),
+        ExprKind::Select(..) => !e.ty().is_bool() && !e.ty().is_index(),
+        ExprKind::SaturatingCast(_) | ExprKind::Reinterpret(_) | ExprKind::Math(..) | ExprKind::Intrinsic(..) => true,
+        ExprKind::Read { .. } | ExprKind::Load { .. } | ExprKind::Shuffle(..) => true,
+        ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Likely(_) => false,
+    };
+    // The sums of a sum are made with it, and were not looked at on their own.
+    let in_sums = e.ty().is_index();
+    for_each_child(e, |c| all = all && if in_sums { settles(c) } else { c.is_settled() || is_constant(c) });
+    if all {
+        e.set_settled();
+    }
+    all
+}
+
 /// What is simple as it stands, so that it need not be remembered.
 fn is_constant(e: &Expr) -> bool {
     matches!(e.kind(), ExprKind::Int(_) | ExprKind::Const(_))
@@ -57,7 +92,7 @@ fn is_constant(e: &Expr) -> bool {
 
 /// The normal form of a node already known; children are, when their parent's turn comes.
 fn simple_child(e: &Expr, facts: &Facts) -> Expr {
-    if is_constant(e) {
+    if is_constant(e) || facts.leaves(e) {
         return e.clone();
     }
     facts.cache.borrow().simple(e).expect("children come first").clone()
@@ -65,13 +100,14 @@ fn simple_child(e: &Expr, facts: &Facts) -> Expr {
 
 /// A value that only one constant can have is that constant.
 fn settle(e: Expr, facts: &Facts) -> Expr {
-    if matches!(e.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Broadcast(_)) {
+    let is_float = e.ty().scalar().is_some_and(|t| t.is_float());
+    if is_float || matches!(e.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Broadcast(_)) {
         return e;
     }
     let Some(value) = facts.known(&e).range.as_point() else { return e };
     let constant = match e.ty().elem {
         Elem::Index => i64::try_from(value).ok().map(build::int),
-        Elem::Data(ty) => (!ty.is_float()).then(|| build::constant(Scalar::int(ty, value))),
+        Elem::Data(ty) => Some(build::constant(Scalar::int(ty, value))),
     };
     constant.map_or(e.clone(), |c| build::broadcast(c, e.lanes()))
 }
@@ -94,8 +130,12 @@ fn simplify_node(e: &Expr, facts: &Facts) -> Expr {
 
 /// The constant or symbol that a let-bound symbol is another name of.
 fn alias(s: Sym, facts: &Facts) -> Option<Expr> {
-    let value = facts.value_of(s)?;
-    matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_)).then(|| value.clone())
+    facts.value_of(s).filter(|value| is_name(value)).cloned()
+}
+
+/// Whether it stands in place of the symbols that have it as their value.
+pub(super) fn is_name(value: &Expr) -> bool {
+    matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_))
 }
 
 /// An Index node; `None` where it stays as it is.

@@ -30,8 +30,11 @@ pub struct Facts {
     /// Of float parameters.
     floats: Map<Expr, (f64, f64)>,
     far: FarValues,
+    /// The support of all that has one value, and of what is known of data: settled expressions may change only there.
+    pinned: u64,
     undo: Vec<Undo>,
-    scopes: Vec<usize>,
+    /// Where `undo` and `pinned` stood when each scope began.
+    scopes: Vec<(usize, u64)>,
     pub(super) witnesses: RefCell<Witnesses>,
     pub(super) cache: RefCell<Cache>,
 }
@@ -62,13 +65,14 @@ impl Facts {
     }
     /// Opens a scope.
     pub fn push_scope(&mut self) {
-        self.scopes.push(self.undo.len());
+        self.scopes.push((self.undo.len(), self.pinned));
         self.witnesses.get_mut().push_scope();
         self.cache.get_mut().push_scope();
     }
     /// Forgets what was learned since the matching `push_scope`.
     pub fn pop_scope(&mut self) {
-        let start = self.scopes.pop().expect("a scope is open");
+        let (start, pinned) = self.scopes.pop().expect("a scope is open");
+        self.pinned = pinned;
         while self.undo.len() > start {
             match self.undo.pop().expect("a change") {
                 Undo::Atom(e, old) => restore(&mut self.atoms, e, old),
@@ -124,8 +128,12 @@ impl Facts {
         let value = super::simplify(value, self);
         let known = self.known(&value);
         let symbol = build::typed_sym(sym, value.ty());
+        let symbol_support = symbol.support();
         self.bind_witness(&symbol, &value);
         self.note_atom(symbol, known);
+        if super::expr::is_name(&value) {
+            self.pinned |= symbol_support;
+        }
         let old = self.values.insert(sym, value);
         self.far.forget(sym);
         self.undo.push(Undo::Value(sym, old));
@@ -160,6 +168,8 @@ impl Facts {
     /// Every element of an input lies in `range`.
     pub(crate) fn assume_elements(&mut self, buf: BufId, range: Range) {
         self.elements.entry(buf).or_default().range = Some(range);
+        self.pinned = u64::MAX;
+        self.scopes.iter_mut().for_each(|(_, pinned)| *pinned = u64::MAX);
         self.cache.get_mut().hide();
     }
     /// No element of an input is less than the one before it along dimension `dim`.
@@ -241,6 +251,10 @@ impl Facts {
         let known = self.occurs.get(atom).map_or(&[][..], |list| &list[..]);
         known.iter().filter_map(|terms| Some((&terms[..], *self.sums.get(terms)?)))
     }
+    /// Whether `e` was simplified before, under whatever facts, and these change nothing of it.
+    pub(super) fn leaves(&self, e: &Expr) -> bool {
+        e.is_settled() && e.support() & self.pinned == 0
+    }
     /// Whether any sum of several atoms was learned.
     pub(super) fn has_sums(&self) -> bool {
         !self.sums.is_empty()
@@ -257,6 +271,9 @@ impl Facts {
     fn note_atom(&mut self, e: Expr, known: Known) {
         let old = self.atoms.get(&e).copied();
         let new = old.map_or(known, |old| known.intersect(old));
+        if new.range.as_point().is_some() || !e.ty().is_index() {
+            self.pinned |= e.support();
+        }
         self.atoms.insert(e.clone(), new);
         self.undo.push(Undo::Atom(e, old));
     }
@@ -288,6 +305,9 @@ impl Facts {
                     for (atom, _) in &terms {
                         self.occurs.entry(atom.clone()).or_default().push(terms.clone());
                     }
+                }
+                if new.as_point().is_some() {
+                    self.pinned |= terms.iter().fold(0, |all, (atom, _)| all | atom.support());
                 }
                 self.sums.insert(terms.clone(), new);
                 self.undo.push(Undo::Sum(terms.clone(), old));
@@ -329,6 +349,10 @@ impl Facts {
         }
     }
     fn learn_truth(&mut self, cond: &Expr, holds: bool) {
+        // Comparisons and what is made of them are never settled.
+        if !matches!(cond.kind(), ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Likely(_)) {
+            self.pinned |= cond.support();
+        }
         let old = self.truths.insert(cond.clone(), holds);
         self.undo.push(Undo::Truth(cond.clone(), old));
         match cond.kind() {
@@ -386,6 +410,7 @@ impl Clone for Facts {
             elements: self.elements.clone(),
             floats: self.floats.clone(),
             far: FarValues::default(),
+            pinned: self.pinned,
             undo: self.undo.clone(),
             scopes: self.scopes.clone(),
             witnesses: self.witnesses.clone(),

@@ -32,7 +32,7 @@ pub use facts::Facts;
 pub use linear::{Form, Linear, Term, Terms};
 pub use prove::prove;
 pub use range::{Congruence, Range};
-pub use stmt::simplify_stmt;
+pub use stmt::{Proofs, simplify_stmt};
 
 pub(crate) use far::{FarValues, Reach};
 pub(crate) use prove::{MUCH, correlated_range, correlated_upper};

@@ -4,8 +4,20 @@ use super::dead::drop_dead_lets;
 use super::expr::simplify;
 use super::facts::Facts;
 use super::prove::prove;
-use crate::ir::visit::{for_each_stmt, map_stmt};
+use crate::ir::visit::{any_node, for_each_stmt, map_stmt};
 use crate::ir::{Expr, ExprKind, For, ForKind, Stmt, Sym, build};
+
+/// Of which branches [`simplify_stmt`] searches for a proof that one side is never taken. Searches that fail are what
+/// simplifying a branch costs most, and they fail again where nothing more is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Proofs {
+    /// Of none: what their conditions simplify to has to do.
+    None,
+    /// Of those that no steady-state marker stands in, which are of those who cut loops in pieces.
+    Unmarked,
+    /// Of all.
+    All,
+}
 
 /// `s` with every expression simplified under what holds at its place: loop variables are in their ranges, and the
 /// conditions of branches and passed assertions hold. Lets of constants and of other symbols are put in place, dead lets
@@ -14,9 +26,9 @@ use crate::ir::{Expr, ExprKind, For, ForKind, Stmt, Sym, build};
 ///
 /// A let that only a later pass would look for by its symbol is dead too: simplify after that pass. Where `s` launches
 /// outlined tasks, which use symbols unseen here, all lets stay.
-pub fn simplify_stmt(s: Stmt, facts: &Facts) -> Stmt {
+pub fn simplify_stmt(s: Stmt, facts: &Facts, proofs: Proofs) -> Stmt {
     let keep_lets = launches(&s);
-    let mut pass = Pass { facts: facts.clone(), keep_lets };
+    let mut pass = Pass { facts: facts.clone(), keep_lets, proofs };
     let s = pass.stmt(s);
     if keep_lets { s } else { drop_dead_lets(s) }
 }
@@ -30,6 +42,7 @@ fn launches(s: &Stmt) -> bool {
 struct Pass {
     facts: Facts,
     keep_lets: bool,
+    proofs: Proofs,
 }
 
 impl Pass {
@@ -41,6 +54,8 @@ impl Pass {
         let cond = self.simple(cond);
         match () {
             _ if build::as_bool(&cond).is_some() => cond,
+            _ if self.proofs == Proofs::None => cond,
+            _ if self.proofs == Proofs::Unmarked && any_node(&cond, |n| matches!(n.kind(), ExprKind::Likely(_))) => cond,
             _ if prove(&cond, &self.facts) => build::boolean(true),
             _ if prove(&build::not(cond.clone()), &self.facts) => build::boolean(false),
             _ => cond,

@@ -1,7 +1,7 @@
 //! Statements keep what they store, in order, under random symbols; and a table of what must go.
 
 use super::testing::*;
-use super::{Facts, simplify_stmt};
+use super::{Facts, Proofs, simplify_stmt};
 use crate::ir::build::*;
 use crate::ir::{BufId, Expr, FaultId, ForKind, LoopId, Stmt, Sym};
 use expect_test::{Expect, expect};
@@ -104,7 +104,7 @@ fn random_statements_store_the_same() {
         let mut r = Random(seed);
         let depth = 1 + r.below(5) as u32;
         let s = random_stmt(&mut r, depth, &mut Vec::new(), &mut 100);
-        let simple = simplify_stmt(s.clone(), &Facts::new());
+        let simple = simplify_stmt(s.clone(), &Facts::new(), Proofs::All);
         for _ in 0..6 {
             let env = random_env(&mut r);
             let (mut before, mut after) = (Vec::new(), Vec::new());
@@ -131,7 +131,7 @@ fn x(id: u32) -> Expr {
 }
 
 fn check(s: Stmt, expected: Expect) {
-    expected.assert_eq(&simplify_stmt(s, &Facts::new()).to_string());
+    expected.assert_eq(&simplify_stmt(s, &Facts::new(), Proofs::All).to_string());
 }
 
 #[test]

@@ -188,11 +188,11 @@ impl Facts {
     /// Gives a symbol other values, and with it those that are bound to what it stands in.
     fn reset(&mut self, symbol: &Expr, values: Values) {
         self.choose(symbol, values);
-        let mut moved = self.support(symbol);
+        let mut moved = symbol.support();
         let bound = std::mem::take(&mut self.witnesses.get_mut().bound);
         for (symbol, value) in &bound {
-            if self.support(value) & moved != 0 {
-                moved |= self.support(symbol);
+            if value.support() & moved != 0 {
+                moved |= symbol.support();
                 let values = self.values(value);
                 self.witnesses.get_mut().chosen.insert(symbol.clone(), values);
             }

@@ -11,7 +11,7 @@ use halide_core::ops::BinOp;
 impl Search<'_> {
     pub(super) fn sum(&mut self, sum: &Linear) -> Interval {
         let varying: Vec<(Expr, i64)> = sum.terms.iter().filter(|(a, _)| self.varies(a)).cloned().collect();
-        let support = |i: usize| self.facts.support(&varying[i].0);
+        let support = |i: usize| varying[i].0.support();
         let related = (0..varying.len()).any(|i| (0..i).any(|j| support(i) & support(j) != 0));
         let wide = match related.then(|| self.related_sum(sum, &varying)) {
             Some(Related::Found(interval)) => return interval,
