@@ -63,7 +63,7 @@ fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
             Stmt::Realize { func, bounds, body: Box::new(statement(cx, *body)) }
         }
         Stmt::Alloc { buf, count, constant, body } => {
-            let bound = largest(cx, &count).map(|n| n.max(0) as u64);
+            let bound = largest(cx, &count, MOST).map(|n| n.max(0) as u64);
             let constant = constant.into_iter().chain(bound).min();
             Stmt::Alloc { buf, count, constant, body: Box::new(statement(cx, *body)) }
         }
@@ -83,12 +83,12 @@ fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
     }
 }
 
-/// A constant that an Index expression never exceeds.
-fn largest(cx: &Bound<'_>, e: &Expr) -> Option<i64> {
+/// A constant that an Index expression never exceeds, if in loops it is at most `limit`.
+fn largest(cx: &Bound<'_>, e: &Expr, limit: i64) -> Option<i64> {
     match (build::as_int(e), cx.in_loop) {
         (Some(n), _) => Some(n),
         (None, false) => cx.facts.range(e).1,
-        (None, true) => upper_difference(e, &build::int(0), &cx.facts, MOST),
+        (None, true) => upper_difference(e, &build::int(0), &cx.facts, limit),
     }
 }
 
@@ -106,11 +106,12 @@ fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> V
     let info: &BufferInfo = &cx.program.buffers[buffers[0]];
     let bytes = buffers.iter().map(|b| cx.program.buffers[*b].elem.bytes() as i64).max().unwrap_or(1);
     // Of each dimension: the largest extent, whether it is always that, and whether it is never less than half of it.
+    let limit = if cx.in_kernel { MOST } else { SMALL_BYTES / bytes };
     let known: Vec<Option<(i64, bool, bool)>> = (0..info.dims)
         .map(|d| match info.fold[d] {
             Some(factor) => Some((factor, true, true)),
             None => {
-                let most = largest(cx, &bounds[d].1)?;
+                let most = largest(cx, &bounds[d].1, limit)?;
                 let least = smallest(cx, &bounds[d].1, most / 2);
                 Some((most.max(0), least == Some(most), least.is_some_and(|least| least >= most / 2)))
             }

@@ -21,6 +21,18 @@ pub fn simplify(e: &Expr, facts: &Facts) -> Expr {
     if is_constant(e) || facts.leaves(e) {
         return e.clone();
     }
+    facts.memory.simple(facts.state, e).unwrap_or_else(|| {
+        let simple = simplify_now(e, facts);
+        facts.memory.keep(facts.state, e, &simple);
+        simple
+    })
+}
+
+/// As [`simplify`], of parts of what is simplified.
+fn simplify_now(e: &Expr, facts: &Facts) -> Expr {
+    if is_constant(e) || facts.leaves(e) {
+        return e.clone();
+    }
     if let Some(simple) = facts.cache.borrow().simple(e) {
         return simple.clone();
     }
@@ -61,11 +73,10 @@ pub(crate) fn is_long_extreme(op: BinOp, e: &Expr) -> bool {
 /// Whether `e`, in normal form, is changed by no facts but values of what occurs in it; says so to it. Index sums and
 /// products, and data computed from reads and parameters: no range takes a part in their rules, or none that varies.
 fn settles(e: &Expr) -> bool {
-    if e.is_settled() || is_constant(e) {
+    if is_settled(e) {
         return true;
     }
     let mut all = match e.kind() {
-        ExprKind::Sym(_) | ExprKind::Param(_) => true,
         ExprKind::Ramp { .. } | ExprKind::Broadcast(_) => true,
         ExprKind::Binary(op, ..) if e.ty().is_index() => matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul),
         ExprKind::Unary(op, _) if e.ty().is_index() => *op == UnOp::Neg,
@@ -74,15 +85,20 @@ fn settles(e: &Expr) -> bool {
         ExprKind::Select(..) => !e.ty().is_bool() && !e.ty().is_index(),
         ExprKind::SaturatingCast(_) | ExprKind::Reinterpret(_) | ExprKind::Math(..) | ExprKind::Intrinsic(..) => true,
         ExprKind::Read { .. } | ExprKind::Load { .. } | ExprKind::Shuffle(..) => true,
-        ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Likely(_) => false,
+        ExprKind::Sym(_) | ExprKind::Param(_) | ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Likely(_) => false,
     };
     // The sums of a sum are made with it, and were not looked at on their own.
     let in_sums = e.ty().is_index();
-    for_each_child(e, |c| all = all && if in_sums { settles(c) } else { c.is_settled() || is_constant(c) });
+    for_each_child(e, |c| all = all && if in_sums { settles(c) } else { is_settled(c) });
     if all {
         e.set_settled();
     }
     all
+}
+
+/// What is made of nothing is, but is looked up nevertheless: so there is one node of it in all that is made of it.
+fn is_settled(e: &Expr) -> bool {
+    e.is_settled() || is_constant(e) || matches!(e.kind(), ExprKind::Sym(_) | ExprKind::Param(_))
 }
 
 /// What is simple as it stands, so that it need not be remembered.
@@ -119,7 +135,7 @@ fn simplify_node(e: &Expr, facts: &Facts) -> Expr {
     }
     let e = map_children(e, |c| simple_child(c, facts));
     if let Some(simpler) = simplify_lanes(&e) {
-        return simplify(&simpler, facts);
+        return simplify_now(&simpler, facts);
     }
     let simpler = match e.ty().elem {
         Elem::Index => simplify_index(&e, facts),
@@ -146,11 +162,11 @@ fn simplify_index(e: &Expr, facts: &Facts) -> Option<Expr> {
         ExprKind::Ramp { .. } | ExprKind::Broadcast(_) => Form::of(e),
         ExprKind::Select(c, a, b) => {
             return match rewrite(e, facts) {
-                Some(simpler) => Some(simplify(&simpler, facts)),
+                Some(simpler) => Some(simplify_now(&simpler, facts)),
                 None => select_index(c, a, b, facts),
             };
         }
-        ExprKind::Cast(_) => return Some(simplify(&simplify_cast(e, facts)?, facts)),
+        ExprKind::Cast(_) => return Some(simplify_now(&simplify_cast(e, facts)?, facts)),
         _ => return None,
     };
     Some(Form { base: join_quotients(form.base, facts), ..form }.to_expr())
@@ -231,7 +247,7 @@ fn select_index(c: &Expr, a: &Expr, b: &Expr, facts: &Facts) -> Option<Expr> {
     }
     let shared = Linear { terms: shared, constant: y.constant };
     let rest = build::select(c.clone(), x.minus(&shared)?.to_expr(), y.minus(&shared)?.to_expr());
-    let rest = simplify(&rest, facts);
+    let rest = simplify_now(&rest, facts);
     Some(shared.plus(&Linear::of(&rest))?.to_expr())
 }
 
@@ -279,11 +295,11 @@ fn simplify_data(e: &Expr, facts: &Facts) -> Option<Expr> {
         }
         let (left, right) = (build::as_const(a).is_some(), build::as_const(b).is_some());
         if left && !right && commutes(*op, a) {
-            return Some(simplify(&build::binary(*op, b.clone(), a.clone()), facts));
+            return Some(simplify_now(&build::binary(*op, b.clone(), a.clone()), facts));
         }
     }
     let simpler = simplify_cast(e, facts).or_else(|| rewrite(e, facts))?;
-    Some(simplify(&simpler, facts))
+    Some(simplify_now(&simpler, facts))
 }
 
 /// What a comparison of a coordinate with other integers is, if facts about coordinates say it. It is not written as one
@@ -294,7 +310,7 @@ fn decided_as_coordinates(op: BinOp, a: &Expr, b: &Expr, facts: &Facts) -> Optio
     if a.lanes() > 1 || !small(a) || is_coordinate(a) == is_coordinate(b) {
         return None;
     }
-    let value = |e: &Expr| Form::of(&simplify(&build::to_index(e.clone()), facts));
+    let value = |e: &Expr| Form::of(&simplify_now(&build::to_index(e.clone()), facts));
     compare(op, &value(a), &value(b), facts).as_ref().and_then(build::as_bool)
 }
 

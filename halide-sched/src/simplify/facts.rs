@@ -8,6 +8,7 @@
 use super::cache::Cache;
 use super::far::{FarValues, Reach};
 use super::known::{Known, default_of};
+use super::memory::{Fact, Memory, State};
 use super::linear::{Form, Linear, Term, Terms};
 use super::range::{Congruence, Range, gcd};
 use super::witness::Witnesses;
@@ -34,7 +35,9 @@ pub struct Facts {
     pinned: u64,
     undo: Vec<Undo>,
     /// Where `undo` and `pinned` stood when each scope began.
-    scopes: Vec<(usize, u64)>,
+    scopes: Vec<(usize, u64, State)>,
+    pub(super) memory: Memory,
+    pub(super) state: State,
     pub(super) witnesses: RefCell<Witnesses>,
     pub(super) cache: RefCell<Cache>,
 }
@@ -65,14 +68,14 @@ impl Facts {
     }
     /// Opens a scope.
     pub fn push_scope(&mut self) {
-        self.scopes.push((self.undo.len(), self.pinned));
+        self.scopes.push((self.undo.len(), self.pinned, self.state));
         self.witnesses.get_mut().push_scope();
         self.cache.get_mut().push_scope();
     }
     /// Forgets what was learned since the matching `push_scope`.
     pub fn pop_scope(&mut self) {
-        let (start, pinned) = self.scopes.pop().expect("a scope is open");
-        self.pinned = pinned;
+        let (start, pinned, state) = self.scopes.pop().expect("a scope is open");
+        (self.pinned, self.state) = (pinned, state);
         while self.undo.len() > start {
             match self.undo.pop().expect("a change") {
                 Undo::Atom(e, old) => restore(&mut self.atoms, e, old),
@@ -97,6 +100,7 @@ impl Facts {
     pub fn bind_loop(&mut self, id: LoopId, min: &Expr, extent: &Expr) {
         let var = Linear::atom(build::loop_var(id));
         let (min, extent) = (super::simplify(min, self), super::simplify(extent, self));
+        self.note(Fact::Loop(id, min.clone(), extent.clone()));
         if build::as_int(&extent).is_none() {
             // This is about symbols that were seen before.
             self.learn_claim(&Linear::of(&extent), Range::new(Some(1), None));
@@ -126,6 +130,7 @@ impl Facts {
     /// The symbol `sym`, new in this scope, has this value.
     pub fn bind_let(&mut self, sym: Sym, value: &Expr) {
         let value = super::simplify(value, self);
+        self.note(Fact::Let(sym, value.clone()));
         let known = self.known(&value);
         let symbol = build::typed_sym(sym, value.ty());
         let symbol_support = symbol.support();
@@ -141,6 +146,7 @@ impl Facts {
     /// The Index or integer expression `e` lies in `min ..= max`; `None` is unbounded.
     pub fn assume_range(&mut self, e: &Expr, min: Option<i64>, max: Option<i64>) {
         let e = super::simplify(e, self);
+        self.note(Fact::Range(e.clone(), min, max));
         let range = Range::new(min.map(i128::from), max.map(i128::from));
         if e.ty() == crate::ir::Type::INDEX {
             self.learn_claim(&Linear::of(&e), range);
@@ -151,6 +157,7 @@ impl Facts {
     }
     /// The float parameter `e` lies in `min ..= max`, and is no NaN.
     pub fn assume_float_range(&mut self, e: &Expr, min: f64, max: f64) {
+        self.note(Fact::Floats(e.clone(), min.to_bits(), max.to_bits()));
         self.floats.insert(e.clone(), (min, max));
     }
     /// What a float parameter lies in.
@@ -160,6 +167,7 @@ impl Facts {
     /// The Index expression `e` is `remainder` modulo `modulus`.
     pub fn assume_congruence(&mut self, e: &Expr, modulus: i64, remainder: i64) {
         let e = super::simplify(e, self);
+        self.note(Fact::Congruence(e.clone(), modulus, remainder));
         let (sum, congruence) = (Linear::of(&e), Congruence::new(modulus, remainder));
         self.learn_congruence(&sum, congruence);
         self.claim_remainder(&sum, congruence);
@@ -167,13 +175,15 @@ impl Facts {
     }
     /// Every element of an input lies in `range`.
     pub(crate) fn assume_elements(&mut self, buf: BufId, range: Range) {
+        self.note(Fact::Elements(buf, range.min(), range.max()));
         self.elements.entry(buf).or_default().range = Some(range);
         self.pinned = u64::MAX;
-        self.scopes.iter_mut().for_each(|(_, pinned)| *pinned = u64::MAX);
+        self.scopes.iter_mut().for_each(|(_, pinned, _)| *pinned = u64::MAX);
         self.cache.get_mut().hide();
     }
     /// No element of an input is less than the one before it along dimension `dim`.
     pub(crate) fn assume_growing(&mut self, buf: BufId, dim: usize) {
+        self.note(Fact::Grows(buf, dim));
         self.elements.entry(buf).or_default().grows = Some(dim);
     }
     /// What [`Facts::assume_growing`] said of a buffer.
@@ -193,10 +203,14 @@ impl Facts {
     /// The scalar condition `cond` holds.
     pub fn learn(&mut self, cond: &Expr) {
         let cond = super::simplify(cond, self);
+        self.note(Fact::Holds(cond.clone()));
         self.learn_truth(&cond, true);
         self.cache.get_mut().hide();
     }
 
+    fn note(&mut self, fact: Fact) {
+        self.state = self.memory.after(self.state, fact);
+    }
     /// Constant bounds of an Index or integer expression; of every lane, if there are several.
     pub fn range(&self, e: &Expr) -> (Option<i64>, Option<i64>) {
         self.known(e).range.ends()
@@ -413,6 +427,8 @@ impl Clone for Facts {
             pinned: self.pinned,
             undo: self.undo.clone(),
             scopes: self.scopes.clone(),
+            memory: self.memory.clone(),
+            state: self.state,
             witnesses: self.witnesses.clone(),
             cache: RefCell::new(Cache::with_scopes(self.scopes.len())),
         }

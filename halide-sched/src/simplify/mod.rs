@@ -18,6 +18,7 @@ mod known;
 mod lanes;
 mod lattice;
 mod linear;
+mod memory;
 mod prove;
 mod range;
 mod rules;

@@ -21,6 +21,9 @@ use halide_core::ops::{BinOp, UnOp};
 pub(super) const POINTS: usize = 3;
 /// Farther from 0 than this nothing is computed.
 const FAR: i128 = 1 << 40;
+/// About what the caller's buffers extend to: farther than the tiles of most schedules; and at one point, so far that after
+/// ten levels of a pyramid what has no bound is still no small storage.
+const EXTENTS: [i64; POINTS] = [5000, 5000, 1 << 26];
 /// How many facts are looked through for a symbol to move.
 const MOST_CLAIMS: usize = 200;
 /// How many times symbols are moved at most: each time what is bound to them is found again.
@@ -262,8 +265,7 @@ impl Facts {
         let any = |k: usize| (e.structural_hash() >> (8 * k)) as i64 % 512;
         let values = std::array::from_fn(|k| {
             let wish = match e.kind() {
-                // Larger than the tiles of most schedules.
-                ExprKind::Sym(crate::ir::Sym::Buffer { field: DimField::Extent, .. }) => 5000 + any(k),
+                ExprKind::Sym(crate::ir::Sym::Buffer { field: DimField::Extent, .. }) => EXTENTS[k] + any(k),
                 _ => any(k),
             };
             nearest(known, wish)

@@ -103,7 +103,7 @@ impl Search<'_> {
         for_each_node(&e, &mut |n| match n.kind() {
             ExprKind::Sym(s) => {
                 if let Some(interval) = (self.env)(*s) {
-                    other |= ranging.is_some();
+                    other |= ranging.as_ref().is_some_and(|(first, _)| first != s);
                     ranging = Some((*s, interval));
                 }
             }
