@@ -166,7 +166,9 @@ impl Expr {
         ty.hash(&mut hasher);
         let hash = hasher.finish();
         let mut support = match kind {
-            ExprKind::Sym(_) | ExprKind::Param(_) | ExprKind::Read { .. } | ExprKind::Load { .. } => 1u64 << (hash % 64),
+            ExprKind::Sym(_) | ExprKind::Param(_) | ExprKind::Read { .. } | ExprKind::Load { .. } => {
+                1u64 << (hash % 64)
+            }
             _ => 0,
         };
         super::visit::for_each_child_of(&kind, |child| support |= child.0.support);

@@ -13,7 +13,10 @@ use std::hash::Hash;
 /// an inner scope learns more of old symbols, it starts afresh. What a scope found out is forgotten with it.
 #[derive(Default)]
 pub(super) struct Cache {
-    simple: Table<Expr, Expr>,
+    /// By the addresses of nodes, which `kept` holds: what is equal is one node once it is shared, so that nobody need compare.
+    simple: Table<usize, Expr>,
+    /// The nodes of `simple`, in the order of their insertion.
+    kept: Vec<Expr>,
     known: Table<Expr, Known>,
     /// What searches for upper bounds of sums came to.
     bounds: Table<Terms, Tried>,
@@ -92,6 +95,7 @@ impl Cache {
     pub(super) fn pop_scope(&mut self) {
         let scope = self.scopes.pop().expect("a scope is open");
         self.simple.forget(scope.simple);
+        self.kept.truncate(scope.simple);
         self.known.forget(scope.known);
         self.bounds.forget(scope.bounds);
         self.values.forget(scope.values);
@@ -103,10 +107,11 @@ impl Cache {
         self.oldest = self.clock;
     }
     pub(super) fn simple(&self, e: &Expr) -> Option<&Expr> {
-        self.simple.get(e, self.oldest)
+        self.simple.get(&e.id(), self.oldest)
     }
     pub(super) fn set_simple(&mut self, e: &Expr, simple: Expr) {
-        self.simple.set(e.clone(), simple, self.clock);
+        self.simple.set(e.id(), simple, self.clock);
+        self.kept.push(e.clone());
     }
     pub(super) fn known(&self, e: &Expr) -> Option<Known> {
         self.known.get(e, self.oldest).copied()

@@ -38,17 +38,25 @@ fn simplify_now(e: &Expr, facts: &Facts) -> Expr {
     }
     let is_simple = |e: &Expr| is_constant(e) || facts.leaves(e) || facts.cache.borrow().simple(e).is_some();
     postorder(e, is_simple, |e| {
-        let simple = settle(simplify_node(e, facts), facts);
-        let mut cache = facts.cache.borrow_mut();
-        let simple = cache.share(simple);
-        let same = simple == *e;
-        if !same {
-            cache.set_simple(e, simple.clone());
-        }
-        match settles(&simple) && facts.leaves(&simple) {
-            true if same => e.set_settled(),
-            true => {}
-            false => cache.set_simple(&simple, simple.clone()),
+        // Over children that are shared it is shared itself, and what was found of an equal one is found by its address.
+        let shared = facts.share(map_children(e, |c| simple_child(c, facts)));
+        let found = match shared.id() == e.id() {
+            true => None,
+            false => facts.cache.borrow().simple(&shared).cloned(),
+        };
+        let simple = found.unwrap_or_else(|| {
+            let simple = facts.share(settle(simplify_node(&shared, facts), facts));
+            let mut cache = facts.cache.borrow_mut();
+            if simple.id() != shared.id() && shared.id() != e.id() {
+                cache.set_simple(&shared, simple.clone());
+            }
+            if !(settles(&simple) && facts.leaves(&simple)) {
+                cache.set_simple(&simple, simple.clone());
+            }
+            simple
+        });
+        if simple.id() != e.id() {
+            facts.cache.borrow_mut().set_simple(e, simple);
         }
     });
     if facts.leaves(e) {
@@ -128,20 +136,19 @@ fn settle(e: Expr, facts: &Facts) -> Expr {
     constant.map_or(e.clone(), |c| build::broadcast(c, e.lanes()))
 }
 
-/// One node over simplified children.
+/// One node over simplified children, shared as they are.
 fn simplify_node(e: &Expr, facts: &Facts) -> Expr {
     if let ExprKind::Sym(s) = e.kind() {
         return alias(*s, facts).unwrap_or_else(|| e.clone());
     }
-    let e = map_children(e, |c| simple_child(c, facts));
-    if let Some(simpler) = simplify_lanes(&e) {
+    if let Some(simpler) = simplify_lanes(e) {
         return simplify_now(&simpler, facts);
     }
     let simpler = match e.ty().elem {
-        Elem::Index => simplify_index(&e, facts),
-        Elem::Data(_) => simplify_data(&e, facts),
+        Elem::Index => simplify_index(e, facts),
+        Elem::Data(_) => simplify_data(e, facts),
     };
-    simpler.unwrap_or(e)
+    simpler.unwrap_or_else(|| e.clone())
 }
 
 /// The constant or symbol that a let-bound symbol is another name of.

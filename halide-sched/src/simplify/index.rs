@@ -314,9 +314,9 @@ fn joined(n: &Linear, i: usize, facts: &Facts) -> Option<Linear> {
 }
 
 fn share(e: Expr, facts: &Facts) -> Linear {
-    Linear::of(&facts.cache.borrow_mut().share(e))
+    Linear::of(&facts.share(e))
 }
 
 fn atom_form(e: Expr, facts: &Facts) -> Form {
-    Form::of(&facts.cache.borrow_mut().share(e))
+    Form::of(&facts.share(e))
 }

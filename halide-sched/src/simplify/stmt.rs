@@ -55,7 +55,9 @@ impl Pass {
         match () {
             _ if build::as_bool(&cond).is_some() => cond,
             _ if self.proofs == Proofs::None => cond,
-            _ if self.proofs == Proofs::Unmarked && any_node(&cond, |n| matches!(n.kind(), ExprKind::Likely(_))) => cond,
+            _ if self.proofs == Proofs::Unmarked && any_node(&cond, |n| matches!(n.kind(), ExprKind::Likely(_))) => {
+                cond
+            }
             _ if prove(&cond, &self.facts) => build::boolean(true),
             _ if prove(&build::not(cond.clone()), &self.facts) => build::boolean(false),
             _ => cond,
