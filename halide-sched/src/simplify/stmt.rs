@@ -4,8 +4,9 @@ use super::dead::drop_dead_lets;
 use super::expr::simplify;
 use super::facts::Facts;
 use super::prove::prove;
+use crate::ir::hash::Map;
 use crate::ir::visit::{any_node, for_each_stmt, map_stmt};
-use crate::ir::{Expr, ExprKind, For, ForKind, Stmt, Sym, build};
+use crate::ir::{Expr, ExprKind, For, ForKind, Stmt, Sym, Type, build};
 
 /// Of which branches [`simplify_stmt`] searches for a proof that one side is never taken. Searches that fail are what
 /// simplifying a branch costs most, and they fail again where nothing more is known.
@@ -20,15 +21,15 @@ pub enum Proofs {
 }
 
 /// `s` with every expression simplified under what holds at its place: loop variables are in their ranges, and the
-/// conditions of branches and passed assertions hold. Lets of constants and of other symbols are put in place, dead lets
-/// go; branches and assertions that are decided go, as do loops that run never, stores that store nothing, and
+/// conditions of branches and passed assertions hold. Lets of constants and of other symbols are put in place, as is the
+/// first of the symbols that are bound to one value (regions of stages that are computed together often are); dead lets go; branches and assertions that are decided go, as do loops that run never, stores that store nothing, and
 /// statements around nothing; a loop that runs once is its body.
 ///
 /// A let that only a later pass would look for by its symbol is dead too: simplify after that pass. Where `s` launches
 /// outlined tasks, which use symbols unseen here, all lets stay.
 pub fn simplify_stmt(s: Stmt, facts: &Facts, proofs: Proofs) -> Stmt {
     let keep_lets = launches(&s);
-    let mut pass = Pass { facts: facts.clone(), keep_lets, proofs };
+    let mut pass = Pass { facts: facts.clone(), keep_lets, proofs, names: Map::default() };
     let s = pass.stmt(s);
     if keep_lets { s } else { drop_dead_lets(s) }
 }
@@ -43,6 +44,8 @@ struct Pass {
     facts: Facts,
     keep_lets: bool,
     proofs: Proofs,
+    /// The symbol in scope that is bound to a coordinate which reads nothing.
+    names: Map<Expr, Sym>,
 }
 
 impl Pass {
@@ -111,15 +114,24 @@ impl Pass {
     fn bind(&mut self, bindings: Vec<(Sym, Expr)>, body: Stmt) -> Stmt {
         self.facts.push_scope();
         let mut kept = Vec::with_capacity(bindings.len());
+        let mut named = Vec::new();
         for (symbol, value) in bindings {
             let value = self.simple(&value);
+            let value = self.names.get(&value).map_or(value, |first| build::sym(*first));
             self.facts.bind_let(symbol, &value);
             let known = matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_));
+            if !known && value.ty() == Type::INDEX && !reads(&value) {
+                self.names.insert(value.clone(), symbol);
+                named.push(value.clone());
+            }
             if self.keep_lets || !known {
                 kept.push((symbol, value));
             }
         }
         let body = self.stmt(body);
+        named.iter().for_each(|value| {
+            self.names.remove(value);
+        });
         self.facts.pop_scope();
         build::let_in(kept, body)
     }
@@ -169,6 +181,11 @@ impl Pass {
         let pass = std::cell::RefCell::new(self);
         map_stmt(with_mask(s, Some(mask)), |e| pass.borrow().simple(e), |inner| inner)
     }
+}
+
+/// Whether memory decides what `e` is: then it may be something else at another place.
+fn reads(e: &Expr) -> bool {
+    any_node(e, |n| matches!(n.kind(), ExprKind::Read { .. } | ExprKind::Load { .. }))
 }
 
 fn with_mask(s: Stmt, new: Option<Expr>) -> Stmt {

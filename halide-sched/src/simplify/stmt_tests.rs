@@ -151,6 +151,42 @@ fn lets_of_names_and_constants_go() {
     );
 }
 
+/// As the regions of stages that are computed together: what is asked of the one is known of the other.
+#[test]
+fn lets_of_one_value_are_one() {
+    let lets = |body| let_in(vec![(Sym::Temp(1), offset(t(0), 1)), (Sym::Temp(2), add(int(1), t(0)))], body);
+    check(
+        lets(if_else(le(t(1), t(2)), store(add(t(1), t(2))), nothing())),
+        expect![[r#"
+        let t1 = t0 + 1
+        b0[t1 * 2] = 1u8
+    "#]],
+    );
+    // Only where the first is in scope, and not where memory may have changed.
+    check(
+        block(vec![lets(store(mul(t(1), t(1)))), let_in(vec![(Sym::Temp(3), offset(t(0), 1))], store(t(3)))]),
+        expect![[r#"
+        scope {
+          let t1 = t0 + 1
+          b0[t1 * t1] = 1u8
+        }
+        let t3 = t0 + 1
+        b0[t3] = 1u8
+    "#]],
+    );
+    let read = to_index(load(BufId(0), ScalarType::U8, int(0), None));
+    let again = let_in(vec![(Sym::Temp(2), read.clone())], store(add(t(1), t(2))));
+    check(
+        let_in(vec![(Sym::Temp(1), read)], block(vec![store(t(1)), again])),
+        expect![[r#"
+            let t1 = int(b0:u8[0])
+            b0[t1] = 1u8
+            let t2 = int(b0:u8[0])
+            b0[t1 + t2] = 1u8
+        "#]],
+    );
+}
+
 #[test]
 fn loops_that_run_once_or_never() {
     check(
