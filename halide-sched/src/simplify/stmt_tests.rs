@@ -187,6 +187,21 @@ fn lets_of_one_value_are_one() {
     );
 }
 
+/// What only a proof decides stays where none is searched for: nowhere, or where a steady-state marker stands.
+#[test]
+fn proofs_are_searched_for_where_asked() {
+    let decided = |limit: Expr, proofs| {
+        let body = if_else(lt(limit, t(1)), store(t(1)), nothing());
+        let s = let_in(vec![(Sym::Temp(1), offset(t(0), 7))], body);
+        !simplify_stmt(s, &Facts::new(), proofs).to_string().contains("if ")
+    };
+    for (proofs, plain, marked) in
+        [(Proofs::None, false, false), (Proofs::Unmarked, true, false), (Proofs::All, true, true)]
+    {
+        assert_eq!((decided(t(0), proofs), decided(likely(t(0)), proofs)), (plain, marked), "{proofs:?}");
+    }
+}
+
 #[test]
 fn loops_that_run_once_or_never() {
     check(

@@ -133,12 +133,11 @@ impl Facts {
         self.note(Fact::Let(sym, value.clone()));
         let known = self.known(&value);
         let symbol = build::typed_sym(sym, value.ty());
-        let symbol_support = symbol.support();
+        if super::expr::is_name(&value) {
+            self.pinned |= symbol.support();
+        }
         self.bind_witness(&symbol, &value);
         self.note_atom(symbol, known);
-        if super::expr::is_name(&value) {
-            self.pinned |= symbol_support;
-        }
         let old = self.values.insert(sym, value);
         self.far.forget(sym);
         self.undo.push(Undo::Value(sym, old));
@@ -208,6 +207,7 @@ impl Facts {
         self.cache.get_mut().hide();
     }
 
+    /// From here on, what is simplified is remembered together with this fact.
     fn note(&mut self, fact: Fact) {
         self.state = self.memory.after(self.state, fact);
     }
