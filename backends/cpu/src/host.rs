@@ -40,24 +40,36 @@ const FLAGS: [(CpuFeature, &str); 11] = [
 /// Beyond as many instructions in one function, an assignment of registers that tries again and again takes minutes.
 pub(crate) const LARGE: usize = 40_000;
 
-/// How Cranelift assigns registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Registers {
-    /// So that little is spilled, in time that grows faster than the code.
-    Well,
-    /// In one pass over the code.
-    Quickly,
+/// How much Cranelift does for a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Effort {
+    /// It optimises, and tries again and again until little is spilled, in time that grows faster than the code.
+    Full,
+    /// It optimises, and assigns registers in one pass: for what is [`LARGE`].
+    OnePass,
+    /// It does neither: for what only leads to kernels and tasks.
+    Little,
+}
+
+impl Effort {
+    /// Cranelift's flags for it.
+    fn flags(self) -> [(&'static str, &'static str); 2] {
+        let (level, algorithm) = match self {
+            Effort::Full => ("speed", "backtracking"),
+            Effort::OnePass => ("speed", "single_pass"),
+            Effort::Little => ("none", "single_pass"),
+        };
+        [("opt_level", level), ("regalloc_algorithm", algorithm)]
+    }
 }
 
 /// The code generator for this machine, of whose extensions it uses these, or all. The verifier is a check on ourselves, so
 /// it runs in debug builds.
-pub(crate) fn host_isa(features: Option<CpuFeatures>, registers: Registers) -> Result<OwnedTargetIsa, CpuError> {
+pub(crate) fn host_isa(features: Option<CpuFeatures>, effort: Effort) -> Result<OwnedTargetIsa, CpuError> {
     let host = |why: &dyn std::fmt::Display| CpuError::Host(why.to_string());
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
-    for (name, value) in [
-        ("opt_level", "speed"),
-        ("regalloc_algorithm", if registers == Registers::Well { "backtracking" } else { "single_pass" }),
+    let general = [
         ("enable_verifier", verify),
         ("is_pic", "false"),
         // Runtime functions may be anywhere in the address space.
@@ -67,7 +79,8 @@ pub(crate) fn host_isa(features: Option<CpuFeatures>, registers: Registers) -> R
         // Stack frames are bounded by `storage::STACK_BUDGET`, far below a guard page's reach being of use.
         ("enable_probestack", "false"),
         ("unwind_info", "false"),
-    ] {
+    ];
+    for (name, value) in general.into_iter().chain(effort.flags()) {
         flags.set(name, value).map_err(|e| host(&e))?;
     }
     let mut builder = cranelift_native::builder().map_err(|e| host(&e))?;

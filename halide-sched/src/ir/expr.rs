@@ -236,7 +236,8 @@ impl Drop for Node {
 fn orphans(kind: &mut ExprKind, dying: &mut SmallVec<[ExprKind; 4]>) {
     use ExprKind::*;
     let mut take = |e: &mut Expr| {
-        if let Some(node) = Arc::get_mut(&mut e.0)
+        if Arc::strong_count(&e.0) == 1
+            && let Some(node) = Arc::get_mut(&mut e.0)
             && !matches!(node.kind, Const(_) | Int(_) | Sym(_) | Param(_))
         {
             dying.push(std::mem::replace(&mut node.kind, Int(0)));

@@ -95,6 +95,8 @@ pub(super) struct Func<'a> {
     /// f32 functions that this one calls.
     pub(super) math_used: BTreeSet<MathFn>,
     regions: Map<u32, AliasRegion>,
+    /// Whether it stores elements of buffers itself, and does not only call what does.
+    pub(super) works: bool,
     /// What was wrong with the program, first of all. Code goes on being made, and is thrown away.
     pub(super) error: Option<String>,
 }
@@ -105,6 +107,8 @@ pub(super) struct Made {
     pub(super) name: String,
     pub(super) clif: Function,
     pub(super) math_used: BTreeSet<MathFn>,
+    /// Whether it computes elements itself, and does not only call what does.
+    pub(super) works: bool,
 }
 
 /// Alias regions that are no buffer's: numbers above all of theirs.
@@ -155,13 +159,14 @@ pub(super) fn make(
         callees: BTreeMap::new(),
         math_used: BTreeSet::new(),
         regions: Map::default(),
+        works: false,
         error: None,
     };
     body(&mut f, &values[1..]);
     f.return_code(0);
-    let (error, math_used) = (f.error.take(), std::mem::take(&mut f.math_used));
+    let (error, math_used, works) = (f.error.take(), std::mem::take(&mut f.math_used), f.works);
     f.ops.b.finalize(env.isa.frontend_config());
-    error.map_or(Ok(Made { id, name, clif, math_used }), Err)
+    error.map_or(Ok(Made { id, name, clif, math_used, works }), Err)
 }
 
 impl<'a> Deref for Func<'a> {

@@ -34,7 +34,7 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
     let result = emit(&mut ops, function, &args);
     ops.ins().return_(&[result]);
     ops.b.finalize(env.isa.frontend_config());
-    Made { id, name: format!("{function:?}").to_lowercase(), clif, math_used: BTreeSet::new() }
+    Made { id, name: format!("{function:?}").to_lowercase(), clif, math_used: BTreeSet::new(), works: true }
 }
 
 /// Whether a function is short enough to stand where it is used.

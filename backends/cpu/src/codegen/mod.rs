@@ -54,13 +54,13 @@ pub(crate) use range::{float_range, int_range, type_range, within};
 pub(crate) use registers::{Piece, pieces};
 pub(crate) use value::Lane;
 
-use crate::host::{self, LARGE, Registers};
+use crate::host::{self, Effort, LARGE};
 use crate::tier::{Tier, host_features, missing};
 use crate::{CpuError, Executable};
 use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::types;
-use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_module::ModuleReloc;
 use func::{Env, Made, Symbols};
 use halide_core::ids::Id;
@@ -71,7 +71,8 @@ use halide_sched::target::Target;
 use jit::{Linker, MachineCode};
 use outline::Outlined;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -154,7 +155,7 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     if let Some(why) = missing(options.tier, options.features, host_features()) {
         return Err(CpuError::Host(why));
     }
-    let isa = host::host_isa(options.features, Registers::Well)?;
+    let isa = host::host_isa(options.features, Effort::Full)?;
     let layout = ArgLayout::new(program);
     let mut linker = Linker::new(isa.clone());
     let symbols = declare(program, &*isa, &mut linker)?;
@@ -186,12 +187,15 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();
     let instructions = made.iter().map(|m| m.clif.dfg.num_insts()).sum();
-    let large: Vec<String> = made.iter().filter(|m| is_large(m)).map(|m| m.name.clone()).collect();
-    let quick = match large.is_empty() {
-        true => None,
-        false => Some(host::host_isa(options.features, Registers::Quickly)?),
-    };
-    let compiled = generate_all(&*isa, quick.as_deref(), made, options.keep_text)?;
+    let large: Vec<String> = made.iter().filter(|m| effort(m) == Effort::OnePass).map(|m| m.name.clone()).collect();
+    let mut isas = BTreeMap::from([(Effort::Full, isa)]);
+    for m in &made {
+        let effort = effort(m);
+        if let Entry::Vacant(free) = isas.entry(effort) {
+            free.insert(host::host_isa(options.features, effort)?);
+        }
+    }
+    let compiled = generate_all(&isas, made, options.keep_text)?;
     let generated = Instant::now();
     let mut stats = CompileStats {
         emit: emitted - started,
@@ -254,21 +258,26 @@ fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
     Ok(all)
 }
 
-fn is_large(made: &Made) -> bool {
-    made.clif.dfg.num_insts() > LARGE
+/// How much is to be done for a function. One that stores nothing has no loop of its own that takes time: its kernels do.
+fn effort(made: &Made) -> Effort {
+    match (made.works, made.clif.dfg.num_insts() > LARGE) {
+        (false, _) => Effort::Little,
+        (true, true) => Effort::OnePass,
+        (true, false) => Effort::Full,
+    }
 }
 
-/// Machine code for every function, several at a time: by `isa`, or where it is large and there is one, by `quick`.
+/// Machine code for every function, several at a time.
 fn generate_all(
-    isa: &dyn TargetIsa,
-    quick: Option<&dyn TargetIsa>,
+    isas: &BTreeMap<Effort, OwnedTargetIsa>,
     made: Vec<Made>,
     keep_text: bool,
 ) -> Result<Vec<(MachineCode, Texts)>, CpuError> {
-    let one = |m: Made| generate(quick.filter(|_| is_large(&m)).unwrap_or(isa), m, keep_text);
-    match made.len() {
-        1 => made.into_iter().map(one).collect(),
-        _ => made.into_par_iter().map(one).collect(),
+    let one = |m: Made| generate(&*isas[&effort(&m)], m, keep_text);
+    // To hand work to one other thread would only be a detour.
+    match made.len() == 1 || rayon::current_num_threads() == 1 {
+        true => made.into_iter().map(one).collect(),
+        false => made.into_par_iter().map(one).collect(),
     }
 }
 

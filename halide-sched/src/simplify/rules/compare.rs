@@ -40,7 +40,7 @@ pub(super) const RULES: &[Rule] = rules! {
 };
 
 fn varies(m: &Match) -> bool {
-    m.any[0].as_ref().is_some_and(|x| as_const(x).is_none() && as_int(x).is_none())
+    m.any[0].is_some_and(|x| as_const(x).is_none() && as_int(x).is_none())
 }
 
 /// Whether neither side wraps when the constant moves over.

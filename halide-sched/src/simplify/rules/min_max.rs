@@ -28,5 +28,5 @@ fn below(a: Range, b: Range) -> bool {
 }
 
 fn name(m: &Match, i: usize) -> Expr {
-    m.any[i].clone().expect("the left side has the name")
+    m.any[i].cloned().expect("the left side has the name")
 }

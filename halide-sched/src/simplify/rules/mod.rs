@@ -21,6 +21,7 @@ use crate::ir::build::{self, as_bool, as_const, as_int};
 use crate::ir::{Elem, Expr, ExprKind};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::value::Scalar;
+use smallvec::{SmallVec, smallvec};
 
 /// One row.
 pub(super) struct Rule {
@@ -145,8 +146,8 @@ const FIRST_CONDITION: usize = 3;
 
 /// What the names of a rule stand for.
 pub(super) struct Match<'a> {
-    any: [Option<Expr>; 6],
-    constants: [Option<Expr>; 2],
+    any: [Option<&'a Expr>; 6],
+    constants: [Option<&'a Expr>; 2],
     facts: &'a Facts,
 }
 
@@ -160,25 +161,24 @@ impl Match<'_> {
         self.value(1)
     }
     fn value(&self, i: usize) -> i128 {
-        let e = self.constants[i].as_ref();
         let value = |e: &Expr| as_int(e).map(i128::from).or_else(|| as_const(e).map(Scalar::as_i128));
-        e.and_then(value).expect("the left side has the constant")
+        self.constants[i].and_then(value).expect("the left side has the constant")
     }
     /// `c` as a float.
     fn float(&self) -> f64 {
-        self.constants[0].as_ref().and_then(as_const).map_or(f64::NAN, Scalar::as_f64)
+        self.constants[0].and_then(as_const).map_or(f64::NAN, Scalar::as_f64)
     }
     /// The range of `x`.
     fn x(&self) -> Range {
-        self.facts.range_of(self.any[0].as_ref().expect("the left side has x"))
+        self.facts.range_of(self.any[0].expect("the left side has x"))
     }
     /// The range of `y`.
     fn y(&self) -> Range {
-        self.facts.range_of(self.any[1].as_ref().expect("the left side has y"))
+        self.facts.range_of(self.any[1].expect("the left side has y"))
     }
     /// The values of the type of `x`; everything for Index.
     fn all(&self) -> Range {
-        let ty = self.any[0].as_ref().and_then(|x| x.ty().scalar());
+        let ty = self.any[0].and_then(|x| x.ty().scalar());
         ty.map_or(Range::ALL, Range::of_type)
     }
     /// Whether `value` is in the type of `x`.
@@ -189,7 +189,44 @@ impl Match<'_> {
 
 /// `e` after the first rule that matches it.
 pub(super) fn rewrite(e: &Expr, facts: &Facts) -> Option<Expr> {
-    TABLES.iter().copied().flatten().find_map(|rule| apply(rule, e, facts))
+    let here = tables(Root::of(e)?);
+    here.iter().flat_map(|table| TABLES[*table]).find_map(|rule| apply(rule, e, facts))
+}
+
+/// The operation at the root of what a rule is for.
+#[derive(Clone, Copy, Debug)]
+enum Root {
+    Unary(UnOp),
+    Binary(BinOp),
+    Select,
+}
+
+impl Root {
+    fn of(e: &Expr) -> Option<Root> {
+        match e.kind() {
+            ExprKind::Unary(op, _) => Some(Root::Unary(*op)),
+            ExprKind::Binary(op, ..) => Some(Root::Binary(*op)),
+            ExprKind::Select(..) => Some(Root::Select),
+            _ => None,
+        }
+    }
+}
+
+/// The places in [`TABLES`] of the rules for an operation.
+fn tables(root: Root) -> &'static [usize] {
+    use BinOp::*;
+    match root {
+        Root::Unary(UnOp::Neg) => &[0, 1],
+        Root::Unary(_) => &[],
+        Root::Binary(Add | Sub) => &[0],
+        Root::Binary(Mul) => &[1],
+        Root::Binary(Div | Mod | DivToZero | ModToZero) => &[2],
+        Root::Binary(Min | Max) => &[3],
+        Root::Binary(Eq | Ne | Lt | Le | Gt | Ge) => &[4],
+        Root::Binary(BitAnd | BitOr | BitXor) => &[5],
+        Root::Binary(Shl | Shr | Absd) => &[],
+        Root::Select => &[6],
+    }
 }
 
 fn apply(rule: &'static Rule, e: &Expr, facts: &Facts) -> Option<Expr> {
@@ -205,7 +242,7 @@ fn apply(rule: &'static Rule, e: &Expr, facts: &Facts) -> Option<Expr> {
         return None;
     }
     let mut m = Match { any: Default::default(), constants: Default::default(), facts };
-    if !matches(rule, vec![(&rule.left, e)], &mut m) {
+    if !matches(rule, smallvec![(&rule.left, e)], &mut m) {
         return None;
     }
     Some(build::broadcast(make(&rule.right, &m), e.lanes()))
@@ -224,19 +261,22 @@ fn may_be(pattern: &Pattern, e: &Expr) -> bool {
     }
 }
 
+/// Expressions to be held against patterns.
+type Work<'a> = SmallVec<[(&'static Pattern, &'a Expr); 8]>;
+
 /// Whether every expression of `work` has the shape of its pattern, and then the rule's condition holds. Where operands
 /// commute, both orders are tried.
-fn matches(rule: &'static Rule, mut work: Vec<(&'static Pattern, &Expr)>, m: &mut Match) -> bool {
+fn matches<'a>(rule: &'static Rule, mut work: Work<'a>, m: &mut Match<'a>) -> bool {
     while let Some((pattern, e)) = work.pop() {
         match (pattern, e.kind()) {
             (Pattern::Any(i), _) => {
-                if *i >= FIRST_CONDITION && !e.ty().is_bool() || m.any[*i].get_or_insert_with(|| e.clone()) != e {
+                if *i >= FIRST_CONDITION && !e.ty().is_bool() || *m.any[*i].get_or_insert(e) != e {
                     return false;
                 }
             }
             (Pattern::Constant(i), _) => {
                 let constant = as_const(e).is_some() || as_int(e).is_some();
-                if !constant || m.constants[*i].get_or_insert_with(|| e.clone()) != e {
+                if !constant || *m.constants[*i].get_or_insert(e) != e {
                     return false;
                 }
             }
@@ -250,7 +290,7 @@ fn matches(rule: &'static Rule, mut work: Vec<(&'static Pattern, &Expr)>, m: &mu
             (Pattern::Select(c, a, b), ExprKind::Select(k, x, y)) => work.extend([(*b, y), (*a, x), (*c, k)]),
             (Pattern::Binary(op, a, b), ExprKind::Binary(of, x, y)) if op == of => {
                 if commutes(*op, x) {
-                    let before = (m.any.clone(), m.constants.clone());
+                    let before = (m.any, m.constants);
                     let mut first = work.clone();
                     first.extend([(*b, y), (*a, x)]);
                     if matches(rule, first, m) {
@@ -265,7 +305,7 @@ fn matches(rule: &'static Rule, mut work: Vec<(&'static Pattern, &Expr)>, m: &mu
             _ => return false,
         }
     }
-    m.any[0].as_ref().is_none_or(|x| rule.class.holds(x.ty().elem)) && (rule.when)(m)
+    m.any[0].is_none_or(|x| rule.class.holds(x.ty().elem)) && (rule.when)(m)
 }
 
 /// Whether the operands of `op`, of which `x` is one, may change places.
@@ -283,10 +323,10 @@ pub(super) fn commutes(op: BinOp, x: &Expr) -> bool {
 /// The right side, with constants folded.
 fn make(pattern: &Pattern, m: &Match) -> Expr {
     match pattern {
-        Pattern::Any(i) => m.any[*i].clone().expect("the left side has the name"),
-        Pattern::Constant(i) => m.constants[*i].clone().expect("the left side has the constant"),
+        Pattern::Any(i) => m.any[*i].cloned().expect("the left side has the name"),
+        Pattern::Constant(i) => m.constants[*i].cloned().expect("the left side has the constant"),
         Pattern::Value(v) => {
-            let x = m.any[0].as_ref().expect("a rule with numbers has x");
+            let x = m.any[0].expect("a rule with numbers has x");
             let value = match x.ty().elem {
                 Elem::Index => build::int(*v),
                 Elem::Data(ty) => build::constant(Scalar::int(ty, *v as i128)),
