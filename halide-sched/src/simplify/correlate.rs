@@ -144,19 +144,19 @@ impl<'a> Bounder<'a> {
     }
 
     fn upper_of_terms(&mut self, sum: Linear, eliminations: u32, goal: i128) -> Option<i128> {
-        let plain = self.facts.sum_range(&sum).max();
+        let level = eliminations as usize;
+        if let Some(known) = self.found[level].get(&sum.terms)
+            && known.answers(goal, self.best)
+        {
+            return known.bound;
+        }
+        let plain = self.facts.sum_upper(&sum);
         if sum.terms.is_empty() || self.fuel == 0 || plain.is_some_and(|most| most <= goal) {
             return plain;
         }
         let eliminates = eliminations > 0 && self.facts.has_sums();
         if !eliminates && !sum.terms.iter().any(|(atom, _)| can_be_taken_apart(atom)) {
             return plain;
-        }
-        let level = eliminations as usize;
-        if let Some(known) = self.found[level].get(&sum.terms)
-            && known.answers(goal, self.best)
-        {
-            return known.bound;
         }
         let steps = self.next_steps(&sum);
         if !eliminates && steps.is_empty() {

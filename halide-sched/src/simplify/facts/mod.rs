@@ -246,13 +246,33 @@ impl Facts {
     }
     /// The range of a sum: that of its parts, and what was learned of it as a whole.
     pub(super) fn sum_range(&self, sum: &Linear) -> Range {
-        let parts = sum.terms.iter().map(|(atom, c)| self.known(atom).range.scale(*c));
-        let range = parts.fold(Range::point(0), |a, b| a + b);
+        let mut range = Range::point(0);
+        for (atom, c) in &sum.terms {
+            range = range + self.known(atom).range.scale(*c);
+            if range == Range::ALL {
+                break;
+            }
+        }
         let range = match self.learned_of(&sum.terms) {
             Some(learned) => learned.intersect(range),
             None => range,
         };
         range + Range::point(sum.constant as i128)
+    }
+    /// The upper end of [`Facts::sum_range`].
+    pub(super) fn sum_upper(&self, sum: &Linear) -> Option<i128> {
+        let mut parts = Range::point(0);
+        for (atom, c) in &sum.terms {
+            parts = parts + self.known(atom).range.scale(*c);
+            if parts.max().is_none() {
+                break;
+            }
+        }
+        let most = match (parts.max(), self.learned_of(&sum.terms).and_then(Range::max)) {
+            (Some(parts), Some(learned)) => parts.min(learned),
+            (parts, learned) => parts.or(learned)?,
+        };
+        most.checked_add(sum.constant as i128)
     }
     /// The range of every lane.
     pub(super) fn form_range(&self, form: &Form) -> Range {
