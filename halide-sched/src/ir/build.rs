@@ -335,7 +335,7 @@ pub fn math(f: MathFn, args: Vec<Expr>) -> Expr {
     let constants: Option<Vec<Scalar>> = args.iter().map(as_const).collect();
     match constants {
         Some(values) => broadcast(constant(halide_core::value::math(f, &values)), lanes),
-        None => Expr::raw(ExprKind::Math(f, args), ty),
+        None => Expr::raw(ExprKind::Math(f, args.into()), ty),
     }
 }
 
@@ -348,7 +348,7 @@ pub fn intrinsic(op: Intrinsic, args: Vec<Expr>) -> Expr {
         (Intrinsic::WideningMul, Elem::Data(t)) => Type::data(ScalarType::unsigned(2 * t.bits())),
         (_, elem) => Type { elem, lanes: 1 },
     };
-    Expr::raw(ExprKind::Intrinsic(op, args), ty.with_lanes(lanes))
+    Expr::raw(ExprKind::Intrinsic(op, args.into()), ty.with_lanes(lanes))
 }
 
 /// The steady-state side of a min, max, select or condition.
@@ -382,7 +382,7 @@ pub fn shuffle(vectors: Vec<Expr>, lanes: Vec<u16>) -> Expr {
         return vectors.into_iter().next().expect("one vector");
     }
     let ty = vectors[0].ty().with_lanes(lanes.len() as u16);
-    Expr::raw(ExprKind::Shuffle(vectors, lanes), ty)
+    Expr::raw(ExprKind::Shuffle(vectors.into(), lanes.into()), ty)
 }
 
 /// Remakes a node whose children changed: the smart constructor of its kind. `old` is its type before, which gives the
@@ -398,14 +398,14 @@ pub(super) fn remake(kind: ExprKind, old: Type) -> Expr {
         Cast(a) => cast(old.elem, a),
         SaturatingCast(a) => saturating_cast(data(old), a),
         Reinterpret(a) => reinterpret(data(old), a),
-        Math(f, args) => math(f, args),
-        Intrinsic(op, args) => intrinsic(op, args),
+        Math(f, args) => math(f, args.into()),
+        Intrinsic(op, args) => intrinsic(op, args.into()),
         Likely(a) => likely(a),
-        Read { buf, args } => read(buf, data(old), args),
+        Read { buf, args } => read(buf, data(old), args.into()),
         Load { buf, index, mask } => load(buf, data(old), index, mask),
         Ramp { base, stride } => ramp(base, stride, old.lanes),
         Broadcast(a) => broadcast(a, old.lanes),
-        Shuffle(vectors, lanes) => shuffle(vectors, lanes),
+        Shuffle(vectors, lanes) => shuffle(vectors.into(), lanes.into()),
     }
 }
 

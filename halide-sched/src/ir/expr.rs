@@ -105,9 +105,9 @@ pub enum ExprKind {
     /// The same bits as the node's type of equal width.
     Reinterpret(Expr),
     /// A transcendental function.
-    Math(MathFn, Vec<Expr>),
+    Math(MathFn, Box<[Expr]>),
     /// An operation found by `find_intrinsics`.
-    Intrinsic(Intrinsic, Vec<Expr>),
+    Intrinsic(Intrinsic, Box<[Expr]>),
     /// Steady-state marker: its operand.
     Likely(Expr),
     /// A multi-dimensional read, one Index coordinate per dimension (until `flatten_storage`).
@@ -115,7 +115,7 @@ pub enum ExprKind {
         /// From where.
         buf: BufId,
         /// One coordinate per dimension.
-        args: Vec<Expr>,
+        args: Box<[Expr]>,
     },
     /// A linear load in elements (from `flatten_storage` on). A lane whose mask is false is not read and gives 0.
     Load {
@@ -136,7 +136,36 @@ pub enum ExprKind {
     /// A scalar in every lane.
     Broadcast(Expr),
     /// Lanes picked from the concatenation of vectors of one element kind.
-    Shuffle(Vec<Expr>, Vec<u16>),
+    Shuffle(Box<[Expr]>, Lanes),
+}
+
+/// The lanes that a shuffle picks, by their numbers. Its list is at one remove, so that nodes of all kinds are small.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Lanes(Box<Box<[u16]>>);
+
+impl<const N: usize> From<[u16; N]> for Lanes {
+    fn from(lanes: [u16; N]) -> Lanes {
+        Lanes(Box::new(lanes.into()))
+    }
+}
+
+impl From<Vec<u16>> for Lanes {
+    fn from(lanes: Vec<u16>) -> Lanes {
+        Lanes(Box::new(lanes.into()))
+    }
+}
+
+impl From<Lanes> for Vec<u16> {
+    fn from(lanes: Lanes) -> Vec<u16> {
+        lanes.0.into_vec()
+    }
+}
+
+impl std::ops::Deref for Lanes {
+    type Target = [u16];
+    fn deref(&self) -> &[u16] {
+        &self.0
+    }
 }
 
 /// Integer idioms with an instruction of their own; each is defined by exact widened arithmetic.
@@ -157,6 +186,9 @@ pub enum Intrinsic {
     /// a * b in the type of twice the width.
     WideningMul,
 }
+
+// Compiling makes and reads many; more than this shows in its time.
+const _: () = assert!(size_of::<Node>() <= 56 || cfg!(not(target_pointer_width = "64")));
 
 impl Expr {
     /// Wraps a kind whose type the caller vouches for; for [`super::build`] and `map_children` only.

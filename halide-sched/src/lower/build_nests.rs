@@ -355,7 +355,7 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
 
 /// Whether a value is what the element holds already, so that it need not be stored.
 fn leaves(value: &Expr, buf: ir::BufId, template: &super::ctx::Template) -> bool {
-    matches!(value.kind(), ir::ExprKind::Read { buf: b, args } if *b == buf && *args == template.lhs)
+    matches!(value.kind(), ir::ExprKind::Read { buf: b, args } if *b == buf && **args == *template.lhs)
 }
 
 /// Says which of the schedule's hints no code comes of, and why.

@@ -422,7 +422,7 @@ fn collect_reads<'e>(sources: &IdVec<BufId, Source>, roots: impl Iterator<Item =
             if let ExprKind::Read { buf, args } = e.kind()
                 && distinct.insert((sources[*buf], args.clone()))
             {
-                reads.push(ReadSite { source: sources[*buf], args: args.clone(), guarded });
+                reads.push(ReadSite { source: sources[*buf], args: args.to_vec(), guarded });
             }
         }
     }

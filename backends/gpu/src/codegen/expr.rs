@@ -76,7 +76,7 @@ impl Gen<'_> {
                 made.ok_or_else(what)?
             }
             ExprKind::Intrinsic(op, args) => {
-                let [a, b] = args.as_slice() else {
+                let [a, b] = &**args else {
                     return Err(Stop::Malformed(format!("{op:?} of {} operands", args.len())));
                 };
                 let (t, a, b, wide) = (data(a.ty())?, self.eval(a)?, self.eval(b)?, self.options.features.int64);

@@ -243,8 +243,8 @@ impl Parser {
         let args: Vec<Expr> = args.into_iter().map(|a| widened(a, lanes)).collect();
         let ty = args.first().map_or(Type::INDEX, Expr::ty);
         match (math, idiom) {
-            (Some(f), _) => self.node(ExprKind::Math(f, args), ty),
-            (_, Some(op)) => self.node(ExprKind::Intrinsic(op, args), ty),
+            (Some(f), _) => self.node(ExprKind::Math(f, args.into()), ty),
+            (_, Some(op)) => self.node(ExprKind::Intrinsic(op, args.into()), ty),
             _ => self.error(format!("there is no function `{name}`")),
         }
     }
@@ -337,7 +337,7 @@ impl Parser {
         self.need(",")?;
         let lanes = self.listed("[", "]", |p| p.whole())?;
         self.need(")")?;
-        self.node(ExprKind::Shuffle(vectors, lanes), Type::INDEX)
+        self.node(ExprKind::Shuffle(vectors.into(), lanes.into()), Type::INDEX)
     }
 
     fn typed_call(&mut self, name: &str) -> Parsed<Expr> {

@@ -115,14 +115,17 @@ fn types_are_checked_again() {
         (forged(ExprKind::Cast(cast_data(F32, l(0))), index), "a cast of f32 to int"),
         (forged(ExprKind::Reinterpret(a.clone()), Type::data(F32)), "u16 reinterpreted as f32"),
         (forged(ExprKind::SaturatingCast(int(1)), Type::data(U8)), "a saturating cast of int to u8"),
-        (forged(ExprKind::Math(halide_core::ops::MathFn::Exp, vec![a.clone()]), Type::data(U16)), "function of floats"),
-        (forged(ExprKind::Math(halide_core::ops::MathFn::Pow, vec![a.clone()]), Type::data(U16)), "1 operands"),
         (
-            forged(ExprKind::Intrinsic(super::super::Intrinsic::MulHigh, vec![a.clone(), b]), Type::data(U16)),
+            forged(ExprKind::Math(halide_core::ops::MathFn::Exp, [a.clone()].into()), Type::data(U16)),
+            "function of floats",
+        ),
+        (forged(ExprKind::Math(halide_core::ops::MathFn::Pow, [a.clone()].into()), Type::data(U16)), "1 operands"),
+        (
+            forged(ExprKind::Intrinsic(super::super::Intrinsic::MulHigh, [a.clone(), b].into()), Type::data(U16)),
             "u16 and u8",
         ),
-        (forged(ExprKind::Shuffle(vec![], vec![]), Type::data(U16)), "a shuffle of nothing"),
-        (forged(ExprKind::Shuffle(vec![a.clone()], vec![1]), Type::data(U16)), "lane 1 of a shuffle of 1 lanes"),
+        (forged(ExprKind::Shuffle([].into(), [].into()), Type::data(U16)), "a shuffle of nothing"),
+        (forged(ExprKind::Shuffle([a.clone()].into(), [1].into()), Type::data(U16)), "lane 1 of a shuffle of 1 lanes"),
         (forged(ExprKind::Ramp { base: a, stride: int(1) }, index.with_lanes(4)), "a ramp of u16 by int"),
         (forged(ExprKind::Int(1), Type::data(U16)), "u16 where int is right"),
     ];

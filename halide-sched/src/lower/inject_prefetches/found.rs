@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
 
     fn read(&mut self, n: &Expr) {
         let ExprKind::Read { buf, args } = n.kind() else { return };
-        if *buf != self.buf || !self.known.insert(args.clone()) {
+        if *buf != self.buf || !self.known.insert(args.to_vec()) {
             return;
         }
         let range = |a: &Expr| self.seen.within(&self.steady(a, true), self.facts);

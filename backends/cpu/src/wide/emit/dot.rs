@@ -162,7 +162,7 @@ impl Emit<'_> {
                     _ => self.product(one)?,
                 };
                 Some(sides.map(|side| match side {
-                    Small::Lanes(e) => Small::Lanes(build::shuffle(vec![e], picks.clone())),
+                    Small::Lanes(e) => Small::Lanes(build::shuffle(vec![e], picks.to_vec())),
                     constant => constant,
                 }))
             }
@@ -185,7 +185,7 @@ impl Emit<'_> {
             ExprKind::Shuffle(vectors, picks) => {
                 let [one] = &vectors[..] else { return None };
                 Some(match self.small(one)? {
-                    Small::Lanes(one) => Small::Lanes(build::shuffle(vec![one], picks.clone())),
+                    Small::Lanes(one) => Small::Lanes(build::shuffle(vec![one], picks.to_vec())),
                     constant => constant,
                 })
             }
