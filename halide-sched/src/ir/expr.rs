@@ -140,8 +140,14 @@ pub enum ExprKind {
 }
 
 /// The lanes that a shuffle picks, by their numbers. Its list is at one remove, so that nodes of all kinds are small.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Lanes(Box<Box<[u16]>>);
+
+impl std::fmt::Debug for Lanes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 impl<const N: usize> From<[u16; N]> for Lanes {
     fn from(lanes: [u16; N]) -> Lanes {
