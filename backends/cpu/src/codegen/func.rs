@@ -9,6 +9,7 @@ use super::ops::Ops;
 use super::outline::Outlined;
 use super::storage::{Place, Slots};
 use super::value::{Lane, Parts, Val};
+use crate::host::{Effort, LARGE};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Block, ExtFuncData, ExternalName, FuncRef, Function, InstBuilder, MemFlagsData,
@@ -96,7 +97,7 @@ pub(super) struct Func<'a> {
     pub(super) math_used: BTreeSet<MathFn>,
     regions: Map<u32, AliasRegion>,
     /// Whether it stores elements of buffers itself, and does not only call what does.
-    pub(super) works: bool,
+    pub(super) stores: bool,
     /// What was wrong with the program, first of all. Code goes on being made, and is thrown away.
     pub(super) error: Option<String>,
 }
@@ -107,8 +108,8 @@ pub(super) struct Made {
     pub(super) name: String,
     pub(super) clif: Function,
     pub(super) math_used: BTreeSet<MathFn>,
-    /// Whether it computes elements itself, and does not only call what does.
-    pub(super) works: bool,
+    /// How much is to be done for it.
+    pub(super) effort: Effort,
 }
 
 /// Alias regions that are no buffer's: numbers above all of theirs.
@@ -159,14 +160,26 @@ pub(super) fn make(
         callees: BTreeMap::new(),
         math_used: BTreeSet::new(),
         regions: Map::default(),
-        works: false,
+        stores: false,
         error: None,
     };
     body(&mut f, &values[1..]);
     f.return_code(0);
-    let (error, math_used, works) = (f.error.take(), std::mem::take(&mut f.math_used), f.works);
+    let (error, math_used, stores) = (f.error.take(), std::mem::take(&mut f.math_used), f.stores);
     f.ops.b.finalize(env.isa.frontend_config());
-    error.map_or(Ok(Made { id, name, clif, math_used, works }), Err)
+    let effort = effort(stores, &clif);
+    error.map_or(Ok(Made { id, name, clif, math_used, effort }), Err)
+}
+
+/// How much is to be done for a function. One that stores nothing has no loop of its own that takes time: its kernels do.
+pub(super) fn effort(stores: bool, clif: &Function) -> Effort {
+    // Only the optimiser drops the high products that nothing uses, before they are counted.
+    let works = stores || super::high_words::are_in(clif);
+    match (works, clif.dfg.num_insts() > LARGE) {
+        (false, _) => Effort::Little,
+        (true, true) => Effort::OnePass,
+        (true, false) => Effort::Full,
+    }
 }
 
 impl<'a> Deref for Func<'a> {

@@ -17,11 +17,11 @@ pub(super) fn available(isa: &dyn TargetIsa) -> bool {
 }
 
 /// Compiles the function of `context`: what `Context::compile` does, with the products marked on the way, after the
-/// optimiser, which copies instructions without their marks.
+/// optimiser, which copies instructions without their marks and drops those that nothing uses.
 pub(super) fn compile(context: &mut Context, isa: &dyn TargetIsa) -> Result<(CompiledCode, Vec<u8>), String> {
     let mut control = ControlPlane::default();
     context.optimize(isa, &mut control).map_err(|e| format!("{e:?}"))?;
-    let products = products(&context.func);
+    let products: Vec<Inst> = products(&context.func).collect();
     for (i, inst) in products.iter().enumerate() {
         context.func.set_srcloc(*inst, SourceLoc::new(i as u32 + 1));
     }
@@ -36,10 +36,15 @@ pub(super) fn compile(context: &mut Context, isa: &dyn TargetIsa) -> Result<(Com
     }
 }
 
+/// Whether there are any in a function.
+pub(super) fn are_in(func: &Function) -> bool {
+    products(func).next().is_some()
+}
+
 /// The instructions that stand for high products.
-fn products(func: &Function) -> Vec<Inst> {
+fn products(func: &Function) -> impl Iterator<Item = Inst> {
     let all = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
-    all.filter(|inst| func.dfg.insts[*inst].opcode() == Opcode::X86Pmulhrsw).collect()
+    all.filter(|inst| func.dfg.insts[*inst].opcode() == Opcode::X86Pmulhrsw)
 }
 
 /// Turns every `vpmulhrsw` at a source location into `vpmulhuw`, and counts them; `None` if something else is there.

@@ -5,6 +5,7 @@ use super::abi::{self, RuntimeFn};
 use super::func::{Callee, Env, Func, Made};
 use super::ops::Ops;
 use super::value::{Lane, Parts, Val, data};
+use crate::host::Effort;
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{Function, InstBuilder, Signature, UserFuncName, Value, types};
 use cranelift_codegen::isa::CallConv;
@@ -34,7 +35,7 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
     let result = emit(&mut ops, function, &args);
     ops.ins().return_(&[result]);
     ops.b.finalize(env.isa.frontend_config());
-    Made { id, name: format!("{function:?}").to_lowercase(), clif, math_used: BTreeSet::new(), works: true }
+    Made { id, name: format!("{function:?}").to_lowercase(), clif, math_used: BTreeSet::new(), effort: Effort::Full }
 }
 
 /// Whether a function is short enough to stand where it is used.

@@ -54,7 +54,7 @@ pub(crate) use range::{float_range, int_range, type_range, within};
 pub(crate) use registers::{Piece, pieces};
 pub(crate) use value::Lane;
 
-use crate::host::{self, Effort, LARGE};
+use crate::host::{self, Effort};
 use crate::tier::{Tier, host_features, missing};
 use crate::{CpuError, Executable};
 use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
@@ -187,12 +187,11 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();
     let instructions = made.iter().map(|m| m.clif.dfg.num_insts()).sum();
-    let large: Vec<String> = made.iter().filter(|m| effort(m) == Effort::OnePass).map(|m| m.name.clone()).collect();
+    let large: Vec<String> = made.iter().filter(|m| m.effort == Effort::OnePass).map(|m| m.name.clone()).collect();
     let mut isas = BTreeMap::from([(Effort::Full, isa)]);
     for m in &made {
-        let effort = effort(m);
-        if let Entry::Vacant(free) = isas.entry(effort) {
-            free.insert(host::host_isa(options.features, effort)?);
+        if let Entry::Vacant(free) = isas.entry(m.effort) {
+            free.insert(host::host_isa(options.features, m.effort)?);
         }
     }
     let compiled = generate_all(&isas, made, options.keep_text)?;
@@ -258,22 +257,13 @@ fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
     Ok(all)
 }
 
-/// How much is to be done for a function. One that stores nothing has no loop of its own that takes time: its kernels do.
-fn effort(made: &Made) -> Effort {
-    match (made.works, made.clif.dfg.num_insts() > LARGE) {
-        (false, _) => Effort::Little,
-        (true, true) => Effort::OnePass,
-        (true, false) => Effort::Full,
-    }
-}
-
 /// Machine code for every function, several at a time.
 fn generate_all(
     isas: &BTreeMap<Effort, OwnedTargetIsa>,
     made: Vec<Made>,
     keep_text: bool,
 ) -> Result<Vec<(MachineCode, Texts)>, CpuError> {
-    let one = |m: Made| generate(&*isas[&effort(&m)], m, keep_text);
+    let one = |m: Made| generate(&*isas[&m.effort], m, keep_text);
     // To hand work to one other thread would only be a detour.
     match made.len() == 1 || rayon::current_num_threads() == 1 {
         true => made.into_iter().map(one).collect(),

@@ -17,7 +17,7 @@ impl Func<'_> {
             self.wrong(format!("{buf:?} has elements of {elem}; stored: {value:?} at {index:?}"));
             return;
         }
-        self.works = true;
+        self.stores = true;
         let (lane, lanes) = (Lane::of_data(elem), value.lanes());
         let parts = self.data(value);
         match (self.place(buf), mask) {

@@ -4,7 +4,7 @@ use crate::harness::*;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{BufId, Expr, build};
+use halide_sched::ir::{BufId, Expr, Intrinsic, Stmt, Sym, build};
 
 /// Lanes of `to` times lanes of `to`, made of `a` and `b`.
 fn check(to: ScalarType, [a, b]: [ScalarType; 2], lanes: u16) {
@@ -63,4 +63,16 @@ fn constants() {
             }
         }
     }
+}
+
+#[test]
+fn high_products_in_functions_that_store_nothing() {
+    let mut p = program(&[U16], &[]);
+    let load = build::load(BufId(0), U16, dense(build::int(0), 8), None);
+    let seven = build::broadcast(build::constant(Scalar::from(7u16)), 8);
+    let product = build::intrinsic(Intrinsic::MulHigh, vec![load, seven]);
+    // Nothing uses it, which only Cranelift's optimiser finds out.
+    p.body = Stmt::Let { bindings: vec![(Sym::Temp(0), product)], body: Box::new(build::nothing()) };
+    p.next_temp = 1;
+    run_everywhere(&p, &[], &[buffer(U16, &ascending(U16, 8))], &[]).unwrap();
 }
