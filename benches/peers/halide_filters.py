@@ -341,7 +341,11 @@ class Interpolate(Rgb):
         v = lanes_of(target)
         for level in range(1, cls.levels):
             down[level].compute_root().reorder(x, c, y).split(y, yo, yi, 8).parallel(yo).vectorize(x, v)
-            in_x[level].store_at(down[level], yo).compute_at(down[level], yi).reorder(x, c, y).vectorize(x, v)
+            in_x[level].store_at(down[level], yo).compute_at(down[level], yi).vectorize(x, v)
+            if level == 1:
+                in_x[level].bound(c, 0, 4).reorder(c, x, y).unroll(c)
+            else:
+                in_x[level].reorder(x, c, y)
         for level in range(1, cls.levels):
             filled[level].compute_root().reorder(x, c, y).parallel(y, 8).unroll(x, 2).vectorize(x, v)
         output.bound(c, 0, 3).reorder(c, x, y).unroll(c).unroll(x, 2).parallel(y, 8).vectorize(x, v)
