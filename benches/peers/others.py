@@ -14,13 +14,13 @@ RUST = HERE / "rust"
 CASES = {
     "matmul": ("matmul", [], (1024, 1024), 5, ""),
     "matmul_f64": ("matmul", ["type=f64"], (1024, 1024), 5, ""),
-    "blur": ("blur", [], (6400, 4800), 10, "rounds to nearest, has borders"),
+    "blur": ("blur", [], (6400, 4800), 10, "opencv: rounds to nearest, has borders; imageproc: of u8, has borders"),
     "resize_half_f32": ("resize", [], (1280, 768), 10, "opencv: 4 taps, so that the result has aliases"),
     "resize_double_u8": ("resize", ["type=u8", "scale=2"], (5120, 3072), 5, ""),
     "harris": ("harris", [], (1530, 2554), 10, "from one channel, ours from RGB"),
-    "hist": ("hist", [], (1536, 2560), 10, "one channel, ours RGB"),
-    "max_filter": ("max_filter", [], (1536, 2560), 2, ""),
-    "bilateral_grid": ("bilateral_grid", [], (1536, 2560), 2, "exact, 9 x 9; ours over a grid, wider"),
+    "hist": ("hist", [], (1536, 2560), 10, "one channel of u8, ours RGB of u8"),
+    "max_filter": ("max_filter", [], (1536, 2560), 2, "imageproc: one channel of u8"),
+    "bilateral_grid": ("bilateral_grid", [], (1536, 2560), 2, "exact, 9 x 9; ours over a grid, wider; imageproc: of u8"),
     "nl_means": ("nl_means", [], (1536, 2560), 1, "u8 in Lab, ours RGB of f32"),
 }
 PYTHON = {
@@ -33,6 +33,7 @@ CRATES = {
     "matrixmultiply": ["matmul", "matmul_f64"],
     "fast_image_resize": ["resize_half_f32", "resize_double_u8"],
     "image": ["resize_double_u8"],
+    "imageproc": ["blur", "hist", "max_filter", "bilateral_grid"],
 }
 # Sizes of products besides the usual one.
 MORE_SIZES = {"matmul": [1023, 2048, 3199]}

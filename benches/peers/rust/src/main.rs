@@ -1,6 +1,7 @@
 //! One crate's kernel in a process of its own: `halide-peers KERNEL PEER WIDTH HEIGHT THREADS`, then one number of runs per
 //! line of standard input; prints the milliseconds of each run as a JSON list. `halide-peers list` names what there is.
 
+mod filters;
 mod images;
 mod products;
 
@@ -29,6 +30,10 @@ const ALL: &[(&str, &str, fn(Job) -> Kernel)] = &[
     ("resize_half_f32", "fast_image_resize", images::half_f32),
     ("resize_double_u8", "fast_image_resize", images::double_u8),
     ("resize_double_u8", "image", images::double_u8_image),
+    ("blur", "imageproc", filters::blur),
+    ("hist", "imageproc", filters::equalise),
+    ("max_filter", "imageproc", filters::dilate),
+    ("bilateral_grid", "imageproc", filters::bilateral),
 ];
 
 fn main() {
