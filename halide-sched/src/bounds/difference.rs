@@ -1,7 +1,7 @@
 //! How far two expressions can be apart.
 
 use crate::ir::{Expr, Sym, build};
-use crate::simplify::{Facts, Linear, MUCH, Reach, correlated_range, correlated_upper, simplify};
+use crate::simplify::{Facts, Linear, MUCH, Reach, correlated_at_most, correlated_range, correlated_upper, simplify};
 
 /// Constant bounds, lower and upper, of `a - b` for scalar Index expressions; `None` where there is none.
 ///
@@ -24,10 +24,9 @@ pub(crate) fn difference_through(
     facts: &Facts,
     defs: &dyn Fn(Sym, Reach) -> Option<Expr>,
 ) -> (Option<i64>, Option<i64>) {
-    let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
     let definition = |s, reach| defs(s, reach).or_else(|| facts.definition(s, reach));
     let single = |range: crate::simplify::Range| range.as_point().is_some();
-    correlated_range(&Linear::of(&difference), facts, &definition, single, MUCH).ends()
+    correlated_range(&between(a, b, facts), facts, &definition, single, MUCH).ends()
 }
 
 /// The upper one of [`constant_difference`], without other definitions than those of `facts`, if it is at most `limit`: where
@@ -47,6 +46,28 @@ pub(crate) fn upper_through(
     upper(a, b, facts, Some(&|s, reach| defs(s, reach).or_else(|| facts.definition(s, reach))), limit)
 }
 
+/// Whether `a - b` is found to be never above `limit`: sooner than [`upper_difference`] finds by how much.
+pub(crate) fn at_most(a: &Expr, b: &Expr, facts: &Facts, limit: i64) -> bool {
+    correlated_at_most(&between(a, b, facts), facts, None, limit.into(), MUCH)
+}
+
+/// As [`at_most`], with the definitions of [`difference_through`].
+pub(crate) fn at_most_through(
+    a: &Expr,
+    b: &Expr,
+    facts: &Facts,
+    defs: &dyn Fn(Sym, Reach) -> Option<Expr>,
+    limit: i64,
+) -> bool {
+    let definitions = |s, reach| defs(s, reach).or_else(|| facts.definition(s, reach));
+    correlated_at_most(&between(a, b, facts), facts, Some(&definitions), limit.into(), MUCH)
+}
+
+/// `a - b`.
+fn between(a: &Expr, b: &Expr, facts: &Facts) -> Linear {
+    Linear::of(&simplify(&build::sub(a.clone(), b.clone()), facts))
+}
+
 fn upper(
     a: &Expr,
     b: &Expr,
@@ -54,7 +75,6 @@ fn upper(
     definitions: Option<&dyn Fn(Sym, Reach) -> Option<Expr>>,
     limit: i64,
 ) -> Option<i64> {
-    let difference = simplify(&build::sub(a.clone(), b.clone()), facts);
-    let upper = correlated_upper(&Linear::of(&difference), facts, definitions, limit.into(), MUCH)?;
+    let upper = correlated_upper(&between(a, b, facts), facts, definitions, limit.into(), MUCH)?;
     i64::try_from(upper).ok()
 }

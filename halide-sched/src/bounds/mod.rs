@@ -13,7 +13,7 @@ mod solve;
 mod tests;
 
 pub use difference::constant_difference;
-pub(crate) use difference::{difference_through, upper_difference, upper_through};
+pub(crate) use difference::{at_most, at_most_through, difference_through, upper_difference, upper_through};
 pub(crate) use exact::exact;
 pub use interval::{Interval, interval_of, interval_with_values};
 pub use monotone::{Monotone, monotone, monotone_under};

@@ -26,7 +26,7 @@
 
 use super::trace::LoweringTrace;
 use super::walk;
-use crate::bounds::upper_difference;
+use crate::bounds::{at_most, upper_difference};
 use crate::ir::{BufferInfo, Expr, ForKind, Program, Stmt, build};
 use crate::simplify::Facts;
 use halide_core::ids::FuncId;
@@ -92,12 +92,12 @@ fn largest(cx: &Bound<'_>, e: &Expr, limit: i64) -> Option<i64> {
     }
 }
 
-/// A constant that an Index expression is never below, if it is at least `limit`.
-fn smallest(cx: &Bound<'_>, e: &Expr, limit: i64) -> Option<i64> {
+/// Whether an Index expression is never below `least`.
+fn never_below(cx: &Bound<'_>, e: &Expr, least: i64) -> bool {
     match (build::as_int(e), cx.in_loop) {
-        (Some(n), _) => Some(n),
-        (None, false) => cx.facts.range(e).0,
-        (None, true) => upper_difference(&build::int(0), e, &cx.facts, limit.saturating_neg()).map(i64::saturating_neg),
+        (Some(n), _) => n >= least,
+        (None, false) => cx.facts.range(e).0.is_some_and(|n| n >= least),
+        (None, true) => at_most(&build::int(0), e, &cx.facts, least.saturating_neg()),
     }
 }
 
@@ -105,34 +105,33 @@ fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> V
     let buffers = &cx.program.func_buffers[func];
     let info: &BufferInfo = &cx.program.buffers[buffers[0]];
     let bytes = buffers.iter().map(|b| cx.program.buffers[*b].elem.bytes() as i64).max().unwrap_or(1);
-    // Of each dimension: the largest extent, whether it is always that, and whether it is never less than half of it.
     let limit = if cx.in_kernel { MOST } else { SMALL_BYTES / bytes };
-    let known: Vec<Option<(i64, bool, bool)>> = (0..info.dims)
-        .map(|d| match info.fold[d] {
-            Some(factor) => Some((factor, true, true)),
-            None => {
-                let most = largest(cx, &bounds[d].1, limit)?;
-                let least = smallest(cx, &bounds[d].1, most / 2);
-                Some((most.max(0), least == Some(most), least.is_some_and(|least| least >= most / 2)))
-            }
-        })
+    let largest: Vec<Option<i64>> = (0..info.dims)
+        .map(|d| info.fold[d].or_else(|| largest(cx, &bounds[d].1, limit).map(|most| most.max(0))))
         .collect();
-    let total = known.iter().try_fold(bytes, |product, k| product.checked_mul((*k)?.0));
-    let close = known.iter().all(|k| k.is_some_and(|(.., close)| close));
-    let all = total.is_some_and(|n| n <= if close || cx.in_kernel { SMALL_BYTES } else { TINY_BYTES });
+    let total = largest.iter().try_fold(bytes, |product, most| product.checked_mul((*most)?));
+    let is_never_below = |d: usize, least: i64| info.fold[d].is_some() || never_below(cx, &bounds[d].1, least);
+    // Whether no extent is ever less than half of the largest.
+    let close = || (0..info.dims).all(|d| largest[d].is_some_and(|most| is_never_below(d, most / 2)));
+    let all = total.is_some_and(|n| n <= TINY_BYTES || n <= SMALL_BYTES && (cx.in_kernel || close()));
+    // A large one does not grow: only what is constant whatever the arguments is written as a constant.
+    let constant = |d: usize| {
+        let most = largest[d].filter(|_| info.fold[d].is_none())?;
+        (all || is_never_below(d, most)).then_some(most)
+    };
+    let constants: Vec<Option<i64>> = (0..info.dims).map(constant).collect();
     let mut fixed = Vec::new();
     let made = bounds
         .into_iter()
         .enumerate()
-        .map(|(d, (min, extent))| match known[d] {
-            // A large one does not grow: only what is constant whatever the arguments is written as a constant.
-            Some((n, exact, _)) if info.fold[d].is_none() && (all || exact) => {
+        .map(|(d, (min, extent))| match constants[d] {
+            Some(n) => {
                 if build::as_int(&extent).is_none() {
                     fixed.push(format!("{n} in dimension {d}"));
                 }
                 (min, build::int(n))
             }
-            _ => (min, extent),
+            None => (min, extent),
         })
         .collect();
     if !fixed.is_empty() {

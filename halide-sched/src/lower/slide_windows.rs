@@ -24,7 +24,7 @@ use super::regions::Regions;
 use super::start_early::Slid;
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
-use crate::bounds::{Monotone, monotone, upper_difference};
+use crate::bounds::{Monotone, at_most, monotone};
 use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
@@ -144,11 +144,10 @@ fn slide(
     };
     let previous = |e: &Expr| visit::substitute(e, &|s| (s == var).then(|| build::offset(build::loop_var(v), -1)));
     // The new edge, next to what the previous iteration reached.
-    let (old, reached, gap) = match way {
-        Edge::Min => (min, build::offset(previous(max), 1), upper_difference(min, &previous(max), facts, 1)),
-        Edge::Max => (max, build::offset(previous(min), -1), upper_difference(&previous(min), max, facts, 1)),
+    let (old, reached, touching) = match way {
+        Edge::Min => (min, build::offset(previous(max), 1), at_most(min, &previous(max), facts, 1)),
+        Edge::Max => (max, build::offset(previous(min), -1), at_most(&previous(min), max, facts, 1)),
     };
-    let touching = gap.is_some();
     let reached = match (touching, way) {
         (true, _) => reached,
         (_, Edge::Min) => build::max(old.clone(), reached),
@@ -184,9 +183,8 @@ fn check_growth(
             let vars = Vars::of_plan(ctx, func, stage, variant, place);
             let Some(slack) = vars.pure_var(dim).and_then(|v| vars.slack(v)) else { continue };
             let slack = build::as_int(&simplify(&slack, facts));
-            let fits = |(first, last): &(&Expr, &Expr)| {
-                slack.is_some_and(|s| upper_difference(first, last, facts, s.saturating_neg()).is_some())
-            };
+            let fits =
+                |(first, last): &(&Expr, &Expr)| slack.is_some_and(|s| at_most(first, last, facts, s.saturating_neg()));
             if !parts.iter().all(fits) {
                 return Err("the dimension that moves is split by more than what is new".into());
             }

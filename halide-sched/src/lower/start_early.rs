@@ -43,7 +43,7 @@ use super::slide_windows::{bounds_of, edge_sym, kind_of};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
 use super::walk::any_stmt;
-use crate::bounds::{difference_through, upper_through};
+use crate::bounds::{at_most_through, difference_through, upper_through};
 use crate::ir::{Edge, Expr, ExprKind, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
@@ -160,7 +160,7 @@ fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Resu
     }
     let definition = |s, reach| regions.definition(s, reach);
     let apart = |a: &Expr, b: &Expr| difference_through(a, b, facts, &definition);
-    let at_most = |a: &Expr, b: &Expr, limit| upper_through(a, b, facts, &definition, limit);
+    let at_most = |a: &Expr, b: &Expr, limit| at_most_through(a, b, facts, &definition, limit);
     let first = bounds_of(ctx, along).0;
     let later = |by: i64| {
         let value = build::offset(first.clone(), by);
@@ -172,14 +172,15 @@ fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Resu
     };
     // Where the first window begins: where everything does that the loop computes.
     let begin = build::sym(edge_sym(ctx, func, dim, Edge::Min, info.parent));
-    let length = at_most(&later(0), &begin, MOST_ITERATIONS - 1).ok_or("its window has no constant length")?;
+    let length = upper_through(&later(0), &begin, facts, &definition, MOST_ITERATIONS - 1)
+        .ok_or("its window has no constant length")?;
     let longest = length.max(0);
     // By how much it usually moves, or at least; where that is less than one per iteration, by a half or a quarter.
     let steps = [step.1, step.0].into_iter().flatten().filter(|n| *n > 0).map(|n| longest / n);
     let tries: Vec<i64> = steps.chain([longest, 2 * longest + 2, 4 * longest + 4]).collect();
-    let suffices = |n: &i64| at_most(&later(-1 - n), &begin, -1).is_some();
+    let suffices = |n: &i64| at_most(&later(-1 - n), &begin, -1);
     let iterations = tries.into_iter().find(suffices).ok_or("how far it moves per iteration is not known")?;
-    let is_always = |length: i64| at_most(&begin, &later(0), length.saturating_neg()).is_some();
+    let is_always = |length: i64| at_most(&begin, &later(0), length.saturating_neg());
     let even = match step {
         (Some(a), Some(b)) => a == b && a > 0 && (length + 1) % a == 0 && is_always(length),
         _ => false,

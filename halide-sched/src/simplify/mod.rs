@@ -36,7 +36,7 @@ pub use range::{Congruence, Range};
 pub use stmt::{Proofs, simplify_stmt};
 
 pub(crate) use far::{FarValues, Reach};
-pub(crate) use prove::{MUCH, correlated_range, correlated_upper};
+pub(crate) use prove::{MUCH, correlated_at_most, correlated_range, correlated_upper};
 
 #[cfg(test)]
 mod stmt_tests;

@@ -113,6 +113,27 @@ pub(crate) fn correlated_upper(
     most
 }
 
+/// Whether `sum` is found to be never above `limit`; as [`correlated_upper`], and done with the first bound that says so.
+pub(crate) fn correlated_at_most(
+    sum: &Linear,
+    facts: &Facts,
+    definitions: Option<&dyn Fn(Sym, Reach) -> Option<Expr>>,
+    limit: i128,
+    effort: Effort,
+) -> bool {
+    let mut holds = false;
+    let known = |s, reach| facts.definition(s, reach);
+    expand(sum, facts, definitions.unwrap_or(&known), effort, |bounder, sum| {
+        let reached = facts.reached(&sum.terms).filter(|_| definitions.is_none()).map(|v| v + sum.constant as i128);
+        if reached.is_some_and(|v| v > limit) {
+            return true;
+        }
+        holds = bounder.at_most(sum, limit);
+        holds
+    });
+    holds
+}
+
 /// Calls `look` on `sum`, and again after symbols were replaced by their definitions, until it has seen enough, no symbol
 /// is left, or the effort is spent. The first replacements go one level at a time, since replacing all at once would lose
 /// what cancels before.

@@ -7,7 +7,7 @@
 
 use super::error::KernelProblem;
 use super::lanes;
-use crate::bounds::upper_difference;
+use crate::bounds::{at_most, upper_difference};
 use crate::ir::hash::{Map, Set};
 use crate::ir::lanes::Held;
 use crate::ir::visit::{self, Memo, deep};
@@ -242,7 +242,7 @@ impl Shape<'_> {
         if self.in_threads() {
             (min, extent) = (self.for_all(&min), self.for_all(&extent));
         }
-        if upper_difference(&extent, &build::int(0), self.facts, 1).is_some() {
+        if at_most(&extent, &build::int(0), self.facts, 1) {
             let name = fresh_temp(self.program);
             let value = build::sym(name);
             let body =
