@@ -101,8 +101,7 @@ pub(crate) fn correlated_upper(
     let mut most: Option<i128> = None;
     let known = |s, reach| facts.definition(s, reach);
     expand(sum, facts, definitions.unwrap_or(&known), effort, |bounder, sum| {
-        // What the sum is at some point, no bound of it or of what it is replaced by is below.
-        let reached = facts.reached(&sum.terms).filter(|_| definitions.is_none()).map(|v| v + sum.constant as i128);
+        let reached = definitions.is_none().then(|| reached(sum, facts)).flatten();
         let is_best = |most: i128| reached.is_some_and(|v| v >= most);
         if reached.is_some_and(|v| v > limit) {
             return true;
@@ -124,14 +123,16 @@ pub(crate) fn correlated_at_most(
     let mut holds = false;
     let known = |s, reach| facts.definition(s, reach);
     expand(sum, facts, definitions.unwrap_or(&known), effort, |bounder, sum| {
-        let reached = facts.reached(&sum.terms).filter(|_| definitions.is_none()).map(|v| v + sum.constant as i128);
-        if reached.is_some_and(|v| v > limit) {
-            return true;
-        }
-        holds = bounder.at_most(sum, limit);
-        holds
+        let refuted = definitions.is_none() && reached(sum, facts).is_some_and(|v| v > limit);
+        holds = !refuted && bounder.at_most(sum, limit);
+        holds || refuted
     });
     holds
+}
+
+/// What `sum` is at some point: no bound of it, or of what it is replaced by with the definitions of `facts`, is below.
+fn reached(sum: &Linear, facts: &Facts) -> Option<i128> {
+    Some(facts.reached(&sum.terms)? + sum.constant as i128)
 }
 
 /// Calls `look` on `sum`, and again after symbols were replaced by their definitions, until it has seen enough, no symbol
