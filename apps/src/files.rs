@@ -1,16 +1,19 @@
 //! Image files: PNG, JPEG, TIFF and PNM, 8 and 16 bit, grey and RGB, with or without alpha.
 //!
-//! A file appears whole or not at all: it is written beside its place under another name and then moved there.
+//! The memory for decoding is estimated from the head of a file beforehand, and a truncated file is refused.
 
+use crate::jpeg;
+use crate::memory::{self, TooMuch};
+use crate::place::Place;
 use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
-use image::{ColorType, DynamicImage, ImageDecoder, ImageReader, Limits};
+use image::metadata::Orientation;
+use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, BufWriter, Cursor, Write};
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-
-/// The most memory that decoding one file may take.
-const DECODE_BYTES: u64 = 4 << 30;
 
 const JPEG_QUALITY: u8 = 95;
 
@@ -21,6 +24,8 @@ pub enum FileError {
     Io(PathBuf, io::Error),
     /// Its content is no image we know, or damaged.
     Decode(PathBuf, String),
+    /// Reading or decoding it would take more memory than there may be.
+    Memory(PathBuf, (u32, u32), TooMuch),
     /// Its pixels are of another kind than 8 or 16 bit grey or RGB.
     Pixels(PathBuf, ColorType),
     /// Its name does not say which format to write.
@@ -32,70 +37,180 @@ pub enum FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FileError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            FileError::Io(path, error) => write!(f, "{}: {error}", shown(path)),
             FileError::Decode(path, reason) => {
-                write!(f, "{}: {reason}\nreadable are PNG, JPEG, TIFF and PNM files", path.display())
+                write!(f, "{}: {reason}\nreadable are PNG, JPEG, TIFF and PNM files", shown(path))
             }
+            FileError::Memory(path, (0, 0), much) => write!(f, "{}: reading it {much}", shown(path)),
+            FileError::Memory(path, (width, height), much) => write!(
+                f,
+                "{}: an image of {width}x{height} {much}\ngive a smaller image, or more memory with --memory-cap",
+                shown(path)
+            ),
             FileError::Pixels(path, color) => write!(
                 f,
                 "{}: pixels of type {color:?} cannot be processed\nconvert to 8 or 16 bit grey or RGB, with or without alpha",
-                path.display()
+                shown(path)
             ),
             FileError::Name(path) => write!(
                 f,
                 "{}: the name must end in .png, .jpg, .tif, .pgm, .ppm or .pnm, to say which format to write",
-                path.display()
+                shown(path)
             ),
-            FileError::Encode(path, reason) => write!(f, "{}: {reason}", path.display()),
+            FileError::Encode(path, reason) => write!(f, "{}: {reason}", shown(path)),
         }
     }
 }
 
 impl std::error::Error for FileError {}
 
-/// Reads an image file, turned upright.
-pub fn read(path: &Path) -> Result<DynamicImage, FileError> {
-    let bytes = std::fs::read(path).map_err(|e| FileError::Io(path.to_path_buf(), e))?;
-    decode(&bytes, path)
+/// A path as text in which nothing controls a terminal.
+pub fn shown(path: &Path) -> String {
+    path.display().to_string().escape_debug().to_string().replace("\\'", "'")
 }
 
-/// Decodes the content of an image file; `path` is for messages.
-pub fn decode(bytes: &[u8], path: &Path) -> Result<DynamicImage, FileError> {
-    let failed = |e: image::ImageError| FileError::Decode(path.to_path_buf(), first_line(&e.to_string()));
-    let mut reader = ImageReader::new(Cursor::new(bytes));
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(DECODE_BYTES);
-    reader.limits(limits);
-    let reader = reader.with_guessed_format().map_err(|e| FileError::Io(path.to_path_buf(), e))?;
-    if reader.format().is_none() {
-        return Err(FileError::Decode(path.to_path_buf(), "this is not an image file".to_string()));
+/// An image file that has been read and not been decoded.
+pub struct Encoded<'p> {
+    bytes: Cow<'p, [u8]>,
+    path: &'p Path,
+    /// Width and height, upright.
+    pub size: (u32, u32),
+    /// The type of its pixels.
+    pub color: ColorType,
+    orientation: Orientation,
+    format: Option<ImageFormat>,
+    /// The estimate of the bytes that decoding takes.
+    needs: u64,
+}
+
+/// Reads an image file, of which reading and decoding may take so many bytes; by default what the machine has.
+///
+/// # Errors
+/// It cannot be read, is no image, or would take more memory.
+pub fn open(path: &Path, cap: Option<u64>) -> Result<Encoded<'_>, FileError> {
+    let io = |e| FileError::Io(path.to_path_buf(), e);
+    let file = File::open(path).map_err(io)?;
+    let found = file.metadata().map_err(io)?;
+    if found.is_dir() {
+        return Err(io(io::ErrorKind::IsADirectory.into()));
     }
-    let mut decoder = reader.into_decoder().map_err(failed)?;
-    // Not every decoder keeps to its limits.
-    if decoder.total_bytes() > DECODE_BYTES {
+    let too_much = |much| FileError::Memory(path.to_path_buf(), (0, 0), much);
+    memory::check(&[("the file", found.len())], cap).map_err(too_much)?;
+    // A pipe or a device does not say how much it has.
+    // Half of the machine is left: what is read is decoded, too.
+    let of_machine = || halide::limits::available_memory().map(|bytes| bytes / 2);
+    let most = cap.or_else(of_machine).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
+    let read = bytes.len() as u64;
+    if read > most {
+        return Err(too_much(TooMuch { parts: vec![("the file", read)], cap: most, of_machine: cap.is_none() }));
+    }
+    Encoded::new(bytes, path, cap)
+}
+
+/// Reads an image file and decodes it, turned upright.
+///
+/// # Errors
+/// As of [`open`], and files that are damaged.
+pub fn read(path: &Path) -> Result<DynamicImage, FileError> {
+    open(path, None)?.decode()
+}
+
+/// Decodes the content of an image file, for which there may be so many bytes, by default what the machine has; `path` is for
+/// messages.
+///
+/// # Errors
+/// As of [`read`].
+pub fn decode(bytes: &[u8], path: &Path, cap: Option<u64>) -> Result<DynamicImage, FileError> {
+    Encoded::new(bytes, path, cap)?.decode()
+}
+
+impl<'p> Encoded<'p> {
+    /// Looks at the head of an image file, and checks that there may be as much memory as decoding takes.
+    ///
+    /// # Errors
+    /// It is no image, has other pixels than those that can be processed, or would take more memory.
+    pub fn new(bytes: impl Into<Cow<'p, [u8]>>, path: &'p Path, cap: Option<u64>) -> Result<Encoded<'p>, FileError> {
+        let bytes = bytes.into();
+        let failed = |e| of_image(path, &e);
+        let wrong = |reason: String| FileError::Decode(path.to_path_buf(), reason);
+        let reader = reader(&bytes).map_err(|e| FileError::Io(path.to_path_buf(), e))?;
+        let format = reader.format();
+        if format.is_none() {
+            return Err(wrong("this is not an image file".to_string()));
+        }
+        let frame = if format == Some(ImageFormat::Jpeg) { jpeg::frame(&bytes) } else { jpeg::Frame::default() };
+        if format == Some(ImageFormat::Jpeg) && !frame.is_complete {
+            return Err(wrong("the file breaks off before the end of the image".to_string()));
+        }
+        let mut decoder = reader.into_decoder().map_err(failed)?;
         let (width, height) = decoder.dimensions();
-        let reason = format!("an image of {width}x{height} takes more than {} GiB of memory", DECODE_BYTES >> 30);
-        return Err(FileError::Decode(path.to_path_buf(), reason));
+        let color = decoder.color_type();
+        let image = decoder.total_bytes();
+        let orientation = decoder.orientation().map_err(failed)?;
+        if width == 0 || height == 0 {
+            return Err(wrong(format!("an image of {width}x{height} has no pixels")));
+        }
+        use ColorType::{L8, L16, La8, La16, Rgb8, Rgb16, Rgba8, Rgba16};
+        if !matches!(color, L8 | La8 | Rgb8 | Rgba8 | L16 | La16 | Rgb16 | Rgba16) {
+            return Err(FileError::Pixels(path.to_path_buf(), color));
+        }
+        let parts = [
+            ("the file", bytes.len() as u64),
+            ("the image", image),
+            // Coefficients of 16 bits.
+            ("the passes of a progressive file", if frame.is_progressive { image.saturating_mul(2) } else { 0 }),
+            ("turning it upright", if turns(orientation) { image } else { 0 }),
+            ("a copy of its samples", if format == Some(ImageFormat::Tiff) { image } else { 0 }),
+        ];
+        let size = if turns(orientation) { (height, width) } else { (width, height) };
+        memory::check(&parts, cap).map_err(|much| FileError::Memory(path.to_path_buf(), size, much))?;
+        drop(decoder);
+        let needs = memory::total(&parts);
+        Ok(Encoded { bytes, path, size, color, orientation, format, needs })
     }
-    let orientation = decoder.orientation().map_err(failed)?;
-    let mut image = DynamicImage::from_decoder(decoder).map_err(failed)?;
-    if image.width() == 0 || image.height() == 0 {
-        let reason = format!("an image of {}x{} has no pixels", image.width(), image.height());
-        return Err(FileError::Decode(path.to_path_buf(), reason));
+
+    /// Decodes it.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn decode(self) -> Result<DynamicImage, FileError> {
+        let failed = |e| of_image(self.path, &e);
+        let mut reader = reader(&self.bytes).map_err(|e| FileError::Io(self.path.to_path_buf(), e))?;
+        // The usual limits would refuse large images; without any, compressed metadata could become as large as it likes.
+        let mut limits = Limits::default();
+        limits.max_alloc = limits.max_alloc.map(|bytes| bytes.saturating_add(self.needs));
+        reader.limits(limits);
+        reader.set_format(self.format.unwrap_or(ImageFormat::Png));
+        let decoder = reader.into_decoder().map_err(failed)?;
+        let mut image = DynamicImage::from_decoder(decoder).map_err(failed)?;
+        image.apply_orientation(self.orientation);
+        Ok(image)
     }
-    image.apply_orientation(orientation);
-    use ColorType::{L8, L16, La8, La16, Rgb8, Rgb16, Rgba8, Rgba16};
-    match image.color() {
-        L8 | La8 | Rgb8 | Rgba8 | L16 | La16 | Rgb16 | Rgba16 => Ok(image),
-        other => Err(FileError::Pixels(path.to_path_buf(), other)),
-    }
+}
+
+/// Returns whether width and height change places.
+fn turns(orientation: Orientation) -> bool {
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
+}
+
+fn reader(bytes: &[u8]) -> io::Result<ImageReader<Cursor<&[u8]>>> {
+    let mut reader = ImageReader::new(Cursor::new(bytes));
+    // Nothing but the head is decoded under these.
+    reader.limits(Limits::default());
+    reader.with_guessed_format()
+}
+
+fn of_image(path: &Path, error: &image::ImageError) -> FileError {
+    FileError::Decode(path.to_path_buf(), first_line(&error.to_string()))
 }
 
 /// A place to write an image to, checked before the work that makes the image.
 #[derive(Clone, Debug)]
 pub struct Output {
-    path: PathBuf,
-    folder: PathBuf,
+    place: Place,
     format: Format,
 }
 
@@ -118,44 +233,28 @@ impl Output {
             Some("pgm" | "ppm" | "pnm") => Format::Pnm,
             _ => return Err(FileError::Name(path.to_path_buf())),
         };
-        // A link is followed, so that what it points to is replaced and not the link.
-        let path = if path.exists() { path.canonicalize().unwrap_or(path.to_path_buf()) } else { path.to_path_buf() };
-        if path.is_dir() {
-            return Err(FileError::Io(path, io::ErrorKind::IsADirectory.into()));
-        }
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder.to_path_buf(),
-            _ => PathBuf::from("."),
-        };
-        std::fs::metadata(&folder).map_err(|e| FileError::Io(folder.clone(), e))?;
-        Ok(Output { path, folder, format })
+        let place = Place::new(path).map_err(|(path, e)| FileError::Io(path, e))?;
+        Ok(Output { place, format })
     }
 
-    /// Where it will be.
+    /// The path of the file to be.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.place.path()
     }
 
     /// Writes the image. What the format does not have is given up: alpha in JPEG and PNM, 16 bits in JPEG.
+    ///
+    /// # Errors
+    /// It cannot be written; then the old file stays.
     pub fn write(&self, image: &DynamicImage) -> Result<(), FileError> {
-        let io = |e| FileError::Io(self.path.clone(), e);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".halide-").suffix(".part");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(&self.folder).map_err(io)?;
-        let mut writer = BufWriter::new(file.as_file_mut());
-        self.encode(image, &mut writer).map_err(|e| match e {
-            image::ImageError::IoError(e) => FileError::Io(self.path.clone(), e),
-            e => FileError::Encode(self.path.clone(), first_line(&e.to_string())),
-        })?;
-        writer.flush().map_err(io)?;
-        drop(writer);
-        file.persist(&self.path).map_err(|e| FileError::Io(self.path.clone(), e.error))?;
-        Ok(())
+        let written = self.place.write(|mut sink| self.encode(image, &mut sink));
+        written.map_err(|e| match e {
+            image::ImageError::IoError(e) => FileError::Io(self.path().to_path_buf(), e),
+            e => FileError::Encode(self.path().to_path_buf(), first_line(&e.to_string())),
+        })
     }
 
-    fn encode(&self, image: &DynamicImage, writer: &mut (impl Write + io::Seek)) -> image::ImageResult<()> {
+    fn encode(&self, image: &DynamicImage, writer: &mut (impl Write + Seek)) -> image::ImageResult<()> {
         let image = suited(image, self.format);
         match self.format {
             Format::Png => image.write_with_encoder(PngEncoder::new(writer)),
@@ -166,28 +265,34 @@ impl Output {
     }
 }
 
+/// Bytes whose order is swapped at once: a whole number of samples.
+const PART: usize = 64 << 10;
+
 /// Grey as PGM, colour as PPM. The `image` crate's encoder knows these for 8 bits only.
 fn write_pnm(image: &DynamicImage, writer: &mut impl Write) -> image::ImageResult<()> {
     let color = image.color();
     let deep = color.bytes_per_pixel() > color.channel_count();
     let (kind, largest) = (if color.has_color() { 6 } else { 5 }, if deep { 65535 } else { 255 });
     write!(writer, "P{kind}\n{} {}\n{largest}\n", image.width(), image.height())?;
-    let mut bytes = image.as_bytes().to_vec();
-    if deep {
-        for sample in bytes.chunks_exact_mut(2) {
-            let value = u16::from_ne_bytes([sample[0], sample[1]]);
-            sample.copy_from_slice(&value.to_be_bytes());
-        }
+    if !deep {
+        return Ok(writer.write_all(image.as_bytes())?);
     }
-    Ok(writer.write_all(&bytes)?)
+    let mut part = Vec::new();
+    for samples in image.as_bytes().chunks(PART) {
+        part.clear();
+        let swapped = samples.chunks_exact(2).map(|s| u16::from_ne_bytes([s[0], s[1]]).to_be_bytes());
+        part.extend(swapped.flatten());
+        writer.write_all(&part)?;
+    }
+    Ok(())
 }
 
 /// The image with the channels and depth that a format holds.
-fn suited(image: &DynamicImage, format: Format) -> DynamicImage {
+fn suited(image: &DynamicImage, format: Format) -> Cow<'_, DynamicImage> {
     let color = image.color();
     let (grey, alpha, deep) =
         (!color.has_color(), color.has_alpha(), color.bytes_per_pixel() / color.channel_count() > 1);
-    match format {
+    Cow::Owned(match format {
         Format::Jpeg if grey => DynamicImage::ImageLuma8(image.to_luma8()),
         Format::Jpeg => DynamicImage::ImageRgb8(image.to_rgb8()),
         Format::Pnm if alpha && grey && deep => DynamicImage::ImageLuma16(image.to_luma16()),
@@ -197,8 +302,8 @@ fn suited(image: &DynamicImage, format: Format) -> DynamicImage {
         // This format's encoder has no grey with alpha.
         Format::Tiff if alpha && grey && deep => DynamicImage::ImageRgba16(image.to_rgba16()),
         Format::Tiff if alpha && grey => DynamicImage::ImageRgba8(image.to_rgba8()),
-        _ => image.clone(),
-    }
+        _ => return Cow::Borrowed(image),
+    })
 }
 
 fn first_line(text: &str) -> String {
@@ -303,14 +408,60 @@ mod tests {
         let image = DynamicImage::ImageRgb32F(ImageBuffer::from_pixel(2, 2, Rgb([0.5, 0.5, 0.5])));
         let mut bytes = Cursor::new(Vec::new());
         image.write_with_encoder(TiffEncoder::new(&mut bytes)).unwrap();
-        let error = decode(bytes.get_ref(), Path::new("a.tif")).unwrap_err().to_string();
+        let error = decode(bytes.get_ref(), Path::new("a.tif"), None).unwrap_err().to_string();
         assert!(error.contains("Rgb32F") && error.contains("convert"), "{error}");
     }
 
     #[test]
     fn images_that_say_to_be_huge_are_refused() {
-        let error = decode(b"P5 200000 300000 255\n", Path::new("a.pgm")).unwrap_err().to_string();
-        assert!(error.contains("an image of 200000x300000 takes more than 4 GiB of memory"), "{error}");
+        let error = |cap| decode(b"P5 200000 300000 255\n", Path::new("a.pgm"), cap).unwrap_err().to_string();
+        let parts =
+            ["a.pgm: an image of 200000x300000 needs 55.9 GiB of memory (", "--memory-cap allows 4.0 GiB\ngive"];
+        assert!(parts.iter().all(|part| error(Some(4 << 30)).contains(part)), "{}", error(Some(4 << 30)));
+        let huge = decode(b"P5 2000000000 2000000000 255\n", Path::new("a.pgm"), None).unwrap_err().to_string();
+        assert!(huge.contains("2000000000x2000000000 needs 3725290298.5 GiB"), "{huge}");
+        assert!(
+            decode(b"P5 2 2 255\nabcd", Path::new("a.pgm"), Some(0))
+                .unwrap_err()
+                .to_string()
+                .contains("allows 0 bytes")
+        );
+    }
+
+    #[test]
+    fn files_that_break_off_are_refused_in_every_format() {
+        let folder = tempfile::tempdir().unwrap();
+        for (image, name) in [
+            (&kinds()[4], "a.jpg"),
+            (&kinds()[6], "b.jpg"),
+            (&kinds()[2], "a.png"),
+            (&kinds()[2], "a.tif"),
+            (&kinds()[2], "a.ppm"),
+        ] {
+            let path = folder.path().join(name);
+            Output::new(&path).unwrap().write(image).unwrap();
+            let whole = std::fs::read(&path).unwrap();
+            assert!(decode(&whole, &path, None).is_ok(), "{name}");
+            // What TIFF has behind its pixels is its head, and PNG ends with an empty chunk.
+            for length in [0, 1, whole.len() / 4, whole.len() / 2, whole.len() - 20, whole.len() - 1] {
+                if name == "a.png" && length == whole.len() - 1 {
+                    continue;
+                }
+                let cut = decode(&whole[..length], &path, None);
+                assert!(
+                    cut.as_ref().is_err_and(|e| e.to_string().contains(name)),
+                    "{name} {length} of {}: {cut:?}",
+                    whole.len()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn text_in_messages_controls_no_terminal() {
+        let path = Path::new("a\u{1b}[2J\u{9b}\n'b.png");
+        let error = decode(b"none", path, None).unwrap_err().to_string();
+        assert!(error.starts_with("a\\u{1b}[2J\\u{9b}\\n'b.png: this is"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::random::random;
 use halide::buffer::{BufferError, Span};
 use halide::prelude::*;
 use image::DynamicImage;
+use std::sync::Arc;
 
 /// One input of an app.
 #[derive(Clone, Debug)]
@@ -38,7 +39,9 @@ pub struct Picture {
     pub height: i64,
     /// How many values there were between black and white.
     pub white: u32,
-    planes: Vec<Vec<f32>>,
+    image: Arc<DynamicImage>,
+    /// For each channel, its number in the image; `None` is 1 everywhere.
+    channels: Vec<Option<usize>>,
 }
 
 impl Input {
@@ -86,41 +89,41 @@ impl Input {
 }
 
 impl Picture {
-    /// The channels of an image, as many as it has.
-    pub fn new(image: &DynamicImage) -> Picture {
+    /// The channels of an image, as many as it has. The image is shared, not copied.
+    pub fn new(image: &Arc<DynamicImage>) -> Picture {
         let color = image.color();
-        let deep = color.bytes_per_pixel() > color.channel_count();
-        let white = if deep { 65535 } else { 255 };
-        let scaled = |v: u16| f32::from(v) / white as f32;
-        let channels = usize::from(color.channel_count());
-        let samples = |bytes: &[u8]| -> Vec<f32> {
-            match deep {
-                true => bytes.chunks_exact(2).map(|b| scaled(u16::from_ne_bytes([b[0], b[1]]))).collect(),
-                false => bytes.iter().map(|&b| scaled(u16::from(b))).collect(),
-            }
-        };
-        let all = samples(image.as_bytes());
-        let planes = (0..channels).map(|c| all.iter().skip(c).step_by(channels).copied().collect()).collect();
-        Picture { width: i64::from(image.width()), height: i64::from(image.height()), white, planes }
+        let white = if color.bytes_per_pixel() > color.channel_count() { 65535 } else { 255 };
+        let channels = (0..usize::from(color.channel_count())).map(Some).collect();
+        let (width, height) = (i64::from(image.width()), i64::from(image.height()));
+        Picture { width, height, white, image: image.clone(), channels }
     }
     /// How many channels there are.
     pub fn channels(&self) -> usize {
-        self.planes.len()
+        self.channels.len()
     }
     /// These channels only; one that is not there is 1 everywhere.
     pub fn with(&self, channels: &[usize]) -> Picture {
-        let ones = || vec![1.0; (self.width * self.height) as usize];
-        let planes = channels.iter().map(|&c| self.planes.get(c).cloned().unwrap_or_else(ones)).collect();
-        Picture { planes, ..*self }
+        let channels = channels.iter().map(|&c| self.channels.get(c).copied().flatten()).collect();
+        Picture { channels, ..self.clone() }
     }
     /// The value of a pixel; that of the nearest one outside.
     pub fn at(&self, x: i32, y: i32, c: i32) -> f32 {
         let near = |at: i32, size: i64| i64::from(at).clamp(0, size - 1);
-        let plane = &self.planes[(c.max(0) as usize).min(self.planes.len() - 1)];
-        plane[(near(y, self.height) * self.width + near(x, self.width)) as usize]
+        let channel = (c.max(0) as usize).min(self.channels.len() - 1);
+        self.sample(channel, (near(y, self.height) * self.width + near(x, self.width)) as usize)
     }
     /// The values of a channel, row after row.
-    pub fn plane(&self, c: usize) -> &[f32] {
-        &self.planes[c]
+    pub fn plane(&self, c: usize) -> impl Iterator<Item = f32> {
+        (0..(self.width * self.height) as usize).map(move |pixel| self.sample(c, pixel))
+    }
+    fn sample(&self, channel: usize, pixel: usize) -> f32 {
+        let Some(channel) = self.channels[channel] else { return 1.0 };
+        let at = pixel * usize::from(self.image.color().channel_count()) + channel;
+        let bytes = self.image.as_bytes();
+        let value = match self.white {
+            255 => u16::from(bytes[at]),
+            _ => u16::from_ne_bytes([bytes[2 * at], bytes[2 * at + 1]]),
+        };
+        f32::from(value) / self.white as f32
     }
 }

@@ -1,13 +1,15 @@
 //! One app at work: what an image, or random values, become as its inputs, and what its outputs become as an image.
 
-use crate::app::{App, Edges, Settings, Takes};
-use crate::input::Picture;
+use crate::app::{App, Edges, Settings, Shows, Takes};
+use crate::input::{Input, Picture};
+use crate::memory::{self, TooMuch};
 use crate::params;
 use crate::shown;
 use halide::buffer::Span;
 use halide::call::RunStats;
 use halide::prelude::*;
-use image::DynamicImage;
+use image::{ColorType, DynamicImage};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How wide and high the parts are that [`Job::check`] compares.
@@ -17,7 +19,7 @@ const CHECKED_SIZE: i64 = 16;
 #[derive(Clone, Debug)]
 pub enum Source {
     /// An image; the output is as large, with repeated edges, unless the app gives another size.
-    Image(DynamicImage),
+    Image(Arc<DynamicImage>),
     /// Random values for an output of this size, with as much around it as the app reads.
     Random {
         /// The seed of the values.
@@ -40,7 +42,9 @@ pub struct Job {
     params: Vec<(String, Scalar)>,
     runs: Vec<Vec<(&'static str, AnyBuffer)>>,
     extents: Vec<i64>,
-    original: Option<DynamicImage>,
+    original: Option<Arc<DynamicImage>>,
+    /// The memory cap of runs in bytes, if one was asked for.
+    memory_cap: Option<u64>,
 }
 
 /// Why there is no job.
@@ -48,6 +52,8 @@ pub struct Job {
 pub enum JobError {
     /// What was given for a parameter or a setting is wrong, in words.
     Given(String),
+    /// Inputs, outputs and results would take more memory than there may be.
+    Memory(TooMuch),
     /// The pipeline or its inputs cannot be made.
     Halide(Error),
 }
@@ -64,6 +70,9 @@ impl std::fmt::Display for JobError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             JobError::Given(text) => f.write_str(text),
+            JobError::Memory(much) => {
+                write!(f, "it {much}\nchoose a smaller size, or give more memory with --memory-cap")
+            }
             JobError::Halide(error) => error.fmt(f),
         }
     }
@@ -86,6 +95,19 @@ impl Job {
     /// # Errors
     /// Names and values that there are not, and inputs that are too large.
     pub fn new(app: &'static App, source: Source, given: &[(String, String)]) -> Result<Job, JobError> {
+        Job::within(app, source, given, None)
+    }
+    /// [`Job::new`] where all may take so many bytes of memory, by default what the machine has: the image, inputs, outputs,
+    /// the result, and what runs need.
+    ///
+    /// # Errors
+    /// As there; more memory, before any of it is allocated.
+    pub fn within(
+        app: &'static App,
+        source: Source,
+        given: &[(String, String)],
+        cap: Option<u64>,
+    ) -> Result<Job, JobError> {
         let edges = match source {
             Source::Random { .. } => Edges::Inside,
             Source::Image(_) => Edges::Repeat,
@@ -100,6 +122,21 @@ impl Job {
         };
         let extents = (app.output)(&settings, width, height);
         let inputs = (app.inputs)(&settings, width, height);
+        let shape = match &source {
+            Source::Random { .. } => Shape { channels: 1, depth: 2 },
+            Source::Image(image) => Shape::of(image.color()),
+        };
+        for input in &inputs {
+            Region::of_spans(&input.region).check().map_err(Error::from)?;
+        }
+        Region::of_extents(&extents).check().map_err(Error::from)?;
+        let mut parts = needs(app, &pipeline, &inputs, &extents, shape).to_vec();
+        if let (Source::Image(image), Some(_)) = (&source, cap) {
+            // What the machine has does not count it any more.
+            parts.push(("the image", image.as_bytes().len() as u64));
+        }
+        memory::check(&parts, cap).map_err(JobError::Memory)?;
+        let memory_cap = cap.map(|cap| cap.saturating_sub(memory::total(&parts)));
         let (runs, original) = match source {
             Source::Random { seed, .. } => {
                 let all = inputs.iter().zip(seed..).map(|(input, seed)| Ok((input.name, input.random(seed)?)));
@@ -114,7 +151,7 @@ impl Job {
             }
         };
         let size = shown::size(app, &extents);
-        Ok(Job { app, pipeline, size, params, runs, extents, original })
+        Ok(Job { app, pipeline, size, params, runs, extents, original, memory_cap })
     }
 
     /// Buffers for the outputs: one per run.
@@ -196,7 +233,8 @@ impl Job {
         for (name, value) in &self.params {
             call = call.param_named(name, *value);
         }
-        threads.into_iter().fold(call, Call::threads)
+        let call = threads.into_iter().fold(call, Call::threads);
+        self.memory_cap.into_iter().fold(call, Call::memory_cap)
     }
 
     fn checked_regions(&self) -> Vec<Region> {
@@ -238,8 +276,64 @@ impl Difference {
     }
 }
 
+/// The number and size of the samples of a pixel.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    channels: u64,
+    /// Bytes of a sample.
+    depth: u64,
+}
+
+impl Shape {
+    /// Returns the shape of images with pixels of this type.
+    pub fn of(color: ColorType) -> Shape {
+        let channels = u64::from(color.channel_count());
+        Shape { channels, depth: u64::from(color.bytes_per_pixel()) / channels }
+    }
+}
+
+/// Checks, before an image is decoded, that there may be as much memory as an app needs to work on it.
+///
+/// # Errors
+/// As of [`Job::within`].
+pub fn check(
+    app: &'static App,
+    given: &[(String, String)],
+    (width, height): (u32, u32),
+    shape: Shape,
+    cap: Option<u64>,
+) -> Result<(), JobError> {
+    let mut settings = Settings::new(app, Edges::Repeat);
+    settings.take(app, given).map_err(JobError::Given)?;
+    let pipeline = (app.pipeline)(&settings).map_err(Error::from)?;
+    let (width, height) = (i64::from(width), i64::from(height));
+    let extents = (app.output)(&settings, width, height);
+    let inputs = (app.inputs)(&settings, width, height);
+    let mut parts = needs(app, &pipeline, &inputs, &extents, shape).to_vec();
+    parts.push(("the image", points(&[width, height]).saturating_mul(shape.channels * shape.depth)));
+    memory::check(&parts, cap).map_err(JobError::Memory)
+}
+
+/// Estimates the bytes that an app allocates itself for an image.
+fn needs(app: &App, pipeline: &Pipeline, inputs: &[Input], extents: &[i64], shape: Shape) -> [(&'static str, u64); 3] {
+    let runs = if app.takes == Takes::EachChannel { shape.channels } else { 1 };
+    let of_input = |input: &Input| {
+        let extents: Vec<i64> = input.region.iter().map(|(_, extent)| *extent).collect();
+        points(&extents).saturating_mul(input.ty.bytes() as u64)
+    };
+    let inputs = inputs.iter().map(of_input).fold(0, u64::saturating_add).saturating_mul(runs);
+    let ty = pipeline.funcs[pipeline.outputs[0]].types[0];
+    let points = points(extents).saturating_mul(runs);
+    let result = if app.shows == Shows::Nothing { 0 } else { points.saturating_mul(shape.depth) };
+    [("inputs", inputs), ("outputs", points.saturating_mul(ty.bytes() as u64)), ("the result", result)]
+}
+
+fn points(extents: &[i64]) -> u64 {
+    extents.iter().fold(1u64, |all, extent| all.saturating_mul((*extent).max(0) as u64))
+}
+
 /// What the runs of an app see of an image.
-fn pictures(takes: Takes, image: &DynamicImage) -> Vec<Picture> {
+fn pictures(takes: Takes, image: &Arc<DynamicImage>) -> Vec<Picture> {
     let picture = Picture::new(image);
     let color = image.color();
     let of_color =

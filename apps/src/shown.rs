@@ -2,8 +2,12 @@
 
 use crate::app::{App, Shows, Takes};
 use crate::input::Picture;
+use halide::image::ImageError;
 use halide::prelude::*;
-use image::DynamicImage;
+use halide::value::Element;
+use image::{DynamicImage, ImageBuffer as Pixels};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Width and height of an output of these extents: the first two, but for outputs that are no images.
 pub(crate) fn size(app: &App, extents: &[i64]) -> (i64, i64) {
@@ -18,59 +22,162 @@ pub(crate) fn size(app: &App, extents: &[i64]) -> (i64, i64) {
 /// Nothing if they are no image.
 pub(crate) fn image(
     app: &App,
-    original: Option<&DynamicImage>,
+    original: Option<&Arc<DynamicImage>>,
     outputs: &[AnyBuffer],
 ) -> Result<Option<DynamicImage>, Error> {
+    if app.shows == Shows::Nothing {
+        return Ok(None);
+    }
     let first = &outputs[0];
     let (width, height) = (first.extent(0), first.extent(1));
     let picture = original.map(Picture::new);
+    let outputs = outputs.iter().map(Values::new).collect::<Result<Vec<_>, _>>()?;
     let white = match app.shows {
         Shows::Nothing => return Ok(None),
         Shows::AsStored => f64::from(picture.as_ref().map_or(65535, |p| p.white)),
         Shows::Full(white) => f64::from(white),
         Shows::FullType => first.ty().int_max().map_or(1.0, |most| most as f64),
-        Shows::Stretched => outputs.iter().map(largest).fold(f64::MIN_POSITIVE, f64::max),
+        Shows::Stretched => outputs.iter().map(Values::largest).fold(f64::MIN_POSITIVE, f64::max),
     };
-    // From 0 to 1, plane after plane.
-    let mut samples: Vec<f64> = Vec::new();
-    for output in outputs {
-        samples.extend(values(output)?.into_iter().map(|v| (v / white).clamp(0.0, 1.0)));
+    let size = (width * height).max(1) as usize;
+    let mut planes: Vec<Plane<'_>> = Vec::new();
+    for values in &outputs {
+        planes.extend((0..values.len() / size).map(|i| Plane::Of(values, i * size..(i + 1) * size)));
     }
-    let plane = (width * height).max(1) as usize;
     if let Some(original) = original
         && let Some(picture) = &picture
         && app.takes != Takes::EachChannel
     {
-        if !original.color().has_color() && samples.len() == 3 * plane && app.takes == Takes::Rgb {
-            samples.truncate(plane);
+        if !original.color().has_color() && planes.len() == 3 && app.takes == Takes::Rgb {
+            planes.truncate(1);
         }
         let same_size = (picture.width, picture.height) == (width, height);
         if original.color().has_alpha() && same_size && app.takes == Takes::Rgb {
-            samples.extend(picture.plane(picture.channels() - 1).iter().map(|&v| f64::from(v)));
+            planes.push(Plane::Alpha(picture));
         }
     }
-    let extents = [width, height, (samples.len() / plane) as i64];
-    Ok(Some(match picture.is_some_and(|p| p.white == 255) {
-        true => Buffer::from_slice(extents, &samples.iter().map(|v| (v * 255.0).round() as u8).collect::<Vec<_>>())?
-            .to_image()?,
-        false => {
-            Buffer::from_slice(extents, &samples.iter().map(|v| (v * 65535.0).round() as u16).collect::<Vec<_>>())?
-                .to_image()?
+    let dims = [width as u32, height as u32, planes.len() as u32];
+    let made = match picture.as_ref().is_some_and(|p| p.white == 255) {
+        true => {
+            of_samples(dims, interleaved(&planes, size, |v| (v / white).clamp(0.0, 1.0), |v| (v * 255.0).round() as u8))
         }
-    }))
+        false => of_samples(
+            dims,
+            interleaved(&planes, size, |v| (v / white).clamp(0.0, 1.0), |v| (v * 65535.0).round() as u16),
+        ),
+    };
+    made.map(Some).ok_or_else(|| ImageError::Shape { dims: dims.to_vec() }.into())
 }
 
-fn largest(buffer: &AnyBuffer) -> f64 {
-    let all = values(buffer).unwrap_or_default();
-    all.into_iter().filter(|v| v.is_finite()).fold(0.0, f64::max)
+/// A channel of the image to be.
+enum Plane<'a> {
+    /// These elements of an output, on its scale.
+    Of(&'a Values, Range<usize>),
+    /// The last channel of the original, from 0 to 1.
+    Alpha(&'a Picture),
 }
 
-/// All values, plane after plane.
-fn values(buffer: &AnyBuffer) -> Result<Vec<f64>, Error> {
-    Ok(match buffer.ty() {
-        U8 => buffer.typed::<u8>()?.to_vec().into_iter().map(f64::from).collect(),
-        U16 => buffer.typed::<u16>()?.to_vec().into_iter().map(f64::from).collect(),
-        F64 => buffer.typed::<f64>()?.to_vec(),
-        _ => buffer.typed::<f32>()?.to_vec().into_iter().map(f64::from).collect(),
-    })
+/// All samples, those of a pixel together: what is on an output's scale goes through `scaled` first, to 0 to 1.
+fn interleaved<T: Copy + Default>(
+    planes: &[Plane<'_>],
+    size: usize,
+    scaled: impl Fn(f64) -> f64,
+    stored: impl Fn(f64) -> T,
+) -> Vec<T> {
+    let mut samples = vec![T::default(); planes.len() * size];
+    for (channel, plane) in planes.iter().enumerate() {
+        let mut places = samples.iter_mut().skip(channel).step_by(planes.len());
+        let mut put = |value: f64| {
+            if let Some(place) = places.next() {
+                *place = stored(value);
+            }
+        };
+        match plane {
+            Plane::Of(values, range) => values.each(range.clone(), |v| put(scaled(v))),
+            Plane::Alpha(picture) => picture.plane(picture.channels() - 1).for_each(|v| put(f64::from(v))),
+        }
+    }
+    samples
+}
+
+fn of_samples<T: Sample>([width, height, channels]: [u32; 3], samples: Vec<T>) -> Option<DynamicImage> {
+    if width == 0 || height == 0 { None } else { T::image(width, height, channels, samples) }
+}
+
+/// The images of a depth.
+trait Sample: Sized {
+    fn image(width: u32, height: u32, channels: u32, samples: Vec<Self>) -> Option<DynamicImage>;
+}
+
+macro_rules! samples {
+    ($($ty:ty: $l:ident $la:ident $rgb:ident $rgba:ident;)*) => {$(
+        impl Sample for $ty {
+            fn image(w: u32, h: u32, channels: u32, samples: Vec<$ty>) -> Option<DynamicImage> {
+                match channels {
+                    1 => Pixels::from_raw(w, h, samples).map(DynamicImage::$l),
+                    2 => Pixels::from_raw(w, h, samples).map(DynamicImage::$la),
+                    3 => Pixels::from_raw(w, h, samples).map(DynamicImage::$rgb),
+                    4 => Pixels::from_raw(w, h, samples).map(DynamicImage::$rgba),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+samples! {
+    u8: ImageLuma8 ImageLumaA8 ImageRgb8 ImageRgba8;
+    u16: ImageLuma16 ImageLumaA16 ImageRgb16 ImageRgba16;
+}
+
+/// The elements of an output, plane after plane.
+enum Values {
+    U8(Buffer<u8>),
+    U16(Buffer<u16>),
+    F32(Buffer<f32>),
+    F64(Buffer<f64>),
+}
+
+impl Values {
+    fn new(buffer: &AnyBuffer) -> Result<Values, Error> {
+        Ok(match buffer.ty() {
+            U8 => Values::U8(buffer.typed()?),
+            U16 => Values::U16(buffer.typed()?),
+            F64 => Values::F64(buffer.typed()?),
+            _ => Values::F32(buffer.typed()?),
+        })
+    }
+    fn len(&self) -> usize {
+        let all = match self {
+            Values::U8(b) => b.len(),
+            Values::U16(b) => b.len(),
+            Values::F32(b) => b.len(),
+            Values::F64(b) => b.len(),
+        };
+        all as usize
+    }
+    /// Calls `f` with each of these elements.
+    fn each(&self, range: Range<usize>, f: impl FnMut(f64)) {
+        fn walk<T: Element>(b: &Buffer<T>, range: Range<usize>, of: impl Fn(T) -> f64, mut f: impl FnMut(f64)) {
+            match b.as_slice() {
+                Some(all) => all[range].iter().for_each(|v| f(of(*v))),
+                None => b.to_vec()[range].iter().for_each(|v| f(of(*v))),
+            }
+        }
+        match self {
+            Values::U8(b) => walk(b, range, f64::from, f),
+            Values::U16(b) => walk(b, range, f64::from, f),
+            Values::F32(b) => walk(b, range, f64::from, f),
+            Values::F64(b) => walk(b, range, |v| v, f),
+        }
+    }
+    fn largest(&self) -> f64 {
+        let mut most: f64 = 0.0;
+        self.each(0..self.len(), |v| {
+            if v.is_finite() {
+                most = most.max(v);
+            }
+        });
+        most
+    }
 }

@@ -1,22 +1,36 @@
 //! One run that can be checked: a pipeline, a schedule, output regions, and where the values of inputs come from.
 
+use crate::theme;
 use halide::buffer::Span;
 use halide::plan;
 use halide::prelude::*;
 use halide::schedule::{Amount, Directive, Verb};
-use halide_core::arbitrary::{PipelineOptions, Random, random_pipeline};
-use halide_core::pipeline::{ImageDef, ParamDef};
+use halide_core::arbitrary::{Random, random_pipeline};
+use halide_core::ids::ExprId;
+use halide_core::ops::BinOp;
+use halide_core::pipeline::{ImageDef, Kind, ParamDef};
 use halide_core::promise::ValuePromise;
 use halide_sched::auto::random::{RandomOptions, random_gpu_schedule, random_schedule};
-use halide_sched::target::{Arch, Gpu};
+use halide_sched::target::{Arch, Budget, Gpu};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The machine that schedules are drawn for: fixed, so that a seed means the same case everywhere.
-pub const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 2, cache_bytes: 1 << 20, gpu: None };
+pub const TARGET: Target = Target {
+    arch: Arch::X86_64,
+    vector_bits: 128,
+    features: None,
+    threads: 2,
+    cache_bytes: 1 << 20,
+    gpu: None,
+    budget: Budget::DEFAULT,
+};
 
 /// The most points of one output.
 const MOST_POINTS: i64 = 1500;
+
+/// The most pipelines that are drawn for one case with kernels.
+const GPU_DRAWS: usize = 12;
 
 /// What is run.
 #[derive(Clone, Debug)]
@@ -33,28 +47,38 @@ pub struct Case {
     pub seed: u64,
     /// Whether images are as large as rounded-up loops read, or no larger than the algorithm reads.
     pub roomy: bool,
+    /// Coordinates may be anything, or have products that may. A run may then end because a region is too large
+    /// or leaves 32 bits, or what it is made of leaves 64.
+    pub far: bool,
 }
 
 impl Case {
     /// The case that belongs to `seed`: a legal schedule, and extents from 1 to three times one of its factors.
     pub fn random(seed: u64) -> Case {
         let mut random = Random::new(seed);
-        let options = options(seed, 1 + random.below(6).min(random.below(6)), random.one_in(2));
-        let pipeline = random_pipeline(random.bits(), options);
-        // A schedule that promises something about shapes is refused by most of them.
-        let options =
-            RandomOptions { any_shape: random.one_in(6), long: random.one_in(3), floats: Random::new(!seed).one_in(5) };
+        let (of_pipeline, options) = theme::of(seed, &mut random);
+        let pipeline = random_pipeline(random.bits(), of_pipeline);
         let schedule = schedule_of_parts(&pipeline, &mut random, |p, seed| random_schedule(p, &TARGET, seed, options));
-        Case::with(pipeline, schedule, TARGET, random)
+        let case = Case::with(pipeline, schedule, TARGET, random);
+        Case { far: case.far || of_pipeline.far, ..case }
     }
 
     /// The case that belongs to `seed`, with kernels for a graphics processor.
     pub fn random_gpu(seed: u64) -> Case {
         let mut random = Random::new(seed);
-        let options = options(seed, 1 + random.below(5).min(random.below(6)), random.one_in(2));
-        let pipeline = random_pipeline(random.bits(), options);
+        let options = theme::of_gpu(seed, &mut random);
+        // Many devices lack 64-bit data, and compare nothing of a pipeline that has some: one in four may.
+        let any = random.one_in(4);
+        let mut pipeline = random_pipeline(random.bits(), options);
+        for _ in 0..GPU_DRAWS {
+            if any || pipeline.exprs.iter().all(|node| node.ty.bits() < 64) {
+                break;
+            }
+            pipeline = random_pipeline(random.bits(), options);
+        }
         let target = Target { gpu: Some(Gpu { subgroup: Some(8), ..Gpu::LEAST }), ..TARGET };
-        let options = RandomOptions { any_shape: random.one_in(6), long: random.one_in(4), floats: false };
+        let any_shape = random.one_in(6);
+        let options = RandomOptions { any_shape, long: random.one_in(4), ..RandomOptions::default() };
         let schedule =
             schedule_of_parts(&pipeline, &mut random, |p, seed| random_gpu_schedule(p, &target, seed, options));
         Case::with(pipeline, schedule, target, random)
@@ -81,7 +105,8 @@ impl Case {
             Region::new(spans)
         };
         let regions = pipeline.outputs.iter().map(|&f| region(pipeline.funcs[f].dims())).collect();
-        Case { pipeline, schedule, target, regions, seed: random.bits(), roomy: random.one_in(2) }
+        let far = multiplies(&pipeline);
+        Case { pipeline, schedule, target, regions, seed: random.bits(), roomy: random.one_in(2), far }
     }
 
     /// The value of a parameter: within its range, often at an edge.
@@ -104,9 +129,11 @@ impl Case {
     /// Fills an image with the values that belong to the seed, whatever its region, and that are as promised.
     pub fn fill(&self, def: &ImageDef, image: &mut AnyBuffer) -> Result<(), String> {
         let start = self.seed ^ hash(&def.name);
+        // Where elements become coordinates, most images hold small numbers only.
+        let small = self.far && !Random::new(start).one_in(4);
         let mut view = image.view_mut().map_err(|e| e.to_string())?;
         for at in view.region().coords() {
-            view.set(&at, value_at(def, start, &at)).map_err(|e| e.to_string())?;
+            view.set(&at, value_at(def, start, &at, small)).map_err(|e| e.to_string())?;
         }
         Ok(())
     }
@@ -118,11 +145,6 @@ impl fmt::Display for Case {
         let Case { pipeline, schedule, seed, roomy, .. } = self;
         write!(f, "{pipeline}\n{schedule}\nregions {}, values of seed {seed}, roomy {roomy}", regions.join(" "))
     }
-}
-
-/// What is drawn for a seed: every third pipeline asks something of the caller.
-fn options(seed: u64, stages: usize, exact: bool) -> PipelineOptions {
-    PipelineOptions { stages, exact, given: Random::new(!seed).one_in(3) }
 }
 
 /// A schedule for what computes the outputs, and where names allow, for what computes the inputs of extern stages.
@@ -143,7 +165,7 @@ fn schedule_of_parts(whole: &Pipeline, random: &mut Random, draw: impl Fn(&Pipel
 }
 
 /// The element at `at` of the image that belongs to `start`.
-fn value_at(def: &ImageDef, start: u64, at: &[i32]) -> Scalar {
+fn value_at(def: &ImageDef, start: u64, at: &[i32], small: bool) -> Scalar {
     let key = |skip: Option<usize>| {
         let coords = at.iter().enumerate().filter(|(d, _)| Some(*d) != skip);
         coords.fold(start, |h, (_, &c)| Random::new(h ^ c as u32 as u64).bits())
@@ -162,9 +184,34 @@ fn value_at(def: &ImageDef, start: u64, at: &[i32]) -> Scalar {
             low.max(-9).saturating_add(9 + grown).clamp(low, high)
         }
         (None, Some(_)) => random.between(low, high),
+        (None, None) if small && def.ty.is_int() => random.between(0, 12) - if low < 0 { 4 } else { 0 },
         (None, None) => return edge_value(def.ty, &mut random),
     };
     Scalar::int(def.ty, value.into())
+}
+
+/// Returns whether coordinates, clamped or not, have products of two operands that are not constant, which may leave
+/// 64 bits.
+fn multiplies(pipeline: &Pipeline) -> bool {
+    let arguments = pipeline.exprs.iter().flat_map(|node| match &node.kind {
+        Kind::Call { args, .. } | Kind::Image { args, .. } => args.clone(),
+        _ => Vec::new(),
+    });
+    let (mut todo, mut seen): (Vec<ExprId>, BTreeSet<ExprId>) = (arguments.collect(), BTreeSet::new());
+    let known = |e: ExprId| matches!(pipeline.exprs[e].kind, Kind::Const(_));
+    while let Some(e) = todo.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        if let Kind::Binary(BinOp::Mul | BinOp::Shl, a, b) = pipeline.exprs[e].kind
+            && !known(a)
+            && !known(b)
+        {
+            return true;
+        }
+        todo.extend(pipeline.exprs[e].kind.children());
+    }
+    false
 }
 
 /// The factors that a schedule splits by, and 1.

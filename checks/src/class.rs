@@ -14,6 +14,7 @@ pub(crate) fn refused_by_lowering(errors: &[LowerError]) -> Result<Outcome, Fail
         Some(LowerError::NoConstantExtent { .. }) => Ok(Outcome::Refused("no constant extent".into())),
         Some(LowerError::NothingToPartition { .. }) => Ok(Outcome::Refused("nothing to partition".into())),
         Some(LowerError::Fold { .. }) => Ok(Outcome::Refused("fold".into())),
+        Some(LowerError::TooLarge { .. }) => Ok(Outcome::Refused("too large".into())),
         Some(LowerError::Kernel { problem, .. }) => Ok(Outcome::Refused(format!("kernel: {}", word(problem)))),
         None => Err(failure("no reason", "lowering fails without a reason")),
     }
@@ -54,14 +55,19 @@ pub(crate) enum Class {
     Failure(Failure),
 }
 
-pub(crate) fn class(outputs: &[FuncId], program: &Program, e: &EvalError) -> Class {
+/// Decides it; of a pipeline whose coordinates may be anything (`far`), regions may be too large.
+pub(crate) fn class(outputs: &[FuncId], program: &Program, e: &EvalError, far: bool) -> Class {
     let text = e.message(program);
+    if let EvalError::TooLarge { .. } | EvalError::OverCap { .. } = e {
+        return Class::Refused("large region".into());
+    }
     let EvalError::Fault { fault, args, .. } = e else {
         let kind = e.check().map_or("evaluator".to_string(), |c| format!("evaluator {c:?}"));
         return Class::Failure(failure(kind, text));
     };
     match &program.faults[*fault] {
-        Fault::NotThisVariant => Class::OtherVariant,
+        Fault::Access { .. } => Class::Failure(failure("access", text)),
+        Fault::NotThisVariant | Fault::Unproved => Class::OtherVariant,
         Fault::InputTooSmall { buf, dim } => {
             let image = program.image_buffers.enumerate().find(|(_, b)| *b == buf).map_or(0, |(i, _)| i.index());
             Class::Input(image, *dim, span(args))
@@ -85,7 +91,10 @@ pub(crate) fn class(outputs: &[FuncId], program: &Program, e: &EvalError) -> Cla
         Fault::Stride { .. } if program.faults.iter().any(|f| matches!(f, Fault::Rule { .. })) => {
             Class::Refused("strides of rules".into())
         }
-        // Coordinates are small, so nothing may come near these limits.
+        Fault::Stride { .. } | Fault::IndexOverflow { .. } | Fault::OutOfMemory { .. } if far => {
+            Class::Refused("coordinates beyond i32".into())
+        }
+        // Other coordinates are small, so nothing may come near these limits.
         Fault::Stride { .. } => Class::Failure(failure("stride", text)),
         Fault::IndexOverflow { .. } => Class::Failure(failure("coordinates beyond i32", text)),
         Fault::OutOfMemory { .. } => Class::Failure(failure("out of memory", text)),

@@ -15,12 +15,16 @@ use halide::plan::{self, Plan};
 use halide::prelude::*;
 use halide_core::ids::FuncId;
 use halide_core::interp::{self, RunError};
+use halide_core::limits::Limits;
 use halide_core::pipeline::DimField;
 use halide_core::shape::{BufferOf, Law, dense_strides};
-use halide_cpu::{CpuOptions, Executable, RunArgs, Tier};
+use halide_cpu::{CpuError, CpuOptions, Executable, RunArgs, Tier};
 
 /// How many bytes an allocation may have more than its elements.
 const SLACK: u64 = 256;
+
+/// The most bytes that the evaluator may take for one program of a case: what needs more is refused.
+const MEMORY: u64 = 32 << 20;
 
 /// How many times buffers are made to suit a pipeline with rules.
 const MOST_ROUNDS: usize = 40;
@@ -104,6 +108,7 @@ fn check_main(case: &Case) -> Result<Outcome, Failure> {
         match interp::run(&case.pipeline, &inputs.given(&case), &case.regions) {
             Ok(expected) => break (outputs, expected),
             Err(RunError::Rules(_)) => return Ok(Outcome::Refused("rules at odds".into())),
+            Err(RunError::OutOfMemory { .. }) if case.far => return Ok(Outcome::Refused("large region".into())),
             Err(RunError::IndexOverflow { .. }) => return Ok(Outcome::Refused("index overflow".into())),
             // It evaluates also what inlining drops: arguments that are ignored, other elements of tuples.
             Err(RunError::ReadOutside { image, dim, at, .. }) => {
@@ -130,7 +135,11 @@ fn check_main(case: &Case) -> Result<Outcome, Failure> {
             Tier::ALL.into_iter().filter(|t| t.available()).flat_map(|t| (1..=most).map(move |n| (t, n)))
         {
             let code = halide_cpu::compile(program, &CpuOptions { tier, ..CpuOptions::default() });
-            let code = code.map_err(|e| failure("cpu refuses", format!("{e}\n{program}")))?;
+            let code = match code {
+                Ok(code) => code,
+                Err(e @ (CpuError::TooLarge { .. } | CpuError::Stack { .. })) => return Ok(beyond_budget(&e)),
+                Err(e) => return Err(failure("cpu refuses", format!("{e}\n{program}"))),
+            };
             let got = run_code(&case, program, &code, &inputs, threads);
             let got = got.map_err(|e| failure("cpu fault", format!("{tier:?}, exact {exact}: {e}\n{program}")))?;
             compare(&format!("cpu {tier:?}, exact {exact}, {threads} threads"), &got.outputs, expected)?;
@@ -160,6 +169,11 @@ fn check_main(case: &Case) -> Result<Outcome, Failure> {
         OnDevice::Compared => Outcome::ComparedOnDevice,
         OnDevice::Refused(why) => Outcome::Refused(why),
     })
+}
+
+/// More code, or deeper frames, than there may be.
+fn beyond_budget(e: &CpuError) -> Outcome {
+    Outcome::Refused(if let CpuError::Stack { .. } = e { "deep frames" } else { "too much code" }.into())
 }
 
 fn run_code(case: &Case, program: &Program, code: &Executable, inputs: &Sizes, threads: usize) -> Result<Ran, String> {
@@ -229,7 +243,7 @@ pub fn blame(case: &Case) -> Option<String> {
             let Some(program) = pass.after else { continue };
             let problem = match run(case, &program, &sizes) {
                 Ok(got) => compare("", &got.outputs, &expected).err().map(|f| f.text),
-                Err(e) => match class(&plan.pipeline.outputs, &program, &e) {
+                Err(e) => match class(&plan.pipeline.outputs, &program, &e, case.far) {
                     Class::Failure(failure) => Some(failure.text),
                     _ => None,
                 },
@@ -247,7 +261,7 @@ fn sizes_for(case: &Case, plan: &Plan) -> Option<Sizes> {
     let mut sizes = Sizes::new(case);
     loop {
         match run(case, &bounded, &sizes) {
-            Err(e) => match class(&plan.pipeline.outputs, &bounded, &e) {
+            Err(e) => match class(&plan.pipeline.outputs, &bounded, &e, case.far) {
                 Class::Input(image, dim, span) if sizes.grow(image, dim, span) => {}
                 _ => return Some(sizes),
             },
@@ -295,7 +309,7 @@ fn evaluate(
         let ((exact, program), name) = (entry, name(entry));
         match run(case, program, inputs) {
             Ok(got) => all.push((n, got)),
-            Err(e) => match class(outputs, program, &e) {
+            Err(e) => match class(outputs, program, &e, case.far) {
                 Class::OtherVariant if !exact => {}
                 Class::Input(image, dim, span) if *exact || (case.roomy && inputs.fits(image, dim, span)) => {
                     return Ok(Evaluated::Grow(image, dim, span));
@@ -328,7 +342,9 @@ fn evaluate(
 fn run(case: &Case, program: &Program, inputs: &Sizes) -> Result<Ran, EvalError> {
     let params = params(case);
     let mut outputs = outputs_for(case, program)?;
-    let stats = eval::run(program, &params, &inputs.buffers, &mut outputs)?;
+    let limits = Limits::with_cap(MEMORY);
+    let options = eval::Options { limits: Some(&limits), ..eval::Options::default() };
+    let stats = eval::run_with(program, &params, &inputs.buffers, &mut outputs, &options)?;
     for (id, info) in program.buffers.enumerate() {
         if matches!(info.role, BufferRole::Output(_)) && stats.buffers[id].unwritten > 0 {
             return Err(EvalError::Arguments(format!("unwritten parts of {}", info.name)));

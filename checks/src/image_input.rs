@@ -6,12 +6,14 @@ use image::{DynamicImage, ImageFormat};
 use std::io::Cursor;
 use std::path::Path;
 
-/// The most pixels that are taken further; decoding itself is always tried.
+/// The most pixels that are taken further.
 const MOST_PIXELS: u64 = 1 << 16;
+/// The most bytes that decoding may take; files that ask for more are refused.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Any bytes as an image file. An image becomes a buffer and again the same image.
 pub fn decode(bytes: &[u8]) -> Result<(), String> {
-    let Ok(image) = halide_apps::files::decode(bytes, Path::new("input")) else { return Ok(()) };
+    let Ok(image) = halide_apps::files::decode(bytes, Path::new("input"), Some(MOST_BYTES)) else { return Ok(()) };
     if u64::from(image.width()) * u64::from(image.height()) > MOST_PIXELS {
         return Ok(());
     }

@@ -7,6 +7,7 @@
 pub mod algebra;
 pub mod case;
 mod class;
+pub mod coverage;
 pub mod device;
 pub mod engines;
 mod facade;
@@ -16,3 +17,5 @@ pub mod schedules;
 pub mod shrink;
 mod sizes;
 pub mod text;
+mod theme;
+mod watch;

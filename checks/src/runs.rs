@@ -1,11 +1,14 @@
 //! Many cases of a check: the seeds, what was found, and how it is reported.
 //!
 //! `HALIDE_FUZZ_CASES` and `HALIDE_FUZZ_SEED` set the number of cases and the first seed, for runs of hours; then failures
-//! do not end a run, the first of each kind is made smaller, and progress is printed.
+//! do not end a run, the first of each kind is made smaller, progress is printed, and at the end what was never drawn.
+//! `fuzz/README.md` has the other variables.
 
 use crate::case::Case;
+use crate::coverage::Coverage;
 use crate::engines::{self, Failure, Outcome};
 use crate::shrink;
+use crate::watch::Watch;
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,8 +16,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-/// How long one failing case may take to be made smaller.
-const SHRINKING: Duration = Duration::from_secs(60);
+/// The seconds in which one failing case is made smaller, unless `HALIDE_FUZZ_SHRINK` says otherwise.
+const SHRINKING: u64 = 60;
 
 /// Different kinds of failure that end a run.
 const MOST_KINDS: usize = 25;
@@ -33,11 +36,15 @@ pub struct Seeds {
 impl Seeds {
     /// From the environment, else from 0 on.
     pub fn of_run(default: u64) -> Seeds {
-        let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok());
         let cases = number("HALIDE_FUZZ_CASES");
         let first = number("HALIDE_FUZZ_SEED").unwrap_or(0);
         Seeds { first, count: cases.unwrap_or(default), long: cases.is_some() }
     }
+}
+
+/// Reads a number from the environment.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|v| v.parse().ok())
 }
 
 /// Runs a check on seeds.
@@ -63,19 +70,34 @@ pub fn compare_engines(name: &str, default: u64, share: u64, draw: impl Fn(u64) 
     println!("{name}: seeds {first} to {}", first + count - 1);
     let mut tally: BTreeMap<String, u64> = BTreeMap::new();
     let mut failures: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-    let mut slowest = (Duration::ZERO, 0);
+    let (watch, mut coverage) = (Watch::of_run(), Coverage::default());
+    // A case that the process does not survive is seen only before.
+    let show = std::env::var_os("HALIDE_FUZZ_SHOW").is_some();
+    let (begun, mut slowest) = (Instant::now(), (Duration::ZERO, 0));
     let mut reports = String::new();
-    for seed in first..first + count {
+    let step = number("HALIDE_FUZZ_STEP").unwrap_or(1).max(1);
+    let cases = count.div_ceil(step);
+    for (done, seed) in (1..=cases).zip((first..first + count).step_by(step as usize)) {
         let start = Instant::now();
+        watch.begin(seed);
         let drawn = caught(|| draw(seed)).map_err(|f| Failure { text: format!("while it is drawn: {}", f.text), ..f });
+        if show && let Ok(case) = &drawn {
+            println!("seed {seed}:\n{case}");
+        }
         let result = drawn.clone().and_then(|case| outcome(&case));
+        watch.end();
         slowest = slowest.max((start.elapsed(), seed));
+        if long && let Ok(case) = &drawn {
+            coverage.add(case);
+        }
         match result {
             Ok(Outcome::ComparedOnDevice) => *tally.entry("compared on a device".into()).or_default() += 1,
             Ok(Outcome::Compared) => *tally.entry("compared".into()).or_default() += 1,
             Ok(Outcome::Refused(why)) => *tally.entry(format!("refused: {why}")).or_default() += 1,
             Err(failure) => {
                 failures.entry(failure.kind.clone()).or_insert((0, seed)).0 += 1;
+                let first_line = failure.text.lines().next().unwrap_or_default();
+                println!("seed {seed}, case {done}, after {:?}: {}: {first_line}", begun.elapsed(), failure.kind);
                 if failures[&failure.kind].0 == 1 {
                     let text = report(seed, drawn.ok(), &failure);
                     println!("{text}");
@@ -86,16 +108,19 @@ pub fn compare_engines(name: &str, default: u64, share: u64, draw: impl Fn(u64) 
                 }
             }
         }
-        if long && (seed - first) % 500 == 499 {
-            println!("{} cases: {tally:?}; failures {failures:?}; slowest {slowest:?}", seed - first + 1);
+        if long && done.is_multiple_of(500) {
+            println!("{done} cases: {tally:?}; failures {failures:?}; slowest {slowest:?}");
         }
     }
     println!("{name}: {tally:?}; failures {failures:?}; slowest {slowest:?}");
+    if long {
+        println!("{}", coverage.report());
+    }
     assert!(failures.is_empty(), "{name}: failures by kind (how many, first seed): {failures:?}\n{reports}");
     let compared = ["compared", "compared on a device"].map(|word| tally.get(word).copied().unwrap_or(0));
     // Where there is no device, the evaluator has run the kernels.
     let compared: u64 = compared.into_iter().chain(tally.get("refused: no device").copied()).sum();
-    assert!(compared * 100 >= share * count, "{name}: only {compared} of {count} cases could be compared: {tally:?}");
+    assert!(compared * 100 >= share * cases, "{name}: only {compared} of {cases} cases could be compared: {tally:?}");
 }
 
 fn outcome(case: &Case) -> Result<Outcome, Failure> {
@@ -106,7 +131,8 @@ fn outcome(case: &Case) -> Result<Outcome, Failure> {
 fn report(seed: u64, case: Option<Case>, failure: &Failure) -> String {
     let head = |text: &str| text.lines().take(60).collect::<Vec<_>>().join("\n");
     let Some(case) = case else { return format!("== seed {seed}: {}\n{}\n", failure.kind, head(&failure.text)) };
-    let small = shrink::smallest(&case, SHRINKING, |c| outcome(c).is_err_and(|f| f.kind == failure.kind));
+    let limit = Duration::from_secs(number("HALIDE_FUZZ_SHRINK").unwrap_or(SHRINKING));
+    let small = shrink::smallest(&case, limit, |c| outcome(c).is_err_and(|f| f.kind == failure.kind));
     let text = outcome(&small).err().map_or(String::new(), |f| f.text);
     let blame = caught(|| engines::blame(&small)).ok().flatten().unwrap_or_default();
     format!("== seed {seed}: {}\n{small}\n-- {}\n-- {}\n", failure.kind, head(&text), head(&blame))

@@ -11,10 +11,11 @@ use halide_sched::auto::random::{RandomOptions, random_schedule};
 /// Numbers stay small, so that what is legal can be run.
 pub fn changed(seed: u64) -> Case {
     let mut random = Random::new(seed);
-    let options = PipelineOptions { stages: 1 + random.below(5), exact: random.one_in(2), given: false };
+    let options =
+        PipelineOptions { stages: 1 + random.below(5), exact: random.one_in(2), ..PipelineOptions::default() };
     let pipeline = random_pipeline(random.bits(), options);
     let draw = |pipeline: &Pipeline, random: &mut Random| {
-        let options = RandomOptions { any_shape: random.one_in(2), long: random.one_in(3), floats: false };
+        let options = RandomOptions { any_shape: random.one_in(2), long: random.one_in(3), ..RandomOptions::default() };
         random_schedule(pipeline, &TARGET, random.bits(), options).directives().to_vec()
     };
     let mut directives = draw(&pipeline, &mut random);
@@ -33,8 +34,11 @@ pub fn changed(seed: u64) -> Case {
 /// Whether any numbers at all make `resolve` answer.
 pub fn any_numbers(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
-    let pipeline = random_pipeline(random.bits(), PipelineOptions { stages: 4, exact: random.one_in(2), given: false });
-    let options = RandomOptions { any_shape: true, long: random.one_in(3), floats: true };
+    let pipeline = random_pipeline(
+        random.bits(),
+        PipelineOptions { stages: 4, exact: random.one_in(2), ..PipelineOptions::default() },
+    );
+    let options = RandomOptions { any_shape: true, long: random.one_in(3), floats: true, ..RandomOptions::default() };
     let mut directives = random_schedule(&pipeline, &TARGET, random.bits(), options).directives().to_vec();
     for _ in 0..1 + random.below(5) {
         change(&mut directives, &mut random, &[0, -1, -7, 1 << 31, 1 << 40, i64::MAX, i64::MIN, 3]);

@@ -40,8 +40,11 @@ fn again<T: FromStr<Err: Display> + Display + PartialEq + Debug>(value: &T) -> R
 /// The text of a random schedule, with mistakes.
 pub fn random_schedule_text(seed: u64) -> String {
     let mut random = Random::new(seed);
-    let pipeline = random_pipeline(random.bits(), PipelineOptions { stages: 4, exact: random.one_in(2), given: false });
-    let options = RandomOptions { any_shape: true, long: true, floats: true };
+    let pipeline = random_pipeline(
+        random.bits(),
+        PipelineOptions { stages: 4, exact: random.one_in(2), ..PipelineOptions::default() },
+    );
+    let options = RandomOptions { any_shape: true, long: true, floats: true, ..RandomOptions::default() };
     let text = random_schedule(&pipeline, &TARGET, random.bits(), options).to_string();
     with_mistakes(&text, &mut random)
 }

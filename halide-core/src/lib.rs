@@ -14,6 +14,7 @@ mod freeze;
 pub mod func;
 pub mod ids;
 pub mod interp;
+pub mod limits;
 pub mod math;
 mod names;
 pub mod ops;

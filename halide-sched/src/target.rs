@@ -19,6 +19,36 @@ pub struct Target {
     pub cache_bytes: u64,
     /// The graphics processor that `gpu_blocks` and `gpu_threads` are for, if there is one.
     pub gpu: Option<Gpu>,
+    /// The largest sizes of code.
+    pub budget: Budget,
+}
+
+/// The largest sizes of a program and its code. A larger one is refused: a schedule can ask for more copies of code
+/// than there is memory for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Budget {
+    /// Nodes of the lowered program: statements, and nodes of their expressions.
+    pub nodes: u64,
+    /// Instructions that machine code is made of, before a code generator makes them fewer.
+    pub instructions: u64,
+    /// Bytes of machine code.
+    pub code_bytes: u64,
+    /// Bytes of stack that machine code may need along the deepest chain of calls. Where a thread has less, the code runs on a
+    /// stack of its own.
+    pub stack_bytes: u64,
+}
+
+impl Budget {
+    /// At least 30 times what the largest of the apps needs: 20,300 nodes, 30,400 instructions, 175,000 bytes of code and
+    /// 20,000 of stack.
+    pub const DEFAULT: Budget =
+        Budget { nodes: 2_000_000, instructions: 2_000_000, code_bytes: 64 << 20, stack_bytes: 8 << 20 };
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget::DEFAULT
+    }
 }
 
 /// What a graphics processor can run.

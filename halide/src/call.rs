@@ -2,11 +2,15 @@
 
 use crate::compile::Compiled;
 use crate::error::Error;
+use crate::limits::{Asked, Watch};
 use crate::sink::Sink;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Coordinate, Region};
 use halide_core::interp::{self, Inputs, RunError};
+use halide_core::limits::{Held, Limits};
+use halide_core::types::ScalarType;
 use halide_core::value::{Element, Scalar};
 use halide_core::{ImageParam, Param};
+use std::sync::Arc;
 
 /// A run that is being prepared. Made by [`Compiled::inputs`]; ends with one of the `realize` methods, which check
 /// everything that was given before anything is written.
@@ -28,6 +32,41 @@ pub(crate) struct How {
     pub(crate) profile: bool,
     /// Who gets what is printed.
     pub(crate) print: Sink,
+    /// The limits that were asked for.
+    pub(crate) asked: Asked,
+    /// The limits of the run, which has begun.
+    pub(crate) limits: Option<Arc<Limits>>,
+}
+
+impl How {
+    /// Begins a run, unless it is part of one that has begun: sets its limits, and watches its time.
+    pub(crate) fn begin(&self) -> Result<(How, Option<Watch>), Error> {
+        if self.limits.is_some() {
+            return Ok((self.clone(), None));
+        }
+        let (limits, watch) = self.asked.begin()?;
+        Ok((How { limits: Some(limits), ..self.clone() }, watch))
+    }
+    /// The limits of the run, for engines.
+    pub(crate) fn limits(&self) -> Option<&Limits> {
+        self.limits.as_deref()
+    }
+    /// Charges memory of what `func` names, for as long as the run lasts.
+    pub(crate) fn charge(&self, bytes: u64, func: &str) -> Result<(), Error> {
+        self.hold(bytes, func).map(|held| held.map_or((), Held::keep))
+    }
+    /// Charges memory of what `func` names, for as long as the result lives.
+    pub(crate) fn hold(&self, bytes: u64, func: &str) -> Result<Option<Held<'_>>, Error> {
+        let held = self.limits().map(|limits| limits.hold(bytes)).transpose();
+        held.map_err(|over| Error::Memory { func: func.to_string(), over })
+    }
+    /// Returns the result of a run, with the error of one that was ended early.
+    pub(crate) fn after<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        self.print.after(result).map_err(|error| match error {
+            Error::Run(RunError::Stopped(stop)) => self.asked.ended(stop),
+            error => error,
+        })
+    }
 }
 
 /// What a run took.
@@ -69,9 +108,16 @@ impl<'c> Call<'c> {
     pub(crate) fn given(&self) -> &Inputs {
         &self.inputs
     }
-    /// Who gets what is printed.
-    pub(crate) fn printing(&self) -> &Sink {
-        &self.how.print
+    /// Makes this part of a run that has begun.
+    pub(crate) fn within(self, how: &How) -> Call<'c> {
+        Call { how: How { print: self.how.print, ..how.clone() }, ..self }
+    }
+    /// The options of the run.
+    pub(crate) fn how(&self) -> &How {
+        &self.how
+    }
+    pub(crate) fn how_mut(&mut self) -> &mut How {
+        &mut self.how
     }
 
     /// Gives an input image. The buffer is shared, not copied.
@@ -129,11 +175,12 @@ impl<'c> Call<'c> {
     }
     /// Computes a region of each output: one buffer per tuple element of each, in order.
     pub fn realize_all(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
-        let (mut buffers, fed) = self.fresh_outputs(regions)?;
+        let (how, _watch) = self.how.begin()?;
+        let (mut buffers, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
         match fed {
-            Some(fed) => self.clone().with_given(&fed).realize_all_into(&mut views)?,
-            None => self.realize_all_into(&mut views)?,
+            Some(fed) => self.clone().with_given(&fed).run_into(&mut views, &how)?,
+            None => self.run_into(&mut views, &how)?,
         };
         drop(views);
         Ok(buffers)
@@ -141,16 +188,21 @@ impl<'c> Call<'c> {
     /// [`Call::realize_all`] without waiting for a device: what a page in a browser calls.
     #[cfg(feature = "gpu")]
     pub async fn realize_all_async(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
-        let (mut buffers, fed) = self.fresh_outputs(regions)?;
+        let (how, _watch) = self.how.begin()?;
+        let (mut buffers, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
         self.check_outputs(&views)?;
         let inputs = fed.as_ref().unwrap_or(&self.inputs);
-        self.how.print.after(self.compiled.run_async(inputs, &mut views, &self.how).await)?;
+        how.after(self.compiled.run_async(inputs, &mut views, &how).await)?;
         drop(views);
         Ok(buffers)
     }
     /// Memory for these regions, and the inputs with what extern stages give, where rules for shapes needed them.
-    pub(crate) fn fresh_outputs(&self, regions: &[Region]) -> Result<(Vec<AnyBuffer>, Option<Inputs>), Error> {
+    pub(crate) fn fresh_outputs(
+        &self,
+        regions: &[Region],
+        how: &How,
+    ) -> Result<(Vec<AnyBuffer>, Option<Inputs>), Error> {
         if let Some((image, buffer)) = self.in_place.first() {
             return Err(RunError::NoBuffer { image: image.clone(), buffer: *buffer, buffers: 0 }.into());
         }
@@ -160,7 +212,8 @@ impl<'c> Call<'c> {
             return Err(RunError::OutputCount { expected: funcs.len(), found: regions.len() }.into());
         }
         // Rules may want other strides than dense ones.
-        let inputs = if pipeline.shapes.is_empty() { None } else { Some(self.compiled.fed(&self.inputs, regions)?) };
+        let inputs =
+            if pipeline.shapes.is_empty() { None } else { Some(self.compiled.fed(&self.inputs, regions, how)?) };
         let ruled = inputs.as_ref().map(|inputs| inputs.bind(pipeline)).transpose()?;
         let mut buffers = Vec::new();
         for (i, (func, region)) in funcs.iter().zip(regions).enumerate() {
@@ -169,10 +222,15 @@ impl<'c> Call<'c> {
                 return Err(RunError::OutputDims { func: func.name.clone(), expected, found }.into());
             }
             if let Some(bound) = &ruled {
-                buffers.extend(interp::allocate(pipeline, bound, pipeline.outputs[i], region)?);
+                let unlimited = Limits::default();
+                let limits = how.limits().unwrap_or(&unlimited);
+                let (own, held) = interp::allocate(pipeline, bound, pipeline.outputs[i], region, limits)?;
+                held.keep();
+                buffers.extend(own);
                 continue;
             }
             for &ty in &func.types {
+                how.charge(dense_bytes(ty, region), &func.name)?;
                 buffers.push(self.compiled.output_error(i, AnyBuffer::with_region(ty, region))?);
             }
         }
@@ -184,8 +242,12 @@ impl<'c> Call<'c> {
     }
     /// Computes the outputs for all coordinates of the views, in place: one view per tuple element of each output.
     pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
+        let (how, _watch) = self.how.begin()?;
+        self.run_into(outputs, &how)
+    }
+    fn run_into(&self, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Error> {
         self.check_outputs(outputs)?;
-        self.how.print.after(self.compiled.run(&self.inputs, outputs, &self.how, &self.in_place))
+        how.after(self.compiled.run(&self.inputs, outputs, how, &self.in_place))
     }
 
     fn check_outputs(&self, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {
@@ -206,11 +268,17 @@ impl<'c> Call<'c> {
     }
 }
 
+/// Returns how many bytes a dense buffer over a region has.
+pub(crate) fn dense_bytes(ty: ScalarType, region: &Region) -> u64 {
+    let points = region.spans().iter().fold(1u64, |all, s| all.saturating_mul(s.extent.max(0) as u64));
+    points.saturating_mul(ty.bytes() as u64)
+}
+
 /// A view has the type and dimensions of its output, and the region of the other tuple elements.
 fn check_view(
     view: &AnyBufferMut<'_>,
     own: &[AnyBufferMut<'_>],
-    expected: halide_core::types::ScalarType,
+    expected: ScalarType,
     dims: usize,
 ) -> Result<(), BufferError> {
     check_dims(dims, view.dims().len())?;

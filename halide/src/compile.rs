@@ -244,7 +244,7 @@ impl Compiled {
         self.queries()?.needs(pipeline, &inputs.restricted(pipeline), regions)
     }
     /// The inputs with the results of extern stages, which are computed here.
-    pub(crate) fn fed(&self, inputs: &Inputs, regions: &[Region]) -> Result<Inputs, Error> {
+    pub(crate) fn fed(&self, inputs: &Inputs, regions: &[Region], how: &How) -> Result<Inputs, Error> {
         if self.parts.whole.is_none() {
             return Ok(inputs.clone());
         }
@@ -252,7 +252,7 @@ impl Compiled {
         if !self.parts.feeders.is_empty() {
             let needs = self.needs_of_images(inputs, regions)?;
             for feeder in &self.parts.feeders {
-                for (name, result) in feeder.feed(inputs, &needs)? {
+                for (name, result) in feeder.feed(inputs, &needs, how)? {
                     all = all.image(name, result);
                 }
             }
@@ -285,7 +285,9 @@ impl Compiled {
             None => interpret(&self.parts.pipeline, inputs, outputs, how),
             Some(variants) => {
                 let bound = inputs.bind(&self.parts.plan.pipeline)?;
-                let required = |regions: &[Region]| interp::run(&self.parts.pipeline, inputs, regions).map(drop);
+                let options = interp::Options { limits: how.limits(), ..Default::default() };
+                let required =
+                    |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
                 variants.run_async(&self.parts.plan, &bound, outputs, how, &required).await
             }
         }
@@ -307,7 +309,7 @@ impl Compiled {
         in_place: &[(String, usize)],
     ) -> Result<RunStats, Error> {
         if !in_place.is_empty() {
-            let (inputs, aliases) = crate::in_place::bind(self, &self.parts.proofs, inputs, outputs, in_place)?;
+            let (inputs, aliases) = crate::in_place::bind(self, &self.parts.proofs, inputs, outputs, in_place, how)?;
             return self.run_with(&inputs, outputs, how, &aliases);
         }
         self.run_with(inputs, outputs, how, &Aliases::default())
@@ -324,7 +326,7 @@ impl Compiled {
         let inputs = match self.parts.whole {
             None => inputs,
             Some(_) => {
-                fed = self.fed(inputs, &regions_of(pipeline, outputs))?;
+                fed = self.fed(inputs, &regions_of(pipeline, outputs), how)?;
                 &fed
             }
         };
@@ -334,8 +336,8 @@ impl Compiled {
             Some(variants) => {
                 let bound = inputs.bind(&self.parts.plan.pipeline)?;
                 // What is printed now has been printed already, as often as the schedule says.
-                let before = before(&self.parts.pipeline, outputs)?;
-                let options = interp::Options { before: before.as_deref(), ..Default::default() };
+                let before = before(&self.parts.pipeline, outputs, how)?;
+                let options = interp::Options { before: before.as_deref(), limits: how.limits(), ..Default::default() };
                 let required =
                     |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
                 variants.run(&self.parts.plan, &bound, outputs, how, &required, aliases)
@@ -363,11 +365,15 @@ pub(crate) fn regions_of(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>]) -> V
 }
 
 /// What outputs hold, if that matters.
-pub(crate) fn before(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>]) -> Result<Option<Vec<AnyBuffer>>, BufferError> {
+fn before(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>], how: &How) -> Result<Option<Vec<AnyBuffer>>, Error> {
     if !pipeline.outputs.iter().any(|f| pipeline.keeps(*f)) {
         return Ok(None);
     }
-    outputs.iter().map(AnyBufferMut::to_buffer).collect::<Result<Vec<_>, _>>().map(Some)
+    let copy = |output: &AnyBufferMut<'_>| {
+        how.charge(output.used_bytes() as u64, "a copy of an output")?;
+        Ok(output.to_buffer()?)
+    };
+    outputs.iter().map(copy).collect::<Result<Vec<_>, Error>>().map(Some)
 }
 
 fn interpret(
@@ -377,8 +383,8 @@ fn interpret(
     how: &How,
 ) -> Result<RunStats, Error> {
     let regions = regions_of(pipeline, outputs);
-    let before = before(pipeline, outputs)?;
-    let options = interp::Options { print: how.print.get(), before: before.as_deref() };
+    let before = before(pipeline, outputs, how)?;
+    let options = interp::Options { print: how.print.get(), before: before.as_deref(), limits: how.limits() };
     let results = interp::run_with(pipeline, inputs, &regions, &options)?;
     for (output, result) in outputs.iter_mut().zip(&results) {
         output.copy_from(result)?;

@@ -50,9 +50,13 @@ impl OnDevice {
         let both = outputs.iter().zip(&buffers);
         let own = both.map(|(view, buf)| match stays(view, buf) {
             true => Ok(None),
-            false => padded(view, program.buffers[*buf].keeps),
+            false => {
+                // As much, and a word a row: the rows of what is worth a copy are far longer.
+                how.charge(view.used_bytes() as u64, &program.buffers[*buf].name).map_err(Failure::Other)?;
+                padded(view, program.buffers[*buf].keeps).map_err(of_buffer)
+            }
         });
-        let mut own: Vec<Option<AnyBuffer>> = own.collect::<Result<_, _>>().map_err(of_buffer)?;
+        let mut own: Vec<Option<AnyBuffer>> = own.collect::<Result<_, Failure>>()?;
         let views = outputs.iter_mut().zip(&mut own).map(|(view, own)| match own {
             Some(own) => own.view_mut(),
             None => Ok(view.reborrow()),
@@ -94,6 +98,7 @@ impl OnDevice {
             threads: how.threads,
             device: Some(&run),
             print: how.print.get(),
+            limits: how.limits(),
             ..RunArgs::default()
         };
         let stats = self.host.run(&args).map_err(|fault| of_cpu(fault, program))?;

@@ -3,10 +3,14 @@
 use halide_core::buffer::BufferError;
 use halide_core::error::AlgorithmErrors;
 use halide_core::interp::RunError;
+use halide_core::limits::OverCap;
+#[cfg(feature = "cpu")]
+use halide_sched::lower::Cause;
 use halide_sched::lower::LowerError;
 use halide_sched::plan::ScheduleError;
 use halide_sched::schedule::ParseErrors;
 use std::fmt;
+use std::time::Duration;
 
 /// What went wrong. The text names each problem with its place, the reason, and what would do.
 #[derive(Clone, Debug)]
@@ -22,6 +26,14 @@ pub enum Error {
     /// The lowered program could not be made into machine code.
     #[cfg(feature = "cpu")]
     Cpu(halide_cpu::CpuError),
+    /// The lowered program would become more code than the target's budget allows, or need more stack.
+    #[cfg(feature = "cpu")]
+    CodeTooLarge {
+        /// The measure that is exceeded.
+        error: halide_cpu::CpuError,
+        /// The directives that multiply code the most.
+        causes: Vec<Cause>,
+    },
     /// There is no such graphics processor, or it cannot run the pipeline.
     #[cfg(feature = "gpu")]
     Gpu(halide_gpu::GpuError),
@@ -34,6 +46,27 @@ pub enum Error {
     /// A page in a browser cannot wait for its graphics processor.
     #[cfg(feature = "gpu")]
     CannotWait,
+    /// The run would have had more memory than it may: see [`Call::memory_cap`](crate::call::Call::memory_cap). Outputs may
+    /// have been written, unless that was known before it started.
+    Memory {
+        /// The Func or output whose values it is for.
+        func: String,
+        /// The bytes that they need, and the cap.
+        over: OverCap,
+    },
+    /// The run was cancelled by a [`Cancel`](crate::limits::Cancel). What outputs hold is not specified.
+    Cancelled,
+    /// The run was not done in its time: see [`Call::give_up_after`](crate::call::Call::give_up_after). What outputs hold is not
+    /// specified.
+    GaveUp {
+        /// The time that it had.
+        after: Duration,
+    },
+    /// There is no thread to watch the time of a run. Nothing was written.
+    NoWatch {
+        /// The reason that the system gives.
+        why: String,
+    },
     /// What receives the lines that a pipeline prints panicked, with this text. Outputs may have been written.
     Print(String),
     /// A call does not suit the compiled pipeline. Nothing was written.
@@ -75,6 +108,12 @@ impl fmt::Display for Error {
             #[cfg(feature = "cpu")]
             Error::Cpu(error) => error.fmt(f),
             #[cfg(feature = "cpu")]
+            Error::CodeTooLarge { error, causes } => {
+                error.fmt(f)?;
+                causes.iter().try_for_each(|cause| write!(f, "\n  {cause}"))?;
+                f.write_str("\n  hint: unroll or vectorize by less, or allow more by the target's budget")
+            }
+            #[cfg(feature = "cpu")]
             Error::NoDevice { kernel } => write!(
                 f,
                 "the schedule gives `{kernel}` to a graphics processor, and machine code for this CPU alone was asked for\n  \
@@ -89,6 +128,25 @@ impl fmt::Display for Error {
             Error::CannotWait => f.write_str(
                 "a page in a browser cannot wait for its graphics processor\n  \
                  help: compile with halide::gpu::compile_async(...), and run with Call::realize_all_async",
+            ),
+            Error::Memory { func, over } => {
+                let cap = if over.of_machine { "set another cap with" } else { "raise the cap:" };
+                write!(
+                    f,
+                    "`{func}` {over}\n  help: compute a smaller output, store it at an inner loop, or {cap} Call::memory_cap"
+                )
+            }
+            Error::Cancelled => f.write_str("the run was cancelled; what its outputs hold is not specified"),
+            Error::GaveUp { after } => write!(
+                f,
+                "the run was given up after {} ms; what its outputs hold is not specified; compute a smaller output, or give it \
+                 more time with Call::give_up_after",
+                after.as_millis()
+            ),
+            Error::NoWatch { why } => write!(
+                f,
+                "no thread could be started to watch the time of the run: {why}; run without Call::give_up_after, or with \
+                 Call::cancel_with"
             ),
             Error::Print(text) => write!(f, "what receives the lines that the pipeline prints panicked: {text}"),
             Error::Fault(text) => f.write_str(text),
@@ -113,6 +171,17 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+#[cfg(feature = "cpu")]
+impl Error {
+    /// The error of a program that directives made large: if that is why, they are named.
+    pub(crate) fn caused_by(self, causes: &[Cause]) -> Error {
+        match self {
+            Error::Cpu(error) if error.is_of_budget() => Error::CodeTooLarge { error, causes: causes.to_vec() },
+            other => other,
+        }
+    }
+}
+
 fn lines<E: fmt::Display>(f: &mut fmt::Formatter<'_>, errors: &[E]) -> fmt::Result {
     for (i, error) in errors.iter().enumerate() {
         let line = if i == 0 { "" } else { "\n" };
@@ -131,10 +200,18 @@ macro_rules! from {
     )*};
 }
 
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Error {
+        match error {
+            RunError::OverCap { func, over } => Error::Memory { func, over },
+            error => Error::Run(error),
+        }
+    }
+}
+
 from! {
     AlgorithmErrors: Algorithm;
     ParseErrors: Parse;
-    RunError: Run;
     BufferError: Buffer;
     halide_sched::lower::in_place::InPlaceError: InPlace;
 }

@@ -5,6 +5,7 @@
 //! the schedule that speak of its Funcs. It may read the results of other stages in turn. A stage that is read in
 //! several of these pipelines runs once for each.
 
+use crate::call::{How, dense_bytes};
 use crate::compile::{Compiled, Engine, compile_part};
 use crate::error::Error;
 use crate::needs::{InputNeed, Spans};
@@ -14,6 +15,7 @@ use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::externs::{ExternDef, ExternFault, ExternInput};
 use halide_core::ids::FuncId;
 use halide_core::interp::{Inputs, RunError};
+use halide_core::limits::bytes_of;
 use halide_core::value::Scalar;
 use halide_sched::plan::{self, Part};
 use halide_sched::schedule::Schedule;
@@ -104,12 +106,17 @@ impl Feeder {
 
     /// The results of the stage by the names of their images, as far as `needs` say that they are read and nobody gives
     /// them.
-    pub(crate) fn feed(&self, inputs: &Inputs, needs: &[InputNeed]) -> Result<Vec<(String, AnyBuffer)>, Error> {
+    pub(crate) fn feed(
+        &self,
+        inputs: &Inputs,
+        needs: &[InputNeed],
+        how: &How,
+    ) -> Result<Vec<(String, AnyBuffer)>, Error> {
         let given = self.results.iter().flatten().all(|name| inputs.get(name).is_some());
         let Some(region) = self.region(needs).filter(|_| !given) else { return Ok(Vec::new()) };
         let (asked, wanted) = self.asked(&region, inputs)?;
         let computed = match &self.producer {
-            Some(producer) => producer.inputs().with_given(inputs).realize_all(&wanted)?,
+            Some(producer) => producer.inputs().with_given(inputs).within(how).realize_all(&wanted)?,
             None => Vec::new(),
         };
         // One buffer per element of each Func that the producer computes.
@@ -141,7 +148,16 @@ impl Feeder {
                 buffers.push(source.crop(region).map_err(wrong)?);
             }
         }
+        let bytes = self.stage.types.iter().map(|ty| dense_bytes(*ty, &region)).fold(0, u64::saturating_add);
+        how.charge(bytes, &self.stage.name)?;
+        if let Some(stop) = how.limits().and_then(|limits| limits.stopped()) {
+            return Err(RunError::Stopped(stop).into());
+        }
         let results = self.stage.compute(&region, &self.params(inputs)?, &buffers)?;
+        // What was computed for the stage ends here; it was charged with its gaps.
+        if let Some(limits) = how.limits() {
+            limits.release(computed.iter().map(|b| bytes_of(b.ty(), b.dims().iter().copied())).sum());
+        }
         let named = self.results.iter().zip(results).filter_map(|(name, result)| Some((name.clone()?, result)));
         Ok(named.collect())
     }

@@ -17,6 +17,14 @@ impl Host for Target {
     fn host() -> Target {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
         let arch = halide_sched::target::Arch::Other;
-        Target { arch, vector_bits: 128, features: None, threads, cache_bytes: 1 << 20, gpu: None }
+        Target {
+            arch,
+            vector_bits: 128,
+            features: None,
+            threads,
+            cache_bytes: 1 << 20,
+            gpu: None,
+            budget: halide_sched::target::Budget::DEFAULT,
+        }
     }
 }

@@ -3,13 +3,14 @@
 
 use crate::call::{How, RunStats};
 use crate::error::Error;
-use crate::variant::{Failure, copies_of};
+use crate::memory::hold_copies;
+use crate::variant::{Failure, copies_of, of_evaluator};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::Bound;
 use halide_core::value::Scalar;
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram};
-use halide_sched::ir::eval::{self, Ended, EvalError};
+use halide_sched::ir::eval::{self, Ended, EvalError, Options};
 use halide_sched::ir::{BufId, BufferRole, Program};
 
 /// The kernels of a program, whose host code is evaluated.
@@ -34,6 +35,7 @@ impl Hosted {
         let failed = |error: GpuError| Failure::Other(of_gpu(error, program));
         let params: Vec<Scalar> = bound.params.iter().copied().collect();
         let images: Vec<AnyBuffer> = bound.images.iter().cloned().collect();
+        let _held = hold_copies(outputs, how)?;
         let mut buffers = copies_of(program, outputs).map_err(of_buffer)?;
         let mut run = if how.profile { self.kernels.start_timed() } else { self.kernels.start() };
         for (id, buffer) in bound.images.enumerate() {
@@ -43,11 +45,11 @@ impl Hosted {
             let buffer = buffers.get(position).ok_or_else(|| missing(program, buf))?;
             run.bind_output(buf, buffer.dims()).map_err(failed)?;
         }
-        let stats = eval::run_on(program, &params, &images, &mut buffers, &mut run, how.print.get()).await;
+        let options = Options { print: how.print.get(), limits: how.limits() };
+        let stats = eval::run_on(program, &params, &images, &mut buffers, &mut run, &options).await;
         let stats = stats.map_err(|error| match error {
             Ended::Host(EvalError::Fault { fault, args, .. }) => Failure::Fault(fault, args),
-            Ended::Host(large @ EvalError::TooLarge { .. }) => Failure::Other(Error::Fault(large.message(program))),
-            Ended::Host(error) => Failure::Other(Error::Internal(error.message(program))),
+            Ended::Host(error) => Failure::Other(of_evaluator(error, program)),
             Ended::Device(fault) => Failure::Other(Error::Fault(fault.message(program))),
         })?;
         for (view, buffer) in outputs.iter_mut().zip(&buffers) {

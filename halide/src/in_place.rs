@@ -3,7 +3,7 @@
 //! The result is what a copy of the input would give. The CPU works on the one buffer, as `lower::in_place` proved that it
 //! may; other engines do copy, under the same rules.
 
-use crate::call::Call;
+use crate::call::{Call, How};
 use crate::compile::{Compiled, Engine};
 use crate::error::Error;
 use crate::variant::Aliases;
@@ -54,6 +54,7 @@ pub(crate) fn bind(
     inputs: &Inputs,
     outputs: &[AnyBufferMut<'_>],
     asked: &[(String, usize)],
+    how: &How,
 ) -> Result<(Inputs, Aliases), Error> {
     let (pipeline, plan) = (compiled.pipeline(), compiled.plan());
     if let (Some(feeder), Some((image, buffer))) = (compiled.feeders().first(), asked.first()) {
@@ -74,6 +75,7 @@ pub(crate) fn bind(
             return Err(RunError::NoBuffer { image: name.clone(), buffer: *buffer, buffers: outputs.len() }.into());
         };
         let is_copy = proofs.of(plan, image, *owner)?;
+        how.charge(view.used_bytes() as u64, name)?;
         let own = match engine_shares(compiled.engine()) {
             // Stands for the memory's shape only.
             true => AnyBuffer::like(view.ty(), view.dims())?,

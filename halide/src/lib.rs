@@ -14,6 +14,9 @@ mod hosted;
 #[cfg(feature = "image")]
 pub mod image;
 mod in_place;
+pub mod limits;
+mod machine;
+mod memory;
 pub mod needs;
 pub mod prelude;
 mod report;

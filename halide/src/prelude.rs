@@ -6,6 +6,7 @@ pub use crate::error::Error;
 pub use crate::host::Host;
 #[cfg(feature = "image")]
 pub use crate::image::BufferImage;
+pub use crate::limits::Cancel;
 pub use crate::shapes::{ByShape, Shapes};
 pub use halide_core::boundary::*;
 pub use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferMut, Region};

@@ -5,13 +5,13 @@
 
 use crate::call::Call;
 use crate::error::Error;
-use crate::variant::{VariantKey, message, next};
+use crate::variant::{VariantKey, message, next, of_evaluator};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::ids::FuncId;
 use halide_core::interp;
 use halide_core::pipeline::{NoteKind, Pipeline};
 use halide_core::value::Scalar;
-use halide_sched::ir::eval::{EvalError, Event, run_watched};
+use halide_sched::ir::eval::{EvalError, Event, Options, run_watched};
 use halide_sched::ir::{BufId, Program};
 use halide_sched::lower::{LowerOptions, lower_to_bounded};
 use std::fmt;
@@ -98,17 +98,19 @@ impl Call<'_> {
     /// # Errors
     /// As of any run; the sink may have been told of the steps until then.
     pub fn trace(&self, regions: &[Region], sink: &mut dyn FnMut(TraceEvent)) -> Result<Vec<AnyBuffer>, Error> {
-        let (mut outputs, fed) = self.fresh_outputs(regions)?;
+        let (how, _watch) = self.how().begin()?;
+        let (mut outputs, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let compiled = self.compiled();
         let inputs = match fed {
             Some(fed) => fed,
-            None => compiled.fed(self.given(), regions)?,
+            None => how.after(compiled.fed(self.given(), regions, &how))?,
         };
         let (pipeline, plan) = (compiled.pipeline(), compiled.plan());
         let mut key = VariantKey::default();
         if pipeline.notes.iter().any(|note| note.kind == NoteKind::Require) {
             // Who needs what is required is known to the interpreter alone, which also words the error.
-            interp::run(pipeline, &inputs, regions)?;
+            let options = interp::Options { limits: how.limits(), ..Default::default() };
+            how.after(interp::run_with(pipeline, &inputs, regions, &options).map_err(Error::from))?;
             key.unchecked = true;
         }
         let bound = inputs.bind(&plan.pipeline)?;
@@ -119,14 +121,14 @@ impl Call<'_> {
             let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
             let program = lower_to_bounded(plan, &options).map_err(Error::Lower)?.program;
             let mut tell = |event| sink(named(&plan.pipeline, &program, event));
-            match run_watched(&program, &params, &images, &mut outputs, self.printing().get(), &mut tell) {
-                Ok(_) => return self.printing().after(Ok(outputs)),
+            let options = Options { print: how.print.get(), limits: how.limits() };
+            match run_watched(&program, &params, &images, &mut outputs, &options, &mut tell) {
+                Ok(_) => return how.after(Ok(outputs)),
                 Err(EvalError::Fault { fault, args, .. }) => {
                     let other = program.faults.get(fault).and_then(|fault| next(key, fault));
                     key = other.ok_or_else(|| Error::Fault(message(&program, fault, &args)))?;
                 }
-                Err(large @ EvalError::TooLarge { .. }) => return Err(Error::Fault(large.message(&program))),
-                Err(error) => return Err(Error::Internal(error.message(&program))),
+                Err(error) => return how.after(Err(of_evaluator(error, &program))),
             }
         }
     }

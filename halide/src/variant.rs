@@ -7,9 +7,11 @@
 use crate::call::{How, RunStats};
 use crate::compile::regions_of;
 use crate::error::Error;
+use crate::memory::{self, hold_copies};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region};
 use halide_core::ids::ImageId;
 use halide_core::interp::{Bound, RunError};
+use halide_sched::ir::footprint::Footprint;
 use halide_sched::ir::{BufferRole, Fault, FaultId, Program};
 use halide_sched::lower::{LowerOptions, Lowered, lower};
 use halide_sched::plan::Plan;
@@ -42,6 +44,7 @@ pub(crate) struct Aliases {
 /// One variant.
 struct Variant {
     program: Program,
+    footprint: Footprint,
     code: Code,
 }
 
@@ -200,12 +203,11 @@ pub(crate) fn message(program: &Program, fault: FaultId, args: &[i64]) -> String
     program.faults.get(fault).map_or_else(|| format!("{fault:?} with {args:?}"), |f| f.message(program, args))
 }
 
-fn lowered(plan: &Plan, key: VariantKey) -> Result<Program, Error> {
+fn lowered(plan: &Plan, key: VariantKey) -> Result<Lowered, Error> {
     let VariantKey { exact_tails, generic_strides, unchecked, in_memory } = key;
     let in_memory = (0..64).filter(|position| in_memory >> position & 1 == 1).collect();
     let options = LowerOptions { exact_tails, generic_strides, unchecked, in_memory, ..LowerOptions::default() };
-    let Lowered { program, .. } = lower(plan, &options).map_err(Error::Lower)?;
-    Ok(program)
+    lower(plan, &options).map_err(Error::Lower)
 }
 
 impl Variant {
@@ -228,19 +230,36 @@ impl Variant {
         let other = self.program.faults.get(fault).and_then(|fault| next(key, fault));
         other.ok_or_else(|| Error::Fault(message(&self.program, fault, &args)))
     }
+    /// Checks, before anything is written, that the memory is within the cap that is known to be needed.
+    fn check_memory(&self, bound: &Bound, outputs: &[AnyBufferMut<'_>], how: &How) -> Result<(), Failure> {
+        let Some(limits) = how.limits() else { return Ok(()) };
+        let spare = || self.spare();
+        memory::check(&self.program, &self.footprint, bound, outputs, limits, &spare).map_err(Failure::Other)
+    }
+    /// Bytes that are kept from earlier runs.
+    fn spare(&self) -> u64 {
+        match &self.code {
+            #[cfg(feature = "cpu")]
+            Code::Cpu(executable) => executable.retained_bytes() as u64,
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Code::Gpu(code) => code.host.retained_bytes() as u64,
+            _ => 0,
+        }
+    }
     #[cfg(feature = "gpu")]
     async fn new_async(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
         match machine {
             Machine::Hosted(gpu) => {
-                let program = lowered(plan, key)?;
+                let Lowered { program, .. } = lowered(plan, key)?;
                 let code = Code::Hosted(crate::hosted::Hosted::new(&program, gpu).await?);
-                Ok(Variant { program, code })
+                Ok(Variant { footprint: Footprint::new(&program), program, code })
             }
             other => Variant::new(plan, other, key),
         }
     }
     #[cfg(feature = "gpu")]
     async fn run_async(&self, bound: &Bound, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Failure> {
+        self.check_memory(bound, outputs, how)?;
         match &self.code {
             Code::Hosted(code) => code.run(&self.program, bound, outputs, how).await,
             _ => self.run(bound, outputs, how, &Aliases::default()),
@@ -248,10 +267,18 @@ impl Variant {
     }
 
     fn new(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
-        let program = lowered(plan, key)?;
-        let code = match machine {
+        let lowered = lowered(plan, key)?;
+        let code = Variant::code(plan, machine, &lowered.program);
+        #[cfg(feature = "cpu")]
+        let code = code.map_err(|error| error.caused_by(&lowered.causes));
+        let program = lowered.program;
+        Ok(Variant { footprint: Footprint::new(&program), program, code: code? })
+    }
+    /// Compiles a program for `machine`.
+    fn code(plan: &Plan, machine: &Machine, program: &Program) -> Result<Code, Error> {
+        Ok(match machine {
             #[cfg(feature = "gpu")]
-            Machine::Hosted(gpu) => Code::Hosted(crate::gpu::waiting(gpu, crate::hosted::Hosted::new(&program, gpu))??),
+            Machine::Hosted(gpu) => Code::Hosted(crate::gpu::waiting(gpu, crate::hosted::Hosted::new(program, gpu))??),
             Machine::Evaluator => Code::Evaluator,
             #[cfg(feature = "cpu")]
             Machine::Cpu => {
@@ -259,12 +286,11 @@ impl Variant {
                     return Err(Error::NoDevice { kernel: kernel.name.clone() });
                 }
                 let options = halide_cpu::CpuOptions::for_target(&plan.target);
-                Code::Cpu(halide_cpu::compile(&program, &options).map_err(Error::Cpu)?)
+                Code::Cpu(halide_cpu::compile(program, &options).map_err(Error::Cpu)?)
             }
             #[cfg(all(feature = "cpu", feature = "gpu"))]
-            Machine::Gpu(gpu) => Code::Gpu(crate::device::OnDevice::new(&program, &plan.target, gpu)?),
-        };
-        Ok(Variant { program, code })
+            Machine::Gpu(gpu) => Code::Gpu(crate::device::OnDevice::new(program, &plan.target, gpu)?),
+        })
     }
 
     fn run(
@@ -274,6 +300,7 @@ impl Variant {
         how: &How,
         aliases: &Aliases,
     ) -> Result<RunStats, Failure> {
+        self.check_memory(bound, outputs, how)?;
         // The evaluator works on copies.
         #[cfg(not(feature = "cpu"))]
         let _ = aliases;
@@ -315,6 +342,7 @@ fn execute(
         buffers: &buffers,
         threads: how.threads,
         print: how.print.get(),
+        limits: how.limits(),
         ..Default::default()
     };
     match executable.run(&args) {
@@ -333,6 +361,10 @@ pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program) -> Failure 
             let args = [i64::try_from(bytes).unwrap_or(i64::MAX)];
             Failure::Other(Error::Fault(Fault::OutOfMemory { buf }.message(program, &args)))
         }
+        CpuFault::OverCap { buf, over } => {
+            Failure::Other(Error::Memory { func: program.buffers[buf].name.clone(), over })
+        }
+        CpuFault::Stopped(stop) => Failure::Other(RunError::Stopped(stop).into()),
         CpuFault::Device(fault) => Failure::Other(Error::Fault(fault.message(program))),
         CpuFault::Arguments(_) | CpuFault::Panic(_) => Failure::Other(Error::Internal(fault.to_string())),
     }
@@ -349,6 +381,17 @@ pub(crate) fn copies_of(program: &Program, outputs: &[AnyBufferMut<'_>]) -> Resu
     outputs.iter().map(copy).collect()
 }
 
+/// The error of a run of the evaluator, but for faults that another variant may not have.
+pub(crate) fn of_evaluator(error: halide_sched::ir::eval::EvalError, program: &Program) -> Error {
+    use halide_sched::ir::eval::EvalError;
+    match error {
+        EvalError::OverCap { buf, over } => Error::Memory { func: program.buffers[buf].name.clone(), over },
+        EvalError::Stopped(stop) => RunError::Stopped(stop).into(),
+        EvalError::TooLarge { .. } => Error::Fault(error.message(program)),
+        error => Error::Internal(error.message(program)),
+    }
+}
+
 /// Runs the checked evaluator, which works on buffers of its own.
 fn evaluate(
     program: &Program,
@@ -356,17 +399,17 @@ fn evaluate(
     outputs: &mut [AnyBufferMut<'_>],
     how: &How,
 ) -> Result<RunStats, Failure> {
-    use halide_sched::ir::eval::{EvalError, run_printing};
+    use halide_sched::ir::eval::{EvalError, Options, run_with};
     let failed = |error| Failure::Other(Error::Buffer(error));
     let params: Vec<_> = bound.params.iter().copied().collect();
     let images: Vec<_> = bound.images.iter().cloned().collect();
+    let _held = hold_copies(outputs, how)?;
     let mut buffers = copies_of(program, outputs).map_err(failed)?;
-    let stats =
-        run_printing(program, &params, &images, &mut buffers, how.print.get()).map_err(|error| match error {
-            EvalError::Fault { fault, args, .. } => Failure::Fault(fault, args),
-            large @ EvalError::TooLarge { .. } => Failure::Other(Error::Fault(large.message(program))),
-            error => Failure::Other(Error::Internal(error.message(program))),
-        })?;
+    let options = Options { print: how.print.get(), limits: how.limits() };
+    let stats = run_with(program, &params, &images, &mut buffers, &options).map_err(|error| match error {
+        EvalError::Fault { fault, args, .. } => Failure::Fault(fault, args),
+        error => Failure::Other(of_evaluator(error, program)),
+    })?;
     for (view, buffer) in outputs.iter_mut().zip(&buffers) {
         view.copy_from(buffer).map_err(failed)?;
     }

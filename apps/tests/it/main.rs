@@ -3,6 +3,7 @@
 mod bad_input;
 mod gpu;
 mod images;
+mod limits;
 mod reports;
 mod schedules;
 

@@ -1,5 +1,6 @@
 //! What can go wrong: when code is made, and when it runs.
 
+use halide_core::limits::{OverCap, Stop};
 use halide_sched::device::DeviceFault;
 use halide_sched::ir::{BufId, FaultId};
 use std::fmt;
@@ -15,6 +16,44 @@ pub enum CpuError {
     Codegen(String),
     /// There is no memory for the code.
     Memory(String),
+    /// There would be more code than there may be.
+    TooLarge {
+        /// The function that was being made, by its loop, which names the stage.
+        function: String,
+        /// The measure that is exceeded.
+        unit: CodeUnit,
+        /// The count so far.
+        count: u64,
+        /// The most that the target's budget allows.
+        most: u64,
+    },
+    /// The code would need more stack than it may.
+    Stack {
+        /// The function with the largest frame on the deepest chain of calls, by its loop, which names the stage.
+        function: String,
+        /// The size of that frame.
+        frame: u64,
+        /// The sum of all frames of the chain.
+        bytes: u64,
+        /// The most bytes that the target's budget allows.
+        most: u64,
+    },
+}
+
+/// A measure of the size of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeUnit {
+    /// Instructions, before a code generator makes them fewer.
+    Instructions,
+    /// Bytes of machine code.
+    Bytes,
+}
+
+impl CpuError {
+    /// Returns true if the code, or its stack frames, are too large for the target's budget.
+    pub fn is_of_budget(&self) -> bool {
+        matches!(self, CpuError::TooLarge { .. } | CpuError::Stack { .. })
+    }
 }
 
 impl fmt::Display for CpuError {
@@ -24,6 +63,18 @@ impl fmt::Display for CpuError {
             CpuError::Program(why) => write!(f, "the lowered program is malformed (a bug in halide): {why}"),
             CpuError::Codegen(why) => write!(f, "the code generator failed: {why}"),
             CpuError::Memory(why) => write!(f, "no memory for the compiled code: {why}"),
+            CpuError::TooLarge { function, unit, count, most } => {
+                let unit = match unit {
+                    CodeUnit::Instructions => "instructions",
+                    CodeUnit::Bytes => "bytes of machine code",
+                };
+                write!(f, "the code has {count} {unit} with `{function}`, more than the {most} allowed")
+            }
+            CpuError::Stack { function, frame, bytes, most } => write!(
+                f,
+                "`{function}` keeps {frame} bytes of values on the stack, with what calls it {bytes}, more than the {most} \
+                 allowed"
+            ),
         }
     }
 }
@@ -40,13 +91,22 @@ pub enum CpuFault {
         /// The values that its message shows.
         args: Vec<i64>,
     },
-    /// An allocation failed, or would have exceeded the run's memory cap.
+    /// An allocation failed.
     OutOfMemory {
         /// What was to be allocated.
         buf: BufId,
         /// Its size; `u64::MAX` when that does not fit.
         bytes: u64,
     },
+    /// An allocation would have exceeded the run's cap on memory.
+    OverCap {
+        /// The allocation.
+        buf: BufId,
+        /// The bytes that it needs, and the cap.
+        over: OverCap,
+    },
+    /// The run was ended early: see [`Limits::stop`](halide_core::limits::Limits::stop).
+    Stopped(Stop),
     /// The device that runs kernels failed.
     Device(DeviceFault),
     /// The arguments do not fit the program: wrong number, type or dimensions.
@@ -61,6 +121,8 @@ impl fmt::Display for CpuFault {
             CpuFault::Check { fault, args } => write!(f, "check {fault:?} failed with {args:?}"),
             CpuFault::OutOfMemory { buf, bytes: u64::MAX } => write!(f, "the size of {buf:?} overflows"),
             CpuFault::OutOfMemory { buf, bytes } => write!(f, "no memory for {bytes} bytes of {buf:?}"),
+            CpuFault::OverCap { buf, over } => write!(f, "{buf:?} {over}"),
+            CpuFault::Stopped(stop) => write!(f, "{stop}"),
             CpuFault::Device(fault) => write!(f, "{fault}"),
             CpuFault::Arguments(why) => write!(f, "{why}"),
             CpuFault::Panic(why) => write!(f, "the runtime panicked (a bug in halide): {why}"),

@@ -3,10 +3,11 @@
 use crate::CpuFault;
 use crate::codegen::{ArgLayout, Code, CompileStats, CpuOptions, Texts};
 use crate::runtime::device::{KernelCall, OnDevice};
-use crate::runtime::{Line, Pool, Run, Worker, within};
+use crate::runtime::{Line, Pool, Run, Worker, guarded, within};
 use halide_core::buffer::RawBuffer;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
+use halide_core::limits::Limits;
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -29,6 +30,8 @@ struct Inner {
     kernels: IdVec<KernelId, KernelCall>,
     lines: Vec<Line>,
     pool: Pool,
+    /// Bytes of stack that the code needs.
+    stack: usize,
     texts: Texts,
     stats: CompileStats,
 }
@@ -45,8 +48,8 @@ pub struct RunArgs<'a> {
     pub threads: Option<usize>,
     /// The threads to use; `None` is rayon's own pool, or the one that this thread belongs to.
     pub pool: Option<&'a rayon::ThreadPool>,
-    /// How many bytes of memory may be allocated at once.
-    pub memory_cap: Option<usize>,
+    /// The cap on memory that is allocated at once, and the flag that ends the run early; none by default.
+    pub limits: Option<&'a Limits>,
     /// What runs the kernels of the program, with its inputs and outputs bound; needed only if there are any.
     pub device: Option<&'a Mutex<dyn Device>>,
     /// Takes the lines that the program prints; `None` drops them.
@@ -73,6 +76,8 @@ impl Executable {
         texts: Texts,
         stats: CompileStats,
     ) -> Executable {
+        // More than there are addresses is surely not there.
+        let stack = usize::try_from(stats.stack).unwrap_or(usize::MAX);
         Executable(Arc::new(Inner {
             code,
             layout,
@@ -83,6 +88,7 @@ impl Executable {
             kernels: KernelCall::all(program),
             lines: Line::all(program),
             pool: Pool::new(options.retain_bytes),
+            stack,
             texts,
             stats,
         }))
@@ -94,19 +100,27 @@ impl Executable {
         let words = inner.argument_block(args)?;
         let available = args.pool.map_or_else(rayon::current_num_threads, |p| p.current_num_threads());
         let threads = args.threads.unwrap_or(available).clamp(1, available.max(1));
-        let cap = args.memory_cap.unwrap_or(usize::MAX);
+        let unlimited = Limits::default();
+        let limits = args.limits.unwrap_or(&unlimited);
+        if let Some(stop) = limits.stopped() {
+            return Err(CpuFault::Stopped(stop));
+        }
         let outputs = || {
             args.buffers.iter().zip(&inner.layout.order).filter_map(|(raw, &buf)| {
                 matches!(inner.buffers[buf].role, BufferRole::Output(_)).then_some((buf, raw))
             })
         };
         let device = args.device.map(|device| OnDevice::new(device, &inner.kernels, outputs()));
-        let run = Run::new(words, inner.counters, &inner.pool, threads, cap).on_device(device);
+        let run = Run::new(words, inner.counters, &inner.pool, threads, limits).on_device(device);
         let run = run.printing(&inner.lines, args.print);
-        let enter = || inner.code.enter(&mut Worker::new(&run));
+        let run = run.needing_stack(inner.stack);
+        let enter = || guarded(&run, 1, || run.with_stack(|| inner.code.enter(&mut Worker::new(&run))));
         let code = if inner.parallel && threads > 1 { within(args.pool, enter) } else { enter() };
         if let Some(fault) = run.take_fault() {
             return Err(fault);
+        }
+        if let Some(stop) = limits.stopped().filter(|_| code != 0) {
+            return Err(CpuFault::Stopped(stop));
         }
         if code != 0 {
             return Err(CpuFault::Panic("a run failed without saying why".into()));

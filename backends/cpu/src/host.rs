@@ -5,7 +5,7 @@ use crate::tier::Tier;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use halide_sched::features::{CpuFeature, CpuFeatures};
-use halide_sched::target::{Arch, Target};
+use halide_sched::target::{Arch, Budget, Target};
 
 /// This machine, with the widest vectors that code is generated for.
 pub fn host_target() -> Target {
@@ -17,8 +17,10 @@ pub fn host_target() -> Target {
         Arch::Other
     };
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let (vector_bits, budget) = (Tier::host().vector_bits(), Budget::DEFAULT);
     // Typical of current cores; nothing in std tells it.
-    Target { arch, vector_bits: Tier::host().vector_bits(), features: None, threads, cache_bytes: 1 << 20, gpu: None }
+    let cache_bytes = 1 << 20;
+    Target { arch, vector_bits, features: None, threads, cache_bytes, gpu: None, budget }
 }
 
 /// Extensions that Cranelift uses, and its flags for them.
@@ -76,8 +78,10 @@ pub(crate) fn host_isa(features: Option<CpuFeatures>, effort: Effort) -> Result<
         ("use_colocated_libcalls", "false"),
         // Loop heads of small kernels profit from functions that start on a fetch boundary.
         ("log2_min_function_alignment", "5"),
-        // Stack frames are bounded by `storage::STACK_BUDGET`, far below a guard page's reach being of use.
-        ("enable_probestack", "false"),
+        // No frame steps over a guard page: each page is touched on entry, in order. Pages of 4 KiB are the smallest there are.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+        ("probestack_size_log2", "12"),
         ("unwind_info", "false"),
     ];
     for (name, value) in general.into_iter().chain(effort.flags()) {

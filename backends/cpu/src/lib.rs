@@ -12,7 +12,7 @@ mod tier;
 mod wide;
 
 pub use codegen::{CompileStats, CpuOptions, compile};
-pub use error::{CpuError, CpuFault};
+pub use error::{CodeUnit, CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
 pub use host::host_target;
 pub use tier::{Tier, host_features};

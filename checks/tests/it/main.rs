@@ -1,7 +1,10 @@
 //! Each check for about a second, from fixed seeds. `HALIDE_FUZZ_CASES` and `HALIDE_FUZZ_SEED` make it a long run:
 //! `HALIDE_FUZZ_CASES=100000 cargo test --release -p halide-checks random_schedules -- --nocapture`.
 
+use halide::schedule::Verb;
 use halide_checks::case::Case;
+use halide_checks::coverage::Coverage;
+use halide_checks::runs::Seeds;
 use halide_checks::{algebra, image_input, runs, schedules, text};
 
 #[test]
@@ -52,8 +55,37 @@ fn image_files() {
 /// Reductions done in parts number Funcs anew, while the schedule that asks for more of them is drawn.
 #[test]
 fn schedules_that_do_several_reductions_in_parts() {
-    for seed in [239, 3719] {
-        let case = Case::random_gpu(seed);
-        assert!(!case.schedule.directives().is_empty(), "{case}");
+    let parts = |case: &Case| {
+        let verbs = case.schedule.directives().iter().map(|d| &d.verb);
+        verbs.filter(|verb| matches!(verb, Verb::Rfactor { .. })).count()
+    };
+    let several = (0..400).filter(|seed| parts(&Case::random_gpu(*seed)) > 1).count();
+    assert!(several > 2, "{several}");
+}
+
+/// Cases are drawn and not run, so that this takes seconds. A seed means the same case everywhere. Long runs
+/// (`HALIDE_FUZZ_CASES`) ask for every class, of some thousand cases.
+#[test]
+fn every_class_of_structures_is_drawn() {
+    let Seeds { first, count, long } = Seeds::of_run(480);
+    let mut coverage = Coverage::default();
+    (first..first + count).for_each(|seed| coverage.add(&Case::random(seed)));
+    println!("{}", coverage.report());
+    // What takes some thousand cases: large tables, and classes that few cases of one theme have.
+    let large = [
+        "triples of directives",
+        "directives with tails before others",
+        "pairs of directives by place",
+        "coordinates by place of what is read",
+        "groups",
+        "wrappers",
+    ];
+    for table in large.into_iter().filter(|_| !long) {
+        let (drawn, of) = coverage.drawn(table);
+        assert!(drawn * 2 >= of, "only {drawn} of {of} {table}");
     }
+    let missing = coverage.missing();
+    let missing: Vec<&String> =
+        missing.iter().filter(|class| long || !large.iter().any(|table| class.starts_with(table))).collect();
+    assert!(missing.is_empty(), "never drawn: {missing:?}");
 }

@@ -50,7 +50,7 @@ impl Draw {
             .needs(move |query| Ok(vec![grown(query.region(), i64::from(reach)); count]))
             .compute(move |call| recipe.compute(call));
         let doublings = inputs.iter().map(|i| self.sources[*i].doublings).max().unwrap_or(0);
-        self.sources.push(Source { what: Readable::Func(func), types, dims, doublings });
+        self.sources.push(Source { what: Readable::Func(func), types, dims, doublings, weight: 1 });
     }
 }
 

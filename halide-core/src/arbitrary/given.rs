@@ -67,7 +67,7 @@ impl Draw {
         r.where_(r.x.ge(row(x)) & r.x.lt(row(x + 1)));
         let ty = self.any_type();
         let mut func = Func::new(name);
-        self.deepest = 0;
+        (self.deepest, self.weight) = (0, 0);
         func[[x]] = constant(&mut self.random, ty);
         let scope = Scope { vars: Vec::new(), rvars: vec![r.x.expr()], own: None };
         let value = self.value(ty, &scope, 1);
@@ -77,8 +77,8 @@ impl Draw {
             _ if self.random.one_in(3) => max(old, value),
             _ => old + value,
         };
-        let doublings = self.deepest;
-        self.sources.push(Source { what: Readable::Func(func), types: vec![ty], dims: 1, doublings });
+        let (doublings, weight) = (self.deepest, self.weight);
+        self.sources.push(Source { what: Readable::Func(func), types: vec![ty], dims: 1, doublings, weight });
     }
 
     /// A Func that may take the place of an input: it reads that at its own coordinates only.
@@ -87,7 +87,7 @@ impl Draw {
         let image = ImageParam::new("own", ty, dims);
         let vars: Vec<Expr> = ["x", "y"][..dims].iter().map(|n| Var::new(n).expr()).collect();
         let mut func = Func::new(name);
-        self.deepest = 0;
+        (self.deepest, self.weight) = (0, 0);
         let own = image.read(&vars);
         let scope = Scope { vars: vars.clone(), rvars: Vec::new(), own: None };
         func[&vars] = match (self.random.below(4), ty) {
@@ -105,8 +105,8 @@ impl Draw {
         for _ in 0..self.random.below(3) {
             self.update(&mut func, &vars, &[ty]);
         }
-        let doublings = self.deepest;
-        self.sources.push(Source { what: Readable::Func(func), types: vec![ty], dims, doublings });
+        let (doublings, weight) = (self.deepest, self.weight);
+        self.sources.push(Source { what: Readable::Func(func), types: vec![ty], dims, doublings, weight });
     }
 
     /// A first definition that leaves some elements, or all, as an output's buffer holds them.

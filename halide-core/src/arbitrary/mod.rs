@@ -1,14 +1,19 @@
 //! Pipelines that nobody wrote, for tests and fuzzing; and how to make a pipeline that fails a test smaller.
 //!
 //! A pipeline belongs to its seed: the same on every machine. It has no mistakes, its coordinates stay small, and every
-//! coordinate that depends on data is bounded, so that lowering accepts it under every legal schedule.
+//! coordinate that depends on data is bounded, so that lowering accepts it under every legal schedule; unless its
+//! coordinates may reach far. What each pipeline is to have can be asked for ([`Structure`]).
 
 mod coordinate;
 mod external;
+mod far;
 mod given;
+mod graph;
+mod own;
 mod random;
 mod shrink;
 mod stage;
+mod structure;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -16,6 +21,7 @@ mod value;
 
 pub use random::Random;
 pub use shrink::smaller;
+pub use structure::{Coordinate, Structure, Update};
 
 use crate::boundary;
 use crate::expr::{Expr, IntoExpr};
@@ -36,11 +42,16 @@ pub struct PipelineOptions {
     /// whose offsets are such elements, an output that may be in an input's memory; and extern stages. A run must then
     /// give buffers and elements as the pipeline says.
     pub given: bool,
+    /// Also coordinates that nothing keeps near: narrow integers that wrap, quotients of floats, products of data. A run
+    /// may then end because regions are too large, or leave 32 bits.
+    pub far: bool,
+    /// A structure that the pipeline is to have.
+    pub structure: Option<Structure>,
 }
 
 impl Default for PipelineOptions {
     fn default() -> Self {
-        PipelineOptions { stages: 10, exact: false, given: false }
+        PipelineOptions { stages: 10, exact: false, given: false, far: false, structure: None }
     }
 }
 
@@ -49,17 +60,28 @@ pub fn random_pipeline(seed: u64, options: PipelineOptions) -> Pipeline {
     let mut draw = Draw::new(Random::new(seed), options);
     let most = 1 + draw.random.below(options.stages);
     let stages = 1 + draw.random.below(most);
+    // What is asked for comes first, in the middle or last.
+    let special = draw.random.below(stages + 1);
     for number in 0..stages {
+        if number == special {
+            draw.graph("g");
+        }
         draw.stage(&format!("f{number}"));
+    }
+    if special == stages {
+        draw.graph("g");
     }
     if options.given && draw.random.one_in(3) {
         draw.in_place("result");
     }
     let funcs: Vec<&Func> = draw.sources.iter().filter_map(Source::func).collect();
     let mut outputs: Vec<&Func> = funcs.last().copied().into_iter().collect();
+    // Siblings are often outputs, which stay where they are.
+    let most = if options.structure == Some(Structure::Siblings) { 3 } else { 8 };
     // Sometimes what nothing reads is an output too, or anything.
     for func in &funcs[..funcs.len().saturating_sub(1)] {
-        if draw.random.one_in(8) {
+        // The graph that was asked for is there, whoever reads it.
+        if draw.random.one_in(most) || func.name() == "g" {
             outputs.push(func);
         }
     }
@@ -85,8 +107,17 @@ struct Draw {
     domains: usize,
     /// How often the Func that is drawn doubles coordinates on the way to an image, so far.
     deepest: usize,
+    /// The number of reads that the Func that is drawn becomes so far, with all that it reads.
+    weight: usize,
     /// Whether the read that is drawn doubles a coordinate.
     doubled: bool,
+    /// The number of coordinates around the expression that is drawn.
+    nested: usize,
+    /// The number of sources that may be read, if not all may.
+    visible: Option<usize>,
+    /// Parameters that choose and scale.
+    flag: Param<bool>,
+    real: Param<f32>,
 }
 
 /// Something that can be read.
@@ -96,6 +127,8 @@ struct Source {
     dims: usize,
     /// How many times coordinates are doubled on the way to an image, at most.
     doublings: usize,
+    /// The number of reads that it becomes where it is inlined, with all that it reads.
+    weight: usize,
 }
 
 enum Readable {
@@ -142,12 +175,41 @@ impl Draw {
     fn new(random: Random, options: PipelineOptions) -> Draw {
         let offset = Param::new("offset").with_range(-2, 3);
         let count = Param::new("count").with_range(0, 4);
-        let mut draw =
-            Draw { random, options, sources: Vec::new(), offset, count, domains: 0, deepest: 0, doubled: false };
+        let (flag, real) = (Param::new("flag"), Param::new("real").with_range(-2.0, 2.0));
+        let mut draw = Draw {
+            random,
+            options,
+            sources: Vec::new(),
+            offset,
+            count,
+            domains: 0,
+            deepest: 0,
+            weight: 0,
+            doubled: false,
+            nested: 0,
+            visible: None,
+            flag,
+            real,
+        };
         for number in 0..1 + draw.random.below(2) {
             draw.image(&format!("in{number}"));
         }
         draw
+    }
+
+    /// The Funcs of the graph that is asked for, if one is.
+    fn graph(&mut self, name: &str) {
+        match self.options.structure {
+            Some(Structure::Arms) => self.arms(name),
+            Some(Structure::Siblings) => self.siblings(name),
+            Some(Structure::Stencils) => self.stencils(name),
+            _ => {}
+        }
+    }
+
+    /// The number of sources that may be read, oldest first.
+    fn readable(&self) -> usize {
+        self.visible.unwrap_or(self.sources.len())
     }
 
     /// An input image: read as it is, or through a boundary condition only.
@@ -168,7 +230,7 @@ impl Draw {
             }),
             false => Readable::Image(image),
         };
-        self.sources.push(Source { what, types: vec![ty], dims, doublings: 0 });
+        self.sources.push(Source { what, types: vec![ty], dims, doublings: 0, weight: 1 });
     }
 
     /// Any element type; those of 16-bit floats are rare.
@@ -186,8 +248,8 @@ impl Draw {
             0 => self.offset.expr(),
             1 => self.count.expr(),
             2 => Param::<u8>::new("byte").expr(),
-            3 => Param::<f32>::new("real").with_range(-2.0, 2.0).expr(),
-            4 => Param::<bool>::new("flag").expr(),
+            3 => self.real.expr(),
+            4 => self.flag.expr(),
             _ => Param::<i64>::new("wide").expr(),
         }
     }

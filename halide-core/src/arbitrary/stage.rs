@@ -1,7 +1,7 @@
 //! Random Funcs.
 
 use super::value::constant;
-use super::{Draw, Readable, Scope, Source};
+use super::{Draw, Readable, Scope, Source, Structure, Update};
 use crate::boundary;
 use crate::expr::{self, Expr, IntoExpr};
 use crate::func::Func;
@@ -12,6 +12,7 @@ use crate::var::Var;
 impl Draw {
     /// A Func more to read.
     pub(super) fn stage(&mut self, name: &str) {
+        let updates = matches!(self.options.structure, Some(Structure::Update(_)));
         if !self.options.exact && self.random.one_in(12) && self.bounded_func() {
             return;
         }
@@ -28,21 +29,23 @@ impl Draw {
             self.random.shuffle(&mut names);
         }
         let vars: Vec<Expr> = names.iter().map(|n| Var::new(n).expr()).collect();
-        let elements = if self.random.one_in(5) { 2 + self.random.below(2) } else { 1 };
+        let own = matches!(self.options.structure, Some(Structure::Update(Update::OwnPredicate | Update::OwnElements)));
+        let several = if own { !self.random.one_in(4) } else { self.random.one_in(if updates { 2 } else { 5 }) };
+        let elements = if several { 2 + self.random.below(2) } else { 1 };
         let types: Vec<ScalarType> = (0..elements).map(|_| self.any_type()).collect();
         let mut func = Func::new(name);
-        self.deepest = 0;
+        (self.deepest, self.weight) = (0, 0);
         let scope = Scope { vars: vars.clone(), rvars: Vec::new(), own: None };
         let kept = self.options.given && !self.options.exact && self.random.one_in(8);
         let start = if kept { self.kept(&types, &scope) } else { self.values(&types, &scope) };
         func[&vars] = start;
-        if kept || self.random.one_in(3) {
+        if kept || updates || self.random.one_in(3) {
             for _ in 0..1 + self.random.below(3) {
                 self.update(&mut func, &vars, &types);
             }
         }
-        let doublings = self.deepest;
-        self.sources.push(Source { what: Readable::Func(func), types, dims, doublings });
+        let (doublings, weight) = (self.deepest, self.weight);
+        self.sources.push(Source { what: Readable::Func(func), types, dims, doublings, weight });
     }
 
     /// A value of several elements.
@@ -57,10 +60,10 @@ impl Draw {
 
     /// A boundary condition around the last Func, if it has one value.
     fn bounded_func(&mut self) -> bool {
-        let Some(Source { what: Readable::Func(func), types, dims, doublings }) = self.sources.last() else {
+        let Some(Source { what: Readable::Func(func), types, dims, doublings, weight }) = self.sources.last() else {
             return false;
         };
-        let (&[ty], dims, doublings) = (&types[..], *dims, *doublings) else { return false };
+        let (&[ty], dims, doublings, weight) = (&types[..], *dims, *doublings, *weight) else { return false };
         let (outside, mut bounds) = (constant(&mut self.random, ty), Vec::new());
         for _ in 0..dims {
             let (first, extent) = (self.random.between(-2, 1) as i32, self.random.between(1, 8) as i32);
@@ -73,7 +76,7 @@ impl Draw {
             3 => boundary::mirror_interior_in(func, &bounds),
             _ => boundary::constant_exterior_in(func, outside, &bounds),
         };
-        self.sources.push(Source { what: Readable::Func(bounded), types: vec![ty], dims, doublings });
+        self.sources.push(Source { what: Readable::Func(bounded), types: vec![ty], dims, doublings, weight });
         true
     }
 

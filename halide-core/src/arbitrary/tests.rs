@@ -1,6 +1,7 @@
 use super::*;
+use crate::ids::ExprId;
 use crate::ops::{BinOp, MathFn, UnOp};
-use crate::pipeline::{Kind, PipelineData};
+use crate::pipeline::{Kind, Node, PipelineData};
 use crate::shape::{BufferOf, Law};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -193,5 +194,132 @@ fn steps_make_pipelines_smaller() {
             assert!(steps < 10_000, "seed {seed}");
         }
         assert_eq!(pipeline.outputs.len(), 1);
+    }
+}
+
+/// The kinds of expressions that coordinates are made of, down to what they read.
+fn kinds_in_coordinates(p: &PipelineData) -> BTreeSet<String> {
+    let arguments = p.exprs.iter().filter_map(|node| match &node.kind {
+        Kind::Call { args, .. } | Kind::Image { args, .. } => Some(args.clone()),
+        _ => None,
+    });
+    let mut todo: Vec<_> = arguments.flatten().collect();
+    let mut seen = BTreeSet::new();
+    while let Some(e) = todo.pop() {
+        if seen.insert(e) {
+            todo.extend(p.exprs[e].kind.children());
+        }
+    }
+    seen.into_iter()
+        .flat_map(|e| {
+            let node = &p.exprs[e];
+            let word = match &node.kind {
+                Kind::Binary(op, ..) => format!("{op:?}"),
+                Kind::Unary(op, _) => format!("{op:?}"),
+                other => format!("{other:?}").split(['(', ' ', '{']).next().unwrap_or_default().to_string(),
+            };
+            [word, format!("{} in a coordinate", node.ty)]
+        })
+        .collect()
+}
+
+#[test]
+fn coordinates_are_made_of_every_kind_of_expression() {
+    let mut found = BTreeSet::new();
+    for seed in 0..400 {
+        let kind = Coordinate::FAR[seed as usize % Coordinate::FAR.len()];
+        let structure = Some(Structure::Coordinate(kind));
+        let options = PipelineOptions { stages: 3, far: seed % 2 == 0, structure, ..Default::default() };
+        found.extend(kinds_in_coordinates(&random_pipeline(seed, options)));
+    }
+    let plain = [
+        "Const",
+        "Var",
+        "RVar",
+        "Param",
+        "ImageDim",
+        "Select",
+        "Cast",
+        "SaturatingCast",
+        "Reinterpret",
+        "Math",
+        "Call",
+        "Image",
+        "Note",
+        "Likely",
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "Mod",
+        "DivToZero",
+        "ModToZero",
+        "Min",
+        "Max",
+        "BitAnd",
+        "BitOr",
+        "BitXor",
+        "Shl",
+        "Shr",
+        "Eq",
+        "Lt",
+        "Neg",
+        "Not",
+        "Abs",
+        "Floor",
+        "Round",
+        "Trunc",
+    ];
+    let types = ScalarType::ALL.into_iter().filter(|ty| *ty != BF16).map(|ty| format!("{ty} in a coordinate"));
+    for word in plain.into_iter().map(str::to_string).chain(types) {
+        assert!(found.contains(&word), "{word} is not among {found:?}");
+    }
+}
+
+#[test]
+fn updates_read_themselves_in_their_predicates() {
+    let calls_itself = |p: &PipelineData| {
+        p.funcs.enumerate().any(|(id, f)| {
+            f.stages.iter().filter_map(|s| p.rdoms[s.rdom?].predicate).any(|predicate| {
+                let (mut todo, mut found) = (vec![predicate], false);
+                while let Some(e) = todo.pop() {
+                    found |= matches!(&p.exprs[e].kind, Kind::Call { func, .. } if *func == id);
+                    todo.extend(p.exprs[e].kind.children());
+                }
+                found
+            })
+        })
+    };
+    let structure = Some(Structure::Update(Update::OwnPredicate));
+    let options = PipelineOptions { stages: 2, structure, ..Default::default() };
+    let count = (0..100).filter(|seed| calls_itself(&random_pipeline(*seed, options))).count();
+    assert!(count > 60, "{count} of 100");
+}
+
+fn has_parameter(p: &PipelineData, e: ExprId) -> bool {
+    let kind = &p.exprs[e].kind;
+    matches!(kind, Kind::Param(_)) || kind.children().into_iter().any(|child| has_parameter(p, child))
+}
+
+#[test]
+fn arms_ask_parameters_and_siblings_do_not_read_each_other() {
+    for seed in 0..60 {
+        let draw = |structure| {
+            random_pipeline(seed, PipelineOptions { stages: 1, structure: Some(structure), ..Default::default() })
+        };
+        let p = draw(Structure::Arms);
+        let asks = |node: &Node| matches!(node.kind, Kind::Select(condition, ..) if has_parameter(&p, condition));
+        assert!(p.exprs.iter().any(asks), "seed {seed}");
+        let p = draw(Structure::Siblings);
+        let parts: Vec<_> = p.funcs.enumerate().filter(|(_, f)| f.name.starts_with("gpart")).collect();
+        assert!(parts.len() >= 3, "seed {seed}");
+        for (id, f) in &parts {
+            let mut todo: Vec<_> = f.stages.iter().flat_map(|s| s.values.clone()).collect();
+            while let Some(e) = todo.pop() {
+                let other = |func: &crate::ids::FuncId| parts.iter().any(|(part, _)| part == func && func != id);
+                assert!(!matches!(&p.exprs[e].kind, Kind::Call { func, .. } if other(func)), "seed {seed}");
+                todo.extend(p.exprs[e].kind.children());
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Random updates.
 
 use super::value::constant;
-use super::{Draw, Own, Scope};
+use super::{Draw, Own, Scope, Structure, Update};
 use crate::arena::{self, Kind, Ty};
 use crate::error::Location;
 use crate::expr::*;
@@ -14,16 +14,29 @@ impl Draw {
     /// An update more of a Func of these variables and types.
     pub(super) fn update(&mut self, func: &mut Func, vars: &[Expr], types: &[ScalarType]) {
         let whole = Scope { vars: vars.to_vec(), rvars: Vec::new(), own: None };
-        if self.options.exact {
-            return self.reduce(func, whole, types);
-        }
-        match self.random.below(8) {
-            0 | 1 => self.reduce(func, whole, types),
-            2 if vars.len() > 1 && self.random.one_in(2) => self.neighbours(func, vars, types),
-            2 => self.scan(func, vars, types),
-            3 | 4 => self.scatter(func, vars, types),
-            5 => self.some_points(func, vars, types),
-            _ => self.every_point(func, vars, types),
+        let kind = match self.options.structure {
+            _ if self.options.exact => Update::Reduce,
+            Some(Structure::Update(kind)) if !self.random.one_in(4) => kind,
+            _ => match self.random.below(18) {
+                0..=3 => Update::Reduce,
+                4 if vars.len() > 1 => Update::Neighbours,
+                4 | 5 => Update::Scan,
+                6..=8 => Update::Scatter,
+                9 | 10 => Update::SomePoints,
+                11..=14 => Update::EveryPoint,
+                15 => Update::OwnElements,
+                _ => Update::OwnPredicate,
+            },
+        };
+        match kind {
+            Update::EveryPoint => self.every_point(func, vars, types),
+            Update::Reduce => self.reduce(func, whole, types),
+            Update::Neighbours if vars.len() > 1 => self.neighbours(func, vars, types),
+            Update::Scan | Update::Neighbours => self.scan(func, vars, types),
+            Update::Scatter => self.scatter(func, vars, types),
+            Update::SomePoints => self.some_points(func, vars, types),
+            Update::OwnPredicate => self.own_update(func, vars, types, true),
+            Update::OwnElements => self.own_update(func, vars, types, false),
         }
     }
 

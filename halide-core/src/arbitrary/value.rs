@@ -104,7 +104,7 @@ impl Draw {
         }
         if ty.is_float() {
             use UnOp::*;
-            if self.random.one_in(3) {
+            if self.random.one_in(2) {
                 // Only lowering makes `mul_add`.
                 let function = self.random.pick(&MathFn::ALL);
                 let function = if function == MathFn::MulAdd { MathFn::Fma } else { function };
@@ -172,7 +172,7 @@ impl Draw {
     }
 
     /// A reduction that is written in place.
-    fn reduction(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
+    pub(super) fn reduction(&mut self, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
         let domain = self.domain(scope);
         let mut inner = Scope { vars: scope.vars.clone(), rvars: scope.rvars.clone(), own: None };
         inner.rvars.extend((0..domain.dims()).map(|d| domain.dim(d).expr()));
@@ -217,7 +217,7 @@ pub(super) fn constant(random: &mut Random, ty: ScalarType) -> Expr {
     arena::add(Kind::Const(value), Ty::One(ty), Location::caller())
 }
 
-fn operate(op: BinOp, a: Expr, b: Expr) -> Expr {
+pub(super) fn operate(op: BinOp, a: Expr, b: Expr) -> Expr {
     binary(op, a, b, Location::caller())
 }
 

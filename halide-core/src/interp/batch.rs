@@ -13,6 +13,7 @@ use super::store::{Points, Store};
 use super::{Bound, PrintSink, RunError};
 use crate::buffer::AnyBuffer;
 use crate::ids::{FuncId, IdVec};
+use crate::limits::Limits;
 use crate::pipeline::{NoteKind, PipelineData};
 use std::collections::BTreeMap;
 
@@ -28,6 +29,9 @@ pub(super) struct World<'a> {
     pub(super) print: Option<&'a PrintSink>,
     /// What the buffers of outputs hold before the run, one per tuple element; none where they are fresh.
     pub(super) before: BTreeMap<FuncId, &'a [AnyBuffer]>,
+    pub(super) limits: &'a Limits,
+    /// Bytes of the values that the run holds.
+    pub(super) memory: u64,
 }
 
 /// A stage being evaluated at some lanes.

@@ -4,6 +4,7 @@ use crate::buffer::BufferError;
 use crate::error::Location;
 use crate::externs::ExternFault;
 use crate::ids::{FuncId, NoteId};
+use crate::limits::{OverCap, Stop};
 use crate::pipeline::PipelineData;
 use crate::types::ScalarType;
 use crate::value::Scalar;
@@ -204,6 +205,15 @@ pub enum RunError {
         /// The Func whose values they are.
         func: String,
     },
+    /// Memory that would exceed the run's cap.
+    OverCap {
+        /// The Func whose values it is for.
+        func: String,
+        /// The bytes that they need, and the cap.
+        over: OverCap,
+    },
+    /// The run was ended early: see [`Limits::stop`](crate::limits::Limits::stop).
+    Stopped(Stop),
     /// A frozen pipeline that breaks the rules of its form; `Pipeline::new` makes none.
     Malformed {
         /// The Func.
@@ -313,6 +323,10 @@ impl fmt::Display for RunError {
             RunError::OutOfMemory { func } => {
                 write!(f, "the system has no memory for values of `{func}`; ask for a smaller output")
             }
+            RunError::OverCap { func, over } => {
+                write!(f, "`{func}` {over}; compute a smaller output, or raise the cap")
+            }
+            RunError::Stopped(stop) => write!(f, "{stop}"),
             RunError::Malformed { func, stage, reason } => {
                 write!(f, "{}: {reason}; this pipeline was not made by Pipeline::new", place(func, *stage))
             }

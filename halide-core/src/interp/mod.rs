@@ -39,11 +39,13 @@ pub use error::RunError;
 pub use inputs::{Bound, Inputs, PartlyBound};
 pub use shapes::{BrokenRule, Given};
 
-use crate::buffer::{AnyBuffer, Region};
+use crate::buffer::{AnyBuffer, Dim, Region};
 use crate::ids::FuncId;
+use crate::limits::{Held, Limits, bytes_of};
 use crate::pipeline::PipelineData;
+use crate::types::ScalarType;
 use crate::value::Scalar;
-use realize::Realizer;
+use realize::{Realizer, Surroundings};
 use std::collections::BTreeMap;
 use store::Points;
 
@@ -67,6 +69,8 @@ pub struct Options<'a> {
     /// What the buffers of outputs hold, one per tuple element of each output, over the regions that are computed; for
     /// definitions that leave some of it there (see [`undef`](crate::expr::undef)). Zeros where this is not given.
     pub before: Option<&'a [AnyBuffer]>,
+    /// The cap on memory for the outputs and for the values of all Funcs, and the flag that ends the run early; none by default.
+    pub limits: Option<&'a Limits>,
 }
 
 /// As [`run`], with options.
@@ -76,6 +80,8 @@ pub fn run_with(
     regions: &[Region],
     options: &Options<'_>,
 ) -> Result<Vec<AnyBuffer>, RunError> {
+    let unlimited = Limits::default();
+    let limits = options.limits.unwrap_or(&unlimited);
     let bound = inputs.bind(pipeline)?;
     if regions.len() != pipeline.outputs.len() {
         return Err(RunError::OutputCount { expected: pipeline.outputs.len(), found: regions.len() });
@@ -89,12 +95,11 @@ pub fn run_with(
         }
     }
     let outputs = pipeline.outputs.iter().zip(regions);
-    let mut buffers = outputs
-        .clone()
-        .map(|(func, region)| allocate(pipeline, &bound, *func, region))
-        .collect::<Result<Vec<_>, _>>()?;
+    let allocated = outputs.clone().map(|(func, region)| allocate(pipeline, &bound, *func, region, limits));
+    let (mut buffers, _held): (Vec<_>, Vec<_>) = allocated.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
     bound.check_outputs(pipeline, buffers.iter().flatten().map(Given::from))?;
-    let mut realizer = Realizer::new(pipeline, &bound, options.print, before)?;
+    let surroundings = Surroundings { bound: &bound, print: options.print, before, limits };
+    let mut realizer = Realizer::new(pipeline, surroundings)?;
     for ((func, region), buffers) in outputs.zip(&mut buffers) {
         fill(pipeline, &mut realizer, *func, region, buffers)?;
     }
@@ -104,13 +109,14 @@ pub fn run_with(
 /// Buffers for one output Func over `region`, laid out as its rules for strides say.
 ///
 /// # Errors
-/// A region of another number of dimensions, or one that no buffer can have.
-pub fn allocate(
+/// A region of another number of dimensions, one that no buffer can have, or more memory than the run may have.
+pub fn allocate<'l>(
     pipeline: &PipelineData,
     bound: &Bound,
     func: FuncId,
     region: &Region,
-) -> Result<Vec<AnyBuffer>, RunError> {
+    limits: &'l Limits,
+) -> Result<(Vec<AnyBuffer>, Held<'l>), RunError> {
     let def = &pipeline.funcs[func];
     let failed = |error| RunError::Output { func: def.name.clone(), error };
     if region.dims() != def.dims() {
@@ -119,7 +125,16 @@ pub fn allocate(
     }
     region.check().map_err(failed)?;
     let strides = bound.strides(pipeline, func, region);
-    def.types.iter().map(|ty| AnyBuffer::with_strides(*ty, region, &strides).map_err(failed)).collect()
+    let bytes = def.types.iter().fold(0, |all: u64, ty| all.saturating_add(strided_bytes(*ty, region, &strides)));
+    let over = |over| RunError::OverCap { func: def.name.clone(), over };
+    let held = limits.hold(bytes).map_err(over)?;
+    let make = |ty: &ScalarType| AnyBuffer::with_strides(*ty, region, &strides).map_err(failed);
+    Ok((def.types.iter().map(make).collect::<Result<_, _>>()?, held))
+}
+
+fn strided_bytes(ty: ScalarType, region: &Region, strides: &[i64]) -> u64 {
+    let both = region.spans().iter().zip(strides);
+    bytes_of(ty, both.map(|(span, &stride)| Dim { min: span.min, extent: span.extent, stride }))
 }
 
 /// Computes one output and copies it into its buffers, a part at a time.

@@ -18,6 +18,7 @@ use super::store::Points;
 use super::{Bound, PrintSink, RunError};
 use crate::buffer::{AnyBuffer, Region, Span};
 use crate::ids::{FuncId, IdVec};
+use crate::limits::{Limits, OverCap};
 use crate::pipeline::PipelineData;
 use std::collections::{BTreeMap, HashSet};
 
@@ -28,6 +29,14 @@ pub(super) struct Realizer<'a> {
     programs: IdVec<FuncId, Vec<Program>>,
     /// Per Func and stage, the keys for which the stage has run or is running.
     started: IdVec<FuncId, Vec<HashSet<Box<[i32]>>>>,
+}
+
+/// The arguments of a run beside its pipeline.
+pub(super) struct Surroundings<'a> {
+    pub(super) bound: &'a Bound,
+    pub(super) print: Option<&'a PrintSink>,
+    pub(super) before: BTreeMap<FuncId, &'a [AnyBuffer]>,
+    pub(super) limits: &'a Limits,
 }
 
 enum Task {
@@ -79,12 +88,8 @@ enum Step {
 }
 
 impl<'a> Realizer<'a> {
-    pub(super) fn new(
-        pipeline: &'a PipelineData,
-        bound: &'a Bound,
-        print: Option<&'a PrintSink>,
-        before: BTreeMap<FuncId, &'a [AnyBuffer]>,
-    ) -> Result<Realizer<'a>, RunError> {
+    pub(super) fn new(pipeline: &'a PipelineData, around: Surroundings<'a>) -> Result<Realizer<'a>, RunError> {
+        let Surroundings { bound, print, before, limits } = around;
         let stores = pipeline.funcs.iter().map(|f| super::store::Store::new(f.dims(), f.types.len())).collect();
         let index = pipeline.index_table();
         let (mut programs, mut started) = (IdVec::new(), IdVec::new());
@@ -94,7 +99,7 @@ impl<'a> Realizer<'a> {
                 .push(stages.clone().map(|s| compile(pipeline, &index, bound, id, s)).collect::<Result<Vec<_>, _>>()?);
             started.push(stages.map(|_| HashSet::new()).collect::<Vec<_>>());
         }
-        Ok(Realizer { world: World { pipeline, bound, stores, print, before }, programs, started })
+        Ok(Realizer { world: World { pipeline, bound, stores, print, before, limits, memory: 0 }, programs, started })
     }
 
     /// Computes a Func at some points, all stages.
@@ -102,6 +107,7 @@ impl<'a> Realizer<'a> {
         let stages = self.world.pipeline.funcs[func].stages.len() as u32;
         let mut stack = vec![Task::demand(func, stages, points)];
         while let Some(task) = stack.last_mut() {
+            go_on(&self.world)?;
             let step = match task {
                 Task::Demand(demand) => self.demand(demand)?,
                 Task::Define(define) => self.define(define)?,
@@ -124,6 +130,7 @@ impl<'a> Realizer<'a> {
     /// Finds what to run next for the demanded points: stage after stage, a batch of points or keys at a time.
     fn demand(&mut self, d: &mut Demand) -> Result<Step, RunError> {
         while d.stage < d.stages {
+            go_on(&self.world)?;
             let program = &self.programs[d.func][d.stage as usize];
             let (started, store) = (&mut self.started[d.func][d.stage as usize], &mut self.world.stores[d.func]);
             let mut keys = Points::new(program.pure_dims.len());
@@ -131,7 +138,16 @@ impl<'a> Realizer<'a> {
             while d.next < d.points.len() && keys.len() < LANES {
                 let at = d.points.get(d.next);
                 d.next += 1;
-                let place = store.make(at).map_err(|_| no_memory(self.world.pipeline, d.func))?;
+                let place = match store.find(at) {
+                    Some(place) => place,
+                    None => {
+                        let (limits, bytes) = (self.world.limits, store.page_bytes());
+                        let over = |over| over_cap(self.world.pipeline, d.func, over);
+                        limits.check(bytes, self.world.memory, || 0).map_err(over)?;
+                        self.world.memory += bytes;
+                        store.make(at).map_err(|_| no_memory(self.world.pipeline, d.func))?
+                    }
+                };
                 if store.applied(place) > d.stage {
                     continue;
                 }
@@ -170,6 +186,7 @@ impl<'a> Realizer<'a> {
     fn update(&mut self, u: &mut Update) -> Result<Step, RunError> {
         let program = &self.programs[u.func][u.stage];
         loop {
+            go_on(&self.world)?;
             let Some(chunk) = &mut u.chunk else {
                 u.chunk = next_chunk(self.world.pipeline.funcs[u.func].dims(), program, u);
                 match u.chunk {
@@ -281,6 +298,15 @@ fn wait_for(requests: Requests) -> Step {
 
 fn columns(points: &Points) -> Vec<Vec<i32>> {
     (0..points.dims()).map(|d| (0..points.len()).map(|i| points.get(i)[d]).collect()).collect()
+}
+
+/// Ends the run where it was told to.
+fn go_on(world: &World<'_>) -> Result<(), RunError> {
+    world.limits.stopped().map_or(Ok(()), |stop| Err(RunError::Stopped(stop)))
+}
+
+fn over_cap(pipeline: &PipelineData, func: FuncId, over: OverCap) -> RunError {
+    RunError::OverCap { func: pipeline.funcs[func].name.clone(), over }
 }
 
 fn no_memory(pipeline: &PipelineData, func: FuncId) -> RunError {

@@ -80,6 +80,16 @@ impl Store {
         self.recent[self.slot(at)].set(page);
         self.find(at).ok_or(NoMemory)
     }
+    /// Returns how many bytes the next page takes: only those of its names where the lists have room for it.
+    pub(super) fn page_bytes(&self) -> u64 {
+        let bytes = |more: usize, size: usize| (more * size) as u64;
+        let corner = self.bits.len() * size_of::<i32>();
+        // In the list of corners, and as a key of the index.
+        let names = bytes(2 * corner + 3 * size_of::<usize>(), 2);
+        bytes(room(&self.applied, PAGE), size_of::<u32>())
+            + bytes(room(&self.values, PAGE * self.elements), size_of::<u64>())
+            + names
+    }
     /// How many stages have been applied to a point: 0 if it is unknown.
     pub(super) fn applied(&self, place: Place) -> u32 {
         self.applied[place.0]
@@ -136,8 +146,14 @@ impl Hasher for KeyHasher {
     }
 }
 
+/// Returns how many elements a list makes room for to get `more`: at least as many again as it has, so that it seldom moves; 0
+/// where it has room.
+fn room<T>(all: &Vec<T>, more: usize) -> usize {
+    if all.capacity() - all.len() >= more { 0 } else { more.max(all.len()) }
+}
+
 fn grow<T: Clone + Default>(all: &mut Vec<T>, more: usize) -> Result<(), NoMemory> {
-    all.try_reserve(more).map_err(|_| NoMemory)?;
+    all.try_reserve_exact(more.max(room(all, more))).map_err(|_| NoMemory)?;
     all.resize(all.len() + more, T::default());
     Ok(())
 }

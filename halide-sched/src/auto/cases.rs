@@ -1,5 +1,7 @@
 //! Random specialisations.
 
+use super::aim::Aim;
+use super::arms::conditions_of;
 use super::random::Draw;
 use crate::schedule::{CompareOp, Condition, Subject, Term, Verb};
 use halide_core::pipeline::DimField;
@@ -8,12 +10,30 @@ use halide_core::types::ScalarType;
 impl Draw<'_> {
     /// A copy of the stage's loops for some calls, with loops of its own.
     pub(super) fn specialize(&mut self, subject: &Subject) {
-        let condition = self.condition();
+        let condition = match self.options.aim {
+            Aim::Arms => self.condition_of_arms(),
+            _ => self.condition(),
+        };
         if self.say(subject, Verb::Specialize(condition)) {
             let mut variant = subject.clone();
             variant.specializations.push(0);
             self.loops(&variant);
             self.fail(subject);
+        }
+    }
+
+    /// The condition of a select of the algorithm, its opposite, or that and something else.
+    fn condition_of_arms(&mut self) -> Condition {
+        let arms = conditions_of(self.pipeline);
+        let Some(one) = self.pick(&arms) else { return self.condition() };
+        match self.below(6) {
+            0 | 1 => Condition::Not(Box::new(one)),
+            2 => Condition::And(Box::new(one), Box::new(self.comparison())),
+            3 => {
+                let other = self.pick(&arms).unwrap_or_else(|| one.clone());
+                Condition::Or(Box::new(one), Box::new(other))
+            }
+            _ => one,
         }
     }
 

@@ -1,7 +1,12 @@
 //! Schedules that nobody wrote.
 
+pub mod aim;
+pub mod arms;
 mod cases;
+mod chains;
 mod kernels;
+mod loops;
+mod place;
 pub mod random;
 mod rewrites;
 mod storage;

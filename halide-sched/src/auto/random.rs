@@ -1,8 +1,9 @@
 //! Random legal schedules, for tests and fuzzing: directives are proposed at random and kept where
 //! [`crate::plan::resolve`] accepts them.
 
+use super::aim::{Aim, LoopWord, row};
 use crate::plan::{Level, Plan, StagePlan, resolve};
-use crate::schedule::{Amount, Directive, LoopKind, Partition, Schedule, Site, Subject, Tail, Verb};
+use crate::schedule::{Directive, Schedule, Subject, Verb};
 use crate::target::Target;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
@@ -18,7 +19,15 @@ pub struct RandomOptions {
     pub long: bool,
     /// Also floats that are contracted or put in another order, so that values are not those of the interpreter.
     pub floats: bool,
+    /// The structure that the schedule is drawn for.
+    pub aim: Aim,
 }
+
+/// The most that resolving may cost in all: a schedule whose drawing takes longer stays as it is by then.
+const EFFORT: usize = 6_000;
+
+/// The cost of a directive of an update, whose iterations are asked for what they share; that of others is 1.
+const UPDATE: usize = 8;
 
 /// The legal schedule of `pipeline` that belongs to `seed`.
 pub fn random_schedule(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions) -> Schedule {
@@ -38,30 +47,15 @@ fn draw(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions,
         resolve(pipeline, &Schedule::from(roots.collect::<Vec<_>>()), target)
     });
     let Ok(plan) = plan else { return schedule };
-    let mut draw = Draw { pipeline, target, options, gpu, random: Random(seed), schedule, plan, names: 0 };
-    if draw.one_in(4) {
-        draw.rewrite_graph();
-    }
-    if draw.one_in(3) {
-        draw.reduce_in_parts();
-    }
-    let order: Vec<String> =
-        draw.plan.order().iter().rev().map(|&f| draw.plan.pipeline.funcs[f].name.clone()).collect();
-    for func in order {
-        draw.place(&func);
-        draw.shape(&func);
-    }
-    if draw.one_in(2) {
-        draw.join();
-    }
-    if draw.one_in(3) {
-        draw.hint();
-    }
-    if draw.one_in(8) {
-        draw.races();
-    }
+    let at = if let Aim::Loops(n) | Aim::Folds(n) = options.aim { n as usize * STEP } else { seed as usize % 1000 };
+    let (random, row) = (Random(seed), row());
+    let mut draw = Draw { pipeline, target, options, gpu, random, schedule, plan, names: 0, row, at, effort: EFFORT };
+    draw.everything();
     draw.schedule
 }
+
+/// The distance between the places in the row at which two numbers begin.
+const STEP: usize = 9;
 
 pub(super) fn directive(func: &str, verb: Verb) -> Directive {
     Directive { subject: Subject::func(func), verb, at: None }
@@ -79,6 +73,11 @@ pub(super) struct Draw<'p> {
     pub(super) plan: Plan,
     /// The number of names made.
     names: usize,
+    /// A row of directives with every triple, and the place in it.
+    pub(super) row: Vec<LoopWord>,
+    pub(super) at: usize,
+    /// The rest of what resolving may cost.
+    effort: usize,
 }
 
 /// A splitmix64 generator.
@@ -94,6 +93,32 @@ impl Random {
 }
 
 impl Draw<'_> {
+    fn everything(&mut self) {
+        if self.options.aim == Aim::Wrappers {
+            self.wrappers();
+        } else if self.one_in(4) {
+            self.rewrite_graph();
+        }
+        if self.one_in(3) {
+            self.reduce_in_parts();
+        }
+        let order: Vec<String> =
+            self.plan.order().iter().rev().map(|&f| self.plan.pipeline.funcs[f].name.clone()).collect();
+        for func in order {
+            self.place(&func);
+            self.shape(&func);
+        }
+        if self.options.aim == Aim::Groups || self.one_in(2) {
+            self.join();
+        }
+        if self.one_in(3) {
+            self.hint();
+        }
+        if self.one_in(8) {
+            self.races();
+        }
+    }
+
     pub(super) fn below(&mut self, n: usize) -> usize {
         (self.random.next() % n.max(1) as u64) as usize
     }
@@ -118,6 +143,12 @@ impl Draw<'_> {
 
     /// Keeps the directives if they are legal all together.
     pub(super) fn propose(&mut self, directives: Vec<Directive>) -> bool {
+        let said = self.schedule.directives().iter().chain(&directives);
+        let cost = said.map(|d| if d.subject.stage > 0 { UPDATE } else { 1 }).sum::<usize>() + self.plan.funcs.len();
+        if self.effort < cost {
+            return false;
+        }
+        self.effort -= cost;
         let mut longer = self.schedule.clone();
         directives.into_iter().for_each(|d| longer.push(d));
         match resolve(self.pipeline, &longer, self.target) {
@@ -129,6 +160,11 @@ impl Draw<'_> {
         }
     }
 
+    /// The directives accepted so far.
+    pub(super) fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
     pub(super) fn say(&mut self, subject: &Subject, verb: Verb) -> bool {
         self.propose(vec![Directive { subject: subject.clone(), verb, at: None }])
     }
@@ -137,68 +173,13 @@ impl Draw<'_> {
         self.plan.pipeline.funcs.enumerate().find(|(_, f)| f.name == name).map(|(id, _)| id)
     }
 
-    /// Chooses where a Func is computed and stored.
-    fn place(&mut self, func: &str) {
-        let subject = Subject::func(func);
-        match self.below(8) {
-            0 => return,
-            1 => drop(self.say(&subject, Verb::ComputeInline)),
-            2 | 3 => drop(self.say(&subject, Verb::ComputeRoot)),
-            _ => {
-                let placed = (0..6).any(|_| match self.site() {
-                    Some(site) => self.say(&subject, Verb::ComputeAt(site)),
-                    None => false,
-                });
-                if !placed && !self.say(&subject, Verb::ComputeRoot) {
-                    return;
-                }
-            }
-        }
-        if self.one_in(2) {
-            let verb = self.outer_site(func).map_or(Verb::StoreRoot, Verb::StoreAt);
-            self.say(&subject, verb);
-        }
-        if self.one_in(5) {
-            let verb = self.outer_site(func).map_or(Verb::HoistStorageRoot, Verb::HoistStorage);
-            self.say(&subject, verb);
-        }
-    }
-
-    /// Any loop of any Func that has loops.
-    fn site(&mut self) -> Option<Site> {
-        let hosts: Vec<FuncId> =
-            self.plan.order().iter().copied().filter(|&f| self.plan.funcs[f].compute != Level::Inline).collect();
-        let host = self.pick(&hosts)?;
-        let stage = self.below(self.plan.funcs[host].stages.len());
-        let names = loop_names(&self.plan.funcs[host].stages[stage]);
-        let var = self.pick(&names)?;
-        Some(Site { func: self.plan.pipeline.funcs[host].name.clone(), stage, var })
-    }
-
-    /// A loop around the place where a Func is computed; `None` is the root.
-    fn outer_site(&mut self, func: &str) -> Option<Site> {
-        let mut level = self.plan.funcs[self.func(func)?].compute.clone();
-        loop {
-            let Level::At { func, stage, var } = level else { return None };
-            if self.one_in(3) {
-                let next = self.plan.funcs[func].compute.clone();
-                level = next;
-                continue;
-            }
-            let names = loop_names(&self.plan.funcs[func].stages[stage]);
-            let inner = names.iter().position(|n| *n == var)?;
-            let var = names[self.below(inner + 1)].clone();
-            return Some(Site { func: self.plan.pipeline.funcs[func].name.clone(), stage, var });
-        }
-    }
-
     /// Draws loops and storage for a Func that is not inlined.
     fn shape(&mut self, func: &str) {
         let Some(id) = self.func(func) else { return };
         if self.plan.funcs[id].compute == Level::Inline {
             return;
         }
-        if self.options.any_shape {
+        if self.options.any_shape && (self.options.aim == Aim::Promises || self.one_in(5)) {
             self.bounds(func);
         }
         for stage in 0..self.plan.funcs[id].stages.len() {
@@ -207,12 +188,19 @@ impl Draw<'_> {
             if stage > 0 {
                 self.operation(&subject);
             }
-            if self.gpu && !self.one_in(5) {
-                self.kernel(&subject);
-            } else {
-                self.loops(&subject);
+            let kernel = self.gpu && !self.one_in(5);
+            // Loops that are left alone run as one with others more often.
+            let plain = self.options.aim == Aim::Groups && !self.one_in(3);
+            match self.options.aim {
+                _ if kernel => self.kernel(&subject),
+                Aim::Loops(_) => self.chain(&subject, 5),
+                Aim::Folds(_) => self.fold_loops(&subject),
+                Aim::Far => self.far(&subject),
+                _ if plain => {}
+                _ => self.loops(&subject),
             }
-            if self.one_in(6) {
+            let rarely = if self.options.aim == Aim::Arms { 2 } else { 6 };
+            if self.one_in(rarely) {
                 self.specialize(&subject);
             }
         }
@@ -230,81 +218,6 @@ impl Draw<'_> {
             }
         }
         loop_names(stage)
-    }
-
-    pub(super) fn loops(&mut self, subject: &Subject) {
-        let most = if self.options.long { 9 } else { 5 };
-        for _ in 0..self.below(most) {
-            let loops = self.current_loops(subject);
-            let Some(var) = self.pick(&loops) else { return };
-            let verb = self.loop_verb(var, &loops);
-            self.say(subject, verb);
-        }
-    }
-
-    pub(super) fn loop_verb(&mut self, var: String, loops: &[String]) -> Verb {
-        let mark = |kind, factor| (kind, factor);
-        let (kind, factor) = match self.below(17) {
-            0..=3 => {
-                let outer = if self.one_in(3) { var.clone() } else { self.new_name() };
-                let inner = self.new_name();
-                let constant = Amount::Const(self.one_of([1, 2, 3, 4, 5, 7, 8, 16]));
-                let given = if self.options.any_shape && self.one_in(6) { self.parameter() } else { None };
-                let factor = given.map_or(constant, Amount::Param);
-                return Verb::Split { var, outer, inner, factor, tail: self.tail() };
-            }
-            4 | 5 => {
-                let mut some = loops.to_vec();
-                for i in (1..some.len()).rev() {
-                    let other = self.below(i + 1);
-                    some.swap(i, other);
-                }
-                some.truncate(2 + self.below(some.len()));
-                return Verb::Reorder(some);
-            }
-            6 => {
-                let outer = self.pick(loops).unwrap_or_else(|| var.clone());
-                return Verb::Fuse { inner: var, outer, fused: self.new_name() };
-            }
-            7 => return Verb::Rename { from: var, to: self.new_name() },
-            8 => {
-                // Where there is nothing to cut off, `Always` is an error.
-                let most = if self.one_in(3) { Partition::Always } else { Partition::Never };
-                let how = self.one_of([Partition::Never, most, Partition::Auto]);
-                return Verb::Partition { var, how };
-            }
-            9 | 10 => mark(LoopKind::Vectorized, Some(self.one_of([2, 3, 4, 8, 16]))),
-            11 => mark(LoopKind::Vectorized, None),
-            12 => mark(LoopKind::Unrolled, Some(self.one_of([2, 3, 4]))),
-            13 => mark(LoopKind::Unrolled, None),
-            14 => mark(LoopKind::Parallel, None),
-            15 => mark(LoopKind::Serial, None),
-            _ => mark(LoopKind::Parallel, Some(self.one_of([1, 2, 5]))),
-        };
-        let natural = kind == LoopKind::Vectorized && self.one_in(4);
-        let factor = factor.map(|n| if natural { Amount::Natural } else { Amount::Const(n) });
-        let tail = if factor.is_some() { self.tail() } else { Tail::Auto };
-        Verb::Mark { kind, var, factor, tail }
-    }
-
-    pub(super) fn tail(&mut self) -> Tail {
-        use Tail::*;
-        if self.options.any_shape {
-            self.one_of([
-                Auto,
-                Auto,
-                RoundUp,
-                GuardWithIf,
-                Predicate,
-                PredicateLoads,
-                PredicateStores,
-                ShiftInwards,
-                ShiftInwardsAndBlend,
-                RoundUpAndBlend,
-            ])
-        } else {
-            self.one_of([Auto, Auto, Auto, GuardWithIf, Predicate])
-        }
     }
 }
 

@@ -24,6 +24,57 @@ impl Draw<'_> {
         }
     }
 
+    /// Wraps and copies Funcs, wrappers and copies for each other, in any order.
+    pub(super) fn wrappers(&mut self) {
+        let mut names: Vec<String> = self.pipeline.funcs.iter().map(|f| f.name.clone()).collect();
+        for _ in 0..2 + self.below(5) {
+            let Some((func, consumers)) = self.of_and_for(&names) else { return };
+            let (first, name) = self.rewrite(&func, &consumers);
+            let mut rewrites = vec![first];
+            let mut made = vec![name.clone()];
+            if self.one_in(2) {
+                // One more of the same Func for what was just made, or of that.
+                let (func, consumers) = if self.one_in(2) { (func, vec![name]) } else { (name, consumers) };
+                let (second, name) = self.rewrite(&func, &consumers);
+                rewrites.insert(self.below(2), second);
+                made.push(name);
+            }
+            for name in &made {
+                // What is not placed is left inline.
+                let verb = if self.one_in(5) { Verb::ComputeInline } else { Verb::ComputeRoot };
+                rewrites.push(directive(name, verb));
+            }
+            if self.propose(rewrites) {
+                names.extend(made);
+            }
+        }
+    }
+
+    /// A Func, wrapper or copy, and mostly one or two of those that read it.
+    fn of_and_for(&mut self, names: &[String]) -> Option<(String, Vec<String>)> {
+        let func = if self.one_in(3) { names.last().cloned()? } else { self.pick(names)? };
+        let funcs = self.plan.pipeline.funcs.enumerate();
+        let readers: Vec<String> =
+            funcs.filter(|(id, _)| self.reads(*id, &func)).map(|(_, f)| f.name.clone()).collect();
+        let mut consumers = Vec::new();
+        if !self.one_in(4) {
+            consumers.push(self.pick(if readers.is_empty() { names } else { &readers })?);
+        }
+        if self.one_in(6) {
+            consumers.extend(self.pick(&readers).filter(|c| !consumers.contains(c)));
+        }
+        Some((func, consumers))
+    }
+
+    /// A wrapper or a copy, and its name.
+    fn rewrite(&mut self, func: &str, consumers: &[String]) -> (Directive, String) {
+        let of = consumers.to_vec();
+        match self.one_in(3) && !consumers.is_empty() {
+            true => (directive(func, Verb::CloneIn { consumers: of }), clone_name(func, consumers)),
+            false => (directive(func, Verb::In { consumers: of }), wrapper_name(func, consumers)),
+        }
+    }
+
     /// Does reductions of some updates in parts.
     pub(super) fn reduce_in_parts(&mut self) {
         for _ in 0..3 {

@@ -1,6 +1,8 @@
 //! Random promises of bounds, and how Funcs are stored.
 
+use super::aim::Aim;
 use super::random::Draw;
+use crate::plan::Level;
 use crate::schedule::{Amount, Memory, Subject, Verb};
 
 impl Draw<'_> {
@@ -12,14 +14,14 @@ impl Draw<'_> {
 
     /// Promises about the region of a Func.
     pub(super) fn bounds(&mut self, func: &str) {
-        if !self.one_in(5) {
-            return;
-        }
         let dims = self.dims(func);
         let Some(var) = self.pick(&dims) else { return };
-        let verb = match self.below(4) {
-            0 => Verb::Bound { var, min: Amount::Const(0), extent: Amount::Const(self.one_of([1, 4, 16])) },
-            1 => Verb::BoundExtent { var, extent: Amount::Const(self.one_of([3, 8])) },
+        // In loops of another a region is as large as a piece of that, and what is read beside it.
+        let inside = self.func(func).is_some_and(|f| matches!(self.plan.funcs[f].compute, Level::At { .. }));
+        let extent = if inside { self.one_of([1, 2, 3, 4, 5, 6, 8]) } else { self.one_of([1, 3, 4, 8, 16]) };
+        let verb = match self.below(if inside { 7 } else { 4 }) {
+            0 => Verb::Bound { var, min: Amount::Const(0), extent: Amount::Const(extent) },
+            1 | 4.. => Verb::BoundExtent { var, extent: Amount::Const(extent) },
             2 => Verb::AlignBounds { var, modulus: self.one_of([2, 3, 8]), remainder: self.one_of([0, 1, -1]) },
             _ => Verb::AlignExtent { var, modulus: self.one_of([2, 5]) },
         };
@@ -65,7 +67,7 @@ impl Draw<'_> {
             };
             self.say(&subject, Verb::StoreIn(memory));
         }
-        if self.options.any_shape && self.one_in(6) {
+        if self.options.any_shape && self.one_in(if let Aim::Folds(_) = self.options.aim { 4 } else { 6 }) {
             let (factor, forward) = (self.one_of([1, 2, 4, 8]), !self.one_in(4));
             self.say(&subject, Verb::FoldStorage { var, factor, forward });
         }

@@ -3,15 +3,22 @@
 use super::random::{RandomOptions, random_gpu_schedule, random_schedule};
 use crate::plan::resolve;
 use crate::schedule::{Schedule, Verb, directive_words};
-use crate::target::{Arch, Target};
+use crate::target::{Arch, Budget, Target};
 use halide_core::expr::ExprMethods;
 use halide_core::pipeline::Pipeline;
 use halide_core::types::U16;
 use halide_core::{Func, ImageParam, Param, RDom, vars};
 use std::collections::BTreeSet;
 
-const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 4, cache_bytes: 1 << 20, gpu: None };
+const TARGET: Target = Target {
+    arch: Arch::X86_64,
+    vector_bits: 128,
+    features: None,
+    threads: 4,
+    cache_bytes: 1 << 20,
+    gpu: None,
+    budget: Budget::DEFAULT,
+};
 
 fn pipeline() -> Pipeline {
     let (x, y) = vars!(x, y);
@@ -33,7 +40,8 @@ fn schedules_are_legal_and_belong_to_their_seed() {
     let p = pipeline();
     for seed in 0..200 {
         for any_shape in [false, true] {
-            let options = RandomOptions { any_shape, long: seed % 2 == 0, floats: seed % 3 == 0 };
+            let options =
+                RandomOptions { any_shape, long: seed % 2 == 0, floats: seed % 3 == 0, ..RandomOptions::default() };
             let schedule = random_schedule(&p, &TARGET, seed, options);
             assert!(resolve(&p, &schedule, &TARGET).is_ok(), "seed {seed}: {schedule}");
             assert_eq!(random_schedule(&p, &TARGET, seed, options), schedule);
@@ -60,7 +68,7 @@ fn words_drawn(draw: impl Fn(u64) -> Schedule) -> BTreeSet<String> {
 #[test]
 fn every_word_is_drawn() {
     let p = pipeline();
-    let options = RandomOptions { any_shape: true, long: true, floats: true };
+    let options = RandomOptions { any_shape: true, long: true, floats: true, ..RandomOptions::default() };
     let target = Target { gpu: Some(crate::target::Gpu { subgroup: Some(8), ..crate::target::Gpu::LEAST }), ..TARGET };
     let host = words_drawn(|seed| random_schedule(&p, &TARGET, seed, options));
     let gpu = words_drawn(|seed| random_gpu_schedule(&p, &target, seed, RandomOptions::default()));

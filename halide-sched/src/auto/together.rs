@@ -1,5 +1,6 @@
 //! Random stages that are computed together, and hints.
 
+use super::aim::Aim;
 use super::random::{Draw, directive, loop_names};
 use crate::plan::Level;
 use crate::schedule::{Align, Directive, PrefetchBound, Site, Subject, Verb};
@@ -8,10 +9,17 @@ use halide_core::ids::FuncId;
 impl Draw<'_> {
     /// Lets some stages run in loops of others, and puts Funcs into these loops.
     pub(super) fn join(&mut self) {
-        for _ in 0..1 + self.below(4) {
+        let rounds = if self.options.aim == Aim::Groups { 8 } else { 1 + self.below(4) };
+        for _ in 0..rounds {
             let funcs: Vec<FuncId> =
                 self.plan.order().iter().copied().filter(|&f| self.plan.funcs[f].compute != Level::Inline).collect();
-            let (Some(guest), Some(host)) = (self.pick(&funcs), self.pick(&funcs)) else { return };
+            let Some(guest) = self.pick(&funcs) else { return };
+            let hosts = if self.options.aim == Aim::Groups { self.partners(guest, &funcs) } else { funcs };
+            let Some(host) = self.pick(&hosts) else { continue };
+            // A member of a group more often than not, once there is one.
+            let is_member = |f: &FuncId| self.plan.funcs[*f].stages.iter().any(|s| s.with.is_some());
+            let members: Vec<FuncId> = hosts.iter().copied().filter(is_member).collect();
+            let host = if self.one_in(2) { self.pick(&members).unwrap_or(host) } else { host };
             if guest == host || self.plan.funcs[guest].compute != self.plan.funcs[host].compute {
                 continue;
             }
@@ -42,6 +50,18 @@ impl Draw<'_> {
                 self.move_inside(&site);
             }
         }
+    }
+
+    /// The Funcs that could run in loops of one with `guest`: in the same place, and neither reads the other.
+    fn partners(&self, guest: FuncId, funcs: &[FuncId]) -> Vec<FuncId> {
+        let name = |f: FuncId| self.plan.pipeline.funcs[f].name.as_str();
+        let fits = |&host: &FuncId| {
+            host != guest
+                && self.plan.funcs[guest].compute == self.plan.funcs[host].compute
+                && !self.reads(guest, name(host))
+                && !self.reads(host, name(guest))
+        };
+        funcs.iter().copied().filter(fits).collect()
     }
 
     /// Says what changes no value: estimates, hints, and room in memory that may be too little.

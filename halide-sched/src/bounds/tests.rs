@@ -353,6 +353,30 @@ fn intervals_of_data() {
     assert_eq!(found, Interval::new(int(2), int(5)));
 }
 
+/// A coordinate that becomes a float keeps its ends where it cannot wrap, and has those of its type where it may have.
+#[test]
+fn floats_of_what_may_wrap_are_as_wide_as_the_type() {
+    use ScalarType::{F32, I32, U8, U16};
+    let env = |s: Sym| (s == Sym::Loop(LoopId(0))).then(|| Interval::new(t(0), t(1)));
+    let half = |e: Expr| {
+        let half = constant(halide_core::value::Scalar::float(F32, 0.5));
+        to_index(cast_data(I32, crate::ir::build::binary(BinOp::Mul, cast_data(F32, e), half)))
+    };
+    let interval = |e: &Expr| interval_of(e, &env, &Facts::new());
+    let constants = |e: &Expr| {
+        let Interval { min, max } = interval(e);
+        (min.and_then(|e| as_int(&e)), max.and_then(|e| as_int(&e)))
+    };
+    assert_eq!(constants(&half(cast_data(U8, x()))), (Some(0), Some(127)));
+    assert_eq!(constants(&half(cast_data(U16, x()))), (Some(0), Some(32767)));
+    assert_eq!(constants(&half(cast_data(I32, x()))), (None, None));
+    assert!(interval(&half(cast_data(I32, x()))).min.is_some_and(|e| crate::ir::visit::uses(&e, Sym::Temp(0))));
+    // The coordinate of an inlined call that is made of data is not checked before a run.
+    let far = |by| half(cast_data(I32, mul(to_index(read(BufId(0), U16, vec![x()])), int(by))));
+    assert_eq!(constants(&far(30_000)), (Some(0), Some(983_025_024)));
+    assert_eq!(constants(&far(70_000)), (Some(-(1 << 30)), Some(1 << 30)));
+}
+
 fn check_solution(cond: Expr, inner: Interval, learned: &[Expr]) {
     let mut facts = Facts::new();
     learned.iter().for_each(|c| facts.learn(c));

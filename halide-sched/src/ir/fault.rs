@@ -8,11 +8,11 @@ impl Fault {
     /// How many arguments an `Assert` gives it; `None` where any number is right.
     pub fn arity(&self) -> Option<usize> {
         match self {
-            Fault::InputTooSmall { .. } | Fault::OutputRegion { .. } => Some(4),
+            Fault::InputTooSmall { .. } | Fault::OutputRegion { .. } | Fault::Access { .. } => Some(4),
             Fault::Stride { .. } | Fault::Rule { .. } | Fault::IndexOverflow { .. } => Some(2),
             Fault::OutOfMemory { .. } => Some(1),
             Fault::Promise { .. } => None,
-            Fault::NotThisVariant | Fault::Require { .. } => Some(0),
+            Fault::NotThisVariant | Fault::Unproved | Fault::Require { .. } => Some(0),
         }
     }
 
@@ -58,9 +58,16 @@ impl Fault {
             }
             Fault::IndexOverflow { name, dim } => {
                 let [min, max] = numbers(args);
+                if [min, max].iter().all(|v| i32::try_from(*v).is_ok()) {
+                    // Their own check would not have failed: this is one of their arithmetic.
+                    return format!(
+                        "coordinates of `{name}` in dimension {dim} have arithmetic that may leave 64 bits: one of its \
+                         operands is {min} to {max}; compute a smaller output or check the parameters"
+                    );
+                }
                 format!(
-                    "coordinates of `{name}` in dimension {dim} leave the range of i32: {min} to {max}; compute a \
-                     smaller output or check the parameters"
+                    "coordinates of `{name}` in dimension {dim}, or operands of their arithmetic, leave the range of i32: \
+                     {min} to {max}; compute a smaller output or check the parameters"
                 )
             }
             Fault::OutOfMemory { buf } => {
@@ -81,6 +88,16 @@ impl Fault {
                 )
             }
             Fault::Require { what } => format!("requirement failed: {what}"),
+            Fault::Unproved => "an access is not proved to be in bounds; compile the schedule with checks".to_string(),
+            Fault::Access { buf, at } => {
+                let [index, have] = intervals(args);
+                let place = if at.is_empty() { "outside of loops".to_string() } else { format!("in loop `{at}`") };
+                format!(
+                    "`{}` is accessed {place} at elements {index}, but has elements {have}; the run ended before the access. \
+                     This is a defect of lowering: report the pipeline and the schedule",
+                    name(*buf)
+                )
+            }
             Fault::NotThisVariant => {
                 "this variant of the code does not serve the given sizes; compile the schedule for them".to_string()
             }
@@ -122,10 +139,14 @@ mod tests {
             (Fault::Stride { buf, dim }, vec![1, 3]),
             (Fault::Rule { buf, dim, field, multiple: true, at: "a.rs:1:2".into() }, vec![16, 40]),
             (Fault::IndexOverflow { name: "f".into(), dim }, vec![-1, 1 << 31]),
+            (Fault::IndexOverflow { name: "f".into(), dim }, vec![5, 7]),
             (Fault::OutOfMemory { buf }, vec![123]),
             (Fault::Promise { what: "bound(x, 0, 8)".into() }, vec![4]),
             (Fault::Promise { what: "P".into() }, vec![]),
             (Fault::NotThisVariant, vec![]),
+            (Fault::Unproved, vec![]),
+            (Fault::Access { buf, at: "f.x".into() }, vec![9, 16, 0, 15]),
+            (Fault::Access { buf, at: String::new() }, vec![-1, -1, 0, -1]),
             (Fault::Require { what: "W".into() }, vec![]),
             (Fault::Stride { buf: BufId(99), dim }, vec![]),
         ];
@@ -140,11 +161,15 @@ mod tests {
             output `input` does not suit the schedule in dimension 1: 0 to 7 is needed, but it has 0 to 6, and R; choose another output size or another schedule
             buffer `input` has stride 3 in dimension 1, but stride 1 is needed; copy it to a dense buffer, or allow this stride in the schedule
             input `input` needs an extent that is a multiple of 16 in dimension 1, by the rule at a.rs:1:2, but it has extent 40; give another buffer or drop the rule
-            coordinates of `f` in dimension 1 leave the range of i32: -1 to 2147483648; compute a smaller output or check the parameters
+            coordinates of `f` in dimension 1, or operands of their arithmetic, leave the range of i32: -1 to 2147483648; compute a smaller output or check the parameters
+            coordinates of `f` in dimension 1 have arithmetic that may leave 64 bits: one of its operands is 5 to 7; compute a smaller output or check the parameters
             cannot allocate 123 bytes for `input`; compute a smaller output, or store it at an inner loop
             the schedule promises what does not hold: bound(x, 0, 8) (here 4); drop the promise or change the call
             the schedule promises what does not hold: P; drop the promise or change the call
             this variant of the code does not serve the given sizes; compile the schedule for them
+            an access is not proved to be in bounds; compile the schedule with checks
+            `input` is accessed in loop `f.x` at elements 9 to 16, but has elements 0 to 15; the run ended before the access. This is a defect of lowering: report the pipeline and the schedule
+            `input` is accessed outside of loops at elements -1 to -1, but has elements nothing; the run ended before the access. This is a defect of lowering: report the pipeline and the schedule
             requirement failed: W
             buffer `?` has stride 0 in dimension 1, but stride 0 is needed; copy it to a dense buffer, or allow this stride in the schedule
         "#]].assert_eq(&text);

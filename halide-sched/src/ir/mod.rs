@@ -8,6 +8,7 @@ pub mod build;
 pub mod eval;
 mod expr;
 mod fault;
+pub mod footprint;
 pub mod hash;
 pub mod intrinsic;
 mod kernel;
@@ -188,9 +189,9 @@ pub enum Fault {
         /// Where the rule was made.
         at: String,
     },
-    /// Coordinates leave the range of i32. Args: min, max.
+    /// Coordinates leave the range of i32, or an operand of their arithmetic is too large for 64 bits. Args: min, max.
     IndexOverflow {
-        /// Whose coordinates.
+        /// The Func or image that they are of.
         name: String,
         /// Which dimension.
         dim: usize,
@@ -210,6 +211,17 @@ pub enum Fault {
     Require {
         /// Where that was written, and what it says.
         what: String,
+    },
+    /// A question that implies accesses which are not proved to be in bounds was answered with no. Another variant checks
+    /// each of them.
+    Unproved,
+    /// An access outside of a buffer, which lowering should have made impossible. Args: the least and the greatest index
+    /// of its lanes, the first and the last of the buffer.
+    Access {
+        /// The buffer.
+        buf: BufId,
+        /// The innermost loop around the access: `blur_y.xi`; empty outside of loops.
+        at: String,
     },
     /// The shape is one that this variant of the code does not serve (extent below a factor). Another variant does.
     NotThisVariant,

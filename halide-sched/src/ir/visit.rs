@@ -262,21 +262,17 @@ pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
     }
 }
 
-/// Calls `f` on every statement directly in `s`, with stack enough to go on into it.
-pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
-    let mut f = |s: &Stmt| deep(|| f(s));
-    match s {
-        Stmt::Block(list) => list.iter().for_each(f),
-        Stmt::For(l) => f(&l.body),
-        Stmt::If { then, otherwise, .. } => {
-            f(then);
-            f(otherwise);
-        }
+/// The statements directly in `s`.
+pub fn nested(s: &Stmt) -> impl Iterator<Item = &Stmt> {
+    let (list, one, two): (&[Stmt], Option<&Stmt>, Option<&Stmt>) = match s {
+        Stmt::Block(list) => (list, None, None),
+        Stmt::For(l) => (&[], Some(&l.body), None),
+        Stmt::If { then, otherwise, .. } => (&[], Some(then), Some(otherwise)),
         Stmt::Let { body, .. }
         | Stmt::Produce { body, .. }
         | Stmt::Atomic { body, .. }
         | Stmt::Realize { body, .. }
-        | Stmt::Alloc { body, .. } => f(body),
+        | Stmt::Alloc { body, .. } => (&[], Some(body), None),
         Stmt::Assert { .. }
         | Stmt::Print { .. }
         | Stmt::Provide { .. }
@@ -287,8 +283,14 @@ pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
         | Stmt::Launch { .. }
         | Stmt::Dispatch { .. }
         | Stmt::Reside { .. }
-        | Stmt::Barrier => {}
-    }
+        | Stmt::Barrier => (&[], None, None),
+    };
+    list.iter().chain(one).chain(two)
+}
+
+/// Calls `f` on every statement directly in `s`, with stack enough to go on into it.
+pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
+    nested(s).for_each(|inner| deep(|| f(inner)));
 }
 
 /// Calls `f` on every expression root in `s` and all nested statements.

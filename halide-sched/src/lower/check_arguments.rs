@@ -218,12 +218,13 @@ fn check_variant_tails(
     }
     let buf = ctx.program.func_buffers[func][0];
     for t in &plan.transforms {
-        let Transform::Split { var, factor, tail, at, .. } = t else { continue };
-        let VarOrigin::Pure { dim } = plan.vars[*var].origin else { continue };
+        let Transform::Split { var: root, .. } = t else { continue };
+        let VarOrigin::Pure { dim } = plan.vars[*root].origin else { continue };
+        let vars = Vars::of_plan(ctx, func, stage, plan, Scope::Root);
+        let Some(Transform::Split { var, factor, tail, at, .. }) = vars.growing(*root) else { continue };
         let (min, max) = given(buf, dim);
         let extent = extent_between(&min, &max);
-        let vars = Vars::of_plan(ctx, func, stage, plan, Scope::Root);
-        let covered = simplify(&vars.cover(*var, extent.clone()), facts);
+        let covered = simplify(&vars.cover(*root, extent.clone()), facts);
         let cond = build::or(build::not(reached.clone()), build::eq(covered.clone(), extent.clone()));
         let fault = match tail {
             PlanTail::AutoShift => Fault::NotThisVariant,

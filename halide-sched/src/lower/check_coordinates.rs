@@ -2,8 +2,9 @@
 //!
 //! Regions are found in exact 64-bit arithmetic, but a coordinate is an i32 value. So the region of each Func over the
 //! whole run is asserted to be inside i32, and so are the coordinates at which inlined Funcs are called and the ranges of
-//! reduction domains; and what regions multiply is asserted to be small enough for 64 bits. An edge is not checked where
-//! another check implies it: a producer that reaches as far or further, or an input, which is inside its buffer.
+//! reduction domains; and what regions and coordinates add and multiply is asserted to be small enough for 64 bits
+//! (`exact_indices`). An edge is not checked where another check implies it: a producer that reaches as far or further,
+//! or an input, which is inside its buffer.
 //!
 //! Example of `f(x) = x`, `g(x) = f(x - 1) + f(x + 1)`:
 //! ```text
@@ -19,17 +20,14 @@
 
 use super::check_arguments::assert;
 use super::ctx::Ctx;
+use super::exact_indices::{check_exact, check_operands};
 use super::regions::{InlinedCall, Reached, Regions, bound_sym};
 use super::vars::bound;
-use crate::ir::visit::for_each_node;
 use crate::ir::{BufferRole, DimField, Edge, Expr, ExprKind, Fault, Scope, Stmt, Sym, build};
 use crate::simplify::{Facts, Linear};
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use std::collections::BTreeMap;
-
-/// The exponent of the size that the parts of a coordinate may have, so that sums of them stay inside 64 bits.
-const MOST_BITS: u32 = 58;
 
 /// Adds the assertions, consumers first, so that what each one computes with was checked before; gives those that have
 /// to stand before a definition.
@@ -41,6 +39,7 @@ pub(super) fn check_coordinates(
 ) -> BTreeMap<Sym, Vec<Stmt>> {
     let mut before: BTreeMap<Sym, Vec<Stmt>> = BTreeMap::new();
     check_domains(ctx, facts, list);
+    check_operands(ctx, facts, list, &regions.operands);
     let known = Reach::of(ctx, regions);
     let calls = calls_beyond(regions);
     for (sym, value) in regions.defs.get(&Scope::Root).into_iter().flatten() {
@@ -48,7 +47,7 @@ pub(super) fn check_coordinates(
         let dim = dim as usize;
         let name = ctx.name(func).to_string();
         let mut first = Vec::new();
-        check_products(ctx, facts, &mut first, value, &name, dim);
+        check_exact(ctx, facts, &mut first, value, (&name, dim));
         if !first.is_empty() {
             before.insert(*sym, first);
         }
@@ -68,16 +67,16 @@ pub(super) fn check_coordinates(
     for call in &regions.inlined {
         if let Reached::Between(min, max) = &call.reach {
             let name = ctx.name(call.callee).to_string();
-            check_products(ctx, facts, list, min, &name, call.dim);
-            check_products(ctx, facts, list, max, &name, call.dim);
+            check_exact(ctx, facts, list, min, (&name, call.dim));
+            check_exact(ctx, facts, list, max, (&name, call.dim));
             check(ctx, facts, list, (min, true), (max, true), &name, call.dim);
         }
     }
     for (&image, region) in &regions.images {
         let name = ctx.program.buffers[ctx.program.image_buffers[image]].name.clone();
         for (dim, (min, max)) in region.iter().enumerate() {
-            check_products(ctx, facts, list, min, &name, dim);
-            check_products(ctx, facts, list, max, &name, dim);
+            check_exact(ctx, facts, list, min, (&name, dim));
+            check_exact(ctx, facts, list, max, (&name, dim));
         }
     }
     before
@@ -241,40 +240,6 @@ fn check_calls(
     }
 }
 
-/// Asserts that what `value` multiplies is small enough.
-fn check_products(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>, value: &Expr, name: &str, dim: usize) {
-    let mut products = Vec::new();
-    for_each_node(value, &mut |n| {
-        if let ExprKind::Binary(BinOp::Mul, a, b) = n.kind()
-            && n.ty().is_index()
-            && n.lanes() == 1
-        {
-            products.push((n.clone(), a.clone(), b.clone()));
-        }
-    });
-    for (product, a, b) in products {
-        let limit = match (build::as_int(&a), build::as_int(&b)) {
-            (Some(_), Some(_)) => continue,
-            (None, None) => 1 << (MOST_BITS / 2),
-            (Some(c), None) | (None, Some(c)) => (1i64 << MOST_BITS) / c.checked_abs().unwrap_or(i64::MAX).max(1),
-        };
-        // A factor that is an i32 value needs no check.
-        let most = 1i64 << MOST_BITS;
-        let fits = |(low, high): (Option<i64>, Option<i64>)| {
-            low.is_some_and(|l| l >= -most) && high.is_some_and(|h| h <= most)
-        };
-        if limit > i32::MAX.into() || fits(facts.range(&product)) {
-            continue;
-        }
-        for factor in [a, b].into_iter().filter(|e| build::as_int(e).is_none()) {
-            let above = build::ge(factor.clone(), build::int(-limit));
-            let cond = build::and(above, build::le(factor.clone(), build::int(limit)));
-            let fault = Fault::IndexOverflow { name: name.to_string(), dim };
-            assert(ctx, facts, list, cond, fault, vec![factor.clone(), factor]);
-        }
-    }
-}
-
 /// The points of every reduction domain are i32 values.
 fn check_domains(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
     let mut ranges: Vec<(String, usize, Expr, Expr)> = Vec::new();
@@ -289,8 +254,8 @@ fn check_domains(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
         }
     }
     for (name, dim, min, extent) in ranges {
-        check_products(ctx, facts, list, &min, &name, dim);
-        check_products(ctx, facts, list, &extent, &name, dim);
+        check_exact(ctx, facts, list, &min, (&name, dim));
+        check_exact(ctx, facts, list, &extent, (&name, dim));
         let last = build::offset(build::add(min.clone(), extent.clone()), -1);
         let floor = build::ge(min.clone(), build::int(i32::MIN.into()));
         let ceiling = build::le(last.clone(), build::int(i32::MAX.into()));

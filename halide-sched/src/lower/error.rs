@@ -1,5 +1,6 @@
 //! What lowering can refuse although the schedule was legal.
 
+use super::budget::Cause;
 use super::offload::KernelProblem;
 use crate::ir::ForKind;
 use halide_core::error::Location;
@@ -50,6 +51,15 @@ pub enum LowerError {
         /// Where the schedule says that.
         at: Option<Location>,
     },
+    /// A program that would be too large, with copies of its code or without.
+    TooLarge {
+        /// The number of its nodes, or one beyond the budget at which counting ended.
+        nodes: u64,
+        /// The number that the target's budget allows.
+        most: u64,
+        /// The directives that multiply code, those that do so most first.
+        causes: Vec<Cause>,
+    },
     /// Loops over blocks and threads that cannot be a kernel.
     Kernel {
         /// Its name: that of the Func that it computes.
@@ -98,6 +108,14 @@ impl fmt::Display for LowerError {
                  ends\n  hint: leave always_partition out, or say auto_partition",
                 Place(*at)
             ),
+            LowerError::TooLarge { nodes, most, causes } => {
+                if let Some(first) = causes.first() {
+                    write!(f, "{first}: ")?;
+                }
+                write!(f, "the program would have {nodes} nodes, more than the {most} allowed")?;
+                causes.iter().skip(1).try_for_each(|cause| write!(f, "\n  {cause}"))?;
+                f.write_str("\n  hint: unroll, vectorize or specialize by less, or allow more by the target's budget")
+            }
             LowerError::Kernel { kernel, at, problem } => {
                 write!(f, "{}the kernel of `{kernel}`: {problem}", Place(*at))
             }

@@ -10,7 +10,7 @@ use super::trace::LoweringTrace;
 use super::*;
 use crate::ir::{Program, Scope, Stmt, print, verify};
 use crate::simplify::Facts;
-use crate::target::{Arch, Gpu, Target};
+use crate::target::{Arch, Budget, Gpu, Target};
 use halide_core::expr::min;
 use halide_core::ids::FuncId;
 use halide_core::types::U8;
@@ -141,8 +141,15 @@ fn on_program(stage: &str, before: &str, pass: impl Fn(Program, &mut LoweringTra
 
 /// The early passes on a pipeline under a schedule, up to where `show` looks.
 fn on_plan(pipeline: &Pipeline, schedule: &str, show: impl Fn(&mut Ctx<'_>, Stmt) -> String) -> String {
-    let target =
-        Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 2, cache_bytes: 1 << 20, gpu: None };
+    let target = Target {
+        arch: Arch::X86_64,
+        vector_bits: 128,
+        features: None,
+        threads: 2,
+        cache_bytes: 1 << 20,
+        gpu: None,
+        budget: Budget::DEFAULT,
+    };
     let schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
     let plan = crate::plan::resolve(pipeline, &schedule, &target).unwrap_or_else(|e| panic!("{e:?}"));
     let options = LowerOptions::default();
@@ -288,7 +295,7 @@ on_programs! {
     unroll_example "unroll.rs" at "flat": unroll::unroll;
     vectorize_example "vectorize/mod.rs" at "flat": vectorize::vectorize;
     partition_loops_example "partition_loops/mod.rs" at "shaped":
-        |p, t| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), t).program;
+        |p, t| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), u64::MAX, t).program;
     trim_no_ops_example "trim_no_ops.rs" at "shaped": |p, t| trim_no_ops::trim_no_ops(p, &Facts::new(), t);
     interleave_example "interleave/mod.rs" at "shaped": |p, _| interleave::interleave(p);
     join_sums_example "join_sums.rs" at "shaped": |p, _| join_sums::join_sums(p);
@@ -302,6 +309,7 @@ on_programs! {
         let kernels = offload::offload(p, &Facts::new(), &Gpu::LEAST, &Default::default(), t);
         place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")), &Default::default(), &mut LoweringTrace::new())
     };
+    check_accesses_example "check_accesses/mod.rs" at "shaped": |p, t| check_accesses::check_accesses(p, None, false, t);
     free_early_example "free_early.rs" at "final": |p, _| free_early::free_early(p);
     split_functions_example "split_functions.rs" at "final":
         |p, t| split_functions::split_beyond(p, split_functions::Limits { long: 12, part: 5 }, t);

@@ -79,7 +79,7 @@ pub fn explain_bounds(plan: &Plan, options: &LowerOptions, func: FuncId) -> Resu
     let regions = find_regions(&ctx, &values, &mut facts).map_err(NotExplained::Lower)?;
     let mut scopes = vec![Scope::Root];
     scopes.extend(ctx.computed.get(&func).into_iter().flatten().filter(|s| **s != Scope::Root));
-    let mut finder = Finder { ctx: &ctx, values: &values, facts: &mut facts, found: regions, errors: Vec::new() };
+    let mut finder = Finder::new(&ctx, &values, &mut facts, regions);
     let mut all = Vec::new();
     for scope in scopes {
         let demands = finder.demands(func, scope);

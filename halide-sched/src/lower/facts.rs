@@ -1,7 +1,8 @@
 //! What holds of arguments once `check_arguments` let a run begin.
 
 use super::ctx::Ctx;
-use super::vars::{Cut, Vars};
+use super::cut::Cut;
+use super::vars::Vars;
 use crate::ir::{BufferRole, DimField, Program, Scope, Sym, build};
 use crate::plan::{Transform, VarOrigin};
 use crate::simplify::{Facts, Range};
@@ -75,10 +76,13 @@ fn output_tails(ctx: &Ctx<'_>, facts: &mut Facts) {
                     continue;
                 };
                 let extent = build::sym(Sym::Buffer { buf, dim: dim as u16, field: DimField::Extent });
+                let shortest = vars.growing(*var).filter(|t| vars.cut(t) == Cut::Shift).and_then(|_| vars.slack(*var));
+                if let Some(slack) = shortest.and_then(|slack| build::as_int(&slack)) {
+                    facts.assume_range(&extent, slack.checked_add(1), None);
+                }
                 match vars.cut(t) {
-                    Cut::Shift => facts.assume_range(&extent, Some(f), None),
                     Cut::Plain if vars.slack(*var).is_some() => facts.assume_congruence(&extent, f, 0),
-                    Cut::Plain | Cut::Guard | Cut::Blend => {}
+                    _ => {}
                 }
             }
         }

@@ -18,11 +18,11 @@
 use super::ctx::{Ctx, Source};
 use super::error::LowerError;
 use super::expansions::Expansions;
-use super::regions::Regions;
-use super::slide_windows::{bounds_of, edge_sym, kind_of, storage_of};
+use super::regions::{Regions, bound_sym};
+use super::slide_windows::{bounds_of, edge_sym, follows, kind_of, storage_of};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
-use crate::bounds::{Interval, Monotone, interval_of, monotone, upper_difference, upper_through};
+use crate::bounds::{Interval, Monotone, at_most, interval_of, monotone, upper_difference, upper_through};
 use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::plan::VarOrigin;
 use crate::simplify::{Facts, simplify};
@@ -166,15 +166,14 @@ impl Site<'_, '_> {
         let edge = |edge| build::sym(edge_sym(self.ctx, self.func, dim, edge, self.place));
         let definition = |s, reach| self.regions.definition(s, reach);
         let extent = upper_through(&edge(Edge::Max), &edge(Edge::Min), self.facts, &definition, LONGEST)? + 1;
-        Some(extent + growth(self.ctx, self.func, dim, self.place, extent)?)
+        extent.checked_add(growth(self.ctx, self.func, dim, self.place, extent)?)
     }
 
-    /// The largest extent of what is alive of dimension `dim` in an iteration of `v`, if it moves one way.
+    /// The largest extent of what is alive of dimension `dim` in an iteration of `v`, if it moves one way: from the first
+    /// coordinate that is needed to the last one that is needed or that a tail writes, over all iterations of `inner`.
     fn alive(&self, expansions: &mut Expansions<'_>, v: LoopId, inner: &[LoopId], dim: usize) -> Option<i64> {
-        let Site { ctx, regions, facts, func, place, .. } = *self;
-        let (min_sym, max_sym) =
-            (edge_sym(ctx, func, dim, Edge::Min, place), edge_sym(ctx, func, dim, Edge::Max, place));
-        let mut largest = 0;
+        let Site { ctx, regions, facts, .. } = *self;
+        let (mut largest, all_tails) = (0i64, self.tails(dim));
         for first in [true, false] {
             let mut all = |e: &Expr| expansions.of(ctx, regions, e, v, first);
             let mut ranges: BTreeMap<Sym, Interval> = BTreeMap::new();
@@ -184,38 +183,94 @@ impl Site<'_, '_> {
                 let interval = Interval { min: Some(all(&min)), max: Some(all(&last)) };
                 ranges.insert(Sym::Loop(l), interval);
             }
-            let env = |s: Sym| ranges.get(&s).cloned();
-            // What is needed, before sliding left out what is already there.
-            let (need_min, need_max) = (regions.unslid(min_sym)?, regions.unslid(max_sym)?);
-            let min = simplify(&interval_of(&all(need_min), &env, facts).min?, facts);
-            let max = simplify(&interval_of(&all(need_max), &env, facts).max?, facts);
-            let no_defs = |_: Sym| None;
-            let var = Sym::Loop(v);
-            let moves = (monotone(&min, var, &no_defs), monotone(&max, var, &no_defs));
-            match moves {
-                (Monotone::Increasing, Monotone::Increasing) | (Monotone::Decreasing, Monotone::Decreasing) => {}
-                _ => return None,
+            let over_inner = |e: &Expr| interval_of(e, &|s| ranges.get(&s).cloned(), facts);
+            let (mut starts, mut ends) = (Vec::new(), Vec::new());
+            for (&stage, tails) in &all_tails {
+                // What is needed, before sliding left out what is already there.
+                let edge = |edge| regions.unslid(bound_sym(self.func, stage, dim, edge, self.place));
+                let (need_min, need_max) = (all(edge(Edge::Min)?), all(edge(Edge::Max)?));
+                let min = simplify(&over_inner(&need_min).min?, facts);
+                let max = simplify(&over_inner(&need_max).max?, facts);
+                if !move_one_way(&min, &max, v) {
+                    return None;
+                }
+                for tail in tails {
+                    let slack = build::as_int(&tail.slack)?;
+                    // Each iteration of an inner loop computes a piece of its own, which may begin late.
+                    let grows = !tail.only_shifts || !at_most(&need_min, &need_max, facts, slack.saturating_neg());
+                    if grows {
+                        ends.push((simplify(&over_inner(&need_min).max?, facts), slack));
+                    }
+                    if !tail.only_shifts {
+                        ends.push((max.clone(), slack));
+                    }
+                }
+                starts.push(min);
+                ends.push((max, 0));
             }
-            let extent = upper_difference(&max, &min, facts, LONGEST)? + 1;
-            largest = largest.max(extent + growth(ctx, func, dim, place, extent)?);
+            for start in &starts {
+                for (end, slack) in &ends {
+                    let beyond = slack.checked_add(1)?;
+                    largest = largest.max(upper_difference(end, start, facts, LONGEST)?.checked_add(beyond)?);
+                }
+            }
         }
         Some(largest)
     }
+
+    /// The definitions with regions of their own in dimension `dim`, each with the tails of those that share its region.
+    fn tails(&self, dim: usize) -> BTreeMap<usize, Vec<Tail>> {
+        let Site { ctx, regions, func, place, .. } = *self;
+        let stages = ctx.plan.funcs[func].stages.len();
+        let mut all: BTreeMap<usize, Vec<Tail>> = BTreeMap::new();
+        for stage in 0..stages {
+            let same = (stage..stages - 1).find(|s| !follows(regions, func, *s, dim, place)).unwrap_or(stages - 1);
+            all.entry(same).or_default().extend(tails(ctx, func, stage, dim, place));
+        }
+        all
+    }
 }
 
-/// How far tails may write beyond a window of `extent`.
+fn move_one_way(min: &Expr, max: &Expr, v: LoopId) -> bool {
+    let way = |e: &Expr| monotone(e, Sym::Loop(v), &|_| None);
+    matches!(
+        (way(min), way(max)),
+        (Monotone::Increasing, Monotone::Increasing) | (Monotone::Decreasing, Monotone::Decreasing)
+    )
+}
+
+/// The growth of what a definition computes by one of its tails.
+struct Tail {
+    /// An upper bound of by how much.
+    slack: Expr,
+    /// True if it grows short regions only, to a length of `slack + 1`.
+    only_shifts: bool,
+}
+
+/// The tails of the variants of a definition in dimension `dim`.
+fn tails(ctx: &Ctx<'_>, func: FuncId, stage: usize, dim: usize, place: Scope) -> Vec<Tail> {
+    let of = |variant| {
+        let vars = Vars::of_plan(ctx, func, stage, variant, place);
+        let var = vars.pure_var(dim)?;
+        Some(Tail { slack: vars.slack(var)?, only_shifts: vars.only_shifts(var) })
+    };
+    variants(&ctx.plan.funcs[func].stages[stage]).into_iter().filter_map(of).collect()
+}
+
+/// The distance that tails may write beyond a region of `extent` that is computed at once.
 fn growth(ctx: &Ctx<'_>, func: FuncId, dim: usize, place: Scope, extent: i64) -> Option<i64> {
-    let mut most = 0;
-    for (stage, plan) in ctx.plan.funcs[func].stages.iter().enumerate() {
-        for variant in variants(plan) {
-            let vars = Vars::of_plan(ctx, func, stage, variant, place);
-            let Some(var) = vars.pure_var(dim) else { continue };
-            let Some(slack) = vars.slack(var) else { continue };
-            let slack = build::as_int(&slack)?;
-            most = most.max(if vars.only_shifts(var) { (slack + 1 - extent).max(0) } else { slack });
+    let mut extent_now = extent;
+    for stage in (0..ctx.plan.funcs[func].stages.len()).rev() {
+        // Definitions before it compute all that it does, and may grow that again.
+        let mut longest = extent_now;
+        for tail in tails(ctx, func, stage, dim, place) {
+            let slack = build::as_int(&tail.slack)?;
+            let grown = if tail.only_shifts { 1 } else { extent_now };
+            longest = longest.max(slack.checked_add(grown)?);
         }
+        extent_now = longest;
     }
-    Some(most)
+    Some(extent_now - extent)
 }
 
 /// Whether a vector loop runs along dimension `dim` of `func`, in its own definitions or where it is read.

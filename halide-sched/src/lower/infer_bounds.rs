@@ -58,7 +58,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Finds every bound. `facts` holds what is known of buffers, and learns the definitions; `values` bounds coordinates
 /// that are data.
 pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Facts) -> Result<Regions, Vec<LowerError>> {
-    let mut finder = Finder { ctx, values, facts, found: Regions::default(), errors: Vec::new() };
+    let mut finder = Finder::new(ctx, values, facts, Regions::default());
     let rank: BTreeMap<FuncId, usize> = ctx.plan.pipeline.order.iter().enumerate().map(|(i, &f)| (f, i)).collect();
     let mut keys: Vec<(FuncId, Scope)> = finder.demanded().into_iter().collect();
     let depth = |s: Scope| ctx.enclosing(s).count();
@@ -70,6 +70,7 @@ pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Fact
         finder.image(image);
     }
     finder.inlined();
+    finder.exact_indices();
     finder.parts_of_the_whole();
     if finder.errors.is_empty() { Ok(finder.found) } else { Err(finder.errors) }
 }
@@ -144,6 +145,15 @@ pub(super) struct Finder<'c> {
     pub(super) facts: &'c mut Facts,
     pub(super) found: Regions,
     pub(super) errors: Vec<LowerError>,
+    /// The distance that one computation of a dimension reaches beyond what is needed of it, where its extent is promised.
+    pub(super) beyond: BTreeMap<(FuncId, usize), Expr>,
+}
+
+impl<'c> Finder<'c> {
+    /// Searches on from what was found.
+    pub(super) fn new(ctx: &'c Ctx<'c>, values: &'c ValueBounds, facts: &'c mut Facts, found: Regions) -> Finder<'c> {
+        Finder { ctx, values, facts, found, errors: Vec::new(), beyond: BTreeMap::new() }
+    }
 }
 
 impl Finder<'_> {
@@ -188,7 +198,7 @@ impl Finder<'_> {
         self.ctx.computed.get(&func).is_some_and(|places| places.iter().any(|&p| self.ctx.is_inside(p, scope)))
     }
 
-    fn is_computed_within(&self, func: FuncId, scope: Scope) -> bool {
+    pub(super) fn is_computed_within(&self, func: FuncId, scope: Scope) -> bool {
         self.ctx.computed.get(&func).is_some_and(|all| all.iter().any(|&p| p != scope && self.ctx.is_inside(p, scope)))
     }
 
@@ -244,48 +254,6 @@ impl Finder<'_> {
                 }
             }
         }
-    }
-
-    /// Applies `bound` and `align` constraints; outputs keep the region of their buffer and what is needed is checked.
-    fn constrain(&mut self, func: FuncId, scope: Scope, mut region: Region) -> Region {
-        let demand = |found: &mut Regions, dim, needed| found.demands.push(Demand { func, dim, needed, at: scope });
-        if self.ctx.is_output(func) {
-            let given = given_region(self.ctx, func);
-            region.into_iter().enumerate().for_each(|(dim, needed)| demand(&mut self.found, dim, needed));
-            return given;
-        }
-        // What is computed inside of a loop grows from where it begins there, so here the last of it counts. (A region
-        // that is aligned at both ends grows to a grid, which is the same everywhere.)
-        let grows_inside = self.is_computed_within(func, scope);
-        for (dim, constraint) in self.ctx.plan.funcs[func].bounds.iter().enumerate() {
-            let (mut min, mut max) = region[dim].clone();
-            if let Some((modulus, remainder)) = constraint.align {
-                let m = build::int(modulus);
-                let below = build::rem(build::offset(min.clone(), -remainder), m.clone());
-                min = build::sub(min, below);
-                let extent = super::vars::ceil_div(&extent_between(&min, &max), &m);
-                max = build::offset(build::add(min.clone(), build::mul(extent, m)), -1);
-            }
-            if let Some(modulus) = constraint.align_extent {
-                let m = build::int(modulus);
-                let extent = build::mul(super::vars::ceil_div(&extent_between(&min, &max), &m), m);
-                max = match grows_inside {
-                    true => build::offset(max, modulus - 1),
-                    false => build::offset(build::add(min.clone(), extent), -1),
-                };
-            }
-            if let Some(extent) = &constraint.extent {
-                demand(&mut self.found, dim, (min.clone(), max.clone()));
-                let first = match (&constraint.min, grows_inside) {
-                    (None, true) => max,
-                    (fixed, _) => fixed.clone().unwrap_or(min.clone()),
-                };
-                min = constraint.min.clone().unwrap_or(min);
-                max = build::offset(build::add(first, extent.clone()), -1);
-            }
-            region[dim] = (simplify(&min, self.facts), simplify(&max, self.facts));
-        }
-        region
     }
 
     fn record(&mut self, scope: Scope, s: Sym, value: Expr) {

@@ -103,6 +103,7 @@ pub(super) struct Tree {
     pub(super) from_host: usize,
     /// The number of loops that run for others as well.
     pub(super) shared: usize,
+    /// Guests that run in its loops and begin in them, which may be guests of its guests.
     pub(super) guests: Vec<Tree>,
     pub(super) replaces: Vec<(Stage, usize)>,
 }
@@ -160,9 +161,15 @@ fn declare_tree<'a>(
         ctx.instances[instance].shared.insert(var, leaf);
     }
     all.push((instance, shared));
-    let guests = block.guests.into_iter();
-    let guests =
-        guests.map(|(align, guest)| declare_tree(ctx, guest, Some((instance, &align)), declare, all)).collect();
+    let mut guests = Vec::new();
+    for (align, guest) in block.guests {
+        let mut tree = declare_tree(ctx, guest, Some((instance, &align)), declare, all);
+        // Those that share fewer loops with the guest than it does with this one run after it, in this one's loops.
+        let (inside, outside) = tree.guests.into_iter().partition(|g| g.from_host >= tree.from_host);
+        tree.guests = inside;
+        guests.push(tree);
+        guests.extend::<Vec<Tree>>(outside);
+    }
     Tree { instance, from_host: inherited.len(), shared, guests, replaces: block.replaces }
 }
 

@@ -2,12 +2,16 @@
 
 pub mod bound_loops;
 pub mod bound_small_allocations;
+pub mod budget;
 mod build_nests;
+pub mod check_accesses;
 mod check_arguments;
 mod check_coordinates;
 mod check_factors;
-pub(crate) mod copy;
+pub(crate) mod constrain;
+mod copy;
 mod ctx;
+mod cut;
 mod error;
 mod expansions;
 pub mod explain_bounds;
@@ -56,6 +60,7 @@ pub mod vectorize;
 pub(crate) mod walk;
 mod whole;
 
+mod exact_indices;
 #[cfg(test)]
 mod example;
 #[cfg(test)]
@@ -64,6 +69,8 @@ mod tests;
 pub use error::LowerError;
 pub use offload::KernelProblem;
 pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
+
+pub use budget::{Cause, Multiplies};
 
 use crate::ir::{LoopId, Program, Stage};
 use crate::plan::Plan;
@@ -88,12 +95,27 @@ pub struct LowerOptions {
     /// Outputs, by position, whose first definition is left out: its values are in the output's memory already, as
     /// [`in_place::in_place`] found.
     pub in_memory: BTreeSet<usize>,
+    /// Which accesses are checked to be in bounds.
+    pub accesses: Accesses,
     /// Count the elements computed and allocated of each Func.
     pub count: bool,
     /// Keep a copy of the program after every pass in the trace.
     pub keep_programs: bool,
     /// Measure every pass by this clock.
     pub clock: Option<Clock>,
+}
+
+/// Which accesses a program checks to be in bounds, of those that are not proved to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Accesses {
+    /// None, and nothing is proved: what bounds inference found is relied on.
+    #[default]
+    Trusted,
+    /// All, before the loops around them. A check may ask for more than its accesses need, and end a run that is right with
+    /// [`crate::ir::Fault::Unproved`].
+    BeforeLoops,
+    /// All, each directly before it: slow, and exact.
+    InPlace,
 }
 
 /// A lowered program with the record of how it came about.
@@ -111,6 +133,8 @@ pub struct Lowered {
     pub hoists: hoist_storage::HoistLevels,
     /// What is to be brought into caches ahead of its use.
     pub prefetches: Vec<inject_prefetches::Asked>,
+    /// The directives that multiply code the most, if loops have been unrolled and vectorized.
+    pub causes: Vec<Cause>,
 }
 
 /// Lowers all the way to `Stage::Final`.
@@ -118,7 +142,9 @@ pub struct Lowered {
 /// # Errors
 /// Everything that cannot be lowered (see [`LowerError`]).
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let Lowered { mut program, mut trace, partitions, places, hoists, prefetches } = lower_to_bounded(plan, options)?;
+    let Lowered { mut program, mut trace, partitions, places, hoists, prefetches, .. } =
+        lower_to_bounded(plan, options)?;
+    let most = plan.target.budget.nodes;
     let facts = facts::of_program(&program, &plan.pipeline);
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         trace.begin(name);
@@ -142,16 +168,30 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     }
     pass("bound_small_allocations", &mut |p, t| bound_small_allocations::bound_small_allocations(p, &facts, t));
     pass("flatten_storage", &mut |p, _| flatten_storage::flatten_storage(p));
-    pass("unroll", &mut unroll::unroll);
+    let mut causes = Vec::new();
+    pass("unroll", &mut |p, t| {
+        let counted = budget::check_copies(&p, &places, most).map(|found| causes = found).map_err(|e| vec![e]);
+        kept(counted.map(|()| unroll::unroll(p, t)), &mut errors)
+    });
+    if !errors.is_empty() {
+        return Err(errors);
+    }
     pass("vectorize", &mut vectorize::vectorize);
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::None));
     // While the likely conditions still stand where the algorithm and the tails put them.
     let mut whole = Vec::new();
     pass("partition_loops", &mut |p, t| {
-        let made = partition_loops::partition_loops(p, &facts, &partitions, t);
-        whole = made.whole;
-        made.program
+        let made = budget::check_size(&p, most, &causes).and_then(|size| {
+            let made = partition_loops::partition_loops(p, &facts, &partitions, most - size, t);
+            budget::check_cuts(&made, &places, most, &causes)?;
+            whole = made.whole;
+            Ok(made.program)
+        });
+        kept(made.map_err(|e| vec![e]), &mut errors)
     });
+    if !errors.is_empty() {
+        return Err(errors);
+    }
     // What other variants guard, this one may compute without any condition; the main one counts.
     if !whole.is_empty() && !options.exact_tails {
         let named = |l: LoopId| (program.loops[l].clone(), places[l]);
@@ -174,10 +214,14 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     let copies = plan.funcs.enumerate().filter(|(_, f)| !f.copies.is_empty());
     let asked: place_copies::Asked = copies.map(|(id, f)| (id, f.copies.clone())).collect();
     pass("place_copies", &mut |p, t| place_copies::place_copies(p, &asked, t));
+    if options.accesses != Accesses::Trusted {
+        let exact = options.accesses == Accesses::InPlace;
+        pass("check_accesses", &mut |p, t| check_accesses::check_accesses(p, Some(&plan.pipeline), exact, t));
+    }
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
     pass("free_early", &mut |p, _| free_early::free_early(p));
-    Ok(Lowered { program, trace, partitions, places, hoists, prefetches })
+    Ok(Lowered { program, trace, partitions, places, hoists, prefetches, causes })
 }
 
 /// The program of a pass, or its errors for `all`.
@@ -229,6 +273,7 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     let values = value_bounds::value_bounds(&mut ctx, &known);
     trace.finish(None);
     trace.begin("build_nests");
+    budget::check_variants(&ctx).map_err(|e| vec![e])?;
     let nest = build_nests::build_nests(&mut ctx);
     joined::explain(&ctx, &mut trace);
     build_nests::explain_hints(&ctx, &mut trace);
@@ -261,5 +306,7 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     program.body = body;
     program.stage = Stage::Bounded;
     trace.finish(Some(&program));
-    Ok(Lowered { program, trace, partitions, places, hoists, prefetches })
+    let causes = Vec::new();
+    budget::check_size(&program, plan.target.budget.nodes, &causes).map_err(|e| vec![e])?;
+    Ok(Lowered { program, trace, partitions, places, hoists, prefetches, causes })
 }

@@ -1,6 +1,7 @@
 //! Regions: the boxes that bounds inference finds, and how far stages compute beyond what they are asked for.
 
 use super::ctx::{Ctx, Template};
+use super::exact_indices::SmallOperand;
 use super::start_early::Early;
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
@@ -36,6 +37,8 @@ pub(crate) struct Regions {
     pub(crate) demands: Vec<Demand>,
     /// Where Funcs that are inlined are called.
     pub(crate) inlined: Vec<InlinedCall>,
+    /// Operands of index arithmetic that must be small.
+    pub(crate) operands: Vec<SmallOperand>,
 }
 
 /// One coordinate of a call of an inlined Func, over everything that the definition that calls it computes.
@@ -139,6 +142,40 @@ pub(crate) fn computed(
     region
 }
 
+/// The tail of one variant of a definition, which may compute beyond the region per iteration of a place.
+pub(crate) struct StageTail<'p> {
+    pub(crate) func: FuncId,
+    stage: usize,
+    variant: &'p StagePlan,
+    dim: usize,
+    pub(crate) place: Scope,
+}
+
+impl<'p> StageTail<'p> {
+    /// The tails of `func` at the places where it is computed.
+    pub(crate) fn all(ctx: &Ctx<'p>, func: FuncId) -> Vec<StageTail<'p>> {
+        let plan = ctx.plan;
+        let mut found = Vec::new();
+        for place in ctx.computed.get(&func).into_iter().flatten().copied() {
+            for (stage, stage_plan) in plan.funcs[func].stages.iter().enumerate() {
+                for variant in variants(stage_plan) {
+                    let vars = Vars::of_plan(ctx, func, stage, variant, place);
+                    let grows = |dim: &usize| vars.pure_var(*dim).is_some_and(|var| vars.slack(var).is_some());
+                    let dims = (0..plan.pipeline.funcs[func].dims()).filter(grows);
+                    found.extend(dims.map(|dim| StageTail { func, stage, variant, dim, place }));
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns true if it computes no more than the region, for certain.
+    pub(crate) fn never_grows(&self, ctx: &Ctx<'p>, known: &Regions, facts: &Facts) -> bool {
+        let growth = Growth { ctx, known, facts, func: self.func, stage: self.stage, scope: self.place };
+        growth.never_grows(self.variant, self.dim, self.place)
+    }
+}
+
 /// How far a stage computes beyond its bounds per iteration of `scope`.
 struct Growth<'c, 'p> {
     ctx: &'c Ctx<'p>,
@@ -168,21 +205,25 @@ impl Growth<'_, '_> {
             let extent = vars.cover(var, extent_between(&min, &max));
             return build::offset(build::add(min, extent), -1);
         }
-        let slack_at_most = build::as_int(&slack);
-        let never_grows = inner.iter().all(|&p| {
-            let (min, max) = self.edges(dim, p);
-            let definition = |s, reach| self.known.definition(s, reach);
-            match difference_through(&extent_between(&min, &max), &build::int(0), self.facts, &definition) {
-                (Some(low), Some(high)) if low == high => {
-                    let at = Vars::of_plan(self.ctx, self.func, self.stage, variant, p);
-                    simplify(&at.cover(var, build::int(low)), self.facts) == build::int(low)
-                }
-                // A shifting tail never grows a region that is at least as long as its factor.
-                (Some(low), _) => slack_at_most.is_some_and(|s| low > s && vars.only_shifts(var)),
-                _ => false,
-            }
-        });
+        let never_grows = inner.iter().all(|&p| self.never_grows(variant, dim, p));
         if never_grows { max } else { build::add(max, slack) }
+    }
+
+    /// Returns true if one variant computes no more than its bounds per iteration of `inner`, for certain.
+    fn never_grows(&self, variant: &StagePlan, dim: usize, inner: Scope) -> bool {
+        let vars = Vars::of_plan(self.ctx, self.func, self.stage, variant, self.scope);
+        let Some((var, slack)) = vars.pure_var(dim).and_then(|var| Some((var, vars.slack(var)?))) else { return true };
+        let (min, max) = self.edges(dim, inner);
+        let definition = |s, reach| self.known.definition(s, reach);
+        match difference_through(&extent_between(&min, &max), &build::int(0), self.facts, &definition) {
+            (Some(low), Some(high)) if low == high => {
+                let at = Vars::of_plan(self.ctx, self.func, self.stage, variant, inner);
+                simplify(&at.cover(var, build::int(low)), self.facts) == build::int(low)
+            }
+            // A shifting tail never grows a region that is at least as long as its factor.
+            (Some(low), _) => build::as_int(&slack).is_some_and(|s| low > s && vars.only_shifts(var)),
+            _ => false,
+        }
     }
 
     /// Whether the region at `inner` changes with a loop between the scope and `inner`.

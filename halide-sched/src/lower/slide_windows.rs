@@ -20,7 +20,7 @@
 
 use super::ctx::Ctx;
 use super::expansions::Expansions;
-use super::regions::Regions;
+use super::regions::{Regions, StageTail, bound_sym};
 use super::start_early::Slid;
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
@@ -38,6 +38,8 @@ pub(crate) fn slide_windows(
 ) -> Vec<Slid> {
     let mut all = Vec::new();
     let mut expansions = Expansions::new(facts);
+    let tails = ctx.plan.pipeline.order.iter().flat_map(|&func| StageTail::all(ctx, func)).collect();
+    let tails = Tails { facts, tails };
     for &func in ctx.plan.pipeline.order.iter().rev() {
         for place in ctx.computed.get(&func).cloned().unwrap_or_default() {
             let Some(store) = storage_of(ctx, func, place) else { continue };
@@ -45,7 +47,7 @@ pub(crate) fn slide_windows(
                 if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
                     continue;
                 }
-                let outcome = slide(ctx, regions, &mut expansions, facts, func, place, v);
+                let outcome = slide(ctx, regions, &mut expansions, &tails, func, place, v);
                 let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[v]);
                 match outcome {
                     Ok((what, upwards)) => {
@@ -58,6 +60,21 @@ pub(crate) fn slide_windows(
         }
     }
     all
+}
+
+/// The tails of all definitions, and what is known.
+struct Tails<'f, 'p> {
+    facts: &'f Facts,
+    tails: Vec<StageTail<'p>>,
+}
+
+impl<'p> Tails<'_, 'p> {
+    /// The tails inside of loop `v` that compute no more than the regions do, as these are now.
+    fn fixed(&self, ctx: &Ctx<'p>, regions: &Regions, v: LoopId) -> Vec<&StageTail<'p>> {
+        let inside =
+            |t: &&StageTail<'p>| ctx.is_inside(t.place, Scope::Body(v)) && t.never_grows(ctx, regions, self.facts);
+        self.tails.iter().filter(inside).collect()
+    }
 }
 
 /// Where the storage of `func` computed at `place` is, if it is not an output.
@@ -89,21 +106,31 @@ pub(crate) fn edge_sym(ctx: &Ctx<'_>, func: FuncId, dim: usize, edge: Edge, at: 
     Sym::Bound { func, stage, dim: dim as u16, edge, at }
 }
 
+/// Returns true if a definition covers the same region in dimension `dim` as the next one.
+pub(crate) fn follows(regions: &Regions, func: FuncId, stage: usize, dim: usize, place: Scope) -> bool {
+    let same = |edge| {
+        let next = bound_sym(func, stage + 1, dim, edge, place);
+        regions.value(bound_sym(func, stage, dim, edge, place)) == Some(&build::sym(next))
+    };
+    same(Edge::Min) && same(Edge::Max)
+}
+
 /// The condition that `v` runs its first iteration.
 pub(crate) fn first_iteration(ctx: &Ctx<'_>, v: LoopId) -> Expr {
     build::eq(build::loop_var(v), bounds_of(ctx, v).0)
 }
 
 /// Slides `func`, computed at `place`, along `v`; or says why not.
-fn slide(
-    ctx: &Ctx<'_>,
+fn slide<'p>(
+    ctx: &Ctx<'p>,
     regions: &mut Regions,
     expansions: &mut Expansions<'_>,
-    facts: &Facts,
+    tails: &Tails<'_, 'p>,
     func: FuncId,
     place: Scope,
     v: LoopId,
 ) -> Result<(String, Option<Slid>), String> {
+    let facts = tails.facts;
     let dims = ctx.plan.pipeline.funcs[func].dims();
     let edge = |dim, edge| build::sym(edge_sym(ctx, func, dim, edge, place));
     let mut full = |e: &Expr| expansions.of(ctx, regions, e, v, false);
@@ -129,11 +156,7 @@ fn slide(
     if (1..stages).any(|s| !ctx.templates[&(func, s)].pure[dim]) {
         return Err("an update writes along the dimension that moves".into());
     }
-    let follows = |stage: usize, edge| {
-        let of = |stage: usize| Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at: place };
-        regions.value(of(stage - 1)) == Some(&build::sym(of(stage)))
-    };
-    if (1..stages).any(|s| !follows(s, Edge::Min) || !follows(s, Edge::Max)) {
+    if (1..stages).any(|s| !follows(regions, func, s - 1, dim, place)) {
         return Err("its definitions cover different regions".into());
     }
     let no_defs = |_: Sym| None;
@@ -161,8 +184,14 @@ fn slide(
     let target = edge_sym(ctx, func, dim, way, place);
     let before = regions.value(target).expect("bounds are defined").clone();
     let reached = simplify(&reached, facts);
-    let after = build::select(first_iteration(ctx, v), before, reached.clone());
+    let after = build::select(first_iteration(ctx, v), before.clone(), reached.clone());
+    let fixed = tails.fixed(ctx, regions, v);
     regions.replace(target, place, after);
+    // Inputs were asked to hold what tails compute over whole windows.
+    if !fixed.iter().all(|tail| tail.never_grows(ctx, regions, facts)) {
+        regions.replace(target, place, before);
+        return Err("a tail would compute more than what is new".into());
+    }
     expansions.forget(func);
     let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
     let slid = Slid { func, place, along: v, dim, max: max.clone(), reached, touching };

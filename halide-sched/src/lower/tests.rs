@@ -8,6 +8,7 @@ use crate::ir::eval::{self, Check, EvalError};
 use crate::ir::{Program, Stage, verify};
 use crate::simplify::Facts;
 use halide_core::buffer::{AnyBuffer, Region};
+use halide_core::limits::Limits;
 use halide_core::types::ScalarType::{F32, U8, U16};
 use halide_core::value::Scalar;
 
@@ -24,7 +25,9 @@ fn run(program: &Program) -> Outcome {
     };
     let mut outputs = [buffer(U16, &[4, 4]), buffer(F32, &[4])];
     let params = [Scalar::from(-3i32), Scalar::from(2.5f32)];
-    let stats = eval::run(program, &params, &[buffer(U8, &[4, 4])], &mut outputs)?;
+    let limits = Limits::with_cap(64 << 20);
+    let options = eval::Options { limits: Some(&limits), ..Default::default() };
+    let stats = eval::run_with(program, &params, &[buffer(U8, &[4, 4])], &mut outputs, &options)?;
     Ok((outputs.to_vec(), stats.counters))
 }
 
@@ -133,10 +136,12 @@ fn partition_loops_keeps_meaning() {
     let always = |p: &Program| p.loops.iter().map(|_| Partition::Always).collect();
     let pass = |p: Program| {
         let how = always(&p);
-        partition_loops::partition_loops(p, &Facts::new(), &how, &mut LoweringTrace::new()).program
+        partition_loops::partition_loops(p, &Facts::new(), &how, u64::MAX, &mut LoweringTrace::new()).program
     };
     assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
-    let auto = |p| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), &mut LoweringTrace::new()).program;
+    let auto = |p| {
+        partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), u64::MAX, &mut LoweringTrace::new()).program
+    };
     assert!(check(Stage::Shaped, SEEDS, auto) > SEEDS as u32 / 3);
 }
 
@@ -175,4 +180,40 @@ fn free_early_keeps_meaning() {
 #[test]
 fn outline_tasks_keeps_meaning() {
     assert!(check(Stage::Shaped, SEEDS, outline_tasks::outline_tasks) > SEEDS as u32 / 3);
+}
+
+#[test]
+fn check_accesses_keeps_meaning() {
+    let exact = |p| check_accesses::check_accesses(p, None, true, &mut LoweringTrace::new());
+    assert!(check(Stage::Shaped, SEEDS, exact) > SEEDS as u32 / 3);
+}
+
+/// Broken programs end with a fault before an access outside of a buffer, whichever way they are checked.
+#[test]
+fn check_accesses_leaves_no_access_outside() {
+    let outside = |e: &EvalError| matches!(e.check(), Some(Check::ReadOutside | Check::WriteOutside));
+    let (mut wrong, mut stopped) = (0, 0);
+    for seed in 0..4 * SEEDS {
+        let mut random = Random::new(seed);
+        let right = arbitrary::program(&mut random, Stage::Shaped, 2 + (seed % 24) as u32);
+        let Some(before) = arbitrary::mutant(&right, &mut random).filter(|p| verify::verify(p).is_ok()) else {
+            continue;
+        };
+        let broken = run(&before).is_err_and(|e| outside(&e));
+        wrong += u32::from(broken);
+        for exact in [false, true] {
+            let after = check_accesses::check_accesses(before.clone(), None, exact, &mut LoweringTrace::new());
+            verified(&after, &format!("seed {seed}, exact {exact}\n{before}"));
+            match run(&after) {
+                Err(e) if outside(&e) => panic!("seed {seed}, exact {exact}: {e}\nbefore {before}\nafter {after}"),
+                Err(EvalError::Fault { fault, .. }) if broken => {
+                    let ours =
+                        matches!(after.faults[fault], crate::ir::Fault::Unproved | crate::ir::Fault::Access { .. });
+                    stopped += u32::from(ours);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(wrong > SEEDS as u32 / 10 && stopped > wrong, "{wrong} programs are wrong, {stopped} runs were ended");
 }

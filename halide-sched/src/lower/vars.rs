@@ -2,27 +2,15 @@
 //!
 //! A stage's variables form a forest: a definition's dimensions are the roots, splits and fusions connect them, the
 //! loops are the leaves. `value` goes from leaves to a root, `range` does the same for intervals when only some loops
-//! are fixed, `cover` says how far beyond the region that was asked for a stage runs.
+//! are fixed. How splits end, and how far beyond the region that was asked for a stage runs, is in `cut`.
 
 use super::ctx::{Ctx, Instance};
+use super::cut::Cut;
 use crate::bounds::Interval;
-use crate::ir::{DimField, Edge, Expr, ForKind, Scope, Sym, build};
-use crate::plan::{PlanTail, StagePlan, StageVar, Transform, VarOrigin};
+use crate::ir::{Edge, Expr, ForKind, Scope, Sym, build};
+use crate::plan::{StagePlan, StageVar, Transform, VarOrigin};
 use halide_core::ids::FuncId;
 use std::collections::BTreeSet;
-
-/// What a split does at its end, once constant extents and enclosing splits are taken into account.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cut {
-    /// Nothing: it divides, the region grows to a multiple, or an enclosing split takes care.
-    Plain,
-    /// The last chunk starts earlier.
-    Shift,
-    /// Points beyond the end are skipped.
-    Guard,
-    /// The last chunk starts earlier and skips the points that were computed before.
-    Blend,
-}
 
 /// A condition on the loops of a stage.
 pub(crate) struct Guard {
@@ -36,11 +24,11 @@ pub(crate) struct Guard {
 
 /// The loop variables of one stage variant at one place.
 pub(crate) struct Vars<'c> {
-    ctx: &'c Ctx<'c>,
-    func: FuncId,
+    pub(super) ctx: &'c Ctx<'c>,
+    pub(super) func: FuncId,
     stage: usize,
-    plan: &'c StagePlan,
-    at: Scope,
+    pub(super) plan: &'c StagePlan,
+    pub(super) at: Scope,
 }
 
 impl<'c> Vars<'c> {
@@ -69,7 +57,7 @@ impl<'c> Vars<'c> {
     }
 
     /// The transform that replaces `var`, if it is not a loop.
-    fn consumer(&self, var: StageVar) -> Option<&'c Transform> {
+    pub(super) fn consumer(&self, var: StageVar) -> Option<&'c Transform> {
         self.plan.transforms.iter().find(|t| match t {
             Transform::Split { var: v, .. } => *v == var,
             Transform::Fuse { inner, outer, .. } => *inner == var || *outer == var,
@@ -77,7 +65,7 @@ impl<'c> Vars<'c> {
     }
 
     /// The transform that made `var`, if it is not a root.
-    fn producer(&self, var: StageVar) -> Option<&'c Transform> {
+    pub(super) fn producer(&self, var: StageVar) -> Option<&'c Transform> {
         self.plan.transforms.iter().find(|t| match t {
             Transform::Split { outer, inner, .. } => *outer == var || *inner == var,
             Transform::Fuse { fused, .. } => *fused == var,
@@ -105,121 +93,22 @@ impl<'c> Vars<'c> {
             VarOrigin::Derived => match self.producer(var).expect("a derived variable has a transform") {
                 Transform::Split { inner, factor, .. } if *inner == var => factor.clone(),
                 Transform::Split { var: parent, factor, .. } => ceil_div(&self.extent(*parent), factor),
-                Transform::Fuse { inner, outer, .. } => build::mul(self.extent(*inner), self.extent(*outer)),
+                Transform::Fuse { inner, outer, .. } => build::mul(self.not_negative(*inner), self.extent(*outer)),
             },
         }
+    }
+
+    /// The number of values of `var`, of which there may be none: a region that nobody reads ends before it begins, and two
+    /// extents below 0 have a product above it.
+    fn not_negative(&self, var: StageVar) -> Expr {
+        let extent = self.extent(var);
+        let given = self.ctx.is_output(self.func) && self.at == Scope::Root;
+        let counts = given || build::as_int(&extent).is_some();
+        if counts { extent } else { build::max(extent, build::int(0)) }
     }
 
     fn bound(&self, dim: usize, edge: Edge) -> Expr {
         bound(self.func, self.stage, dim, edge, self.at)
-    }
-
-    /// How the split `t` ends.
-    pub(crate) fn cut(&self, t: &Transform) -> Cut {
-        let Transform::Split { var, factor, tail, .. } = t else { return Cut::Plain };
-        let (extent, factor) = (build::as_int(&self.extent(*var)), build::as_int(factor));
-        if self.is_multiple(*var, factor) {
-            return Cut::Plain;
-        }
-        let fits = matches!((extent, factor), (Some(e), Some(f)) if e >= f);
-        match self.plan.vars[*var].origin {
-            VarOrigin::Pure { .. } => match tail {
-                PlanTail::AutoShift if self.ctx.options.exact_tails => Cut::Guard,
-                PlanTail::AutoShift | PlanTail::ShiftInwards => Cut::Shift,
-                PlanTail::RoundUp => Cut::Plain,
-                PlanTail::ShiftInwardsAndBlend => Cut::Blend,
-                PlanTail::GuardWithIf
-                | PlanTail::Predicate
-                | PlanTail::PredicateLoads
-                | PlanTail::PredicateStores
-                | PlanTail::RoundUpAndBlend => Cut::Guard,
-            },
-            VarOrigin::Reduction { .. } | VarOrigin::One => Cut::Guard,
-            VarOrigin::Derived => match self.producer(*var).expect("a derived variable has a transform") {
-                parent @ Transform::Split { outer, .. } if outer == var && self.absorbs(parent) => Cut::Plain,
-                Transform::Split { inner, .. } if inner == var && fits && self.may_shift(*tail) => Cut::Shift,
-                _ => Cut::Guard,
-            },
-        }
-    }
-
-    fn may_shift(&self, tail: PlanTail) -> bool {
-        match tail {
-            PlanTail::AutoShift => !self.ctx.options.exact_tails,
-            PlanTail::ShiftInwards => true,
-            _ => false,
-        }
-    }
-
-    /// Whether more iterations of the outer loop of `split` than its extent do no harm: it clamps, skips or grew.
-    fn absorbs(&self, split: &Transform) -> bool {
-        let Transform::Split { var, factor, tail, .. } = split else { return false };
-        let divides = self.is_multiple(*var, build::as_int(factor));
-        match self.cut(split) {
-            Cut::Shift | Cut::Guard => true,
-            Cut::Blend => false,
-            Cut::Plain if divides => false,
-            Cut::Plain => *tail == PlanTail::RoundUp || self.producer(*var).is_some_and(|p| self.absorbs(p)),
-        }
-    }
-
-    /// The extent that loops cover when the region of `var` has extent `e`: `e` but for growing tails.
-    pub(crate) fn cover(&self, var: StageVar, e: Expr) -> Expr {
-        let Some(t @ Transform::Split { outer, factor, .. }) = self.consumer(var) else { return e };
-        match self.cut(t) {
-            Cut::Guard => e,
-            Cut::Shift | Cut::Blend => build::max(e, factor.clone()),
-            Cut::Plain if self.is_multiple(var, build::as_int(factor)) => e,
-            Cut::Plain => build::mul(self.cover(*outer, ceil_div(&e, factor)), factor.clone()),
-        }
-    }
-
-    /// Whether the number of values of `var` is a multiple of `factor` in every run.
-    fn is_multiple(&self, var: StageVar, factor: Option<i64>) -> bool {
-        let Some(factor) = factor else { return false };
-        build::as_int(&self.extent(var)).is_some_and(|e| e % factor == 0) || self.known_multiple(var) % factor == 0
-    }
-
-    /// What rules and promises, which are checked first, make the number of values of `var` a multiple of; 1 is nothing.
-    fn known_multiple(&self, var: StageVar) -> i64 {
-        match self.plan.vars[var].origin {
-            VarOrigin::Pure { dim } if self.ctx.is_output(self.func) && self.at == Scope::Root => {
-                let buf = self.ctx.program.func_buffers[self.func][0];
-                let rules = self.ctx.rules.iter();
-                let ruled = rules.filter(|r| r.multiple && r.property == (buf, dim, DimField::Extent));
-                let promised = &self.ctx.plan.funcs[self.func].bounds[dim];
-                let promised = promised.align.map(|(m, _)| m).into_iter().chain(promised.align_extent);
-                ruled.filter_map(|r| build::as_int(&r.value)).chain(promised).fold(1, i64::max)
-            }
-            VarOrigin::Derived => match self.producer(var) {
-                Some(Transform::Split { var: parent, outer, factor, .. }) if *outer == var => {
-                    let (all, f) = (self.known_multiple(*parent), build::as_int(factor).unwrap_or(0));
-                    if f > 0 && all % f == 0 { all / f } else { 1 }
-                }
-                _ => 1,
-            },
-            _ => 1,
-        }
-    }
-
-    /// An upper bound of how much `cover` adds, where it may add anything.
-    pub(crate) fn slack(&self, var: StageVar) -> Option<Expr> {
-        let one = build::int(1);
-        let t @ Transform::Split { outer, factor, .. } = self.consumer(var)? else { return None };
-        match self.cut(t) {
-            Cut::Guard => None,
-            Cut::Shift | Cut::Blend => Some(build::sub(factor.clone(), one)),
-            Cut::Plain if self.is_multiple(var, build::as_int(factor)) => None,
-            Cut::Plain => {
-                let more = self.slack(*outer).map_or(build::int(0), |s| build::mul(s, factor.clone()));
-                Some(build::add(build::sub(factor.clone(), one), more))
-            }
-        }
-    }
-
-    /// Whether `cover` grows short regions up to a factor only, not to multiples.
-    pub(crate) fn only_shifts(&self, var: StageVar) -> bool {
-        self.consumer(var).is_some_and(|t| matches!(self.cut(t), Cut::Shift | Cut::Blend))
     }
 
     /// The start of the current chunk of a split, relative to the variable's minimum.
@@ -234,9 +123,9 @@ impl<'c> Vars<'c> {
 
     /// The extent inside which a shifting split stays: at least the factor.
     fn shifted_extent(&self, var: StageVar, factor: &Expr) -> Expr {
-        match self.plan.vars[var].origin {
-            VarOrigin::Pure { .. } if !self.ctx.is_output(self.func) => build::max(self.extent(var), factor.clone()),
-            _ => self.extent(var),
+        match self.is_whole(var) && !self.ctx.is_output(self.func) {
+            true => build::max(self.extent(var), factor.clone()),
+            false => self.extent(var),
         }
     }
 
@@ -351,16 +240,29 @@ impl<'c> Vars<'c> {
                 (first, build::min(build::likely(last), end))
             }
             Some(Transform::Fuse { inner, fused, .. }) => {
-                let (f_min, f_max) = self.range(*fused, fixed, leaf);
-                if f_min != f_max {
-                    return self.whole(var);
-                }
+                let Some(point) = self.point(*fused, fixed, leaf) else { return self.whole(var) };
                 let n = self.extent(*inner);
-                let part = if var == *inner { build::rem(f_min, n) } else { build::div(f_min, n) };
+                let part = if var == *inner { build::rem(point, n) } else { build::div(point, n) };
                 let value = build::add(part, self.min(var));
                 (value.clone(), value)
             }
         }
+    }
+
+    /// The one value of `var` when the loops of `fixed` stand still. What is one value while the outer ones of them do is
+    /// that value in all loops inside, where guards may hide it.
+    fn point(&self, var: StageVar, fixed: &BTreeSet<StageVar>, leaf: &dyn Fn(StageVar) -> Expr) -> Option<Expr> {
+        let one = |fixed: &BTreeSet<StageVar>| {
+            let (min, max) = self.range(var, fixed, leaf);
+            (min == max).then_some(min)
+        };
+        one(fixed).or_else(|| {
+            let mut outer = BTreeSet::new();
+            self.plan.loops.iter().map(|l| l.var).filter(|l| fixed.contains(l)).find_map(|l| {
+                outer.insert(l);
+                one(&outer)
+            })
+        })
     }
 
     /// All values of `var`.

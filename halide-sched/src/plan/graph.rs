@@ -73,24 +73,11 @@ impl Graph {
         list
     }
 
-    /// The changed pipeline: new Funcs stand behind those they were made from, or before them; Funcs that nothing calls
-    /// any more are not in the order.
+    /// The changed pipeline: new Funcs stand behind those they were made from, or before them, and behind what they call;
+    /// Funcs that nothing calls any more are not in the order.
     pub(super) fn finish(self) -> Pipeline {
         let Some(Changed { mut data, .. }) = self.changed else { return self.original };
-        let mut order = Vec::new();
-        let mut todo: Vec<FuncId> = data.order.iter().rev().copied().collect();
-        let mut entered = BTreeSet::new();
-        while let Some(func) = todo.pop() {
-            if let Some(ahead) = self.ahead.get(&func)
-                && entered.insert(func)
-            {
-                todo.push(func);
-                todo.extend(ahead.iter().rev());
-                continue;
-            }
-            order.push(func);
-            todo.extend(self.behind.get(&func).into_iter().flatten().rev());
-        }
+        let order = producers_first(&placed(&data.order, &self.ahead, &self.behind), &self.callers);
         // Consumers first, so that a Func is dropped after all that call it were.
         let mut used: BTreeSet<FuncId> = data.outputs.iter().copied().collect();
         for &func in order.iter().rev() {
@@ -274,6 +261,54 @@ impl Graph {
             self.callers[callee].insert(stage);
         }
     }
+}
+
+/// The Funcs of `order` and the new ones, each next to the one that it was made from.
+fn placed(
+    order: &[FuncId],
+    ahead: &BTreeMap<FuncId, Vec<FuncId>>,
+    behind: &BTreeMap<FuncId, Vec<FuncId>>,
+) -> Vec<FuncId> {
+    let mut all = Vec::new();
+    let mut todo: Vec<FuncId> = order.iter().rev().copied().collect();
+    let mut entered = BTreeSet::new();
+    while let Some(func) = todo.pop() {
+        if let Some(ahead) = ahead.get(&func)
+            && entered.insert(func)
+        {
+            todo.push(func);
+            todo.extend(ahead.iter().rev());
+            continue;
+        }
+        all.push(func);
+        todo.extend(behind.get(&func).into_iter().flatten().rev());
+    }
+    all
+}
+
+/// `order` with every Func behind all that it calls, and otherwise as it is: Funcs that were made one after the other from
+/// one Func may call each other either way.
+fn producers_first(order: &[FuncId], callers: &IdVec<FuncId, BTreeSet<Stage>>) -> Vec<FuncId> {
+    let mut callees: BTreeMap<FuncId, Vec<FuncId>> = BTreeMap::new();
+    for &callee in order {
+        let funcs: BTreeSet<FuncId> = callers[callee].iter().map(|&(caller, _)| caller).collect();
+        funcs.into_iter().for_each(|caller| callees.entry(caller).or_default().push(callee));
+    }
+    let (mut sorted, mut entered, mut left) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    for &first in order {
+        let mut todo = vec![first];
+        while let Some(func) = todo.pop() {
+            if !entered.insert(func) {
+                if left.insert(func) {
+                    sorted.push(func);
+                }
+                continue;
+            }
+            todo.push(func);
+            todo.extend(callees.get(&func).into_iter().flatten().rev().filter(|f| !entered.contains(f)));
+        }
+    }
+    sorted
 }
 
 /// The other Funcs that a stage calls.

@@ -42,16 +42,39 @@ pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target,
     Rewritten { pipeline: rewriter.graph.finish(), not_made, spent: rewriter.spent }
 }
 
-/// The position of the next directive to follow: in order, but the wrapper for all other consumers after those for
-/// single ones.
+/// The position of the next directive to follow: in order, but after those that make the Funcs that it speaks of, and the
+/// wrapper for all other consumers after those for single ones.
 fn next(schedule: &Schedule, pending: &[usize]) -> usize {
-    let directive = |&n: &usize| &schedule.directives()[n];
-    let waits = |n: &usize| {
-        let mine = directive(n);
-        let mut others = pending.iter().map(directive).filter(|d| d.subject.func == mine.subject.func);
-        is_global(mine) && others.any(|d| !is_global(d))
+    let directives: Vec<&Directive> = pending.iter().map(|&n| &schedule.directives()[n]).collect();
+    let made: Vec<Option<String>> = directives.iter().map(|d| made_name(d)).collect();
+    let speaks_of = |d: &Directive, name: &str| d.subject.func == name || consumers(d).iter().any(|c| c == name);
+    let makes_for = |maker: usize, user: usize| {
+        maker != user && made[maker].as_deref().is_some_and(|name| speaks_of(directives[user], name))
     };
-    pending.iter().position(|n| !waits(n)).unwrap_or(0)
+    let all = || 0..directives.len();
+    let depends = |user: usize, on: usize| {
+        let (mut todo, mut seen) = (vec![user], BTreeSet::from([user]));
+        while let Some(user) = todo.pop() {
+            todo.extend(all().filter(|&maker| makes_for(maker, user) && seen.insert(maker)));
+        }
+        seen.contains(&on)
+    };
+    let waits = |n: usize| {
+        let is_single = |other: usize| {
+            directives[other].subject.func == directives[n].subject.func && !is_global(directives[other])
+        };
+        let is_last = is_global(directives[n]);
+        all().any(|maker| makes_for(maker, n)) || is_last && all().any(|other| is_single(other) && !depends(other, n))
+    };
+    all().find(|&n| !waits(n)).unwrap_or(0)
+}
+
+/// The Funcs that a wrapper or a copy is for.
+fn consumers(directive: &Directive) -> &[String] {
+    match &directive.verb {
+        Verb::In { consumers } | Verb::CloneIn { consumers } => consumers,
+        _ => &[],
+    }
 }
 
 /// The name of the Func that a rewrite makes.

@@ -102,6 +102,24 @@ pub enum Tail {
     RoundUpAndBlend,
 }
 
+impl Tail {
+    /// All tail strategies.
+    pub const ALL: [Tail; 9] = {
+        use Tail::*;
+        [
+            Auto,
+            RoundUp,
+            GuardWithIf,
+            Predicate,
+            PredicateLoads,
+            PredicateStores,
+            ShiftInwards,
+            ShiftInwardsAndBlend,
+            RoundUpAndBlend,
+        ]
+    };
+}
+
 /// What is done with what a prefetch would bring from beyond the bounds of its source. Nothing beyond is ever read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum PrefetchBound {

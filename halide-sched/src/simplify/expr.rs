@@ -309,16 +309,27 @@ fn simplify_data(e: &Expr, facts: &Facts) -> Option<Expr> {
     Some(simplify_now(&simpler, facts))
 }
 
-/// What a comparison of a coordinate with other integers is, if facts about coordinates say it. It is not written as one
-/// of coordinates, which would cost vectors lanes.
+/// Decides a comparison of a coordinate or a parameter with other integers by facts about coordinates: conditions of
+/// schedules compare parameters as coordinates. It is not written as one of coordinates, which would cost vectors lanes.
 fn decided_as_coordinates(op: BinOp, a: &Expr, b: &Expr, facts: &Facts) -> Option<bool> {
     let is_coordinate = |e: &Expr| matches!(e.kind(), ExprKind::Cast(x) if x.ty().is_index());
+    let is_param = |e: &Expr| matches!(e.kind(), ExprKind::Param(_));
     let small = |e: &Expr| e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32);
-    if a.lanes() > 1 || !small(a) || is_coordinate(a) == is_coordinate(b) {
+    let concerns = is_coordinate(a) != is_coordinate(b) || is_param(a) || is_param(b);
+    if a.lanes() > 1 || !small(a) || !concerns {
         return None;
     }
     let value = |e: &Expr| Form::of(&simplify_now(&build::to_index(e.clone()), facts));
-    compare(op, &value(a), &value(b), facts).as_ref().and_then(build::as_bool)
+    let known = compare(op, &value(a), &value(b), facts)?;
+    build::as_bool(&known).or_else(|| known_truth(&known, facts))
+}
+
+/// Returns the truth of a condition that was learned, by itself or negated.
+fn known_truth(cond: &Expr, facts: &Facts) -> Option<bool> {
+    match cond.kind() {
+        ExprKind::Unary(UnOp::Not, a) => known_truth(a, facts).map(|holds| !holds),
+        _ => facts.truth(cond),
+    }
 }
 
 /// The operands of a comparison of integers as coordinates, where both were coordinates or constants before.

@@ -1,10 +1,13 @@
 //! Tests of scheduling and lowering.
 
+mod accesses;
 mod bounds;
+mod conversions;
 mod counts;
 mod directives;
 mod early;
 mod extents;
+mod folds;
 mod found;
 mod gpu;
 mod gpu_lanes;
@@ -14,8 +17,11 @@ mod idioms;
 mod lifetimes;
 mod likely;
 mod lowering;
+mod masked;
 mod matrix;
 mod prefetch;
+mod products;
+mod promises;
 mod ragged;
 mod recurrences;
 mod reductions;
@@ -25,6 +31,8 @@ mod scale;
 mod sliding;
 mod specialised;
 mod support;
+mod tails;
 mod together;
 mod triangles;
 mod values;
+mod wrappers;

@@ -7,10 +7,17 @@ use halide_sched::ir::eval::{self, EvalError};
 use halide_sched::ir::{Fault, Program};
 use halide_sched::lower::{LowerOptions, lower, lower_to_bounded};
 use halide_sched::schedule::Schedule;
-use halide_sched::target::{Arch, Gpu, Target};
+use halide_sched::target::{Arch, Budget, Gpu, Target};
 
-pub(crate) const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 2, cache_bytes: 1 << 20, gpu: Some(GPU) };
+pub(crate) const TARGET: Target = Target {
+    arch: Arch::X86_64,
+    vector_bits: 128,
+    features: None,
+    threads: 2,
+    cache_bytes: 1 << 20,
+    gpu: Some(GPU),
+    budget: Budget::DEFAULT,
+};
 
 const GPU: Gpu = Gpu { subgroup: Some(8), ..Gpu::LEAST };
 

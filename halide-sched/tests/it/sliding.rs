@@ -169,3 +169,24 @@ fn points_of_a_window() {
     let p = around(|f, x, y| f[(x - 1, y)] + f[(x + 1, y)]);
     slides(&p, "f: store_at(g, y) compute_at(g, x)", "f", |w, h| ((w + 2) * h, 3 * h));
 }
+
+/// Inputs are asked to hold what tails compute over whole windows: a window slides only if no tail computes more of what is
+/// new.
+#[test]
+fn tails_of_producers_stay_in_the_window_that_inputs_hold() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let (mut p, mut f, mut g) = (Func::new("p"), Func::new("f"), Func::new("g"));
+    p[x] = input[x] * 3;
+    f[x] = p[x] + x;
+    g[x] = f[x] - f[x + 7];
+    let pipeline = Pipeline::new([&g]).unwrap();
+    for tail in ["vectorize(x, 8)", "unroll(x, 4)", "vectorize(x, 4, GuardWithIf)"] {
+        let schedule =
+            format!("g: split(x, xo, xi, 8)\n f: store_root() compute_at(g, xo)\n p: compute_at(g, xo) {tail}");
+        for width in [1, 8, 9, 17, 18, 31] {
+            let image = random_image(I32, &Region::of_extents([width + 7]), 1);
+            check(&pipeline, &schedule, &[("in", image)], &Region::of_extents([width]));
+        }
+    }
+}

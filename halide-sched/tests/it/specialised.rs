@@ -6,7 +6,7 @@ use expect_test::expect;
 use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
-use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
+use halide_core::{Func, ImageParam, IntoExpr, Param, Pipeline, RDom, vars};
 use halide_sched::ir::Stmt;
 use halide_sched::lower::{LowerOptions, lower_to_bounded};
 use halide_sched::plan::resolve;
@@ -96,4 +96,28 @@ fn variants_are_cut_as_each_says() {
         often(&format!("{special}\n f: never_partition(x)\n f.specialize(f.extent(0) > 9): always_partition(x)")),
         1
     );
+}
+
+/// The condition of a specialisation on a parameter decides the same comparisons in the algorithm, either way, and what was
+/// refuted alone is refuted together with anything else.
+#[test]
+fn conditions_of_parameters_decide_comparisons_of_the_algorithm() {
+    let (input, x) = (ImageParam::new("in", I16, 1), vars!(x));
+    let (n, b) = (Param::<i32>::new("n"), Param::<bool>::new("b"));
+    let text = |cond: Expr, schedule: &str| {
+        let mut f = Func::new("f");
+        f[x] = select(cond, input[x] * 2, input[x] + 3) + select(b, cast::<i16>(1), cast::<i16>(2));
+        crate::support::lowered(&Pipeline::new([&f]).unwrap(), schedule).to_string()
+    };
+    let selects = |cond: Expr, schedule: &str| text(cond, schedule).matches("select(").count();
+    // One is that of `b`, in each of the two variants.
+    assert_eq!(selects(n.expr().eq(4), "f: specialize(n == 4)"), 2);
+    assert_eq!(selects(n.expr().ne(4), "f: specialize(n == 4)"), 2);
+    assert_eq!(selects(n.expr().gt(4), "f: specialize(n > 4)"), 2);
+    assert_eq!(selects(n.expr().le(4), "f: specialize(n > 4)"), 2);
+    assert_eq!(selects(n.expr().ge(3), "f: specialize(n > 4)"), 3);
+    assert_eq!(selects(n.expr().eq(4) & b, "f: specialize(n == 4)"), 3);
+    let both = text(n.expr().eq(4), "f: specialize(n == 4) specialize(n == 4 && b)");
+    let one = text(n.expr().eq(4), "f: specialize(n == 4)");
+    assert_eq!(both.matches("for f.x").count(), one.matches("for f.x").count(), "{both}");
 }

@@ -198,3 +198,91 @@ fn guests_of_what_is_not_needed() {
         }
     }
 }
+
+/// Chains and trees in which members share fewer loops with their hosts than these do with theirs.
+#[test]
+fn members_of_members_that_share_fewer_loops() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let names = ["a", "b", "c", "d", "e"];
+    let mut stages = names.map(Func::new);
+    for (i, f) in stages.iter_mut().enumerate() {
+        let i = i as i32;
+        f[(x, y)] = input[(x + i, y - i)] * cast::<i16>(i + 2);
+    }
+    let [a, b, c, d, e] = &stages;
+    let mut out = Func::new("out");
+    out[(x, y)] = a[(x, y)] + b[(x + 1, y)] * 3 - c[(x, y - 1)] + d[(x - 2, y + 3)] * 5 + (e[(x, y + 1)] ^ d[(x, y)]);
+    let p = Pipeline::new([&out]).unwrap();
+    let withs = [
+        "c: compute_with(b, x)\n d: compute_with(c, y)",
+        "b: compute_with(a, x)\n c: compute_with(b, x)\n d: compute_with(c, y)\n e: compute_with(d, y)",
+        "b: compute_with(a, x)\n c: compute_with(b, y)\n d: compute_with(c, x)\n e: compute_with(d, y)",
+        "b: compute_with(a, y)\n c: compute_with(b, x)\n d: compute_with(c, y)\n e: compute_with(d, x)",
+        "b: compute_with(a, x, AlignEnd)\n c: compute_with(b, y, AlignStart)\n d: compute_with(b, x, AlignStart)\n e: compute_with(d, y, AlignEnd)",
+        "d: compute_with(e, x, AlignStart)\n c: compute_with(d, y, AlignEnd)\n b: compute_with(c, y)\n a: compute_with(d, y)",
+        "b: compute_with(a, x)\n d: compute_with(b, y)\n c: compute_with(b, y)\n e: compute_with(b, x)",
+    ];
+    let places = ["compute_root()", "compute_at(out, y)", "store_root() compute_at(out, y)", "compute_at(out, x)"];
+    for place in places {
+        let all: Vec<String> = names.iter().map(|n| format!("{n}: {place}")).collect();
+        for with in withs {
+            for split in ["", "split(y, y, yi, 2, GuardWithIf) reorder(x, yi, y)"] {
+                if !split.is_empty() && place != "compute_root()" {
+                    continue;
+                }
+                let cut: Vec<String> =
+                    names.iter().filter(|_| !split.is_empty()).map(|n| format!("{n}: {split}")).collect();
+                let schedule = format!("{}\n{}\n{with}", all.join("\n"), cut.join("\n"));
+                for (w, h) in [(1, 1), (4, 5), (9, 7)] {
+                    let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
+                    check(&p, &schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+                }
+            }
+        }
+    }
+}
+
+/// Producers in the loops of such members, and members that nobody needs.
+#[test]
+fn producers_of_members_that_share_fewer_loops() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut p, mut a, mut b, mut c, mut d, mut out) =
+        (Func::new("p"), Func::new("a"), Func::new("b"), Func::new("c"), Func::new("d"), Func::new("out"));
+    p[(x, y)] = input[(x, y)] + 1;
+    a[(x, y)] = p[(x, y)] * 3;
+    b[(x, y)] = p[(x + 1, y)] - 2;
+    c[(x, y)] = p[(x, y + 1)] ^ 5;
+    d[(x, y)] = p[(x - 1, y - 1)] + p[(x, y)];
+    let same = "a: compute_root() b: compute_root() c: compute_root() d: compute_root()\n";
+    let withs = [
+        "b: compute_with(a, x)\n c: compute_with(b, y)\n d: compute_with(c, y)",
+        "c: compute_with(b, x)\n d: compute_with(c, y)\n a: compute_with(d, y)",
+        "d: compute_with(c, x, AlignStart)\n b: compute_with(d, y)\n a: compute_with(b, y)",
+    ];
+    for zero in [None, Some("a"), Some("b"), Some("c"), Some("d")] {
+        let factor = |name: &str| cast::<i16>(if zero == Some(name) { 0 } else { 7 });
+        let mut out_now = std::mem::replace(&mut out, Func::new("out"));
+        out_now[(x, y)] = a[(x, y)] * factor("a")
+            + b[(x, y + 1)] * factor("b")
+            + c[(x + 2, y)] * factor("c")
+            + d[(x, y - 1)] * factor("d");
+        let pipeline = Pipeline::new([&out_now]).unwrap();
+        for with in withs {
+            let places = if zero.is_none() {
+                &["p: compute_root()", "p: compute_at(a, y)", "p: compute_at(d, y)", "p: store_root() compute_at(c, y)"]
+                    [..]
+            } else {
+                &["p: compute_root()"][..]
+            };
+            for place in places {
+                let schedule = format!("{same}{with}\n{place}");
+                for (w, h) in [(1, 1), (4, 5), (9, 7)] {
+                    let input = random_image(I16, &Region::of_spans([(-30, 90), (-30, 90)]), 5);
+                    check(&pipeline, &schedule, &[("in", input)], &Region::of_spans([(-1, w), (2, h)]));
+                }
+            }
+        }
+    }
+}

@@ -128,3 +128,27 @@ fn texts_of_errors_that_do_not_happen_here() {
          help: compile with halide::gpu::compile_async(...), and run with Call::realize_all_async"
     );
 }
+
+/// Coordinates whose products leave 64 bits end the run of machine code before anything is read.
+#[test]
+fn products_that_leave_64_bits_end_the_run() {
+    let images = ["a", "b", "c"].map(|name| ImageParam::new(name, I32, 1));
+    let (x, i) = (vars!(x), vars!(i));
+    let product = || images.iter().fold(4.expr(), |all, image| all * image[x]);
+    let coordinates: [Expr; 3] = [product(), product() % 16, clamp(product(), 0, 9)];
+    for coordinate in coordinates {
+        let (mut far, mut g) = (Func::new("far"), Func::new("g"));
+        far[i] = i + 1;
+        g[x] = far[coordinate];
+        let pipeline = Pipeline::new([&g]).unwrap();
+        for schedule in ["far: compute_root()", "far: compute_at(g, x)", "g: vectorize(x, 4, GuardWithIf)"] {
+            let compiled = pipeline.compile(&schedule.parse().unwrap(), &Target::host()).unwrap();
+            let mut call = compiled.inputs();
+            for name in ["a", "b", "c"] {
+                call = call.image_named(name, noise(I32, &Region::of_extents([9]), 7));
+            }
+            let error = call.realize_all(&[Region::of_extents([9])]).expect_err("it leaves 64 bits").to_string();
+            assert!(error.contains("may leave 64 bits") || error.contains("leave the range of i32"), "{error}");
+        }
+    }
+}

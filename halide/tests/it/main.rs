@@ -2,6 +2,8 @@
 //! rules of the source tree (`tidy`).
 
 mod adversary;
+#[cfg(feature = "cpu")]
+mod budget;
 mod callable;
 mod classic_counts;
 mod corners;
@@ -20,6 +22,7 @@ mod halves;
 mod in_place;
 mod language;
 mod large;
+mod limits;
 mod memory;
 mod needs;
 mod notes;

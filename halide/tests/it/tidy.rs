@@ -21,8 +21,9 @@ const CRATES: [(&str, &str); 10] = [
 ];
 
 /// The modules of halide-sched from low to high: each may use itself and those before it.
-const MODULES: [&str; 11] =
-    ["words", "features", "target", "ir", "device", "schedule", "simplify", "bounds", "plan", "lower", "auto"];
+const MODULES: [&str; 12] = [
+    "words", "features", "target", "ir", "access", "device", "schedule", "simplify", "bounds", "plan", "lower", "auto",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in the workspace").to_path_buf()

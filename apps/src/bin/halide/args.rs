@@ -112,6 +112,10 @@ pub(crate) struct CommonArgs {
     /// The output size of a synthetic input [default with --random: what the schedule estimates, else that of benches]
     #[arg(long, value_name = "WxH", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<(i64, i64)>,
+    /// The most memory for images, inputs, outputs and what runs store, such as 512M or 4G; by default what this machine
+    /// has available
+    #[arg(long, value_name = "BYTES", value_parser = halide_apps::memory::parse)]
+    pub(crate) memory_cap: Option<u64>,
     /// Run on random values from SEED instead of an image [default with --size: 0]
     #[arg(long, value_name = "SEED")]
     pub(crate) random: Option<u64>,

@@ -8,10 +8,13 @@ use halide::prelude::*;
 use halide::schedule::closest;
 use halide_apps::app::{self, App, Edges, Takes};
 use halide_apps::files;
-use halide_apps::job::{Difference, Job, JobError, Source};
+use halide_apps::job::{self, Difference, Job, JobError, Shape, Source};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The photograph that comes with halide.
@@ -36,13 +39,13 @@ pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> 
     }
     let path = Path::new(name);
     let looks_like_a_file = path.components().count() > 1 || path.extension().is_some();
-    match std::fs::read_to_string(path) {
+    match read_text(path) {
         Ok(text) => {
             // Directives name their file for as long as there are any, which is as long as this process lives.
             let file: &'static str = Box::leak(name.to_string().into_boxed_str());
             Ok(Schedule::parse(&text, file)?)
         }
-        Err(error) if looks_like_a_file => Err(Failure(format!("{name}: {error}"))),
+        Err(error) if looks_like_a_file => Err(Failure(format!("{}: {error}", files::shown(path)))),
         Err(_) => {
             let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
             let hint = match closest(name, names.iter().copied()) {
@@ -51,6 +54,19 @@ pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> 
             };
             Err(Failure(format!("app `{}` has no schedule `{name}`, and there is no such file; {hint}", app.name)))
         }
+    }
+}
+
+/// The most bytes of a schedule file.
+const LONGEST: u64 = 16 << 20;
+
+/// Reads a text file that is no longer than a schedule file may be.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    match text.len() as u64 {
+        0..=LONGEST => Ok(text),
+        _ => Err(std::io::Error::other(format!("it is longer than {LONGEST} bytes, and no schedule"))),
     }
 }
 
@@ -81,17 +97,33 @@ pub(crate) fn job(
             }
             Source::Random { seed, width, height }
         }
-        (None, Some(path)) => Source::Image(files::read(path)?),
-        (None, None) => Source::Image(files::decode(SAMPLE, Path::new(SAMPLE_NAME))?),
+        (None, Some(path)) => image(app, common, files::open(path, common.memory_cap)?, &files::shown(path))?,
+        (None, None) => {
+            let path = Path::new(SAMPLE_NAME);
+            image(app, common, files::Encoded::new(SAMPLE, path, common.memory_cap)?, SAMPLE_NAME)?
+        }
     };
     let size = match &source {
         Source::Random { width, height, .. } => format!("--size {width}x{height}: "),
         Source::Image(_) => String::new(),
     };
-    Job::new(app, source, &common.params).map_err(|e| match e {
+    Job::within(app, source, &common.params, common.memory_cap).map_err(|e| of_job(e, &size))
+}
+
+/// An image file as a source, decoded if there may be the memory to work on it.
+fn image(app: &'static App, common: &CommonArgs, file: files::Encoded<'_>, name: &str) -> Result<Source, Failure> {
+    let about = || format!("{name}, an image of {}x{}: ", file.size.0, file.size.1);
+    job::check(app, &common.params, file.size, Shape::of(file.color), common.memory_cap)
+        .map_err(|e| of_job(e, &about()))?;
+    Ok(Source::Image(Arc::new(file.decode()?)))
+}
+
+/// Converts an error of a job into a message; `about` names the subject.
+fn of_job(error: JobError, about: &str) -> Failure {
+    match error {
         JobError::Given(text) => Failure(text),
-        JobError::Halide(error) => Failure(format!("{size}{error}")),
-    })
+        error => Failure(format!("{about}{error}")),
+    }
 }
 
 /// Width and height of the first output as a schedule estimates them.

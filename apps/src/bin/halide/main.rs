@@ -25,6 +25,7 @@ impl<E: std::error::Error> From<E> for Failure {
 }
 
 fn main() -> ExitCode {
+    bound_threads();
     let result = match Cli::parse().command {
         Command::List { json } => list::list(json),
         Command::Run(args) => run::run(&args),
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(text)) => {
-            eprintln!("error: {}", one_screen(&text));
+            eprintln!("error: {}", escaped(&one_screen(&text)));
             ExitCode::FAILURE
         }
     }
@@ -50,9 +51,34 @@ fn one_screen(text: &str) -> String {
     lines.join("\n")
 }
 
+/// The text, in which nothing that came from a file controls the terminal. JSON stays what it is.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => out += &format!("\\u{:04x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Starts the threads of parallel loops: as many as the environment asks for, but no more than are of any use.
+fn bound_threads() {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let most = (8 * cores).max(64);
+    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|n| n.parse::<usize>().ok());
+    if asked.is_some_and(|asked| asked > most) {
+        eprintln!("note: RAYON_NUM_THREADS asks for more threads than are of use here; {most} are started");
+        // Nobody has started them yet, so this does not fail; if it did, there would be others.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
+    }
+}
+
 /// Writes a text and a line end to stdout. A reader that has seen enough (`halide list | head -1`) is no failure.
 pub(crate) fn say(text: impl Display) -> Result<(), Failure> {
-    match writeln!(io::stdout(), "{text}") {
+    match writeln!(io::stdout(), "{}", escaped(&text.to_string())) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure(format!("stdout: {error}"))),
         _ => Ok(()),
     }

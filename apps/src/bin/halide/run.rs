@@ -7,16 +7,18 @@ use crate::report;
 use crate::{Failure, say};
 use halide::prelude::*;
 use halide_apps::app::{App, Shows};
-use halide_apps::files::Output;
+use halide_apps::files::{self, Output};
 use halide_apps::job::{Difference, Job};
+use halide_apps::place::Place;
 use serde_json::{Value, json};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Runs the app and writes, prints, times or checks what was asked for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let app = common::find_app(&args.app)?;
-    let (input, output) = files(args, app)?;
+    let (input, output) = named_files(args, app)?;
     let best = app.best(args.backend == Backend::Gpu, common::target(&args.common).vector_bits);
     if args.backend == Backend::Gpu && args.schedule.is_none() && !best.is_for_gpu() {
         eprintln!("note: {} has no schedule with kernels, so `{}` runs on the host", app.name, best.name);
@@ -79,7 +81,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     if let Some(file) = &args.html {
         let page = result.page(args, &compiled, &schedule, profile)?;
-        std::fs::write(file, page).map_err(|error| Failure(format!("{}: {error}", file.display())))?;
+        let failed = |error: io::Error| Failure(format!("{}: {error}", files::shown(file)));
+        let place = Place::new(file).map_err(|(_, error)| failed(error))?;
+        place.write(|sink| sink.write_all(page.as_bytes())).map_err(failed)?;
     }
     result.verdict(&schedule)
 }
@@ -182,7 +186,7 @@ impl Outcome<'_> {
             say(format!("differs from the interpreter by {} at most", difference.largest))?;
         }
         if let Some(path) = self.written {
-            say(format!("wrote {}", path.display()))?;
+            say(format!("wrote {}", files::shown(path)))?;
         }
         Ok(())
     }
@@ -221,7 +225,7 @@ impl Outcome<'_> {
 }
 
 /// Where to read from and write to.
-fn files(args: &RunArgs, app: &App) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
+fn named_files(args: &RunArgs, app: &App) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
     let (input, output) = match &args.files[..] {
         [] => (None, None),
         [output] if args.common.is_synthetic() => (None, Some(output.clone())),
@@ -235,7 +239,7 @@ fn files(args: &RunArgs, app: &App) -> Result<(Option<PathBuf>, Option<PathBuf>)
     if app.shows == Shows::Nothing
         && let Some(output) = &output
     {
-        return Err(Failure(format!("{}: the output of `{}` is no image", output.display(), app.name)));
+        return Err(Failure(format!("{}: the output of `{}` is no image", files::shown(output), app.name)));
     }
     let to_write = app.shows != Shows::Nothing
         && output.is_none()

@@ -3,7 +3,7 @@
 //! - The **argument block** is an array of 64-bit words, read only during a run: the bits of each parameter, then for each
 //!   input and output the address of its first element and min, extent and stride of each dimension ([`ArgLayout`]).
 //! - The **entry** is `fn(worker) -> i64`; a **task** is `fn(worker, closure, iteration) -> i64`. Both return 0, or 1 after
-//!   a fault that the run has recorded.
+//!   a fault that the run has recorded, or where the flag that ends a run early is raised ([`super::poll`]).
 //! - A **closure** is an array of 64-bit words: the task's captured symbols, then the addresses of its captured buffers.
 //! - The words of a **dispatch** are the extents of the grid, then the kernel's captures, then its parameters.
 //! - [`RuntimeFn`] are the functions that compiled code calls.
@@ -21,6 +21,9 @@ use std::mem::offset_of;
 pub(super) const WORKER_ARGS: i32 = offset_of!(Worker<'static>, args) as i32;
 /// Offset of the counters' address in a worker.
 pub(super) const WORKER_COUNTERS: i32 = offset_of!(Worker<'static>, counters) as i32;
+
+/// Offset in a worker of the address of the flag that ends its run.
+pub(super) const WORKER_STOP: i32 = offset_of!(Worker<'static>, stop) as i32;
 
 /// Where things are in the argument block, in words.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@ use super::outline::Outlined;
 use super::storage::{Place, Slots};
 use super::value::{Lane, Parts, Val};
 use crate::host::{Effort, LARGE};
+use crate::{CodeUnit, CpuError};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Block, ExtFuncData, ExternalName, FuncRef, Function, InstBuilder, MemFlagsData,
@@ -22,10 +23,12 @@ use halide_core::ids::{Id, IdVec};
 use halide_core::ops::MathFn;
 use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Expr, Program, Sym, TaskId};
+use halide_sched::target::Budget;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What all functions of a program share while they are made.
 pub(super) struct Env<'a> {
@@ -47,6 +50,10 @@ pub(super) struct Env<'a> {
     pub(super) outlined: Option<&'a Mutex<Outlined>>,
     /// How many elements allocations have at least.
     pub(super) sizes: Map<BufId, u64>,
+    /// Limits on the size of code.
+    pub(super) budget: Budget,
+    /// Instructions of the functions made so far.
+    pub(super) spent: AtomicU64,
 }
 
 /// Declared functions.
@@ -56,6 +63,18 @@ pub(super) struct Symbols {
     pub(super) runtime: BTreeMap<RuntimeFn, FuncId>,
     /// One per f32 function, of a part each; defined where used.
     pub(super) math: Vec<FuncId>,
+}
+
+impl Symbols {
+    /// The symbol of a callee that is compiled code.
+    fn in_module(&self, callee: Callee) -> Option<FuncId> {
+        match callee {
+            Callee::Runtime(_) => None,
+            Callee::Task(id) => self.tasks.get(id.index()).copied(),
+            Callee::Math(f) => self.math.get(f as usize).copied(),
+            Callee::Kernel(id) => Some(id),
+        }
+    }
 }
 
 /// A callee.
@@ -100,6 +119,10 @@ pub(super) struct Func<'a> {
     pub(super) stores: bool,
     /// What was wrong with the program, first of all. Code goes on being made, and is thrown away.
     pub(super) error: Option<String>,
+    /// The most instructions that it may have.
+    most: u64,
+    /// Instructions of kernels that it calls.
+    pub(super) outside: u64,
 }
 
 /// A finished function.
@@ -108,6 +131,8 @@ pub(super) struct Made {
     pub(super) name: String,
     pub(super) clif: Function,
     pub(super) math_used: BTreeSet<MathFn>,
+    /// The functions of the module that it calls or hands on to be called.
+    pub(super) calls: Vec<FuncId>,
     /// How much is to be done for it.
     pub(super) effort: Effort,
 }
@@ -126,7 +151,7 @@ pub(super) fn make(
     name: String,
     params: &[Type],
     body: impl FnOnce(&mut Func<'_>, &[Value]),
-) -> Result<Made, String> {
+) -> Result<Made, CpuError> {
     let mut clif = Function::with_name_signature(
         UserFuncName::user(0, id.as_u32()),
         abi::signature(env.isa.default_call_conv(), params, &[types::I64]),
@@ -162,13 +187,23 @@ pub(super) fn make(
         regions: Map::default(),
         stores: false,
         error: None,
+        most: env.budget.instructions.saturating_sub(env.spent.load(Ordering::Relaxed)),
+        outside: 0,
     };
     body(&mut f, &values[1..]);
     f.return_code(0);
     let (error, math_used, stores) = (f.error.take(), std::mem::take(&mut f.math_used), f.stores);
+    let calls = f.callees.keys().filter_map(|callee| env.symbols.in_module(*callee)).collect();
+    let (count, is_full) = (f.instructions(), f.is_full());
     f.ops.b.finalize(env.isa.frontend_config());
+    let count = env.spent.fetch_add(count, Ordering::Relaxed) + count;
+    if is_full {
+        let (unit, most) = (CodeUnit::Instructions, env.budget.instructions);
+        return Err(CpuError::TooLarge { function: name, unit, count, most });
+    }
     let effort = effort(stores, &clif);
-    error.map_or(Ok(Made { id, name, clif, math_used, effort }), Err)
+    let made = Made { id, name, clif, math_used, calls, effort };
+    error.map_or(Ok(made), |why| Err(CpuError::Program(why)))
 }
 
 /// How much is to be done for a function. One that stores nothing has no loop of its own that takes time: its kernels do.
@@ -199,6 +234,14 @@ impl<'a> Func<'a> {
     /// Notes what is wrong with the program.
     pub(super) fn wrong(&mut self, what: String) {
         self.error.get_or_insert(what);
+    }
+    /// Counts the instructions made so far, with those of kernels that it calls.
+    fn instructions(&self) -> u64 {
+        self.b.func.dfg.num_insts() as u64 + self.outside
+    }
+    /// Returns true once there are more than [`Func::most`] allows. Nothing more is emitted then: the code is thrown away.
+    pub(super) fn is_full(&self) -> bool {
+        self.instructions() > self.most
     }
     // Parts.
 
@@ -306,6 +349,9 @@ impl<'a> Func<'a> {
     pub(super) fn eval(&mut self, e: &Expr) -> Val {
         if let Some(known) = self.memo.get(e) {
             return known;
+        }
+        if self.is_full() {
+            return self.zero(e.ty());
         }
         let made = self.compute(e);
         self.memo.put(e, made.clone());

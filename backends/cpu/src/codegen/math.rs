@@ -35,7 +35,8 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
     let result = emit(&mut ops, function, &args);
     ops.ins().return_(&[result]);
     ops.b.finalize(env.isa.frontend_config());
-    Made { id, name: format!("{function:?}").to_lowercase(), clif, math_used: BTreeSet::new(), effort: Effort::Full }
+    let name = format!("{function:?}").to_lowercase();
+    Made { id, name, clif, math_used: BTreeSet::new(), calls: Vec::new(), effort: Effort::Full }
 }
 
 /// Whether a function is short enough to stand where it is used.

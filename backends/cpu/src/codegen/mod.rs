@@ -6,11 +6,12 @@
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
 //! [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators
 //! ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`],
-//! [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements, with the closures ([`closure`]) of tasks. [`high_words`] supplies an instruction that Cranelift's
+//! [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements, with the polls ([`poll`]) of loops and the closures ([`closure`]) of tasks. [`high_words`] supplies an instruction that Cranelift's
 //! IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
-//! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other.
+//! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other. [`frames`] sums what all of them need of the
+//! stack.
 
 mod abi;
 mod address;
@@ -22,6 +23,7 @@ mod device;
 mod divide;
 mod expr;
 mod float;
+mod frames;
 mod func;
 mod guards;
 mod half;
@@ -35,6 +37,7 @@ mod math;
 mod memo;
 mod ops;
 mod outline;
+mod poll;
 mod range;
 mod registers;
 mod shift;
@@ -50,29 +53,32 @@ pub(crate) use divide::Reciprocal;
 pub(crate) use jit::Code;
 pub(crate) use linear::{Linear, Sums};
 pub(crate) use memo::Memo;
+pub(crate) use poll::polls;
 pub(crate) use range::{float_range, int_range, type_range, within};
 pub(crate) use registers::{Piece, pieces};
 pub(crate) use value::Lane;
 
 use crate::host::{self, Effort};
 use crate::tier::{Tier, host_features, missing};
-use crate::{CpuError, Executable};
+use crate::{CodeUnit, CpuError, Executable};
 use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::types;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_module::ModuleReloc;
+use frames::Frame;
 use func::{Env, Made, Symbols};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
 use halide_sched::features::{CpuFeature, CpuFeatures};
 use halide_sched::ir::{Program, Stage};
-use halide_sched::target::Target;
+use halide_sched::target::{Budget, Target};
 use jit::{Linker, MachineCode};
-use outline::Outlined;
+use outline::{Outlined, OutlinedKernel};
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -87,12 +93,15 @@ pub struct CpuOptions {
     pub tier: Tier,
     /// The extensions that code may use; all of this machine if it is not said.
     pub features: Option<CpuFeatures>,
+    /// Limits on the size of code, and on its stack.
+    pub budget: Budget,
 }
 
 impl Default for CpuOptions {
-    /// No text, as much memory kept as a run used, and the widest vectors of this machine.
+    /// No text, as much memory kept as a run used, the widest vectors of this machine, and the default budget.
     fn default() -> Self {
-        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier: Tier::host(), features: None }
+        let (tier, budget) = (Tier::host(), Budget::default());
+        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier, features: None, budget }
     }
 }
 
@@ -101,7 +110,7 @@ impl CpuOptions {
     pub fn for_target(target: &Target) -> CpuOptions {
         let most = target.features.map_or(Tier::Avx512, Tier::of_features);
         let tier = Tier::for_bits(target.vector_bits).min(most);
-        CpuOptions { tier, features: target.features, ..CpuOptions::default() }
+        CpuOptions { tier, features: target.features, budget: target.budget, ..CpuOptions::default() }
     }
     /// Whether kernels may use an extension that their tier does not need.
     pub(crate) fn may_use(&self, feature: CpuFeature) -> bool {
@@ -126,6 +135,8 @@ pub struct CompileStats {
     pub bytes: usize,
     /// How many loops became functions with wide vectors.
     pub kernels: usize,
+    /// The sum of the stack frames along the deepest chain of calls.
+    pub stack: u64,
 }
 
 /// The text of what was compiled.
@@ -155,6 +166,11 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     if let Some(why) = missing(options.tier, options.features, host_features()) {
         return Err(CpuError::Host(why));
     }
+    stack::with_room_for(program, || compile_here(program, options))
+}
+
+/// [`compile`], where there is enough stack.
+fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, CpuError> {
     let isa = host::host_isa(options.features, Effort::Full)?;
     let layout = ArgLayout::new(program);
     let mut linker = Linker::new(isa.clone());
@@ -182,8 +198,10 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
         closures,
         outlined: wide,
         sizes,
+        budget: options.budget,
+        spent: AtomicU64::new(0),
     };
-    let made = stack::with_room_for(program, || emit_all(&env))?;
+    let made = emit_all(&env)?;
     let Outlined { kernels, refusals, .. } = outlined.into_inner().unwrap_or_else(PoisonError::into_inner);
     let emitted = Instant::now();
     let instructions = made.iter().map(|m| m.clif.dfg.num_insts()).sum();
@@ -201,26 +219,41 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
         generate: generated - emitted,
         functions: compiled.len(),
         instructions,
-        bytes: compiled.iter().map(|(code, _)| code.bytes.len()).sum(),
         kernels: kernels.len(),
         ..CompileStats::default()
     };
     let mut texts = Texts { refusals, large, ..Texts::default() };
-    for (code, text) in &compiled {
-        linker.define(code)?;
+    let mut frames = Vec::with_capacity(compiled.len() + kernels.len());
+    for Compiled { code, frame, text } in compiled {
+        stats.bytes += code.bytes.len();
+        check_bytes(stats.bytes, &frame.name, &options.budget)?;
+        linker.define(&code)?;
         texts.clif += &text.clif;
         texts.asm += &text.asm;
+        frames.push(frame);
     }
-    for (i, (id, kernel)) in kernels.into_iter().enumerate() {
+    for (i, OutlinedKernel { id, name, kernel }) in kernels.into_iter().enumerate() {
         if options.keep_text {
             texts.asm += &format!("; kernel{i}\n{}\n", kernel.text);
         }
         stats.bytes += kernel.bytes.len();
+        check_bytes(stats.bytes, &name, &options.budget)?;
+        frames.push(Frame { id, name, bytes: kernel.frame, calls: Vec::new() });
         linker.define(&MachineCode { id, align: crate::wide::ALIGN, bytes: kernel.bytes, relocs: Vec::new() })?;
     }
+    stats.stack = frames::deepest(&frames, options.budget.stack_bytes)?;
     let code = linker.finish(entry)?;
     stats.link = generated.elapsed();
     Ok(Executable::new(program, code, layout, options, texts, stats))
+}
+
+/// Checks that there is not more code than there may be, with that of `function`.
+fn check_bytes(bytes: usize, function: &str, budget: &Budget) -> Result<(), CpuError> {
+    let (count, most, unit) = (bytes as u64, budget.code_bytes, CodeUnit::Bytes);
+    if count <= most {
+        return Ok(());
+    }
+    Err(CpuError::TooLarge { function: function.to_string(), unit, count, most })
 }
 
 /// Gives every function its symbol, so that they can be made in any order.
@@ -245,13 +278,12 @@ fn declare(program: &Program, isa: &dyn TargetIsa, linker: &mut Linker) -> Resul
 fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
     let program = env.program;
     let mut all =
-        vec![func::make(env, env.symbols.entry, "pipeline".into(), &ENTRY_PARAMS, |f, _| f.stmt(&program.body))];
+        vec![func::make(env, env.symbols.entry, "pipeline".into(), &ENTRY_PARAMS, |f, _| f.stmt(&program.body))?];
     for (id, task) in program.tasks.enumerate() {
         let name = program.loops.get(task.id).cloned().unwrap_or_else(|| format!("{id:?}"));
         let symbol = env.symbols.tasks[id.index()];
-        all.push(func::make(env, symbol, name, &TASK_PARAMS, |f, args| f.task(id, args[0], args[1])));
+        all.push(func::make(env, symbol, name, &TASK_PARAMS, |f, args| f.task(id, args[0], args[1]))?);
     }
-    let mut all = all.into_iter().collect::<Result<Vec<Made>, String>>().map_err(CpuError::Program)?;
     let called: BTreeSet<MathFn> = all.iter().flat_map(|m| m.math_used.iter().copied()).collect();
     all.extend(called.into_iter().map(|f| math::make(env, f)));
     Ok(all)
@@ -262,7 +294,7 @@ fn generate_all(
     isas: &BTreeMap<Effort, OwnedTargetIsa>,
     made: Vec<Made>,
     keep_text: bool,
-) -> Result<Vec<(MachineCode, Texts)>, CpuError> {
+) -> Result<Vec<Compiled>, CpuError> {
     let one = |m: Made| generate(&*isas[&m.effort], m, keep_text);
     // To hand work to one other thread would only be a detour.
     match made.len() == 1 || rayon::current_num_threads() == 1 {
@@ -271,8 +303,18 @@ fn generate_all(
     }
 }
 
-fn generate(isa: &dyn TargetIsa, made: Made, keep_text: bool) -> Result<(MachineCode, Texts), CpuError> {
-    let Made { id, name, clif, .. } = made;
+/// A function as machine code.
+struct Compiled {
+    code: MachineCode,
+    frame: Frame,
+    text: Texts,
+}
+
+/// The return address and the caller's frame pointer, which lie above a frame as Cranelift counts it.
+const ABOVE_FRAME: u64 = 16;
+
+fn generate(isa: &dyn TargetIsa, made: Made, keep_text: bool) -> Result<Compiled, CpuError> {
+    let Made { id, name, clif, calls, .. } = made;
     let mut text = Texts::default();
     if keep_text {
         text.clif = format!("; {name}\n{clif}\n");
@@ -289,5 +331,8 @@ fn generate(isa: &dyn TargetIsa, made: Made, keep_text: bool) -> Result<(Machine
     }
     let relocs = compiled.buffer.relocs().to_vec();
     let relocs = relocs.iter().map(|r| ModuleReloc::from_mach_reloc(r, &context.func, id)).collect();
-    Ok((MachineCode { id, align, bytes, relocs }, text))
+    let layout = compiled.buffer.frame_layout();
+    let layout = layout.ok_or_else(|| CpuError::Codegen(format!("{name}: the size of its frame is not said")))?;
+    let frame = Frame { id, name, bytes: u64::from(layout.frame_to_fp_offset) + ABOVE_FRAME, calls };
+    Ok(Compiled { code: MachineCode { id, align, bytes, relocs }, frame, text })
 }

@@ -24,10 +24,17 @@ pub(super) struct Outlined {
     /// Symbols, of which kernels take one after the other: there are as many as loops.
     symbols: Vec<FuncId>,
     options: CpuOptions,
-
-    pub(super) kernels: Vec<(FuncId, Kernel)>,
+    pub(super) kernels: Vec<OutlinedKernel>,
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
     pub(super) refusals: Vec<(String, String)>,
+}
+
+/// A kernel with its symbol.
+pub(super) struct OutlinedKernel {
+    pub(super) id: FuncId,
+    /// The loop that it is made of.
+    pub(super) name: String,
+    pub(super) kernel: Kernel,
 }
 
 impl Outlined {
@@ -58,10 +65,10 @@ impl Func<'_> {
             return false;
         }
         let mut outlined = outlined.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = self.env.program.loops.get(l.id).cloned().unwrap_or_else(|| format!("{:?}", l.id));
         let kernel = match wide::compile(self.env.program, self, l, &outlined.options) {
             Ok(kernel) => kernel,
             Err(refusal) => {
-                let name = self.env.program.loops.get(l.id).cloned().unwrap_or_else(|| format!("{:?}", l.id));
                 outlined.refusals.push((name, refusal.0));
                 return false;
             }
@@ -72,7 +79,8 @@ impl Func<'_> {
         };
         let (captures, heap, words) = (kernel.captures.clone(), kernel.heap.clone(), kernel.words);
         let checks = kernel.checks.clone();
-        outlined.kernels.push((id, kernel));
+        self.outside += kernel.count as u64;
+        outlined.kernels.push(OutlinedKernel { id, name, kernel });
         drop(outlined);
 
         for check in checks {
@@ -85,10 +93,14 @@ impl Func<'_> {
         let pieces: Vec<Value> = heap.iter().map(|claims| self.obtain(claims)).collect();
         let slot = self.new_slot((8 * words.max(1)) as u32);
         let block = self.ins().stack_addr(types::I64, slot, 0);
+        let polls = captures.iter().any(|(what, _)| *what == Capture::Stop);
         for (what, word) in captures {
             self.hand_over(what, word, block, &pieces);
         }
         self.call(Callee::Kernel(id), &[block]);
+        if polls {
+            self.poll();
+        }
         for _ in &pieces {
             let worker = self.worker;
             self.call(Callee::Runtime(RuntimeFn::Release), &[worker]);
@@ -128,6 +140,7 @@ impl Func<'_> {
                 Val::Mask(lane, parts) => self.resize_mask(lane, &parts, ty.lanes, Lane::I8),
             },
             Capture::Heap(piece) => Func::one(heap[piece]),
+            Capture::Stop => Func::one(self.stop_flag()),
             Capture::Param(id) => {
                 let (_, ty) = self.env.program.params[id];
                 self.data(&build::param(id, ty))

@@ -3,6 +3,7 @@
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func, REGION_SCRATCH};
 use super::guards::Around;
+use super::poll::polls;
 use super::storage::{Area, Place, Scratch};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -16,6 +17,9 @@ use std::collections::BTreeSet;
 impl Func<'_> {
     /// Emits a statement.
     pub(super) fn stmt(&mut self, s: &Stmt) {
+        if self.is_full() {
+            return;
+        }
         match s {
             Stmt::Block(list) => {
                 let asks = |s: &Stmt| matches!(s, Stmt::Prefetch { .. });
@@ -134,7 +138,15 @@ impl Func<'_> {
         self.guards.end(scope);
         let next = self.ins().iadd_imm_s(i, 1);
         let more = self.ins().icmp(IntCC::SignedLessThan, next, end);
-        self.ins().brif(more, head, &[BlockArg::Value(next)], done, &[]);
+        if polls(l) {
+            let again = self.b.create_block();
+            self.ins().brif(more, again, &[], done, &[]);
+            self.enter(again);
+            self.poll();
+            self.ins().jump(head, &[BlockArg::Value(next)]);
+        } else {
+            self.ins().brif(more, head, &[BlockArg::Value(next)], done, &[]);
+        }
         self.b.seal_block(head);
         self.enter(done);
     }

@@ -90,6 +90,9 @@ impl<'a> OnDevice<'a> {
 /// Runs `work` on the device; 0 if that went well.
 fn with(run: &Run<'_>, work: impl FnOnce(&OnDevice<'_>, &mut dyn Device) -> Result<(), DeviceFault>) -> i64 {
     guarded(run, 1, || {
+        if run.ends() {
+            return 1;
+        }
         let Some(on) = run.device() else {
             run.fail(CpuFault::Arguments("the program has kernels, and no device is given".into()));
             return 1;

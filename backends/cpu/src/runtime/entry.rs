@@ -20,11 +20,14 @@ pub(crate) extern "C" fn allocate(worker: *mut Worker<'_>, count: i64, size: i64
     guarded(worker.run, std::ptr::null_mut(), || {
         let bytes = (count.max(0) as u64).checked_mul(size as u64);
         let total = bytes.and_then(|b| usize::try_from(b.checked_add(SLACK)?).ok());
-        total.and_then(|total| worker.allocate(total)).unwrap_or_else(|| {
-            let fault = CpuFault::OutOfMemory { buf: BufId(buf as u32), bytes: bytes.unwrap_or(u64::MAX) };
-            worker.run.fail(fault);
-            std::ptr::null_mut()
-        })
+        let buf = BufId(buf as u32);
+        let fault = match total.map(|total| worker.allocate(total)) {
+            Some(Ok(Some(data))) => return data,
+            Some(Err(over)) => CpuFault::OverCap { buf, over },
+            None | Some(Ok(None)) => CpuFault::OutOfMemory { buf, bytes: bytes.unwrap_or(u64::MAX) },
+        };
+        worker.run.fail(fault);
+        std::ptr::null_mut()
     })
 }
 
@@ -109,7 +112,7 @@ fn half(ty: i64) -> Option<ScalarType> {
 }
 
 /// Runs `work`; a panic is recorded, and gives `failed`.
-pub(super) fn guarded<T>(run: &Run<'_>, failed: T, work: impl FnOnce() -> T) -> T {
+pub(crate) fn guarded<T>(run: &Run<'_>, failed: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -10,8 +10,9 @@ pub(crate) mod entry;
 mod heap;
 mod parallel;
 mod run;
+mod stack;
 
-use entry::guarded;
+pub(crate) use entry::guarded;
 pub(crate) use heap::Pool;
 pub(crate) use parallel::within;
 pub(crate) use run::{Line, Run, Worker};

@@ -37,13 +37,13 @@ pub(crate) fn launch(worker: &mut Worker<'_>, task: TaskFn, closure: *const u64,
     let closure = Closure(closure);
     let shared = Loop { task, closure, next: AtomicI64::new(min), end, chunk, failed: AtomicBool::new(false) };
     if helpers < 1 {
-        iterate(&shared, worker, min, end);
+        run.with_stack(|| iterate(&shared, worker, min, end));
     } else {
         rayon::scope(|scope| {
             for _ in 0..helpers {
-                scope.spawn(|_| take_chunks(&shared, &mut Worker::new(run)));
+                scope.spawn(|_| run.with_stack(|| take_chunks(&shared, &mut Worker::new(run))));
             }
-            take_chunks(&shared, worker);
+            run.with_stack(|| take_chunks(&shared, worker));
         });
     }
     shared.failed.load(Ordering::Relaxed) as i64
@@ -72,7 +72,7 @@ fn take_chunks(shared: &Loop, worker: &mut Worker<'_>) {
 
 fn iterate(shared: &Loop, worker: &mut Worker<'_>, from: i64, to: i64) {
     for i in from..to {
-        if worker.run.failed() || (shared.task)(worker, shared.closure.0, i) != 0 {
+        if worker.run.ends() || (shared.task)(worker, shared.closure.0, i) != 0 {
             shared.failed.store(true, Ordering::Relaxed);
             break;
         }

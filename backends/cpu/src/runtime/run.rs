@@ -5,12 +5,13 @@ use super::heap::{LocalHeap, Pool};
 use crate::CpuFault;
 use halide_core::ids::Id;
 use halide_core::interp::PrintSink;
+use halide_core::limits::{Limits, OverCap};
 use halide_core::pipeline::told;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_sched::ir::visit::for_each_stmt;
 use halide_sched::ir::{Piece, Program, Stmt};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The state that all workers of a run share.
@@ -21,7 +22,9 @@ pub(crate) struct Run<'a> {
     pool: &'a Pool,
     /// How many threads a parallel loop may use.
     pub(crate) threads: usize,
-    cap: usize,
+    limits: &'a Limits,
+    /// Bytes of stack that the program's code needs.
+    pub(super) stack: usize,
     live: AtomicUsize,
     peak: AtomicUsize,
     allocations: AtomicU64,
@@ -65,29 +68,32 @@ const LOCKS: usize = 64;
 /// How often a thread looks at a lock before it lets others run.
 const LOOKS: usize = 100;
 
-/// What one thread has while it takes part in a run. Compiled code gets a pointer to it and reads the first two fields.
+/// The state of one thread while it takes part in a run. Compiled code gets a pointer to it and reads the first three fields.
 #[repr(C)]
 pub(crate) struct Worker<'a> {
     /// The argument block.
     pub(crate) args: *const u64,
     /// The counters.
     pub(crate) counters: *const AtomicI64,
+    /// The flag that is not 0 once the run is to end.
+    pub(crate) stop: *const AtomicU8,
     pub(crate) run: &'a Run<'a>,
     heap: LocalHeap,
 }
 
-// SAFETY: the two pointers lead into the run, which `run` keeps alive and which is `Sync`.
+// SAFETY: the pointers lead into the run and its limits, which `run` keeps alive and which are `Sync`.
 unsafe impl Send for Worker<'_> {}
 
 impl<'a> Run<'a> {
-    /// A run with `args` as its argument block that may hold `cap` bytes of memory at once.
-    pub(crate) fn new(args: Vec<u64>, counters: usize, pool: &'a Pool, threads: usize, cap: usize) -> Run<'a> {
+    /// A run with `args` as its argument block.
+    pub(crate) fn new(args: Vec<u64>, counters: usize, pool: &'a Pool, threads: usize, limits: &'a Limits) -> Run<'a> {
         Run {
             args,
             counters: (0..counters).map(|_| AtomicI64::new(0)).collect(),
             pool,
             threads,
-            cap,
+            limits,
+            stack: 0,
             live: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             allocations: AtomicU64::new(0),
@@ -126,6 +132,16 @@ impl<'a> Run<'a> {
     pub(super) fn unlock(&self, number: usize) {
         self.locks[number % LOCKS].store(false, Ordering::Release);
     }
+    /// Sets the bytes of stack that the code needs.
+    pub(crate) fn needing_stack(self, bytes: usize) -> Run<'a> {
+        Run { stack: bytes, ..self }
+    }
+    /// Counts memory that is no allocation of the program, until [`Run::release`]. It is not refused, but leaves less of the
+    /// cap.
+    pub(super) fn hold(&self, bytes: usize) {
+        let before = self.live.fetch_add(bytes, Ordering::Relaxed);
+        self.peak.fetch_max(before.saturating_add(bytes), Ordering::Relaxed);
+    }
     /// The same run with a device for kernels.
     pub(crate) fn on_device(self, device: Option<OnDevice<'a>>) -> Run<'a> {
         Run { device, ..self }
@@ -155,17 +171,21 @@ impl<'a> Run<'a> {
     pub(crate) fn memory(&self) -> (u64, u64) {
         (self.peak.load(Ordering::Relaxed) as u64, self.allocations.load(Ordering::Relaxed))
     }
-    fn charge(&self, bytes: usize) -> bool {
+    /// Returns true if the run is to end: a worker has failed, or the flag of its limits is raised.
+    pub(super) fn ends(&self) -> bool {
+        self.failed() || self.limits.stopped().is_some()
+    }
+    fn charge(&self, bytes: usize) -> Result<(), OverCap> {
         let before = self.live.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) > self.cap {
+        if let Err(over) = self.limits.check(bytes as u64, before as u64, || self.pool.idle_bytes() as u64) {
             self.release(bytes);
-            return false;
+            return Err(over);
         }
         self.peak.fetch_max(before + bytes, Ordering::Relaxed);
         self.allocations.fetch_add(1, Ordering::Relaxed);
-        true
+        Ok(())
     }
-    fn release(&self, bytes: usize) {
+    pub(super) fn release(&self, bytes: usize) {
         self.live.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
@@ -173,18 +193,20 @@ impl<'a> Run<'a> {
 impl<'a> Worker<'a> {
     /// A worker without memory.
     pub(crate) fn new(run: &'a Run<'a>) -> Worker<'a> {
-        Worker { args: run.args.as_ptr(), counters: run.counters.as_ptr(), run, heap: LocalHeap::default() }
+        let (args, counters, stop) = (run.args.as_ptr(), run.counters.as_ptr(), std::ptr::from_ref(run.limits.flag()));
+        Worker { args, counters, stop, run, heap: LocalHeap::default() }
     }
-    /// Memory that lasts until the matching [`Worker::release`]; `None` when there is none or the cap is reached.
-    pub(crate) fn allocate(&mut self, bytes: usize) -> Option<*mut u8> {
-        if !self.run.charge(bytes) {
-            return None;
-        }
+    /// Memory that lasts until the matching [`Worker::release`]; `None` when there is none.
+    ///
+    /// # Errors
+    /// It would exceed the cap.
+    pub(crate) fn allocate(&mut self, bytes: usize) -> Result<Option<*mut u8>, OverCap> {
+        self.run.charge(bytes)?;
         let data = self.heap.push(bytes, self.run.pool);
         if data.is_none() {
             self.run.release(bytes);
         }
-        data
+        Ok(data)
     }
     /// Gives the memory of the allocation at `data` back before it ends.
     pub(crate) fn free_early(&mut self, data: *mut u8) {

@@ -19,7 +19,6 @@ use halide_sched::ir::{BufId, Expr, FaultId, For, Program, Sym, Type};
 use machine::View;
 
 pub(crate) use crate::codegen::CpuOptions;
-use crate::host::LARGE;
 pub(crate) use crate::tier::Tier;
 
 /// Why a loop is left to Cranelift.
@@ -46,6 +45,8 @@ pub(crate) enum Capture {
     Small(BufId),
     /// The address of a piece of [`Kernel::heap`], by its number.
     Heap(usize),
+    /// The address of the flag that ends the run early.
+    Stop,
 }
 
 /// Memory that an allocation inside of a kernel needs.
@@ -87,6 +88,10 @@ pub(crate) struct Kernel {
     pub(crate) heap: Vec<Vec<Claim>>,
     /// What is checked before that memory is obtained, in order.
     pub(crate) checks: Vec<Check>,
+    /// Bytes of stack that it needs, from its return address on.
+    pub(crate) frame: u64,
+    /// The number of instructions that it was made of.
+    pub(crate) count: usize,
 }
 
 /// The alignment that code needs.
@@ -106,13 +111,10 @@ pub(crate) fn compile(
         }
         finished => finished?,
     };
-    let instructions: usize = finished.body.blocks.iter().map(|b| b.insts.len()).sum();
-    if instructions > LARGE {
-        return refuse(format!("it has {instructions} instructions, more than {LARGE}"));
-    }
     let encoded = machine::finish(finished.body, options.keep_text).map_err(Refusal)?;
-    let emit::Finished { captures, words, heap, checks, .. } = finished;
-    Ok(Kernel { bytes: encoded.bytes, text: encoded.text, captures, words, heap, checks })
+    let emit::Finished { captures, words, heap, checks, count, .. } = finished;
+    let machine::Encoded { bytes, text, frame } = encoded;
+    Ok(Kernel { bytes, text, captures, words, heap, checks, frame, count })
 }
 
 /// The widest registers of a tier.

@@ -2,6 +2,7 @@
 
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
+use halide_core::limits::Limits;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
 use halide_cpu::{CpuFault, CpuOptions, RunArgs, compile, host_target};
@@ -9,7 +10,7 @@ use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::resolve;
 
 /// A chain of stages, the last but one of which fails where a pixel is 255.
-fn pipeline() -> Pipeline {
+pub(crate) fn pipeline() -> Pipeline {
     let input = ImageParam::new("in", U8, 2);
     let (x, y) = vars!(x, y);
     let (mut a, mut b, mut c, mut out) = (Func::new("a"), Func::new("b"), Func::new("c"), Func::new("out"));
@@ -20,10 +21,10 @@ fn pipeline() -> Pipeline {
     Pipeline::new([&out]).unwrap()
 }
 
-const W: i64 = 200;
-const H: i64 = 90;
+pub(crate) const W: i64 = 200;
+pub(crate) const H: i64 = 90;
 
-fn image(white: Option<[i64; 2]>) -> AnyBuffer {
+pub(crate) fn image(white: Option<[i64; 2]>) -> AnyBuffer {
     let mut image = AnyBuffer::with_region(U8, &Region::of_extents([W + 1, H + 2])).unwrap();
     if let Some(at) = white {
         image.set(at, halide_core::value::Scalar::from(255u8)).unwrap();
@@ -48,11 +49,12 @@ fn a_failed_requirement_frees_everything() {
         let mut run = |white, memory_cap| {
             let source = image(white);
             let raws = [source.raw(), out.view_mut().unwrap().raw_mut()];
-            code.run(&RunArgs { buffers: &raws, memory_cap, threads: Some(2), ..RunArgs::default() })
+            let limits = Option::map(memory_cap, Limits::with_cap);
+            code.run(&RunArgs { buffers: &raws, limits: limits.as_ref(), threads: Some(2), ..RunArgs::default() })
         };
         let good = run(None, None).unwrap_or_else(|e| panic!("{schedule}: {e}"));
         // Twice what one run takes, since each thread has memory of its own.
-        let cap = Some(2 * good.peak_bytes as usize);
+        let cap = Some(2 * good.peak_bytes);
         for round in 0..300 {
             let white = [(round * 37) % W, (round * 11) % H];
             let failed = run(Some(white), cap);
@@ -66,9 +68,9 @@ fn a_failed_requirement_frees_everything() {
         assert_eq!(code.retained_bytes(), 0, "{schedule}");
         // Memory that runs out in the middle is given back too.
         for part in 1..8 {
-            let small = Some(good.peak_bytes as usize * part / 8);
+            let small = Some(good.peak_bytes * part / 8);
             if let Err(fault) = run(None, small) {
-                assert!(matches!(fault, CpuFault::OutOfMemory { .. }), "{schedule}: {fault}");
+                assert!(matches!(fault, CpuFault::OverCap { .. }), "{schedule}: {fault}");
             }
         }
         assert!(run(None, cap).is_ok(), "{schedule}");

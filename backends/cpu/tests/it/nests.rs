@@ -1,6 +1,7 @@
 //! Loop nests with allocations inside: kernels of wide vectors are handed the memory, which is obtained once per call.
 
 use crate::harness::*;
+use halide_core::limits::Limits;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, Executable, RunArgs, RunStats, Tier};
@@ -52,11 +53,12 @@ fn rows(count: impl Fn(Expr, Expr) -> (Expr, Option<u64>), around: impl Fn(Expr,
     p
 }
 
-fn run_rows(code: &Executable, n: i64, memory_cap: Option<usize>) -> Result<(Vec<i32>, RunStats), CpuFault> {
+fn run_rows(code: &Executable, n: i64, memory_cap: Option<u64>) -> Result<(Vec<i32>, RunStats), CpuFault> {
     let input = buffer(I32, &(0..n).map(|i| Scalar::from(i as i32)).collect::<Vec<_>>());
     let mut out = halide_core::buffer::AnyBuffer::new(I32, [n * ROWS]).unwrap();
     let raws = [input.raw(), out.view_mut().unwrap().raw_mut()];
-    let stats = code.run(&RunArgs { buffers: &raws, memory_cap, ..RunArgs::default() })?;
+    let limits = memory_cap.map(Limits::with_cap);
+    let stats = code.run(&RunArgs { buffers: &raws, limits: limits.as_ref(), ..RunArgs::default() })?;
     Ok((values(&out).iter().map(|v| v.as_i128() as i32).collect(), stats))
 }
 
@@ -87,9 +89,14 @@ fn too_little_memory_is_an_error() {
         let code = compiled_for(tier, &rows(|n, _| (n, None), |_, s| s));
         let n = 16_000;
         let bytes = 4 * n as u64;
-        assert_eq!(run_rows(&code, n, Some(1000)).map(|_| ()), Err(CpuFault::OutOfMemory { buf: BufId(2), bytes }));
-        let one = bytes as usize + 1000;
-        assert_eq!(run_rows(&code, n, Some(one)).map(|_| ()), Err(CpuFault::OutOfMemory { buf: BufId(3), bytes }));
+        let over = |cap| match run_rows(&code, n, Some(cap)) {
+            Err(CpuFault::OverCap { buf, over }) => (buf, over.bytes, over.held),
+            other => panic!("{other:?}"),
+        };
+        // There is slack behind every allocation.
+        assert_eq!(over(1000), (BufId(2), bytes + 64, 0));
+        let one = bytes + 1000;
+        assert_eq!(over(one), (BufId(3), bytes + 64, bytes + 64));
         assert_eq!(run_rows(&code, n, Some(2 * one)).unwrap().0, expected(n));
         assert_eq!(run_rows(&code, n, None).unwrap().0, expected(n), "memory was given back");
     }

@@ -2,6 +2,7 @@
 
 use crate::harness::*;
 use halide_core::buffer::AnyBuffer;
+use halide_core::limits::{Limits, OverCap};
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
@@ -156,15 +157,18 @@ fn allocating() -> Executable {
 #[test]
 fn allocations_that_fail_are_faults() {
     let e = allocating();
-    let allocate = |count: i64, memory_cap: Option<usize>| {
+    let allocate = |count: i64, memory_cap: Option<u64>| {
         let (source, mut out) = (buffer(I64, &[Scalar::from(count)]), AnyBuffer::new(I64, [1i64]).unwrap());
         let raws = [source.raw(), out.view_mut().unwrap().raw_mut()];
-        e.run(&RunArgs { buffers: &raws, memory_cap, ..RunArgs::default() })
+        let limits = memory_cap.map(Limits::with_cap);
+        e.run(&RunArgs { buffers: &raws, limits: limits.as_ref(), ..RunArgs::default() })
     };
     let oom = |bytes| Err(CpuFault::OutOfMemory { buf: BufId(2), bytes });
     assert_eq!(allocate(i64::MAX, None), oom(u64::MAX));
     assert_eq!(allocate(1 << 57, None), oom(1 << 60));
-    assert_eq!(allocate(1000, Some(4000)), oom(8000));
+    // There is slack behind every allocation.
+    let over = OverCap { bytes: 8064, held: 0, cap: 4000, of_machine: false };
+    assert_eq!(allocate(1000, Some(4000)), Err(CpuFault::OverCap { buf: BufId(2), over }));
     assert!(allocate(1000, Some(9000)).is_ok());
     assert!(allocate(1, Some(4000)).is_ok(), "a failed run leaves nothing behind");
     let peak = allocate(1 << 20, None).unwrap().peak_bytes;

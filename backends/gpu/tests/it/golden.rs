@@ -8,7 +8,7 @@ use halide_core::{Func, ImageParam, Pipeline, vars};
 use halide_gpu::codegen::{Features, Options, compile};
 use halide_sched::ir::{BufId, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
 use halide_sched::lower::{LowerOptions, lower};
-use halide_sched::target::{Arch, Gpu, Target};
+use halide_sched::target::{Arch, Budget, Gpu, Target};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);
@@ -200,7 +200,15 @@ fn values_of_other_lanes() {
     let schedule = "g: tile(x, y, xo, yo, xi, yi, 4, 3) gpu_blocks(xo, yo) gpu_threads(yi) gpu_lanes(xi)\n \
                     f: compute_at(g, yi) split(x, x, xi, 4, RoundUp) gpu_lanes(xi) store_in(Register)";
     let gpu = Some(Gpu { subgroup: Some(8), ..Gpu::LEAST });
-    let target = Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 2, cache_bytes: 1 << 20, gpu };
+    let target = Target {
+        arch: Arch::X86_64,
+        vector_bits: 128,
+        features: None,
+        threads: 2,
+        cache_bytes: 1 << 20,
+        gpu,
+        budget: Budget::DEFAULT,
+    };
     let plan = halide_sched::plan::resolve(&pipeline, &schedule.parse().unwrap(), &target).unwrap();
     let program = lower(&plan, &LowerOptions::default()).unwrap().program;
     let id = program.kernels.ids().next().expect("there is a kernel");

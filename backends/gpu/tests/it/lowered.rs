@@ -14,7 +14,7 @@ use halide_sched::ir::{
     BufId, BufferRole, DimField, Expr, ExprKind, ForKind, KernelId, Program, Stmt, Sym, Writes, build, visit,
 };
 use halide_sched::lower::{LowerOptions, lower};
-use halide_sched::target::{Arch, Gpu, Target};
+use halide_sched::target::{Arch, Budget, Gpu, Target};
 use std::collections::HashMap;
 
 const TARGET: Target = Target {
@@ -24,6 +24,7 @@ const TARGET: Target = Target {
     threads: 2,
     cache_bytes: 1 << 20,
     gpu: Some(Gpu::LEAST),
+    budget: Budget::DEFAULT,
 };
 
 /// Host code, interpreted: names, loops, conditions, allocations and dispatches; nothing that stores.

@@ -8,10 +8,11 @@ use crate::simplify::Range;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 
-/// Whether an integer is computed exactly, then wrapped.
-fn wraps(e: &Expr) -> bool {
+/// Returns true if an integer is computed exactly, in the 64 bits of coordinates, then wrapped.
+fn wraps(e: &Expr, ty: ScalarType) -> bool {
     match e.kind() {
-        ExprKind::Binary(op, ..) => matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul),
+        ExprKind::Binary(BinOp::Add | BinOp::Sub, ..) => ty.bits() <= 32,
+        ExprKind::Binary(BinOp::Mul, ..) => ty.bits() <= 32 && ty != ScalarType::U32,
         ExprKind::Cast(a) => !is_float(a),
         _ => false,
     }
@@ -41,7 +42,8 @@ impl Search<'_> {
             ExprKind::Load { .. } => (self.values)(e),
             _ => None,
         };
-        let limits = Range::of_type(ty);
+        // Ends are coordinates, of 64 bits.
+        let limits = Range::of_type(ty).intersect(Range::of_type(ScalarType::I64));
         match value {
             // A sum that fits has not wrapped.
             Some(interval) if interval.constant_range(self.facts).within(limits) => {
@@ -57,12 +59,27 @@ impl Search<'_> {
                 Interval { min: end(interval.min, range.min, lower), max: end(interval.max, range.max, upper) }
             }
             // One value stays one when it wraps.
-            Some(interval) if wraps(e) && interval.as_point().is_some() => {
+            Some(interval) if wraps(e, ty) && interval.as_point().is_some() => {
                 let value = interval.as_point().map(|v| build::to_index(build::cast_data(ty, v.clone())));
                 value.map_or(Interval::of_range(all), Interval::point)
             }
+            Some(interval) if wraps(e, ty) && ty.bits() >= 32 => {
+                self.where_it_fits(interval, ty).unwrap_or(Interval::of_range(all))
+            }
             _ => Interval::of_range(all),
         }
+    }
+    /// The interval of an exact value that is then wrapped to `ty`: its own, if all of it fits, which ends that are not
+    /// constants tell only in a run; otherwise that of the type.
+    fn where_it_fits(&self, interval: Interval, ty: ScalarType) -> Option<Interval> {
+        let (Interval { min: Some(min), max: Some(max) }, (Some(least), Some(most))) =
+            (interval, Range::of_type(ty).ends())
+        else {
+            return None;
+        };
+        let fits = build::and(build::ge(min.clone(), int(least)), build::le(max.clone(), int(most)));
+        let end = |e: Expr, limit: i64| self.simple(build::select(fits.clone(), e, int(limit)));
+        (as_int(&min).is_none() && as_int(&max).is_none()).then(|| Interval::new(end(min, least), end(max, most)))
     }
     /// Of an element of an input whose elements grow along a dimension: between those at the ends of the coordinate. These
     /// are read wherever the interval is asked for, also where nothing is in it, so they are kept inside of the image.

@@ -14,6 +14,7 @@ use crate::ir::{Elem, Expr, ExprKind, Sym};
 use crate::simplify::walk::nodes;
 use crate::simplify::{Facts, Linear, Range, simplify};
 use halide_core::ops::BinOp;
+use halide_core::types::ScalarType;
 
 /// All values from `min` to `max`, both inclusive; `None` is unbounded. Ends are scalar Index expressions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -159,9 +160,15 @@ impl Search<'_> {
                 self.floats.insert(e.id(), floats);
                 Interval::everything()
             }
-            Elem::Data(_) if !varies && e.lanes() == 1 => Interval::point(self.simple(build::to_index(e.clone()))),
+            Elem::Data(ty) if !varies && e.lanes() == 1 && self.is_coordinate(e, ty) => {
+                Interval::point(self.simple(build::to_index(e.clone())))
+            }
             Elem::Data(ty) => self.data(e, ty),
         }
+    }
+    /// Returns true if data has the value that it has as a coordinate: an unsigned one of 64 bits may not.
+    fn is_coordinate(&self, e: &Expr, ty: ScalarType) -> bool {
+        ty != ScalarType::U64 || self.facts.range_of(e).within(Range::of_type(ScalarType::I64))
     }
     fn simple(&self, e: Expr) -> Expr {
         simplify(&e, self.facts)

@@ -1,9 +1,11 @@
 //! Random loop IR for tests and fuzzing: well typed, of every kind of node, the same for the same seed.
 
 mod expr;
+mod mutate;
 mod program;
 
 pub use expr::expr;
+pub use mutate::mutant;
 pub use program::program;
 
 use super::{BufId, Sym, Type};

@@ -2,6 +2,7 @@
 
 use crate::ir::{BufId, FaultId, Program};
 use halide_core::buffer::BufferError;
+use halide_core::limits::{OverCap, Stop};
 use std::fmt;
 
 /// Why a run did not finish; the outputs are untouched.
@@ -24,6 +25,15 @@ pub enum EvalError {
         /// How many elements it would have.
         elements: usize,
     },
+    /// A buffer would exceed the run's cap on memory.
+    OverCap {
+        /// The buffer.
+        buf: BufId,
+        /// The bytes that are needed, and those that there are.
+        over: OverCap,
+    },
+    /// The run was ended early: see [`Limits::stop`](halide_core::limits::Limits::stop).
+    Stopped(Stop),
     /// The arguments do not fit the program's tables.
     Arguments(String),
     /// A check of the evaluator: the program is wrong.
@@ -73,6 +83,10 @@ impl EvalError {
                      another engine"
                 )
             }
+            EvalError::OverCap { buf, over } => {
+                let name = program.buffers.get(*buf).map_or("a buffer", |info| &info.name);
+                format!("`{name}` {over}; compute a smaller output, or raise the cap")
+            }
             other => other.to_string(),
         }
     }
@@ -107,6 +121,8 @@ impl fmt::Display for EvalError {
         match self {
             EvalError::Fault { fault, args, .. } => write!(f, "{fault:?} with {args:?}"),
             EvalError::TooLarge { buf, elements } => write!(f, "{buf:?} would have {elements} elements, too many"),
+            EvalError::OverCap { buf, over } => write!(f, "{buf:?} {over}"),
+            EvalError::Stopped(stop) => write!(f, "{stop}"),
             EvalError::Arguments(message) => f.write_str(message),
             EvalError::Failed { check, message, place } => {
                 write!(f, "{check:?}: {message}")?;

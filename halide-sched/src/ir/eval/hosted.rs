@@ -9,11 +9,12 @@ use super::compile::{Body, Code};
 use super::error::{Check, EvalError};
 use super::machine::{Machine, Outcome};
 use super::storage::Storage;
-use super::{EvalStats, PrintSink, compile, external, write_outputs};
+use super::{EvalStats, Options, compile, external, write_outputs};
 use crate::ir::hash::Set;
 use crate::ir::visit::deep;
 use crate::ir::{BufId, BufferRole, KernelId, Program, Residency, Side, Writes};
 use halide_core::buffer::AnyBuffer;
+use halide_core::limits::Limits;
 use halide_core::value::Scalar;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -60,7 +61,7 @@ impl<F> From<EvalError> for Ended<F> {
 }
 
 /// As [`super::run`], for a program at stage `Final` whose kernels `device` runs. Inputs and outputs have been introduced to
-/// the device; `print` gets what the program prints.
+/// the device; `options` are as for any run.
 ///
 /// # Errors
 /// As there, or where the device ends the run; the outputs then are untouched.
@@ -70,11 +71,13 @@ pub async fn run_on<D: AsyncDevice>(
     images: &[AnyBuffer],
     outputs: &mut [AnyBuffer],
     device: &mut D,
-    print: Option<&PrintSink>,
+    options: &Options<'_>,
 ) -> Result<EvalStats, Ended<D::Fault>> {
-    let external = external(program, params, images, outputs)?;
+    let unlimited = Limits::default();
+    let limits = options.limits.unwrap_or(&unlimited);
+    let external = external(program, params, images, outputs, limits)?;
     let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
-    let mut machine = Machine::new(program, &compiled, external, print);
+    let mut machine = Machine::new(program, &compiled, external, options.print, limits);
     let mut host = Host { params, device, changed: Set::default(), fault: None };
     let mut outcome = walk(&mut machine, &compiled.body, &mut host).await;
     for (buf, info) in program.buffers.enumerate() {
@@ -129,6 +132,7 @@ async fn one<D: AsyncDevice>(m: &mut Machine<'_>, body: &Body, host: &mut Host<'
         Body::For(l) => {
             let (min, extent) = m.range(&l.code, l.min, l.extent)?;
             for value in min..min.saturating_add(extent.max(0)) {
+                m.go_on()?;
                 m.regs[l.var as usize] = value as u64;
                 walk(m, &l.body, host).await?;
             }
@@ -144,7 +148,8 @@ async fn one<D: AsyncDevice>(m: &mut Machine<'_>, body: &Body, host: &mut Host<'
             let count = m.count(*buf, code, *count, *constant)?;
             let elem = m.program.buffers[*buf].elem;
             // What kernels alone use has no elements here.
-            let storage = Storage::linear(elem, if side == Side::Device { 0 } else { count });
+            let count_here = if side == Side::Device { 0 } else { count };
+            let storage = Storage::linear(elem, count_here, &|bytes| m.room(bytes));
             m.allocate(*buf, storage)?;
             if side != Side::Host {
                 host.changed.remove(buf);
@@ -163,6 +168,7 @@ async fn one<D: AsyncDevice>(m: &mut Machine<'_>, body: &Body, host: &mut Host<'
             let holes = m.hand_over(captures);
             let task = &m.compiled.tasks[*task];
             for value in min..min.saturating_add(extent.max(0)) {
+                m.go_on()?;
                 m.regs[task.var as usize] = value as u64;
                 walk(m, &task.body, host).await?;
             }

@@ -81,6 +81,7 @@ impl Machine<'_> {
         let (var, id) = compiled.vars[inner.len()];
         let instance = self.races.as_mut().map(Races::begin_loop);
         for value in 0..extent {
+            self.go_on()?;
             self.regs[var as usize] = value as u64;
             let outer = self.races.as_mut().zip(instance).map(|(r, i)| r.begin_iteration(i));
             let place = |m: &Self| format!("{} = {value}", print::sym_in(Sym::Loop(id), m.program));
@@ -145,6 +146,7 @@ impl Machine<'_> {
             block.lanes.enter();
         }
         for at in 0..extent {
+            self.go_on()?;
             self.regs[l.var as usize] = (min + at) as u64;
             let all = self.enter_thread(dim, at);
             self.run(&l.body).map_err(|e| e.inside(|| format!("{} = {}", text(self), min + at)))?;

@@ -5,7 +5,7 @@ use super::compile::{Body, Code, Compiled, Loop};
 use super::error::{Check, EvalError};
 use super::kernel::{Block, Copies, copies_at_start};
 use super::race::Races;
-use super::storage::{Storage, TooLarge};
+use super::storage::{NoRoom, Storage};
 use super::watch::{Event, Watch};
 use super::{BufferStats, EvalStats};
 use crate::ir::sym::Sym;
@@ -13,6 +13,7 @@ use crate::ir::visit::deep;
 use crate::ir::{BufId, BufferRole, LoopId, Program, TaskId, print};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::interp::PrintSink;
+use halide_core::limits::{Limits, OverCap};
 
 /// Why code stops early.
 pub(super) enum Stop {
@@ -58,6 +59,10 @@ pub(super) struct Machine<'a> {
     pub(super) inside: IdVec<BufId, Option<u64>>,
     /// Takes the lines that are printed.
     pub(super) print: Option<&'a PrintSink>,
+    /// The limits of the run.
+    pub(super) limits: &'a Limits,
+    /// Bytes of memory that the run has.
+    taken: u64,
     /// Is told of every step.
     pub(super) watch: Option<Watch<'a>>,
 }
@@ -68,7 +73,9 @@ impl<'a> Machine<'a> {
         compiled: &'a Compiled,
         memory: Memory,
         print: Option<&'a PrintSink>,
+        limits: &'a Limits,
     ) -> Self {
+        let taken = memory.iter().flatten().map(Storage::taken).sum();
         let buffers = program.buffers.iter().map(|_| BufferStats::default()).collect();
         let mut races = compiled.parallel.then(|| Races::new(program.buffers.len()));
         for (id, storage) in memory.enumerate() {
@@ -97,6 +104,8 @@ impl<'a> Machine<'a> {
             begun: 0,
             inside: program.buffers.iter().map(|_| None).collect(),
             print,
+            limits,
+            taken,
             watch: None,
         }
     }
@@ -241,6 +250,7 @@ impl<'a> Machine<'a> {
         })?;
         let instance = self.races.as_mut().filter(|_| parallel).map(Races::begin_loop);
         for value in min..end {
+            self.go_on()?;
             self.regs[var as usize] = value as u64;
             let outer = self.races.as_mut().zip(instance).map(|(r, i)| r.begin_iteration(i));
             self.run(body).map_err(|e| e.inside(|| format!("{} = {value}", text(self))))?;
@@ -285,7 +295,7 @@ impl<'a> Machine<'a> {
         }
         for &buf in bufs {
             let info = &self.program.buffers[buf];
-            let storage = Storage::realized(info.elem, &region, &info.fold);
+            let storage = Storage::realized(info.elem, &region, &info.fold, &|bytes| self.room(bytes));
             self.allocate(buf, storage)?;
         }
         self.tell(|| Event::Allocate { func, region });
@@ -297,15 +307,15 @@ impl<'a> Machine<'a> {
 
     fn alloc(&mut self, buf: BufId, code: &Code, count: Reg, constant: Option<u64>, body: &Body) -> Outcome {
         let count = self.count(buf, code, count, constant)?;
-        let storage = Storage::linear(self.program.buffers[buf].elem, count);
+        let storage = Storage::linear(self.program.buffers[buf].elem, count, &|bytes| self.room(bytes));
         self.allocate(buf, storage)?;
         self.run(body)?;
         self.release(buf);
         Ok(())
     }
-    pub(super) fn allocate(&mut self, buf: BufId, storage: Result<Storage, TooLarge>) -> Outcome {
+    pub(super) fn allocate(&mut self, buf: BufId, storage: Result<Storage, NoRoom>) -> Outcome {
         let name = &self.program.buffers[buf].name;
-        let storage = storage.map_err(|e| Box::new(EvalError::TooLarge { buf, elements: e.elements }))?;
+        let storage = storage.map_err(|e| Box::new(e.of(buf)))?;
         if self.memory[buf].is_some() {
             return Err(EvalError::failed(Check::Malformed, format!("`{name}` is allocated inside its allocation")));
         }
@@ -313,6 +323,7 @@ impl<'a> Machine<'a> {
         stats.allocations += 1;
         stats.peak_elements = stats.peak_elements.max(storage.len() as u64);
         self.bytes += storage.bytes();
+        self.taken += storage.taken();
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.bytes);
         if let Some(r) = &mut self.races {
             r.fresh(buf, storage.len());
@@ -325,7 +336,18 @@ impl<'a> Machine<'a> {
     pub(super) fn release(&mut self, buf: BufId) {
         if let Some(storage) = self.memory[buf].take() {
             self.bytes -= storage.bytes();
+            self.taken -= storage.taken();
         }
+    }
+
+    /// Checks that so many bytes more are within the cap.
+    pub(super) fn room(&self, bytes: u64) -> Result<(), OverCap> {
+        self.limits.check(bytes, self.taken, || 0)
+    }
+
+    /// Ends the run where it was told to.
+    pub(super) fn go_on(&self) -> Outcome {
+        self.limits.stopped().map_or(Ok(()), |stop| Err(Box::new(EvalError::Stopped(stop))))
     }
 
     /// Counts a store and checks that it races with nothing; the same value may be written by all.

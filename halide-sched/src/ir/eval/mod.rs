@@ -43,6 +43,7 @@ use super::{BufId, BufferInfo, BufferRole, LoopId, Program, Stage};
 use halide_core::buffer::AnyBuffer;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;
+use halide_core::limits::Limits;
 use halide_core::value::Scalar;
 use storage::Storage;
 
@@ -80,30 +81,40 @@ pub fn run(
     images: &[AnyBuffer],
     outputs: &mut [AnyBuffer],
 ) -> Result<EvalStats, EvalError> {
-    run_printing(program, params, images, outputs, None)
+    run_with(program, params, images, outputs, &Options::default())
 }
 
-/// As [`run`]; `print` gets the lines that the program prints.
-pub fn run_printing(
+/// Optional arguments of a run.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Gets the lines that the program prints.
+    pub print: Option<&'a PrintSink>,
+    /// The limits of the run: memory for its copies of all buffers, nine bytes and more for an element, and the order to
+    /// stop, which it follows soon.
+    pub limits: Option<&'a Limits>,
+}
+
+/// As [`run`], with options.
+pub fn run_with(
     program: &Program,
     params: &[Scalar],
     images: &[AnyBuffer],
     outputs: &mut [AnyBuffer],
-    print: Option<&PrintSink>,
+    options: &Options<'_>,
 ) -> Result<EvalStats, EvalError> {
-    watched(program, params, images, outputs, print, None)
+    watched(program, params, images, outputs, options, None)
 }
 
-/// As [`run_printing`], for a program of stage `Bounded`; `tell` is told of every step (see [`Event`]).
+/// As [`run_with`], for a program of stage `Bounded`; `tell` is told of every step (see [`Event`]).
 pub fn run_watched(
     program: &Program,
     params: &[Scalar],
     images: &[AnyBuffer],
     outputs: &mut [AnyBuffer],
-    print: Option<&PrintSink>,
+    options: &Options<'_>,
     tell: &mut dyn FnMut(Event),
 ) -> Result<EvalStats, EvalError> {
-    watched(program, params, images, outputs, print, Some(tell))
+    watched(program, params, images, outputs, options, Some(tell))
 }
 
 fn watched(
@@ -111,12 +122,14 @@ fn watched(
     params: &[Scalar],
     images: &[AnyBuffer],
     outputs: &mut [AnyBuffer],
-    print: Option<&PrintSink>,
+    options: &Options<'_>,
     tell: Option<&mut dyn FnMut(Event)>,
 ) -> Result<EvalStats, EvalError> {
-    let external = external(program, params, images, outputs)?;
+    let unlimited = Limits::default();
+    let limits = options.limits.unwrap_or(&unlimited);
+    let external = external(program, params, images, outputs, limits)?;
     let compiled = compile::compile(program, params, &external).map_err(|e| *e)?;
-    let mut machine = machine::Machine::new(program, &compiled, external, print);
+    let mut machine = machine::Machine::new(program, &compiled, external, options.print, limits);
     if let Some(tell) = tell {
         machine.watch = Some(watch::Watch::new(tell));
     }
@@ -132,23 +145,28 @@ fn external(
     params: &[Scalar],
     images: &[AnyBuffer],
     outputs: &[AnyBuffer],
+    limits: &Limits,
 ) -> Result<machine::Memory, EvalError> {
     if program.stage == Stage::Nest {
         return Err(EvalError::Arguments("a program at Nest has free bounds and cannot run".to_string()));
     }
     check_params(program, params)?;
     let mut external: machine::Memory = IdVec::new();
+    let mut held = 0;
     for (id, info) in program.buffers.enumerate() {
-        let too_large = |e: storage::TooLarge| EvalError::TooLarge { buf: id, elements: e.elements };
+        let mut copy = |given: &AnyBuffer, filled: bool| {
+            let storage = Storage::of_caller(given, filled, &|bytes| limits.check(bytes, held, || 0));
+            let storage = storage.map_err(|e| e.of(id))?;
+            held += storage.taken();
+            Ok::<_, EvalError>(Some(storage))
+        };
         external.push(match info.role {
             BufferRole::Input(_) => {
                 let image = program.image_buffers.enumerate().find(|(_, b)| **b == id).map(|(image, _)| image.0);
                 let given = image.and_then(|i| images.get(i as usize));
-                Some(Storage::of_caller(checked(info, given, "input")?, true).map_err(too_large)?)
+                copy(checked(info, given, "input")?, true)?
             }
-            BufferRole::Output(n) => Some(
-                Storage::of_caller(checked(info, outputs.get(n as usize), "output")?, info.keeps).map_err(too_large)?,
-            ),
+            BufferRole::Output(n) => copy(checked(info, outputs.get(n as usize), "output")?, info.keeps)?,
             BufferRole::Internal => None,
         });
     }

@@ -1,6 +1,9 @@
 //! The elements of one buffer during a run, with what is known of each.
 
+use super::error::EvalError;
+use crate::ir::BufId;
 use halide_core::buffer::{AnyBuffer, BufferError};
+use halide_core::limits::OverCap;
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -9,11 +12,27 @@ use std::collections::HashMap;
 /// No buffer may have more elements than this: the evaluator is for small inputs, and memory is shared with others.
 const MOST_ELEMENTS: usize = 1 << 28;
 
-/// More elements than [`MOST_ELEMENTS`], or than there is memory for.
+/// The reason for there being no memory for a buffer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TooLarge {
-    pub(super) elements: usize,
+pub(super) enum NoRoom {
+    /// It has more elements than [`MOST_ELEMENTS`], or than there is memory for.
+    TooLarge { elements: usize },
+    /// It would exceed the run's cap.
+    OverCap(OverCap),
 }
+
+impl NoRoom {
+    /// The same as an error of the run, for the buffer `buf`.
+    pub(super) fn of(self, buf: BufId) -> EvalError {
+        match self {
+            NoRoom::TooLarge { elements } => EvalError::TooLarge { buf, elements },
+            NoRoom::OverCap(over) => EvalError::OverCap { buf, over },
+        }
+    }
+}
+
+/// Checks that so many bytes are within the run's cap.
+pub(super) type Room<'a> = &'a dyn Fn(u64) -> Result<(), OverCap>;
 
 /// One dimension.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +87,7 @@ pub(super) struct Storage {
 
 impl Storage {
     /// A copy of the caller's buffer; an output starts without values.
-    pub(super) fn of_caller(buffer: &AnyBuffer, filled: bool) -> Result<Storage, TooLarge> {
+    pub(super) fn of_caller(buffer: &AnyBuffer, filled: bool, room: Room<'_>) -> Result<Storage, NoRoom> {
         let dims: Vec<Dim> =
             buffer.dims().iter().map(|d| Dim { min: d.min, extent: d.extent, stride: d.stride, fold: None }).collect();
         let reach = |d: &Dim| (d.extent - 1).max(0) * d.stride;
@@ -76,7 +95,7 @@ impl Storage {
         let last: i64 = base + dims.iter().map(|d| reach(d).max(0)).sum::<i64>();
         let len = if buffer.is_empty() { 0 } else { last as usize + 1 };
         let mut storage = Storage::empty(buffer.ty(), dims, base);
-        storage.resize(len, State::Gap)?;
+        storage.resize(len, State::Gap, room)?;
         for at in buffer.coords() {
             let index = storage.locate(|d| at[d] as i64).expect("a coordinate of the buffer");
             storage.state[index] = if filled { State::Full } else { State::Empty };
@@ -90,7 +109,8 @@ impl Storage {
         elem: ScalarType,
         bounds: &[(i64, i64)],
         folds: &[Option<i64>],
-    ) -> Result<Storage, TooLarge> {
+        room: Room<'_>,
+    ) -> Result<Storage, NoRoom> {
         let mut size = 1i64;
         let mut dims = Vec::with_capacity(bounds.len());
         for (d, &(min, extent)) in bounds.iter().enumerate() {
@@ -100,15 +120,15 @@ impl Storage {
         }
         let mut storage = Storage::empty(elem, dims, 0);
         storage.folded = (0..bounds.len()).filter(|&d| storage.dims[d].fold.is_some()).collect();
-        storage.resize(usize::try_from(size).unwrap_or(usize::MAX), State::Empty)?;
+        storage.resize(usize::try_from(size).unwrap_or(usize::MAX), State::Empty, room)?;
         storage.tags = vec![0; storage.data.len() * storage.folded.len()];
         Ok(storage)
     }
 
     /// Linear storage.
-    pub(super) fn linear(elem: ScalarType, count: i64) -> Result<Storage, TooLarge> {
+    pub(super) fn linear(elem: ScalarType, count: i64, room: Room<'_>) -> Result<Storage, NoRoom> {
         let mut storage = Storage::empty(elem, Vec::new(), 0);
-        storage.resize(usize::try_from(count).unwrap_or(usize::MAX), State::Empty)?;
+        storage.resize(usize::try_from(count).unwrap_or(usize::MAX), State::Empty, room)?;
         Ok(storage)
     }
 
@@ -117,16 +137,26 @@ impl Storage {
         Storage { dims, elem, base, data, state, folded, tags, garbage: HashMap::new() }
     }
 
-    fn resize(&mut self, len: usize, state: State) -> Result<(), TooLarge> {
+    fn resize(&mut self, len: usize, state: State, room: Room<'_>) -> Result<(), NoRoom> {
+        room(self.bytes_of(len)).map_err(NoRoom::OverCap)?;
         let fits = len <= MOST_ELEMENTS
             && self.data.try_reserve_exact(len).is_ok()
             && self.state.try_reserve_exact(len).is_ok();
         if !fits {
-            return Err(TooLarge { elements: len });
+            return Err(NoRoom::TooLarge { elements: len });
         }
         self.data.resize(len, 0);
         self.state.resize(len, state);
         Ok(())
+    }
+    /// The bytes of memory that so many elements take here.
+    fn bytes_of(&self, elements: usize) -> u64 {
+        let each = size_of::<u64>() + size_of::<State>() + self.folded.len() * size_of::<i64>();
+        (elements as u64).saturating_mul(each as u64)
+    }
+    /// The bytes of memory that it takes here.
+    pub(super) fn taken(&self) -> u64 {
+        self.bytes_of(self.len())
     }
 
     /// Number of elements.

@@ -202,6 +202,11 @@ impl Parser {
             "out_of_memory" => Fault::OutOfMemory { buf: BufId(self.id("b")?) },
             "promise" => Fault::Promise { what: self.string()? },
             "require" => Fault::Require { what: self.string()? },
+            "unproved" => Fault::Unproved,
+            "access" => {
+                let buf = BufId(self.id("b")?);
+                Fault::Access { buf, at: self.string()? }
+            }
             "not_this_variant" => Fault::NotThisVariant,
             _ => return self.error(format!("there is no fault `{word}`")),
         })

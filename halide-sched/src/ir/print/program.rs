@@ -171,6 +171,8 @@ fn fault_row(fault: &Fault) -> String {
         Fault::OutOfMemory { buf } => format!("out_of_memory {buf:?}"),
         Fault::Promise { what } => format!("promise {what:?}"),
         Fault::Require { what } => format!("require {what:?}"),
+        Fault::Unproved => "unproved".to_string(),
+        Fault::Access { buf, at } => format!("access {buf:?} {at:?}"),
         Fault::NotThisVariant => "not_this_variant".to_string(),
     }
 }

@@ -34,6 +34,7 @@
 
 mod steady;
 
+use super::budget::Room;
 use super::copy::{fresh_copy, fresh_temp};
 use super::trace::LoweringTrace;
 use super::walk;
@@ -58,28 +59,31 @@ pub struct Partitioned {
     pub program: Program,
     /// Loops that always are to be cut and have nothing to cut off; what runs on a device is never cut.
     pub whole: Vec<LoopId>,
+    /// A loop whose copies there is no room for, and by how many nodes.
+    pub refused: Option<(LoopId, u64)>,
 }
 
 /// Cuts loops at the ends of their steady state. `facts` holds what is known of arguments; `partitions` says how loops
-/// may be cut, and loops beyond its end are left to this pass.
+/// may be cut, and loops beyond its end are left to this pass. Copies have no more than `room` nodes.
 pub fn partition_loops(
     program: Program,
     facts: &Facts,
     partitions: &IdVec<LoopId, Partition>,
+    room: u64,
     trace: &mut LoweringTrace,
 ) -> Partitioned {
     let mut named: HashMap<String, Vec<LoopId>> = HashMap::new();
     for id in partitions.ids() {
         named.entry(program.loops[id].clone()).or_default().push(id);
     }
-    let mut done = BTreeSet::new();
+    let (mut done, mut room) = (BTreeSet::new(), Room::new(room));
     let program = walk::map_body(program, |body, program| {
-        let (facts, named, done) = (facts.clone(), &named, &mut done);
-        statement(&mut Cut { program, facts, partitions, named, trace, cold: false, done }, body)
+        let (facts, named, done, room) = (facts.clone(), &named, &mut done, &mut room);
+        statement(&mut Cut { program, facts, partitions, named, trace, cold: false, done, room }, body)
     });
     let wanted = partitions.enumerate().filter(|(_, how)| **how == Partition::Always).map(|(id, _)| id);
     let whole = wanted.filter(|id| !done.contains(id)).collect();
-    Partitioned { program, whole }
+    Partitioned { program, whole, refused: room.refused }
 }
 
 struct Cut<'p> {
@@ -94,6 +98,8 @@ struct Cut<'p> {
     cold: bool,
     /// The loops that were cut, or cannot be, by those of the schedule.
     done: &'p mut BTreeSet<LoopId>,
+    /// The nodes that copies may still add.
+    room: &'p mut Room,
 }
 
 impl Cut<'_> {
@@ -134,8 +140,9 @@ fn loop_of(cx: &mut Cut<'_>, l: For) -> Stmt {
         wanted(cx, &l).and_then(|wish| Steady::find(&l, wish, cx.program, &cx.facts))
     });
     match found {
-        Some(steady) => cut(cx, l, steady),
-        None => uncut(cx, l),
+        // A prologue and an epilogue, and where a condition is tested in front, the loop as it was.
+        Some(steady) if cx.room.take(&l, if steady.invariant.is_some() { 3 } else { 2 }) => cut(cx, l, steady),
+        _ => uncut(cx, l),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One loop body for all lanes at once.
 
 use super::combine;
+use super::mask;
 use super::vary::Varying;
 use crate::ir::hash::Map;
 use crate::ir::visit::Memo;
@@ -141,14 +142,17 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
         }
         Stmt::For(l) => inner_loop(cx, l),
         Stmt::If { cond, then, otherwise } => {
+            let again = mask::is_asked_after_a_change(cond, [&**then, &**otherwise]);
             let cond = expression(cx, cond);
             if cond.lanes() == 1 {
                 return build::if_else(cond, statement(cx, then), statement(cx, otherwise));
             }
+            let mut made = Vec::new();
+            let cond = if again { name(cx, cond, &mut made) } else { cond };
             let opposite = build::not(without_likely(&cond));
             let then = cx.masked(cond, |cx| statement(cx, then));
             let otherwise = cx.masked(opposite, |cx| statement(cx, otherwise));
-            build::block([then, otherwise])
+            build::let_in(made, build::block([then, otherwise]))
         }
         Stmt::Assert { cond, fault, args } => {
             let args: Vec<Expr> = args.iter().map(|a| expression(cx, a)).collect();
@@ -240,7 +244,13 @@ fn name(cx: &mut Widen<'_>, value: Expr, made: &mut Vec<(Sym, Expr)>) -> Expr {
 /// A loop inside the body. Where it starts at another place in every lane, it counts from 0; where it takes another
 /// number of steps, it takes the most, and lanes that are done rest.
 fn inner_loop(cx: &mut Widen<'_>, l: &For) -> Stmt {
-    let (mut min, extent) = (expression(cx, &l.min), expression(cx, &l.extent));
+    let mut made = Vec::new();
+    let mut bound = |cx: &mut Widen<'_>, e: &Expr| {
+        let wide = expression(cx, e);
+        let again = wide.lanes() > 1 && mask::is_asked_after_a_change(e, [&l.body, &l.body]);
+        if again { name(cx, wide, &mut made) } else { wide }
+    };
+    let (mut min, extent) = (bound(cx, &l.min), bound(cx, &l.extent));
     let var = build::loop_var(l.id);
     if min.lanes() > 1 {
         cx.values.insert(Sym::Loop(l.id), lanes::binary(BinOp::Add, min, var.clone()));
@@ -248,12 +258,12 @@ fn inner_loop(cx: &mut Widen<'_>, l: &For) -> Stmt {
     }
     if extent.lanes() == 1 {
         let body = statement(cx, &l.body);
-        return build::for_loop(l.id, l.kind, min, extent, body);
+        return build::let_in(made, build::for_loop(l.id, l.kind, min, extent, body));
     }
     let most = cx.most_running(extent.clone());
     let runs = lanes::binary(BinOp::Lt, build::sub(var, min.clone()), extent);
     let body = cx.masked(runs, |cx| statement(cx, &l.body));
-    build::for_loop(l.id, l.kind, min, most, body)
+    build::let_in(made, build::for_loop(l.id, l.kind, min, most, body))
 }
 
 fn store(cx: &mut Widen<'_>, buf: BufId, old_index: &Expr, old_value: &Expr, mask: Option<&Expr>) -> Stmt {

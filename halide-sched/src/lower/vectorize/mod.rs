@@ -5,7 +5,8 @@
 //!
 //! - A name for a value that varies becomes a name for a vector; index arithmetic on ramps stays a ramp, so that
 //!   accesses that were linear in the loop variable are dense or strided, and all others are gathers and scatters.
-//! - A condition that varies becomes a mask on the stores, and on the loads, that it guards.
+//! - A condition that varies becomes a mask on the stores, and on the loads, that it guards. It gets a name where what
+//!   it guards changes what it reads, so that it is evaluated once, as the scalar condition was.
 //! - An allocation inside the loop gets room for every lane, the lanes of one element side by side.
 //! - A loop inside runs for all lanes at once; where its bounds vary, it runs as long as any lane needs.
 //! - Of two nested vectorized loops, the outer one is copied out; but the inner one, if all its lanes change one element:
@@ -31,6 +32,7 @@
 
 mod body;
 mod combine;
+mod mask;
 mod vary;
 
 use super::trace::LoweringTrace;

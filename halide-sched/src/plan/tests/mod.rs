@@ -7,13 +7,20 @@ mod show;
 
 use crate::plan::resolve;
 use crate::schedule::Schedule;
-use crate::target::{Arch, Gpu, Target};
+use crate::target::{Arch, Budget, Gpu, Target};
 use expect_test::{Expect, expect};
 use halide_core::pipeline::Pipeline;
 use halide_core::types::{F32, I32};
 
-const TARGET: Target =
-    Target { arch: Arch::X86_64, vector_bits: 128, features: None, threads: 4, cache_bytes: 1 << 20, gpu: Some(GPU) };
+const TARGET: Target = Target {
+    arch: Arch::X86_64,
+    vector_bits: 128,
+    features: None,
+    threads: 4,
+    cache_bytes: 1 << 20,
+    gpu: Some(GPU),
+    budget: Budget::DEFAULT,
+};
 
 const GPU: Gpu = Gpu { subgroup: Some(32), ..Gpu::LEAST };
 

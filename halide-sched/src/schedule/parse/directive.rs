@@ -320,7 +320,7 @@ fn amount(text: &mut Text<'_>) -> Result<Amount, ParseError> {
 }
 
 fn optional_tail(text: &mut Text<'_>) -> Result<Tail, ParseError> {
-    if text.take(",") { one_of(text, "a tail strategy", TAILS, tail_word) } else { Ok(Tail::Auto) }
+    if text.take(",") { one_of(text, "a tail strategy", Tail::ALL, tail_word) } else { Ok(Tail::Auto) }
 }
 
 /// One of the words that `word` gives for `choices`.
@@ -342,17 +342,6 @@ const FLOAT_MODES: [FloatMode; 3] = [FloatMode::Strict, FloatMode::Contract, Flo
 const MEMORIES: [Memory; 6] =
     [Memory::Auto, Memory::Heap, Memory::Stack, Memory::Register, Memory::Shared, Memory::Global];
 const PARTITIONS: [Partition; 3] = [Partition::Auto, Partition::Never, Partition::Always];
-const TAILS: [Tail; 9] = [
-    Tail::Auto,
-    Tail::RoundUp,
-    Tail::GuardWithIf,
-    Tail::Predicate,
-    Tail::PredicateLoads,
-    Tail::PredicateStores,
-    Tail::ShiftInwards,
-    Tail::ShiftInwardsAndBlend,
-    Tail::RoundUpAndBlend,
-];
 
 fn memory_word(memory: Memory) -> &'static str {
     match memory {

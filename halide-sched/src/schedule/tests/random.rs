@@ -65,18 +65,7 @@ impl Rng {
         }
     }
     fn tail(&mut self) -> Tail {
-        use Tail::*;
-        self.pick(&[
-            Auto,
-            RoundUp,
-            GuardWithIf,
-            Predicate,
-            PredicateLoads,
-            PredicateStores,
-            ShiftInwards,
-            ShiftInwardsAndBlend,
-            RoundUpAndBlend,
-        ])
+        self.pick(&Tail::ALL)
     }
     fn align(&mut self) -> Align {
         self.pick(&[Align::NoAlign, Align::AlignStart, Align::AlignEnd])

@@ -88,8 +88,13 @@ impl Facts {
         if !matches!(cond.kind(), ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Likely(_)) {
             self.pinned |= cond.support();
         }
-        let old = self.truths.insert(cond.clone(), holds);
-        self.undo.push(Undo::Truth(cond.clone(), old));
+        self.note_truth(cond.clone(), holds);
+        match cond.kind() {
+            // Either form may be asked for.
+            ExprKind::Binary(BinOp::Ne, a, b) => self.note_truth(build::eq(a.clone(), b.clone()), !holds),
+            ExprKind::Binary(BinOp::Eq, a, b) => self.note_truth(build::ne(a.clone(), b.clone()), !holds),
+            _ => {}
+        }
         match cond.kind() {
             ExprKind::Unary(UnOp::Not, a) => self.learn_truth(a, !holds),
             ExprKind::Likely(a) => self.learn_truth(a, holds),
@@ -106,6 +111,10 @@ impl Facts {
             }
             _ => {}
         }
+    }
+    fn note_truth(&mut self, cond: Expr, holds: bool) {
+        let old = self.truths.insert(cond.clone(), holds);
+        self.undo.push(Undo::Truth(cond, old));
     }
     fn learn_comparison(&mut self, op: BinOp, a: &Expr, b: &Expr, holds: bool) {
         if a.lanes() > 1 {

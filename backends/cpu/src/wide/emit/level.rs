@@ -90,6 +90,7 @@ impl Emit<'_> {
         if let Some(known) = self.memo.get(e) {
             return Ok(known);
         }
+        self.check_size()?;
         let home = self.home(e);
         let cursor = std::mem::replace(&mut self.cursor, home);
         let made = self.compute(e);

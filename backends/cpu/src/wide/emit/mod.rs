@@ -4,7 +4,7 @@
 //! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`product`], [`divide64`], [`dot`], [`float`], [`compare`], [`half`],
 //! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`each`],
 //! [`pairs`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`], [`alternate`]) and statements ([`stmt`],
-//! [`slots`], [`heap`], [`check`]).
+//! [`slots`], [`heap`], [`check`], [`poll`]).
 //!
 //! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`built`], [`narrow`] and
 //! [`permute`], and refused where that is not worth it.
@@ -37,6 +37,7 @@ mod math;
 mod narrow;
 mod pairs;
 mod permute;
+mod poll;
 mod product;
 mod shuffle;
 mod slots;
@@ -46,8 +47,9 @@ mod value;
 
 use super::machine::{Arg, BlockId, Body, End, Inst, Mem, View};
 use super::rows::Op;
-use super::{Capture, Check, Claim, CpuOptions, Made, Refusal, Tier, widest};
+use super::{Capture, Check, Claim, CpuOptions, Made, Refusal, Tier, refuse, widest};
 use crate::codegen::{Linear, Memo, Sums};
+use crate::host::LARGE;
 use halide_sched::features::CpuFeature;
 use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
@@ -55,6 +57,7 @@ use heap::Heap;
 use iced_x86::Code;
 use level::Level;
 use pairs::Neighbours;
+use poll::Polls;
 use regalloc2::VReg;
 use slots::Slots;
 use value::{Constant, Val};
@@ -74,6 +77,8 @@ pub(super) struct Finished {
     pub(super) words: usize,
     pub(super) heap: Vec<Vec<Claim>>,
     pub(super) checks: Vec<Check>,
+    /// The number of its instructions.
+    pub(super) count: usize,
 }
 
 /// A kernel under construction.
@@ -106,6 +111,8 @@ struct Emit<'a> {
     small: Map<BufId, VReg>,
     /// Blocks that stand behind all others, since they rarely run.
     cold: Vec<BlockId>,
+    /// Looks at the flag that ends the run.
+    polls: Polls,
     /// Whether some stores pass the caches by.
     streams: bool,
     /// Whether bytes can be permuted.
@@ -118,6 +125,8 @@ struct Emit<'a> {
     scratch: Option<u32>,
     /// Where indices are put that are looked up.
     looked_up: lookup::Scratch,
+    /// The number of its instructions.
+    count: usize,
 }
 
 /// Emits a loop nest as a function.
@@ -148,12 +157,14 @@ pub(super) fn nest(
         captures: Vec::new(),
         words: 0,
         small: Map::default(),
+        polls: Polls::default(),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),
         vnni: options.may_use(if tier == Tier::Avx512 { CpuFeature::Avx512vnni } else { CpuFeature::Avxvnni }),
         small_names: dot::Names::default(),
         scratch: None,
         looked_up: lookup::Scratch::default(),
+        count: 0,
     };
     e.for_loop(nest)?;
     if e.streams {
@@ -163,8 +174,10 @@ pub(super) fn nest(
     let last = e.levels[0].block;
     e.body.blocks[last.0].end = Some(End::Return);
     e.body.order.append(&mut e.cold);
+    e.end_early();
+    e.check_size()?;
     let heap = e.heap.claims();
-    Ok(Finished { body: e.body, captures: e.captures, words: e.words, heap, checks: e.checks })
+    Ok(Finished { body: e.body, captures: e.captures, words: e.words, heap, checks: e.checks, count: e.count })
 }
 
 impl Emit<'_> {
@@ -176,6 +189,14 @@ impl Emit<'_> {
     fn push_inst(&mut self, inst: Inst) {
         let block = self.levels[self.cursor].block;
         self.body.blocks[block.0].insts.push(inst);
+        self.count += 1;
+    }
+    /// Refuses more instructions than registers are chosen for in good time: on the way, before there are too many to hold.
+    fn check_size(&self) -> Made<()> {
+        if self.count > LARGE {
+            return refuse(format!("it has {} instructions or more, more than {LARGE}", self.count));
+        }
+        Ok(())
     }
     fn code(&self, op: Op, view: View) -> Made<Code> {
         let code = op.code(self.body.evex, view);

@@ -4,6 +4,7 @@ use super::super::machine::{Condition, End, Right, View};
 use super::super::{Made, refuse};
 use super::Emit;
 use super::value::Val;
+use crate::codegen::polls;
 use halide_core::ops::BinOp;
 use halide_sched::ir::visit::for_each_stmt;
 use halide_sched::ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
@@ -13,6 +14,7 @@ use std::collections::BTreeSet;
 impl Emit<'_> {
     /// Emits a statement.
     pub(super) fn statement(&mut self, s: &Stmt) -> Made<()> {
+        self.check_size()?;
         match s {
             Stmt::Block(list) => list.iter().try_for_each(|s| self.statement(s)),
             Stmt::Let { bindings, body } => {
@@ -175,6 +177,7 @@ impl Emit<'_> {
             Some(End::Branch { condition: Condition::Less, left: next, right, yes: back, no: leave });
         let again = std::iter::once(next).chain(after.iter().copied()).collect();
         self.body.order.push(back);
+        let back = if polls(l) { self.poll(back)? } else { back };
         self.body.blocks[back.0].end = Some(End::Jump(head, again));
         self.body.order.push(leave);
         self.body.blocks[leave.0].end = Some(End::Jump(done, after));

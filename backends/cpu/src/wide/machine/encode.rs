@@ -8,11 +8,18 @@ use regalloc2::{Allocation, Block, Edit, InstOrEdit, InstPosition, Output, RegCl
 /// Constants lie at a multiple of this from the start, and so must the code.
 pub(in crate::wide) const ALIGN: usize = 64;
 
+/// The alignment of frames.
+const FRAME_ALIGN: i32 = 64;
+/// The smallest page of memory, which a guard page at the end of a stack has at least.
+const PAGE: i32 = 4096;
+
 /// A finished function.
 pub(in crate::wide) struct Encoded {
     pub(in crate::wide) bytes: Vec<u8>,
     /// Its instructions, if they were asked for.
     pub(in crate::wide) text: String,
+    /// Bytes of stack that it needs, from its return address on.
+    pub(in crate::wide) frame: u64,
 }
 
 /// An instruction, and what is filled in when all places are known.
@@ -27,6 +34,8 @@ enum Link {
     Block(usize),
     /// An operand in the pool.
     Pool(i32),
+    /// A jump to the item of this number.
+    Item(usize),
 }
 
 struct Encoder64<'a> {
@@ -105,7 +114,7 @@ impl Encoder64<'_> {
         self.items.push(Item { inst, link: None });
     }
     fn frame(&self) -> i32 {
-        self.spills + (self.laid.body.frame as i32 + 63) / 64 * 64
+        self.spills + (self.laid.body.frame as i32 + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN
     }
 
     fn block(&mut self, position: usize) -> Result<(), IcedError> {
@@ -131,10 +140,35 @@ impl Encoder64<'_> {
         if frame > 0 {
             self.push(Instruction::with1(Code::Push_r64, Register::RBP)?);
             self.push(Instruction::with2(Code::Mov_r64_rm64, Register::RBP, Register::RSP)?);
-            self.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, frame)?);
+            let rest = self.probe(frame)?;
+            self.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, rest)?);
             self.push(Instruction::with2(Code::And_rm64_imm8, Register::RSP, -64)?);
         }
         Ok(())
+    }
+    /// Moves the stack pointer down by whole pages and touches each of them, in order, so that no frame steps over a guard
+    /// page. Returns how much of the frame is left: with what its alignment takes, less than a page.
+    fn probe(&mut self, frame: i32) -> Result<i32, IcedError> {
+        if frame < PAGE {
+            return Ok(frame);
+        }
+        // Neither for arguments nor the caller's.
+        let end = Register::R11;
+        self.push(Instruction::with2(Code::Mov_r64_rm64, end, Register::RSP)?);
+        self.push(Instruction::with2(Code::Sub_rm64_imm32, end, frame / PAGE * PAGE)?);
+        let top = self.items.len();
+        self.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, PAGE)?);
+        let touched = MemoryOperand::with_base(Register::RSP);
+        self.push(Instruction::with2(Code::Mov_rm32_imm32, touched, 0)?);
+        self.push(Instruction::with2(Code::Cmp_r64_rm64, Register::RSP, end)?);
+        let back = Instruction::with_branch(Code::Jne_rel32_64, 0)?;
+        self.items.push(Item { inst: back, link: Some(Link::Item(top)) });
+        Ok(frame % PAGE)
+    }
+    /// Bytes of stack with the return address, what is saved, and what the alignment of the frame may take.
+    fn stack(&self) -> u64 {
+        let words = 2 + self.saved.len() as u64;
+        8 * words + self.frame() as u64 + FRAME_ALIGN as u64
     }
     fn epilogue(&mut self) -> Result<(), IcedError> {
         if self.frame() > 0 {
@@ -303,7 +337,7 @@ impl Encoder64<'_> {
             if let Some(link) = item.link {
                 let constants = encoder.get_constant_offsets();
                 let field = match link {
-                    Link::Block(_) => at - 4,
+                    Link::Block(_) | Link::Item(_) => at - 4,
                     Link::Pool(_) => offsets[offsets.len() - 1] + constants.displacement_offset(),
                 };
                 links.push((field, at, link));
@@ -315,6 +349,7 @@ impl Encoder64<'_> {
         let target = |link| match link {
             Link::Block(position) => offsets[self.starts[position]],
             Link::Pool(offset) => pool + offset as usize,
+            Link::Item(item) => offsets[item],
         };
         for (field, end, link) in links {
             let distance = (target(link) as i64 - end as i64) as i32;
@@ -326,7 +361,7 @@ impl Encoder64<'_> {
             for (item, offset) in self.items.iter().zip(&offsets) {
                 let mut inst = item.inst;
                 match item.link {
-                    Some(Link::Block(_)) => inst.set_near_branch64(item.link.map_or(0, target) as u64),
+                    Some(Link::Block(_) | Link::Item(_)) => inst.set_near_branch64(item.link.map_or(0, target) as u64),
                     Some(Link::Pool(_)) => inst.set_memory_displacement64(item.link.map_or(0, target) as u64),
                     None => {}
                 }
@@ -339,7 +374,7 @@ impl Encoder64<'_> {
             bytes.resize(pool, 0xcc);
             bytes.extend_from_slice(&self.laid.body.pool);
         }
-        Ok(Encoded { bytes, text })
+        Ok(Encoded { bytes, text, frame: self.stack() })
     }
 }
 

@@ -1,0 +1,304 @@
+//! The atoms of polynomials: symbols, and operations that are not sums and products.
+
+use super::poly::{AtomId, Poly};
+use crate::ir::hash::Map;
+use crate::ir::{Expr, Sym};
+
+/// An atom.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Atom {
+    /// A scalar symbol.
+    Sym(Sym),
+    /// The number of a lane, from 0; the number tells apart vectors of different lanes.
+    Lane(u32),
+    /// An expression that is not looked into, with the number of the vector whose lane it is.
+    Opaque(Expr, Option<u32>),
+    /// The smaller of two.
+    Min(Poly, Poly),
+    /// One of several; which one is not known.
+    Either(Vec<Poly>),
+    /// The Euclidean quotient by a positive constant.
+    Div(Poly, i128),
+    /// The Euclidean remainder of a positive constant.
+    Mod(Poly, i128),
+}
+
+/// Ends of an interval, inclusive; `None` is unbounded.
+pub(crate) type Span = (Option<i128>, Option<i128>);
+
+#[derive(Debug)]
+struct Row {
+    atom: Atom,
+    span: Span,
+    level: u32,
+    depth: u32,
+    /// Hash bits of the leaves that it depends on.
+    leaves: u64,
+}
+
+/// The most atoms of one program: beyond, no more is proved, and accesses are checked where they stand.
+const MOST_ATOMS: usize = 100_000;
+/// The most operations that are nested in one atom.
+const MOST_DEPTH: u32 = 12;
+/// The most monomials of a polynomial inside of an atom.
+const MOST_INNER: usize = 24;
+
+/// The most monomials of a polynomial.
+const MOST_SUM: usize = 400;
+
+/// The table of atoms.
+#[derive(Default, Debug)]
+pub(crate) struct Terms {
+    rows: Vec<Row>,
+    index: Map<Atom, AtomId>,
+    vectors: u32,
+}
+
+impl Terms {
+    /// The atom of a number.
+    pub(crate) fn atom(&self, id: AtomId) -> &Atom {
+        &self.rows[id.0 as usize].atom
+    }
+    /// The interval that the atom lies in wherever it occurs.
+    pub(crate) fn span(&self, id: AtomId) -> Span {
+        self.rows[id.0 as usize].span
+    }
+    /// When its last symbol is bound, in the order of bindings; 0 for what is known everywhere.
+    pub(crate) fn level(&self, id: AtomId) -> u32 {
+        self.rows[id.0 as usize].level
+    }
+    /// The latest binding that `p` depends on.
+    pub(crate) fn level_of(&self, p: &Poly) -> u32 {
+        p.terms().iter().flat_map(|(mono, _)| mono.iter()).map(|a| self.level(*a)).max().unwrap_or(0)
+    }
+    /// The atom of a symbol that was met before.
+    pub(crate) fn find(&self, s: Sym) -> Option<AtomId> {
+        self.index.get(&Atom::Sym(s)).copied()
+    }
+    /// A leaf with the interval it lies in and the number of its binding.
+    pub(crate) fn leaf(&mut self, atom: Atom, span: Span, level: u32) -> Poly {
+        self.intern(atom, span, level).map_or_else(Poly::broken, Poly::atom)
+    }
+    /// The number of a lane of a new vector.
+    pub(crate) fn lane(&mut self, lanes: u16) -> (u32, Poly) {
+        self.vectors += 1;
+        let vector = self.vectors;
+        (vector, self.leaf(Atom::Lane(vector), (Some(0), Some(i128::from(lanes) - 1)), u32::MAX))
+    }
+    /// The smaller of two.
+    pub(crate) fn min(&mut self, a: Poly, b: Poly) -> Poly {
+        let difference = self.span_of(&a.minus(&b));
+        if difference.1.is_some_and(|d| d <= 0) {
+            return a;
+        }
+        if difference.0.is_some_and(|d| d >= 0) {
+            return b;
+        }
+        let (x, y) = (self.span_of(&a), self.span_of(&b));
+        let low = x.0.zip(y.0).map(|(x, y)| x.min(y));
+        let high = [x.1, y.1].into_iter().flatten().min();
+        let level = self.level_of(&a).max(self.level_of(&b));
+        self.leaf(Atom::Min(a, b), (low, high), level)
+    }
+    /// The larger of two.
+    pub(crate) fn max(&mut self, a: Poly, b: Poly) -> Poly {
+        self.min(a.scaled(-1), b.scaled(-1)).scaled(-1)
+    }
+    /// One of several.
+    pub(crate) fn either(&mut self, mut list: Vec<Poly>) -> Poly {
+        list.dedup();
+        if list.len() == 1 {
+            return list.remove(0);
+        }
+        let spans: Vec<Span> = list.iter().map(|p| self.span_of(p)).collect();
+        let low = spans.iter().map(|s| s.0).collect::<Option<Vec<_>>>().and_then(|l| l.into_iter().min());
+        let high = spans.iter().map(|s| s.1).collect::<Option<Vec<_>>>().and_then(|l| l.into_iter().max());
+        let level = list.iter().map(|p| self.level_of(p)).max().unwrap_or(0);
+        self.leaf(Atom::Either(list), (low, high), level)
+    }
+    /// The Euclidean quotient by `k > 0`.
+    pub(crate) fn div(&mut self, a: Poly, k: i128) -> Poly {
+        if k == 1 {
+            return a;
+        }
+        let (low, high) = self.span_of(&a);
+        let span = (low.map(|v| v.div_euclid(k)), high.map(|v| v.div_euclid(k)));
+        if let (Some(x), Some(y)) = span
+            && x == y
+        {
+            return Poly::constant(x);
+        }
+        let level = self.level_of(&a);
+        self.leaf(Atom::Div(a, k), span, level)
+    }
+    /// The Euclidean remainder of `k > 0`.
+    pub(crate) fn rem(&mut self, a: Poly, k: i128) -> Poly {
+        if let (Some(low), Some(high)) = self.span_of(&a)
+            && low.div_euclid(k) == high.div_euclid(k)
+        {
+            return a.offset(-low.div_euclid(k) * k);
+        }
+        let level = self.level_of(&a);
+        self.leaf(Atom::Mod(a, k), (Some(0), Some(k - 1)), level)
+    }
+    /// The interval that `p` lies in, by the intervals of its atoms.
+    pub(crate) fn span_of(&self, p: &Poly) -> Span {
+        if p.is_broken() {
+            return (None, None);
+        }
+        let mut total = (Some(0), Some(0));
+        for (mono, k) in p.terms() {
+            let product = mono.iter().fold((Some(*k), Some(*k)), |span, a| product(span, self.span(*a)));
+            let add = |x: Option<i128>, y: Option<i128>| x.zip(y).and_then(|(x, y)| x.checked_add(y));
+            total = (add(total.0, product.0), add(total.1, product.1));
+        }
+        total
+    }
+    /// Whether `p` depends on the leaf `atom`, also inside of other atoms.
+    pub(crate) fn depends(&self, p: &Poly, atom: AtomId) -> bool {
+        p.atoms().into_iter().any(|a| self.atom_depends(a, atom))
+    }
+    /// Whether atom `a` is `leaf` or depends on it.
+    pub(crate) fn atom_depends(&self, a: AtomId, leaf: AtomId) -> bool {
+        if a == leaf {
+            return true;
+        }
+        // What is made of a leaf is numbered behind it.
+        a > leaf
+            && self.rows[a.0 as usize].leaves & (1 << (leaf.0 % 64)) != 0
+            && match self.atom(a) {
+                Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => false,
+                Atom::Min(x, y) => self.depends(x, leaf) || self.depends(y, leaf),
+                Atom::Either(list) => list.iter().any(|p| self.depends(p, leaf)),
+                Atom::Div(x, _) | Atom::Mod(x, _) => self.depends(x, leaf),
+            }
+    }
+    /// The numbers of lanes that `p` depends on.
+    pub(crate) fn lanes_of(&self, p: &Poly) -> Vec<AtomId> {
+        let mut found = Vec::new();
+        // Nothing else is known as late.
+        if self.level_of(p) == u32::MAX {
+            self.collect_lanes(p, &mut found);
+        }
+        found
+    }
+    fn collect_lanes(&self, p: &Poly, found: &mut Vec<AtomId>) {
+        for a in p.atoms() {
+            match self.atom(a) {
+                Atom::Lane(_) if !found.contains(&a) => found.push(a),
+                Atom::Min(x, y) => [x, y].into_iter().for_each(|p| self.collect_lanes(p, found)),
+                Atom::Either(list) => list.iter().for_each(|p| self.collect_lanes(p, found)),
+                Atom::Div(x, _) | Atom::Mod(x, _) => self.collect_lanes(x, found),
+                Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => {}
+            }
+        }
+    }
+    /// `p` with `leaf` replaced by `value` everywhere, also inside of other atoms.
+    pub(crate) fn replaced(&mut self, p: &Poly, leaf: AtomId, value: &Poly) -> Poly {
+        self.replaced_in(p, leaf, value, &mut Map::default())
+    }
+    fn replaced_in(&mut self, p: &Poly, leaf: AtomId, value: &Poly, memo: &mut Map<AtomId, Poly>) -> Poly {
+        let mut result = p.clone();
+        for a in p.atoms() {
+            if a == leaf {
+                result = result.substituted(a, value);
+            } else if self.atom_depends(a, leaf) {
+                let made = match memo.get(&a) {
+                    Some(known) => known.clone(),
+                    None => self.replaced_in_atom(a, leaf, value, memo),
+                };
+                result = result.substituted(a, &made);
+                memo.insert(a, made);
+            }
+            if result.terms().len() > MOST_SUM {
+                return Poly::broken();
+            }
+        }
+        result
+    }
+    fn replaced_in_atom(&mut self, a: AtomId, leaf: AtomId, value: &Poly, memo: &mut Map<AtomId, Poly>) -> Poly {
+        match self.atom(a).clone() {
+            Atom::Min(x, y) => {
+                let x = self.replaced_in(&x, leaf, value, memo);
+                let y = self.replaced_in(&y, leaf, value, memo);
+                self.min(x, y)
+            }
+            Atom::Either(list) => {
+                let list = list.iter().map(|p| self.replaced_in(p, leaf, value, memo)).collect();
+                self.either(list)
+            }
+            Atom::Div(x, k) => {
+                let x = self.replaced_in(&x, leaf, value, memo);
+                self.div(x, k)
+            }
+            Atom::Mod(x, k) => {
+                let x = self.replaced_in(&x, leaf, value, memo);
+                self.rem(x, k)
+            }
+            Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => Poly::atom(a),
+        }
+    }
+    /// The number of an atom; `None` if it is more than is computed with.
+    fn intern(&mut self, atom: Atom, span: Span, level: u32) -> Option<AtomId> {
+        if let Some(id) = self.index.get(&atom) {
+            return Some(*id);
+        }
+        let depth = self.depth_of(&atom)?;
+        if self.rows.len() >= MOST_ATOMS || depth > MOST_DEPTH {
+            return None;
+        }
+        let id = AtomId(self.rows.len() as u32);
+        self.index.insert(atom.clone(), id);
+        let leaves = self.leaves_of(&atom).unwrap_or(1 << (id.0 % 64));
+        self.rows.push(Row { atom, span, level, depth, leaves });
+        Some(id)
+    }
+    /// The hash bits of the leaves below `atom`; `None` of a leaf.
+    fn leaves_of(&self, atom: &Atom) -> Option<u64> {
+        let of = |p: &Poly| p.atoms().iter().fold(0, |bits, a| bits | self.rows[a.0 as usize].leaves);
+        match atom {
+            Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => None,
+            Atom::Min(x, y) => Some(of(x) | of(y)),
+            Atom::Either(list) => Some(list.iter().fold(0, |bits, p| bits | of(p))),
+            Atom::Div(x, _) | Atom::Mod(x, _) => Some(of(x)),
+        }
+    }
+    /// How many operations are nested in `atom`; `None` if one of its polynomials is too long.
+    fn depth_of(&self, atom: &Atom) -> Option<u32> {
+        let inner = |p: &Poly| {
+            let fits = !p.is_broken() && p.terms().len() <= MOST_INNER;
+            fits.then(|| p.atoms().iter().map(|a| self.rows[a.0 as usize].depth + 1).max().unwrap_or(1))
+        };
+        match atom {
+            Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => Some(0),
+            Atom::Min(x, y) => Some(inner(x)?.max(inner(y)?)),
+            Atom::Either(list) => list.iter().map(inner).try_fold(0, |most, d| Some(d?.max(most))),
+            Atom::Div(x, _) | Atom::Mod(x, _) => inner(x),
+        }
+    }
+}
+
+fn product(a: Span, b: Span) -> Span {
+    if a == (Some(0), Some(0)) || b == (Some(0), Some(0)) {
+        return (Some(0), Some(0));
+    }
+    if let ((Some(a0), Some(a1)), (Some(b0), Some(b1))) = (a, b) {
+        let corners = [(a0, b0), (a0, b1), (a1, b0), (a1, b1)].map(|(x, y)| x.checked_mul(y));
+        return match corners.into_iter().collect::<Option<Vec<_>>>() {
+            Some(c) => (c.iter().copied().min(), c.iter().copied().max()),
+            None => (None, None),
+        };
+    }
+    // Of half-open intervals only signs are used.
+    let sign = |s: Span| match s {
+        (Some(low), _) if low >= 0 => 1,
+        (_, Some(high)) if high <= 0 => -1,
+        _ => 0,
+    };
+    let least = |s: Span| if sign(s) > 0 { s.0 } else { s.1.map(|v| -v) }.unwrap_or(0);
+    match sign(a) * sign(b) {
+        0 => (None, None),
+        1 => (least(a).checked_mul(least(b)), None),
+        _ => (None, least(a).checked_mul(least(b)).map(|v| -v)),
+    }
+}

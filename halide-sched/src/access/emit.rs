@@ -1,0 +1,55 @@
+//! Polynomials as index expressions: the checks that a program makes for itself.
+
+use super::atoms::{Atom, Terms};
+use super::poly::{AtomId, Poly};
+use crate::ir::{Expr, build};
+
+/// `p` as an expression; `None` if it depends on a lane, or on more than one alternative.
+pub(crate) fn expression(terms: &Terms, p: &Poly) -> Option<Expr> {
+    if p.is_broken() {
+        return None;
+    }
+    let mut sum: Option<Expr> = None;
+    let mut constant = 0;
+    for (mono, k) in p.terms() {
+        let k = i64::try_from(*k).ok()?;
+        if mono.is_empty() {
+            constant = k;
+            continue;
+        }
+        let factors = mono.iter().map(|a| atom(terms, *a)).collect::<Option<Vec<Expr>>>()?;
+        let product = factors.into_iter().reduce(build::mul)?;
+        sum = Some(match (sum, k) {
+            (None, 1) => product,
+            (None, _) => build::mul(product, build::int(k)),
+            (Some(s), 1) => build::add(s, product),
+            (Some(s), -1) => build::sub(s, product),
+            (Some(s), k) if k < 0 => build::sub(s, build::mul(product, build::int(-k))),
+            (Some(s), _) => build::add(s, build::mul(product, build::int(k))),
+        });
+    }
+    Some(match sum {
+        Some(s) => build::offset(s, constant),
+        None => build::int(constant),
+    })
+}
+
+/// The condition that `p` is not negative where no guard is negative.
+pub(crate) fn condition(terms: &Terms, p: &Poly, guards: &[Poly]) -> Option<Expr> {
+    let mut cond = build::ge(expression(terms, p)?, build::int(0));
+    for guard in guards {
+        cond = build::or(cond, build::lt(expression(terms, guard)?, build::int(0)));
+    }
+    Some(cond)
+}
+
+fn atom(terms: &Terms, id: AtomId) -> Option<Expr> {
+    match terms.atom(id) {
+        Atom::Sym(s) => Some(build::sym(*s)),
+        Atom::Opaque(e, None) => Some(e.clone()),
+        Atom::Min(a, b) => Some(build::min(expression(terms, a)?, expression(terms, b)?)),
+        Atom::Div(a, k) => Some(build::div(expression(terms, a)?, build::int(i64::try_from(*k).ok()?))),
+        Atom::Mod(a, k) => Some(build::rem(expression(terms, a)?, build::int(i64::try_from(*k).ok()?))),
+        Atom::Lane(_) | Atom::Opaque(_, Some(_)) | Atom::Either(_) => None,
+    }
+}

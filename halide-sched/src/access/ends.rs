@@ -1,0 +1,215 @@
+//! Ends of data that becomes an index, as expressions: what a coordinate that is read or computed can be at most.
+//!
+//! Operators of floats round, and rounding is monotonic: where an operator rises with its operand, its value at the
+//! operand's end bounds all others. That holds for numbers; so that no NaN comes up on the way, factors and results must be
+//! finite, which is asked along with the access. `min` and `max` give their other operand for a NaN.
+
+use super::atoms::Atom;
+use super::poly::Poly;
+use super::read::{Definition, Reader};
+use crate::ir::visit::{any_node, deep};
+use crate::ir::{BufId, Elem, Expr, ExprKind, build};
+use halide_core::ops::{BinOp, UnOp};
+use halide_core::types::ScalarType;
+
+/// The most stores whose values are looked at for one load.
+const MOST_STORES: usize = 8;
+
+/// Scalars between which all values are; `None` is not known.
+#[derive(Clone, Default)]
+struct Ends {
+    low: Option<Expr>,
+    high: Option<Expr>,
+}
+
+/// What is asked so that ends are ends: `Bool` scalars.
+type Asked = Vec<Expr>;
+
+impl Reader<'_> {
+    /// `p` with data from memory replaced by the ends that make it least, and inequalities that these ends need.
+    pub(super) fn without_memory(&mut self, p: &Poly) -> Option<(Poly, Vec<Poly>)> {
+        let (mut p, mut needs) = (p.clone(), Vec::new());
+        for atom in p.atoms() {
+            if !self.is_in_memory(atom) {
+                continue;
+            }
+            let Atom::Opaque(e, _) = self.terms.atom(atom).clone() else { return None };
+            let (factor, rest) = p.linear_in(atom)?;
+            let up = match self.terms.span_of(&factor) {
+                (Some(low), _) if low >= 0 => false,
+                (_, Some(high)) if high <= 0 => true,
+                _ => return None,
+            };
+            let ExprKind::Cast(data) = e.kind() else { return None };
+            let mut asked = Asked::new();
+            let ends = self.ends(data, &mut asked);
+            let end = build::to_index(if up { ends.high } else { ends.low }?);
+            p = rest.add_scaled(&factor.times(&self.scalar(&end)), 1);
+            for cond in asked {
+                let answer = build::select(cond, build::int(0), build::int(-1));
+                needs.push(self.scalar_opaque(&answer));
+            }
+        }
+        Some((p, needs))
+    }
+
+    /// Whether an atom is data that is read somewhere.
+    fn is_in_memory(&mut self, atom: super::poly::AtomId) -> bool {
+        match self.terms.atom(atom) {
+            Atom::Opaque(e, vector) => {
+                let e = e.clone();
+                vector.is_some() || self.reads(&e)
+            }
+            _ => false,
+        }
+    }
+
+    fn ends(&mut self, e: &Expr, asked: &mut Asked) -> Ends {
+        let Elem::Data(ty) = e.ty().elem else { return Ends::default() };
+        // A scalar that does not depend on memory is its own end.
+        if e.lanes() == 1 && !ty.is_float() && !self.reads(e) {
+            return Ends { low: Some(e.clone()), high: Some(e.clone()) };
+        }
+        let found = deep(|| self.ends_of(e, asked));
+        if ty.is_float() || found.low.is_some() && found.high.is_some() {
+            return found;
+        }
+        let (low, high) = self.range(e);
+        let constant = |v: Option<i128>| v.map(|v| build::constant(halide_core::value::Scalar::int(ty, v)));
+        Ends { low: found.low.or(constant(low)), high: found.high.or(constant(high)) }
+    }
+
+    fn ends_of(&mut self, e: &Expr, asked: &mut Asked) -> Ends {
+        let point = |e: &Expr| Ends { low: Some(e.clone()), high: Some(e.clone()) };
+        match e.kind() {
+            ExprKind::Const(_) | ExprKind::Param(_) => point(e),
+            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.ends(a, asked),
+            ExprKind::Sym(s) => match self.defs.get(*s).cloned() {
+                Some(Definition::Let(value)) if e.lanes() > 1 || self.reads(&value) => self.ends(&value, asked),
+                Some(Definition::Let(_)) => point(e),
+                _ => Ends::default(),
+            },
+            ExprKind::Load { buf, .. } => self.ends_in(*buf, asked),
+            ExprKind::Cast(a) => self.ends_of_cast(e, a, asked),
+            ExprKind::Unary(UnOp::Floor | UnOp::Ceil | UnOp::Round | UnOp::Trunc, a) => {
+                let ExprKind::Unary(op, _) = e.kind() else { return Ends::default() };
+                let ends = self.ends(a, asked);
+                Ends { low: ends.low.map(|e| build::unary(*op, e)), high: ends.high.map(|e| build::unary(*op, e)) }
+            }
+            ExprKind::Binary(op @ (BinOp::Min | BinOp::Max), a, b) => {
+                let (a, b) = (self.ends(a, asked), self.ends(b, asked));
+                clamped(*op, a, b)
+            }
+            ExprKind::Binary(op, a, b) if e.ty().scalar().is_some_and(ScalarType::is_float) => {
+                let (a, b) = (self.ends(a, asked), self.ends(b, asked));
+                arithmetic(*op, a, b, asked).unwrap_or_default()
+            }
+            ExprKind::Select(_, a, b) => {
+                let (a, b) = (self.ends(a, asked), self.ends(b, asked));
+                Ends { low: both(BinOp::Min, a.low, b.low), high: both(BinOp::Max, a.high, b.high) }
+            }
+            _ => Ends::default(),
+        }
+    }
+
+    fn ends_of_cast(&mut self, e: &Expr, a: &Expr, asked: &mut Asked) -> Ends {
+        let (Some(from), Some(to)) = (a.ty().scalar(), e.ty().scalar()) else { return Ends::default() };
+        let ends = self.ends(a, asked);
+        if from.is_float() && !to.is_float() {
+            // A NaN would be 0.
+            asked.extend([&ends.low, &ends.high].into_iter().flatten().map(finite));
+        } else if !from.is_float() && !to.is_float() {
+            let ((low, high), least, most) = (self.range(a), to.int_min(), to.int_max());
+            if low.zip(least).is_none_or(|(l, m)| l < m) || high.zip(most).is_none_or(|(h, m)| h > m) {
+                return Ends::default();
+            }
+        }
+        // Without both ends, a NaN is not ruled out.
+        match (ends.low, ends.high) {
+            (Some(low), Some(high)) => {
+                Ends { low: Some(build::cast_data(to, low)), high: Some(build::cast_data(to, high)) }
+            }
+            _ => Ends::default(),
+        }
+    }
+
+    /// The ends of everything that the program stores to a buffer of its own, in terms of what is known around it.
+    fn ends_in(&mut self, buf: BufId, asked: &mut Asked) -> Ends {
+        let Some(level) = self.elements.level(buf) else { return Ends::default() };
+        let Some(values) = self.elements.begin(buf).filter(|v| v.len() <= MOST_STORES) else { return Ends::default() };
+        let mut all: Option<Ends> = None;
+        for value in values {
+            let ends = self.ends(value, asked);
+            all = Some(match all {
+                None => ends,
+                Some(a) => Ends { low: both(BinOp::Min, a.low, ends.low), high: both(BinOp::Max, a.high, ends.high) },
+            });
+        }
+        self.elements.end(buf);
+        let Ends { low, high } = all.unwrap_or_default();
+        let outside = |e: &Expr| self.level_of_expr(e) <= level;
+        if asked.iter().any(|e| !outside(e)) {
+            return Ends::default();
+        }
+        Ends { low: low.filter(outside), high: high.filter(outside) }
+    }
+
+    /// Whether a value depends on memory, also by names.
+    fn reads(&mut self, e: &Expr) -> bool {
+        any_node(e, |n| match n.kind() {
+            ExprKind::Load { .. } => true,
+            ExprKind::Sym(s) => self.name_reads(*s),
+            _ => false,
+        })
+    }
+
+    fn name_reads(&mut self, s: crate::ir::Sym) -> bool {
+        if let Some(known) = self.reading.get(&s) {
+            return *known;
+        }
+        let found = match self.defs.get(s).cloned() {
+            Some(Definition::Let(value)) => deep(|| self.reads(&value)),
+            _ => false,
+        };
+        self.reading.insert(s, found);
+        found
+    }
+}
+
+fn finite(e: &Expr) -> Expr {
+    build::unary(UnOp::IsFinite, e.clone())
+}
+
+fn both(op: BinOp, a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
+    Some(build::binary(op, a?, b?))
+}
+
+/// Either operand bounds the smaller from above and the larger from below, the more so the one that is known.
+fn clamped(op: BinOp, a: Ends, b: Ends) -> Ends {
+    let any = |a: Option<Expr>, b: Option<Expr>| match (a, b) {
+        (Some(a), Some(b)) => Some(build::binary(op, a, b)),
+        (a, b) => a.or(b),
+    };
+    match op {
+        BinOp::Min => Ends { low: both(op, a.low, b.low), high: any(a.high, b.high) },
+        _ => Ends { low: any(a.low, b.low), high: both(op, a.high, b.high) },
+    }
+}
+
+/// Sums, differences and products of floats.
+fn arithmetic(op: BinOp, a: Ends, b: Ends, asked: &mut Asked) -> Option<Ends> {
+    let (a0, a1, b0, b1) = (a.low?, a.high?, b.low?, b.high?);
+    let make = |x: &Expr, y: &Expr| build::binary(op, x.clone(), y.clone());
+    match op {
+        BinOp::Add => Some(Ends { low: Some(make(&a0, &b0)), high: Some(make(&a1, &b1)) }),
+        BinOp::Sub => Some(Ends { low: Some(make(&a0, &b1)), high: Some(make(&a1, &b0)) }),
+        BinOp::Mul => {
+            asked.extend([&a0, &a1, &b0, &b1].into_iter().map(finite));
+            let corners = [make(&a0, &b0), make(&a0, &b1), make(&a1, &b0), make(&a1, &b1)];
+            let low = corners.iter().cloned().reduce(build::min);
+            let high = corners.into_iter().reduce(build::max);
+            Some(Ends { low, high })
+        }
+        _ => None,
+    }
+}

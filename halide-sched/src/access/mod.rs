@@ -1,0 +1,32 @@
+//! Proof that accesses stay inside of their buffers, independent of how lowering came to them.
+//!
+//! An access `buf[index]` is in bounds if a list of inequalities `0 <= p` holds, each a polynomial over integers
+//! ([`split`] writes them down: one pair for each dimension that the strides tell apart). An inequality is *hoisted* out
+//! of the loops around it ([`hoist`]): each loop variable is replaced by the end of its range that makes the polynomial
+//! least. [`prove`] then decides it where it can; what it cannot decide becomes a check at the place that hoisting
+//! reached, which `lower/check_accesses` writes into the program.
+//!
+//! This module is the second opinion on `bounds`, `simplify` and every pass of lowering, so it uses none of them: it knows
+//! the loop IR and nothing else. All it trusts is the meaning of expressions, the ranges of loops, and the conditions
+//! and assertions that the program itself tests before an access.
+//!
+//! The decomposition of a flat index by its strides follows Grosser, Ramanujam, Pouchet, Sadayappan and Pop, *Optimistic
+//! Delinearization of Parametrically Sized Arrays* (ICS 2015); elimination is Fourier and Motzkin's, with a limit.
+
+mod atoms;
+mod data;
+mod emit;
+mod ends;
+mod hoist;
+mod poly;
+mod prove;
+mod read;
+mod split;
+
+pub(crate) use data::Elements;
+pub(crate) use emit::condition;
+pub(crate) use hoist::{Frame, FrameKind, Hoisted, conditions};
+pub(crate) use poly::Poly;
+pub(crate) use prove::Prover;
+pub(crate) use read::{Definition, Definitions, LaneOf, Reader};
+pub(crate) use split::{Access, Extents};

@@ -1,0 +1,255 @@
+//! Index expressions as polynomials.
+
+use super::atoms::{Atom, Span, Terms};
+use super::data::Elements;
+use super::poly::{AtomId, Poly};
+use crate::ir::hash::Map;
+use crate::ir::visit::deep;
+use crate::ir::{DimField, Elem, Expr, ExprKind, Sym, build};
+use halide_core::ops::BinOp;
+
+/// The most alternatives of a shuffle that are told apart.
+const MOST_PICKS: usize = 16;
+
+/// The binding of a symbol.
+#[derive(Clone, Debug)]
+pub(crate) enum Definition {
+    /// By a `Let`.
+    Let(Expr),
+    /// As the variable of a loop from a minimum, of some extent. It has a value in non-empty loops only.
+    Loop(Expr, Expr),
+}
+
+/// The bindings of all symbols of a program, in the order in which they were met.
+#[derive(Default, Debug)]
+pub(crate) struct Definitions {
+    table: Map<Sym, (Definition, u32)>,
+}
+
+impl Definitions {
+    /// Records a binding.
+    pub(crate) fn bind(&mut self, sym: Sym, definition: Definition) {
+        let level = self.len() + 1;
+        self.table.insert(sym, (definition, level));
+    }
+    /// The number of bindings so far.
+    pub(crate) fn len(&self) -> u32 {
+        self.table.len() as u32
+    }
+    /// The binding of `sym`; `None` for what the caller gives.
+    pub(crate) fn get(&self, sym: Sym) -> Option<&Definition> {
+        self.table.get(&sym).map(|(d, _)| d)
+    }
+    /// The number of the binding of `sym`; 0 for what the caller gives.
+    pub(crate) fn level(&self, sym: Sym) -> u32 {
+        self.table.get(&sym).map_or(0, |(_, level)| *level)
+    }
+}
+
+/// The number of a vector and the polynomial of the lane that is looked at.
+pub(crate) type LaneOf = (u32, Poly);
+
+/// Translates expressions, and remembers.
+pub(crate) struct Reader<'p> {
+    /// The atoms.
+    pub(crate) terms: Terms,
+    /// The bindings.
+    pub(crate) defs: Definitions,
+    pub(super) elements: Elements<'p>,
+    polys: Map<(Expr, u32), Poly>,
+    pub(super) ranges: Map<Expr, Span>,
+    /// Whether names lead to memory.
+    pub(super) reading: Map<Sym, bool>,
+}
+
+impl<'p> Reader<'p> {
+    /// The level of what is in memory, and known where it is read only.
+    pub(crate) const IN_MEMORY: u32 = u32::MAX - 1;
+
+    /// A reader of the expressions over `defs`.
+    pub(crate) fn new(defs: Definitions, elements: Elements<'p>) -> Reader<'p> {
+        let (polys, ranges, reading) = (Map::default(), Map::default(), Map::default());
+        Reader { terms: Terms::default(), defs, elements, polys, ranges, reading }
+    }
+
+    /// The value of a scalar.
+    pub(crate) fn scalar(&mut self, e: &Expr) -> Poly {
+        self.read(e, &(0, Poly::default()))
+    }
+
+    /// The value of one lane of `e`, and that lane; the lane is any of those that `e` has.
+    pub(crate) fn lane(&mut self, e: &Expr) -> (LaneOf, Poly) {
+        if e.lanes() == 1 {
+            return ((0, Poly::default()), self.scalar(e));
+        }
+        let lane = self.terms.lane(e.lanes());
+        let value = self.read(e, &lane);
+        (lane, value)
+    }
+
+    /// The value of lane `lane` of `e`.
+    pub(super) fn read(&mut self, e: &Expr, lane: &LaneOf) -> Poly {
+        let key = (e.clone(), if e.lanes() == 1 { 0 } else { lane.0 });
+        if let Some(known) = self.polys.get(&key) {
+            return known.clone();
+        }
+        let made = deep(|| self.node(e, lane));
+        self.polys.insert(key, made.clone());
+        made
+    }
+
+    fn node(&mut self, e: &Expr, lane: &LaneOf) -> Poly {
+        match e.kind() {
+            ExprKind::Int(v) => Poly::constant((*v).into()),
+            ExprKind::Sym(s) => self.symbol(e, *s, lane),
+            ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.read(a, lane),
+            ExprKind::Binary(op, a, b) => self.binary(e, *op, a, b, lane),
+            ExprKind::Select(_, a, b) => {
+                let list = vec![self.read(a, lane), self.read(b, lane)];
+                self.terms.either(list)
+            }
+            ExprKind::Ramp { base, stride } => {
+                let (base, stride) = (self.scalar(base), self.scalar(stride));
+                base.add_scaled(&stride.times(&lane.1), 1)
+            }
+            ExprKind::Shuffle(vectors, lanes) => self.shuffle(vectors, lanes),
+            ExprKind::Cast(a) => self.cast(e, a, lane),
+            _ => self.opaque(e, lane, (None, None)),
+        }
+    }
+
+    fn symbol(&mut self, e: &Expr, s: Sym, lane: &LaneOf) -> Poly {
+        if e.lanes() > 1 {
+            return match self.defs.get(s).cloned() {
+                Some(Definition::Let(value)) => self.read(&value, lane),
+                _ => self.opaque(e, lane, (None, None)),
+            };
+        }
+        let span = match self.defs.get(s).cloned() {
+            Some(Definition::Let(value)) => {
+                let value = self.scalar(&value);
+                // A name for a constant or another name is that.
+                if value.as_constant().is_some() {
+                    return value;
+                }
+                self.terms.span_of(&value)
+            }
+            Some(Definition::Loop(min, extent)) => {
+                let last = build::offset(build::add(min.clone(), extent), -1);
+                let (min, last) = (self.scalar(&min), self.scalar(&last));
+                (self.terms.span_of(&min).0, self.terms.span_of(&last).1)
+            }
+            None => given(s),
+        };
+        let level = self.defs.level(s);
+        self.terms.leaf(Atom::Sym(s), span, level)
+    }
+
+    fn binary(&mut self, e: &Expr, op: BinOp, a: &Expr, b: &Expr, lane: &LaneOf) -> Poly {
+        let (x, y) = (self.read(a, lane), self.read(b, lane));
+        match (op, y.as_constant()) {
+            (BinOp::Add, _) => x.add_scaled(&y, 1),
+            (BinOp::Sub, _) => x.minus(&y),
+            (BinOp::Mul, _) => x.times(&y),
+            (BinOp::Min, _) => self.terms.min(x, y),
+            (BinOp::Max, _) => self.terms.max(x, y),
+            (BinOp::Div, Some(k)) if k > 0 => self.terms.div(x, k),
+            (BinOp::Mod, Some(k)) if k > 0 => self.terms.rem(x, k),
+            _ => self.opaque(e, lane, (None, None)),
+        }
+    }
+
+    /// Any of the lanes that a shuffle picks.
+    fn shuffle(&mut self, vectors: &[Expr], lanes: &[u16]) -> Poly {
+        let mut picks: Vec<u16> = lanes.to_vec();
+        picks.sort_unstable();
+        picks.dedup();
+        let mut list = Vec::new();
+        let mut first = 0;
+        for v in vectors {
+            let own: Vec<u16> = picks.iter().filter(|p| (first..first + v.lanes()).contains(*p)).copied().collect();
+            if v.lanes() > 1 && own.len() == usize::from(v.lanes()) || own.len() > MOST_PICKS {
+                list.push(self.lane(v).1);
+            } else {
+                for pick in own {
+                    let (vector, _) = self.terms.lane(v.lanes());
+                    list.push(self.read(v, &(vector, Poly::constant((pick - first).into()))));
+                }
+            }
+            first += v.lanes();
+        }
+        self.terms.either(list)
+    }
+
+    /// A conversion of data to an index.
+    fn cast(&mut self, e: &Expr, a: &Expr, lane: &LaneOf) -> Poly {
+        // An index that was data in between is the same, where its range fits the type.
+        if let (ExprKind::Cast(inner), Elem::Data(ty)) = (a.kind(), a.ty().elem)
+            && inner.ty().is_index()
+        {
+            let inner = self.read(inner, lane);
+            if let ((Some(low), Some(high)), Some(least), Some(most)) =
+                (self.terms.span_of(&inner), ty.int_min(), ty.int_max())
+                && least <= low
+                && high <= most
+            {
+                return inner;
+            }
+        }
+        let span = self.range(a);
+        self.opaque(e, lane, span)
+    }
+
+    /// A scalar that is not looked into.
+    pub(super) fn scalar_opaque(&mut self, e: &Expr) -> Poly {
+        self.opaque(e, &LaneOf::default(), (None, None))
+    }
+
+    fn opaque(&mut self, e: &Expr, lane: &LaneOf, span: Span) -> Poly {
+        let level = self.level_of_expr(e);
+        let (vector, level) = if e.lanes() == 1 { (None, level) } else { (Some(lane.0), u32::MAX) };
+        self.terms.leaf(Atom::Opaque(e.clone(), vector), span, level)
+    }
+
+    /// The latest binding that `e` depends on; [`Reader::IN_MEMORY`] if it reads, also by names.
+    pub(super) fn level_of_expr(&self, e: &Expr) -> u32 {
+        let mut level = 0;
+        crate::ir::visit::for_each_node(e, &mut |n| {
+            if let ExprKind::Sym(s) = n.kind() {
+                level = level.max(self.defs.level(*s));
+            }
+            // What is in memory may change: it is known where it stands only.
+            if matches!(n.kind(), ExprKind::Load { .. }) {
+                level = Self::IN_MEMORY;
+            }
+        });
+        level
+    }
+
+    /// The definition of the symbol that `atom` is, if a `Let` binds it.
+    pub(crate) fn value_of(&mut self, atom: AtomId) -> Option<Poly> {
+        let Atom::Sym(s) = self.terms.atom(atom) else { return None };
+        let Some(Definition::Let(value)) = self.defs.get(*s) else { return None };
+        let value = value.clone();
+        Some(self.scalar(&value))
+    }
+
+    /// First and last value of the loop whose variable `atom` is.
+    pub(crate) fn loop_of(&mut self, atom: AtomId) -> Option<(Poly, Poly)> {
+        let Atom::Sym(s) = self.terms.atom(atom) else { return None };
+        let Some(Definition::Loop(min, extent)) = self.defs.get(*s) else { return None };
+        let (min, extent) = (min.clone(), extent.clone());
+        let first = self.scalar(&min);
+        let last = first.add_scaled(&self.scalar(&extent), 1).offset(-1);
+        Some((first, last))
+    }
+}
+
+/// The interval of a property of the caller's buffers. Buffers are not empty, and coordinates are `i32`.
+fn given(s: Sym) -> Span {
+    match s {
+        Sym::Buffer { field: DimField::Min, .. } => (Some(i32::MIN.into()), Some(i32::MAX.into())),
+        Sym::Buffer { field: DimField::Extent, .. } => (Some(1), Some(1 << 32)),
+        _ => (None, None),
+    }
+}

@@ -1,0 +1,201 @@
+//! The inequalities that say that a flat index is inside of its buffer.
+//!
+//! With strides `s1, s2` an index `x + y * s1 + z * s2` is told apart into coordinates, each of which has its own limits:
+//! that is linear where the whole is not, holds for strides of either sign, and keeps an access out of what lies between
+//! the rows of a view. Where the strides cannot be told apart, the index as a whole is compared with the memory.
+
+use super::poly::{AtomId, Mono, Poly};
+use super::read::{Definition, Reader};
+use crate::ir::hash::{Map, Set};
+use crate::ir::visit::for_each_node;
+use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Sym, build};
+
+/// The symbols that are looked for are names of strides; a definition may mention each some times removed.
+#[derive(Default)]
+pub(crate) struct Extents {
+    /// Number of elements of each allocation, as the program says it.
+    counts: Map<BufId, Expr>,
+    /// The same as a monomial over strides, where it is one.
+    strides: Map<BufId, Option<(Poly, Vec<AtomId>)>>,
+    /// Symbols that are defined by any of those: a symbol with what it leads to.
+    mentions: Map<Sym, Set<Sym>>,
+}
+
+/// An access of one element, or of one in each lane.
+pub(crate) struct Access<'a> {
+    /// Whose element.
+    pub(crate) buf: BufId,
+    /// The row of the buffer.
+    pub(crate) info: &'a BufferInfo,
+    /// The number of elements from the first.
+    pub(crate) index: Poly,
+}
+
+impl Extents {
+    /// Enters an allocation. Copies of a loop may allocate one buffer with other sizes.
+    pub(crate) fn allocate(&mut self, buf: BufId, count: &Expr) {
+        if self.counts.insert(buf, count.clone()).is_none_or(|old| old != *count) {
+            self.strides.remove(&buf);
+        }
+    }
+    /// The number of elements of an allocation.
+    pub(crate) fn count(&self, buf: BufId) -> Option<&Expr> {
+        self.counts.get(&buf)
+    }
+
+    /// Polynomials that are all at least 0 if the access is inside of its buffer; `None` if nothing is known of it.
+    pub(crate) fn inequalities(&mut self, reader: &mut Reader<'_>, access: Access<'_>) -> Option<Vec<Poly>> {
+        match access.info.role {
+            crate::ir::BufferRole::Internal => self.of_allocation(reader, access.buf, access.index),
+            _ => self.of_given(reader, access),
+        }
+    }
+
+    fn of_allocation(&mut self, reader: &mut Reader<'_>, buf: BufId, index: Poly) -> Option<Vec<Poly>> {
+        let (count, strides) = match self.strides.get(&buf) {
+            Some(known) => known.clone()?,
+            None => {
+                let count = self.counts.get(&buf)?.clone();
+                let made = Some(base(reader, &count));
+                self.strides.insert(buf, made.clone());
+                made?
+            }
+        };
+        let wanted: Vec<Sym> = strides.iter().filter_map(|a| symbol(reader, *a)).collect();
+        let index = if strides.is_empty() { index } else { self.expanded(reader, index, &wanted) };
+        let mut list = Vec::new();
+        peel(index, count, strides, &mut list);
+        Some(list)
+    }
+
+    fn of_given(&mut self, reader: &mut Reader<'_>, access: Access<'_>) -> Option<Vec<Poly>> {
+        let Access { buf, info, index } = access;
+        let field = |dim: usize, field| Sym::Buffer { buf, dim: dim as u16, field };
+        let strides: Vec<Sym> =
+            (0..info.dims).filter(|d| info.unit_stride != Some(*d)).map(|d| field(d, DimField::Stride)).collect();
+        let mut rest = self.expanded(reader, index.clone(), &strides);
+        let mut list = Vec::new();
+        let mut apart = true;
+        for dim in 0..info.dims {
+            let coordinate = if info.unit_stride == Some(dim) {
+                continue;
+            } else {
+                let stride = reader.scalar(&build::sym(field(dim, DimField::Stride)));
+                let atom = stride.atoms().first().copied()?;
+                let (factor, others) = rest.linear_in(atom)?;
+                apart &= !factor.atoms().iter().any(|a| symbol(reader, *a).is_some_and(|s| strides.contains(&s)));
+                rest = others;
+                factor
+            };
+            self.within(reader, &coordinate, field(dim, DimField::Extent), &mut list);
+        }
+        match info.unit_stride {
+            Some(dim) => self.within(reader, &rest, field(dim, DimField::Extent), &mut list),
+            // Without coordinates there is one element; with them, each has a stride.
+            None => apart &= rest.as_constant() == Some(0),
+        }
+        apart.then_some(list)
+    }
+
+    fn within(&mut self, reader: &mut Reader<'_>, coordinate: &Poly, extent: Sym, list: &mut Vec<Poly>) {
+        let extent = reader.scalar(&build::sym(extent));
+        list.push(coordinate.clone());
+        list.push(extent.minus(coordinate).offset(-1));
+    }
+
+    /// `p` with every symbol replaced by its definition that leads to one of `wanted`.
+    fn expanded(&mut self, reader: &mut Reader<'_>, p: Poly, wanted: &[Sym]) -> Poly {
+        let mut p = p;
+        loop {
+            let next = p
+                .atoms()
+                .into_iter()
+                .find(|a| symbol(reader, *a).is_some_and(|s| !wanted.contains(&s) && self.leads_to(reader, s, wanted)));
+            let Some(atom) = next else { return p };
+            let Some(value) = reader.value_of(atom) else { return p };
+            p = p.substituted(atom, &value);
+            if p.is_broken() || p.terms().len() > 200 {
+                return p;
+            }
+        }
+    }
+
+    fn leads_to(&mut self, reader: &Reader<'_>, s: Sym, wanted: &[Sym]) -> bool {
+        let all = self.mentioned(reader, s);
+        wanted.iter().any(|w| all.contains(w))
+    }
+
+    /// All symbols that the definition of `s` leads to.
+    fn mentioned(&mut self, reader: &Reader<'_>, s: Sym) -> &Set<Sym> {
+        if !self.mentions.contains_key(&s) {
+            let mut all = Set::default();
+            if let Some(Definition::Let(value)) = reader.defs.get(s) {
+                let mut direct = Vec::new();
+                for_each_node(value, &mut |n| {
+                    if let ExprKind::Sym(t) = n.kind() {
+                        direct.push(*t);
+                    }
+                });
+                for t in direct {
+                    all.insert(t);
+                    let further = crate::ir::visit::deep(|| self.mentioned(reader, t).clone());
+                    all.extend(further);
+                }
+            }
+            self.mentions.insert(s, all);
+        }
+        &self.mentions[&s]
+    }
+}
+
+/// `count` with names of products replaced by these, and the atoms of the product that it then is.
+fn base(reader: &mut Reader<'_>, count: &Expr) -> (Poly, Vec<AtomId>) {
+    let mut p = reader.scalar(count);
+    loop {
+        let atoms = p.atoms();
+        let product = atoms.iter().find_map(|a| {
+            let value = reader.value_of(*a)?;
+            (value.terms().len() == 1).then_some((*a, value))
+        });
+        match product {
+            Some((a, value)) => p = p.substituted(a, &value),
+            None if p.terms().len() == 1 => {
+                let atoms = p.atoms().to_vec();
+                return (p, atoms);
+            }
+            None => return (p, Vec::new()),
+        }
+    }
+}
+
+fn symbol(reader: &Reader<'_>, atom: AtomId) -> Option<Sym> {
+    match reader.terms.atom(atom) {
+        super::atoms::Atom::Sym(s) => Some(*s),
+        _ => None,
+    }
+}
+
+/// Takes coordinates off `index` below `count`, which is a product of `strides` and a constant, the innermost first.
+fn peel(index: Poly, count: Poly, mut strides: Vec<AtomId>, list: &mut Vec<Poly>) {
+    let (mut index, mut count) = (index, count);
+    // One row: a coordinate may be counted from its end.
+    while count.terms().first().is_some_and(|(mono, k)| mono.len() > 1 || *k > 1) {
+        let often = |a: &AtomId| index.terms().iter().filter(|(mono, _)| mono.contains(a)).count();
+        let Some(at) = (0..strides.len()).filter(|i| often(&strides[*i]) > 0).max_by_key(|i| often(&strides[*i]))
+        else {
+            break;
+        };
+        let stride = strides.swap_remove(at);
+        let (Some((outer, inner)), Some((fewer, _))) = (index.linear_in(stride), count.linear_in(stride)) else {
+            break;
+        };
+        if inner.terms().iter().any(|(mono, _)| mono.len() > 1) {
+            break;
+        }
+        list.push(Poly::monomial(Mono::from_slice(&[stride]), 1).minus(&inner).offset(-1));
+        list.push(inner);
+        (index, count) = (outer, fewer);
+    }
+    list.push(count.minus(&index).offset(-1));
+    list.push(index);
+}

@@ -1,0 +1,66 @@
+//! Promises of extents (`bound_extent`) of what is computed again and again: each holds for one computation.
+
+use crate::matrix::{check, random_image};
+use crate::support::fault;
+use halide_core::buffer::Region;
+use halide_core::types::*;
+use halide_core::{Func, ImageParam, Pipeline, vars};
+
+fn stencil() -> Pipeline {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = input[(x, y)] * 2;
+    g[(x, y)] = f[(x, y)] + f[(x, y + 1)];
+    Pipeline::new([&g]).unwrap()
+}
+
+/// A Func that is computed per iteration of a loop has its promised extent there, and more of it over the whole run.
+#[test]
+fn a_promised_extent_is_that_of_one_computation() {
+    let p = stencil();
+    for schedule in [
+        "f: compute_at(g, y) bound_extent(y, 2)",
+        "f: compute_at(g, y) bound_extent(y, 2) vectorize(x, 4)",
+        "f: compute_at(g, x) bound_extent(x, 1) bound_extent(y, 2)",
+        "f: compute_at(g, y) store_root() bound_extent(y, 2)",
+        "g: split(y, yo, yi, 4, RoundUp)\n f: compute_at(g, yo) bound_extent(y, 5)",
+        "g: tile(x, y, xo, yo, xi, yi, 4, 2, RoundUp)\n f: compute_at(g, xo) bound_extent(x, 4) bound_extent(y, 3)",
+        "g: split(y, yo, yi, 4, RoundUp)\n f: compute_at(g, yi) store_at(g, yo) bound_extent(y, 2)",
+        "g: split(y, yo, yi, 4, RoundUp)\n f: compute_at(g, yi) hoist_storage(g, yo) bound_extent(y, 2)",
+    ] {
+        // No more of the input is asked for than what is read.
+        let image = random_image(I16, &Region::of_extents([8, 9]), 1);
+        check(&p, schedule, &[("in", image)], &Region::of_extents([8, 8]));
+    }
+}
+
+/// A promise that is too small for one computation is refused as before.
+#[test]
+fn a_promised_extent_that_is_too_small_is_refused() {
+    let p = stencil();
+    for schedule in [
+        "f: compute_at(g, y) bound_extent(y, 1)",
+        "f: compute_root() bound_extent(y, 8)",
+        "g: split(y, yo, yi, 4, RoundUp)\n f: compute_at(g, yo) bound_extent(y, 4)",
+    ] {
+        let text = fault(&p, schedule, &Region::of_extents([8, 8])).expect("the promise does not hold");
+        assert!(text.contains("is not inside its bound"), "{text}");
+    }
+}
+
+/// An extent that is promised larger than needed is computed from where each iteration begins.
+#[test]
+fn a_larger_promise_reaches_further_in_each_iteration() {
+    let p = stencil();
+    for schedule in [
+        "f: compute_at(g, y) bound_extent(y, 4)",
+        "f: compute_at(g, y) store_root() bound_extent(y, 4)",
+        "g: split(y, yo, yi, 4, GuardWithIf)\n f: compute_at(g, yo) bound_extent(y, 7)",
+    ] {
+        for h in [1, 4, 8, 9] {
+            let image = random_image(I16, &Region::of_spans([(-8, 30), (-8, 30)]), 1);
+            check(&p, schedule, &[("in", image)], &Region::of_extents([5, h]));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Memory that a run is known to need before it starts.
+
+use crate::call::How;
+use crate::error::Error;
+use crate::variant::Failure;
+use halide_core::buffer::AnyBufferMut;
+use halide_core::interp::Bound;
+use halide_core::limits::{Held, Limits, OverCap};
+use halide_sched::ir::footprint::{Footprint, Known};
+use halide_sched::ir::{BufId, BufferRole, Program};
+
+/// Checks that what is known to be allocated at once is within the cap. Where the arguments are wrong, so that the program ends
+/// before it comes to that, it says so itself.
+pub(crate) fn check(
+    program: &Program,
+    footprint: &Footprint,
+    bound: &Bound,
+    outputs: &[AnyBufferMut<'_>],
+    limits: &Limits,
+    spare: &dyn Fn() -> u64,
+) -> Result<(), Error> {
+    if footprint.is_empty() {
+        return Ok(());
+    }
+    let params: Vec<_> = bound.params.iter().copied().collect();
+    let dims = |buf: BufId| match program.buffers.get(buf)?.role {
+        BufferRole::Input(image) => Some(bound.images.get(image)?.dims().to_vec()),
+        BufferRole::Output(position) => Some(outputs.get(position as usize)?.dims().to_vec()),
+        BufferRole::Internal => None,
+    };
+    let over = |checks: bool| {
+        let Known { bytes, largest } = footprint.known(&params, &dims, checks);
+        limits.check(bytes, 0, spare).err().zip(largest).map(|(over, largest)| (over, bytes, largest))
+    };
+    if over(false).is_none() {
+        return Ok(());
+    }
+    let Some((over, bytes, (buf, own))) = over(true) else { return Ok(()) };
+    let over = OverCap { bytes: own, held: over.held.saturating_add(bytes - own), ..over };
+    Err(Error::Memory { func: program.buffers[buf].name.clone(), over })
+}
+
+/// Charges copies of all outputs, for as long as the result lives.
+pub(crate) fn hold_copies<'h>(outputs: &[AnyBufferMut<'_>], how: &'h How) -> Result<Option<Held<'h>>, Failure> {
+    let bytes = outputs.iter().map(|view| view.used_bytes() as u64).fold(0, u64::saturating_add);
+    how.hold(bytes, "a copy of the outputs").map_err(Failure::Other)
+}
