@@ -190,6 +190,11 @@ fn stored_counts(ctx: &Ctx<'_>) -> BTreeMap<FuncId, usize> {
     ctx.stored.iter().map(|(f, places)| (*f, places.len())).collect()
 }
 
+/// How many productions there are so far.
+fn computed_count(ctx: &Ctx<'_>) -> usize {
+    ctx.computed.values().map(Vec::len).sum()
+}
+
 /// The loops of one variant with everything computed inside them.
 fn emit_nest<'a>(
     ctx: &mut Ctx<'a>,
@@ -249,8 +254,14 @@ fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
         // What was computed in inner loops and is stored here.
         let here = site.take(ctx, own);
         body = store_all(ctx, site.scope, body, here);
+        let before = computed_count(ctx);
         body = produce_all(ctx, &site, body, own);
         if depth >= tree.shared {
+            if computed_count(ctx) > before {
+                let inst = &ctx.instances[tree.instance];
+                let entries = Vars::of(ctx, inst).entry_guards(depth + 1, &|v| inst.leaf(v));
+                body = entries.iter().fold(body, |body, g| guarded(body, &g.cond));
+            }
             body = guards.iter().filter(|g| g.2 && g.0 == depth).fold(body, |body, g| guarded(body, &g.1));
         }
         let bounds = ctx.loops[id].bounds.clone();

@@ -1,8 +1,9 @@
 //! Ends of splits: what each does there, and how far a stage runs beyond the region that was asked for. Part of `vars`.
 
-use super::vars::{Vars, ceil_div};
+use super::vars::{Guard, Vars, ceil_div};
 use crate::ir::{DimField, Expr, Scope, build};
 use crate::plan::{PlanTail, StageVar, Transform, VarOrigin};
+use std::collections::BTreeSet;
 
 /// The tail of a split, once constant extents and enclosing splits are taken into account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,6 +99,35 @@ impl<'c> Vars<'c> {
     /// Returns true if the split `t` leaves no rest in any run.
     fn divides(&self, t: &Transform) -> bool {
         matches!(t, Transform::Split { var, factor, .. } if self.is_multiple(*var, build::as_int(factor)))
+    }
+
+    /// Returns true if the loops over the parts of `var` may run beyond its end.
+    pub(super) fn overruns(&self, var: StageVar) -> bool {
+        self.consumer(var).is_some_and(|parts| self.cut(parts) == Cut::Plain && !self.divides(parts))
+    }
+
+    /// Returns true if other stages may run in the loops, whose conditions are for each one's own work only.
+    pub(super) fn shares_loops(&self) -> bool {
+        self.ctx.plan.groups.iter().any(|g| g.contains(&self.func))
+    }
+
+    /// Returns the conditions under which anything is left to compute while the outermost `depth` loops stand still. Loops
+    /// over parts of parts run beyond the end (`absorbs`), where the guards of points come too late for the producers that
+    /// are computed in loops around those: regions there are empty and begin outside of what is stored.
+    pub(crate) fn entry_guards(&self, depth: usize, leaf: &dyn Fn(StageVar) -> Expr) -> Vec<Guard> {
+        let fixed: BTreeSet<StageVar> = self.plan.loops[..depth].iter().map(|l| l.var).collect();
+        let mut guards = Vec::new();
+        for t in self.plan.transforms.iter().filter(|t| self.cut(t) == Cut::Guard) {
+            let Transform::Split { var, outer, .. } = t else { continue };
+            if !self.overruns(*outer) || self.leaves(*outer).is_disjoint(&fixed) {
+                continue;
+            }
+            let (first, _) = self.range(*var, &fixed, leaf);
+            let last = build::offset(build::add(self.min(*var), self.extent(*var)), -1);
+            let leaves = self.leaves(*var).intersection(&fixed).copied().collect();
+            guards.push(Guard { cond: build::le(build::likely(first), last), leaves, skips_all: true });
+        }
+        guards
     }
 
     /// A number that divides the number of values of `var` by rules and promises, which are checked first; 1 if none does.

@@ -7,7 +7,8 @@
 //! begins ([`Early::guarded`]); nobody computes a point that was not computed before.
 //!
 //! Of a Func that is read by another one in the early iterations, all must be there then: it starts early as well, is
-//! computed inside of its reader, or outside of the loop. Where that is not so, the reader stays as it was.
+//! computed inside of its reader without a window that moves along the loop, or outside of the loop. Where that is not so,
+//! the reader stays as it was.
 //!
 //! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`, whose loop begins two iterations early:
 //! ```text
@@ -116,7 +117,8 @@ pub(crate) fn start_early(
             }
         }
         // Each that stays may keep others from starting early.
-        while let Some((func, why)) = starts.keys().find_map(|f| Some((*f, missing(ctx, &starts, *f, along)?))) {
+        let slid: BTreeSet<FuncId> = windows.iter().map(|w| w.func).collect();
+        while let Some((func, why)) = starts.keys().find_map(|f| Some((*f, missing(ctx, &starts, &slid, *f, along)?))) {
             trace.did_not(subject(func), "started early", why);
             starts.remove(&func);
         }
@@ -211,8 +213,15 @@ fn is_innermost(ctx: &Ctx<'_>, along: LoopId) -> bool {
     inside(ctx, Scope::Body(along)).filter(own).all(|l| kind_of(ctx, l) != ForKind::Serial)
 }
 
-/// What keeps `func` from being computed in iterations of `along` before the first proper one.
-fn missing(ctx: &Ctx<'_>, starts: &BTreeMap<FuncId, Start>, func: FuncId, along: LoopId) -> Option<String> {
+/// What keeps `func` from being computed in iterations of `along` before the first proper one; windows of `slid` move
+/// along the loop.
+fn missing(
+    ctx: &Ctx<'_>,
+    starts: &BTreeMap<FuncId, Start>,
+    slid: &BTreeSet<FuncId>,
+    func: FuncId,
+    along: LoopId,
+) -> Option<String> {
     let body = Scope::Body(along);
     // Itself and all that is computed in its loops.
     let in_loops_of = |place: Scope| {
@@ -221,6 +230,10 @@ fn missing(ctx: &Ctx<'_>, starts: &BTreeMap<FuncId, Start>, func: FuncId, along:
     };
     let inner = ctx.computed.iter().filter(|(_, places)| places.iter().any(|p| in_loops_of(*p))).map(|(f, _)| *f);
     let members: BTreeSet<FuncId> = inner.chain([func]).collect();
+    // The first of its windows is that of the first proper iteration.
+    if let Some(inner) = members.iter().find(|f| slid.contains(f) && !starts.contains_key(f)) {
+        return Some(format!("`{}` is computed in its loops and slides, but not from before", ctx.name(*inner)));
+    }
     let reads = ctx.templates.iter().filter(|((f, _), _)| members.contains(f)).flat_map(|(_, t)| &t.reads);
     for read in reads {
         let Source::Func(source) = read.source else { continue };

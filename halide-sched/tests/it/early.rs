@@ -1,7 +1,7 @@
 //! Loops that start early so that windows fill bit by bit: what is computed and kept, and where a loop stays as it was.
 
 use crate::matrix::TARGET;
-use crate::matrix::check;
+use crate::matrix::{check, random_image};
 use crate::sliding::{images, slides};
 use expect_test::{Expect, expect};
 use halide_core::buffer::Region;
@@ -137,4 +137,28 @@ fn loops_that_start_where_they_did() {
     );
     let upwards = chain(|f, x, y| f[(x, -y)] + f[(x, 2 - y)], |g, _, x, y| g[(x, y)]);
     says(&upwards, "f: store_root() compute_at(h, y)\n g: compute_at(h, y)", expect!["f along h.y: keeps 3 of `y`"]);
+}
+
+/// A loop that starts early computes nothing whose storage begins later.
+#[test]
+fn chains_of_split_stages_start_early_inside_of_their_storage() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let [mut f, mut g, mut h] = ["f", "g", "h"].map(Func::new);
+    f[x] = input[x] * 3;
+    g[x] = f[x] + f[x + 1];
+    h[x] = g[x + 2] + g[x];
+    let pipeline = Pipeline::new([&h]).unwrap();
+    for store in ["x", "t7"] {
+        for split in ["split(x, t15, t16, 2)", "split(x, t15, t16, 3, GuardWithIf)"] {
+            let schedule = format!(
+                "h: split(x,x,t6,2) split(t6,t7,t8,3)\n g: compute_at(h,t7) store_at(h,x) {split}\n \
+                 f: compute_at(g,t15) store_at(h,{store})"
+            );
+            for width in 1..10 {
+                let image = random_image(I32, &Region::of_spans([(-8, width + 40)]), 1);
+                check(&pipeline, &schedule, &[("in", image)], &Region::of_extents([width]));
+            }
+        }
+    }
 }

@@ -143,3 +143,56 @@ fn splits_that_divide_leave_nothing_to_guard() {
         }
     }
 }
+
+/// Nothing is computed for a consumer whose iteration computes nothing.
+#[test]
+fn producers_of_skipped_iterations_compute_nothing() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let [mut product, mut f, mut g, mut h] = ["product", "f", "g", "h"].map(Func::new);
+    product[x] = input[x] * 3;
+    f[x] = product[x] + product[x + 1];
+    g[x] = f[x] - x;
+    h[x] = g[x] + g[x + 2];
+    let pipeline = Pipeline::new([&h]).unwrap();
+    for split in ["split(x,x,t2,2,Predicate) split(x,x,t3,2)", "split(x,x,t2,2,Predicate) split(x,x,t3,3,RoundUp)"] {
+        for tail in ["vectorize(x, 2)", "vectorize(x, 4)", "unroll(x, 2)", "vectorize(x, 2, RoundUp)"] {
+            let schedule = format!(
+                "g: compute_root() {split}\n f: compute_at(g, t3) {tail}\n product: compute_at(g, t3) store_at(g, x)"
+            );
+            for width in 1..8 {
+                let image = random_image(I32, &Region::of_extents([width + 40]), 1);
+                check(&pipeline, &schedule, &[("in", image)], &Region::of_extents([width]));
+            }
+        }
+    }
+}
+
+/// The same in loops that several stages share, in which each of them has iterations that others do not have.
+#[test]
+fn producers_of_skipped_shared_iterations_stay_in_their_storage() {
+    let input = ImageParam::new("in", I32, 1);
+    let x = vars!(x);
+    let [mut product, mut f, mut g, mut k, mut h] = ["product", "f", "g", "k", "h"].map(Func::new);
+    product[x] = input[x] * 3;
+    f[x] = product[x] + product[x + 1];
+    g[x] = f[x] - x;
+    k[x] = input[x] + x;
+    h[x] = g[x] + g[x + 2] + k[x + 3] + k[x - 2];
+    let pipeline = Pipeline::new([&h]).unwrap();
+    let split = "split(x,x,t2,2,Predicate) split(x,x,t3,2)";
+    for (host, guest) in [("g", "k"), ("k", "g")] {
+        for tail in ["vectorize(x, 2)", "vectorize(x, 4)", "unroll(x, 2)", "vectorize(x, 2, RoundUp)"] {
+            for shared in ["x", "t3", "t2"] {
+                let schedule = format!(
+                    "{host}: compute_root() {split}\n {guest}: compute_root() {split} compute_with({host}, {shared})\n \
+                     f: compute_at(g, t3) {tail}\n product: compute_at(g, t3) store_at(g, x)"
+                );
+                for width in 1..8 {
+                    let image = random_image(I32, &Region::of_spans([(-4, width + 40)]), 1);
+                    check(&pipeline, &schedule, &[("in", image)], &Region::of_extents([width]));
+                }
+            }
+        }
+    }
+}
