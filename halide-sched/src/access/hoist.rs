@@ -3,11 +3,12 @@
 //! In `for x from a extent n` the inequality `0 <= k * x + r` with `k > 0` holds for every iteration if it holds for the
 //! first one, so `0 <= k * a + r` is asked in front of the loop, where `n > 0`. Names are replaced by what they stand for
 //! where an inequality leaves their scope. What was moved so holds if and only if it holds at every iteration, as long as
-//! a loop variable occurs once; where it occurs more often (`exact` is false then), more may be asked than is needed.
+//! a loop variable occurs once; where it occurs more often, more may be asked than is needed.
 
 use super::atoms::{Atom, Terms};
 use super::poly::{AtomId, Poly};
 use super::read::{LaneOf, Reader};
+use crate::ir::visit::deep;
 use crate::ir::{Expr, Sym};
 
 /// The most monomials of an inequality that is moved further.
@@ -22,6 +23,8 @@ const MOST_PARTS: usize = 16;
 pub(crate) struct Frame {
     /// What it does to an inequality that leaves it.
     pub(crate) kind: FrameKind,
+    /// Its number among all frames of the program.
+    pub(crate) id: u32,
     /// The number of the first binding that is made in it.
     pub(crate) level: u32,
     /// The function, the statement in it, and how many of its bindings, behind which is its inside.
@@ -56,8 +59,6 @@ pub(crate) struct Hoisted {
     pub(crate) frame: usize,
     /// What else must be at least 0, at the same frame, for `p` to be enough.
     needs: Vec<Poly>,
-    /// Whether it asks no more than that the access is in bounds.
-    pub(crate) exact: bool,
 }
 
 impl Reader<'_> {
@@ -65,8 +66,7 @@ impl Reader<'_> {
     pub(crate) fn hoist(&mut self, p: Poly, lane: &LaneOf, mask: &[Poly], frames: &[Frame]) -> Vec<Hoisted> {
         let mut done = Vec::new();
         for part in split_minima(&self.terms, p) {
-            let start =
-                Hoisted { p: part, guards: mask.to_vec(), needs: Vec::new(), frame: frames.len() - 1, exact: true };
+            let start = Hoisted { p: part, guards: mask.to_vec(), needs: Vec::new(), frame: frames.len() - 1 };
             let mut start = self.out_of_memory(start);
             // Shuffled vectors have lanes of their own.
             let mut lanes = self.terms.lanes_of(&start.p);
@@ -84,37 +84,49 @@ impl Reader<'_> {
     /// The inequality with what is in memory replaced by its ends.
     fn out_of_memory(&mut self, h: Hoisted) -> Hoisted {
         match self.without_memory(&h.p) {
-            Some((p, needs)) if p != h.p => Hoisted { p, needs, exact: false, ..h },
+            Some((p, needs)) if p != h.p => Hoisted { p, needs, ..h },
             _ => h,
         }
     }
 
-    fn leave_all(&mut self, h: Hoisted, frames: &[Frame], done: &mut Vec<Hoisted>) {
-        let mut at = h;
-        loop {
-            for p in std::mem::take(&mut at.needs) {
-                self.leave_all(Hoisted { p, guards: Vec::new(), ..at.clone() }, frames, done);
-            }
-            if at.frame == 0 {
-                break;
-            }
-            match self.leave(&at, &frames[at.frame]) {
-                Some(next) if next.p.is_broken() || next.guards.iter().any(Poly::is_broken) => break,
-                Some(next) => {
-                    let parts = split_minima(&self.terms, next.p.clone());
-                    let frame = at.frame - 1;
-                    if parts.len() > 1 && done.len() + parts.len() <= MOST_PARTS {
-                        for p in parts {
-                            self.leave_all(Hoisted { p, frame, ..next.clone() }, frames, done);
-                        }
-                        return;
-                    }
-                    at = Hoisted { frame, ..next };
-                }
-                None => break,
-            }
+    /// Moves `h` as far out as possible. Accesses of one loop mostly differ by a constant, which goes along unchanged, and
+    /// loops that stand side by side lead to the same questions around them: each is moved once.
+    fn leave_all(&mut self, mut h: Hoisted, frames: &[Frame], done: &mut Vec<Hoisted>) {
+        for p in std::mem::take(&mut h.needs) {
+            self.leave_all(Hoisted { p, guards: Vec::new(), needs: Vec::new(), frame: h.frame }, frames, done);
         }
-        done.push(at);
+        let level = [&h.p].into_iter().chain(&h.guards).map(|p| self.terms.level_of(p)).max().unwrap_or(0);
+        let unconcerned = |f: &Frame| matches!(f.kind, FrameKind::Let(_)) && level < f.level;
+        while unconcerned(&frames[h.frame]) {
+            h.frame -= 1;
+        }
+        let constant = h.p.constant_term();
+        let key = (h.p.without_constant(), h.guards, frames[h.frame].id);
+        let made = match self.hoists.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let (p, guards, _) = key.clone();
+                let made = self.leave_and_on(Hoisted { p, guards, needs: Vec::new(), frame: h.frame }, frames);
+                self.hoists.insert(key, made.clone());
+                made
+            }
+        };
+        done.extend(made.into_iter().map(|m| Hoisted { p: m.p.offset(constant), ..m }));
+    }
+
+    fn leave_and_on(&mut self, h: Hoisted, frames: &[Frame]) -> Vec<Hoisted> {
+        let next = if h.frame == 0 { None } else { self.leave(&h, &frames[h.frame]) };
+        let Some(next) = next.filter(|next| !next.p.is_broken() && !next.guards.iter().any(Poly::is_broken)) else {
+            return vec![h];
+        };
+        let mut made = Vec::new();
+        let parts = split_minima(&self.terms, next.p.clone());
+        for (i, p) in parts.into_iter().enumerate() {
+            let needs = if i == 0 { next.needs.clone() } else { Vec::new() };
+            let part = Hoisted { p, guards: next.guards.clone(), needs, frame: h.frame - 1 };
+            deep(|| self.leave_all(part, frames, &mut made));
+        }
+        if made.len() > MOST_PARTS { vec![h] } else { made }
     }
 
     /// The inequality outside of `frame`; `None` if it has to stay.
@@ -153,6 +165,7 @@ impl Reader<'_> {
         }
         let atom = self.terms.find(s)?;
         let value = self.value_of(atom)?;
+        let value = self.expanded(&value);
         let p = self.terms.replaced(&h.p, atom, &value);
         if p.is_broken() || p.terms().len() > MOST_TERMS {
             return None;
@@ -174,12 +187,11 @@ impl Reader<'_> {
                 (Poly::constant(low?), Poly::constant(high?))
             }
         };
-        let mut exact = h.exact;
         for guard in concerned {
             match guard.linear_in(atom).and_then(|(k, rest)| Some((k.as_constant()?, rest))) {
                 Some((1, rest)) if !self.terms.depends(&rest, atom) => low = self.terms.max(low, rest.scaled(-1)),
                 Some((-1, rest)) if !self.terms.depends(&rest, atom) => high = self.terms.min(high, rest),
-                _ => exact = false,
+                _ => {}
             }
         }
         let some = high.minus(&low);
@@ -187,79 +199,72 @@ impl Reader<'_> {
             guards.push(some);
         }
         if !inside {
-            return Some(Hoisted { guards, exact, ..h });
+            return Some(Hoisted { guards, ..h });
         }
-        let (p, once) = self.least(&h.p, atom, &low, &high)?;
-        Some(Hoisted { p, guards, exact: exact && once, ..h })
+        let p = self.least(&h.p, atom, &low, &high)?;
+        Some(Hoisted { p, guards, ..h })
     }
 
-    /// A lower bound of `p` over `low <= atom <= high`, and whether it is the least value.
-    fn least(&mut self, p: &Poly, atom: AtomId, low: &Poly, high: &Poly) -> Option<(Poly, bool)> {
+    /// A lower bound of `p` over `low <= atom <= high`.
+    fn least(&mut self, p: &Poly, atom: AtomId, low: &Poly, high: &Poly) -> Option<Poly> {
         let mut sum = Poly::default();
-        let mut found = 0;
-        let mut exact = true;
         // All monomials with one atom together: those of the variable itself have one coefficient.
         for a in p.atoms().into_iter().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
             let (factor, _) = p.linear_in(a)?;
             if self.terms.depends(&factor, atom) {
                 return None;
             }
-            found += 1;
             let up = match self.terms.span_of(&factor) {
                 (Some(least), _) if least >= 0 => false,
                 (_, Some(most)) if most <= 0 => true,
                 _ => return None,
             };
-            let (end, once) = self.end(a, atom, low, high, up)?;
-            exact &= once;
+            let end = self.end(a, atom, low, high, up)?;
             sum = sum.add_scaled(&factor.times(&end), 1);
         }
         let mut rest = p.clone();
         for a in p.atoms().into_iter().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
             rest = rest.linear_in(a)?.1;
         }
-        Some((sum.add_scaled(&rest, 1), exact && found == 1))
+        Some(sum.add_scaled(&rest, 1))
     }
 
     /// The end of the values of `p`: the least, or with `up` the greatest.
-    fn end_of(&mut self, p: &Poly, atom: AtomId, low: &Poly, high: &Poly, up: bool) -> Option<(Poly, bool)> {
+    fn end_of(&mut self, p: &Poly, atom: AtomId, low: &Poly, high: &Poly, up: bool) -> Option<Poly> {
         if !self.terms.depends(p, atom) {
-            return Some((p.clone(), true));
+            return Some(p.clone());
         }
         if !up {
             return self.least(p, atom, low, high);
         }
-        let (p, exact) = self.least(&p.scaled(-1), atom, low, high)?;
-        Some((p.scaled(-1), exact))
+        Some(self.least(&p.scaled(-1), atom, low, high)?.scaled(-1))
     }
 
-    fn end(&mut self, a: AtomId, atom: AtomId, low: &Poly, high: &Poly, up: bool) -> Option<(Poly, bool)> {
+    fn end(&mut self, a: AtomId, atom: AtomId, low: &Poly, high: &Poly, up: bool) -> Option<Poly> {
         if a == atom {
-            return Some((if up { high.clone() } else { low.clone() }, true));
+            return Some(if up { high.clone() } else { low.clone() });
         }
         match self.terms.atom(a).clone() {
             Atom::Min(x, y) => {
-                let once = !(self.terms.depends(&x, atom) && self.terms.depends(&y, atom));
-                let ((x, exact), (y, also)) =
-                    (self.end_of(&x, atom, low, high, up)?, self.end_of(&y, atom, low, high, up)?);
-                Some((self.terms.min(x, y), exact && also && (once || !up)))
+                let (x, y) = (self.end_of(&x, atom, low, high, up)?, self.end_of(&y, atom, low, high, up)?);
+                Some(self.terms.min(x, y))
             }
             Atom::Div(x, k) => {
-                let (x, exact) = self.end_of(&x, atom, low, high, up)?;
-                Some((self.terms.div(x, k), exact))
+                let x = self.end_of(&x, atom, low, high, up)?;
+                Some(self.terms.div(x, k))
             }
-            Atom::Mod(_, k) => Some((Poly::constant(if up { k - 1 } else { 0 }), false)),
+            Atom::Mod(_, k) => Some(Poly::constant(if up { k - 1 } else { 0 })),
             Atom::Either(list) => {
                 let mut ends = Vec::new();
                 for p in &list {
-                    ends.push(self.end_of(p, atom, low, high, up)?.0);
+                    ends.push(self.end_of(p, atom, low, high, up)?);
                 }
                 let pick = |a, b| if up { self.terms.max(a, b) } else { self.terms.min(a, b) };
-                Some((ends.into_iter().reduce(pick)?, false))
+                ends.into_iter().reduce(pick)
             }
             Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => {
                 let (least, most) = self.terms.span(a);
-                Some((Poly::constant(if up { most? } else { least? }), false))
+                Some(Poly::constant(if up { most? } else { least? }))
             }
         }
     }
@@ -310,6 +315,7 @@ pub(crate) fn conditions(reader: &mut Reader<'_>, cond: &Expr, holds: bool, lane
         }
         ExprKind::Binary(op, a, b) if a.ty().is_index() => {
             let (a, b) = (reader.read(a, lane), reader.read(b, lane));
+            let (a, b) = (reader.expanded(&a), reader.expanded(&b));
             let less = |x: &Poly, y: &Poly| y.minus(x).offset(-1);
             let at_most = |x: &Poly, y: &Poly| y.minus(x);
             match (op, holds) {

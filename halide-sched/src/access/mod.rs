@@ -17,6 +17,7 @@ mod atoms;
 mod data;
 mod emit;
 mod ends;
+mod expand;
 mod hoist;
 mod poly;
 mod prove;

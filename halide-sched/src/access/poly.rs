@@ -64,6 +64,13 @@ impl Poly {
             _ => None,
         }
     }
+    /// The atom, if it is nothing but one.
+    pub(crate) fn as_atom(&self) -> Option<AtomId> {
+        match self.terms.as_slice() {
+            [(mono, 1)] if mono.len() == 1 && !self.broken => Some(mono[0]),
+            _ => None,
+        }
+    }
     /// The constant term.
     pub(crate) fn constant_term(&self) -> i128 {
         match self.terms.first() {
@@ -140,6 +147,14 @@ impl Poly {
         let mut terms: Vec<(Mono, i128)> = self.terms.iter().map(|(mono, k)| (merged(mono, factor), *k)).collect();
         terms.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Poly { terms, broken: self.broken }
+    }
+    /// The number that `atom` is multiplied by, if it occurs in no product.
+    pub(crate) fn coefficient(&self, atom: AtomId) -> Option<i128> {
+        let mut with = self.terms.iter().filter(|(mono, _)| mono.contains(&atom));
+        match (with.next(), with.next()) {
+            (Some((mono, k)), None) if mono.len() == 1 && !self.broken => Some(*k),
+            _ => None,
+        }
     }
     /// `(k, rest)` where `self = k * atom + rest` and `atom` occurs in neither; `None` if it occurs in a higher power.
     pub(crate) fn linear_in(&self, atom: AtomId) -> Option<(Poly, Poly)> {

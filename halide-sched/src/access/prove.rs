@@ -2,16 +2,16 @@
 //!
 //! The answer *yes* is a proof. *No* means that no proof was found within the effort: nothing follows.
 
-use super::atoms::Atom;
+use super::atoms::{Atom, Terms};
 use super::hoist::split_minima;
 use super::poly::{AtomId, Poly};
 use super::read::Reader;
 use crate::ir::hash::Map;
 
-/// The most steps of one question.
-const EFFORT: u32 = 160;
-/// The most facts that one line of reasoning uses.
-const MOST_FACTS: u32 = 3;
+/// The most facts that one line of reasoning uses, with the most steps of such a search, in the order of attempts.
+const EFFORTS: [(u32, u32); 3] = [(0, 60), (1, 80), (3, 160)];
+/// The most ways that are tried at one step.
+const MOST_WAYS: usize = 4;
 /// The most monomials of a polynomial that is looked at.
 const MOST_TERMS: usize = 48;
 
@@ -19,8 +19,24 @@ const MOST_TERMS: usize = 48;
 #[derive(Default)]
 pub(crate) struct Prover {
     facts: Vec<Poly>,
-    known: Map<(Poly, Vec<Poly>), bool>,
+    /// A number for each fact that no other ever has.
+    numbers: Vec<u32>,
+    next: u32,
+    /// The answers, by polynomials without their constants and guards.
+    known: Map<(Poly, Vec<Poly>), Known>,
 }
+
+/// The answers for polynomials that differ by a constant.
+#[derive(Default)]
+struct Known {
+    /// The least constant with which it was proved, and the facts at that time.
+    holds: Option<(i128, Moment)>,
+    /// The greatest constant with which no proof was found, and the facts at that time.
+    open: Option<(i128, Moment)>,
+}
+
+/// The number of facts at some time, and that of the last of them.
+type Moment = (usize, Option<u32>);
 
 struct Search<'a> {
     facts: &'a [&'a Poly],
@@ -30,9 +46,10 @@ struct Search<'a> {
 impl Prover {
     /// Takes for granted that `p` is at least 0, until [`Prover::forget`].
     pub(crate) fn assume(&mut self, reader: &Reader<'_>, p: Poly) {
-        let either = |p: &Poly| p.atoms().iter().any(|a| matches!(reader.terms.atom(*a), Atom::Either(_)));
-        if !either(&p) {
-            self.facts.extend(split_minima(&reader.terms, p).into_iter().filter(|p| !either(p)));
+        for fact in facts_of(&reader.terms, p) {
+            self.facts.push(fact);
+            self.numbers.push(self.next);
+            self.next += 1;
         }
     }
     /// The number of facts.
@@ -41,22 +58,69 @@ impl Prover {
     }
     /// Forgets all but the first `len` facts.
     pub(crate) fn forget(&mut self, len: usize) {
-        if self.facts.len() > len {
-            self.facts.truncate(len);
-            self.known.clear();
-        }
+        self.facts.truncate(len);
+        self.numbers.truncate(len);
+    }
+    fn moment(&self) -> Moment {
+        (self.facts.len(), self.numbers.last().copied())
+    }
+    /// Returns true if all facts of `then` are known now.
+    fn includes(&self, (len, last): Moment) -> bool {
+        len == 0 || self.numbers.get(len - 1).copied() == last
     }
     /// Whether `p` is at least 0 where all of `guards` are, for certain.
     pub(crate) fn holds(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly]) -> bool {
-        let key = (p.clone(), guards.to_vec());
+        let constant = p.constant_term();
+        let key = (p.without_constant(), guards.to_vec());
         if let Some(known) = self.known.get(&key) {
-            return *known;
+            if known.holds.is_some_and(|(least, then)| constant >= least && self.includes(then)) {
+                return true;
+            }
+            if known.open.is_some_and(|(most, then)| constant <= most && then == self.moment()) {
+                return false;
+            }
         }
-        let facts: Vec<&Poly> = guards.iter().chain(&self.facts).collect();
-        let mut search = Search { facts: &facts, steps: EFFORT };
-        let answer = search.holds(reader, p.clone(), MOST_FACTS);
-        self.known.insert(key, answer);
+        let own: Vec<Poly> = guards.iter().flat_map(|g| facts_of(&reader.terms, g.clone())).collect();
+        let facts: Vec<&Poly> = own.iter().chain(&self.facts).collect();
+        // Most need no fact or one; a search with more takes longest where there is no proof.
+        let answer = EFFORTS.iter().any(|(most, steps)| {
+            let mut search = Search { facts: &facts, steps: *steps };
+            search.holds(reader, p.clone(), *most)
+        });
+        let moment = self.moment();
+        let known = self.known.entry(key).or_default();
+        *(if answer { &mut known.holds } else { &mut known.open }) = Some((constant, moment));
         answer
+    }
+}
+
+/// Returns what follows from `0 <= p`, as far as it can be used.
+fn facts_of(terms: &Terms, p: Poly) -> Vec<Poly> {
+    let either = |p: &Poly| p.atoms().iter().any(|a| matches!(terms.atom(*a), Atom::Either(_)));
+    if either(&p) {
+        return Vec::new();
+    }
+    let parts = split_minima(terms, p).into_iter().filter(|p| !either(p));
+    parts.flat_map(|p| sharpened(terms, p)).collect()
+}
+
+/// Returns a fact `0 <= rest - k * min(a, b)` in terms of `a` alone where the same of `b` is false: then `a` is the smaller.
+fn sharpened(terms: &Terms, p: Poly) -> Vec<Poly> {
+    let arm = p.atoms().into_iter().find_map(|atom| {
+        let Atom::Min(x, y) = terms.atom(atom) else { return None };
+        let (k, rest) = p.linear_in(atom)?;
+        let k = k.as_constant().filter(|k| *k < 0)?;
+        let (with_x, with_y) = (rest.add_scaled(x, k), rest.add_scaled(y, k));
+        let is_false = |p: &Poly| terms.span_of(p).1.is_some_and(|most| most < 0);
+        match (is_false(&with_x), is_false(&with_y)) {
+            (false, true) => Some(with_x),
+            (true, false) => Some(with_y),
+            _ => None,
+        }
+    });
+    match arm {
+        Some(arm) => facts_of(terms, arm),
+        None => vec![p],
     }
 }
 
@@ -73,7 +137,11 @@ impl Search<'_> {
         }
         // What was bound last; of what depends on it, operations before the symbol itself.
         let Some(last) = p.atoms().into_iter().max_by_key(|a| (reader.terms.level(*a), a.0)) else { return false };
-        self.by_atom(reader, &p, last, facts) || self.by_fact(reader, &p, last, facts)
+        // A number in place of what the caller gives is the end of most lines of reasoning.
+        match reader.terms.level(last) == 0 && matches!(reader.terms.atom(last), Atom::Sym(_)) {
+            true => self.by_fact(reader, &p, last, facts) || self.by_atom(reader, &p, last, facts),
+            false => self.by_atom(reader, &p, last, facts) || self.by_fact(reader, &p, last, facts),
+        }
     }
 
     /// Replaces `atom`.
@@ -82,7 +150,8 @@ impl Search<'_> {
         let number = linear.as_ref().and_then(|(k, rest)| Some((k.as_constant()?, rest.clone())));
         match (reader.terms.atom(atom).clone(), number) {
             (Atom::Min(x, y), Some((k, rest))) if k < 0 => {
-                self.holds(reader, rest.add_scaled(&x, k), facts) || self.holds(reader, rest.add_scaled(&y, k), facts)
+                let arms = vec![rest.add_scaled(&x, k), rest.add_scaled(&y, k)];
+                self.any(reader, arms, facts)
             }
             (Atom::Min(x, y), _) => {
                 self.holds(reader, p.substituted(atom, &x), facts) && self.holds(reader, p.substituted(atom, &y), facts)
@@ -104,7 +173,10 @@ impl Search<'_> {
                 cancels && self.holds(reader, rest.add_scaled(&x.add_scaled(&quotient, -by), k), facts)
             }
             (Atom::Sym(_), _) => match reader.value_of(atom) {
-                Some(value) => self.holds(reader, p.substituted(atom, &value), facts),
+                Some(value) => {
+                    let value = reader.expanded(&value);
+                    self.holds(reader, p.substituted(atom, &value), facts)
+                }
                 None => linear.is_some_and(|(k, rest)| self.by_range(reader, atom, k, rest, facts)),
             },
             (Atom::Lane(_) | Atom::Opaque(..), Some((k, rest))) => {
@@ -142,18 +214,19 @@ impl Search<'_> {
         if facts == 0 {
             return false;
         }
-        let Some((Some(k), _)) = p.linear_in(atom).map(|(k, rest)| (k.as_constant(), rest)) else { return false };
-        for at in 0..self.facts.len() {
-            let fact = self.facts[at];
-            let Some((Some(f), _)) = fact.linear_in(atom).map(|(f, rest)| (f.as_constant(), rest)) else { continue };
-            if f.signum() != k.signum() || f == 0 {
-                continue;
-            }
-            let difference = p.scaled(f.abs()).add_scaled(fact, -k.abs());
-            if self.holds(reader, difference, facts - 1) {
-                return true;
-            }
-        }
-        false
+        let Some(k) = p.coefficient(atom) else { return false };
+        let differences = self.facts.iter().filter_map(|fact| {
+            let f = fact.coefficient(atom).filter(|f| f.signum() == k.signum())?;
+            Some(p.scaled(f.abs()).add_scaled(fact, -k.abs()))
+        });
+        let differences = differences.collect();
+        self.any(reader, differences, facts - 1)
+    }
+
+    /// Returns true if one of `list` is at least 0; where most cancels is the best place to look.
+    fn any(&mut self, reader: &mut Reader<'_>, mut list: Vec<Poly>, facts: u32) -> bool {
+        list.sort_by_key(|p| p.terms().len());
+        list.truncate(MOST_WAYS);
+        list.into_iter().any(|p| self.holds(reader, p, facts))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::atoms::{Atom, Span, Terms};
 use super::data::Elements;
+use super::hoist::Hoisted;
 use super::poly::{AtomId, Poly};
 use crate::ir::hash::Map;
 use crate::ir::visit::deep;
@@ -58,6 +59,9 @@ pub(crate) struct Reader<'p> {
     pub(super) elements: Elements<'p>,
     polys: Map<(Expr, u32), Poly>,
     pub(super) ranges: Map<Expr, Span>,
+    pub(super) expansions: Map<AtomId, Poly>,
+    /// Where inequalities without their constants came to, from the frame of a number.
+    pub(super) hoists: Map<(Poly, Vec<Poly>, u32), Vec<Hoisted>>,
     /// Whether names lead to memory.
     pub(super) reading: Map<Sym, bool>,
 }
@@ -68,8 +72,9 @@ impl<'p> Reader<'p> {
 
     /// A reader of the expressions over `defs`.
     pub(crate) fn new(defs: Definitions, elements: Elements<'p>) -> Reader<'p> {
-        let (polys, ranges, reading) = (Map::default(), Map::default(), Map::default());
-        Reader { terms: Terms::default(), defs, elements, polys, ranges, reading }
+        let (polys, ranges, expansions) = (Map::default(), Map::default(), Map::default());
+        let (hoists, reading) = (Map::default(), Map::default());
+        Reader { terms: Terms::default(), defs, elements, polys, ranges, expansions, hoists, reading }
     }
 
     /// The value of a scalar.
@@ -239,8 +244,9 @@ impl<'p> Reader<'p> {
         let Atom::Sym(s) = self.terms.atom(atom) else { return None };
         let Some(Definition::Loop(min, extent)) = self.defs.get(*s) else { return None };
         let (min, extent) = (min.clone(), extent.clone());
-        let first = self.scalar(&min);
-        let last = first.add_scaled(&self.scalar(&extent), 1).offset(-1);
+        let (first, extent) = (self.scalar(&min), self.scalar(&extent));
+        let (first, extent) = (self.expanded(&first), self.expanded(&extent));
+        let last = first.add_scaled(&extent, 1).offset(-1);
         Some((first, last))
     }
 }

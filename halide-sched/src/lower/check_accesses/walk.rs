@@ -25,6 +25,7 @@ pub(super) struct Walk<'p> {
     /// Whether each access that is not proved is checked where it stands.
     exact: bool,
     frames: Vec<Frame>,
+    frames_made: u32,
     function: u32,
     next: u32,
     questions: Map<Place, Vec<Question>>,
@@ -57,7 +58,7 @@ fn stored(s: &Stmt) -> Vec<BufId> {
 
 impl<'p> Walk<'p> {
     pub(super) fn new(program: &'p Program, reader: Reader<'p>, exact: bool) -> Walk<'p> {
-        let root = Frame { kind: FrameKind::Root, level: 0, place: (BODY, 0, 0) };
+        let root = Frame { kind: FrameKind::Root, id: 0, level: 0, place: (BODY, 0, 0) };
         Walk {
             program,
             reader,
@@ -65,6 +66,7 @@ impl<'p> Walk<'p> {
             prover: Prover::default(),
             exact,
             frames: vec![root],
+            frames_made: 1,
             function: BODY,
             next: 0,
             questions: Map::default(),
@@ -94,7 +96,8 @@ impl<'p> Walk<'p> {
             // Memory is asked no earlier than where it is read.
             _ => Reader::IN_MEMORY,
         };
-        self.frames.push(Frame { kind, level, place });
+        self.frames.push(Frame { kind, id: self.frames_made, level, place });
+        self.frames_made += 1;
         self.seen.push(Set::default());
     }
 
@@ -260,6 +263,7 @@ impl<'p> Walk<'p> {
         let mut worst = Verdict::Proved;
         let mut open: Vec<Hoisted> = Vec::new();
         for p in list {
+            let p = self.reader.expanded(&p);
             let parts = self.reader.hoist(p.clone(), lane, masks, &self.frames);
             let mut left = Vec::new();
             for h in parts {

@@ -1,0 +1,66 @@
+//! Polynomials with names replaced by what they stand for: two values that are equal are then mostly the same polynomial.
+
+use super::atoms::Atom;
+use super::poly::{AtomId, Poly};
+use super::read::{Definition, Reader};
+use crate::ir::visit::deep;
+
+/// The most monomials that a name is replaced by.
+const MOST_TERMS: usize = 24;
+
+impl Reader<'_> {
+    /// Returns `p` with every name of a scalar replaced by its value, also inside of other atoms; names of long sums stay.
+    pub(crate) fn expanded(&mut self, p: &Poly) -> Poly {
+        let mut result = p.clone();
+        for atom in p.atoms() {
+            let value = self.expanded_atom(atom);
+            if value.as_atom() != Some(atom) {
+                result = result.substituted(atom, &value);
+            }
+        }
+        // Products of sums may be longer than what they were made of is worth.
+        if result.is_broken() { p.clone() } else { result }
+    }
+
+    /// Returns true if `p` has no operations but sums and products.
+    fn is_sum(&self, p: &Poly) -> bool {
+        p.atoms().into_iter().all(|a| matches!(self.terms.atom(a), Atom::Sym(_) | Atom::Opaque(..)))
+    }
+
+    fn expanded_atom(&mut self, atom: AtomId) -> Poly {
+        if let Some(known) = self.expansions.get(&atom) {
+            return known.clone();
+        }
+        let made = deep(|| self.expand_atom(atom)).filter(|p| !p.is_broken() && p.terms().len() <= MOST_TERMS);
+        let made = made.unwrap_or_else(|| Poly::atom(atom));
+        self.expansions.insert(atom, made.clone());
+        made
+    }
+
+    fn expand_atom(&mut self, atom: AtomId) -> Option<Poly> {
+        Some(match self.terms.atom(atom).clone() {
+            Atom::Sym(s) => {
+                let Some(Definition::Let(value)) = self.defs.get(s).cloned() else { return None };
+                let value = self.scalar(&value);
+                Some(self.expanded(&value)).filter(|p| self.is_sum(p))?
+            }
+            Atom::Min(x, y) => {
+                let (x, y) = (self.expanded(&x), self.expanded(&y));
+                self.terms.min(x, y)
+            }
+            Atom::Either(list) => {
+                let list = list.iter().map(|p| self.expanded(p)).collect();
+                self.terms.either(list)
+            }
+            Atom::Div(x, k) => {
+                let x = self.expanded(&x);
+                self.terms.div(x, k)
+            }
+            Atom::Mod(x, k) => {
+                let x = self.expanded(&x);
+                self.terms.rem(x, k)
+            }
+            Atom::Lane(_) | Atom::Opaque(..) => return None,
+        })
+    }
+}
