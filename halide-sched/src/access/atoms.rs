@@ -21,6 +21,10 @@ pub(crate) enum Atom {
     Div(Poly, i128),
     /// The Euclidean remainder of a positive constant.
     Mod(Poly, i128),
+    /// The Euclidean quotient by a divisor that is at least 1 wherever it occurs.
+    Quotient(Poly, Poly),
+    /// The Euclidean remainder of such a divisor.
+    Remainder(Poly, Poly),
 }
 
 /// Ends of an interval, inclusive; `None` is unbounded.
@@ -141,6 +145,40 @@ impl Terms {
         let level = self.level_of(&a);
         self.leaf(Atom::Mod(a, k), (Some(0), Some(k - 1)), level)
     }
+    /// The Euclidean quotient by `n`, which is at least 1.
+    pub(crate) fn quotient(&mut self, x: Poly, n: Poly) -> Poly {
+        if let Some(k) = n.as_constant().filter(|k| *k > 0) {
+            return self.div(x, k);
+        }
+        // Of `x = n * y + r` with `0 <= r < n` or `-n <= r < 0`, where `y` is read off one atom of the divisor.
+        let exact = n.atoms().into_iter().find_map(|a| {
+            n.coefficient(a).filter(|k| *k == 1)?;
+            let (y, _) = x.linear_in(a)?;
+            match x.minus(&n.times(&y)).as_constant()? {
+                0 => Some(y),
+                -1 => Some(y.offset(-1)),
+                _ => None,
+            }
+        });
+        if let Some(exact) = exact {
+            return exact;
+        }
+        let span = match self.span_of(&x) {
+            (Some(low), high) if low >= 0 => (Some(0), high),
+            _ => (None, None),
+        };
+        let level = self.level_of(&x).max(self.level_of(&n));
+        self.leaf(Atom::Quotient(x, n), span, level)
+    }
+    /// The Euclidean remainder of `n`, which is at least 1.
+    pub(crate) fn remainder(&mut self, x: Poly, n: Poly) -> Poly {
+        if let Some(k) = n.as_constant().filter(|k| *k > 0) {
+            return self.rem(x, k);
+        }
+        let high = self.span_of(&n).1.map(|n| n - 1);
+        let level = self.level_of(&x).max(self.level_of(&n));
+        self.leaf(Atom::Remainder(x, n), (Some(0), high), level)
+    }
     /// The interval that `p` lies in, by the intervals of its atoms.
     pub(crate) fn span_of(&self, p: &Poly) -> Span {
         if p.is_broken() {
@@ -168,7 +206,9 @@ impl Terms {
             && self.rows[a.0 as usize].leaves & (1 << (leaf.0 % 64)) != 0
             && match self.atom(a) {
                 Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => false,
-                Atom::Min(x, y) => self.depends(x, leaf) || self.depends(y, leaf),
+                Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => {
+                    self.depends(x, leaf) || self.depends(y, leaf)
+                }
                 Atom::Either(list) => list.iter().any(|p| self.depends(p, leaf)),
                 Atom::Div(x, _) | Atom::Mod(x, _) => self.depends(x, leaf),
             }
@@ -186,7 +226,7 @@ impl Terms {
         for a in p.atoms() {
             match self.atom(a) {
                 Atom::Lane(_) if !found.contains(&a) => found.push(a),
-                Atom::Min(x, y) => [x, y].into_iter().for_each(|p| self.collect_lanes(p, found)),
+                Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => [x, y].into_iter().for_each(|p| self.collect_lanes(p, found)),
                 Atom::Either(list) => list.iter().for_each(|p| self.collect_lanes(p, found)),
                 Atom::Div(x, _) | Atom::Mod(x, _) => self.collect_lanes(x, found),
                 Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => {}
@@ -235,6 +275,14 @@ impl Terms {
                 let x = self.replaced_in(&x, leaf, value, memo);
                 self.rem(x, k)
             }
+            Atom::Quotient(x, n) | Atom::Remainder(x, n) => {
+                let x = self.replaced_in(&x, leaf, value, memo);
+                let n = self.replaced_in(&n, leaf, value, memo);
+                match self.atom(a) {
+                    Atom::Quotient(..) => self.quotient(x, n),
+                    _ => self.remainder(x, n),
+                }
+            }
             Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => Poly::atom(a),
         }
     }
@@ -258,7 +306,7 @@ impl Terms {
         let of = |p: &Poly| p.atoms().iter().fold(0, |bits, a| bits | self.rows[a.0 as usize].leaves);
         match atom {
             Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => None,
-            Atom::Min(x, y) => Some(of(x) | of(y)),
+            Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => Some(of(x) | of(y)),
             Atom::Either(list) => Some(list.iter().fold(0, |bits, p| bits | of(p))),
             Atom::Div(x, _) | Atom::Mod(x, _) => Some(of(x)),
         }
@@ -271,7 +319,7 @@ impl Terms {
         };
         match atom {
             Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => Some(0),
-            Atom::Min(x, y) => Some(inner(x)?.max(inner(y)?)),
+            Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => Some(inner(x)?.max(inner(y)?)),
             Atom::Either(list) => list.iter().map(inner).try_fold(0, |most, d| Some(d?.max(most))),
             Atom::Div(x, _) | Atom::Mod(x, _) => inner(x),
         }

@@ -50,6 +50,8 @@ fn atom(terms: &Terms, id: AtomId) -> Option<Expr> {
         Atom::Min(a, b) => Some(build::min(expression(terms, a)?, expression(terms, b)?)),
         Atom::Div(a, k) => Some(build::div(expression(terms, a)?, build::int(i64::try_from(*k).ok()?))),
         Atom::Mod(a, k) => Some(build::rem(expression(terms, a)?, build::int(i64::try_from(*k).ok()?))),
+        Atom::Quotient(a, n) => Some(build::div(expression(terms, a)?, expression(terms, n)?)),
+        Atom::Remainder(a, n) => Some(build::rem(expression(terms, a)?, expression(terms, n)?)),
         Atom::Lane(_) | Atom::Opaque(_, Some(_)) | Atom::Either(_) => None,
     }
 }

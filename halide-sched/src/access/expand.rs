@@ -60,6 +60,14 @@ impl Reader<'_> {
                 let x = self.expanded(&x);
                 self.terms.rem(x, k)
             }
+            Atom::Quotient(x, n) => {
+                let (x, n) = (self.expanded(&x), self.expanded(&n));
+                self.terms.quotient(x, n)
+            }
+            Atom::Remainder(x, n) => {
+                let (x, n) = (self.expanded(&x), self.expanded(&n));
+                self.terms.remainder(x, n)
+            }
             Atom::Lane(_) | Atom::Opaque(..) => return None,
         })
     }

@@ -64,6 +64,20 @@ pub(crate) struct Hoisted {
 impl Reader<'_> {
     /// Moves `0 <= p`, of lane `lane` at an access inside of `frames`, out of as many frames as possible.
     pub(crate) fn hoist(&mut self, p: Poly, lane: &LaneOf, mask: &[Poly], frames: &[Frame]) -> Vec<Hoisted> {
+        let constant = p.constant_term();
+        let key = (p.without_constant(), mask.to_vec(), frames[frames.len() - 1].id, lane.0);
+        let made = match self.moved.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let made = self.hoist_new(key.0.clone(), lane, mask, frames);
+                self.moved.insert(key, made.clone());
+                made
+            }
+        };
+        made.into_iter().map(|m| Hoisted { p: m.p.offset(constant), ..m }).collect()
+    }
+
+    fn hoist_new(&mut self, p: Poly, lane: &LaneOf, mask: &[Poly], frames: &[Frame]) -> Vec<Hoisted> {
         let mut done = Vec::new();
         for part in split_minima(&self.terms, p) {
             let start = Hoisted { p: part, guards: mask.to_vec(), needs: Vec::new(), frame: frames.len() - 1 };
@@ -254,6 +268,15 @@ impl Reader<'_> {
                 Some(self.terms.div(x, k))
             }
             Atom::Mod(_, k) => Some(Poly::constant(if up { k - 1 } else { 0 })),
+            Atom::Quotient(x, n) => {
+                if self.terms.depends(&n, atom) {
+                    return None;
+                }
+                let x = self.end_of(&x, atom, low, high, up)?;
+                Some(self.terms.quotient(x, n))
+            }
+            Atom::Remainder(_, n) if up => (!self.terms.depends(&n, atom)).then(|| n.offset(-1)),
+            Atom::Remainder(..) => Some(Poly::constant(0)),
             Atom::Either(list) => {
                 let mut ends = Vec::new();
                 for p in &list {

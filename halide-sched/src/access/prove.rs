@@ -172,6 +172,19 @@ impl Search<'_> {
                 let cancels = quotient.atoms().iter().any(|a| p.has(*a));
                 cancels && self.holds(reader, rest.add_scaled(&x.add_scaled(&quotient, -by), k), facts)
             }
+            (Atom::Quotient(x, n), Some((k, rest))) => {
+                let x = if k < 0 { x } else { x.minus(&n).offset(1) };
+                self.holds(reader, rest.times(&n).add_scaled(&x, k), facts)
+            }
+            (Atom::Remainder(x, n), Some((k, rest))) => {
+                let end = if k < 0 { n.offset(-1) } else { Poly::default() };
+                if self.holds(reader, rest.add_scaled(&end, k), facts) {
+                    return true;
+                }
+                let quotient = reader.terms.quotient(x.clone(), n.clone());
+                let cancels = quotient.atoms().iter().any(|a| p.has(*a));
+                cancels && self.holds(reader, rest.add_scaled(&x.minus(&quotient.times(&n)), k), facts)
+            }
             (Atom::Sym(_), _) => match reader.value_of(atom) {
                 Some(value) => {
                     let value = reader.expanded(&value);

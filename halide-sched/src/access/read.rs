@@ -4,7 +4,7 @@ use super::atoms::{Atom, Span, Terms};
 use super::data::Elements;
 use super::hoist::Hoisted;
 use super::poly::{AtomId, Poly};
-use crate::ir::hash::Map;
+use crate::ir::hash::{Map, Set};
 use crate::ir::visit::deep;
 use crate::ir::{DimField, Elem, Expr, ExprKind, Sym, build};
 use halide_core::ops::BinOp;
@@ -60,8 +60,14 @@ pub(crate) struct Reader<'p> {
     polys: Map<(Expr, u32), Poly>,
     pub(super) ranges: Map<Expr, Span>,
     pub(super) expansions: Map<AtomId, Poly>,
+    /// Divisors that are at least 1 wherever they are defined.
+    pub(crate) divisors: Set<Poly>,
+    /// The lane that is looked at, by the number of lanes.
+    lanes: Map<u16, LaneOf>,
     /// Where inequalities without their constants came to, from the frame of a number.
     pub(super) hoists: Map<(Poly, Vec<Poly>, u32), Vec<Hoisted>>,
+    /// The same of accesses, by frame and lane.
+    pub(super) moved: Map<(Poly, Vec<Poly>, u32, u32), Vec<Hoisted>>,
     /// Whether names lead to memory.
     pub(super) reading: Map<Sym, bool>,
 }
@@ -73,8 +79,9 @@ impl<'p> Reader<'p> {
     /// A reader of the expressions over `defs`.
     pub(crate) fn new(defs: Definitions, elements: Elements<'p>) -> Reader<'p> {
         let (polys, ranges, expansions) = (Map::default(), Map::default(), Map::default());
-        let (hoists, reading) = (Map::default(), Map::default());
-        Reader { terms: Terms::default(), defs, elements, polys, ranges, expansions, hoists, reading }
+        let divisors = Set::default();
+        let (lanes, hoists, moved, reading) = (Map::default(), Map::default(), Map::default(), Map::default());
+        Reader { terms: Terms::default(), defs, elements, polys, ranges, expansions, divisors, lanes, hoists, moved, reading }
     }
 
     /// The value of a scalar.
@@ -82,12 +89,20 @@ impl<'p> Reader<'p> {
         self.read(e, &(0, Poly::default()))
     }
 
-    /// The value of one lane of `e`, and that lane; the lane is any of those that `e` has.
+    /// The value of one lane of `e`, and that lane; the lane is any of those that `e` has. It has one number for all vectors
+    /// of as many lanes: accesses are looked at one by one.
     pub(crate) fn lane(&mut self, e: &Expr) -> (LaneOf, Poly) {
         if e.lanes() == 1 {
             return ((0, Poly::default()), self.scalar(e));
         }
-        let lane = self.terms.lane(e.lanes());
+        let lane = match self.lanes.get(&e.lanes()) {
+            Some(known) => known.clone(),
+            None => {
+                let made = self.terms.lane(e.lanes());
+                self.lanes.insert(e.lanes(), made.clone());
+                made
+            }
+        };
         let value = self.read(e, &lane);
         (lane, value)
     }
@@ -160,6 +175,8 @@ impl<'p> Reader<'p> {
             (BinOp::Max, _) => self.terms.max(x, y),
             (BinOp::Div, Some(k)) if k > 0 => self.terms.div(x, k),
             (BinOp::Mod, Some(k)) if k > 0 => self.terms.rem(x, k),
+            (BinOp::Div, None) if self.divisors.contains(&y) => self.terms.quotient(x, y),
+            (BinOp::Mod, None) if self.divisors.contains(&y) => self.terms.remainder(x, y),
             _ => self.opaque(e, lane, (None, None)),
         }
     }
@@ -174,7 +191,8 @@ impl<'p> Reader<'p> {
         for v in vectors {
             let own: Vec<u16> = picks.iter().filter(|p| (first..first + v.lanes()).contains(*p)).copied().collect();
             if v.lanes() > 1 && own.len() == usize::from(v.lanes()) || own.len() > MOST_PICKS {
-                list.push(self.lane(v).1);
+                let lane = self.terms.lane(v.lanes());
+                list.push(self.read(v, &lane));
             } else {
                 for pick in own {
                     let (vector, _) = self.terms.lane(v.lanes());

@@ -4,7 +4,8 @@ use super::tally::{Tally, Verdict};
 use super::{IndexQuestion, Place, Question};
 use crate::access::{Access, Extents, Frame, FrameKind, Hoisted, LaneOf, Poly, Prover, Reader, condition, conditions};
 use crate::ir::hash::{Map, Set};
-use crate::ir::{BufId, Expr, ExprKind, KernelId, LoopId, Program, Stmt, Sym, visit};
+use crate::ir::{BufId, Expr, ExprKind, KernelId, LoopId, Program, Stmt, Sym, Type, visit};
+use halide_core::ops::BinOp;
 
 /// The function number of the program's body, and of kernels.
 const BODY: u32 = 0;
@@ -26,6 +27,8 @@ pub(super) struct Walk<'p> {
     exact: bool,
     frames: Vec<Frame>,
     frames_made: u32,
+    /// The number of facts that hold in all that follows.
+    everywhere: usize,
     function: u32,
     next: u32,
     questions: Map<Place, Vec<Question>>,
@@ -67,6 +70,7 @@ impl<'p> Walk<'p> {
             exact,
             frames: vec![root],
             frames_made: 1,
+            everywhere: 0,
             function: BODY,
             next: 0,
             questions: Map::default(),
@@ -145,6 +149,9 @@ impl<'p> Walk<'p> {
                 visit::for_each_expr(s, |e| self.expr(e, place));
                 let list = self.conditions(cond, true);
                 list.into_iter().for_each(|p| self.prover.assume(&self.reader, p));
+                if self.frames.iter().all(|f| matches!(f.kind, FrameKind::Root | FrameKind::Let(_) | FrameKind::Checked)) {
+                    self.everywhere = self.prover.len();
+                }
             }
             Stmt::Store { buf, index, mask, .. } => {
                 visit::for_each_expr(s, |e| self.expr(e, place));
@@ -216,6 +223,12 @@ impl<'p> Walk<'p> {
     fn expr(&mut self, e: &Expr, place: Place) {
         let mut loads = Vec::new();
         visit::for_each_node(e, &mut |n| {
+            if let ExprKind::Binary(BinOp::Div | BinOp::Mod, _, by) = n.kind()
+                && by.ty() == Type::INDEX
+                && !matches!(by.kind(), ExprKind::Int(_))
+            {
+                self.divisor(by);
+            }
             if matches!(n.kind(), ExprKind::Load { .. }) && !self.seen.iter().any(|s| s.contains(&n.id())) {
                 loads.push(n.clone());
             }
@@ -225,6 +238,18 @@ impl<'p> Walk<'p> {
                 seen.insert(n.id());
                 self.access(*buf, index, mask.as_ref(), place);
             }
+        }
+    }
+
+    /// Notes a divisor that is at least 1 by what holds in the whole program.
+    fn divisor(&mut self, by: &Expr) {
+        let n = self.reader.scalar(by);
+        if n.as_constant().is_some() || self.reader.divisors.contains(&n) || self.prover.len() != self.everywhere {
+            return;
+        }
+        let expanded = self.reader.expanded(&n);
+        if self.prover.holds(&mut self.reader, &expanded.offset(-1), &[]) {
+            self.reader.divisors.insert(n);
         }
     }
 
