@@ -226,7 +226,9 @@ impl Terms {
         for a in p.atoms() {
             match self.atom(a) {
                 Atom::Lane(_) if !found.contains(&a) => found.push(a),
-                Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => [x, y].into_iter().for_each(|p| self.collect_lanes(p, found)),
+                Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => {
+                    [x, y].into_iter().for_each(|p| self.collect_lanes(p, found))
+                }
                 Atom::Either(list) => list.iter().for_each(|p| self.collect_lanes(p, found)),
                 Atom::Div(x, _) | Atom::Mod(x, _) => self.collect_lanes(x, found),
                 Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => {}

@@ -139,8 +139,12 @@ impl Search<'_> {
         let Some(last) = p.atoms().into_iter().max_by_key(|a| (reader.terms.level(*a), a.0)) else { return false };
         // A number in place of what the caller gives is the end of most lines of reasoning.
         match reader.terms.level(last) == 0 && matches!(reader.terms.atom(last), Atom::Sym(_)) {
-            true => self.by_fact(reader, &p, last, facts) || self.by_atom(reader, &p, last, facts),
-            false => self.by_atom(reader, &p, last, facts) || self.by_fact(reader, &p, last, facts),
+            true => {
+                // The last fact may be on any of what is left.
+                let of: &[AtomId] = if facts == 1 { &p.atoms() } else { &[last] };
+                self.by_fact(reader, &p, of, facts) || self.by_atom(reader, &p, last, facts)
+            }
+            false => self.by_atom(reader, &p, last, facts) || self.by_fact(reader, &p, &[last], facts),
         }
     }
 
@@ -222,17 +226,21 @@ impl Search<'_> {
         self.holds(reader, rest.add_scaled(&k.times(&end), 1), facts)
     }
 
-    /// Adds a multiple of a fact that `atom` cancels with.
-    fn by_fact(&mut self, reader: &mut Reader<'_>, p: &Poly, atom: AtomId, facts: u32) -> bool {
+    /// Adds a multiple of a fact that one of `atoms` cancels with.
+    fn by_fact(&mut self, reader: &mut Reader<'_>, p: &Poly, atoms: &[AtomId], facts: u32) -> bool {
         if facts == 0 {
             return false;
         }
-        let Some(k) = p.coefficient(atom) else { return false };
-        let differences = self.facts.iter().filter_map(|fact| {
-            let f = fact.coefficient(atom).filter(|f| f.signum() == k.signum())?;
-            Some(p.scaled(f.abs()).add_scaled(fact, -k.abs()))
-        });
-        let differences = differences.collect();
+        let mut differences: Vec<Poly> = Vec::new();
+        for (atom, k) in atoms.iter().filter_map(|a| Some((*a, p.coefficient(*a)?))) {
+            for fact in self.facts {
+                let Some(f) = fact.coefficient(atom).filter(|f| f.signum() == k.signum()) else { continue };
+                let difference = p.scaled(f.abs()).add_scaled(fact, -k.abs());
+                if !differences.contains(&difference) {
+                    differences.push(difference);
+                }
+            }
+        }
         self.any(reader, differences, facts - 1)
     }
 

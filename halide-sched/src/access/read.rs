@@ -81,7 +81,19 @@ impl<'p> Reader<'p> {
         let (polys, ranges, expansions) = (Map::default(), Map::default(), Map::default());
         let divisors = Set::default();
         let (lanes, hoists, moved, reading) = (Map::default(), Map::default(), Map::default(), Map::default());
-        Reader { terms: Terms::default(), defs, elements, polys, ranges, expansions, divisors, lanes, hoists, moved, reading }
+        Reader {
+            terms: Terms::default(),
+            defs,
+            elements,
+            polys,
+            ranges,
+            expansions,
+            divisors,
+            lanes,
+            hoists,
+            moved,
+            reading,
+        }
     }
 
     /// The value of a scalar.

@@ -149,7 +149,11 @@ impl<'p> Walk<'p> {
                 visit::for_each_expr(s, |e| self.expr(e, place));
                 let list = self.conditions(cond, true);
                 list.into_iter().for_each(|p| self.prover.assume(&self.reader, p));
-                if self.frames.iter().all(|f| matches!(f.kind, FrameKind::Root | FrameKind::Let(_) | FrameKind::Checked)) {
+                if self
+                    .frames
+                    .iter()
+                    .all(|f| matches!(f.kind, FrameKind::Root | FrameKind::Let(_) | FrameKind::Checked))
+                {
                     self.everywhere = self.prover.len();
                 }
             }
