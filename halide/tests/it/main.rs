@@ -5,6 +5,9 @@ mod adversary;
 #[cfg(feature = "cpu")]
 mod budget;
 mod callable;
+mod cases;
+mod cases_reductions;
+mod cases_values;
 mod classic_counts;
 mod corners;
 mod deep;
