@@ -1,7 +1,7 @@
 //! Support for restated cases: a pipeline with its inputs, run on every engine under every schedule.
 
-use halide_core::value::Element;
 use halide::prelude::*;
+use halide_core::value::Element;
 
 const ENGINES: [(Engine, usize); 3] = [(Engine::Eval, 1), (Engine::Cpu, 1), (Engine::Cpu, 2)];
 

@@ -51,7 +51,8 @@ fn generations_of_a_cellular_automaton() {
     }
     let size = Region::of_extents([19, 7]);
     let cells = bytes(&size);
-    let mut board: Vec<Vec<bool>> = (0..7).map(|y| (0..19).map(|x| cells.get([x, y]).unwrap() & 1 == 1).collect()).collect();
+    let mut board: Vec<Vec<bool>> =
+        (0..7).map(|y| (0..19).map(|x| cells.get([x, y]).unwrap() & 1 == 1).collect()).collect();
     for _ in 1..4 {
         let near = |x: usize, y: usize| {
             let at = |dx: usize, dy: usize| board[(y + dy + 6) % 7][(x + dx + 18) % 19] as usize;
@@ -78,7 +79,8 @@ fn the_inverse_of_a_table() {
     inverse[x] = -1.expr();
     inverse[clamp(cast::<i32>(input[r.x]) / 3, -6, 15)] = r.x.expr();
     let table = bytes(&Region::of_spans([(-4, 30)]));
-    let last = |at: i64| table.iter().filter(|(_, v)| (i64::from(*v) / 3).min(15) == at).map(|(c, _)| c[0] as i64).last();
+    let last =
+        |at: i64| table.iter().filter(|(_, v)| (i64::from(*v) / 3).min(15) == at).map(|(c, _)| c[0] as i64).last();
     let schedules = ["", "inverse: vectorize(x, 8)\n inverse.update(0): unroll(r.x, 3)", "inverse: parallel(x)"];
     let regions = [Region::of_spans([(-6, 22)]), Region::of_spans([(-6, 35)])];
     let case = Case::new([&inverse]).image(&input, table.clone());

@@ -152,7 +152,8 @@ fn values_that_are_no_numbers() {
         let (nan, number) = (i64::from(g.is_nan()), i64::from(!g.is_nan()));
         [nan, number, number, 1, 0, i64::from(g.is_finite()) * 2 + i64::from(g.is_infinite())]
     };
-    let schedules = ["g: compute_root()", "g: compute_root() vectorize(x, 8)\n f: vectorize(x, 8)", "f: vectorize(x, 4)"];
+    let schedules =
+        ["g: compute_root()", "g: compute_root() vectorize(x, 8)\n f: vectorize(x, 8)", "f: vectorize(x, 4)"];
     Case::new([&f]).image(&input, image.clone()).holds(&schedules, &rows(), expected);
 }
 
