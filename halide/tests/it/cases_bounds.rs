@@ -206,3 +206,73 @@ fn an_input_larger_than_what_is_read_of_it() {
     let regions = [Region::of_spans([(2, 7), (3, 5)]), Region::of_spans([(-1, 13), (4, 1)])];
     case.image(&input, image.clone()).holds(&schedules, &regions, value);
 }
+
+/// Magnitudes of data, whose least value has one that its own type cannot hold.
+#[test]
+fn magnitudes_of_data_bound_coordinates() {
+    let (x, data, table) = (vars!(x), ImageParam::new("data", I8, 1), ImageParam::new("table", U8, 1));
+    let mut f = Func::new("f");
+    let apart = absd(data[x], data[x + 1]);
+    f[x] = table[cast::<i32>(abs(data[x]))] + table[-cast::<i32>(apart) / 2] * 3;
+    let mut signed = noise(I8, &Region::of_spans([(-9, 60)]), 4);
+    for (at, value) in [(0, -128), (1, 127), (3, 127), (4, -128)] {
+        signed.set([at], Scalar::int(I8, value)).unwrap();
+    }
+    let small = noise(U8, &Region::of_spans([(-128, 257)]), 5);
+    let value = |p: &[i64]| {
+        let at = |i: i64| signed.get([i]).unwrap().as_i64();
+        let (first, second) = (at(p[0]).abs(), (-(at(p[0]) - at(p[0] + 1)).abs()).div_euclid(2));
+        [(small.get([first]).unwrap().as_i64() + small.get([second]).unwrap().as_i64() * 3) & 255]
+    };
+    let case = Case::new([&f]).image(&data, signed.clone()).image(&table, small.clone());
+    assert_eq!(needs(&case, "", &Region::of_extents([4]))[1], (-128, 257));
+    case.holds(&["", "f: vectorize(x, 16)", "f: split(x, xo, xi, 7) parallel(xo)"], &rows(), value);
+}
+
+/// A Func whose values are its own coordinates, read through itself, also while every step of the run is told.
+#[test]
+fn a_func_read_at_its_own_values() {
+    let (x, p) = (vars!(x), Param::<i32>::new("p"));
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[x] = 50 - clamp(x * 2, 1, p);
+    g[x] = f[f[x]] + f[f[f[x] - 3]];
+    let schedules = [
+        "",
+        "f: compute_root()",
+        "f: compute_root() vectorize(x, 8)\n g: vectorize(x, 8)",
+        "f: compute_root() parallel(x)\n g: split(x, xo, xi, 3) unroll(xi)",
+    ];
+    for most in [44, 1] {
+        let f = |x: i64| 50 - (x * 2).clamp(1, most);
+        let case = Case::new([&g]).param(p, most as i32);
+        case.holds(&schedules, &rows(), |at| [f(f(at[0])) + f(f(f(at[0]) - 3))]);
+        let compiled = case.compile(Engine::Interp, schedules[1]);
+        let region = Region::of_spans([(-3, 9)]);
+        let told = case.call(&compiled).trace(std::slice::from_ref(&region), &mut |_| {}).unwrap();
+        let untold = case.call(&compiled).realize_all(&[region]).unwrap();
+        assert_eq!(told, untold);
+    }
+}
+
+/// Limits that cross: the later one of the two decides.
+#[test]
+fn limits_that_cross() {
+    let (x, input) = (vars!(x), ImageParam::new("input", U8, 1));
+    let (low, high) = (Param::<i32>::new("low"), Param::<i32>::new("high"));
+    let (mut g, mut f) = (Func::new("g"), Func::new("f"));
+    g[x] = input[clamp(x, low, high)] + input[max(min(x, high), low)];
+    f[x] = g[x] + g[x - 1];
+    let image = noise(U8, &Region::of_spans([(-8, 20)]), 8);
+    let schedules = [
+        "g: compute_root()",
+        "g: compute_root() vectorize(x, 8)\n f: vectorize(x, 4)",
+        "g: store_root() compute_at(f, x)",
+        "g: compute_at(f, xo) vectorize(x, 4)\n f: split(x, xo, xi, 8)",
+    ];
+    for (least, most) in [(-8, 11), (5, 2), (11, -8), (3, 3)] {
+        let at = |i: i64| image.get([i]).unwrap().as_i64();
+        let g = |x: i64| at(x.max(least).min(most)) + at(x.min(most).max(least));
+        let case = Case::new([&f]).image(&input, image.clone()).param(low, least as i32).param(high, most as i32);
+        case.holds(&schedules, &rows(), |p| [(g(p[0]) + g(p[0] - 1)) & 255]);
+    }
+}

@@ -1,4 +1,4 @@
-//! Restated cases of buffers: crops, strides, shifted and many dimensions, boundary conditions, neighbours on all sides.
+//! Restated cases of buffers: crops, strides, shifted and many dimensions, boundary conditions, neighbourhoods.
 
 use crate::cases::{Case, planes, rows};
 use crate::engines_agree::noise;

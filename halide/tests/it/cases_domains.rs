@@ -53,7 +53,7 @@ fn ends_of_domains_are_expressions() {
     }
 }
 
-/// The extent of an image that is read nowhere is an argument as well; an element of an image ends a domain by a predicate.
+/// The extent of an image that is read nowhere is an argument as well; an element ends a domain by a predicate.
 #[test]
 fn images_that_only_say_extents_and_ends() {
     let (x, j) = (vars!(x), Param::<i32>::new("j"));

@@ -162,7 +162,7 @@ fn a_chain_of_reductions() {
     Case::new([&out]).image(&input, image.clone()).holds(&schedules, &planes(), expected);
 }
 
-/// Predicates that read the Func that their update changes: at another point, at its own, and at points of other parity.
+/// Predicates that read the Func that their update changes: elsewhere, at its own point, at points of other parity.
 #[test]
 fn predicates_that_read_the_func_they_guard() {
     let x = vars!(x);

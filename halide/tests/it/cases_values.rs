@@ -192,3 +192,68 @@ fn powers_with_whole_exponents() {
     };
     Case::new([&f]).holds(&ROWS, &rows(), expected);
 }
+
+/// Sums of products in wider types that a saturating conversion makes narrow, alone and as elements of tuples.
+#[test]
+fn widening_sums_made_narrow() {
+    let (x, y) = vars!(x, y);
+    let (input, kernel) = (ImageParam::new("input", U8, 2), ImageParam::new("kernel", I8, 2));
+    let (mut both, mut f) = (Func::new("both"), Func::new("f"));
+    let (r, s) = (RDom::named("r", [(-1, 3), (-2, 4)]), RDom::named("s", [(-1, 3), (-2, 4)]));
+    let product = |r: &RDom| cast::<i16>(input[(x + r.x, y + r.y)]) * (kernel[(r.x, r.y)] / 16);
+    both[(x, y)] = tuple([0i16.expr(), 0i8.expr()]);
+    let old = both.read((x, y));
+    both[(x, y)] = tuple([old.at(0) + product(&s), old.at(1) - kernel[(s.x, s.y)]]);
+    let (first, second) = (both[(x, y)].at(0), both[(x, y)].at(1));
+    let narrow = |e: Expr| saturating_cast::<u8>(e / 16);
+    f[(x, y)] = tuple([narrow(sum_over(&r, product(&r))), narrow(first + cast::<i16>(second))]);
+    let image = noise(U8, &Region::of_spans([(-12, 40), (-8, 24)]), 61);
+    let taps = noise(I8, &Region::of_spans([(-1, 3), (-2, 4)]), 62);
+    let value = |p: &[i64]| {
+        let places = (-1..2).flat_map(|dx| (-2..2).map(move |dy| (dx, dy)));
+        let tap = |d: (i64, i64)| taps.get([d.0, d.1]).unwrap().as_i64();
+        let at = |d: (i64, i64)| image.get([p[0] + d.0, p[1] + d.1]).unwrap().as_i64();
+        let total = places.clone().map(|d| at(d) * tap(d).div_euclid(16)).sum::<i64>() as i16;
+        let all = -places.map(tap).sum::<i64>() as i8;
+        let narrow = |v: i16| i64::from(v.div_euclid(16).clamp(0, 255));
+        [narrow(total), narrow(total.wrapping_add(i16::from(all)))]
+    };
+    let schedules = [
+        "both: compute_root()",
+        "both: compute_root() vectorize(x, 8)\n both.update(0): reorder(x, s.x, s.y, y) vectorize(x, 16)\n f: vectorize(x, 16)",
+        "both: compute_at(f, xo) vectorize(x, 4)\n f: tile(x, y, xo, yo, xi, yi, 8, 4) vectorize(xi) parallel(yo)",
+        "both: compute_root()\n both.update(0): unroll(s.x) unroll(s.y, 2)\n sum: compute_at(f, x)\n f: parallel(y)",
+    ];
+    let case = Case::new([&f]).image(&input, image.clone()).image(&kernel, taps.clone());
+    case.holds(&schedules, &planes(), value);
+}
+
+/// Arithmetic updates of the elements of a tuple, which all read the state before.
+#[test]
+fn arithmetic_updates_of_tuples() {
+    let (x, y) = vars!(x, y);
+    let mut f = Func::new("f");
+    f[(x, y)] = tuple([5i16.expr(), cast::<i16>(y) * 3]);
+    let by = |f: &Func, of: fn(Expr, Expr, Expr) -> Expr| {
+        let old = f.read((x, y));
+        tuple([of(old.at(0), old.at(1), cast::<i16>(x)), of(old.at(1), old.at(0), cast::<i16>(y))])
+    };
+    f[(x, y)] = by(&f, |a, b, c| a * (c + 13) + b);
+    f[(x, y)] = by(&f, |a, b, c| a - b / (c + 1));
+    f[(x, y)] = by(&f, |a, b, _| (a % 1000) * (b % 7));
+    let value = |p: &[i64]| {
+        let (x, y) = (p[0] as i16, p[1] as i16);
+        let (mut a, mut b) = (5i16, y * 3);
+        let div = |a: i16, b: i16| if b == 0 { 0 } else { a.div_euclid(b) };
+        (a, b) = (a.wrapping_mul(x + 13).wrapping_add(b), b.wrapping_mul(y + 13).wrapping_add(a));
+        (a, b) = (a.wrapping_sub(div(b, x + 1)), b.wrapping_sub(div(a, y + 1)));
+        (a, b) = (a.rem_euclid(1000) * b.rem_euclid(7), b.rem_euclid(1000) * a.rem_euclid(7));
+        [a.into(), b.into()]
+    };
+    let schedules = [
+        "",
+        "f: vectorize(x, 8)\n f.update(0): vectorize(x, 16)\n f.update(1): vectorize(x, 4)\n f.update(2): vectorize(y, 8)",
+        "f: parallel(y)\n f.update(0): parallel(y)\n f.update(1): unroll(x, 3)\n f.update(2): reorder(y, x)",
+    ];
+    Case::new([&f]).holds(&schedules, &planes(), value);
+}
