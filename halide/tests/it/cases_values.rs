@@ -40,7 +40,7 @@ fn truth_values_are_stored_and_combined() {
     f[(x, y)] = tuple([cast::<u8>(either), select(big[(x, y)].eq(even[(x, y)]), 3u8, 4u8), cast::<u8>(!either)]);
     let image = noise(U8, &Region::of_spans([(-9, 30), (-9, 30)]), 4).typed::<u8>().unwrap();
     let at = |x: i64, y: i64| image.get([x, y]).unwrap();
-    let (is_even, is_big) = (|v: u8| v % 2 == 0, |v: u8| v > 99 && v % 2 == 1);
+    let (is_even, is_big) = (|v: u8| v.is_multiple_of(2), |v: u8| v > 99 && v % 2 == 1);
     let expected = |p: &[i64]| {
         let (v, next) = (at(p[0], p[1]), at(p[0] + 1, p[1]));
         let either = (is_even(v) || is_big(next)) ^ (p[0] < p[1]);
