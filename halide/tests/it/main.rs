@@ -5,6 +5,13 @@ mod adversary;
 #[cfg(feature = "cpu")]
 mod budget;
 mod callable;
+mod cases;
+mod cases_bounds;
+mod cases_buffers;
+mod cases_domains;
+mod cases_reductions;
+mod cases_runtime;
+mod cases_values;
 mod classic_counts;
 mod corners;
 mod deep;

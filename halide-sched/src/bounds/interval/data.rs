@@ -1,11 +1,11 @@
 //! Intervals of integer data, which wraps.
 
 use super::float::is_float;
-use super::{Interval, Search, add};
+use super::{Interval, Search, add, both, either};
 use crate::ir::build::{self, as_int, int};
 use crate::ir::{BufId, DimField, Expr, ExprKind, Sym};
 use crate::simplify::Range;
-use halide_core::ops::BinOp;
+use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 
 /// Returns true if an integer is computed exactly, in the 64 bits of coordinates, then wrapped.
@@ -16,6 +16,18 @@ fn wraps(e: &Expr, ty: ScalarType) -> bool {
         ExprKind::Cast(a) => !is_float(a),
         _ => false,
     }
+}
+
+/// Returns false if the value of an operator is a value of one of its operands, or exact.
+fn may_wrap(e: &Expr, ty: ScalarType) -> bool {
+    let is_exact = match e.kind() {
+        ExprKind::Binary(op, ..) => matches!(op, BinOp::Min | BinOp::Max | BinOp::Absd),
+        ExprKind::Unary(op, _) => *op == UnOp::Abs,
+        ExprKind::Select(..) | ExprKind::Likely(_) | ExprKind::Broadcast(_) => true,
+        ExprKind::Read { .. } | ExprKind::Load { .. } => true,
+        _ => false,
+    };
+    !is_exact || ty.bits() > 32
 }
 
 impl Search<'_> {
@@ -33,6 +45,10 @@ impl Search<'_> {
                 let factor = amount.filter(|n| *n < ty.bits().min(63)).map(|n| int(1 << n));
                 factor.map(|f| self.ends_divided(&self.of(a), &f))
             }
+            ExprKind::Binary(BinOp::Absd, a, b) if ty.bits() <= 32 => {
+                Some(self.absolute(&add(&self.of(a), &self.of(b), -1, self.facts)))
+            }
+            ExprKind::Unary(UnOp::Abs, a) if ty.bits() <= 32 => Some(self.absolute(&self.of(a))),
             ExprKind::Select(c, a, b) => Some(self.select(c, a, b)),
             ExprKind::Likely(a) | ExprKind::Broadcast(a) => Some(self.of(a)),
             ExprKind::Cast(a) if a.ty().scalar().is_none_or(|t| t.is_int()) && ty.is_int() => Some(self.of(a)),
@@ -45,8 +61,8 @@ impl Search<'_> {
         // Ends are coordinates, of 64 bits.
         let limits = Range::of_type(ty).intersect(Range::of_type(ScalarType::I64));
         match value {
-            // A sum that fits has not wrapped.
-            Some(interval) if interval.constant_range(self.facts).within(limits) => {
+            // A sum that fits has not wrapped; others never do, whatever is known of the ends as constants.
+            Some(interval) if !may_wrap(e, ty) || interval.constant_range(self.facts).within(limits) => {
                 let known = interval.constant_range(self.facts);
                 let range = Interval::of_range(all);
                 // A constant that says more replaces an end; a symbolic end is kept.
@@ -67,6 +83,16 @@ impl Search<'_> {
                 self.where_it_fits(interval, ty).unwrap_or(Interval::of_range(all))
             }
             _ => Interval::of_range(all),
+        }
+    }
+    /// The magnitudes of members of `of`.
+    fn absolute(&self, of: &Interval) -> Interval {
+        let zero = Interval::point(int(0));
+        let negated = add(&zero, of, -1, self.facts);
+        let low = either(BinOp::Max, &of.min, &negated.min, self.facts);
+        Interval {
+            min: either(BinOp::Max, &low, &zero.min, self.facts),
+            max: both(BinOp::Max, &of.max, &negated.max, self.facts),
         }
     }
     /// The interval of an exact value that is then wrapped to `ty`: its own, if all of it fits, which ends that are not

@@ -157,6 +157,8 @@ impl Search<'_> {
             }
             ExprKind::Cast(a) => self.of_integer(a, ty),
             ExprKind::Unary(UnOp::Neg, a) => self.floats_of(a).negated(),
+            ExprKind::Unary(UnOp::Abs, a) => absolute(&self.floats_of(a), ty),
+            ExprKind::Unary(UnOp::Sqrt, a) => root(&self.floats_of(a), ty),
             ExprKind::Unary(op @ (UnOp::Floor | UnOp::Ceil | UnOp::Round | UnOp::Trunc), a) => {
                 let of_range = |v: f64| match op {
                     UnOp::Floor => v.floor(),
@@ -204,6 +206,30 @@ impl Search<'_> {
         let fits = self.of(index).constant_range(self.facts).within(Range::of_type(ty));
         fits || Range::of_type(ScalarType::I32).within(Range::of_type(ty)) && !any_node(index, is_data)
     }
+}
+
+/// Magnitudes: from zero on where an operand may have either sign.
+fn absolute(a: &Floats, ty: ScalarType) -> Floats {
+    let (negated, zero) = (a.negated(), Some(build::constant(Scalar::zero(ty))));
+    let low = either(BinOp::Max, &a.min, &negated.min);
+    Floats {
+        min: either(BinOp::Max, &low, &zero),
+        max: both(BinOp::Max, &a.max, &negated.max),
+        nan: a.nan.clone(),
+        range: (a.range.0.max(negated.range.0).max(0.0), a.range.1.max(negated.range.1)),
+    }
+}
+
+/// Square roots, which grow; those of negative operands are NaNs.
+fn root(a: &Floats, ty: ScalarType) -> Floats {
+    let zero = build::constant(Scalar::zero(ty));
+    let of = |e: Expr| build::unary(UnOp::Sqrt, build::binary(BinOp::Max, e, zero.clone()));
+    let negative = match &a.min {
+        _ if a.range.0 >= 0.0 => None,
+        Some(min) => Some(build::lt(min.clone(), zero.clone())),
+        None => Some(build::boolean(true)),
+    };
+    Floats { nan: either_nan(&a.nan, &negative), ..a.map(of, |v| v.max(0.0).sqrt()) }
 }
 
 fn sum(op: BinOp, a: &Floats, b: &Floats) -> Floats {
