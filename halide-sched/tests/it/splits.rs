@@ -184,9 +184,9 @@ fn fused_loops_of_no_iterations() {
         f[x] += input[(r.x + r.y, 0)] - x * r.y;
         let p = Pipeline::new([&f]).unwrap();
         let schedules = [
-            format!("f.update(0): fuse(r.x, r.y, t)"),
+            "f.update(0): fuse(r.x, r.y, t)".to_string(),
             format!("f.update(0): fuse({first}, {second}, t) split(t, to, ti, 4)"),
-            format!("f.update(0): reorder(r.y, r.x, x) fuse(r.y, r.x, t) vectorize(x, 4, GuardWithIf)"),
+            "f.update(0): reorder(r.y, r.x, x) fuse(r.y, r.x, t) vectorize(x, 4, GuardWithIf)".to_string(),
             format!("f.update(0): reorder({first}, x, {second}) fuse({first}, x, t)"),
         ];
         for (rows, schedule) in [4, 5, 6, 9].into_iter().flat_map(|rows| schedules.iter().map(move |s| (rows, s))) {

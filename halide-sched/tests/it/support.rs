@@ -129,3 +129,14 @@ pub(crate) fn hold_legal(p: &Pipeline, schedules: &[impl AsRef<str>]) -> usize {
     hold(p, &legal);
     legal.len()
 }
+
+/// Why a schedule is illegal, or lowering refuses it (kernels may need more threads or memory than a device has).
+pub(crate) fn why_not_taken(p: &Pipeline, schedule: &str) -> Option<String> {
+    let plan = match resolve(p, &parsed(schedule), &TARGET) {
+        Ok(plan) => plan,
+        Err(errors) => return Some(errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n")),
+    };
+    [false, true].into_iter().find_map(|exact_tails| {
+        lower(&plan, &LowerOptions { exact_tails, ..Default::default() }).err().map(|e| format!("{e:?}"))
+    })
+}
