@@ -23,7 +23,7 @@ fn stages_of_other_dimensions() {
     let flat =
         "out: tile(x, y, xo, yo, xi, yi, 8, 4) reorder(xi, yi, z, xo, yo) gpu_blocks(xo, yo) gpu_threads(xi, yi)";
     let mut schedules = Vec::new();
-    for (out, at) in [(grid, "xo"), (flat, "xo"), (flat, "z")] {
+    for (out, at) in [(grid, "xo"), (flat, "z")] {
         for line in ["", "gpu_threads(x)"] {
             for plane in ["", "gpu_threads(x, y)", "gpu_threads(y)", "vectorize(x, 4)"] {
                 for volume in
@@ -39,14 +39,7 @@ fn stages_of_other_dimensions() {
     }
     let regions: [&[(i64, i64)]; 3] =
         [&[(-3, 1), (2, 1), (0, 1)], &[(0, 7), (0, 5), (1, 3)], &[(-5, 17), (1, 9), (-1, 5)]];
-    let mut legal = 0;
-    for schedule in schedules {
-        if why_not_taken(&p, &schedule).is_none() {
-            hold_at(&p, &[schedule], &regions);
-            legal += 1;
-        }
-    }
-    assert!(legal > 40, "{legal}");
+    hold_at(&p, &schedules, &regions);
 }
 
 /// Loops over blocks under a guard, one block per point, and blocks around reductions.
@@ -82,7 +75,7 @@ fn fused_threads() {
     hold_each(
         &p,
         &[
-            format!("{tile} fuse(xi, yi, t) gpu_threads(t)\n f: compute_at(g, xo) reorder(y, x) gpu_threads(y, x)"),
+            format!("{tile} fuse(xi, yi, t) gpu_threads(t)\n f: compute_at(g, xo) reorder(y, x) gpu_threads(y)"),
             format!("{tile} fuse(xi, yi, t) gpu_threads(t)\n f: compute_at(g, xo) gpu_threads(x, y)"),
             format!(
                 "{tile} gpu_threads(xi, yi)\n f: compute_at(g, xo) fuse(x, y, t) split(t, to, ti, 8) gpu_threads(ti)"

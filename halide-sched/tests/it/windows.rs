@@ -214,6 +214,25 @@ fn producers_that_pad_their_region() {
             );
         }
     }
+    let (mut a, mut b, mut c) = (Func::new("a"), Func::new("b"), Func::new("c"));
+    a[x] = input[(x, 1)] * 7;
+    b[x] = a[x] - 2;
+    c[x] = b[x] + b[x + 1];
+    let p = Pipeline::new([&c]).unwrap();
+    for tail in ["RoundUp", "GuardWithIf", "ShiftInwards", "Auto"] {
+        let (four, five) = (format!("split(x, xo, xi, 4, {tail})"), format!("split(x, xo, xi, 5, {tail})"));
+        hold(
+            &p,
+            &[
+                format!(
+                    "c: split(x, xo, xi, 6)\n b: store_root() compute_at(c, xo) {five}\n a: compute_at(c, xo) {four}"
+                ),
+                format!(
+                    "c: split(x, xo, xi, 6)\n b: compute_at(c, xo) {five}\n a: store_root() compute_at(c, xo) {four}"
+                ),
+            ],
+        );
+    }
     let y = vars!(y);
     let (mut a, mut b, mut c) = (Func::new("a"), Func::new("b"), Func::new("c"));
     a[(x, y)] = input[(x, y)] + 1;
