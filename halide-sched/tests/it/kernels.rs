@@ -245,7 +245,7 @@ fn kernels_between_host_loops() {
     b[(x, y)] = a[(x, y)] * 2 - x;
     b[(x, y)] += a[(x + 1, y)];
     c[(x, y)] = a[(x, y)] + b[(x, y + 1)];
-    d[(x, y)] = c[(x, y)] ^ b[(x - 1, y)] + a[(y, x)];
+    d[(x, y)] = c[(x, y)] ^ (b[(x - 1, y)] + a[(y, x)]);
     let p = Pipeline::new([&d]).unwrap();
     let mut schedules = Vec::new();
     for mask in 0..32 {

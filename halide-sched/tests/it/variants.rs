@@ -76,7 +76,7 @@ fn clones_and_wrappers_with_places_of_their_own() {
     a[(x, y)] = f[(x, y)] - f[(x, y + 2)];
     b[(x, y)] = f[(x + 1, y)] * 3;
     b[(x, y)] += f[(x, y - r.x)];
-    out[(x, y)] = a[(x, y)] ^ b[(x, y + 1)] + f[(x, y)];
+    out[(x, y)] = a[(x, y)] ^ (b[(x, y + 1)] + f[(x, y)]);
     let p = Pipeline::new([&out]).unwrap();
     let mut schedules = Vec::new();
     for kind in ["in", "clone_in"] {

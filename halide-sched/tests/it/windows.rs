@@ -17,7 +17,7 @@ fn windows_in_every_direction() {
     let p = around(|f, x, y| f[(20 - x, y)] * f[(19 - x, y)]);
     slides(&p, "f: store_at(g, y) compute_at(g, x)", "f", |w, h| ((w + 1) * h, 2 * h));
     let p = around(|f, x, y| f[(x, 3 * y)] + f[(x, 3 * y + 4)]);
-    slides(&p, ROWS, "f", |w, h| (w * (3 * h + 2), if h == 1 { w * 5 } else { w * 5 }));
+    slides(&p, ROWS, "f", |w, h| (w * (3 * h + 2), w * 5));
     let p = around(|f, x, y| f[(x, y)] + f[(x + 2, y + 2)]);
     let both = "g: split(y, yo, yi, 4, GuardWithIf)\n f: store_at(g, yo) compute_at(g, x)";
     hold(&p, &[both, "f: store_root() compute_at(g, x)", "f: store_at(g, y) compute_at(g, x) vectorize(x, 4)"]);
