@@ -1,6 +1,6 @@
 //! Cases of Halide's own tests restated: grids, blocks and memory of kernels, as the evaluator runs them.
 
-use crate::support::{hold, hold_at, why_not_taken};
+use crate::support::{hold, hold_at, illegal, why_not_taken};
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, IntoExpr, Pipeline, RDom, vars};
@@ -263,6 +263,27 @@ fn kernels_between_host_loops() {
         "d: split(y, yo, yi, 4) \n a: compute_root() {TILE}\n b: compute_root()\n c: compute_at(d, yo) {TILE}"
     ));
     hold_each(&p, &schedules, 32);
+}
+
+/// Kernels that serial loops of the host start; parallel ones are refused.
+#[test]
+fn kernels_in_host_loops() {
+    let input = ImageParam::new("in", I32, 3);
+    let (x, y, z) = vars!(x, y, z);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y, z)] = input[(x, y, z)] + z;
+    g[(x, y, z)] = f[(x, y, z)] * f[(x, y + 1, z)];
+    let p = Pipeline::new([&g]).unwrap();
+    let out = format!("g: {TILE}");
+    let schedules = [
+        out.clone(),
+        format!("{out}\n f: compute_at(g, z) {TILE}"),
+        format!("{out}\n f: compute_at(g, xo) gpu_threads(x, y)"),
+        format!("{out}\n f: compute_root() {TILE} reorder(z, xi, yi, xo, yo)"),
+    ];
+    hold_each(&p, &schedules, 4);
+    let text = illegal(&p, &format!("{out} parallel(z)"));
+    assert!(text.contains("`yo` runs over blocks inside of parallel `z`; a kernel is started by one thread"), "{text}");
 }
 
 /// Holds those schedules that lowering takes, which are at least so many.
