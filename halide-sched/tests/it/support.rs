@@ -1,6 +1,6 @@
 //! What several files of tests share: a pipeline of two stages, sweeps over sizes, and what is refused or ends a run.
 
-use crate::matrix::{TARGET, check, random_image};
+use crate::matrix::{TARGET, check, check_outputs, random_image};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
 use halide_core::types::*;
@@ -84,4 +84,59 @@ pub(crate) fn count_stmts(s: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> usize {
     let mut n = test(s) as usize;
     visit::for_each_stmt(s, |inner| n += count_stmts(inner, test));
     n
+}
+
+/// The regions that [`hold`] asks for: one point, primes, less than one vector, just one, and several, from minima below
+/// zero and above. A Func of fewer dimensions takes the first of each.
+const REGIONS: [[(i64, i64); 4]; 6] = [
+    [(-3, 1), (2, 1), (0, 1), (1, 1)],
+    [(2, 3), (-5, 2), (-1, 2), (0, 1)],
+    [(0, 7), (0, 5), (1, 3), (-1, 2)],
+    [(-6, 8), (1, 4), (0, 2), (0, 3)],
+    [(1, 13), (-3, 11), (-2, 3), (0, 2)],
+    [(-9, 29), (3, 17), (0, 4), (1, 2)],
+];
+
+/// An image for each input, larger than anything that the regions need.
+pub(crate) fn images_of(p: &Pipeline) -> Vec<(&str, AnyBuffer)> {
+    let spans = |dims: usize| match dims {
+        0..=2 => vec![(-48, 120); dims],
+        _ => [vec![(-32, 80); 2], vec![(-8, 18); dims - 2]].concat(),
+    };
+    p.images.iter().map(|i| (i.name.as_str(), random_image(i.ty, &Region::of_spans(spans(i.dims)), 9))).collect()
+}
+
+/// Holds every schedule against the interpreter over [`REGIONS`].
+pub(crate) fn hold(p: &Pipeline, schedules: &[impl AsRef<str>]) {
+    hold_at(p, schedules, &REGIONS.each_ref().map(|spans| &spans[..]));
+}
+
+/// As [`hold`], over regions that suit what the schedules promise.
+pub(crate) fn hold_at(p: &Pipeline, schedules: &[impl AsRef<str>], regions: &[&[(i64, i64)]]) {
+    let images = images_of(p);
+    for schedule in schedules {
+        for spans in regions {
+            let region = |f: &halide_core::ids::FuncId| Region::of_spans(&spans[..p.funcs[*f].dims()]);
+            check_outputs(p, schedule.as_ref(), &images, &p.outputs.iter().map(region).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// Holds those schedules that are legal, and returns how many are.
+pub(crate) fn hold_legal(p: &Pipeline, schedules: &[impl AsRef<str>]) -> usize {
+    let legal = |s: &&str| resolve(p, &parsed(s), &TARGET).is_ok();
+    let legal: Vec<&str> = schedules.iter().map(AsRef::as_ref).filter(legal).collect();
+    hold(p, &legal);
+    legal.len()
+}
+
+/// Why a schedule is illegal, or lowering refuses it (kernels may need more threads or memory than a device has).
+pub(crate) fn why_not_taken(p: &Pipeline, schedule: &str) -> Option<String> {
+    let plan = match resolve(p, &parsed(schedule), &TARGET) {
+        Ok(plan) => plan,
+        Err(errors) => return Some(errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n")),
+    };
+    [false, true].into_iter().find_map(|exact_tails| {
+        lower(&plan, &LowerOptions { exact_tails, ..Default::default() }).err().map(|e| format!("{e:?}"))
+    })
 }
