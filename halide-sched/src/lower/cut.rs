@@ -102,8 +102,16 @@ impl<'c> Vars<'c> {
     }
 
     /// Returns true if the loops over the parts of `var` may run beyond its end.
-    pub(super) fn overruns(&self, var: StageVar) -> bool {
+    fn overruns(&self, var: StageVar) -> bool {
         self.consumer(var).is_some_and(|parts| self.cut(parts) == Cut::Plain && !self.divides(parts))
+    }
+
+    /// Returns true if the guarded split `t` may have no point left while the loops of `fixed` stand still: its outer loops
+    /// overrun, or its inner ones stand still before all of the outer ones do.
+    pub(super) fn may_be_empty(&self, t: &Transform, fixed: &BTreeSet<StageVar>) -> bool {
+        let Transform::Split { outer, inner, .. } = t else { return false };
+        let stands = |var: StageVar| !self.leaves(var).is_disjoint(fixed);
+        stands(*inner) || stands(*outer) && self.overruns(*outer)
     }
 
     /// Returns true if other stages may run in the loops, whose conditions are for each one's own work only.
@@ -111,15 +119,15 @@ impl<'c> Vars<'c> {
         self.ctx.plan.groups.iter().any(|g| g.contains(&self.func))
     }
 
-    /// Returns the conditions under which anything is left to compute while the outermost `depth` loops stand still. Loops
-    /// over parts of parts run beyond the end (`absorbs`), where the guards of points come too late for the producers that
-    /// are computed in loops around those: regions there are empty and begin outside of what is stored.
+    /// Returns the conditions under which anything is left to compute while the outermost `depth` loops stand still. The
+    /// guards of points come too late for the producers that are computed in loops around those: regions there are empty and
+    /// begin outside of what is stored, and tails and promises make whole vectors of them.
     pub(crate) fn entry_guards(&self, depth: usize, leaf: &dyn Fn(StageVar) -> Expr) -> Vec<Guard> {
         let fixed: BTreeSet<StageVar> = self.plan.loops[..depth].iter().map(|l| l.var).collect();
         let mut guards = Vec::new();
         for t in self.plan.transforms.iter().filter(|t| self.cut(t) == Cut::Guard) {
-            let Transform::Split { var, outer, .. } = t else { continue };
-            if !self.overruns(*outer) || self.leaves(*outer).is_disjoint(&fixed) {
+            let Transform::Split { var, .. } = t else { continue };
+            if !self.may_be_empty(t, &fixed) || self.leaves(*var).is_subset(&fixed) {
                 continue;
             }
             let (first, _) = self.range(*var, &fixed, leaf);

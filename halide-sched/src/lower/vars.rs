@@ -238,8 +238,8 @@ impl<'c> Vars<'c> {
                 }
                 let end = build::offset(build::add(base, self.extent(var)), -1);
                 // `entry_guards` are not for shared loops: where nothing is left, the last point stands for it.
-                let first =
-                    if self.shares_loops() && self.overruns(*outer) { build::min(first, end.clone()) } else { first };
+                let clamps = self.shares_loops() && self.may_be_empty(t, fixed);
+                let first = if clamps { build::min(first, end.clone()) } else { first };
                 (first, build::min(build::likely(last), end))
             }
             Some(Transform::Fuse { inner, fused, .. }) => {

@@ -313,15 +313,39 @@ fn simplify_data(e: &Expr, facts: &Facts) -> Option<Expr> {
 /// schedules compare parameters as coordinates. It is not written as one of coordinates, which would cost vectors lanes.
 fn decided_as_coordinates(op: BinOp, a: &Expr, b: &Expr, facts: &Facts) -> Option<bool> {
     let is_coordinate = |e: &Expr| matches!(e.kind(), ExprKind::Cast(x) if x.ty().is_index());
-    let is_param = |e: &Expr| matches!(e.kind(), ExprKind::Param(_));
     let small = |e: &Expr| e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32);
     let concerns = is_coordinate(a) != is_coordinate(b) || is_param(a) || is_param(b);
     if a.lanes() > 1 || !small(a) || !concerns {
         return None;
     }
-    let value = |e: &Expr| Form::of(&simplify_now(&build::to_index(e.clone()), facts));
+    let value = |e: &Expr| Form::of(&simplify_now(&build::to_index(with_known_param(e, facts)), facts));
     let known = compare(op, &value(a), &value(b), facts)?;
     build::as_bool(&known).or_else(|| known_truth(&known, facts))
+}
+
+/// Returns arithmetic of a parameter with its value in place of the parameter, if facts leave one only.
+fn with_known_param(e: &Expr, facts: &Facts) -> Expr {
+    match (e.kind(), e.ty().scalar()) {
+        (ExprKind::Param(_), Some(ty)) => match facts.range_of(&build::to_index(e.clone())).as_point() {
+            Some(value) => build::constant(Scalar::int(ty, value)),
+            None => e.clone(),
+        },
+        (ExprKind::Binary(op, a, b), _) if is_param(e) => {
+            build::binary(*op, with_known_param(a, facts), with_known_param(b, facts))
+        }
+        _ => e.clone(),
+    }
+}
+
+/// Returns true of a parameter, and of arithmetic of one with constants.
+fn is_param(e: &Expr) -> bool {
+    match e.kind() {
+        ExprKind::Param(_) => true,
+        ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod, a, b) => {
+            is_param(a) && build::as_const(b).is_some() || build::as_const(a).is_some() && is_param(b)
+        }
+        _ => false,
+    }
 }
 
 /// Returns the truth of a condition that was learned, by itself or negated.

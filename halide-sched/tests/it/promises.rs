@@ -64,3 +64,32 @@ fn a_larger_promise_reaches_further_in_each_iteration() {
         }
     }
 }
+
+/// Iterations that guards leave nothing to do are no place for the extent that is promised of a producer.
+#[test]
+fn iterations_of_nothing_compute_no_promised_extent() {
+    let (input, x) = (ImageParam::new("in", I32, 1), vars!(x));
+    let [mut p, mut f] = ["p", "f"].map(Func::new);
+    p[x] = input[x] * 3;
+    f[x] = p[x] + 1;
+    let pipeline = Pipeline::new([&f]).unwrap();
+    for (loops, at) in [
+        ("split(x, o, i, 1)", "o"),
+        ("split(x, a, b, 1) split(a, c, d, 1) parallel(b, 2) fuse(c, b$p, t)", "t"),
+        ("split(x, o, i, 8, GuardWithIf) split(i, j, k, 2)", "j"),
+        ("split(x, o, i, 3, GuardWithIf) reorder(o, i)", "i"),
+        ("split(x, o, i, 2, GuardWithIf) split(o, o, j, 3)", "j"),
+    ] {
+        for extent in ["bound_extent(x, 5)", "bound_extent(x, 5) vectorize(x, 4)", "vectorize(x, 8)"] {
+            // Where the region is larger than what is promised, the promise is refused.
+            if loops.contains("reorder") && extent.contains("bound") {
+                continue;
+            }
+            for width in 1..20 {
+                let image = random_image(I32, &Region::of_extents([width + 8]), 1);
+                let schedule = format!("f: {loops}\n p: compute_at(f, {at}) {extent}");
+                check(&pipeline, &schedule, &[("in", image)], &Region::of_extents([width]));
+            }
+        }
+    }
+}

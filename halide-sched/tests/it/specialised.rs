@@ -116,6 +116,11 @@ fn conditions_of_parameters_decide_comparisons_of_the_algorithm() {
     assert_eq!(selects(n.expr().gt(4), "f: specialize(n > 4)"), 2);
     assert_eq!(selects(n.expr().le(4), "f: specialize(n > 4)"), 2);
     assert_eq!(selects(n.expr().ge(3), "f: specialize(n > 4)"), 3);
+    // Where the parameter has one value, arithmetic of it has one too, and wraps as it does in a run.
+    for cond in [(n.expr() * 2).eq(8), (n.expr() * 2 - 3).lt(6), (n.expr() % 3).eq(1), (n.expr() * 1_000_000_000).lt(0)]
+    {
+        assert_eq!(selects(cond, "f: specialize(n == 4)"), 3);
+    }
     assert_eq!(selects(n.expr().eq(4) & b, "f: specialize(n == 4)"), 3);
     let both = text(n.expr().eq(4), "f: specialize(n == 4) specialize(n == 4 && b)");
     let one = text(n.expr().eq(4), "f: specialize(n == 4)");
