@@ -105,7 +105,7 @@ impl fmt::Display for InPlaceError {
             InPlaceProblem::Reader { func, at } => write!(
                 f,
                 "`{func}` reads `{image}`, at {at}, and is not computed whole before `{output}` is\n  \
-                 hint: give two buffers, or let the schedule say `{func}: compute_root()`"
+                 hint: give two buffers, or compute `{func}` by itself: `{func}: compute_root()`"
             ),
             InPlaceProblem::Twice { var, at } => {
                 write!(f, "the split of `{var}`")?;
@@ -160,14 +160,18 @@ fn prove(plan: &Plan, image: ImageId, output: FuncId, element: usize) -> Result<
     }
     let options = LowerOptions { exact_tails: true, ..LowerOptions::default() };
     let ctx = Ctx::new(plan, &options);
-    let place = |func: FuncId| plan.pipeline.order.iter().position(|f| *f == func);
+    // Stages that are computed together stand where the last of them does (`build_nests`).
+    let place = |func: FuncId| {
+        let with = plan.groups.iter().find(|g| g.contains(&func));
+        plan.pipeline.order.iter().rposition(|f| *f == func || with.is_some_and(|g| g.contains(f)))
+    };
     for (&(func, stage), template) in ctx.templates.iter().filter(|((func, _), _)| ctx.used.contains(func)) {
         if !template.reads.iter().any(|r| r.source == Source::Image(image)) {
             continue;
         }
         let at = plan.pipeline.funcs[func].stages[stage].at;
         if func != output {
-            if plan.funcs[func].compute != Level::Root || place(func) > place(output) {
+            if plan.funcs[func].compute != Level::Root || place(func) >= place(output) {
                 return Err(InPlaceProblem::Reader { func: plan.pipeline.funcs[func].name.clone(), at });
             }
             continue;

@@ -153,7 +153,7 @@ fn what_could_read_its_own_results_is_refused() {
     assert_eq!(
         refused(&[&b], "a: compute_at(b, y)", U8),
         "`b` cannot be computed in the memory of `input`: `a` reads `input`, at HERE, and is not computed whole before `b` \
-         is\n  hint: give two buffers, or let the schedule say `a: compute_root()`"
+         is\n  hint: give two buffers, or compute `a` by itself: `a: compute_root()`"
     );
     let mut same = Func::new("same");
     same[(x, y)] = input[(x, y)] + 1;
@@ -169,6 +169,18 @@ fn what_could_read_its_own_results_is_refused() {
         text.starts_with("`same` cannot be computed in the memory of `input`: `after` reads `input`, at HERE"),
         "{text}"
     );
+    // `corner` would be computed first, but for the loops that it shares.
+    let (mut ones, mut corner) = (Func::new("ones"), Func::new("corner"));
+    ones[(x, y)] = cast::<u8>(1);
+    corner[(x, y)] = input[(0, 0)];
+    for schedule in ["ones: compute_with(corner, y)", "corner: compute_with(ones, y)", "ones: compute_with(corner, x)"]
+    {
+        let text = refused(&[&ones, &corner], schedule, U8);
+        assert!(
+            text.starts_with("`ones` cannot be computed in the memory of `input`: `corner` reads `input`, at HERE"),
+            "{text}"
+        );
+    }
     let mut sure = Func::new("sure");
     sure[(x, y)] = require(input[(x, y)].lt(9), input[(x, y)], ());
     assert_eq!(
