@@ -192,11 +192,11 @@ impl Terms {
         }
         total
     }
-    /// Whether `p` depends on the leaf `atom`, also inside of other atoms.
+    /// True if `p` depends on the leaf `atom`, also inside of other atoms.
     pub(crate) fn depends(&self, p: &Poly, atom: AtomId) -> bool {
         p.atoms().into_iter().any(|a| self.atom_depends(a, atom))
     }
-    /// Whether atom `a` is `leaf` or depends on it.
+    /// True if atom `a` is `leaf` or depends on it.
     pub(crate) fn atom_depends(&self, a: AtomId, leaf: AtomId) -> bool {
         if a == leaf {
             return true;
@@ -313,7 +313,7 @@ impl Terms {
             Atom::Div(x, _) | Atom::Mod(x, _) => Some(of(x)),
         }
     }
-    /// How many operations are nested in `atom`; `None` if one of its polynomials is too long.
+    /// The depth of the operations in `atom`; `None` if one of its polynomials is too long.
     fn depth_of(&self, atom: &Atom) -> Option<u32> {
         let inner = |p: &Poly| {
             let fits = !p.is_broken() && p.terms().len() <= MOST_INNER;

@@ -22,7 +22,7 @@ struct Ends {
     high: Option<Expr>,
 }
 
-/// What is asked so that ends are ends: `Bool` scalars.
+/// Conditions under which ends are ends: `Bool` scalars.
 type Asked = Vec<Expr>;
 
 impl Reader<'_> {
@@ -53,7 +53,7 @@ impl Reader<'_> {
         Some((p, needs))
     }
 
-    /// Whether an atom is data that is read somewhere.
+    /// True if an atom is data that is read somewhere.
     fn is_in_memory(&mut self, atom: super::poly::AtomId) -> bool {
         match self.terms.atom(atom) {
             Atom::Opaque(e, vector) => {
@@ -154,7 +154,7 @@ impl Reader<'_> {
         Ends { low: low.filter(outside), high: high.filter(outside) }
     }
 
-    /// Whether a value depends on memory, also by names.
+    /// True if a value depends on memory, also by names.
     fn reads(&mut self, e: &Expr) -> bool {
         any_node(e, |n| match n.kind() {
             ExprKind::Load { .. } => true,

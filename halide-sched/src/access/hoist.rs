@@ -21,7 +21,7 @@ const MOST_PARTS: usize = 16;
 /// A statement around the access.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    /// What it does to an inequality that leaves it.
+    /// The effect on an inequality that leaves it.
     pub(crate) kind: FrameKind,
     /// Its number among all frames of the program.
     pub(crate) id: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Hoisted {
     pub(crate) guards: Vec<Poly>,
     /// The frame that it came to, by its number.
     pub(crate) frame: usize,
-    /// What else must be at least 0, at the same frame, for `p` to be enough.
+    /// Further polynomials that must be at least 0, at the same frame, for `p` to be enough.
     needs: Vec<Poly>,
 }
 

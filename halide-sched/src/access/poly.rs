@@ -32,7 +32,7 @@ impl Poly {
         let terms = if value == 0 { Vec::new() } else { vec![(Mono::new(), value)] };
         Poly { terms, broken: value.abs() > MOST }
     }
-    /// What nothing is known of.
+    /// The polynomial that nothing is known of.
     pub(crate) fn broken() -> Poly {
         Poly { terms: Vec::new(), broken: true }
     }
@@ -47,7 +47,7 @@ impl Poly {
         }
         Poly { terms: vec![(mono, coefficient)], broken: coefficient.abs() > MOST }
     }
-    /// Whether a coefficient was too large to compute with.
+    /// True if a coefficient was too large to compute with.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken
     }
@@ -90,7 +90,7 @@ impl Poly {
         atoms.dedup();
         atoms
     }
-    /// Whether `atom` occurs.
+    /// True if `atom` occurs.
     pub(crate) fn has(&self, atom: AtomId) -> bool {
         self.terms.iter().any(|(mono, _)| mono.contains(&atom))
     }

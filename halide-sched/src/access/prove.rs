@@ -68,7 +68,7 @@ impl Prover {
     fn includes(&self, (len, last): Moment) -> bool {
         len == 0 || self.numbers.get(len - 1).copied() == last
     }
-    /// Whether `p` is at least 0 where all of `guards` are, for certain.
+    /// True if `p` is certain to be at least 0 where all of `guards` are.
     pub(crate) fn holds(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly]) -> bool {
         let constant = p.constant_term();
         let key = (p.without_constant(), guards.to_vec());

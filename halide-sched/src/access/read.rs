@@ -64,11 +64,11 @@ pub(crate) struct Reader<'p> {
     pub(crate) divisors: Set<Poly>,
     /// The lane that is looked at, by the number of lanes.
     lanes: Map<u16, LaneOf>,
-    /// Where inequalities without their constants came to, from the frame of a number.
+    /// Destinations of inequalities without their constants, from the frame of a number.
     pub(super) hoists: Map<(Poly, Vec<Poly>, u32), Vec<Hoisted>>,
     /// The same of accesses, by frame and lane.
     pub(super) moved: Map<(Poly, Vec<Poly>, u32, u32), Vec<Hoisted>>,
-    /// Whether names lead to memory.
+    /// Names that were asked about, each with true if it leads to memory.
     pub(super) reading: Map<Sym, bool>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Extents {
 
 /// An access of one element, or of one in each lane.
 pub(crate) struct Access<'a> {
-    /// Whose element.
+    /// The buffer of the element.
     pub(crate) buf: BufId,
     /// The row of the buffer.
     pub(crate) info: &'a BufferInfo,

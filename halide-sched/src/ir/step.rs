@@ -12,7 +12,7 @@ use std::fmt;
 pub struct Step {
     /// What is named before, and does not depend on the element.
     pub bindings: Vec<(Sym, Expr)>,
-    /// Whose element.
+    /// The buffer of the element.
     pub buf: BufId,
     /// Which element; of several lanes, one after the other.
     pub index: Expr,

@@ -190,7 +190,7 @@ fn stored_counts(ctx: &Ctx<'_>) -> BTreeMap<FuncId, usize> {
     ctx.stored.iter().map(|(f, places)| (*f, places.len())).collect()
 }
 
-/// How many productions there are so far.
+/// The number of productions so far.
 fn computed_count(ctx: &Ctx<'_>) -> usize {
     ctx.computed.values().map(Vec::len).sum()
 }

@@ -95,7 +95,7 @@ pub struct LowerOptions {
     /// Outputs, by position, whose first definition is left out: its values are in the output's memory already, as
     /// [`in_place::in_place`] found.
     pub in_memory: BTreeSet<usize>,
-    /// Which accesses are checked to be in bounds.
+    /// The accesses that are checked to be in bounds.
     pub accesses: Accesses,
     /// Count the elements computed and allocated of each Func.
     pub count: bool,
@@ -105,7 +105,7 @@ pub struct LowerOptions {
     pub clock: Option<Clock>,
 }
 
-/// Which accesses a program checks to be in bounds, of those that are not proved to be.
+/// The accesses that a program checks to be in bounds, of those that are not proved to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Accesses {
     /// None, and nothing is proved: what bounds inference found is relied on.

@@ -213,7 +213,7 @@ fn is_innermost(ctx: &Ctx<'_>, along: LoopId) -> bool {
     inside(ctx, Scope::Body(along)).filter(own).all(|l| kind_of(ctx, l) != ForKind::Serial)
 }
 
-/// What keeps `func` from being computed in iterations of `along` before the first proper one; windows of `slid` move
+/// The reason that keeps `func` from being computed in iterations of `along` before the first proper one; windows of `slid` move
 /// along the loop.
 fn missing(
     ctx: &Ctx<'_>,

@@ -130,7 +130,7 @@ pub(crate) fn hold_legal(p: &Pipeline, schedules: &[impl AsRef<str>]) -> usize {
     legal.len()
 }
 
-/// Why a schedule is illegal, or lowering refuses it (kernels may need more threads or memory than a device has).
+/// The reason why a schedule is illegal or lowering refuses it (kernels may need more threads or memory than a device has).
 pub(crate) fn why_not_taken(p: &Pipeline, schedule: &str) -> Option<String> {
     let plan = match resolve(p, &parsed(schedule), &TARGET) {
         Ok(plan) => plan,

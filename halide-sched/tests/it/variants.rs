@@ -200,7 +200,7 @@ fn iterations_that_change_nothing() {
     assert_eq!((counts.points("f"), counts.iterations("f.update(0).r.y")), (144 + 4, 4));
 }
 
-/// What a schedule cannot say, each with the Func that it is about.
+/// Demands that a schedule cannot make, each with the Func that it is about.
 #[test]
 fn schedules_that_are_refused() {
     let p = stencil();

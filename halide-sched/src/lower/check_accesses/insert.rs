@@ -79,7 +79,7 @@ impl Insert<'_> {
         list
     }
 
-    /// Whether every lane of `index` that the mask leaves is inside of `buf`.
+    /// An assertion that every lane of `index` that the mask leaves is inside of `buf`.
     fn index(&mut self, question: IndexQuestion) -> Stmt {
         let IndexQuestion { buf, index, mask, count, innermost } = question;
         let (first, last) = self.limits(buf, count);

@@ -34,19 +34,19 @@ use crate::access::{Definition, Definitions, Elements, Reader};
 use crate::ir::{BufId, Expr, KernelId, LoopId, Program, Stmt, Sym, build, visit};
 use halide_core::pipeline::Pipeline;
 
-/// Where a question is put: in which function, before which statement, behind how many of its bindings.
+/// The place of a question: its function, the statement behind it, and the number of that one's bindings before it.
 type Place = (u32, u32, u32);
 
-/// What a program is to ask itself.
+/// A question that a program asks itself.
 #[derive(Clone, Debug)]
 enum Question {
-    /// Whether a condition holds that implies some accesses.
+    /// A condition that implies some accesses.
     Inequality(Expr),
-    /// Whether one access is inside of its buffer.
+    /// One access that is to be inside of its buffer.
     Index(IndexQuestion),
 }
 
-/// Whether an index is inside of a buffer, in each lane that the mask leaves.
+/// An index that is to be inside of a buffer in each lane that the mask leaves.
 #[derive(Clone, Debug)]
 struct IndexQuestion {
     buf: BufId,
@@ -76,7 +76,7 @@ pub fn check_accesses(
     insert::insert(program, questions)
 }
 
-/// What is known of a program before its accesses are looked at.
+/// Facts of a program that are gathered before its accesses are looked at.
 #[derive(Default)]
 struct Found<'p> {
     defs: Definitions,
@@ -84,7 +84,7 @@ struct Found<'p> {
 }
 
 impl<'p> Found<'p> {
-    /// What callers are held to whenever they give an input or a parameter.
+    /// Enters the promises that callers are held to whenever they give an input or a parameter.
     fn promised(&mut self, program: &Program, pipeline: &Pipeline) {
         for (image, def) in pipeline.images.enumerate() {
             if let Some((min, max)) = def.values.range {

@@ -4,7 +4,7 @@ use crate::ir::hash::Map;
 use crate::ir::{BufId, LoopId, Program};
 use crate::lower::trace::LoweringTrace;
 
-/// What became of an access; later ones cost more.
+/// The verdict on an access; later ones cost more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Verdict {
     /// It is inside of its buffer whenever it is reached.
@@ -19,7 +19,7 @@ pub(super) enum Verdict {
     Trusted,
 }
 
-/// How many accesses came to which end.
+/// The number of accesses of each verdict.
 #[derive(Default)]
 pub(super) struct Tally {
     counts: [usize; 5],

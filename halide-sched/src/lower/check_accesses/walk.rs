@@ -11,7 +11,7 @@ use halide_core::ops::BinOp;
 const BODY: u32 = 0;
 const KERNEL: u32 = 1;
 
-/// What became of the accesses: a count of each kind, and what is to be asked where.
+/// The result of the walk: accesses by verdict, and the questions of each place.
 pub(super) struct Outcome {
     pub(super) tally: Tally,
     pub(super) questions: Map<Place, Vec<Question>>,
@@ -23,7 +23,7 @@ pub(super) struct Walk<'p> {
     reader: Reader<'p>,
     extents: Extents,
     prover: Prover,
-    /// Whether each access that is not proved is checked where it stands.
+    /// True to check each access that is not proved where it stands.
     exact: bool,
     frames: Vec<Frame>,
     frames_made: u32,
@@ -42,7 +42,7 @@ pub(super) struct Walk<'p> {
 
 /// The atomic step that is looked at: it holds names and stores only, so what is asked of it is asked before it.
 struct Step {
-    /// How many frames are around it.
+    /// The number of frames around it.
     depth: usize,
     place: Place,
     stores: Vec<BufId>,
@@ -319,7 +319,7 @@ impl<'p> Walk<'p> {
         worst
     }
 
-    /// What it costs to ask `0 <= p` where it came to.
+    /// The cost of asking `0 <= p` where it came to.
     fn where_asked(&self, h: &Hoisted) -> Verdict {
         let terms = &self.reader.terms;
         let in_memory = |p: &Poly| terms.level_of(p) >= Reader::IN_MEMORY;
