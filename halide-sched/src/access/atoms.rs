@@ -1,6 +1,7 @@
 //! The atoms of polynomials: symbols, and operations that are not sums and products.
 
-use super::poly::{AtomId, Poly};
+use super::mono::{AtomId, Mono};
+use super::poly::{Noted, Poly};
 use crate::ir::hash::Map;
 use crate::ir::{Expr, Sym};
 
@@ -41,7 +42,7 @@ struct Row {
 }
 
 /// The most atoms of one program: beyond, no more is proved, and accesses are checked where they stand.
-const MOST_ATOMS: usize = 100_000;
+const MOST_ATOMS: usize = AtomId::MOST;
 /// The most operations that are nested in one atom.
 const MOST_DEPTH: u32 = 12;
 /// The most monomials of a polynomial inside of an atom.
@@ -73,7 +74,7 @@ impl Terms {
     }
     /// The latest binding that `p` depends on.
     pub(crate) fn level_of(&self, p: &Poly) -> u32 {
-        p.terms().iter().flat_map(|(mono, _)| mono.iter()).map(|a| self.level(*a)).max().unwrap_or(0)
+        p.noted(|terms| self.facts_of(terms)).level
     }
     /// The atom of a symbol that was met before.
     pub(crate) fn find(&self, s: Sym) -> Option<AtomId> {
@@ -184,13 +185,19 @@ impl Terms {
         if p.is_broken() {
             return (None, None);
         }
-        let mut total = (Some(0), Some(0));
-        for (mono, k) in p.terms() {
-            let product = mono.iter().fold((Some(*k), Some(*k)), |span, a| product(span, self.span(*a)));
+        let (low, high) = p.noted(|terms| self.facts_of(terms)).span;
+        let shifted = |end: Option<i128>| end.and_then(|v| v.checked_add(p.constant_term()));
+        (shifted(low), shifted(high))
+    }
+    fn facts_of(&self, terms: &[(Mono, i128)]) -> Noted {
+        let (mut span, mut level) = ((Some(0), Some(0)), 0);
+        for (mono, k) in terms {
+            let product = mono.iter().fold((Some(*k), Some(*k)), |span, a| product(span, self.span(a)));
             let add = |x: Option<i128>, y: Option<i128>| x.zip(y).and_then(|(x, y)| x.checked_add(y));
-            total = (add(total.0, product.0), add(total.1, product.1));
+            span = (add(span.0, product.0), add(span.1, product.1));
+            level = mono.iter().map(|a| self.level(a)).max().unwrap_or(0).max(level);
         }
-        total
+        Noted { span, level }
     }
     /// True if `p` depends on the leaf `atom`, also inside of other atoms.
     pub(crate) fn depends(&self, p: &Poly, atom: AtomId) -> bool {
@@ -236,10 +243,8 @@ impl Terms {
         }
     }
     /// `p` with `leaf` replaced by `value` everywhere, also inside of other atoms.
-    pub(crate) fn replaced(&mut self, p: &Poly, leaf: AtomId, value: &Poly) -> Poly {
-        self.replaced_in(p, leaf, value, &mut Map::default())
-    }
-    fn replaced_in(&mut self, p: &Poly, leaf: AtomId, value: &Poly, memo: &mut Map<AtomId, Poly>) -> Poly {
+    /// `memo` has atoms in which the same was done.
+    pub(crate) fn replaced(&mut self, p: &Poly, leaf: AtomId, value: &Poly, memo: &mut Map<AtomId, Poly>) -> Poly {
         let mut result = p.clone();
         for a in p.atoms() {
             if a == leaf {
@@ -252,7 +257,7 @@ impl Terms {
                 result = result.substituted(a, &made);
                 memo.insert(a, made);
             }
-            if result.terms().len() > MOST_SUM {
+            if result.len() > MOST_SUM {
                 return Poly::broken();
             }
         }
@@ -261,25 +266,25 @@ impl Terms {
     fn replaced_in_atom(&mut self, a: AtomId, leaf: AtomId, value: &Poly, memo: &mut Map<AtomId, Poly>) -> Poly {
         match self.atom(a).clone() {
             Atom::Min(x, y) => {
-                let x = self.replaced_in(&x, leaf, value, memo);
-                let y = self.replaced_in(&y, leaf, value, memo);
+                let x = self.replaced(&x, leaf, value, memo);
+                let y = self.replaced(&y, leaf, value, memo);
                 self.min(x, y)
             }
             Atom::Either(list) => {
-                let list = list.iter().map(|p| self.replaced_in(p, leaf, value, memo)).collect();
+                let list = list.iter().map(|p| self.replaced(p, leaf, value, memo)).collect();
                 self.either(list)
             }
             Atom::Div(x, k) => {
-                let x = self.replaced_in(&x, leaf, value, memo);
+                let x = self.replaced(&x, leaf, value, memo);
                 self.div(x, k)
             }
             Atom::Mod(x, k) => {
-                let x = self.replaced_in(&x, leaf, value, memo);
+                let x = self.replaced(&x, leaf, value, memo);
                 self.rem(x, k)
             }
             Atom::Quotient(x, n) | Atom::Remainder(x, n) => {
-                let x = self.replaced_in(&x, leaf, value, memo);
-                let n = self.replaced_in(&n, leaf, value, memo);
+                let x = self.replaced(&x, leaf, value, memo);
+                let n = self.replaced(&n, leaf, value, memo);
                 match self.atom(a) {
                     Atom::Quotient(..) => self.quotient(x, n),
                     _ => self.remainder(x, n),
@@ -316,7 +321,7 @@ impl Terms {
     /// The depth of the operations in `atom`; `None` if one of its polynomials is too long.
     fn depth_of(&self, atom: &Atom) -> Option<u32> {
         let inner = |p: &Poly| {
-            let fits = !p.is_broken() && p.terms().len() <= MOST_INNER;
+            let fits = !p.is_broken() && p.len() <= MOST_INNER;
             fits.then(|| p.atoms().iter().map(|a| self.rows[a.0 as usize].depth + 1).max().unwrap_or(1))
         };
         match atom {

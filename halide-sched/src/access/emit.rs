@@ -1,7 +1,8 @@
 //! Polynomials as index expressions: the checks that a program makes for itself.
 
 use super::atoms::{Atom, Terms};
-use super::poly::{AtomId, Poly};
+use super::mono::AtomId;
+use super::poly::Poly;
 use crate::ir::{Expr, build};
 
 /// `p` as an expression; `None` if it depends on a lane, or on more than one alternative.
@@ -10,14 +11,9 @@ pub(crate) fn expression(terms: &Terms, p: &Poly) -> Option<Expr> {
         return None;
     }
     let mut sum: Option<Expr> = None;
-    let mut constant = 0;
     for (mono, k) in p.terms() {
         let k = i64::try_from(*k).ok()?;
-        if mono.is_empty() {
-            constant = k;
-            continue;
-        }
-        let factors = mono.iter().map(|a| atom(terms, *a)).collect::<Option<Vec<Expr>>>()?;
+        let factors = mono.iter().map(|a| atom(terms, a)).collect::<Option<Vec<Expr>>>()?;
         let product = factors.into_iter().reduce(build::mul)?;
         sum = Some(match (sum, k) {
             (None, 1) => product,
@@ -28,6 +24,7 @@ pub(crate) fn expression(terms: &Terms, p: &Poly) -> Option<Expr> {
             (Some(s), _) => build::add(s, build::mul(product, build::int(k))),
         });
     }
+    let constant = i64::try_from(p.constant_term()).ok()?;
     Some(match sum {
         Some(s) => build::offset(s, constant),
         None => build::int(constant),

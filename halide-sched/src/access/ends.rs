@@ -54,7 +54,7 @@ impl Reader<'_> {
     }
 
     /// True if an atom is data that is read somewhere.
-    fn is_in_memory(&mut self, atom: super::poly::AtomId) -> bool {
+    fn is_in_memory(&mut self, atom: super::mono::AtomId) -> bool {
         match self.terms.atom(atom) {
             Atom::Opaque(e, vector) => {
                 let e = e.clone();

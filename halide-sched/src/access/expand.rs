@@ -1,7 +1,8 @@
 //! Polynomials with names replaced by what they stand for: two values that are equal are then mostly the same polynomial.
 
 use super::atoms::Atom;
-use super::poly::{AtomId, Poly};
+use super::mono::AtomId;
+use super::poly::Poly;
 use super::read::{Definition, Reader};
 use crate::ir::visit::deep;
 
@@ -31,7 +32,7 @@ impl Reader<'_> {
         if let Some(known) = self.expansions.get(&atom) {
             return known.clone();
         }
-        let made = deep(|| self.expand_atom(atom)).filter(|p| !p.is_broken() && p.terms().len() <= MOST_TERMS);
+        let made = deep(|| self.expand_atom(atom)).filter(|p| !p.is_broken() && p.len() <= MOST_TERMS);
         let made = made.unwrap_or_else(|| Poly::atom(atom));
         self.expansions.insert(atom, made.clone());
         made

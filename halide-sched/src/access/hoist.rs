@@ -6,7 +6,8 @@
 //! a loop variable occurs once; where it occurs more often, more may be asked than is needed.
 
 use super::atoms::{Atom, Terms};
-use super::poly::{AtomId, Poly};
+use super::mono::AtomId;
+use super::poly::Poly;
 use super::read::{LaneOf, Reader};
 use crate::ir::visit::deep;
 use crate::ir::{Expr, Sym};
@@ -27,6 +28,8 @@ pub(crate) struct Frame {
     pub(crate) id: u32,
     /// The number of the first binding that is made in it.
     pub(crate) level: u32,
+    /// The number of facts that hold in all of it.
+    pub(crate) facts: usize,
     /// The function, the statement in it, and how many of its bindings, behind which is its inside.
     pub(crate) place: (u32, u32, u32),
 }
@@ -59,6 +62,15 @@ pub(crate) struct Hoisted {
     pub(crate) frame: usize,
     /// Further polynomials that must be at least 0, at the same frame, for `p` to be enough.
     needs: Vec<Poly>,
+}
+
+/// The range of a loop variable.
+struct Range {
+    /// Its number among all that were met.
+    id: u32,
+    atom: AtomId,
+    low: Poly,
+    high: Poly,
 }
 
 impl Reader<'_> {
@@ -180,11 +192,14 @@ impl Reader<'_> {
         let atom = self.terms.find(s)?;
         let value = self.value_of(atom)?;
         let value = self.expanded(&value);
-        let p = self.terms.replaced(&h.p, atom, &value);
-        if p.is_broken() || p.terms().len() > MOST_TERMS {
+        // Accesses share the atoms that names occur in.
+        let mut memo = self.renamed.remove(&atom).unwrap_or_default();
+        let p = self.terms.replaced(&h.p, atom, &value, &mut memo);
+        let guards = h.guards.iter().map(|g| self.terms.replaced(g, atom, &value, &mut memo)).collect();
+        self.renamed.insert(atom, memo);
+        if p.is_broken() || p.len() > MOST_TERMS {
             return None;
         }
-        let guards = h.guards.iter().map(|g| self.terms.replaced(g, atom, &value)).collect();
         Some(self.out_of_memory(Hoisted { p, guards, ..h.clone() }))
     }
 
@@ -215,12 +230,15 @@ impl Reader<'_> {
         if !inside {
             return Some(Hoisted { guards, ..h });
         }
-        let p = self.least(&h.p, atom, &low, &high)?;
+        let ids = self.ranges_met.len() as u32;
+        let id = *self.ranges_met.entry((atom, low.clone(), high.clone())).or_insert(ids);
+        let p = self.least(&h.p, &Range { id, atom, low, high })?;
         Some(Hoisted { p, guards, ..h })
     }
 
-    /// A lower bound of `p` over `low <= atom <= high`.
-    fn least(&mut self, p: &Poly, atom: AtomId, low: &Poly, high: &Poly) -> Option<Poly> {
+    /// A lower bound of `p` over a range.
+    fn least(&mut self, p: &Poly, of: &Range) -> Option<Poly> {
+        let atom = of.atom;
         let mut sum = Poly::default();
         // All monomials with one atom together: those of the variable itself have one coefficient.
         for a in p.atoms().into_iter().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
@@ -233,7 +251,7 @@ impl Reader<'_> {
                 (_, Some(most)) if most <= 0 => true,
                 _ => return None,
             };
-            let end = self.end(a, atom, low, high, up)?;
+            let end = self.end(a, of, up)?;
             sum = sum.add_scaled(&factor.times(&end), 1);
         }
         let mut rest = p.clone();
@@ -244,27 +262,37 @@ impl Reader<'_> {
     }
 
     /// The end of the values of `p`: the least, or with `up` the greatest.
-    fn end_of(&mut self, p: &Poly, atom: AtomId, low: &Poly, high: &Poly, up: bool) -> Option<Poly> {
-        if !self.terms.depends(p, atom) {
+    fn end_of(&mut self, p: &Poly, of: &Range, up: bool) -> Option<Poly> {
+        if !self.terms.depends(p, of.atom) {
             return Some(p.clone());
         }
         if !up {
-            return self.least(p, atom, low, high);
+            return self.least(p, of);
         }
-        Some(self.least(&p.scaled(-1), atom, low, high)?.scaled(-1))
+        Some(self.least(&p.scaled(-1), of)?.scaled(-1))
     }
 
-    fn end(&mut self, a: AtomId, atom: AtomId, low: &Poly, high: &Poly, up: bool) -> Option<Poly> {
-        if a == atom {
-            return Some(if up { high.clone() } else { low.clone() });
+    fn end(&mut self, a: AtomId, of: &Range, up: bool) -> Option<Poly> {
+        if a == of.atom {
+            return Some(if up { of.high.clone() } else { of.low.clone() });
         }
+        if let Some(known) = self.ends_met.get(&(a, of.id, up)) {
+            return known.clone();
+        }
+        let end = self.end_of_operation(a, of, up);
+        self.ends_met.insert((a, of.id, up), end.clone());
+        end
+    }
+
+    fn end_of_operation(&mut self, a: AtomId, of: &Range, up: bool) -> Option<Poly> {
+        let atom = of.atom;
         match self.terms.atom(a).clone() {
             Atom::Min(x, y) => {
-                let (x, y) = (self.end_of(&x, atom, low, high, up)?, self.end_of(&y, atom, low, high, up)?);
+                let (x, y) = (self.end_of(&x, of, up)?, self.end_of(&y, of, up)?);
                 Some(self.terms.min(x, y))
             }
             Atom::Div(x, k) => {
-                let x = self.end_of(&x, atom, low, high, up)?;
+                let x = self.end_of(&x, of, up)?;
                 Some(self.terms.div(x, k))
             }
             Atom::Mod(_, k) => Some(Poly::constant(if up { k - 1 } else { 0 })),
@@ -272,7 +300,7 @@ impl Reader<'_> {
                 if self.terms.depends(&n, atom) {
                     return None;
                 }
-                let x = self.end_of(&x, atom, low, high, up)?;
+                let x = self.end_of(&x, of, up)?;
                 Some(self.terms.quotient(x, n))
             }
             Atom::Remainder(_, n) if up => (!self.terms.depends(&n, atom)).then(|| n.offset(-1)),
@@ -280,7 +308,7 @@ impl Reader<'_> {
             Atom::Either(list) => {
                 let mut ends = Vec::new();
                 for p in &list {
-                    ends.push(self.end_of(p, atom, low, high, up)?);
+                    ends.push(self.end_of(p, of, up)?);
                 }
                 let pick = |a, b| if up { self.terms.max(a, b) } else { self.terms.min(a, b) };
                 ends.into_iter().reduce(pick)

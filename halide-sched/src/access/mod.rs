@@ -19,11 +19,13 @@ mod emit;
 mod ends;
 mod expand;
 mod hoist;
+mod mono;
 mod poly;
 mod prove;
 mod read;
 mod split;
 
+pub(crate) use atoms::Terms;
 pub(crate) use data::Elements;
 pub(crate) use emit::condition;
 pub(crate) use hoist::{Frame, FrameKind, Hoisted, conditions};

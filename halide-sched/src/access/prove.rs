@@ -4,7 +4,8 @@
 
 use super::atoms::{Atom, Terms};
 use super::hoist::split_minima;
-use super::poly::{AtomId, Poly};
+use super::mono::AtomId;
+use super::poly::Poly;
 use super::read::Reader;
 use crate::ir::hash::Map;
 
@@ -41,6 +42,8 @@ type Moment = (usize, Option<u32>);
 struct Search<'a> {
     facts: &'a [&'a Poly],
     steps: u32,
+    /// Polynomials that were looked at with as many facts left, in vain.
+    failed: Map<Poly, u32>,
 }
 
 impl Prover {
@@ -61,33 +64,33 @@ impl Prover {
         self.facts.truncate(len);
         self.numbers.truncate(len);
     }
-    fn moment(&self) -> Moment {
-        (self.facts.len(), self.numbers.last().copied())
+    fn moment(&self, facts: usize) -> Moment {
+        (facts, facts.checked_sub(1).map(|last| self.numbers[last]))
     }
-    /// Returns true if all facts of `then` are known now.
-    fn includes(&self, (len, last): Moment) -> bool {
-        len == 0 || self.numbers.get(len - 1).copied() == last
+    /// Returns true if all facts of `then` are among the first `facts`.
+    fn includes(&self, (len, last): Moment, facts: usize) -> bool {
+        len == 0 || len <= facts && Some(self.numbers[len - 1]) == last
     }
-    /// True if `p` is certain to be at least 0 where all of `guards` are.
-    pub(crate) fn holds(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly]) -> bool {
+    /// True if `p` is certain to be at least 0 where all of `guards` and the first `facts` facts are.
+    pub(crate) fn holds(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly], facts: usize) -> bool {
         let constant = p.constant_term();
         let key = (p.without_constant(), guards.to_vec());
         if let Some(known) = self.known.get(&key) {
-            if known.holds.is_some_and(|(least, then)| constant >= least && self.includes(then)) {
+            if known.holds.is_some_and(|(least, then)| constant >= least && self.includes(then, facts)) {
                 return true;
             }
-            if known.open.is_some_and(|(most, then)| constant <= most && then == self.moment()) {
+            if known.open.is_some_and(|(most, then)| constant <= most && then == self.moment(facts)) {
                 return false;
             }
         }
         let own: Vec<Poly> = guards.iter().flat_map(|g| facts_of(&reader.terms, g.clone())).collect();
-        let facts: Vec<&Poly> = own.iter().chain(&self.facts).collect();
+        let all: Vec<&Poly> = own.iter().chain(&self.facts[..facts]).collect();
         // Most need no fact or one; a search with more takes longest where there is no proof.
         let answer = EFFORTS.iter().any(|(most, steps)| {
-            let mut search = Search { facts: &facts, steps: *steps };
+            let mut search = Search { facts: &all, steps: *steps, failed: Map::default() };
             search.holds(reader, p.clone(), *most)
         });
-        let moment = self.moment();
+        let moment = self.moment(facts);
         let known = self.known.entry(key).or_default();
         *(if answer { &mut known.holds } else { &mut known.open }) = Some((constant, moment));
         answer
@@ -126,7 +129,10 @@ fn sharpened(terms: &Terms, p: Poly) -> Vec<Poly> {
 
 impl Search<'_> {
     fn holds(&mut self, reader: &mut Reader<'_>, p: Poly, facts: u32) -> bool {
-        if p.is_broken() || p.terms().len() > MOST_TERMS || self.steps == 0 {
+        if p.is_broken() || p.len() > MOST_TERMS || self.steps == 0 {
+            return false;
+        }
+        if self.failed.get(&p).is_some_and(|tried| *tried >= facts) {
             return false;
         }
         self.steps -= 1;
@@ -138,14 +144,18 @@ impl Search<'_> {
         // What was bound last; of what depends on it, operations before the symbol itself.
         let Some(last) = p.atoms().into_iter().max_by_key(|a| (reader.terms.level(*a), a.0)) else { return false };
         // A number in place of what the caller gives is the end of most lines of reasoning.
-        match reader.terms.level(last) == 0 && matches!(reader.terms.atom(last), Atom::Sym(_)) {
+        let found = match reader.terms.level(last) == 0 && matches!(reader.terms.atom(last), Atom::Sym(_)) {
             true => {
                 // The last fact may be on any of what is left.
                 let of: &[AtomId] = if facts == 1 { &p.atoms() } else { &[last] };
                 self.by_fact(reader, &p, of, facts) || self.by_atom(reader, &p, last, facts)
             }
             false => self.by_atom(reader, &p, last, facts) || self.by_fact(reader, &p, &[last], facts),
+        };
+        if !found {
+            self.failed.insert(p, facts);
         }
+        found
     }
 
     /// Replaces `atom`.
@@ -246,7 +256,7 @@ impl Search<'_> {
 
     /// Returns true if one of `list` is at least 0; where most cancels is the best place to look.
     fn any(&mut self, reader: &mut Reader<'_>, mut list: Vec<Poly>, facts: u32) -> bool {
-        list.sort_by_key(|p| p.terms().len());
+        list.sort_by_key(|p| p.len());
         list.truncate(MOST_WAYS);
         list.into_iter().any(|p| self.holds(reader, p, facts))
     }

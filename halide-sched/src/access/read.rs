@@ -3,7 +3,8 @@
 use super::atoms::{Atom, Span, Terms};
 use super::data::Elements;
 use super::hoist::Hoisted;
-use super::poly::{AtomId, Poly};
+use super::mono::AtomId;
+use super::poly::Poly;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::deep;
 use crate::ir::{DimField, Elem, Expr, ExprKind, Sym, build};
@@ -68,6 +69,14 @@ pub(crate) struct Reader<'p> {
     pub(super) hoists: Map<(Poly, Vec<Poly>, u32), Vec<Hoisted>>,
     /// The same of accesses, by frame and lane.
     pub(super) moved: Map<(Poly, Vec<Poly>, u32, u32), Vec<Hoisted>>,
+    /// Atoms without a name, for each name.
+    pub(super) renamed: Map<AtomId, Map<AtomId, Poly>>,
+    /// The ranges of loop variables, by numbers, with the ends that atoms have over them.
+    pub(super) ranges_met: Map<(AtomId, Poly, Poly), u32>,
+    pub(super) ends_met: Map<(AtomId, u32, bool), Option<Poly>>,
+    /// The values of names, and the ends of loop variables.
+    values: Map<AtomId, Option<Poly>>,
+    ranges_of_loops: Map<AtomId, Option<(Poly, Poly)>>,
     /// Names that were asked about, each with true if it leads to memory.
     pub(super) reading: Map<Sym, bool>,
 }
@@ -78,21 +87,23 @@ impl<'p> Reader<'p> {
 
     /// A reader of the expressions over `defs`.
     pub(crate) fn new(defs: Definitions, elements: Elements<'p>) -> Reader<'p> {
-        let (polys, ranges, expansions) = (Map::default(), Map::default(), Map::default());
-        let divisors = Set::default();
-        let (lanes, hoists, moved, reading) = (Map::default(), Map::default(), Map::default(), Map::default());
         Reader {
             terms: Terms::default(),
             defs,
             elements,
-            polys,
-            ranges,
-            expansions,
-            divisors,
-            lanes,
-            hoists,
-            moved,
-            reading,
+            polys: Map::default(),
+            ranges: Map::default(),
+            expansions: Map::default(),
+            divisors: Set::default(),
+            lanes: Map::default(),
+            hoists: Map::default(),
+            moved: Map::default(),
+            reading: Map::default(),
+            renamed: Map::default(),
+            ranges_met: Map::default(),
+            ends_met: Map::default(),
+            values: Map::default(),
+            ranges_of_loops: Map::default(),
         }
     }
 
@@ -264,20 +275,34 @@ impl<'p> Reader<'p> {
     /// The definition of the symbol that `atom` is, if a `Let` binds it.
     pub(crate) fn value_of(&mut self, atom: AtomId) -> Option<Poly> {
         let Atom::Sym(s) = self.terms.atom(atom) else { return None };
-        let Some(Definition::Let(value)) = self.defs.get(*s) else { return None };
-        let value = value.clone();
-        Some(self.scalar(&value))
+        if let Some(known) = self.values.get(&atom) {
+            return known.clone();
+        }
+        let value = match self.defs.get(*s).cloned() {
+            Some(Definition::Let(value)) => Some(self.scalar(&value)),
+            _ => None,
+        };
+        self.values.insert(atom, value.clone());
+        value
     }
 
     /// First and last value of the loop whose variable `atom` is.
     pub(crate) fn loop_of(&mut self, atom: AtomId) -> Option<(Poly, Poly)> {
         let Atom::Sym(s) = self.terms.atom(atom) else { return None };
-        let Some(Definition::Loop(min, extent)) = self.defs.get(*s) else { return None };
-        let (min, extent) = (min.clone(), extent.clone());
-        let (first, extent) = (self.scalar(&min), self.scalar(&extent));
-        let (first, extent) = (self.expanded(&first), self.expanded(&extent));
-        let last = first.add_scaled(&extent, 1).offset(-1);
-        Some((first, last))
+        if let Some(known) = self.ranges_of_loops.get(&atom) {
+            return known.clone();
+        }
+        let range = match self.defs.get(*s).cloned() {
+            Some(Definition::Loop(min, extent)) => {
+                let (first, extent) = (self.scalar(&min), self.scalar(&extent));
+                let (first, extent) = (self.expanded(&first), self.expanded(&extent));
+                let last = first.add_scaled(&extent, 1).offset(-1);
+                Some((first, last))
+            }
+            _ => None,
+        };
+        self.ranges_of_loops.insert(atom, range.clone());
+        range
     }
 }
 

@@ -4,7 +4,8 @@
 //! that is linear where the whole is not, holds for strides of either sign, and keeps an access out of what lies between
 //! the rows of a view. Where the strides cannot be told apart, the index as a whole is compared with the memory.
 
-use super::poly::{AtomId, Mono, Poly};
+use super::mono::AtomId;
+use super::poly::Poly;
 use super::read::{Definition, Reader};
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::for_each_node;
@@ -114,7 +115,7 @@ impl Extents {
             let Some(atom) = next else { return p };
             let Some(value) = reader.value_of(atom) else { return p };
             p = p.substituted(atom, &value);
-            if p.is_broken() || p.terms().len() > 200 {
+            if p.is_broken() || p.len() > 200 {
                 return p;
             }
         }
@@ -155,11 +156,11 @@ fn base(reader: &mut Reader<'_>, count: &Expr) -> (Poly, Vec<AtomId>) {
         let atoms = p.atoms();
         let product = atoms.iter().find_map(|a| {
             let value = reader.value_of(*a)?;
-            (value.terms().len() == 1).then_some((*a, value))
+            (value.len() == 1).then_some((*a, value))
         });
         match product {
             Some((a, value)) => p = p.substituted(a, &value),
-            None if p.terms().len() == 1 => {
+            None if p.len() == 1 => {
                 let atoms = p.atoms().to_vec();
                 return (p, atoms);
             }
@@ -180,7 +181,7 @@ fn peel(index: Poly, count: Poly, mut strides: Vec<AtomId>, list: &mut Vec<Poly>
     let (mut index, mut count) = (index, count);
     // One row: a coordinate may be counted from its end.
     while count.terms().first().is_some_and(|(mono, k)| mono.len() > 1 || *k > 1) {
-        let often = |a: &AtomId| index.terms().iter().filter(|(mono, _)| mono.contains(a)).count();
+        let often = |a: &AtomId| index.terms().iter().filter(|(mono, _)| mono.contains(*a)).count();
         let Some(at) = (0..strides.len()).filter(|i| often(&strides[*i]) > 0).max_by_key(|i| often(&strides[*i]))
         else {
             break;
@@ -192,7 +193,7 @@ fn peel(index: Poly, count: Poly, mut strides: Vec<AtomId>, list: &mut Vec<Poly>
         if inner.terms().iter().any(|(mono, _)| mono.len() > 1) {
             break;
         }
-        list.push(Poly::monomial(Mono::from_slice(&[stride]), 1).minus(&inner).offset(-1));
+        list.push(Poly::atom(stride).minus(&inner).offset(-1));
         list.push(inner);
         (index, count) = (outer, fewer);
     }

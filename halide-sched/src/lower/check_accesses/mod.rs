@@ -18,13 +18,14 @@
 //! ```
 //! becomes
 //! ```text
-//! assert out#b2.extent0 * -1 - out#b2.min0 + in#b0.min0 + in#b0.extent0 >= 0 && out#b2.min0 - in#b0.min0 >= 0 else fault1()
+//! assert out#b2.min0 - in#b0.min0 >= 0 && out#b2.extent0 * -1 - out#b2.min0 + in#b0.min0 + in#b0.extent0 >= 0 else fault1()
 //! let t0 = out#b2.min0
 //! for x#L0 from 0 extent out#b2.extent0 {
 //!   out#b2[x#L0] = in#b0[x#L0 + (t0 - in#b0.min0)]
 //! }
 //! ```
 
+mod groups;
 mod insert;
 mod tally;
 mod walk;

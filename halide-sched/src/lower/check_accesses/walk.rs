@@ -1,8 +1,9 @@
 //! Looks at every access of a program, with all that stands around it.
 
+use super::groups::{GroupId, Groups};
 use super::tally::{Tally, Verdict};
 use super::{IndexQuestion, Place, Question};
-use crate::access::{Access, Extents, Frame, FrameKind, Hoisted, LaneOf, Poly, Prover, Reader, condition, conditions};
+use crate::access::{Access, Extents, Frame, FrameKind, LaneOf, Poly, Prover, Reader, condition, conditions};
 use crate::ir::hash::{Map, Set};
 use crate::ir::{BufId, Expr, ExprKind, KernelId, LoopId, Program, Stmt, Sym, Type, visit};
 use halide_core::ops::BinOp;
@@ -32,12 +33,54 @@ pub(super) struct Walk<'p> {
     function: u32,
     next: u32,
     questions: Map<Place, Vec<Question>>,
-    /// Inequalities that are asked at a place, with the least constant of those that differ in it only.
-    asked: Map<(Place, Poly, Vec<Poly>), i128>,
-    /// Loads that were looked at in each scope.
-    seen: Vec<Set<usize>>,
+    /// True while inequalities are gathered; false when accesses are settled.
+    gathers: bool,
+    groups: Groups,
+    /// All accesses, in the order of their sites.
+    found: Vec<Site>,
+    next_access: usize,
+    site: u32,
+    /// Groups that are asked, each with the least constant that is not proved.
+    asked: Map<GroupId, i128>,
+    /// Expressions that were looked at and read memory or divide, and in each frame the first of its own.
+    seen: Set<usize>,
+    seen_in: Vec<Vec<usize>>,
+    /// Expressions in which there is nothing to look at.
+    plain: Set<usize>,
     step: Option<Step>,
     tally: Tally,
+}
+
+/// An access that was looked at.
+struct Found {
+    buf: BufId,
+    index: Expr,
+    mask: Option<Expr>,
+    /// What it asks for, where that came to.
+    parts: Vec<Part>,
+    /// True if nothing is known of it.
+    unknown: bool,
+}
+
+/// An access at the number of its site, until it is settled.
+#[derive(Default)]
+struct Site {
+    site: u32,
+    of: Option<Found>,
+}
+
+/// One inequality of an access: its group, its constant, and the cost of asking it.
+struct Part {
+    group: GroupId,
+    constant: i128,
+    cost: Verdict,
+}
+
+/// Inequalities of an access where it stands, all at least 0, with its lane and its mask.
+struct Asked {
+    list: Vec<Poly>,
+    lane: LaneOf,
+    masks: Vec<Poly>,
 }
 
 /// The atomic step that is looked at: it holds names and stores only, so what is asked of it is asked before it.
@@ -61,37 +104,54 @@ fn stored(s: &Stmt) -> Vec<BufId> {
 
 impl<'p> Walk<'p> {
     pub(super) fn new(program: &'p Program, reader: Reader<'p>, exact: bool) -> Walk<'p> {
-        let root = Frame { kind: FrameKind::Root, id: 0, level: 0, place: (BODY, 0, 0) };
         Walk {
             program,
             reader,
             extents: Extents::default(),
             prover: Prover::default(),
             exact,
-            frames: vec![root],
-            frames_made: 1,
+            frames: Vec::new(),
+            frames_made: 0,
             everywhere: 0,
             function: BODY,
             next: 0,
             questions: Map::default(),
+            gathers: true,
+            groups: Groups::default(),
+            found: Vec::new(),
+            next_access: 0,
+            site: 0,
             asked: Map::default(),
-            seen: vec![Set::default()],
+            seen: Set::default(),
+            seen_in: Vec::new(),
+            plain: Set::default(),
             step: None,
             tally: Tally::default(),
         }
     }
 
+    /// Walks twice: gathers what accesses ask for, and settles each by what was proved of that.
     pub(super) fn run(mut self) -> Outcome {
-        let body = &self.program.body;
-        self.stmt(body);
+        self.pass();
+        self.gathers = false;
+        self.pass();
         let mut asked: Vec<_> = std::mem::take(&mut self.asked).into_iter().collect();
-        asked.sort_by_cached_key(|((place, p, _), _)| (*place, p.terms().to_vec()));
-        for ((place, p, guards), constant) in asked {
-            if let Some(cond) = condition(&self.reader.terms, &p.offset(constant), &guards) {
-                self.questions.entry(place).or_default().push(Question::Inequality(cond));
+        asked.sort_unstable();
+        for (id, constant) in asked {
+            let group = self.groups.get(id);
+            if let Some(cond) = condition(&self.reader.terms, &group.p.offset(constant), &group.guards) {
+                self.questions.entry(group.place).or_default().push(Question::Inequality(cond));
             }
         }
         Outcome { tally: self.tally, questions: self.questions }
+    }
+
+    fn pass(&mut self) {
+        (self.frames_made, self.everywhere, self.next, self.site) = (0, 0, 0, 0);
+        self.push(FrameKind::Root, (BODY, 0, 0));
+        self.stmt(&self.program.body);
+        self.pop_to(0);
+        self.prover.forget(0);
     }
 
     fn push(&mut self, kind: FrameKind, place: Place) {
@@ -100,14 +160,20 @@ impl<'p> Walk<'p> {
             // Memory is asked no earlier than where it is read.
             _ => Reader::IN_MEMORY,
         };
-        self.frames.push(Frame { kind, id: self.frames_made, level, place });
+        self.frames.push(Frame { kind, id: self.frames_made, level, facts: self.prover.len(), place });
         self.frames_made += 1;
-        self.seen.push(Set::default());
+        self.seen_in.push(Vec::new());
+        self.groups.begin();
     }
 
     fn pop_to(&mut self, depth: usize) {
-        self.frames.truncate(depth);
-        self.seen.truncate(depth);
+        while self.frames.len() > depth {
+            let facts = self.frames.pop().map_or(0, |frame| frame.facts);
+            self.groups.end(&mut self.reader, &mut self.prover, facts);
+            self.seen_in.pop().into_iter().flatten().for_each(|id| {
+                self.seen.remove(&id);
+            });
+        }
     }
 
     /// Walks `s` inside of a frame; what is assumed in it does not outlive it.
@@ -159,7 +225,9 @@ impl<'p> Walk<'p> {
             }
             Stmt::Store { buf, index, mask, .. } => {
                 visit::for_each_expr(s, |e| self.expr(e, place));
-                self.access(*buf, index, mask.as_ref(), place);
+                if self.begin_site(place) {
+                    self.gather(*buf, index, mask.as_ref());
+                }
             }
             Stmt::Dispatch { kernel, .. } => {
                 visit::for_each_expr(s, |e| self.expr(e, place));
@@ -223,26 +291,58 @@ impl<'p> Walk<'p> {
         (self.function, self.next) = around;
     }
 
-    /// Looks at the loads in `e`.
+    /// Looks at the loads in `e`, or settles them.
     fn expr(&mut self, e: &Expr, place: Place) {
-        let mut loads = Vec::new();
-        visit::for_each_node(e, &mut |n| {
-            if let ExprKind::Binary(BinOp::Div | BinOp::Mod, _, by) = n.kind()
-                && by.ty() == Type::INDEX
-                && !matches!(by.kind(), ExprKind::Int(_))
+        if self.begin_site(place) {
+            self.node(e);
+        }
+    }
+
+    /// Looks at `e`, unless that was done in a frame that is open; returns true if there is anything to look at.
+    fn node(&mut self, e: &Expr) -> bool {
+        if self.plain.contains(&e.id()) {
+            return false;
+        }
+        if self.seen.contains(&e.id()) {
+            return true;
+        }
+        let mut found = false;
+        visit::for_each_child(e, |inner| found |= visit::deep(|| self.node(inner)));
+        match e.kind() {
+            ExprKind::Binary(BinOp::Div | BinOp::Mod, _, by)
+                if by.ty() == Type::INDEX && !matches!(by.kind(), ExprKind::Int(_)) =>
             {
                 self.divisor(by);
+                found = true;
             }
-            if matches!(n.kind(), ExprKind::Load { .. }) && !self.seen.iter().any(|s| s.contains(&n.id())) {
-                loads.push(n.clone());
+            ExprKind::Load { buf, index, mask } => {
+                self.gather(*buf, index, mask.as_ref());
+                found = true;
             }
-        });
-        for n in loads {
-            if let (ExprKind::Load { buf, index, mask }, Some(seen)) = (n.kind(), self.seen.last_mut()) {
-                seen.insert(n.id());
-                self.access(*buf, index, mask.as_ref(), place);
+            _ => {}
+        }
+        if !found {
+            self.plain.insert(e.id());
+        } else if let Some(own) = self.seen_in.last_mut() {
+            self.seen.insert(e.id());
+            own.push(e.id());
+        }
+        found
+    }
+
+    /// Begins a site, which is the same in both walks. Returns true where it is to be looked at; settles its accesses in the
+    /// second walk.
+    fn begin_site(&mut self, place: Place) -> bool {
+        self.site += 1;
+        while !self.gathers && self.found.get(self.next_access).is_some_and(|a| a.site == self.site) {
+            let found = std::mem::take(&mut self.found[self.next_access]);
+            self.next_access += 1;
+            if let Some(found) = found.of {
+                let (buf, verdict) = (found.buf, self.settle(found, place));
+                self.tally.count(buf, self.innermost(), verdict);
             }
         }
+        self.gathers
     }
 
     /// Notes a divisor that is at least 1 by what holds in the whole program.
@@ -252,32 +352,73 @@ impl<'p> Walk<'p> {
             return;
         }
         let expanded = self.reader.expanded(&n);
-        if self.prover.holds(&mut self.reader, &expanded.offset(-1), &[]) {
+        if self.prover.holds(&mut self.reader, &expanded.offset(-1), &[], self.everywhere) {
             self.reader.divisors.insert(n);
         }
     }
 
-    fn access(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>, place: Place) {
-        let (lane, value) = self.reader.lane(index);
+    /// Notes what an access asks for, moved outwards and in groups.
+    fn gather(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>) {
+        let mut access = Found { buf, index: index.clone(), mask: mask.cloned(), parts: Vec::new(), unknown: false };
+        match self.inequalities(&access) {
+            Some(asked) => asked.list.iter().for_each(|p| self.gather_part(p, &asked, &mut access.parts)),
+            None => access.unknown = true,
+        }
+        self.found.push(Site { site: self.site, of: Some(access) });
+    }
+
+    fn gather_part(&mut self, p: &Poly, asked: &Asked, parts: &mut Vec<Part>) {
+        let known = |reader: &Reader<'_>, p: &Poly| reader.terms.span_of(p).0.is_some_and(|low| low >= 0);
+        if known(&self.reader, p) {
+            return;
+        }
+        for h in self.reader.hoist(p.clone(), &asked.lane, &asked.masks, &self.frames) {
+            if !known(&self.reader, &h.p) {
+                let (group, constant) = self.groups.add(&h, &self.frames, &self.reader.terms);
+                parts.push(Part { group, constant, cost: self.cost(group, h.frame) });
+            }
+        }
+    }
+
+    /// The inequalities that put an access inside of its buffer; `None` if nothing is known of it.
+    fn inequalities(&mut self, of: &Found) -> Option<Asked> {
+        let (lane, value) = self.reader.lane(&of.index);
         let mut masks = Vec::new();
-        if let Some(mask) = mask {
+        if let Some(mask) = &of.mask {
             conditions(&mut self.reader, mask, true, &lane, &mut masks);
         }
-        let access = Access { buf, info: &self.program.buffers[buf], index: value };
-        let verdict = match self.extents.inequalities(&mut self.reader, access) {
-            Some(list) => self.inequalities(list, &lane, &masks),
-            None => Verdict::Inner,
-        };
-        let verdict = match verdict {
-            Verdict::Proved => Verdict::Proved,
-            _ if self.function == KERNEL && (verdict == Verdict::Inner || self.exact) => Verdict::Trusted,
-            _ if verdict == Verdict::Inner || self.exact => match self.ask_here(buf, index, mask, place) {
-                true => verdict,
+        let access = Access { buf: of.buf, info: &self.program.buffers[of.buf], index: value };
+        let list = self.extents.inequalities(&mut self.reader, access)?;
+        let list = list.iter().map(|p| self.reader.expanded(p)).collect();
+        Some(Asked { list, lane, masks })
+    }
+
+    /// The verdict on an access whose groups are decided; what is open is asked.
+    fn settle(&mut self, found: Found, place: Place) -> Verdict {
+        let is_open = |p: &&Part| !self.groups.is_proved(p.group, p.constant);
+        let open: Vec<&Part> = found.parts.iter().filter(is_open).collect();
+        if !found.unknown && (open.is_empty() || self.holds_inside(&found)) {
+            return Verdict::Proved;
+        }
+        let cost = open.iter().map(|p| p.cost).max().filter(|_| !found.unknown).unwrap_or(Verdict::Inner);
+        if cost == Verdict::Inner || self.exact {
+            return match self.function != KERNEL && self.ask_here(&found, place) {
+                true => cost,
                 false => Verdict::Trusted,
-            },
-            _ => verdict,
-        };
-        self.tally.count(buf, self.innermost(), verdict);
+            };
+        }
+        for Part { group, constant, .. } in open {
+            let least = self.asked.entry(*group).or_insert(*constant);
+            *least = (*least).min(*constant);
+        }
+        cost
+    }
+
+    /// True if an access is proved where it stands: what asks for too much outside may be known inside.
+    fn holds_inside(&mut self, found: &Found) -> bool {
+        let Some(asked) = self.inequalities(found) else { return false };
+        let facts = self.prover.len();
+        asked.list.iter().all(|p| self.prover.holds(&mut self.reader, p, &asked.masks, facts))
     }
 
     fn innermost(&self) -> Option<LoopId> {
@@ -287,60 +428,25 @@ impl<'p> Walk<'p> {
         })
     }
 
-    /// Proves inequalities, or asks each where it comes to; [`Verdict::Inner`] if one cannot be asked.
-    fn inequalities(&mut self, list: Vec<Poly>, lane: &LaneOf, masks: &[Poly]) -> Verdict {
-        let mut worst = Verdict::Proved;
-        let mut open: Vec<Hoisted> = Vec::new();
-        for p in list {
-            let p = self.reader.expanded(&p);
-            let parts = self.reader.hoist(p.clone(), lane, masks, &self.frames);
-            let mut left = Vec::new();
-            for h in parts {
-                if !self.prover.holds(&mut self.reader, &h.p, &h.guards) {
-                    left.push(h);
-                }
-            }
-            // What asks for too much outside may be known inside.
-            if !left.is_empty() && !self.prover.holds(&mut self.reader, &p, masks) {
-                open.extend(left);
-            }
-        }
-        for h in &open {
-            worst = worst.max(self.where_asked(h));
-        }
-        if worst < Verdict::Inner && !self.exact {
-            for Hoisted { p, guards, frame, .. } in open {
-                let constant = p.constant_term();
-                let key = (self.frames[frame].place, p.without_constant(), guards);
-                let least = self.asked.entry(key).or_insert(constant);
-                *least = (*least).min(constant);
-            }
-        }
-        worst
-    }
-
-    /// The cost of asking `0 <= p` where it came to.
-    fn where_asked(&self, h: &Hoisted) -> Verdict {
-        let terms = &self.reader.terms;
-        let in_memory = |p: &Poly| terms.level_of(p) >= Reader::IN_MEMORY;
-        let askable =
-            !in_memory(&h.p) && !h.guards.iter().any(in_memory) && condition(terms, &h.p, &h.guards).is_some();
+    /// The cost of asking a group at the frame that it came to.
+    fn cost(&self, group: GroupId, at: usize) -> Verdict {
         let is_loop = |f: &Frame| matches!(f.kind, FrameKind::Loop(_));
-        let in_kernel = self.frames[..=h.frame].iter().any(|f| matches!(f.kind, FrameKind::Kernel));
-        let outside = self.frames[h.frame + 1..].iter().any(is_loop);
-        let in_step = self.step.as_ref().is_some_and(|step| h.frame >= step.depth);
-        match self.frames[..=h.frame].iter().any(is_loop) {
-            _ if !askable || in_kernel || in_step => Verdict::Inner,
+        let in_kernel = || self.frames[..=at].iter().any(|f| matches!(f.kind, FrameKind::Kernel));
+        let in_step = self.step.as_ref().is_some_and(|step| at >= step.depth);
+        if !self.groups.get(group).is_askable || in_step || in_kernel() {
+            return Verdict::Inner;
+        }
+        match self.frames[..=at].iter().any(is_loop) {
             false => Verdict::Before,
-            true if outside => Verdict::Outer,
+            true if self.frames[at + 1..].iter().any(is_loop) => Verdict::Outer,
             true => Verdict::Inner,
         }
     }
 
     /// Asks directly before the statement at `place`, or before the atomic step that it is in; `false` if the answer may
     /// change until then.
-    fn ask_here(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>, place: Place) -> bool {
-        let (mut index, mut mask, mut place) = (index.clone(), mask.cloned(), place);
+    fn ask_here(&mut self, found: &Found, place: Place) -> bool {
+        let (mut index, mut mask, mut place) = (found.index.clone(), found.mask.clone(), place);
         if let Some(step) = &self.step {
             let outside = |e: &Expr| visit::substitute(e, &|s| step.names.get(&s).cloned());
             (index, mask, place) = (outside(&index), mask.as_ref().map(outside), step.place);
@@ -351,8 +457,8 @@ impl<'p> Walk<'p> {
                 return false;
             }
         }
-        let count = self.extents.count(buf).cloned();
-        let question = IndexQuestion { buf, index, mask, count, innermost: self.innermost() };
+        let count = self.extents.count(found.buf).cloned();
+        let question = IndexQuestion { buf: found.buf, index, mask, count, innermost: self.innermost() };
         self.questions.entry(place).or_default().push(Question::Index(question));
         true
     }

@@ -1,0 +1,87 @@
+//! Products of atoms.
+
+/// The number of an atom in [`super::Terms`], below [`AtomId::MOST`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct AtomId(pub(crate) u32);
+
+impl AtomId {
+    /// The number of atoms that there can be.
+    pub(crate) const MOST: usize = (1 << BITS) - 1;
+}
+
+/// The bits of a factor.
+const BITS: u32 = 21;
+/// The most factors.
+const MOST_FACTORS: usize = 6;
+
+/// A product of up to six atoms in ascending order; the empty product is 1. A word of 21 bits each, the first lowest, holds
+/// the number of its atom plus 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) struct Mono(u128);
+
+impl Mono {
+    /// The atom itself.
+    pub(crate) fn atom(atom: AtomId) -> Mono {
+        Mono(u128::from(atom.0) + 1)
+    }
+    /// Returns true of the empty product.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+    /// The number of factors.
+    pub(crate) fn len(self) -> usize {
+        (u128::BITS - self.0.leading_zeros()).div_ceil(BITS) as usize
+    }
+    /// The factors in ascending order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = AtomId> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let word = rest as u32 & ((1 << BITS) - 1);
+            rest >>= BITS;
+            word.checked_sub(1).map(AtomId)
+        })
+    }
+    /// Returns true if `atom` is a factor.
+    pub(crate) fn contains(self, atom: AtomId) -> bool {
+        self.iter().any(|a| a == atom)
+    }
+    /// The product without its factors `atom`.
+    pub(crate) fn without(self, atom: AtomId) -> Mono {
+        Mono::of(self.iter().filter(|a| *a != atom))
+    }
+    /// The product of two; `None` if it has too many factors.
+    pub(crate) fn times(self, other: Mono) -> Option<Mono> {
+        if self.len() + other.len() > MOST_FACTORS {
+            return None;
+        }
+        let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
+        Some(Mono::of(std::iter::from_fn(|| match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if y < x => b.next(),
+            (Some(_), _) => a.next(),
+            (None, _) => b.next(),
+        })))
+    }
+    /// The product of at most [`MOST_FACTORS`] atoms in ascending order.
+    fn of(atoms: impl Iterator<Item = AtomId>) -> Mono {
+        Mono(atoms.zip(0..).fold(0, |all, (a, n)| all | (u128::from(a.0) + 1) << (BITS * n)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_stay_in_order() {
+        let of = |list: &[u32]| list.iter().try_fold(Mono::default(), |m, a| m.times(Mono::atom(AtomId(*a))));
+        let atoms = |m: Mono| m.iter().map(|a| a.0).collect::<Vec<_>>();
+        let most = AtomId::MOST as u32 - 1;
+        let product = of(&[7, 0, most, 7, 3]).unwrap();
+        assert_eq!((atoms(product), product.len()), (vec![0, 3, 7, 7, most], 5));
+        assert_eq!(atoms(product.without(AtomId(7))), [0, 3, most]);
+        assert!(product.contains(AtomId(most)) && !product.contains(AtomId(1)));
+        assert_eq!(of(&[most; 6]).map(Mono::len), Some(6));
+        assert_eq!(of(&[0; 7]), None);
+        assert!(Mono::default().is_empty() && of(&[0]).is_some_and(|m| !m.is_empty()));
+    }
+}
