@@ -41,8 +41,11 @@ build() {
         awk -F'\t' 'NR == FNR { bad[$1] = 1; next } bad[$1] { print $6 }' "$work/refused" "$work/mutants.tsv" \
             >> "$work/without"
     done
-    (cd "$tree" && cargo test --offline -p halide-checks --test it --no-run 2>&1 | tee "$work/build.log")
-    program=$(sed -n 's/.*(\(.*\/it-[0-9a-f]*\)).*/\1/p; s/.*Executable tests\/it\/main.rs //p' "$work/build.log" | tail -n 1)
+    (cd "$tree" && cargo test --offline -p halide-checks --test it --no-run > "$work/build.log" 2>&1) || {
+        tail -n 40 "$work/build.log"
+        exit 1
+    }
+    program=$(grep -oE '[^ (]*/deps/it-[0-9a-f]+' "$work/build.log" | tail -n 1)
     cp "$program" "$work/checks"
 }
 

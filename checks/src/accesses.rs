@@ -10,8 +10,7 @@ use halide::ir::eval::{Check, EvalError};
 use halide::ir::verify::verify;
 use halide::lower::{LowerOptions, LoweringTrace, lower};
 use halide::plan;
-use halide_core::arbitrary::Random;
-use halide_sched::ir::arbitrary;
+use halide_sched::ir::arbitrary::{self, Random};
 use halide_sched::lower::Accesses;
 use halide_sched::lower::check_accesses::check_accesses;
 
