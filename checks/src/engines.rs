@@ -83,42 +83,9 @@ fn check_main(case: &Case) -> Result<Outcome, Failure> {
         }
     }
     let mut inputs = Sizes::new(&case);
-    let mut rounds = 0;
-    let (outputs, expected) = loop {
-        rounds += 1;
-        if rounds > MOST_ROUNDS && !case.pipeline.shapes.is_empty() {
-            return Ok(Outcome::Refused("rules at odds".into()));
-        }
-        // What inlining drops may be read one element at a time.
-        if rounds > MANY_ROUNDS {
-            return Ok(Outcome::Refused("large input".into()));
-        }
-        let outputs = match evaluate(&case, &plan.pipeline.outputs, &programs, &inputs)? {
-            Evaluated::Done(outputs) => outputs,
-            Evaluated::Regions(regions) => {
-                case.regions = regions;
-                continue;
-            }
-            Evaluated::Grow(image, dim, span) if inputs.grow(image, dim, span) => continue,
-            Evaluated::Grow(..) => return Ok(Outcome::Refused("large input".into())),
-            Evaluated::Obey(image, rule) if inputs.obey(image, rule) => continue,
-            Evaluated::Obey(..) => return Ok(Outcome::Refused("rules at odds".into())),
-            Evaluated::Refused(why) => return Ok(Outcome::Refused(why)),
-        };
-        match interp::run(&case.pipeline, &inputs.given(&case), &case.regions) {
-            Ok(expected) => break (outputs, expected),
-            Err(RunError::Rules(_)) => return Ok(Outcome::Refused("rules at odds".into())),
-            Err(RunError::OutOfMemory { .. }) if case.far => return Ok(Outcome::Refused("large region".into())),
-            Err(RunError::IndexOverflow { .. }) => return Ok(Outcome::Refused("index overflow".into())),
-            // It evaluates also what inlining drops: arguments that are ignored, other elements of tuples.
-            Err(RunError::ReadOutside { image, dim, at, .. }) => {
-                let image = case.pipeline.images.iter().position(|i| i.name == image).unwrap_or(0);
-                if !inputs.grow(image, dim, Span { min: at, extent: 1 }) {
-                    return Ok(Outcome::Refused("large input".into()));
-                }
-            }
-            Err(e) => return Err(failure("interpreter", e.to_string())),
-        }
+    let (outputs, expected) = match settled(&mut case, &plan, &programs, &mut inputs)? {
+        Settled::Values(outputs, expected) => (outputs, expected),
+        Settled::Refused(why) => return Ok(Outcome::Refused(why)),
     };
     // Where floats may be rounded in another way, machine code does what the evaluator does with the same program.
     let rounds = case.schedule.reassociates() && case.pipeline.exprs.iter().any(|node| node.ty.is_float());
@@ -169,6 +136,59 @@ fn check_main(case: &Case) -> Result<Outcome, Failure> {
         OnDevice::Compared => Outcome::ComparedOnDevice,
         OnDevice::Refused(why) => Outcome::Refused(why),
     })
+}
+
+/// What programs gave, by position, and what they should give.
+pub(crate) enum Settled {
+    Values(Vec<(usize, Ran)>, Vec<AnyBuffer>),
+    Refused(String),
+}
+
+/// Evaluates programs with inputs that hold what they read, and interprets the algorithm with the same.
+pub(crate) fn settled(
+    case: &mut Case,
+    plan: &Plan,
+    programs: &[(bool, Program)],
+    inputs: &mut Sizes,
+) -> Result<Settled, Failure> {
+    let refused = |why: &str| Ok(Settled::Refused(why.into()));
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        if rounds > MOST_ROUNDS && !case.pipeline.shapes.is_empty() {
+            return refused("rules at odds");
+        }
+        // What inlining drops may be read one element at a time.
+        if rounds > MANY_ROUNDS {
+            return refused("large input");
+        }
+        let outputs = match evaluate(case, &plan.pipeline.outputs, programs, inputs)? {
+            Evaluated::Done(outputs) => outputs,
+            Evaluated::Regions(regions) => {
+                case.regions = regions;
+                continue;
+            }
+            Evaluated::Grow(image, dim, span) if inputs.grow(image, dim, span) => continue,
+            Evaluated::Grow(..) => return refused("large input"),
+            Evaluated::Obey(image, rule) if inputs.obey(image, rule) => continue,
+            Evaluated::Obey(..) => return refused("rules at odds"),
+            Evaluated::Refused(why) => return refused(&why),
+        };
+        match interp::run(&case.pipeline, &inputs.given(case), &case.regions) {
+            Ok(expected) => return Ok(Settled::Values(outputs, expected)),
+            Err(RunError::Rules(_)) => return refused("rules at odds"),
+            Err(RunError::OutOfMemory { .. }) if case.far => return refused("large region"),
+            Err(RunError::IndexOverflow { .. }) => return refused("index overflow"),
+            // It evaluates also what inlining drops: arguments that are ignored, other elements of tuples.
+            Err(RunError::ReadOutside { image, dim, at, .. }) => {
+                let image = case.pipeline.images.iter().position(|i| i.name == image).unwrap_or(0);
+                if !inputs.grow(image, dim, Span { min: at, extent: 1 }) {
+                    return refused("large input");
+                }
+            }
+            Err(e) => return Err(failure("interpreter", e.to_string())),
+        }
+    }
 }
 
 /// More code, or deeper frames, than there may be.
@@ -278,8 +298,8 @@ fn lower_both(plan: &Plan, exact_tails: bool) -> Result<[Program; 2], Vec<LowerE
 }
 
 /// What one program did.
-struct Ran {
-    outputs: Vec<AnyBuffer>,
+pub(crate) struct Ran {
+    pub(crate) outputs: Vec<AnyBuffer>,
     /// The most bytes that its own buffers took at one time: of machine code; of the evaluator, the largest allocations of
     /// all together, since small ones that end early are kept by machine code until the one around them ends.
     peak_bytes: u64,
@@ -339,7 +359,7 @@ fn evaluate(
     Ok(Evaluated::Done(all))
 }
 
-fn run(case: &Case, program: &Program, inputs: &Sizes) -> Result<Ran, EvalError> {
+pub(crate) fn run(case: &Case, program: &Program, inputs: &Sizes) -> Result<Ran, EvalError> {
     let params = params(case);
     let mut outputs = outputs_for(case, program)?;
     let limits = Limits::with_cap(MEMORY);

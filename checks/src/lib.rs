@@ -4,6 +4,7 @@
 //!
 //! A check may also panic: that is a failure too, which [`runs::caught`] turns into text.
 
+pub mod accesses;
 pub mod algebra;
 pub mod case;
 mod class;
@@ -12,6 +13,7 @@ pub mod device;
 pub mod engines;
 mod facade;
 pub mod image_input;
+pub mod ladder;
 pub mod runs;
 pub mod schedules;
 pub mod shrink;

@@ -5,7 +5,7 @@ use halide::schedule::Verb;
 use halide_checks::case::Case;
 use halide_checks::coverage::Coverage;
 use halide_checks::runs::Seeds;
-use halide_checks::{algebra, image_input, runs, schedules, text};
+use halide_checks::{algebra, image_input, ladder, runs, schedules, text};
 
 #[test]
 fn random_schedules() {
@@ -20,6 +20,11 @@ fn random_gpu_schedules() {
 #[test]
 fn changed_schedules() {
     runs::compare_engines("changed schedules", 60, 0, schedules::changed);
+}
+
+#[test]
+fn all_checks_in_turn() {
+    ladder::in_turn(8);
 }
 
 #[test]

@@ -1,0 +1,66 @@
+//! All checks of whole pipelines in turn, until one finds something: the measure of what they find (`fuzz/mutants.sh`).
+//!
+//! `HALIDE_FUZZ_SECONDS` says for how long. The outcome of every case is printed as a letter, so that what one version
+//! of the compiler refuses can be held against another one.
+
+use crate::case::Case;
+use crate::engines::{self, Failure, Outcome};
+use crate::runs::{Seeds, caught, number};
+use crate::watch::Watch;
+use crate::{accesses, schedules};
+use std::time::{Duration, Instant};
+
+/// A check of cases that belong to seeds.
+type Check = (&'static str, fn(u64) -> Case, fn(&Case) -> Result<Outcome, Failure>);
+
+/// The checks, which take their turns.
+const CHECKS: [Check; 4] = [
+    ("schedules", Case::random, engines::check),
+    ("kernels", Case::random_gpu, engines::check),
+    ("changed", schedules::changed, engines::check),
+    ("accesses", Case::random, accesses::check),
+];
+
+/// Seeds that lie this far apart have all themes in turn, and other classes of structures each time.
+const STRIDE: u64 = 5;
+
+/// Runs all checks on `default` seeds.
+///
+/// # Panics
+/// At the first failure, with the seed.
+pub fn in_turn(default: u64) {
+    let Seeds { first, count, .. } = Seeds::of_run(default);
+    let limit = number("HALIDE_FUZZ_SECONDS").map(Duration::from_secs);
+    let (watch, begun) = (Watch::of_run(), Instant::now());
+    let mut outcomes = CHECKS.map(|_| String::new());
+    let rounds = if limit.is_some() { u64::MAX } else { count };
+    let mut slowest = (Duration::ZERO, 0);
+    for round in 0..rounds {
+        if limit.is_some_and(|limit| begun.elapsed() >= limit) {
+            break;
+        }
+        for ((name, draw, check), outcomes) in CHECKS.iter().zip(&mut outcomes) {
+            let (seed, start) = (first + round * STRIDE, Instant::now());
+            watch.begin(seed);
+            let result = caught(|| check(&draw(seed))).and_then(|result| result);
+            watch.end();
+            slowest = slowest.max((start.elapsed(), seed));
+            match result {
+                Ok(Outcome::Compared | Outcome::ComparedOnDevice) => outcomes.push('c'),
+                // Where there is no device, the evaluator has run the kernels.
+                Ok(Outcome::Refused(why)) if why == "no device" => outcomes.push('c'),
+                Ok(Outcome::Refused(_)) => outcomes.push('r'),
+                Err(Failure { kind, text }) => {
+                    let seconds = begun.elapsed().as_secs_f64();
+                    let line = text.lines().next().unwrap_or_default();
+                    panic!("FOUND\t{name}\t{seed}\t{seconds:.1}\t{kind}\t{line}");
+                }
+            }
+        }
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    println!("KEPT\t{seconds:.1}\t{slowest:?}");
+    for ((name, ..), outcomes) in CHECKS.iter().zip(&outcomes) {
+        println!("OUTCOMES\t{name}\t{outcomes}");
+    }
+}

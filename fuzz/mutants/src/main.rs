@@ -1,0 +1,166 @@
+//! Breaks the compiler on purpose: a copy of the tree in which each of some hundred places is right or wrong by the number
+//! in the environment, so that one build serves all mutants. `fuzz/mutants.sh` runs them.
+//!
+//! ```text
+//! halide-mutants make FROM TO COUNT [WITHOUT]    # a copy of the tree FROM in TO; prints the table of the mutants
+//! ```
+//! `WITHOUT` names a file with one place a line (`file:line:column bytes`), which a compiler refused.
+
+mod operators;
+mod place;
+mod sample;
+
+use place::Place;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The crate that is broken, and its folders that decide what the code does.
+const CRATE: &str = "halide-sched";
+const FOLDERS: [&str; 3] = ["src/lower", "src/plan", "src/bounds"];
+
+/// Files that say what was done or refused, in words, count it, or limit what lowering may cost.
+const LEFT_OUT: [&str; 21] = [
+    "tests.rs", "trace.rs", "notes.rs", "error.rs", "explain_bounds.rs", "budget.rs", "instrument.rs", "example.rs",
+    "query.rs", "reasons.rs", "sentences.rs", "help.rs", "room.rs", "expansions.rs", "tally.rs", "graph.rs", "uniquify.rs",
+    "inject_prefetches/mod.rs", "inject_prefetches/found.rs", "features.rs", "rules.rs",
+];
+
+/// Appended to the crate: the mutant that runs.
+const CHOICE: &str = r#"
+#[doc(hidden)]
+pub fn mutant(number: u32) -> bool {
+    static CHOSEN: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    let chosen = *CHOSEN.get_or_init(|| {
+        std::env::var("HALIDE_MUTANT").ok().and_then(|text| text.parse().ok()).unwrap_or(u32::MAX)
+    });
+    if chosen == number {
+        REACHED.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+    chosen == number
+}
+
+/// Whether the place of the mutant was reached at all.
+#[doc(hidden)]
+pub static REACHED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+#[allow(dead_code)]
+trait OffBy {
+    fn off_by(self, by: i64) -> Self;
+}
+
+impl OffBy for ir::Expr {
+    fn off_by(self, by: i64) -> Self {
+        ir::build::offset(self, by)
+    }
+}
+
+impl OffBy for Option<ir::Expr> {
+    fn off_by(self, by: i64) -> Self {
+        self.map(|e| e.off_by(by))
+    }
+}
+
+macro_rules! off_by {
+    ($($ty:ty)*) => {$(
+        impl OffBy for $ty {
+            fn off_by(self, by: i64) -> Self {
+                (self as i128 + by as i128).max(0) as $ty
+            }
+        }
+        impl OffBy for Option<$ty> {
+            fn off_by(self, by: i64) -> Self {
+                self.map(|n| n.off_by(by))
+            }
+        }
+    )*};
+}
+off_by!(i64 u64 u32 usize u16);
+
+#[allow(dead_code)]
+fn off_by<T: OffBy>(value: T, by: i64) -> T {
+    value.off_by(by)
+}
+"#;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match args.as_slice() {
+        ["make", from, to, count, without @ ..] => make(Path::new(from), Path::new(to), count, without.first()),
+        _ => Err("halide-mutants make FROM TO COUNT [WITHOUT]".to_string()),
+    };
+    if let Err(text) = done {
+        eprintln!("{text}");
+        std::process::exit(1);
+    }
+}
+
+/// Writes the broken files of the copy, and prints a line for each mutant.
+fn make(from: &Path, to: &Path, count: &str, without: Option<&&str>) -> Result<(), String> {
+    let count: usize = count.parse().map_err(|e| format!("{count}: {e}"))?;
+    let refused: BTreeSet<String> = match without {
+        Some(path) => read(Path::new(path))?.lines().map(str::to_string).collect(),
+        None => BTreeSet::new(),
+    };
+    let mut all: BTreeMap<String, (String, Vec<Place>)> = BTreeMap::new();
+    for folder in FOLDERS {
+        for path in sources(&from.join(CRATE).join(folder))? {
+            let name = path.strip_prefix(from.join(CRATE).join("src")).map_err(|e| e.to_string())?;
+            let name = name.to_string_lossy().into_owned();
+            let text = read(&path)?;
+            let mut places = place::places(&text).map_err(|e| format!("{name}: {e}"))?;
+            places.retain(|p| !refused.contains(&sample::key(&name, p)));
+            all.insert(name, (text, places));
+        }
+    }
+    let chosen = sample::choose(&all, count);
+    let mut number = 0;
+    for (name, (text, _)) in &all {
+        let mut text = text.clone();
+        let places = chosen.get(name).cloned().unwrap_or_default();
+        for (at, place) in places.iter().enumerate().rev() {
+            text.replace_range(place.range.clone(), &place.schema(number + at));
+        }
+        for (at, place) in places.iter().enumerate() {
+            let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let (key, right, wrong) = (sample::key(name, place), one_line(&place.right), one_line(&place.wrong));
+            println!("{}\t{name}:{}\t{}\t{right}\t{wrong}\t{key}", number + at, place.line, place.operator);
+        }
+        number += places.len();
+        write(&to.join(CRATE).join("src").join(name), &text)?;
+    }
+    let root = CRATE.to_string() + "/src/lib.rs";
+    write(&to.join(&root), &(read(&from.join(&root))? + CHOICE))
+}
+
+/// The source files below a folder that are broken, in order.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        let text = path.to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !text.ends_with("tests") {
+                found.extend(sources(&path)?);
+            }
+        } else if text.ends_with(".rs") && !LEFT_OUT.iter().any(|out| text.ends_with(&format!("/{out}"))) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Writes a file that is another one than before: the rest need not be compiled again.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
