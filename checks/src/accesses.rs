@@ -5,23 +5,105 @@ use crate::case::Case;
 use crate::class::refused_by_lowering;
 use crate::engines::{self, Failure, Outcome, Settled, compare, failure};
 use crate::sizes::Sizes;
-use halide::ir::Program;
 use halide::ir::eval::{Check, EvalError};
 use halide::ir::verify::verify;
+use halide::ir::{Fault, Program};
 use halide::lower::{LowerOptions, LoweringTrace, lower};
 use halide::plan;
+use halide_core::limits::{Limits, Stop};
+use halide_cpu::{CpuFault, CpuOptions};
 use halide_sched::ir::arbitrary::{self, Random};
 use halide_sched::lower::Accesses;
 use halide_sched::lower::check_accesses::check_accesses;
+use halide_sched::lower::free_early::free_early;
+use halide_sched::lower::outline_tasks::outline_tasks;
+use halide_sched::lower::split_functions::split_functions;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Broken programs of one case.
 const BROKEN: u64 = 6;
 
-/// Runs a case with checked accesses, in the evaluator.
+/// Bytes that machine code of a broken program may take.
+const MEMORY: u64 = 1 << 28;
+
+/// Seconds that it may run.
+const SECONDS: u64 = 5;
+
+/// A case whose programs with checked accesses gave what they should.
+struct Checked {
+    case: Case,
+    inputs: Sizes,
+    /// The program that the pass that checks accesses is given.
+    whole: Option<Program>,
+}
+
+/// Runs a case with checked accesses, in the evaluator, and then some programs that are broken.
 pub fn check(case: &Case) -> Result<Outcome, Failure> {
+    let checked = match checked(case)? {
+        Ok(checked) => checked,
+        Err(refused) => return Ok(refused),
+    };
+    for (wrong, name) in broken(&checked) {
+        for (program, exact) in with_checks(&checked, &wrong) {
+            let outside = |e: &EvalError| matches!(e.check(), Some(Check::ReadOutside | Check::WriteOutside));
+            if let Err(e) = engines::run(&checked.case, &program, &checked.inputs)
+                && outside(&e)
+            {
+                return Err(failure("access unchecked", format!("{name}, exact {exact}: {e}\n{program}")));
+            }
+        }
+    }
+    Ok(Outcome::Compared)
+}
+
+/// Runs broken programs of a case as machine code, whatever they compute. Returns the number of runs that ended since an
+/// access was not known to be inside of its buffer.
+pub fn run_broken_code(case: &Case) -> Result<u32, Failure> {
+    let Ok(checked) = checked(case)? else { return Ok(0) };
+    let mut ended = 0;
+    for (wrong, name) in broken(&checked) {
+        for (program, exact) in with_checks(&checked, &wrong) {
+            let program = outline_tasks(program);
+            let program = free_early(split_functions(program, &mut LoweringTrace::new()));
+            // What is broken may be more code than there may be.
+            let Ok(code) = halide_cpu::compile(&program, &CpuOptions::default()) else { continue };
+            let ran =
+                for_seconds(|limits| engines::execute(&checked.case, &program, &code, &checked.inputs, 2, limits));
+            match ran.map_err(|e| failure(format!("{name}, exact {exact}"), e))? {
+                Err(CpuFault::Check { fault, .. }) => {
+                    let ours = matches!(program.faults.get(fault), Some(Fault::Unproved | Fault::Access { .. }));
+                    ended += u32::from(ours);
+                }
+                Err(CpuFault::Panic(text)) => return Err(failure(format!("{name}, exact {exact}"), text)),
+                _ => {}
+            }
+        }
+    }
+    Ok(ended)
+}
+
+/// Calls `run` with limits that end it in time.
+fn for_seconds<T>(run: impl FnOnce(Option<&Limits>) -> T) -> T {
+    let limits = &Limits::with_cap(MEMORY);
+    std::thread::scope(|scope| {
+        let (running, ended) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            if ended.recv_timeout(Duration::from_secs(SECONDS)) == Err(mpsc::RecvTimeoutError::Timeout) {
+                limits.stop(Stop::TimeUp);
+            }
+        });
+        let result = run(Some(limits));
+        drop(running);
+        result
+    })
+}
+
+/// Runs a case with checked accesses, in the evaluator; or says that it is refused.
+fn checked(case: &Case) -> Result<Result<Checked, Outcome>, Failure> {
     let mut case = case.main_part();
     let Ok(plan) = plan::resolve(&case.pipeline, &case.schedule, &case.target) else {
-        return Ok(Outcome::Refused("illegal schedule".into()));
+        return Ok(Err(Outcome::Refused("illegal schedule".into())));
     };
     let mut programs = Vec::new();
     let mut whole = None;
@@ -35,36 +117,34 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
                 let passes = lowered.trace.passes.into_iter();
                 whole = whole.or(passes.rev().find(|p| p.name == "place_copies").and_then(|p| p.after));
             }
-            Err(errors) => return refused_by_lowering(&errors),
+            Err(errors) => return refused_by_lowering(&errors).map(Err),
         }
     }
     let mut inputs = Sizes::new(&case);
     let (outputs, expected) = match engines::settled(&mut case, &plan, &programs, &mut inputs)? {
         Settled::Values(outputs, expected) => (outputs, expected),
-        Settled::Refused(why) => return Ok(Outcome::Refused(why)),
+        Settled::Refused(why) => return Ok(Err(Outcome::Refused(why))),
     };
     let rounds = case.schedule.reassociates() && case.pipeline.exprs.iter().any(|node| node.ty.is_float());
     for (n, got) in outputs.iter().filter(|_| !rounds) {
         compare(["checked in place", "checked before loops"][*n], &got.outputs, &expected)?;
     }
-    whole.map_or(Ok(()), |whole| broken(&case, &whole, &inputs))?;
-    Ok(Outcome::Compared)
+    Ok(Ok(Checked { case, inputs, whole }))
 }
 
-/// No program leaves its buffers once its accesses are checked, whatever a mistake of lowering made of it.
-fn broken(case: &Case, right: &Program, inputs: &Sizes) -> Result<(), Failure> {
-    for number in 0..BROKEN {
-        let mut random = Random::new(case.seed ^ number);
-        let Some(wrong) = arbitrary::mutant(right, &mut random).filter(|p| verify(p).is_ok()) else { continue };
-        for exact in [false, true] {
-            let checked = check_accesses(wrong.clone(), Some(&case.pipeline), exact, &mut LoweringTrace::new());
-            let outside = |e: &EvalError| matches!(e.check(), Some(Check::ReadOutside | Check::WriteOutside));
-            if let Err(e) = engines::run(case, &checked, inputs)
-                && outside(&e)
-            {
-                return Err(failure("access unchecked", format!("broken {number}, exact {exact}: {e}\n{checked}")));
-            }
-        }
-    }
-    Ok(())
+/// Programs of a case that are broken in one place, as a mistake of lowering would, with a name for each.
+fn broken(checked: &Checked) -> impl Iterator<Item = (Program, String)> {
+    (0..BROKEN).filter_map(|number| {
+        let mut random = Random::new(checked.case.seed ^ number);
+        let wrong = arbitrary::mutant(checked.whole.as_ref()?, &mut random).filter(|p| verify(p).is_ok())?;
+        Some((wrong, format!("broken {number}")))
+    })
+}
+
+/// A program with its accesses checked, in both ways; true for the exact one.
+fn with_checks(checked: &Checked, program: &Program) -> [(Program, bool); 2] {
+    [false, true].map(|exact| {
+        let promises = Some(&checked.case.pipeline);
+        (check_accesses(program.clone(), promises, exact, &mut LoweringTrace::new()), exact)
+    })
 }

@@ -18,7 +18,7 @@ use halide_core::interp::{self, RunError};
 use halide_core::limits::Limits;
 use halide_core::pipeline::DimField;
 use halide_core::shape::{BufferOf, Law, dense_strides};
-use halide_cpu::{CpuError, CpuOptions, Executable, RunArgs, Tier};
+use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier};
 
 /// How many bytes an allocation may have more than its elements.
 const SLACK: u64 = 256;
@@ -138,7 +138,7 @@ fn check_main(case: &Case) -> Result<Outcome, Failure> {
     })
 }
 
-/// What programs gave, by position, and what they should give.
+/// The values of programs, by position, and those that they should give.
 pub(crate) enum Settled {
     Values(Vec<(usize, Ran)>, Vec<AnyBuffer>),
     Refused(String),
@@ -197,6 +197,18 @@ fn beyond_budget(e: &CpuError) -> Outcome {
 }
 
 fn run_code(case: &Case, program: &Program, code: &Executable, inputs: &Sizes, threads: usize) -> Result<Ran, String> {
+    execute(case, program, code, inputs, threads, None)?.map_err(|fault| fault.to_string())
+}
+
+/// Runs machine code, with limits or without.
+pub(crate) fn execute(
+    case: &Case,
+    program: &Program,
+    code: &Executable,
+    inputs: &Sizes,
+    threads: usize,
+    limits: Option<&Limits>,
+) -> Result<Result<Ran, CpuFault>, String> {
     let failed = |e: BufferError| e.to_string();
     let params = params(case);
     let mut outputs = outputs_for(case, program).map_err(failed)?;
@@ -204,10 +216,10 @@ fn run_code(case: &Case, program: &Program, code: &Executable, inputs: &Sizes, t
     // The borrows of inputs and outputs last until the run ends.
     let buffers: Vec<_> =
         inputs.buffers.iter().map(AnyBuffer::raw).chain(views.iter_mut().map(|v| v.raw_mut())).collect();
-    let args = RunArgs { params: &params, buffers: &buffers, threads: Some(threads), ..RunArgs::default() };
-    let stats = code.run(&args).map_err(|fault| fault.to_string())?;
+    let args = RunArgs { params: &params, buffers: &buffers, threads: Some(threads), limits, ..RunArgs::default() };
+    let result = code.run(&args);
     drop(views);
-    Ok(Ran { outputs, peak_bytes: stats.peak_bytes })
+    Ok(result.map(|stats| Ran { outputs, peak_bytes: stats.peak_bytes }))
 }
 
 fn params(case: &Case) -> Vec<Scalar> {

@@ -25,6 +25,7 @@ mod sink;
 mod storage;
 pub mod trace;
 mod variant;
+mod variant_key;
 
 pub use error::Error;
 pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, types, value, vars};
@@ -33,4 +34,4 @@ pub use halide_core::{externs, shape};
 pub use halide_cpu::{Tier, host_features};
 pub use halide_sched::{features, ir, lower, plan, schedule, target};
 pub use storage::Stored;
-pub use variant::VariantKey;
+pub use variant_key::VariantKey;

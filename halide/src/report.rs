@@ -4,7 +4,7 @@ use crate::compile::Compiled;
 #[cfg(feature = "cpu")]
 use crate::compile::Engine;
 use crate::error::Error;
-use crate::variant::VariantKey;
+use crate::variant_key::VariantKey;
 use halide_core::ids::FuncId;
 use halide_sched::ir::build::as_int;
 use halide_sched::ir::print::{expr_in, func_in};
@@ -24,13 +24,13 @@ impl Compiled {
 
     /// The lowered program, as backends take it.
     pub fn ir(&self) -> Result<String, Error> {
-        let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
+        let lowered = lower(self.plan(), &VariantKey::default().options()).map_err(Error::Lower)?;
         Ok(lowered.program.to_string())
     }
 
     /// The program after every pass of lowering that changed it, with the name of the pass.
     pub fn passes(&self) -> Result<Vec<(&'static str, String)>, Error> {
-        let options = LowerOptions { keep_programs: true, ..LowerOptions::default() };
+        let options = LowerOptions { keep_programs: true, ..VariantKey::default().options() };
         let lowered = lower(self.plan(), &options).map_err(Error::Lower)?;
         let mut texts: Vec<(&'static str, String)> = Vec::new();
         for pass in lowered.trace.passes {
@@ -85,7 +85,7 @@ impl Compiled {
 
     #[cfg(feature = "cpu")]
     fn with_text(&self) -> Result<halide_cpu::Executable, Error> {
-        let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
+        let lowered = lower(self.plan(), &VariantKey::default().options()).map_err(Error::Lower)?;
         let target = &self.plan().target;
         let options = halide_cpu::CpuOptions { keep_text: true, ..halide_cpu::CpuOptions::for_target(target) };
         halide_cpu::compile(&lowered.program, &options).map_err(Error::Cpu)
@@ -143,7 +143,7 @@ impl Compiled {
 
     /// What slid, folded, vectorized and so on, and what did not and why; then which variants of the code there are.
     pub fn explain(&self) -> Result<String, Error> {
-        let lowered = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
+        let lowered = lower(self.plan(), &VariantKey::default().options()).map_err(Error::Lower)?;
         let mut text = String::new();
         for pass in &lowered.trace.passes {
             if pass.decisions.is_empty() {
@@ -164,21 +164,9 @@ impl Compiled {
             text += "variants\n";
         }
         for key in variants {
-            text += &format!("  + {}\n", describe(key));
+            text += &format!("  + {}\n", key.describe());
         }
         Ok(text)
-    }
-}
-
-fn describe(key: VariantKey) -> &'static str {
-    if key.in_memory != 0 {
-        return "for outputs in the memory of inputs, of which only updates run, made when a call needed it";
-    }
-    match (key.exact_tails, key.generic_strides) {
-        (false, false) => "main",
-        (true, false) => "for small outputs and tight inputs, made when a call needed it",
-        (false, true) => "for rows with gaps, made when a call needed it",
-        (true, true) => "for small outputs or tight inputs, and rows with gaps, made when a call needed it",
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::compile::Compiled;
 use crate::error::Error;
+use crate::variant_key::VariantKey;
 use halide_core::types::ScalarType;
 use halide_sched::ir::hash::Map;
 use halide_sched::ir::print::expr_in;
 use halide_sched::ir::{BufId, BufferRole, Memory, Program, Side, Stmt, visit};
-use halide_sched::lower::{LowerOptions, lower};
+use halide_sched::lower::lower;
 
 /// A buffer of a compiled pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct Stored {
 impl Compiled {
     /// Every buffer of the main variant, inputs and outputs first.
     pub fn storage(&self) -> Result<Vec<Stored>, Error> {
-        let program = lower(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?.program;
+        let program = lower(self.plan(), &VariantKey::default().options()).map_err(Error::Lower)?.program;
         let mut sizes = Map::default();
         collect(&program.body, &program, &mut sizes);
         program.tasks.iter().for_each(|task| collect(&task.body, &program, &mut sizes));

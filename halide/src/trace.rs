@@ -5,7 +5,8 @@
 
 use crate::call::Call;
 use crate::error::Error;
-use crate::variant::{VariantKey, message, next, of_evaluator};
+use crate::variant::of_evaluator;
+use crate::variant_key::{VariantKey, fault_error, next};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::ids::FuncId;
 use halide_core::interp;
@@ -126,7 +127,7 @@ impl Call<'_> {
                 Ok(_) => return how.after(Ok(outputs)),
                 Err(EvalError::Fault { fault, args, .. }) => {
                     let other = program.faults.get(fault).and_then(|fault| next(key, fault));
-                    key = other.ok_or_else(|| Error::Fault(message(&program, fault, &args)))?;
+                    key = other.ok_or_else(|| fault_error(&program, fault, &args))?;
                 }
                 Err(error) => return how.after(Err(of_evaluator(error, &program))),
             }

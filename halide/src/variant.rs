@@ -8,29 +8,16 @@ use crate::call::{How, RunStats};
 use crate::compile::regions_of;
 use crate::error::Error;
 use crate::memory::{self, hold_copies};
+use crate::variant_key::{VariantKey, fault_error, next};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region};
 use halide_core::ids::ImageId;
 use halide_core::interp::{Bound, RunError};
 use halide_sched::ir::footprint::Footprint;
 use halide_sched::ir::{BufferRole, Fault, FaultId, Program};
-use halide_sched::lower::{LowerOptions, Lowered, lower};
+use halide_sched::lower::{Lowered, lower};
 use halide_sched::plan::Plan;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Which calls a variant serves. The default is the main variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct VariantKey {
-    /// Outputs smaller than a factor, and inputs that hold no more than what the algorithm reads.
-    pub exact_tails: bool,
-    /// Any stride of inputs and outputs.
-    pub generic_strides: bool,
-    /// Values that the algorithm's requirements do not hold for, at points that are computed and that nobody needs.
-    pub unchecked: bool,
-    /// Calls with outputs in the memory of inputs, whose first definitions would copy it to itself: outputs by position, as
-    /// bits.
-    pub in_memory: u64,
-}
 
 /// What of a call is in the same memory.
 #[derive(Default)]
@@ -134,6 +121,10 @@ impl Variants {
         let mut key = VariantKey::default();
         loop {
             let variant = self.get_async(plan, key).await?;
+            if !key.checks_in_place && variant.may_end_midway() && variant.cannot_run_twice() {
+                key.checks_in_place = true;
+                continue;
+            }
             match variant.run_async(bound, outputs, how).await {
                 Ok(stats) => return Ok(stats),
                 Err(failure) => key = variant.after(key, failure, || required(&regions_of(&plan.pipeline, outputs)))?,
@@ -170,6 +161,10 @@ impl Variants {
         let mut key = VariantKey { exact_tails, in_memory, ..VariantKey::default() };
         loop {
             let variant = self.get(plan, key)?;
+            if !key.checks_in_place && variant.may_end_midway() && (exact_tails || variant.cannot_run_twice()) {
+                key.checks_in_place = true;
+                continue;
+            }
             match variant.run(bound, outputs, how, aliases) {
                 Ok(stats) => return Ok(stats),
                 Err(failure) => key = variant.after(key, failure, || required(&regions_of(&plan.pipeline, outputs)))?,
@@ -188,26 +183,8 @@ impl Variants {
     }
 }
 
-/// The variant to try after one ended with a fault; `None` if the call is wrong for every variant.
-pub(crate) fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
-    match fault {
-        Fault::NotThisVariant | Fault::InputTooSmall { .. } if !key.exact_tails => {
-            Some(VariantKey { exact_tails: true, ..key })
-        }
-        Fault::Stride { .. } if !key.generic_strides => Some(VariantKey { generic_strides: true, ..key }),
-        _ => None,
-    }
-}
-
-pub(crate) fn message(program: &Program, fault: FaultId, args: &[i64]) -> String {
-    program.faults.get(fault).map_or_else(|| format!("{fault:?} with {args:?}"), |f| f.message(program, args))
-}
-
 fn lowered(plan: &Plan, key: VariantKey) -> Result<Lowered, Error> {
-    let VariantKey { exact_tails, generic_strides, unchecked, in_memory } = key;
-    let in_memory = (0..64).filter(|position| in_memory >> position & 1 == 1).collect();
-    let options = LowerOptions { exact_tails, generic_strides, unchecked, in_memory, ..LowerOptions::default() };
-    lower(plan, &options).map_err(Error::Lower)
+    lower(plan, &key.options()).map_err(Error::Lower)
 }
 
 impl Variant {
@@ -228,7 +205,15 @@ impl Variant {
             return Ok(VariantKey { unchecked: true, ..key });
         }
         let other = self.program.faults.get(fault).and_then(|fault| next(key, fault));
-        other.ok_or_else(|| Error::Fault(message(&self.program, fault, &args)))
+        other.ok_or_else(|| fault_error(&self.program, fault, &args))
+    }
+    /// Returns true if a run may end for the sake of another variant when it has computed something.
+    fn may_end_midway(&self) -> bool {
+        self.program.faults.iter().any(|fault| *fault == Fault::Unproved)
+    }
+    /// Returns true if a second run differs from the first: it prints again, or updates what the first has updated.
+    fn cannot_run_twice(&self) -> bool {
+        !self.program.prints.is_empty() || self.program.buffers.iter().any(|info| info.keeps)
     }
     /// Checks, before anything is written, that the memory is within the cap that is known to be needed.
     fn check_memory(&self, bound: &Bound, outputs: &[AnyBufferMut<'_>], how: &How) -> Result<(), Failure> {

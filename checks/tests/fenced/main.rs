@@ -10,7 +10,8 @@ use halide::prelude::*;
 use halide_apps::app::APPS;
 use halide_apps::job::{Job, Source};
 use halide_checks::case::Case;
-use halide_checks::runs;
+use halide_checks::{accesses, runs};
+use std::cell::Cell;
 
 #[global_allocator]
 static FENCE: Fence = Fence::new();
@@ -55,5 +56,17 @@ fn machine_code_touches_no_memory_but_its_own() {
         lies_at_a_guard(start);
         runs::compare_engines("random schedules between guard pages", 40, 50, Case::random);
         apps();
+        broken_programs();
     }
+}
+
+/// Mistakes of lowering end runs before they touch other memory.
+fn broken_programs() {
+    let ended = Cell::new(0);
+    runs::each("broken programs between guard pages", 20, |seed| {
+        let more = accesses::run_broken_code(&Case::random(seed)).map_err(|f| format!("{}: {}", f.kind, f.text))?;
+        ended.set(ended.get() + more);
+        Ok(())
+    });
+    assert!(ended.get() >= 20, "{} runs were ended by checks of accesses", ended.get());
 }

@@ -40,7 +40,7 @@ pub fn mutant(number: u32) -> bool {
     chosen == number
 }
 
-/// Whether the place of the mutant was reached at all.
+/// True once the place of the mutant was reached.
 #[doc(hidden)]
 pub static REACHED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 

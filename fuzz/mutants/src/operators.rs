@@ -183,7 +183,7 @@ fn operator(found: &mut Finder<'_>, e: &Expr, binary: &syn::ExprBinary) {
     }
 }
 
-/// Whether a condition binds names, which its parts cannot be without.
+/// Returns true if a condition binds names, which its parts cannot be without.
 fn has_let(e: &Expr) -> bool {
     match e {
         Expr::Let(_) => true,

@@ -16,7 +16,7 @@ pub(crate) struct Place {
     pub(crate) right: String,
     /// The same, broken.
     pub(crate) wrong: String,
-    /// What goes around both.
+    /// The code around both.
     pub(crate) form: Form,
 }
 

@@ -54,6 +54,8 @@ pub enum Check {
     ReadOutside,
     /// A write outside a buffer.
     WriteOutside,
+    /// An access of memory that belongs to a buffer, between two of its rows.
+    BetweenRows,
     /// Something observable depends on an element that was never written, or that a fold has overwritten.
     Uninitialised,
     /// Index arithmetic left 64 bits.

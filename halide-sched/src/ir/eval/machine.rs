@@ -429,12 +429,11 @@ impl<'a> Machine<'a> {
     pub(super) fn outside_linear(&self, check: Check, buf: BufId, index: i64) -> Box<EvalError> {
         let name = &self.program.buffers[buf].name;
         let (first, last) = self.memory[buf].as_ref().map_or((0, -1), Storage::linear_range);
-        let message = if (first..=last).contains(&index) {
-            format!("`{name}`[{index}] is between the rows of the buffer")
-        } else {
-            format!("`{name}`[{index}] is outside [{first}] to [{last}]")
-        };
-        EvalError::failed(check, message)
+        if (first..=last).contains(&index) {
+            let message = format!("`{name}`[{index}] is between the rows of the buffer");
+            return EvalError::failed(Check::BetweenRows, message);
+        }
+        EvalError::failed(check, format!("`{name}`[{index}] is outside [{first}] to [{last}]"))
     }
 
     fn func_text(&self, func: FuncId) -> String {

@@ -447,6 +447,7 @@ fn strides_of_the_caller_are_used() {
     p2.buffers[BufId(0)].align = vec![1, 1];
     p2.buffers[BufId(0)].fold = vec![None, None];
     let e = run(&p2, &[Scalar::int(I32, 0)], &[], &mut [wide]).unwrap_err();
+    assert_eq!(e.check(), Some(Check::BetweenRows));
     assert!(e.to_string().contains("`out`[9] is between the rows"), "{e}");
 }
 

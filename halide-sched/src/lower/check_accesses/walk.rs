@@ -56,7 +56,7 @@ struct Found {
     buf: BufId,
     index: Expr,
     mask: Option<Expr>,
-    /// What it asks for, where that came to.
+    /// Its inequalities, where those came to.
     parts: Vec<Part>,
     /// True if nothing is known of it.
     unknown: bool,

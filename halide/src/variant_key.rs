@@ -1,0 +1,106 @@
+//! The key of a variant: the calls that it serves, the way to lower it, and the variant to try after a fault.
+
+use crate::error::Error;
+use halide_sched::ir::{Fault, FaultId, Program};
+use halide_sched::lower::{Accesses, LowerOptions};
+
+/// The calls that a variant serves. The default is the main variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct VariantKey {
+    /// Outputs smaller than a factor, and inputs that hold no more than what the algorithm reads.
+    pub exact_tails: bool,
+    /// Any stride of inputs and outputs.
+    pub generic_strides: bool,
+    /// Values that the algorithm's requirements do not hold for, at points that are computed and that nobody needs.
+    pub unchecked: bool,
+    /// Calls with outputs in the memory of inputs, whose first definitions would copy it to itself: outputs by position, as
+    /// bits.
+    pub in_memory: u64,
+    /// Calls for which checks of accesses before loops ask for more than the accesses need: each access that is not proved
+    /// to be in bounds is checked where it stands.
+    pub checks_in_place: bool,
+}
+
+impl VariantKey {
+    /// The way to lower this variant.
+    pub(crate) fn options(self) -> LowerOptions {
+        let VariantKey { exact_tails, generic_strides, unchecked, in_memory, checks_in_place } = self;
+        let in_memory = (0..64).filter(|position| in_memory >> position & 1 == 1).collect();
+        let accesses = if checks_in_place { Accesses::InPlace } else { Accesses::BeforeLoops };
+        LowerOptions { exact_tails, generic_strides, unchecked, in_memory, accesses, ..LowerOptions::default() }
+    }
+
+    /// The calls that it serves, in words.
+    pub(crate) fn describe(self) -> String {
+        if self == VariantKey::default() {
+            return "main".to_string();
+        }
+        let serves = [
+            (self.in_memory != 0, "outputs in the memory of inputs, of which only updates run"),
+            (self.exact_tails, "small outputs or tight inputs"),
+            (self.generic_strides, "rows with gaps"),
+            (self.unchecked, "values at points that nobody needs"),
+            (self.checks_in_place, "accesses that are checked where they stand"),
+        ];
+        let serves: Vec<&str> = serves.into_iter().filter(|(serves, _)| *serves).map(|(_, text)| text).collect();
+        format!("for {}, made when a call needed it", serves.join(", and "))
+    }
+}
+
+/// The variant to try after one ended with a fault; `None` if the call is wrong for every variant.
+pub(crate) fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
+    match fault {
+        Fault::NotThisVariant | Fault::InputTooSmall { .. } if !key.exact_tails => {
+            Some(VariantKey { exact_tails: true, ..key })
+        }
+        Fault::Stride { .. } if !key.generic_strides => Some(VariantKey { generic_strides: true, ..key }),
+        Fault::Unproved if !key.checks_in_place => Some(VariantKey { checks_in_place: true, ..key }),
+        _ => None,
+    }
+}
+
+/// The error of a fault that no other variant is without.
+pub(crate) fn fault_error(program: &Program, fault: FaultId, args: &[i64]) -> Error {
+    match program.faults.get(fault) {
+        Some(found @ Fault::Access { .. }) => Error::Internal(found.message(program, args)),
+        Some(found) => Error::Fault(found.message(program, args)),
+        None => Error::Internal(format!("{fault:?} with {args:?} is not in the program")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prelude::*;
+    use halide_sched::lower::lower;
+    use halide_sched::plan::resolve;
+
+    fn program() -> Program {
+        let (mut f, x) = (Func::new("f"), Var::new("x"));
+        f[x] = x + 1;
+        let plan = resolve(&Pipeline::new([&f]).unwrap(), &Schedule::new(), &Target::host()).unwrap();
+        lower(&plan, &VariantKey::default().options()).unwrap().program
+    }
+
+    #[test]
+    fn accesses_outside_of_a_buffer_are_a_defect_of_halide() {
+        let mut program = program();
+        let buf = program.buffers.ids().next().unwrap();
+        let access = program.faults.push(Fault::Access { buf, at: "f.x".into() });
+        let error = fault_error(&program, access, &[16, 23, 0, 15]);
+        let Error::Internal(text) = &error else { panic!("{error:?}") };
+        assert!(["`f`", "loop `f.x`", "16 to 23", "0 to 15"].iter().all(|part| text.contains(part)), "{text}");
+        let early = program.faults.push(Fault::Unproved);
+        assert!(matches!(fault_error(&program, early, &[]), Error::Fault(_)));
+    }
+
+    #[test]
+    fn checks_that_ask_too_much_have_a_variant_once() {
+        let (main, unproved) = (VariantKey::default(), Fault::Unproved);
+        let checked = VariantKey { checks_in_place: true, ..main };
+        assert_eq!(next(main, &unproved), Some(checked));
+        assert_eq!(next(checked, &unproved), None);
+        let both = next(checked, &Fault::NotThisVariant).unwrap();
+        assert!(both.checks_in_place && both.exact_tails);
+    }
+}
