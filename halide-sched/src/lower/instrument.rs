@@ -59,7 +59,7 @@ impl Instrument<'_> {
 }
 
 /// A Func bears the name of its buffer; those of a tuple have the element's number behind a dot.
-fn func_name(program: &Program, func: FuncId) -> String {
+pub(super) fn func_name(program: &Program, func: FuncId) -> String {
     let buffers = &program.func_buffers[func];
     let name = &program.buffers[buffers[0]].name;
     match name.rsplit_once('.') {

@@ -301,7 +301,8 @@ fn provides_and_realizations_fit_their_func() {
     fails(&put(vec![int(0), int(1)], &[(0, 1)]), "out#b0 is stored at 2 coordinates");
     fails(&put(vec![u16c(0)], &[(0, 1)]), "a coordinate is u16");
     fails(&small(Stage::Bounded, provide(0, int(0), read(BufId(0), U16, vec![]))), "0 coordinates");
-    let flat = Stmt::Realize { func: FuncId(1), bounds: vec![], when: None, body: Box::new(provide(0, int(0), u16c(1))) };
+    let flat =
+        Stmt::Realize { func: FuncId(1), bounds: vec![], when: None, body: Box::new(provide(0, int(0), u16c(1))) };
     fails(&small(Stage::Bounded, flat), "tmp#b1 is realized in 0 dimensions");
     let out = Stmt::Realize { func: FuncId(0), bounds: vec![(int(0), int(1))], when: None, body: Box::new(nothing()) };
     fails(&small(Stage::Bounded, out), "out#b0 is the caller's");

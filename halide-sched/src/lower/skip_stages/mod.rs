@@ -57,6 +57,7 @@ mod needs;
 mod uniform;
 mod units;
 
+use super::instrument::func_name;
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::ir::hash::Map;
@@ -89,7 +90,7 @@ pub fn skip_stages(program: Program, facts: &Facts, trace: &mut LoweringTrace) -
             Some(_) => "skipped, since nobody needs it".to_string(),
             None => format!("computed and stored only if {}", print::expr_in(need, &program)),
         };
-        trace.did(name(&program, *func), what);
+        trace.did(func_name(&program, *func), what);
     }
     let owner = survey.owner().clone();
     walk::map_body(program, |body, program| {
@@ -136,16 +137,17 @@ fn statement(cx: &mut Skip<'_>, s: Stmt) -> Stmt {
     }
 }
 
-fn name(program: &Program, func: FuncId) -> String {
-    print::func_in(func, program)
-}
-
 /// Records the stages that are not needed always and are computed nevertheless.
-fn explain_kept(program: &Program, survey: &Survey<'_>, needs: &BTreeMap<FuncId, Condition>, trace: &mut LoweringTrace) {
+fn explain_kept(
+    program: &Program,
+    survey: &Survey<'_>,
+    needs: &BTreeMap<FuncId, Condition>,
+    trace: &mut LoweringTrace,
+) {
     for &func in needs.keys() {
         let Some(why) = survey.kept(func) else { continue };
         if !survey.asked(func, &mut needs.clone()).is_always() {
-            trace.did_not(name(program, func), "skipped where nobody needs it", why);
+            trace.did_not(func_name(program, func), "skipped where nobody needs it", why);
         }
     }
 }

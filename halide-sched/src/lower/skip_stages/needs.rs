@@ -107,7 +107,9 @@ impl<'p> Survey<'p> {
             found.into_iter().filter(|(f, _)| Some(*f) != own).for_each(|(f, when)| self.add(f, when, here));
             return;
         }
-        visit::for_each_expr(s, |e| found.extend(funcs_read(e, &self.owner).into_iter().map(|f| (f, here.path.clone()))));
+        visit::for_each_expr(s, |e| {
+            found.extend(funcs_read(e, &self.owner).into_iter().map(|f| (f, here.path.clone())))
+        });
         found.into_iter().filter(|(f, _)| Some(*f) != own).for_each(|(f, when)| self.add(f, when, here));
         self.nested(s, here);
     }

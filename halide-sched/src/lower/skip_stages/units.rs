@@ -193,8 +193,20 @@ fn decided_condition(c: &Expr, cond: &Expr, value: bool) -> Expr {
         ExprKind::Binary(op @ (BinOp::BitAnd | BinOp::BitOr), a, b) if c.ty().is_bool() => {
             let (a, b, all) = (inner(a), inner(b), *op == BinOp::BitAnd);
             match (build::as_bool(&a), build::as_bool(&b)) {
-                (Some(known), _) => if known == all { b } else { a },
-                (_, Some(known)) => if known == all { a } else { b },
+                (Some(known), _) => {
+                    if known == all {
+                        b
+                    } else {
+                        a
+                    }
+                }
+                (_, Some(known)) => {
+                    if known == all {
+                        a
+                    } else {
+                        b
+                    }
+                }
                 _ if all => build::and(a, b),
                 _ => build::or(a, b),
             }
