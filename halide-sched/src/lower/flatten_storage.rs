@@ -41,7 +41,7 @@ use super::copy::fresh_temp;
 use super::walk;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Program, Stage, Stmt, Sym, build};
+use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;
@@ -279,9 +279,11 @@ fn round_up(e: Expr, multiple: i64) -> Expr {
 fn allocate(cx: &mut Flatten<'_>, layout: Layout, when: Option<&Expr>, body: Stmt) -> Stmt {
     let Layout { buf, bounds, strides, count, fits } = layout;
     let constant = build::as_int(&count).map(|n| n.max(0) as u64);
-    let bytes = cx.program.buffers[buf].elem.bytes() as u64;
+    let info = &cx.program.buffers[buf];
+    let stack_bytes = if matches!(info.memory, Memory::Heap | Memory::Global) { 0 } else { STACK_BYTES };
+    let bytes = info.elem.bytes() as u64;
     // What may be on the stack takes no memory from anybody, and is accessed at constants only if its size is one.
-    let on_heap = constant.is_none_or(|n| n.saturating_mul(bytes) > STACK_BYTES);
+    let on_heap = constant.is_none_or(|n| n.saturating_mul(bytes) > stack_bytes);
     let (count, fits) = match when {
         Some(when) if on_heap => {
             let needed = build::select(when.clone(), count, build::int(0));

@@ -3,8 +3,8 @@
 use crate::engines_agree::noise;
 use halide::prelude::*;
 use halide_cpu::{CpuOptions, RunArgs, compile};
-use halide_sched::ir::eval;
-use halide_sched::lower::{LowerOptions, instrument::counter_names, lower};
+use halide_sched::ir::{Fault, eval};
+use halide_sched::lower::{Accesses, LowerOptions, instrument::counter_names, lower};
 use halide_sched::plan::resolve;
 use halide_sched::target::Gpu;
 
@@ -129,6 +129,17 @@ fn a_stage_of_one_arm_is_neither_computed_nor_stored_for_the_other() {
     assert!(peak(true) >= 133 * 43 * 2);
     // An allocation of nothing is aligned.
     assert!(peak(false) <= 64);
+    // Neither does the cap on memory, before the run, count what is not needed.
+    let compiled = p.compile_on(Engine::Cpu, &"f: compute_root()".parse().unwrap(), &target()).unwrap();
+    let image = noise(I16, &Region::of_spans([(-1, 1002), (-1, 1002)]), 7);
+    let capped = |value: bool| {
+        let call = compiled.inputs().image(&input, image.clone()).param(&flag, value).memory_cap(1 << 20);
+        call.realize_all(&[Region::of_spans([(0, 1000), (0, 1000)])]).map(drop)
+    };
+    assert!(capped(true).unwrap_err().to_string().contains("`f`"));
+    let outputs = 1000 * 1000 * 2;
+    let without = compiled.inputs().image(&input, image.clone()).param(&flag, false).memory_cap(outputs + (1 << 20));
+    without.realize_all(&[Region::of_spans([(0, 1000), (0, 1000)])]).unwrap();
 }
 
 /// Each arm has a stage of its own; memory is that of one of them.
@@ -291,7 +302,8 @@ fn specialisations_know_what_is_needed() {
     }
 }
 
-/// What must hold, and what is printed, is asked and done whether anybody needs the values or not.
+/// What must hold and what is printed is asked and done whether anybody needs the values or not; what their stages read
+/// is needed then. Members of groups share their loops.
 #[test]
 fn stages_with_requirements_and_those_of_groups_are_kept() {
     let (input, flag, (x, y)) = (input(), Param::<bool>::new("flag"), vars!(x, y));
@@ -310,6 +322,15 @@ fn stages_with_requirements_and_those_of_groups_are_kept() {
     assert!(trace.contains("f: not skipped where nobody needs it, because it is computed with others"), "{trace}");
     let plan = resolve(&p, &"f: compute_root()\n h: compute_root()".parse().unwrap(), &target()).unwrap();
     let trace = lower(&plan, &LowerOptions::default()).unwrap().trace.to_string();
+    let (mut a, mut f, mut g) = (Func::new("a"), Func::new("f"), Func::new("g"));
+    a[(x, y)] = input[(x, y)] * 3;
+    f[(x, y)] = require(a[(x, y)].ne(1), a[(x, y)], "never one");
+    g[(x, y)] = select(flag, f[(x, y)], 3);
+    let required = Pipeline::new([&g]).unwrap();
+    for value in [true, false] {
+        let run = run(&required, "a: compute_root()\n f: compute_root()", &region(), &[Scalar::from(value)]);
+        assert!(!run.skipped("a") && !run.skipped("f"));
+    }
     assert!(
         trace.contains(
             "skip_stages:\n  f: computed and stored only if flag#p0\n  h: computed and stored only if !flag#p0"
@@ -338,5 +359,27 @@ fn kernels_of_a_stage_that_nobody_needs_are_not_launched() {
         for value in [true, false] {
             run(&p, &schedule, &Region::of_spans([(-1, 29), (2, 13)]), &[Scalar::from(value)]);
         }
+    }
+}
+
+/// Accesses are proved to be in bounds as they are without the condition.
+#[test]
+fn accesses_under_the_condition_are_proved() {
+    let (input, flag, (x, y)) = (input(), Param::<bool>::new("flag"), vars!(x, y));
+    let mut f = Func::new("f");
+    f[(x, y)] = input[(x, y)] * 3 + input[(x + 1, y)];
+    let cond = |asks: bool| if asks { flag.expr() } else { input[(x, y)].gt(0) };
+    let questions = |asks: bool, schedule: &str| {
+        let mut g = Func::new("g");
+        g[(x, y)] = select(cond(asks), f[(x, y - 1)] + f[(x, y + 1)], input[(x, y)]);
+        let p = Pipeline::new([&g]).unwrap();
+        let plan = resolve(&p, &schedule.parse().unwrap(), &target()).unwrap();
+        let options = LowerOptions { accesses: Accesses::BeforeLoops, ..LowerOptions::default() };
+        let lowered = lower(&plan, &options).unwrap();
+        let unproved = |f: &&Fault| matches!(f, Fault::Unproved | Fault::Access { .. });
+        lowered.program.faults.iter().filter(unproved).count()
+    };
+    for schedule in PLACES {
+        assert_eq!(questions(true, schedule), questions(false, schedule), "{schedule}");
     }
 }

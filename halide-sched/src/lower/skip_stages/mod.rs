@@ -146,7 +146,8 @@ fn explain_kept(
 ) {
     for &func in needs.keys() {
         let Some(why) = survey.kept(func) else { continue };
-        if !survey.asked(func, &mut needs.clone()).is_always() {
+        let asked = survey.asked(func, &mut needs.clone());
+        if !asked.is_always() && !asked.is_never() {
             trace.did_not(func_name(program, func), "skipped where nobody needs it", why);
         }
     }

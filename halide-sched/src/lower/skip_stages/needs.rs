@@ -39,6 +39,7 @@ impl<'p> Survey<'p> {
         let mut made = Survey { uniform, owner, reads, productions, kept };
         let root = Here { path: Condition::always(), production: None, in_kernel: false };
         made.statement(&program.body, &root);
+        made.stores(&program.body, None);
         made
     }
 
@@ -127,10 +128,6 @@ impl<'p> Survey<'p> {
             Stmt::Produce { func, body } => {
                 self.productions.push((*func, here.production));
                 inside.production = Some(self.productions.len() - 1);
-                if let Stmt::Produce { func: other, .. } = &**body {
-                    self.keep(*func, "it is computed with others");
-                    self.keep(*other, "it is computed with others");
-                }
                 if here.in_kernel {
                     self.keep(*func, "it is computed inside of a kernel");
                 }
@@ -140,6 +137,18 @@ impl<'p> Survey<'p> {
                 visit::deep(|| self.statement(body, &inside));
             }
             _ => visit::for_each_stmt(s, |inner| self.statement(inner, &inside)),
+        }
+    }
+
+    /// Keeps stages that share a production.
+    fn stores(&mut self, s: &Stmt, production: Option<FuncId>) {
+        match s {
+            Stmt::Provide { func, .. } if production != Some(*func) => {
+                self.keep(*func, "it is computed with others");
+                production.into_iter().for_each(|other| self.keep(other, "it is computed with others"));
+            }
+            Stmt::Produce { func, body } => visit::deep(|| self.stores(body, Some(*func))),
+            _ => visit::for_each_stmt(s, |inner| self.stores(inner, production)),
         }
     }
 

@@ -217,5 +217,5 @@ fn decided_condition(c: &Expr, cond: &Expr, value: bool) -> Expr {
 
 /// Returns true if `s` holds a statement that is seen from outside of the program even if nobody needs its values.
 pub(super) fn has_effects(s: &Stmt) -> bool {
-    walk::any_stmt(s, &mut |s| matches!(s, Stmt::Print { .. } | Stmt::Assert { .. }))
+    walk::any_stmt(s, &mut |s| matches!(s, Stmt::Print { .. } | Stmt::Assert { .. } | Stmt::Count { .. }))
 }
