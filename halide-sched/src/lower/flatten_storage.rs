@@ -41,7 +41,9 @@ use super::copy::fresh_temp;
 use super::walk;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build};
+use crate::ir::{
+    BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build,
+};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;

@@ -60,8 +60,7 @@ mod units;
 use super::instrument::func_name;
 use super::trace::LoweringTrace;
 use super::walk;
-use crate::ir::hash::Map;
-use crate::ir::{BufId, Expr, Program, Stmt, build, print};
+use crate::ir::{BufId, Expr, ExprKind, Program, Stmt, build, print, visit};
 use crate::simplify::{Facts, prove, simplify};
 use condition::Condition;
 use halide_core::ids::FuncId;
@@ -92,9 +91,8 @@ pub fn skip_stages(program: Program, facts: &Facts, trace: &mut LoweringTrace) -
         };
         trace.did(func_name(&program, *func), what);
     }
-    let owner = survey.owner().clone();
     walk::map_body(program, |body, program| {
-        let mut cx = Skip { program, uniform: &uniform, owner: &owner, skipped: &skipped };
+        let mut cx = Skip { program, uniform: &uniform, survey: &survey, skipped: &skipped };
         statement(&mut cx, body)
     })
 }
@@ -102,15 +100,14 @@ pub fn skip_stages(program: Program, facts: &Facts, trace: &mut LoweringTrace) -
 struct Skip<'p> {
     program: &'p mut Program,
     uniform: &'p Uniform,
-    /// The Func of each buffer that is stored.
-    owner: &'p Map<BufId, FuncId>,
+    survey: &'p Survey<'p>,
     /// The Funcs that are not always needed, and when they are.
     skipped: &'p BTreeMap<FuncId, Expr>,
 }
 
 fn statement(cx: &mut Skip<'_>, s: Stmt) -> Stmt {
     if is_unit(&s) {
-        let splits = splits_of(&s, cx.uniform, cx.owner).into_iter();
+        let splits = splits_of(&s, cx.uniform, cx.survey.owner()).into_iter();
         let matters = |f: &FuncId| cx.skipped.contains_key(f);
         let conds: Vec<Expr> = splits.filter(|split| split.funcs.iter().any(matters)).map(|split| split.cond).collect();
         return split(s, &conds, cx.uniform, cx.program);
@@ -128,13 +125,28 @@ fn statement(cx: &mut Skip<'_>, s: Stmt) -> Stmt {
         Stmt::Realize { func, bounds, when, body } => {
             let body = statement(cx, *body);
             match cx.skipped.get(&func) {
-                Some(need) if build::as_bool(need) == Some(false) => body,
+                // Code that nobody comes to may still read it.
+                Some(_) if !uses(&body, func, &cx.program.func_buffers[func]) => body,
                 Some(need) => Stmt::Realize { func, bounds, when: Some(need.clone()), body: Box::new(body) },
                 None => Stmt::Realize { func, bounds, when, body: Box::new(body) },
             }
         }
         other => walk::map_stmt(other, cx, |_, e| e.clone(), statement),
     }
+}
+
+/// Returns true if `s` reads or stores `func`, whose buffers are `bufs`.
+fn uses(s: &Stmt, func: FuncId, bufs: &[BufId]) -> bool {
+    let reads = |n: &Expr| matches!(n.kind(), ExprKind::Read { buf, .. } if bufs.contains(buf));
+    walk::any_stmt(s, &mut |s| {
+        let mut found = match s {
+            Stmt::Provide { func: f, .. } => *f == func,
+            Stmt::Prefetch { buf, .. } => bufs.contains(buf),
+            _ => false,
+        };
+        visit::for_each_expr(s, |e| found = found || visit::any_node(e, reads));
+        found
+    })
 }
 
 /// Records the stages that are not needed always and are computed nevertheless.
