@@ -32,20 +32,36 @@ impl Draw {
         ["x", "y", "z"][..dims].iter().map(|n| Var::new(n).expr()).collect()
     }
 
-    /// Two to four Funcs, and one more that reads one or another of them as parameters say.
+    /// Two to four Funcs, some of which read one that nobody else reads, and one more that reads one or another of them as
+    /// parameters say, sometimes only where coordinates say so too.
     pub(super) fn arms(&mut self, name: &str) {
         let vars = self.variables();
-        let first = self.sources.len();
+        let mut arms = Vec::new();
         for arm in 0..2 + self.random.below(3) {
-            let ty = self.any_type();
-            self.defined(&format!("{name}arm{arm}"), &vars, ty, |draw, scope| draw.value(ty, scope, 1));
+            let (ty, deeper) = (self.any_type(), self.random.one_in(3));
+            if deeper {
+                self.defined(&format!("{name}deep{arm}"), &vars, ty, |draw, scope| draw.value(ty, scope, 1));
+            }
+            let before = self.sources.len() - usize::from(deeper);
+            self.defined(&format!("{name}arm{arm}"), &vars, ty, |draw, scope| {
+                let value = draw.value(ty, scope, 1);
+                match deeper.then(|| cast_to(ty, draw.neighbour(before, scope))) {
+                    Some(more) if ty == Bool => value.ne(more),
+                    Some(more) => value + more,
+                    None => value,
+                }
+            });
+            arms.push(self.sources.len() - 1);
         }
-        let (ty, last) = (self.any_type(), self.sources.len());
+        let ty = self.any_type();
         self.defined(name, &vars, ty, |draw, scope| {
-            let mut value = cast_to(ty, draw.read_of(first, scope));
-            for arm in first + 1..last {
+            let mut value = cast_to(ty, draw.read_of(arms[0], scope));
+            for &arm in &arms[1..] {
                 let other = cast_to(ty, draw.read_of(arm, scope));
-                let condition = draw.condition_on_parameters();
+                let mut condition = draw.condition_on_parameters();
+                if draw.random.one_in(6) {
+                    condition = condition.and(scope.vars[0].lt(draw.random.between(-2, 9) as i32));
+                }
                 value = if draw.random.one_in(2) {
                     select(condition, value, other)
                 } else {

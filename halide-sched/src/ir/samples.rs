@@ -104,7 +104,7 @@ pub(crate) fn blur_bounded(fold: bool) -> Program {
     let produce_y = Stmt::Produce { func: FuncId(1), body: Box::new(columns) };
     let outer = for_loop(LoopId(0), ForKind::Serial, min_y.clone(), extent_y.clone(), block([produce_x, produce_y]));
     let bounds = vec![(min_x, extent_x), (min_y, offset(extent_y, 2))];
-    let realize = Stmt::Realize { func: FuncId(0), bounds, body: Box::new(outer) };
+    let realize = Stmt::Realize { func: FuncId(0), bounds, when: None, body: Box::new(outer) };
     p.body = block(checks().into_iter().chain([realize]));
     p
 }

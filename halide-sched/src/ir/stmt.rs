@@ -119,6 +119,8 @@ pub enum Stmt {
         func: FuncId,
         /// Minimum and extent of each dimension.
         bounds: Vec<(Expr, Expr)>,
+        /// Scalar `Bool`, the same for the whole run: the storage is empty unless it holds. `None` is always.
+        when: Option<Expr>,
         /// Where it lives.
         body: Box<Stmt>,
     },

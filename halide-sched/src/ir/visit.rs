@@ -236,10 +236,13 @@ pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
             f(when);
             args.iter().for_each(f);
         }
-        Stmt::Realize { bounds, .. } => bounds.iter().for_each(|(min, extent)| {
-            f(min);
-            f(extent);
-        }),
+        Stmt::Realize { bounds, when, .. } => {
+            bounds.iter().for_each(|(min, extent)| {
+                f(min);
+                f(extent);
+            });
+            when.iter().for_each(f);
+        }
         Stmt::Provide { args, values, mask, .. } => {
             args.iter().for_each(&mut f);
             values.iter().for_each(|(_, v)| f(v));
@@ -323,9 +326,10 @@ pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(S
         Stmt::Print { line, when, args } => Stmt::Print { line, when: fe(&when), args: args.iter().map(fe).collect() },
         Stmt::Produce { func, body } => Stmt::Produce { func, body: Box::new(fs(*body)) },
         Stmt::Atomic { func, body } => Stmt::Atomic { func, body: Box::new(fs(*body)) },
-        Stmt::Realize { func, bounds, body } => {
+        Stmt::Realize { func, bounds, when, body } => {
             let bounds = bounds.iter().map(|(min, extent)| (fe(min), fe(extent))).collect();
-            Stmt::Realize { func, bounds, body: Box::new(fs(*body)) }
+            let when = when.as_ref().map(fe).filter(|w| build::as_bool(w) != Some(true));
+            Stmt::Realize { func, bounds, when, body: Box::new(fs(*body)) }
         }
         Stmt::Provide { func, args, values, mask } => Stmt::Provide {
             func,

@@ -58,9 +58,9 @@ struct Bound<'p> {
 
 fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
     match s {
-        Stmt::Realize { func, bounds, body } => {
+        Stmt::Realize { func, bounds, when, body } => {
             let bounds = realization(cx, func, bounds);
-            Stmt::Realize { func, bounds, body: Box::new(statement(cx, *body)) }
+            Stmt::Realize { func, bounds, when, body: Box::new(statement(cx, *body)) }
         }
         Stmt::Alloc { buf, count, constant, body } => {
             let bound = largest(cx, &count, MOST).map(|n| n.max(0) as u64);

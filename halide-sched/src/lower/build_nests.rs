@@ -119,7 +119,7 @@ fn store_all(ctx: &mut Ctx<'_>, scope: Scope, mut body: Stmt, funcs: Vec<FuncId>
                 (min.clone(), extent_between(&min, &max))
             })
             .collect();
-        body = Stmt::Realize { func, bounds, body: Box::new(body) };
+        body = Stmt::Realize { func, bounds, when: None, body: Box::new(body) };
     }
     body
 }

@@ -283,6 +283,7 @@ on_plans! {
 
 on_programs! {
     uniquify_example "uniquify.rs" at "bounded": |p, _| uniquify::uniquify(p);
+    skip_stages_example "skip_stages/mod.rs" at "bounded": |p, t| skip_stages::skip_stages(p, &Facts::new(), t);
     hoist_storage_example "hoist_storage.rs" at "bounded": |p, t| hoist_storage::hoist_storage(p, &at_root(), &Facts::new(), t);
     inject_prefetches_example "inject_prefetches/mod.rs" at "bounded":
         |p, t| inject_prefetches::inject_prefetches(p, &of_image(), &Facts::new(), t);

@@ -41,7 +41,9 @@ use super::copy::fresh_temp;
 use super::walk;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Program, Stage, Stmt, Sym, build};
+use crate::ir::{
+    BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build,
+};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;
@@ -56,6 +58,9 @@ const MOST_BYTES: i64 = 1 << 47;
 const MOST_EXTENT: i64 = 1 << 33;
 /// Storage of up to this many bytes could be held by registers: 32 of 512 bits, as the widest machines have.
 const REGISTER_BYTES: i64 = 2 << 10;
+
+/// Allocations of up to this many bytes may live on the stack.
+const STACK_BYTES: u64 = 8 << 10;
 
 /// How many names deep the coordinates of such storage are looked into.
 const MOST_NAMES: u32 = 8;
@@ -96,7 +101,7 @@ struct Flatten<'p> {
 
 fn statement(cx: &mut Flatten<'_>, s: Stmt) -> Stmt {
     match s {
-        Stmt::Realize { func, bounds, body } => realize(cx, func, bounds, *body),
+        Stmt::Realize { func, bounds, when, body } => realize(cx, func, bounds, when, *body),
         Stmt::Provide { args, values, mask, .. } => provide(cx, args, values, mask),
         Stmt::Prefetch { buf, at, cache } => {
             let at: Vec<Expr> = at.iter().map(|a| expression(cx, a)).collect();
@@ -182,14 +187,14 @@ fn place(cx: &Flatten<'_>, buf: BufId, d: usize) -> (Expr, Expr) {
 }
 
 /// Storage of every tuple element around `body`.
-fn realize(cx: &mut Flatten<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>, body: Stmt) -> Stmt {
+fn realize(cx: &mut Flatten<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>, when: Option<Expr>, body: Stmt) -> Stmt {
     let bounds: Vec<(Expr, Expr)> = bounds.iter().map(|(m, e)| (expression(cx, m), expression(cx, e))).collect();
     let buffers = cx.program.func_buffers[func].clone();
     let layouts: Vec<Layout> = buffers.iter().map(|&buf| layout(cx, buf, &bounds)).collect();
     let mut result = statement(cx, body);
     for layout in layouts.into_iter().rev() {
         cx.places.remove(&layout.buf);
-        result = allocate(cx, layout, result);
+        result = allocate(cx, layout, when.as_ref(), result);
     }
     result
 }
@@ -273,9 +278,21 @@ fn round_up(e: Expr, multiple: i64) -> Expr {
 }
 
 /// The allocation with the names of its properties and the check of its size.
-fn allocate(cx: &mut Flatten<'_>, layout: Layout, body: Stmt) -> Stmt {
+fn allocate(cx: &mut Flatten<'_>, layout: Layout, when: Option<&Expr>, body: Stmt) -> Stmt {
     let Layout { buf, bounds, strides, count, fits } = layout;
     let constant = build::as_int(&count).map(|n| n.max(0) as u64);
+    let info = &cx.program.buffers[buf];
+    let stack_bytes = if matches!(info.memory, Memory::Heap | Memory::Global) { 0 } else { STACK_BYTES };
+    let bytes = info.elem.bytes() as u64;
+    // What may be on the stack takes no memory from anybody, and is accessed at constants only if its size is one.
+    let on_heap = constant.is_none_or(|n| n.saturating_mul(bytes) > stack_bytes);
+    let (count, fits) = match when {
+        Some(when) if on_heap => {
+            let needed = build::select(when.clone(), count, build::int(0));
+            (needed, build::or(build::not(when.clone()), fits))
+        }
+        _ => (count, fits),
+    };
     let alloc = build::let_in(strides, Stmt::Alloc { buf, count, constant, body: Box::new(body) });
     if build::as_bool(&fits) == Some(true) {
         return build::let_in(bounds, alloc);

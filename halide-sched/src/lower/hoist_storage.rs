@@ -124,8 +124,9 @@ fn place(cx: &mut Hoist<'_>, func: FuncId, scope: Scope, s: Stmt) -> Stmt {
 fn around(cx: &mut Hoist<'_>, func: FuncId, scope: Scope, s: Stmt) -> Stmt {
     let dims = cx.program.buffers[cx.program.func_buffers[func][0]].dims;
     let name = cx.program.buffers[cx.program.func_buffers[func][0]].name.clone();
-    let mut inside = Inside { cx, func, seen: SeenFrom::default(), sizes: vec![Some(build::int(0)); dims] };
+    let mut inside = Inside { cx, func, seen: SeenFrom::default(), sizes: vec![Some(build::int(0)); dims], when: None };
     let made = replaced(&mut inside, s.clone());
+    let when = inside.when.take().flatten();
     let Some(sizes) = inside.sizes.into_iter().collect::<Option<Vec<Expr>>>() else {
         let why = format!("nothing known {} bounds its extent", place_text(cx.program, scope));
         cx.trace.did_not(name, "hoisted", why);
@@ -135,7 +136,8 @@ fn around(cx: &mut Hoist<'_>, func: FuncId, scope: Scope, s: Stmt) -> Stmt {
     let text = |e: &Expr| build::as_int(e).map_or("?".to_string(), |n| n.to_string());
     let texts: Vec<String> = sizes.iter().map(text).collect();
     cx.trace.did(name, format!("allocated once {}, {} elements", place_text(cx.program, scope), texts.join(" x ")));
-    Stmt::Realize { func, bounds: sizes.into_iter().map(|e| (build::int(0), e)).collect(), body: Box::new(made) }
+    let bounds = sizes.into_iter().map(|e| (build::int(0), e)).collect();
+    Stmt::Realize { func, bounds, when, body: Box::new(made) }
 }
 
 fn place_text(program: &Program, scope: Scope) -> String {
@@ -153,12 +155,18 @@ struct Inside<'c, 'p> {
     seen: SeenFrom,
     /// The largest extent so far per dimension; `None` where there is no bound.
     sizes: Vec<Option<Expr>>,
+    /// The condition of all, which is the same for the whole run; the inner one is `None` for always.
+    when: Option<Option<Expr>>,
 }
 
 /// `s` without realizations of the Func, whose sizes are noted.
 fn replaced(inside: &mut Inside<'_, '_>, s: Stmt) -> Stmt {
     match s {
-        Stmt::Realize { func, bounds, body } if func == inside.func => {
+        Stmt::Realize { func, bounds, when, body } if func == inside.func => {
+            let known = inside.when.get_or_insert_with(|| when.clone());
+            if *known != when {
+                *known = None;
+            }
             for (d, (_, extent)) in bounds.iter().enumerate() {
                 let most = largest(inside, extent);
                 inside.sizes[d] = inside.sizes[d].take().zip(most).map(|(a, b)| build::max(a, b));

@@ -133,7 +133,7 @@ fn insert(
                 .collect();
             let (bounds, checks) = in_room(ctx, facts, room, func, bounds);
             let body = Box::new(insert(ctx, regions, facts, room, scope, *body, place));
-            build::block(checks.into_iter().chain([Stmt::Realize { func, bounds, body }]))
+            build::block(checks.into_iter().chain([Stmt::Realize { func, bounds, when: None, body }]))
         }
         other => visit::map_stmt(other, Expr::clone, |inner| insert(ctx, regions, facts, room, scope, inner, place)),
     }

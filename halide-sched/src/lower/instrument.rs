@@ -59,7 +59,7 @@ impl Instrument<'_> {
 }
 
 /// A Func bears the name of its buffer; those of a tuple have the element's number behind a dot.
-fn func_name(program: &Program, func: FuncId) -> String {
+pub(super) fn func_name(program: &Program, func: FuncId) -> String {
     let buffers = &program.func_buffers[func];
     let name = &program.buffers[buffers[0]].name;
     match name.rsplit_once('.') {
@@ -76,12 +76,13 @@ fn statement(cx: &mut Instrument<'_>, s: Stmt) -> Stmt {
             let count = Stmt::Count { counter: cx.counters(func), amount };
             build::block([count, s])
         }
-        Stmt::Realize { func, bounds, body } => {
+        Stmt::Realize { func, bounds, when, body } => {
             let first = cx.counters(func);
-            let elements = Stmt::Count { counter: first + 1, amount: elements(cx.program, func, &bounds) };
-            let once = Stmt::Count { counter: first + 2, amount: build::int(1) };
+            let needed = |amount| when.iter().fold(amount, |n, when| build::select(when.clone(), n, build::int(0)));
+            let elements = Stmt::Count { counter: first + 1, amount: needed(elements(cx.program, func, &bounds)) };
+            let once = Stmt::Count { counter: first + 2, amount: needed(build::int(1)) };
             let body = statement(cx, *body);
-            build::block([elements, once, Stmt::Realize { func, bounds, body: Box::new(body) }])
+            build::block([elements, once, Stmt::Realize { func, bounds, when, body: Box::new(body) }])
         }
         other => walk::map_stmt(other, cx, |_, e| e.clone(), statement),
     }

@@ -44,6 +44,7 @@ mod room;
 mod rules;
 mod seen_from;
 pub mod share;
+pub mod skip_stages;
 mod slack;
 mod slide_windows;
 pub mod split_functions;
@@ -155,6 +156,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     };
     pass("uniquify", &mut |p, _| uniquify::uniquify(p));
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
+    pass("skip_stages", &mut |p, t| skip_stages::skip_stages(p, &facts, t));
     pass("hoist_storage", &mut |p, t| hoist_storage::hoist_storage(p, &hoists, &facts, t));
     pass("inject_prefetches", &mut |p, t| inject_prefetches::inject_prefetches(p, &prefetches, &facts, t));
     if options.count {

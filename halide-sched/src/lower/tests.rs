@@ -72,6 +72,12 @@ fn uniquify_keeps_meaning() {
 }
 
 #[test]
+fn skip_stages_keeps_meaning() {
+    let pass = |p| skip_stages::skip_stages(p, &Facts::new(), &mut LoweringTrace::new());
+    assert!(check(Stage::Bounded, SEEDS, |p| pass(uniquify::uniquify(p))) > SEEDS as u32 / 3);
+}
+
+#[test]
 fn bound_small_allocations_keeps_meaning() {
     let pass = |p| bound_small_allocations::bound_small_allocations(p, &Facts::new(), &mut LoweringTrace::new());
     assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);

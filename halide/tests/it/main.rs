@@ -37,6 +37,7 @@ mod outputs;
 mod ragged;
 mod rules;
 mod shapes;
+mod skipped;
 mod tidy;
 mod together;
 mod tracing;

@@ -287,7 +287,7 @@ impl Gen<'_> {
             let constant = self.random.one_in(2).then_some(word.extent as u64 + 1);
             return Stmt::Alloc { buf, count, constant, body };
         }
-        Stmt::Realize { func, bounds: vec![(int(0), int(EXTENT)); word.dims], body }
+        Stmt::Realize { func, bounds: vec![(int(0), int(EXTENT)); word.dims], when: None, body }
     }
 
     /// A task that captures all that is in scope.

@@ -4,7 +4,7 @@
 use super::code::{Conversion, Instr, Op, Reg};
 use super::error::{Check, EvalError};
 use super::machine::Memory;
-use crate::ir::build::{as_const, as_int};
+use crate::ir::build::{self, as_const, as_int};
 use crate::ir::expr::{Elem, Expr, ExprKind, Type};
 use crate::ir::stmt::{Stmt, Task};
 use crate::ir::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
@@ -206,10 +206,13 @@ impl Compiler<'_> {
             }
             Stmt::Produce { func, body } => Body::Produce { func: *func, body: Box::new(self.stmt(body)?) },
             Stmt::Atomic { body, .. } => Body::Atomic { body: Box::new(self.stmt(body)?) },
-            Stmt::Realize { func, bounds, body } => {
+            Stmt::Realize { func, bounds, when, body } => {
+                let sized = |extent: &Expr| {
+                    when.iter().fold(extent.clone(), |e, when| build::select(when.clone(), e, build::int(0)))
+                };
                 let bounds = bounds
                     .iter()
-                    .map(|(min, extent)| Ok((self.expr(min, &mut code)?, self.expr(extent, &mut code)?)))
+                    .map(|(min, extent)| Ok((self.expr(min, &mut code)?, self.expr(&sized(extent), &mut code)?)))
                     .collect::<Result<_, Failed>>()?;
                 let Some(bufs) = self.program.func_buffers.get(*func).cloned() else {
                     return malformed(format!("{func:?} has no buffers"));

@@ -154,7 +154,8 @@ fn get(at: Expr) -> Expr {
 }
 
 fn realize(min: i64, extent: i64, body: Vec<Stmt>) -> Stmt {
-    Stmt::Realize { func: FuncId(1), bounds: vec![(int(min), int(extent))], body: Box::new(block(body)) }
+    let bounds = vec![(int(min), int(extent))];
+    Stmt::Realize { func: FuncId(1), bounds, when: None, body: Box::new(block(body)) }
 }
 
 fn alloc(count: i64, body: Vec<Stmt>) -> Stmt {

@@ -165,7 +165,8 @@ impl Parser {
             bounds.push((min, self.expr()?));
             self.need("]")?;
         }
-        Ok(Stmt::Realize { func, bounds, body: Box::new(self.body()?) })
+        let when = if self.eat_word("when") { Some(self.expr()?) } else { None };
+        Ok(Stmt::Realize { func, bounds, when, body: Box::new(self.body()?) })
     }
 
     fn provide(&mut self) -> Parsed<Stmt> {

@@ -51,9 +51,9 @@ impl Printer<'_> {
                 let head = format!("produce {} ", self.func(*func));
                 self.braces(&head, |p| p.list(body));
             }
-            Stmt::Realize { func, bounds, body } => {
+            Stmt::Realize { func, bounds, when, body } => {
                 self.start();
-                self.realize(*func, bounds);
+                self.realize(*func, bounds, when.as_ref());
                 self.block(|p| p.list(body));
             }
             Stmt::Atomic { func, body } => {
@@ -142,7 +142,7 @@ impl Printer<'_> {
         }
     }
 
-    fn realize(&mut self, func: FuncId, bounds: &[(Expr, Expr)]) {
+    fn realize(&mut self, func: FuncId, bounds: &[(Expr, Expr)], when: Option<&Expr>) {
         let head = format!("realize {} ", self.func(func));
         self.push(&head);
         for (min, extent) in bounds {
@@ -151,6 +151,11 @@ impl Printer<'_> {
             self.push(" extent ");
             self.expr(extent);
             self.push("] ");
+        }
+        if let Some(when) = when {
+            self.push("when ");
+            self.expr(when);
+            self.push(" ");
         }
     }
 

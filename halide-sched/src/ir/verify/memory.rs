@@ -9,11 +9,14 @@ use crate::ir::{BufferRole, Elem, Expr, Stage, Type, print};
 use halide_core::ids::FuncId;
 
 impl Verifier<'_> {
-    pub(super) fn realize(&mut self, func: FuncId, bounds: &[(Expr, Expr)], body: &Stmt) {
+    pub(super) fn realize(&mut self, func: FuncId, bounds: &[(Expr, Expr)], when: Option<&Expr>, body: &Stmt) {
         self.until_flat("Realize");
         for (min, extent) in bounds {
             self.scalar(min, Type::INDEX, "the min of a realization");
             self.scalar(extent, Type::INDEX, "the extent of a realization");
+        }
+        if let Some(when) = when {
+            self.scalar(when, Type::BOOL, "the condition of a realization");
         }
         let bufs = self.program.func_buffers.get(func).cloned().unwrap_or_default();
         self.known_func(func);

@@ -218,7 +218,7 @@ impl<'a> Verifier<'a> {
                 }
                 self.inside(Place::Func(*func), |v| v.stmt(body));
             }
-            Stmt::Realize { func, bounds, body } => self.realize(*func, bounds, body),
+            Stmt::Realize { func, bounds, when, body } => self.realize(*func, bounds, when.as_ref(), body),
             Stmt::Provide { func, args, values, mask } => self.provide(*func, args, values, mask.as_ref()),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),

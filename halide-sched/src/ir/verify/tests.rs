@@ -47,7 +47,7 @@ fn alloc(count: Expr, body: Stmt) -> Stmt {
 }
 
 fn realize(body: Stmt) -> Stmt {
-    Stmt::Realize { func: FuncId(1), bounds: vec![(int(0), int(4))], body: Box::new(body) }
+    Stmt::Realize { func: FuncId(1), bounds: vec![(int(0), int(4))], when: None, body: Box::new(body) }
 }
 
 fn for_in(id: u32, kind: ForKind, body: Stmt) -> Stmt {
@@ -301,9 +301,10 @@ fn provides_and_realizations_fit_their_func() {
     fails(&put(vec![int(0), int(1)], &[(0, 1)]), "out#b0 is stored at 2 coordinates");
     fails(&put(vec![u16c(0)], &[(0, 1)]), "a coordinate is u16");
     fails(&small(Stage::Bounded, provide(0, int(0), read(BufId(0), U16, vec![]))), "0 coordinates");
-    let flat = Stmt::Realize { func: FuncId(1), bounds: vec![], body: Box::new(provide(0, int(0), u16c(1))) };
+    let flat =
+        Stmt::Realize { func: FuncId(1), bounds: vec![], when: None, body: Box::new(provide(0, int(0), u16c(1))) };
     fails(&small(Stage::Bounded, flat), "tmp#b1 is realized in 0 dimensions");
-    let out = Stmt::Realize { func: FuncId(0), bounds: vec![(int(0), int(1))], body: Box::new(nothing()) };
+    let out = Stmt::Realize { func: FuncId(0), bounds: vec![(int(0), int(1))], when: None, body: Box::new(nothing()) };
     fails(&small(Stage::Bounded, out), "out#b0 is the caller's");
     let produce = Stmt::Produce { func: FuncId(9), body: Box::new(provide(0, int(0), u16c(1))) };
     fails(&small(Stage::Bounded, produce), "f9 is not in the table");

@@ -113,9 +113,9 @@ fn statement(cx: &mut Inject<'_>, s: Stmt) -> Stmt {
             cx.around.extend(bindings.iter().map(|(s, e)| Around::Name(*s, e.clone())));
             Stmt::Let { bindings, body }
         }
-        Stmt::Realize { func, bounds, body } => {
+        Stmt::Realize { func, bounds, when, body } => {
             cx.realized.insert(func, bounds.clone());
-            Stmt::Realize { func, bounds, body }
+            Stmt::Realize { func, bounds, when, body }
         }
         other => other,
     };

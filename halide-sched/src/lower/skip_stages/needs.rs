@@ -1,0 +1,192 @@
+//! The condition under which somebody needs the values of each Func.
+
+use super::condition::Condition;
+use super::uniform::Uniform;
+use super::units::{funcs_read, has_effects, is_kernel, is_unit, reads_of, splits_of};
+use crate::ir::hash::{Map, Set};
+use crate::ir::visit;
+use crate::ir::{BufId, Expr, Program, Stmt};
+use halide_core::ids::FuncId;
+use std::collections::BTreeMap;
+
+/// What a program reads of the Funcs that it stores.
+pub(super) struct Survey<'p> {
+    uniform: &'p Uniform,
+    /// The Func of each buffer that is stored.
+    owner: Map<BufId, FuncId>,
+    /// Reads outside of a Func's own definitions: the condition there, and the production around.
+    reads: BTreeMap<FuncId, Vec<(Condition, Option<usize>)>>,
+    /// Productions: the Func and the one around.
+    productions: Vec<(FuncId, Option<usize>)>,
+    /// Why stages are computed whoever needs them.
+    kept: BTreeMap<FuncId, &'static str>,
+}
+
+/// Where a statement stands.
+#[derive(Clone)]
+struct Here {
+    path: Condition,
+    production: Option<usize>,
+    in_kernel: bool,
+}
+
+impl<'p> Survey<'p> {
+    /// Looks through a program.
+    pub(super) fn new(program: &Program, uniform: &'p Uniform) -> Survey<'p> {
+        let mut owner = Map::default();
+        owners(program, &program.body, &mut owner);
+        let (reads, productions, kept) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
+        let mut made = Survey { uniform, owner, reads, productions, kept };
+        let root = Here { path: Condition::always(), production: None, in_kernel: false };
+        made.statement(&program.body, &root);
+        made.stores(&program.body, None);
+        made
+    }
+
+    /// The Func of each buffer that is stored.
+    pub(super) fn owner(&self) -> &Map<BufId, FuncId> {
+        &self.owner
+    }
+
+    /// Why a stage is computed whoever needs it.
+    pub(super) fn kept(&self, func: FuncId) -> Option<&'static str> {
+        self.kept.get(&func).copied()
+    }
+
+    /// The conditions under which the Funcs are needed.
+    pub(super) fn needs(&self) -> BTreeMap<FuncId, Condition> {
+        let mut known = BTreeMap::new();
+        let funcs: Set<FuncId> = self.owner.values().copied().collect();
+        for func in funcs {
+            self.need(func, &mut known);
+        }
+        known
+    }
+
+    /// The condition under which the reads of `func` are come to, whether it is computed whoever needs it or not.
+    pub(super) fn asked(&self, func: FuncId, known: &mut BTreeMap<FuncId, Condition>) -> Condition {
+        let mut all = Condition::never();
+        for (when, production) in self.reads.get(&func).into_iter().flatten() {
+            let mut when = when.clone();
+            let mut around = *production;
+            while let Some((outer, next)) = around.map(|p| self.productions[p]) {
+                when = when.and(&visit::deep(|| self.need(outer, known)));
+                around = next;
+            }
+            all = all.or(&when);
+            if all.is_always() {
+                break;
+            }
+        }
+        all
+    }
+
+    fn need(&self, func: FuncId, known: &mut BTreeMap<FuncId, Condition>) -> Condition {
+        if let Some(need) = known.get(&func) {
+            return need.clone();
+        }
+        // Also what is asked for on the way: Funcs that need each other are computed together, which is always.
+        known.insert(func, Condition::always());
+        let is_stored = self.owner.values().any(|f| *f == func);
+        if !is_stored || self.kept.contains_key(&func) {
+            return Condition::always();
+        }
+        let need = self.asked(func, known);
+        known.insert(func, need.clone());
+        need
+    }
+
+    fn statement(&mut self, s: &Stmt, here: &Here) {
+        let own = self.own(here);
+        let mut found = Vec::new();
+        if is_unit(s) && !here.in_kernel {
+            let splits = splits_of(s, self.uniform, &self.owner);
+            in_unit(s, &here.path, self.uniform, &mut |e, path| {
+                let read = reads_of(e, &splits, self.uniform, &self.owner).into_iter();
+                found.extend(read.map(|(f, when)| (f, path.and(&when))));
+            });
+            found.into_iter().filter(|(f, _)| Some(*f) != own).for_each(|(f, when)| self.add(f, when, here));
+            return;
+        }
+        visit::for_each_expr(s, |e| {
+            found.extend(funcs_read(e, &self.owner).into_iter().map(|f| (f, here.path.clone())))
+        });
+        found.into_iter().filter(|(f, _)| Some(*f) != own).for_each(|(f, when)| self.add(f, when, here));
+        self.nested(s, here);
+    }
+
+    fn nested(&mut self, s: &Stmt, here: &Here) {
+        let mut inside = here.clone();
+        inside.in_kernel |= is_kernel(s);
+        match s {
+            Stmt::If { cond, then, otherwise } => {
+                for (value, arm) in [(true, then), (false, otherwise)] {
+                    inside.path = here.path.and(&self.uniform.condition(cond, value));
+                    visit::deep(|| self.statement(arm, &inside));
+                }
+            }
+            Stmt::Produce { func, body } => {
+                self.productions.push((*func, here.production));
+                inside.production = Some(self.productions.len() - 1);
+                if here.in_kernel {
+                    self.keep(*func, "it is computed inside of a kernel");
+                }
+                if has_effects(body) {
+                    self.keep(*func, "its computation has requirements or prints");
+                }
+                visit::deep(|| self.statement(body, &inside));
+            }
+            _ => visit::for_each_stmt(s, |inner| self.statement(inner, &inside)),
+        }
+    }
+
+    /// Keeps stages that share a production.
+    fn stores(&mut self, s: &Stmt, production: Option<FuncId>) {
+        match s {
+            Stmt::Provide { func, .. } if production != Some(*func) => {
+                self.keep(*func, "it is computed with others");
+                production.into_iter().for_each(|other| self.keep(other, "it is computed with others"));
+            }
+            Stmt::Produce { func, body } => visit::deep(|| self.stores(body, Some(*func))),
+            _ => visit::for_each_stmt(s, |inner| self.stores(inner, production)),
+        }
+    }
+
+    fn keep(&mut self, func: FuncId, why: &'static str) {
+        self.kept.entry(func).or_insert(why);
+    }
+
+    /// The Func whose definitions are at hand.
+    fn own(&self, here: &Here) -> Option<FuncId> {
+        here.production.map(|p| self.productions[p].0)
+    }
+
+    fn add(&mut self, func: FuncId, when: Condition, here: &Here) {
+        let list = self.reads.entry(func).or_default();
+        let new = (when, here.production);
+        if !list.contains(&new) {
+            list.push(new);
+        }
+    }
+}
+
+fn owners(program: &Program, s: &Stmt, owner: &mut Map<BufId, FuncId>) {
+    if let Stmt::Realize { func, .. } = s {
+        owner.extend(program.func_buffers[*func].iter().map(|b| (*b, *func)));
+    }
+    visit::for_each_stmt(s, |inner| owners(program, inner, owner));
+}
+
+/// Calls `f` on all expressions of a unit with the conditions of the branches around.
+fn in_unit(s: &Stmt, path: &Condition, uniform: &Uniform, f: &mut dyn FnMut(&Expr, &Condition)) {
+    visit::for_each_expr(s, |e| f(e, path));
+    match s {
+        Stmt::If { cond, then, otherwise } => {
+            for (value, arm) in [(true, then), (false, otherwise)] {
+                let path = path.and(&uniform.condition(cond, value));
+                visit::deep(|| in_unit(arm, &path, uniform, f));
+            }
+        }
+        _ => visit::for_each_stmt(s, |inner| in_unit(inner, path, uniform, f)),
+    }
+}
