@@ -24,7 +24,7 @@ refused() {
 }
 
 build() {
-    (cd "$root/fuzz/mutants" && CARGO_TARGET_DIR="$work/tool" cargo build --offline)
+    (cd "$root/fuzz/mutants" && CARGO_TARGET_DIR="$work/tool" cargo build)
     tool=$work/tool/debug/halide-mutants
     mkdir -p "$tree"
     (cd "$root" && git ls-files -co --exclude-standard -z | tar c --null -T - --ignore-failed-read) | tar x -C "$tree" \

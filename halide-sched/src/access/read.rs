@@ -42,6 +42,16 @@ impl Definitions {
     pub(crate) fn get(&self, sym: Sym) -> Option<&Definition> {
         self.table.get(&sym).map(|(d, _)| d)
     }
+    /// The value that a choice has a name for, if `e` is that name; else `e`.
+    pub(crate) fn named<'e>(&'e self, e: &'e Expr) -> &'e Expr {
+        match e.kind() {
+            ExprKind::Sym(s) => match self.get(*s) {
+                Some(Definition::Let(value)) if matches!(value.kind(), ExprKind::Select(..)) => value,
+                _ => e,
+            },
+            _ => e,
+        }
+    }
     /// The number of the binding of `sym`; 0 for what the caller gives.
     pub(crate) fn level(&self, sym: Sym) -> u32 {
         self.table.get(&sym).map_or(0, |(_, level)| *level)
@@ -258,7 +268,7 @@ impl<'p> Reader<'p> {
     }
 
     /// The latest binding that `e` depends on; [`Reader::IN_MEMORY`] if it reads, also by names.
-    pub(super) fn level_of_expr(&self, e: &Expr) -> u32 {
+    pub(crate) fn level_of_expr(&self, e: &Expr) -> u32 {
         let mut level = 0;
         crate::ir::visit::for_each_node(e, &mut |n| {
             if let ExprKind::Sym(s) = n.kind() {

@@ -16,6 +16,8 @@ use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Sym, build};
 pub(crate) struct Extents {
     /// Number of elements of each allocation, as the program says it.
     counts: Map<BufId, Expr>,
+    /// The condition without which an allocation is empty.
+    conditions: Map<BufId, Expr>,
     /// The same as a monomial over strides, where it is one.
     strides: Map<BufId, Option<(Poly, Vec<AtomId>)>>,
     /// Symbols that are defined by any of those: a symbol with what it leads to.
@@ -37,7 +39,17 @@ impl Extents {
     pub(crate) fn allocate(&mut self, buf: BufId, count: &Expr) {
         if self.counts.insert(buf, count.clone()).is_none_or(|old| old != *count) {
             self.strides.remove(&buf);
+            self.conditions.remove(&buf);
+            if let ExprKind::Select(cond, _, none) = count.kind()
+                && build::as_int(none) == Some(0)
+            {
+                self.conditions.insert(buf, cond.clone());
+            }
         }
+    }
+    /// The condition without which an allocation is empty. [`Extents::inequalities`] takes it for granted.
+    pub(crate) fn condition(&self, buf: BufId) -> Option<&Expr> {
+        self.conditions.get(&buf)
     }
     /// The number of elements of an allocation.
     pub(crate) fn count(&self, buf: BufId) -> Option<&Expr> {
@@ -56,7 +68,10 @@ impl Extents {
         let (count, strides) = match self.strides.get(&buf) {
             Some(known) => known.clone()?,
             None => {
-                let count = self.counts.get(&buf)?.clone();
+                let count = match (self.counts.get(&buf)?.kind(), self.conditions.get(&buf)) {
+                    (ExprKind::Select(_, count, _), Some(_)) => count.clone(),
+                    _ => self.counts.get(&buf)?.clone(),
+                };
                 let made = Some(base(reader, &count));
                 self.strides.insert(buf, made.clone());
                 made?

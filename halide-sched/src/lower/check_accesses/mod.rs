@@ -25,6 +25,7 @@
 //! }
 //! ```
 
+mod certain;
 mod groups;
 mod insert;
 mod tally;

@@ -1,5 +1,6 @@
 //! Looks at every access of a program, with all that stands around it.
 
+use super::certain::Certain;
 use super::groups::{GroupId, Groups};
 use super::tally::{Tally, Verdict};
 use super::{IndexQuestion, Place, Question};
@@ -24,6 +25,7 @@ pub(super) struct Walk<'p> {
     reader: Reader<'p>,
     extents: Extents,
     prover: Prover,
+    certain: Certain,
     /// True to check each access that is not proved where it stands.
     exact: bool,
     frames: Vec<Frame>,
@@ -109,6 +111,7 @@ impl<'p> Walk<'p> {
             reader,
             extents: Extents::default(),
             prover: Prover::default(),
+            certain: Certain::default(),
             exact,
             frames: Vec::new(),
             frames_made: 0,
@@ -208,7 +211,10 @@ impl<'p> Walk<'p> {
                 self.expr(cond, place);
                 for (branch, holds) in [(then, true), (otherwise, false)] {
                     let list = self.conditions(cond, holds);
+                    let certain = self.certain.len();
+                    self.certain.assume(cond, holds, &self.reader.defs);
                     self.inside(FrameKind::If(list), branch);
+                    self.certain.forget(certain);
                 }
             }
             Stmt::Assert { cond, .. } => {
@@ -236,7 +242,7 @@ impl<'p> Walk<'p> {
             other => {
                 visit::for_each_expr(other, |e| self.expr(e, place));
                 if let Stmt::Alloc { buf, count, body, .. } = other {
-                    self.extents.allocate(*buf, count);
+                    self.extents.allocate(*buf, self.reader.defs.named(count));
                     self.stmt(body);
                 }
             }
@@ -382,6 +388,11 @@ impl<'p> Walk<'p> {
 
     /// The inequalities that put an access inside of its buffer; `None` if nothing is known of it.
     fn inequalities(&mut self, of: &Found) -> Option<Asked> {
+        if let Some(cond) = self.extents.condition(of.buf).cloned()
+            && !self.is_certain(&cond)
+        {
+            return None;
+        }
         let (lane, value) = self.reader.lane(&of.index);
         let mut masks = Vec::new();
         if let Some(mask) = &of.mask {
@@ -419,6 +430,29 @@ impl<'p> Walk<'p> {
         let Some(asked) = self.inequalities(found) else { return false };
         let facts = self.prover.len();
         asked.list.iter().all(|p| self.prover.holds(&mut self.reader, p, &asked.masks, facts))
+    }
+
+    /// Returns true if a condition on what does not change is sure to hold here.
+    fn is_certain(&mut self, cond: &Expr) -> bool {
+        if self.reader.level_of_expr(cond) >= Reader::IN_MEMORY {
+            return false;
+        }
+        let mut open = Vec::new();
+        let by_branches = self.certain.holds(cond, true, &self.reader.defs, &mut |e, value| {
+            open.push((e.clone(), value));
+            false
+        });
+        if by_branches {
+            return true;
+        }
+        let facts = self.prover.len();
+        open.retain(|(e, value)| {
+            let mut list = Vec::new();
+            conditions(&mut self.reader, e, *value, &LaneOf::default(), &mut list);
+            !list.is_empty() && list.iter().all(|p| self.prover.holds(&mut self.reader, p, &[], facts))
+        });
+        let proved = |e: &Expr, value| open.contains(&(e.clone(), value));
+        self.certain.holds(cond, true, &self.reader.defs, &mut |e, value| proved(e, value))
     }
 
     fn innermost(&self) -> Option<LoopId> {

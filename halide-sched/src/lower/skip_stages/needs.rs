@@ -40,7 +40,28 @@ impl<'p> Survey<'p> {
         let root = Here { path: Condition::always(), production: None, in_kernel: false };
         made.statement(&program.body, &root);
         made.stores(&program.body, None);
+        made.keep_around_others();
         made
+    }
+
+    /// Keeps stages inside of whose computation another one is computed that is read, or given, outside of it.
+    fn keep_around_others(&mut self) {
+        let mut found = Vec::new();
+        for (func, around) in &self.productions {
+            for outer in self.around(*around).filter(|outer| outer != func) {
+                let is_given = !self.owner.values().any(|f| f == func);
+                let inside = |(_, place): &(Condition, Option<usize>)| self.around(*place).any(|f| f == outer);
+                if is_given || !self.reads.get(func).into_iter().flatten().all(inside) {
+                    found.push(outer);
+                }
+            }
+        }
+        found.into_iter().for_each(|func| self.keep(func, "others are computed with it that are read outside"));
+    }
+
+    /// The Funcs of a production and of those around it, inside out.
+    fn around(&self, production: Option<usize>) -> impl Iterator<Item = FuncId> {
+        std::iter::successors(production, |p| self.productions[*p].1).map(|p| self.productions[p].0)
     }
 
     /// The Func of each buffer that is stored.
