@@ -26,6 +26,9 @@ const LEFT_OUT: [&str; 21] = [
     "inject_prefetches/mod.rs", "inject_prefetches/found.rs", "features.rs", "rules.rs",
 ];
 
+/// Lints of code that a mutant may be.
+const ALLOWED: &str = "#![allow(arithmetic_overflow, unconditional_panic, unused_comparisons, unused_parens)]\n";
+
 /// Appended to the crate: the mutant that runs.
 const CHOICE: &str = r#"
 #[doc(hidden)]
@@ -131,7 +134,7 @@ fn make(from: &Path, to: &Path, count: &str, without: Option<&&str>) -> Result<(
         write(&to.join(CRATE).join("src").join(name), &text)?;
     }
     let root = CRATE.to_string() + "/src/lib.rs";
-    write(&to.join(&root), &(read(&from.join(&root))? + CHOICE))
+    write(&to.join(&root), &(ALLOWED.to_string() + &read(&from.join(&root))? + CHOICE))
 }
 
 /// The source files below a folder that are broken, in order.

@@ -59,7 +59,7 @@ fn run(p: &Pipeline, schedule: &str, region: &Region, params: &[Scalar]) -> Run 
             }
         };
         let mut outputs = fresh();
-        eval::run(&program, params, &[image.clone()], &mut outputs)
+        eval::run(&program, params, std::slice::from_ref(&image), &mut outputs)
             .unwrap_or_else(|e| panic!("{schedule_text} {params:?}\n{e}\n{program}"));
         same(&outputs, "evaluator");
         if !program.kernels.is_empty() {
@@ -204,7 +204,7 @@ fn reductions_read_a_stage_that_is_skipped() {
     g[(x, y)] = cast::<i16>(0);
     g[(x, y)] += f[(x + r.x, y + r.y)];
     let r = RDom::new([(0, 5)]);
-    g[(x, y)] = g[(x, y)] + select(flag, 1, h[(x + r.x, y)]);
+    g[(x, y)] += select(flag, 1, h[(x + r.x, y)]);
     let p = Pipeline::new([&g]).unwrap();
     for updates in [
         "",
