@@ -9,7 +9,7 @@ use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved, milliseconds};
 use halide_benches::{chain, graphs};
 use halide_cpu::CpuOptions;
-use halide_sched::lower::{Accesses, Clock, LowerOptions, lower};
+use halide_sched::lower::{Clock, LowerOptions, lower};
 use halide_sched::plan::resolve;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -201,8 +201,7 @@ fn parts(c: &Candidate) -> Result<Parts, String> {
     let start = Instant::now();
     let plan = resolve(&c.pipeline, &c.schedule, &Target::host()).map_err(|e| failed(&e[0]))?;
     let resolve = milliseconds(start.elapsed());
-    let accesses = Accesses::BeforeLoops;
-    let options = LowerOptions { clock: Some(clock), accesses, ..LowerOptions::default() };
+    let options = LowerOptions { clock: Some(clock), ..LowerOptions::default() };
     let lowered = lower(&plan, &options).map_err(|e| failed(&e[0]))?;
     let time = |pass: &halide_sched::lower::PassTrace| (pass.name, pass.time.map_or(0.0, milliseconds));
     let passes = lowered.trace.passes.iter().map(time).collect();

@@ -23,6 +23,8 @@ pub(crate) struct Prover {
     /// A number for each fact that no other ever has.
     numbers: Vec<u32>,
     next: u32,
+    /// The facts that each atom occurs in alone, with its coefficient.
+    by_atom: Map<AtomId, Vec<(usize, i128)>>,
     /// The answers, by polynomials without their constants and guards.
     known: Map<(Poly, Vec<Poly>), Known>,
 }
@@ -40,7 +42,11 @@ struct Known {
 type Moment = (usize, Option<u32>);
 
 struct Search<'a> {
-    facts: &'a [&'a Poly],
+    prover: &'a Prover,
+    /// What follows from the guards of the question.
+    own: &'a [Poly],
+    /// The number of facts of the prover that are used.
+    facts: usize,
     steps: u32,
     /// Polynomials that were looked at with as many facts left, in vain.
     failed: Map<Poly, u32>,
@@ -50,6 +56,10 @@ impl Prover {
     /// Takes for granted that `p` is at least 0, until [`Prover::forget`].
     pub(crate) fn assume(&mut self, reader: &Reader<'_>, p: Poly) {
         for fact in facts_of(&reader.terms, p) {
+            for atom in fact.atoms() {
+                let coefficient = fact.coefficient(atom).map(|k| (self.facts.len(), k));
+                self.by_atom.entry(atom).or_default().extend(coefficient);
+            }
             self.facts.push(fact);
             self.numbers.push(self.next);
             self.next += 1;
@@ -61,6 +71,11 @@ impl Prover {
     }
     /// Forgets all but the first `len` facts.
     pub(crate) fn forget(&mut self, len: usize) {
+        for atom in self.facts.iter().skip(len).flat_map(Poly::atoms) {
+            if let Some(list) = self.by_atom.get_mut(&atom) {
+                list.truncate(list.partition_point(|(fact, _)| *fact < len));
+            }
+        }
         self.facts.truncate(len);
         self.numbers.truncate(len);
     }
@@ -84,10 +99,9 @@ impl Prover {
             }
         }
         let own: Vec<Poly> = guards.iter().flat_map(|g| facts_of(&reader.terms, g.clone())).collect();
-        let all: Vec<&Poly> = own.iter().chain(&self.facts[..facts]).collect();
         // Most need no fact or one; a search with more takes longest where there is no proof.
         let answer = EFFORTS.iter().any(|(most, steps)| {
-            let mut search = Search { facts: &all, steps: *steps, failed: Map::default() };
+            let mut search = Search { prover: self, own: &own, facts, steps: *steps, failed: Map::default() };
             search.holds(reader, p.clone(), *most)
         });
         let moment = self.moment(facts);
@@ -236,6 +250,14 @@ impl Search<'_> {
         self.holds(reader, rest.add_scaled(&k.times(&end), 1), facts)
     }
 
+    /// The facts in which `atom` occurs alone, with its coefficients.
+    fn facts_with(&self, atom: AtomId) -> impl Iterator<Item = (&Poly, i128)> {
+        let own = self.own.iter().filter_map(move |fact| Some((fact, fact.coefficient(atom)?)));
+        let known = self.prover.by_atom.get(&atom).into_iter().flatten();
+        let known = known.take_while(|(fact, _)| *fact < self.facts).map(|(fact, k)| (&self.prover.facts[*fact], *k));
+        own.chain(known)
+    }
+
     /// Adds a multiple of a fact that one of `atoms` cancels with.
     fn by_fact(&mut self, reader: &mut Reader<'_>, p: &Poly, atoms: &[AtomId], facts: u32) -> bool {
         if facts == 0 {
@@ -243,8 +265,7 @@ impl Search<'_> {
         }
         let mut differences: Vec<Poly> = Vec::new();
         for (atom, k) in atoms.iter().filter_map(|a| Some((*a, p.coefficient(*a)?))) {
-            for fact in self.facts {
-                let Some(f) = fact.coefficient(atom).filter(|f| f.signum() == k.signum()) else { continue };
+            for (fact, f) in self.facts_with(atom).filter(|(_, f)| f.signum() == k.signum()) {
                 let difference = p.scaled(f.abs()).add_scaled(fact, -k.abs());
                 if !differences.contains(&difference) {
                     differences.push(difference);
