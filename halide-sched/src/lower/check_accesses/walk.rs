@@ -71,8 +71,10 @@ struct Site {
     of: Option<Found>,
 }
 
-/// One inequality of an access: its group, its constant, and the cost of asking it.
+/// An inequality that one of an access became: its group, its constant, and the cost of asking it.
 struct Part {
+    /// The number of the access's inequality.
+    of: usize,
     group: GroupId,
     constant: i128,
     cost: Verdict,
@@ -367,13 +369,14 @@ impl<'p> Walk<'p> {
     fn gather(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>) {
         let mut access = Found { buf, index: index.clone(), mask: mask.cloned(), parts: Vec::new(), unknown: false };
         match self.inequalities(&access) {
-            Some(asked) => asked.list.iter().for_each(|p| self.gather_part(p, &asked, &mut access.parts)),
+            Some(asked) => (0..asked.list.len()).for_each(|of| self.gather_part(of, &asked, &mut access.parts)),
             None => access.unknown = true,
         }
         self.found.push(Site { site: self.site, of: Some(access) });
     }
 
-    fn gather_part(&mut self, p: &Poly, asked: &Asked, parts: &mut Vec<Part>) {
+    fn gather_part(&mut self, of: usize, asked: &Asked, parts: &mut Vec<Part>) {
+        let p = &asked.list[of];
         let known = |reader: &Reader<'_>, p: &Poly| reader.terms.span_of(p).0.is_some_and(|low| low >= 0);
         if known(&self.reader, p) {
             return;
@@ -381,7 +384,7 @@ impl<'p> Walk<'p> {
         for h in self.reader.hoist(p.clone(), &asked.lane, &asked.masks, &self.frames) {
             if !known(&self.reader, &h.p) {
                 let (group, constant) = self.groups.add(&h, &self.frames, &self.reader.terms);
-                parts.push(Part { group, constant, cost: self.cost(group, h.frame) });
+                parts.push(Part { of, group, constant, cost: self.cost(group, h.frame) });
             }
         }
     }
@@ -407,8 +410,9 @@ impl<'p> Walk<'p> {
     /// The verdict on an access whose groups are decided; what is open is asked.
     fn settle(&mut self, found: Found, place: Place) -> Verdict {
         let is_open = |p: &&Part| !self.groups.is_proved(p.group, p.constant);
-        let open: Vec<&Part> = found.parts.iter().filter(is_open).collect();
-        if !found.unknown && (open.is_empty() || self.holds_inside(&found)) {
+        let mut open: Vec<&Part> = found.parts.iter().filter(is_open).collect();
+        self.leave_out_known(&found, &mut open);
+        if !found.unknown && open.is_empty() {
             return Verdict::Proved;
         }
         let cost = open.iter().map(|p| p.cost).max().filter(|_| !found.unknown).unwrap_or(Verdict::Inner);
@@ -425,11 +429,19 @@ impl<'p> Walk<'p> {
         cost
     }
 
-    /// True if an access is proved where it stands: what asks for too much outside may be known inside.
-    fn holds_inside(&mut self, found: &Found) -> bool {
-        let Some(asked) = self.inequalities(found) else { return false };
+    /// Leaves out parts of inequalities that are proved where the access stands: what asks for too much outside may be known
+    /// inside.
+    fn leave_out_known(&mut self, found: &Found, open: &mut Vec<&Part>) {
+        if open.is_empty() {
+            return;
+        }
+        let Some(asked) = self.inequalities(found) else { return };
         let facts = self.prover.len();
-        asked.list.iter().all(|p| self.prover.holds(&mut self.reader, p, &asked.masks, facts))
+        let mut known: Vec<Option<bool>> = vec![None; asked.list.len()];
+        open.retain(|part| {
+            let p = &asked.list[part.of];
+            !*known[part.of].get_or_insert_with(|| self.prover.holds(&mut self.reader, p, &asked.masks, facts))
+        });
     }
 
     /// Returns true if a condition on what does not change is sure to hold here.
