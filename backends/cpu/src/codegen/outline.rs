@@ -94,10 +94,14 @@ impl Func<'_> {
         let slot = self.new_slot((8 * words.max(1)) as u32);
         let block = self.ins().stack_addr(types::I64, slot, 0);
         let polls = captures.iter().any(|(what, _)| *what == Capture::Stop);
+        let failed = captures.iter().find(|(what, _)| *what == Capture::Failed).map(|(_, word)| *word);
         for (what, word) in captures {
             self.hand_over(what, word, block, &pieces);
         }
         self.call(Callee::Kernel(id), &[block]);
+        if let Some(word) = failed {
+            self.end_if_failed(block, word);
+        }
         if polls {
             self.poll();
         }
@@ -109,6 +113,22 @@ impl Func<'_> {
             self.memo.stored(buf);
         }
         true
+    }
+    /// Ends the run with the fault that a kernel left in its words, if any.
+    fn end_if_failed(&mut self, block: Value, word: usize) {
+        let number = self.load_scratch(block, 8 * word);
+        let (failed, next) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(failed);
+        self.ins().brif(number, failed, &[], next, &[]);
+        self.guards.check();
+        self.enter(failed);
+        let fault = self.ins().iadd_imm_s(number, -1);
+        let count = self.load_scratch(block, 8 * (word + 1));
+        let numbers = self.ins().iadd_imm_s(block, 8 * (word as i64 + 2));
+        let worker = self.worker;
+        self.call(Callee::Runtime(RuntimeFn::Fail), &[worker, fault, numbers, count]);
+        self.return_code(1);
+        self.enter(next);
     }
     /// Prefetches outside of kernels, as a kernel of their own: Cranelift has no instruction for them.
     pub(super) fn prefetches(&mut self, all: &[Stmt]) {
@@ -141,6 +161,7 @@ impl Func<'_> {
             },
             Capture::Heap(piece) => Func::one(heap[piece]),
             Capture::Stop => Func::one(self.stop_flag()),
+            Capture::Failed => Func::one(self.index(0)),
             Capture::Param(id) => {
                 let (_, ty) = self.env.program.params[id];
                 self.data(&build::param(id, ty))

@@ -181,4 +181,9 @@ impl Func<'_> {
         let flags = self.flags(REGION_SCRATCH);
         self.ins().store(flags, value, at, offset as i32);
     }
+    /// A word of scratch space.
+    pub(super) fn load_scratch(&mut self, at: Value, offset: usize) -> Value {
+        let flags = self.flags(REGION_SCRATCH);
+        self.ins().load(types::I64, flags, at, offset as i32)
+    }
 }

@@ -47,6 +47,9 @@ pub(crate) enum Capture {
     Heap(usize),
     /// The address of the flag that ends the run early.
     Stop,
+    /// Nothing at first; a kernel that was left by a check puts here its fault's number and 1, how many numbers it speaks of,
+    /// and these.
+    Failed,
 }
 
 /// Memory that an allocation inside of a kernel needs.

@@ -1,11 +1,11 @@
-//! Checks inside of loop nests: kernels of wide vectors leave them to the code around, which makes them if the nest would.
+//! Checks inside of loop nests: the code around a kernel of wide vectors makes those that it can, the kernel the others.
 
 use crate::harness::*;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, Executable, Tier};
-use halide_sched::ir::{BufId, Expr, Fault, FaultId, ForKind, Program, Stmt, build};
+use halide_sched::ir::{BufId, Expr, Fault, FaultId, ForKind, Memory, Program, Stmt, build};
 
 const LANES: i64 = 16;
 const ROWS: i64 = 5;
@@ -80,25 +80,89 @@ fn what_is_never_reached_is_not_checked() {
     }
 }
 
-/// Such nests are not kernels, and fail where they did.
+fn of_row(y: Expr) -> Expr {
+    build::lt(y, build::sub(build::int(8), build::div(extent_of(BufId(0)), build::int(LANES))))
+}
+
+/// True in iterations of which nothing is known outside.
+fn odd(y: Expr, s: Stmt) -> Stmt {
+    let one = build::binary(BinOp::Mod, y, build::int(7));
+    build::if_else(build::lt(build::int(3), one), s, build::nothing())
+}
+
 #[test]
-fn what_is_known_inside_stays_inside() {
-    let of_row = |y: Expr| build::lt(y, build::sub(build::int(8), build::div(extent_of(BufId(0)), build::int(LANES))));
-    let odd = |y: Expr, s: Stmt| {
-        let one = build::binary(BinOp::Mod, y, build::int(7));
-        build::if_else(build::lt(build::int(5), one), s, build::nothing())
-    };
+fn what_is_known_inside_ends_the_kernel() {
+    let failed = |n| Err(CpuFault::Check { fault: FaultId(0), args: vec![n] });
     for tier in wide_tiers() {
-        for (p, why) in [
-            (rows(build::int(ROWS), of_row, always), "a check of what is only known inside"),
-            (rows(build::int(ROWS), at_most(32), odd), "a check, and whether it is ever made is only known inside"),
-        ] {
-            let code = compiled_for(tier, &p);
-            let reasons: Vec<&str> = code.refusals().iter().map(|(_, why)| &why[..]).collect();
-            assert_eq!(reasons, [why]);
-            assert_eq!(run_rows(&code, 48), Ok(copied(ROWS, 48)));
+        for p in [rows(build::int(ROWS), of_row, always), rows(build::int(ROWS), of_row, odd)] {
+            let code = kernel(tier, &p);
+            assert_eq!((run_rows(&code, 48), run_rows(&code, 64)), (Ok(copied(ROWS, 48)), failed(64)));
+            assert_eq!(run_rows(&code, 32), Ok(copied(ROWS, 32)), "the words of a failed call are not kept");
         }
-        let code = compiled_for(tier, &rows(build::int(ROWS), of_row, always));
+        let code = kernel(tier, &rows(build::int(ROWS), at_most(32), odd));
+        assert_eq!((run_rows(&code, 32), run_rows(&code, 48)), (Ok(copied(ROWS, 32)), failed(48)));
+    }
+}
+
+/// What a check in a loop forbids is not loaded in front of that loop.
+#[test]
+fn loads_stay_behind_checks() {
+    for tier in wide_tiers() {
+        let mut p = rows(build::int(ROWS), |y| build::lt(build::int(100), y), always);
+        let far = dense(build::int(1 << 40), LANES as u16);
+        let Stmt::For(l) = &mut p.body else { panic!("{p}") };
+        let check = match &l.body {
+            Stmt::Block(list) => list[0].clone(),
+            other => panic!("{other:?}"),
+        };
+        let store = store(BufId(1), dense(build::int(0), LANES as u16), build::load(BufId(0), I32, far, None));
+        l.body = build::block([check, store]);
+        let failed = Err(CpuFault::Check { fault: FaultId(0), args: vec![16] });
+        assert_eq!(run_rows(&kernel(tier, &p), 16), failed);
+    }
+}
+
+/// Values that are in registers when a check is made are so after it.
+#[test]
+fn registers_outlive_checks() {
+    for tier in wide_tiers() {
+        let mut p = program(&[I32], &[I32]);
+        p.faults.push(Fault::Unproved);
+        let y = p.loops.push("y".into());
+        let sum = internal(&mut p, I32, Memory::Register);
+        let lanes = |first: Expr| dense(first, LANES as u16);
+        let load = |buf, at: Expr| build::load(buf, I32, at, None);
+        let row = build::mul(build::loop_var(y), build::int(LANES));
+        let added = build::add(load(sum, lanes(build::int(0))), load(BufId(0), lanes(row.clone())));
+        let check =
+            Stmt::Assert { cond: build::lt(build::loop_var(y), build::int(100)), fault: FaultId(0), args: Vec::new() };
+        let body = build::block([
+            store(sum, lanes(build::int(0)), load(BufId(0), lanes(build::int(0)))),
+            serial(&mut p, build::int(3), |_| {
+                build::block([check.clone(), store(sum, lanes(build::int(0)), added.clone())])
+            }),
+            store(BufId(1), lanes(row), load(sum, lanes(build::int(0)))),
+        ]);
+        let held =
+            Stmt::Alloc { buf: sum, count: build::int(LANES), constant: Some(LANES as u64), body: Box::new(body) };
+        p.body = build::for_loop(y, ForKind::Serial, build::int(0), build::int(ROWS), held);
+        let code = kernel(tier, &p);
+        let out = run_rows(&code, ROWS * LANES).unwrap();
+        let expected = |i: i64| i % LANES + 3 * (i % LANES + i / LANES * LANES);
+        assert_eq!(out[..(ROWS * LANES) as usize], (0..ROWS * LANES).map(expected).collect::<Vec<_>>());
+    }
+}
+
+/// Memory of a nest is obtained before it: a size that is checked inside keeps the nest from being a kernel.
+#[test]
+fn sizes_are_not_checked_inside() {
+    for tier in wide_tiers() {
+        let mut p = rows(build::int(ROWS), of_row, always);
+        p.faults[FaultId(0)] = Fault::OutOfMemory { buf: BufId(1) };
+        let code = compiled_for(tier, &p);
+        let reasons: Vec<&str> = code.refusals().iter().map(|(_, why)| &why[..]).collect();
+        assert_eq!(reasons, ["a check of a size that is only known inside"]);
+        assert_eq!(run_rows(&code, 48), Ok(copied(ROWS, 48)));
         assert!(run_rows(&code, 64).is_err());
     }
 }

@@ -37,17 +37,20 @@ impl Emit<'_> {
         let args = vec![Arg::Def(raised, View::G32), Arg::Mem(Mem::at(flag, 0))];
         let look = Inst { code: Code::Movzx_r32_rm8, args, folds: false, loads_whole: false };
         self.body.blocks[block.0].insts.push(look);
-        let (leave, next) = (self.body.block(), self.body.block());
-        let exit = match self.polls.exit {
-            Some(exit) => exit,
-            None => *self.polls.exit.insert(self.body.block()),
-        };
+        let (leave, next, exit) = (self.body.block(), self.body.block(), self.exit());
         let (condition, right) = (Condition::NotEqual, Right::Const(0));
         self.body.blocks[block.0].end = Some(End::Branch { condition, left: raised, right, yes: leave, no: next });
         self.cold.push(leave);
         self.body.blocks[leave.0].end = Some(End::Jump(exit, Vec::new()));
         self.body.order.push(next);
         Ok(next)
+    }
+    /// The block that ends the kernel early.
+    pub(super) fn exit(&mut self) -> BlockId {
+        match self.polls.exit {
+            Some(exit) => exit,
+            None => *self.polls.exit.insert(self.body.block()),
+        }
     }
     /// The end of a kernel that was left early, behind all other code.
     pub(super) fn end_early(&mut self) {

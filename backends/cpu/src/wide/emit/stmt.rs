@@ -16,7 +16,7 @@ impl Emit<'_> {
     pub(super) fn statement(&mut self, s: &Stmt) -> Made<()> {
         self.check_size()?;
         match s {
-            Stmt::Block(list) => list.iter().try_for_each(|s| self.statement(s)),
+            Stmt::Block(list) => self.block(list),
             Stmt::Let { bindings, body } => {
                 for (symbol, value) in bindings {
                     if value.ty().is_index() && value.lanes() > 1 {
@@ -41,7 +41,7 @@ impl Emit<'_> {
             }
             Stmt::Prefetch { buf, at, cache } => self.prefetch(*buf, at, *cache),
             Stmt::Store { buf, index, value, mask } => self.store(*buf, index, value, mask.as_ref()),
-            Stmt::Assert { cond, fault, args } => self.check(cond, *fault, args),
+            Stmt::Assert { .. } => self.block(std::slice::from_ref(s)),
             Stmt::Atomic { .. } => refuse("an atomic step"),
             Stmt::Count { .. } => refuse("a count"),
             Stmt::Print { .. } => refuse("a line to print"),
@@ -109,7 +109,7 @@ impl Emit<'_> {
         Ok(())
     }
     /// Goes on in a block that has a parameter for each register of these buffers.
-    fn joined(&mut self, block: super::super::machine::BlockId, like: &[VReg], bufs: &BTreeSet<BufId>) {
+    pub(super) fn joined(&mut self, block: super::super::machine::BlockId, like: &[VReg], bufs: &BTreeSet<BufId>) {
         let params: Vec<_> = like.iter().map(|r| self.like(*r)).collect();
         self.body.blocks[block.0].params = params.clone();
         self.go_on(block);
@@ -198,7 +198,7 @@ impl Emit<'_> {
 }
 
 /// Every buffer that statements store to.
-fn stored(all: &[&Stmt]) -> BTreeSet<BufId> {
+pub(super) fn stored(all: &[&Stmt]) -> BTreeSet<BufId> {
     fn walk(s: &Stmt, into: &mut BTreeSet<BufId>) {
         if let Stmt::Store { buf, .. } = s {
             into.insert(*buf);

@@ -483,7 +483,8 @@ fn set_immediate(made: &mut Instruction, at: u32, value: i64) {
         | Code::And_rm64_imm32
         | Code::Or_rm64_imm32
         | Code::Cmp_rm64_imm32
-        | Code::Imul_r64_rm64_imm32 => {
+        | Code::Imul_r64_rm64_imm32
+        | Code::Mov_rm64_imm32 => {
             made.set_op_kind(at, OpKind::Immediate32to64);
             made.set_immediate32to64(value);
         }
