@@ -22,16 +22,11 @@ pub struct VariantKey {
 }
 
 impl VariantKey {
-    /// The way to lower this variant. Accesses are checked in builds with debug assertions: questions before loops ask too
-    /// much of some pipelines, which then run several times as long.
+    /// The way to lower this variant.
     pub(crate) fn options(self) -> LowerOptions {
         let VariantKey { exact_tails, generic_strides, unchecked, in_memory, checks_in_place } = self;
         let in_memory = (0..64).filter(|position| in_memory >> position & 1 == 1).collect();
-        let accesses = match (cfg!(debug_assertions), checks_in_place) {
-            (false, _) => Accesses::Trusted,
-            (true, false) => Accesses::BeforeLoops,
-            (true, true) => Accesses::InPlace,
-        };
+        let accesses = if checks_in_place { Accesses::InPlace } else { Accesses::BeforeLoops };
         LowerOptions { exact_tails, generic_strides, unchecked, in_memory, accesses, ..LowerOptions::default() }
     }
 

@@ -31,6 +31,8 @@ fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
                 let (by, what) = (difference.largest, named.name);
                 let allowed = difference.is_allowed(schedule.reassociates());
                 assert!(allowed, "{name} by `{what}` at {}, {width}x{height}: differs by {by}", tier.name());
+                let slow = compiled.variants().iter().any(|v| v.checks_in_place);
+                assert!(!slow, "{name} by `{what}` at {width}x{height}: a question before loops asks too much");
             }
         }
     }

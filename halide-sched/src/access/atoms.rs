@@ -121,11 +121,15 @@ impl Terms {
         let level = list.iter().map(|p| self.level_of(p)).max().unwrap_or(0);
         self.leaf(Atom::Either(list), (low, high), level)
     }
-    /// The Euclidean quotient by `k > 0`.
+    /// The Euclidean quotient by `k > 0`; multiples of `k` are taken out.
     pub(crate) fn div(&mut self, a: Poly, k: i128) -> Poly {
         if k == 1 {
             return a;
         }
+        let (multiple, rest) = a.split_multiple(k);
+        self.div_rest(rest, k).add_scaled(&multiple, 1)
+    }
+    fn div_rest(&mut self, a: Poly, k: i128) -> Poly {
         let (low, high) = self.span_of(&a);
         let span = (low.map(|v| v.div_euclid(k)), high.map(|v| v.div_euclid(k)));
         if let (Some(x), Some(y)) = span
@@ -138,6 +142,7 @@ impl Terms {
     }
     /// The Euclidean remainder of `k > 0`.
     pub(crate) fn rem(&mut self, a: Poly, k: i128) -> Poly {
+        let (_, a) = a.split_multiple(k);
         if let (Some(low), Some(high)) = self.span_of(&a)
             && low.div_euclid(k) == high.div_euclid(k)
         {

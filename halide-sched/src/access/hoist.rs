@@ -3,21 +3,23 @@
 //! In `for x from a extent n` the inequality `0 <= k * x + r` with `k > 0` holds for every iteration if it holds for the
 //! first one, so `0 <= k * a + r` is asked in front of the loop, where `n > 0`. Names are replaced by what they stand for
 //! where an inequality leaves their scope. What was moved so holds if and only if it holds at every iteration, as long as
-//! a loop variable occurs once; where it occurs more often, more may be asked than is needed.
+//! it never falls or never rises with a loop variable (`exact.rs`); else more may be asked
+//! than is needed, and an inequality remembers the last place at which that was not so.
 
-use super::atoms::{Atom, Terms};
-use super::mono::AtomId;
+use super::atoms::Atom;
+use super::conditions::split_minima;
+use super::exact::Exact;
 use super::poly::Poly;
 use super::read::{LaneOf, Reader};
+use crate::ir::Sym;
 use crate::ir::visit::deep;
-use crate::ir::{Expr, Sym};
 
 /// The most monomials of an inequality that is moved further.
 const MOST_TERMS: usize = 40;
 /// The most conditions that an inequality keeps.
 const MOST_GUARDS: usize = 6;
 /// The most inequalities that one becomes where it speaks of the smaller of two.
-const MOST_PARTS: usize = 16;
+pub(super) const MOST_PARTS: usize = 16;
 
 /// A statement around the access.
 #[derive(Clone, Debug)]
@@ -43,8 +45,8 @@ pub(crate) enum FrameKind {
     Let(Sym),
     /// A loop or the launch of a task.
     Loop(Sym),
-    /// A condition that holds inside: polynomials that are at least 0.
-    If(Vec<Poly>),
+    /// A condition that holds inside: polynomials that are at least 0, and true if these are all of it.
+    If(Vec<Poly>, bool),
     /// Behind assertions: nothing is asked before them.
     Checked,
     /// The start of a kernel: nothing in it can be checked.
@@ -60,22 +62,33 @@ pub(crate) struct Hoisted {
     pub(crate) guards: Vec<Poly>,
     /// The frame that it came to, by its number.
     pub(crate) frame: usize,
+    /// The last place at which it asked for no more than its access needs.
+    pub(crate) exact: Exact,
     /// Further polynomials that must be at least 0, at the same frame, for `p` to be enough.
-    needs: Vec<Poly>,
+    pub(super) needs: Vec<Poly>,
+    /// True if it came from such a polynomial, which no constant of an access is added to.
+    pub(super) is_need: bool,
 }
 
-/// The range of a loop variable.
-struct Range {
-    /// Its number among all that were met.
-    id: u32,
-    atom: AtomId,
-    low: Poly,
-    high: Poly,
+impl Hoisted {
+    fn new(p: Poly, guards: Vec<Poly>, frame: usize) -> Hoisted {
+        Hoisted { p, guards, frame, exact: Exact::Here, needs: Vec::new(), is_need: false }
+    }
+
+    /// The inequality of an access that is greater by `constant`.
+    fn offset(self, constant: i128) -> Hoisted {
+        if self.is_need || constant == 0 {
+            return self;
+        }
+        Hoisted { p: self.p.offset(constant), exact: self.exact.offset(constant), ..self }
+    }
 }
 
 impl Reader<'_> {
-    /// Moves `0 <= p`, of lane `lane` at an access inside of `frames`, out of as many frames as possible.
-    pub(crate) fn hoist(&mut self, p: Poly, lane: &LaneOf, mask: &[Poly], frames: &[Frame]) -> Vec<Hoisted> {
+    /// Moves `0 <= p`, of lane `lane` at an access inside of `frames`, out of as many frames as possible. It is needed where
+    /// all of `mask` are at least 0, or less often if that is not all of the mask.
+    pub(crate) fn hoist(&mut self, p: Poly, lane: &LaneOf, mask: (&[Poly], bool), frames: &[Frame]) -> Vec<Hoisted> {
+        let (mask, is_whole) = mask;
         let constant = p.constant_term();
         let key = (p.without_constant(), mask.to_vec(), frames[frames.len() - 1].id, lane.0);
         let made = match self.moved.get(&key) {
@@ -86,31 +99,49 @@ impl Reader<'_> {
                 made
             }
         };
-        made.into_iter().map(|m| Hoisted { p: m.p.offset(constant), ..m }).collect()
+        let exact = |h: Hoisted| if is_whole { h } else { Hoisted { exact: Exact::Nowhere, ..h } };
+        made.into_iter().map(|m| exact(m.offset(constant))).collect()
     }
 
     fn hoist_new(&mut self, p: Poly, lane: &LaneOf, mask: &[Poly], frames: &[Frame]) -> Vec<Hoisted> {
-        let mut done = Vec::new();
-        for part in split_minima(&self.terms, p) {
-            let start = Hoisted { p: part, guards: mask.to_vec(), needs: Vec::new(), frame: frames.len() - 1 };
-            let mut start = self.out_of_memory(start);
+        let (mut done, mut guards) = (Vec::new(), Vec::new());
+        mask.iter().for_each(|m| self.guard(&mut guards, m.clone()));
+        for part in self.split(Hoisted::new(p, guards, frames.len() - 1)) {
+            let start = self.out_of_memory(part);
             // Shuffled vectors have lanes of their own.
             let mut lanes = self.terms.lanes_of(&start.p);
             lanes.extend(lane.1.atoms().first().copied().filter(|a| !lanes.contains(a)));
+            let mut parts = vec![start];
             for atom in lanes {
-                start = self.eliminate(start.clone(), atom, None).unwrap_or(start);
+                let each = |reader: &mut Self, h: Hoisted| reader.eliminate(h.clone(), atom, None).unwrap_or(vec![h]);
+                parts = parts.into_iter().flat_map(|h| each(self, h)).collect();
             }
-            for p in split_minima(&self.terms, start.p.clone()) {
-                self.leave_all(Hoisted { p, ..start.clone() }, frames, &mut done);
+            for part in parts.into_iter().flat_map(|h| self.split(h)).collect::<Vec<_>>() {
+                let (whole, first) = (part.exact.is_here(), done.len());
+                self.leave_all(part, frames, &mut done);
+                if !whole {
+                    done[first..].iter_mut().for_each(|h| h.exact = Exact::Nowhere);
+                }
             }
         }
         done
     }
 
+    /// `h` as inequalities without minima; what it needs goes along with the first.
+    fn split(&self, mut h: Hoisted) -> Vec<Hoisted> {
+        let parts = split_minima(&self.terms, h.p.clone());
+        let either = h.p.atoms().iter().any(|a| matches!(self.terms.atom(*a), Atom::Either(_)));
+        if either {
+            h.exact = Exact::Nowhere;
+        }
+        let mut needs = std::mem::take(&mut h.needs);
+        parts.into_iter().map(|p| Hoisted { p, needs: std::mem::take(&mut needs), ..h.clone() }).collect()
+    }
+
     /// The inequality with what is in memory replaced by its ends.
     fn out_of_memory(&mut self, h: Hoisted) -> Hoisted {
         match self.without_memory(&h.p) {
-            Some((p, needs)) if p != h.p => Hoisted { p, needs, ..h },
+            Some((p, needs)) if p != h.p => Hoisted { p, needs, exact: Exact::Nowhere, ..h },
             _ => h,
         }
     }
@@ -119,7 +150,9 @@ impl Reader<'_> {
     /// loops that stand side by side lead to the same questions around them: each is moved once.
     fn leave_all(&mut self, mut h: Hoisted, frames: &[Frame], done: &mut Vec<Hoisted>) {
         for p in std::mem::take(&mut h.needs) {
-            self.leave_all(Hoisted { p, guards: Vec::new(), needs: Vec::new(), frame: h.frame }, frames, done);
+            let first = done.len();
+            self.leave_all(Hoisted::new(p, Vec::new(), h.frame), frames, done);
+            done[first..].iter_mut().for_each(|need| (need.is_need, need.exact) = (true, Exact::Nowhere));
         }
         let level = [&h.p].into_iter().chain(&h.guards).map(|p| self.terms.level_of(p)).max().unwrap_or(0);
         let unconcerned = |f: &Frame| matches!(f.kind, FrameKind::Let(_)) && level < f.level;
@@ -132,57 +165,72 @@ impl Reader<'_> {
             Some(known) => known.clone(),
             None => {
                 let (p, guards, _) = key.clone();
-                let made = self.leave_and_on(Hoisted { p, guards, needs: Vec::new(), frame: h.frame }, frames);
+                let made = self.leave_and_on(Hoisted::new(p, guards, h.frame), frames);
                 self.hoists.insert(key, made.clone());
                 made
             }
         };
-        done.extend(made.into_iter().map(|m| Hoisted { p: m.p.offset(constant), ..m }));
+        done.extend(made.into_iter().map(|m| m.offset(constant)));
     }
 
     fn leave_and_on(&mut self, h: Hoisted, frames: &[Frame]) -> Vec<Hoisted> {
         let next = if h.frame == 0 { None } else { self.leave(&h, &frames[h.frame]) };
-        let Some(next) = next.filter(|next| !next.p.is_broken() && !next.guards.iter().any(Poly::is_broken)) else {
-            return vec![h];
-        };
+        let is_broken = |next: &Hoisted| next.p.is_broken() || next.guards.iter().any(Poly::is_broken);
+        let Some(next) = next.filter(|next| !next.iter().any(is_broken)) else { return vec![h] };
         let mut made = Vec::new();
-        let parts = split_minima(&self.terms, next.p.clone());
-        for (i, p) in parts.into_iter().enumerate() {
-            let needs = if i == 0 { next.needs.clone() } else { Vec::new() };
-            let part = Hoisted { p, guards: next.guards.clone(), needs, frame: h.frame - 1 };
+        let parts = next.into_iter().flat_map(|next| self.split(Hoisted { frame: h.frame - 1, ..next }));
+        for part in parts.collect::<Vec<_>>() {
+            let (whole, first) = (part.exact.is_here(), made.len());
             deep(|| self.leave_all(part, frames, &mut made));
+            if !whole {
+                let own = made[first..].iter_mut().filter(|m| !m.is_need);
+                own.for_each(|m| m.exact = Exact::at(&h));
+            }
         }
         if made.len() > MOST_PARTS { vec![h] } else { made }
     }
 
     /// The inequality outside of `frame`; `None` if it has to stay.
-    fn leave(&mut self, h: &Hoisted, frame: &Frame) -> Option<Hoisted> {
-        match &frame.kind {
+    fn leave(&mut self, h: &Hoisted, frame: &Frame) -> Option<Vec<Hoisted>> {
+        let list = match &frame.kind {
             FrameKind::Root | FrameKind::Checked => None,
-            FrameKind::Kernel => Some(h.clone()),
-            FrameKind::If(conditions) => {
+            FrameKind::Kernel => Some(vec![h.clone()]),
+            FrameKind::If(conditions, is_whole) => {
                 let mut next = h.clone();
-                next.guards.extend(conditions.iter().filter(|c| !c.is_broken()).cloned());
-                Some(next)
+                for condition in conditions.iter().filter(|c| !c.is_broken()) {
+                    self.guard(&mut next.guards, condition.clone());
+                }
+                if !is_whole || conditions.iter().any(Poly::is_broken) {
+                    next.exact = Exact::Nowhere;
+                }
+                Some(vec![next])
             }
-            FrameKind::Let(s) => self.leave_name(h, *s, frame.level),
+            FrameKind::Let(s) => self.leave_name(h, *s, frame.level).map(|next| vec![next]),
             FrameKind::Loop(s) => {
                 let atom = self.terms.find(*s);
                 let range = atom.and_then(|atom| self.loop_of(atom));
                 match (atom, range) {
                     (Some(atom), Some(range)) => self.eliminate(h.clone(), atom, Some(range)),
                     // Nothing speaks of the variable; that the loop may be empty is left out.
-                    _ => Some(h.clone()),
+                    _ => Some(vec![Hoisted { exact: Exact::Nowhere, ..h.clone() }]),
                 }
             }
         }
-        .filter(|next| [&next.p].into_iter().chain(&next.needs).all(|p| self.terms.level_of(p) < frame.level))
-        .map(|mut next| {
-            next.guards.retain(|g| self.terms.level_of(g) < frame.level);
+        .filter(|list: &Vec<Hoisted>| {
+            let mut all = list.iter().flat_map(|next| [&next.p].into_iter().chain(&next.needs));
+            all.all(|p| self.terms.level_of(p) < frame.level)
+        });
+        let mut list = list?;
+        for next in &mut list {
             next.guards.dedup();
+            let all = next.guards.len();
+            next.guards.retain(|g| self.terms.level_of(g) < frame.level);
             next.guards.truncate(MOST_GUARDS);
-            next
-        })
+            if next.guards.len() < all {
+                next.exact = Exact::Nowhere;
+            }
+        }
+        Some(list)
     }
 
     fn leave_name(&mut self, h: &Hoisted, s: Sym, level: u32) -> Option<Hoisted> {
@@ -201,183 +249,5 @@ impl Reader<'_> {
             return None;
         }
         Some(self.out_of_memory(Hoisted { p, guards, ..h.clone() }))
-    }
-
-    /// The inequality for all values of a loop variable, or of the number of a lane if there is no range.
-    fn eliminate(&mut self, h: Hoisted, atom: AtomId, range: Option<(Poly, Poly)>) -> Option<Hoisted> {
-        let inside = self.terms.depends(&h.p, atom);
-        let concerned: Vec<Poly> = h.guards.iter().filter(|g| self.terms.depends(g, atom)).cloned().collect();
-        let mut guards: Vec<Poly> = h.guards.iter().filter(|g| !self.terms.depends(g, atom)).cloned().collect();
-        let lane = range.is_none();
-        let (mut low, mut high) = match range {
-            Some(range) => range,
-            None => {
-                let (low, high) = self.terms.span(atom);
-                (Poly::constant(low?), Poly::constant(high?))
-            }
-        };
-        for guard in concerned {
-            match guard.linear_in(atom).and_then(|(k, rest)| Some((k.as_constant()?, rest))) {
-                Some((1, rest)) if !self.terms.depends(&rest, atom) => low = self.terms.max(low, rest.scaled(-1)),
-                Some((-1, rest)) if !self.terms.depends(&rest, atom) => high = self.terms.min(high, rest),
-                _ => {}
-            }
-        }
-        let some = high.minus(&low);
-        if (inside || !lane) && self.terms.span_of(&some).0.is_none_or(|d| d < 0) {
-            guards.push(some);
-        }
-        if !inside {
-            return Some(Hoisted { guards, ..h });
-        }
-        let ids = self.ranges_met.len() as u32;
-        let id = *self.ranges_met.entry((atom, low.clone(), high.clone())).or_insert(ids);
-        let p = self.least(&h.p, &Range { id, atom, low, high })?;
-        Some(Hoisted { p, guards, ..h })
-    }
-
-    /// A lower bound of `p` over a range.
-    fn least(&mut self, p: &Poly, of: &Range) -> Option<Poly> {
-        let atom = of.atom;
-        let mut sum = Poly::default();
-        // All monomials with one atom together: those of the variable itself have one coefficient.
-        for a in p.atoms().into_iter().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
-            let (factor, _) = p.linear_in(a)?;
-            if self.terms.depends(&factor, atom) {
-                return None;
-            }
-            let up = match self.terms.span_of(&factor) {
-                (Some(least), _) if least >= 0 => false,
-                (_, Some(most)) if most <= 0 => true,
-                _ => return None,
-            };
-            let end = self.end(a, of, up)?;
-            sum = sum.add_scaled(&factor.times(&end), 1);
-        }
-        let mut rest = p.clone();
-        for a in p.atoms().into_iter().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
-            rest = rest.linear_in(a)?.1;
-        }
-        Some(sum.add_scaled(&rest, 1))
-    }
-
-    /// The end of the values of `p`: the least, or with `up` the greatest.
-    fn end_of(&mut self, p: &Poly, of: &Range, up: bool) -> Option<Poly> {
-        if !self.terms.depends(p, of.atom) {
-            return Some(p.clone());
-        }
-        if !up {
-            return self.least(p, of);
-        }
-        Some(self.least(&p.scaled(-1), of)?.scaled(-1))
-    }
-
-    fn end(&mut self, a: AtomId, of: &Range, up: bool) -> Option<Poly> {
-        if a == of.atom {
-            return Some(if up { of.high.clone() } else { of.low.clone() });
-        }
-        if let Some(known) = self.ends_met.get(&(a, of.id, up)) {
-            return known.clone();
-        }
-        let end = self.end_of_operation(a, of, up);
-        self.ends_met.insert((a, of.id, up), end.clone());
-        end
-    }
-
-    fn end_of_operation(&mut self, a: AtomId, of: &Range, up: bool) -> Option<Poly> {
-        let atom = of.atom;
-        match self.terms.atom(a).clone() {
-            Atom::Min(x, y) => {
-                let (x, y) = (self.end_of(&x, of, up)?, self.end_of(&y, of, up)?);
-                Some(self.terms.min(x, y))
-            }
-            Atom::Div(x, k) => {
-                let x = self.end_of(&x, of, up)?;
-                Some(self.terms.div(x, k))
-            }
-            Atom::Mod(_, k) => Some(Poly::constant(if up { k - 1 } else { 0 })),
-            Atom::Quotient(x, n) => {
-                if self.terms.depends(&n, atom) {
-                    return None;
-                }
-                let x = self.end_of(&x, of, up)?;
-                Some(self.terms.quotient(x, n))
-            }
-            Atom::Remainder(_, n) if up => (!self.terms.depends(&n, atom)).then(|| n.offset(-1)),
-            Atom::Remainder(..) => Some(Poly::constant(0)),
-            Atom::Either(list) => {
-                let mut ends = Vec::new();
-                for p in &list {
-                    ends.push(self.end_of(p, of, up)?);
-                }
-                let pick = |a, b| if up { self.terms.max(a, b) } else { self.terms.min(a, b) };
-                ends.into_iter().reduce(pick)
-            }
-            Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => {
-                let (least, most) = self.terms.span(a);
-                Some(Poly::constant(if up { most? } else { least? }))
-            }
-        }
-    }
-}
-
-/// `0 <= p` as inequalities that together imply it: `0 <= min(a, b) + r` is one for `a` and one for `b`.
-pub(crate) fn split_minima(terms: &Terms, p: Poly) -> Vec<Poly> {
-    let mut done = Vec::new();
-    let mut open = vec![p];
-    while let Some(p) = open.pop() {
-        let parts = p.atoms().into_iter().find_map(|a| {
-            let (factor, rest) = p.linear_in(a)?;
-            let k = factor.as_constant()?;
-            let with = |x: &Poly| rest.add_scaled(x, k);
-            match terms.atom(a) {
-                Atom::Min(x, y) if k > 0 => Some(vec![with(x), with(y)]),
-                Atom::Either(list) => Some(list.iter().map(with).collect()),
-                _ => None,
-            }
-        });
-        match parts {
-            Some(parts) if done.len() + open.len() + parts.len() <= MOST_PARTS => open.extend(parts),
-            _ => done.push(p),
-        }
-    }
-    done
-}
-
-/// The inequalities that a condition means, where it is a conjunction of comparisons of indices; others are left out.
-pub(crate) fn conditions(reader: &mut Reader<'_>, cond: &Expr, holds: bool, lane: &LaneOf, list: &mut Vec<Poly>) {
-    use crate::ir::ExprKind;
-    use halide_core::ops::{BinOp, UnOp};
-    match cond.kind() {
-        ExprKind::Likely(a) | ExprKind::Broadcast(a) => conditions(reader, a, holds, lane, list),
-        ExprKind::Unary(UnOp::Not, a) => conditions(reader, a, !holds, lane, list),
-        ExprKind::Binary(BinOp::BitAnd, a, b) if holds => {
-            conditions(reader, a, holds, lane, list);
-            conditions(reader, b, holds, lane, list);
-        }
-        ExprKind::Binary(BinOp::BitOr, a, b) if !holds => {
-            conditions(reader, a, holds, lane, list);
-            conditions(reader, b, holds, lane, list);
-        }
-        ExprKind::Sym(s) if cond.ty().is_bool() => {
-            if let Some(super::read::Definition::Let(value)) = reader.defs.get(*s).cloned() {
-                conditions(reader, &value, holds, lane, list);
-            }
-        }
-        ExprKind::Binary(op, a, b) if a.ty().is_index() => {
-            let (a, b) = (reader.read(a, lane), reader.read(b, lane));
-            let (a, b) = (reader.expanded(&a), reader.expanded(&b));
-            let less = |x: &Poly, y: &Poly| y.minus(x).offset(-1);
-            let at_most = |x: &Poly, y: &Poly| y.minus(x);
-            match (op, holds) {
-                (BinOp::Lt, true) | (BinOp::Ge, false) => list.push(less(&a, &b)),
-                (BinOp::Le, true) | (BinOp::Gt, false) => list.push(at_most(&a, &b)),
-                (BinOp::Gt, true) | (BinOp::Le, false) => list.push(less(&b, &a)),
-                (BinOp::Ge, true) | (BinOp::Lt, false) => list.push(at_most(&b, &a)),
-                (BinOp::Eq, true) | (BinOp::Ne, false) => list.extend([at_most(&a, &b), at_most(&b, &a)]),
-                _ => {}
-            }
-        }
-        _ => {}
     }
 }

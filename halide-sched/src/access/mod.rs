@@ -14,9 +14,12 @@
 //! Delinearization of Parametrically Sized Arrays* (ICS 2015); elimination is Fourier and Motzkin's, with a limit.
 
 mod atoms;
+mod conditions;
 mod data;
+mod eliminate;
 mod emit;
 mod ends;
+mod exact;
 mod expand;
 mod hoist;
 mod mono;
@@ -26,9 +29,11 @@ mod read;
 mod split;
 
 pub(crate) use atoms::Terms;
+pub(crate) use conditions::conditions;
 pub(crate) use data::Elements;
 pub(crate) use emit::condition;
-pub(crate) use hoist::{Frame, FrameKind, Hoisted, conditions};
+pub(crate) use exact::{Asked, Exact};
+pub(crate) use hoist::{Frame, FrameKind, Hoisted};
 pub(crate) use poly::Poly;
 pub(crate) use prove::Prover;
 pub(crate) use read::{Definition, Definitions, LaneOf, Reader};

@@ -209,6 +209,35 @@ impl Poly {
     pub(crate) fn scaled(&self, factor: i128) -> Poly {
         Poly::default().add_scaled(self, factor)
     }
+    /// The greatest number that divides all coefficients and `other`; 0 if these are all 0.
+    pub(crate) fn common_divisor(&self, other: i128) -> i128 {
+        let all = self.terms().iter().map(|(_, k)| *k).chain([self.constant]);
+        all.fold(other.abs(), |mut a, k| {
+            let mut b = k.abs();
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        })
+    }
+    /// `self / by`, where `by` divides all coefficients.
+    pub(crate) fn divided(&self, by: i128) -> Poly {
+        let mut made = Made { constant: self.constant / by, broken: self.broken, ..Made::default() };
+        made.terms.extend(self.terms().iter().map(|(mono, k)| (*mono, k / by)));
+        made.done()
+    }
+    /// `(m, r)` where `self = m * k + r`: `r` has the terms that `k > 0` does not divide, and a constant in `0..k`.
+    pub(crate) fn split_multiple(&self, k: i128) -> (Poly, Poly) {
+        let mut multiple = Made { constant: self.constant.div_euclid(k), broken: self.broken, ..Made::default() };
+        let mut rest = Made { constant: self.constant.rem_euclid(k), broken: self.broken, ..Made::default() };
+        for (mono, c) in self.terms() {
+            match c % k {
+                0 => multiple.terms.push((*mono, c / k)),
+                _ => rest.terms.push((*mono, *c)),
+            }
+        }
+        (multiple.done(), rest.done())
+    }
     /// `self - other`.
     pub(crate) fn minus(&self, other: &Poly) -> Poly {
         self.add_scaled(other, -1)

@@ -3,7 +3,7 @@
 //! The answer *yes* is a proof. *No* means that no proof was found within the effort: nothing follows.
 
 use super::atoms::{Atom, Terms};
-use super::hoist::split_minima;
+use super::conditions::split_minima;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;

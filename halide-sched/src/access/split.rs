@@ -191,7 +191,8 @@ fn symbol(reader: &Reader<'_>, atom: AtomId) -> Option<Sym> {
     }
 }
 
-/// Takes coordinates off `index` below `count`, which is a product of `strides` and a constant, the innermost first.
+/// Takes coordinates off `index` below `count`, which is a product of `strides` and a constant, the innermost first. A number
+/// that divides the coordinates outside of a stride belongs to it: elements of `k` parts are `k` apart.
 fn peel(index: Poly, count: Poly, mut strides: Vec<AtomId>, list: &mut Vec<Poly>) {
     let (mut index, mut count) = (index, count);
     // One row: a coordinate may be counted from its end.
@@ -208,9 +209,11 @@ fn peel(index: Poly, count: Poly, mut strides: Vec<AtomId>, list: &mut Vec<Poly>
         if inner.terms().iter().any(|(mono, _)| mono.len() > 1) {
             break;
         }
-        list.push(Poly::atom(stride).minus(&inner).offset(-1));
+        let parts = fewer.terms().first().map_or(fewer.constant_term(), |(_, k)| *k);
+        let parts = outer.common_divisor(parts).max(1);
+        list.push(Poly::atom(stride).scaled(parts).minus(&inner).offset(-1));
         list.push(inner);
-        (index, count) = (outer, fewer);
+        (index, count) = (outer.divided(parts), fewer.divided(parts));
     }
     list.push(count.minus(&index).offset(-1));
     list.push(index);

@@ -4,7 +4,7 @@
 //! its least constant, with what is known at the place that it came to.
 
 use super::Place;
-use crate::access::{Frame, Hoisted, Poly, Prover, Reader, Terms, condition};
+use crate::access::{Asked, Frame, Hoisted, Poly, Prover, Reader, Terms, condition};
 use crate::ir::hash::Map;
 
 /// The number of a group.
@@ -39,29 +39,35 @@ impl Groups {
 
     /// Takes in an inequality at the frame it came to.
     pub(super) fn add(&mut self, h: &Hoisted, frames: &[Frame], terms: &Terms) -> (GroupId, i128) {
-        let frame = &frames[h.frame];
-        let constant = h.p.constant_term();
-        let key = (frame.id, h.p.without_constant(), h.guards.clone());
-        let id = match self.index.get(&key) {
-            Some(id) => *id,
-            None => {
-                let (_, p, guards) = key.clone();
-                let in_memory = |p: &Poly| terms.level_of(p) >= Reader::IN_MEMORY;
-                let is_askable =
-                    !in_memory(&p) && !guards.iter().any(in_memory) && condition(terms, &h.p, &guards).is_some();
-                let (place, constants) = (frame.place, Vec::new());
-                self.list.push(Group { place, p, guards, is_askable, constants, proved_from: None });
-                let id = self.list.len() - 1;
-                self.open[h.frame].push(id);
-                self.index.insert(key, id);
-                id
-            }
-        };
+        let (id, constant) = self.find((&h.p, &h.guards), &frames[h.frame], terms);
+        if self.list[id].constants.is_empty() {
+            self.open[h.frame].push(id);
+        }
         let constants = &mut self.list[id].constants;
         if let Err(at) = constants.binary_search(&constant) {
             constants.insert(at, constant);
         }
         (id, constant)
+    }
+
+    /// Takes in an inequality that is asked without an attempt to prove it.
+    pub(super) fn name(&mut self, asked: &Asked, frames: &[Frame], terms: &Terms) -> (GroupId, i128) {
+        self.find((&asked.p, &asked.guards), &frames[asked.frame], terms)
+    }
+
+    fn find(&mut self, (p, guards): (&Poly, &Vec<Poly>), frame: &Frame, terms: &Terms) -> (GroupId, i128) {
+        let constant = p.constant_term();
+        let key = (frame.id, p.without_constant(), guards.clone());
+        if let Some(id) = self.index.get(&key) {
+            return (*id, constant);
+        }
+        let in_memory = |p: &Poly| terms.level_of(p) >= Reader::IN_MEMORY;
+        let is_askable = !in_memory(p) && !guards.iter().any(in_memory) && condition(terms, p, guards).is_some();
+        let (_, p, guards) = key.clone();
+        let (place, constants) = (frame.place, Vec::new());
+        self.list.push(Group { place, p, guards, is_askable, constants, proved_from: None });
+        self.index.insert(key, self.list.len() - 1);
+        (self.list.len() - 1, constant)
     }
 
     /// Decides the groups of the innermost frame, which ends, by the first `facts` facts.

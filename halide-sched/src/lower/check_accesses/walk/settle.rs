@@ -4,8 +4,15 @@ use super::super::groups::GroupId;
 use super::super::tally::Verdict;
 use super::super::{IndexQuestion, Place, Question};
 use super::{Found, KERNEL, Part, Walk};
-use crate::access::{Frame, FrameKind, LaneOf, Reader, conditions};
+use crate::access::{Exact, Frame, FrameKind, LaneOf, Reader, conditions};
 use crate::ir::{Expr, ExprKind, LoopId, Sym, visit};
+
+/// A group with the constant that is asked of it, and what that costs.
+struct Asking {
+    group: GroupId,
+    constant: i128,
+    cost: Verdict,
+}
 
 impl Walk<'_> {
     /// The verdict on an access whose groups are decided; what is open is asked.
@@ -16,6 +23,7 @@ impl Walk<'_> {
         if !found.unknown && open.is_empty() {
             return Verdict::Proved;
         }
+        let open: Vec<Asking> = open.into_iter().map(|p| self.asking(p)).collect();
         let cost = open.iter().map(|p| p.cost).max().filter(|_| !found.unknown).unwrap_or(Verdict::Inner);
         if cost == Verdict::Inner || self.exact {
             return match self.function != KERNEL && self.ask_here(&found, place) {
@@ -23,11 +31,23 @@ impl Walk<'_> {
                 false => Verdict::Trusted,
             };
         }
-        for Part { group, constant, .. } in open {
-            let least = self.asked.entry(*group).or_insert(*constant);
-            *least = (*least).min(*constant);
+        for Asking { group, constant, .. } in open {
+            let least = self.asked.entry(group).or_insert(constant);
+            *least = (*least).min(constant);
         }
         cost
+    }
+
+    /// The question of an open part: as far outside as it asks for no more than the access needs, if that is outside of the
+    /// innermost loop; else as far outside as it came.
+    fn asking(&mut self, part: &Part) -> Asking {
+        let outside = Asking { group: part.group, constant: part.constant, cost: part.cost };
+        let Exact::At(asked) = &part.exact else { return outside };
+        let (group, constant) = self.groups.name(asked, &self.frames, &self.reader.terms);
+        match self.cost(group, asked.frame) {
+            Verdict::Inner => outside,
+            cost => Asking { group, constant, cost },
+        }
     }
 
     /// Leaves out parts of inequalities that are proved where the access stands: what asks for too much outside may be known

@@ -6,7 +6,7 @@ use super::certain::Certain;
 use super::groups::{GroupId, Groups};
 use super::tally::{Tally, Verdict};
 use super::{Place, Question};
-use crate::access::{Access, Extents, Frame, FrameKind, LaneOf, Poly, Prover, Reader, condition, conditions};
+use crate::access::{Access, Exact, Extents, Frame, FrameKind, LaneOf, Poly, Prover, Reader, condition, conditions};
 use crate::ir::hash::{Map, Set};
 use crate::ir::{BufId, Expr, ExprKind, KernelId, Program, Stmt, Sym, Type, visit};
 use halide_core::ops::BinOp;
@@ -80,6 +80,8 @@ struct Part {
     group: GroupId,
     constant: i128,
     cost: Verdict,
+    /// The last place at which it asked for no more than the access needs.
+    exact: Exact,
 }
 
 /// Inequalities of an access where it stands, all at least 0, with its lane and its mask.
@@ -87,6 +89,8 @@ struct Asked {
     list: Vec<Poly>,
     lane: LaneOf,
     masks: Vec<Poly>,
+    /// True if these are all that the mask says.
+    whole_mask: bool,
 }
 
 /// The atomic step that is looked at: it holds names and stores only, so what is asked of it is asked before it.
@@ -186,7 +190,7 @@ impl<'p> Walk<'p> {
     /// Walks `s` inside of a frame; what is assumed in it does not outlive it.
     fn inside(&mut self, kind: FrameKind, s: &'p Stmt) {
         let (known, depth) = (self.prover.len(), self.frames.len());
-        if let FrameKind::If(list) = &kind {
+        if let FrameKind::If(list, _) = &kind {
             list.iter().for_each(|p| self.prover.assume(&self.reader, p.clone()));
         }
         self.push(kind, (self.function, self.next, 0));
@@ -214,16 +218,16 @@ impl<'p> Walk<'p> {
             Stmt::If { cond, then, otherwise } => {
                 self.expr(cond, place);
                 for (branch, holds) in [(then, true), (otherwise, false)] {
-                    let list = self.conditions(cond, holds);
+                    let (list, is_whole) = self.conditions(cond, holds);
                     let certain = self.certain.len();
                     self.certain.assume(cond, holds, &self.reader.defs);
-                    self.inside(FrameKind::If(list), branch);
+                    self.inside(FrameKind::If(list, is_whole), branch);
                     self.certain.forget(certain);
                 }
             }
             Stmt::Assert { cond, .. } => {
                 visit::for_each_expr(s, |e| self.expr(e, place));
-                let list = self.conditions(cond, true);
+                let (list, _) = self.conditions(cond, true);
                 list.into_iter().for_each(|p| self.prover.assume(&self.reader, p));
                 if self
                     .frames
@@ -253,10 +257,10 @@ impl<'p> Walk<'p> {
         });
     }
 
-    fn conditions(&mut self, cond: &Expr, holds: bool) -> Vec<Poly> {
+    fn conditions(&mut self, cond: &Expr, holds: bool) -> (Vec<Poly>, bool) {
         let mut list = Vec::new();
-        conditions(&mut self.reader, cond, holds, &LaneOf::default(), &mut list);
-        list
+        let is_whole = conditions(&mut self.reader, cond, holds, &LaneOf::default(), &mut list);
+        (list, is_whole)
     }
 
     fn names(&mut self, bindings: &'p [(Sym, Expr)], body: &'p Stmt, place: Place) {
@@ -383,10 +387,11 @@ impl<'p> Walk<'p> {
         if known(&self.reader, p) {
             return;
         }
-        for h in self.reader.hoist(p.clone(), &asked.lane, &asked.masks, &self.frames) {
+        for h in self.reader.hoist(p.clone(), &asked.lane, (&asked.masks, asked.whole_mask), &self.frames) {
             if !known(&self.reader, &h.p) {
                 let (group, constant) = self.groups.add(&h, &self.frames, &self.reader.terms);
-                parts.push(Part { of, group, constant, cost: self.cost(group, h.frame) });
+                let cost = self.cost(group, h.frame);
+                parts.push(Part { of, group, constant, cost, exact: h.exact });
             }
         }
     }
@@ -400,12 +405,13 @@ impl<'p> Walk<'p> {
         }
         let (lane, value) = self.reader.lane(&of.index);
         let mut masks = Vec::new();
-        if let Some(mask) = &of.mask {
-            conditions(&mut self.reader, mask, true, &lane, &mut masks);
-        }
+        let whole_mask = match &of.mask {
+            Some(mask) => conditions(&mut self.reader, mask, true, &lane, &mut masks),
+            None => true,
+        };
         let access = Access { buf: of.buf, info: &self.program.buffers[of.buf], index: value };
         let list = self.extents.inequalities(&mut self.reader, access)?;
         let list = list.iter().map(|p| self.reader.expanded(p)).collect();
-        Some(Asked { list, lane, masks })
+        Some(Asked { list, lane, masks, whole_mask })
     }
 }

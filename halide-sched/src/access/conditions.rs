@@ -1,0 +1,71 @@
+//! Conditions as inequalities, and inequalities in parts.
+
+use super::atoms::{Atom, Terms};
+use super::hoist::MOST_PARTS;
+use super::poly::Poly;
+use super::read::{Definition, LaneOf, Reader};
+use crate::ir::{Expr, ExprKind, build};
+use halide_core::ops::{BinOp, UnOp};
+
+/// `0 <= p` as inequalities that together imply it: `0 <= min(a, b) + r` is one for `a` and one for `b`.
+pub(crate) fn split_minima(terms: &Terms, p: Poly) -> Vec<Poly> {
+    let mut done = Vec::new();
+    let mut open = vec![p];
+    while let Some(p) = open.pop() {
+        let parts = p.atoms().into_iter().find_map(|a| {
+            let (factor, rest) = p.linear_in(a)?;
+            let k = factor.as_constant()?;
+            let with = |x: &Poly| rest.add_scaled(x, k);
+            match terms.atom(a) {
+                Atom::Min(x, y) if k > 0 => Some(vec![with(x), with(y)]),
+                Atom::Either(list) => Some(list.iter().map(with).collect()),
+                _ => None,
+            }
+        });
+        match parts {
+            Some(parts) if done.len() + open.len() + parts.len() <= MOST_PARTS => open.extend(parts),
+            _ => done.push(p),
+        }
+    }
+    done
+}
+
+/// The inequalities that a condition means, where it is a conjunction of comparisons of indices. Others are left out: the
+/// answer is true if there were none.
+pub(crate) fn conditions(
+    reader: &mut Reader<'_>,
+    cond: &Expr,
+    holds: bool,
+    lane: &LaneOf,
+    list: &mut Vec<Poly>,
+) -> bool {
+    match cond.kind() {
+        ExprKind::Likely(a) | ExprKind::Broadcast(a) => conditions(reader, a, holds, lane, list),
+        ExprKind::Unary(UnOp::Not, a) => conditions(reader, a, !holds, lane, list),
+        ExprKind::Binary(op @ (BinOp::BitAnd | BinOp::BitOr), a, b) if holds == (*op == BinOp::BitAnd) => {
+            let first = conditions(reader, a, holds, lane, list);
+            conditions(reader, b, holds, lane, list) && first
+        }
+        ExprKind::Sym(s) if cond.ty().is_bool() => match reader.defs.get(*s).cloned() {
+            Some(Definition::Let(value)) => conditions(reader, &value, holds, lane, list),
+            _ => false,
+        },
+        ExprKind::Binary(op, a, b) if a.ty().is_index() => {
+            let (a, b) = (reader.read(a, lane), reader.read(b, lane));
+            let (a, b) = (reader.expanded(&a), reader.expanded(&b));
+            let less = |x: &Poly, y: &Poly| y.minus(x).offset(-1);
+            let at_most = |x: &Poly, y: &Poly| y.minus(x);
+            match (op, holds) {
+                (BinOp::Lt, true) | (BinOp::Ge, false) => list.push(less(&a, &b)),
+                (BinOp::Le, true) | (BinOp::Gt, false) => list.push(at_most(&a, &b)),
+                (BinOp::Gt, true) | (BinOp::Le, false) => list.push(less(&b, &a)),
+                (BinOp::Ge, true) | (BinOp::Lt, false) => list.push(at_most(&b, &a)),
+                (BinOp::Eq, true) | (BinOp::Ne, false) => list.extend([at_most(&a, &b), at_most(&b, &a)]),
+                _ => return false,
+            }
+            true
+        }
+        ExprKind::Const(_) => build::as_bool(cond) == Some(holds),
+        _ => false,
+    }
+}
