@@ -31,8 +31,10 @@ fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
                 let (by, what) = (difference.largest, named.name);
                 let allowed = difference.is_allowed(schedule.reassociates());
                 assert!(allowed, "{name} by `{what}` at {}, {width}x{height}: differs by {by}", tier.name());
+                // With the schedule for this tier, no question in front of loops asks for more than accesses need.
                 let slow = compiled.variants().iter().any(|v| v.checks_in_place);
-                assert!(!slow, "{name} by `{what}` at {width}x{height}: a question before loops asks too much");
+                let best = app.best(false, tier.vector_bits()).name == what;
+                assert!(!slow || !best, "{name} by `{what}` at {}, {width}x{height}: checks in place", tier.name());
             }
         }
     }
