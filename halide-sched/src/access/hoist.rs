@@ -71,7 +71,7 @@ pub(crate) struct Hoisted {
 }
 
 impl Hoisted {
-    fn new(p: Poly, guards: Vec<Poly>, frame: usize) -> Hoisted {
+    pub(super) fn new(p: Poly, guards: Vec<Poly>, frame: usize) -> Hoisted {
         Hoisted { p, guards, frame, exact: Exact::Here, needs: Vec::new(), is_need: false }
     }
 

@@ -27,6 +27,8 @@ mod poly;
 mod prove;
 mod read;
 mod split;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use atoms::Terms;
 pub(crate) use conditions::conditions;

@@ -104,7 +104,7 @@ fn what_is_known_inside_ends_the_kernel() {
     }
 }
 
-/// What a check in a loop forbids is not loaded in front of that loop.
+/// Loads stay in the loop whose check forbids them.
 #[test]
 fn loads_stay_behind_checks() {
     for tier in wide_tiers() {

@@ -1,7 +1,5 @@
-//! Checks inside of a nest. What is known outside is checked before the kernel is called.
-//!
-//! That is no sooner than anything bad could happen, and says the same: what the check asks must be known outside of the
-//! nest, and so must be whether the nest ever comes to it. Any other check leaves the kernel with the number of its fault in
+//! Checks inside of a nest. A check is made before the kernel is called if the code around knows what it asks, and whether
+//! the nest ever comes to it: then nothing bad happens before it, and it says the same. Any other check leaves the kernel with the number of its fault in
 //! the words of the call; the caller ends the run. Loads behind it do not move in front of it.
 
 use super::super::machine::{Arg, End, View};

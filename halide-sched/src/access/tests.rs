@@ -1,0 +1,101 @@
+//! Inequalities over loops against all iterations of these.
+
+use super::atoms::Atom;
+use super::data::Elements;
+use super::hoist::{Frame, FrameKind, Hoisted};
+use super::poly::Poly;
+use super::read::{Definition, Definitions, LaneOf, Reader};
+use crate::ir::arbitrary::Random;
+use crate::ir::{Expr, LoopId, Sym, Type, build};
+use halide_core::ids::Id;
+
+const FIRST: Sym = Sym::Temp(0);
+const COUNT: Sym = Sym::Temp(1);
+const LIMIT: Sym = Sym::Temp(2);
+
+fn sym(s: Sym) -> Expr {
+    build::typed_sym(s, Type::INDEX)
+}
+
+fn variable() -> Sym {
+    Sym::Loop(LoopId::new(0))
+}
+
+/// The value of `p` where symbols have those of `env`.
+fn value(reader: &Reader<'_>, p: &Poly, env: &dyn Fn(Sym) -> i128) -> i128 {
+    let of = |p: &Poly| value(reader, p, env);
+    let atom = |a| match reader.terms.atom(a) {
+        Atom::Sym(s) => env(*s),
+        Atom::Min(x, y) => of(x).min(of(y)),
+        Atom::Div(x, k) => of(x).div_euclid(*k),
+        Atom::Mod(x, k) => of(x).rem_euclid(*k),
+        other => panic!("{other:?}"),
+    };
+    let sum: i128 = p.terms().iter().map(|(mono, k)| k * mono.iter().map(atom).product::<i128>()).sum();
+    sum + p.constant_term()
+}
+
+/// A sum of some terms in the variable of the loop.
+fn random_sum(random: &mut Random, terms: usize) -> Expr {
+    let x = || sym(variable());
+    let mut sum = build::int(random.below(9) as i64 - 4);
+    for _ in 0..=random.below(terms) {
+        let c = random.below(5) as i64 - 2;
+        let inner = build::offset(build::mul(x(), build::int([1, 1, -1, 2][random.below(4)])), c);
+        let k = build::int(2 + random.below(3) as i64);
+        let term = match random.below(6) {
+            0 | 1 => inner,
+            2 => build::div(inner, k),
+            3 => build::rem(inner, k),
+            4 => build::min(inner, sym(LIMIT)),
+            _ => build::max(build::div(inner, k), sym(LIMIT)),
+        };
+        sum = build::add(sum, build::mul(term, build::int([1, -1, 2, -2][random.below(4)])));
+    }
+    sum
+}
+
+/// True if `0 <= h.p` where the guards hold.
+fn holds(reader: &Reader<'_>, h: &Hoisted, env: &dyn Fn(Sym) -> i128) -> bool {
+    h.guards.iter().any(|g| value(reader, g, env) < 0) || value(reader, &h.p, env) >= 0
+}
+
+/// An inequality in front of a loop implies it in all iterations; it holds whenever these do if it is said to be exact.
+#[test]
+fn inequalities_in_front_of_loops_are_those_of_all_iterations() {
+    let (mut exact, mut loose) = (0, 0);
+    for seed in 0..1500 {
+        let mut random = Random::new(seed);
+        let mut defs = Definitions::default();
+        defs.bind(variable(), Definition::Loop(sym(FIRST), sym(COUNT)));
+        let mut reader = Reader::new(defs, Elements::default());
+        let p = reader.scalar(&random_sum(&mut random, 3));
+        let masks: Vec<Poly> = (0..random.below(3)).map(|_| reader.scalar(&random_sum(&mut random, 1))).collect();
+        let level = reader.defs.level(variable());
+        let frame = |kind, id, level| Frame { kind, id, level, facts: 0, place: (0, id, 0) };
+        let frames = [frame(FrameKind::Root, 0, Reader::IN_MEMORY), frame(FrameKind::Loop(variable()), 1, level)];
+        let moved = reader.hoist(p.clone(), &LaneOf::default(), (&masks, true), &frames);
+        if moved.iter().any(|h| h.frame > 0) {
+            continue;
+        }
+        let is_exact = moved.iter().all(|h| h.exact.is_here());
+        exact += u32::from(is_exact);
+        loose += u32::from(!is_exact);
+        for (first, count, limit) in (0..9 * 8 * 3).map(|i| (i % 9 - 4, i / 9 % 8, i / 72 * 3 - 3)) {
+            let at = |x: i128| {
+                move |s| match s {
+                    FIRST => first,
+                    COUNT => count,
+                    LIMIT => limit,
+                    _ => x,
+                }
+            };
+            let one = Hoisted::new(p.clone(), masks.clone(), 0);
+            let all = (first..first + count).all(|x| holds(&reader, &one, &at(x)));
+            let asked = moved.iter().all(|h| holds(&reader, h, &at(i128::MIN)));
+            assert!(all || !asked, "seed {seed}: from {first} extent {count}, limit {limit}: asks too little");
+            assert!(asked || !all || !is_exact, "seed {seed}: from {first} extent {count}, limit {limit}: not exact");
+        }
+    }
+    assert!(exact > 500 && loose > 50, "{exact} exact, {loose} loose");
+}
