@@ -1,6 +1,8 @@
 //! Checks inside of a nest. A check is made before the kernel is called if the code around knows what it asks, and whether
-//! the nest ever comes to it: then nothing bad happens before it, and it says the same. Any other check leaves the kernel with the number of its fault in
-//! the words of the call; the caller ends the run. Loads behind it do not move in front of it.
+//! the nest ever comes to it: then nothing bad happens before it, and it says the same.
+//!
+//! Any other check leaves the kernel with the number of its fault in the words of the call; the caller ends the run. Loads
+//! behind it do not move in front of it.
 
 use super::super::machine::{Arg, End, View};
 use super::super::{Capture, Check, Made, refuse};
