@@ -225,6 +225,10 @@ impl Terms {
                 Atom::Div(x, _) | Atom::Mod(x, _) => self.depends(x, leaf),
             }
     }
+    /// The number of different leaves of `p`, or a little less.
+    pub(crate) fn leaves(&self, p: &Poly) -> u32 {
+        p.atoms().iter().fold(0, |bits, a| bits | self.rows[a.0 as usize].leaves).count_ones()
+    }
     /// The numbers of lanes that `p` depends on.
     pub(crate) fn lanes_of(&self, p: &Poly) -> Vec<AtomId> {
         let mut found = Vec::new();

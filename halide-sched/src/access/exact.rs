@@ -82,7 +82,7 @@ impl Way {
 const MOST_MINIMA: u32 = 3;
 /// The longest period that is taken apart.
 const MOST_PERIOD: i128 = 4;
-/// The most values of a variable that are taken one by one.
+/// The most lanes that are taken one by one.
 const MOST_LANES: i128 = 8;
 
 impl Reader<'_> {
@@ -137,7 +137,8 @@ impl Reader<'_> {
         let mut period = 1;
         if self.period(p, atom, &mut period).is_none() {
             // A few lanes are taken one by one.
-            period = self.terms.span_of(&high.minus(low)).1.filter(|last| *last < MOST_LANES)? + 1;
+            let last = self.terms.span_of(&high.minus(low)).1.filter(|last| *last < MOST_LANES)?;
+            period = matches!(self.terms.atom(atom), Atom::Lane(_)).then_some(last + 1)?;
         }
         let is_short = self.terms.span_of(&high.minus(low)).1.is_some_and(|last| last < period);
         let step = self.terms.leaf(Atom::Lane(u32::MAX), (Some(0), None), u32::MAX);

@@ -25,8 +25,8 @@ pub(crate) struct Prover {
     next: u32,
     /// The facts that each atom occurs in alone, with its coefficient.
     by_atom: Map<AtomId, Vec<(usize, i128)>>,
-    /// The answers, by polynomials without their constants and guards.
-    known: Map<(Poly, Vec<Poly>), Known>,
+    /// The answers, by polynomials without their constants and guards: those that no fact is used for, and others.
+    known: [Map<(Poly, Vec<Poly>), Known>; 2],
 }
 
 /// The answers for polynomials that differ by a constant.
@@ -88,9 +88,24 @@ impl Prover {
     }
     /// True if `p` is certain to be at least 0 where all of `guards` and the first `facts` facts are.
     pub(crate) fn holds(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly], facts: usize) -> bool {
+        // Most need no fact or one; a search with more takes longest where there is no proof.
+        if self.decided(reader, p, &[], 0, &EFFORTS[..1]) {
+            return true;
+        }
+        (facts > 0 || !guards.is_empty()) && self.decided(reader, p, guards, facts, &EFFORTS[1..])
+    }
+    fn decided(
+        &mut self,
+        reader: &mut Reader<'_>,
+        p: &Poly,
+        guards: &[Poly],
+        facts: usize,
+        efforts: &[(u32, u32)],
+    ) -> bool {
         let constant = p.constant_term();
         let key = (p.without_constant(), guards.to_vec());
-        if let Some(known) = self.known.get(&key) {
+        let kind = usize::from(facts > 0 || !guards.is_empty());
+        if let Some(known) = self.known[kind].get(&key) {
             if known.holds.is_some_and(|(least, then)| constant >= least && self.includes(then, facts)) {
                 return true;
             }
@@ -99,13 +114,12 @@ impl Prover {
             }
         }
         let own: Vec<Poly> = guards.iter().flat_map(|g| facts_of(&reader.terms, g.clone())).collect();
-        // Most need no fact or one; a search with more takes longest where there is no proof.
-        let answer = EFFORTS.iter().any(|(most, steps)| {
+        let answer = efforts.iter().any(|(most, steps)| {
             let mut search = Search { prover: self, own: &own, facts, steps: *steps, failed: Map::default() };
             search.holds(reader, p.clone(), *most)
         });
         let moment = self.moment(facts);
-        let known = self.known.entry(key).or_default();
+        let known = self.known[kind].entry(key).or_default();
         *(if answer { &mut known.holds } else { &mut known.open }) = Some((constant, moment));
         answer
     }
@@ -178,8 +192,10 @@ impl Search<'_> {
         let number = linear.as_ref().and_then(|(k, rest)| Some((k.as_constant()?, rest.clone())));
         match (reader.terms.atom(atom).clone(), number) {
             (Atom::Min(x, y), Some((k, rest))) if k < 0 => {
-                let arms = vec![rest.add_scaled(&x, k), rest.add_scaled(&y, k)];
-                self.any(reader, arms, facts)
+                let mut arms = [rest.add_scaled(&x, k), rest.add_scaled(&y, k)];
+                // Where fewer symbols are left, less is to be replaced.
+                arms.sort_by_cached_key(|p| (p.len(), reader.terms.leaves(p)));
+                arms.into_iter().any(|p| self.holds(reader, p, facts))
             }
             (Atom::Min(x, y), _) => {
                 self.holds(reader, p.substituted(atom, &x), facts) && self.holds(reader, p.substituted(atom, &y), facts)
