@@ -36,7 +36,7 @@ impl Exact {
         Exact::At(Rc::new(Asked { p: h.p.clone(), guards: h.guards.clone(), frame: h.frame }))
     }
     /// True if the inequality was exact all the way.
-    pub(super) fn is_here(&self) -> bool {
+    pub(crate) fn is_here(&self) -> bool {
         matches!(self, Exact::Here)
     }
     /// The same for an inequality that is greater by `constant`.

@@ -5,7 +5,7 @@ use halide_core::limits::Limits;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, Executable, RunArgs, RunStats, Tier};
-use halide_sched::ir::{BufId, Expr, Memory, Program, Stmt, build};
+use halide_sched::ir::{BufId, Expr, ForKind, Memory, Program, Stmt, Sym, build};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);
@@ -49,7 +49,7 @@ fn rows(count: impl Fn(Expr, Expr) -> (Expr, Option<u64>), around: impl Fn(Expr,
     let inner = build::block([second, Stmt::Free { buf: a }, size(c, build::block([third, last]))]);
     let body = size(a, build::block([first, size(b, inner)]));
     let body = around(build::loop_var(y), body);
-    p.body = build::for_loop(y, halide_sched::ir::ForKind::Serial, build::int(0), build::int(ROWS), body);
+    p.body = build::for_loop(y, ForKind::Serial, build::int(0), build::int(ROWS), body);
     p
 }
 
@@ -80,6 +80,37 @@ fn memory_is_obtained_once_for_all_iterations() {
             assert_eq!((stats.allocations, per_row.allocations), (2, 3 * ROWS as u64), "{n}");
             assert!(stats.peak_bytes <= per_row.peak_bytes, "{n}: {stats:?} {per_row:?}");
         }
+    }
+}
+
+/// Pieces of the nest's memory are told apart by buffers where their sizes are values of different names.
+#[test]
+fn sizes_of_two_names_share_memory() {
+    let mut p = program(&[I32], &[I32]);
+    let (small, large) = (internal(&mut p, I32, Memory::Heap), internal(&mut p, I32, Memory::Heap));
+    let n = extent_of(IN);
+    let vectors = build::div(n.clone(), build::int(i64::from(LANES)));
+    let y = p.loops.push("y".into());
+    let row = build::mul(build::loop_var(y), n.clone());
+    let (mut names, mut pairs) = (Vec::new(), Vec::new());
+    for name in [Sym::Temp(0), Sym::Temp(1)] {
+        names.push((name, n.clone()));
+        let zero = || build::int(0);
+        let first = plus(&mut p, (IN, zero()), (small, zero()), vectors.clone(), 1);
+        let second = plus(&mut p, (small, zero()), (large, zero()), vectors.clone(), 10);
+        let third = plus(&mut p, (large, zero()), (OUT, row.clone()), vectors.clone(), 1100);
+        let size = build::mul(build::sym(name), build::int(64));
+        let inner = alloc(large, size, None, build::block([second, third]));
+        pairs.push(alloc(small, build::sym(name), None, build::block([first, inner])));
+    }
+    let rows = build::for_loop(y, ForKind::Serial, build::int(0), build::int(ROWS), build::block(pairs));
+    p.body = build::let_in(names, rows);
+    for tier in wide_tiers() {
+        let code = compiled_for(tier, &p);
+        assert_eq!((code.refusals(), code.stats().kernels), (&[][..], 1));
+        let (out, stats) = run_rows(&code, 160, None).unwrap();
+        assert_eq!((out, stats.allocations), (expected(160), 2));
+        assert!(stats.peak_bytes < 4 * 160 * 66, "{stats:?}");
     }
 }
 
@@ -161,7 +192,7 @@ fn what_never_comes_about_takes_no_memory() {
         let Stmt::For(mut y) = std::mem::replace(&mut p.body, build::nothing()) else { panic!("a loop") };
         let runs = build::div(extent_of(IN), build::int(32));
         let runs = build::binary(halide_core::ops::BinOp::Min, runs, build::int(1));
-        y.body = build::for_loop(inner, halide_sched::ir::ForKind::Serial, build::int(0), runs, y.body);
+        y.body = build::for_loop(inner, ForKind::Serial, build::int(0), runs, y.body);
         p.body = Stmt::For(y);
         let code = compiled_for(tier, &p);
         assert_eq!((code.refusals(), code.stats().kernels), (&[][..], 1));

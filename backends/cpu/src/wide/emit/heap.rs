@@ -136,11 +136,14 @@ impl Heap {
         let when = known.into_iter().flatten().filter(|c| build::as_bool(c) != Some(true)).reduce(build::and);
         Some(Claim { buf, count, when })
     }
-    /// The slot for a claim: a free one of which something as large was claimed before, or any free one.
+    /// The slot for a claim: a free one of which something as large was claimed before, or else the same buffer, whose sizes
+    /// may have other names; or any free one.
     fn take(&mut self, claim: Claim) -> usize {
         let free = |s: &Slot| !s.used;
         let same = |s: &Slot| free(s) && s.claims.iter().any(|c| c.count == claim.count && c.when == claim.when);
-        let best = self.slots.iter().position(same).or_else(|| self.slots.iter().rposition(free));
+        let of_buffer = |s: &Slot| free(s) && s.claims.iter().any(|c| c.buf == claim.buf);
+        let best = self.slots.iter().position(same).or_else(|| self.slots.iter().position(of_buffer));
+        let best = best.or_else(|| self.slots.iter().rposition(free));
         let slot = best.unwrap_or_else(|| {
             self.slots.push(Slot { claims: Vec::new(), used: false });
             self.slots.len() - 1

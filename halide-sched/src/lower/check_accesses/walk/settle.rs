@@ -51,9 +51,11 @@ impl Walk<'_> {
     }
 
     /// Leaves out parts of inequalities that are proved where the access stands: what asks for too much outside may be known
-    /// inside.
+    /// inside. A question that is asked once, in front of all loops, costs less than a search for its proof.
     fn leave_out_known(&mut self, found: &Found, open: &mut Vec<&Part>) {
-        if open.is_empty() {
+        let in_place = self.exact;
+        let is_cheap = |p: &Part| p.cost == Verdict::Before && p.exact.is_here() && !in_place;
+        if open.iter().all(|p| is_cheap(p)) {
             return;
         }
         let Some(asked) = self.inequalities(found) else { return };
@@ -61,7 +63,8 @@ impl Walk<'_> {
         let mut known: Vec<Option<bool>> = vec![None; asked.list.len()];
         open.retain(|part| {
             let p = &asked.list[part.of];
-            !*known[part.of].get_or_insert_with(|| self.prover.holds(&mut self.reader, p, &asked.masks, facts))
+            let mut proves = || self.prover.holds(&mut self.reader, p, &asked.masks, facts);
+            is_cheap(part) || !*known[part.of].get_or_insert_with(&mut proves)
         });
     }
 
