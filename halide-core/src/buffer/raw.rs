@@ -26,7 +26,8 @@ const LARGE: usize = 4 << 20;
 ///
 /// To be called before the memory is touched. Advice only: nothing else changes, whatever the arguments are.
 pub fn prefer_large_pages(data: NonNull<u8>, bytes: usize) {
-    #[cfg(target_os = "linux")]
+    // Miri does not know the call.
+    #[cfg(all(target_os = "linux", not(miri)))]
     if bytes >= LARGE {
         const PAGE: usize = 4096;
         let skipped = data.addr().get().next_multiple_of(PAGE) - data.addr().get();
@@ -35,7 +36,7 @@ pub fn prefer_large_pages(data: NonNull<u8>, bytes: usize) {
         // that are not mapped.
         unsafe { libc::madvise(data.as_ptr().wrapping_add(skipped).cast(), whole, libc::MADV_HUGEPAGE) };
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(any(not(target_os = "linux"), miri))]
     let _ = (data, bytes);
 }
 

@@ -179,3 +179,104 @@ pub(crate) extern "C" fn end(worker: *mut Worker<'_>, buf: i64) {
         Ok(())
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pool;
+    use super::*;
+    use halide_core::buffer::{AnyBuffer, Region};
+    use halide_core::limits::Limits;
+    use halide_core::types::ScalarType;
+
+    /// A device that adds its first scalar to every byte of the last buffer of a kernel, and says what it was asked.
+    #[derive(Default)]
+    struct Adding {
+        asked: Vec<String>,
+        made: Vec<u8>,
+    }
+
+    impl Device for Adding {
+        fn begin(&mut self, buf: BufId, bytes: u64) -> Result<(), DeviceFault> {
+            self.asked.push(format!("begin {buf:?} {bytes}"));
+            Ok(())
+        }
+        fn end(&mut self, buf: BufId) {
+            self.asked.push(format!("end {buf:?}"));
+        }
+        fn dispatch(
+            &mut self,
+            k: KernelId,
+            grid: &[i64],
+            scalars: &[u64],
+            memory: &[&[u8]],
+        ) -> Result<(), DeviceFault> {
+            self.asked
+                .push(format!("{k:?} {grid:?} {scalars:?} {:?}", memory.iter().map(|m| m.len()).collect::<Vec<_>>()));
+            if grid[0] > 99 {
+                return Err(DeviceFault::TooManyBlocks { kernel: k, blocks: 100, most: 99 });
+            }
+            self.made = memory.last().unwrap().iter().map(|b| b + scalars[0] as u8).collect();
+            Ok(())
+        }
+        fn reside(&mut self, _: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault> {
+            if what == Residency::OnHost && !memory.is_empty() {
+                memory.copy_from_slice(&self.made);
+            }
+            Ok(())
+        }
+    }
+
+    /// A kernel of one grid dimension and two scalars that uses an output and an allocation.
+    fn kernels() -> IdVec<KernelId, KernelCall> {
+        [KernelCall { grid: 1, scalars: 2, buffers: vec![BufId(0), BufId(1)] }].into_iter().collect()
+    }
+
+    #[test]
+    fn host_code_and_kernels_share_memory_by_turns() {
+        let mut output = AnyBuffer::with_region(ScalarType::U8, &Region::of_spans([(0, 4), (1, 3)])).unwrap();
+        let mut view = output.view_mut().unwrap();
+        let raw = view.raw_mut();
+        let (kernels, adding) = (kernels(), Mutex::new(Adding::default()));
+        let device: &Mutex<dyn Device> = &adding;
+        let (limits, pool) = (Limits::default(), Pool::new(0));
+        let on = OnDevice::new(device, &kernels, [(BufId(0), &raw)].into_iter());
+        let run = Run::new(Vec::new(), 0, &pool, 1, &limits).on_device(Some(on));
+        let mut worker = Worker::new(&run);
+        let worker: *mut Worker<'_> = &mut worker;
+        let data = super::super::entry::allocate(worker, 6, 2, 1);
+        assert_eq!(begin(worker, 1, data, 6, 2), 0);
+        // SAFETY: an allocation of 12 bytes that has not ended.
+        unsafe { data.add(1).write(5) };
+        assert_eq!(dispatch(worker, 0, [7u64, 3, 9].as_ptr()), 0);
+        assert_eq!((reside(worker, 1, 0), reside(worker, 2, 0)), (0, 0));
+        // SAFETY: as above.
+        assert_eq!(unsafe { [data.read(), data.add(1).read(), data.add(11).read()] }, [3, 8, 3]);
+        end(worker, 1);
+        super::super::entry::release(worker);
+        assert_eq!(dispatch(worker, 0, [100u64, 0, 0].as_ptr()), 1, "more blocks than there may be");
+        let fault = DeviceFault::TooManyBlocks { kernel: KernelId(0), blocks: 100, most: 99 };
+        assert_eq!(run.take_fault(), Some(CpuFault::Device(fault)));
+        assert_eq!(reside(worker, 1, 1), 1, "the run has ended");
+        let asked = ["begin b1 12", "kernel0 [7] [3, 9] [12, 12]", "end b1", "kernel0 [100] [0, 0] [12, 0]"];
+        assert_eq!(adding.lock().unwrap().asked, asked);
+    }
+
+    #[test]
+    fn a_run_without_a_device_says_so() {
+        let (limits, pool) = (Limits::default(), Pool::new(0));
+        let run = Run::new(Vec::new(), 0, &pool, 1, &limits);
+        assert_eq!(dispatch(&mut Worker::new(&run), 0, [1u64].as_ptr()), 1);
+        assert!(matches!(run.take_fault(), Some(CpuFault::Arguments(why)) if why.contains("no device")));
+    }
+
+    #[test]
+    fn memory_of_a_view_is_from_its_lowest_element_to_its_highest() {
+        let mut bytes: Vec<u8> = (0..24).collect();
+        let dim = |min, extent, stride| halide_core::buffer::Dim { min, extent, stride };
+        let (data, dims) = (bytes.as_mut_ptr().wrapping_add(12), vec![dim(0, 3, -2), dim(5, 2, 3)]);
+        let memory = Memory::of(&RawBuffer { data, ty: ScalarType::U16, dims });
+        assert_eq!((memory.data as usize - bytes.as_ptr() as usize, memory.bytes), (4, 16));
+        // SAFETY: inside of `bytes`.
+        assert_eq!(unsafe { std::slice::from_raw_parts(memory.data, memory.bytes) }, &bytes[4..20]);
+    }
+}

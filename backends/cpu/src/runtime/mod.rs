@@ -11,6 +11,8 @@ mod heap;
 mod parallel;
 mod run;
 mod stack;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use entry::guarded;
 pub(crate) use heap::Pool;

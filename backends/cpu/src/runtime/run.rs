@@ -45,6 +45,10 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    #[cfg(test)]
+    pub(super) fn new(pieces: Vec<Piece>, types: Vec<ScalarType>) -> Line {
+        Line { pieces, types }
+    }
     /// The lines of a program, as its statements show them.
     pub(crate) fn all(program: &Program) -> Vec<Line> {
         fn walk(s: &Stmt, lines: &mut [Line]) {
