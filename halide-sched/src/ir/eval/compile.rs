@@ -66,7 +66,7 @@ pub(super) enum Body {
     Assert { code: Code, cond: Reg, fault: FaultId, args: Vec<Reg> },
     Print { code: Code, when: Reg, line: PrintId, args: Vec<(Reg, ScalarType)> },
     Produce { func: FuncId, body: Box<Body> },
-    Atomic { body: Box<Body> },
+    Atomic { func: FuncId, body: Box<Body> },
     Realize { func: FuncId, bufs: Vec<BufId>, code: Code, bounds: Vec<(Reg, Reg)>, body: Box<Body> },
     Provide { code: Code, args: Vec<Reg>, values: Vec<(BufId, Reg)>, mask: Option<Reg>, lanes: u16 },
     Alloc { buf: BufId, code: Code, count: Reg, constant: Option<u64>, body: Box<Body> },
@@ -205,7 +205,7 @@ impl Compiler<'_> {
                 Body::Print { code, when, line: *line, args: args.into_iter().zip(types).collect() }
             }
             Stmt::Produce { func, body } => Body::Produce { func: *func, body: Box::new(self.stmt(body)?) },
-            Stmt::Atomic { body, .. } => Body::Atomic { body: Box::new(self.stmt(body)?) },
+            Stmt::Atomic { func, body } => Body::Atomic { func: *func, body: Box::new(self.stmt(body)?) },
             Stmt::Realize { func, bounds, when, body } => {
                 let sized = |extent: &Expr| {
                     when.iter().fold(extent.clone(), |e, when| build::select(when.clone(), e, build::int(0)))

@@ -62,8 +62,10 @@ pub enum Check {
     IndexOverflow,
     /// An allocation of a bad size.
     Allocation,
-    /// Iterations of a parallel loop touch one element.
+    /// Iterations of a parallel loop touch one element, or lanes of one store do.
     Race,
+    /// An access of memory that was given back before the end of its allocation, or that is given back again.
+    Freed,
     /// Host code or a kernel uses a copy of a buffer that is out of date, or that it has none of.
     Copies,
     /// The program breaks a rule that `verify` checks.

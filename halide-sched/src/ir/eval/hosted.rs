@@ -142,7 +142,7 @@ async fn one<D: AsyncDevice>(m: &mut Machine<'_>, body: &Body, host: &mut Host<'
             let taken = m.known(code, *cond, "a condition")? != 0;
             walk(m, if taken { then } else { otherwise }, host).await
         }
-        Body::Produce { body, .. } | Body::Atomic { body } => walk(m, body, host).await,
+        Body::Produce { body, .. } | Body::Atomic { body, .. } => walk(m, body, host).await,
         Body::Alloc { buf, code, count, constant, body } => {
             let side = m.program.buffers[*buf].side;
             let count = m.count(*buf, code, *count, *constant)?;
@@ -188,7 +188,7 @@ fn asks_device(body: &Body) -> bool {
         Body::Block(list) => list.iter().any(asks_device),
         Body::For(l) => asks_device(&l.body),
         Body::If { then, otherwise, .. } => asks_device(then) || asks_device(otherwise),
-        Body::Let { body, .. } | Body::Produce { body, .. } | Body::Atomic { body } | Body::Alloc { body, .. } => {
+        Body::Let { body, .. } | Body::Produce { body, .. } | Body::Atomic { body, .. } | Body::Alloc { body, .. } => {
             asks_device(body)
         }
         // A task may do so as well, and is not looked into for every launch.

@@ -4,10 +4,11 @@ use super::code::{Instr, Reg};
 use super::compile::{Body, Code, Compiled, Loop};
 use super::error::{Check, EvalError};
 use super::kernel::{Block, Copies, copies_at_start};
-use super::race::Races;
+use super::race::{Clash, Races};
 use super::storage::{NoRoom, Storage};
 use super::watch::{Event, Watch};
 use super::{BufferStats, EvalStats};
+use crate::ir::hash::Set;
 use crate::ir::sym::Sym;
 use crate::ir::visit::deep;
 use crate::ir::{BufId, BufferRole, LoopId, Program, TaskId, print};
@@ -48,6 +49,8 @@ pub(super) struct Machine<'a> {
     /// How many bound lanes depend on holes; when there are some, all code tracks.
     pub(super) live_holes: usize,
     pub(super) memory: Memory,
+    /// Buffers whose memory was given back before the end of their allocation.
+    freed: Set<BufId>,
     pub(super) races: Option<Races>,
     stats: EvalStats,
     bytes: u64,
@@ -91,6 +94,7 @@ impl<'a> Machine<'a> {
             hole_texts: vec![String::new()],
             live_holes: 0,
             memory,
+            freed: Set::default(),
             races,
             stats: EvalStats {
                 buffers,
@@ -150,8 +154,8 @@ impl<'a> Machine<'a> {
                 self.tell(|| Event::Produced { func: *func });
                 Ok(())
             }
-            Body::Atomic { body } => {
-                let outer = self.races.as_mut().map(|r| r.begin_step());
+            Body::Atomic { func, body } => {
+                let outer = self.races.as_mut().map(|r| r.begin_step(*func));
                 self.run(body)?;
                 if let (Some(r), Some(outer)) = (&mut self.races, outer) {
                     r.end_step(outer);
@@ -164,10 +168,7 @@ impl<'a> Machine<'a> {
             Body::Store { code, buf, index, value, mask, lanes } => {
                 self.store(code, *buf, *index, *value, *mask, *lanes)
             }
-            Body::Free { buf } => {
-                self.release(*buf);
-                Ok(())
-            }
+            Body::Free { buf } => self.free(*buf),
             Body::Count { counter, code, amount } => {
                 let amount = self.known(code, *amount, "the amount of a count")?;
                 let total = &mut self.stats.counters[*counter];
@@ -316,7 +317,7 @@ impl<'a> Machine<'a> {
     pub(super) fn allocate(&mut self, buf: BufId, storage: Result<Storage, NoRoom>) -> Outcome {
         let name = &self.program.buffers[buf].name;
         let storage = storage.map_err(|e| Box::new(e.of(buf)))?;
-        if self.memory[buf].is_some() {
+        if self.memory[buf].is_some() || self.freed.contains(&buf) {
             return Err(EvalError::failed(Check::Malformed, format!("`{name}` is allocated inside its allocation")));
         }
         let stats = &mut self.stats.buffers[buf];
@@ -333,7 +334,9 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Ends the storage of a buffer, if there is some.
     pub(super) fn release(&mut self, buf: BufId) {
+        self.freed.remove(&buf);
         if let Some(storage) = self.memory[buf].take() {
             self.bytes -= storage.bytes();
             self.taken -= storage.taken();
@@ -365,15 +368,17 @@ impl<'a> Machine<'a> {
         let same = held == Some(self.regs[value as usize]);
         let words = self.words(buf, at);
         self.own(buf, at);
+        let in_step = self.in_step_of(buf);
         let Some(races) = &mut self.races else { return Ok(()) };
         let clash = match words {
-            Some(words) => words.filter(|w| races.write_word(*w)).count() > 0,
-            None => races.write(buf, at),
+            Some(words) => words.fold(None, |clash, w| races.write_word(w, in_step, same).or(clash)),
+            None => races.write(buf, at, in_step, same),
         };
-        if clash && !same {
-            return Err(self.race(buf, at, "writes"));
+        match clash {
+            Some(Clash::Always) => Err(self.race(buf, at, "writes")),
+            Some(Clash::IfDifferent) if !same => Err(self.race(buf, at, "writes")),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn note_read(&mut self, buf: BufId, at: usize) -> Outcome {
@@ -382,14 +387,35 @@ impl<'a> Machine<'a> {
             return touched;
         }
         let words = self.words(buf, at);
+        let in_step = self.in_step_of(buf);
         let Some(races) = &mut self.races else { return Ok(()) };
         let clash = match words {
-            Some(words) => words.filter(|w| races.read_word(*w)).count() > 0,
-            None => races.read(buf, at),
+            Some(words) => words.filter(|w| races.read_word(*w, in_step)).count() > 0,
+            None => races.read(buf, at, in_step),
         };
         if clash {
             return Err(self.race(buf, at, "reads"));
         }
+        Ok(())
+    }
+
+    /// Whether an access of the buffer is part of an atomic step of its own Func: steps of others do not wait for it.
+    fn in_step_of(&self, buf: BufId) -> bool {
+        let step = self.races.as_ref().and_then(Races::step);
+        step.and_then(|func| self.program.func_buffers.get(func)).is_some_and(|bufs| bufs.contains(&buf))
+    }
+
+    /// Gives memory back before its allocation ends.
+    fn free(&mut self, buf: BufId) -> Outcome {
+        if self.memory[buf].is_none() {
+            let message = format!("the memory of `{}` is given back twice", self.program.buffers[buf].name);
+            return Err(EvalError::failed(Check::Freed, message));
+        }
+        if let Some(at) = self.races.as_ref().and_then(|r| r.used_elsewhere(buf)) {
+            return Err(self.race(buf, at, "gives back"));
+        }
+        self.release(buf);
+        self.freed.insert(buf);
         Ok(())
     }
 
@@ -414,7 +440,10 @@ impl<'a> Machine<'a> {
 
     pub(super) fn no_storage(&self, buf: BufId) -> Box<EvalError> {
         let name = &self.program.buffers[buf].name;
-        EvalError::failed(Check::Malformed, format!("`{name}` is used outside its allocation"))
+        match self.freed.contains(&buf) {
+            true => EvalError::failed(Check::Freed, format!("`{name}` is used after its memory was given back")),
+            false => EvalError::failed(Check::Malformed, format!("`{name}` is used outside its allocation")),
+        }
     }
 
     pub(super) fn outside(&self, check: Check, buf: BufId, coords: Vec<i64>, dim: usize) -> Box<EvalError> {

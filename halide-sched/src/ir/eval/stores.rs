@@ -6,6 +6,7 @@ use super::error::{Check, EvalError};
 use super::machine::{Machine, Outcome};
 use super::watch::Event;
 use crate::ir::BufId;
+use crate::ir::hash::Map;
 use halide_core::value::Scalar;
 
 impl Machine<'_> {
@@ -18,7 +19,9 @@ impl Machine<'_> {
         lanes: u16,
     ) -> Outcome {
         let tracked = self.eval(&code.instrs)?;
+        let at_once = lanes > 1 && !self.ascend(args, lanes);
         for &(buf, value) in values {
+            let mut stored = Map::default();
             for lane in 0..lanes as u32 {
                 if !self.enabled(tracked, mask, lane)? {
                     continue;
@@ -40,6 +43,9 @@ impl Machine<'_> {
                     }
                 };
                 self.note_write(buf, at, value + lane)?;
+                if at_once {
+                    self.lanes_agree(buf, at, value + lane, &mut stored)?;
+                }
                 let hole = if tracked { self.holes[(value + lane) as usize] } else { 0 };
                 let (regs, memory) = (&self.regs, &mut self.memory);
                 let (bits, coordinate) =
@@ -71,6 +77,8 @@ impl Machine<'_> {
             let indices: Vec<i64> = (index..index + u32::from(lanes)).map(|r| self.regs[r as usize] as i64).collect();
             self.whole_words(buf, &indices)?;
         }
+        let at_once = lanes > 1 && !self.ascend(&[index], lanes);
+        let mut stored = Map::default();
         for lane in 0..lanes as u32 {
             if !self.enabled(tracked, mask, lane)? {
                 continue;
@@ -83,6 +91,9 @@ impl Machine<'_> {
                 return Err(self.outside_linear(Check::WriteOutside, buf, i));
             };
             self.note_write(buf, at, value + lane)?;
+            if at_once {
+                self.lanes_agree(buf, at, value + lane, &mut stored)?;
+            }
             let hole = if tracked { self.holes[(value + lane) as usize] } else { 0 };
             let bits = self.regs[(value + lane) as usize];
             if let Some(storage) = &mut self.memory[buf] {
@@ -90,6 +101,25 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns true if lanes are obviously at places of their own: some coordinate rises from each to the next.
+    fn ascend(&self, args: &[Reg], lanes: u16) -> bool {
+        let value = |r: Reg| self.regs[r as usize] as i64;
+        args.iter().any(|&a| (a + 1..a + u32::from(lanes)).all(|r| value(r - 1) < value(r)))
+    }
+
+    /// Checks that no two lanes of one store leave different values at one place: which of them stays is not said.
+    fn lanes_agree(&self, buf: BufId, at: usize, value: Reg, stored: &mut Map<usize, u64>) -> Outcome {
+        let bits = self.regs[value as usize];
+        match stored.insert(at, bits) {
+            Some(other) if other != bits => {
+                let place = self.memory[buf].as_ref().map_or(String::new(), |s| s.place(at));
+                let message = format!("two lanes of one store write `{}`{place}", self.program.buffers[buf].name);
+                Err(EvalError::failed(Check::Race, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn enabled(&self, tracked: bool, mask: Option<Reg>, lane: u32) -> Result<bool, Box<EvalError>> {

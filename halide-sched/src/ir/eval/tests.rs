@@ -7,6 +7,8 @@ use halide_core::ids::{FuncId, ParamId};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType::{self, *};
 
+mod order;
+
 fn buffer(spans: &[(i64, i64)], f: impl Fn(i64, i64) -> i64) -> AnyBuffer {
     let mut b = AnyBuffer::with_region(U16, &Region::of_spans(spans)).unwrap();
     for at in b.coords() {
