@@ -31,11 +31,11 @@ const MEMORY: u64 = 1 << 28;
 const SECONDS: u64 = 5;
 
 /// A case whose programs with checked accesses gave what they should.
-struct Checked {
-    case: Case,
-    inputs: Sizes,
+pub(crate) struct Checked {
+    pub(crate) case: Case,
+    pub(crate) inputs: Sizes,
     /// The program that the pass that checks accesses is given.
-    whole: Option<Program>,
+    pub(crate) whole: Option<Program>,
 }
 
 /// Runs a case with checked accesses, in the evaluator, and then some programs that are broken.
@@ -100,7 +100,7 @@ fn for_seconds<T>(run: impl FnOnce(Option<&Limits>) -> T) -> T {
 }
 
 /// Runs a case with checked accesses, in the evaluator; or says that it is refused.
-fn checked(case: &Case) -> Result<Result<Checked, Outcome>, Failure> {
+pub(crate) fn checked(case: &Case) -> Result<Result<Checked, Outcome>, Failure> {
     let mut case = case.main_part();
     let Ok(plan) = plan::resolve(&case.pipeline, &case.schedule, &case.target) else {
         return Ok(Err(Outcome::Refused("illegal schedule".into())));

@@ -14,6 +14,7 @@ pub mod engines;
 mod facade;
 pub mod image_input;
 pub mod ladder;
+pub mod order;
 pub mod runs;
 pub mod schedules;
 pub mod shrink;

@@ -5,7 +5,8 @@ use halide::schedule::Verb;
 use halide_checks::case::Case;
 use halide_checks::coverage::Coverage;
 use halide_checks::runs::Seeds;
-use halide_checks::{algebra, image_input, ladder, runs, schedules, text};
+use halide_checks::{algebra, image_input, ladder, order, runs, schedules, text};
+use std::cell::Cell;
 
 #[test]
 fn random_schedules() {
@@ -30,6 +31,20 @@ fn all_checks_in_turn() {
 #[test]
 fn any_numbers_in_schedules() {
     runs::each("any numbers", 200, schedules::any_numbers);
+}
+
+/// What the evaluator finds no race in gives the same in another order.
+#[test]
+fn reversed_orders() {
+    let tally = Cell::new(order::Tally::default());
+    runs::each("reversed orders", 60, |seed| {
+        let more = order::check(&Case::random(seed)).map_err(|f| format!("{}: {}", f.kind, f.text))?;
+        tally.set(tally.get() + more);
+        Ok(())
+    });
+    let order::Tally { agree, race } = tally.get();
+    println!("{agree} programs gave the same in both orders, {race} have races");
+    assert!(agree > 40 && race > 5, "{agree} agree, {race} race");
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 mod expr;
 mod mutate;
+mod order;
 mod program;
 
 pub use expr::expr;
 pub use mutate::mutant;
+pub use order::{parallelised, reversed};
 pub use program::program;
 
 use super::{BufId, Sym, Type};

@@ -1,0 +1,79 @@
+//! Iterations of parallel loops in another order: what the evaluator finds no race in must give the same. So the rules by which
+//! it finds races are held to their promise, on programs that are right and on some whose loops must not be parallel.
+
+use crate::accesses::{Checked, checked};
+use crate::case::Case;
+use crate::engines::{self, Failure, compare, failure};
+use halide::ir::Program;
+use halide::ir::verify::verify;
+use halide_sched::ir::Stmt;
+use halide_sched::ir::arbitrary::{self, Random};
+use halide_sched::ir::visit::for_each_stmt;
+use std::ops::Add;
+
+/// Programs of one case with another loop that is parallel.
+const PARALLEL: u64 = 6;
+
+/// How programs of a check ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// They gave the same in both orders.
+    pub agree: u32,
+    /// The evaluator found a race in the first order.
+    pub race: u32,
+}
+
+impl Add for Tally {
+    type Output = Tally;
+
+    fn add(self, other: Tally) -> Tally {
+        Tally { agree: self.agree + other.agree, race: self.race + other.race }
+    }
+}
+
+/// Runs a program of the case, and some that have one more parallel loop, in both orders.
+pub fn check(case: &Case) -> Result<Tally, Failure> {
+    let Ok(checked) = checked(case)? else { return Ok(Tally::default()) };
+    let Some(right) = &checked.whole else { return Ok(Tally::default()) };
+    // Steps commute by the laws that the plan knows of: those of sums of floats but for rounding, and others not at all.
+    let steps = has_steps(&right.body);
+    let floats = case.pipeline.exprs.iter().any(|node| node.ty.is_float());
+    if steps && floats {
+        return Ok(Tally::default());
+    }
+    let mut tally = both_orders(&checked, right)?;
+    for number in (0..PARALLEL).filter(|_| !steps) {
+        let mut random = Random::new(checked.case.seed ^ number);
+        let Some(mut program) = arbitrary::parallelised(right, &mut random) else { break };
+        if number % 2 == 1
+            && let Some(wrong) = arbitrary::mutant(&program, &mut random).filter(|p| verify(p).is_ok())
+        {
+            program = wrong;
+        }
+        tally = tally + both_orders(&checked, &program)?;
+    }
+    Ok(tally)
+}
+
+fn has_steps(s: &Stmt) -> bool {
+    let mut found = matches!(s, Stmt::Atomic { .. });
+    for_each_stmt(s, |inner| found |= has_steps(inner));
+    found
+}
+
+/// Runs a program and then, if nothing is wrong with it, the one with the iterations of its parallel loops in the other order.
+fn both_orders(checked: &Checked, program: &Program) -> Result<Tally, Failure> {
+    let first = match engines::run(&checked.case, program, &checked.inputs) {
+        Ok(first) => first,
+        Err(e) => {
+            let race = u32::from(e.check() == Some(halide::ir::eval::Check::Race));
+            return Ok(Tally { agree: 0, race });
+        }
+    };
+    let other = arbitrary::reversed(program);
+    let second = engines::run(&checked.case, &other, &checked.inputs)
+        .map_err(|e| failure("wrong in the other order", format!("{e}\n{program}")))?;
+    compare("the other order", &second.outputs, &first.outputs)
+        .map_err(|f| Failure { text: format!("{}\n{program}", f.text), ..f })?;
+    Ok(Tally { agree: 1, race: 0 })
+}
