@@ -13,11 +13,11 @@ pub(crate) enum Atom {
     /// The number of a lane, from 0; the number tells apart vectors of different lanes.
     Lane(u32),
     /// An expression that is not looked into, with the number of the vector whose lane it is.
-    Opaque(Expr, Option<u32>),
+    Opaque(Expr, Option<u32>, Moment),
     /// The smaller of two.
     Min(Poly, Poly),
     /// One of several; which one is not known.
-    Either(Vec<Poly>),
+    Either(Vec<Poly>, Choice),
     /// The Euclidean quotient by a positive constant.
     Div(Poly, i128),
     /// The Euclidean remainder of a positive constant.
@@ -27,6 +27,14 @@ pub(crate) enum Atom {
     /// The Euclidean remainder of such a divisor.
     Remainder(Poly, Poly),
 }
+
+/// The expression that chooses one of several, with the number of the vector whose lane it is: another one may choose
+/// another of the same.
+pub(crate) type Choice = (Expr, u32, Moment);
+
+/// When an expression is evaluated that reads what the program stores to: where the symbol is bound that it is the value of, or
+/// where it stands. At another moment it may have another value.
+pub(crate) type Moment = Option<Sym>;
 
 /// Ends of an interval, inclusive; `None` is unbounded.
 pub(crate) type Span = (Option<i128>, Option<i128>);
@@ -110,7 +118,7 @@ impl Terms {
         self.min(a.scaled(-1), b.scaled(-1)).scaled(-1)
     }
     /// One of several.
-    pub(crate) fn either(&mut self, mut list: Vec<Poly>) -> Poly {
+    pub(crate) fn either(&mut self, mut list: Vec<Poly>, choice: Choice) -> Poly {
         list.dedup();
         if list.len() == 1 {
             return list.remove(0);
@@ -119,7 +127,7 @@ impl Terms {
         let low = spans.iter().map(|s| s.0).collect::<Option<Vec<_>>>().and_then(|l| l.into_iter().min());
         let high = spans.iter().map(|s| s.1).collect::<Option<Vec<_>>>().and_then(|l| l.into_iter().max());
         let level = list.iter().map(|p| self.level_of(p)).max().unwrap_or(0);
-        self.leaf(Atom::Either(list), (low, high), level)
+        self.leaf(Atom::Either(list, choice), (low, high), level)
     }
     /// The Euclidean quotient by `k > 0`; multiples of `k` are taken out.
     pub(crate) fn div(&mut self, a: Poly, k: i128) -> Poly {
@@ -221,7 +229,7 @@ impl Terms {
                 Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => {
                     self.depends(x, leaf) || self.depends(y, leaf)
                 }
-                Atom::Either(list) => list.iter().any(|p| self.depends(p, leaf)),
+                Atom::Either(list, _) => list.iter().any(|p| self.depends(p, leaf)),
                 Atom::Div(x, _) | Atom::Mod(x, _) => self.depends(x, leaf),
             }
     }
@@ -245,7 +253,7 @@ impl Terms {
                 Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => {
                     [x, y].into_iter().for_each(|p| self.collect_lanes(p, found))
                 }
-                Atom::Either(list) => list.iter().for_each(|p| self.collect_lanes(p, found)),
+                Atom::Either(list, _) => list.iter().for_each(|p| self.collect_lanes(p, found)),
                 Atom::Div(x, _) | Atom::Mod(x, _) => self.collect_lanes(x, found),
                 Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => {}
             }
@@ -279,9 +287,9 @@ impl Terms {
                 let y = self.replaced(&y, leaf, value, memo);
                 self.min(x, y)
             }
-            Atom::Either(list) => {
+            Atom::Either(list, choice) => {
                 let list = list.iter().map(|p| self.replaced(p, leaf, value, memo)).collect();
-                self.either(list)
+                self.either(list, choice)
             }
             Atom::Div(x, k) => {
                 let x = self.replaced(&x, leaf, value, memo);
@@ -323,7 +331,7 @@ impl Terms {
         match atom {
             Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => None,
             Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => Some(of(x) | of(y)),
-            Atom::Either(list) => Some(list.iter().fold(0, |bits, p| bits | of(p))),
+            Atom::Either(list, _) => Some(list.iter().fold(0, |bits, p| bits | of(p))),
             Atom::Div(x, _) | Atom::Mod(x, _) => Some(of(x)),
         }
     }
@@ -336,7 +344,7 @@ impl Terms {
         match atom {
             Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => Some(0),
             Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => Some(inner(x)?.max(inner(y)?)),
-            Atom::Either(list) => list.iter().map(inner).try_fold(0, |most, d| Some(d?.max(most))),
+            Atom::Either(list, _) => list.iter().map(inner).try_fold(0, |most, d| Some(d?.max(most))),
             Atom::Div(x, _) | Atom::Mod(x, _) => inner(x),
         }
     }

@@ -18,7 +18,7 @@ pub(crate) fn split_minima(terms: &Terms, p: Poly) -> Vec<Poly> {
             let with = |x: &Poly| rest.add_scaled(x, k);
             match terms.atom(a) {
                 Atom::Min(x, y) if k > 0 => Some(vec![with(x), with(y)]),
-                Atom::Either(list) => Some(list.iter().map(with).collect()),
+                Atom::Either(list, _) => Some(list.iter().map(with).collect()),
                 _ => None,
             }
         });
@@ -47,7 +47,9 @@ pub(crate) fn conditions(
             conditions(reader, b, holds, lane, list) && first
         }
         ExprKind::Sym(s) if cond.ty().is_bool() => match reader.defs.get(*s).cloned() {
-            Some(Definition::Let(value)) => conditions(reader, &value, holds, lane, list),
+            Some(Definition::Let(value)) => {
+                reader.at_binding(*s, &value, |reader| conditions(reader, &value, holds, lane, list))
+            }
             _ => false,
         },
         ExprKind::Binary(op, a, b) if a.ty().is_index() => {

@@ -36,6 +36,10 @@ impl<'p> Elements<'p> {
     pub(crate) fn store(&mut self, buf: BufId, value: &'p Expr) {
         self.stored.entry(buf).or_default().push(value);
     }
+    /// Returns true if the program stores to a buffer.
+    pub(super) fn is_stored(&self, buf: BufId) -> bool {
+        self.stored.contains_key(&buf)
+    }
     /// Records that an allocation begins behind binding `level`.
     pub(crate) fn allocate(&mut self, buf: BufId, level: u32) {
         // Copies of a loop allocate a buffer each: what one of them names, another may not know.

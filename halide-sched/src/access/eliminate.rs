@@ -166,7 +166,7 @@ impl Reader<'_> {
             }
             Atom::Remainder(_, n) if up => (!self.terms.depends(&n, atom)).then(|| n.offset(-1)),
             Atom::Remainder(..) => Some(Poly::constant(0)),
-            Atom::Either(list) => {
+            Atom::Either(list, _) => {
                 let mut ends = Vec::new();
                 for p in &list {
                     ends.push(self.end_of(p, of, up)?);

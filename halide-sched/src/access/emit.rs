@@ -43,12 +43,12 @@ pub(crate) fn condition(terms: &Terms, p: &Poly, guards: &[Poly]) -> Option<Expr
 fn atom(terms: &Terms, id: AtomId) -> Option<Expr> {
     match terms.atom(id) {
         Atom::Sym(s) => Some(build::sym(*s)),
-        Atom::Opaque(e, None) => Some(e.clone()),
+        Atom::Opaque(e, None, None) => Some(e.clone()),
         Atom::Min(a, b) => Some(build::min(expression(terms, a)?, expression(terms, b)?)),
         Atom::Div(a, k) => Some(build::div(expression(terms, a)?, build::int(i64::try_from(*k).ok()?))),
         Atom::Mod(a, k) => Some(build::rem(expression(terms, a)?, build::int(i64::try_from(*k).ok()?))),
         Atom::Quotient(a, n) => Some(build::div(expression(terms, a)?, expression(terms, n)?)),
         Atom::Remainder(a, n) => Some(build::rem(expression(terms, a)?, expression(terms, n)?)),
-        Atom::Lane(_) | Atom::Opaque(_, Some(_)) | Atom::Either(_) => None,
+        Atom::Lane(_) | Atom::Opaque(..) | Atom::Either(..) => None,
     }
 }

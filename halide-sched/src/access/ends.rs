@@ -33,7 +33,7 @@ impl Reader<'_> {
             if !self.is_in_memory(atom) {
                 continue;
             }
-            let Atom::Opaque(e, _) = self.terms.atom(atom).clone() else { return None };
+            let Atom::Opaque(e, ..) = self.terms.atom(atom).clone() else { return None };
             let (factor, rest) = p.linear_in(atom)?;
             let up = match self.terms.span_of(&factor) {
                 (Some(low), _) if low >= 0 => false,
@@ -56,7 +56,7 @@ impl Reader<'_> {
     /// True if an atom is data that is read somewhere.
     fn is_in_memory(&mut self, atom: super::mono::AtomId) -> bool {
         match self.terms.atom(atom) {
-            Atom::Opaque(e, vector) => {
+            Atom::Opaque(e, vector, _) => {
                 let e = e.clone();
                 vector.is_some() || self.reads(&e)
             }

@@ -42,16 +42,16 @@ impl Reader<'_> {
         Some(match self.terms.atom(atom).clone() {
             Atom::Sym(s) => {
                 let Some(Definition::Let(value)) = self.defs.get(s).cloned() else { return None };
-                let value = self.scalar(&value);
+                let value = self.at_binding(s, &value, |reader| reader.scalar(&value));
                 Some(self.expanded(&value)).filter(|p| self.is_sum(p))?
             }
             Atom::Min(x, y) => {
                 let (x, y) = (self.expanded(&x), self.expanded(&y));
                 self.terms.min(x, y)
             }
-            Atom::Either(list) => {
+            Atom::Either(list, choice) => {
                 let list = list.iter().map(|p| self.expanded(p)).collect();
-                self.terms.either(list)
+                self.terms.either(list, choice)
             }
             Atom::Div(x, k) => {
                 let x = self.expanded(&x);

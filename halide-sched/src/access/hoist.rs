@@ -130,7 +130,7 @@ impl Reader<'_> {
     /// `h` as inequalities without minima; what it needs goes along with the first.
     fn split(&self, mut h: Hoisted) -> Vec<Hoisted> {
         let parts = split_minima(&self.terms, h.p.clone());
-        let either = h.p.atoms().iter().any(|a| matches!(self.terms.atom(*a), Atom::Either(_)));
+        let either = h.p.atoms().iter().any(|a| matches!(self.terms.atom(*a), Atom::Either(..)));
         if either {
             h.exact = Exact::Nowhere;
         }

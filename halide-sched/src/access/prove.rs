@@ -127,7 +127,7 @@ impl Prover {
 
 /// Returns what follows from `0 <= p`, as far as it can be used.
 fn facts_of(terms: &Terms, p: Poly) -> Vec<Poly> {
-    let either = |p: &Poly| p.atoms().iter().any(|a| matches!(terms.atom(*a), Atom::Either(_)));
+    let either = |p: &Poly| p.atoms().iter().any(|a| matches!(terms.atom(*a), Atom::Either(..)));
     if either(&p) {
         return Vec::new();
     }
@@ -200,7 +200,7 @@ impl Search<'_> {
             (Atom::Min(x, y), _) => {
                 self.holds(reader, p.substituted(atom, &x), facts) && self.holds(reader, p.substituted(atom, &y), facts)
             }
-            (Atom::Either(list), _) => list.iter().all(|x| self.holds(reader, p.substituted(atom, x), facts)),
+            (Atom::Either(list, _), _) => list.iter().all(|x| self.holds(reader, p.substituted(atom, x), facts)),
             (Atom::Div(x, by), Some((k, rest))) => {
                 // by * q is at most x, and at least x - by + 1.
                 let x = if k < 0 { x } else { x.offset(1 - by) };

@@ -1,12 +1,12 @@
 //! Index expressions as polynomials.
 
-use super::atoms::{Atom, Span, Terms};
+use super::atoms::{Atom, Choice, Moment, Span, Terms};
 use super::data::Elements;
 use super::hoist::Hoisted;
 use super::mono::AtomId;
 use super::poly::Poly;
 use crate::ir::hash::{Map, Set};
-use crate::ir::visit::deep;
+use crate::ir::visit::{any_node, deep};
 use crate::ir::{DimField, Elem, Expr, ExprKind, Sym, build};
 use halide_core::ops::BinOp;
 
@@ -68,7 +68,11 @@ pub(crate) struct Reader<'p> {
     /// The bindings.
     pub(crate) defs: Definitions,
     pub(super) elements: Elements<'p>,
-    polys: Map<(Expr, u32), Poly>,
+    polys: Map<(Expr, u32, Moment), Poly>,
+    /// The moment of what is read.
+    moment: Moment,
+    /// Names that were asked about, each with true if it stands for what the program may store to.
+    changing: Map<Sym, bool>,
     pub(super) ranges: Map<Expr, Span>,
     pub(super) expansions: Map<AtomId, Poly>,
     /// Divisors that are at least 1 wherever they are defined.
@@ -102,6 +106,8 @@ impl<'p> Reader<'p> {
             defs,
             elements,
             polys: Map::default(),
+            moment: None,
+            changing: Map::default(),
             ranges: Map::default(),
             expansions: Map::default(),
             divisors: Set::default(),
@@ -142,7 +148,7 @@ impl<'p> Reader<'p> {
 
     /// The value of lane `lane` of `e`.
     pub(super) fn read(&mut self, e: &Expr, lane: &LaneOf) -> Poly {
-        let key = (e.clone(), if e.lanes() == 1 { 0 } else { lane.0 });
+        let key = (e.clone(), if e.lanes() == 1 { 0 } else { lane.0 }, self.moment);
         if let Some(known) = self.polys.get(&key) {
             return known.clone();
         }
@@ -159,13 +165,13 @@ impl<'p> Reader<'p> {
             ExprKind::Binary(op, a, b) => self.binary(e, *op, a, b, lane),
             ExprKind::Select(_, a, b) => {
                 let list = vec![self.read(a, lane), self.read(b, lane)];
-                self.terms.either(list)
+                self.terms.either(list, (e.clone(), lane.0, self.moment_of(e)))
             }
             ExprKind::Ramp { base, stride } => {
                 let (base, stride) = (self.scalar(base), self.scalar(stride));
                 base.add_scaled(&stride.times(&lane.1), 1)
             }
-            ExprKind::Shuffle(vectors, lanes) => self.shuffle(vectors, lanes),
+            ExprKind::Shuffle(vectors, lanes) => self.shuffle((e.clone(), lane.0, self.moment_of(e)), vectors, lanes),
             ExprKind::Cast(a) => self.cast(e, a, lane),
             _ => self.opaque(e, lane, (None, None)),
         }
@@ -174,13 +180,13 @@ impl<'p> Reader<'p> {
     fn symbol(&mut self, e: &Expr, s: Sym, lane: &LaneOf) -> Poly {
         if e.lanes() > 1 {
             return match self.defs.get(s).cloned() {
-                Some(Definition::Let(value)) => self.read(&value, lane),
+                Some(Definition::Let(value)) => self.at_binding(s, &value, |reader| reader.read(&value, lane)),
                 _ => self.opaque(e, lane, (None, None)),
             };
         }
         let span = match self.defs.get(s).cloned() {
             Some(Definition::Let(value)) => {
-                let value = self.scalar(&value);
+                let value = self.at_binding(s, &value, |reader| reader.scalar(&value));
                 // A name for a constant or another name is that.
                 if value.as_constant().is_some() {
                     return value;
@@ -215,7 +221,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Any of the lanes that a shuffle picks.
-    fn shuffle(&mut self, vectors: &[Expr], lanes: &[u16]) -> Poly {
+    fn shuffle(&mut self, choice: Choice, vectors: &[Expr], lanes: &[u16]) -> Poly {
         let mut picks: Vec<u16> = lanes.to_vec();
         picks.sort_unstable();
         picks.dedup();
@@ -234,7 +240,7 @@ impl<'p> Reader<'p> {
             }
             first += v.lanes();
         }
-        self.terms.either(list)
+        self.terms.either(list, choice)
     }
 
     /// A conversion of data to an index.
@@ -264,7 +270,7 @@ impl<'p> Reader<'p> {
     fn opaque(&mut self, e: &Expr, lane: &LaneOf, span: Span) -> Poly {
         let level = self.level_of_expr(e);
         let (vector, level) = if e.lanes() == 1 { (None, level) } else { (Some(lane.0), u32::MAX) };
-        self.terms.leaf(Atom::Opaque(e.clone(), vector), span, level)
+        self.terms.leaf(Atom::Opaque(e.clone(), vector, self.moment_of(e)), span, level)
     }
 
     /// The latest binding that `e` depends on; [`Reader::IN_MEMORY`] if it reads, also by names.
@@ -282,14 +288,53 @@ impl<'p> Reader<'p> {
         level
     }
 
+    /// Calls `read`, which reads `value`, as of the moment at which it is bound to `s`.
+    pub(super) fn at_binding<T>(&mut self, s: Sym, value: &Expr, read: impl FnOnce(&mut Self) -> T) -> T {
+        let changes = match self.changing.get(&s) {
+            Some(known) => *known,
+            None => self.changes(value),
+        };
+        if !matches!(self.defs.get(s), Some(Definition::Loop(..))) {
+            self.changing.insert(s, changes);
+        }
+        let outer = self.moment;
+        self.moment = if changes { Some(s) } else { outer };
+        let result = read(self);
+        self.moment = outer;
+        result
+    }
+
+    /// The moment of `e`, which is read now; `None` also if it is the same at any.
+    fn moment_of(&self, e: &Expr) -> Moment {
+        self.moment.filter(|_| self.changes(e))
+    }
+
+    /// Returns true if `e` reads memory that the program stores to.
+    pub(crate) fn changes(&self, e: &Expr) -> bool {
+        any_node(e, |n| matches!(n.kind(), ExprKind::Load { buf, .. } if self.elements.is_stored(*buf)))
+    }
+
+    /// Returns true if `p` depends on memory that the program stores to, as of no moment in particular.
+    pub(crate) fn is_momentary(&self, p: &Poly) -> bool {
+        let any = |p: &Poly| self.is_momentary(p);
+        self.terms.level_of(p) >= Self::IN_MEMORY
+            && p.atoms().into_iter().any(|atom| match self.terms.atom(atom) {
+                Atom::Opaque(e, _, None) => self.changes(e),
+                Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => false,
+                Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => any(x) || any(y),
+                Atom::Either(list, _) => list.iter().any(any),
+                Atom::Div(x, _) | Atom::Mod(x, _) => any(x),
+            })
+    }
+
     /// The definition of the symbol that `atom` is, if a `Let` binds it.
     pub(crate) fn value_of(&mut self, atom: AtomId) -> Option<Poly> {
-        let Atom::Sym(s) = self.terms.atom(atom) else { return None };
+        let Atom::Sym(s) = *self.terms.atom(atom) else { return None };
         if let Some(known) = self.values.get(&atom) {
             return known.clone();
         }
-        let value = match self.defs.get(*s).cloned() {
-            Some(Definition::Let(value)) => Some(self.scalar(&value)),
+        let value = match self.defs.get(s).cloned() {
+            Some(Definition::Let(value)) => Some(self.at_binding(s, &value, |reader| reader.scalar(&value))),
             _ => None,
         };
         self.values.insert(atom, value.clone());
@@ -298,13 +343,14 @@ impl<'p> Reader<'p> {
 
     /// First and last value of the loop whose variable `atom` is.
     pub(crate) fn loop_of(&mut self, atom: AtomId) -> Option<(Poly, Poly)> {
-        let Atom::Sym(s) = self.terms.atom(atom) else { return None };
+        let Atom::Sym(s) = *self.terms.atom(atom) else { return None };
         if let Some(known) = self.ranges_of_loops.get(&atom) {
             return known.clone();
         }
-        let range = match self.defs.get(*s).cloned() {
+        let range = match self.defs.get(s).cloned() {
             Some(Definition::Loop(min, extent)) => {
-                let (first, extent) = (self.scalar(&min), self.scalar(&extent));
+                let first = self.at_binding(s, &min, |reader| reader.scalar(&min));
+                let extent = self.at_binding(s, &extent, |reader| reader.scalar(&extent));
                 let (first, extent) = (self.expanded(&first), self.expanded(&extent));
                 let last = first.add_scaled(&extent, 1).offset(-1);
                 Some((first, last))

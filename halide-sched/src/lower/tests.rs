@@ -223,3 +223,48 @@ fn check_accesses_leaves_no_access_outside() {
     }
     assert!(wrong > SEEDS as u32 / 10 && stopped > wrong, "{wrong} programs are wrong, {stopped} runs were ended");
 }
+
+/// Asserts that `check_accesses` does not take `b1[difference + 7]`, of eight elements, for proved behind `names`.
+fn is_asked(names: &str, difference: &str) {
+    let text = format!("alloc b1[8] {{ {names} b1[{difference} + 7] = 1u16 }}");
+    let program = crate::ir::samples::small(Stage::Shaped, text.parse().unwrap());
+    for exact in [false, true] {
+        let after = check_accesses::check_accesses(program.clone(), None, exact, &mut LoweringTrace::new());
+        let asked = |text: &str| text.matches("assert").count();
+        assert!(asked(&after.to_string()) > asked(&text), "{after}");
+    }
+}
+
+/// Two choices with the same arms are not the same: their difference may be anything.
+#[test]
+fn choices_with_the_same_arms_are_not_taken_for_equal() {
+    let (first, second) = ("select(int(p0:i32) < 3, 0, 5)", "select(int(p0:i32) < 9, 0, 5)");
+    is_asked("", &format!("({first} - {second})"));
+    for difference in ["t0 - t1", "t1 - t0"] {
+        is_asked(&format!("let t0 = {first} let t1 = {second}"), difference);
+    }
+    let picked = "shuffle([shuffle([t0:intx4], [0, 3]) - shuffle([t0:intx4], [3, 0])], [1])";
+    is_asked("let t0 = ramp(0, 5, 4)", picked);
+}
+
+/// What a name was read from memory as is not what is there later.
+#[test]
+fn names_of_memory_are_not_taken_for_what_is_there_later() {
+    for read in ["int(b1:u16[0])", "select(b1:u16[0] < 3u16, 0, 5)", "select(int(b1:u16[0]) < 3, 0, 5)"] {
+        let before = format!("let t0 = {read} b1[0] = 7u16");
+        for difference in [format!("{read} - t0"), format!("t0 - {read}")] {
+            is_asked(&before, &difference);
+        }
+        for difference in ["t0 - t1", "t1 - t0"] {
+            is_asked(&format!("{before} let t1 = {read}"), difference);
+        }
+    }
+}
+
+/// A condition on what is in memory says nothing once that has changed.
+#[test]
+fn conditions_on_memory_do_not_outlive_it() {
+    is_asked("if int(b1:u16[0]) <= 0 { b1[0] = 7u16 b1[int(b1:u16[0]) + 7] = 1u16 }", "0");
+    is_asked("let t0 = int(b1:u16[0]) <= 0 b1[0] = 7u16 if t0:bool { b1[int(b1:u16[0]) + 7] = 1u16 }", "0");
+    is_asked("assert int(b1:u16[0]) <= 0 else fault0() b1[0] = 7u16", "int(b1:u16[0])");
+}

@@ -260,6 +260,10 @@ impl<'p> Walk<'p> {
     fn conditions(&mut self, cond: &Expr, holds: bool) -> (Vec<Poly>, bool) {
         let mut list = Vec::new();
         let is_whole = conditions(&mut self.reader, cond, holds, &LaneOf::default(), &mut list);
+        let all = list.len();
+        // What is in memory now may be something else where an access asks.
+        list.retain(|p| !self.reader.is_momentary(p));
+        let is_whole = is_whole && list.len() == all;
         (list, is_whole)
     }
 
