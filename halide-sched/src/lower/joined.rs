@@ -11,7 +11,7 @@ use super::build_nests::placeholders;
 use super::ctx::{Ctx, Instance, SharedLeaf};
 use super::trace::LoweringTrace;
 use super::vars::Vars;
-use crate::ir::{Expr, ExprKind, LoopId, build, visit};
+use crate::ir::{Expr, ExprKind, LoopId, Scope, build, visit};
 use crate::plan::{StageVar, With, block_order};
 use crate::schedule::{Align, Partition};
 use halide_core::ids::FuncId;
@@ -271,6 +271,21 @@ pub(super) fn explain(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
 fn name(ctx: &Ctx<'_>, instance: usize) -> String {
     let Instance { func, stage, .. } = ctx.instances[instance];
     format!("`{}`", ctx.stage_name(func, stage))
+}
+
+/// Returns true if `place` is in the part of a definition that shares `v` and that only its own iterations of that loop run:
+/// the first of these may be none of the loop's first ones.
+pub(super) fn is_own_part(ctx: &Ctx<'_>, place: Scope, v: LoopId) -> bool {
+    let inner = ctx.enclosing(place).take_while(|s| *s != Scope::Body(v));
+    let mut loops = inner.filter_map(|s| match s {
+        Scope::Body(l) => Some(l),
+        Scope::Root => None,
+    });
+    loops.any(|l| {
+        let inst = &ctx.instances[ctx.loops[l].instance];
+        let leaf = |of: LoopId| inst.leaves.iter().find(|(_, id)| **id == of).and_then(|(var, _)| inst.shared.get(var));
+        leaf(l).is_none() && leaf(v).is_some_and(|shared| shared.own.is_some())
+    })
 }
 
 /// The conditions under which an iteration of the shared loops is one of a definition's own.

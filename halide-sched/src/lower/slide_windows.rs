@@ -20,6 +20,7 @@
 
 use super::ctx::Ctx;
 use super::expansions::Expansions;
+use super::joined;
 use super::regions::{Regions, StageTail, bound_sym};
 use super::start_early::Slid;
 use super::trace::LoweringTrace;
@@ -130,6 +131,9 @@ fn slide<'p>(
     place: Scope,
     v: LoopId,
 ) -> Result<(String, Option<Slid>), String> {
+    if joined::is_own_part(ctx, place, v) {
+        return Err("it is computed in some iterations of a loop that runs for others as well".into());
+    }
     let facts = tails.facts;
     let dims = ctx.plan.pipeline.funcs[func].dims();
     let edge = |dim, edge| build::sym(edge_sym(ctx, func, dim, edge, place));

@@ -1,6 +1,6 @@
 //! Cases that the random schedules found, each with the mechanism that was wrong.
 
-use crate::matrix::{check, random_image};
+use crate::matrix::{check, check_outputs, random_image};
 use halide_core::boundary::repeat_edge;
 use halide_core::buffer::Region;
 use halide_core::expr::*;
@@ -390,6 +390,31 @@ fn storage_around_parts_of_reductions() {
             for w in [1, 4] {
                 let input = random_image(I32, &Region::of_spans([(-8, 24)]), 1);
                 check(&p, &schedule, &[("in", input)], &Region::of_extents([w]));
+            }
+        }
+    }
+}
+
+/// What slides in a loop that runs for two Funcs begins where its own consumer does, which may be later than the loop. (Seed
+/// 50180 of reversed_orders.)
+#[test]
+fn windows_in_loops_that_begin_for_others() {
+    let (x, y) = vars!(x, y);
+    let (mut f, mut first, mut second, mut g) =
+        (Func::new("f"), Func::new("first"), Func::new("second"), Func::new("g"));
+    f[(x, y)] = x + 10 * y;
+    first[(x, y)] = f[(x, y)] + f[(x, y + 1)] * 3;
+    second[(x, y)] = x - y;
+    g[(x, y)] = first[(x, y)] + second[(x, y)];
+    let p = Pipeline::new([&g, &second]).unwrap();
+    for align in ["AlignEnd", "AlignStart", "NoAlign"] {
+        for place in ["x", "y"] {
+            let schedule = format!(
+                "first: compute_root()\n f: compute_at(first, {place}) store_root()\n second: compute_with(first, y, {align})"
+            );
+            for rows in [(0, 3), (-4, 7), (0, 9)] {
+                let regions = [Region::of_extents([4, 3]), Region::of_spans([(0, 4), rows])];
+                check_outputs(&p, &schedule, &[], &regions);
             }
         }
     }
