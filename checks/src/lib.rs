@@ -21,4 +21,5 @@ pub mod shrink;
 mod sizes;
 pub mod text;
 mod theme;
+pub mod trust;
 mod watch;

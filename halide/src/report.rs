@@ -8,8 +8,10 @@ use crate::variant_key::VariantKey;
 use halide_core::ids::FuncId;
 use halide_sched::ir::build::as_int;
 use halide_sched::ir::print::{expr_in, func_in};
+use halide_sched::ir::visit::{deep, nested};
 use halide_sched::ir::{ForKind, Program, Stmt};
 use halide_sched::lower::explain_bounds::{NotExplained, explain_bounds};
+use halide_sched::lower::trust::trust;
 use halide_sched::lower::{LowerOptions, Lowered, Outcome, lower, lower_to_bounded};
 use std::fmt::Write;
 
@@ -143,7 +145,8 @@ impl Compiled {
 
     /// What slid, folded, vectorized and so on, and what did not and why; then which variants of the code there are.
     pub fn explain(&self) -> Result<String, Error> {
-        let lowered = lower(self.plan(), &VariantKey::default().options()).map_err(Error::Lower)?;
+        let options = LowerOptions { keep_programs: true, ..VariantKey::default().options() };
+        let lowered = lower(self.plan(), &options).map_err(Error::Lower)?;
         let mut text = String::new();
         for pass in &lowered.trace.passes {
             if pass.decisions.is_empty() {
@@ -153,6 +156,16 @@ impl Compiled {
             for decision in &pass.decisions {
                 let mark = if matches!(decision.outcome, Outcome::Did(_)) { "+" } else { "-" };
                 text += &format!("  {mark} {decision}\n");
+            }
+        }
+        if let Some(whole) = lowered.trace.passes.iter().rev().find(|p| p.name == "place_copies") {
+            let whole = whole.after.as_ref().expect("programs are kept");
+            let lines = trust(whole).lines(whole, early_frees(&lowered.program));
+            if !lines.is_empty() {
+                text += "order\n";
+            }
+            for (proved, line) in lines {
+                text += &format!("  {} {line}\n", if proved { "+" } else { "-" });
             }
         }
         #[cfg(feature = "cpu")]
@@ -168,6 +181,15 @@ impl Compiled {
         }
         Ok(text)
     }
+}
+
+/// The number of places where memory is given back before its allocation ends.
+fn early_frees(program: &Program) -> usize {
+    fn of(s: &Stmt) -> usize {
+        let own = usize::from(matches!(s, Stmt::Free { .. }));
+        own + nested(s).map(|inner| deep(|| of(inner))).sum::<usize>()
+    }
+    of(&program.body) + program.tasks.iter().map(|task| of(&task.body)).sum::<usize>()
 }
 
 /// Writes a program as a nest of loops, one line per loop, Func computed, Func stored and value defined.

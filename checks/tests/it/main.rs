@@ -5,7 +5,7 @@ use halide::schedule::Verb;
 use halide_checks::case::Case;
 use halide_checks::coverage::Coverage;
 use halide_checks::runs::Seeds;
-use halide_checks::{algebra, image_input, ladder, order, runs, schedules, text};
+use halide_checks::{algebra, image_input, ladder, order, runs, schedules, text, trust};
 use std::cell::Cell;
 
 #[test]
@@ -45,6 +45,20 @@ fn reversed_orders() {
     let order::Tally { agree, race } = tally.get();
     println!("{agree} programs gave the same in both orders, {race} have races");
     assert!(agree > 40 && race > 5, "{agree} agree, {race} race");
+}
+
+/// What lowering is not trusted for, the evaluator never finds to be wrong.
+#[test]
+fn proofs_of_order() {
+    let tally = Cell::new(trust::Tally::default());
+    runs::each("proofs of order", 60, |seed| {
+        let more = trust::check(&Case::random(seed)).map_err(|f| format!("{}: {}", f.kind, f.text))?;
+        tally.set(tally.get() + more);
+        Ok(())
+    });
+    let trust::Tally { proved, open, wrong } = tally.get();
+    println!("{proved} buffers and loops are proved, {open} are not, {wrong} runs were wrong");
+    assert!(proved > 200 && wrong > 5, "{proved} proved, {open} open, {wrong} wrong");
 }
 
 #[test]

@@ -259,6 +259,21 @@ impl Terms {
             }
         }
     }
+    /// Adds the symbols that `p` depends on, also inside of other atoms.
+    pub(super) fn collect_symbols(&self, p: &Poly, found: &mut Vec<AtomId>) {
+        for a in p.atoms() {
+            match self.atom(a) {
+                Atom::Sym(_) if !found.contains(&a) => found.push(a),
+                Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => {}
+                Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => {
+                    self.collect_symbols(x, found);
+                    self.collect_symbols(y, found);
+                }
+                Atom::Either(list, _) => list.iter().for_each(|p| self.collect_symbols(p, found)),
+                Atom::Div(x, _) | Atom::Mod(x, _) => self.collect_symbols(x, found),
+            }
+        }
+    }
     /// `p` with `leaf` replaced by `value` everywhere, also inside of other atoms.
     /// `memo` has atoms in which the same was done.
     pub(crate) fn replaced(&mut self, p: &Poly, leaf: AtomId, value: &Poly, memo: &mut Map<AtomId, Poly>) -> Poly {

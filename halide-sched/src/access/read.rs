@@ -12,6 +12,8 @@ use halide_core::ops::BinOp;
 
 /// The most alternatives of a shuffle that are told apart.
 const MOST_PICKS: usize = 16;
+/// The most names of one polynomial that are replaced.
+const MOST_NAMES: usize = 40;
 
 /// The binding of a symbol.
 #[derive(Clone, Debug)]
@@ -339,6 +341,37 @@ impl<'p> Reader<'p> {
         };
         self.values.insert(atom, value.clone());
         value
+    }
+
+    /// Returns true if `p` is made of symbols, lanes and constants alone: it has one value where these are bound.
+    pub(crate) fn is_plain(&self, p: &Poly) -> bool {
+        let all = |p: &Poly| self.is_plain(p);
+        let plain = p.atoms().into_iter().all(|atom| match self.terms.atom(atom) {
+            Atom::Sym(_) | Atom::Lane(_) => true,
+            Atom::Opaque(..) | Atom::Either(..) => false,
+            Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => all(x) && all(y),
+            Atom::Div(x, _) | Atom::Mod(x, _) => all(x),
+        });
+        plain && !p.is_broken()
+    }
+
+    /// `p` with all names that are bound at `level` or behind it replaced by their values; `None` if one of these is no
+    /// [plain](Reader::is_plain) value. Variables of loops stay.
+    pub(crate) fn seen_from(&mut self, p: &Poly, level: u32) -> Option<Poly> {
+        let mut p = p.clone();
+        for _ in 0..MOST_NAMES {
+            let mut leaves = Vec::new();
+            self.terms.collect_symbols(&p, &mut leaves);
+            leaves.retain(|a| self.terms.level(*a) >= level);
+            let Some((atom, value)) = leaves.into_iter().find_map(|a| Some((a, self.value_of(a)?))) else {
+                return self.is_plain(&p).then_some(p);
+            };
+            p = self.terms.replaced(&p, atom, &value, &mut Map::default());
+            if p.is_broken() {
+                return None;
+            }
+        }
+        None
     }
 
     /// First and last value of the loop whose variable `atom` is.

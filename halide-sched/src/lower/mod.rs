@@ -53,6 +53,7 @@ pub(crate) mod terms;
 pub mod trace;
 mod translate;
 pub mod trim_no_ops;
+pub mod trust;
 pub mod uniquify;
 pub mod unroll;
 mod value_bounds;

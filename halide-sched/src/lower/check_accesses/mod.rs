@@ -80,7 +80,7 @@ pub fn check_accesses(
 
 /// Facts of a program that are gathered before its accesses are looked at.
 #[derive(Default)]
-struct Found<'p> {
+pub(in crate::lower) struct Found<'p> {
     defs: Definitions,
     elements: Elements<'p>,
 }
@@ -100,7 +100,7 @@ impl<'p> Found<'p> {
         }
     }
 
-    fn collect(&mut self, program: &'p Program, s: &'p Stmt) {
+    pub(in crate::lower) fn collect(&mut self, program: &'p Program, s: &'p Stmt) {
         match s {
             Stmt::Let { bindings, .. } => {
                 bindings.iter().for_each(|(sym, e)| self.defs.bind(*sym, Definition::Let(e.clone())));
@@ -112,6 +112,11 @@ impl<'p> Found<'p> {
             _ => {}
         }
         visit::nested(s).for_each(|inner| visit::deep(|| self.collect(program, inner)));
+    }
+
+    /// The bindings, and what is stored.
+    pub(in crate::lower) fn into_parts(self) -> (Definitions, Elements<'p>) {
+        (self.defs, self.elements)
     }
 
     fn kernel(&mut self, program: &'p Program, kernel: KernelId, grid: &[Expr]) {

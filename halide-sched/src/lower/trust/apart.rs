@@ -1,0 +1,182 @@
+//! Parallel loops whose iterations touch elements of their own.
+//!
+//! Where all accesses of a buffer are at `step * v + r` for the variable `v`, and every `r` is in one interval of `step`
+//! elements that is the same for all iterations, no two iterations meet. That is asked of the number of an element, or for
+//! a buffer of the caller, of one of its coordinates.
+
+use super::Judge;
+use crate::access::{Access, Extents, LaneOf, Poly, conditions};
+use crate::ir::hash::{Map, Set};
+use crate::ir::{BufId, BufferRole, Expr, ExprKind, For, Stmt, Sym, build, visit};
+
+/// The most steps of finding the least that an expression can be.
+const MOST_STEPS: usize = 20;
+
+/// An access of a loop's body.
+struct Place {
+    index: Expr,
+    mask: Option<Expr>,
+    /// Polynomials that are at least 0 where it is reached.
+    guards: Vec<Poly>,
+}
+
+/// What one coordinate of an access is, where its guards are at least 0.
+struct Form {
+    value: Poly,
+    guards: Vec<Poly>,
+}
+
+/// The accesses of a loop's body.
+#[derive(Default)]
+struct Accesses {
+    of: Map<BufId, Vec<Place>>,
+    stored: Set<BufId>,
+    /// Buffers of the body itself.
+    own: Set<BufId>,
+    /// Buffers with accesses that are no part of an atomic step of their Func.
+    plain: Set<BufId>,
+    /// There is something that is not looked into.
+    unknown: bool,
+}
+
+impl Accesses {
+    fn note(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>, inside: &Inside<'_>) {
+        let place = Place { index: index.clone(), mask: mask.cloned(), guards: inside.guards.clone() };
+        self.of.entry(buf).or_default().push(place);
+        if !inside.step.contains(&buf) {
+            self.plain.insert(buf);
+        }
+    }
+}
+
+/// What is around a statement of the body.
+#[derive(Clone, Default)]
+struct Inside<'p> {
+    /// The buffers of the Func of the atomic step.
+    step: &'p [BufId],
+    guards: Vec<Poly>,
+}
+
+impl<'p> Judge<'p> {
+    /// Returns true if no iteration of a parallel loop stores to what another one touches.
+    pub(super) fn keeps_apart(&mut self, l: &'p For) -> bool {
+        let mut all = Accesses::default();
+        self.gather(&l.body, &Inside::default(), &mut all);
+        let shared = |buf: &&BufId| !all.own.contains(buf) && all.plain.contains(buf);
+        let mut stored: Vec<BufId> = all.stored.iter().filter(shared).copied().collect();
+        stored.sort_unstable();
+        !all.unknown && stored.iter().all(|buf| self.is_apart(l, *buf, &all.of[buf]))
+    }
+
+    fn gather(&mut self, s: &'p Stmt, inside: &Inside<'p>, all: &mut Accesses) {
+        visit::for_each_expr(s, |e| {
+            visit::for_each_node(e, &mut |n| {
+                if let ExprKind::Load { buf, index, mask } = n.kind() {
+                    all.note(*buf, index, mask.as_ref(), inside);
+                }
+            });
+        });
+        match s {
+            Stmt::Store { buf, index, mask, .. } => {
+                all.note(*buf, index, mask.as_ref(), inside);
+                all.stored.insert(*buf);
+            }
+            Stmt::Alloc { buf, .. } => {
+                all.own.insert(*buf);
+            }
+            Stmt::Atomic { func, body } => {
+                let step = Inside { step: &self.program.func_buffers[*func], ..inside.clone() };
+                return self.gather(body, &step, all);
+            }
+            Stmt::If { cond, then, otherwise } => {
+                for (branch, holds) in [(then, true), (otherwise, false)] {
+                    let mut inside = inside.clone();
+                    conditions(&mut self.reader, cond, holds, &LaneOf::default(), &mut inside.guards);
+                    inside.guards.retain(|p| !self.reader.is_momentary(p));
+                    visit::deep(|| self.gather(branch, &inside, all));
+                }
+                return;
+            }
+            Stmt::Free { .. } | Stmt::Dispatch { .. } | Stmt::Launch { .. } | Stmt::Reside { .. } => all.unknown = true,
+            _ => {}
+        }
+        visit::nested(s).for_each(|inner| visit::deep(|| self.gather(inner, inside, all)));
+    }
+
+    fn is_apart(&mut self, l: &For, buf: BufId, accesses: &[Place]) -> bool {
+        let level = self.reader.defs.level(Sym::Loop(l.id));
+        let mut rows: Vec<Vec<Form>> = Vec::new();
+        for place in accesses {
+            let Some(row) = self.coordinates(buf, place, level) else { return false };
+            rows.push(row);
+        }
+        let count = rows.first().map_or(0, Vec::len);
+        (0..count).any(|at| {
+            let column: Option<Vec<&Form>> = rows.iter().map(|row| row.get(at)).collect();
+            column.is_some_and(|column| self.differ(l, level, &column))
+        })
+    }
+
+    /// Numbers of which elements that differ in one are different.
+    fn coordinates(&mut self, buf: BufId, place: &Place, level: u32) -> Option<Vec<Form>> {
+        let info = &self.program.buffers[buf];
+        let (lane, p) = self.reader.lane(&place.index);
+        let mut guards = place.guards.clone();
+        if let Some(mask) = &place.mask {
+            conditions(&mut self.reader, mask, true, &lane, &mut guards);
+        }
+        let values = match info.role {
+            BufferRole::Internal => vec![p],
+            _ => {
+                let access = Access { buf, info, index: p };
+                let list = Extents::default().inequalities(&mut self.reader, access)?;
+                // Outside of its extent, a coordinate may be one of another row.
+                if !list.iter().all(|p| self.holds_where(p, &guards)) {
+                    return None;
+                }
+                // Each coordinate is followed by what is left of its extent.
+                list.into_iter().step_by(2).collect()
+            }
+        };
+        let form = |value: Poly| Some(Form { value: self.reader.seen_from(&value, level)?, guards: guards.clone() });
+        values.into_iter().map(form).collect()
+    }
+
+    /// Returns true if values of these forms differ in any two iterations.
+    fn differ(&mut self, l: &For, level: u32, forms: &[&Form]) -> bool {
+        let Some(atom) = self.reader.scalar(&build::loop_var(l.id)).as_atom() else { return false };
+        let Some(parts) = forms.iter().map(|f| f.value.linear_in(atom)).collect::<Option<Vec<_>>>() else {
+            return false;
+        };
+        let Some((step, _)) = parts.first() else { return false };
+        if self.reader.terms.level_of(step) >= level || !self.reader.is_plain(step) || !self.holds(&step.offset(-1)) {
+            return false;
+        }
+        if parts.iter().any(|(s, rest)| s.minus(step).as_constant() != Some(0) || !self.reader.is_plain(rest)) {
+            return false;
+        }
+        parts.iter().any(|(_, rest)| {
+            let Some(least) = self.least(rest.clone(), level) else { return false };
+            let end = least.add_scaled(step, 1).offset(-1);
+            parts.iter().zip(forms).all(|((_, rest), form)| {
+                self.holds_where(&rest.minus(&least), &form.guards) && self.holds_where(&end.minus(rest), &form.guards)
+            })
+        })
+    }
+
+    /// A candidate for the least that `p` is in all iterations, in terms of what is bound before `level`.
+    fn least(&mut self, mut p: Poly, level: u32) -> Option<Poly> {
+        for _ in 0..MOST_STEPS {
+            let inner = p.atoms().into_iter().find(|a| self.reader.terms.level(*a) >= level);
+            let Some(atom) = inner else { return Some(p) };
+            let (factor, rest) = p.linear_in(atom)?;
+            let rises = self.reader.terms.span_of(&factor).0.is_some_and(|low| low >= 0);
+            let end = match self.reader.loop_of(atom) {
+                Some((first, last)) => self.reader.seen_from(&if rises { first } else { last }, level)?,
+                None => Poly::constant(self.reader.terms.span(atom).0.filter(|_| rises)?),
+            };
+            p = rest.add_scaled(&factor.times(&end), 1);
+        }
+        None
+    }
+}
