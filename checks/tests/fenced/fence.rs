@@ -1,7 +1,8 @@
 //! An allocator that puts memory of images and of stages between pages that fault when touched.
 //!
 //! Such memory is what is aligned to cache lines. Of a piece whose size is no multiple of these, up to a line less one byte
-//! behind it is not guarded. Small allocations of stages share blocks of the runtime, which are guarded as wholes.
+//! behind it is not guarded. Small allocations of stages share blocks of the runtime, which are guarded as wholes, but for
+//! feature `apart-allocations`.
 
 #![allow(unsafe_code)]
 

@@ -113,6 +113,13 @@ impl Terms {
         let level = self.level_of(&a).max(self.level_of(&b));
         self.leaf(Atom::Min(a, b), (low, high), level)
     }
+    /// The two of which an atom is the smaller one.
+    pub(crate) fn smaller_of(&self, id: AtomId) -> Option<(Poly, Poly)> {
+        match self.atom(id) {
+            Atom::Min(x, y) => Some((x.clone(), y.clone())),
+            _ => None,
+        }
+    }
     /// The larger of two.
     pub(crate) fn max(&mut self, a: Poly, b: Poly) -> Poly {
         self.min(a.scaled(-1), b.scaled(-1)).scaled(-1)

@@ -13,6 +13,10 @@ const SMALL: usize = 32 << 10;
 /// The size of a chunk.
 const CHUNK: usize = 256 << 10;
 
+/// Whether every allocation is memory of its own that is no larger than asked for and freed at once: for tests that guard
+/// its ends.
+const APART: bool = cfg!(feature = "apart-allocations");
+
 /// Owned memory.
 pub(crate) struct Block {
     data: NonNull<u8>,
@@ -73,7 +77,7 @@ impl Pool {
     /// A block of at least `bytes`: the smallest idle one that is not much larger, else a new one.
     fn take(&self, bytes: usize) -> Option<Block> {
         let mut state = self.lock();
-        let most = bytes + bytes / 4 + 4096;
+        let most = if APART { bytes } else { bytes + bytes / 4 + 4096 };
         let fits = |b: &Block| (bytes..=most).contains(&b.bytes);
         let best = (0..state.idle.len()).filter(|&i| fits(&state.idle[i])).min_by_key(|&i| state.idle[i].bytes);
         let block = match best {
@@ -99,7 +103,7 @@ impl Pool {
     fn give(&self, block: Block) {
         let mut state = self.lock();
         state.live_bytes -= block.bytes;
-        if state.idle_bytes + block.bytes <= self.retain {
+        if !APART && state.idle_bytes + block.bytes <= self.retain {
             state.idle_bytes += block.bytes;
             state.idle.push(block);
         }
@@ -139,7 +143,7 @@ impl LocalHeap {
     /// `bytes` of aligned memory, until the matching [`LocalHeap::pop`].
     pub(crate) fn push(&mut self, bytes: usize, pool: &Pool) -> Option<*mut u8> {
         let size = bytes.checked_next_multiple_of(ALIGN)?;
-        let (data, place) = if size <= SMALL {
+        let (data, place) = if size <= SMALL && !APART {
             let before = Place::Chunk { chunk: self.chunk, used: self.used };
             (self.bump(size.max(ALIGN), pool)?, before)
         } else {

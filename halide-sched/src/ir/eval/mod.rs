@@ -8,7 +8,8 @@
 //! - A folded dimension wraps, and an element that holds another coordinate's value is a hole for those who ask.
 //! - Index arithmetic does not overflow 64 bits.
 //! - What one iteration of a parallel loop writes, no other reads; if others write it too, then the same value.
-//! - Allocations have the sizes that were promised.
+//!   Atomic steps of one Func wait for each other, not for those of other Funcs. Lanes of one store that meet store one value.
+//! - Allocations have the sizes that were promised. Memory that was given back early is used by nobody any more.
 //! - In a kernel, no thread of a block touches what another one writes before the next barrier, shared memory that other
 //!   rows have overwritten is not read, and stores that are to be of whole words are.
 //! - Host code and kernels see the newest copy of a buffer.

@@ -5,7 +5,7 @@
 //! a buffer of the caller, of one of its coordinates.
 
 use super::Judge;
-use crate::access::{Access, Extents, LaneOf, Poly, conditions};
+use crate::access::{Access, LaneOf, Poly, conditions};
 use crate::ir::hash::{Map, Set};
 use crate::ir::{BufId, BufferRole, Expr, ExprKind, For, Stmt, Sym, build, visit};
 
@@ -22,7 +22,11 @@ struct Place {
 
 /// What one coordinate of an access is, where its guards are at least 0.
 struct Form {
+    /// Its number; `None` of the element in its allocation.
+    of: Option<usize>,
     value: Poly,
+    /// The most that it can be: the same for all accesses that the strides tell apart in one way.
+    limit: Poly,
     guards: Vec<Poly>,
 }
 
@@ -110,14 +114,15 @@ impl<'p> Judge<'p> {
             let Some(row) = self.coordinates(buf, place, level) else { return false };
             rows.push(row);
         }
-        let count = rows.first().map_or(0, Vec::len);
-        (0..count).any(|at| {
-            let column: Option<Vec<&Form>> = rows.iter().map(|row| row.get(at)).collect();
+        let Some(first) = rows.first() else { return true };
+        first.iter().any(|form| {
+            let same = |row: &Vec<Form>| row.iter().position(|f| f.of == form.of && f.limit == form.limit);
+            let column: Option<Vec<&Form>> = rows.iter().map(|row| Some(&row[same(row)?])).collect();
             column.is_some_and(|column| self.differ(l, level, &column))
         })
     }
 
-    /// Numbers of which elements that differ in one are different.
+    /// Numbers of which elements that differ in one are different: that of the element in its allocation, and coordinates.
     fn coordinates(&mut self, buf: BufId, place: &Place, level: u32) -> Option<Vec<Form>> {
         let info = &self.program.buffers[buf];
         let (lane, p) = self.reader.lane(&place.index);
@@ -125,21 +130,27 @@ impl<'p> Judge<'p> {
         if let Some(mask) = &place.mask {
             conditions(&mut self.reader, mask, true, &lane, &mut guards);
         }
-        let values = match info.role {
-            BufferRole::Internal => vec![p],
-            _ => {
-                let access = Access { buf, info, index: p };
-                let list = Extents::default().inequalities(&mut self.reader, access)?;
-                // Outside of its extent, a coordinate may be one of another row.
-                if !list.iter().all(|p| self.holds_where(p, &guards)) {
-                    return None;
-                }
-                // Each coordinate is followed by what is left of its extent.
-                list.into_iter().step_by(2).collect()
+        let is_own = info.role == BufferRole::Internal;
+        let mut values = Vec::new();
+        let access = Access { buf, info, index: p.clone() };
+        let list = self.extents.inequalities(&mut self.reader, access).unwrap_or_default();
+        // Outside of its extent, a coordinate may be one of another row.
+        if !list.is_empty() && list.iter().all(|p| self.holds_where(p, &guards)) {
+            for (of, pair) in list.chunks_exact(2).enumerate() {
+                // What is left of its extent stands beside each coordinate.
+                let value = if is_own { &pair[1] } else { &pair[0] };
+                values.push((Some(of), value.clone(), pair[0].add_scaled(&pair[1], 1)));
             }
+        }
+        if is_own {
+            values.push((None, p, Poly::default()));
+        }
+        let form = |(of, value, limit): (Option<usize>, Poly, Poly)| {
+            let value = self.reader.seen_from(&value, level)?;
+            Some(Form { of, value, limit, guards: guards.clone() })
         };
-        let form = |value: Poly| Some(Form { value: self.reader.seen_from(&value, level)?, guards: guards.clone() });
-        values.into_iter().map(form).collect()
+        let forms: Vec<Form> = values.into_iter().filter_map(form).collect();
+        (!forms.is_empty()).then_some(forms)
     }
 
     /// Returns true if values of these forms differ in any two iterations.
@@ -172,6 +183,10 @@ impl<'p> Judge<'p> {
             let (factor, rest) = p.linear_in(atom)?;
             let rises = self.reader.terms.span_of(&factor).0.is_some_and(|low| low >= 0);
             let end = match self.reader.loop_of(atom) {
+                // The side that varies is at times the smaller one.
+                None if let Some((x, y)) = self.reader.terms.smaller_of(atom) => {
+                    if self.reader.terms.level_of(&x) >= level { x } else { y }
+                }
                 Some((first, last)) => self.reader.seen_from(&if rises { first } else { last }, level)?,
                 None => Poly::constant(self.reader.terms.span(atom).0.filter(|_| rises)?),
             };

@@ -10,7 +10,7 @@ mod apart;
 mod written;
 
 use super::check_accesses::Found;
-use crate::access::{LaneOf, Poly, Prover, Reader, conditions};
+use crate::access::{Extents, LaneOf, Poly, Prover, Reader, conditions};
 use crate::ir::{BufId, BufferRole, LoopId, Program, Stmt, visit};
 use std::collections::BTreeMap;
 
@@ -36,6 +36,7 @@ pub fn trust(program: &Program) -> Trust {
         program,
         reader: Reader::new(defs, elements),
         prover: Prover::default(),
+        extents: Extents::default(),
         trust: Trust { folds, ..Trust::default() },
     };
     judge.stmt(&program.body, true);
@@ -76,6 +77,7 @@ struct Judge<'p> {
     program: &'p Program,
     reader: Reader<'p>,
     prover: Prover,
+    extents: Extents,
     trust: Trust,
 }
 
@@ -84,6 +86,7 @@ impl<'p> Judge<'p> {
     fn stmt(&mut self, s: &'p Stmt, always: bool) {
         match s {
             Stmt::Alloc { buf, count, body, .. } => {
+                self.extents.allocate(*buf, self.reader.defs.named(count));
                 let proved = self.is_written_first(*buf, count, body);
                 self.trust.initialised.entry(*buf).and_modify(|all| *all &= proved).or_insert(proved);
             }

@@ -60,6 +60,15 @@ fn iterations_at_a_distance_are_apart() {
     independent(true, &program("alloc b1[8] { b1[0] = 1u16 }").replace("alloc b1[8 * b0.extent0]", "scope"));
     independent(true, &program("atomic f1 { b1[0] = b1:u16[0] + 1u16 }"));
     independent(true, &program("b1[min(L0 * 8, L0 * 8 + 3)] = 1u16"));
+    // Planes further apart than rows.
+    let planes = "let t0 = b0.extent0 let t1 = b0.stride0 alloc b1[t0 * t1 * 4] { parallel L0 from 0 extent t1 { \
+                  for L1 from 0 extent 4 { for L2 from 0 extent t0 { b1[L1 * t0 * t1 + L0 * t0 + L2] = 1u16 } } } }";
+    independent(true, planes);
+    independent(false, &planes.replace("L2 from 0 extent t0", "L2 from 0 extent t0 + 1"));
+    independent(false, &planes.replace("L0 * t0", "0"));
+    // The last chunk of a row begins further inwards.
+    independent(true, &program("for L1 from 0 extent 2 { b1[ramp(min(L1 * 5, 3) + L0 * 8, 1, 5)] = x5(1u16) }"));
+    independent(false, &program("for L1 from 0 extent 2 { b1[ramp(min(L1 * 5, 4) + L0 * 8, 1, 5)] = x5(1u16) }"));
     independent(false, &program("b1[ramp(L0 * 7, 1, 8)] = x8(1u16)"));
     independent(false, &program("for L1 from 0 extent 8 { b1[L0 * 8 + L1] = b1:u16[L0 * 8 + L1 + 1] }"));
     independent(false, &program("b1[0] = 1u16"));
