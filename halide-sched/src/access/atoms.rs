@@ -64,7 +64,11 @@ const MOST_SUM: usize = 400;
 pub(crate) struct Terms {
     rows: Vec<Row>,
     index: Map<Atom, AtomId>,
+    /// The symbols by the numbers of their bindings.
+    bound: Map<u32, AtomId>,
     vectors: u32,
+    /// The number of times that intervals of symbols were narrowed.
+    time: u32,
 }
 
 impl Terms {
@@ -82,11 +86,28 @@ impl Terms {
     }
     /// The latest binding that `p` depends on.
     pub(crate) fn level_of(&self, p: &Poly) -> u32 {
-        p.noted(|terms| self.facts_of(terms)).level
+        p.noted(self.time, |terms| self.facts_of(terms)).level
     }
     /// The atom of a symbol that was met before.
     pub(crate) fn find(&self, s: Sym) -> Option<AtomId> {
         self.index.get(&Atom::Sym(s)).copied()
+    }
+    /// Narrows the interval of a symbol to where `p` is at least 0; false if that says nothing new.
+    pub(super) fn narrow(&mut self, p: &Poly) -> bool {
+        let [atom] = p.atoms()[..] else { return false };
+        let Some(k) = p.coefficient(atom).filter(|_| matches!(self.atom(atom), Atom::Sym(_))) else { return false };
+        let (old, c) = (self.span(atom), p.constant_term());
+        let span = match k > 0 {
+            true => (old.0.max(Some(-c.div_euclid(k))), old.1),
+            false => (old.0, old.1.into_iter().chain([c.div_euclid(-k)]).min()),
+        };
+        self.rows[atom.0 as usize].span = span;
+        self.time += u32::from(span != old);
+        span != old
+    }
+    /// The symbol of a binding.
+    pub(crate) fn bound_at(&self, level: u32) -> Option<AtomId> {
+        self.bound.get(&level).copied()
     }
     /// A leaf with the interval it lies in and the number of its binding.
     pub(crate) fn leaf(&mut self, atom: Atom, span: Span, level: u32) -> Poly {
@@ -145,6 +166,24 @@ impl Terms {
         self.div_rest(rest, k).add_scaled(&multiple, 1)
     }
     fn div_rest(&mut self, a: Poly, k: i128) -> Poly {
+        if let [(mono, factor)] = a.terms()
+            && !a.is_broken()
+            && let Some(inner) = mono.as_atom()
+        {
+            let (factor, constant) = (*factor, a.constant_term());
+            match self.atom(inner).clone() {
+                // A quotient never falls with what is divided, so it is the smaller of two quotients.
+                Atom::Min(x, y) => {
+                    let (x, y) = (x.scaled(factor).offset(constant), y.scaled(factor).offset(constant));
+                    let (x, y) = (self.div(x, k), self.div(y, k));
+                    return if factor > 0 { self.min(x, y) } else { self.max(x, y) };
+                }
+                Atom::Div(x, inner) if factor == 1 && inner.checked_mul(k).is_some() => {
+                    return self.div(x.add_scaled(&Poly::constant(inner), constant), inner * k);
+                }
+                _ => {}
+            }
+        }
         let (low, high) = self.span_of(&a);
         let span = (low.map(|v| v.div_euclid(k)), high.map(|v| v.div_euclid(k)));
         if let (Some(x), Some(y)) = span
@@ -205,7 +244,7 @@ impl Terms {
         if p.is_broken() {
             return (None, None);
         }
-        let (low, high) = p.noted(|terms| self.facts_of(terms)).span;
+        let (low, high) = p.noted(self.time, |terms| self.facts_of(terms)).span;
         let shifted = |end: Option<i128>| end.and_then(|v| v.checked_add(p.constant_term()));
         (shifted(low), shifted(high))
     }
@@ -217,7 +256,7 @@ impl Terms {
             span = (add(span.0, product.0), add(span.1, product.1));
             level = mono.iter().map(|a| self.level(a)).max().unwrap_or(0).max(level);
         }
-        Noted { span, level }
+        Noted { span, level, time: self.time }
     }
     /// True if `p` depends on the leaf `atom`, also inside of other atoms.
     pub(crate) fn depends(&self, p: &Poly, atom: AtomId) -> bool {
@@ -344,6 +383,11 @@ impl Terms {
         let id = AtomId(self.rows.len() as u32);
         self.index.insert(atom.clone(), id);
         let leaves = self.leaves_of(&atom).unwrap_or(1 << (id.0 % 64));
+        if let Atom::Sym(_) = atom
+            && level > 0
+        {
+            self.bound.insert(level, id);
+        }
         self.rows.push(Row { atom, span, level, depth, leaves });
         Some(id)
     }

@@ -26,6 +26,7 @@ mod mono;
 mod poly;
 mod prove;
 mod read;
+mod samples;
 mod split;
 #[cfg(test)]
 mod tests;

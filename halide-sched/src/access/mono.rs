@@ -45,6 +45,10 @@ impl Mono {
     pub(crate) fn contains(self, atom: AtomId) -> bool {
         self.iter().any(|a| a == atom)
     }
+    /// The atom, if it is the only factor.
+    pub(crate) fn as_atom(self) -> Option<AtomId> {
+        self.iter().next().filter(|_| self.len() == 1)
+    }
     /// The product without its factors `atom`.
     pub(crate) fn without(self, atom: AtomId) -> Mono {
         Mono::of(self.iter().filter(|a| *a != atom))

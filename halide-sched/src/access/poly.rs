@@ -2,7 +2,7 @@
 
 use super::mono::{AtomId, Mono};
 use smallvec::SmallVec;
-use std::cell::OnceCell;
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::rc::Rc;
@@ -32,7 +32,7 @@ struct Sum {
     hash: u64,
     terms: Terms,
     /// Facts of the sum that its reader has found.
-    noted: OnceCell<Noted>,
+    noted: Cell<Option<Noted>>,
 }
 
 /// Facts of a sum without its constant.
@@ -42,6 +42,8 @@ pub(crate) struct Noted {
     pub(crate) span: super::atoms::Span,
     /// The latest binding that it depends on.
     pub(crate) level: u32,
+    /// The number of what was known of symbols at that time.
+    pub(crate) time: u32,
 }
 
 impl PartialEq for Sum {
@@ -85,7 +87,7 @@ impl Made {
         let Made { constant, terms, broken } = self;
         let sum = (!terms.is_empty()).then(|| {
             let hash = BuildHasherDefault::<crate::ir::hash::Spread>::default().hash_one(&terms);
-            Rc::new(Sum { hash, terms, noted: OnceCell::new() })
+            Rc::new(Sum { hash, terms, noted: Cell::new(None) })
         });
         Poly { constant, sum, broken }
     }
@@ -126,11 +128,16 @@ impl Poly {
     pub(crate) fn terms(&self) -> &[(Mono, i128)] {
         self.sum.as_ref().map_or(&[], |sum| &sum.terms)
     }
-    /// Facts of the sum without its constant, as `find` finds them in its terms; found once.
-    pub(crate) fn noted(&self, find: impl FnOnce(&[(Mono, i128)]) -> Noted) -> Noted {
-        match &self.sum {
-            Some(sum) => *sum.noted.get_or_init(|| find(&sum.terms)),
-            None => Noted { span: (Some(0), Some(0)), level: 0 },
+    /// Facts of the sum without its constant, as `find` finds them in its terms; found once at each `time`.
+    pub(crate) fn noted(&self, time: u32, find: impl FnOnce(&[(Mono, i128)]) -> Noted) -> Noted {
+        let Some(sum) = &self.sum else { return Noted { span: (Some(0), Some(0)), level: 0, time } };
+        match sum.noted.get() {
+            Some(noted) if noted.time == time => noted,
+            _ => {
+                let noted = find(&sum.terms);
+                sum.noted.set(Some(noted));
+                noted
+            }
         }
     }
     /// The number of monomials, with the constant if there is one.

@@ -4,15 +4,23 @@
 
 use super::atoms::{Atom, Terms};
 use super::conditions::split_minima;
+use super::exact::Way;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
+use super::samples::{Mask, Samples};
 use crate::ir::hash::Map;
 
 /// The most facts that one line of reasoning uses, with the most steps of such a search, in the order of attempts.
-const EFFORTS: [(u32, u32); 3] = [(0, 60), (1, 80), (3, 160)];
+const EFFORTS: [(u32, u32); 3] = [(0, 200), (1, 20), (3, 40)];
+/// The most names inside of operations that one search replaces; each rewrites the whole polynomial.
+const MOST_INSIDES: u32 = 6;
 /// The most ways that are tried at one step.
 const MOST_WAYS: usize = 4;
+/// The most combinations of arms that are looked at before one is chosen.
+const MOST_CHOICES: u32 = 32;
+/// The most arms of nested minima that are told apart.
+const MOST_ARMS: usize = 8;
 /// The most monomials of a polynomial that is looked at.
 const MOST_TERMS: usize = 48;
 
@@ -27,6 +35,7 @@ pub(crate) struct Prover {
     by_atom: Map<AtomId, Vec<(usize, i128)>>,
     /// The answers, by polynomials without their constants and guards: those that no fact is used for, and others.
     known: [Map<(Poly, Vec<Poly>), Known>; 2],
+    samples: Samples,
 }
 
 /// The answers for polynomials that differ by a constant.
@@ -48,6 +57,11 @@ struct Search<'a> {
     /// The number of facts of the prover that are used.
     facts: usize,
     steps: u32,
+    /// The number of names inside of operations that may still be replaced.
+    insides: u32,
+    samples: &'a mut Samples,
+    /// The samples at which all holds that is used.
+    at: Mask,
     /// Polynomials that were looked at with as many facts left, in vain.
     failed: Map<Poly, u32>,
 }
@@ -76,6 +90,7 @@ impl Prover {
                 list.truncate(list.partition_point(|(fact, _)| *fact < len));
             }
         }
+        self.samples.forget(len);
         self.facts.truncate(len);
         self.numbers.truncate(len);
     }
@@ -114,10 +129,19 @@ impl Prover {
             }
         }
         let own: Vec<Poly> = guards.iter().flat_map(|g| facts_of(&reader.terms, g.clone())).collect();
-        let answer = efforts.iter().any(|(most, steps)| {
-            let mut search = Search { prover: self, own: &own, facts, steps: *steps, failed: Map::default() };
-            search.holds(reader, p.clone(), *most)
-        });
+        let mut samples = std::mem::take(&mut self.samples);
+        let mut at = samples.where_all(reader, &self.facts[..facts]);
+        own.iter().for_each(|fact| at &= samples.holding(reader, fact));
+        let refuted = at & samples.refuting(reader, p) != 0;
+        let answer = !refuted
+            && efforts.iter().any(|(most, steps)| {
+                let samples = &mut samples;
+                let (steps, failed) = (*steps, Map::default());
+                let mut search =
+                    Search { prover: self, own: &own, facts, steps, insides: MOST_INSIDES, samples, at, failed };
+                search.holds(reader, p.clone(), *most)
+            });
+        self.samples = samples;
         let moment = self.moment(facts);
         let known = self.known[kind].entry(key).or_default();
         *(if answer { &mut known.holds } else { &mut known.open }) = Some((constant, moment));
@@ -155,12 +179,45 @@ fn sharpened(terms: &Terms, p: Poly) -> Vec<Poly> {
     }
 }
 
+/// Adds `rest + k * arm` to a list, with each arm of a minimum in `arm` for itself.
+fn arms_of(terms: &Terms, arm: &Poly, rest: &Poly, k: i128, list: &mut Vec<Poly>) {
+    let nested = arm.atoms().into_iter().find_map(|atom| choice(terms, arm, atom, 1));
+    match nested.filter(|_| list.len() < MOST_ARMS) {
+        Some(inner) => inner.iter().for_each(|arm| arms_of(terms, arm, rest, k, list)),
+        None => list.push(rest.add_scaled(arm, k)),
+    }
+}
+
+/// The polynomial with each arm of a minimum that it has some multiple of.
+fn arms(terms: &Terms, p: &Poly, atom: AtomId) -> Option<[Poly; 2]> {
+    let Atom::Min(x, y) = terms.atom(atom) else { return None };
+    let (k, rest) = p.linear_in(atom)?;
+    let k = k.as_constant()?;
+    Some([rest.add_scaled(x, k), rest.add_scaled(y, k)])
+}
+
+/// The same of a minimum with a coefficient of that sign.
+fn choice(terms: &Terms, p: &Poly, atom: AtomId, sign: i128) -> Option<[Poly; 2]> {
+    p.coefficient(atom).filter(|k| k.signum() == sign)?;
+    arms(terms, p, atom)
+}
+
+/// Returns true if `p` is at least 0 by its interval with some arm of each minimum that is a choice.
+fn is_clear(terms: &Terms, p: &Poly, left: &mut u32) -> bool {
+    if terms.span_of(p).0.is_some_and(|low| low >= 0) {
+        return true;
+    }
+    *left = left.saturating_sub(1);
+    let arms = p.atoms().into_iter().rev().find_map(|atom| choice(terms, p, atom, -1));
+    *left > 0 && arms.is_some_and(|arms| arms.iter().any(|p| is_clear(terms, p, left)))
+}
+
 impl Search<'_> {
     fn holds(&mut self, reader: &mut Reader<'_>, p: Poly, facts: u32) -> bool {
-        if p.is_broken() || p.len() > MOST_TERMS || self.steps == 0 {
+        if p.is_broken() || p.len() > MOST_TERMS {
             return false;
         }
-        if self.failed.get(&p).is_some_and(|tried| *tried >= facts) {
+        if self.steps == 0 || self.failed.get(&p).is_some_and(|tried| *tried >= facts) {
             return false;
         }
         self.steps -= 1;
@@ -169,8 +226,11 @@ impl Search<'_> {
         {
             return true;
         }
+        if self.at & self.samples.refuting(reader, &p) != 0 {
+            return false;
+        }
         // What was bound last; of what depends on it, operations before the symbol itself.
-        let Some(last) = p.atoms().into_iter().max_by_key(|a| (reader.terms.level(*a), a.0)) else { return false };
+        let Some(last) = self.next(reader, &p) else { return false };
         // A number in place of what the caller gives is the end of most lines of reasoning.
         let found = match reader.terms.level(last) == 0 && matches!(reader.terms.atom(last), Atom::Sym(_)) {
             true => {
@@ -178,12 +238,58 @@ impl Search<'_> {
                 let of: &[AtomId] = if facts == 1 { &p.atoms() } else { &[last] };
                 self.by_fact(reader, &p, of, facts) || self.by_atom(reader, &p, last, facts)
             }
-            false => self.by_atom(reader, &p, last, facts) || self.by_fact(reader, &p, &[last], facts),
+            false => {
+                let leaf = reader.terms.bound_at(reader.terms.level(last)).filter(|leaf| *leaf != last);
+                let end = leaf.and_then(|leaf| self.at_end(reader, &p, leaf));
+                match end {
+                    Some(p) => self.holds(reader, p, facts),
+                    None => {
+                        self.by_atom(reader, &p, last, facts)
+                            || self.by_fact(reader, &p, &[last], facts)
+                            || leaf.is_some_and(|leaf| self.inside(reader, &p, leaf, facts))
+                    }
+                }
+            }
         };
         if !found {
             self.failed.insert(p, facts);
         }
         found
+    }
+
+    /// The polynomial with a loop variable that operations are made of at the end where it is least.
+    fn at_end(&mut self, reader: &mut Reader<'_>, p: &Poly, leaf: AtomId) -> Option<Poly> {
+        let (low, high) = reader.loop_of(leaf)?;
+        let end = match reader.direction(p, leaf)? {
+            Way::Down => high,
+            _ => low,
+        };
+        Some(reader.terms.replaced(p, leaf, &end, &mut Map::default()))
+    }
+
+    /// Replaces a name that operations are made of.
+    fn inside(&mut self, reader: &mut Reader<'_>, p: &Poly, leaf: AtomId, facts: u32) -> bool {
+        let Some(value) = reader.value_of(leaf) else { return false };
+        let Some(left) = self.insides.checked_sub(1) else { return false };
+        self.insides = left;
+        let value = reader.expanded(&value);
+        let p = reader.terms.replaced(p, leaf, &value, &mut Map::default());
+        self.holds(reader, p, facts)
+    }
+
+    /// The atom to replace: what was bound last, and of that what loses nothing before what is a choice.
+    fn next(&self, reader: &Reader<'_>, p: &Poly) -> Option<AtomId> {
+        let atoms = p.atoms();
+        let level = atoms.iter().map(|a| reader.terms.level(*a)).max()?;
+        let of_level = atoms.into_iter().filter(|a| reader.terms.level(*a) == level);
+        of_level.max_by_key(|a| {
+            let is_split = match reader.terms.atom(*a) {
+                Atom::Min(..) => p.coefficient(*a).is_some_and(|k| k > 0),
+                Atom::Either(..) => true,
+                _ => false,
+            };
+            (is_split, a.0)
+        })
     }
 
     /// Replaces `atom`.
@@ -192,18 +298,37 @@ impl Search<'_> {
         let number = linear.as_ref().and_then(|(k, rest)| Some((k.as_constant()?, rest.clone())));
         match (reader.terms.atom(atom).clone(), number) {
             (Atom::Min(x, y), Some((k, rest))) if k < 0 => {
-                let mut arms = [rest.add_scaled(&x, k), rest.add_scaled(&y, k)];
-                // Where fewer symbols are left, less is to be replaced.
-                arms.sort_by_cached_key(|p| (p.len(), reader.terms.leaves(p)));
-                arms.into_iter().any(|p| self.holds(reader, p, facts))
+                let mut arms = Vec::new();
+                arms_of(&reader.terms, &x, &rest, k, &mut arms);
+                arms_of(&reader.terms, &y, &rest, k, &mut arms);
+                // Most end with the arm that cancels all.
+                let mut left = MOST_CHOICES;
+                if arms.iter().any(|p| is_clear(&reader.terms, p, &mut left)) {
+                    return true;
+                }
+                self.any(reader, arms, facts)
             }
             (Atom::Min(x, y), _) => {
                 self.holds(reader, p.substituted(atom, &x), facts) && self.holds(reader, p.substituted(atom, &y), facts)
             }
             (Atom::Either(list, _), _) => list.iter().all(|x| self.holds(reader, p.substituted(atom, x), facts)),
             (Atom::Div(x, by), Some((k, rest))) => {
-                // by * q is at most x, and at least x - by + 1.
-                let x = if k < 0 { x } else { x.offset(1 - by) };
+                // A quotient never falls with what is divided, so it is the smaller of two quotients.
+                let of_arms =
+                    x.atoms().into_iter().find_map(|m| Some((x.coefficient(m)? < 0, arms(&reader.terms, &x, m)?)));
+                if let Some((is_greater, arms)) = of_arms {
+                    let list: Vec<Poly> = arms.map(|x| rest.add_scaled(&reader.terms.div(x, by), k)).into();
+                    return match is_greater == (k < 0) {
+                        true => list.into_iter().all(|p| self.holds(reader, p, facts)),
+                        false => self.any(reader, list, facts),
+                    };
+                }
+                // by * q is at most x, and at least x - by + 1; by more if x is known by a finer quotient.
+                let x = match self.finer(reader, p, &x, by) {
+                    Some((finer, step)) if k > 0 => Poly::atom(finer).scaled(step).offset(step - by),
+                    _ if k < 0 => x,
+                    _ => x.offset(1 - by),
+                };
                 self.holds(reader, rest.scaled(by).add_scaled(&x, k), facts)
             }
             (Atom::Mod(x, by), Some((k, rest))) => {
@@ -243,6 +368,14 @@ impl Search<'_> {
             }
             _ => false,
         }
+    }
+
+    /// A quotient of `x` in `p` by a divisor of `by`, with that.
+    fn finer(&self, reader: &Reader<'_>, p: &Poly, x: &Poly, by: i128) -> Option<(AtomId, i128)> {
+        p.atoms().into_iter().find_map(|atom| match reader.terms.atom(atom) {
+            Atom::Div(same, step) if same == x && *step < by && by % step == 0 => Some((atom, *step)),
+            _ => None,
+        })
     }
 
     /// Replaces a loop variable with coefficient `k` by the end of its range, or another symbol by that of its interval.
@@ -291,9 +424,9 @@ impl Search<'_> {
         self.any(reader, differences, facts - 1)
     }
 
-    /// Returns true if one of `list` is at least 0; where most cancels is the best place to look.
+    /// Returns true if one of `list` is at least 0. Where fewer symbols are left, less is to be replaced.
     fn any(&mut self, reader: &mut Reader<'_>, mut list: Vec<Poly>, facts: u32) -> bool {
-        list.sort_by_key(|p| p.len());
+        list.sort_by_cached_key(|p| (p.len(), reader.terms.leaves(p)));
         list.truncate(MOST_WAYS);
         list.into_iter().any(|p| self.holds(reader, p, facts))
     }

@@ -125,6 +125,17 @@ impl<'p> Reader<'p> {
         }
     }
 
+    /// Takes for granted that `p` is at least 0 wherever something is looked at from now on.
+    pub(crate) fn refine(&mut self, p: &Poly) {
+        if self.terms.narrow(p) {
+            // What was read before may have a shorter form now.
+            self.polys.clear();
+            self.values.clear();
+            self.expansions.clear();
+            self.ranges_of_loops.clear();
+        }
+    }
+
     /// The value of a scalar.
     pub(crate) fn scalar(&mut self, e: &Expr) -> Poly {
         self.read(e, &(0, Poly::default()))

@@ -228,12 +228,13 @@ impl<'p> Walk<'p> {
             Stmt::Assert { cond, .. } => {
                 visit::for_each_expr(s, |e| self.expr(e, place));
                 let (list, _) = self.conditions(cond, true);
+                let is_outside = |f: &Frame| matches!(f.kind, FrameKind::Root | FrameKind::Let(_) | FrameKind::Checked);
+                let is_everywhere = self.frames.iter().all(is_outside);
+                if is_everywhere && self.gathers && self.found.is_empty() {
+                    list.iter().for_each(|p| self.reader.refine(p));
+                }
                 list.into_iter().for_each(|p| self.prover.assume(&self.reader, p));
-                if self
-                    .frames
-                    .iter()
-                    .all(|f| matches!(f.kind, FrameKind::Root | FrameKind::Let(_) | FrameKind::Checked))
-                {
+                if is_everywhere {
                     self.everywhere = self.prover.len();
                 }
             }
