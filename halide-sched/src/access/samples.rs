@@ -27,7 +27,7 @@ const FEW: i128 = 4096;
 const NONE: i64 = i64::MIN;
 
 /// The values of something at each sample.
-type Values = [i64; SAMPLES];
+pub(super) type Values = [i64; SAMPLES];
 
 /// A set of samples, a bit each.
 pub(super) type Mask = u8;
@@ -76,6 +76,13 @@ impl Samples {
     /// The samples at which `0 <= p` is known to be false.
     pub(super) fn refuting(&mut self, reader: &mut Reader<'_>, p: &Poly) -> Mask {
         self.those(reader, p, |value| value < 0 && value != NONE)
+    }
+
+    /// The value of a scalar at each sample.
+    #[cfg(test)]
+    pub(super) fn values_of(&mut self, reader: &mut Reader<'_>, e: &crate::ir::Expr) -> Values {
+        let p = reader.scalar(e);
+        self.values(reader, &p)
     }
 
     fn those(&mut self, reader: &mut Reader<'_>, p: &Poly, has: impl Fn(i64) -> bool) -> Mask {

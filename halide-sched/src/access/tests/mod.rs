@@ -1,5 +1,7 @@
 //! Inequalities over loops against all iterations of these.
 
+mod prove;
+
 use super::atoms::Atom;
 use super::data::Elements;
 use super::hoist::{Frame, FrameKind, Hoisted};
