@@ -29,7 +29,7 @@ one() {
     log=$work/log.$1
     status=0
     begun=$(date +%s)
-    (ulimit -v 8000000; ulimit -c 0; cd "$tree/checks" && HALIDE_FAULT=$1 HALIDE_FUZZ_SECONDS=$2 HALIDE_FUZZ_LIMIT=60 \
+    (ulimit -v 8000000; ulimit -c 0; cd "$tree/checks" && HALIDE_FAULT=$1 HALIDE_FUZZ_SECONDS=$2 HALIDE_FUZZ_LIMIT=100 \
         timeout -k 5 $(($2 + 90)) "$work/checks" all_checks_in_turn --exact --nocapture) > "$log" 2>&1 || status=$?
     took=$(($(date +%s) - begun))
     found=$(grep -a -m 1 -o 'FOUND	.*' "$log" | cut -f2,3,5 | tr '\t' ' ' | cut -c1-100) || true

@@ -55,7 +55,7 @@ pub struct Failure {
 /// Runs a case on all engines. What the schedule may not do is refused; everything else that keeps values from being
 /// compared is a failure.
 pub fn check(case: &Case) -> Result<Outcome, Failure> {
-    let outcome = check_main(&case.main_part())?;
+    let outcome = check_main(case.main_part())?;
     let alone = case.pipeline.externs.is_empty() || case.schedule.reassociates();
     match alone || matches!(outcome, Outcome::Refused(_)) {
         true => Ok(outcome),
@@ -63,18 +63,39 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     }
 }
 
-/// As [`check`], of what computes the outputs: results of extern stages are inputs like others.
-fn check_main(case: &Case) -> Result<Outcome, Failure> {
-    let mut case = case.clone();
+/// As [`check`], without machine code: the evaluator runs the program before and after the passes that know bounds. Several times
+/// as many cases as of [`check`] take the same time.
+pub fn check_lowering(case: &Case) -> Result<Outcome, Failure> {
+    Ok(match lowered(case.main_part())? {
+        Ok(_) => Outcome::Compared,
+        Err(refused) => refused,
+    })
+}
+
+/// A case whose programs all give the values of the interpreter.
+struct Compared {
+    case: Case,
+    /// The programs, each with true if its tails are exact.
+    programs: Vec<(bool, Program)>,
+    inputs: Sizes,
+    /// What programs gave, by their position.
+    outputs: Vec<(usize, Ran)>,
+    expected: Vec<AnyBuffer>,
+    /// True where machine code may round floats in another way than the interpreter.
+    rounds: bool,
+}
+
+/// Lowers a case, and compares what the evaluator gives with the interpreter.
+fn lowered(mut case: Case) -> Result<Result<Compared, Outcome>, Failure> {
     let plan = match plan::resolve(&case.pipeline, &case.schedule, &case.target) {
         Ok(plan) => plan,
-        Err(_) => return Ok(Outcome::Refused("illegal schedule".into())),
+        Err(_) => return Ok(Err(Outcome::Refused("illegal schedule".into()))),
     };
     let mut programs = Vec::new();
     for exact_tails in [true, false] {
         match lower_both(&plan, exact_tails) {
             Ok([bounded, last]) => programs.extend([(exact_tails, bounded), (exact_tails, last)]),
-            Err(errors) => return refused_by_lowering(&errors),
+            Err(errors) => return refused_by_lowering(&errors).map(Err),
         }
     }
     for (exact, program) in &programs {
@@ -85,13 +106,22 @@ fn check_main(case: &Case) -> Result<Outcome, Failure> {
     let mut inputs = Sizes::new(&case);
     let (outputs, expected) = match settled(&mut case, &plan, &programs, &mut inputs)? {
         Settled::Values(outputs, expected) => (outputs, expected),
-        Settled::Refused(why) => return Ok(Outcome::Refused(why)),
+        Settled::Refused(why) => return Ok(Err(Outcome::Refused(why))),
     };
     // Where floats may be rounded in another way, machine code does what the evaluator does with the same program.
     let rounds = case.schedule.reassociates() && case.pipeline.exprs.iter().any(|node| node.ty.is_float());
     for (n, got) in outputs.iter().filter(|_| !rounds) {
         compare(&name(&programs[*n]), &got.outputs, &expected)?;
     }
+    Ok(Ok(Compared { case, programs, inputs, outputs, expected, rounds }))
+}
+
+/// As [`check`], of what computes the outputs: results of extern stages are inputs like others.
+fn check_main(case: Case) -> Result<Outcome, Failure> {
+    let Compared { case, programs, inputs, outputs, expected, rounds } = match lowered(case)? {
+        Ok(compared) => compared,
+        Err(refused) => return Ok(refused),
+    };
     let finals = outputs.iter().map(|(n, got)| (&programs[*n], got)).filter(|((_, p), _)| p.stage == Stage::Final);
     let (on_device, on_host): (Vec<_>, Vec<_>) = finals.partition(|((_, p), _)| !p.kernels.is_empty());
     for ((exact, program), evaluated) in on_host {

@@ -172,3 +172,39 @@ fn needs_can_be_allocated() {
     let missing = compiled.inputs().infer_input_bounds(&regions).unwrap_err().to_string();
     assert_eq!(missing, "parameter `border` was not given and has no default; give it a value");
 }
+
+/// Choices by two coordinates, one of which stands still in an iteration: what the condition leaves of it over the whole
+/// run, it leaves of it in each iteration. (Seed 2000152 of random_schedules.)
+#[test]
+fn choices_by_two_coordinates_leave_iterations_what_they_leave_the_run() {
+    let input = ImageParam::new("in", I32, 1);
+    let choices: [fn(Expr, Expr) -> Expr; 5] = [
+        |x, y| select(ne(x, y.clone()), y.clone() + 1, y),
+        |x, y| select(gt(x + y.clone(), 0), y.clone() - 1, y),
+        |x, y| select(lt(x.clone(), y.clone() - 2), y + x.clone(), x),
+        |x, y| select(le(x * 2, y.clone()), select(ge(y.clone(), 1), y.clone() - 1, y.clone() + 3), y),
+        |x, y| select(lt(x.clone(), y.clone()) & gt(y.clone(), 3), y.clone() - x, y),
+    ];
+    for choice in choices {
+        let (x, y) = vars!(x, y);
+        let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+        f[x] = input[x] * 2;
+        g[(x, y)] = f[choice(x.expr(), y.expr())];
+        let pipeline = Pipeline::new([&g]).unwrap();
+        for schedule in ["f: compute_at(g, y)", "f: compute_at(g, x)", "g: split(y, yo, yi, 2)\n f: compute_at(g, yo)"]
+        {
+            for spans in [[(0, 1), (-2, 1)], [(0, 4), (-5, 11)], [(-3, 5), (2, 3)], [(1, 7), (-2, 1)]] {
+                let region = Region::of_spans(spans);
+                let run = |engine| {
+                    let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+                    let need = &compiled.inputs().infer_input_bounds(std::slice::from_ref(&region)).unwrap()[0];
+                    let image = noise(need.ty, &need.region, 11);
+                    let call = compiled.inputs().image_named("in", image);
+                    let regions = std::slice::from_ref(&region);
+                    call.realize_all(regions).unwrap_or_else(|e| panic!("{engine:?} {schedule}, {region}: {e}"))
+                };
+                assert_eq!(run(Engine::Eval), run(Engine::Cpu), "{schedule}, {region}");
+            }
+        }
+    }
+}

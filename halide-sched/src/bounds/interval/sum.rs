@@ -33,7 +33,9 @@ impl Search<'_> {
     /// arms, and what nearly cancels is bounded by constants.
     fn related_sum(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Related {
         if let Some(still) = self.with_points(sum) {
-            return Related::Found(self.interval(&still));
+            // What a condition leaves of a symbol, it leaves of it where it stands still: an iteration needs no more than the whole run.
+            let chosen = self.is_chosen_by_both(sum).then(|| self.in_arms(sum, varying)).flatten();
+            return Related::Found(chosen.unwrap_or_else(|| self.interval(&still)));
         }
         let (changing, fixed) = {
             let is_varying = |t: &(Expr, i64)| varying.iter().any(|(a, _)| *a == t.0);
@@ -61,6 +63,15 @@ impl Search<'_> {
         let e = sum.to_expr();
         let still = substitute(&e, &point);
         (still != e).then(|| self.simple(still))
+    }
+    /// Returns true if a choice in `sum` compares a symbol that stands still with one that ranges.
+    fn is_chosen_by_both(&self, sum: &Linear) -> bool {
+        let stands_still = |s: Sym| (self.env)(s).map(|interval| interval.as_point().is_some());
+        let has = |cond: &Expr, still: bool| {
+            any_node(cond, |n| matches!(n.kind(), ExprKind::Sym(s) if stands_still(*s) == Some(still)))
+        };
+        let of_both = |n: &Expr| matches!(n.kind(), ExprKind::Select(c, ..) if has(c, true) && has(c, false));
+        sum.terms.iter().any(|(atom, _)| any_node(atom, of_both))
     }
     /// Of a sum with a choice among its terms: the rest of it is moved into the arms.
     fn in_arms(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Option<Interval> {
