@@ -179,11 +179,11 @@ fn needs_can_be_allocated() {
 fn choices_by_two_coordinates_leave_iterations_what_they_leave_the_run() {
     let input = ImageParam::new("in", I32, 1);
     let choices: [fn(Expr, Expr) -> Expr; 5] = [
-        |x, y| select(ne(x, y.clone()), y.clone() + 1, y),
-        |x, y| select(gt(x + y.clone(), 0), y.clone() - 1, y),
-        |x, y| select(lt(x.clone(), y.clone() - 2), y + x.clone(), x),
-        |x, y| select(le(x * 2, y.clone()), select(ge(y.clone(), 1), y.clone() - 1, y.clone() + 3), y),
-        |x, y| select(lt(x.clone(), y.clone()) & gt(y.clone(), 3), y.clone() - x, y),
+        |x, y| select(ne(x, y), y + 1, y),
+        |x, y| select(gt(x + y, 0), y - 1, y),
+        |x, y| select(lt(x, y - 2), y + x, x),
+        |x, y| select(le(x * 2, y), select(ge(y, 1), y - 1, y + 3), y),
+        |x, y| select(lt(x, y) & gt(y, 3), y - x, y),
     ];
     for choice in choices {
         let (x, y) = vars!(x, y);
