@@ -39,17 +39,19 @@ pub fn in_turn(default: u64) {
     let limit = number("HALIDE_FUZZ_SECONDS").map(Duration::from_secs);
     let (watch, begun) = (Watch::of_run(), Instant::now());
     let mut outcomes = CHECKS.map(|_| String::new());
+    let mut spent = CHECKS.map(|_| Duration::ZERO);
     let rounds = if limit.is_some() { u64::MAX } else { count };
     let mut slowest = (Duration::ZERO, 0);
     for round in 0..rounds {
         if limit.is_some_and(|limit| begun.elapsed() >= limit) {
             break;
         }
-        for ((name, draw, check), outcomes) in CHECKS.iter().zip(&mut outcomes) {
+        for (((name, draw, check), outcomes), spent) in CHECKS.iter().zip(&mut outcomes).zip(&mut spent) {
             let (seed, start) = (first + round * STRIDE, Instant::now());
             watch.begin(seed);
             let result = caught(|| check(&draw(seed))).and_then(|result| result);
             watch.end();
+            *spent += start.elapsed();
             slowest = slowest.max((start.elapsed(), seed));
             match result {
                 Ok(Outcome::Compared | Outcome::ComparedOnDevice) => outcomes.push('c'),
@@ -66,7 +68,7 @@ pub fn in_turn(default: u64) {
     }
     let seconds = begun.elapsed().as_secs_f64();
     println!("KEPT\t{seconds:.1}\t{slowest:?}");
-    for ((name, ..), outcomes) in CHECKS.iter().zip(&outcomes) {
-        println!("OUTCOMES\t{name}\t{outcomes}");
+    for (((name, ..), outcomes), spent) in CHECKS.iter().zip(&outcomes).zip(spent) {
+        println!("OUTCOMES\t{name}\t{outcomes}\t{:.1} s", spent.as_secs_f64());
     }
 }
