@@ -10,6 +10,9 @@ use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use naga::{BinaryOperator, MathFunction};
 
+/// The sign bit of an f64.
+const SIGN: u64 = 1 << 63;
+
 impl Code<'_> {
     /// A one-operand operator on a float of type `ty`. `None` if floats do not have it.
     pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, v: V) -> Option<V> {
@@ -29,6 +32,11 @@ impl Code<'_> {
             let made = c.math_op(fun, &[x]);
             c.raw(made)
         };
+        // Where drivers have no instruction for it, that of -0.0 is 0.0.
+        let whole = |c: &mut Self, fun| {
+            let made = round(c, fun);
+            if reg == Reg::F64 { c.with_sign_of(made, v) } else { made }
+        };
         Some(match op {
             UnOp::Neg | UnOp::Abs => {
                 let bits = self.bits_as(reg.unsigned(), v);
@@ -36,16 +44,43 @@ impl Code<'_> {
                 let made = self.bits_as(reg, made);
                 self.raw(made)
             }
-            UnOp::Floor => round(self, MathFunction::Floor),
-            UnOp::Ceil => round(self, MathFunction::Ceil),
+            UnOp::Floor => whole(self, MathFunction::Floor),
+            UnOp::Ceil => whole(self, MathFunction::Ceil),
+            UnOp::Round if reg == Reg::F64 => self.nearest_even(v),
             UnOp::Round => round(self, MathFunction::Round),
-            UnOp::Trunc => round(self, MathFunction::Trunc),
+            UnOp::Trunc => whole(self, MathFunction::Trunc),
             UnOp::Sqrt => round(self, MathFunction::Sqrt),
             UnOp::IsNan => self.against_infinity(BinaryOperator::Greater, reg, v),
             UnOp::IsInf => self.against_infinity(BinaryOperator::Equal, reg, v),
             UnOp::IsFinite => self.against_infinity(BinaryOperator::Less, reg, v),
             UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return None,
         })
+    }
+    /// An f64 rounded to the nearest integer, an even one of two. Drivers without an instruction for it get ties of negative
+    /// numbers and -0.0 wrong (lavapipe of Mesa 22.3 where there is no AVX-512), so it is made of sums: from 2^52 on there are
+    /// integers only.
+    fn nearest_even(&mut self, v: V) -> V {
+        let reg = Reg::F64;
+        let bits = self.bits_as(Reg::U64, v);
+        let magnitude = self.sign_bit(UnOp::Abs, Reg::U64, SIGN, bits);
+        let magnitude = self.bits_as(reg, magnitude);
+        let magnitude = self.raw(magnitude);
+        let integers = self.float_bits(reg, ((1u64 << 52) as f64).to_bits());
+        let sum = self.float_op(BinaryOperator::Add, reg, magnitude, integers);
+        let near = self.float_op(BinaryOperator::Subtract, reg, sum, integers);
+        let is_small = self.float_compare(BinaryOperator::Less, reg, magnitude, integers);
+        let near = self.select(reg, is_small, near, magnitude);
+        self.with_sign_of(near, v)
+    }
+    /// The magnitude of one f64 with the sign of another.
+    fn with_sign_of(&mut self, magnitude: V, signed: V) -> V {
+        let [magnitude, signed] = [magnitude, signed].map(|v| self.bits_as(Reg::U64, v));
+        let magnitude = self.sign_bit(UnOp::Abs, Reg::U64, SIGN, magnitude);
+        let mask = self.int(Reg::U64, SIGN as i64);
+        let sign = self.op(BinaryOperator::And, signed, mask);
+        let made = self.op(BinaryOperator::InclusiveOr, magnitude, sign);
+        let made = self.bits_as(Reg::F64, made);
+        self.raw(made)
     }
     /// Flips the sign bit, or clears it.
     fn sign_bit(&mut self, op: UnOp, bits: Reg, sign: u64, v: V) -> V {
