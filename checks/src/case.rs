@@ -55,16 +55,27 @@ pub struct Case {
 impl Case {
     /// The case that belongs to `seed`: a legal schedule, and extents from 1 to three times one of its factors.
     pub fn random(seed: u64) -> Case {
+        Case::of_seed(seed, None)
+    }
+
+    /// The case that belongs to `seed`, with the schedule that is given in place of the one that would be drawn.
+    pub fn of_seed(seed: u64, schedule: Option<Schedule>) -> Case {
         let mut random = Random::new(seed);
         let (of_pipeline, options) = theme::of(seed, &mut random);
         let pipeline = random_pipeline(random.bits(), of_pipeline);
-        let schedule = schedule_of_parts(&pipeline, &mut random, |p, seed| random_schedule(p, &TARGET, seed, options));
+        let draw = |p: &Pipeline, seed| random_schedule(p, &TARGET, seed, options);
+        let schedule = schedule_or(schedule, &pipeline, &mut random, draw);
         let case = Case::with(pipeline, schedule, TARGET, random);
         Case { far: case.far || of_pipeline.far, ..case }
     }
 
     /// The case that belongs to `seed`, with kernels for a graphics processor.
     pub fn random_gpu(seed: u64) -> Case {
+        Case::gpu_of_seed(seed, None)
+    }
+
+    /// As [`Case::of_seed`], with kernels for a graphics processor.
+    pub fn gpu_of_seed(seed: u64, schedule: Option<Schedule>) -> Case {
         let mut random = Random::new(seed);
         let options = theme::of_gpu(seed, &mut random);
         // Many devices lack 64-bit data, and compare nothing of a pipeline that has some: one in four may.
@@ -79,8 +90,8 @@ impl Case {
         let target = Target { gpu: Some(Gpu { subgroup: Some(8), ..Gpu::LEAST }), ..TARGET };
         let any_shape = random.one_in(6);
         let options = RandomOptions { any_shape, long: random.one_in(4), ..RandomOptions::default() };
-        let schedule =
-            schedule_of_parts(&pipeline, &mut random, |p, seed| random_gpu_schedule(p, &target, seed, options));
+        let draw = |p: &Pipeline, seed| random_gpu_schedule(p, &target, seed, options);
+        let schedule = schedule_or(schedule, &pipeline, &mut random, draw);
         Case::with(pipeline, schedule, target, random)
     }
 
@@ -144,6 +155,22 @@ impl fmt::Display for Case {
         let regions: Vec<String> = self.regions.iter().map(Region::to_string).collect();
         let Case { pipeline, schedule, seed, roomy, .. } = self;
         write!(f, "{pipeline}\n{schedule}\nregions {}, values of seed {seed}, roomy {roomy}", regions.join(" "))
+    }
+}
+
+/// The schedule that is given, or else one that is drawn; `random` is left in the same state.
+fn schedule_or(
+    given: Option<Schedule>,
+    pipeline: &Pipeline,
+    random: &mut Random,
+    draw: impl Fn(&Pipeline, u64) -> Schedule,
+) -> Schedule {
+    match given {
+        Some(schedule) => {
+            schedule_of_parts(pipeline, random, |_, _| Schedule::new());
+            schedule
+        }
+        None => schedule_of_parts(pipeline, random, draw),
     }
 }
 

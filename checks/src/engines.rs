@@ -8,7 +8,7 @@ use crate::facade;
 use crate::sizes::{MOST_ELEMENTS, Ruled, Sizes, hull};
 use halide::buffer::BufferError;
 use halide::buffer::Span;
-use halide::ir::eval::{self, EvalError};
+use halide::ir::eval::{self, EvalError, EvalStats};
 use halide::ir::{BufferRole, Program, Stage, verify::verify};
 use halide::lower::{LowerError, LowerOptions, Lowered, lower, lower_to_bounded};
 use halide::plan::{self, Plan};
@@ -63,14 +63,22 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     }
 }
 
-/// As [`check`], without machine code: the evaluator runs the program before and after the passes that know bounds. Several times
-/// as many cases as of [`check`] take the same time.
+/// As [`check`], without machine code: the evaluator runs one variant before the passes that know bounds, and the other one after
+/// them. Many times as many cases as of [`check`] take the same time.
 pub fn check_lowering(case: &Case) -> Result<Outcome, Failure> {
-    Ok(match lowered(case.main_part())? {
+    let programs = if case.seed.is_multiple_of(2) { BOUNDED_EXACT } else { BOUNDED_MAIN };
+    Ok(match lowered(case.main_part(), programs)? {
         Ok(_) => Outcome::Compared,
         Err(refused) => refused,
     })
 }
+
+/// The programs of a case that run: those with exact tails, and those of the main variant, each with bounds only and in the end.
+type Programs = [(bool, &'static [Stage]); 2];
+
+const ALL_PROGRAMS: Programs = [(true, &[Stage::Bounded, Stage::Final]), (false, &[Stage::Bounded, Stage::Final])];
+const BOUNDED_EXACT: Programs = [(true, &[Stage::Bounded]), (false, &[Stage::Final])];
+const BOUNDED_MAIN: Programs = [(true, &[Stage::Final]), (false, &[Stage::Bounded])];
 
 /// A case whose programs all give the values of the interpreter.
 struct Compared {
@@ -86,15 +94,15 @@ struct Compared {
 }
 
 /// Lowers a case, and compares what the evaluator gives with the interpreter.
-fn lowered(mut case: Case) -> Result<Result<Compared, Outcome>, Failure> {
+fn lowered(mut case: Case, asked: Programs) -> Result<Result<Compared, Outcome>, Failure> {
     let plan = match plan::resolve(&case.pipeline, &case.schedule, &case.target) {
         Ok(plan) => plan,
         Err(_) => return Ok(Err(Outcome::Refused("illegal schedule".into()))),
     };
     let mut programs = Vec::new();
-    for exact_tails in [true, false] {
-        match lower_both(&plan, exact_tails) {
-            Ok([bounded, last]) => programs.extend([(exact_tails, bounded), (exact_tails, last)]),
+    for (exact_tails, stages) in asked {
+        match lower_to(&plan, exact_tails, stages) {
+            Ok(made) => programs.extend(made.into_iter().map(|program| (exact_tails, program))),
             Err(errors) => return refused_by_lowering(&errors).map(Err),
         }
     }
@@ -118,7 +126,7 @@ fn lowered(mut case: Case) -> Result<Result<Compared, Outcome>, Failure> {
 
 /// As [`check`], of what computes the outputs: results of extern stages are inputs like others.
 fn check_main(case: Case) -> Result<Outcome, Failure> {
-    let Compared { case, programs, inputs, outputs, expected, rounds } = match lowered(case)? {
+    let Compared { case, programs, inputs, outputs, expected, rounds } = match lowered(case, ALL_PROGRAMS)? {
         Ok(compared) => compared,
         Err(refused) => return Ok(refused),
     };
@@ -249,7 +257,7 @@ pub(crate) fn execute(
     let args = RunArgs { params: &params, buffers: &buffers, threads: Some(threads), limits, ..RunArgs::default() };
     let result = code.run(&args);
     drop(views);
-    Ok(result.map(|stats| Ran { outputs, peak_bytes: stats.peak_bytes }))
+    Ok(result.map(|stats| Ran { outputs, peak_bytes: stats.peak_bytes, stats: None }))
 }
 
 fn params(case: &Case) -> Vec<Scalar> {
@@ -319,7 +327,7 @@ pub fn blame(case: &Case) -> Option<String> {
 }
 
 fn sizes_for(case: &Case, plan: &Plan) -> Option<Sizes> {
-    let [bounded, _] = lower_both(plan, true).ok()?;
+    let bounded = lower_to(plan, true, &[Stage::Bounded]).ok()?.pop()?;
     let mut sizes = Sizes::new(case);
     loop {
         match run(case, &bounded, &sizes) {
@@ -332,11 +340,14 @@ fn sizes_for(case: &Case, plan: &Plan) -> Option<Sizes> {
     }
 }
 
-fn lower_both(plan: &Plan, exact_tails: bool) -> Result<[Program; 2], Vec<LowerError>> {
+/// Lowers a plan as far as each of `stages`.
+fn lower_to(plan: &Plan, exact_tails: bool, stages: &[Stage]) -> Result<Vec<Program>, Vec<LowerError>> {
     let options = LowerOptions { exact_tails, ..LowerOptions::default() };
-    let Lowered { program: bounded, .. } = lower_to_bounded(plan, &options)?;
-    let Lowered { program: last, .. } = lower(plan, &options)?;
-    Ok([bounded, last])
+    let made = |stage: &Stage| match stage {
+        Stage::Bounded => lower_to_bounded(plan, &options),
+        _ => lower(plan, &options),
+    };
+    stages.iter().map(|stage| made(stage).map(|Lowered { program, .. }| program)).collect()
 }
 
 /// What one program did.
@@ -345,10 +356,12 @@ pub(crate) struct Ran {
     /// The most bytes that its own buffers took at one time: of machine code; of the evaluator, the largest allocations of
     /// all together, since small ones that end early are kept by machine code until the one around them ends.
     peak_bytes: u64,
+    /// What the evaluator counted.
+    pub(crate) stats: Option<EvalStats>,
 }
 
 /// What one round of evaluation came to.
-enum Evaluated {
+pub(crate) enum Evaluated {
     /// An input must hold this too.
     Grow(usize, usize, Span),
     /// A rule says that an input must be so.
@@ -360,7 +373,7 @@ enum Evaluated {
     Done(Vec<(usize, Ran)>),
 }
 
-fn evaluate(
+pub(crate) fn evaluate(
     case: &Case,
     outputs: &[FuncId],
     programs: &[(bool, Program)],
@@ -414,7 +427,7 @@ pub(crate) fn run(case: &Case, program: &Program, inputs: &Sizes) -> Result<Ran,
     }
     let own = program.buffers.enumerate().filter(|(_, info)| info.role == BufferRole::Internal);
     let bytes = own.map(|(id, info)| stats.buffers[id].peak_elements * info.elem.bytes() as u64);
-    Ok(Ran { outputs, peak_bytes: bytes.sum() })
+    Ok(Ran { outputs, peak_bytes: bytes.sum(), stats: Some(stats) })
 }
 
 /// The regions of a case with one output that holds `span` too; `None` if that is too much.

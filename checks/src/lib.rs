@@ -23,3 +23,4 @@ pub mod text;
 mod theme;
 pub mod trust;
 mod watch;
+pub mod work;

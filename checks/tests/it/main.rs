@@ -5,7 +5,7 @@ use halide::schedule::Verb;
 use halide_checks::case::Case;
 use halide_checks::coverage::Coverage;
 use halide_checks::runs::Seeds;
-use halide_checks::{algebra, image_input, ladder, order, runs, schedules, text, trust};
+use halide_checks::{algebra, image_input, ladder, order, runs, schedules, text, trust, work};
 use std::cell::Cell;
 
 #[test]
@@ -26,6 +26,20 @@ fn changed_schedules() {
 #[test]
 fn all_checks_in_turn() {
     ladder::in_turn(8);
+}
+
+/// No recorded case takes more work than it did.
+#[test]
+fn recorded_work() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        return work::update(200, 50);
+    }
+    let failed: Vec<String> = work::records()
+        .iter()
+        .filter_map(|record| record.check().err())
+        .map(|f| format!("{}: {}", f.kind, f.text))
+        .collect();
+    assert!(failed.is_empty(), "{} cases (`UPDATE_EXPECT=1` counts again):\n{}", failed.len(), failed.join("\n"));
 }
 
 #[test]

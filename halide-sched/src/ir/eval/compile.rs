@@ -24,6 +24,8 @@ pub(super) struct Compiled {
     pub(super) kernels: IdVec<KernelId, KernelBody>,
     /// Whether there are parallel loops, launches or dispatches.
     pub(super) parallel: bool,
+    /// Instructions and statements.
+    pub(super) size: u64,
 }
 
 /// A task: its variable, and what an iteration does.
@@ -102,6 +104,7 @@ pub(super) fn compile(program: &Program, params: &[Scalar], external: &Memory) -
         captures: IdVec::new(),
         kernel_captures: IdVec::new(),
         parallel: false,
+        size: 0,
     };
     // Launches need the registers of captures, also of tasks that come later.
     for task in program.tasks.iter() {
@@ -115,7 +118,7 @@ pub(super) fn compile(program: &Program, params: &[Scalar], external: &Memory) -
     let body = c.stmt(&program.body)?;
     let tasks = program.tasks.enumerate().map(|(id, t)| c.task(id, t)).collect::<Result<_, Failed>>()?;
     let kernels = program.kernels.enumerate().map(|(id, k)| c.kernel(id, k)).collect::<Result<_, Failed>>()?;
-    Ok(Compiled { regs: c.regs, body, tasks, kernels, parallel: c.parallel })
+    Ok(Compiled { regs: c.regs, body, tasks, kernels, parallel: c.parallel, size: c.size })
 }
 
 struct Compiler<'a> {
@@ -131,6 +134,7 @@ struct Compiler<'a> {
     captures: IdVec<TaskId, Vec<Reg>>,
     kernel_captures: IdVec<KernelId, Vec<Reg>>,
     parallel: bool,
+    size: u64,
 }
 
 fn malformed<T>(message: impl Into<String>) -> Result<T, Failed> {
@@ -170,6 +174,7 @@ impl Compiler<'_> {
 
     fn one(&mut self, s: &Stmt) -> Result<Body, Failed> {
         self.memo.clear();
+        self.size += 1;
         let mut code = Code::default();
         Ok(match s {
             Stmt::Block(list) => Body::Block(list.iter().map(|s| self.stmt(s)).collect::<Result<_, Failed>>()?),
@@ -273,6 +278,7 @@ impl Compiler<'_> {
             let from = self.expr(value, &mut code)?;
             let dst = self.fresh(value.lanes());
             code.instrs.push(Instr { op: Op::Copy(from), dst, lanes: value.lanes() });
+            self.size += 1;
             bound.push((dst, value.lanes()));
             self.bind(*s, value.ty(), dst);
         }
@@ -357,6 +363,7 @@ impl Compiler<'_> {
                     let op = self.op(e, code)?;
                     let dst = self.fresh(e.lanes());
                     code.instrs.push(Instr { op, dst, lanes: e.lanes() });
+                    self.size += 1;
                     dst
                 }
             },

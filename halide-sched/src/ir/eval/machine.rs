@@ -101,6 +101,8 @@ impl<'a> Machine<'a> {
                 counters: vec![0; program.counters.len()],
                 iterations: program.loops.iter().map(|_| 0).collect(),
                 peak_bytes: 0,
+                operations: 0,
+                code: compiled.size,
             },
             bytes: 0,
             block: None,
@@ -190,6 +192,7 @@ impl<'a> Machine<'a> {
 
     /// Runs code; the result says whether holes were tracked.
     pub(super) fn eval(&mut self, code: &[Instr]) -> Result<bool, Box<EvalError>> {
+        self.stats.operations += code.len() as u64;
         if self.live_holes == 0 {
             match self.exec_watched::<false>(code) {
                 Ok(()) => return Ok(false),

@@ -59,6 +59,10 @@ pub struct EvalStats {
     pub iterations: IdVec<LoopId, u64>,
     /// The most bytes that were allocated at one time, of all internal buffers.
     pub peak_bytes: u64,
+    /// Executed instructions of expressions, where an operation on a vector is one.
+    pub operations: u64,
+    /// Instructions of expressions and statements in the program, however often they run.
+    pub code: u64,
 }
 
 /// What a run did with one buffer.
