@@ -341,7 +341,7 @@ fn sizes_for(case: &Case, plan: &Plan) -> Option<Sizes> {
 }
 
 /// Lowers a plan as far as each of `stages`.
-fn lower_to(plan: &Plan, exact_tails: bool, stages: &[Stage]) -> Result<Vec<Program>, Vec<LowerError>> {
+pub(crate) fn lower_to(plan: &Plan, exact_tails: bool, stages: &[Stage]) -> Result<Vec<Program>, Vec<LowerError>> {
     let options = LowerOptions { exact_tails, ..LowerOptions::default() };
     let made = |stage: &Stage| match stage {
         Stage::Bounded => lower_to_bounded(plan, &options),

@@ -7,27 +7,26 @@ use crate::case::Case;
 use crate::engines::{self, Failure, Outcome};
 use crate::runs::{Seeds, caught, number};
 use crate::watch::Watch;
-use crate::{accesses, schedules, work};
+use crate::{accesses, schedules, stacks, work};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// A check of the case that belongs to a seed.
-type Check = (&'static str, fn(u64) -> Result<Outcome, Failure>);
+/// A check of the case that belongs to a seed, and how many cases it has of one turn.
+type Check = (&'static str, u64, fn(u64) -> Result<Outcome, Failure>);
 
 /// The checks, which take their turns. What lowering does wrong shows without machine code, so most cases do without.
-const CHECKS: [Check; 8] = [
-    ("lowering", |seed| engines::check_lowering(&Case::random(seed))),
-    ("lowering 2", |seed| engines::check_lowering(&Case::random(seed + LOWERING))),
-    ("lowering 3", |seed| engines::check_lowering(&Case::random(seed + 2 * LOWERING))),
-    ("work", recorded),
-    ("schedules", |seed| engines::check(&Case::random(seed))),
-    ("kernels", |seed| engines::check(&Case::random_gpu(seed))),
-    ("changed", |seed| engines::check(&schedules::changed(seed))),
-    ("accesses", |seed| accesses::check(&Case::random(seed))),
+const CHECKS: [Check; 7] = [
+    ("lowering", 10, |seed| engines::check_lowering(&Case::random(seed))),
+    ("work", 1, recorded),
+    ("schedules", 1, |seed| engines::check(&Case::random(seed))),
+    ("kernels", 2, |seed| engines::check(&Case::random_gpu(seed))),
+    ("changed", 3, |seed| engines::check(&schedules::changed(seed))),
+    ("stacks", 1, |seed| stacks::check(&Case::random(seed / STRIDE * 16 + 15))),
+    ("accesses", 1, |seed| accesses::check(&Case::random(seed))),
 ];
 
-/// The distance of seeds that are checked without machine code in the same turn: those of other turns are others.
-const LOWERING: u64 = 1_000_001;
+/// The distance of the seeds that a check has in one turn: those of other turns are others.
+const APART: u64 = 1_000_001;
 
 /// Seeds that lie this far apart have all themes in turn, and other classes of structures each time.
 const STRIDE: u64 = 5;
@@ -61,23 +60,19 @@ pub fn in_turn(default: u64) {
         if limit.is_some_and(|limit| begun.elapsed() >= limit) {
             break;
         }
-        for (((name, check), outcomes), spent) in CHECKS.iter().zip(&mut outcomes).zip(&mut spent) {
-            let (seed, start) = (first + round * STRIDE, Instant::now());
-            watch.begin(seed);
-            let result = caught(|| check(seed)).and_then(|result| result);
-            watch.end();
-            *spent += start.elapsed();
-            slowest = slowest.max((start.elapsed(), seed));
-            match result {
-                Ok(Outcome::Compared | Outcome::ComparedOnDevice) => outcomes.push('c'),
-                // Where there is no device, the evaluator has run the kernels.
-                Ok(Outcome::Refused(why)) if why == "no device" => outcomes.push('c'),
-                Ok(Outcome::Refused(_)) => outcomes.push('r'),
-                Err(Failure { kind, text }) => {
+        for (((name, cases, check), outcomes), spent) in CHECKS.iter().zip(&mut outcomes).zip(&mut spent) {
+            for case in 0..*cases {
+                let (seed, start) = (first + round * STRIDE + case * APART, Instant::now());
+                watch.begin(seed);
+                let result = caught(|| check(seed)).and_then(|result| result);
+                watch.end();
+                *spent += start.elapsed();
+                slowest = slowest.max((start.elapsed(), seed));
+                outcomes.push(letter(result).unwrap_or_else(|Failure { kind, text }| {
                     let seconds = begun.elapsed().as_secs_f64();
                     let line = text.lines().next().unwrap_or_default();
                     panic!("FOUND\t{name}\t{seed}\t{seconds:.1}\t{kind}\t{line}");
-                }
+                }));
             }
         }
     }
@@ -86,4 +81,14 @@ pub fn in_turn(default: u64) {
     for (((name, ..), outcomes), spent) in CHECKS.iter().zip(&outcomes).zip(spent) {
         println!("OUTCOMES\t{name}\t{outcomes}\t{:.1} s", spent.as_secs_f64());
     }
+}
+
+/// The letter of an outcome: compared or refused.
+fn letter(result: Result<Outcome, Failure>) -> Result<char, Failure> {
+    Ok(match result? {
+        Outcome::Compared | Outcome::ComparedOnDevice => 'c',
+        // Where there is no device, the evaluator has run the kernels.
+        Outcome::Refused(why) if why == "no device" => 'c',
+        Outcome::Refused(_) => 'r',
+    })
 }

@@ -19,6 +19,7 @@ pub mod runs;
 pub mod schedules;
 pub mod shrink;
 mod sizes;
+pub mod stacks;
 pub mod text;
 mod theme;
 pub mod trust;

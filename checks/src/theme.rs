@@ -45,7 +45,7 @@ const THEMES: [Theme; 16] = {
         OwnUpdates,
         Wrappers,
         Coordinates,
-        Anything,
+        Folds,
         Arms,
         Loops,
         Folds,
@@ -59,9 +59,9 @@ const THEMES: [Theme; 16] = {
 /// Draws the options of the pipeline and the schedule of `seed`.
 pub(crate) fn of(seed: u64, random: &mut Random) -> (PipelineOptions, RandomOptions) {
     let theme = THEMES[(seed % 16) as usize];
-    // Of themes that stand in two places, every other class.
-    let second = u64::from(THEMES[..(seed % 16) as usize].contains(&theme));
-    let number = seed / 16 * 2 + second;
+    // Of themes that stand in several places, each has its share of the classes.
+    let places = |list: &[Theme]| list.iter().filter(|t| **t == theme).count() as u64;
+    let number = seed / 16 * places(&THEMES) + places(&THEMES[..(seed % 16) as usize]);
     let single = seed / 16;
     let structure = match theme {
         Theme::Anything | Theme::Wrappers => None,

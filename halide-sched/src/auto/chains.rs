@@ -47,19 +47,21 @@ impl Draw<'_> {
         use LoopWord::*;
         let inside = self.func(&subject.func).is_some_and(|f| matches!(self.plan.funcs[f].compute, Level::At { .. }));
         let mut words = match (inside || subject.stage > 0, self.below(8)) {
-            (true, 0 | 1) => vec![Unroll],
-            (true, 2 | 3) => vec![Vectorize],
-            (true, 4) => vec![Split],
-            (true, 5) => vec![Split, Reorder],
+            (true, 0..=2) => vec![Unroll],
+            (true, 3 | 4) => vec![Vectorize],
+            (true, 5) => vec![Split],
             (true, 6) => vec![Reorder, Vectorize],
             (false, 0..=2) => vec![Split, Reorder],
-            (false, 3..=5) => vec![Fuse],
-            (false, 6) => vec![Split, Unroll],
+            (false, 3..=6) => vec![Fuse],
             _ => return self.chain(subject, 4),
         };
         if words == [Fuse] {
-            for _ in 0..1 + self.below(3) {
-                words.push(self.one_of([Split, SplitByOne, SplitByOne, Unroll, Reorder]));
+            // Parts of parts, with points and guards between them.
+            for _ in 0..2 {
+                words.push(self.one_of([Split, SplitByOne]));
+            }
+            if self.one_in(3) {
+                words.push(self.one_of([Split, SplitByOne, Unroll, Reorder]));
             }
         }
         self.say_words(subject, &words);
