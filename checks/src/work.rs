@@ -83,7 +83,7 @@ impl Record {
         let Ok(counts) = measure(drawn(seed, gpu, Some(parsed)))? else { return Ok(None) };
         let small = |c: &Counts| c[2] <= MOST_OPERATIONS && c[4] <= MOST_CODE;
         let fits = counts.iter().flatten().all(small);
-        Ok(fits.then(|| Record { seed, gpu, schedule, counts }))
+        Ok(fits.then_some(Record { seed, gpu, schedule, counts }))
     }
 }
 
