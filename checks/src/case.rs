@@ -74,7 +74,7 @@ impl Case {
         Case::gpu_of_seed(seed, None)
     }
 
-    /// As [`Case::of_seed`], with kernels for a graphics processor.
+    /// The GPU case that belongs to `seed`, with the schedule that is given in place of the one that would be drawn.
     pub fn gpu_of_seed(seed: u64, schedule: Option<Schedule>) -> Case {
         let mut random = Random::new(seed);
         let options = theme::of_gpu(seed, &mut random);

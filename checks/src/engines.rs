@@ -63,8 +63,8 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     }
 }
 
-/// As [`check`], without machine code: the evaluator runs one variant before the passes that know bounds, and the other one after
-/// them. Many times as many cases as of [`check`] take the same time.
+/// Checks a case without machine code: the evaluator runs one variant at `Bounded` and the other one at `Final`. A case takes
+/// a small part of the time of [`check`].
 pub fn check_lowering(case: &Case) -> Result<Outcome, Failure> {
     let programs = if case.seed.is_multiple_of(2) { BOUNDED_EXACT } else { BOUNDED_MAIN };
     Ok(match lowered(case.main_part(), programs)? {
@@ -356,7 +356,7 @@ pub(crate) struct Ran {
     /// The most bytes that its own buffers took at one time: of machine code; of the evaluator, the largest allocations of
     /// all together, since small ones that end early are kept by machine code until the one around them ends.
     peak_bytes: u64,
-    /// What the evaluator counted.
+    /// Counts of the evaluator; `None` for machine code.
     pub(crate) stats: Option<EvalStats>,
 }
 

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// The counts of one run, in the order of [`NAMES`].
 type Counts = [u64; NAMES.len()];
 
-/// What is counted of each of two variants, and of the main one's proofs.
+/// Names of the counts: the work of a variant, and for the main one checks of accesses and unproved orders.
 const NAMES: [&str; 8] = ["points", "iterations", "operations", "bytes", "code", "inputs", "checks", "unproved"];
 
 /// The variants of a program: with exact tails, and the main one.

@@ -50,8 +50,8 @@ pub fn mutant(number: u32) -> bool {
 #[doc(hidden)]
 pub static REACHED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-#[allow(dead_code)]
-trait OffBy {
+#[doc(hidden)]
+pub trait OffBy {
     fn off_by(self, by: i64) -> Self;
 }
 
@@ -83,8 +83,8 @@ macro_rules! off_by {
 }
 off_by!(i64 u64 u32 usize u16);
 
-#[allow(dead_code)]
-fn off_by<T: OffBy>(value: T, by: i64) -> T {
+#[doc(hidden)]
+pub fn off_by<T: OffBy>(value: T, by: i64) -> T {
     value.off_by(by)
 }
 "#;
