@@ -21,7 +21,7 @@ const CHECKS: [Check; 7] = [
     ("schedules", 1, |seed| engines::check(&Case::random(seed))),
     ("kernels", 2, |seed| engines::check(&Case::random_gpu(seed))),
     ("changed", 3, |seed| engines::check(&schedules::changed(seed))),
-    ("stacks", 1, |seed| stacks::check(&Case::random(seed / STRIDE * 16 + 15))),
+    ("stacks", 1, |seed| stacks::check(&stacks::case(seed / STRIDE))),
     ("accesses", 1, |seed| accesses::check(&Case::random(seed))),
 ];
 

@@ -5,12 +5,18 @@ use crate::case::Case;
 use crate::class::refused_by_lowering;
 use crate::engines::{self, Failure, Outcome, Settled, compare, failure};
 use crate::sizes::Sizes;
+use crate::theme;
 use halide::ir::Stage;
 use halide::plan;
 use halide_cpu::{CpuError, CpuOptions, Executable, Tier};
 
 /// Bytes of the thread's stack: what the runtime takes, and little more.
 const STACK: usize = 112 << 10;
+
+/// The case of a number among those whose factors are far above their extents.
+pub fn case(number: u64) -> Case {
+    Case::random(theme::with_code(number))
+}
 
 /// Runs the program with exact tails as machine code of each tier on a small stack.
 pub fn check(case: &Case) -> Result<Outcome, Failure> {

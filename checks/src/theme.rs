@@ -56,6 +56,12 @@ const THEMES: [Theme; 16] = {
     ]
 };
 
+/// The seed of the case of a number among those with factors far above the extents.
+pub(crate) fn with_code(number: u64) -> u64 {
+    let at = THEMES.iter().position(|theme| *theme == Theme::Code).unwrap_or_default();
+    number * THEMES.len() as u64 + at as u64
+}
+
 /// Draws the options of the pipeline and the schedule of `seed`.
 pub(crate) fn of(seed: u64, random: &mut Random) -> (PipelineOptions, RandomOptions) {
     let theme = THEMES[(seed % 16) as usize];

@@ -4,8 +4,9 @@
 use halide::schedule::Verb;
 use halide_checks::case::Case;
 use halide_checks::coverage::Coverage;
+use halide_checks::engines::Outcome;
 use halide_checks::runs::Seeds;
-use halide_checks::{algebra, image_input, ladder, order, runs, schedules, text, trust, work};
+use halide_checks::{algebra, image_input, ladder, order, runs, schedules, stacks, text, trust, work};
 use std::cell::Cell;
 
 #[test]
@@ -25,7 +26,21 @@ fn changed_schedules() {
 
 #[test]
 fn all_checks_in_turn() {
-    ladder::in_turn(6);
+    ladder::in_turn(8);
+}
+
+/// Code of large factors runs on threads with little stack, and is not refused throughout.
+#[test]
+fn code_on_small_stacks() {
+    let compared = Cell::new(0);
+    let cases = 24;
+    runs::each("code on small stacks", cases, |number| {
+        let outcome = stacks::check(&stacks::case(number)).map_err(|f| format!("{}: {}", f.kind, f.text))?;
+        compared.set(compared.get() + u64::from(outcome == Outcome::Compared));
+        Ok(())
+    });
+    println!("{} cases compared", compared.get());
+    assert!(compared.get() * 4 >= cases, "only {} of {cases} cases could be compared", compared.get());
 }
 
 /// No recorded case takes more work than it did.
