@@ -416,7 +416,8 @@ impl Terms {
     }
 }
 
-fn product(a: Span, b: Span) -> Span {
+/// The interval of a product.
+pub(super) fn product(a: Span, b: Span) -> Span {
     if a == (Some(0), Some(0)) || b == (Some(0), Some(0)) {
         return (Some(0), Some(0));
     }

@@ -1,12 +1,13 @@
 //! Intervals of integer data that become indices.
 
 use super::atoms::Span;
+use super::floats::FloatSpan;
 use super::read::{Definition, Reader};
 use crate::ir::hash::Map;
 use crate::ir::visit::deep;
 use crate::ir::{BufId, Elem, Expr, ExprKind};
 use halide_core::ids::ParamId;
-use halide_core::ops::BinOp;
+use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 
 /// The values that memory and parameters may hold.
@@ -21,6 +22,7 @@ pub(crate) struct Elements<'p> {
     /// Intervals of the elements of buffers, as promised for inputs or found for others; `None` while one is looked for.
     known: Map<BufId, Option<Span>>,
     params: Map<ParamId, Span>,
+    float_params: Map<ParamId, FloatSpan>,
 }
 
 impl<'p> Elements<'p> {
@@ -31,6 +33,14 @@ impl<'p> Elements<'p> {
     /// Records the interval that a parameter was checked to be within.
     pub(crate) fn param(&mut self, param: ParamId, span: Span) {
         self.params.insert(param, span);
+    }
+    /// Records the interval that a float parameter was checked to be within.
+    pub(crate) fn promise_float(&mut self, param: ParamId, span: FloatSpan) {
+        self.float_params.insert(param, span);
+    }
+    /// The interval of a float parameter.
+    pub(super) fn float_param(&self, param: ParamId) -> Option<FloatSpan> {
+        self.float_params.get(&param).copied()
     }
     /// Records what a statement stores.
     pub(crate) fn store(&mut self, buf: BufId, value: &'p Expr) {
@@ -91,6 +101,14 @@ impl Reader<'_> {
             ExprKind::Cast(a) | ExprKind::SaturatingCast(a) if a.ty().scalar().is_some_and(|t| !t.is_float()) => {
                 self.range(a)
             }
+            ExprKind::Cast(a) if a.ty().scalar().is_some_and(ScalarType::is_float) => {
+                let ends = self.float_range(a);
+                (ends.map(|(low, _)| low.trunc() as i128), ends.map(|(_, high)| high.trunc() as i128))
+            }
+            ExprKind::Unary(UnOp::Neg, a) => {
+                let (low, high) = self.range(a);
+                (high.map(|v| -v), low.map(|v| -v))
+            }
             ExprKind::Binary(op, a, b) if !op.is_comparison() => self.range_of_binary(*op, a, b),
             ExprKind::Select(_, a, b) => hull(self.range(a), self.range(b)),
             ExprKind::Load { buf, .. } => self.range_in(*buf, whole),
@@ -109,6 +127,22 @@ impl Reader<'_> {
         let inside =
             found.0.zip(whole.0).is_some_and(|(f, w)| f >= w) && found.1.zip(whole.1).is_some_and(|(f, w)| f <= w);
         if inside { found } else { whole }
+    }
+
+    /// Returns true if an integer operation gives what it would without the limits of its type.
+    pub(super) fn stays(&mut self, e: &Expr) -> bool {
+        let Elem::Data(ty) = e.ty().elem else { return false };
+        let found = match e.kind() {
+            ExprKind::Unary(UnOp::Neg, a) => {
+                let (low, high) = self.range(a);
+                (high.map(|v| -v), low.map(|v| -v))
+            }
+            ExprKind::Binary(op, a, b) => self.range_of_binary(*op, a, b),
+            ExprKind::Cast(a) => self.range(a),
+            _ => return false,
+        };
+        let (Some(least), Some(most)) = (ty.int_min(), ty.int_max()) else { return false };
+        found.0.is_some_and(|low| low >= least) && found.1.is_some_and(|high| high <= most)
     }
 
     fn range_of_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Span {

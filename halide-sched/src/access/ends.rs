@@ -67,7 +67,7 @@ impl Reader<'_> {
     fn ends(&mut self, e: &Expr, asked: &mut Asked) -> Ends {
         let Elem::Data(ty) = e.ty().elem else { return Ends::default() };
         // A scalar that does not depend on memory is its own end.
-        if e.lanes() == 1 && !ty.is_float() && !self.reads(e) {
+        if e.lanes() == 1 && !self.reads(e) {
             return Ends { low: Some(e.clone()), high: Some(e.clone()) };
         }
         let found = deep(|| self.ends_of(e, asked));
@@ -102,7 +102,7 @@ impl Reader<'_> {
             }
             ExprKind::Binary(op, a, b) if e.ty().scalar().is_some_and(ScalarType::is_float) => {
                 let (a, b) = (self.ends(a, asked), self.ends(b, asked));
-                arithmetic(*op, a, b, asked).unwrap_or_default()
+                self.arithmetic(*op, a, b, asked).unwrap_or_default()
             }
             ExprKind::Select(_, a, b) => {
                 let (a, b) = (self.ends(a, asked), self.ends(b, asked));
@@ -117,7 +117,7 @@ impl Reader<'_> {
         let ends = self.ends(a, asked);
         if from.is_float() && !to.is_float() {
             // A NaN would be 0.
-            asked.extend([&ends.low, &ends.high].into_iter().flatten().map(finite));
+            self.ask_finite([&ends.low, &ends.high].into_iter().flatten(), asked);
         } else if !from.is_float() && !to.is_float() {
             let ((low, high), least, most) = (self.range(a), to.int_min(), to.int_max());
             if low.zip(least).is_none_or(|(l, m)| l < m) || high.zip(most).is_none_or(|(h, m)| h > m) {
@@ -154,8 +154,44 @@ impl Reader<'_> {
         Ends { low: low.filter(outside), high: high.filter(outside) }
     }
 
+    /// Asks that ends are finite, where that is not known.
+    fn ask_finite<'e>(&mut self, ends: impl Iterator<Item = &'e Expr>, asked: &mut Asked) {
+        for end in ends {
+            let cond = build::unary(UnOp::IsFinite, end.clone());
+            if self.float_range(end).is_none() && !asked.contains(&cond) {
+                asked.push(cond);
+            }
+        }
+    }
+
+    /// Sums, differences and products of floats.
+    fn arithmetic(&mut self, op: BinOp, a: Ends, b: Ends, asked: &mut Asked) -> Option<Ends> {
+        let (a0, a1, b0, b1) = (a.low?, a.high?, b.low?, b.high?);
+        let make = |x: &Expr, y: &Expr| build::binary(op, x.clone(), y.clone());
+        match op {
+            BinOp::Add => Some(Ends { low: Some(make(&a0, &b0)), high: Some(make(&a1, &b1)) }),
+            BinOp::Sub => Some(Ends { low: Some(make(&a0, &b1)), high: Some(make(&a1, &b0)) }),
+            BinOp::Mul => {
+                self.ask_finite([&a0, &a1, &b0, &b1].into_iter(), asked);
+                let mut is_positive = |low: &Expr| self.float_range(low).is_some_and(|(least, _)| least >= 0.0);
+                let (lows, highs) = match (is_positive(&a0), is_positive(&b0)) {
+                    (true, true) => (vec![(&a0, &b0)], vec![(&a1, &b1)]),
+                    (false, true) => (vec![(&a0, &b0), (&a0, &b1)], vec![(&a1, &b0), (&a1, &b1)]),
+                    (true, false) => (vec![(&a0, &b0), (&a1, &b0)], vec![(&a0, &b1), (&a1, &b1)]),
+                    (false, false) => {
+                        let all = vec![(&a0, &b0), (&a0, &b1), (&a1, &b0), (&a1, &b1)];
+                        (all.clone(), all)
+                    }
+                };
+                let (low, high) = (extreme(BinOp::Min, &lows), extreme(BinOp::Max, &highs));
+                Some(Ends { low, high })
+            }
+            _ => None,
+        }
+    }
+
     /// True if a value depends on memory, also by names.
-    fn reads(&mut self, e: &Expr) -> bool {
+    pub(super) fn reads(&mut self, e: &Expr) -> bool {
         any_node(e, |n| match n.kind() {
             ExprKind::Load { .. } => true,
             ExprKind::Sym(s) => self.name_reads(*s),
@@ -176,10 +212,6 @@ impl Reader<'_> {
     }
 }
 
-fn finite(e: &Expr) -> Expr {
-    build::unary(UnOp::IsFinite, e.clone())
-}
-
 fn both(op: BinOp, a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     Some(build::binary(op, a?, b?))
 }
@@ -187,29 +219,50 @@ fn both(op: BinOp, a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
 /// Either operand bounds the smaller from above and the larger from below, the more so the one that is known.
 fn clamped(op: BinOp, a: Ends, b: Ends) -> Ends {
     let any = |a: Option<Expr>, b: Option<Expr>| match (a, b) {
-        (Some(a), Some(b)) => Some(build::binary(op, a, b)),
+        (Some(a), Some(b)) => Some(extreme_of(op, a, b)),
         (a, b) => a.or(b),
     };
+    let both = |a: Option<Expr>, b: Option<Expr>| Some(extreme_of(op, a?, b?));
     match op {
-        BinOp::Min => Ends { low: both(op, a.low, b.low), high: any(a.high, b.high) },
-        _ => Ends { low: any(a.low, b.low), high: both(op, a.high, b.high) },
+        BinOp::Min => Ends { low: both(a.low, b.low), high: any(a.high, b.high) },
+        _ => Ends { low: any(a.low, b.low), high: both(a.high, b.high) },
     }
 }
 
-/// Sums, differences and products of floats.
-fn arithmetic(op: BinOp, a: Ends, b: Ends, asked: &mut Asked) -> Option<Ends> {
-    let (a0, a1, b0, b1) = (a.low?, a.high?, b.low?, b.high?);
-    let make = |x: &Expr, y: &Expr| build::binary(op, x.clone(), y.clone());
-    match op {
-        BinOp::Add => Some(Ends { low: Some(make(&a0, &b0)), high: Some(make(&a1, &b1)) }),
-        BinOp::Sub => Some(Ends { low: Some(make(&a0, &b1)), high: Some(make(&a1, &b0)) }),
-        BinOp::Mul => {
-            asked.extend([&a0, &a1, &b0, &b1].into_iter().map(finite));
-            let corners = [make(&a0, &b0), make(&a0, &b1), make(&a1, &b0), make(&a1, &b1)];
-            let low = corners.iter().cloned().reduce(build::min);
-            let high = corners.into_iter().reduce(build::max);
-            Some(Ends { low, high })
+/// The smaller or the larger of two; the ends of an integer type decide it.
+fn extreme_of(op: BinOp, a: Expr, b: Expr) -> Expr {
+    let ends = a.ty().scalar().map(|ty| (ty.int_min(), ty.int_max()));
+    let (own, other) = match (op, ends) {
+        (BinOp::Min, Some((low, high))) => (low, high),
+        (BinOp::Max, Some((low, high))) => (high, low),
+        _ => (None, None),
+    };
+    let is = |e: &Expr, end: Option<i128>| end.is_some() && build::as_const(e).map(|c| c.as_i128()) == end;
+    match () {
+        () if is(&a, own) || is(&b, other) => a,
+        () if is(&b, own) || is(&a, other) => b,
+        () => build::binary(op, a, b),
+    }
+}
+
+/// The least or the greatest of products of finite floats.
+fn extreme(op: BinOp, factors: &[(&Expr, &Expr)]) -> Option<Expr> {
+    let mut products: Vec<Expr> = Vec::new();
+    for (x, y) in factors {
+        let product = product(x, y);
+        if !products.contains(&product) {
+            products.push(product);
         }
-        _ => None,
+    }
+    products.into_iter().reduce(|a, b| build::binary(op, a, b))
+}
+
+/// The product of two finite floats.
+fn product(x: &Expr, y: &Expr) -> Expr {
+    let is = |e: &Expr, v: f64| build::as_const(e).is_some_and(|c| c.as_f64() == v);
+    match () {
+        () if is(x, 0.0) || is(y, 1.0) => x.clone(),
+        () if is(y, 0.0) || is(x, 1.0) => y.clone(),
+        () => build::binary(BinOp::Mul, x.clone(), y.clone()),
     }
 }

@@ -23,6 +23,31 @@ impl Reader<'_> {
         if result.is_broken() { p.clone() } else { result }
     }
 
+    /// Returns `p` with its own names replaced by their values, and those in these, as long as it stays short; other atoms
+    /// keep theirs.
+    pub(super) fn resolved(&mut self, p: &Poly) -> Poly {
+        let mut result = p.clone();
+        for atom in p.atoms() {
+            if let Some(value) = self.resolved_name(atom) {
+                let next = result.substituted(atom, &value);
+                if !next.is_broken() && next.len() <= MOST_TERMS {
+                    result = next;
+                }
+            }
+        }
+        result
+    }
+
+    fn resolved_name(&mut self, atom: AtomId) -> Option<Poly> {
+        if let Some(known) = self.resolutions.get(&atom) {
+            return known.clone();
+        }
+        let value = self.value_of(atom);
+        let made = value.map(|value| deep(|| self.resolved(&value)));
+        self.resolutions.insert(atom, made.clone());
+        made
+    }
+
     /// Returns true if `p` has no operations but sums and products.
     fn is_sum(&self, p: &Poly) -> bool {
         p.atoms().into_iter().all(|a| matches!(self.terms.atom(a), Atom::Sym(_) | Atom::Opaque(..)))

@@ -1,18 +1,21 @@
-//! Decides `0 <= p` by replacing what was bound last by its definition or its ends, until a constant is left.
+//! Decides `0 <= p`, first by definitions and ends of loops alone, then by linear arithmetic under all that is known.
 //!
-//! The answer *yes* is a proof. *No* means that no proof was found within the effort: nothing follows.
+//! Most questions need no fact: a search replaces what was bound last by its definition or its ends, until a constant is
+//! left. The others are refuted or not by [`follows`]. The answer *yes* is a proof. *No* means that no proof was found
+//! within the effort: nothing follows.
 
 use super::atoms::{Atom, Terms};
 use super::conditions::split_minima;
 use super::exact::Way;
+use super::linear::follows;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
-use super::samples::{Mask, Samples};
-use crate::ir::hash::Map;
+use super::samples::Samples;
+use crate::ir::hash::{Map, Set};
 
-/// The most facts that one line of reasoning uses, with the most steps of such a search, in the order of attempts.
-const EFFORTS: [(u32, u32); 3] = [(0, 200), (1, 20), (3, 40)];
+/// The most steps of a search.
+const MOST_STEPS: u32 = 200;
 /// The most names inside of operations that one search replaces; each rewrites the whole polynomial.
 const MOST_INSIDES: u32 = 6;
 /// The most ways that are tried at one step.
@@ -28,12 +31,12 @@ const MOST_TERMS: usize = 48;
 #[derive(Default)]
 pub(crate) struct Prover {
     facts: Vec<Poly>,
+    /// The first facts, [resolved](Reader::resolved).
+    resolved: Vec<Poly>,
     /// A number for each fact that no other ever has.
     numbers: Vec<u32>,
     next: u32,
-    /// The facts that each atom occurs in alone, with its coefficient.
-    by_atom: Map<AtomId, Vec<(usize, i128)>>,
-    /// The answers, by polynomials without their constants and guards: those that no fact is used for, and others.
+    /// The answers of each method, by polynomials without their constants and guards.
     known: [Map<(Poly, Vec<Poly>), Known>; 2],
     samples: Samples,
 }
@@ -47,33 +50,31 @@ struct Known {
     open: Option<(i128, Moment)>,
 }
 
+/// A way to an answer.
+#[derive(Clone, Copy)]
+enum Method {
+    /// A search without facts and guards.
+    Search,
+    /// Linear arithmetic with all of them.
+    Linear,
+}
+
 /// The number of facts at some time, and that of the last of them.
 type Moment = (usize, Option<u32>);
 
 struct Search<'a> {
-    prover: &'a Prover,
-    /// What follows from the guards of the question.
-    own: &'a [Poly],
-    /// The number of facts of the prover that are used.
-    facts: usize,
     steps: u32,
     /// The number of names inside of operations that may still be replaced.
     insides: u32,
     samples: &'a mut Samples,
-    /// The samples at which all holds that is used.
-    at: Mask,
-    /// Polynomials that were looked at with as many facts left, in vain.
-    failed: Map<Poly, u32>,
+    /// Polynomials that were looked at in vain.
+    failed: Set<Poly>,
 }
 
 impl Prover {
     /// Takes for granted that `p` is at least 0, until [`Prover::forget`].
     pub(crate) fn assume(&mut self, reader: &Reader<'_>, p: Poly) {
         for fact in facts_of(&reader.terms, p) {
-            for atom in fact.atoms() {
-                let coefficient = fact.coefficient(atom).map(|k| (self.facts.len(), k));
-                self.by_atom.entry(atom).or_default().extend(coefficient);
-            }
             self.facts.push(fact);
             self.numbers.push(self.next);
             self.next += 1;
@@ -85,13 +86,9 @@ impl Prover {
     }
     /// Forgets all but the first `len` facts.
     pub(crate) fn forget(&mut self, len: usize) {
-        for atom in self.facts.iter().skip(len).flat_map(Poly::atoms) {
-            if let Some(list) = self.by_atom.get_mut(&atom) {
-                list.truncate(list.partition_point(|(fact, _)| *fact < len));
-            }
-        }
         self.samples.forget(len);
         self.facts.truncate(len);
+        self.resolved.truncate(len);
         self.numbers.truncate(len);
     }
     fn moment(&self, facts: usize) -> Moment {
@@ -103,24 +100,13 @@ impl Prover {
     }
     /// True if `p` is certain to be at least 0 where all of `guards` and the first `facts` facts are.
     pub(crate) fn holds(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly], facts: usize) -> bool {
-        // Most need no fact or one; a search with more takes longest where there is no proof.
-        if self.decided(reader, p, &[], 0, &EFFORTS[..1]) {
-            return true;
-        }
-        (facts > 0 || !guards.is_empty()) && self.decided(reader, p, guards, facts, &EFFORTS[1..])
+        self.decided(reader, p, &[], 0, Method::Search) || self.decided(reader, p, guards, facts, Method::Linear)
     }
-    fn decided(
-        &mut self,
-        reader: &mut Reader<'_>,
-        p: &Poly,
-        guards: &[Poly],
-        facts: usize,
-        efforts: &[(u32, u32)],
-    ) -> bool {
+
+    fn decided(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly], facts: usize, by: Method) -> bool {
         let constant = p.constant_term();
         let key = (p.without_constant(), guards.to_vec());
-        let kind = usize::from(facts > 0 || !guards.is_empty());
-        if let Some(known) = self.known[kind].get(&key) {
+        if let Some(known) = self.known[by as usize].get(&key) {
             if known.holds.is_some_and(|(least, then)| constant >= least && self.includes(then, facts)) {
                 return true;
             }
@@ -129,23 +115,28 @@ impl Prover {
             }
         }
         let own: Vec<Poly> = guards.iter().flat_map(|g| facts_of(&reader.terms, g.clone())).collect();
-        let mut samples = std::mem::take(&mut self.samples);
-        let mut at = samples.where_all(reader, &self.facts[..facts]);
-        own.iter().for_each(|fact| at &= samples.holding(reader, fact));
-        let refuted = at & samples.refuting(reader, p) != 0;
-        let answer = !refuted
-            && efforts.iter().any(|(most, steps)| {
-                let samples = &mut samples;
-                let (steps, failed) = (*steps, Map::default());
-                let mut search =
-                    Search { prover: self, own: &own, facts, steps, insides: MOST_INSIDES, samples, at, failed };
-                search.holds(reader, p.clone(), *most)
-            });
-        self.samples = samples;
+        let mut at = self.samples.where_all(reader, &self.facts[..facts]);
+        own.iter().for_each(|fact| at &= self.samples.holding(reader, fact));
+        let is_refuted = at & self.samples.refuting(reader, p) != 0;
+        let answer = !is_refuted
+            && match by {
+                Method::Search => Search::new(&mut self.samples).holds(reader, p.clone()),
+                Method::Linear => {
+                    self.resolve(reader, facts);
+                    follows(reader, p, &own, &self.resolved[..facts])
+                }
+            };
         let moment = self.moment(facts);
-        let known = self.known[kind].entry(key).or_default();
+        let known = self.known[by as usize].entry(key).or_default();
         *(if answer { &mut known.holds } else { &mut known.open }) = Some((constant, moment));
         answer
+    }
+
+    /// Resolves the first `facts` facts, once.
+    fn resolve(&mut self, reader: &mut Reader<'_>, facts: usize) {
+        while let Some(fact) = self.facts[..facts].get(self.resolved.len()) {
+            self.resolved.push(reader.resolved(fact));
+        }
     }
 }
 
@@ -213,11 +204,12 @@ fn is_clear(terms: &Terms, p: &Poly, left: &mut u32) -> bool {
 }
 
 impl Search<'_> {
-    fn holds(&mut self, reader: &mut Reader<'_>, p: Poly, facts: u32) -> bool {
-        if p.is_broken() || p.len() > MOST_TERMS {
-            return false;
-        }
-        if self.steps == 0 || self.failed.get(&p).is_some_and(|tried| *tried >= facts) {
+    fn new(samples: &mut Samples) -> Search<'_> {
+        Search { steps: MOST_STEPS, insides: MOST_INSIDES, samples, failed: Set::default() }
+    }
+
+    fn holds(&mut self, reader: &mut Reader<'_>, p: Poly) -> bool {
+        if p.is_broken() || p.len() > MOST_TERMS || self.steps == 0 || self.failed.contains(&p) {
             return false;
         }
         self.steps -= 1;
@@ -226,33 +218,21 @@ impl Search<'_> {
         {
             return true;
         }
-        if self.at & self.samples.refuting(reader, &p) != 0 {
+        if self.samples.refuting(reader, &p) != 0 {
             return false;
         }
         // What was bound last; of what depends on it, operations before the symbol itself.
         let Some(last) = self.next(reader, &p) else { return false };
-        // A number in place of what the caller gives is the end of most lines of reasoning.
-        let found = match reader.terms.level(last) == 0 && matches!(reader.terms.atom(last), Atom::Sym(_)) {
-            true => {
-                // The last fact may be on any of what is left.
-                let of: &[AtomId] = if facts == 1 { &p.atoms() } else { &[last] };
-                self.by_fact(reader, &p, of, facts) || self.by_atom(reader, &p, last, facts)
-            }
-            false => {
-                let leaf = reader.terms.bound_at(reader.terms.level(last)).filter(|leaf| *leaf != last);
-                let end = leaf.and_then(|leaf| self.at_end(reader, &p, leaf));
-                match end {
-                    Some(p) => self.holds(reader, p, facts),
-                    None => {
-                        self.by_atom(reader, &p, last, facts)
-                            || self.by_fact(reader, &p, &[last], facts)
-                            || leaf.is_some_and(|leaf| self.inside(reader, &p, leaf, facts))
-                    }
-                }
-            }
+        let is_given = reader.terms.level(last) == 0 && matches!(reader.terms.atom(last), Atom::Sym(_));
+        let leaf = if is_given { None } else { reader.terms.bound_at(reader.terms.level(last)) };
+        let leaf = leaf.filter(|leaf| *leaf != last);
+        let end = leaf.and_then(|leaf| self.at_end(reader, &p, leaf));
+        let found = match end {
+            Some(p) => self.holds(reader, p),
+            None => self.by_atom(reader, &p, last) || leaf.is_some_and(|leaf| self.inside(reader, &p, leaf)),
         };
         if !found {
-            self.failed.insert(p, facts);
+            self.failed.insert(p);
         }
         found
     }
@@ -268,13 +248,13 @@ impl Search<'_> {
     }
 
     /// Replaces a name that operations are made of.
-    fn inside(&mut self, reader: &mut Reader<'_>, p: &Poly, leaf: AtomId, facts: u32) -> bool {
+    fn inside(&mut self, reader: &mut Reader<'_>, p: &Poly, leaf: AtomId) -> bool {
         let Some(value) = reader.value_of(leaf) else { return false };
         let Some(left) = self.insides.checked_sub(1) else { return false };
         self.insides = left;
         let value = reader.expanded(&value);
         let p = reader.terms.replaced(p, leaf, &value, &mut Map::default());
-        self.holds(reader, p, facts)
+        self.holds(reader, p)
     }
 
     /// The atom to replace: what was bound last, and of that what loses nothing before what is a choice.
@@ -293,7 +273,7 @@ impl Search<'_> {
     }
 
     /// Replaces `atom`.
-    fn by_atom(&mut self, reader: &mut Reader<'_>, p: &Poly, atom: AtomId, facts: u32) -> bool {
+    fn by_atom(&mut self, reader: &mut Reader<'_>, p: &Poly, atom: AtomId) -> bool {
         let linear = p.linear_in(atom);
         let number = linear.as_ref().and_then(|(k, rest)| Some((k.as_constant()?, rest.clone())));
         match (reader.terms.atom(atom).clone(), number) {
@@ -306,12 +286,12 @@ impl Search<'_> {
                 if arms.iter().any(|p| is_clear(&reader.terms, p, &mut left)) {
                     return true;
                 }
-                self.any(reader, arms, facts)
+                self.any(reader, arms)
             }
             (Atom::Min(x, y), _) => {
-                self.holds(reader, p.substituted(atom, &x), facts) && self.holds(reader, p.substituted(atom, &y), facts)
+                self.holds(reader, p.substituted(atom, &x)) && self.holds(reader, p.substituted(atom, &y))
             }
-            (Atom::Either(list, _), _) => list.iter().all(|x| self.holds(reader, p.substituted(atom, x), facts)),
+            (Atom::Either(list, _), _) => list.iter().all(|x| self.holds(reader, p.substituted(atom, x))),
             (Atom::Div(x, by), Some((k, rest))) => {
                 // A quotient never falls with what is divided, so it is the smaller of two quotients.
                 let of_arms =
@@ -319,8 +299,8 @@ impl Search<'_> {
                 if let Some((is_greater, arms)) = of_arms {
                     let list: Vec<Poly> = arms.map(|x| rest.add_scaled(&reader.terms.div(x, by), k)).into();
                     return match is_greater == (k < 0) {
-                        true => list.into_iter().all(|p| self.holds(reader, p, facts)),
-                        false => self.any(reader, list, facts),
+                        true => list.into_iter().all(|p| self.holds(reader, p)),
+                        false => self.any(reader, list),
                     };
                 }
                 // by * q is at most x, and at least x - by + 1; by more if x is known by a finer quotient.
@@ -329,42 +309,42 @@ impl Search<'_> {
                     _ if k < 0 => x,
                     _ => x.offset(1 - by),
                 };
-                self.holds(reader, rest.scaled(by).add_scaled(&x, k), facts)
+                self.holds(reader, rest.scaled(by).add_scaled(&x, k))
             }
             (Atom::Mod(x, by), Some((k, rest))) => {
                 let end = if k < 0 { by - 1 } else { 0 };
-                if self.holds(reader, rest.add_scaled(&Poly::constant(end), k), facts) {
+                if self.holds(reader, rest.add_scaled(&Poly::constant(end), k)) {
                     return true;
                 }
                 // x - by * (x / by), where that cancels something.
                 let quotient = reader.terms.div(x.clone(), by);
                 let cancels = quotient.atoms().iter().any(|a| p.has(*a));
-                cancels && self.holds(reader, rest.add_scaled(&x.add_scaled(&quotient, -by), k), facts)
+                cancels && self.holds(reader, rest.add_scaled(&x.add_scaled(&quotient, -by), k))
             }
             (Atom::Quotient(x, n), Some((k, rest))) => {
                 let x = if k < 0 { x } else { x.minus(&n).offset(1) };
-                self.holds(reader, rest.times(&n).add_scaled(&x, k), facts)
+                self.holds(reader, rest.times(&n).add_scaled(&x, k))
             }
             (Atom::Remainder(x, n), Some((k, rest))) => {
                 let end = if k < 0 { n.offset(-1) } else { Poly::default() };
-                if self.holds(reader, rest.add_scaled(&end, k), facts) {
+                if self.holds(reader, rest.add_scaled(&end, k)) {
                     return true;
                 }
                 let quotient = reader.terms.quotient(x.clone(), n.clone());
                 let cancels = quotient.atoms().iter().any(|a| p.has(*a));
-                cancels && self.holds(reader, rest.add_scaled(&x.minus(&quotient.times(&n)), k), facts)
+                cancels && self.holds(reader, rest.add_scaled(&x.minus(&quotient.times(&n)), k))
             }
             (Atom::Sym(_), _) => match reader.value_of(atom) {
                 Some(value) => {
                     let value = reader.expanded(&value);
-                    self.holds(reader, p.substituted(atom, &value), facts)
+                    self.holds(reader, p.substituted(atom, &value))
                 }
-                None => linear.is_some_and(|(k, rest)| self.by_range(reader, atom, k, rest, facts)),
+                None => linear.is_some_and(|(k, rest)| self.by_range(reader, atom, k, rest)),
             },
             (Atom::Lane(_) | Atom::Opaque(..), Some((k, rest))) => {
                 let span = reader.terms.span(atom);
                 let end = if k < 0 { span.1 } else { span.0 };
-                end.is_some_and(|end| self.holds(reader, rest.add_scaled(&Poly::constant(end), k), facts))
+                end.is_some_and(|end| self.holds(reader, rest.add_scaled(&Poly::constant(end), k)))
             }
             _ => false,
         }
@@ -379,55 +359,30 @@ impl Search<'_> {
     }
 
     /// Replaces a loop variable with coefficient `k` by the end of its range, or another symbol by that of its interval.
-    fn by_range(&mut self, reader: &mut Reader<'_>, atom: AtomId, k: Poly, rest: Poly, facts: u32) -> bool {
+    fn by_range(&mut self, reader: &mut Reader<'_>, atom: AtomId, k: Poly, rest: Poly) -> bool {
         let Some((low, high)) = reader.loop_of(atom) else {
             let span = reader.terms.span(atom);
             let up = k.as_constant().map(|k| k < 0);
             let end = up.and_then(|up| if up { span.1 } else { span.0 });
-            return end.is_some_and(|end| self.holds(reader, rest.add_scaled(&k, end), facts));
+            return end.is_some_and(|end| self.holds(reader, rest.add_scaled(&k, end)));
         };
         let rises = match k.as_constant() {
             Some(k) => Some(k >= 0),
-            None if self.holds(reader, k.clone(), facts) => Some(true),
-            None => self.holds(reader, k.scaled(-1), facts).then_some(false),
+            None if self.holds(reader, k.clone()) => Some(true),
+            None => self.holds(reader, k.scaled(-1)).then_some(false),
         };
         let end = match rises {
             Some(true) => low,
             Some(false) => high,
             None => return false,
         };
-        self.holds(reader, rest.add_scaled(&k.times(&end), 1), facts)
-    }
-
-    /// The facts in which `atom` occurs alone, with its coefficients.
-    fn facts_with(&self, atom: AtomId) -> impl Iterator<Item = (&Poly, i128)> {
-        let own = self.own.iter().filter_map(move |fact| Some((fact, fact.coefficient(atom)?)));
-        let known = self.prover.by_atom.get(&atom).into_iter().flatten();
-        let known = known.take_while(|(fact, _)| *fact < self.facts).map(|(fact, k)| (&self.prover.facts[*fact], *k));
-        own.chain(known)
-    }
-
-    /// Adds a multiple of a fact that one of `atoms` cancels with.
-    fn by_fact(&mut self, reader: &mut Reader<'_>, p: &Poly, atoms: &[AtomId], facts: u32) -> bool {
-        if facts == 0 {
-            return false;
-        }
-        let mut differences: Vec<Poly> = Vec::new();
-        for (atom, k) in atoms.iter().filter_map(|a| Some((*a, p.coefficient(*a)?))) {
-            for (fact, f) in self.facts_with(atom).filter(|(_, f)| f.signum() == k.signum()) {
-                let difference = p.scaled(f.abs()).add_scaled(fact, -k.abs());
-                if !differences.contains(&difference) {
-                    differences.push(difference);
-                }
-            }
-        }
-        self.any(reader, differences, facts - 1)
+        self.holds(reader, rest.add_scaled(&k.times(&end), 1))
     }
 
     /// Returns true if one of `list` is at least 0. Where fewer symbols are left, less is to be replaced.
-    fn any(&mut self, reader: &mut Reader<'_>, mut list: Vec<Poly>, facts: u32) -> bool {
+    fn any(&mut self, reader: &mut Reader<'_>, mut list: Vec<Poly>) -> bool {
         list.sort_by_cached_key(|p| (p.len(), reader.terms.leaves(p)));
         list.truncate(MOST_WAYS);
-        list.into_iter().any(|p| self.holds(reader, p, facts))
+        list.into_iter().any(|p| self.holds(reader, p))
     }
 }

@@ -8,10 +8,14 @@ use super::poly::Poly;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{any_node, deep};
 use crate::ir::{DimField, Elem, Expr, ExprKind, Sym, build};
-use halide_core::ops::BinOp;
+use halide_core::ops::{BinOp, UnOp};
 
 /// The most alternatives of a shuffle that are told apart.
 const MOST_PICKS: usize = 16;
+/// The longest expression that is made by replacing names.
+const MOST_NODES: usize = 48;
+/// The most names that stand for one another.
+const MOST_ROUNDS: usize = 8;
 /// The most names of one polynomial that are replaced.
 const MOST_NAMES: usize = 40;
 
@@ -76,7 +80,10 @@ pub(crate) struct Reader<'p> {
     /// Names that were asked about, each with true if it stands for what the program may store to.
     changing: Map<Sym, bool>,
     pub(super) ranges: Map<Expr, Span>,
+    pub(super) float_ranges: Map<Expr, Option<super::floats::FloatSpan>>,
     pub(super) expansions: Map<AtomId, Poly>,
+    /// The values of names in terms of what is no name.
+    pub(super) resolutions: Map<AtomId, Option<Poly>>,
     /// Divisors that are at least 1 wherever they are defined.
     pub(crate) divisors: Set<Poly>,
     /// The lane that is looked at, by the number of lanes.
@@ -111,7 +118,9 @@ impl<'p> Reader<'p> {
             moment: None,
             changing: Map::default(),
             ranges: Map::default(),
+            float_ranges: Map::default(),
             expansions: Map::default(),
+            resolutions: Map::default(),
             divisors: Set::default(),
             lanes: Map::default(),
             hoists: Map::default(),
@@ -132,6 +141,7 @@ impl<'p> Reader<'p> {
             self.polys.clear();
             self.values.clear();
             self.expansions.clear();
+            self.resolutions.clear();
             self.ranges_of_loops.clear();
         }
     }
@@ -272,7 +282,60 @@ impl<'p> Reader<'p> {
             }
         }
         let span = self.range(a);
-        self.opaque(e, lane, span)
+        if e.lanes() > 1 {
+            return self.opaque(e, lane, span);
+        }
+        let e = self.without_names(e);
+        match e.kind() {
+            ExprKind::Cast(data) if !self.reads(data) => self.data(data),
+            _ => self.opaque(&e, lane, span),
+        }
+    }
+
+    /// A scalar of data as an index: arithmetic that does not leave its type is that of indices.
+    fn data(&mut self, e: &Expr) -> Poly {
+        let made = match e.kind() {
+            ExprKind::Const(v) if !v.ty().is_float() => Some(Poly::constant(v.as_i128())),
+            ExprKind::Likely(a) => Some(self.data(a)),
+            ExprKind::Unary(UnOp::Neg, a) if self.stays(e) => Some(deep(|| self.data(a)).scaled(-1)),
+            ExprKind::Binary(op @ (BinOp::Min | BinOp::Max | BinOp::Add | BinOp::Sub), a, b) if self.stays(e) => {
+                let (x, y) = (deep(|| self.data(a)), deep(|| self.data(b)));
+                Some(match op {
+                    BinOp::Min => self.terms.min(x, y),
+                    BinOp::Max => self.terms.max(x, y),
+                    BinOp::Add => x.add_scaled(&y, 1),
+                    _ => x.minus(&y),
+                })
+            }
+            ExprKind::Cast(a) if a.ty().scalar().is_some_and(|ty| !ty.is_float()) && self.stays(e) => {
+                Some(deep(|| self.data(a)))
+            }
+            _ => None,
+        };
+        made.unwrap_or_else(|| {
+            let span = self.range(e);
+            self.opaque(&build::to_index(e.clone()), &LaneOf::default(), span)
+        })
+    }
+
+    /// The scalar `e` with names of other data replaced by what they stand for: of two that are equal, one is enough.
+    fn without_names(&self, e: &Expr) -> Expr {
+        let mut e = e.clone();
+        for _ in 0..MOST_ROUNDS {
+            let next = crate::ir::visit::substitute(&e, &|s| match self.defs.get(s) {
+                Some(Definition::Let(value)) if value.lanes() == 1 && value.ty().scalar().is_some() => {
+                    (!self.level_of_expr(value).eq(&Self::IN_MEMORY)).then(|| value.clone())
+                }
+                _ => None,
+            });
+            let mut nodes = 0;
+            crate::ir::visit::for_each_node(&next, &mut |_| nodes += 1);
+            if nodes > MOST_NODES || next == e {
+                break;
+            }
+            e = next;
+        }
+        e
     }
 
     /// A scalar that is not looked into.

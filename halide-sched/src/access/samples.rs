@@ -169,6 +169,10 @@ impl Samples {
                 }
                 self.choose(reader, atom, Some(s))
             }
+            Atom::Opaque(e, None, None) => match reader.beside(&e) {
+                Some((base, low, _)) => self.values(reader, &base.offset(low)),
+                None => self.choose(reader, atom, None),
+            },
             Atom::Lane(_) | Atom::Opaque(..) => self.choose(reader, atom, None),
         }
     }

@@ -101,3 +101,25 @@ fn inequalities_in_front_of_loops_are_those_of_all_iterations() {
     }
     assert!(exact > 500 && loose > 50, "{exact} exact, {loose} loose");
 }
+
+/// Arithmetic of data that stays inside of its type is that of indices; what may wrap is not looked into.
+#[test]
+fn data_that_does_not_wrap_is_an_index() {
+    use halide_core::ops::{BinOp, UnOp};
+    use halide_core::types::ScalarType;
+    let mut elements = Elements::default();
+    let (small, wide) = (Id::new(0), Id::new(1));
+    elements.param(small, (Some(0), Some(64)));
+    let mut reader = Reader::new(Definitions::default(), elements);
+    let data = |id| build::param(id, ScalarType::I32);
+    let negated = |e: Expr| build::unary(UnOp::Neg, e);
+    let mut read = |e: Expr| reader.scalar(&build::to_index(e));
+    let p = read(data(small));
+    assert_eq!(read(negated(data(small))), p.scaled(-1));
+    assert_eq!(read(build::binary(BinOp::Min, negated(data(small)), data(small))), p.scaled(-1));
+    assert_eq!(read(build::binary(BinOp::Add, data(small), data(small))), p.scaled(2));
+    assert_eq!(read(build::cast_data(ScalarType::U8, data(small))), p);
+    let q = read(data(wide));
+    assert_ne!(read(negated(data(wide))), q.scaled(-1));
+    assert_ne!(read(build::cast_data(ScalarType::U8, data(wide))), q);
+}

@@ -209,3 +209,41 @@ fn quotients_are_pushed_to_what_they_are_made_of() {
         assert_eq!(a, b, "{left} and {right}");
     }
 }
+
+/// The number of whole vectors between the tails of a loop is a minimum of maxima of quotients; which of them it is follows from a
+/// guard and a fact together.
+#[test]
+fn guards_that_are_towers_of_minima_decide() {
+    let mut reader = reader_of(&build::int(0));
+    let size = sym(FIRST);
+    let vectors = |by: i64| build::max(build::div(build::offset(size.clone(), by), build::int(16)), build::int(1));
+    let whole = build::min(vectors(3), build::offset(vectors(4), -1));
+    let rest = build::sub(build::offset(size.clone(), 4), build::mul(build::offset(whole.clone(), 1), build::int(16)));
+    let (guard, rest) = (reader.scalar(&whole), reader.scalar(&rest));
+    let mut prover = Prover::default();
+    assert!(!prover.holds(&mut reader, &rest, std::slice::from_ref(&guard), 0));
+    let fact = reader.scalar(&build::offset(size, -12));
+    prover.assume(&reader, fact);
+    assert!(prover.holds(&mut reader, &rest, std::slice::from_ref(&guard), 1));
+    assert!(!prover.holds(&mut reader, &rest.offset(-1), &[guard], 1));
+}
+
+/// A fact about one name and a chain of definitions of others meet in symbols that neither mentions.
+#[test]
+fn facts_and_definitions_meet() {
+    let mut defs = Definitions::default();
+    let names: Vec<Sym> = (10..18).map(Sym::Temp).collect();
+    let mut last = sym(FIRST);
+    for name in &names {
+        defs.bind(*name, Definition::Let(build::max(build::offset(last, -2), sym(LIMIT))));
+        last = sym(*name);
+    }
+    let mut reader = Reader::new(defs, Elements::default());
+    let mut prover = Prover::default();
+    let (end, first) = (reader.scalar(&last), reader.scalar(&sym(FIRST)));
+    let fact = reader.scalar(&build::sub(sym(FIRST), sym(LIMIT)));
+    let goal = first.minus(&end);
+    prover.assume(&reader, fact);
+    assert!(!prover.holds(&mut reader, &goal, &[], 0));
+    assert!(prover.holds(&mut reader, &goal, &[], 1));
+}

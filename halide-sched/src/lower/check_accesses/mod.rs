@@ -97,6 +97,9 @@ impl<'p> Found<'p> {
             if let (Some(min), Some(max), true) = (param.min, param.max, param.ty.is_int()) {
                 self.elements.param(id, (Some(min.as_i128()), Some(max.as_i128())));
             }
+            if let (Some(min), Some(max), true) = (param.min, param.max, param.ty.is_float()) {
+                self.elements.promise_float(id, (min.as_f64(), max.as_f64()));
+            }
         }
     }
 
