@@ -273,7 +273,7 @@ fn of_image() -> Vec<inject_prefetches::Asked> {
 on_plans! {
     build_nests_example "build_nests.rs" of pipeline: built;
     infer_bounds_example "infer_bounds.rs" of pipeline: bounded;
-    slide_windows_example "slide_windows.rs" of pipeline: slid;
+    slide_windows_example "slide_windows/mod.rs" of pipeline: slid;
     start_early_example "start_early.rs" of pipeline: early;
     fold_storage_example "fold_storage.rs" of pipeline: folded;
     value_bounds_example "value_bounds.rs" of with_table: valued;

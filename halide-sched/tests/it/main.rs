@@ -32,6 +32,7 @@ mod refused;
 mod restated;
 mod scale;
 mod sliding;
+mod sliding_tails;
 mod specialised;
 mod splits;
 mod support;
