@@ -1,8 +1,8 @@
 //! Steps that are atomic.
 //!
-//! A step that changes one element is an atomic instruction, or a loop that computes a new value until it can be exchanged
-//! for the old one that it was computed from. Any other step (of a tuple, say) runs while a lock is held (see `locks`).
-//! All steps of a Func are of one kind, whichever copies of them passes have made.
+//! A step that changes one element is an atomic instruction, or a loop that computes a new value until it can be
+//! exchanged for the old one that it was computed from. Any other step (of a tuple, say) runs while a lock is held (see
+//! `locks`). All steps of a Func are of one kind, whichever copies of them passes have made.
 
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func};

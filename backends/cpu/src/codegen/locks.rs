@@ -181,7 +181,7 @@ mod tests {
         assert!(SiteStep::of(&sums(&at, &next)).is_none());
         let swap = build::block([store(A, &at, name(0)), store(A, &next, name(1))]);
         let swap = build::let_in(vec![(Sym::Temp(0), load(A, &next)), (Sym::Temp(1), load(A, &at))], swap);
-        assert_eq!(lock_of(&[swap.clone()]), Some(Lock::Func));
+        assert_eq!(lock_of(std::slice::from_ref(&swap)), Some(Lock::Func));
         assert_eq!(lock_of(&[sums(&at, &at), swap]), Some(Lock::Func));
         // What the site holds must not say which it is.
         let data = build::to_index(load(A, &at));
