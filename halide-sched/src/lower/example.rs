@@ -236,7 +236,7 @@ fn valued(ctx: &mut Ctx<'_>, _: Stmt) -> String {
         let _ = writeln!(text, "{name} holds {} to {}", end(&interval.min), end(&interval.max));
     }
     let output = ctx.plan.pipeline.outputs[0];
-    let value = &ctx.templates[&(output, 0)].values[0];
+    let value = &ctx.templates[&(output, 0)].sites[0].values[0];
     text + &format!("{}\n", print::expr_in(value, &ctx.program))
 }
 
