@@ -80,6 +80,8 @@ pub(crate) enum Kind {
     /// 32 random bits, the same for the same seed, place and coordinates.
     Random(Expr),
     Tuple(Vec<Expr>),
+    /// One value for each site of an update: `scatter` and `gather`.
+    Sites(Vec<Expr>),
     /// The old value on a left side of a Func that has no definition yet: the identity of the operator.
     Undefined(Rc<FuncBody>),
     /// A mistake, its own or those of its operands, all of which it keeps so that theirs are reported too.
@@ -308,6 +310,7 @@ pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind 
         Kind::Call(body, args, defs) => Kind::Call(body, all(args), defs),
         Kind::Image(body, args) => Kind::Image(body, all(args)),
         Kind::Tuple(args) => Kind::Tuple(all(args)),
+        Kind::Sites(args) => Kind::Sites(all(args)),
         Kind::Poison(error, args) => Kind::Poison(error, all(args)),
         Kind::Unary(op, a) => Kind::Unary(op, f(a)),
         Kind::Cast(a) => Kind::Cast(f(a)),
@@ -349,7 +352,7 @@ fn children(kind: &Kind, out: &mut Vec<Expr>) {
             out.extend([*c, *a]);
             out.extend(parts);
         }
-        Kind::Math(_, args) | Kind::Tuple(args) | Kind::Poison(_, args) => out.extend(args),
+        Kind::Math(_, args) | Kind::Tuple(args) | Kind::Sites(args) | Kind::Poison(_, args) => out.extend(args),
         Kind::Image(body, args) => {
             out.extend(args);
             body.exprs(out);

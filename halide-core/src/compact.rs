@@ -168,7 +168,7 @@ impl Compactor<'_> {
             }
             Kind::Binary(_, a, b) => (*a, *b) = (self.expr(*a), self.expr(*b)),
             Kind::Select(c, a, b) => (*c, *a, *b) = (self.expr(*c), self.expr(*a), self.expr(*b)),
-            Kind::Math(_, args) => self.all(args),
+            Kind::Math(_, args) | Kind::Sites(args) => self.all(args),
             Kind::Note { note, condition, value, parts } => {
                 *note = copied(&mut self.ids.notes, *note, &self.old.notes, &mut self.new.notes);
                 (*condition, *value) = (self.expr(*condition), self.expr(*value));

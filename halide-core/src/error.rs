@@ -92,6 +92,10 @@ pub enum AlgorithmErrorKind {
     Promise { image: String, what: String },
     BoundaryDims { name: String, dims: usize, given: usize },
     UndefInside,
+    NoSites { function: &'static str },
+    SiteCounts { func: String, first: usize, second: usize },
+    SitesOutsideUpdate { func: String },
+    NoteOfSites { func: String },
     ShapeValue { of: String, what: String },
     ShapeDim { of: String, dim: usize, dims: usize },
     ShapeMultiple { of: String, multiple: i64 },
@@ -207,6 +211,14 @@ impl AlgorithmErrorKind {
                 format!("`{name}` has {} but bounds for {given} are given", count(*dims, "dimension"))
             }
             UndefInside => "`undef` is used as a value: it says that nothing is stored".into(),
+            NoSites { function } => format!("`{function}` of no values"),
+            SiteCounts { func, first, second } => {
+                format!("an update of `{func}` is of {} and of {second}", count(*first, "site"))
+            }
+            SitesOutsideUpdate { func } => {
+                format!("`scatter` or `gather` in the first definition of `{func}`, or in the predicate of a domain")
+            }
+            NoteOfSites { func } => format!("an update of `{func}` of several sites requires or prints something"),
             ShapeValue { of, what } => format!("a rule for the buffer of `{of}` {what}"),
             ShapeDim { of, dim, dims } => {
                 format!("a rule for dimension {dim} of the buffer of `{of}`, which has {}", count(*dims, "dimension"))
@@ -253,6 +265,9 @@ impl AlgorithmErrorKind {
             WhereAfterUse { rdom, .. } => format!("call `{rdom}.where_(...)` right after `RDom::new`"),
             NoRDom { .. } => "use a variable of an RDom in it".into(),
             ManyRDoms { reduction, first, .. } => format!("say which one: `{reduction}_over(&{first}, ...)`"),
+            SiteCounts { .. } => "repeat the last value where there are too few".into(),
+            SitesOutsideUpdate { .. } => "let them stand in an update: on its left side and in its value".into(),
+            NoteOfSites { .. } => "require or print it in another Func that this one reads".into(),
             UndefInside => "let it be the whole value of a definition, or what a `select` there gives".into(),
             ParamConflict { .. } | ImageConflict { .. } => "inputs are given by name: use one handle, or another name".into(),
             _ => return None,

@@ -11,6 +11,7 @@ use crate::promise::ValuePromise;
 use crate::shape::{AlignmentRule, Estimate, ShapeRule};
 use crate::types::ScalarType;
 use crate::value::Scalar;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A checked, frozen algorithm. Made by `Pipeline::new`.
@@ -102,6 +103,29 @@ impl PipelineData {
         found && self.outputs.contains(&func)
     }
 
+    /// The number of sites that a definition stores to at once: the length of each [`Kind::Sites`] in it, 1 if there is
+    /// none.
+    pub fn sites(&self, stage: &StageDef) -> usize {
+        let roots: Vec<ExprId> = stage.args.iter().chain(&stage.values).copied().collect();
+        let count = |id: ExprId| match &self.exprs[id].kind {
+            Kind::Sites(values) => Some(values.len()),
+            _ => None,
+        };
+        self.reachable(&roots).into_iter().find_map(count).unwrap_or(1)
+    }
+
+    /// Returns every node below `roots`, each once, in order of ids.
+    pub(crate) fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
+        let mut wanted = BTreeSet::new();
+        let mut todo = roots.to_vec();
+        while let Some(id) = todo.pop() {
+            if wanted.insert(id) {
+                todo.extend(self.exprs[id].kind.children());
+            }
+        }
+        wanted.into_iter().collect()
+    }
+
     /// Classifies every expression; children stand before parents, so one pass does.
     pub fn index_table(&self) -> IndexTable {
         let mut rows: Vec<(bool, bool)> = Vec::with_capacity(self.exprs.len());
@@ -119,6 +143,9 @@ impl PipelineData {
                     (index && matches!(op, Add | Sub | Mul | Div | Mod | Min | Max), coordinate)
                 }
                 Kind::Select(_, a, b) => both(a, b),
+                Kind::Sites(values) => {
+                    values.iter().map(of).fold((true, false), |all, one| (all.0 && one.0, all.1 || one.1))
+                }
                 _ => (false, false),
             };
             rows.push((index && node.ty == ScalarType::I32, coordinate));
@@ -141,9 +168,10 @@ pub struct Node {
 ///
 /// Position decides the arithmetic: within a *coordinate* (an argument of `Call` or `Image`, a left-hand side, an RDom
 /// bound) `I32` nodes built of `Var`, `RVar`, `ImageDim`, `I32` parameters and constants by `Add`, `Sub`, `Mul`, `Div`,
-/// `Mod`, `Min`, `Max`, `Neg`, `Select`, `Likely`, `LikelyIfInnermost` and `Note` are exact index arithmetic whose overflow of i32 is an error.
-/// The same holds for the two operands of a comparison that [`IndexTable::is_comparison`] accepts, wherever it
-/// stands. Everywhere else `I32` wraps. A `Cast`, `Call` or `Image` below a coordinate is data again.
+/// `Mod`, `Min`, `Max`, `Neg`, `Select`, `Sites`, `Likely`, `LikelyIfInnermost` and `Note` are exact index arithmetic
+/// whose overflow of i32 is an error. The same holds for the two operands of a comparison that
+/// [`IndexTable::is_comparison`] accepts, wherever it stands. Everywhere else `I32` wraps. A `Cast`, `Call` or `Image`
+/// below a coordinate is data again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A constant of the node's type.
@@ -198,8 +226,8 @@ pub enum Kind {
         /// One `I32` coordinate per dimension.
         args: Vec<ExprId>,
     },
-    /// Its `value`; where it is evaluated, a requirement ends the run unless `condition` holds, and a line is printed if
-    /// it does. A requirement's value is evaluated only where its condition holds.
+    /// Its `value`; where it is evaluated, a requirement ends the run unless `condition` holds, and a line is printed
+    /// if it does. A requirement's value is evaluated only where its condition holds.
     Note {
         /// What is said, and where it was written.
         note: NoteId,
@@ -216,6 +244,8 @@ pub enum Kind {
     LikelyIfInnermost(ExprId),
     /// Its operand, whose float operations are neither contracted nor put in another order.
     Strict(ExprId),
+    /// One value for each site that an update stores to at once (see [`PipelineData::sites`]); at least one.
+    Sites(Vec<ExprId>),
     /// What the output's own buffer holds at the Func's coordinates before the run. Stands in the first definition of
     /// outputs only; elsewhere it is zero.
     Before {
@@ -237,7 +267,8 @@ impl Kind {
             Kind::Binary(_, a, b) => vec![*a, *b],
             Kind::Select(c, a, b) => vec![*c, *a, *b],
             Kind::Note { condition, value, parts, .. } => [&[*condition, *value], &parts[..]].concat(),
-            Kind::Math(_, args) | Kind::Call { args, .. } | Kind::Image { args, .. } => args.clone(),
+            Kind::Math(_, args) | Kind::Sites(args) => args.clone(),
+            Kind::Call { args, .. } | Kind::Image { args, .. } => args.clone(),
         }
     }
 }
@@ -318,7 +349,8 @@ impl FuncDef {
     }
 }
 
-/// One definition. All values are computed before any is stored.
+/// One definition. All values are computed before any is stored; those of several sites are stored in the order of the
+/// sites.
 #[derive(Clone, Debug)]
 pub struct StageDef {
     /// Left-hand side coordinates. In stage 0 they are the Func's variables. In an update, a coordinate that is the

@@ -215,6 +215,7 @@ impl<'p> Printer<'p> {
             Kind::SaturatingCast(a) => call(format!("saturating_{}", node.ty), &[*a]),
             Kind::Reinterpret(a) => call(format!("bits_{}", node.ty), &[*a]),
             Kind::Math(function, args) => call(function.name().into(), args),
+            Kind::Sites(values) => call("sites".into(), values),
             Kind::Call { func, element, args } => {
                 let func = &self.data.funcs[*func];
                 let mut parts = call(func.name.clone(), args);

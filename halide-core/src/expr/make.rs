@@ -255,6 +255,25 @@ pub(super) fn select_first(pairs: &[(Expr, Expr)], otherwise: Expr, at: Location
     pairs.iter().rev().fold(fixed(otherwise), |rest, &(c, v)| select(c, fixed(v), rest, at))
 }
 
+/// One value for each site of an update, all of one type.
+pub(super) fn sites(function: &'static str, values: &[Expr], at: Location) -> Expr {
+    sites_or_poison(function, values, at).unwrap_or_else(|poison| poison)
+}
+
+fn sites_or_poison(function: &'static str, values: &[Expr], at: Location) -> Result<Expr, Expr> {
+    let typed = values.iter().find(|e| literal(**e).is_none()).or(values.first());
+    let Some(&typed) = typed else { return Err(arena::poison(AlgorithmErrorKind::NoSites { function }, at)) };
+    let [mut ty] = scalars([typed], function, at)?;
+    let mut all = typed;
+    for &value in values {
+        ty = common(function, all, value, at)?;
+        all = as_type(all, ty, at);
+    }
+    let values: Vec<Expr> = values.iter().map(|e| as_type(*e, ty, at)).collect();
+    values.iter().try_for_each(|e| scalars([*e], function, at).map(drop))?;
+    Ok(arena::add(Kind::Sites(values), Ty::One(ty), at))
+}
+
 fn scalar_type(e: Expr) -> Option<ScalarType> {
     if let Ty::One(ty) = arena::ty(e) { Some(ty) } else { None }
 }

@@ -8,6 +8,7 @@ mod make;
 mod note;
 mod operators;
 mod random;
+mod sites;
 
 pub use crate::arena::Expr;
 pub use fixed_point::*;
@@ -19,6 +20,7 @@ pub(crate) use make::{
 };
 pub use note::*;
 pub use random::*;
+pub use sites::*;
 
 use crate::arena::{self, Kind, Literal, Ty};
 use crate::error::Location;

@@ -109,6 +109,7 @@ impl Freezer {
         if distinct {
             self.check_variables(&scope, &func.args, &values, None);
         }
+        self.check_no_sites(&scope, &values);
         let args = self.own_coordinates(func);
         func.stages.push(StageDef { args, values, rdom: None, at: def.written.at });
     }
@@ -169,7 +170,10 @@ impl Freezer {
         let (Some(args), Some(values)) = (args, values) else { return };
         let mut roots: Vec<ExprId> = args.iter().chain(&values).copied().collect();
         let rdom = self.find_rdom(&scope, &roots);
-        roots.extend(rdom.and_then(|r| self.data.rdoms[r].predicate));
+        self.check_sites(&scope, &roots);
+        let predicate = rdom.and_then(|r| self.data.rdoms[r].predicate);
+        self.check_no_sites(&scope, predicate.as_slice());
+        roots.extend(predicate);
         let allowed: Vec<VarId> = func.args.iter().copied().filter(|v| scope.rename.values().any(|r| r == v)).collect();
         self.check_variables(&scope, &allowed, &roots, rdom);
         self.check_self_reads(&scope, func, &args, &roots);

@@ -72,6 +72,7 @@ pub(super) fn too_late(root: Expr) -> Option<String> {
             Open::Call(callee, ..) => format!("reads `{}`", callee.name),
             Open::Image(image, _) => format!("reads `{}`", image.name),
             Open::Random(_) => "is random".to_string(),
+            Open::Sites(_) => "is another one at each site of an update".to_string(),
             Open::Note(note, ..) if note.kind == NoteKind::Print => "prints".to_string(),
             _ => return,
         };

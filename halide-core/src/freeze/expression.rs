@@ -76,6 +76,7 @@ impl Freezer {
             Open::SaturatingCast(a) => Kind::SaturatingCast(id(a)),
             Open::Reinterpret(a) => Kind::Reinterpret(id(a)),
             Open::Math(f, args) => Kind::Math(*f, ids(args)),
+            Open::Sites(values) => Kind::Sites(ids(values)),
             Open::Call(body, args, _) => Kind::Call { func: self.funcs[&address(body)], element: 0, args: ids(args) },
             Open::Element(call, element) => match arena::node(*call).kind {
                 Open::Call(body, args, _) => {

@@ -9,6 +9,7 @@ mod inputs;
 mod note;
 mod random;
 mod shapes;
+mod sites;
 mod undef;
 mod variables;
 

@@ -4,12 +4,11 @@ use super::{Freezer, Scope, address};
 use crate::error::AlgorithmErrorKind;
 use crate::ids::{ExprId, RDomId, VarId};
 use crate::pipeline::{FuncDef, Kind};
-use std::collections::BTreeSet;
 
 impl Freezer {
     /// The one reduction domain that `roots` use.
     pub(super) fn find_rdom(&mut self, scope: &Scope<'_>, roots: &[ExprId]) -> Option<RDomId> {
-        let found = self.reachable(roots).into_iter().find_map(|id| match self.data.exprs[id].kind {
+        let found = self.data.reachable(roots).into_iter().find_map(|id| match self.data.exprs[id].kind {
             Kind::RVar { rdom, .. } => Some(rdom),
             _ => None,
         })?;
@@ -31,7 +30,7 @@ impl Freezer {
     ) {
         let name = || scope.body.name.clone();
         let mut free = Vec::new();
-        for id in self.reachable(roots) {
+        for id in self.data.reachable(roots) {
             let kind = match (&self.data.exprs[id].kind, rdom) {
                 (Kind::Var(v), _) if !allowed.contains(v) => {
                     free.push(self.data.vars[*v].clone());
@@ -58,7 +57,7 @@ impl Freezer {
     /// In a dimension that an update runs over whole, it may read its own Func only at the point it writes.
     pub(super) fn check_self_reads(&mut self, scope: &Scope<'_>, func: &FuncDef, lhs: &[ExprId], roots: &[ExprId]) {
         let own = self.funcs[&address(scope.body)];
-        for id in self.reachable(roots) {
+        for id in self.data.reachable(roots) {
             let Kind::Call { func: callee, args, .. } = &self.data.exprs[id].kind else { continue };
             if *callee != own {
                 continue;
@@ -71,17 +70,5 @@ impl Freezer {
                 self.mistake(scope.written.at, AlgorithmErrorKind::ImpureSelfRead { func, var });
             }
         }
-    }
-
-    /// Every node below `roots`, each once, in order of ids.
-    fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
-        let mut wanted = BTreeSet::new();
-        let mut todo = roots.to_vec();
-        while let Some(id) = todo.pop() {
-            if wanted.insert(id) {
-                todo.extend(self.data.exprs[id].kind.children());
-            }
-        }
-        wanted.into_iter().collect()
     }
 }

@@ -115,8 +115,7 @@ impl Batch {
     fn is_complete(&self, program: &Program, now: Mask) -> bool {
         let guarded = program.guard.is_none_or(|g| now.minus(self.known[g]).is_empty());
         let active = self.active(program).and(now);
-        let mut results = program.targets.iter().chain(&program.values);
-        guarded && results.all(|r| active.minus(self.known[*r]).is_empty())
+        guarded && program.results().all(|r| active.minus(self.known[r]).is_empty())
     }
 
     /// For each operation, the lanes in which it is needed, as far as conditions are known.
@@ -127,8 +126,8 @@ impl Batch {
             add(&mut needed, guard, Mask::range(0..self.lanes));
         }
         let active = self.active(program);
-        for reg in program.targets.iter().chain(&program.values) {
-            add(&mut needed, *reg, active);
+        for reg in program.results() {
+            add(&mut needed, reg, active);
         }
         for (reg, op) in program.ops.iter().enumerate().rev() {
             let todo = needed[reg].minus(self.known[reg]);

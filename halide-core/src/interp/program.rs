@@ -104,14 +104,28 @@ pub(super) struct Program {
     pub(super) total: Vec<bool>,
     /// The predicate of the reduction domain.
     pub(super) guard: Option<Reg>,
-    /// The coordinates stored to; empty in a pure definition.
-    pub(super) targets: Vec<Reg>,
-    /// The values stored.
-    pub(super) values: Vec<Reg>,
+    /// What is stored, in order.
+    pub(super) sites: Vec<Site>,
     /// The dimensions that are pure: one coordinate at a time, independent of each other.
     pub(super) pure_dims: Vec<usize>,
     /// Min and extent of each dimension of the reduction domain.
     pub(super) rdom: Vec<(i64, i64)>,
+}
+
+/// A point that a stage stores to.
+#[derive(Debug)]
+pub(super) struct Site {
+    /// Its coordinates; empty in a pure definition.
+    pub(super) targets: Vec<Reg>,
+    /// The values stored.
+    pub(super) values: Vec<Reg>,
+}
+
+impl Program {
+    /// All that is evaluated before anything is stored.
+    pub(super) fn results(&self) -> impl Iterator<Item = Reg> {
+        self.sites.iter().flat_map(|s| s.targets.iter().chain(&s.values).copied())
+    }
 }
 
 /// Compiles stage `stage` of `func`; `index` is the pipeline's table.
@@ -130,9 +144,17 @@ pub(super) fn compile(
     roots.extend(targets.iter().map(|e| (*e, Mode::Index)));
     roots.extend(def.values.iter().map(|e| (*e, Mode::Data)));
 
-    let scope = Scope { p, index, bound, func, stage, rdom: def.rdom };
-    let mut code = Code::default();
-    code.compile(&scope, &roots)?;
+    let mut scope = Scope { p, index, bound, func, stage, rdom: def.rdom, site: 0 };
+    let (mut code, mut sites, mut guarded) = (Code::default(), Vec::new(), None);
+    for site in 0..p.sites(def) {
+        scope.site = site;
+        code.regs.clear();
+        code.compile(&scope, &roots)?;
+        let reg = |e: &ExprId, mode| code.regs[&(*e, mode)];
+        guarded = guard.map(|e| reg(&e, Mode::Data));
+        let targets = targets.iter().map(|e| reg(e, Mode::Index)).collect();
+        sites.push(Site { targets, values: def.values.iter().map(|e| reg(e, Mode::Data)).collect() });
+    }
     let pure_dims = pure_dims(&scope, targets)?;
     let free = code.ops.iter().find_map(|op| match op {
         Op::Var { dim, .. } if stage > 0 && !pure_dims.contains(dim) => Some(*dim),
@@ -148,16 +170,7 @@ pub(super) fn compile(
         Some(r) => r.dims.iter().map(|d| constant_range(&scope, d.min, d.extent)).collect::<Result<_, _>>()?,
         None => Vec::new(),
     };
-    let reg = |e: &ExprId, mode| code.regs[&(*e, mode)];
-    Ok(Program {
-        guard: guard.map(|e| reg(&e, Mode::Data)),
-        targets: targets.iter().map(|e| reg(e, Mode::Index)).collect(),
-        values: def.values.iter().map(|e| reg(e, Mode::Data)).collect(),
-        pure_dims,
-        rdom,
-        total: code.total,
-        ops: code.ops,
-    })
+    Ok(Program { guard: guarded, sites, pure_dims, rdom, total: code.total, ops: code.ops })
 }
 
 /// How an expression is used. Data comes first, so that an index can be made of the same node's data.
@@ -175,6 +188,8 @@ struct Scope<'a> {
     func: FuncId,
     stage: usize,
     rdom: Option<RDomId>,
+    /// The site for which it is compiled.
+    site: usize,
 }
 
 impl Scope<'_> {
@@ -233,6 +248,7 @@ impl Scope<'_> {
                 all
             }
             Kind::Math(_, args) => each(args, Mode::Data),
+            Kind::Sites(values) => vec![(values[self.site], mode)],
             Kind::Call { args, .. } | Kind::Image { args, .. } => each(args, Mode::Index),
         }
     }
@@ -328,6 +344,7 @@ impl Code {
             Kind::Select(c, a, b) => Op::Select(data(c), same(a), same(b)),
             Kind::Likely(a) | Kind::LikelyIfInnermost(a) => Op::Copy(same(a)),
             Kind::Strict(a) => Op::Copy(data(a)),
+            Kind::Sites(values) => Op::Copy(same(&values[scope.site])),
             Kind::Before { element } => Op::Before { element: *element as usize },
             Kind::Note { note, condition, value, parts } => Op::Note(Note {
                 note: *note,
@@ -374,7 +391,7 @@ fn is_index_kind(kind: &Kind) -> bool {
         Kind::Const(_) | Kind::Var(_) | Kind::RVar { .. } | Kind::Param(_) | Kind::ImageDim { .. } => true,
         Kind::Unary(op, _) => *op == UnOp::Neg,
         Kind::Binary(op, ..) => matches!(op, Add | Sub | Mul | Div | Mod | Min | Max),
-        Kind::Select(..) | Kind::Likely(_) | Kind::LikelyIfInnermost(_) | Kind::Note { .. } => true,
+        Kind::Select(..) | Kind::Sites(_) | Kind::Likely(_) | Kind::LikelyIfInnermost(_) | Kind::Note { .. } => true,
         _ => false,
     }
 }
@@ -411,7 +428,7 @@ fn pure_dims(scope: &Scope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> 
 /// overflows.
 pub(super) fn uniform(p: &PipelineData, bound: &Bound, e: ExprId) -> Option<i64> {
     let func = *p.outputs.first()?;
-    let scope = Scope { p, index: &p.index_table(), bound, func, stage: 0, rdom: None };
+    let scope = Scope { p, index: &p.index_table(), bound, func, stage: 0, rdom: None, site: 0 };
     let mut code = Code::default();
     code.compile(&scope, &[(e, Mode::Index)]).ok()?;
     let mut values: Vec<u64> = Vec::with_capacity(code.ops.len());

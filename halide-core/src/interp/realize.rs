@@ -13,7 +13,7 @@
 
 use super::batch::{Batch, Requests, World};
 use super::mask::{LANES, Mask};
-use super::program::{Program, compile};
+use super::program::{Program, Site, compile};
 use super::store::Points;
 use super::{Bound, PrintSink, RunError};
 use crate::buffer::{AnyBuffer, Region, Span};
@@ -175,7 +175,7 @@ impl<'a> Realizer<'a> {
         let store = &mut self.world.stores[d.batch.func];
         for lane in 0..d.points.len() {
             if let Some(place) = store.find(d.points.get(lane)) {
-                for (element, reg) in program.values.iter().enumerate() {
+                for (element, reg) in program.sites[0].values.iter().enumerate() {
                     store.set_value(place, element, d.batch.value(*reg, lane));
                 }
             }
@@ -258,10 +258,12 @@ fn touch(world: &World, program: &Program, chunk: &mut Chunk, requests: &mut Req
     let batch = &chunk.batch;
     let (store, lanes) = (&world.stores[batch.func], known_targets(program, batch).minus(chunk.touched));
     for lane in lanes.lanes() {
-        let at = target(world, program, batch, lane)?;
-        if store.find(&at).is_none_or(|place| store.applied(place) < batch.stage as u32) {
-            let wanted = (batch.func, batch.stage as u32);
-            requests.entry(wanted).or_insert_with(|| Points::new(at.len())).push(&at);
+        for site in &program.sites {
+            let at = target(world, site, batch, lane)?;
+            if store.find(&at).is_none_or(|place| store.applied(place) < batch.stage as u32) {
+                let wanted = (batch.func, batch.stage as u32);
+                requests.entry(wanted).or_insert_with(|| Points::new(at.len())).push(&at);
+            }
         }
     }
     chunk.touched = chunk.touched.or(lanes);
@@ -271,11 +273,13 @@ fn touch(world: &World, program: &Program, chunk: &mut Chunk, requests: &mut Req
 /// Stores the values of the lanes of one turn where the predicate holds.
 fn store_turn(world: &mut World, program: &Program, batch: &Batch, now: Mask) -> Result<(), RunError> {
     for lane in batch.active(program).and(now).lanes() {
-        let at = target(world, program, batch, lane)?;
-        let store = &mut world.stores[batch.func];
-        if let Some(place) = store.find(&at) {
-            for (element, reg) in program.values.iter().enumerate() {
-                store.set_value(place, element, batch.value(*reg, lane));
+        for site in &program.sites {
+            let at = target(world, site, batch, lane)?;
+            let store = &mut world.stores[batch.func];
+            if let Some(place) = store.find(&at) {
+                for (element, reg) in site.values.iter().enumerate() {
+                    store.set_value(place, element, batch.value(*reg, lane));
+                }
             }
         }
     }
@@ -283,13 +287,14 @@ fn store_turn(world: &mut World, program: &Program, batch: &Batch, now: Mask) ->
 }
 
 fn known_targets(program: &Program, batch: &Batch) -> Mask {
-    program.targets.iter().fold(batch.active(program), |mask, reg| mask.and(batch.known(*reg)))
+    let targets = program.sites.iter().flat_map(|s| &s.targets);
+    targets.fold(batch.active(program), |mask, reg| mask.and(batch.known(*reg)))
 }
 
-fn target(world: &World, program: &Program, batch: &Batch, lane: usize) -> Result<Vec<i32>, RunError> {
-    let site = batch.site(world);
-    let coordinate = |(dim, reg): (usize, &usize)| site.coordinate(batch.func, dim, batch.value(*reg, lane) as i64);
-    program.targets.iter().enumerate().map(coordinate).collect()
+fn target(world: &World, site: &Site, batch: &Batch, lane: usize) -> Result<Vec<i32>, RunError> {
+    let place = batch.site(world);
+    let coordinate = |(dim, reg): (usize, &usize)| place.coordinate(batch.func, dim, batch.value(*reg, lane) as i64);
+    site.targets.iter().enumerate().map(coordinate).collect()
 }
 
 fn wait_for(requests: Requests) -> Step {

@@ -4,7 +4,7 @@ use crate::mistakes::check_at;
 use expect_test::expect;
 use halide_core::expr::*;
 use halide_core::types::*;
-use halide_core::{Func, ImageParam, vars};
+use halide_core::{Func, ImageParam, RDom, vars};
 
 #[test]
 fn fixed_point() {
@@ -180,6 +180,44 @@ fn what_is_said_and_drawn() {
           hint: take one element with `.at(i)`
         mistakes_of_functions.rs:+15:9: the literal 0.5 is a float but meets i32
           hint: a literal takes the type of what it meets: cast that to a float type
+    "#]],
+    );
+}
+
+#[test]
+fn sites() {
+    let s = line!();
+    let (x, input, r) = (vars!(x), ImageParam::new("input", I32, 1), RDom::named("r", [(0, 3)]));
+    let (mut f, mut g, none) = (Func::new("f"), Func::new("g"), Vec::<halide_core::Expr>::new());
+    f[x] = input[gather((x, x + 1))];
+    g[x] = input[x];
+    g[scatter((1, 2))] = gather((1, 2, 3));
+    g[scatter((r.x, 2))] = g[gather(&none)];
+    g[scatter((1, 2))] = require(g[1].lt(3), gather((1, 2)), "small");
+    g[scatter((x.lt(1), x.lt(2)))] = 1.expr();
+    g[scatter((1.5, 2.5))] = gather((x.lt(1), x.lt(2)));
+    let odd = RDom::named("odd", [(0, 3)]);
+    odd.where_(gather((odd.x, odd.x + 1)).lt(2));
+    g[odd.x] = 1.expr();
+    check_at(
+        s,
+        &[&f, &g],
+        expect![[r#"
+        mistakes_of_functions.rs:+3:6: `scatter` or `gather` in the first definition of `f`, or in the predicate of a domain
+          hint: let them stand in an update: on its left side and in its value
+        mistakes_of_functions.rs:+5:6: an update of `g` is of 2 sites and of 3
+          hint: repeat the last value where there are too few
+        mistakes_of_functions.rs:+6:30: `gather` of no values
+        mistakes_of_functions.rs:+7:6: an update of `g` of several sites requires or prints something
+          hint: require or print it in another Func that this one reads
+        mistakes_of_functions.rs:+8:6: coordinate 0 of `g` is bool, not an integer
+          hint: cast it to i32
+        mistakes_of_functions.rs:+9:6: coordinate 0 of `g` is f64, not an integer
+          hint: cast it to i32
+        mistakes_of_functions.rs:+9:6: an update of `g` stores bool where element 0 is i32
+          hint: cast the value to i32
+        mistakes_of_functions.rs:+12:6: `scatter` or `gather` in the first definition of `g`, or in the predicate of a domain
+          hint: let them stand in an update: on its left side and in its value
     "#]],
     );
 }

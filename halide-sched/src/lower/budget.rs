@@ -2,7 +2,7 @@
 //!
 //! Sizes are numbers of nodes: statements, and nodes of their expressions, those that are shared within one expression once.
 
-use super::ctx::Ctx;
+use super::ctx::{Ctx, TemplateSite};
 use super::error::LowerError;
 use super::partition_loops::Partitioned;
 use crate::ir::hash::Set;
@@ -237,10 +237,10 @@ pub(super) fn check_variants(ctx: &Ctx<'_>) -> Result<(), LowerError> {
         }
         let places = places_of(ctx, func, &mut sites, &mut BTreeSet::new());
         for (stage, plan) in row.stages.iter().enumerate() {
-            let size = ctx
-                .templates
-                .get(&(func, stage))
-                .map_or(1, |t| 1 + t.lhs.iter().chain(&t.values).chain(&t.predicate).map(nodes_of).sum::<u64>());
+            let size = ctx.templates.get(&(func, stage)).map_or(1, |t| {
+                let stored = t.sites.iter().flat_map(TemplateSite::exprs);
+                1 + stored.chain(&t.predicate).map(nodes_of).sum::<u64>()
+            });
             nodes = nodes.saturating_add(places.saturating_mul(variants(plan)).saturating_mul(size));
         }
     }

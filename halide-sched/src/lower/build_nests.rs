@@ -26,7 +26,7 @@
 //! }
 //! ```
 
-use super::ctx::{Ctx, Instance, LoopInfo, Source};
+use super::ctx::{Ctx, Instance, LoopInfo, Source, TemplateSite};
 use super::hoist_storage::HoistLevels;
 use super::inject_prefetches::Asked;
 use super::joined::{self, Block, Tree};
@@ -328,16 +328,14 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
     let lookup = |s: Sym| values.get(&s).cloned();
     let mut memo = visit::Memo::new();
     let mut put = |e: &Expr| visit::substitute_with(e, &lookup, &mut memo);
-    let buffers = ctx.program.func_buffers[inst.func].iter();
-    let provide = Stmt::Provide {
-        func: inst.func,
-        args: template.lhs.iter().map(&mut put).collect(),
-        values: buffers
-            .zip(&template.values)
-            .filter(|(b, v)| !leaves(v, **b, template))
-            .map(|(&b, v)| (b, put(v)))
-            .collect(),
-        mask: None,
+    let provide = match &template.sites[..] {
+        [site] => {
+            let buffers = ctx.program.func_buffers[inst.func].iter();
+            let stored = buffers.zip(&site.values).filter(|(b, v)| !leaves(v, **b, site));
+            let values = stored.map(|(&b, v)| (b, put(v))).collect();
+            Stmt::Provide { func: inst.func, args: site.lhs.iter().map(&mut put).collect(), values, mask: None }
+        }
+        sites => provide_all(ctx, inst.func, sites, &mut put),
     };
     let (guarded, always): (Vec<&Told>, Vec<&Told>) =
         template.told.iter().filter(|t| !t.is_uniform() || t.kind == NoteKind::Print).partition(|t| t.guarded);
@@ -364,9 +362,29 @@ fn describe(ctx: &Ctx<'_>, instance: usize) -> Nest {
     Nest { bounds, guards, store }
 }
 
+/// Stores to several sites in order, after all that is read for them was read: what reads memory gets a name before.
+fn provide_all(ctx: &Ctx<'_>, func: FuncId, sites: &[TemplateSite], put: &mut dyn FnMut(&Expr) -> Expr) -> Stmt {
+    let (mut bindings, mut stores) = (Vec::new(), Vec::new());
+    for site in sites {
+        let mut all = Vec::new();
+        for (&name, e) in site.names.iter().zip(site.exprs()) {
+            let value = put(e);
+            let reads = visit::any_node(&value, |n| matches!(n.kind(), ir::ExprKind::Read { .. }));
+            all.push(if reads { build::typed_sym(name, value.ty()) } else { value.clone() });
+            if reads {
+                bindings.push((name, value));
+            }
+        }
+        let values = all.split_off(site.lhs.len());
+        let values = ctx.program.func_buffers[func].iter().copied().zip(values).collect();
+        stores.push(Stmt::Provide { func, args: all, values, mask: None });
+    }
+    build::let_in(bindings, build::block(stores))
+}
+
 /// Whether a value is what the element holds already, so that it need not be stored.
-fn leaves(value: &Expr, buf: ir::BufId, template: &super::ctx::Template) -> bool {
-    matches!(value.kind(), ir::ExprKind::Read { buf: b, args } if *b == buf && **args == *template.lhs)
+fn leaves(value: &Expr, buf: ir::BufId, site: &TemplateSite) -> bool {
+    matches!(value.kind(), ir::ExprKind::Read { buf: b, args } if *b == buf && **args == *site.lhs)
 }
 
 /// Says which of the schedule's hints no code comes of, and why.

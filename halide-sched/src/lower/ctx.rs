@@ -27,10 +27,8 @@ pub(crate) struct Template {
     pub(crate) rvars: Vec<(Sym, Expr, Expr)>,
     /// For each dimension of the Func: whether the left-hand side is the Func's own variable there.
     pub(crate) pure: Vec<bool>,
-    /// Left-hand side coordinates.
-    pub(crate) lhs: Vec<Expr>,
-    /// One value per tuple element.
-    pub(crate) values: Vec<Expr>,
+    /// What it stores, in order; all that this reads is read before. At least one.
+    pub(crate) sites: Vec<TemplateSite>,
     /// The domain's predicate.
     pub(crate) predicate: Option<Expr>,
     /// Every distinct read of a Func or an image.
@@ -43,18 +41,36 @@ pub(crate) struct Template {
     first_of: Option<FuncId>,
 }
 
+/// A point that a definition stores to.
+pub(crate) struct TemplateSite {
+    /// Left-hand side coordinates.
+    pub(crate) lhs: Vec<Expr>,
+    /// One value per tuple element.
+    pub(crate) values: Vec<Expr>,
+    /// Of several sites: a name for each of these, coordinates first.
+    pub(crate) names: Vec<Sym>,
+}
+
+impl TemplateSite {
+    /// The coordinates and the values.
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.lhs.iter().chain(&self.values)
+    }
+}
+
 impl Template {
     /// Every expression with what rewrites it, but for the ranges of the domain, which read nothing.
     pub(crate) fn roots_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         let told = self.told.iter_mut().flat_map(Told::exprs_mut);
-        self.lhs.iter_mut().chain(&mut self.values).chain(&mut self.predicate).chain(told)
+        let stored = self.sites.iter_mut().flat_map(|s| s.lhs.iter_mut().chain(&mut s.values));
+        stored.chain(&mut self.predicate).chain(told)
     }
     /// Finds the reads anew.
     pub(crate) fn collect_reads(&mut self, sources: &IdVec<BufId, Source>) {
         // A read of the predicate is done at every point, so it comes first.
         let ranges = self.rvars.iter().flat_map(|(_, a, b)| [a, b]);
         let always = self.predicate.iter().chain(ranges).map(|e| (e, false));
-        let guarded = self.lhs.iter().chain(&self.values).map(|e| (e, true));
+        let guarded = self.sites.iter().flat_map(TemplateSite::exprs).map(|e| (e, true));
         let told = self.told.iter().flat_map(|t| t.exprs().map(|e| (e, t.guarded)));
         self.reads = collect_reads(sources, always.chain(guarded).chain(told));
         self.reads.retain(|read| self.first_of.is_none_or(|f| read.source != Source::Func(f)));
@@ -397,18 +413,26 @@ fn template(
     let in_scope = stage_def.rdom.map(|r| (r, rvar_syms.iter().map(|&s| build::sym(s)).collect()));
     let innermost = innermost::placeholders(plan, func, stage, &dims, &rvar_syms);
     let mut env = Env::of_stage(vars, in_scope, func, innermost, plan.funcs[func].stages[stage].float);
-    let lhs: Vec<Expr> = stage_def.args.iter().map(|&a| translator.index(a, &mut env)).collect();
-    let values: Vec<Expr> = stage_def.values.iter().map(|&v| translator.data(v, &mut env)).collect();
+    let count = pipeline.sites(stage_def);
+    let (mut sites, mut told) = (Vec::new(), Vec::new());
+    for site in 0..count {
+        env.set_site(site);
+        let lhs: Vec<Expr> = stage_def.args.iter().map(|&a| translator.index(a, &mut env)).collect();
+        let values: Vec<Expr> = stage_def.values.iter().map(|&v| translator.data(v, &mut env)).collect();
+        let named = if count > 1 { lhs.len() + values.len() } else { 0 };
+        sites.push(TemplateSite { lhs, values, names: (0..named).map(|_| placeholder()).collect() });
+        notes::of_stage(translator, stage_def, &mut env, &mut told);
+    }
     let predicate = rdom.and_then(|r| r.predicate).map(|p| translator.data(p, &mut env));
     let mut rvars = Vec::new();
     for (s, d) in rvar_syms.iter().zip(rdom.iter().flat_map(|r| &r.dims)) {
         rvars.push((*s, translator.index(d.min, &mut env), translator.index(d.extent, &mut env)));
     }
-    let pure = lhs.iter().zip(&dims).map(|(e, &s)| *e == build::sym(s)).collect();
-    let told = notes::of_stage(translator, stage_def, &mut env);
+    let is_own = |(d, s): (usize, &Sym)| sites.iter().all(|site| site.lhs[d] == build::sym(*s));
+    let pure = dims.iter().enumerate().map(is_own).collect();
     let calls = translator.take_calls();
     let (reads, first_of) = (Vec::new(), (stage == 0).then_some(func));
-    let mut template = Template { dims, rvars, pure, lhs, values, predicate, reads, calls, told, first_of };
+    let mut template = Template { dims, rvars, pure, sites, predicate, reads, calls, told, first_of };
     template.collect_reads(sources);
     template
 }

@@ -111,8 +111,11 @@ impl Finder<'_> {
                 args.iter().enumerate().for_each(|(dim, e)| look(e, ctx.name(*callee).to_string(), dim));
             }
             let own = || ctx.name(func).to_string();
-            template.lhs.iter().enumerate().for_each(|(dim, e)| look(e, own(), dim));
-            template.values.iter().chain(&template.predicate).for_each(|e| look(e, own(), 0));
+            for site in &template.sites {
+                site.lhs.iter().enumerate().for_each(|(dim, e)| look(e, own(), dim));
+                site.values.iter().for_each(|e| look(e, own(), 0));
+            }
+            template.predicate.iter().for_each(|e| look(e, own(), 0));
             if !found.is_empty() {
                 let ranges = self.own_ranges(func, stage, Scope::Root);
                 let found = found.into_iter().map(|(name, dim, small)| self.over_the_run(name, dim, small, &ranges));

@@ -236,7 +236,7 @@ fn valued(ctx: &mut Ctx<'_>, _: Stmt) -> String {
         let _ = writeln!(text, "{name} holds {} to {}", end(&interval.min), end(&interval.max));
     }
     let output = ctx.plan.pipeline.outputs[0];
-    let value = &ctx.templates[&(output, 0)].values[0];
+    let value = &ctx.templates[&(output, 0)].sites[0].values[0];
     text + &format!("{}\n", print::expr_in(value, &ctx.program))
 }
 
@@ -273,7 +273,7 @@ fn of_image() -> Vec<inject_prefetches::Asked> {
 on_plans! {
     build_nests_example "build_nests.rs" of pipeline: built;
     infer_bounds_example "infer_bounds.rs" of pipeline: bounded;
-    slide_windows_example "slide_windows.rs" of pipeline: slid;
+    slide_windows_example "slide_windows/mod.rs" of pipeline: slid;
     start_early_example "start_early.rs" of pipeline: early;
     fold_storage_example "fold_storage.rs" of pipeline: folded;
     value_bounds_example "value_bounds.rs" of with_table: valued;

@@ -129,13 +129,15 @@ impl Finder<'_> {
             let ranges = self.own_ranges(func, stage, scope);
             let ranges = where_predicate_holds(ctx, self.facts, scope, source, (func, stage), ranges);
             if !template.pure.iter().all(|p| *p) {
-                let region = self.box_of(&template.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
-                let by = format!(
-                    "{} writes {}",
-                    definition(ctx, func, stage),
-                    access(ctx, func, (func, stage), &template.lhs)
-                );
-                all.push(Demanded { region, by });
+                for site in &template.sites {
+                    let region = self.box_of(&site.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
+                    let by = format!(
+                        "{} writes {}",
+                        definition(ctx, func, stage),
+                        access(ctx, func, (func, stage), &site.lhs)
+                    );
+                    all.push(Demanded { region, by });
+                }
             }
         }
         all

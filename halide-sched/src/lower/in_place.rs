@@ -197,7 +197,8 @@ fn is_own_point(template: &Template, args: &[Expr]) -> bool {
 
 /// Whether a definition is nothing but a read at its own coordinates.
 fn is_copy(template: &Template, image: BufId) -> bool {
-    match &template.values[..] {
+    let [site] = &template.sites[..] else { return false };
+    match &site.values[..] {
         [value] => {
             matches!(value.kind(), ExprKind::Read { buf, args } if *buf == image && is_own_point(template, args))
         }

@@ -415,8 +415,10 @@ impl Finder<'_> {
         let ranges = self.own_ranges(func, stage, scope);
         let source = Source::Func(func);
         let ranges = where_predicate_holds(self.ctx, self.facts, scope, source, (func, stage), ranges);
-        let lhs = self.box_of(&template.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
-        all = union(self.facts, all, lhs);
+        for site in &template.sites {
+            let lhs = self.box_of(&site.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
+            all = union(self.facts, all, lhs);
+        }
         if template.reads.iter().any(|r| r.source == source) {
             let read = self.read_box(source, func, stage, &ranges);
             all = union(self.facts, all, read);

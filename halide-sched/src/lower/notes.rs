@@ -51,22 +51,29 @@ impl Told {
     }
 }
 
-/// What the definition `def` says.
-pub(crate) fn of_stage(translator: &mut Translator<'_>, def: &StageDef, env: &mut Env) -> Vec<Told> {
+/// Adds to `all` what the definition `def` says at a site.
+pub(crate) fn of_stage(translator: &mut Translator<'_>, def: &StageDef, env: &mut Env, all: &mut Vec<Told>) {
     let pipeline = &translator.plan.pipeline;
     if pipeline.notes.is_empty() {
-        return Vec::new();
+        return;
     }
     let rdom = def.rdom.map(|r| &pipeline.rdoms[r]);
     let ranges = rdom.iter().flat_map(|r| &r.dims).flat_map(|d| [d.min, d.extent]);
     let always: Vec<ExprId> = ranges.chain(rdom.and_then(|r| r.predicate)).collect();
     let guarded: Vec<ExprId> = def.args.iter().chain(&def.values).copied().collect();
-    let mut all = Vec::new();
     for (roots, guarded) in [(always, false), (guarded, true)] {
-        let own = of(translator, &roots, env).into_iter().map(|t| Told { guarded, ..t });
-        all.extend(own);
+        for told in of(translator, &roots, env) {
+            let told = Told { guarded, ..told };
+            let same = |t: &Told| {
+                let said = (t.note, t.guarded, &t.condition, &t.parts, &t.reached);
+                said == (told.note, told.guarded, &told.condition, &told.parts, &told.reached)
+            };
+            // What does not depend on the site is said once.
+            if !all.iter().any(same) {
+                all.push(told);
+            }
+        }
     }
-    all
 }
 
 /// What `roots` say, in the order in which they are evaluated.

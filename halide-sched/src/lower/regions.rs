@@ -5,7 +5,7 @@ use super::exact_indices::SmallOperand;
 use super::start_early::Early;
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
-use crate::ir::{Edge, Expr, LoopId, Scope, Sym, build, visit};
+use crate::ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
 use crate::plan::StagePlan;
 use crate::simplify::{Facts, FarValues, Linear, Reach, extreme_of_many, is_long_extreme, simplify};
 use halide_core::ids::{FuncId, ImageId};
@@ -147,7 +147,7 @@ pub(crate) struct StageTail<'p> {
     pub(crate) func: FuncId,
     stage: usize,
     variant: &'p StagePlan,
-    dim: usize,
+    pub(crate) dim: usize,
     pub(crate) place: Scope,
 }
 
@@ -173,6 +173,17 @@ impl<'p> StageTail<'p> {
     pub(crate) fn never_grows(&self, ctx: &Ctx<'p>, known: &Regions, facts: &Facts) -> bool {
         let growth = Growth { ctx, known, facts, func: self.func, stage: self.stage, scope: self.place };
         growth.never_grows(self.variant, self.dim, self.place)
+    }
+
+    /// The bound of its definition's region in its dimension.
+    pub(crate) fn edge(&self, edge: Edge) -> Sym {
+        bound_sym(self.func, self.stage, self.dim, edge, self.place)
+    }
+
+    /// The constant length below which it grows every region.
+    pub(crate) fn factor(&self, ctx: &Ctx<'p>) -> Option<i64> {
+        let vars = Vars::of_plan(ctx, self.func, self.stage, self.variant, self.place);
+        build::as_int(&vars.slack(vars.pure_var(self.dim)?)?)?.checked_add(1)
     }
 }
 
@@ -213,9 +224,13 @@ impl Growth<'_, '_> {
     fn never_grows(&self, variant: &StagePlan, dim: usize, inner: Scope) -> bool {
         let vars = Vars::of_plan(self.ctx, self.func, self.stage, variant, self.scope);
         let Some((var, slack)) = vars.pure_var(dim).and_then(|var| Some((var, vars.slack(var)?))) else { return true };
-        let (min, max) = self.edges(dim, inner);
         let definition = |s, reach| self.known.definition(s, reach);
-        match difference_through(&extent_between(&min, &max), &build::int(0), self.facts, &definition) {
+        let keeps = |min: &Expr, max: &Expr| match difference_through(
+            &extent_between(min, max),
+            &build::int(0),
+            self.facts,
+            &definition,
+        ) {
             (Some(low), Some(high)) if low == high => {
                 let at = Vars::of_plan(self.ctx, self.func, self.stage, variant, inner);
                 simplify(&at.cover(var, build::int(low)), self.facts) == build::int(low)
@@ -223,6 +238,18 @@ impl Growth<'_, '_> {
             // A shifting tail never grows a region that is at least as long as its factor.
             (Some(low), _) => build::as_int(&slack).is_some_and(|s| low > s && vars.only_shifts(var)),
             _ => false,
+        };
+        let (min, max) = self.edges(dim, inner);
+        let (mins, maxs) = (self.arms(dim, Edge::Min, inner), self.arms(dim, Edge::Max, inner));
+        keeps(&min, &max) || mins.iter().all(|min| maxs.iter().all(|max| keeps(min, max)))
+    }
+
+    /// The values of a bound in the first and in later iterations of the loop along which it slides, or the bound.
+    fn arms(&self, dim: usize, edge: Edge, at: Scope) -> Vec<Expr> {
+        let sym = bound_sym(self.func, self.stage, dim, edge, at);
+        match self.known.value(sym).map(Expr::kind) {
+            Some(ExprKind::Select(_, first, later)) => vec![first.clone(), later.clone()],
+            _ => vec![build::sym(sym)],
         }
     }
 
@@ -247,8 +274,8 @@ pub(crate) fn union(facts: &Facts, a: Region, b: Region) -> Region {
         .collect()
 }
 
-/// The union of any number of boxes, added one by one. Two are joined as they come; what becomes a minimum of many is put
-/// aside and joined in the end, since adding to it would take all of it apart each time.
+/// The union of any number of boxes, added one by one. Two are joined as they come; what becomes a minimum of many is
+/// put aside and joined in the end, since adding to it would take all of it apart each time.
 #[derive(Default)]
 pub(crate) struct Union {
     dims: Option<Vec<(Ends, Ends)>>,

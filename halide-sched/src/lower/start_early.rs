@@ -66,6 +66,8 @@ pub(crate) struct Slid {
     pub(crate) reached: Expr,
     /// Whether windows never lie apart.
     pub(crate) touching: bool,
+    /// True if what is computed begins before `reached`, since tails need longer pieces.
+    pub(crate) extended: bool,
 }
 
 /// How a loop starts early.
@@ -159,6 +161,9 @@ fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Resu
     });
     if plans.any(|vars| vars.pure_var(dim).and_then(|v| vars.slack(v)).is_some()) {
         return Err("the dimension that moves is split".into());
+    }
+    if window.extended {
+        return Err("tails of its producers need more than what is new".into());
     }
     let definition = |s, reach| regions.definition(s, reach);
     let apart = |a: &Expr, b: &Expr| difference_through(a, b, facts, &definition);

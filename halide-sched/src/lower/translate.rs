@@ -33,6 +33,8 @@ pub(crate) struct Env {
     innermost: Vec<Sym>,
     /// What may be done to floats here.
     float: FloatMode,
+    /// The site of an update of several.
+    site: usize,
     memo: Map<(ExprId, bool, FloatMode), Expr>,
 }
 
@@ -45,12 +47,20 @@ impl Env {
         innermost: Vec<Sym>,
         float: FloatMode,
     ) -> Env {
-        Env { vars, rdom, own: Some(func), innermost, float, memo: Map::default() }
+        Env { vars, rdom, own: Some(func), innermost, float, site: 0, memo: Map::default() }
     }
 
     /// Where a call is inlined.
     pub(super) fn inlined(vars: BTreeMap<VarId, Expr>, innermost: Vec<Sym>, float: FloatMode) -> Env {
-        Env { vars, rdom: None, own: None, innermost, float, memo: Map::default() }
+        Env { vars, rdom: None, own: None, innermost, float, site: 0, memo: Map::default() }
+    }
+
+    /// Goes on to site `site` of a definition of several.
+    pub(super) fn set_site(&mut self, site: usize) {
+        if self.site != site {
+            self.site = site;
+            self.memo.clear();
+        }
     }
 
     /// The placeholders that change with the innermost loop.
@@ -132,6 +142,7 @@ impl<'a> Translator<'a> {
             Kind::Likely(a) => build::likely(self.index(*a, env)),
             Kind::LikelyIfInnermost(a) => likely_inside(self.index(*a, env), env),
             Kind::Note { value, .. } => self.index(*value, env),
+            Kind::Sites(values) => self.index(values[env.site], env),
             Kind::Binary(
                 op @ (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Min | BinOp::Max),
                 a,
@@ -187,6 +198,7 @@ impl<'a> Translator<'a> {
             }
             Kind::Before { element } => self.before(*element, node.ty, env),
             Kind::Note { value, .. } => self.data(*value, env),
+            Kind::Sites(values) => self.data(values[env.site], env),
             Kind::Math(f, args) => build::math(*f, args.iter().map(|a| self.data(*a, env)).collect()),
             Kind::Image { image, args } => {
                 let args = args.iter().map(|a| self.index(*a, env)).collect();

@@ -87,7 +87,8 @@ fn become_coordinates(ctx: &Ctx<'_>, sources: &IdVec<BufId, Source>) -> BTreeSet
     let mut wanted = BTreeSet::new();
     let mut todo: Vec<FuncId> = Vec::new();
     for template in ctx.templates.values() {
-        for coordinate in template.reads.iter().flat_map(|r| &r.args).chain(&template.lhs) {
+        let stored = template.sites.iter().flat_map(|s| &s.lhs);
+        for coordinate in template.reads.iter().flat_map(|r| &r.args).chain(stored) {
             funcs_read(coordinate, sources, &mut todo);
         }
     }
@@ -161,7 +162,12 @@ fn stage_values(t: &Template, ctx: &Ctx<'_>, facts: &Facts, found: &ValueBounds)
         let known = ty.is_int().then(|| interval_with_values(e, &env, &|read| found.of(read), facts))?;
         presentable_as(ctx, ty, known, facts)
     };
-    t.values.iter().map(value).collect()
+    let all_sites = |element: usize| {
+        let mut sites = t.sites.iter().map(|s| value(&s.values[element]));
+        let first = sites.next().flatten();
+        sites.fold(first, |all, one| all.zip(one).map(|(all, one)| all.union(&one, facts)))
+    };
+    (0..t.sites[0].values.len()).map(all_sites).collect()
 }
 
 fn presentable(ctx: &Ctx<'_>, buf: BufId, interval: Interval, facts: &Facts) -> Option<Interval> {
@@ -239,7 +245,7 @@ fn clamp_garbage(
                 _ => map_children(e, done),
             });
         }
-        for coordinate in &mut template.lhs {
+        for coordinate in template.sites.iter_mut().flat_map(|s| &mut s.lhs) {
             *coordinate = with_limits(coordinate, &limits, facts, &mut clamped);
         }
         template.collect_reads(sources);

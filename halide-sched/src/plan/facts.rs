@@ -63,7 +63,8 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
     let order = if stage == 0 { Ok(()) } else { order(pipeline, func, s) };
     let predicate = s.rdom.and_then(|r| pipeline.rdoms[r].predicate);
     let where_to: Vec<ExprId> = s.args.iter().copied().chain(predicate).collect();
-    let changes_one_element = reads_of(pipeline, func, &where_to).is_empty()
+    let changes_one_element = pipeline.sites(s) == 1
+        && reads_of(pipeline, func, &where_to).is_empty()
         && self_reads(pipeline, func, s).iter().all(|args| *args == s.args);
     let no_gpu_step = match pipeline.funcs[func].types.as_slice() {
         [ty] if ty.bits() > STEP_BITS => Some(StepReason::Wide(*ty)),

@@ -417,6 +417,7 @@ fn with_children(kind: Kind, to: impl Fn(ExprId) -> ExprId) -> Kind {
             Kind::Note { note, condition: to(condition), value: to(value), parts: all(parts) }
         }
         Kind::Math(f, args) => Kind::Math(f, all(args)),
+        Kind::Sites(values) => Kind::Sites(all(values)),
         Kind::Call { func, element, args } => Kind::Call { func, element, args: all(args) },
         Kind::Image { image, args } => Kind::Image { image, args: all(args) },
     }

@@ -116,6 +116,7 @@ fn loops_that_start_where_they_did() {
         &p,
         "f: store_root() compute_at(h, y) split(y, yo, yi, 2)\n g: store_root() compute_at(h, y)",
         expect![[r#"
+        f along h.y: not started early, because the dimension that moves is split
         g along h.y: not started early, because it reads `f`, which does not
         f along h.y: keeps 5 of `y`
         g along h.y: keeps 3 of `y`"#]],

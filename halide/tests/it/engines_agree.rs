@@ -101,6 +101,35 @@ fn reductions_scatters_and_tuples() {
     agree(&pipeline, &schedules, "input", &image, &[Region::of_extents([23, 9]), Region::of_extents([3, 2])]);
 }
 
+/// Updates that store to several sites at once: sorting networks of columns, and elements that change places as data say.
+#[test]
+fn several_sites_at_once() {
+    let input = ImageParam::new("input", U8, 2);
+    let (x, y) = vars!(x, y);
+    let (mut sorted, mut mixed, mut out) = (Func::new("sorted"), Func::new("mixed"), Func::new("out"));
+    sorted[(x, y)] = input[(x, y)];
+    // Odd and even neighbours in turn.
+    let r = RDom::named("r", [(0, 4), (0, 8)]);
+    let first = r.x * 2 + r.y % 2;
+    let (a, b) = (sorted[(first, y)], sorted[(first + 1, y)]);
+    sorted[(scatter((first, first + 1)), y)] = gather((min(a, b), max(a, b)));
+    mixed[(x, y)] = (sorted[(x, y)], x).into();
+    let s = RDom::named("s", [(0, 9)]);
+    let other = cast::<i32>(input[(s.x, y)]) % 9;
+    mixed[(scatter((s.x, other)), y)] = mixed[(gather((other, s.x)), y)];
+    out[(x, y)] = cast::<i32>(mixed[(x, y)].at(0)) * 16 + mixed[(x, y)].at(1);
+    let pipeline = Pipeline::new([&out]).unwrap();
+    let schedules = [
+        "sorted: compute_root()\n mixed: compute_root()",
+        "sorted: compute_root()\n sorted.update(0): parallel(y) unroll(r.x)\n mixed: compute_root()\n mixed.update(0): parallel(y)",
+        "sorted: compute_root() reorder_storage(y, x)\n sorted.update(0): reorder(y, r.x, r.y) vectorize(y, 16)\n \
+         mixed: compute_root()\n mixed.update(0): unroll(s.x)",
+        "out: parallel(y) vectorize(x, 4)\n sorted: compute_at(out, y)\n mixed: compute_at(out, y)",
+    ];
+    let image = noise(U8, &Region::of_extents([9, 21]), 4);
+    agree(&pipeline, &schedules, "input", &image, &[Region::of_extents([9, 21]), Region::of_spans([(2, 5), (1, 7)])]);
+}
+
 /// Reductions in parts, by atomic steps, and by lanes.
 #[test]
 fn reductions_in_any_order() {

@@ -1,13 +1,14 @@
 //! Steps that are atomic.
 //!
-//! A step that changes one element is an atomic instruction, or a loop that computes a new value until it can be exchanged
-//! for the old one that it was computed from. Any other step (of a tuple, say) runs while a lock is held, one for each
-//! Func. All steps of a Func are of one kind, whichever copies of them passes have made.
+//! A step that changes one element is an atomic instruction, or a loop that computes a new value until it can be
+//! exchanged for the old one that it was computed from. Any other step (of a tuple, say) runs while a lock is held (see
+//! `locks`). All steps of a Func are of one kind, whichever copies of them passes have made.
 
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func};
 use super::guards::Motion;
 use super::linear::Linear;
+use super::locks::{Lock, SiteStep, exchange_of};
 use super::storage::{Area, Place};
 use super::value::{Lane, Val};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -16,29 +17,8 @@ use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, Expr, Program, Step, Stmt, Sym};
+use halide_sched::ir::{BufId, Expr, Step, Stmt, Sym};
 use std::collections::BTreeSet;
-
-/// The Funcs whose steps need a lock.
-pub(super) fn locked(program: &Program) -> BTreeSet<FuncId> {
-    fn walk(s: &Stmt, into: &mut BTreeSet<FuncId>) {
-        if let Stmt::Atomic { func, body } = s
-            && exchange_of(body, Sym::Temp(u32::MAX)).is_none()
-        {
-            into.insert(*func);
-        }
-        for_each_stmt(s, |inner| walk(inner, into));
-    }
-    let mut all = BTreeSet::new();
-    walk(&program.body, &mut all);
-    program.tasks.iter().for_each(|task| walk(&task.body, &mut all));
-    all
-}
-
-/// The step `body`, if it changes one element, where `old` is to stand for what that holds.
-fn exchange_of(body: &Stmt, old: Sym) -> Option<Step> {
-    Step::of(body, old).ok().filter(|step| step.index.lanes() == 1 && step.value.lanes() == 1)
-}
 
 /// The instruction that does it, and its operand.
 fn instruction(step: &Step, old: Sym) -> Option<(AtomicRmwOp, &Expr)> {
@@ -73,16 +53,38 @@ impl Func<'_> {
         bufs.iter().for_each(|buf| self.memo.stored(*buf));
         self.steps += 1;
         let old = Sym::Temp(u32::MAX - self.steps);
-        match exchange_of(body, old).filter(|_| !self.env.locked.contains(&func)) {
-            Some(exchange) => self.exchange(&exchange, old),
-            None => {
-                let (worker, lock) = (self.worker, self.index(i64::from(func.0)));
-                self.call(Callee::Runtime(RuntimeFn::Lock), &[worker, lock]);
-                self.stmt(body);
-                self.call(Callee::Runtime(RuntimeFn::Unlock), &[worker, lock]);
+        match self.env.locks.get(&func) {
+            None => match exchange_of(body, old) {
+                Some(exchange) => self.exchange(&exchange, old),
+                None => self.wrong(format!("a step of {func:?} that no instruction does has no lock")),
+            },
+            Some(Lock::Site) => match SiteStep::of(body) {
+                Some(step) => self.locked_site(func, &step),
+                None => self.wrong(format!("a step of {func:?} is not of one site")),
+            },
+            Some(Lock::Func) => {
+                let site = self.index(0);
+                self.locked(func, site, body);
             }
         }
         bufs.iter().for_each(|buf| self.memo.stored(*buf));
+    }
+
+    /// A step that holds the lock of its site, and evaluates before what does not depend on that.
+    fn locked_site(&mut self, func: FuncId, step: &SiteStep) {
+        let hidden: Vec<_> = step.bindings.iter().map(|(symbol, value)| self.bind(*symbol, value)).collect();
+        let site = self.scalar(&step.site);
+        self.locked(func, site, &step.rest);
+        for old in hidden.into_iter().rev().flatten() {
+            self.define(old.0, old.1, old.2);
+        }
+    }
+
+    fn locked(&mut self, func: FuncId, site: Value, body: &Stmt) {
+        let (worker, func) = (self.worker, self.index(i64::from(func.0)));
+        self.call(Callee::Runtime(RuntimeFn::Lock), &[worker, func, site]);
+        self.stmt(body);
+        self.call(Callee::Runtime(RuntimeFn::Unlock), &[worker, func, site]);
     }
 
     fn exchange(&mut self, step: &Step, old: Sym) {

@@ -41,8 +41,8 @@ pub(super) struct Env<'a> {
     pub(super) high_words: bool,
     /// Whether the machine multiplies and adds in one instruction.
     pub(super) fma: bool,
-    /// The Funcs whose atomic steps need a lock.
-    pub(super) locked: BTreeSet<halide_core::ids::FuncId>,
+    /// The locks that atomic steps hold, by Func.
+    pub(super) locks: BTreeMap<halide_core::ids::FuncId, super::locks::Lock>,
     pub(super) symbols: Symbols,
     /// Where tasks find what they capture.
     pub(super) closures: IdVec<TaskId, Closure>,

@@ -32,6 +32,7 @@ mod int;
 mod jit;
 mod linear;
 mod load;
+mod locks;
 mod mask;
 mod math;
 mod memo;
@@ -178,7 +179,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
     let entry = symbols.entry;
     let x64 = cfg!(target_arch = "x86_64");
     let high_words = x64 && high_words::available(&*isa);
-    let locked = atomic::locked(program);
+    let locks = locks::locks(program);
     let fma = has_fma(&*isa);
     let closures = closure::closures(program);
 
@@ -193,7 +194,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
         x64,
         high_words,
         fma,
-        locked,
+        locks,
         symbols,
         closures,
         outlined: wide,

@@ -1,6 +1,7 @@
 //! The functions that compiled code calls. They never unwind: a panic becomes a fault of the run.
 
 use super::parallel::{TaskFn, launch};
+use super::run::lock_number;
 use super::{Run, Worker};
 use crate::CpuFault;
 use halide_core::math::eval_f64;
@@ -72,18 +73,18 @@ pub(crate) extern "C" fn print(worker: *mut Worker<'_>, line: i64, args: *const 
     guarded(worker.run, (), || worker.run.print(line as usize, args));
 }
 
-/// Waits for the lock of Func number `func` and takes it.
-pub(crate) extern "C" fn lock(worker: *mut Worker<'_>, func: i64) {
+/// Waits for the lock of a site of Func number `func` and takes it.
+pub(crate) extern "C" fn lock(worker: *mut Worker<'_>, func: i64, site: i64) {
     // SAFETY: as in `allocate`.
     let worker = unsafe { &*worker };
-    guarded(worker.run, (), || worker.run.lock(func as usize));
+    guarded(worker.run, (), || worker.run.lock(lock_number(func, site)));
 }
 
-/// Gives the lock of Func number `func` back, which the calling code holds.
-pub(crate) extern "C" fn unlock(worker: *mut Worker<'_>, func: i64) {
+/// Gives the lock of a site of Func number `func` back, which the calling code holds.
+pub(crate) extern "C" fn unlock(worker: *mut Worker<'_>, func: i64, site: i64) {
     // SAFETY: as in `allocate`.
     let worker = unsafe { &*worker };
-    guarded(worker.run, (), || worker.run.unlock(func as usize));
+    guarded(worker.run, (), || worker.run.unlock(lock_number(func, site)));
 }
 
 /// `a * b + c`, rounded once: to f32, which the operands are then, or to f64.

@@ -33,7 +33,7 @@ pub(crate) struct Run<'a> {
     device: Option<OnDevice<'a>>,
     /// The lines that the program prints, and who takes them.
     print: Option<(&'a [Line], &'a PrintSink)>,
-    /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs share them.
+    /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs and sites share them.
     locks: [AtomicBool; LOCKS],
 }
 
@@ -67,10 +67,20 @@ impl Line {
     }
 }
 
-/// How many locks a run has.
-const LOCKS: usize = 64;
+/// The logarithm of the number of locks of a run: a kilobyte of them, of which two threads at random sites rarely want one.
+const LOCK_BITS: u32 = 10;
+/// The number of locks of a run.
+const LOCKS: usize = 1 << LOCK_BITS;
 /// How often a thread looks at a lock before it lets others run.
 const LOOKS: usize = 100;
+
+/// Returns the number of the lock of a site of a Func. Multiplicative hashing by the golden ratio puts neighbouring sites far
+/// apart, into different cache lines.
+pub(super) fn lock_number(func: i64, site: i64) -> usize {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let func = (func as u64).wrapping_mul(GOLDEN).rotate_left(32);
+    ((site as u64 ^ func).wrapping_mul(GOLDEN) >> (u64::BITS - LOCK_BITS)) as usize
+}
 
 /// The state of one thread while it takes part in a run. Compiled code gets a pointer to it and reads the first three fields.
 #[repr(C)]
@@ -121,7 +131,7 @@ impl<'a> Run<'a> {
     }
     /// Waits for a lock and takes it.
     pub(super) fn lock(&self, number: usize) {
-        let lock = &self.locks[number % LOCKS];
+        let lock = &self.locks[number];
         let mut looks = 0;
         while lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             looks += 1;
@@ -134,7 +144,7 @@ impl<'a> Run<'a> {
     }
     /// Gives a lock back, which the caller holds.
     pub(super) fn unlock(&self, number: usize) {
-        self.locks[number % LOCKS].store(false, Ordering::Release);
+        self.locks[number].store(false, Ordering::Release);
     }
     /// Sets the bytes of stack that the code needs.
     pub(crate) fn needing_stack(self, bytes: usize) -> Run<'a> {

@@ -2,6 +2,7 @@
 //! it. `fuzz/README.md` says how.
 
 use super::entry::{SLACK, allocate, fail, free_early, lock, parallel, print, release, unlock};
+use super::run::lock_number;
 use super::*;
 use crate::CpuFault;
 use halide_core::interp::PrintSink;
@@ -220,9 +221,19 @@ extern "C" fn adds_under_a_lock(worker: *mut Worker<'_>, closure: *const u64, at
     // SAFETY: the closure of `entered`.
     let cells = unsafe { captured::<Cells>(closure) };
     let func = at % 2;
-    lock(worker, func);
+    lock(worker, func, 0);
     cells.add(func, at);
-    unlock(worker, func);
+    unlock(worker, func, 0);
+    0
+}
+
+extern "C" fn adds_under_locks_of_sites(worker: *mut Worker<'_>, closure: *const u64, at: i64) -> i64 {
+    // SAFETY: the closure of `entered`.
+    let cells = unsafe { captured::<Cells>(closure) };
+    let site = at % 2;
+    lock(worker, 3, site);
+    cells.add(site, at);
+    unlock(worker, 3, site);
     0
 }
 
@@ -231,6 +242,17 @@ fn locks_order_what_is_done_under_them() {
     let cells = Cells::new(2);
     assert_eq!(looped(adds_under_a_lock, 2 * OUTER, &cells, &Limits::default()), (0, None));
     assert_eq!(cells.values(), [72, 81]);
+    let cells = Cells::new(2);
+    assert_eq!(looped(adds_under_locks_of_sites, 2 * OUTER, &cells, &Limits::default()), (0, None));
+    assert_eq!(cells.values(), [72, 81]);
+}
+
+#[test]
+fn neighbouring_sites_have_locks_far_apart() {
+    let numbers: Vec<usize> = (0..64).map(|site| lock_number(5, site)).collect();
+    assert_eq!(numbers.iter().collect::<std::collections::BTreeSet<_>>().len(), 64);
+    assert!(numbers.windows(2).all(|pair| pair[0] / 64 != pair[1] / 64));
+    assert_ne!(lock_number(5, 0), lock_number(6, 0));
 }
 
 extern "C" fn counts(worker: *mut Worker<'_>, _: *const u64, at: i64) -> i64 {

@@ -147,3 +147,37 @@ fn tuples() {
     let p = steps(&types, |old, new| (0..3).map(|n| build::add(old[n].clone(), new[n].clone())).collect(), |_| None);
     check("sums", &p, &types, |old, new| (0..3).map(|n| value::binary(BinOp::Add, old[n], new[n])).collect());
 }
+
+/// Steps that store two sites hold one lock for all of them: what one element gives, another one gets.
+#[test]
+fn two_sites_in_one_step() {
+    const SITES: i64 = 37;
+    let mut p = program(&[I64], &[I64]);
+    let (input, out) = (BufId(0), BufId(1));
+    p.body = task(&mut p, build::int(0), build::int(STEPS), vec![], vec![], |_, id| {
+        let i = build::loop_var(id);
+        let load = |buf, at: &Expr| build::load(buf, I64, at.clone(), None);
+        let a = build::rem(build::mul(i.clone(), build::int(11)), build::int(SITES));
+        let b = build::rem(build::add(build::mul(i.clone(), build::int(5)), build::int(1)), build::int(SITES));
+        let names = [halide_sched::ir::Sym::Temp(0), halide_sched::ir::Sym::Temp(1)];
+        let step = build::constant(Scalar::from(1i64));
+        let bound = [(names[0], load(out, &a)), (names[1], load(out, &b))];
+        let old = names.map(|n| build::typed_sym(n, load(input, &a).ty()));
+        let (more, less) = (build::add(old[0].clone(), step.clone()), build::sub(old[1].clone(), step));
+        let same = build::eq(a.clone(), b.clone());
+        let store = |index: &Expr, value: Expr, kept: &Expr| Stmt::Store {
+            buf: out,
+            index: index.clone(),
+            value: build::select(same.clone(), kept.clone(), value),
+            mask: None,
+        };
+        let stores = build::block([store(&a, more, &old[0]), store(&b, less, &old[1])]);
+        let body = build::let_in(bound.to_vec(), stores);
+        Stmt::Atomic { func: FuncId(1), body: Box::new(body) }
+    });
+    let column = inputs(&[I64]).remove(0);
+    let (got, _) = run_everywhere(&p, &[], &[buffer(I64, &column)], &[(I64, SITES as usize)]).unwrap();
+    let sum: i64 = got[0].iter().map(|v| v.as_i64()).sum();
+    assert_eq!(sum, 0);
+    assert!(got[0].iter().any(|v| v.as_i64() != 0));
+}

@@ -51,7 +51,7 @@ pub(in crate::plan) fn declared(
     }
     let old = Old::of(pipeline, func, stage);
     let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
-    if stage.args.iter().copied().chain(predicate).any(|e| old.reads(e)) {
+    if pipeline.sites(stage) > 1 || stage.args.iter().copied().chain(predicate).any(|e| old.reads(e)) {
         return Err(MonoidReason::Reads);
     }
     let mut reader = Reader { old: &old, pipeline, values: types.len(), news: Vec::new(), nodes: 0 };

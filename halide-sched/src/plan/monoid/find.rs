@@ -30,6 +30,9 @@ pub(in crate::plan) struct Parts {
 /// How an update folds, if it is known to: it stores where it does whatever the Func holds, and each value is the same in
 /// all iterations, or old values of the same point combined with new ones by a known operation.
 pub(in crate::plan) fn fold(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> Option<Fold> {
+    if pipeline.sites(stage) > 1 {
+        return None;
+    }
     let old = Old::of(pipeline, func, stage);
     let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
     if stage.args.iter().copied().chain(predicate).any(|e| old.reads(e)) {

@@ -4,8 +4,14 @@
 //! inside it, and the region it must compute moves one way with that loop, the region shrinks to what is new.
 //!
 //! Consumers are treated before producers, so that a producer is asked only for what its slid consumers compute. The
-//! first iteration of the loop computes everything, unless it can start early (see `start_early`). A region that grows to suit its tails (see `vars::cover`) slides
-//! only if the new part is long enough not to grow, for growth would overwrite what later iterations need.
+//! first iteration of the loop computes everything, unless it can start early (see `start_early`).
+//!
+//! A region that grows to suit its tails (see `vars::cover`) slides if what is new can be extended, into what previous
+//! iterations left in storage, to a constant length that no tail grows: a factor where tails shift, a multiple of it
+//! where they round up (see `tails`). Points are then computed again, which changes nothing: all definitions cover the
+//! same region. They are inside of the window, so folded storage still holds them. Growth past the window is no choice:
+//! inputs do not hold what it reads, and a definition may be alone in growing, so that it overwrites what updates have
+//! done.
 //!
 //! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`:
 //! ```text
@@ -17,18 +23,31 @@
 //!     -> select(g.x#L0 == g#f1.s0.d0.min@root, g.x#L0, g.x#L0 + 2)
 //! f along g.x: computes only what is new in `x`
 //! ```
+//! Where each iteration computes eight points or fewer by vectors of four, what is new is at least one vector:
+//! ```text
+//! g: split(x, xo, xi, 8) f: store_root() compute_at(g, xo) vectorize(x, 4)
+//! ```
+//! becomes
+//! ```text
+//! f#f0.s0.d0.min@g.xo#L0 = g#f1.s0.d0.min@root + min(g#f1.s0.d0.max@root - g#f1.s0.d0.min@root, g.xo#L0 * 8 + 7) - 7
+//!     -> select(g.xo#L0 == 0, g#f1.s0.d0.min@root + min(g#f1.s0.d0.max@root - g#f1.s0.d0.min@root, g.xo#L0 * 8 + 7) - 7, g#b1.min0 + min(g#f1.s0.d0.max@root - g#b1.min0, g.xo#L0 * 8 + 3) - 1)
+//! f along g.xo: computes only what is new in `x`
+//! ```
+
+mod tails;
 
 use super::ctx::Ctx;
 use super::expansions::Expansions;
 use super::joined;
-use super::regions::{Regions, StageTail, bound_sym};
+use super::regions::{Regions, bound_sym};
 use super::start_early::Slid;
 use super::trace::LoweringTrace;
-use super::vars::{Vars, variants};
+use super::vars::Vars;
 use crate::bounds::{Monotone, at_most, monotone};
 use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use tails::{Moving, Tails};
 
 /// Slides every Func that can be slid, and says for each loop whether and why not; gives those that slide upwards.
 pub(crate) fn slide_windows(
@@ -39,8 +58,7 @@ pub(crate) fn slide_windows(
 ) -> Vec<Slid> {
     let mut all = Vec::new();
     let mut expansions = Expansions::new(facts);
-    let tails = ctx.plan.pipeline.order.iter().flat_map(|&func| StageTail::all(ctx, func)).collect();
-    let tails = Tails { facts, tails };
+    let tails = Tails::new(ctx, facts);
     for &func in ctx.plan.pipeline.order.iter().rev() {
         for place in ctx.computed.get(&func).cloned().unwrap_or_default() {
             let Some(store) = storage_of(ctx, func, place) else { continue };
@@ -61,21 +79,6 @@ pub(crate) fn slide_windows(
         }
     }
     all
-}
-
-/// The tails of all definitions, and what is known.
-struct Tails<'f, 'p> {
-    facts: &'f Facts,
-    tails: Vec<StageTail<'p>>,
-}
-
-impl<'p> Tails<'_, 'p> {
-    /// The tails inside of loop `v` that compute no more than the regions do, as these are now.
-    fn fixed(&self, ctx: &Ctx<'p>, regions: &Regions, v: LoopId) -> Vec<&StageTail<'p>> {
-        let inside =
-            |t: &&StageTail<'p>| ctx.is_inside(t.place, Scope::Body(v)) && t.never_grows(ctx, regions, self.facts);
-        self.tails.iter().filter(inside).collect()
-    }
 }
 
 /// Where the storage of `func` computed at `place` is, if it is not an output.
@@ -163,6 +166,7 @@ fn slide<'p>(
     if (1..stages).any(|s| !follows(regions, func, s - 1, dim, place)) {
         return Err("its definitions cover different regions".into());
     }
+    tails.check_other_dims(ctx, regions, Moving { func, dim, place, along: v }, &mut full)?;
     let no_defs = |_: Sym| None;
     let way = match (monotone(min, var, &no_defs), monotone(max, var, &no_defs)) {
         (Monotone::Increasing | Monotone::Constant, Monotone::Increasing | Monotone::Constant) => Edge::Min,
@@ -180,48 +184,76 @@ fn slide<'p>(
         (_, Edge::Min) => build::max(old.clone(), reached),
         (_, Edge::Max) => build::min(old.clone(), reached),
     };
-    let new_part = match way {
-        Edge::Min => (&reached, max),
-        Edge::Max => (min, &reached),
-    };
-    check_growth(ctx, facts, func, dim, place, [new_part, (min, max)])?;
-    let target = edge_sym(ctx, func, dim, way, place);
-    let before = regions.value(target).expect("bounds are defined").clone();
     let reached = simplify(&reached, facts);
-    let after = build::select(first_iteration(ctx, v), before.clone(), reached.clone());
-    let fixed = tails.fixed(ctx, regions, v);
-    regions.replace(target, place, after);
-    // Inputs were asked to hold what tails compute over whole windows.
-    if !fixed.iter().all(|tail| tail.never_grows(ctx, regions, facts)) {
-        regions.replace(target, place, before);
-        return Err("a tail would compute more than what is new".into());
-    }
+    let window = Window { func, dim, place, way, min, max, reached: &reached };
+    let extended = narrow(ctx, regions, tails, &window, v)? > 0;
     expansions.forget(func);
     let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
-    let slid = Slid { func, place, along: v, dim, max: max.clone(), reached, touching };
+    let slid = Slid { func, place, along: v, dim, max: max.clone(), reached: reached.clone(), touching, extended };
     Ok((format!("computes only what is new in `{name}`"), (way == Edge::Min).then_some(slid)))
 }
 
-/// Refuses to slide a region of which one of these parts, each from its first coordinate to its last, would have to grow.
-fn check_growth(
-    ctx: &Ctx<'_>,
-    facts: &Facts,
+/// A window that moves one way.
+struct Window<'e> {
     func: FuncId,
     dim: usize,
     place: Scope,
-    parts: [(&Expr, &Expr); 2],
-) -> Result<(), String> {
-    for stage in 0..ctx.plan.funcs[func].stages.len() {
-        for variant in variants(&ctx.plan.funcs[func].stages[stage]) {
-            let vars = Vars::of_plan(ctx, func, stage, variant, place);
-            let Some(slack) = vars.pure_var(dim).and_then(|v| vars.slack(v)) else { continue };
-            let slack = build::as_int(&simplify(&slack, facts));
-            let fits =
-                |(first, last): &(&Expr, &Expr)| slack.is_some_and(|s| at_most(first, last, facts, s.saturating_neg()));
-            if !parts.iter().all(fits) {
-                return Err("the dimension that moves is split by more than what is new".into());
+    /// The edge that what is new replaces: that which the window moves away from.
+    way: Edge,
+    min: &'e Expr,
+    max: &'e Expr,
+    /// The first coordinate, in the direction of the movement, that the previous iteration did not reach.
+    reached: &'e Expr,
+}
+
+impl Window<'_> {
+    /// The edge that replaces that of the window, so that at least `length` coordinates are computed, or all.
+    fn edge(&self, length: i64, facts: &Facts) -> Expr {
+        let (min, max) = (self.min.clone(), self.max.clone());
+        let edge = match (self.way, length) {
+            (_, 0) => return self.reached.clone(),
+            (Edge::Min, _) => build::max(min, build::min(self.reached.clone(), build::offset(max, 1 - length))),
+            (Edge::Max, _) => build::min(max, build::max(self.reached.clone(), build::offset(min, length - 1))),
+        };
+        simplify(&edge, facts)
+    }
+}
+
+/// Replaces the window's edge by one behind which all is computed already. The piece that is left is no shorter than
+/// its own tails and those of its producers need: returns that length, 0 if what is new needs none.
+fn narrow<'p>(
+    ctx: &Ctx<'p>,
+    regions: &mut Regions,
+    tails: &Tails<'_, 'p>,
+    window: &Window<'_>,
+    v: LoopId,
+) -> Result<i64, String> {
+    let &Window { func, dim, place, way, min, max, reached } = window;
+    let facts = tails.facts;
+    let new = match way {
+        Edge::Min => (reached, max),
+        Edge::Max => (min, reached),
+    };
+    let target = edge_sym(ctx, func, dim, way, place);
+    let before = regions.value(target).expect("bounds are defined").clone();
+    let fixed = tails.fixed(ctx, regions, v);
+    let moving = Moving { func, dim, place, along: v };
+    let mut least = 0;
+    loop {
+        let outcome = tails.piece(ctx, moving, [new, (min, max)], least);
+        let length = outcome.inspect_err(|_| regions.replace(target, place, before.clone()))?;
+        let after = build::select(first_iteration(ctx, v), before.clone(), window.edge(length, facts));
+        regions.replace(target, place, after);
+        // Inputs were asked to hold what tails compute over whole windows.
+        let growing: Vec<_> = fixed.iter().filter(|tail| !tail.never_grows(ctx, regions, facts)).collect();
+        let longest = growing.iter().map(|tail| tail.factor(ctx)).max();
+        match longest {
+            None => return Ok(length),
+            Some(Some(longer)) if longer > length.max(least) => least = longer,
+            Some(_) => {
+                regions.replace(target, place, before);
+                return Err("a tail would compute more than what is new".into());
             }
         }
     }
-    Ok(())
 }
