@@ -40,6 +40,20 @@ pub(crate) fn condition(terms: &Terms, p: &Poly, guards: &[Poly]) -> Option<Expr
     Some(cond)
 }
 
+/// Returns true if `p` can be an expression: then [`condition`] makes one of it.
+pub(crate) fn is_expressible(terms: &Terms, p: &Poly) -> bool {
+    let fits = |k: i128| i64::try_from(k).is_ok();
+    let both = |a: &Poly, b: &Poly| is_expressible(terms, a) && is_expressible(terms, b);
+    let is_atom = |id: AtomId| match terms.atom(id) {
+        Atom::Sym(_) | Atom::Opaque(_, None, None) => true,
+        Atom::Min(a, b) | Atom::Quotient(a, b) | Atom::Remainder(a, b) => both(a, b),
+        Atom::Div(a, k) | Atom::Mod(a, k) => fits(*k) && is_expressible(terms, a),
+        Atom::Lane(_) | Atom::Opaque(..) | Atom::Either(..) => false,
+    };
+    let coefficients = p.terms().iter().map(|(_, k)| *k).chain([p.constant_term()]);
+    !p.is_broken() && coefficients.into_iter().all(fits) && p.atoms().into_iter().all(is_atom)
+}
+
 fn atom(terms: &Terms, id: AtomId) -> Option<Expr> {
     match terms.atom(id) {
         Atom::Sym(s) => Some(build::sym(*s)),

@@ -37,7 +37,7 @@ mod tests;
 pub(crate) use atoms::Terms;
 pub(crate) use conditions::conditions;
 pub(crate) use data::Elements;
-pub(crate) use emit::condition;
+pub(crate) use emit::{condition, is_expressible};
 pub(crate) use exact::{Asked, Exact};
 pub(crate) use hoist::{Frame, FrameKind, Hoisted};
 pub(crate) use poly::Poly;

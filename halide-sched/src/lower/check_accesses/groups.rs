@@ -4,7 +4,7 @@
 //! its least constant, with what is known at the place that it came to.
 
 use super::Place;
-use crate::access::{Asked, Frame, Hoisted, Poly, Prover, Reader, Terms, condition};
+use crate::access::{Asked, Frame, Hoisted, Poly, Prover, Reader, Terms, is_expressible};
 use crate::ir::hash::Map;
 
 /// The number of a group.
@@ -62,7 +62,8 @@ impl Groups {
             return (*id, constant);
         }
         let in_memory = |p: &Poly| terms.level_of(p) >= Reader::IN_MEMORY;
-        let is_askable = !in_memory(p) && !guards.iter().any(in_memory) && condition(terms, p, guards).is_some();
+        let can_ask = |p: &Poly| !in_memory(p) && is_expressible(terms, p);
+        let is_askable = can_ask(p) && guards.iter().all(can_ask);
         let (_, p, guards) = key.clone();
         let (place, constants) = (frame.place, Vec::new());
         self.list.push(Group { place, p, guards, is_askable, constants, proved_from: None });
