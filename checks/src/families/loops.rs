@@ -73,6 +73,41 @@ pub(super) fn groups(random: &mut Random) -> Drawn {
     drawn
 }
 
+/// Two stages in one loop and one in theirs, under directives of which many are illegal beside others.
+pub(super) fn legality(random: &mut Random) -> Drawn {
+    let image = ImageParam::new("in", I32, 2);
+    let (x, y) = (var("x"), var("y"));
+    let p = func("p", &[x, y], image.read([x, y]) * 2 + x);
+    let value = near(random, &p, x, y) + p.read([x, y + 1]);
+    let a = func("a", &[x, y], value);
+    let shared = if random.one_in(2) { image.read([x, y]) } else { near(random, &p, x, y) };
+    let mut b = func("b", &[x, y], shared - y);
+    let r = RDom::named("r", [(random.between(-1, 1) as i32, random.between(2, 5) as i32)]);
+    let c = random.between(-2, 6) as i32;
+    let to = [r.x.expr(), r.x * 2, 4 - r.x][random.below(3)];
+    let from = [c.expr(), r.x + c, r.x * 2 + c][random.below(3)];
+    b[[to, y]] = b.read([from, y]) + image.read([r.x.expr(), y]);
+    let f = func("f", &[x, y], a.read([x, y]) + near(random, &a, x, y) + b.read([x, y]));
+    let at = ["x", "y", "xi"][random.below(3)];
+    let site = ["a", "b", "f", "a", "b.update(0)", "a.update(2)", "b.update(2)"][random.below(7)];
+    let mut lines = vec![
+        "a: compute_root()".to_string(),
+        "b: compute_root()".to_string(),
+        format!("a: split(x, x, xi, {})", random.pick(&[0, 2, 4])),
+        format!("b: compute_with(a, {})", random.pick(&["x", "y"])),
+        format!("p: compute_at({site}, {at})"),
+        format!("p: {}", random.pick(&["store_root()", "store_at(a, y)", "fold_storage(y, 2)", "store_at(f, x)"])),
+    ];
+    let loops = ["x", "y", "xi", "r.x"];
+    for _ in 0..5 {
+        let name = random.pick(&["a", "a", "b", "b.update(0)", "f"]);
+        let verb = random.pick(&["parallel", "vectorize", "unroll", "never_partition", "always_partition", "parallel"]);
+        let var = if name == "b.update(0)" && random.one_in(2) { "r.x" } else { random.pick(&loops) };
+        lines.push(format!("{name}: {verb}({var})"));
+    }
+    Drawn::new(f, lines)
+}
+
 /// Chains of stencils whose windows slide along loops that are split, guarded or fused.
 pub(super) fn slides(random: &mut Random) -> Drawn {
     let image = ImageParam::new("in", I32, 2);

@@ -49,7 +49,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 10] = {
+const FAMILIES: [Family; 11] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -64,6 +64,7 @@ const FAMILIES: [Family; 10] = {
         family("groups", loops::groups, true),
         family("slides", loops::slides, true),
         family("masks", updates::masks, true),
+        family("legality", loops::legality, false),
     ]
 };
 
@@ -86,7 +87,7 @@ fn family(number: u64) -> &'static Family {
 
 /// The number of a case of those families whose schedules are about what is legal, in turn.
 pub(crate) fn of_schedules(number: u64) -> u64 {
-    let all = ["updates", "groups", "updates", "tiles"];
+    let all = ["updates", "groups", "updates", "tiles", "legality", "legality"];
     let name = all[(number % all.len() as u64) as usize];
     let at = FAMILIES.iter().position(|family| family.name == name).unwrap_or_default();
     number * COUNT + at as u64

@@ -4,7 +4,7 @@ use super::Counts;
 use crate::case::Case;
 use crate::engines::{Evaluated, Failure, Ran, evaluate};
 use crate::sizes::Sizes;
-use halide::ir::{Elem, Expr, ExprKind, Program, Stmt, build, visit};
+use halide::ir::{BufferRole, Elem, Expr, ExprKind, Program, Stmt, build, visit};
 use halide::lower::{LowerOptions, Lowered, LoweringTrace, lower};
 use halide::plan;
 use halide_sched::lower::check_accesses::check_accesses;
@@ -13,7 +13,7 @@ use halide_sched::lower::trust::trust;
 /// Rounds of giving a program larger inputs.
 const MOST_ROUNDS: usize = 100;
 
-/// Counts of what is proved: checks of accesses, unproved buffers and loops, circular allocations.
+/// Counts of what is proved: checks of accesses, unproved buffers and loops, allocations that are not circular.
 type Proofs = [u64; 3];
 
 /// Lowers a case in both variants and counts what the evaluator does; or says why it is refused.
@@ -60,7 +60,7 @@ fn counts_of(program: &Program, ran: &Ran, inputs: &Sizes, proofs: Proofs) -> Op
     let elements = inputs.buffers.iter().filter_map(|b| b.region().points()).sum();
     let iterations = stats.iterations.iter().sum();
     let Text { asserts, bits, apart, barriers } = Text::of(program);
-    let [checks, unproved, folds] = proofs;
+    let [checks, unproved, unfolded] = proofs;
     Some([
         points,
         iterations,
@@ -75,7 +75,7 @@ fn counts_of(program: &Program, ran: &Ran, inputs: &Sizes, proofs: Proofs) -> Op
         program.kernels.iter().map(|kernel| u64::from(kernel.shared_words)).sum(),
         checks,
         unproved,
-        folds,
+        unfolded,
     ])
 }
 
@@ -149,5 +149,6 @@ fn proved(case: &Case, whole: &Program) -> Proofs {
     let trust = trust(whole);
     let open = |proved: &&bool| !**proved;
     let unproved = trust.initialised.values().filter(open).count() + trust.independent.values().filter(open).count();
-    [checks, unproved as u64, trust.folds as u64]
+    let own = whole.buffers.iter().filter(|b| b.role == BufferRole::Internal).count();
+    [checks, unproved as u64, own.saturating_sub(trust.folds) as u64]
 }

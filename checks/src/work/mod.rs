@@ -39,7 +39,7 @@ const NAMES: [&str; 14] = [
     "shared",
     "checks",
     "unproved",
-    "folds",
+    "unfolded",
 ];
 
 /// The variants of a program: with exact tails, and the main one.

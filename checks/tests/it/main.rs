@@ -97,7 +97,7 @@ fn failures(
 #[test]
 fn recorded_work() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        return work::update([200, 50, 160]);
+        return work::update([200, 50, 176]);
     }
     let failed: Vec<String> = work::records()
         .iter()
@@ -111,7 +111,7 @@ fn recorded_work() {
 #[test]
 fn recorded_refusals() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        return refusals::update([200, 80, 320]);
+        return refusals::update([160, 60, 480]);
     }
     let failed: Vec<String> = refusals::records().iter().filter_map(|r| r.check().err()).map(|f| f.text).collect();
     assert!(failed.is_empty(), "{} cases (`UPDATE_EXPECT=1` asks again):\n{}", failed.len(), failed.join("\n"));
