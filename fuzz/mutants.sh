@@ -3,6 +3,7 @@
 #
 # fuzz/mutants.sh build [COUNT]          a copy of the tree with all mutants in it (200), built once
 # fuzz/mutants.sh run SECONDS [NUMBERS]  each mutant for so long, but for those that were found; results are kept
+# fuzz/mutants.sh test NAME [NUMBERS]    each mutant that was not found through one test of checks/tests/it
 # fuzz/mutants.sh table                  the results in Markdown
 #
 # HALIDE_MUTANTS: a folder for all of it (target/mutants). CARGO_TARGET_DIR: where the copy is built (target, so that
@@ -62,6 +63,19 @@ one() {
     else printf '%s\tkept\t%s\t%s\n' "$1" "$2" "$(share "$log")"; fi
 }
 
+# Runs one mutant through a test; prints its line of results.
+one_test() {
+    log=$work/log.$1.$2
+    status=0
+    begun=$(date +%s)
+    (ulimit -v 8000000; ulimit -c 0; cd "$tree/checks" && HALIDE_MUTANT=$1 HALIDE_FUZZ_LIMIT=30 \
+        timeout -k 5 300 "$work/checks" "$2" --exact --nocapture) > "$log" 2>&1 || status=$?
+    seconds=$(($(date +%s) - begun))
+    line=$(grep -a -m 1 -E '^(case|kernels|family|refused|more work|another|.*, seed [0-9]+:)' "$log" | tr '\t' ' ' | cut -c1-120) || true
+    if [ "$status" -ne 0 ]; then printf '%s\tfound\t%s\t-\t%s\tstatus %s: %s\n' "$1" "$2" "$seconds" "$status" "$line"
+    else printf '%s\tpassed\t%s\t%s\n' "$1" "$2" "$seconds"; fi
+}
+
 # Of the cases that the right compiler compares, the share in per mille that a log says are refused.
 share() {
     grep -a OUTCOMES "$work/log.right" > "$work/right.outcomes"
@@ -80,9 +94,22 @@ run() {
     grep -q KEPT "$work/log.right" || { echo "the right compiler fails"; tail -n 5 "$work/log.right"; exit 1; }
     [ $# -gt 0 ] || set -- $(cut -f1 "$work/mutants.tsv")
     for number; do
-        if awk -F'\t' -v n="$number" '$1 == n && ($2 == "found" || $3 >= '"$seconds"') { done = 1 }
+        if awk -F'\t' -v n="$number" '$1 == n && ($2 == "found" || $2 == "kept" && $3 >= '"$seconds"') { done = 1 }
             END { exit !done }' "$work/results.tsv"; then continue; fi
         one "$number" "$seconds" | tee -a "$work/results.tsv"
+    done
+}
+
+run_test() {
+    touch "$work/results.tsv"
+    name=$1; shift
+    one_test right "$name" | tee "$work/right.$name"
+    ! grep -q found "$work/right.$name" || { echo "the right compiler fails"; exit 1; }
+    [ $# -gt 0 ] || set -- $(cut -f1 "$work/mutants.tsv")
+    for number; do
+        if awk -F'\t' -v n="$number" '$1 == n && $2 == "found" { done = 1 } END { exit !done }' "$work/results.tsv"
+        then continue; fi
+        one_test "$number" "$name" | tee -a "$work/results.tsv"
     done
 }
 
@@ -101,6 +128,7 @@ command=$1
 case $command in
     build) build "${1:-200}" ;;
     run) run "$@" ;;
+    test) run_test "$@" ;;
     table) table ;;
-    *) sed -n '2,10p' "$0"; exit 1 ;;
+    *) sed -n '2,11p' "$0"; exit 1 ;;
 esac

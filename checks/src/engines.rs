@@ -73,10 +73,19 @@ pub fn check_lowering(case: &Case) -> Result<Outcome, Failure> {
     })
 }
 
+/// Checks the final programs of a case in both variants, without machine code.
+pub(crate) fn check_final(case: Case) -> Result<Outcome, Failure> {
+    Ok(match lowered(case.main_part(), FINAL)? {
+        Ok(_) => Outcome::Compared,
+        Err(refused) => refused,
+    })
+}
+
 /// The programs of a case that run: those with exact tails, and those of the main variant, each with bounds only and in the end.
 type Programs = [(bool, &'static [Stage]); 2];
 
 const ALL_PROGRAMS: Programs = [(true, &[Stage::Bounded, Stage::Final]), (false, &[Stage::Bounded, Stage::Final])];
+const FINAL: Programs = [(true, &[Stage::Final]), (false, &[Stage::Final])];
 const BOUNDED_EXACT: Programs = [(true, &[Stage::Bounded]), (false, &[Stage::Final])];
 const BOUNDED_MAIN: Programs = [(true, &[Stage::Final]), (false, &[Stage::Bounded])];
 

@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::engines::{self, Failure, Outcome};
 use crate::runs::{Seeds, caught, number};
 use crate::watch::Watch;
-use crate::{accesses, schedules, stacks, work};
+use crate::{accesses, edges, families, refusals, schedules, stacks, work};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,10 @@ use std::time::{Duration, Instant};
 type Check = (&'static str, u64, fn(u64) -> Result<Outcome, Failure>);
 
 /// The checks, which take their turns. What lowering does wrong shows without machine code, so most cases do without.
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 10] = [
+    ("families", 2 * families::COUNT, |seed| families::check(in_a_row(seed))),
+    ("edges", edges::COUNT, |seed| edges::check(in_a_row(seed))),
+    ("refusals", 1, refused),
     ("lowering", 10, |seed| engines::check_lowering(&Case::random(seed))),
     ("work", 1, recorded),
     ("schedules", 1, |seed| engines::check(&Case::random(seed))),
@@ -33,6 +36,24 @@ const STRIDE: u64 = 5;
 
 /// Recorded cases of one turn.
 const RECORDS: usize = 10;
+
+/// Recorded schedules of one turn.
+const SCHEDULES: usize = 60;
+
+/// The number of a seed among those of all turns.
+fn in_a_row(seed: u64) -> u64 {
+    seed % APART / STRIDE * 100 + seed / APART
+}
+
+/// Asks for the next recorded schedules whether they are legal.
+fn refused(seed: u64) -> Result<Outcome, Failure> {
+    static ALL: LazyLock<Vec<refusals::Record>> = LazyLock::new(refusals::records);
+    let from = (seed / STRIDE) as usize * SCHEDULES;
+    for at in from..from + SCHEDULES {
+        ALL[at % ALL.len()].check()?;
+    }
+    Ok(Outcome::Compared)
+}
 
 /// Counts the work of the next recorded cases.
 fn recorded(seed: u64) -> Result<Outcome, Failure> {

@@ -43,7 +43,7 @@ impl Seeds {
 }
 
 /// Reads a number from the environment.
-pub(crate) fn number(name: &str) -> Option<u64> {
+pub fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|v| v.parse().ok())
 }
 

@@ -4,10 +4,13 @@
 use halide::schedule::Verb;
 use halide_checks::case::Case;
 use halide_checks::coverage::Coverage;
-use halide_checks::engines::Outcome;
+use halide_checks::engines::{Failure, Outcome};
 use halide_checks::runs::Seeds;
-use halide_checks::{algebra, image_input, ladder, order, runs, schedules, stacks, text, trust, work};
+use halide_checks::{
+    algebra, edges, families, image_input, ladder, order, refusals, runs, schedules, stacks, text, trust, work,
+};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 #[test]
 fn random_schedules() {
@@ -43,11 +46,58 @@ fn code_on_small_stacks() {
     assert!(compared.get() * 4 >= cases, "only {} of {cases} cases could be compared", compared.get());
 }
 
+/// Families of pipelines that are written for one part of the compiler each.
+#[test]
+fn families_of_pipelines() {
+    let failed = failures(30 * families::COUNT, families::name, families::check);
+    if let Some((number, kind, _)) = failed.first() {
+        println!("{}", families::report(*number, kind));
+    }
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
+/// What must be refused at the edges of what is allowed is, and nothing else.
+#[test]
+fn edges_of_what_is_allowed() {
+    let failed = failures(200 * edges::COUNT, edges::name, edges::check);
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// The numbers of cases that fail, with the kinds and texts of their failures.
+fn failures(
+    cases: u64,
+    name: fn(u64) -> &'static str,
+    check: fn(u64) -> Result<Outcome, Failure>,
+) -> Vec<(u64, String, String)> {
+    let Seeds { first, count, .. } = Seeds::of_run(cases);
+    let (mut tally, mut failed) = (BTreeMap::new(), Vec::new());
+    let show = std::env::var_os("HALIDE_FUZZ_SHOW").is_some();
+    let step = runs::number("HALIDE_FUZZ_STEP").unwrap_or(1).max(1);
+    for number in (first..first + count).step_by(step as usize) {
+        let name = name(number);
+        if show {
+            println!("{name} {number}");
+        }
+        let word = match runs::caught(|| check(number)).and_then(|result| result) {
+            Ok(Outcome::Refused(why)) => format!("refused: {why}"),
+            Ok(_) => "compared".to_string(),
+            Err(f) => {
+                let text: String = f.text.lines().take(60).collect::<Vec<_>>().join("\n");
+                failed.push((number, format!("{name}: {}", f.kind), text));
+                "failed".to_string()
+            }
+        };
+        *tally.entry((name, word)).or_insert(0) += 1;
+    }
+    println!("{tally:?}");
+    failed
+}
+
 /// No recorded case takes more work than it did.
 #[test]
 fn recorded_work() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        return work::update(200, 50);
+        return work::update([200, 50, 176]);
     }
     let failed: Vec<String> = work::records()
         .iter()
@@ -55,6 +105,16 @@ fn recorded_work() {
         .map(|f| format!("{}: {}", f.kind, f.text))
         .collect();
     assert!(failed.is_empty(), "{} cases (`UPDATE_EXPECT=1` counts again):\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Recorded schedules are legal or not as they were, for the same reasons.
+#[test]
+fn recorded_refusals() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        return refusals::update([160, 60, 480]);
+    }
+    let failed: Vec<String> = refusals::records().iter().filter_map(|r| r.check().err()).map(|f| f.text).collect();
+    assert!(failed.is_empty(), "{} cases (`UPDATE_EXPECT=1` asks again):\n{}", failed.len(), failed.join("\n"));
 }
 
 #[test]

@@ -177,10 +177,12 @@ impl Site<'_, '_> {
         for first in [true, false] {
             let mut all = |e: &Expr| expansions.of(ctx, regions, e, v, first);
             let mut ranges: BTreeMap<Sym, Interval> = BTreeMap::new();
+            // Outermost first: bounds of a loop may use those around it, of which all iterations count.
             for &l in inner {
                 let (min, extent) = bounds_of(ctx, l);
                 let last = build::offset(build::add(min.clone(), extent), -1);
-                let interval = Interval { min: Some(all(&min)), max: Some(all(&last)) };
+                let over_outer = |e: &Expr| interval_of(e, &|s| ranges.get(&s).cloned(), facts);
+                let interval = Interval { min: over_outer(&all(&min)).min, max: over_outer(&all(&last)).max };
                 ranges.insert(Sym::Loop(l), interval);
             }
             let over_inner = |e: &Expr| interval_of(e, &|s| ranges.get(&s).cloned(), facts);

@@ -419,3 +419,23 @@ fn windows_in_loops_that_begin_for_others() {
         }
     }
 }
+
+/// What is alive in an iteration of a loop is that of all loops inside of it, also where one of these has bounds that another
+/// one moves: the window is as long as the piece, which is gone through again for each column. (Number 668 of `slides`.)
+#[test]
+fn windows_over_loops_whose_bounds_loops_move() {
+    let (x, y) = vars!(x, y);
+    let (mut h, mut g, mut f) = (Func::new("h"), Func::new("g"), Func::new("f"));
+    h[(x, y)] = x + 10 * y;
+    g[(x, y)] = h[(x, y)] + h[(1, y)];
+    f[(x, y)] = g[(x, y)] + 0;
+    let p = Pipeline::new([&f]).unwrap();
+    for factor in [2, 3] {
+        let schedule = format!(
+            "f: split(y, yo, y, {factor}) reorder(y, x)\n g: compute_at(f, y)\n h: compute_at(g, y) store_root()"
+        );
+        for (w, rows) in [(2, 2), (3, 5), (1, 1), (4, 7)] {
+            check(&p, &schedule, &[], &Region::of_extents([w, rows]));
+        }
+    }
+}
