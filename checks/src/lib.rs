@@ -17,6 +17,7 @@ pub mod families;
 pub mod image_input;
 pub mod ladder;
 pub mod order;
+pub mod proofs;
 pub mod refusals;
 pub mod runs;
 pub mod schedules;

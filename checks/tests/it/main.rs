@@ -7,7 +7,7 @@ use halide_checks::coverage::Coverage;
 use halide_checks::engines::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
-    algebra, edges, families, image_input, ladder, order, refusals, runs, schedules, stacks, text, trust, work,
+    algebra, edges, families, image_input, ladder, order, proofs, refusals, runs, schedules, stacks, text, trust, work,
 };
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -30,6 +30,23 @@ fn changed_schedules() {
 #[test]
 fn all_checks_in_turn() {
     ladder::in_turn(8);
+}
+
+/// Most accesses of most random pipelines are proved, so few checks remain in what users run.
+#[test]
+fn accesses_of_random_pipelines() {
+    let (sum, cases, shares) = (Cell::new(proofs::Share::default()), Cell::new(0), Cell::new(0.0));
+    runs::each("accesses of random pipelines", 100, |number| {
+        if let Some(share) = proofs::Share::of(Case::random(number)) {
+            sum.set(sum.get().and(share));
+            cases.set(cases.get() + 1);
+            shares.set(shares.get() + share.proved as f64 / share.all as f64);
+        }
+        Ok(())
+    });
+    let (proofs::Share { proved, all }, mean) = (sum.get(), shares.get() / f64::from(cases.get()));
+    println!("{proved} of {all} accesses of {} pipelines are proved; mean of shares {mean:.3}", cases.get());
+    assert!(cases.get() > 50 && mean > 0.8, "of {} pipelines, the mean share is {mean:.3}", cases.get());
 }
 
 /// Code of large factors runs on threads with little stack, and is not refused throughout.
