@@ -1,13 +1,13 @@
 //! The atoms of polynomials: symbols, and operations that are not sums and products.
 
 use super::mono::{AtomId, Mono};
-use super::poly::{Noted, Poly};
+use super::poly::{Noted, Poly, Sums, Term};
 use crate::ir::hash::Map;
 use crate::ir::{Expr, Sym};
 
 /// An atom.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Atom {
+pub(crate) enum Atom<'p> {
     /// A scalar symbol.
     Sym(Sym),
     /// The number of a lane, from 0; the number tells apart vectors of different lanes.
@@ -15,17 +15,17 @@ pub(crate) enum Atom {
     /// An expression that is not looked into, with the number of the vector whose lane it is.
     Opaque(Expr, Option<u32>, Moment),
     /// The smaller of two.
-    Min(Poly, Poly),
+    Min(Poly<'p>, Poly<'p>),
     /// One of several; which one is not known.
-    Either(Vec<Poly>, Choice),
+    Either(Vec<Poly<'p>>, Choice),
     /// The Euclidean quotient by a positive constant.
-    Div(Poly, i128),
+    Div(Poly<'p>, i128),
     /// The Euclidean remainder of a positive constant.
-    Mod(Poly, i128),
+    Mod(Poly<'p>, i128),
     /// The Euclidean quotient by a divisor that is at least 1 wherever it occurs.
-    Quotient(Poly, Poly),
+    Quotient(Poly<'p>, Poly<'p>),
     /// The Euclidean remainder of such a divisor.
-    Remainder(Poly, Poly),
+    Remainder(Poly<'p>, Poly<'p>),
 }
 
 /// The expression that chooses one of several, with the number of the vector whose lane it is: another one may choose
@@ -40,8 +40,8 @@ pub(crate) type Moment = Option<Sym>;
 pub(crate) type Span = (Option<i128>, Option<i128>);
 
 #[derive(Debug)]
-struct Row {
-    atom: Atom,
+struct Row<'p> {
+    atom: Atom<'p>,
     span: Span,
     level: u32,
     depth: u32,
@@ -60,10 +60,10 @@ const MOST_INNER: usize = 24;
 const MOST_SUM: usize = 400;
 
 /// The table of atoms.
-#[derive(Default, Debug)]
-pub(crate) struct Terms {
-    rows: Vec<Row>,
-    index: Map<Atom, AtomId>,
+pub(crate) struct Terms<'p> {
+    sums: &'p Sums<'p>,
+    rows: Vec<Row<'p>>,
+    index: Map<Atom<'p>, AtomId>,
     /// The symbols by the numbers of their bindings.
     bound: Map<u32, AtomId>,
     vectors: u32,
@@ -71,9 +71,26 @@ pub(crate) struct Terms {
     time: u32,
 }
 
-impl Terms {
+impl<'p> Terms<'p> {
+    /// A table without atoms, whose polynomials are in `sums`.
+    pub(crate) fn new(sums: &'p Sums<'p>) -> Terms<'p> {
+        let (rows, index, bound) = (Vec::new(), Map::default(), Map::default());
+        Terms { sums, rows, index, bound, vectors: 0, time: 0 }
+    }
+    /// The polynomial that is one atom.
+    pub(crate) fn poly(&self, atom: AtomId) -> Poly<'p> {
+        self.sums.atom(atom)
+    }
+    /// A copy of a list that lives as long as all polynomials.
+    pub(super) fn list<T: Copy>(&self, list: &[T]) -> &'p [T] {
+        self.sums.list(list)
+    }
+    /// The polynomial that is one product of atoms.
+    pub(super) fn monomial(&self, mono: Mono) -> Poly<'p> {
+        self.sums.monomial(mono, 1)
+    }
     /// The atom of a number.
-    pub(crate) fn atom(&self, id: AtomId) -> &Atom {
+    pub(crate) fn atom(&self, id: AtomId) -> &Atom<'p> {
         &self.rows[id.0 as usize].atom
     }
     /// The interval that the atom lies in wherever it occurs.
@@ -85,7 +102,7 @@ impl Terms {
         self.rows[id.0 as usize].level
     }
     /// The latest binding that `p` depends on.
-    pub(crate) fn level_of(&self, p: &Poly) -> u32 {
+    pub(crate) fn level_of(&self, p: &Poly<'p>) -> u32 {
         p.noted(self.time, |terms| self.facts_of(terms)).level
     }
     /// The atom of a symbol that was met before.
@@ -93,8 +110,8 @@ impl Terms {
         self.index.get(&Atom::Sym(s)).copied()
     }
     /// Narrows the interval of a symbol to where `p` is at least 0; false if that says nothing new.
-    pub(super) fn narrow(&mut self, p: &Poly) -> bool {
-        let [atom] = p.atoms()[..] else { return false };
+    pub(super) fn narrow(&mut self, p: &Poly<'p>) -> bool {
+        let &[atom] = p.atoms() else { return false };
         let Some(k) = p.coefficient(atom).filter(|_| matches!(self.atom(atom), Atom::Sym(_))) else { return false };
         let (old, c) = (self.span(atom), p.constant_term());
         let span = match k > 0 {
@@ -110,17 +127,17 @@ impl Terms {
         self.bound.get(&level).copied()
     }
     /// A leaf with the interval it lies in and the number of its binding.
-    pub(crate) fn leaf(&mut self, atom: Atom, span: Span, level: u32) -> Poly {
-        self.intern(atom, span, level).map_or_else(Poly::broken, Poly::atom)
+    pub(crate) fn leaf(&mut self, atom: Atom<'p>, span: Span, level: u32) -> Poly<'p> {
+        self.intern(atom, span, level).map_or_else(Poly::broken, |id| self.poly(id))
     }
     /// The number of a lane of a new vector.
-    pub(crate) fn lane(&mut self, lanes: u16) -> (u32, Poly) {
+    pub(crate) fn lane(&mut self, lanes: u16) -> (u32, Poly<'p>) {
         self.vectors += 1;
         let vector = self.vectors;
         (vector, self.leaf(Atom::Lane(vector), (Some(0), Some(i128::from(lanes) - 1)), u32::MAX))
     }
     /// The smaller of two.
-    pub(crate) fn min(&mut self, a: Poly, b: Poly) -> Poly {
+    pub(crate) fn min(&mut self, a: Poly<'p>, b: Poly<'p>) -> Poly<'p> {
         let difference = self.span_of(&a.minus(&b));
         if difference.1.is_some_and(|d| d <= 0) {
             return a;
@@ -135,18 +152,18 @@ impl Terms {
         self.leaf(Atom::Min(a, b), (low, high), level)
     }
     /// The two of which an atom is the smaller one.
-    pub(crate) fn smaller_of(&self, id: AtomId) -> Option<(Poly, Poly)> {
+    pub(crate) fn smaller_of(&self, id: AtomId) -> Option<(Poly<'p>, Poly<'p>)> {
         match self.atom(id) {
-            Atom::Min(x, y) => Some((x.clone(), y.clone())),
+            Atom::Min(x, y) => Some((*x, *y)),
             _ => None,
         }
     }
     /// The larger of two.
-    pub(crate) fn max(&mut self, a: Poly, b: Poly) -> Poly {
+    pub(crate) fn max(&mut self, a: Poly<'p>, b: Poly<'p>) -> Poly<'p> {
         self.min(a.scaled(-1), b.scaled(-1)).scaled(-1)
     }
     /// One of several.
-    pub(crate) fn either(&mut self, mut list: Vec<Poly>, choice: Choice) -> Poly {
+    pub(crate) fn either(&mut self, mut list: Vec<Poly<'p>>, choice: Choice) -> Poly<'p> {
         list.dedup();
         if list.len() == 1 {
             return list.remove(0);
@@ -158,19 +175,19 @@ impl Terms {
         self.leaf(Atom::Either(list, choice), (low, high), level)
     }
     /// The Euclidean quotient by `k > 0`; multiples of `k` are taken out.
-    pub(crate) fn div(&mut self, a: Poly, k: i128) -> Poly {
+    pub(crate) fn div(&mut self, a: Poly<'p>, k: i128) -> Poly<'p> {
         if k == 1 {
             return a;
         }
         let (multiple, rest) = a.split_multiple(k);
         self.div_rest(rest, k).add_scaled(&multiple, 1)
     }
-    fn div_rest(&mut self, a: Poly, k: i128) -> Poly {
+    fn div_rest(&mut self, a: Poly<'p>, k: i128) -> Poly<'p> {
         if let [(mono, factor)] = a.terms()
             && !a.is_broken()
             && let Some(inner) = mono.as_atom()
         {
-            let (factor, constant) = (*factor, a.constant_term());
+            let (factor, constant) = (i128::from(*factor), a.constant_term());
             match self.atom(inner).clone() {
                 // A quotient never falls with what is divided, so it is the smaller of two quotients.
                 Atom::Min(x, y) => {
@@ -195,7 +212,7 @@ impl Terms {
         self.leaf(Atom::Div(a, k), span, level)
     }
     /// The Euclidean remainder of `k > 0`.
-    pub(crate) fn rem(&mut self, a: Poly, k: i128) -> Poly {
+    pub(crate) fn rem(&mut self, a: Poly<'p>, k: i128) -> Poly<'p> {
         let (_, a) = a.split_multiple(k);
         if let (Some(low), Some(high)) = self.span_of(&a)
             && low.div_euclid(k) == high.div_euclid(k)
@@ -206,12 +223,12 @@ impl Terms {
         self.leaf(Atom::Mod(a, k), (Some(0), Some(k - 1)), level)
     }
     /// The Euclidean quotient by `n`, which is at least 1.
-    pub(crate) fn quotient(&mut self, x: Poly, n: Poly) -> Poly {
+    pub(crate) fn quotient(&mut self, x: Poly<'p>, n: Poly<'p>) -> Poly<'p> {
         if let Some(k) = n.as_constant().filter(|k| *k > 0) {
             return self.div(x, k);
         }
         // Of `x = n * y + r` with `0 <= r < n` or `-n <= r < 0`, where `y` is read off one atom of the divisor.
-        let exact = n.atoms().into_iter().find_map(|a| {
+        let exact = n.atoms().iter().copied().find_map(|a| {
             n.coefficient(a).filter(|k| *k == 1)?;
             let (y, _) = x.linear_in(a)?;
             match x.minus(&n.times(&y)).as_constant()? {
@@ -231,7 +248,7 @@ impl Terms {
         self.leaf(Atom::Quotient(x, n), span, level)
     }
     /// The Euclidean remainder of `n`, which is at least 1.
-    pub(crate) fn remainder(&mut self, x: Poly, n: Poly) -> Poly {
+    pub(crate) fn remainder(&mut self, x: Poly<'p>, n: Poly<'p>) -> Poly<'p> {
         if let Some(k) = n.as_constant().filter(|k| *k > 0) {
             return self.rem(x, k);
         }
@@ -240,27 +257,29 @@ impl Terms {
         self.leaf(Atom::Remainder(x, n), (Some(0), high), level)
     }
     /// The interval that `p` lies in, by the intervals of its atoms.
-    pub(crate) fn span_of(&self, p: &Poly) -> Span {
+    pub(crate) fn span_of(&self, p: &Poly<'p>) -> Span {
         if p.is_broken() {
             return (None, None);
         }
-        let (low, high) = p.noted(self.time, |terms| self.facts_of(terms)).span;
+        let (low, high) = p.noted(self.time, |terms| self.facts_of(terms)).span.into();
         let shifted = |end: Option<i128>| end.and_then(|v| v.checked_add(p.constant_term()));
         (shifted(low), shifted(high))
     }
-    fn facts_of(&self, terms: &[(Mono, i128)]) -> Noted {
-        let (mut span, mut level) = ((Some(0), Some(0)), 0);
+    fn facts_of(&self, terms: &[Term]) -> Noted {
+        let (mut span, mut level, mut leaves) = ((Some(0), Some(0)), 0, 0);
         for (mono, k) in terms {
-            let product = mono.iter().fold((Some(*k), Some(*k)), |span, a| product(span, self.span(a)));
+            let product =
+                mono.iter().fold((Some(i128::from(*k)), Some(i128::from(*k))), |span, a| product(span, self.span(a)));
             let add = |x: Option<i128>, y: Option<i128>| x.zip(y).and_then(|(x, y)| x.checked_add(y));
             span = (add(span.0, product.0), add(span.1, product.1));
             level = mono.iter().map(|a| self.level(a)).max().unwrap_or(0).max(level);
+            leaves = mono.iter().fold(leaves, |bits, a| bits | self.rows[a.0 as usize].leaves);
         }
-        Noted { span, level, time: self.time }
+        Noted { span: span.into(), level, time: self.time, leaves }
     }
     /// True if `p` depends on the leaf `atom`, also inside of other atoms.
-    pub(crate) fn depends(&self, p: &Poly, atom: AtomId) -> bool {
-        p.atoms().into_iter().any(|a| self.atom_depends(a, atom))
+    pub(crate) fn depends(&self, p: &Poly<'p>, atom: AtomId) -> bool {
+        self.leaves_of_poly(p) & leaf_bit(atom) != 0 && p.atoms().iter().any(|a| self.atom_depends(*a, atom))
     }
     /// True if atom `a` is `leaf` or depends on it.
     pub(crate) fn atom_depends(&self, a: AtomId, leaf: AtomId) -> bool {
@@ -269,7 +288,7 @@ impl Terms {
         }
         // What is made of a leaf is numbered behind it.
         a > leaf
-            && self.rows[a.0 as usize].leaves & (1 << (leaf.0 % 64)) != 0
+            && self.rows[a.0 as usize].leaves & leaf_bit(leaf) != 0
             && match self.atom(a) {
                 Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => false,
                 Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => {
@@ -279,12 +298,16 @@ impl Terms {
                 Atom::Div(x, _) | Atom::Mod(x, _) => self.depends(x, leaf),
             }
     }
+    /// The hash bits of the leaves of `p`.
+    fn leaves_of_poly(&self, p: &Poly<'p>) -> u64 {
+        p.noted(self.time, |terms| self.facts_of(terms)).leaves
+    }
     /// The number of different leaves of `p`, or a little less.
-    pub(crate) fn leaves(&self, p: &Poly) -> u32 {
-        p.atoms().iter().fold(0, |bits, a| bits | self.rows[a.0 as usize].leaves).count_ones()
+    pub(crate) fn leaves(&self, p: &Poly<'p>) -> u32 {
+        self.leaves_of_poly(p).count_ones()
     }
     /// The numbers of lanes that `p` depends on.
-    pub(crate) fn lanes_of(&self, p: &Poly) -> Vec<AtomId> {
+    pub(crate) fn lanes_of(&self, p: &Poly<'p>) -> Vec<AtomId> {
         let mut found = Vec::new();
         // Nothing else is known as late.
         if self.level_of(p) == u32::MAX {
@@ -292,8 +315,8 @@ impl Terms {
         }
         found
     }
-    fn collect_lanes(&self, p: &Poly, found: &mut Vec<AtomId>) {
-        for a in p.atoms() {
+    fn collect_lanes(&self, p: &Poly<'p>, found: &mut Vec<AtomId>) {
+        for &a in p.atoms() {
             match self.atom(a) {
                 Atom::Lane(_) if !found.contains(&a) => found.push(a),
                 Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => {
@@ -306,8 +329,8 @@ impl Terms {
         }
     }
     /// Adds the symbols that `p` depends on, also inside of other atoms.
-    pub(super) fn collect_symbols(&self, p: &Poly, found: &mut Vec<AtomId>) {
-        for a in p.atoms() {
+    pub(super) fn collect_symbols(&self, p: &Poly<'p>, found: &mut Vec<AtomId>) {
+        for &a in p.atoms() {
             match self.atom(a) {
                 Atom::Sym(_) if !found.contains(&a) => found.push(a),
                 Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => {}
@@ -322,14 +345,20 @@ impl Terms {
     }
     /// `p` with `leaf` replaced by `value` everywhere, also inside of other atoms.
     /// `memo` has atoms in which the same was done.
-    pub(crate) fn replaced(&mut self, p: &Poly, leaf: AtomId, value: &Poly, memo: &mut Map<AtomId, Poly>) -> Poly {
-        let mut result = p.clone();
-        for a in p.atoms() {
+    pub(crate) fn replaced(
+        &mut self,
+        p: &Poly<'p>,
+        leaf: AtomId,
+        value: &Poly<'p>,
+        memo: &mut Map<AtomId, Poly<'p>>,
+    ) -> Poly<'p> {
+        let mut result = *p;
+        for &a in p.atoms() {
             if a == leaf {
                 result = result.substituted(a, value);
             } else if self.atom_depends(a, leaf) {
                 let made = match memo.get(&a) {
-                    Some(known) => known.clone(),
+                    Some(known) => *known,
                     None => self.replaced_in_atom(a, leaf, value, memo),
                 };
                 result = result.substituted(a, &made);
@@ -341,7 +370,13 @@ impl Terms {
         }
         result
     }
-    fn replaced_in_atom(&mut self, a: AtomId, leaf: AtomId, value: &Poly, memo: &mut Map<AtomId, Poly>) -> Poly {
+    fn replaced_in_atom(
+        &mut self,
+        a: AtomId,
+        leaf: AtomId,
+        value: &Poly<'p>,
+        memo: &mut Map<AtomId, Poly<'p>>,
+    ) -> Poly<'p> {
         match self.atom(a).clone() {
             Atom::Min(x, y) => {
                 let x = self.replaced(&x, leaf, value, memo);
@@ -368,11 +403,11 @@ impl Terms {
                     _ => self.remainder(x, n),
                 }
             }
-            Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => Poly::atom(a),
+            Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => self.poly(a),
         }
     }
     /// The number of an atom; `None` if it is more than is computed with.
-    fn intern(&mut self, atom: Atom, span: Span, level: u32) -> Option<AtomId> {
+    fn intern(&mut self, atom: Atom<'p>, span: Span, level: u32) -> Option<AtomId> {
         if let Some(id) = self.index.get(&atom) {
             return Some(*id);
         }
@@ -382,7 +417,7 @@ impl Terms {
         }
         let id = AtomId(self.rows.len() as u32);
         self.index.insert(atom.clone(), id);
-        let leaves = self.leaves_of(&atom).unwrap_or(1 << (id.0 % 64));
+        let leaves = self.leaves_of(&atom).unwrap_or(leaf_bit(id));
         if let Atom::Sym(_) = atom
             && level > 0
         {
@@ -392,8 +427,8 @@ impl Terms {
         Some(id)
     }
     /// The hash bits of the leaves below `atom`; `None` of a leaf.
-    fn leaves_of(&self, atom: &Atom) -> Option<u64> {
-        let of = |p: &Poly| p.atoms().iter().fold(0, |bits, a| bits | self.rows[a.0 as usize].leaves);
+    fn leaves_of(&self, atom: &Atom<'p>) -> Option<u64> {
+        let of = |p: &Poly<'p>| self.leaves_of_poly(p);
         match atom {
             Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => None,
             Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => Some(of(x) | of(y)),
@@ -402,8 +437,8 @@ impl Terms {
         }
     }
     /// The depth of the operations in `atom`; `None` if one of its polynomials is too long.
-    fn depth_of(&self, atom: &Atom) -> Option<u32> {
-        let inner = |p: &Poly| {
+    fn depth_of(&self, atom: &Atom<'p>) -> Option<u32> {
+        let inner = |p: &Poly<'p>| {
             let fits = !p.is_broken() && p.len() <= MOST_INNER;
             fits.then(|| p.atoms().iter().map(|a| self.rows[a.0 as usize].depth + 1).max().unwrap_or(1))
         };
@@ -414,6 +449,11 @@ impl Terms {
             Atom::Div(x, _) | Atom::Mod(x, _) => inner(x),
         }
     }
+}
+
+/// The hash bit of a leaf.
+fn leaf_bit(leaf: AtomId) -> u64 {
+    1 << (leaf.0 % 64)
 }
 
 /// The interval of a product.

@@ -8,14 +8,14 @@ use crate::ir::{Expr, ExprKind, build};
 use halide_core::ops::{BinOp, UnOp};
 
 /// `0 <= p` as inequalities that together imply it: `0 <= min(a, b) + r` is one for `a` and one for `b`.
-pub(crate) fn split_minima(terms: &Terms, p: Poly) -> Vec<Poly> {
+pub(crate) fn split_minima<'p>(terms: &Terms<'p>, p: Poly<'p>) -> Vec<Poly<'p>> {
     let mut done = Vec::new();
     let mut open = vec![p];
     while let Some(p) = open.pop() {
-        let parts = p.atoms().into_iter().find_map(|a| {
+        let parts = p.atoms().iter().copied().find_map(|a| {
             let (factor, rest) = p.linear_in(a)?;
             let k = factor.as_constant()?;
-            let with = |x: &Poly| rest.add_scaled(x, k);
+            let with = |x: &Poly<'p>| rest.add_scaled(x, k);
             match terms.atom(a) {
                 Atom::Min(x, y) if k > 0 => Some(vec![with(x), with(y)]),
                 Atom::Either(list, _) => Some(list.iter().map(with).collect()),
@@ -32,12 +32,12 @@ pub(crate) fn split_minima(terms: &Terms, p: Poly) -> Vec<Poly> {
 
 /// The inequalities that a condition means, where it is a conjunction of comparisons of indices. Others are left out: the
 /// answer is true if there were none.
-pub(crate) fn conditions(
-    reader: &mut Reader<'_>,
+pub(crate) fn conditions<'p>(
+    reader: &mut Reader<'p>,
     cond: &Expr,
     holds: bool,
-    lane: &LaneOf,
-    list: &mut Vec<Poly>,
+    lane: &LaneOf<'p>,
+    list: &mut Vec<Poly<'p>>,
 ) -> bool {
     match cond.kind() {
         ExprKind::Likely(a) | ExprKind::Broadcast(a) => conditions(reader, a, holds, lane, list),
@@ -55,8 +55,8 @@ pub(crate) fn conditions(
         ExprKind::Binary(op, a, b) if a.ty().is_index() => {
             let (a, b) = (reader.read(a, lane), reader.read(b, lane));
             let (a, b) = (reader.expanded(&a), reader.expanded(&b));
-            let less = |x: &Poly, y: &Poly| y.minus(x).offset(-1);
-            let at_most = |x: &Poly, y: &Poly| y.minus(x);
+            let less = |x: &Poly<'p>, y: &Poly<'p>| y.minus(x).offset(-1);
+            let at_most = |x: &Poly<'p>, y: &Poly<'p>| y.minus(x);
             match (op, holds) {
                 (BinOp::Lt, true) | (BinOp::Ge, false) => list.push(less(&a, &b)),
                 (BinOp::Le, true) | (BinOp::Gt, false) => list.push(at_most(&a, &b)),

@@ -74,7 +74,7 @@ impl<'p> Elements<'p> {
     }
 }
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// The interval of an integer, in any lane; unbounded for others.
     pub(super) fn range(&mut self, e: &Expr) -> Span {
         if let Some(known) = self.ranges.get(e) {

@@ -2,25 +2,25 @@
 
 use super::atoms::Atom;
 use super::exact::{Exact, Way};
-use super::hoist::Hoisted;
+use super::hoist::{Hoisted, Parts};
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
 use crate::ir::hash::Map;
 
 /// The range of a loop variable.
-struct Range {
+struct Range<'p> {
     /// Its number among all that were met.
     id: u32,
     atom: AtomId,
-    low: Poly,
-    high: Poly,
+    low: Poly<'p>,
+    high: Poly<'p>,
 }
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// Adds `0 <= guard` to what an inequality is needed for, unless it is certain.
-    pub(super) fn guard(&self, guards: &mut Vec<Poly>, guard: Poly) {
-        let minimum = guard.atoms().into_iter().find_map(|a| {
+    pub(super) fn guard(&self, guards: &mut Vec<Poly<'p>>, guard: Poly<'p>) {
+        let minimum = guard.atoms().iter().copied().find_map(|a| {
             let Atom::Min(x, y) = self.terms.atom(a) else { return None };
             let (k, rest) = guard.linear_in(a)?;
             let k = k.as_constant().filter(|k| *k > 0)?;
@@ -35,12 +35,17 @@ impl Reader<'_> {
     }
 
     /// The inequality for all values of a loop variable, or of the number of a lane if there is no range.
-    pub(super) fn eliminate(&mut self, h: Hoisted, atom: AtomId, range: Option<(Poly, Poly)>) -> Option<Vec<Hoisted>> {
+    pub(super) fn eliminate(
+        &mut self,
+        h: Hoisted<'p>,
+        atom: AtomId,
+        range: Option<(Poly<'p>, Poly<'p>)>,
+    ) -> Option<Parts<'p>> {
         let inside = self.terms.depends(&h.p, atom);
-        let (concerned, mut guards): (Vec<Poly>, Vec<Poly>) =
-            h.guards.iter().cloned().partition(|g| self.terms.depends(g, atom));
+        let is_concerned = |reader: &Self, g: &Poly<'p>| reader.terms.depends(g, atom);
+        let is_free = !h.guards.iter().any(|g| is_concerned(self, g));
         // A vector has lanes, unless there is a mask.
-        let is_never_empty = range.is_none() && concerned.is_empty();
+        let is_never_empty = range.is_none() && is_free;
         let (mut low, mut high) = match range {
             Some(range) => range,
             None => {
@@ -48,61 +53,65 @@ impl Reader<'_> {
                 (Poly::constant(low?), Poly::constant(high?))
             }
         };
-        let mut exact = h.exact.clone();
-        for guard in concerned {
-            if !self.narrow(&guard, atom, &mut low, &mut high) {
+        let (mut exact, mut guards) = (h.exact, Vec::new());
+        for guard in h.guards {
+            if !is_concerned(self, guard) {
+                guards.push(*guard);
+            } else if !self.narrow(guard, atom, &mut low, &mut high) {
                 exact = Exact::Nowhere;
             }
         }
         if !is_never_empty {
             self.guard(&mut guards, high.minus(&low));
         }
+        let is_same = is_free && guards.len() == h.guards.len();
+        let kept = if is_same { h.guards } else { self.terms.list(&guards) };
         if !inside {
-            return Some(vec![Hoisted { guards, exact, ..h }]);
+            return Some(Parts::from_elem(Hoisted { guards: kept, exact, ..h }, 1));
         }
         if let Some(way) = self.direction(&h.p, atom) {
             let end = if way == Way::Down { high } else { low };
             let p = self.terms.replaced(&h.p, atom, &end, &mut Map::default());
-            return Some(vec![Hoisted { p, guards, exact, ..h }]);
+            return Some(Parts::from_elem(Hoisted { p, guards: kept, exact, ..h }, 1));
         }
         if let Some(list) = self.by_residues(&h.p, atom, &low, &high) {
-            let mut made = Vec::new();
+            let mut made = Parts::new();
             for (p, length) in list {
                 let mut guards = guards.clone();
                 self.guard(&mut guards, length);
-                made.push(Hoisted { p, guards, exact: exact.clone(), ..h.clone() });
+                made.push(Hoisted { p, guards: self.terms.list(&guards), exact, ..h });
             }
             return Some(made);
         }
         let ids = self.ranges_met.len() as u32;
-        let id = *self.ranges_met.entry((atom, low.clone(), high.clone())).or_insert(ids);
+        let id = *self.ranges_met.entry((atom, low, high)).or_insert(ids);
         let p = self.least(&h.p, &Range { id, atom, low, high })?;
-        Some(vec![Hoisted { p, guards, exact: Exact::Nowhere, ..h }])
+        Some(Parts::from_elem(Hoisted { p, guards: kept, exact: Exact::Nowhere, ..h }, 1))
     }
 
     /// Narrows a range of `atom` to where `0 <= guard`; false if that cannot be said of its ends.
-    fn narrow(&mut self, guard: &Poly, atom: AtomId, low: &mut Poly, high: &mut Poly) -> bool {
+    fn narrow(&mut self, guard: &Poly<'p>, atom: AtomId, low: &mut Poly<'p>, high: &mut Poly<'p>) -> bool {
         let Some((k, rest)) = guard.linear_in(atom) else { return false };
         let Some(k) = k.as_constant().filter(|_| !self.terms.depends(&rest, atom)) else { return false };
         match k > 0 {
             true => {
                 let first = self.terms.div(rest.scaled(-1).offset(k - 1), k);
-                *low = self.terms.max(low.clone(), first);
+                *low = self.terms.max(*low, first);
             }
             false => {
                 let last = self.terms.div(rest, -k);
-                *high = self.terms.min(high.clone(), last);
+                *high = self.terms.min(*high, last);
             }
         }
         true
     }
 
     /// A lower bound of `p` over a range.
-    fn least(&mut self, p: &Poly, of: &Range) -> Option<Poly> {
+    fn least(&mut self, p: &Poly<'p>, of: &Range<'p>) -> Option<Poly<'p>> {
         let atom = of.atom;
         let mut sum = Poly::default();
         // All monomials with one atom together: those of the variable itself have one coefficient.
-        for a in p.atoms().into_iter().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
+        for a in p.atoms().iter().copied().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
             let (factor, _) = p.linear_in(a)?;
             if self.terms.depends(&factor, atom) {
                 return None;
@@ -115,17 +124,17 @@ impl Reader<'_> {
             let end = self.end(a, of, up)?;
             sum = sum.add_scaled(&factor.times(&end), 1);
         }
-        let mut rest = p.clone();
-        for a in p.atoms().into_iter().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
+        let mut rest = *p;
+        for a in p.atoms().iter().copied().filter(|a| self.terms.atom_depends(*a, atom)).collect::<Vec<_>>() {
             rest = rest.linear_in(a)?.1;
         }
         Some(sum.add_scaled(&rest, 1))
     }
 
     /// The end of the values of `p`: the least, or with `up` the greatest.
-    fn end_of(&mut self, p: &Poly, of: &Range, up: bool) -> Option<Poly> {
+    fn end_of(&mut self, p: &Poly<'p>, of: &Range<'p>, up: bool) -> Option<Poly<'p>> {
         if !self.terms.depends(p, of.atom) {
-            return Some(p.clone());
+            return Some(*p);
         }
         if !up {
             return self.least(p, of);
@@ -133,19 +142,19 @@ impl Reader<'_> {
         Some(self.least(&p.scaled(-1), of)?.scaled(-1))
     }
 
-    fn end(&mut self, a: AtomId, of: &Range, up: bool) -> Option<Poly> {
+    fn end(&mut self, a: AtomId, of: &Range<'p>, up: bool) -> Option<Poly<'p>> {
         if a == of.atom {
-            return Some(if up { of.high.clone() } else { of.low.clone() });
+            return Some(if up { of.high } else { of.low });
         }
         if let Some(known) = self.ends_met.get(&(a, of.id, up)) {
-            return known.clone();
+            return *known;
         }
         let end = self.end_of_operation(a, of, up);
-        self.ends_met.insert((a, of.id, up), end.clone());
+        self.ends_met.insert((a, of.id, up), end);
         end
     }
 
-    fn end_of_operation(&mut self, a: AtomId, of: &Range, up: bool) -> Option<Poly> {
+    fn end_of_operation(&mut self, a: AtomId, of: &Range<'p>, up: bool) -> Option<Poly<'p>> {
         let atom = of.atom;
         match self.terms.atom(a).clone() {
             Atom::Min(x, y) => {

@@ -6,22 +6,21 @@ use super::poly::Poly;
 use crate::ir::{Expr, build};
 
 /// `p` as an expression; `None` if it depends on a lane, or on more than one alternative.
-pub(crate) fn expression(terms: &Terms, p: &Poly) -> Option<Expr> {
+pub(crate) fn expression<'p>(terms: &Terms<'p>, p: &Poly<'p>) -> Option<Expr> {
     if p.is_broken() {
         return None;
     }
     let mut sum: Option<Expr> = None;
     for (mono, k) in p.terms() {
-        let k = i64::try_from(*k).ok()?;
         let factors = mono.iter().map(|a| atom(terms, a)).collect::<Option<Vec<Expr>>>()?;
         let product = factors.into_iter().reduce(build::mul)?;
-        sum = Some(match (sum, k) {
+        sum = Some(match (sum, *k) {
             (None, 1) => product,
-            (None, _) => build::mul(product, build::int(k)),
+            (None, _) => build::mul(product, build::int(*k)),
             (Some(s), 1) => build::add(s, product),
             (Some(s), -1) => build::sub(s, product),
             (Some(s), k) if k < 0 => build::sub(s, build::mul(product, build::int(-k))),
-            (Some(s), _) => build::add(s, build::mul(product, build::int(k))),
+            (Some(s), _) => build::add(s, build::mul(product, build::int(*k))),
         });
     }
     let constant = i64::try_from(p.constant_term()).ok()?;
@@ -32,7 +31,7 @@ pub(crate) fn expression(terms: &Terms, p: &Poly) -> Option<Expr> {
 }
 
 /// The condition that `p` is not negative where no guard is negative.
-pub(crate) fn condition(terms: &Terms, p: &Poly, guards: &[Poly]) -> Option<Expr> {
+pub(crate) fn condition<'p>(terms: &Terms<'p>, p: &Poly<'p>, guards: &[Poly<'p>]) -> Option<Expr> {
     let mut cond = build::ge(expression(terms, p)?, build::int(0));
     for guard in guards {
         cond = build::or(cond, build::lt(expression(terms, guard)?, build::int(0)));
@@ -41,20 +40,19 @@ pub(crate) fn condition(terms: &Terms, p: &Poly, guards: &[Poly]) -> Option<Expr
 }
 
 /// Returns true if `p` can be an expression: then [`condition`] makes one of it.
-pub(crate) fn is_expressible(terms: &Terms, p: &Poly) -> bool {
+pub(crate) fn is_expressible<'p>(terms: &Terms<'p>, p: &Poly<'p>) -> bool {
     let fits = |k: i128| i64::try_from(k).is_ok();
-    let both = |a: &Poly, b: &Poly| is_expressible(terms, a) && is_expressible(terms, b);
+    let both = |a: &Poly<'p>, b: &Poly<'p>| is_expressible(terms, a) && is_expressible(terms, b);
     let is_atom = |id: AtomId| match terms.atom(id) {
         Atom::Sym(_) | Atom::Opaque(_, None, None) => true,
         Atom::Min(a, b) | Atom::Quotient(a, b) | Atom::Remainder(a, b) => both(a, b),
         Atom::Div(a, k) | Atom::Mod(a, k) => fits(*k) && is_expressible(terms, a),
         Atom::Lane(_) | Atom::Opaque(..) | Atom::Either(..) => false,
     };
-    let coefficients = p.terms().iter().map(|(_, k)| *k).chain([p.constant_term()]);
-    !p.is_broken() && coefficients.into_iter().all(fits) && p.atoms().into_iter().all(is_atom)
+    !p.is_broken() && p.atoms().iter().copied().all(is_atom)
 }
 
-fn atom(terms: &Terms, id: AtomId) -> Option<Expr> {
+fn atom<'p>(terms: &Terms<'p>, id: AtomId) -> Option<Expr> {
     match terms.atom(id) {
         Atom::Sym(s) => Some(build::sym(*s)),
         Atom::Opaque(e, None, None) => Some(e.clone()),

@@ -25,11 +25,11 @@ struct Ends {
 /// Conditions under which ends are ends: `Bool` scalars.
 type Asked = Vec<Expr>;
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// `p` with data from memory replaced by the ends that make it least, and inequalities that these ends need.
-    pub(super) fn without_memory(&mut self, p: &Poly) -> Option<(Poly, Vec<Poly>)> {
-        let (mut p, mut needs) = (p.clone(), Vec::new());
-        for atom in p.atoms() {
+    pub(super) fn without_memory(&mut self, p: &Poly<'p>) -> Option<(Poly<'p>, Vec<Poly<'p>>)> {
+        let (mut p, mut needs) = (*p, Vec::new());
+        for &atom in p.atoms() {
             if !self.is_in_memory(atom) {
                 continue;
             }

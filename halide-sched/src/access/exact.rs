@@ -1,50 +1,54 @@
 //! Places at which an inequality asks for no more than its access needs.
 
-use super::atoms::Atom;
+use super::atoms::{Atom, Terms};
 use super::hoist::Hoisted;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
 use crate::ir::hash::Map;
-use std::rc::Rc;
 
 /// The last place, on the way out of loops, at which an inequality holds if and only if its access stays inside.
-#[derive(Clone, Debug)]
-pub(crate) enum Exact {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Exact<'p> {
     /// The place that it came to.
     Here,
-    /// A place before that, with the inequality as it was there.
-    At(Rc<Asked>),
+    /// A place before that, with the inequality as it was there, but for a constant to be added.
+    At(&'p Asked<'p>, i64),
     /// None: it was replaced by one that implies it where the access stands.
     Nowhere,
 }
 
 /// An inequality at a place.
-#[derive(Clone, Debug)]
-pub(crate) struct Asked {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'p> {
     /// `0 <= p`.
-    pub(crate) p: Poly,
+    pub(crate) p: Poly<'p>,
     /// It is needed where these are all at least 0.
-    pub(crate) guards: Vec<Poly>,
+    pub(crate) guards: &'p [Poly<'p>],
     /// The frame, by its number.
     pub(crate) frame: usize,
 }
 
-impl Exact {
+impl<'p> Terms<'p> {
     /// The place that `h` came to.
-    pub(super) fn at(h: &Hoisted) -> Exact {
-        Exact::At(Rc::new(Asked { p: h.p.clone(), guards: h.guards.clone(), frame: h.frame }))
+    pub(super) fn exact_at(&self, h: &Hoisted<'p>) -> Exact<'p> {
+        let asked = self.list(&[Asked { p: h.p, guards: h.guards, frame: h.frame }]);
+        asked.first().map_or(Exact::Nowhere, |asked| Exact::At(asked, 0))
     }
+}
+
+impl<'p> Exact<'p> {
     /// True if the inequality was exact all the way.
     pub(crate) fn is_here(&self) -> bool {
         matches!(self, Exact::Here)
     }
     /// The same for an inequality that is greater by `constant`.
-    pub(super) fn offset(self, constant: i128) -> Exact {
+    pub(super) fn offset(self, constant: i128) -> Exact<'p> {
         match self {
-            Exact::At(a) => {
-                Exact::At(Rc::new(Asked { p: a.p.offset(constant), guards: a.guards.clone(), frame: a.frame }))
-            }
+            Exact::At(asked, before) => match i64::try_from(i128::from(before) + constant) {
+                Ok(constant) => Exact::At(asked, constant),
+                Err(_) => Exact::Nowhere,
+            },
             other => other,
         }
     }
@@ -85,15 +89,15 @@ const MOST_PERIOD: i128 = 4;
 /// The most lanes that are taken one by one.
 const MOST_LANES: i128 = 8;
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// The direction of `p` with `atom`; `None` if parts of it go different ways, or it is not known.
-    pub(super) fn direction(&self, p: &Poly, atom: AtomId) -> Option<Way> {
+    pub(super) fn direction(&self, p: &Poly<'p>, atom: AtomId) -> Option<Way> {
         self.direction_by_arms(p, atom, MOST_MINIMA)
     }
 
     /// A minimum goes up or down if all of `p` does with each of its arms.
-    fn direction_by_arms(&self, p: &Poly, atom: AtomId, minima: u32) -> Option<Way> {
-        let arms = p.atoms().into_iter().find_map(|a| match self.terms.atom(a) {
+    fn direction_by_arms(&self, p: &Poly<'p>, atom: AtomId, minima: u32) -> Option<Way> {
+        let arms = p.atoms().iter().copied().find_map(|a| match self.terms.atom(a) {
             Atom::Min(x, y) if minima > 0 && self.terms.atom_depends(a, atom) => {
                 let (k, rest) = p.linear_in(a)?;
                 let k = k.as_constant()?;
@@ -105,7 +109,7 @@ impl Reader<'_> {
             return self.direction_by_arms(&x, atom, minima - 1)?.and(self.direction_by_arms(&y, atom, minima - 1)?);
         }
         let mut all = Way::Flat;
-        for a in p.atoms().into_iter().filter(|a| self.terms.atom_depends(*a, atom)) {
+        for a in p.atoms().iter().copied().filter(|a| self.terms.atom_depends(*a, atom)) {
             let (factor, _) = p.linear_in(a)?;
             let way = self.direction_of(a, atom)?;
             let way = match self.terms.span_of(&factor) {
@@ -133,7 +137,13 @@ impl Reader<'_> {
 
     /// The inequalities that `0 <= p` becomes over a range of `atom`, each with the guard under which it is needed, where
     /// `p` goes one way in steps of a period: `x / 2 + x % 2` does in steps of 2.
-    pub(super) fn by_residues(&mut self, p: &Poly, atom: AtomId, low: &Poly, high: &Poly) -> Option<Vec<(Poly, Poly)>> {
+    pub(super) fn by_residues(
+        &mut self,
+        p: &Poly<'p>,
+        atom: AtomId,
+        low: &Poly<'p>,
+        high: &Poly<'p>,
+    ) -> Option<Vec<(Poly<'p>, Poly<'p>)>> {
         let mut period = 1;
         if self.period(p, atom, &mut period).is_none() {
             // A few lanes are taken one by one.
@@ -149,7 +159,7 @@ impl Reader<'_> {
             let again = if is_short { 0 } else { period };
             let value = low.offset(residue).add_scaled(&step, again);
             let of_residue = self.terms.replaced(p, atom, &value, &mut Map::default());
-            let last = self.terms.div(length.clone(), period);
+            let last = self.terms.div(length, period);
             let end = match self.direction(&of_residue, number)? {
                 Way::Down => last,
                 Way::Up | Way::Flat => Poly::default(),
@@ -160,8 +170,8 @@ impl Reader<'_> {
     }
 
     /// Makes `period` a multiple of the periods of all divisions of `atom` in `p`; `None` if it is too long.
-    fn period(&self, p: &Poly, atom: AtomId, period: &mut i128) -> Option<()> {
-        for a in p.atoms().into_iter().filter(|a| *a != atom && self.terms.atom_depends(*a, atom)) {
+    fn period(&self, p: &Poly<'p>, atom: AtomId, period: &mut i128) -> Option<()> {
+        for a in p.atoms().iter().copied().filter(|a| *a != atom && self.terms.atom_depends(*a, atom)) {
             match self.terms.atom(a) {
                 Atom::Min(x, y) => [x, y].into_iter().try_for_each(|x| self.period(x, atom, period))?,
                 Atom::Div(x, k) | Atom::Mod(x, k) => {

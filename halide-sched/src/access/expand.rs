@@ -9,25 +9,25 @@ use crate::ir::visit::deep;
 /// The most monomials that a name is replaced by.
 const MOST_TERMS: usize = 24;
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// Returns `p` with every name of a scalar replaced by its value, also inside of other atoms; names of long sums stay.
-    pub(crate) fn expanded(&mut self, p: &Poly) -> Poly {
-        let mut result = p.clone();
-        for atom in p.atoms() {
+    pub(crate) fn expanded(&mut self, p: &Poly<'p>) -> Poly<'p> {
+        let mut result = *p;
+        for &atom in p.atoms() {
             let value = self.expanded_atom(atom);
             if value.as_atom() != Some(atom) {
                 result = result.substituted(atom, &value);
             }
         }
         // Products of sums may be longer than what they were made of is worth.
-        if result.is_broken() { p.clone() } else { result }
+        if result.is_broken() { *p } else { result }
     }
 
     /// Returns `p` with its own names replaced by their values, and those in these, as long as it stays short; other atoms
     /// keep theirs.
-    pub(super) fn resolved(&mut self, p: &Poly) -> Poly {
-        let mut result = p.clone();
-        for atom in p.atoms() {
+    pub(super) fn resolved(&mut self, p: &Poly<'p>) -> Poly<'p> {
+        let mut result = *p;
+        for &atom in p.atoms() {
             if let Some(value) = self.resolved_name(atom) {
                 let next = result.substituted(atom, &value);
                 if !next.is_broken() && next.len() <= MOST_TERMS {
@@ -38,32 +38,32 @@ impl Reader<'_> {
         result
     }
 
-    fn resolved_name(&mut self, atom: AtomId) -> Option<Poly> {
+    fn resolved_name(&mut self, atom: AtomId) -> Option<Poly<'p>> {
         if let Some(known) = self.resolutions.get(&atom) {
-            return known.clone();
+            return *known;
         }
         let value = self.value_of(atom);
         let made = value.map(|value| deep(|| self.resolved(&value)));
-        self.resolutions.insert(atom, made.clone());
+        self.resolutions.insert(atom, made);
         made
     }
 
     /// Returns true if `p` has no operations but sums and products.
-    fn is_sum(&self, p: &Poly) -> bool {
-        p.atoms().into_iter().all(|a| matches!(self.terms.atom(a), Atom::Sym(_) | Atom::Opaque(..)))
+    fn is_sum(&self, p: &Poly<'p>) -> bool {
+        p.atoms().iter().copied().all(|a| matches!(self.terms.atom(a), Atom::Sym(_) | Atom::Opaque(..)))
     }
 
-    fn expanded_atom(&mut self, atom: AtomId) -> Poly {
+    fn expanded_atom(&mut self, atom: AtomId) -> Poly<'p> {
         if let Some(known) = self.expansions.get(&atom) {
-            return known.clone();
+            return *known;
         }
         let made = deep(|| self.expand_atom(atom)).filter(|p| !p.is_broken() && p.len() <= MOST_TERMS);
-        let made = made.unwrap_or_else(|| Poly::atom(atom));
-        self.expansions.insert(atom, made.clone());
+        let made = made.unwrap_or_else(|| self.terms.poly(atom));
+        self.expansions.insert(atom, made);
         made
     }
 
-    fn expand_atom(&mut self, atom: AtomId) -> Option<Poly> {
+    fn expand_atom(&mut self, atom: AtomId) -> Option<Poly<'p>> {
         Some(match self.terms.atom(atom).clone() {
             Atom::Sym(s) => {
                 let Some(Definition::Let(value)) = self.defs.get(s).cloned() else { return None };

@@ -16,7 +16,7 @@ const MOST_EXACT: f64 = (1 << 22) as f64;
 /// The least and the greatest value, both finite.
 pub(crate) type FloatSpan = (f64, f64);
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// The interval of a float, in any lane; `None` where it may be infinite or a NaN, or nothing is known.
     pub(super) fn float_range(&mut self, e: &Expr) -> Option<FloatSpan> {
         if let Some(known) = self.float_ranges.get(e) {
@@ -54,7 +54,7 @@ impl Reader<'_> {
     }
 
     /// Of the index that a float plus a constant becomes, that of the float alone, and the least and the greatest difference.
-    pub(super) fn beside(&mut self, index: &Expr) -> Option<(Poly, i128, i128)> {
+    pub(super) fn beside(&mut self, index: &Expr) -> Option<(Poly<'p>, i128, i128)> {
         let ExprKind::Cast(integer) = index.kind() else { return None };
         let (ExprKind::Cast(sum), Some(ty)) = (integer.kind(), integer.ty().scalar()) else { return None };
         let ExprKind::Binary(BinOp::Add, x, by) = sum.kind() else { return None };
@@ -134,13 +134,14 @@ fn binary(op: BinOp, a: FloatSpan, b: FloatSpan) -> Option<FloatSpan> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::{Definitions, Elements};
+    use crate::access::{Definitions, Elements, Sums};
     use crate::ir::build;
     use halide_core::value::Scalar;
 
     #[test]
     fn ends_are_those_of_the_type() {
-        let mut reader = Reader::new(Definitions::default(), Elements::default());
+        let sums = Sums::default();
+        let mut reader = Reader::new(Definitions::default(), Elements::default(), &sums);
         let number = |v: f64| build::constant(Scalar::float(ScalarType::F32, v));
         let third = build::binary(BinOp::Div, number(1.0), build::binary(BinOp::Max, number(3.0), number(2.0)));
         let value = f64::from(1.0f32 / 3.0f32);
@@ -163,7 +164,8 @@ mod tests {
         let mut elements = Elements::default();
         let param = halide_core::ids::Id::new(0);
         elements.promise_float(param, (0.0, 4_000_000.0));
-        let mut reader = Reader::new(Definitions::default(), elements);
+        let sums = Sums::default();
+        let mut reader = Reader::new(Definitions::default(), elements, &sums);
         let x = build::param(param, ScalarType::F32);
         let index = |e: Expr| build::to_index(build::cast_data(ScalarType::I32, e));
         let sum = |by: f64| build::binary(BinOp::Add, x.clone(), build::constant(Scalar::float(ScalarType::F32, by)));

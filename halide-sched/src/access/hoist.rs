@@ -9,10 +9,12 @@
 use super::atoms::Atom;
 use super::conditions::split_minima;
 use super::exact::Exact;
+use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::{LaneOf, Reader};
 use crate::ir::Sym;
 use crate::ir::visit::deep;
+use smallvec::SmallVec;
 
 /// The most monomials of an inequality that is moved further.
 const MOST_TERMS: usize = 40;
@@ -23,9 +25,9 @@ pub(super) const MOST_PARTS: usize = 16;
 
 /// A statement around the access.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct Frame<'p> {
     /// The effect on an inequality that leaves it.
-    pub(crate) kind: FrameKind,
+    pub(crate) kind: FrameKind<'p>,
     /// Its number among all frames of the program.
     pub(crate) id: u32,
     /// The number of the first binding that is made in it.
@@ -38,7 +40,7 @@ pub(crate) struct Frame {
 
 /// The kind of statement around an access.
 #[derive(Clone, Debug)]
-pub(crate) enum FrameKind {
+pub(crate) enum FrameKind<'p> {
     /// The start of the program.
     Root,
     /// One binding; several of one `Let` are a frame each.
@@ -46,7 +48,7 @@ pub(crate) enum FrameKind {
     /// A loop or the launch of a task.
     Loop(Sym),
     /// A condition that holds inside: polynomials that are at least 0, and true if these are all of it.
-    If(Vec<Poly>, bool),
+    If(Vec<Poly<'p>>, bool),
     /// Behind assertions: nothing is asked before them.
     Checked,
     /// The start of a kernel: nothing in it can be checked.
@@ -54,29 +56,32 @@ pub(crate) enum FrameKind {
 }
 
 /// An inequality where it came to.
-#[derive(Clone, Debug)]
-pub(crate) struct Hoisted {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hoisted<'p> {
     /// `0 <= p`.
-    pub(crate) p: Poly,
+    pub(crate) p: Poly<'p>,
     /// It is needed where these are all at least 0.
-    pub(crate) guards: Vec<Poly>,
+    pub(crate) guards: &'p [Poly<'p>],
     /// The frame that it came to, by its number.
     pub(crate) frame: usize,
     /// The last place at which it asked for no more than its access needs.
-    pub(crate) exact: Exact,
+    pub(crate) exact: Exact<'p>,
     /// Further polynomials that must be at least 0, at the same frame, for `p` to be enough.
-    pub(super) needs: Vec<Poly>,
+    pub(super) needs: &'p [Poly<'p>],
     /// True if it came from such a polynomial, which no constant of an access is added to.
     pub(super) is_need: bool,
 }
 
-impl Hoisted {
-    pub(super) fn new(p: Poly, guards: Vec<Poly>, frame: usize) -> Hoisted {
-        Hoisted { p, guards, frame, exact: Exact::Here, needs: Vec::new(), is_need: false }
+/// The inequalities that one becomes: mostly one.
+pub(super) type Parts<'p> = SmallVec<[Hoisted<'p>; 2]>;
+
+impl<'p> Hoisted<'p> {
+    pub(super) fn new(p: Poly<'p>, guards: &'p [Poly<'p>], frame: usize) -> Hoisted<'p> {
+        Hoisted { p, guards, frame, exact: Exact::Here, needs: &[], is_need: false }
     }
 
     /// The inequality of an access that is greater by `constant`.
-    fn offset(self, constant: i128) -> Hoisted {
+    fn offset(self, constant: i128) -> Hoisted<'p> {
         if self.is_need || constant == 0 {
             return self;
         }
@@ -84,43 +89,52 @@ impl Hoisted {
     }
 }
 
-impl Reader<'_> {
+impl<'p> Reader<'p> {
     /// Moves `0 <= p`, of lane `lane` at an access inside of `frames`, out of as many frames as possible. It is needed where
     /// all of `mask` are at least 0, or less often if that is not all of the mask.
-    pub(crate) fn hoist(&mut self, p: Poly, lane: &LaneOf, mask: (&[Poly], bool), frames: &[Frame]) -> Vec<Hoisted> {
-        let (mask, is_whole) = mask;
+    pub(crate) fn hoist(
+        &mut self,
+        p: Poly<'p>,
+        lane: &LaneOf<'p>,
+        (mask, is_whole): (&[Poly<'p>], bool),
+        frames: &[Frame<'p>],
+    ) -> impl Iterator<Item = Hoisted<'p>> + use<'p> {
         let constant = p.constant_term();
-        let key = (p.without_constant(), mask.to_vec(), frames[frames.len() - 1].id, lane.0);
+        let mut guards = Vec::new();
+        mask.iter().for_each(|m| self.guard(&mut guards, *m));
+        let key = (p.without_constant(), self.terms.list(&guards), frames[frames.len() - 1].id, lane.0);
         let made = match self.moved.get(&key) {
-            Some(known) => known.clone(),
+            Some(known) => *known,
             None => {
-                let made = self.hoist_new(key.0.clone(), lane, mask, frames);
-                self.moved.insert(key, made.clone());
+                let made = self.hoist_new(Hoisted::new(key.0, key.1, frames.len() - 1), lane, frames);
+                let made = self.terms.list(&made);
+                self.moved.insert(key, made);
                 made
             }
         };
-        let exact = |h: Hoisted| if is_whole { h } else { Hoisted { exact: Exact::Nowhere, ..h } };
-        made.into_iter().map(|m| exact(m.offset(constant))).collect()
+        let exact = move |h: Hoisted<'p>| if is_whole { h } else { Hoisted { exact: Exact::Nowhere, ..h } };
+        made.iter().map(move |m| exact(m.offset(constant)))
     }
 
-    fn hoist_new(&mut self, p: Poly, lane: &LaneOf, mask: &[Poly], frames: &[Frame]) -> Vec<Hoisted> {
-        let (mut done, mut guards) = (Vec::new(), Vec::new());
-        mask.iter().for_each(|m| self.guard(&mut guards, m.clone()));
-        for part in self.split(Hoisted::new(p, guards, frames.len() - 1)) {
+    fn hoist_new(&mut self, h: Hoisted<'p>, lane: &LaneOf<'p>, frames: &[Frame<'p>]) -> Vec<Hoisted<'p>> {
+        let mut done = Vec::new();
+        for part in self.split(h) {
             let start = self.out_of_memory(part);
             // Shuffled vectors have lanes of their own.
             let mut lanes = self.terms.lanes_of(&start.p);
             lanes.extend(lane.1.atoms().first().copied().filter(|a| !lanes.contains(a)));
-            let mut parts = vec![start];
+            let mut parts = Parts::from_elem(start, 1);
             for atom in lanes {
-                let each = |reader: &mut Self, h: Hoisted| reader.eliminate(h.clone(), atom, None).unwrap_or(vec![h]);
-                parts = parts.into_iter().flat_map(|h| each(self, h)).collect();
+                let each = |h| self.eliminate(h, atom, None).unwrap_or(Parts::from_elem(h, 1));
+                parts = parts.into_iter().flat_map(each).collect();
             }
-            for part in parts.into_iter().flat_map(|h| self.split(h)).collect::<Vec<_>>() {
-                let (whole, first) = (part.exact.is_here(), done.len());
-                self.leave_all(part, frames, &mut done);
-                if !whole {
-                    done[first..].iter_mut().for_each(|h| h.exact = Exact::Nowhere);
+            for part in parts {
+                for part in self.split(part) {
+                    let first = done.len();
+                    self.leave_all(part, frames, &mut done);
+                    if !part.exact.is_here() {
+                        done[first..].iter_mut().for_each(|h| h.exact = Exact::Nowhere);
+                    }
                 }
             }
         }
@@ -128,114 +142,129 @@ impl Reader<'_> {
     }
 
     /// `h` as inequalities without minima; what it needs goes along with the first.
-    fn split(&self, mut h: Hoisted) -> Vec<Hoisted> {
-        let parts = split_minima(&self.terms, h.p.clone());
-        let either = h.p.atoms().iter().any(|a| matches!(self.terms.atom(*a), Atom::Either(..)));
-        if either {
+    fn split(&self, mut h: Hoisted<'p>) -> Parts<'p> {
+        let mut parts = Parts::new();
+        let may_split = |a: &AtomId| matches!(self.terms.atom(*a), Atom::Min(..) | Atom::Either(..));
+        if !h.p.atoms().iter().any(may_split) {
+            parts.push(h);
+            return parts;
+        }
+        if h.p.atoms().iter().any(|a| matches!(self.terms.atom(*a), Atom::Either(..))) {
             h.exact = Exact::Nowhere;
         }
-        let mut needs = std::mem::take(&mut h.needs);
-        parts.into_iter().map(|p| Hoisted { p, needs: std::mem::take(&mut needs), ..h.clone() }).collect()
+        for p in split_minima(&self.terms, h.p) {
+            parts.push(Hoisted { p, ..h });
+            h.needs = &[];
+        }
+        parts
     }
 
     /// The inequality with what is in memory replaced by its ends.
-    fn out_of_memory(&mut self, h: Hoisted) -> Hoisted {
+    fn out_of_memory(&mut self, h: Hoisted<'p>) -> Hoisted<'p> {
         match self.without_memory(&h.p) {
-            Some((p, needs)) if p != h.p => Hoisted { p, needs, exact: Exact::Nowhere, ..h },
+            Some((p, needs)) if p != h.p => Hoisted { p, needs: self.terms.list(&needs), exact: Exact::Nowhere, ..h },
             _ => h,
         }
     }
 
     /// Moves `h` as far out as possible. Accesses of one loop mostly differ by a constant, which goes along unchanged, and
     /// loops that stand side by side lead to the same questions around them: each is moved once.
-    fn leave_all(&mut self, mut h: Hoisted, frames: &[Frame], done: &mut Vec<Hoisted>) {
+    fn leave_all(&mut self, mut h: Hoisted<'p>, frames: &[Frame<'p>], done: &mut Vec<Hoisted<'p>>) {
         for p in std::mem::take(&mut h.needs) {
             let first = done.len();
-            self.leave_all(Hoisted::new(p, Vec::new(), h.frame), frames, done);
+            self.leave_all(Hoisted::new(*p, &[], h.frame), frames, done);
             done[first..].iter_mut().for_each(|need| (need.is_need, need.exact) = (true, Exact::Nowhere));
         }
-        let level = [&h.p].into_iter().chain(&h.guards).map(|p| self.terms.level_of(p)).max().unwrap_or(0);
-        let unconcerned = |f: &Frame| matches!(f.kind, FrameKind::Let(_)) && level < f.level;
+        let level = [&h.p].into_iter().chain(h.guards).map(|p| self.terms.level_of(p)).max().unwrap_or(0);
+        let unconcerned = |f: &Frame<'p>| matches!(f.kind, FrameKind::Let(_)) && level < f.level;
         while unconcerned(&frames[h.frame]) {
             h.frame -= 1;
         }
         let constant = h.p.constant_term();
         let key = (h.p.without_constant(), h.guards, frames[h.frame].id);
         let made = match self.hoists.get(&key) {
-            Some(known) => known.clone(),
+            Some(known) => *known,
             None => {
-                let (p, guards, _) = key.clone();
-                let made = self.leave_and_on(Hoisted::new(p, guards, h.frame), frames);
-                self.hoists.insert(key, made.clone());
+                let made = self.leave_and_on(Hoisted::new(key.0, key.1, h.frame), frames);
+                let made = self.terms.list(&made);
+                self.hoists.insert(key, made);
                 made
             }
         };
-        done.extend(made.into_iter().map(|m| m.offset(constant)));
+        done.extend(made.iter().map(|m| m.offset(constant)));
     }
 
-    fn leave_and_on(&mut self, h: Hoisted, frames: &[Frame]) -> Vec<Hoisted> {
+    fn leave_and_on(&mut self, h: Hoisted<'p>, frames: &[Frame<'p>]) -> Vec<Hoisted<'p>> {
         let next = if h.frame == 0 { None } else { self.leave(&h, &frames[h.frame]) };
-        let is_broken = |next: &Hoisted| next.p.is_broken() || next.guards.iter().any(Poly::is_broken);
+        let is_broken = |next: &Hoisted<'p>| next.p.is_broken() || next.guards.iter().any(Poly::is_broken);
         let Some(next) = next.filter(|next| !next.iter().any(is_broken)) else { return vec![h] };
         let mut made = Vec::new();
-        let parts = next.into_iter().flat_map(|next| self.split(Hoisted { frame: h.frame - 1, ..next }));
-        for part in parts.collect::<Vec<_>>() {
-            let (whole, first) = (part.exact.is_here(), made.len());
-            deep(|| self.leave_all(part, frames, &mut made));
-            if !whole {
-                let own = made[first..].iter_mut().filter(|m| !m.is_need);
-                own.for_each(|m| m.exact = Exact::at(&h));
+        for next in next {
+            for part in self.split(Hoisted { frame: h.frame - 1, ..next }) {
+                let first = made.len();
+                deep(|| self.leave_all(part, frames, &mut made));
+                if !part.exact.is_here() {
+                    let exact = self.terms.exact_at(&h);
+                    made[first..].iter_mut().filter(|m| !m.is_need).for_each(|m| m.exact = exact);
+                }
             }
         }
         if made.len() > MOST_PARTS { vec![h] } else { made }
     }
 
     /// The inequality outside of `frame`; `None` if it has to stay.
-    fn leave(&mut self, h: &Hoisted, frame: &Frame) -> Option<Vec<Hoisted>> {
-        let list = match &frame.kind {
+    fn leave(&mut self, h: &Hoisted<'p>, frame: &Frame<'p>) -> Option<Parts<'p>> {
+        let mut list = match &frame.kind {
             FrameKind::Root | FrameKind::Checked => None,
-            FrameKind::Kernel => Some(vec![h.clone()]),
+            FrameKind::Kernel => Some(Parts::from_elem(*h, 1)),
             FrameKind::If(conditions, is_whole) => {
-                let mut next = h.clone();
+                let mut guards = h.guards.to_vec();
                 for condition in conditions.iter().filter(|c| !c.is_broken()) {
-                    self.guard(&mut next.guards, condition.clone());
+                    self.guard(&mut guards, *condition);
                 }
-                if !is_whole || conditions.iter().any(Poly::is_broken) {
-                    next.exact = Exact::Nowhere;
-                }
-                Some(vec![next])
+                let is_exact = *is_whole && !conditions.iter().any(Poly::is_broken);
+                let exact = if is_exact { h.exact } else { Exact::Nowhere };
+                Some(Parts::from_elem(Hoisted { guards: self.terms.list(&guards), exact, ..*h }, 1))
             }
-            FrameKind::Let(s) => self.leave_name(h, *s, frame.level).map(|next| vec![next]),
+            FrameKind::Let(s) => self.leave_name(h, *s, frame.level).map(|next| Parts::from_elem(next, 1)),
             FrameKind::Loop(s) => {
                 let atom = self.terms.find(*s);
                 let range = atom.and_then(|atom| self.loop_of(atom));
                 match (atom, range) {
-                    (Some(atom), Some(range)) => self.eliminate(h.clone(), atom, Some(range)),
+                    (Some(atom), Some(range)) => self.eliminate(*h, atom, Some(range)),
                     // Nothing speaks of the variable; that the loop may be empty is left out.
-                    _ => Some(vec![Hoisted { exact: Exact::Nowhere, ..h.clone() }]),
+                    _ => Some(Parts::from_elem(Hoisted { exact: Exact::Nowhere, ..*h }, 1)),
                 }
             }
+        }?;
+        let is_outside = |p: &Poly<'p>| self.terms.level_of(p) < frame.level;
+        if !list.iter().flat_map(|next| [&next.p].into_iter().chain(next.needs)).all(is_outside) {
+            return None;
         }
-        .filter(|list: &Vec<Hoisted>| {
-            let mut all = list.iter().flat_map(|next| [&next.p].into_iter().chain(&next.needs));
-            all.all(|p| self.terms.level_of(p) < frame.level)
-        });
-        let mut list = list?;
         for next in &mut list {
-            next.guards.dedup();
-            let all = next.guards.len();
-            next.guards.retain(|g| self.terms.level_of(g) < frame.level);
-            next.guards.truncate(MOST_GUARDS);
-            if next.guards.len() < all {
+            let is_same = |pair: &[Poly<'p>]| pair[0] == pair[1];
+            if next.guards.len() <= MOST_GUARDS
+                && next.guards.iter().all(is_outside)
+                && !next.guards.windows(2).any(is_same)
+            {
+                continue;
+            }
+            let mut guards = next.guards.to_vec();
+            guards.dedup();
+            let all = guards.len();
+            guards.retain(is_outside);
+            guards.truncate(MOST_GUARDS);
+            if guards.len() < all {
                 next.exact = Exact::Nowhere;
             }
+            next.guards = self.terms.list(&guards);
         }
         Some(list)
     }
 
-    fn leave_name(&mut self, h: &Hoisted, s: Sym, level: u32) -> Option<Hoisted> {
+    fn leave_name(&mut self, h: &Hoisted<'p>, s: Sym, level: u32) -> Option<Hoisted<'p>> {
         if self.terms.level_of(&h.p) < level && h.guards.iter().all(|g| self.terms.level_of(g) < level) {
-            return Some(h.clone());
+            return Some(*h);
         }
         let atom = self.terms.find(s)?;
         let value = self.value_of(atom)?;
@@ -243,11 +272,15 @@ impl Reader<'_> {
         // Accesses share the atoms that names occur in.
         let mut memo = self.renamed.remove(&atom).unwrap_or_default();
         let p = self.terms.replaced(&h.p, atom, &value, &mut memo);
-        let guards = h.guards.iter().map(|g| self.terms.replaced(g, atom, &value, &mut memo)).collect();
+        let mut guards = h.guards;
+        if guards.iter().any(|g| self.terms.depends(g, atom)) {
+            let list: Vec<_> = guards.iter().map(|g| self.terms.replaced(g, atom, &value, &mut memo)).collect();
+            guards = self.terms.list(&list);
+        }
         self.renamed.insert(atom, memo);
         if p.is_broken() || p.len() > MOST_TERMS {
             return None;
         }
-        Some(self.out_of_memory(Hoisted { p, guards, ..h.clone() }))
+        Some(self.out_of_memory(Hoisted { p, guards, ..*h }))
     }
 }

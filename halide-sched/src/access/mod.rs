@@ -40,7 +40,7 @@ pub(crate) use data::Elements;
 pub(crate) use emit::{condition, is_expressible};
 pub(crate) use exact::{Asked, Exact};
 pub(crate) use hoist::{Frame, FrameKind, Hoisted};
-pub(crate) use poly::Poly;
+pub(crate) use poly::{Poly, Sums};
 pub(crate) use prove::Prover;
 pub(crate) use read::{Definition, Definitions, LaneOf, Reader};
 pub(crate) use split::{Access, Extents};

@@ -17,24 +17,30 @@ const MOST_FACTORS: usize = 6;
 /// A product of up to six atoms in ascending order; the empty product is 1. A word of 21 bits each, the first lowest, holds
 /// the number of its atom plus 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub(crate) struct Mono(u128);
+pub(crate) struct Mono {
+    high: u64,
+    low: u64,
+}
 
 impl Mono {
     /// The atom itself.
     pub(crate) fn atom(atom: AtomId) -> Mono {
-        Mono(u128::from(atom.0) + 1)
+        Mono { high: 0, low: u64::from(atom.0) + 1 }
     }
     /// Returns true of the empty product.
     pub(crate) fn is_empty(self) -> bool {
-        self.0 == 0
+        self.low == 0
     }
     /// The number of factors.
     pub(crate) fn len(self) -> usize {
-        (u128::BITS - self.0.leading_zeros()).div_ceil(BITS) as usize
+        if self.low >> BITS == 0 {
+            return usize::from(self.low != 0);
+        }
+        (u128::BITS - self.word().leading_zeros()).div_ceil(BITS) as usize
     }
     /// The factors in ascending order.
     pub(crate) fn iter(self) -> impl Iterator<Item = AtomId> {
-        let mut rest = self.0;
+        let mut rest = self.word();
         std::iter::from_fn(move || {
             let word = rest as u32 & ((1 << BITS) - 1);
             rest >>= BITS;
@@ -43,11 +49,14 @@ impl Mono {
     }
     /// Returns true if `atom` is a factor.
     pub(crate) fn contains(self, atom: AtomId) -> bool {
+        if self.low >> BITS == 0 {
+            return self.low == u64::from(atom.0) + 1;
+        }
         self.iter().any(|a| a == atom)
     }
     /// The atom, if it is the only factor.
     pub(crate) fn as_atom(self) -> Option<AtomId> {
-        self.iter().next().filter(|_| self.len() == 1)
+        self.iter().next().filter(|_| self.low >> BITS == 0)
     }
     /// The product without its factors `atom`.
     pub(crate) fn without(self, atom: AtomId) -> Mono {
@@ -67,7 +76,11 @@ impl Mono {
     }
     /// The product of at most [`MOST_FACTORS`] atoms in ascending order.
     fn of(atoms: impl Iterator<Item = AtomId>) -> Mono {
-        Mono(atoms.zip(0..).fold(0, |all, (a, n)| all | (u128::from(a.0) + 1) << (BITS * n)))
+        let word = atoms.zip(0..).fold(0, |all, (a, n)| all | (u128::from(a.0) + 1) << (BITS * n));
+        Mono { high: (word >> u64::BITS) as u64, low: word as u64 }
+    }
+    fn word(self) -> u128 {
+        u128::from(self.high) << u64::BITS | u128::from(self.low)
     }
 }
 

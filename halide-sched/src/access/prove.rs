@@ -29,15 +29,15 @@ const MOST_TERMS: usize = 48;
 
 /// Answers questions under facts.
 #[derive(Default)]
-pub(crate) struct Prover {
-    facts: Vec<Poly>,
+pub(crate) struct Prover<'p> {
+    facts: Vec<Poly<'p>>,
     /// The first facts, [resolved](Reader::resolved).
-    resolved: Vec<Poly>,
+    resolved: Vec<Poly<'p>>,
     /// A number for each fact that no other ever has.
     numbers: Vec<u32>,
     next: u32,
     /// The answers of each method, by polynomials without their constants and guards.
-    known: [Map<(Poly, Vec<Poly>), Known>; 2],
+    known: [Map<(Poly<'p>, &'p [Poly<'p>]), Known>; 2],
     samples: Samples,
 }
 
@@ -62,18 +62,18 @@ enum Method {
 /// The number of facts at some time, and that of the last of them.
 type Moment = (usize, Option<u32>);
 
-struct Search<'a> {
+struct Search<'a, 'p> {
     steps: u32,
     /// The number of names inside of operations that may still be replaced.
     insides: u32,
     samples: &'a mut Samples,
     /// Polynomials that were looked at in vain.
-    failed: Set<Poly>,
+    failed: Set<Poly<'p>>,
 }
 
-impl Prover {
+impl<'p> Prover<'p> {
     /// Takes for granted that `p` is at least 0, until [`Prover::forget`].
-    pub(crate) fn assume(&mut self, reader: &Reader<'_>, p: Poly) {
+    pub(crate) fn assume(&mut self, reader: &Reader<'p>, p: Poly<'p>) {
         for fact in facts_of(&reader.terms, p) {
             self.facts.push(fact);
             self.numbers.push(self.next);
@@ -99,14 +99,20 @@ impl Prover {
         len == 0 || len <= facts && Some(self.numbers[len - 1]) == last
     }
     /// True if `p` is certain to be at least 0 where all of `guards` and the first `facts` facts are.
-    pub(crate) fn holds(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly], facts: usize) -> bool {
+    pub(crate) fn holds(&mut self, reader: &mut Reader<'p>, p: &Poly<'p>, guards: &[Poly<'p>], facts: usize) -> bool {
         self.decided(reader, p, &[], 0, Method::Search) || self.decided(reader, p, guards, facts, Method::Linear)
     }
 
-    fn decided(&mut self, reader: &mut Reader<'_>, p: &Poly, guards: &[Poly], facts: usize, by: Method) -> bool {
+    fn decided(
+        &mut self,
+        reader: &mut Reader<'p>,
+        p: &Poly<'p>,
+        guards: &[Poly<'p>],
+        facts: usize,
+        by: Method,
+    ) -> bool {
         let constant = p.constant_term();
-        let key = (p.without_constant(), guards.to_vec());
-        if let Some(known) = self.known[by as usize].get(&key) {
+        if let Some(known) = self.known[by as usize].get(&(p.without_constant(), guards)) {
             if known.holds.is_some_and(|(least, then)| constant >= least && self.includes(then, facts)) {
                 return true;
             }
@@ -114,26 +120,27 @@ impl Prover {
                 return false;
             }
         }
-        let own: Vec<Poly> = guards.iter().flat_map(|g| facts_of(&reader.terms, g.clone())).collect();
+        let own: Vec<Poly<'p>> = guards.iter().flat_map(|g| facts_of(&reader.terms, *g)).collect();
         let mut at = self.samples.where_all(reader, &self.facts[..facts]);
         own.iter().for_each(|fact| at &= self.samples.holding(reader, fact));
         let is_refuted = at & self.samples.refuting(reader, p) != 0;
         let answer = !is_refuted
             && match by {
-                Method::Search => Search::new(&mut self.samples).holds(reader, p.clone()),
+                Method::Search => Search::new(&mut self.samples).holds(reader, *p),
                 Method::Linear => {
                     self.resolve(reader, facts);
                     follows(reader, p, &own, &self.resolved[..facts])
                 }
             };
         let moment = self.moment(facts);
+        let key = (p.without_constant(), reader.terms.list(guards));
         let known = self.known[by as usize].entry(key).or_default();
         *(if answer { &mut known.holds } else { &mut known.open }) = Some((constant, moment));
         answer
     }
 
     /// Resolves the first `facts` facts, once.
-    fn resolve(&mut self, reader: &mut Reader<'_>, facts: usize) {
+    fn resolve(&mut self, reader: &mut Reader<'p>, facts: usize) {
         while let Some(fact) = self.facts[..facts].get(self.resolved.len()) {
             self.resolved.push(reader.resolved(fact));
         }
@@ -141,8 +148,8 @@ impl Prover {
 }
 
 /// Returns what follows from `0 <= p`, as far as it can be used.
-fn facts_of(terms: &Terms, p: Poly) -> Vec<Poly> {
-    let either = |p: &Poly| p.atoms().iter().any(|a| matches!(terms.atom(*a), Atom::Either(..)));
+fn facts_of<'p>(terms: &Terms<'p>, p: Poly<'p>) -> Vec<Poly<'p>> {
+    let either = |p: &Poly<'p>| p.atoms().iter().any(|a| matches!(terms.atom(*a), Atom::Either(..)));
     if either(&p) {
         return Vec::new();
     }
@@ -151,13 +158,13 @@ fn facts_of(terms: &Terms, p: Poly) -> Vec<Poly> {
 }
 
 /// Returns a fact `0 <= rest - k * min(a, b)` in terms of `a` alone where the same of `b` is false: then `a` is the smaller.
-fn sharpened(terms: &Terms, p: Poly) -> Vec<Poly> {
-    let arm = p.atoms().into_iter().find_map(|atom| {
+fn sharpened<'p>(terms: &Terms<'p>, p: Poly<'p>) -> Vec<Poly<'p>> {
+    let arm = p.atoms().iter().copied().find_map(|atom| {
         let Atom::Min(x, y) = terms.atom(atom) else { return None };
         let (k, rest) = p.linear_in(atom)?;
         let k = k.as_constant().filter(|k| *k < 0)?;
         let (with_x, with_y) = (rest.add_scaled(x, k), rest.add_scaled(y, k));
-        let is_false = |p: &Poly| terms.span_of(p).1.is_some_and(|most| most < 0);
+        let is_false = |p: &Poly<'p>| terms.span_of(p).1.is_some_and(|most| most < 0);
         match (is_false(&with_x), is_false(&with_y)) {
             (false, true) => Some(with_x),
             (true, false) => Some(with_y),
@@ -171,8 +178,8 @@ fn sharpened(terms: &Terms, p: Poly) -> Vec<Poly> {
 }
 
 /// Adds `rest + k * arm` to a list, with each arm of a minimum in `arm` for itself.
-fn arms_of(terms: &Terms, arm: &Poly, rest: &Poly, k: i128, list: &mut Vec<Poly>) {
-    let nested = arm.atoms().into_iter().find_map(|atom| choice(terms, arm, atom, 1));
+fn arms_of<'p>(terms: &Terms<'p>, arm: &Poly<'p>, rest: &Poly<'p>, k: i128, list: &mut Vec<Poly<'p>>) {
+    let nested = arm.atoms().iter().copied().find_map(|atom| choice(terms, arm, atom, 1));
     match nested.filter(|_| list.len() < MOST_ARMS) {
         Some(inner) => inner.iter().for_each(|arm| arms_of(terms, arm, rest, k, list)),
         None => list.push(rest.add_scaled(arm, k)),
@@ -180,7 +187,7 @@ fn arms_of(terms: &Terms, arm: &Poly, rest: &Poly, k: i128, list: &mut Vec<Poly>
 }
 
 /// The polynomial with each arm of a minimum that it has some multiple of.
-fn arms(terms: &Terms, p: &Poly, atom: AtomId) -> Option<[Poly; 2]> {
+fn arms<'p>(terms: &Terms<'p>, p: &Poly<'p>, atom: AtomId) -> Option<[Poly<'p>; 2]> {
     let Atom::Min(x, y) = terms.atom(atom) else { return None };
     let (k, rest) = p.linear_in(atom)?;
     let k = k.as_constant()?;
@@ -188,27 +195,27 @@ fn arms(terms: &Terms, p: &Poly, atom: AtomId) -> Option<[Poly; 2]> {
 }
 
 /// The same of a minimum with a coefficient of that sign.
-fn choice(terms: &Terms, p: &Poly, atom: AtomId, sign: i128) -> Option<[Poly; 2]> {
+fn choice<'p>(terms: &Terms<'p>, p: &Poly<'p>, atom: AtomId, sign: i128) -> Option<[Poly<'p>; 2]> {
     p.coefficient(atom).filter(|k| k.signum() == sign)?;
     arms(terms, p, atom)
 }
 
 /// Returns true if `p` is at least 0 by its interval with some arm of each minimum that is a choice.
-fn is_clear(terms: &Terms, p: &Poly, left: &mut u32) -> bool {
+fn is_clear<'p>(terms: &Terms<'p>, p: &Poly<'p>, left: &mut u32) -> bool {
     if terms.span_of(p).0.is_some_and(|low| low >= 0) {
         return true;
     }
     *left = left.saturating_sub(1);
-    let arms = p.atoms().into_iter().rev().find_map(|atom| choice(terms, p, atom, -1));
+    let arms = p.atoms().iter().copied().rev().find_map(|atom| choice(terms, p, atom, -1));
     *left > 0 && arms.is_some_and(|arms| arms.iter().any(|p| is_clear(terms, p, left)))
 }
 
-impl Search<'_> {
-    fn new(samples: &mut Samples) -> Search<'_> {
+impl<'a, 'p> Search<'a, 'p> {
+    fn new(samples: &'a mut Samples) -> Search<'a, 'p> {
         Search { steps: MOST_STEPS, insides: MOST_INSIDES, samples, failed: Set::default() }
     }
 
-    fn holds(&mut self, reader: &mut Reader<'_>, p: Poly) -> bool {
+    fn holds(&mut self, reader: &mut Reader<'p>, p: Poly<'p>) -> bool {
         if p.is_broken() || p.len() > MOST_TERMS || self.steps == 0 || self.failed.contains(&p) {
             return false;
         }
@@ -238,7 +245,7 @@ impl Search<'_> {
     }
 
     /// The polynomial with a loop variable that operations are made of at the end where it is least.
-    fn at_end(&mut self, reader: &mut Reader<'_>, p: &Poly, leaf: AtomId) -> Option<Poly> {
+    fn at_end(&mut self, reader: &mut Reader<'p>, p: &Poly<'p>, leaf: AtomId) -> Option<Poly<'p>> {
         let (low, high) = reader.loop_of(leaf)?;
         let end = match reader.direction(p, leaf)? {
             Way::Down => high,
@@ -248,7 +255,7 @@ impl Search<'_> {
     }
 
     /// Replaces a name that operations are made of.
-    fn inside(&mut self, reader: &mut Reader<'_>, p: &Poly, leaf: AtomId) -> bool {
+    fn inside(&mut self, reader: &mut Reader<'p>, p: &Poly<'p>, leaf: AtomId) -> bool {
         let Some(value) = reader.value_of(leaf) else { return false };
         let Some(left) = self.insides.checked_sub(1) else { return false };
         self.insides = left;
@@ -258,10 +265,10 @@ impl Search<'_> {
     }
 
     /// The atom to replace: what was bound last, and of that what loses nothing before what is a choice.
-    fn next(&self, reader: &Reader<'_>, p: &Poly) -> Option<AtomId> {
+    fn next(&self, reader: &Reader<'p>, p: &Poly<'p>) -> Option<AtomId> {
         let atoms = p.atoms();
         let level = atoms.iter().map(|a| reader.terms.level(*a)).max()?;
-        let of_level = atoms.into_iter().filter(|a| reader.terms.level(*a) == level);
+        let of_level = atoms.iter().copied().filter(|a| reader.terms.level(*a) == level);
         of_level.max_by_key(|a| {
             let is_split = match reader.terms.atom(*a) {
                 Atom::Min(..) => p.coefficient(*a).is_some_and(|k| k > 0),
@@ -273,9 +280,9 @@ impl Search<'_> {
     }
 
     /// Replaces `atom`.
-    fn by_atom(&mut self, reader: &mut Reader<'_>, p: &Poly, atom: AtomId) -> bool {
+    fn by_atom(&mut self, reader: &mut Reader<'p>, p: &Poly<'p>, atom: AtomId) -> bool {
         let linear = p.linear_in(atom);
-        let number = linear.as_ref().and_then(|(k, rest)| Some((k.as_constant()?, rest.clone())));
+        let number = linear.as_ref().and_then(|(k, rest)| Some((k.as_constant()?, *rest)));
         match (reader.terms.atom(atom).clone(), number) {
             (Atom::Min(x, y), Some((k, rest))) if k < 0 => {
                 let mut arms = Vec::new();
@@ -295,9 +302,9 @@ impl Search<'_> {
             (Atom::Div(x, by), Some((k, rest))) => {
                 // A quotient never falls with what is divided, so it is the smaller of two quotients.
                 let of_arms =
-                    x.atoms().into_iter().find_map(|m| Some((x.coefficient(m)? < 0, arms(&reader.terms, &x, m)?)));
+                    x.atoms().iter().copied().find_map(|m| Some((x.coefficient(m)? < 0, arms(&reader.terms, &x, m)?)));
                 if let Some((is_greater, arms)) = of_arms {
-                    let list: Vec<Poly> = arms.map(|x| rest.add_scaled(&reader.terms.div(x, by), k)).into();
+                    let list: Vec<Poly<'p>> = arms.map(|x| rest.add_scaled(&reader.terms.div(x, by), k)).into();
                     return match is_greater == (k < 0) {
                         true => list.into_iter().all(|p| self.holds(reader, p)),
                         false => self.any(reader, list),
@@ -305,7 +312,7 @@ impl Search<'_> {
                 }
                 // by * q is at most x, and at least x - by + 1; by more if x is known by a finer quotient.
                 let x = match self.finer(reader, p, &x, by) {
-                    Some((finer, step)) if k > 0 => Poly::atom(finer).scaled(step).offset(step - by),
+                    Some((finer, step)) if k > 0 => reader.terms.poly(finer).scaled(step).offset(step - by),
                     _ if k < 0 => x,
                     _ => x.offset(1 - by),
                 };
@@ -317,7 +324,7 @@ impl Search<'_> {
                     return true;
                 }
                 // x - by * (x / by), where that cancels something.
-                let quotient = reader.terms.div(x.clone(), by);
+                let quotient = reader.terms.div(x, by);
                 let cancels = quotient.atoms().iter().any(|a| p.has(*a));
                 cancels && self.holds(reader, rest.add_scaled(&x.add_scaled(&quotient, -by), k))
             }
@@ -330,7 +337,7 @@ impl Search<'_> {
                 if self.holds(reader, rest.add_scaled(&end, k)) {
                     return true;
                 }
-                let quotient = reader.terms.quotient(x.clone(), n.clone());
+                let quotient = reader.terms.quotient(x, n);
                 let cancels = quotient.atoms().iter().any(|a| p.has(*a));
                 cancels && self.holds(reader, rest.add_scaled(&x.minus(&quotient.times(&n)), k))
             }
@@ -351,15 +358,15 @@ impl Search<'_> {
     }
 
     /// A quotient of `x` in `p` by a divisor of `by`, with that.
-    fn finer(&self, reader: &Reader<'_>, p: &Poly, x: &Poly, by: i128) -> Option<(AtomId, i128)> {
-        p.atoms().into_iter().find_map(|atom| match reader.terms.atom(atom) {
+    fn finer(&self, reader: &Reader<'p>, p: &Poly<'p>, x: &Poly<'p>, by: i128) -> Option<(AtomId, i128)> {
+        p.atoms().iter().copied().find_map(|atom| match reader.terms.atom(atom) {
             Atom::Div(same, step) if same == x && *step < by && by % step == 0 => Some((atom, *step)),
             _ => None,
         })
     }
 
     /// Replaces a loop variable with coefficient `k` by the end of its range, or another symbol by that of its interval.
-    fn by_range(&mut self, reader: &mut Reader<'_>, atom: AtomId, k: Poly, rest: Poly) -> bool {
+    fn by_range(&mut self, reader: &mut Reader<'p>, atom: AtomId, k: Poly<'p>, rest: Poly<'p>) -> bool {
         let Some((low, high)) = reader.loop_of(atom) else {
             let span = reader.terms.span(atom);
             let up = k.as_constant().map(|k| k < 0);
@@ -368,7 +375,7 @@ impl Search<'_> {
         };
         let rises = match k.as_constant() {
             Some(k) => Some(k >= 0),
-            None if self.holds(reader, k.clone()) => Some(true),
+            None if self.holds(reader, k) => Some(true),
             None => self.holds(reader, k.scaled(-1)).then_some(false),
         };
         let end = match rises {
@@ -380,7 +387,7 @@ impl Search<'_> {
     }
 
     /// Returns true if one of `list` is at least 0. Where fewer symbols are left, less is to be replaced.
-    fn any(&mut self, reader: &mut Reader<'_>, mut list: Vec<Poly>) -> bool {
+    fn any(&mut self, reader: &mut Reader<'p>, mut list: Vec<Poly<'p>>) -> bool {
         list.sort_by_cached_key(|p| (p.len(), reader.terms.leaves(p)));
         list.truncate(MOST_WAYS);
         list.into_iter().any(|p| self.holds(reader, p))

@@ -4,7 +4,7 @@ use super::atoms::{Atom, Choice, Moment, Span, Terms};
 use super::data::Elements;
 use super::hoist::Hoisted;
 use super::mono::AtomId;
-use super::poly::Poly;
+use super::poly::{Poly, Sums};
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit::{any_node, deep};
 use crate::ir::{DimField, Elem, Expr, ExprKind, Sym, build};
@@ -65,41 +65,41 @@ impl Definitions {
 }
 
 /// The number of a vector and the polynomial of the lane that is looked at.
-pub(crate) type LaneOf = (u32, Poly);
+pub(crate) type LaneOf<'p> = (u32, Poly<'p>);
 
 /// Translates expressions, and remembers.
 pub(crate) struct Reader<'p> {
     /// The atoms.
-    pub(crate) terms: Terms,
+    pub(crate) terms: Terms<'p>,
     /// The bindings.
     pub(crate) defs: Definitions,
     pub(super) elements: Elements<'p>,
-    polys: Map<(Expr, u32, Moment), Poly>,
+    polys: Map<(Expr, u32, Moment), Poly<'p>>,
     /// The moment of what is read.
     moment: Moment,
     /// Names that were asked about, each with true if it stands for what the program may store to.
     changing: Map<Sym, bool>,
     pub(super) ranges: Map<Expr, Span>,
     pub(super) float_ranges: Map<Expr, Option<super::floats::FloatSpan>>,
-    pub(super) expansions: Map<AtomId, Poly>,
+    pub(super) expansions: Map<AtomId, Poly<'p>>,
     /// The values of names in terms of what is no name.
-    pub(super) resolutions: Map<AtomId, Option<Poly>>,
+    pub(super) resolutions: Map<AtomId, Option<Poly<'p>>>,
     /// Divisors that are at least 1 wherever they are defined.
-    pub(crate) divisors: Set<Poly>,
+    pub(crate) divisors: Set<Poly<'p>>,
     /// The lane that is looked at, by the number of lanes.
-    lanes: Map<u16, LaneOf>,
+    lanes: Map<u16, LaneOf<'p>>,
     /// Destinations of inequalities without their constants, from the frame of a number.
-    pub(super) hoists: Map<(Poly, Vec<Poly>, u32), Vec<Hoisted>>,
+    pub(super) hoists: Map<(Poly<'p>, &'p [Poly<'p>], u32), &'p [Hoisted<'p>]>,
     /// The same of accesses, by frame and lane.
-    pub(super) moved: Map<(Poly, Vec<Poly>, u32, u32), Vec<Hoisted>>,
+    pub(super) moved: Map<(Poly<'p>, &'p [Poly<'p>], u32, u32), &'p [Hoisted<'p>]>,
     /// Atoms without a name, for each name.
-    pub(super) renamed: Map<AtomId, Map<AtomId, Poly>>,
+    pub(super) renamed: Map<AtomId, Map<AtomId, Poly<'p>>>,
     /// The ranges of loop variables, by numbers, with the ends that atoms have over them.
-    pub(super) ranges_met: Map<(AtomId, Poly, Poly), u32>,
-    pub(super) ends_met: Map<(AtomId, u32, bool), Option<Poly>>,
+    pub(super) ranges_met: Map<(AtomId, Poly<'p>, Poly<'p>), u32>,
+    pub(super) ends_met: Map<(AtomId, u32, bool), Option<Poly<'p>>>,
     /// The values of names, and the ends of loop variables.
-    values: Map<AtomId, Option<Poly>>,
-    ranges_of_loops: Map<AtomId, Option<(Poly, Poly)>>,
+    values: Map<AtomId, Option<Poly<'p>>>,
+    ranges_of_loops: Map<AtomId, Option<(Poly<'p>, Poly<'p>)>>,
     /// Names that were asked about, each with true if it leads to memory.
     pub(super) reading: Map<Sym, bool>,
 }
@@ -109,9 +109,9 @@ impl<'p> Reader<'p> {
     pub(crate) const IN_MEMORY: u32 = u32::MAX - 1;
 
     /// A reader of the expressions over `defs`.
-    pub(crate) fn new(defs: Definitions, elements: Elements<'p>) -> Reader<'p> {
+    pub(crate) fn new(defs: Definitions, elements: Elements<'p>, sums: &'p Sums<'p>) -> Reader<'p> {
         Reader {
-            terms: Terms::default(),
+            terms: Terms::new(sums),
             defs,
             elements,
             polys: Map::default(),
@@ -135,7 +135,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Takes for granted that `p` is at least 0 wherever something is looked at from now on.
-    pub(crate) fn refine(&mut self, p: &Poly) {
+    pub(crate) fn refine(&mut self, p: &Poly<'p>) {
         if self.terms.narrow(p) {
             // What was read before may have a shorter form now.
             self.polys.clear();
@@ -147,21 +147,21 @@ impl<'p> Reader<'p> {
     }
 
     /// The value of a scalar.
-    pub(crate) fn scalar(&mut self, e: &Expr) -> Poly {
+    pub(crate) fn scalar(&mut self, e: &Expr) -> Poly<'p> {
         self.read(e, &(0, Poly::default()))
     }
 
     /// The value of one lane of `e`, and that lane; the lane is any of those that `e` has. It has one number for all vectors
     /// of as many lanes: accesses are looked at one by one.
-    pub(crate) fn lane(&mut self, e: &Expr) -> (LaneOf, Poly) {
+    pub(crate) fn lane(&mut self, e: &Expr) -> (LaneOf<'p>, Poly<'p>) {
         if e.lanes() == 1 {
             return ((0, Poly::default()), self.scalar(e));
         }
         let lane = match self.lanes.get(&e.lanes()) {
-            Some(known) => known.clone(),
+            Some(known) => *known,
             None => {
                 let made = self.terms.lane(e.lanes());
-                self.lanes.insert(e.lanes(), made.clone());
+                self.lanes.insert(e.lanes(), made);
                 made
             }
         };
@@ -170,17 +170,17 @@ impl<'p> Reader<'p> {
     }
 
     /// The value of lane `lane` of `e`.
-    pub(super) fn read(&mut self, e: &Expr, lane: &LaneOf) -> Poly {
+    pub(super) fn read(&mut self, e: &Expr, lane: &LaneOf<'p>) -> Poly<'p> {
         let key = (e.clone(), if e.lanes() == 1 { 0 } else { lane.0 }, self.moment);
         if let Some(known) = self.polys.get(&key) {
-            return known.clone();
+            return *known;
         }
         let made = deep(|| self.node(e, lane));
-        self.polys.insert(key, made.clone());
+        self.polys.insert(key, made);
         made
     }
 
-    fn node(&mut self, e: &Expr, lane: &LaneOf) -> Poly {
+    fn node(&mut self, e: &Expr, lane: &LaneOf<'p>) -> Poly<'p> {
         match e.kind() {
             ExprKind::Int(v) => Poly::constant((*v).into()),
             ExprKind::Sym(s) => self.symbol(e, *s, lane),
@@ -200,7 +200,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn symbol(&mut self, e: &Expr, s: Sym, lane: &LaneOf) -> Poly {
+    fn symbol(&mut self, e: &Expr, s: Sym, lane: &LaneOf<'p>) -> Poly<'p> {
         if e.lanes() > 1 {
             return match self.defs.get(s).cloned() {
                 Some(Definition::Let(value)) => self.at_binding(s, &value, |reader| reader.read(&value, lane)),
@@ -227,7 +227,7 @@ impl<'p> Reader<'p> {
         self.terms.leaf(Atom::Sym(s), span, level)
     }
 
-    fn binary(&mut self, e: &Expr, op: BinOp, a: &Expr, b: &Expr, lane: &LaneOf) -> Poly {
+    fn binary(&mut self, e: &Expr, op: BinOp, a: &Expr, b: &Expr, lane: &LaneOf<'p>) -> Poly<'p> {
         let (x, y) = (self.read(a, lane), self.read(b, lane));
         match (op, y.as_constant()) {
             (BinOp::Add, _) => x.add_scaled(&y, 1),
@@ -244,7 +244,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Any of the lanes that a shuffle picks.
-    fn shuffle(&mut self, choice: Choice, vectors: &[Expr], lanes: &[u16]) -> Poly {
+    fn shuffle(&mut self, choice: Choice, vectors: &[Expr], lanes: &[u16]) -> Poly<'p> {
         let mut picks: Vec<u16> = lanes.to_vec();
         picks.sort_unstable();
         picks.dedup();
@@ -267,7 +267,7 @@ impl<'p> Reader<'p> {
     }
 
     /// A conversion of data to an index.
-    fn cast(&mut self, e: &Expr, a: &Expr, lane: &LaneOf) -> Poly {
+    fn cast(&mut self, e: &Expr, a: &Expr, lane: &LaneOf<'p>) -> Poly<'p> {
         // An index that was data in between is the same, where its range fits the type.
         if let (ExprKind::Cast(inner), Elem::Data(ty)) = (a.kind(), a.ty().elem)
             && inner.ty().is_index()
@@ -293,7 +293,7 @@ impl<'p> Reader<'p> {
     }
 
     /// A scalar of data as an index: arithmetic that does not leave its type is that of indices.
-    fn data(&mut self, e: &Expr) -> Poly {
+    fn data(&mut self, e: &Expr) -> Poly<'p> {
         let made = match e.kind() {
             ExprKind::Const(v) if !v.ty().is_float() => Some(Poly::constant(v.as_i128())),
             ExprKind::Likely(a) => Some(self.data(a)),
@@ -339,11 +339,11 @@ impl<'p> Reader<'p> {
     }
 
     /// A scalar that is not looked into.
-    pub(super) fn scalar_opaque(&mut self, e: &Expr) -> Poly {
+    pub(super) fn scalar_opaque(&mut self, e: &Expr) -> Poly<'p> {
         self.opaque(e, &LaneOf::default(), (None, None))
     }
 
-    fn opaque(&mut self, e: &Expr, lane: &LaneOf, span: Span) -> Poly {
+    fn opaque(&mut self, e: &Expr, lane: &LaneOf<'p>, span: Span) -> Poly<'p> {
         let level = self.level_of_expr(e);
         let (vector, level) = if e.lanes() == 1 { (None, level) } else { (Some(lane.0), u32::MAX) };
         self.terms.leaf(Atom::Opaque(e.clone(), vector, self.moment_of(e)), span, level)
@@ -391,10 +391,10 @@ impl<'p> Reader<'p> {
     }
 
     /// Returns true if `p` depends on memory that the program stores to, as of no moment in particular.
-    pub(crate) fn is_momentary(&self, p: &Poly) -> bool {
-        let any = |p: &Poly| self.is_momentary(p);
+    pub(crate) fn is_momentary(&self, p: &Poly<'p>) -> bool {
+        let any = |p: &Poly<'p>| self.is_momentary(p);
         self.terms.level_of(p) >= Self::IN_MEMORY
-            && p.atoms().into_iter().any(|atom| match self.terms.atom(atom) {
+            && p.atoms().iter().copied().any(|atom| match self.terms.atom(atom) {
                 Atom::Opaque(e, _, None) => self.changes(e),
                 Atom::Sym(_) | Atom::Lane(_) | Atom::Opaque(..) => false,
                 Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => any(x) || any(y),
@@ -404,23 +404,23 @@ impl<'p> Reader<'p> {
     }
 
     /// The definition of the symbol that `atom` is, if a `Let` binds it.
-    pub(crate) fn value_of(&mut self, atom: AtomId) -> Option<Poly> {
+    pub(crate) fn value_of(&mut self, atom: AtomId) -> Option<Poly<'p>> {
         let Atom::Sym(s) = *self.terms.atom(atom) else { return None };
         if let Some(known) = self.values.get(&atom) {
-            return known.clone();
+            return *known;
         }
         let value = match self.defs.get(s).cloned() {
             Some(Definition::Let(value)) => Some(self.at_binding(s, &value, |reader| reader.scalar(&value))),
             _ => None,
         };
-        self.values.insert(atom, value.clone());
+        self.values.insert(atom, value);
         value
     }
 
     /// Returns true if `p` is made of symbols, lanes and constants alone: it has one value where these are bound.
-    pub(crate) fn is_plain(&self, p: &Poly) -> bool {
-        let all = |p: &Poly| self.is_plain(p);
-        let plain = p.atoms().into_iter().all(|atom| match self.terms.atom(atom) {
+    pub(crate) fn is_plain(&self, p: &Poly<'p>) -> bool {
+        let all = |p: &Poly<'p>| self.is_plain(p);
+        let plain = p.atoms().iter().copied().all(|atom| match self.terms.atom(atom) {
             Atom::Sym(_) | Atom::Lane(_) => true,
             Atom::Opaque(..) | Atom::Either(..) => false,
             Atom::Min(x, y) | Atom::Quotient(x, y) | Atom::Remainder(x, y) => all(x) && all(y),
@@ -431,8 +431,8 @@ impl<'p> Reader<'p> {
 
     /// `p` with all names that are bound at `level` or behind it replaced by their values; `None` if one of these is no
     /// [plain](Reader::is_plain) value. Variables of loops stay.
-    pub(crate) fn seen_from(&mut self, p: &Poly, level: u32) -> Option<Poly> {
-        let mut p = p.clone();
+    pub(crate) fn seen_from(&mut self, p: &Poly<'p>, level: u32) -> Option<Poly<'p>> {
+        let mut p = *p;
         for _ in 0..MOST_NAMES {
             let mut leaves = Vec::new();
             self.terms.collect_symbols(&p, &mut leaves);
@@ -449,10 +449,10 @@ impl<'p> Reader<'p> {
     }
 
     /// First and last value of the loop whose variable `atom` is.
-    pub(crate) fn loop_of(&mut self, atom: AtomId) -> Option<(Poly, Poly)> {
+    pub(crate) fn loop_of(&mut self, atom: AtomId) -> Option<(Poly<'p>, Poly<'p>)> {
         let Atom::Sym(s) = *self.terms.atom(atom) else { return None };
         if let Some(known) = self.ranges_of_loops.get(&atom) {
-            return known.clone();
+            return *known;
         }
         let range = match self.defs.get(s).cloned() {
             Some(Definition::Loop(min, extent)) => {
@@ -464,7 +464,7 @@ impl<'p> Reader<'p> {
             }
             _ => None,
         };
-        self.ranges_of_loops.insert(atom, range.clone());
+        self.ranges_of_loops.insert(atom, range);
         range
     }
 }

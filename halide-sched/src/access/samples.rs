@@ -45,7 +45,7 @@ pub(super) struct Samples {
 
 impl Samples {
     /// The samples at which all of `facts` hold; values that break one of them are mended where that is simple.
-    pub(super) fn where_all(&mut self, reader: &mut Reader<'_>, facts: &[Poly]) -> Mask {
+    pub(super) fn where_all<'p>(&mut self, reader: &mut Reader<'p>, facts: &[Poly<'p>]) -> Mask {
         while self.at.len() < facts.len() {
             let count = self.at.len();
             let before = count.checked_sub(1).map_or(Mask::MAX, |last| self.at[last]);
@@ -69,32 +69,32 @@ impl Samples {
     }
 
     /// The samples at which `0 <= p` is known to hold.
-    pub(super) fn holding(&mut self, reader: &mut Reader<'_>, p: &Poly) -> Mask {
+    pub(super) fn holding<'p>(&mut self, reader: &mut Reader<'p>, p: &Poly<'p>) -> Mask {
         self.those(reader, p, |value| value >= 0)
     }
 
     /// The samples at which `0 <= p` is known to be false.
-    pub(super) fn refuting(&mut self, reader: &mut Reader<'_>, p: &Poly) -> Mask {
+    pub(super) fn refuting<'p>(&mut self, reader: &mut Reader<'p>, p: &Poly<'p>) -> Mask {
         self.those(reader, p, |value| value < 0 && value != NONE)
     }
 
     /// The value of a scalar at each sample.
     #[cfg(test)]
-    pub(super) fn values_of(&mut self, reader: &mut Reader<'_>, e: &crate::ir::Expr) -> Values {
+    pub(super) fn values_of<'p>(&mut self, reader: &mut Reader<'p>, e: &crate::ir::Expr) -> Values {
         let p = reader.scalar(e);
         self.values(reader, &p)
     }
 
-    fn those(&mut self, reader: &mut Reader<'_>, p: &Poly, has: impl Fn(i64) -> bool) -> Mask {
+    fn those<'p>(&mut self, reader: &mut Reader<'p>, p: &Poly<'p>, has: impl Fn(i64) -> bool) -> Mask {
         let values = self.values(reader, p);
         values.iter().rev().fold(0, |mask, value| mask << 1 | Mask::from(has(*value)))
     }
 
     /// Gives symbols of `fact` other values at samples of `wrong`, such that it holds. Returns false if nothing was changed.
-    fn mend(&mut self, reader: &mut Reader<'_>, fact: &Poly, wrong: Mask) -> bool {
+    fn mend<'p>(&mut self, reader: &mut Reader<'p>, fact: &Poly<'p>, wrong: Mask) -> bool {
         let values = self.values(reader, fact);
         let mut changed = false;
-        for atom in fact.atoms() {
+        for &atom in fact.atoms() {
             let Some(k) = fact.coefficient(atom).and_then(|k| i64::try_from(k).ok()) else { continue };
             let span = reader.terms.span(atom);
             let Some(own) = self.chosen.get_mut(&atom) else { continue };
@@ -113,11 +113,11 @@ impl Samples {
         false
     }
 
-    fn values(&mut self, reader: &mut Reader<'_>, p: &Poly) -> Values {
+    fn values<'p>(&mut self, reader: &mut Reader<'p>, p: &Poly<'p>) -> Values {
         let Ok(constant) = i64::try_from(p.constant_term()) else { return [NONE; SAMPLES] };
         let mut sum = if p.is_broken() { [NONE; SAMPLES] } else { [constant; SAMPLES] };
         for (mono, k) in p.terms() {
-            let mut product = i64::try_from(*k).map_or([NONE; SAMPLES], |k| [k; SAMPLES]);
+            let mut product = [*k; SAMPLES];
             for atom in mono.iter() {
                 let values = self.atom(reader, atom);
                 combine(&mut product, &values, i64::checked_mul);
@@ -127,7 +127,7 @@ impl Samples {
         sum
     }
 
-    fn atom(&mut self, reader: &mut Reader<'_>, atom: AtomId) -> Values {
+    fn atom<'p>(&mut self, reader: &mut Reader<'p>, atom: AtomId) -> Values {
         let at = atom.0 as usize;
         if let Some(Some(known)) = self.known.get(at) {
             return *known;
@@ -142,8 +142,8 @@ impl Samples {
         made
     }
 
-    fn make(&mut self, reader: &mut Reader<'_>, atom: AtomId) -> Values {
-        let mut of_two = |reader: &mut Reader<'_>, x: &Poly, y: &Poly, f: fn(i64, i64) -> Option<i64>| {
+    fn make<'p>(&mut self, reader: &mut Reader<'p>, atom: AtomId) -> Values {
+        let mut of_two = |reader: &mut Reader<'p>, x: &Poly<'p>, y: &Poly<'p>, f: fn(i64, i64) -> Option<i64>| {
             let mut values = self.values(reader, x);
             combine(&mut values, &self.values(reader, y), f);
             values
@@ -178,7 +178,7 @@ impl Samples {
     }
 
     /// Values of what nothing defines.
-    fn choose(&mut self, reader: &Reader<'_>, atom: AtomId, s: Option<Sym>) -> Values {
+    fn choose<'p>(&mut self, reader: &Reader<'p>, atom: AtomId, s: Option<Sym>) -> Values {
         let span = reader.terms.span(atom);
         *self.chosen.entry(atom).or_insert_with(|| {
             let turned = |list: &Values| {

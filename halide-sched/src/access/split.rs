@@ -4,41 +4,46 @@
 //! that is linear where the whole is not, holds for strides of either sign, and keeps an access out of what lies between
 //! the rows of a view. Where the strides cannot be told apart, the index as a whole is compared with the memory.
 
+use super::atoms::Terms;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::{Definition, Reader};
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::for_each_node;
+use crate::ir::hash::Map;
+use crate::ir::visit::{deep, for_each_node};
 use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Sym, build};
+use std::rc::Rc;
 
 /// The symbols that are looked for are names of strides; a definition may mention each some times removed.
 #[derive(Default)]
-pub(crate) struct Extents {
+pub(crate) struct Extents<'p> {
     /// Number of elements of each allocation, as the program says it.
     counts: Map<BufId, Expr>,
     /// The condition without which an allocation is empty.
     conditions: Map<BufId, Expr>,
     /// The same as a monomial over strides, where it is one.
-    strides: Map<BufId, Option<(Poly, Vec<AtomId>)>>,
-    /// Symbols that are defined by any of those: a symbol with what it leads to.
-    mentions: Map<Sym, Set<Sym>>,
+    strides: Map<BufId, Option<(Poly<'p>, Vec<AtomId>)>>,
+    /// The symbols in the definition of each.
+    mentions: Map<Sym, Rc<[Sym]>>,
+    /// Symbols of which a definition leads to a stride of a buffer, or not.
+    leading: Map<(BufId, Sym), bool>,
 }
 
 /// An access of one element, or of one in each lane.
-pub(crate) struct Access<'a> {
+pub(crate) struct Access<'a, 'p> {
     /// The buffer of the element.
     pub(crate) buf: BufId,
     /// The row of the buffer.
     pub(crate) info: &'a BufferInfo,
     /// The number of elements from the first.
-    pub(crate) index: Poly,
+    pub(crate) index: Poly<'p>,
 }
 
-impl Extents {
+impl<'p> Extents<'p> {
     /// Enters an allocation. Copies of a loop may allocate one buffer with other sizes.
     pub(crate) fn allocate(&mut self, buf: BufId, count: &Expr) {
         if self.counts.insert(buf, count.clone()).is_none_or(|old| old != *count) {
             self.strides.remove(&buf);
+            self.leading.retain(|(of, _), _| *of != buf);
             self.conditions.remove(&buf);
             if let ExprKind::Select(cond, _, none) = count.kind()
                 && build::as_int(none) == Some(0)
@@ -57,14 +62,14 @@ impl Extents {
     }
 
     /// Polynomials that are all at least 0 if the access is inside of its buffer; `None` if nothing is known of it.
-    pub(crate) fn inequalities(&mut self, reader: &mut Reader<'_>, access: Access<'_>) -> Option<Vec<Poly>> {
+    pub(crate) fn inequalities(&mut self, reader: &mut Reader<'p>, access: Access<'_, 'p>) -> Option<Vec<Poly<'p>>> {
         match access.info.role {
             crate::ir::BufferRole::Internal => self.of_allocation(reader, access.buf, access.index),
             _ => self.of_given(reader, access),
         }
     }
 
-    fn of_allocation(&mut self, reader: &mut Reader<'_>, buf: BufId, index: Poly) -> Option<Vec<Poly>> {
+    fn of_allocation(&mut self, reader: &mut Reader<'p>, buf: BufId, index: Poly<'p>) -> Option<Vec<Poly<'p>>> {
         let (count, strides) = match self.strides.get(&buf) {
             Some(known) => known.clone()?,
             None => {
@@ -78,18 +83,18 @@ impl Extents {
             }
         };
         let wanted: Vec<Sym> = strides.iter().filter_map(|a| symbol(reader, *a)).collect();
-        let index = if strides.is_empty() { index } else { self.expanded(reader, index, &wanted) };
+        let index = if strides.is_empty() { index } else { self.expanded(reader, index, buf, &wanted) };
         let mut list = Vec::new();
-        peel(index, count, strides, &mut list);
+        peel(&reader.terms, index, count, strides, &mut list);
         Some(list)
     }
 
-    fn of_given(&mut self, reader: &mut Reader<'_>, access: Access<'_>) -> Option<Vec<Poly>> {
+    fn of_given(&mut self, reader: &mut Reader<'p>, access: Access<'_, 'p>) -> Option<Vec<Poly<'p>>> {
         let Access { buf, info, index } = access;
         let field = |dim: usize, field| Sym::Buffer { buf, dim: dim as u16, field };
         let strides: Vec<Sym> =
             (0..info.dims).filter(|d| info.unit_stride != Some(*d)).map(|d| field(d, DimField::Stride)).collect();
-        let mut rest = self.expanded(reader, index.clone(), &strides);
+        let mut rest = self.expanded(reader, index, buf, &strides);
         let mut list = Vec::new();
         let mut apart = true;
         for dim in 0..info.dims {
@@ -113,21 +118,21 @@ impl Extents {
         apart.then_some(list)
     }
 
-    fn within(&mut self, reader: &mut Reader<'_>, coordinate: &Poly, extent: Sym, list: &mut Vec<Poly>) {
+    fn within(&mut self, reader: &mut Reader<'p>, coordinate: &Poly<'p>, extent: Sym, list: &mut Vec<Poly<'p>>) {
         let extent = reader.scalar(&build::sym(extent));
-        list.push(coordinate.clone());
+        list.push(*coordinate);
         list.push(extent.minus(coordinate).offset(-1));
     }
 
-    /// `p` with every symbol replaced by its definition that leads to one of `wanted`.
-    fn expanded(&mut self, reader: &mut Reader<'_>, p: Poly, wanted: &[Sym]) -> Poly {
+    /// `p` with every symbol replaced by its definition that leads to one of `wanted`, the strides of `buf`.
+    fn expanded(&mut self, reader: &mut Reader<'p>, p: Poly<'p>, buf: BufId, wanted: &[Sym]) -> Poly<'p> {
         let mut p = p;
         loop {
-            let next = p
-                .atoms()
-                .into_iter()
-                .find(|a| symbol(reader, *a).is_some_and(|s| !wanted.contains(&s) && self.leads_to(reader, s, wanted)));
-            let Some(atom) = next else { return p };
+            let next = p.atoms().iter().find(|a| {
+                let s = symbol(reader, **a).filter(|s| !wanted.contains(s));
+                s.is_some_and(|s| self.leads_to(reader, s, buf, wanted))
+            });
+            let Some(&atom) = next else { return p };
             let Some(value) = reader.value_of(atom) else { return p };
             p = p.substituted(atom, &value);
             if p.is_broken() || p.len() > 200 {
@@ -136,36 +141,35 @@ impl Extents {
         }
     }
 
-    fn leads_to(&mut self, reader: &Reader<'_>, s: Sym, wanted: &[Sym]) -> bool {
-        let all = self.mentioned(reader, s);
-        wanted.iter().any(|w| all.contains(w))
+    fn leads_to(&mut self, reader: &Reader<'p>, s: Sym, buf: BufId, wanted: &[Sym]) -> bool {
+        if let Some(known) = self.leading.get(&(buf, s)) {
+            return *known;
+        }
+        let mentioned = self.mentioned(reader, s);
+        let leads = mentioned.iter().any(|s| wanted.contains(s) || deep(|| self.leads_to(reader, *s, buf, wanted)));
+        self.leading.insert((buf, s), leads);
+        leads
     }
 
-    /// All symbols that the definition of `s` leads to.
-    fn mentioned(&mut self, reader: &Reader<'_>, s: Sym) -> &Set<Sym> {
-        if !self.mentions.contains_key(&s) {
-            let mut all = Set::default();
+    /// The symbols in the definition of `s`.
+    fn mentioned(&mut self, reader: &Reader<'p>, s: Sym) -> Rc<[Sym]> {
+        let list = self.mentions.entry(s).or_insert_with(|| {
+            let mut found = Vec::new();
             if let Some(Definition::Let(value)) = reader.defs.get(s) {
-                let mut direct = Vec::new();
                 for_each_node(value, &mut |n| {
                     if let ExprKind::Sym(t) = n.kind() {
-                        direct.push(*t);
+                        found.push(*t);
                     }
                 });
-                for t in direct {
-                    all.insert(t);
-                    let further = crate::ir::visit::deep(|| self.mentioned(reader, t).clone());
-                    all.extend(further);
-                }
             }
-            self.mentions.insert(s, all);
-        }
-        &self.mentions[&s]
+            found.into()
+        });
+        Rc::clone(list)
     }
 }
 
 /// `count` with names of products replaced by these, and the atoms of the product that it then is.
-fn base(reader: &mut Reader<'_>, count: &Expr) -> (Poly, Vec<AtomId>) {
+fn base<'p>(reader: &mut Reader<'p>, count: &Expr) -> (Poly<'p>, Vec<AtomId>) {
     let mut p = reader.scalar(count);
     loop {
         let atoms = p.atoms();
@@ -184,7 +188,7 @@ fn base(reader: &mut Reader<'_>, count: &Expr) -> (Poly, Vec<AtomId>) {
     }
 }
 
-fn symbol(reader: &Reader<'_>, atom: AtomId) -> Option<Sym> {
+fn symbol<'p>(reader: &Reader<'p>, atom: AtomId) -> Option<Sym> {
     match reader.terms.atom(atom) {
         super::atoms::Atom::Sym(s) => Some(*s),
         _ => None,
@@ -193,7 +197,7 @@ fn symbol(reader: &Reader<'_>, atom: AtomId) -> Option<Sym> {
 
 /// Takes coordinates off `index` below `count`, which is a product of `strides` and a constant, the innermost first. A number
 /// that divides the coordinates outside of a stride belongs to it: elements of `k` parts are `k` apart.
-fn peel(index: Poly, count: Poly, mut strides: Vec<AtomId>, list: &mut Vec<Poly>) {
+fn peel<'p>(terms: &Terms<'p>, index: Poly<'p>, count: Poly<'p>, mut strides: Vec<AtomId>, list: &mut Vec<Poly<'p>>) {
     let (mut index, mut count) = (index, count);
     // One row: a coordinate may be counted from its end.
     while count.terms().first().is_some_and(|(mono, k)| mono.len() > 1 || *k > 1) {
@@ -209,9 +213,9 @@ fn peel(index: Poly, count: Poly, mut strides: Vec<AtomId>, list: &mut Vec<Poly>
         if inner.terms().iter().any(|(mono, _)| mono.len() > 1) {
             break;
         }
-        let parts = fewer.terms().first().map_or(fewer.constant_term(), |(_, k)| *k);
+        let parts = fewer.terms().first().map_or(fewer.constant_term(), |(_, k)| (*k).into());
         let parts = outer.common_divisor(parts).max(1);
-        list.push(Poly::atom(stride).scaled(parts).minus(&inner).offset(-1));
+        list.push(terms.poly(stride).scaled(parts).minus(&inner).offset(-1));
         list.push(inner);
         (index, count) = (outer.divided(parts), fewer.divided(parts));
     }

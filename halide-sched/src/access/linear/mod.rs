@@ -55,7 +55,7 @@ struct System<'a, 'p> {
 }
 
 /// Returns true if `p` is certain to be at least 0 where all of `own` and of `facts` are; facts are [resolved](Reader::resolved).
-pub(super) fn follows(reader: &mut Reader<'_>, p: &Poly, own: &[Poly], facts: &[Poly]) -> bool {
+pub(super) fn follows<'p>(reader: &mut Reader<'p>, p: &Poly<'p>, own: &[Poly<'p>], facts: &[Poly<'p>]) -> bool {
     let mut system = System {
         reader,
         simplex: Simplex::default(),
@@ -72,7 +72,7 @@ pub(super) fn follows(reader: &mut Reader<'_>, p: &Poly, own: &[Poly], facts: &[
     own.iter().for_each(|fact| {
         system.require(fact);
     });
-    let mut left: Vec<&Poly> = facts.iter().collect();
+    let mut left: Vec<&Poly<'p>> = facts.iter().collect();
     // Most is refuted by what lies near.
     loop {
         if system.is_refuted_in(FEW) {
@@ -87,15 +87,15 @@ pub(super) fn follows(reader: &mut Reader<'_>, p: &Poly, own: &[Poly], facts: &[
     }
 }
 
-impl System<'_, '_> {
+impl<'p> System<'_, 'p> {
     /// Returns true if a fact says something of the variables, and of few others.
-    fn is_about(&self, fact: &Poly) -> bool {
+    fn is_about(&self, fact: &Poly<'p>) -> bool {
         let new = fact.terms().iter().filter(|(mono, _)| !self.variables.contains_key(mono)).count();
         new < fact.terms().len() && new <= MOST_NEW
     }
 
     /// Writes down `0 <= p`; `false` if it is too large.
-    fn require(&mut self, p: &Poly) -> bool {
+    fn require(&mut self, p: &Poly<'p>) -> bool {
         let p = self.reader.resolved(p);
         match self.constraint(&p) {
             None => false,
@@ -112,13 +112,13 @@ impl System<'_, '_> {
         }
     }
 
-    fn equal(&mut self, a: &Poly, b: &Poly) {
+    fn equal(&mut self, a: &Poly<'p>, b: &Poly<'p>) {
         self.require(&a.minus(b));
         self.require(&b.minus(a));
     }
 
     /// `0 <= p` as a bound of a variable or of a form, which has a common divisor of 1 and begins with a positive coefficient.
-    fn constraint(&mut self, p: &Poly) -> Option<Constraint> {
+    fn constraint(&mut self, p: &Poly<'p>) -> Option<Constraint> {
         if p.is_broken() {
             return None;
         }
@@ -126,10 +126,10 @@ impl System<'_, '_> {
         let Some((_, first)) = p.terms().first() else {
             return Some(if constant >= 0 { Constraint::Always } else { Constraint::Never });
         };
-        let divisor = i64::try_from(p.without_constant().common_divisor(0) * first.signum()).ok()?;
+        let divisor = i64::try_from(p.without_constant().common_divisor(0)).ok()?.checked_mul(first.signum())?;
         let mut terms = Vec::with_capacity(p.terms().len());
         for (mono, k) in p.terms() {
-            terms.push((self.variable(*mono), i64::try_from(k / i128::from(divisor)).ok()?));
+            terms.push((self.variable(*mono), k.checked_div(divisor)?));
         }
         let var = match terms[..] {
             [(var, 1)] => var,
@@ -172,7 +172,7 @@ impl System<'_, '_> {
     fn define(&mut self, mono: Mono) {
         let all = (Some(1), Some(1));
         let (low, high): Span = mono.iter().fold(all, |span, a| product(span, self.reader.terms.span(a)));
-        let own = Poly::monomial(mono, 1);
+        let own = self.reader.terms.monomial(mono);
         if let Some(low) = low {
             self.require(&own.offset(-low));
         }
@@ -200,12 +200,12 @@ impl System<'_, '_> {
             }
             Atom::Div(x, k) => self.define_quotient(&own, &x, &Poly::constant(k)),
             Atom::Mod(x, k) => {
-                let quotient = self.reader.terms.div(x.clone(), k);
+                let quotient = self.reader.terms.div(x, k);
                 self.equal(&own, &x.add_scaled(&quotient, -k));
             }
             Atom::Quotient(x, n) => self.define_quotient(&own, &x, &n),
             Atom::Remainder(x, n) => {
-                let quotient = self.reader.terms.quotient(x.clone(), n.clone());
+                let quotient = self.reader.terms.quotient(x, n);
                 self.equal(&own, &x.minus(&quotient.times(&n)));
                 self.require(&n.minus(&own).offset(-1));
             }
@@ -220,14 +220,14 @@ impl System<'_, '_> {
     }
 
     /// Writes down `0 <= x - n * own <= n - 1`.
-    fn define_quotient(&mut self, own: &Poly, x: &Poly, n: &Poly) {
+    fn define_quotient(&mut self, own: &Poly<'p>, x: &Poly<'p>, n: &Poly<'p>) {
         let rest = x.minus(&own.times(n));
         self.require(&rest);
         self.require(&n.minus(&rest).offset(-1));
     }
 
     /// Notes that all of one of the lists are at least 0.
-    fn choose(&mut self, lists: impl IntoIterator<Item = Vec<Poly>>) {
+    fn choose(&mut self, lists: impl IntoIterator<Item = Vec<Poly<'p>>>) {
         let mut choice = Choice::new();
         for list in lists {
             let (mut bounds, mut can_hold) = (Vec::new(), true);

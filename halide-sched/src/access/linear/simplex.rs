@@ -78,6 +78,8 @@ pub(super) struct Simplex {
     columns: Vec<Column>,
     /// Bounds that were replaced, for [`Simplex::undo`].
     trail: Vec<(Var, bool, Option<i64>, u32)>,
+    /// Room for the terms of a row in the making.
+    spare: Terms,
     /// The level of bounds that are added.
     level: u32,
     /// The number of pivots that are left.
@@ -226,25 +228,34 @@ impl Simplex {
 
     /// Exchanges the basic variable of `row`, which becomes `target`, for `entering`.
     fn pivot(&mut self, row: usize, entering: Var, target: i64) -> Option<()> {
-        let Row { basic, denominator, terms, .. } = self.rows[row].clone();
-        let k = terms.iter().find(|(var, _)| *var == entering)?.1;
+        let Row { basic, denominator, .. } = self.rows[row];
+        let mut rest = std::mem::take(&mut self.rows[row].terms);
         // k * entering = denominator * basic - the rest.
-        let rest: Terms = terms.into_iter().filter(|(var, _)| *var != entering).collect();
+        let (_, k) = rest.remove(rest.binary_search_by_key(&entering, |(var, _)| *var).ok()?);
         let (terms, denominator) = sum((&[(basic, denominator)], k, 1), (&rest, k, -1))?;
         self.columns[entering].row = Some(row);
         self.columns[basic] = Column { value: target, row: None, ..self.columns[basic] };
         let sum_now = self.at_values(&terms)?;
         self.rows[row] = Row { basic: entering, denominator, terms, sum: sum_now };
+        let mut made = std::mem::take(&mut self.spare);
         for other in (0..self.rows.len()).filter(|other| *other != row) {
-            let Some(at) = self.rows[other].terms.iter().position(|(var, _)| *var == entering) else { continue };
             let (own, into) = (&self.rows[other], &self.rows[row]);
-            let mut rest = own.terms.clone();
-            let (_, k) = rest.remove(at);
-            let entered = own.denominator.checked_mul(into.denominator)?;
-            let (terms, denominator) = sum((&rest, own.denominator, 1), (&into.terms, entered, k))?;
-            let sum_now = self.at_values(&terms)?;
-            self.rows[other] = Row { basic: self.rows[other].basic, denominator, terms, sum: sum_now };
+            let Ok(at) = own.terms.binary_search_by_key(&entering, |(var, _)| *var) else { continue };
+            let k = own.terms[at].1;
+            let is_whole = own.denominator == 1 && into.denominator == 1;
+            let mut denominator = 1;
+            if !is_whole || merged(&mut made, (&own.terms, 1), (&into.terms, k), Some(at)).is_none() {
+                let mut rest = own.terms.clone();
+                rest.remove(at);
+                let entered = own.denominator.checked_mul(into.denominator)?;
+                (made, denominator) = sum((&rest, own.denominator, 1), (&into.terms, entered, k))?;
+            }
+            let sum_now = self.at_values(&made)?;
+            let own = &mut self.rows[other];
+            (own.denominator, own.sum) = (denominator, sum_now);
+            std::mem::swap(&mut own.terms, &mut made);
         }
+        self.spare = made;
         Some(())
     }
 
@@ -269,16 +280,16 @@ impl Simplex {
 
 /// `a.2 / a.1 * a.0 + b.2 / b.1 * b.0`: terms and their positive denominator, in lowest terms; `None` if they are too large.
 fn sum(a: (&[(Var, i64)], i64, i64), b: (&[(Var, i64)], i64, i64)) -> Option<(Terms, i64)> {
+    if let (1, 1) = (a.1, b.1) {
+        let mut terms = Terms::with_capacity(a.0.len() + b.0.len());
+        if merged(&mut terms, (a.0, a.2), (b.0, b.2), None).is_some() {
+            return Some((terms, 1));
+        }
+    }
     let factors = [i128::from(a.2) * i128::from(b.1), i128::from(b.2) * i128::from(a.1)];
     let denominator = i128::from(a.1) * i128::from(b.1);
     let shared = common_divisor(common_divisor(factors[0], factors[1]), denominator) * denominator.signum();
     let ([fa, fb], denominator) = (factors.map(|f| f / shared), denominator / shared);
-    if denominator == 1
-        && let (Ok(fa), Ok(fb)) = (i64::try_from(fa), i64::try_from(fb))
-        && let Some(terms) = merged(a.0, fa, b.0, fb)
-    {
-        return Some((terms, 1));
-    }
     let mut all: Vec<(Var, i128)> = Vec::with_capacity(a.0.len() + b.0.len());
     let (mut i, mut j) = (0, 0);
     while i < a.0.len() || j < b.0.len() {
@@ -299,32 +310,36 @@ fn sum(a: (&[(Var, i64)], i64, i64), b: (&[(Var, i64)], i64, i64)) -> Option<(Te
     Some((terms, i64::try_from(denominator / shared).ok()?))
 }
 
-/// `fa * a + fb * b` where that is in 64 bits.
-fn merged(a: &[(Var, i64)], fa: i64, b: &[(Var, i64)], fb: i64) -> Option<Terms> {
-    let mut all = Terms::with_capacity(a.len() + b.len());
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    loop {
-        let (var, k) = match (a.peek(), b.peek()) {
-            (Some((x, p)), Some((y, q))) if x == y => {
-                let k = (*x, p.checked_mul(fa)?.checked_add(q.checked_mul(fb)?)?);
-                a.next();
-                b.next();
-                k
-            }
-            (Some((x, p)), other) if other.is_none_or(|(y, _)| x < y) => {
-                a.next();
-                (*x, p.checked_mul(fa)?)
-            }
-            (_, Some((y, q))) => {
-                b.next();
-                (*y, q.checked_mul(fb)?)
-            }
-            _ => return Some(all),
-        };
+/// Makes `all` the sum of two lists of terms, each with a factor, of which the first leaves out that at `without`; `None` if
+/// that is not in 64 bits.
+fn merged(
+    all: &mut Terms,
+    (a, fa): (&[(Var, i64)], i64),
+    (b, fb): (&[(Var, i64)], i64),
+    without: Option<usize>,
+) -> Option<()> {
+    all.clear();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        if Some(i) == without {
+            i += 1;
+            continue;
+        }
+        let (x, y) = (a.get(i).map_or(Var::MAX, |t| t.0), b.get(j).map_or(Var::MAX, |t| t.0));
+        let mut k = 0i64;
+        if x <= y {
+            k = a[i].1.checked_mul(fa)?;
+            i += 1;
+        }
+        if y <= x {
+            k = k.checked_add(b[j].1.checked_mul(fb)?)?;
+            j += 1;
+        }
         if k != 0 {
-            all.push((var, k));
+            all.push((x.min(y), k));
         }
     }
+    Some(())
 }
 
 /// The greatest number that divides both.

@@ -5,7 +5,7 @@ mod prove;
 use super::atoms::Atom;
 use super::data::Elements;
 use super::hoist::{Frame, FrameKind, Hoisted};
-use super::poly::Poly;
+use super::poly::{Poly, Sums};
 use super::read::{Definition, Definitions, LaneOf, Reader};
 use crate::ir::arbitrary::Random;
 use crate::ir::{Expr, LoopId, Sym, Type, build};
@@ -24,8 +24,8 @@ fn variable() -> Sym {
 }
 
 /// The value of `p` where symbols have those of `env`.
-fn value(reader: &Reader<'_>, p: &Poly, env: &dyn Fn(Sym) -> i128) -> i128 {
-    let of = |p: &Poly| value(reader, p, env);
+fn value<'p>(reader: &Reader<'p>, p: &Poly<'p>, env: &dyn Fn(Sym) -> i128) -> i128 {
+    let of = |p: &Poly<'p>| value(reader, p, env);
     let atom = |a| match reader.terms.atom(a) {
         Atom::Sym(s) => env(*s),
         Atom::Min(x, y) => of(x).min(of(y)),
@@ -33,7 +33,7 @@ fn value(reader: &Reader<'_>, p: &Poly, env: &dyn Fn(Sym) -> i128) -> i128 {
         Atom::Mod(x, k) => of(x).rem_euclid(*k),
         other => panic!("{other:?}"),
     };
-    let sum: i128 = p.terms().iter().map(|(mono, k)| k * mono.iter().map(atom).product::<i128>()).sum();
+    let sum: i128 = p.terms().iter().map(|(mono, k)| i128::from(*k) * mono.iter().map(atom).product::<i128>()).sum();
     sum + p.constant_term()
 }
 
@@ -58,7 +58,7 @@ fn random_sum(random: &mut Random, terms: usize) -> Expr {
 }
 
 /// True if `0 <= h.p` where the guards hold.
-fn holds(reader: &Reader<'_>, h: &Hoisted, env: &dyn Fn(Sym) -> i128) -> bool {
+fn holds<'p>(reader: &Reader<'p>, h: &Hoisted<'p>, env: &dyn Fn(Sym) -> i128) -> bool {
     h.guards.iter().any(|g| value(reader, g, env) < 0) || value(reader, &h.p, env) >= 0
 }
 
@@ -70,13 +70,14 @@ fn inequalities_in_front_of_loops_are_those_of_all_iterations() {
         let mut random = Random::new(seed);
         let mut defs = Definitions::default();
         defs.bind(variable(), Definition::Loop(sym(FIRST), sym(COUNT)));
-        let mut reader = Reader::new(defs, Elements::default());
+        let sums = Sums::default();
+        let mut reader = Reader::new(defs, Elements::default(), &sums);
         let p = reader.scalar(&random_sum(&mut random, 3));
-        let masks: Vec<Poly> = (0..random.below(3)).map(|_| reader.scalar(&random_sum(&mut random, 1))).collect();
+        let masks: Vec<Poly<'_>> = (0..random.below(3)).map(|_| reader.scalar(&random_sum(&mut random, 1))).collect();
         let level = reader.defs.level(variable());
         let frame = |kind, id, level| Frame { kind, id, level, facts: 0, place: (0, id, 0) };
         let frames = [frame(FrameKind::Root, 0, Reader::IN_MEMORY), frame(FrameKind::Loop(variable()), 1, level)];
-        let moved = reader.hoist(p.clone(), &LaneOf::default(), (&masks, true), &frames);
+        let moved: Vec<_> = reader.hoist(p, &LaneOf::default(), (&masks, true), &frames).collect();
         if moved.iter().any(|h| h.frame > 0) {
             continue;
         }
@@ -92,7 +93,7 @@ fn inequalities_in_front_of_loops_are_those_of_all_iterations() {
                     _ => x,
                 }
             };
-            let one = Hoisted::new(p.clone(), masks.clone(), 0);
+            let one = Hoisted::new(p, &masks, 0);
             let all = (first..first + count).all(|x| holds(&reader, &one, &at(x)));
             let asked = moved.iter().all(|h| holds(&reader, h, &at(i128::MIN)));
             assert!(all || !asked, "seed {seed}: from {first} extent {count}, limit {limit}: asks too little");
@@ -110,7 +111,8 @@ fn data_that_does_not_wrap_is_an_index() {
     let mut elements = Elements::default();
     let (small, wide) = (Id::new(0), Id::new(1));
     elements.param(small, (Some(0), Some(64)));
-    let mut reader = Reader::new(Definitions::default(), elements);
+    let sums = Sums::default();
+    let mut reader = Reader::new(Definitions::default(), elements, &sums);
     let data = |id| build::param(id, ScalarType::I32);
     let negated = |e: Expr| build::unary(UnOp::Neg, e);
     let mut read = |e: Expr| reader.scalar(&build::to_index(e));

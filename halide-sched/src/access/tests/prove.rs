@@ -30,12 +30,12 @@ impl Values {
 const NAMED: Sym = Sym::Temp(3);
 
 /// A question: the goal, facts for all, facts for this one.
-struct Question {
-    goal: Poly,
-    facts: Vec<Poly>,
-    guards: Vec<Poly>,
+struct Question<'p> {
+    goal: Poly<'p>,
+    facts: Vec<Poly<'p>>,
+    guards: Vec<Poly<'p>>,
     /// The value of `NAMED`.
-    named: Poly,
+    named: Poly<'p>,
 }
 
 /// The facts that bound the symbols to values that can be tried.
@@ -46,7 +46,7 @@ fn bounds() -> Vec<Expr> {
 }
 
 /// All values that satisfy [`bounds`].
-fn everywhere(reader: &Reader<'_>, named: &Poly) -> Vec<Values> {
+fn everywhere<'p>(reader: &Reader<'p>, named: &Poly<'p>) -> Vec<Values> {
     let mut all = Vec::new();
     for i in 0..7 * 6 * 7 {
         let (first, count, limit) = (i % 7 - 3, i / 7 % 6, i / 42 - 2);
@@ -85,7 +85,7 @@ fn random_tower(random: &mut Random) -> Expr {
 }
 
 /// A question whose goal is near to what its facts say.
-fn question(random: &mut Random, reader: &mut Reader<'_>, named: &Expr) -> Question {
+fn question<'p>(random: &mut Random, reader: &mut Reader<'p>, named: &Expr) -> Question<'p> {
     let mut facts: Vec<Poly> = bounds().iter().map(|e| reader.scalar(e)).collect();
     facts.extend((0..random.below(3)).map(|_| reader.scalar(&random_named(random, 2))));
     let guards: Vec<Poly> = (0..random.below(2)).map(|_| reader.scalar(&random_named(random, 1))).collect();
@@ -99,18 +99,23 @@ fn question(random: &mut Random, reader: &mut Reader<'_>, named: &Expr) -> Quest
     Question { goal: goal.offset(random.below(24) as i128 - 4), facts, guards, named: reader.scalar(named) }
 }
 
-fn reader_of(named: &Expr) -> Reader<'static> {
+fn reader_of<'p>(named: &Expr, sums: &'p Sums<'p>) -> Reader<'p> {
     let mut defs = Definitions::default();
     defs.bind(variable(), Definition::Loop(sym(FIRST), sym(COUNT)));
     defs.bind(NAMED, Definition::Let(named.clone()));
-    Reader::new(defs, Elements::default())
+    Reader::new(defs, Elements::default(), sums)
+}
+
+fn at<'p>(reader: &Reader<'p>, p: &Poly<'p>, values: &Values) -> i128 {
+    value(reader, p, &|s| values.of(s))
 }
 
 /// Holds both the prover and the samples to the values of one question; the answers of the two.
 fn both(seed: u64) -> (bool, bool) {
     let mut random = Random::new(seed);
     let named = random_sum(&mut random, 2);
-    let mut reader = reader_of(&named);
+    let sums = Sums::default();
+    let mut reader = reader_of(&named, &sums);
     // Some facts are read as intervals from the start.
     for e in bounds().iter().filter(|_| random.one_in(3)) {
         let p = reader.scalar(e);
@@ -118,13 +123,12 @@ fn both(seed: u64) -> (bool, bool) {
     }
     let Question { goal, facts, guards, named } = question(&mut random, &mut reader, &named);
     let mut prover = Prover::default();
-    facts.iter().for_each(|p| prover.assume(&reader, p.clone()));
+    facts.iter().for_each(|p| prover.assume(&reader, *p));
     let (answer, count) = (prover.holds(&mut reader, &goal, &guards, prover.len()), prover.len());
     let again = prover.holds(&mut reader, &goal.offset(1), &guards, count);
     assert!(again || !answer, "seed {seed}: not of one more");
-    let at = |p: &Poly, values: &Values| value(&reader, p, &|s| values.of(s));
-    let known = |values: &&Values| facts.iter().chain(&guards).all(|p| at(p, values) >= 0);
-    let wrong = everywhere(&reader, &named).iter().filter(known).find(|values| at(&goal, values) < 0).copied();
+    let known = |values: &&Values| facts.iter().chain(&guards).all(|p| at(&reader, p, values) >= 0);
+    let wrong = everywhere(&reader, &named).iter().filter(known).find(|values| at(&reader, &goal, values) < 0).copied();
     assert!(!answer || wrong.is_none(), "seed {seed}: proved, and false at {wrong:?}");
     let refuted = refuted(seed, &mut reader, &Question { goal, facts, guards, named });
     assert!(!answer || !refuted, "seed {seed}: both proved and refuted");
@@ -132,7 +136,7 @@ fn both(seed: u64) -> (bool, bool) {
 }
 
 /// True if a sample refutes the question; values of samples are held to the definitions and facts.
-fn refuted(seed: u64, reader: &mut Reader<'_>, q: &Question) -> bool {
+fn refuted<'p>(seed: u64, reader: &mut Reader<'p>, q: &Question<'p>) -> bool {
     let mut samples = Samples::default();
     let mut at = samples.where_all(reader, &q.facts);
     q.guards.iter().for_each(|p| at &= samples.holding(reader, p));
@@ -141,7 +145,7 @@ fn refuted(seed: u64, reader: &mut Reader<'_>, q: &Question) -> bool {
         let mut of = |name| i128::from(samples.values_of(reader, &sym(name))[s as usize]);
         let values =
             Values { first: of(FIRST), count: of(COUNT), limit: of(LIMIT), x: of(variable()), named: of(NAMED) };
-        let at = |p: &Poly| value(reader, p, &|s| values.of(s));
+        let at = |p: &Poly<'p>| value(reader, p, &|s| values.of(s));
         assert!((values.first..values.first + values.count).contains(&values.x), "seed {seed}: {values:?}");
         assert_eq!(values.named, at(&q.named), "seed {seed}: {values:?}");
         assert!(q.facts.iter().chain(&q.guards).all(|p| at(p) >= 0), "seed {seed}: a fact is false at {values:?}");
@@ -166,7 +170,8 @@ fn answers_are_those_of_all_values() {
 /// Facts that no number chosen at first satisfies leave the samples something to say.
 #[test]
 fn samples_satisfy_facts_that_ask_for_large_numbers() {
-    let mut reader = reader_of(&build::int(0));
+    let sums = Sums::default();
+    let mut reader = reader_of(&build::int(0), &sums);
     let fact = reader.scalar(&build::offset(sym(LIMIT), -500_000));
     let goal = reader.scalar(&build::sub(build::int(400_000), sym(LIMIT)));
     let mut samples = Samples::default();
@@ -176,7 +181,8 @@ fn samples_satisfy_facts_that_ask_for_large_numbers() {
 /// An assertion in front of all loops narrows what is read before and after it.
 #[test]
 fn intervals_of_symbols_are_narrowed() {
-    let mut reader = reader_of(&build::int(0));
+    let sums = Sums::default();
+    let mut reader = reader_of(&build::int(0), &sums);
     let sum = build::add(sym(FIRST), sym(LIMIT));
     let before = reader.scalar(&sum);
     assert_eq!(reader.terms.span_of(&before), (None, None));
@@ -196,7 +202,8 @@ fn intervals_of_symbols_are_narrowed() {
 /// Quotients of minima and of quotients have one form.
 #[test]
 fn quotients_are_pushed_to_what_they_are_made_of() {
-    let mut reader = reader_of(&build::int(0));
+    let sums = Sums::default();
+    let mut reader = reader_of(&build::int(0), &sums);
     let (x, y) = (sym(FIRST), sym(LIMIT));
     let quotient = |e: Expr, k| build::div(e, build::int(k));
     let forms = [
@@ -214,7 +221,8 @@ fn quotients_are_pushed_to_what_they_are_made_of() {
 /// guard and a fact together.
 #[test]
 fn guards_that_are_towers_of_minima_decide() {
-    let mut reader = reader_of(&build::int(0));
+    let sums = Sums::default();
+    let mut reader = reader_of(&build::int(0), &sums);
     let size = sym(FIRST);
     let vectors = |by: i64| build::max(build::div(build::offset(size.clone(), by), build::int(16)), build::int(1));
     let whole = build::min(vectors(3), build::offset(vectors(4), -1));
@@ -238,7 +246,8 @@ fn facts_and_definitions_meet() {
         defs.bind(*name, Definition::Let(build::max(build::offset(last, -2), sym(LIMIT))));
         last = sym(*name);
     }
-    let mut reader = Reader::new(defs, Elements::default());
+    let sums = Sums::default();
+    let mut reader = Reader::new(defs, Elements::default(), &sums);
     let mut prover = Prover::default();
     let (end, first) = (reader.scalar(&last), reader.scalar(&sym(FIRST)));
     let fact = reader.scalar(&build::sub(sym(FIRST), sym(LIMIT)));

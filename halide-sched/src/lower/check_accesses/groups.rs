@@ -11,10 +11,10 @@ use crate::ir::hash::Map;
 pub(super) type GroupId = usize;
 
 /// Inequalities `0 <= p + constant` of accesses under the same conditions, to be asked at one place.
-pub(super) struct Group {
+pub(super) struct Group<'p> {
     pub(super) place: Place,
-    pub(super) p: Poly,
-    pub(super) guards: Vec<Poly>,
+    pub(super) p: Poly<'p>,
+    pub(super) guards: &'p [Poly<'p>],
     /// True if it can be asked there at all.
     pub(super) is_askable: bool,
     constants: Vec<i128>,
@@ -24,22 +24,22 @@ pub(super) struct Group {
 
 /// All groups of a program.
 #[derive(Default)]
-pub(super) struct Groups {
-    list: Vec<Group>,
-    index: Map<(u32, Poly, Vec<Poly>), GroupId>,
+pub(super) struct Groups<'p> {
+    list: Vec<Group<'p>>,
+    index: Map<(u32, Poly<'p>, &'p [Poly<'p>]), GroupId>,
     /// The groups of each frame that is open.
     open: Vec<Vec<GroupId>>,
 }
 
-impl Groups {
+impl<'p> Groups<'p> {
     /// Notes that a frame begins.
     pub(super) fn begin(&mut self) {
         self.open.push(Vec::new());
     }
 
     /// Takes in an inequality at the frame it came to.
-    pub(super) fn add(&mut self, h: &Hoisted, frames: &[Frame], terms: &Terms) -> (GroupId, i128) {
-        let (id, constant) = self.find((&h.p, &h.guards), &frames[h.frame], terms);
+    pub(super) fn add(&mut self, h: &Hoisted<'p>, frames: &[Frame<'p>], terms: &Terms<'p>) -> (GroupId, i128) {
+        let (id, constant) = self.find((&h.p, h.guards), &frames[h.frame], terms);
         if self.list[id].constants.is_empty() {
             self.open[h.frame].push(id);
         }
@@ -51,20 +51,31 @@ impl Groups {
     }
 
     /// Takes in an inequality that is asked without an attempt to prove it.
-    pub(super) fn name(&mut self, asked: &Asked, frames: &[Frame], terms: &Terms) -> (GroupId, i128) {
-        self.find((&asked.p, &asked.guards), &frames[asked.frame], terms)
+    pub(super) fn name(
+        &mut self,
+        asked: &Asked<'p>,
+        more: i64,
+        frames: &[Frame<'p>],
+        terms: &Terms<'p>,
+    ) -> (GroupId, i128) {
+        self.find((&asked.p.offset(more.into()), asked.guards), &frames[asked.frame], terms)
     }
 
-    fn find(&mut self, (p, guards): (&Poly, &Vec<Poly>), frame: &Frame, terms: &Terms) -> (GroupId, i128) {
+    fn find(
+        &mut self,
+        (p, guards): (&Poly<'p>, &'p [Poly<'p>]),
+        frame: &Frame<'p>,
+        terms: &Terms<'p>,
+    ) -> (GroupId, i128) {
         let constant = p.constant_term();
-        let key = (frame.id, p.without_constant(), guards.clone());
+        let key = (frame.id, p.without_constant(), guards);
         if let Some(id) = self.index.get(&key) {
             return (*id, constant);
         }
-        let in_memory = |p: &Poly| terms.level_of(p) >= Reader::IN_MEMORY;
-        let can_ask = |p: &Poly| !in_memory(p) && is_expressible(terms, p);
+        let in_memory = |p: &Poly<'p>| terms.level_of(p) >= Reader::IN_MEMORY;
+        let can_ask = |p: &Poly<'p>| !in_memory(p) && is_expressible(terms, p);
         let is_askable = can_ask(p) && guards.iter().all(can_ask);
-        let (_, p, guards) = key.clone();
+        let (_, p, guards) = key;
         let (place, constants) = (frame.place, Vec::new());
         self.list.push(Group { place, p, guards, is_askable, constants, proved_from: None });
         self.index.insert(key, self.list.len() - 1);
@@ -72,10 +83,10 @@ impl Groups {
     }
 
     /// Decides the groups of the innermost frame, which ends, by the first `facts` facts.
-    pub(super) fn end(&mut self, reader: &mut Reader<'_>, prover: &mut Prover, facts: usize) {
+    pub(super) fn end(&mut self, reader: &mut Reader<'p>, prover: &mut Prover<'p>, facts: usize) {
         for id in self.open.pop().unwrap_or_default() {
             let group = &mut self.list[id];
-            let mut holds = |c: i128| prover.holds(reader, &group.p.offset(c), &group.guards, facts);
+            let mut holds = |c: i128| prover.holds(reader, &group.p.offset(c), group.guards, facts);
             // Most groups are proved as a whole, or not at all.
             let (mut from, mut to) = (0, group.constants.len());
             if holds(group.constants[0]) {
@@ -102,7 +113,7 @@ impl Groups {
     }
 
     /// The group of a number.
-    pub(super) fn get(&self, id: GroupId) -> &Group {
+    pub(super) fn get(&self, id: GroupId) -> &Group<'p> {
         &self.list[id]
     }
 }

@@ -32,7 +32,7 @@ mod tally;
 mod walk;
 
 use super::trace::LoweringTrace;
-use crate::access::{Definition, Definitions, Elements, Reader};
+use crate::access::{Definition, Definitions, Elements, Reader, Sums};
 use crate::ir::{BufId, Expr, KernelId, LoopId, Program, Stmt, Sym, build, visit};
 use halide_core::pipeline::Pipeline;
 
@@ -72,7 +72,8 @@ pub fn check_accesses(
     }
     found.collect(&program, &program.body);
     let Found { defs, elements } = found;
-    let outcome = walk::Walk::new(&program, Reader::new(defs, elements), exact).run();
+    let sums = Sums::default();
+    let outcome = walk::Walk::new(&program, Reader::new(defs, elements, &sums), exact).run();
     outcome.tally.report(&program, trace);
     let questions = outcome.questions;
     insert::insert(program, questions)

@@ -13,27 +13,27 @@ use crate::ir::{BufId, BufferRole, Expr, ExprKind, For, Stmt, Sym, build, visit}
 const MOST_STEPS: usize = 20;
 
 /// An access of a loop's body.
-struct Place {
+struct Place<'p> {
     index: Expr,
     mask: Option<Expr>,
     /// Polynomials that are at least 0 where it is reached.
-    guards: Vec<Poly>,
+    guards: Vec<Poly<'p>>,
 }
 
 /// What one coordinate of an access is, where its guards are at least 0.
-struct Form {
+struct Form<'p> {
     /// Its number; `None` of the element in its allocation.
     of: Option<usize>,
-    value: Poly,
+    value: Poly<'p>,
     /// The most that it can be: the same for all accesses that the strides tell apart in one way.
-    limit: Poly,
-    guards: Vec<Poly>,
+    limit: Poly<'p>,
+    guards: Vec<Poly<'p>>,
 }
 
 /// The accesses of a loop's body.
 #[derive(Default)]
-struct Accesses {
-    of: Map<BufId, Vec<Place>>,
+struct Accesses<'p> {
+    of: Map<BufId, Vec<Place<'p>>>,
     stored: Set<BufId>,
     /// Buffers of the body itself.
     own: Set<BufId>,
@@ -43,8 +43,8 @@ struct Accesses {
     unknown: bool,
 }
 
-impl Accesses {
-    fn note(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>, inside: &Inside<'_>) {
+impl<'p> Accesses<'p> {
+    fn note(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>, inside: &Inside<'p>) {
         let place = Place { index: index.clone(), mask: mask.cloned(), guards: inside.guards.clone() };
         self.of.entry(buf).or_default().push(place);
         if !inside.step.contains(&buf) {
@@ -58,7 +58,7 @@ impl Accesses {
 struct Inside<'p> {
     /// The buffers of the Func of the atomic step.
     step: &'p [BufId],
-    guards: Vec<Poly>,
+    guards: Vec<Poly<'p>>,
 }
 
 impl<'p> Judge<'p> {
@@ -72,7 +72,7 @@ impl<'p> Judge<'p> {
         !all.unknown && stored.iter().all(|buf| self.is_apart(l, *buf, &all.of[buf]))
     }
 
-    fn gather(&mut self, s: &'p Stmt, inside: &Inside<'p>, all: &mut Accesses) {
+    fn gather(&mut self, s: &'p Stmt, inside: &Inside<'p>, all: &mut Accesses<'p>) {
         visit::for_each_expr(s, |e| {
             visit::for_each_node(e, &mut |n| {
                 if let ExprKind::Load { buf, index, mask } = n.kind() {
@@ -107,23 +107,23 @@ impl<'p> Judge<'p> {
         visit::nested(s).for_each(|inner| visit::deep(|| self.gather(inner, inside, all)));
     }
 
-    fn is_apart(&mut self, l: &For, buf: BufId, accesses: &[Place]) -> bool {
+    fn is_apart(&mut self, l: &For, buf: BufId, accesses: &[Place<'p>]) -> bool {
         let level = self.reader.defs.level(Sym::Loop(l.id));
-        let mut rows: Vec<Vec<Form>> = Vec::new();
+        let mut rows: Vec<Vec<Form<'p>>> = Vec::new();
         for place in accesses {
             let Some(row) = self.coordinates(buf, place, level) else { return false };
             rows.push(row);
         }
         let Some(first) = rows.first() else { return true };
         first.iter().any(|form| {
-            let same = |row: &Vec<Form>| row.iter().position(|f| f.of == form.of && f.limit == form.limit);
-            let column: Option<Vec<&Form>> = rows.iter().map(|row| Some(&row[same(row)?])).collect();
+            let same = |row: &Vec<Form<'p>>| row.iter().position(|f| f.of == form.of && f.limit == form.limit);
+            let column: Option<Vec<&Form<'p>>> = rows.iter().map(|row| Some(&row[same(row)?])).collect();
             column.is_some_and(|column| self.differ(l, level, &column))
         })
     }
 
     /// Numbers of which elements that differ in one are different: that of the element in its allocation, and coordinates.
-    fn coordinates(&mut self, buf: BufId, place: &Place, level: u32) -> Option<Vec<Form>> {
+    fn coordinates(&mut self, buf: BufId, place: &Place<'p>, level: u32) -> Option<Vec<Form<'p>>> {
         let info = &self.program.buffers[buf];
         let (lane, p) = self.reader.lane(&place.index);
         let mut guards = place.guards.clone();
@@ -132,29 +132,29 @@ impl<'p> Judge<'p> {
         }
         let is_own = info.role == BufferRole::Internal;
         let mut values = Vec::new();
-        let access = Access { buf, info, index: p.clone() };
+        let access = Access { buf, info, index: p };
         let list = self.extents.inequalities(&mut self.reader, access).unwrap_or_default();
         // Outside of its extent, a coordinate may be one of another row.
         if !list.is_empty() && list.iter().all(|p| self.holds_where(p, &guards)) {
             for (of, pair) in list.chunks_exact(2).enumerate() {
                 // What is left of its extent stands beside each coordinate.
                 let value = if is_own { &pair[1] } else { &pair[0] };
-                values.push((Some(of), value.clone(), pair[0].add_scaled(&pair[1], 1)));
+                values.push((Some(of), *value, pair[0].add_scaled(&pair[1], 1)));
             }
         }
         if is_own {
             values.push((None, p, Poly::default()));
         }
-        let form = |(of, value, limit): (Option<usize>, Poly, Poly)| {
+        let form = |(of, value, limit): (Option<usize>, Poly<'p>, Poly<'p>)| {
             let value = self.reader.seen_from(&value, level)?;
             Some(Form { of, value, limit, guards: guards.clone() })
         };
-        let forms: Vec<Form> = values.into_iter().filter_map(form).collect();
+        let forms: Vec<Form<'p>> = values.into_iter().filter_map(form).collect();
         (!forms.is_empty()).then_some(forms)
     }
 
     /// Returns true if values of these forms differ in any two iterations.
-    fn differ(&mut self, l: &For, level: u32, forms: &[&Form]) -> bool {
+    fn differ(&mut self, l: &For, level: u32, forms: &[&Form<'p>]) -> bool {
         let Some(atom) = self.reader.scalar(&build::loop_var(l.id)).as_atom() else { return false };
         let Some(parts) = forms.iter().map(|f| f.value.linear_in(atom)).collect::<Option<Vec<_>>>() else {
             return false;
@@ -167,7 +167,7 @@ impl<'p> Judge<'p> {
             return false;
         }
         parts.iter().any(|(_, rest)| {
-            let Some(least) = self.least(rest.clone(), level) else { return false };
+            let Some(least) = self.least(*rest, level) else { return false };
             let end = least.add_scaled(step, 1).offset(-1);
             parts.iter().zip(forms).all(|((_, rest), form)| {
                 self.holds_where(&rest.minus(&least), &form.guards) && self.holds_where(&end.minus(rest), &form.guards)
@@ -176,9 +176,9 @@ impl<'p> Judge<'p> {
     }
 
     /// A candidate for the least that `p` is in all iterations, in terms of what is bound before `level`.
-    fn least(&mut self, mut p: Poly, level: u32) -> Option<Poly> {
+    fn least(&mut self, mut p: Poly<'p>, level: u32) -> Option<Poly<'p>> {
         for _ in 0..MOST_STEPS {
-            let inner = p.atoms().into_iter().find(|a| self.reader.terms.level(*a) >= level);
+            let inner = p.atoms().iter().copied().find(|a| self.reader.terms.level(*a) >= level);
             let Some(atom) = inner else { return Some(p) };
             let (factor, rest) = p.linear_in(atom)?;
             let rises = self.reader.terms.span_of(&factor).0.is_some_and(|low| low >= 0);

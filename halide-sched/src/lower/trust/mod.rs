@@ -10,7 +10,7 @@ mod apart;
 mod written;
 
 use super::check_accesses::Found;
-use crate::access::{Extents, LaneOf, Poly, Prover, Reader, conditions};
+use crate::access::{Extents, LaneOf, Poly, Prover, Reader, Sums, conditions};
 use crate::ir::{BufId, BufferRole, LoopId, Program, Stmt, visit};
 use std::collections::BTreeMap;
 
@@ -30,11 +30,12 @@ pub fn trust(program: &Program) -> Trust {
     let mut found = Found::default();
     found.collect(program, &program.body);
     let (defs, elements) = found.into_parts();
+    let sums = Sums::default();
     let folded = |b: &&crate::ir::BufferInfo| b.role == BufferRole::Internal && b.fold.iter().any(Option::is_some);
     let folds = program.buffers.iter().filter(folded).count();
     let mut judge = Judge {
         program,
-        reader: Reader::new(defs, elements),
+        reader: Reader::new(defs, elements, &sums),
         prover: Prover::default(),
         extents: Extents::default(),
         trust: Trust { folds, ..Trust::default() },
@@ -76,8 +77,8 @@ fn counted(all: Vec<(&str, bool)>, what: &str, which: &str) -> Vec<(bool, String
 struct Judge<'p> {
     program: &'p Program,
     reader: Reader<'p>,
-    prover: Prover,
-    extents: Extents,
+    prover: Prover<'p>,
+    extents: Extents<'p>,
     trust: Trust,
 }
 
@@ -107,12 +108,12 @@ impl<'p> Judge<'p> {
     }
 
     /// Returns true if `p` is certain to be at least 0.
-    fn holds(&mut self, p: &Poly) -> bool {
+    fn holds(&mut self, p: &Poly<'p>) -> bool {
         self.holds_where(p, &[])
     }
 
     /// Returns true if `p` is certain to be at least 0 where all of `guards` are.
-    fn holds_where(&mut self, p: &Poly, guards: &[Poly]) -> bool {
+    fn holds_where(&mut self, p: &Poly<'p>, guards: &[Poly<'p>]) -> bool {
         let p = self.reader.expanded(p);
         let facts = self.prover.len();
         !p.is_broken() && self.prover.holds(&mut self.reader, &p, guards, facts)

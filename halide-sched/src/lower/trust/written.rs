@@ -12,9 +12,9 @@ const MOST: usize = 8;
 
 /// Elements that are written: from `low` up to, and without, `high`. None if that is not above.
 #[derive(Clone)]
-struct Interval {
-    low: Poly,
-    high: Poly,
+struct Interval<'p> {
+    low: Poly<'p>,
+    high: Poly<'p>,
 }
 
 impl<'p> Judge<'p> {
@@ -35,7 +35,7 @@ impl<'p> Judge<'p> {
 
     /// Goes through `s` in order, until the buffer is full. `None` if nothing happened to it so far that matters; else
     /// true if it is full, and false if it was read before.
-    fn fills(&mut self, buf: BufId, count: &Poly, s: &'p Stmt, written: &mut Vec<Interval>) -> Option<bool> {
+    fn fills(&mut self, buf: BufId, count: &Poly<'p>, s: &'p Stmt, written: &mut Vec<Interval<'p>>) -> Option<bool> {
         match s {
             Stmt::Block(list) => list.iter().find_map(|s| self.fills(buf, count, s, written)),
             Stmt::Let { bindings, .. } if bindings.iter().any(|(_, e)| loads(e, buf)) => Some(false),
@@ -47,7 +47,7 @@ impl<'p> Judge<'p> {
             other => {
                 written.extend(self.written(buf, other));
                 *written = self.joined(std::mem::take(written));
-                let full = |judge: &mut Self, i: &Interval| {
+                let full = |judge: &mut Self, i: &Interval<'p>| {
                     judge.holds(&i.low.scaled(-1)) && judge.holds(&i.high.minus(count))
                 };
                 written.clone().iter().any(|i| full(self, i)).then_some(true)
@@ -56,7 +56,7 @@ impl<'p> Judge<'p> {
     }
 
     /// What `s` has written to the buffer when it ends.
-    fn written(&mut self, buf: BufId, s: &'p Stmt) -> Vec<Interval> {
+    fn written(&mut self, buf: BufId, s: &'p Stmt) -> Vec<Interval<'p>> {
         match s {
             Stmt::Block(list) => {
                 let all = list.iter().flat_map(|s| self.written(buf, s)).collect();
@@ -75,7 +75,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The neighbouring elements of one store.
-    fn stored(&mut self, index: &Expr) -> Option<Interval> {
+    fn stored(&mut self, index: &Expr) -> Option<Interval<'p>> {
         let (lane, p) = self.reader.lane(index);
         let low = match lane.1.as_atom() {
             None => p,
@@ -89,7 +89,7 @@ impl<'p> Judge<'p> {
     }
 
     /// What all iterations of a loop write, of which one writes `of`.
-    fn over(&mut self, l: &For, of: Interval) -> Option<Interval> {
+    fn over(&mut self, l: &For, of: Interval<'p>) -> Option<Interval<'p>> {
         let var = Sym::Loop(l.id);
         let level = self.reader.defs.level(var);
         let low = self.reader.seen_from(&of.low, level)?;
@@ -116,7 +116,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The same elements as fewer intervals, where one goes on where another ends.
-    fn joined(&mut self, mut all: Vec<Interval>) -> Vec<Interval> {
+    fn joined(&mut self, mut all: Vec<Interval<'p>>) -> Vec<Interval<'p>> {
         all.truncate(MOST);
         loop {
             let pairs = (0..all.len()).flat_map(|a| (0..all.len()).map(move |b| (a, b))).filter(|(a, b)| a != b);
@@ -125,7 +125,7 @@ impl<'p> Judge<'p> {
                 self.holds(&a.high.minus(&b.low)) && self.holds(&b.high.minus(&a.high))
             };
             let Some((a, b)) = pairs.collect::<Vec<_>>().into_iter().find(|pair| goes_on(pair)) else { return all };
-            all[a].high = all[b].high.clone();
+            all[a].high = all[b].high;
             all.remove(b);
         }
     }

@@ -25,12 +25,12 @@ pub(super) struct Outcome {
 pub(super) struct Walk<'p> {
     program: &'p Program,
     reader: Reader<'p>,
-    extents: Extents,
-    prover: Prover,
+    extents: Extents<'p>,
+    prover: Prover<'p>,
     certain: Certain,
     /// True to check each access that is not proved where it stands.
     exact: bool,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'p>>,
     frames_made: u32,
     /// The number of facts that hold in all that follows.
     everywhere: usize,
@@ -39,9 +39,9 @@ pub(super) struct Walk<'p> {
     questions: Map<Place, Vec<Question>>,
     /// True while inequalities are gathered; false when accesses are settled.
     gathers: bool,
-    groups: Groups,
+    groups: Groups<'p>,
     /// All accesses, in the order of their sites.
-    found: Vec<Site>,
+    found: Vec<Site<'p>>,
     next_access: usize,
     site: u32,
     /// Groups that are asked, each with the least constant that is not proved.
@@ -56,39 +56,39 @@ pub(super) struct Walk<'p> {
 }
 
 /// An access that was looked at.
-struct Found {
+struct Found<'p> {
     buf: BufId,
     index: Expr,
     mask: Option<Expr>,
     /// Its inequalities, where those came to.
-    parts: Vec<Part>,
+    parts: Vec<Part<'p>>,
     /// True if nothing is known of it.
     unknown: bool,
 }
 
 /// An access at the number of its site, until it is settled.
 #[derive(Default)]
-struct Site {
+struct Site<'p> {
     site: u32,
-    of: Option<Found>,
+    of: Option<Found<'p>>,
 }
 
 /// An inequality that one of an access became: its group, its constant, and the cost of asking it.
-struct Part {
+struct Part<'p> {
     /// The number of the access's inequality.
     of: usize,
     group: GroupId,
     constant: i128,
     cost: Verdict,
     /// The last place at which it asked for no more than the access needs.
-    exact: Exact,
+    exact: Exact<'p>,
 }
 
 /// Inequalities of an access where it stands, all at least 0, with its lane and its mask.
-struct Asked {
-    list: Vec<Poly>,
-    lane: LaneOf,
-    masks: Vec<Poly>,
+struct Asked<'p> {
+    list: Vec<Poly<'p>>,
+    lane: LaneOf<'p>,
+    masks: Vec<Poly<'p>>,
     /// True if these are all that the mask says.
     whole_mask: bool,
 }
@@ -150,7 +150,7 @@ impl<'p> Walk<'p> {
         asked.sort_unstable();
         for (id, constant) in asked {
             let group = self.groups.get(id);
-            if let Some(cond) = condition(&self.reader.terms, &group.p.offset(constant), &group.guards) {
+            if let Some(cond) = condition(&self.reader.terms, &group.p.offset(constant), group.guards) {
                 self.questions.entry(group.place).or_default().push(Question::Inequality(cond));
             }
         }
@@ -165,7 +165,7 @@ impl<'p> Walk<'p> {
         self.prover.forget(0);
     }
 
-    fn push(&mut self, kind: FrameKind, place: Place) {
+    fn push(&mut self, kind: FrameKind<'p>, place: Place) {
         let level = match &kind {
             FrameKind::Let(s) | FrameKind::Loop(s) => self.reader.defs.level(*s),
             // Memory is asked no earlier than where it is read.
@@ -188,10 +188,10 @@ impl<'p> Walk<'p> {
     }
 
     /// Walks `s` inside of a frame; what is assumed in it does not outlive it.
-    fn inside(&mut self, kind: FrameKind, s: &'p Stmt) {
+    fn inside(&mut self, kind: FrameKind<'p>, s: &'p Stmt) {
         let (known, depth) = (self.prover.len(), self.frames.len());
         if let FrameKind::If(list, _) = &kind {
-            list.iter().for_each(|p| self.prover.assume(&self.reader, p.clone()));
+            list.iter().for_each(|p| self.prover.assume(&self.reader, *p));
         }
         self.push(kind, (self.function, self.next, 0));
         self.stmt(s);
@@ -228,7 +228,8 @@ impl<'p> Walk<'p> {
             Stmt::Assert { cond, .. } => {
                 visit::for_each_expr(s, |e| self.expr(e, place));
                 let (list, _) = self.conditions(cond, true);
-                let is_outside = |f: &Frame| matches!(f.kind, FrameKind::Root | FrameKind::Let(_) | FrameKind::Checked);
+                let is_outside =
+                    |f: &Frame<'p>| matches!(f.kind, FrameKind::Root | FrameKind::Let(_) | FrameKind::Checked);
                 let is_everywhere = self.frames.iter().all(is_outside);
                 if is_everywhere && self.gathers && self.found.is_empty() {
                     list.iter().for_each(|p| self.reader.refine(p));
@@ -258,7 +259,7 @@ impl<'p> Walk<'p> {
         });
     }
 
-    fn conditions(&mut self, cond: &Expr, holds: bool) -> (Vec<Poly>, bool) {
+    fn conditions(&mut self, cond: &Expr, holds: bool) -> (Vec<Poly<'p>>, bool) {
         let mut list = Vec::new();
         let is_whole = conditions(&mut self.reader, cond, holds, &LaneOf::default(), &mut list);
         let all = list.len();
@@ -386,13 +387,13 @@ impl<'p> Walk<'p> {
         self.found.push(Site { site: self.site, of: Some(access) });
     }
 
-    fn gather_part(&mut self, of: usize, asked: &Asked, parts: &mut Vec<Part>) {
+    fn gather_part(&mut self, of: usize, asked: &Asked<'p>, parts: &mut Vec<Part<'p>>) {
         let p = &asked.list[of];
-        let known = |reader: &Reader<'_>, p: &Poly| reader.terms.span_of(p).0.is_some_and(|low| low >= 0);
+        let known = |reader: &Reader<'p>, p: &Poly<'p>| reader.terms.span_of(p).0.is_some_and(|low| low >= 0);
         if known(&self.reader, p) {
             return;
         }
-        for h in self.reader.hoist(p.clone(), &asked.lane, (&asked.masks, asked.whole_mask), &self.frames) {
+        for h in self.reader.hoist(*p, &asked.lane, (&asked.masks, asked.whole_mask), &self.frames) {
             if !known(&self.reader, &h.p) {
                 let (group, constant) = self.groups.add(&h, &self.frames, &self.reader.terms);
                 let cost = self.cost(group, h.frame);
@@ -402,7 +403,7 @@ impl<'p> Walk<'p> {
     }
 
     /// The inequalities that put an access inside of its buffer; `None` if nothing is known of it.
-    fn inequalities(&mut self, of: &Found) -> Option<Asked> {
+    fn inequalities(&mut self, of: &Found<'p>) -> Option<Asked<'p>> {
         if let Some(cond) = self.extents.condition(of.buf).cloned()
             && !self.is_certain(&cond)
         {

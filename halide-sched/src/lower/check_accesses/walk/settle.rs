@@ -14,11 +14,11 @@ struct Asking {
     cost: Verdict,
 }
 
-impl Walk<'_> {
+impl<'p> Walk<'p> {
     /// The verdict on an access whose groups are decided; what is open is asked.
-    pub(super) fn settle(&mut self, found: Found, place: Place) -> Verdict {
-        let is_open = |p: &&Part| !self.groups.is_proved(p.group, p.constant);
-        let mut open: Vec<&Part> = found.parts.iter().filter(is_open).collect();
+    pub(super) fn settle(&mut self, found: Found<'p>, place: Place) -> Verdict {
+        let is_open = |p: &&Part<'p>| !self.groups.is_proved(p.group, p.constant);
+        let mut open: Vec<&Part<'p>> = found.parts.iter().filter(is_open).collect();
         self.leave_out_known(&found, &mut open);
         if !found.unknown && open.is_empty() {
             return Verdict::Proved;
@@ -40,10 +40,10 @@ impl Walk<'_> {
 
     /// The question of an open part: as far outside as it asks for no more than the access needs, if that is outside of the
     /// innermost loop; else as far outside as it came.
-    fn asking(&mut self, part: &Part) -> Asking {
+    fn asking(&mut self, part: &Part<'p>) -> Asking {
         let outside = Asking { group: part.group, constant: part.constant, cost: part.cost };
-        let Exact::At(asked) = &part.exact else { return outside };
-        let (group, constant) = self.groups.name(asked, &self.frames, &self.reader.terms);
+        let Exact::At(asked, more) = &part.exact else { return outside };
+        let (group, constant) = self.groups.name(asked, *more, &self.frames, &self.reader.terms);
         match self.cost(group, asked.frame) {
             Verdict::Inner => outside,
             cost => Asking { group, constant, cost },
@@ -52,9 +52,9 @@ impl Walk<'_> {
 
     /// Leaves out parts of inequalities that are proved where the access stands: what asks for too much outside may be known
     /// inside. A question that is asked once, in front of all loops, costs less than a search for its proof.
-    fn leave_out_known(&mut self, found: &Found, open: &mut Vec<&Part>) {
+    fn leave_out_known(&mut self, found: &Found<'p>, open: &mut Vec<&Part<'p>>) {
         let in_place = self.exact;
-        let is_cheap = |p: &Part| p.cost == Verdict::Before && p.exact.is_here() && !in_place;
+        let is_cheap = |p: &Part<'p>| p.cost == Verdict::Before && p.exact.is_here() && !in_place;
         if open.iter().all(|p| is_cheap(p)) {
             return;
         }
@@ -100,7 +100,7 @@ impl Walk<'_> {
 
     /// The cost of asking a group at the frame that it came to.
     pub(super) fn cost(&self, group: GroupId, at: usize) -> Verdict {
-        let is_loop = |f: &Frame| matches!(f.kind, FrameKind::Loop(_));
+        let is_loop = |f: &Frame<'p>| matches!(f.kind, FrameKind::Loop(_));
         let in_kernel = || self.frames[..=at].iter().any(|f| matches!(f.kind, FrameKind::Kernel));
         let in_step = self.step.as_ref().is_some_and(|step| at >= step.depth);
         if !self.groups.get(group).is_askable || in_step || in_kernel() {
@@ -115,7 +115,7 @@ impl Walk<'_> {
 
     /// Asks directly before the statement at `place`, or before the atomic step that it is in; `false` if the answer may
     /// change until then.
-    fn ask_here(&mut self, found: &Found, place: Place) -> bool {
+    fn ask_here(&mut self, found: &Found<'p>, place: Place) -> bool {
         let (mut index, mut mask, mut place) = (found.index.clone(), found.mask.clone(), place);
         if let Some(step) = &self.step {
             let outside = |e: &Expr| visit::substitute(e, &|s| step.names.get(&s).cloned());
