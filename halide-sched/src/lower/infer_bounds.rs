@@ -220,6 +220,9 @@ impl Finder<'_> {
             if stage > 0 {
                 current = self.touched(func, stage, scope);
             }
+            if stage + 1 < stages {
+                self.demand_of_stage(func, stage, scope);
+            }
         }
         if ctx.is_output(func) && scope == Scope::Root {
             // The coordinates of the caller's buffers are i32.
@@ -233,6 +236,24 @@ impl Finder<'_> {
                 if stages > 1 && !(1..stages).all(|s| ctx.templates[&(func, s)].pure[dim]) {
                     self.found.demands.push(Demand { func, dim, needed, at: scope });
                 }
+            }
+        }
+    }
+
+    /// Demands that what later updates touch of an earlier stage lies within a promised extent, which its loops run over.
+    fn demand_of_stage(&mut self, func: FuncId, stage: usize, scope: Scope) {
+        let ctx = self.ctx;
+        if ctx.is_output(func) {
+            return;
+        }
+        let stages = ctx.plan.funcs[func].stages.len();
+        let grows_inside = self.is_computed_within(func, scope);
+        for (dim, constraint) in ctx.plan.funcs[func].bounds.iter().enumerate() {
+            let is_own = !(stage + 1..stages).all(|s| ctx.templates[&(func, s)].pure[dim]);
+            let is_promised = constraint.extent.is_some() && (constraint.min.is_some() || !grows_inside);
+            if is_own && is_promised {
+                let needed = (bound(func, stage, dim, Edge::Min, scope), bound(func, stage, dim, Edge::Max, scope));
+                self.found.demands.push(Demand { func, dim, needed, at: scope });
             }
         }
     }

@@ -49,6 +49,25 @@ fn a_promised_extent_that_is_too_small_is_refused() {
     }
 }
 
+/// Loops of earlier definitions run over the promised extent as well, so what updates touch must lie within it.
+#[test]
+fn a_promised_extent_holds_what_updates_touch() {
+    let input = ImageParam::new("in", I16, 2);
+    let (x, y) = vars!(x, y);
+    let (mut f, mut g) = (Func::new("f"), Func::new("g"));
+    f[(x, y)] = input[(x, y)] * 2;
+    f[(x, 1)] = f[(x, 1)] + 1;
+    g[(x, y)] = f[(x, y)] + 3;
+    let p = Pipeline::new([&g]).unwrap();
+    for schedule in ["f: compute_at(g, y) bound_extent(y, 1)", "f: compute_at(g, x) bound_extent(y, 2)"] {
+        let text = fault(&p, schedule, &Region::of_extents([4, 4])).expect("the promise does not hold");
+        assert!(text.contains("is not inside its bound"), "{text}");
+    }
+    let image = random_image(I16, &Region::of_spans([(-8, 30), (-8, 30)]), 1);
+    check(&p, "f: compute_root() bound_extent(y, 4)", &[("in", image.clone())], &Region::of_extents([4, 4]));
+    check(&p, "f: compute_at(g, y) bound_extent(y, 2)", &[("in", image)], &Region::of_extents([4, 2]));
+}
+
 /// An extent that is promised larger than needed is computed from where each iteration begins.
 #[test]
 fn a_larger_promise_reaches_further_in_each_iteration() {
