@@ -240,7 +240,10 @@ fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
             body = joined::own_iterations(ctx, tree.instance).iter().fold(body, guarded);
         }
         for guest in tree.guests.iter().filter(|g| g.from_host == inside) {
-            body = build::block([body, emit_inner(ctx, guest, own)]);
+            // Loops of a guest are no place for the storage of what its host computes.
+            let mut of_guest = Pending::new();
+            body = build::block([body, emit_inner(ctx, guest, &mut of_guest)]);
+            own.append(&mut of_guest);
         }
         if inside == tree.from_host {
             break;

@@ -420,6 +420,28 @@ fn windows_in_loops_that_begin_for_others() {
     }
 }
 
+/// Storage of what a leader computes stays around the leader's loops, also where a member's own loop runs at once.
+#[test]
+fn storage_of_a_leader_is_not_in_loops_of_members() {
+    let (x, y, z) = vars!(x, y, z);
+    let (mut p, mut a, mut b, mut g) = (Func::new("p"), Func::new("a"), Func::new("b"), Func::new("g"));
+    p[x] = x * 3;
+    a[(x, y, z)] = x + y * 5 + z * 7;
+    b[(x, y, z)] = p[x] + y - z;
+    g[(x, y, z)] = a[(x, y, z)] + b[(x, y, z)];
+    let pipeline = Pipeline::new([&g]).unwrap();
+    for (kind, align) in
+        [("vectorize(z, 2)", "AlignEnd"), ("parallel(y)", "AlignStart"), ("vectorize(x, 4)", "NoAlign")]
+    {
+        let schedule = format!(
+            "b: compute_root()\n p: compute_at(b, y) store_root()\n a: compute_root() {kind} compute_with(b, z, {align})"
+        );
+        for extents in [[2, 2, 2], [5, 3, 4], [1, 1, 1]] {
+            check(&pipeline, &schedule, &[], &Region::of_extents(extents));
+        }
+    }
+}
+
 /// What is alive in an iteration of a loop is that of all loops inside of it, also where one of these has bounds that another
 /// one moves: the window is as long as the piece, which is gone through again for each column. (Number 668 of `slides`.)
 #[test]
