@@ -56,7 +56,7 @@ fn a_promised_extent_holds_what_updates_touch() {
     let (x, y) = vars!(x, y);
     let (mut f, mut g) = (Func::new("f"), Func::new("g"));
     f[(x, y)] = input[(x, y)] * 2;
-    f[(x, 1)] = f[(x, 1)] + 1;
+    f[(x, 1)] += 1;
     g[(x, y)] = f[(x, y)] + 3;
     let p = Pipeline::new([&g]).unwrap();
     for schedule in ["f: compute_at(g, y) bound_extent(y, 1)", "f: compute_at(g, x) bound_extent(y, 2)"] {
