@@ -130,7 +130,8 @@ impl Site<'_, '_> {
     fn window(&self, expansions: &mut Expansions<'_>) -> Window {
         let Site { ctx, func, .. } = *self;
         let loops = ctx.loops_between(self.store, self.place);
-        let runs_once = |l: &LoopId| build::as_int(&simplify(&bounds_of(ctx, *l).1, self.facts)) == Some(1);
+        let runs_once =
+            |l: &LoopId| build::as_int(&simplify(&bounds_of(ctx, *l).1, self.facts)) == Some(1) && self.early(*l) == 0;
         let dims = 0..ctx.plan.pipeline.funcs[func].dims();
         let Some(v) = loops.iter().copied().find(|l| !runs_once(l)) else {
             return Window::Whole;
@@ -153,6 +154,11 @@ impl Site<'_, '_> {
             }
         }
         Window::All { along: v, why }
+    }
+
+    /// The iterations of a loop before its first proper one.
+    fn early(&self, l: LoopId) -> i64 {
+        self.regions.early.get(&l).map_or(0, |early| early.iterations)
     }
 
     /// Whether an update goes its own ways in dimension `dim`, so that more is alive than what the window is made for.
@@ -181,6 +187,7 @@ impl Site<'_, '_> {
             for &l in inner {
                 let (min, extent) = bounds_of(ctx, l);
                 let last = build::offset(build::add(min.clone(), extent), -1);
+                let min = build::offset(min, -self.early(l));
                 let over_outer = |e: &Expr| interval_of(e, &|s| ranges.get(&s).cloned(), facts);
                 let interval = Interval { min: over_outer(&all(&min)).min, max: over_outer(&all(&last)).max };
                 ranges.insert(Sym::Loop(l), interval);

@@ -2,6 +2,7 @@
 
 use super::ctx::{Ctx, Template};
 use super::exact_indices::SmallOperand;
+use super::slide_windows::storage_of;
 use super::start_early::Early;
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
@@ -253,14 +254,45 @@ impl Growth<'_, '_> {
         }
     }
 
-    /// Whether the region at `inner` changes with a loop between the scope and `inner`.
+    /// Returns true if the region at `inner` may be less than that of the scope: it changes with a loop between the two, or
+    /// what it is made of slides along a loop around the scope.
     fn moves(&self, dim: usize, inner: Scope) -> bool {
         let between = self.ctx.loops_between(self.scope, inner);
         let loops: BTreeSet<Scope> = between.into_iter().map(Scope::Body).collect();
         [Edge::Min, Edge::Max].into_iter().any(|edge| {
-            let deps = self.known.deps.get(&bound_sym(self.func, self.stage, dim, edge, inner));
-            deps.is_none_or(|deps| !deps.is_disjoint(&loops))
+            let sym = bound_sym(self.func, self.stage, dim, edge, inner);
+            self.known.deps.get(&sym).is_none_or(|deps| !deps.is_disjoint(&loops))
+                || self.may_slide_around(sym, &mut BTreeSet::new())
         })
+    }
+
+    /// Returns true if a bound is made of one that may slide along a loop around the scope: of a Func that is stored outside
+    /// of that loop and computed further inside. The scope's own bounds are those of whole windows.
+    fn may_slide_around(&self, sym: Sym, seen: &mut BTreeSet<Sym>) -> bool {
+        let Sym::Bound { func, at, .. } = sym else { return false };
+        if at == self.scope || !self.ctx.is_inside(at, self.scope) || !seen.insert(sym) {
+            return false;
+        }
+        let is_computed = self.ctx.computed.get(&func).is_some_and(|places| places.contains(&at));
+        if let Some(store) =
+            storage_of(self.ctx, func, at).filter(|s| is_computed && self.ctx.is_inside(self.scope, *s))
+        {
+            let around = self.ctx.loops_between(store, self.scope);
+            let changes = |deps: &BTreeSet<Scope>| around.iter().any(|l| deps.contains(&Scope::Body(*l)));
+            if self.known.deps.get(&sym).is_none_or(changes) {
+                return true;
+            }
+        }
+        let Some(value) = self.known.value(sym) else { return false };
+        let mut slides = false;
+        visit::for_each_node(value, &mut |node| {
+            if let ExprKind::Sym(inner) = node.kind()
+                && !slides
+            {
+                slides = visit::deep(|| self.may_slide_around(*inner, seen));
+            }
+        });
+        slides
     }
 }
 

@@ -53,12 +53,15 @@ use std::collections::{BTreeMap, BTreeSet};
 /// No loop starts earlier than this: a window of so many iterations is no window.
 const MOST_ITERATIONS: i64 = 4096;
 
-/// A window that slides towards higher coordinates.
+/// A window that slides.
 pub(crate) struct Slid {
     pub(crate) func: FuncId,
     pub(crate) place: Scope,
     pub(crate) along: LoopId,
     pub(crate) dim: usize,
+    /// True if it slides towards higher coordinates. One that does not computes its first window whole, in the first
+    /// proper iteration.
+    pub(crate) upwards: bool,
     /// Its last coordinate, in terms of the loop's variable and what is fixed in the loop.
     pub(crate) max: Expr,
     /// The coordinate behind what the previous iteration reached, or, where windows may lie apart, the first that is
@@ -74,7 +77,7 @@ pub(crate) struct Slid {
 pub(crate) struct Early {
     along: LoopId,
     /// By how many iterations.
-    iterations: i64,
+    pub(crate) iterations: i64,
     /// Its first proper value.
     first: Expr,
     /// Whether its ends are worth code of their own: there is no loop inside.
@@ -143,6 +146,9 @@ pub(crate) fn start_early(
 fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Result<Start, String> {
     let Slid { func, place, along, dim, .. } = *window;
     let info = &ctx.loops[along];
+    if !window.upwards {
+        return Err("its window moves towards lower coordinates".into());
+    }
     if place != Scope::Body(along) || !ctx.stored.get(&func).is_some_and(|s| s.contains(&info.parent)) {
         return Err("there is another loop around it or between its storage and the loop".into());
     }

@@ -137,7 +137,13 @@ fn loops_that_start_where_they_did() {
         g along h.y: keeps 4 of `y`"#]],
     );
     let upwards = chain(|f, x, y| f[(x, -y)] + f[(x, 2 - y)], |g, _, x, y| g[(x, y)]);
-    says(&upwards, "f: store_root() compute_at(h, y)\n g: compute_at(h, y)", expect!["f along h.y: keeps 3 of `y`"]);
+    says(
+        &upwards,
+        "f: store_root() compute_at(h, y)\n g: compute_at(h, y)",
+        expect![[r#"
+        f along h.y: not started early, because its window moves towards lower coordinates
+        f along h.y: keeps 3 of `y`"#]],
+    );
 }
 
 /// A loop that starts early computes nothing whose storage begins later.

@@ -439,3 +439,63 @@ fn windows_over_loops_whose_bounds_loops_move() {
         }
     }
 }
+
+/// Storage inside of a loop along which a consumer's window slides has room for tails: what is asked for there begins later than
+/// in the whole window, so a piece reaches further. (Number 25309 of `folds`.)
+#[test]
+fn storage_in_loops_along_which_consumers_slide_has_room_for_tails() {
+    let (x, y) = vars!(x, y);
+    let (mut h, mut g, mut f) = (Func::new("h"), Func::new("g"), Func::new("f"));
+    h[(x, y)] = x + 10 * y;
+    g[(x, y)] = h[(1, y)] + x;
+    f[(x, y)] = g[(1, y)] + g[(1, 1)];
+    let p = Pipeline::new([&f]).unwrap();
+    for factor in [2, 3, 5] {
+        let schedule = format!(
+            "f: split(y, yo, yi, 1) reorder(yi, x, yo)\n g: compute_at(f, x) store_root()\n \
+             h: store_at(f, yo) compute_at(f, x) split(y, y, t, {factor})"
+        );
+        for (w, rows) in [(1, 3), (3, 5), (2, 9)] {
+            check(&p, &schedule, &[], &Region::of_extents([w, rows]));
+        }
+    }
+}
+
+/// A window that moves towards lower coordinates is computed whole in the first proper iteration of a loop, so nothing that it
+/// is computed for begins before that. (Number 30977 of `folds`.)
+#[test]
+fn loops_do_not_start_early_around_windows_that_move_down() {
+    let (x, y) = vars!(x, y);
+    let (mut h, mut g, mut f) = (Func::new("h"), Func::new("g"), Func::new("f"));
+    h[(x, y)] = x + 10 * y;
+    g[(x, y)] = h[(-x, 1)] + h[(1, y)];
+    f[(x, y)] = g[(x, 1)] + g[(x + 2, 1)];
+    let p = Pipeline::new([&f]).unwrap();
+    for g in ["unroll(x, 2)", "", "vectorize(x, 4)"] {
+        let schedule =
+            format!("f: reorder(y, x)\n g: store_root() compute_at(f, x) {g}\n h: store_root() compute_at(g, x)");
+        for (w, rows) in [(1, 1), (2, 3), (7, 2)] {
+            check(&p, &schedule, &[], &Region::of_extents([w, rows]));
+        }
+    }
+}
+
+/// What is alive in an iteration of a loop is that of the early iterations of loops inside of it, too. (Number 57614 of `folds`.)
+#[test]
+fn windows_over_loops_that_start_early() {
+    let (x, y) = vars!(x, y);
+    let (mut h, mut g, mut f) = (Func::new("h"), Func::new("g"), Func::new("f"));
+    h[(x, y)] = x + 10 * y;
+    g[(x, y)] = h[(x, y)] - h[(x, 1)];
+    f[(x, y)] = g[(x, y)] - g[(x + 2, y)];
+    let p = Pipeline::new([&f]).unwrap();
+    for (factor, piece) in [(1, " unroll(y, 2)"), (1, ""), (2, " unroll(y, 2)")] {
+        let schedule = format!(
+            "f: split(x, xo, xi, {factor}) reorder(xi, y, xo)\n g: store_at(f, y) compute_at(f, xi){piece}\n \
+             h: store_root() compute_at(g, x)"
+        );
+        for (w, rows) in [(2, 2), (3, 5), (8, 7)] {
+            check(&p, &schedule, &[], &Region::of_spans([(0, w), (3, rows)]));
+        }
+    }
+}

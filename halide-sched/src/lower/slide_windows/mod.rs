@@ -49,7 +49,7 @@ use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use tails::{Moving, Tails};
 
-/// Slides every Func that can be slid, and says for each loop whether and why not; gives those that slide upwards.
+/// Slides every Func that can be slid, and says for each loop whether and why not; gives those that slide.
 pub(crate) fn slide_windows(
     ctx: &Ctx<'_>,
     regions: &mut Regions,
@@ -69,9 +69,9 @@ pub(crate) fn slide_windows(
                 let outcome = slide(ctx, regions, &mut expansions, &tails, func, place, v);
                 let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[v]);
                 match outcome {
-                    Ok((what, upwards)) => {
+                    Ok((what, slid)) => {
                         trace.did(subject, what);
-                        all.extend(upwards);
+                        all.push(slid);
                     }
                     Err(why) => trace.did_not(subject, "slid", why),
                 }
@@ -133,7 +133,7 @@ fn slide<'p>(
     func: FuncId,
     place: Scope,
     v: LoopId,
-) -> Result<(String, Option<Slid>), String> {
+) -> Result<(String, Slid), String> {
     if joined::is_own_part(ctx, place, v) {
         return Err("it is computed in some iterations of a loop that runs for others as well".into());
     }
@@ -189,8 +189,10 @@ fn slide<'p>(
     let extended = narrow(ctx, regions, tails, &window, v)? > 0;
     expansions.forget(func);
     let name = &ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]];
-    let slid = Slid { func, place, along: v, dim, max: max.clone(), reached: reached.clone(), touching, extended };
-    Ok((format!("computes only what is new in `{name}`"), (way == Edge::Min).then_some(slid)))
+    let upwards = way == Edge::Min;
+    let slid =
+        Slid { func, place, along: v, dim, upwards, max: max.clone(), reached: reached.clone(), touching, extended };
+    Ok((format!("computes only what is new in `{name}`"), slid))
 }
 
 /// A window that moves one way.
