@@ -15,7 +15,8 @@ build() {
     rm -rf "$tree"
     mkdir -p "$tree"
     (cd "$root" && git ls-files -z | tar c --null -T -) | tar x -C "$tree"
-    (cd "$tree" && git apply "$root"/fuzz/faults/*.patch)
+    # In a repository around the copy, `git apply` would look for its files there, and skip them without a word.
+    (cd "$tree" && GIT_CEILING_DIRECTORIES="$work" git apply "$root"/fuzz/faults/*.patch)
     export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}" CARGO_PROFILE_DEV_OPT_LEVEL=2
     (cd "$tree" && cargo test --offline -p halide-checks --test it --no-run > "$work/build.log" 2>&1) || {
         tail -n 40 "$work/build.log"
