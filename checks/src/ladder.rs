@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::engines::{self, Failure, Outcome};
 use crate::runs::{Seeds, caught, number};
 use crate::watch::Watch;
-use crate::{accesses, edges, families, refusals, schedules, stacks, work};
+use crate::{accesses, budgets, edges, externs, families, refusals, schedules, stacks, work};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,11 @@ use std::time::{Duration, Instant};
 type Check = (&'static str, u64, fn(u64) -> Result<Outcome, Failure>);
 
 /// The checks, which take their turns. What lowering does wrong shows without machine code, so most cases do without.
-const CHECKS: [Check; 10] = [
-    ("families", 2 * families::COUNT, |seed| families::check(in_a_row(seed))),
+const CHECKS: [Check; 12] = [
+    ("families", 4 * families::COUNT, |seed| families::check(in_a_row(seed))),
     ("edges", edges::COUNT, |seed| edges::check(in_a_row(seed))),
+    ("budgets", 2, |seed| budgets::check(in_a_row(seed))),
+    ("externs", 1, |seed| externs::check(in_a_row(seed))),
     ("refusals", 1, refused),
     ("lowering", 10, |seed| engines::check_lowering(&Case::random(seed))),
     ("work", 1, recorded),

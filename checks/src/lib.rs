@@ -6,15 +6,18 @@
 
 pub mod accesses;
 pub mod algebra;
+pub mod budgets;
 pub mod case;
 mod class;
 pub mod coverage;
 pub mod device;
 pub mod edges;
 pub mod engines;
+pub mod externs;
 mod facade;
 pub mod families;
 pub mod image_input;
+mod in_place;
 pub mod ladder;
 pub mod order;
 pub mod proofs;

@@ -1,11 +1,13 @@
 //! Schedules that are legal or not, and why, held against a record (`checks/records/refusals.txt`): what becomes legal or
 //! illegal, or is refused for another reason, is a change that somebody must mean.
 //!
-//! Cases are schedules that somebody changed, the same for a graphics processor, and lines of families. The record holds
+//! Cases are schedules that somebody changed, the same for a graphics processor, lines of families, and outputs in the memory of
+//! inputs. The record holds
 //! the schedules; `UPDATE_EXPECT=1` asks again.
 
 use crate::engines::{Failure, failure};
-use crate::{families, schedules};
+use crate::families::Member;
+use crate::{in_place, schedules};
 use halide::plan;
 use halide::prelude::*;
 use halide_sched::target::Gpu;
@@ -40,16 +42,19 @@ enum Source {
     ChangedKernels,
     /// Lines of a family of pipelines.
     Family,
+    /// Outputs in the memory of inputs.
+    InPlace,
 }
 
 impl Source {
-    const ALL: [Source; 3] = [Source::Changed, Source::ChangedKernels, Source::Family];
+    const ALL: [Source; 4] = [Source::Changed, Source::ChangedKernels, Source::Family, Source::InPlace];
 
     fn name(self) -> &'static str {
         match self {
             Source::Changed => "changed",
             Source::ChangedKernels => "kernels",
             Source::Family => "family",
+            Source::InPlace => "in_place",
         }
     }
 
@@ -58,7 +63,8 @@ impl Source {
         let gpu = match self {
             Source::Changed => None,
             Source::ChangedKernels => Some(Gpu { subgroup: Some(8), ..Gpu::LEAST }),
-            Source::Family => return families::answers(families::of_schedules(seed)),
+            Source::Family => return Member::of_schedules(seed).map(Member::answers).unwrap_or_default(),
+            Source::InPlace => return in_place::answers(seed),
         };
         let given = given.and_then(|all| all.first()?.0.trim_matches('#').replace(" ; ", "\n").parse().ok());
         let case = schedules::changed_for(seed, gpu, given);
@@ -132,7 +138,7 @@ fn read(part: &str) -> Option<Record> {
 ///
 /// # Panics
 /// Where it cannot be written.
-pub fn update(numbers: [u64; 3]) {
+pub fn update(numbers: [u64; 4]) {
     let before = if path().exists() { records() } else { Vec::new() };
     let mut text = Vec::new();
     for (source, count) in Source::ALL.into_iter().zip(numbers) {

@@ -35,7 +35,7 @@ enum Expected {
 type Draw = fn(&mut Random) -> Edge;
 
 /// The kinds of edges, in turn.
-const KINDS: [(&str, Draw); 9] = [
+const KINDS: [(&str, Draw); 10] = [
     ("neighbours", ranges::neighbours),
     ("factors", promises::factors),
     ("domains", ranges::domains),
@@ -45,6 +45,7 @@ const KINDS: [(&str, Draw); 9] = [
     ("inlined calls", ranges::inlined),
     ("factors of variants", promises::factors_of_variants),
     ("small products", ranges::small_products),
+    ("aligned stages", promises::aligned_stages),
 ];
 
 /// The number of kinds of edges: so many numbers in a row have one case of each.

@@ -121,6 +121,37 @@ pub(super) fn aligned(random: &mut Random) -> Edge {
     Edge::new(&f, &format!("f: {verb}{tail}"), region, random.bits(), expected)
 }
 
+/// A stage whose region is aligned reads just as much of its input as that region needs: more or less than what the input
+/// holds.
+pub(super) fn aligned_stages(random: &mut Random) -> Edge {
+    let (image, x) = (ImageParam::new("in", I32, 1), var("x"));
+    let g = func("g", &[x], image.read([x]) * 2);
+    let offsets = [random.between(-2, 2), random.between(-2, 2)];
+    let f = func("f", &[x], g.read([x + offsets[0] as i32]) + g.read([x + offsets[1] as i32]));
+    let Span { min, extent } = Span { min: random.between(-2, 5), extent: random.between(1, 7) };
+    let m = random.between(2, 6);
+    let remainder = random.between(0, m - 1);
+    let (first, last) = (min + offsets[0].min(offsets[1]), min + extent - 1 + offsets[0].max(offsets[1]));
+    let round_up = |n: i64| (n + m - 1).div_euclid(m) * m;
+    let (verb, first, extent_of) = match random.below(2) {
+        0 => {
+            let first = first - (first - remainder).rem_euclid(m);
+            (format!("align_bounds(x, {m}, {remainder})"), first, round_up(last - first + 1))
+        }
+        _ => (format!("align_extent(x, {m})"), first, round_up(last - first + 1)),
+    };
+    // What inputs hold at first: see `Sizes`.
+    let holds = first >= -1 && first + extent_of <= 8;
+    let schedule = format!("g: compute_root() {verb}");
+    let region = Region::new(vec![Span { min, extent }]);
+    let expected = Expected::Known { served: holds, fault: is_too_small };
+    Edge::new(&f, &schedule, region, random.bits(), expected)
+}
+
+fn is_too_small(fault: &Fault) -> bool {
+    matches!(fault, Fault::InputTooSmall { .. })
+}
+
 /// Runs that no specialisation serves end.
 pub(super) fn conditions(random: &mut Random) -> Edge {
     let (x, y) = (var("x"), var("y"));

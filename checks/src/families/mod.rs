@@ -5,12 +5,17 @@
 //! Schedules are lines that are kept where they are legal, so each case is. What a family draws is made to be served: a
 //! case that is refused is a failure, where the family says so.
 
+mod borders;
 mod coordinates;
+mod folds;
 mod guards;
 mod loops;
 mod narrow;
+mod planes;
+mod sums;
 mod tiles;
 mod updates;
+mod wraps;
 
 use crate::case::{Case, TARGET};
 use crate::engines::{self, Failure, Outcome, failure};
@@ -49,7 +54,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 11] = {
+const FAMILIES: [Family; 20] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -65,71 +70,133 @@ const FAMILIES: [Family; 11] = {
         family("slides", loops::slides, true),
         family("masks", updates::masks, true),
         family("legality", loops::legality, false),
+        family("folds", folds::pieces, true),
+        family("wraps", wraps::wraps, true),
+        Family { gpu: true, ..family("planes", planes::planes, false) },
+        Family { gpu: true, ..family("lanes", planes::lanes, true) },
+        family("borders", borders::borders, false),
+        family("halves", borders::halves, true),
+        family("boxes", borders::boxes, true),
+        family("products", sums::products, true),
+        family("ends", sums::ends, false),
     ]
 };
 
 /// The number of families: so many numbers in a row have one case of each.
 pub const COUNT: u64 = FAMILIES.len() as u64;
 
-/// Returns whether the case of a number has kernels.
-pub fn is_gpu(number: u64) -> bool {
-    family(number).gpu
+/// A case of a family: which family, and the seed that it is drawn from. Records name families, so that others may be
+/// added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    family: usize,
+    seed: u64,
 }
 
 /// The name of the family of a number.
 pub fn name(number: u64) -> &'static str {
-    family(number).name
+    Member::of(number).name()
 }
 
-fn family(number: u64) -> &'static Family {
-    &FAMILIES[(number % COUNT) as usize]
+/// Compares what the final programs of the case of a number give with the interpreter.
+pub fn check(number: u64) -> Result<Outcome, Failure> {
+    let member = Member::of(number);
+    let case = member.case(None);
+    if std::env::var_os("HALIDE_FUZZ_SHOW").is_some() {
+        println!("{case}");
+    }
+    member.check(case)
 }
 
-/// The number of a case of those families whose schedules are about what is legal, in turn.
-pub(crate) fn of_schedules(number: u64) -> u64 {
-    let all = ["updates", "groups", "updates", "tiles", "legality", "legality"];
-    let name = all[(number % all.len() as u64) as usize];
-    let at = FAMILIES.iter().position(|family| family.name == name).unwrap_or_default();
-    number * COUNT + at as u64
-}
+/// The distance between the seeds of recorded schedules.
+const APART: u64 = 11;
 
-/// What the family of a number draws, and the machine that its cases are for.
-///
-/// # Panics
-/// Where a family draws a pipeline with mistakes.
-fn drawn(number: u64) -> (Pipeline, Target, Drawn, Random) {
-    let family = family(number);
-    let mut random = Random::new(number);
-    let drawn = (family.draw)(&mut random);
-    let pipeline = Pipeline::new(drawn.outputs.iter().collect::<Vec<&Func>>());
-    let pipeline = pipeline.unwrap_or_else(|e| panic!("the pipeline of {} {number} has mistakes: {e}", family.name));
-    let gpu = family.gpu.then_some(Gpu { subgroup: Some(8), ..Gpu::LEAST });
-    (pipeline, Target { gpu, ..TARGET }, drawn, random)
-}
+impl Member {
+    /// Each family in turn.
+    fn of(number: u64) -> Member {
+        Member { family: (number % COUNT) as usize, seed: number }
+    }
 
-/// The case of a number; with the schedule that is given, in place of the one that would be drawn.
-pub fn case(number: u64, schedule: Option<Schedule>) -> Case {
-    let (pipeline, target, drawn, random) = drawn(number);
-    let schedule = schedule.unwrap_or_else(|| legal(&pipeline, &target, &drawn.lines).0);
-    let mut long = Random::new(!number);
-    let case = Case::with(pipeline, schedule, target, random);
-    // Rows of many points, so that elements of all kinds meet.
-    let longer = |region: &Region| match region.spans() {
-        [span] => Region::new(vec![Span { extent: span.extent + long.below(64) as i64, ..*span }]),
-        _ => region.clone(),
-    };
-    Case { far: drawn.far, regions: case.regions.iter().map(longer).collect(), ..case }
-}
+    /// The case of a family that a record names.
+    pub(crate) fn named(name: &str, seed: u64) -> Option<Member> {
+        let family = FAMILIES.iter().position(|family| family.name == name)?;
+        Some(Member { family, seed })
+    }
 
-/// The lines of the schedule of a number, each with what the compiler says of it after those before that are legal.
-pub(crate) fn answers(number: u64) -> Vec<(String, String)> {
-    let (pipeline, target, drawn, _) = drawn(number);
-    let (_, said) = legal(&pipeline, &target, &drawn.lines);
-    drawn.lines.into_iter().zip(said).collect()
+    /// The first case of each family.
+    pub(crate) fn first() -> impl Iterator<Item = Member> {
+        (0..FAMILIES.len()).map(|family| Member { family, seed: 0 })
+    }
+
+    /// Those families whose schedules are about what is legal, in turn.
+    pub(crate) fn of_schedules(number: u64) -> Option<Member> {
+        let all = ["updates", "groups", "updates", "tiles", "legality", "legality"];
+        let member = Member::named(all[(number % all.len() as u64) as usize], 0)?;
+        Some(Member { seed: number * APART + member.family as u64, ..member })
+    }
+
+    /// Another case of the same family.
+    pub(crate) fn with_seed(self, seed: u64) -> Member {
+        Member { seed, ..self }
+    }
+
+    fn family(self) -> &'static Family {
+        &FAMILIES[self.family]
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.family().name
+    }
+
+    /// The pipeline and the lines of its schedule, and the machine that it is for.
+    ///
+    /// # Panics
+    /// Where a family draws a pipeline with mistakes.
+    fn drawn(self) -> (Pipeline, Target, Drawn, Random) {
+        let Member { seed, .. } = self;
+        let family = self.family();
+        let mut random = Random::new(seed);
+        let drawn = (family.draw)(&mut random);
+        let pipeline = Pipeline::new(drawn.outputs.iter().collect::<Vec<&Func>>());
+        let pipeline = pipeline.unwrap_or_else(|e| panic!("the pipeline of {} {seed} has mistakes: {e}", family.name));
+        let gpu = family.gpu.then_some(Gpu { subgroup: Some(8), ..Gpu::LEAST });
+        (pipeline, Target { gpu, ..TARGET }, drawn, random)
+    }
+
+    /// The case; with the schedule that is given, in place of the one that would be drawn.
+    pub(crate) fn case(self, schedule: Option<Schedule>) -> Case {
+        let (pipeline, target, drawn, random) = self.drawn();
+        let schedule = schedule.unwrap_or_else(|| legal(&pipeline, &target, &drawn.lines).0);
+        let mut long = Random::new(!self.seed);
+        let case = Case::with(pipeline, schedule, target, random);
+        // Rows of many points, so that elements of all kinds meet.
+        let longer = |region: &Region| match region.spans() {
+            [span] => Region::new(vec![Span { extent: span.extent + long.below(64) as i64, ..*span }]),
+            _ => region.clone(),
+        };
+        Case { far: drawn.far, regions: case.regions.iter().map(longer).collect(), ..case }
+    }
+
+    /// The lines of the schedule, each with what the compiler says of it after those before that are legal.
+    pub(crate) fn answers(self) -> Vec<(String, String)> {
+        let (pipeline, target, drawn, _) = self.drawn();
+        let (_, said) = legal(&pipeline, &target, &drawn.lines);
+        drawn.lines.into_iter().zip(said).collect()
+    }
+
+    fn check(self, case: Case) -> Result<Outcome, Failure> {
+        let outcome = engines::check_final(case)?;
+        match &outcome {
+            Outcome::Refused(why) if self.family().served => {
+                Err(failure(format!("{} refused: {why}", self.name()), "this family is made to be served"))
+            }
+            _ => Ok(outcome),
+        }
+    }
 }
 
 /// The lines that are legal, each after those before it that are; and of each what is wrong with it.
-fn legal(pipeline: &Pipeline, target: &Target, lines: &[String]) -> (Schedule, Vec<String>) {
+pub(crate) fn legal(pipeline: &Pipeline, target: &Target, lines: &[String]) -> (Schedule, Vec<String>) {
     let (mut schedule, mut said) = (Schedule::new(), Vec::new());
     for line in lines {
         let text = format!("{schedule}\n{line}");
@@ -143,32 +210,13 @@ fn legal(pipeline: &Pipeline, target: &Target, lines: &[String]) -> (Schedule, V
     (schedule, said)
 }
 
-/// Compares what the final programs of the case of a number give with the interpreter.
-pub fn check(number: u64) -> Result<Outcome, Failure> {
-    let case = case(number, None);
-    if std::env::var_os("HALIDE_FUZZ_SHOW").is_some() {
-        println!("{case}");
-    }
-    checked(number, case)
-}
-
-fn checked(number: u64, case: Case) -> Result<Outcome, Failure> {
-    let outcome = engines::check_final(case)?;
-    match &outcome {
-        Outcome::Refused(why) if family(number).served => {
-            Err(failure(format!("{} refused: {why}", name(number)), "this family is made to be served"))
-        }
-        _ => Ok(outcome),
-    }
-}
-
 /// The case of a number that fails, made smaller, and the first pass after which it is wrong.
 pub fn report(number: u64, kind: &str) -> String {
-    let fails =
-        |c: &Case| caught(|| checked(number, c.clone())).and_then(|r| r).is_err_and(|f| kind.ends_with(&f.kind));
-    let small = shrink::smallest(&case(number, None), SHRINKING, fails);
+    let member = Member::of(number);
+    let fails = |c: &Case| caught(|| member.check(c.clone())).and_then(|r| r).is_err_and(|f| kind.ends_with(&f.kind));
+    let small = shrink::smallest(&member.case(None), SHRINKING, fails);
     let blame = caught(|| engines::blame(&small)).ok().flatten().unwrap_or_default();
-    let text = caught(|| checked(number, small.clone())).and_then(|r| r).err().map_or(String::new(), |f| f.text);
+    let text = caught(|| member.check(small.clone())).and_then(|r| r).err().map_or(String::new(), |f| f.text);
     let head = |text: &str| text.lines().take(60).collect::<Vec<_>>().join("\n");
     format!("{} {number}\n{small}\n-- {}\n-- {}", name(number), head(&text), head(&blame))
 }

@@ -26,7 +26,7 @@ pub(super) fn try_records() -> Option<Vec<Record>> {
 fn read(part: &str) -> Option<Record> {
     let mut lines = part.trim().lines();
     let (word, seed) = lines.next()?.split_once(' ')?;
-    let source = Source::ALL.into_iter().find(|source| source.name() == word)?;
+    let source = Source::all().find(|source| source.name() == word)?;
     let mut counts = [None, None];
     let mut schedule = String::new();
     for line in lines {

@@ -15,7 +15,7 @@ pub use file::records;
 
 use crate::case::Case;
 use crate::engines::{Failure, failure};
-use crate::families;
+use crate::families::Member;
 use counts::measure;
 use halide::prelude::*;
 use std::fmt::{self, Write};
@@ -58,18 +58,21 @@ enum Source {
     Case,
     /// The same with kernels.
     Kernels,
-    /// A family of pipelines.
-    Family,
+    /// A family of pipelines; its seed is that of the record.
+    Family(Member),
 }
 
 impl Source {
-    const ALL: [Source; 3] = [Source::Case, Source::Kernels, Source::Family];
+    /// All of them, families last.
+    fn all() -> impl Iterator<Item = Source> {
+        [Source::Case, Source::Kernels].into_iter().chain(Member::first().map(Source::Family))
+    }
 
     fn name(self) -> &'static str {
         match self {
             Source::Case => "case",
             Source::Kernels => "kernels",
-            Source::Family => "family",
+            Source::Family(member) => member.name(),
         }
     }
 
@@ -77,7 +80,7 @@ impl Source {
         match self {
             Source::Case => Case::of_seed(seed, schedule),
             Source::Kernels => Case::gpu_of_seed(seed, schedule),
-            Source::Family => families::case(seed, schedule),
+            Source::Family(member) => member.with_seed(seed).case(schedule),
         }
     }
 }
@@ -137,14 +140,19 @@ impl Record {
 }
 
 /// Counts everything again and writes the record: of cases that are served as before the schedules stay, and others are
-/// drawn until there are as many as asked for: random cases, those with kernels, and families.
+/// drawn until there are as many as asked for: random cases, those with kernels, and of each family.
 ///
 /// # Panics
 /// Where a case fails, or the record cannot be written.
 pub fn update(numbers: [usize; 3]) {
     let before = file::try_records().unwrap_or_default();
     let mut all = Vec::new();
-    for (source, most) in Source::ALL.into_iter().zip(numbers) {
+    for source in Source::all() {
+        let most = match source {
+            Source::Case => numbers[0],
+            Source::Kernels => numbers[1],
+            Source::Family(_) => numbers[2],
+        };
         let mut kept: Vec<Record> = Vec::new();
         for record in before.iter().filter(|r| r.source == source).take(most) {
             kept.extend(counted(record.seed, Record::count(record.schedule.clone(), record.seed, source)));

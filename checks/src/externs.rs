@@ -1,0 +1,71 @@
+//! Extern stages whose inputs are sums: what computes an input of a stage is a pipeline of its own, in which a Func that has
+//! updates, or a region that is rounded up, is given as a copy.
+
+use crate::case::{Case, TARGET};
+use crate::engines::{Failure, Outcome};
+use crate::facade;
+use crate::families::{func, legal, var};
+use halide::buffer::Span;
+use halide::prelude::*;
+use halide_core::arbitrary::Random;
+use halide_core::externs::Extern;
+
+/// Draws a pipeline with one or two extern stages.
+fn draw(random: &mut Random) -> (Func, Vec<String>) {
+    let image = ImageParam::new("in", I32, 1);
+    let x = var("x");
+    let h = func("h", &[x], image.read([x]) * 3 - x);
+    let mut g = func("g", &[x], h.read([x]) + h.read([x + 1]));
+    let r = RDom::named("r", [(0, random.between(1, 4) as i32)]);
+    for _ in 0..random.below(3) {
+        g[[x]] = g.read([x]) * 2 + h.read([x + r.x]);
+    }
+    let stage = of(random, "s", &g, None);
+    let second = random.one_in(3).then(|| of(random, "t", &stage, Some(&g)));
+    let near = second.as_ref().unwrap_or(&stage).read([x + random.between(-1, 1) as i32]);
+    let f = func("f", &[x], stage.read([x]) - near + g.read([x]));
+    let lines = [
+        "h: compute_root()",
+        "h: compute_at(g, x)",
+        "g: compute_root()",
+        "g: vectorize(x, 4)",
+        "g.update(0): vectorize(x, 4)",
+        "g.update(0): reorder(x, r.x)",
+        "g: align_extent(x, 4)",
+        "g: align_bounds(x, 4, 0)",
+        "f: vectorize(x, 4)",
+        "g: split(x, xo, xi, 3) unroll(xi)",
+    ];
+    (f, lines.iter().filter(|_| random.one_in(3)).map(|line| line.to_string()).collect())
+}
+
+/// A stage that adds neighbours of its first input, and its second one if there is one.
+fn of(random: &mut Random, name: &str, first: &Func, second: Option<&Func>) -> Func {
+    let reach = random.between(0, 2);
+    let stage = Extern::new(name, [I32], 1).input(first);
+    let stage = second.iter().fold(stage, |stage, func| stage.input(func));
+    let count = 1 + second.iter().count();
+    let grown = move |region: &Region| -> Region {
+        region.spans().iter().map(|s| Span { min: s.min - reach, extent: s.extent + 2 * reach }).collect()
+    };
+    stage.needs(move |query| Ok(vec![grown(query.region()); count])).compute(move |call| {
+        for at in call.region().clone().coords() {
+            let mut sum = 0i64;
+            for (n, input) in call.inputs().iter().enumerate() {
+                let there = [at[0] + if n == 0 { reach as i32 } else { -(reach as i32) }];
+                sum = sum * 3 + input.get(there).ok_or("less was given than was asked for")?.as_i64();
+            }
+            call.output(0).set(&at, Scalar::int(I32, (sum as i32).into()))?;
+        }
+        Ok(())
+    })
+}
+
+/// Runs the case of a number on all engines.
+pub fn check(number: u64) -> Result<Outcome, Failure> {
+    let mut random = Random::new(number);
+    let (output, lines) = draw(&mut random);
+    let pipeline = Pipeline::new([&output]).unwrap_or_else(|e| panic!("a pipeline has mistakes: {e}"));
+    let schedule = legal(&pipeline, &TARGET, &lines).0;
+    facade::with_externs(&Case::with(pipeline, schedule, TARGET, random))
+}
