@@ -44,10 +44,12 @@ enum Source {
     Family,
     /// Outputs in the memory of inputs.
     InPlace,
+    /// Lines about storage outside of loops that run at once.
+    Levels,
 }
 
 impl Source {
-    const ALL: [Source; 4] = [Source::Changed, Source::ChangedKernels, Source::Family, Source::InPlace];
+    const ALL: [Source; 5] = [Source::Changed, Source::ChangedKernels, Source::Family, Source::InPlace, Source::Levels];
 
     fn name(self) -> &'static str {
         match self {
@@ -55,6 +57,7 @@ impl Source {
             Source::ChangedKernels => "kernels",
             Source::Family => "family",
             Source::InPlace => "in_place",
+            Source::Levels => "levels",
         }
     }
 
@@ -65,6 +68,7 @@ impl Source {
             Source::ChangedKernels => Some(Gpu { subgroup: Some(8), ..Gpu::LEAST }),
             Source::Family => return Member::of_schedules(seed).map(Member::answers).unwrap_or_default(),
             Source::InPlace => return in_place::answers(seed),
+            Source::Levels => return Member::of_levels(seed).map(Member::answers).unwrap_or_default(),
         };
         let given = given.and_then(|all| all.first()?.0.trim_matches('#').replace(" ; ", "\n").parse().ok());
         let case = schedules::changed_for(seed, gpu, given);
@@ -138,7 +142,7 @@ fn read(part: &str) -> Option<Record> {
 ///
 /// # Panics
 /// Where it cannot be written.
-pub fn update(numbers: [u64; 4]) {
+pub fn update(numbers: [u64; 5]) {
     let before = if path().exists() { records() } else { Vec::new() };
     let mut text = Vec::new();
     for (source, count) in Source::ALL.into_iter().zip(numbers) {

@@ -2,6 +2,7 @@
 //! the schedule promises. What must be refused is known here from the language and the schedule, not from the compiler:
 //! a run is refused exactly then.
 
+mod hulls;
 mod promises;
 mod ranges;
 
@@ -35,7 +36,7 @@ enum Expected {
 type Draw = fn(&mut Random) -> Edge;
 
 /// The kinds of edges, in turn.
-const KINDS: [(&str, Draw); 10] = [
+const KINDS: [(&str, Draw); 11] = [
     ("neighbours", ranges::neighbours),
     ("factors", promises::factors),
     ("domains", ranges::domains),
@@ -46,6 +47,7 @@ const KINDS: [(&str, Draw); 10] = [
     ("factors of variants", promises::factors_of_variants),
     ("small products", ranges::small_products),
     ("aligned stages", promises::aligned_stages),
+    ("hulls", hulls::hulls),
 ];
 
 /// The number of kinds of edges: so many numbers in a row have one case of each.

@@ -148,7 +148,7 @@ pub(super) fn aligned_stages(random: &mut Random) -> Edge {
     Edge::new(&f, &schedule, region, random.bits(), expected)
 }
 
-fn is_too_small(fault: &Fault) -> bool {
+pub(super) fn is_too_small(fault: &Fault) -> bool {
     matches!(fault, Fault::InputTooSmall { .. })
 }
 

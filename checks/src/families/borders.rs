@@ -107,3 +107,45 @@ pub(super) fn boxes(random: &mut Random) -> Drawn {
     ];
     Drawn::new(out, lines)
 }
+
+/// Choices that are likely in the innermost loop only, of which other stages may take the place.
+pub(super) fn marks(random: &mut Random) -> Drawn {
+    let image = ImageParam::new("in", I32, 2);
+    let (x, y) = (var("x"), var("y"));
+    let g = func("g", &[x, y], image.read([x, y]) * 2 + y);
+    let (a, b) = (random.between(-1, 3) as i32, random.between(0, 3) as i32);
+    let (inner, outer) = (x.ge(a), y.gt(b));
+    let condition = match random.below(3) {
+        0 => likely_if_innermost(inner),
+        1 => likely_if_innermost(outer),
+        _ => likely_if_innermost(inner).and(likely_if_innermost(outer)),
+    };
+    let f = func("f", &[x, y], select(condition, g.read([x, y]), x - image.read([x + 1, y])));
+    let at = random.pick(&["x", "y", "xi"]);
+    let lines = vec![
+        random.pick(&["f: reorder(y, x)", "f: split(x, x, xi, 3, GuardWithIf)", "f: vectorize(y, 4)"]).to_string(),
+        format!("g: {}", if random.one_in(3) { "compute_root()".to_string() } else { format!("compute_at(f, {at})") }),
+    ];
+    Drawn::new(f, lines)
+}
+
+/// Products of three coordinates and parameters, each of which is small.
+pub(super) fn triples(random: &mut Random) -> Drawn {
+    let image = ImageParam::new("in", I32, 1);
+    let (x, y) = (var("x"), var("y"));
+    let p = Param::<i32>::new("p").expr();
+    let q = Param::<i32>::new("q").expr();
+    let mut small = |e: Expr| {
+        let n = random.pick(&[3, 50, 900]);
+        match random.below(5) {
+            0 => e % n,
+            1 => min(max(e, -n), n),
+            2 => e / 70_000,
+            3 => select(e.gt(n), n, clamp(e, 0, n)),
+            _ => (e % n) - 5,
+        }
+    };
+    let product = small(p) * small(x + y) * small(q) - small(p + q) * y;
+    let f = func("f", &[x, y], image.read([clamp(product, 0, 7)]));
+    Drawn { far: true, ..Drawn::new(f, vec![random.pick(&["f: vectorize(x, 4)", "f: reorder(y, x)"]).to_string()]) }
+}

@@ -152,3 +152,26 @@ pub(super) fn slides(random: &mut Random) -> Drawn {
     }
     Drawn::new(f, lines)
 }
+
+/// Storage outside of loops that run at once, of Funcs whose iterations would share it, and of others.
+pub(super) fn levels(random: &mut Random) -> Drawn {
+    let image = ImageParam::new("in", I32, 2);
+    let (x, y) = (var("x"), var("y"));
+    let mut p = func("p", &[x, y], image.read([x, y]) * 2 + x);
+    if random.one_in(3) {
+        p[[x, y]] = p.read([x, y]) + image.read([x, y + 1]);
+    }
+    let f = func("f", &[x, y], near(random, &p, x, y) + p.read([x, y + 1]));
+    let loops = ["x", "y", "yo", "yi"];
+    let at = random.pick(&loops);
+    let store = random.pick(&["store_root()", "store_at(f, y)", "store_at(f, yo)", "hoist_storage_root()"]);
+    let lines = vec![
+        random.pick(&["f: split(y, yo, yi, 4)", "f: reorder(y, x)", "f: split(y, yo, y, 2)"]).to_string(),
+        format!("p: compute_at(f, {at})"),
+        format!("p: {store}"),
+        format!("p: {}", random.pick(&["fold_storage(y, 4)", "fold_storage(x, 8)", "vectorize(x, 4)"])),
+        format!("f: parallel({at})"),
+        format!("f: parallel({})", random.pick(&loops)),
+    ];
+    Drawn::new(f, lines)
+}

@@ -54,7 +54,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 20] = {
+const FAMILIES: [Family; 23] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -79,6 +79,9 @@ const FAMILIES: [Family; 20] = {
         family("boxes", borders::boxes, true),
         family("products", sums::products, true),
         family("ends", sums::ends, false),
+        family("marks", borders::marks, true),
+        family("triples", borders::triples, false),
+        family("levels", loops::levels, false),
     ]
 };
 
@@ -126,6 +129,11 @@ impl Member {
     /// The first case of each family.
     pub(crate) fn first() -> impl Iterator<Item = Member> {
         (0..FAMILIES.len()).map(|family| Member { family, seed: 0 })
+    }
+
+    /// The family of storage outside of loops that run at once.
+    pub(crate) fn of_levels(seed: u64) -> Option<Member> {
+        Member::named("levels", seed)
     }
 
     /// Those families whose schedules are about what is legal, in turn.

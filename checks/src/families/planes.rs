@@ -6,6 +6,9 @@ use halide_core::arbitrary::Random;
 
 /// Stages at some of the coordinates of a block of one to three dimensions, each of which all threads along the others read.
 pub(super) fn planes(random: &mut Random) -> Drawn {
+    if random.one_in(4) {
+        return between_loops(random);
+    }
     let ty = random.pick(&[I32, I32, F32]);
     let image = ImageParam::new("in", ty, 2);
     let all = [var("x"), var("y"), var("z")];
@@ -51,6 +54,26 @@ pub(super) fn planes(random: &mut Random) -> Drawn {
         .collect();
     let first = format!("f:{splits} reorder(xi, yi, zi, xo, yo, zo) gpu_blocks(xo, yo, zo) gpu_threads(xi, yi, zi)");
     lines.insert(0, first);
+    Drawn::new(f, lines)
+}
+
+/// Stages in shared memory of which some end before a loop of the block begins, and some are filled in that loop.
+fn between_loops(random: &mut Random) -> Drawn {
+    let image = ImageParam::new("in", I32, 2);
+    let (x, y, z) = (var("x"), var("y"), var("z"));
+    let k = func("k", &[x, y], image.read([x, y]) * 3);
+    let h = func("h", &[x, y], k.read([x, y]) + k.read([x + random.between(0, 2) as i32, y]));
+    let g = func("g", &[x, y, z], image.read([x + z, y]) - z);
+    let near = g.read([x + random.between(0, 1) as i32, y, z]);
+    let f = func("f", &[x, y, z], h.read([x, y]) + near * h.read([x, y + random.between(0, 1) as i32]));
+    let (w, rows) = (random.pick(&[4, 8]), random.pick(&[2, 4]));
+    let mut lines = vec![format!(
+        "f: split(x, xo, xi, {w}) split(y, yo, yi, {rows}) reorder(xi, yi, z, xo, yo) gpu_blocks(xo, yo) gpu_threads(xi, yi)"
+    )];
+    let store = random.pick(&["store_at(f, xo)", "store_at(f, xo)", ""]);
+    lines.push("k: compute_at(f, xo) gpu_threads(x, y) store_in(Shared)".to_string());
+    lines.push("h: compute_at(f, xo) gpu_threads(x, y) store_in(Shared)".to_string());
+    lines.push(format!("g: compute_at(f, z) {store} gpu_threads(x, y) store_in(Shared)"));
     Drawn::new(f, lines)
 }
 

@@ -87,12 +87,15 @@ pub(super) fn ends(random: &mut Random) -> Drawn {
     let table = ImageParam::new("table", I32, 1);
     let (x, y) = (var("x"), var("y"));
     let limit = random.between(-9, 9) as i32;
-    let mut leaf = || match random.below(6) {
+    let mut leaf = || match random.below(9) {
         0 => max(a.read([x]), limit),
         1 => min(a.read([x]), limit),
         2 => max(b.read([x]), 0),
         3 => min(b.read([x + 1]), 0),
         4 => clamp(a.read([x]), -(1 << 30), 1 << 30),
+        5 => a.read([x]) & 15,
+        6 => b.read([x]) >> 27,
+        7 => b.read([x]) & 1023,
         _ => cast_to(I32, c.read([x])),
     };
     let (p, q, s) = (leaf(), leaf(), leaf());

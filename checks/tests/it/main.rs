@@ -143,7 +143,7 @@ fn recorded_work() {
 #[test]
 fn recorded_refusals() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        return refusals::update([160, 60, 480, 60]);
+        return refusals::update([160, 60, 480, 60, 60]);
     }
     let failed: Vec<String> = refusals::records().iter().filter_map(|r| r.check().err()).map(|f| f.text).collect();
     assert!(failed.is_empty(), "{} cases (`UPDATE_EXPECT=1` asks again):\n{}", failed.len(), failed.join("\n"));

@@ -156,9 +156,9 @@ impl Site<'_, '_> {
         Window::All { along: v, why }
     }
 
-    /// The iterations of a loop before its first proper one.
+    /// The iterations of a loop before its first proper one in which the Func is computed.
     fn early(&self, l: LoopId) -> i64 {
-        self.regions.early.get(&l).map_or(0, |early| early.iterations)
+        self.regions.early.get(&l).map_or(0, |early| early.iterations_of(self.ctx, self.func, self.place))
     }
 
     /// Whether an update goes its own ways in dimension `dim`, so that more is alive than what the window is made for.

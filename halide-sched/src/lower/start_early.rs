@@ -77,7 +77,7 @@ pub(crate) struct Slid {
 pub(crate) struct Early {
     along: LoopId,
     /// By how many iterations.
-    pub(crate) iterations: i64,
+    iterations: i64,
     /// Its first proper value.
     first: Expr,
     /// Whether its ends are worth code of their own: there is no loop inside.
@@ -257,6 +257,15 @@ fn missing(
 }
 
 impl Early {
+    /// The number of iterations before the first proper one in which `func` is computed at `place`: by itself, or in
+    /// loops of a Func that starts early.
+    pub(crate) fn iterations_of(&self, ctx: &Ctx<'_>, func: FuncId, place: Scope) -> i64 {
+        let loops = ctx.loops_between(Scope::Body(self.along), place);
+        let mut hosts = loops.into_iter().map(|l| ctx.instances[ctx.loops[l].instance].func);
+        let early = self.stages.contains_key(&func) || hosts.any(|host| self.stages.contains_key(&host));
+        if early { self.iterations } else { 0 }
+    }
+
     /// The loop, from its first early iteration on.
     pub(crate) fn extended(&self, mut l: For) -> For {
         let longer = build::offset(l.extent.clone(), self.iterations);

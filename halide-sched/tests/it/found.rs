@@ -463,7 +463,7 @@ fn windows_over_loops_whose_bounds_loops_move() {
 }
 
 /// Storage inside of a loop along which a consumer's window slides has room for tails: what is asked for there begins later than
-/// in the whole window, so a piece reaches further. (Number 25309 of `folds`.)
+/// in the whole window, so a piece reaches further. (Found by `folds`.)
 #[test]
 fn storage_in_loops_along_which_consumers_slide_has_room_for_tails() {
     let (x, y) = vars!(x, y);
@@ -484,7 +484,7 @@ fn storage_in_loops_along_which_consumers_slide_has_room_for_tails() {
 }
 
 /// A window that moves towards lower coordinates is computed whole in the first proper iteration of a loop, so nothing that it
-/// is computed for begins before that. (Number 30977 of `folds`.)
+/// is computed for begins before that. (Found by `folds`.)
 #[test]
 fn loops_do_not_start_early_around_windows_that_move_down() {
     let (x, y) = vars!(x, y);
@@ -502,7 +502,7 @@ fn loops_do_not_start_early_around_windows_that_move_down() {
     }
 }
 
-/// What is alive in an iteration of a loop is that of the early iterations of loops inside of it, too. (Number 57614 of `folds`.)
+/// What is alive in an iteration of a loop is that of the early iterations of loops inside of it, too. (Found by `folds`.)
 #[test]
 fn windows_over_loops_that_start_early() {
     let (x, y) = vars!(x, y);
