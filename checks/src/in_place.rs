@@ -2,7 +2,7 @@
 
 use crate::case::TARGET;
 use crate::families::{func, legal, var};
-use crate::refusals::LEGAL;
+use crate::refusals::{LEGAL, without_lines};
 use halide::plan;
 use halide::prelude::*;
 use halide_core::arbitrary::Random;
@@ -61,7 +61,7 @@ pub(crate) fn answers(seed: u64) -> Vec<(String, String)> {
             let answer = match in_place(&plan, image, output, element) {
                 Ok(false) => LEGAL.to_string(),
                 Ok(true) => format!("{LEGAL}, and copies nothing"),
-                Err(e) => format!("{:?}", e.problem),
+                Err(e) => without_lines(&format!("{:?}", e.problem)),
             };
             let name = &pipeline.images[image].name;
             let text = format!("# {name} {} {element} {}", image.index(), schedule.to_string().replace('\n', " ; "));

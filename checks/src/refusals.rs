@@ -26,11 +26,20 @@ pub(crate) fn answer(pipeline: &Pipeline, schedule: &Schedule, target: &Target) 
         Err(errors) => match errors.first() {
             Some(e) => {
                 let number = e.directive.map_or("nowhere".to_string(), |n| format!("directive {n}"));
-                format!("{number}: {:?}", e.problem).chars().take(MOST_TEXT).collect()
+                let problem = without_lines(&format!("{:?}", e.problem));
+                format!("{number}: {problem}").chars().take(MOST_TEXT).collect()
             }
             None => "no reason".to_string(),
         },
     }
+}
+
+/// The text without lines and columns of places in sources, which any change of the checks moves.
+pub(crate) fn without_lines(text: &str) -> String {
+    let mut parts = text.split(".rs:");
+    let first = parts.next().unwrap_or_default().to_string();
+    let is_place = |c: char| c.is_ascii_digit() || c == ':';
+    parts.fold(first, |all, part| all + ".rs" + part.trim_start_matches(is_place))
 }
 
 /// What draws a recorded schedule of a seed.

@@ -46,6 +46,44 @@ pub(super) fn pieces(random: &mut Random) -> Drawn {
     Drawn::new(out.unwrap_or(f), lines)
 }
 
+/// Chains of which a coordinate moves with several loops of the consumer, and several with one: stages read each other along
+/// diagonals, so loops inside of a sliding window go over other values in each iteration.
+pub(super) fn slants(random: &mut Random) -> Drawn {
+    let image = ImageParam::new("in", I32, 2);
+    let (x, y) = (var("x"), var("y"));
+    let h = func("h", &[x, y], image.read([x, y]) * 3 + x);
+    let mut near = |of: &Func| {
+        let d = random.between(-1, 2) as i32;
+        let at = random.pick(&[
+            [x, y],
+            [x, x],
+            [x, x + y],
+            [y, x],
+            [x + y, y],
+            [x, x - y],
+            [x + d, y],
+            [x, y + d],
+            [x, 1.expr()],
+        ]);
+        of.read([at[0] + d, at[1]])
+    };
+    let value = near(&h) * 2 + near(&h);
+    let g = func("g", &[x, y], value);
+    let value = near(&g) - near(&g);
+    let f = func("f", &[x, y], value);
+    let Consumer { text: loops, levels, split } = consumer(random);
+    let mut lines = if loops.is_empty() { Vec::new() } else { vec![format!("f:{loops}")] };
+    lines.extend(producer(random, "g", &levels, &split));
+    if random.one_in(2) {
+        let (at, pieces) =
+            (random.pick(&["x", "y", "x$u", "t"]), random.pick(&["", " unroll(x, 2)", " reorder(y, x)"]));
+        lines.push(format!("h: {} compute_at(g, {at}){pieces}", stores(random, &levels)));
+    } else {
+        lines.extend(producer(random, "h", &levels, &split));
+    }
+    Drawn::new(f, lines)
+}
+
 /// Reads near a point, along one dimension or both; sometimes of fewer, more or mirrored points.
 fn stencil(random: &mut Random, of: &Func, x: Expr, y: Expr) -> Expr {
     let by = random.pick(&[1, 1, 1, 1, 2, -1]);
@@ -122,7 +160,7 @@ fn stores(random: &mut Random, levels: &[String]) -> String {
     }
 }
 
-/// Where a producer is stored and computed, and its pieces.
+/// Lines that store and compute a producer somewhere, and those that make its pieces.
 fn producer(random: &mut Random, name: &str, levels: &[String], split: &[&str]) -> Vec<String> {
     // Often the innermost loop, and pieces along a dimension that moves with several loops.
     let level = &levels[if random.one_in(2) { 0 } else { random.below(levels.len()) }];

@@ -54,7 +54,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 23] = {
+const FAMILIES: [Family; 24] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -82,6 +82,7 @@ const FAMILIES: [Family; 23] = {
         family("marks", borders::marks, true),
         family("triples", borders::triples, false),
         family("levels", loops::levels, false),
+        family("slants", folds::slants, true),
     ]
 };
 
@@ -136,7 +137,7 @@ impl Member {
         Member::named("levels", seed)
     }
 
-    /// Those families whose schedules are about what is legal, in turn.
+    /// The families whose schedules are about what is legal, in turn.
     pub(crate) fn of_schedules(number: u64) -> Option<Member> {
         let all = ["updates", "groups", "updates", "tiles", "legality", "legality"];
         let member = Member::named(all[(number % all.len() as u64) as usize], 0)?;

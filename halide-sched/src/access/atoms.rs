@@ -85,6 +85,14 @@ impl<'p> Terms<'p> {
     pub(super) fn list<T: Copy>(&self, list: &[T]) -> &'p [T] {
         self.sums.list(list)
     }
+    /// `before` if it is the same list, else a copy of `list`.
+    pub(super) fn list_as(&self, before: &'p [Poly<'p>], list: &[Poly<'p>]) -> &'p [Poly<'p>] {
+        if before == list { before } else { self.list(list) }
+    }
+    /// A copy of a value that lives as long as all polynomials.
+    pub(super) fn kept<T: Copy>(&self, value: T) -> &'p T {
+        self.sums.kept(value)
+    }
     /// The polynomial that is one product of atoms.
     pub(super) fn monomial(&self, mono: Mono) -> Poly<'p> {
         self.sums.monomial(mono, 1)

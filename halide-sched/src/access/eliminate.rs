@@ -53,7 +53,7 @@ impl<'p> Reader<'p> {
                 (Poly::constant(low?), Poly::constant(high?))
             }
         };
-        let (mut exact, mut guards) = (h.exact, Vec::new());
+        let (mut exact, mut guards) = (h.exact, Vec::with_capacity(h.guards.len() + 1));
         for guard in h.guards {
             if !is_concerned(self, guard) {
                 guards.push(*guard);
@@ -64,8 +64,7 @@ impl<'p> Reader<'p> {
         if !is_never_empty {
             self.guard(&mut guards, high.minus(&low));
         }
-        let is_same = is_free && guards.len() == h.guards.len();
-        let kept = if is_same { h.guards } else { self.terms.list(&guards) };
+        let kept = self.terms.list_as(h.guards, &guards);
         if !inside {
             return Some(Parts::from_elem(Hoisted { guards: kept, exact, ..h }, 1));
         }

@@ -32,8 +32,7 @@ pub(crate) struct Asked<'p> {
 impl<'p> Terms<'p> {
     /// The place that `h` came to.
     pub(super) fn exact_at(&self, h: &Hoisted<'p>) -> Exact<'p> {
-        let asked = self.list(&[Asked { p: h.p, guards: h.guards, frame: h.frame }]);
-        asked.first().map_or(Exact::Nowhere, |asked| Exact::At(asked, 0))
+        Exact::At(self.kept(Asked { p: h.p, guards: h.guards, frame: h.frame }), 0)
     }
 }
 

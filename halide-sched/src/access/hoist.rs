@@ -100,15 +100,15 @@ impl<'p> Reader<'p> {
         frames: &[Frame<'p>],
     ) -> impl Iterator<Item = Hoisted<'p>> + use<'p> {
         let constant = p.constant_term();
-        let mut guards = Vec::new();
-        mask.iter().for_each(|m| self.guard(&mut guards, *m));
-        let key = (p.without_constant(), self.terms.list(&guards), frames[frames.len() - 1].id, lane.0);
-        let made = match self.moved.get(&key) {
+        let (p, frame) = (p.without_constant(), frames.len() - 1);
+        let made = match self.moved.get(&(p, mask, frames[frame].id, lane.0)) {
             Some(known) => *known,
             None => {
-                let made = self.hoist_new(Hoisted::new(key.0, key.1, frames.len() - 1), lane, frames);
-                let made = self.terms.list(&made);
-                self.moved.insert(key, made);
+                let mut guards = Vec::new();
+                mask.iter().for_each(|m| self.guard(&mut guards, *m));
+                let made = self.hoist_new(Hoisted::new(p, self.terms.list(&guards), frame), lane, frames);
+                let (mask, made) = (self.terms.list(mask), self.terms.list(&made));
+                self.moved.insert((p, mask, frames[frame].id, lane.0), made);
                 made
             }
         };
@@ -224,7 +224,7 @@ impl<'p> Reader<'p> {
                 }
                 let is_exact = *is_whole && !conditions.iter().any(Poly::is_broken);
                 let exact = if is_exact { h.exact } else { Exact::Nowhere };
-                Some(Parts::from_elem(Hoisted { guards: self.terms.list(&guards), exact, ..*h }, 1))
+                Some(Parts::from_elem(Hoisted { guards: self.terms.list_as(h.guards, &guards), exact, ..*h }, 1))
             }
             FrameKind::Let(s) => self.leave_name(h, *s, frame.level).map(|next| Parts::from_elem(next, 1)),
             FrameKind::Loop(s) => {
@@ -242,22 +242,15 @@ impl<'p> Reader<'p> {
             return None;
         }
         for next in &mut list {
-            let is_same = |pair: &[Poly<'p>]| pair[0] == pair[1];
-            if next.guards.len() <= MOST_GUARDS
-                && next.guards.iter().all(is_outside)
-                && !next.guards.windows(2).any(is_same)
-            {
-                continue;
-            }
-            let mut guards = next.guards.to_vec();
+            let mut guards: SmallVec<[Poly<'p>; MOST_GUARDS]> = next.guards.into();
             guards.dedup();
             let all = guards.len();
-            guards.retain(is_outside);
+            guards.retain(|guard| is_outside(guard));
             guards.truncate(MOST_GUARDS);
             if guards.len() < all {
                 next.exact = Exact::Nowhere;
             }
-            next.guards = self.terms.list(&guards);
+            next.guards = self.terms.list_as(next.guards, &guards);
         }
         Some(list)
     }
@@ -272,11 +265,8 @@ impl<'p> Reader<'p> {
         // Accesses share the atoms that names occur in.
         let mut memo = self.renamed.remove(&atom).unwrap_or_default();
         let p = self.terms.replaced(&h.p, atom, &value, &mut memo);
-        let mut guards = h.guards;
-        if guards.iter().any(|g| self.terms.depends(g, atom)) {
-            let list: Vec<_> = guards.iter().map(|g| self.terms.replaced(g, atom, &value, &mut memo)).collect();
-            guards = self.terms.list(&list);
-        }
+        let list: Vec<_> = h.guards.iter().map(|g| self.terms.replaced(g, atom, &value, &mut memo)).collect();
+        let guards = self.terms.list_as(h.guards, &list);
         self.renamed.insert(atom, memo);
         if p.is_broken() || p.len() > MOST_TERMS {
             return None;

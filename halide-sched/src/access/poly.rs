@@ -59,6 +59,10 @@ impl<'a> Sums<'a> {
     pub(super) fn list<T: Copy>(&'a self, list: &[T]) -> &'a [T] {
         if list.is_empty() { &[] } else { self.memory.alloc_slice_copy(list) }
     }
+    /// A copy of a value that lives as long as all sums.
+    pub(super) fn kept<T: Copy>(&'a self, value: T) -> &'a T {
+        self.memory.alloc(value)
+    }
     /// The product of the atoms of `mono`, times `coefficient`.
     pub(super) fn monomial(&'a self, mono: Mono, coefficient: i64) -> Poly<'a> {
         if mono.is_empty() {

@@ -41,10 +41,13 @@ pub(crate) struct Access<'a, 'p> {
 impl<'p> Extents<'p> {
     /// Enters an allocation. Copies of a loop may allocate one buffer with other sizes.
     pub(crate) fn allocate(&mut self, buf: BufId, count: &Expr) {
-        if self.counts.insert(buf, count.clone()).is_none_or(|old| old != *count) {
-            self.strides.remove(&buf);
-            self.leading.retain(|(of, _), _| *of != buf);
-            self.conditions.remove(&buf);
+        let old = self.counts.insert(buf, count.clone());
+        if old.as_ref() != Some(count) {
+            if old.is_some() {
+                self.strides.remove(&buf);
+                self.leading.retain(|(of, _), _| *of != buf);
+                self.conditions.remove(&buf);
+            }
             if let ExprKind::Select(cond, _, none) = count.kind()
                 && build::as_int(none) == Some(0)
             {
@@ -188,7 +191,7 @@ fn base<'p>(reader: &mut Reader<'p>, count: &Expr) -> (Poly<'p>, Vec<AtomId>) {
     }
 }
 
-fn symbol<'p>(reader: &Reader<'p>, atom: AtomId) -> Option<Sym> {
+fn symbol(reader: &Reader<'_>, atom: AtomId) -> Option<Sym> {
     match reader.terms.atom(atom) {
         super::atoms::Atom::Sym(s) => Some(*s),
         _ => None,

@@ -237,6 +237,12 @@ impl<'a> Ctx<'a> {
         self.enclosing(inner).any(|s| s == outer)
     }
 
+    /// The scope in which `func` is stored that is computed at `place`; `None` of an output.
+    pub(crate) fn storage_of(&self, func: FuncId, place: Scope) -> Option<Scope> {
+        let stored = self.stored.get(&func)?;
+        self.enclosing(place).find(|s| stored.contains(s))
+    }
+
     /// The loops between `outer` (exclusive) and `inner` (inclusive), outermost first.
     pub(crate) fn loops_between(&self, outer: Scope, inner: Scope) -> Vec<LoopId> {
         let mut list = Vec::new();

@@ -19,7 +19,7 @@ use super::ctx::{Ctx, Source};
 use super::error::LowerError;
 use super::expansions::Expansions;
 use super::regions::{Regions, bound_sym};
-use super::slide_windows::{bounds_of, edge_sym, follows, kind_of, storage_of};
+use super::slide_windows::{bounds_of, edge_sym, follows, kind_of};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, variants};
 use crate::bounds::{Interval, Monotone, at_most, interval_of, monotone, upper_difference, upper_through};
@@ -47,7 +47,7 @@ pub(crate) fn fold_storage(
         let found: Vec<(Site<'_, '_>, Window)> = places
             .into_iter()
             .filter_map(|place| {
-                let site = Site { ctx, regions, facts, func, store: storage_of(ctx, func, place)?, place };
+                let site = Site { ctx, regions, facts, func, store: ctx.storage_of(func, place)?, place };
                 let window = site.window(&mut expansions);
                 Some((site, window))
             })

@@ -230,28 +230,22 @@ impl Finder<'_> {
                 let last = bound(func, stages - 1, dim, Edge::Max, scope);
                 self.facts.assume_range(&last, None, Some(i32::MAX.into()));
             }
-            // Updates may touch more than the last definition covers.
-            for dim in 0..dims {
-                let needed = (bound(func, 0, dim, Edge::Min, scope), bound(func, 0, dim, Edge::Max, scope));
-                if stages > 1 && !(1..stages).all(|s| ctx.templates[&(func, s)].pure[dim]) {
-                    self.found.demands.push(Demand { func, dim, needed, at: scope });
-                }
-            }
         }
     }
 
-    /// Demands that what later updates touch of an earlier stage lies within a promised extent, which its loops run over.
+    /// Demands that what later updates touch of an earlier stage lies within what is fixed: the region of an output, or a
+    /// promised extent, which the loops of all stages run over.
     fn demand_of_stage(&mut self, func: FuncId, stage: usize, scope: Scope) {
         let ctx = self.ctx;
-        if ctx.is_output(func) {
-            return;
-        }
         let stages = ctx.plan.funcs[func].stages.len();
+        let is_given = ctx.is_output(func);
         let grows_inside = self.is_computed_within(func, scope);
         for (dim, constraint) in ctx.plan.funcs[func].bounds.iter().enumerate() {
-            let is_own = !(stage + 1..stages).all(|s| ctx.templates[&(func, s)].pure[dim]);
-            let is_promised = constraint.extent.is_some() && (constraint.min.is_some() || !grows_inside);
-            if is_own && is_promised {
+            let is_fixed = match is_given {
+                true => scope == Scope::Root && stage == 0,
+                false => constraint.extent.is_some() && (constraint.min.is_some() || !grows_inside),
+            };
+            if is_fixed && !(stage + 1..stages).all(|s| ctx.templates[&(func, s)].pure[dim]) {
                 let needed = (bound(func, stage, dim, Edge::Min, scope), bound(func, stage, dim, Edge::Max, scope));
                 self.found.demands.push(Demand { func, dim, needed, at: scope });
             }

@@ -2,7 +2,6 @@
 
 use super::ctx::{Ctx, Template};
 use super::exact_indices::SmallOperand;
-use super::slide_windows::storage_of;
 use super::start_early::Early;
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
@@ -274,9 +273,8 @@ impl Growth<'_, '_> {
             return false;
         }
         let is_computed = self.ctx.computed.get(&func).is_some_and(|places| places.contains(&at));
-        if let Some(store) =
-            storage_of(self.ctx, func, at).filter(|s| is_computed && self.ctx.is_inside(self.scope, *s))
-        {
+        let store = self.ctx.storage_of(func, at).filter(|s| is_computed && self.ctx.is_inside(self.scope, *s));
+        if let Some(store) = store {
             let around = self.ctx.loops_between(store, self.scope);
             let changes = |deps: &BTreeSet<Scope>| around.iter().any(|l| deps.contains(&Scope::Body(*l)));
             if self.known.deps.get(&sym).is_none_or(changes) {

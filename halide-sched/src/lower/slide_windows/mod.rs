@@ -61,7 +61,7 @@ pub(crate) fn slide_windows(
     let tails = Tails::new(ctx, facts);
     for &func in ctx.plan.pipeline.order.iter().rev() {
         for place in ctx.computed.get(&func).cloned().unwrap_or_default() {
-            let Some(store) = storage_of(ctx, func, place) else { continue };
+            let Some(store) = ctx.storage_of(func, place) else { continue };
             for v in ctx.loops_between(store, place) {
                 if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
                     continue;
@@ -79,12 +79,6 @@ pub(crate) fn slide_windows(
         }
     }
     all
-}
-
-/// Where the storage of `func` computed at `place` is, if it is not an output.
-pub(crate) fn storage_of(ctx: &Ctx<'_>, func: FuncId, place: Scope) -> Option<Scope> {
-    let stored = ctx.stored.get(&func)?;
-    ctx.enclosing(place).find(|s| stored.contains(s))
 }
 
 /// How a loop runs.
@@ -156,6 +150,12 @@ fn slide<'p>(
         });
     };
     let dim = *dim;
+    let region: Vec<Expr> = (0..dims).flat_map(|dim| [Edge::Min, Edge::Max].map(|e| full(&edge(dim, e)))).collect();
+    if let Some(inner) = ctx.loops_between(Scope::Body(v), place).into_iter().find(|inner| {
+        region.iter().any(|e| visit::uses(e, Sym::Loop(*inner))) && !is_covered_before(ctx, *inner, var, &mut full)
+    }) {
+        return Err(format!("`{}` goes over values that it did not in the iteration before", ctx.program.loops[inner]));
+    }
     if ctx.plan.funcs[func].bounds[dim].extent.is_some() {
         return Err("the schedule promises the extent of the dimension that moves".into());
     }
@@ -193,6 +193,16 @@ fn slide<'p>(
     let slid =
         Slid { func, place, along: v, dim, upwards, max: max.clone(), reached: reached.clone(), touching, extended };
     Ok((format!("computes only what is new in `{name}`"), slid))
+}
+
+/// Returns true if all values that a loop goes over in an iteration of a loop around it, whose variable is `var`, are among
+/// those of the iteration before: what is computed for each of them was computed then, but for what is new.
+fn is_covered_before(ctx: &Ctx<'_>, inner: LoopId, var: Sym, full: &mut dyn FnMut(&Expr) -> Expr) -> bool {
+    let (min, extent) = bounds_of(ctx, inner);
+    let last = build::offset(build::add(min.clone(), extent), -1);
+    let way = |e: &Expr| monotone(e, var, &|_| None);
+    matches!(way(&full(&min)), Monotone::Increasing | Monotone::Constant)
+        && matches!(way(&full(&last)), Monotone::Decreasing | Monotone::Constant)
 }
 
 /// A window that moves one way.
