@@ -24,6 +24,7 @@ use super::check_coordinates::check_coordinates;
 use super::check_factors::check_factors;
 use super::ctx::Ctx;
 use super::notes;
+use super::reached_factors::where_reached;
 use super::regions::Regions;
 use super::room::check_room;
 use super::vars::{Vars, extent_between};
@@ -217,6 +218,7 @@ fn check_variant_tails(
         return;
     }
     let buf = ctx.program.func_buffers[func][0];
+    let plan = &*where_reached(plan, &reached);
     for t in &plan.transforms {
         let Transform::Split { var: root, .. } = t else { continue };
         let VarOrigin::Pure { dim } = plan.vars[*root].origin else { continue };

@@ -38,6 +38,7 @@ use super::check_arguments::Checks;
 use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
 use super::narrow::{Ranges, where_predicate_holds};
+use super::nested_regions::Intersected;
 use super::regions::{
     Demand, InlinedCall, Reached, Region, Regions, Union, bound_sym, computed, constant_extent, shifted, stored_region,
     union,
@@ -60,7 +61,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Facts) -> Result<Regions, Vec<LowerError>> {
     let mut finder = Finder::new(ctx, values, facts, Regions::default());
     let rank: BTreeMap<FuncId, usize> = ctx.plan.pipeline.order.iter().enumerate().map(|(i, &f)| (f, i)).collect();
-    let mut keys: Vec<(FuncId, Scope)> = finder.demanded().into_iter().collect();
+    finder.demanded = finder.find_demanded();
+    let mut keys: Vec<(FuncId, Scope)> = finder.demanded.iter().copied().collect();
     let depth = |s: Scope| ctx.enclosing(s).count();
     keys.sort_by_key(|(f, s)| (std::cmp::Reverse(depth(*s)), *s, std::cmp::Reverse(rank[f])));
     for (func, scope) in keys {
@@ -71,6 +73,7 @@ pub(crate) fn find_regions(ctx: &Ctx<'_>, values: &ValueBounds, facts: &mut Fact
     }
     finder.inlined();
     finder.exact_indices();
+    finder.drop_proved_intersections();
     finder.parts_of_the_whole();
     if finder.errors.is_empty() { Ok(finder.found) } else { Err(finder.errors) }
 }
@@ -147,18 +150,34 @@ pub(super) struct Finder<'c> {
     pub(super) errors: Vec<LowerError>,
     /// The distance that one computation of a dimension reaches beyond what is needed of it, where its extent is promised.
     pub(super) beyond: BTreeMap<(FuncId, usize), Expr>,
+    /// Every (Func, scope) whose bounds something uses.
+    pub(super) demanded: BTreeSet<(FuncId, Scope)>,
+    /// Dimensions of regions whose intervals come of rules that decide.
+    pub(super) decided: BTreeSet<(FuncId, usize, Scope)>,
+    /// Ends of regions that were intersected with outer ones.
+    pub(super) intersected: Vec<Intersected>,
 }
 
 impl<'c> Finder<'c> {
     /// Searches on from what was found.
     pub(super) fn new(ctx: &'c Ctx<'c>, values: &'c ValueBounds, facts: &'c mut Facts, found: Regions) -> Finder<'c> {
-        Finder { ctx, values, facts, found, errors: Vec::new(), beyond: BTreeMap::new() }
+        Finder {
+            ctx,
+            values,
+            facts,
+            found,
+            errors: Vec::new(),
+            beyond: BTreeMap::new(),
+            demanded: BTreeSet::new(),
+            decided: BTreeSet::new(),
+            intersected: Vec::new(),
+        }
     }
 }
 
 impl Finder<'_> {
     /// Every (Func, scope) whose bounds something uses.
-    fn demanded(&self) -> BTreeSet<(FuncId, Scope)> {
+    fn find_demanded(&self) -> BTreeSet<(FuncId, Scope)> {
         let ctx = self.ctx;
         let mut todo: Vec<(FuncId, Scope)> = Vec::new();
         for places in [&ctx.computed, &ctx.stored] {
@@ -214,8 +233,10 @@ impl Finder<'_> {
         };
         for stage in (0..stages).rev() {
             for (dim, (min, max)) in std::mem::take(&mut current).into_iter().enumerate() {
-                self.record(scope, bound_sym(func, stage, dim, Edge::Min, scope), min);
-                self.record(scope, bound_sym(func, stage, dim, Edge::Max, scope), max);
+                for (edge, end) in [(Edge::Min, min), (Edge::Max, max)] {
+                    let end = self.intersected((func, stage, dim), edge, scope, end);
+                    self.record(scope, bound_sym(func, stage, dim, edge, scope), end);
+                }
             }
             if stage > 0 {
                 current = self.touched(func, stage, scope);
@@ -300,7 +321,7 @@ impl Finder<'_> {
             }
             let Some(ranges) = self.consumer_ranges(scope, consumer, stage) else { continue };
             let ranges = where_predicate_holds(ctx, self.facts, scope, source, (consumer, stage), ranges);
-            let boxed = self.read_box(source, consumer, stage, &ranges);
+            let boxed = self.read_box(source, (consumer, stage), scope, &ranges);
             all.add(self.facts, boxed);
         }
         all.region(self.facts)
@@ -372,15 +393,16 @@ impl Finder<'_> {
     }
 
     /// The box of `source` that a definition reads when its placeholders have `ranges`.
-    fn read_box(&mut self, source: Source, consumer: FuncId, stage: usize, ranges: &Ranges) -> Region {
+    fn read_box(&mut self, source: Source, consumer: (FuncId, usize), scope: Scope, ranges: &Ranges) -> Region {
         let ctx = self.ctx;
-        let template = &ctx.templates[&(consumer, stage)];
+        let template = &ctx.templates[&consumer];
         let mut all = Union::default();
         for read in template.reads.iter().filter(|r| r.source == source) {
             let boxed = match read.guarded {
-                true => self.box_of(&read.args, source, (consumer, stage), &ranges.admitted, &ranges.slacks),
-                false => self.box_of(&read.args, source, (consumer, stage), &ranges.all, &[]),
+                true => self.box_of(&read.args, source, consumer, &ranges.admitted, &ranges.slacks),
+                false => self.box_of(&read.args, source, consumer, &ranges.all, &[]),
             };
+            self.note_decisions(source, scope, &read.args, &boxed, read.guarded && template.predicate.is_some());
             all.add(self.facts, boxed);
         }
         all.region(self.facts).expect("a consumer reads")
@@ -432,10 +454,11 @@ impl Finder<'_> {
         let ranges = where_predicate_holds(self.ctx, self.facts, scope, source, (func, stage), ranges);
         for site in &template.sites {
             let lhs = self.box_of(&site.lhs, source, (func, stage), &ranges.admitted, &ranges.slacks);
+            self.note_decisions(source, scope, &site.lhs, &lhs, template.predicate.is_some());
             all = union(self.facts, all, lhs);
         }
         if template.reads.iter().any(|r| r.source == source) {
-            let read = self.read_box(source, func, stage, &ranges);
+            let read = self.read_box(source, (func, stage), scope, &ranges);
             all = union(self.facts, all, read);
         }
         all

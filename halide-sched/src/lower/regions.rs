@@ -2,6 +2,7 @@
 
 use super::ctx::{Ctx, Template};
 use super::exact_indices::SmallOperand;
+use super::reached_factors::variants_where_reached;
 use super::start_early::Early;
 use super::vars::{Vars, bound, extent_between, variants};
 use crate::bounds::difference_through;
@@ -126,14 +127,14 @@ pub(crate) fn computed(
     stage: usize,
     scope: Scope,
 ) -> Region {
-    let stage_plan = &ctx.plan.funcs[func].stages[stage];
     let growth = Growth { ctx, known, facts, func, stage, scope };
+    let variants = variants_where_reached(&ctx.plan.funcs[func].stages[stage]);
     let mut region = Vec::new();
     for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
         let (min, max) = growth.edges(dim, scope);
         let mut last = max;
         if !(ctx.is_output(func) && scope == Scope::Root) {
-            for variant in variants(stage_plan) {
+            for variant in &variants {
                 last = build::max(last, growth.last(variant, dim));
             }
         }

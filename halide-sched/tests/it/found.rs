@@ -542,3 +542,59 @@ fn windows_do_not_slide_past_values_that_loops_inside_reach_first() {
         }
     }
 }
+
+/// What is computed in an iteration lies within what is stored, and within what the run asks for, also where a coordinate's
+/// interval is decided outside of a loop and not inside: a byte that is one value, a choice over a domain, a choice by a
+/// parameter. (Seeds 770014963, 770018236 and 770034388 of `random_schedules`, and the family `decisions`.)
+#[test]
+fn regions_of_iterations_lie_within_those_outside() {
+    let input = ImageParam::new("in", I32, 2);
+    let (x, y) = vars!(x, y);
+    let r = RDom::named("r", [(-1, 2)]);
+    let (mut h, mut byte, mut sum) = (Func::new("h"), Func::new("f"), Func::new("g"));
+    let (mut choice, mut out) = (Func::new("f"), Func::new("out"));
+    h[(x, y)] = input[(x, y)] + x;
+    byte[(x, y)] = h[(x, cast_to(I32, cast_to(U8, y + 2)))] + y;
+    sum[(x, y)] = x - y;
+    sum[(x, y)] += h[(x + x / 2, select(r.x.eq(7), y + 1, y - 1))];
+    choice[(x, y)] = sum[(select(y.gt(9), x + 1, x - 1), y)];
+    out[(x, y)] = choice[(x, clamp(y, 1, 2))] + y;
+    let (image, region) = (random_image(I32, &Region::of_spans([(-9, 90), (-9, 300)]), 1), Region::of_extents([4, 3]));
+    let p = Pipeline::new([&byte]).unwrap();
+    for schedule in [
+        "f: split(y, yo, t, 1, Predicate) split(t, t2, t3, 8) split(t2, t5, t6, 4) reorder(x, t3, t6, t5, yo)\n \
+         h: compute_at(f, t5) store_at(f, yo)",
+        "h: compute_at(f, x) store_root()",
+        "f: split(y, yo, yi, 2)\n h: compute_at(f, yo) vectorize(y, 4)",
+    ] {
+        check(&p, schedule, &[("in", image.clone())], &region);
+    }
+    let p = Pipeline::new([&out]).unwrap();
+    for schedule in [
+        "f: compute_root()\n g: compute_at(f, x)\n h: compute_at(g.update(0), r.x) store_root()",
+        "f: compute_root()\n g: compute_root()\n h: compute_at(g.update(0), r.x)",
+        "f: compute_at(out, y)\n g: compute_at(f, y) store_root()\n h: compute_at(g.update(0), x) store_at(f, y)",
+        "f: compute_root() vectorize(y, 8, GuardWithIf) reorder(y, x, y$v)\n g: compute_at(f, y)\n h: compute_root()",
+    ] {
+        check(&p, schedule, &[("in", image.clone())], &region);
+    }
+}
+
+/// A definition that grows over points that are finished is mended in the next iteration of a loop inside only where that one
+/// goes over the same part of the window: here the diagonal `g(y, y)` makes the window begin elsewhere. (Found by
+/// `decisions`.)
+#[test]
+fn windows_do_not_slide_where_tails_spoil_what_loops_inside_do_not_mend() {
+    let (x, y) = vars!(x, y);
+    let (mut g, mut f) = (Func::new("g"), Func::new("f"));
+    g[(x, y)] = x + 10 * y;
+    g[(x, y)] = g[(x, y)] * 2 + 1;
+    f[(x, y)] = g[(x, y)] - g[(y, y)];
+    let p = Pipeline::new([&f]).unwrap();
+    for tail in ["unroll(y, 2, ShiftInwards)", "vectorize(y, 4)", "split(y, y, t, 3, RoundUp)", ""] {
+        let schedule = format!("f: reorder(y, x)\n g: store_root() compute_at(f, y) {tail}");
+        for spans in [[(3, 4), (0, 6)], [(0, 7), (2, 9)], [(-3, 1), (-5, 2)]] {
+            check(&p, &schedule, &[], &Region::of_spans(spans));
+        }
+    }
+}
