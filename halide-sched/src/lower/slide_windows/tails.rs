@@ -7,11 +7,11 @@
 //! A window shorter than that length is computed whole and grows, as it does where nothing slides. A definition that
 //! grows alone overwrites points behind the region that were finished. Later iterations of the loop that slides compute
 //! these again; but points that earlier iterations of loops inside have left for later stay as they are. So such growth
-//! is refused unless the one loop inside that moves the region moves it upwards, in another dimension: its next
-//! iteration mends them.
+//! is refused unless the one loop inside that moves the region moves it upwards, in another dimension, and leaves the window
+//! where it is: its next iteration mends them.
 
 use super::super::ctx::Ctx;
-use super::super::regions::{Regions, StageTail};
+use super::super::regions::{Regions, StageTail, bound_sym};
 use super::super::vars::{Vars, variants};
 use crate::bounds::{Monotone, at_most, monotone, upper_difference};
 use crate::ir::{Edge, Expr, LoopId, Scope, Sym, build, visit};
@@ -138,6 +138,8 @@ impl<'f, 'p> Tails<'f, 'p> {
             return Ok(());
         }
         let own = |t: &&StageTail<'p>| (t.func, t.place) == (func, place) && t.dim != dim;
+        let last = ctx.plan.funcs[func].stages.len() - 1;
+        let window = [Edge::Min, Edge::Max].map(|edge| full(&build::sym(bound_sym(func, last, dim, edge, place))));
         for tail in self.all.iter().filter(own) {
             let [min, max] = [Edge::Min, Edge::Max].map(|edge| full(&build::sym(tail.edge(edge))));
             let upwards = |l: LoopId| {
@@ -146,7 +148,7 @@ impl<'f, 'p> Tails<'f, 'p> {
             };
             let mended = match moving.movers(ctx, (&min, &max))[..] {
                 [] => true,
-                [inner] => upwards(inner),
+                [inner] => upwards(inner) && !window.iter().any(|e| visit::uses(e, Sym::Loop(inner))),
                 _ => false,
             };
             if !mended && !tail.never_grows(ctx, regions, self.facts) {
