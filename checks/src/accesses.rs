@@ -5,12 +5,13 @@ use crate::case::Case;
 use crate::class::refused_by_lowering;
 use crate::engines::{self, Failure, Outcome, Settled, compare, failure};
 use crate::sizes::Sizes;
+use crate::watch::for_seconds;
 use halide::ir::eval::{Check, EvalError};
 use halide::ir::verify::verify;
 use halide::ir::{Fault, Program};
 use halide::lower::{LowerOptions, LoweringTrace, lower};
 use halide::plan;
-use halide_core::limits::{Limits, Stop};
+use halide_core::limits::Limits;
 use halide_cpu::{CpuFault, CpuOptions};
 use halide_sched::ir::arbitrary::{self, Random};
 use halide_sched::lower::Accesses;
@@ -18,7 +19,6 @@ use halide_sched::lower::check_accesses::check_accesses;
 use halide_sched::lower::free_early::free_early;
 use halide_sched::lower::outline_tasks::outline_tasks;
 use halide_sched::lower::split_functions::split_functions;
-use std::sync::mpsc;
 use std::time::Duration;
 
 /// Broken programs of one case.
@@ -27,8 +27,8 @@ const BROKEN: u64 = 6;
 /// Bytes that machine code of a broken program may take.
 const MEMORY: u64 = 1 << 28;
 
-/// Seconds that it may run.
-const SECONDS: u64 = 5;
+/// The longest that it may run.
+const SECONDS: Duration = Duration::from_secs(5);
 
 /// A case whose programs with checked accesses gave what they should.
 pub(crate) struct Checked {
@@ -68,8 +68,9 @@ pub fn run_broken_code(case: &Case) -> Result<u32, Failure> {
             let program = free_early(split_functions(program, &mut LoweringTrace::new()));
             // What is broken may be more code than there may be.
             let Ok(code) = halide_cpu::compile(&program, &CpuOptions::default()) else { continue };
-            let ran =
-                for_seconds(|limits| engines::execute(&checked.case, &program, &code, &checked.inputs, 2, limits));
+            let limits = Limits::with_cap(MEMORY);
+            let execute = || engines::execute(&checked.case, &program, &code, &checked.inputs, 2, Some(&limits));
+            let ran = for_seconds(SECONDS, &limits, execute);
             match ran.map_err(|e| failure(format!("{name}, exact {exact}"), e))? {
                 Err(CpuFault::Check { fault, .. }) => {
                     let ours = matches!(program.faults.get(fault), Some(Fault::Unproved | Fault::Access { .. }));
@@ -81,22 +82,6 @@ pub fn run_broken_code(case: &Case) -> Result<u32, Failure> {
         }
     }
     Ok(ended)
-}
-
-/// Calls `run` with limits that end it in time.
-fn for_seconds<T>(run: impl FnOnce(Option<&Limits>) -> T) -> T {
-    let limits = &Limits::with_cap(MEMORY);
-    std::thread::scope(|scope| {
-        let (running, ended) = mpsc::channel::<()>();
-        scope.spawn(move || {
-            if ended.recv_timeout(Duration::from_secs(SECONDS)) == Err(mpsc::RecvTimeoutError::Timeout) {
-                limits.stop(Stop::TimeUp);
-            }
-        });
-        let result = run(Some(limits));
-        drop(running);
-        result
-    })
 }
 
 /// Runs a case with checked accesses, in the evaluator; or says that it is refused.

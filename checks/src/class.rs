@@ -61,6 +61,9 @@ pub(crate) fn class(outputs: &[FuncId], program: &Program, e: &EvalError, far: b
     if let EvalError::TooLarge { .. } | EvalError::OverCap { .. } = e {
         return Class::Refused("large region".into());
     }
+    if let EvalError::Stopped(_) = e {
+        return Class::Refused("long run".into());
+    }
     let EvalError::Fault { fault, args, .. } = e else {
         let kind = e.check().map_or("evaluator".to_string(), |c| format!("evaluator {c:?}"));
         return Class::Failure(failure(kind, text));

@@ -6,6 +6,7 @@ use crate::class::{Class, class, refused_by_lowering};
 use crate::device::{self, OnDevice};
 use crate::facade;
 use crate::sizes::{MOST_ELEMENTS, Ruled, Sizes, hull};
+use crate::watch::for_seconds;
 use halide::buffer::BufferError;
 use halide::buffer::Span;
 use halide::ir::eval::{self, EvalError, EvalStats};
@@ -19,12 +20,16 @@ use halide_core::limits::Limits;
 use halide_core::pipeline::DimField;
 use halide_core::shape::{BufferOf, Law, dense_strides};
 use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier};
+use std::time::Duration;
 
 /// How many bytes an allocation may have more than its elements.
 const SLACK: u64 = 256;
 
 /// The most bytes that the evaluator may take for one program of a case: what needs more is refused.
 const MEMORY: u64 = 32 << 20;
+
+/// The longest that it may run: what takes longer is refused, and counted as such.
+const SECONDS: Duration = Duration::from_secs(10);
 
 /// How many times buffers are made to suit a pipeline with rules.
 const MOST_ROUNDS: usize = 40;
@@ -233,9 +238,19 @@ pub(crate) fn settled(
                     return refused("large input");
                 }
             }
+            // Coordinates of Funcs that are inlined are exact sums in 64 bits; those that are data are not checked.
+            Err(RunError::CoordinateOverflow { of, .. }) if is_inlined(plan, &of) => {
+                return refused("coordinate of an inlined Func");
+            }
             Err(e) => return Err(failure("interpreter", e.to_string())),
         }
     }
+}
+
+/// Returns true if no stage of the Func of this name has loops.
+fn is_inlined(plan: &Plan, name: &str) -> bool {
+    let funcs = plan.pipeline.funcs.enumerate().filter(|(_, def)| def.name == name);
+    funcs.map(|(id, _)| &plan.funcs[id].compute).all(|level| *level == plan::Level::Inline)
 }
 
 /// More code, or deeper frames, than there may be.
@@ -428,7 +443,8 @@ pub(crate) fn run(case: &Case, program: &Program, inputs: &Sizes) -> Result<Ran,
     let mut outputs = outputs_for(case, program)?;
     let limits = Limits::with_cap(MEMORY);
     let options = eval::Options { limits: Some(&limits), ..eval::Options::default() };
-    let stats = eval::run_with(program, &params, &inputs.buffers, &mut outputs, &options)?;
+    let evaluate = || eval::run_with(program, &params, &inputs.buffers, &mut outputs, &options);
+    let stats = for_seconds(SECONDS, &limits, evaluate)?;
     for (id, info) in program.buffers.enumerate() {
         if matches!(info.role, BufferRole::Output(_)) && stats.buffers[id].unwritten > 0 {
             return Err(EvalError::Arguments(format!("unwritten parts of {}", info.name)));

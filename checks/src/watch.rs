@@ -2,7 +2,8 @@
 //! out, compilation without end.
 
 use crate::runs::number;
-use std::sync::{Arc, Mutex};
+use halide_core::limits::{Limits, Stop};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 /// The exit status of a process whose case takes too long.
@@ -87,4 +88,19 @@ impl Watch {
             *current = case;
         }
     }
+}
+
+/// Calls `run`, whose limits these are, and orders it to stop when its time is up.
+pub(crate) fn for_seconds<T>(time: Duration, limits: &Limits, run: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let (running, ended) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            if ended.recv_timeout(time) == Err(mpsc::RecvTimeoutError::Timeout) {
+                limits.stop(Stop::TimeUp);
+            }
+        });
+        let result = run();
+        drop(running);
+        result
+    })
 }

@@ -101,17 +101,17 @@ fn stencil(random: &mut Random, of: &Func, x: Expr, y: Expr) -> Expr {
 }
 
 /// The loops of a consumer.
-struct Consumer {
+pub(super) struct Consumer {
     /// The directives that make them.
-    text: String,
+    pub(super) text: String,
     /// Their names, innermost first.
-    levels: Vec<String>,
+    pub(super) levels: Vec<String>,
     /// The dimensions that are split.
-    split: Vec<&'static str>,
+    pub(super) split: Vec<&'static str>,
 }
 
 /// Loops that are split once or twice, in any order.
-fn consumer(random: &mut Random) -> Consumer {
+pub(super) fn consumer(random: &mut Random) -> Consumer {
     let (mut text, mut split) = (String::new(), Vec::new());
     let mut loops: Vec<String> = vec!["x".into(), "y".into()];
     for _ in 0..random.pick(&[0, 1, 1, 1, 2]) {
@@ -153,7 +153,7 @@ fn variant(random: &mut Random, output: &str, levels: &[String]) -> String {
     format!("f.specialize({output}.extent({dim}) {op} {limit}): {verb}")
 }
 
-fn stores(random: &mut Random, levels: &[String]) -> String {
+pub(super) fn stores(random: &mut Random, levels: &[String]) -> String {
     match random.one_in(2) {
         true => format!("store_at(f, {})", random.pick(&levels.iter().map(String::as_str).collect::<Vec<_>>())),
         false => "store_root()".to_string(),
@@ -161,7 +161,7 @@ fn stores(random: &mut Random, levels: &[String]) -> String {
 }
 
 /// Lines that store and compute a producer somewhere, and those that make its pieces.
-fn producer(random: &mut Random, name: &str, levels: &[String], split: &[&str]) -> Vec<String> {
+pub(super) fn producer(random: &mut Random, name: &str, levels: &[String], split: &[&str]) -> Vec<String> {
     // Often the innermost loop, and pieces along a dimension that moves with several loops.
     let level = &levels[if random.one_in(2) { 0 } else { random.below(levels.len()) }];
     let mut lines = vec![

@@ -7,6 +7,7 @@
 
 mod borders;
 mod coordinates;
+mod decisions;
 mod folds;
 mod guards;
 mod loops;
@@ -54,7 +55,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 24] = {
+const FAMILIES: [Family; 25] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -83,6 +84,7 @@ const FAMILIES: [Family; 24] = {
         family("triples", borders::triples, false),
         family("levels", loops::levels, false),
         family("slants", folds::slants, true),
+        family("decisions", decisions::decisions, true),
     ]
 };
 
