@@ -148,6 +148,19 @@ const SMALL: usize = 400_000;
 
 thread_local! {
     static ARENA: RefCell<Arena> = RefCell::default();
+    static FILES: RefCell<HashSet<&'static str>> = RefCell::default();
+}
+
+/// The name of a text, as long-lived as places in it may be: for ever, once in each thread that reads texts.
+pub(crate) fn file_name(name: &str) -> &'static str {
+    FILES.with_borrow_mut(|files| match files.get(name) {
+        Some(known) => *known,
+        None => {
+            let name: &'static str = Box::leak(name.into());
+            files.insert(name);
+            name
+        }
+    })
 }
 
 /// Adds a node.

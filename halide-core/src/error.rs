@@ -1,5 +1,6 @@
 //! Places in the user's source, and what can be wrong with an algorithm.
 
+use crate::arena;
 use crate::types::ScalarType;
 use std::fmt;
 
@@ -15,6 +16,12 @@ pub struct Location {
 }
 
 impl Location {
+    /// A place in a text that is called `file`. The names of files are kept for as long as the process lives, each once in
+    /// every thread that reads texts.
+    pub fn in_text(file: &str, line: u32, column: u32) -> Location {
+        Location { file: arena::file_name(file), line, column }
+    }
+
     /// The caller's place; meaningful in functions marked `#[track_caller]`.
     #[track_caller]
     pub fn caller() -> Location {

@@ -15,6 +15,19 @@ use std::rc::Rc;
 ///
 /// The first definition is pure and has distinct variables on the left; further ones are updates, run in order. A Func
 /// that another Func has read takes no further definitions.
+///
+/// Rust borrows the left side of `+=` before it looks at the right side, so `f[x] += f[x - 1]` does not compile. Read first,
+/// or assign:
+/// ```
+/// use halide_core::{Func, vars};
+/// let (x, y) = vars!(x, y);
+/// let mut f = Func::new("f");
+/// f[(x, y)] = x + y;
+/// let before = f[(x - 1, y)];
+/// f[(x, 1)] += before;
+/// f[(x, 2)] = f[(x, 2)] + f[(x, 1)];
+/// assert!(halide_core::Pipeline::new([&f]).is_ok());
+/// ```
 pub struct Func {
     handle: Rc<FuncHandle>,
     /// The left side last written, until what was assigned to it is collected.

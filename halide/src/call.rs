@@ -4,7 +4,7 @@ use crate::compile::Compiled;
 use crate::error::Error;
 use crate::limits::{Asked, Watch};
 use crate::sink::Sink;
-use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Coordinate, Region};
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Extents, Region};
 use halide_core::interp::{self, Inputs, RunError};
 use halide_core::limits::{Held, Limits};
 use halide_core::types::ScalarType;
@@ -141,6 +141,13 @@ impl<'c> Call<'c> {
         self.inputs = self.inputs.param(name, value);
         self
     }
+    /// Drops the inputs given so far that the pipeline does not read. An algorithm that does without one of its images or
+    /// parameters, for the value of a setting or because it was simplified away, can so be called as the others are. Without
+    /// this, such an input is an error, since its name may be misspelt.
+    pub fn ignore_unused(mut self) -> Call<'c> {
+        self.inputs = self.inputs.restricted(self.compiled.pipeline());
+        self
+    }
     /// How many threads parallel loops may use, at least 1; by default as many as the target has.
     pub fn threads(mut self, threads: usize) -> Call<'c> {
         self.how.threads = Some(threads.max(1));
@@ -160,9 +167,13 @@ impl<'c> Call<'c> {
         self
     }
 
-    /// Computes the one output from coordinate 0 on, with these extents.
-    pub fn realize<T: Element, C: Coordinate>(self, extents: impl AsRef<[C]>) -> Result<Buffer<T>, Error> {
-        self.realize_region(&Region::of_extents(extents))
+    /// Computes the one output from coordinate 0 on, with these extents: `call.realize::<u8>([width, height])`.
+    ///
+    /// # Errors
+    /// The pipeline has several outputs or another type, an input is missing or too small, the schedule promises what does
+    /// not hold, or the run meets one of its limits.
+    pub fn realize<T: Element>(self, extents: impl Extents) -> Result<Buffer<T>, Error> {
+        self.realize_region(&extents.region())
     }
     /// Computes a region of the one output.
     pub fn realize_region<T: Element>(self, region: &Region) -> Result<Buffer<T>, Error> {

@@ -10,12 +10,14 @@ use crate::variant_key::{VariantKey, fault_error, next};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::ids::FuncId;
 use halide_core::interp;
+use halide_core::limits::{Limits, Stop};
 use halide_core::pipeline::{NoteKind, Pipeline};
 use halide_core::value::Scalar;
 use halide_sched::ir::eval::{EvalError, Event, Options, run_watched};
 use halide_sched::ir::{BufId, Program};
 use halide_sched::lower::{LowerOptions, lower_to_bounded};
 use std::fmt;
+use std::ops::ControlFlow;
 
 /// One step of a run. Names are those of the plan's Funcs and of the images, coordinates theirs.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,13 +94,37 @@ impl fmt::Display for TraceEvent {
     }
 }
 
+/// The answer of a sink of [`Call::trace`]: `()` goes on with the run, [`ControlFlow::Break`] ends it.
+pub trait TraceAnswer {
+    /// Returns whether the run goes on.
+    fn flow(self) -> ControlFlow<()>;
+}
+
+impl TraceAnswer for () {
+    fn flow(self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl TraceAnswer for ControlFlow<()> {
+    fn flow(self) -> ControlFlow<()> {
+        self
+    }
+}
+
 impl Call<'_> {
     /// Computes a region of each output as [`Call::realize_all`] does, and tells `sink` of every step. Slow: for looking at
     /// what a schedule does, on small regions. Inputs of extern stages are computed before, and not told of.
     ///
+    /// The sink may end the run: it is told of nothing after it returned [`ControlFlow::Break`].
+    ///
     /// # Errors
-    /// As of any run; the sink may have been told of the steps until then.
-    pub fn trace(&self, regions: &[Region], sink: &mut dyn FnMut(TraceEvent)) -> Result<Vec<AnyBuffer>, Error> {
+    /// As of any run; the sink may have been told of the steps until then. [`Error::Cancelled`] if the sink ended it.
+    pub fn trace<A: TraceAnswer>(
+        &self,
+        regions: &[Region],
+        mut sink: impl FnMut(TraceEvent) -> A,
+    ) -> Result<Vec<AnyBuffer>, Error> {
         let (how, _watch) = self.how().begin()?;
         let (mut outputs, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let compiled = self.compiled();
@@ -121,10 +147,19 @@ impl Call<'_> {
             let VariantKey { exact_tails, generic_strides, unchecked, .. } = key;
             let options = LowerOptions { exact_tails, generic_strides, unchecked, ..LowerOptions::default() };
             let program = lower_to_bounded(plan, &options).map_err(Error::Lower)?.program;
-            let mut tell = |event| sink(named(&plan.pipeline, &program, event));
-            let options = Options { print: how.print.get(), limits: how.limits() };
+            let unlimited = Limits::default();
+            let limits = how.limits().unwrap_or(&unlimited);
+            let mut is_told = true;
+            let mut tell = |event| {
+                if is_told && sink(named(&plan.pipeline, &program, event)).flow().is_break() {
+                    is_told = false;
+                    limits.stop(Stop::Cancelled);
+                }
+            };
+            let options = Options { print: how.print.get(), limits: Some(limits) };
             match run_watched(&program, &params, &images, &mut outputs, &options, &mut tell) {
-                Ok(_) => return how.after(Ok(outputs)),
+                Ok(_) if is_told => return how.after(Ok(outputs)),
+                Ok(_) => return Err(Error::Cancelled),
                 Err(EvalError::Fault { fault, args, .. }) => {
                     let other = program.faults.get(fault).and_then(|fault| next(key, fault));
                     key = other.ok_or_else(|| fault_error(&program, fault, &args))?;

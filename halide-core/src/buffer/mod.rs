@@ -28,7 +28,7 @@ mod view_mut;
 pub use error::BufferError;
 pub use raw::{ALIGNMENT, Companion, Memory, RawBuffer, prefer_large_pages};
 pub(crate) use region::advance;
-pub use region::{Coordinate, Coords, Region, Span};
+pub use region::{Coordinate, Coords, Extents, Region, Span};
 pub use shape::Dim;
 pub use typed::Buffer;
 pub use view_mut::{AnyBufferMut, BufferMut};

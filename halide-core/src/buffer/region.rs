@@ -19,6 +19,36 @@ macro_rules! coordinates {
 
 coordinates!(i32, i64, u8, u16, u32, u64, usize);
 
+/// Extents of the dimensions of a box that starts at zero: arrays, slices and vectors of integers.
+pub trait Extents {
+    /// The box.
+    fn region(&self) -> Region;
+}
+
+impl<C: Coordinate> Extents for [C] {
+    fn region(&self) -> Region {
+        Region::of_extents(self)
+    }
+}
+
+impl<C: Coordinate, const N: usize> Extents for [C; N] {
+    fn region(&self) -> Region {
+        Region::of_extents(self)
+    }
+}
+
+impl<C: Coordinate> Extents for Vec<C> {
+    fn region(&self) -> Region {
+        Region::of_extents(self)
+    }
+}
+
+impl<E: Extents + ?Sized> Extents for &E {
+    fn region(&self) -> Region {
+        (**self).region()
+    }
+}
+
 /// The coordinates of one dimension: `min`, `min + 1`, ... `extent` of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Span {

@@ -46,7 +46,7 @@ fn calls_from_many_threads_do_not_disturb_each_other() {
                         let call = compiled.inputs().image_named(&input, &image).param_named(&gain, factor).threads(2);
                         // Every third call fails, before or while it runs.
                         let call = if round % 3 == 1 { call.param_named(&limit, 0u8) } else { call };
-                        match call.realize::<u8, _>([w, h]) {
+                        match call.realize::<u8>([w, h]) {
                             Ok(out) => {
                                 for (at, value) in out.iter() {
                                     assert_eq!(value, expected(&image, factor, &at), "{engine:?} {w} x {h} at {at:?}");
@@ -73,14 +73,14 @@ fn a_call_is_prepared_once_and_run_often() {
     let compiled = pipeline.compile(&Schedule::new(), &Target::host()).unwrap();
     let image = noise(U8, &Region::of_extents([30, 6]), 3);
     let call = compiled.inputs().image(&input, &image).param(&gain, 0.5);
-    let first = call.clone().realize::<u8, _>([29, 6]).unwrap();
+    let first = call.clone().realize::<u8>([29, 6]).unwrap();
     for n in 1..29 {
         let mut part = Buffer::<u8>::new([n, 6]).unwrap();
         call.realize_into(part.view_mut().unwrap()).unwrap();
         assert!(part.iter().all(|(at, value)| Some(value) == first.get(&at)));
     }
     // A later value takes the place of an earlier one.
-    let other = call.clone().param(&gain, 2.0).realize::<u8, _>([29, 6]).unwrap();
+    let other = call.clone().param(&gain, 2.0).realize::<u8>([29, 6]).unwrap();
     assert!(other.iter().all(|(at, value)| value == expected(&image, 2.0, &at)));
 }
 
@@ -91,18 +91,18 @@ fn wrong_arguments_are_errors_with_texts() {
         let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
         let image = noise(U8, &Region::of_extents([9, 4]), 3);
         let good = || compiled.inputs().image(&input, &image).param(&gain, 1.0);
-        let text = |call: Call<'_>| call.realize::<u8, _>([8, 4]).unwrap_err().to_string();
-        assert!(good().realize::<u8, _>([8, 4]).is_ok());
+        let text = |call: Call<'_>| call.realize::<u8>([8, 4]).unwrap_err().to_string();
+        assert!(good().realize::<u8>([8, 4]).is_ok());
         assert_eq!(
-            good().realize::<i8, _>([8, 4]).unwrap_err().to_string(),
+            good().realize::<i8>([8, 4]).unwrap_err().to_string(),
             "output `out`: the buffer holds u8, not i8; name its own type or convert the elements"
         );
         assert_eq!(
-            good().realize::<u8, _>([8]).unwrap_err().to_string(),
+            good().realize::<u8>([8]).unwrap_err().to_string(),
             "output `out` has 2 dimensions, but the region given for it has 1; give one span per dimension"
         );
         assert_eq!(
-            good().realize::<u8, _>([8, -1]).unwrap_err().to_string(),
+            good().realize::<u8>([8, -1]).unwrap_err().to_string(),
             "output `out`: the extent of dimension 1 is -1; extents are 0 or more"
         );
         let mut wrong = Buffer::<u16>::new([8, 4]).unwrap();
@@ -169,9 +169,42 @@ fn handlers_belong_to_calls() {
                 let sink = lines.clone();
                 let call =
                     compiled.inputs().threads(2).print_to(move |line| sink.lock().unwrap().push(line.to_string()));
-                call.realize::<i32, _>([n * 10]).unwrap();
+                call.realize::<i32>([n * 10]).unwrap();
                 assert_eq!(lines.lock().unwrap().len(), n as usize * 10);
             });
         }
     });
+}
+
+/// Inputs that an algorithm does without are an error, unless the caller says that they may be.
+#[test]
+fn inputs_that_are_not_read() {
+    let (x, input, gain) = (vars!(x), ImageParam::new("in", U8, 1), Param::<u8>::new("gain"));
+    let mut f = Func::new("f");
+    f[x] = select(false.expr(), input[x] * gain, cast::<u8>(7));
+    let compiled = Pipeline::new([&f]).unwrap().compile(&Schedule::new(), &Target::host()).unwrap();
+    let image = Buffer::<u8>::from_fn(&Region::of_extents([3]), |_| 1).unwrap();
+    let call = || compiled.inputs().image(&input, image.clone()).param(&gain, 2);
+    assert_eq!(call().ignore_unused().realize::<u8>([3]).unwrap().to_vec(), [7, 7, 7]);
+    let without = Pipeline::new([&{
+        let mut g = Func::new("g");
+        g[x] = cast::<u8>(7);
+        g
+    }])
+    .unwrap()
+    .compile(&Schedule::new(), &Target::host())
+    .unwrap();
+    let call = || without.inputs().image(&input, image.clone()).param(&gain, 2);
+    assert_eq!(call().ignore_unused().realize::<u8>([3]).unwrap().to_vec(), [7, 7, 7]);
+    let error = call().realize::<u8>([3]).unwrap_err().to_string();
+    assert!(error.contains("`in`") || error.contains("`gain`"), "{error}");
+}
+
+/// A schedule's text may come from a file whose name is known at run time only.
+#[test]
+fn names_of_schedule_files() {
+    let name = format!("{}.sched", "blur".repeat(2));
+    let errors = Schedule::parse("f: compute_rot()", &name).unwrap_err().to_string();
+    drop(name);
+    assert!(errors.starts_with("blurblur.sched:1:"), "{errors}");
 }

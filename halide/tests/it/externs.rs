@@ -281,7 +281,7 @@ fn a_stage_that_asks_for_too_much_says_of_what() {
     let compiled = pipeline.compile(&Schedule::new(), &Target::host()).unwrap();
     let run = |extent: i64| {
         let call = compiled.inputs().image_named("input", AnyBuffer::new(U8, [extent]).unwrap());
-        call.realize::<u8, i32>([4])
+        call.realize::<u8>([4])
     };
     assert_eq!(run(10).unwrap().to_vec(), [0; 4]);
     let text = run(9).unwrap_err().to_string();
@@ -293,9 +293,9 @@ fn a_stage_that_asks_for_too_much_says_of_what() {
         ),
         "{text}"
     );
-    let unknown = compiled.inputs().image_named("imput", AnyBuffer::new(U8, [9]).unwrap()).realize::<u8, i32>([4]);
+    let unknown = compiled.inputs().image_named("imput", AnyBuffer::new(U8, [9]).unwrap()).realize::<u8>([4]);
     assert_eq!(unknown.unwrap_err().to_string(), "the pipeline reads no image `imput`; its images are input");
-    let missing = compiled.inputs().realize::<u8, i32>([4]).unwrap_err().to_string();
+    let missing = compiled.inputs().realize::<u8>([4]).unwrap_err().to_string();
     assert_eq!(missing, "input image `input` was not given; bind a buffer to it");
 }
 

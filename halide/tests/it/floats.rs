@@ -91,7 +91,7 @@ fn products_and_sums_are_one_operation_where_the_schedule_says_so() {
             let schedule = format!("{name}: float({mode}) {vector}");
             for engine in [Engine::Eval, Engine::Cpu] {
                 let compiled = compiled(&pipeline, engine, &schedule);
-                let got = compiled.inputs().image(&a, image.clone()).realize::<f32, _>([19]).unwrap().to_vec();
+                let got = compiled.inputs().image(&a, image.clone()).realize::<f32>([19]).unwrap().to_vec();
                 let fused = name == "f" && mode != "strict" && (engine == Engine::Eval || cfg!(target_feature = "fma"));
                 match fused {
                     true => assert_eq!(got, [once; 19], "{schedule} {engine:?}"),

@@ -227,7 +227,7 @@ fn there_must_be_such_an_input_and_such_a_buffer() {
         run("input", 1),
         "`input` is to be in the memory of output buffer 1, but there are 1; they are counted from 0"
     );
-    let alone = compiled.inputs().in_place(&input, 0).realize::<u8, i32>([4]).unwrap_err().to_string();
+    let alone = compiled.inputs().in_place(&input, 0).realize::<u8>([4]).unwrap_err().to_string();
     assert_eq!(
         alone,
         "`input` is to be in the memory of an output, so give the output's buffer: call `realize_into` or `realize_all_into`"

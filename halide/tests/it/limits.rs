@@ -39,7 +39,7 @@ fn compiled(pipeline: &Pipeline, engine: Engine, schedule: &str) -> Compiled {
 
 /// The sums of few terms, which a compiled pipeline still computes after a run that was ended.
 fn assert_usable(f: &Compiled, n: &Param<i32>) {
-    let out = f.inputs().param(n, 3).realize::<u32, _>([5, 4]).unwrap();
+    let out = f.inputs().param(n, 3).realize::<u32>([5, 4]).unwrap();
     for (at, value) in out.iter() {
         let base = (at[0] + at[1] * 3) as u32;
         assert_eq!(value, (0..3).map(|r| base ^ r).sum::<u32>(), "{at:?}");
@@ -54,7 +54,7 @@ fn runs_give_up_after_their_time_on_every_engine_under_every_schedule() {
             let f = compiled(&pipeline, engine, schedule);
             let started = Instant::now();
             let time = Duration::from_millis(40);
-            let result = f.inputs().param(&n, 1 << 24).give_up_after(time).realize::<u32, _>([256, 256]);
+            let result = f.inputs().param(&n, 1 << 24).give_up_after(time).realize::<u32>([256, 256]);
             let took = started.elapsed();
             let error = result.map(drop).unwrap_err();
             assert!(matches!(error, Error::GaveUp { after } if after == time), "{engine:?} {schedule}: {error}");
@@ -87,8 +87,7 @@ fn another_thread_cancels_runs_once_and_for_all() {
     for engine in ENGINES {
         let f = compiled(&pipeline, engine, "f: parallel(y)\n f.update(0): parallel(y)");
         let cancel = Cancel::new();
-        let run =
-            || f.inputs().param_named("n", 1i32 << 24).cancel_with(&cancel).realize::<u32, _>([256, 256]).map(drop);
+        let run = || f.inputs().param_named("n", 1i32 << 24).cancel_with(&cancel).realize::<u32>([256, 256]).map(drop);
         std::thread::scope(|scope| {
             // Two runs with one handle; a third without it goes on.
             let two: Vec<_> = (0..2).map(|_| scope.spawn(run)).collect();
@@ -117,8 +116,8 @@ fn a_run_with_a_handle_that_nobody_uses_is_as_any_other() {
     let f = compiled(&pipeline, Engine::Cpu, SCHEDULES[4]);
     let cancel = Cancel::new();
     let call = f.inputs().param(&n, 50).cancel_with(&cancel).give_up_after(SOON).memory_cap(1 << 20);
-    let same = f.inputs().param(&n, 50).realize::<u32, _>([20, 9]).unwrap();
-    assert_eq!(call.realize::<u32, _>([20, 9]).unwrap().first_difference(&same), None);
+    let same = f.inputs().param(&n, 50).realize::<u32>([20, 9]).unwrap();
+    assert_eq!(call.realize::<u32>([20, 9]).unwrap().first_difference(&same), None);
 }
 
 /// The run has the outputs that the call makes, and a stage of as many bytes.
@@ -155,7 +154,7 @@ fn memory_beyond_the_cap_is_refused_before_anything_is_written() {
     for engine in ENGINES {
         let f = compiled(&pipeline, engine, "wide: compute_root()");
         let call = |cap: u64| f.inputs().image(&input, image.clone()).memory_cap(cap);
-        let text = |cap: u64| refused(call(cap).realize::<u32, _>([1000, 500]));
+        let text = |cap: u64| refused(call(cap).realize::<u32>([1000, 500]));
         for cap in [0, 1_999_999] {
             assert_eq!(text(cap), refusal("out", 2_000_000, 0, cap), "{engine:?}");
         }
@@ -165,8 +164,8 @@ fn memory_beyond_the_cap_is_refused_before_anything_is_written() {
         let mut out = Buffer::<u32>::from_fn(&Region::of_extents([1000, 500]), |_| 9).unwrap();
         refused(call(1_500_000).realize_into(out.view_mut().unwrap()));
         assert!(out.to_vec().iter().all(|v| *v == 9), "{engine:?}: nothing was written");
-        assert!(call(200_000_000).realize::<u32, _>([1000, 500]).is_ok(), "{engine:?}");
-        assert!(f.inputs().image(&input, image.clone()).realize::<u32, _>([1000, 500]).is_ok(), "{engine:?}");
+        assert!(call(200_000_000).realize::<u32>([1000, 500]).is_ok(), "{engine:?}");
+        assert!(f.inputs().image(&input, image.clone()).realize::<u32>([1000, 500]).is_ok(), "{engine:?}");
     }
 }
 
@@ -196,7 +195,7 @@ fn memory_that_is_not_known_before_ends_the_run() {
     let pipeline = Pipeline::new([&out]).unwrap();
     for engine in ENGINES {
         let f = compiled(&pipeline, engine, "table: compute_at(out, y)");
-        let run = |rows: i64| f.inputs().memory_cap(1_000_000).realize::<u32, _>([500, rows]);
+        let run = |rows: i64| f.inputs().memory_cap(1_000_000).realize::<u32>([500, rows]);
         assert_eq!(run(5).unwrap().get([3, 4]), Some(480), "{engine:?}");
         let error = run(100).map(drop).unwrap_err();
         let of_table = matches!(&error, Error::Memory { func, .. } if func == "table" || engine == Engine::Interp);
@@ -219,11 +218,11 @@ fn a_table_indexed_by_an_unbounded_integer_is_refused_before_the_run() {
         let f = compiled(&pipeline, engine, "table: compute_root()");
         let started = Instant::now();
         let call = f.inputs().image_named("index", index.clone()).memory_cap(4 << 30);
-        assert_eq!(refused(call.realize::<u32, _>([3])), refusal("table", 1 << 34, 12, 4 << 30), "{engine:?}");
+        assert_eq!(refused(call.realize::<u32>([3])), refusal("table", 1 << 34, 12, 4 << 30), "{engine:?}");
         assert!(started.elapsed() < SOON);
     }
     let f = compiled(&pipeline, Engine::Cpu, "");
-    assert_eq!(f.inputs().image_named("index", index).realize::<u32, _>([3]).unwrap().to_vec()[0], 25);
+    assert_eq!(f.inputs().image_named("index", index).realize::<u32>([3]).unwrap().to_vec()[0], 25);
 }
 
 /// The default is what the machine has, for outputs as well.
@@ -235,7 +234,7 @@ fn outputs_larger_than_the_machine_are_refused_at_once() {
     let pipeline = Pipeline::new([&f]).unwrap();
     for engine in ENGINES {
         let f = compiled(&pipeline, engine, "");
-        let error = f.inputs().realize::<f64, _>([1 << 24, 1 << 24]).map(drop).unwrap_err().to_string();
+        let error = f.inputs().realize::<f64>([1 << 24, 1 << 24]).map(drop).unwrap_err().to_string();
         let parts =
             ["`f` needs 2251799813685248 bytes, and this machine has ", "available\n  help: ", "Call::memory_cap"];
         assert!(parts.iter().all(|part| error.contains(part)), "{engine:?}: {error}");
@@ -266,11 +265,11 @@ fn extern_stages_share_the_limits_of_their_run() {
         calls.store(0, Ordering::Relaxed);
         let time = Duration::from_millis(30);
         let call = f.inputs().param(&n, i32::MAX).give_up_after(time);
-        assert!(matches!(call.realize::<u32, _>([100, 100]), Err(Error::GaveUp { .. })), "{engine:?}");
+        assert!(matches!(call.realize::<u32>([100, 100]), Err(Error::GaveUp { .. })), "{engine:?}");
         let call = f.inputs().param(&n, 1).memory_cap(100_000);
-        refused(call.realize::<u32, _>([100, 100]));
+        refused(call.realize::<u32>([100, 100]));
         assert_eq!(calls.load(Ordering::Relaxed), 0, "{engine:?}");
-        assert_eq!(f.inputs().param(&n, 3).realize::<u32, _>([2, 2]).unwrap().to_vec(), [4; 4], "{engine:?}");
+        assert_eq!(f.inputs().param(&n, 3).realize::<u32>([2, 2]).unwrap().to_vec(), [4; 4], "{engine:?}");
     }
 }
 

@@ -148,7 +148,7 @@ fn what_depends_on_parameters_only_is_checked_before_anything_is_written() {
         assert!(case.call(&compiled).realize_into(out.view_mut().unwrap()).is_err());
         assert_eq!(out.to_vec(), [77; 50]);
         // Nobody asks for a point.
-        assert!(case.call(&compiled).realize::<u8, _>([0]).is_ok());
+        assert!(case.call(&compiled).realize::<u8>([0]).is_ok());
     }
     Case::new(&g, &[], &[("n", 8)]).agrees(&schedules, &Region::of_extents([50]));
 }
@@ -165,7 +165,7 @@ fn what_is_required_of_a_value_bounds_it() {
     let run = |engine, schedule: &str, values: &[i32]| {
         let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
         let image = Buffer::from_slice([values.len()], values).unwrap();
-        compiled.inputs().image(&input, image).realize::<i32, _>([values.len()])
+        compiled.inputs().image(&input, image).realize::<i32>([values.len()])
     };
     for schedule in ["table: compute_root()", "table: compute_root() vectorize(x, 4)\n f: vectorize(x, 4)"] {
         for (engine, _) in ENGINES {

@@ -121,5 +121,5 @@ fn every_output_needs_its_region_and_its_buffers() {
     let few = call.realize_into(out.view_mut().unwrap()).unwrap_err();
     let text = "the pipeline's outputs have 5 elements in all, but 1 buffers were given; give one per element";
     assert_eq!(few.to_string(), text);
-    assert_eq!(call.realize::<u16, i32>([13, 11]).unwrap_err().to_string(), text);
+    assert_eq!(call.realize::<u16>([13, 11]).unwrap_err().to_string(), text);
 }

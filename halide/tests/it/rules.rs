@@ -91,7 +91,7 @@ fn rules_may_be_expressions_of_parameters_and_other_dimensions() {
     let run = |engine, border: i32, (input, table): (AnyBuffer, AnyBuffer), extents: [i32; 2]| {
         let compiled = pipeline.compile_on(engine, &"f: vectorize(x, 4)".parse().unwrap(), &Target::host()).unwrap();
         let call = compiled.inputs().image_named("input", input).image_named("table", table);
-        call.param_named("border", border).realize::<u16, i32>(extents)
+        call.param_named("border", border).realize::<u16>(extents)
     };
     let buffers = |border: i64, w: i64, h: i64, t: i64| {
         let input = noise(U16, &Region::of_spans([(-border, w), (-border, h)]), 4);
@@ -134,9 +134,9 @@ fn multiples_take_tails_away() {
     let image = noise(U16, &Region::of_extents([64, 3]), 9);
     for engine in ENGINES {
         let compiled = build(true).compile_on(engine, &schedule, &Target::host()).unwrap();
-        let run = |w: i32| compiled.inputs().image_named("input", &image).realize::<u16, i32>([w, 3]);
+        let run = |w: i32| compiled.inputs().image_named("input", &image).realize::<u16>([w, 3]);
         let plain = build(false).compile_on(engine, &schedule, &Target::host()).unwrap();
-        let expected = plain.inputs().image_named("input", &image).realize::<u16, i32>([64, 3]).unwrap();
+        let expected = plain.inputs().image_named("input", &image).realize::<u16>([64, 3]).unwrap();
         assert_eq!(run(64).unwrap(), expected);
         let expected = [
             "output `f` needs an extent that is a multiple of 32 in dimension 0, but it has extent 48; give another buffer or drop the rule",
@@ -157,7 +157,7 @@ fn the_usual_way_to_say_multiples_is_a_fact_too() {
         let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
         let run = |n: i64| {
             let image = noise(U16, &Region::of_extents([n]), 2);
-            compiled.inputs().image_named("input", image).realize::<u16, i32>([8])
+            compiled.inputs().image_named("input", image).realize::<u16>([8])
         };
         assert!(run(24).is_ok());
         let expected = [

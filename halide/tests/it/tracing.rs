@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 use halide::prelude::*;
 use halide::trace::TraceEvent;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// `g(x) = f(x) + f(x + 1)` of an input.
 fn pair() -> Pipeline {
@@ -305,4 +306,24 @@ fn what_a_run_cannot_have_is_said_first() {
     let call = compiled.inputs().image_named("in", image(2));
     assert!(call.trace(&[Region::of_extents([2])], &mut |_| steps += 1).is_ok());
     assert_eq!(steps, 6);
+}
+
+/// A sink that answers with `Break` ends the run, and is told of nothing more.
+#[test]
+fn sinks_end_runs() {
+    let pipeline = pair();
+    let compiled = pipeline.compile(&"f: compute_root()".parse().unwrap(), &Target::host()).unwrap();
+    let call = compiled.inputs().image_named("in", image(9));
+    let region = Region::of_extents([4]);
+    let mut all = 0;
+    call.trace(std::slice::from_ref(&region), |_| all += 1).unwrap();
+    for most in [1, 2, all - 1] {
+        let mut steps = 0;
+        let ended = call.trace(std::slice::from_ref(&region), |_| {
+            steps += 1;
+            if steps == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(matches!(ended, Err(Error::Cancelled)), "{most}: {ended:?}");
+        assert_eq!(steps, most);
+    }
 }

@@ -93,7 +93,7 @@ fn a_fresh_output_begins_with_zeros() {
     f[x] += 1;
     let pipeline = Pipeline::new([&f]).unwrap();
     for (engine, _) in ENGINES {
-        assert_eq!(compiled(&pipeline, engine, "").inputs().realize::<i32, _>([3]).unwrap().to_vec(), [1; 3]);
+        assert_eq!(compiled(&pipeline, engine, "").inputs().realize::<i32>([3]).unwrap().to_vec(), [1; 3]);
     }
 }
 

@@ -53,7 +53,7 @@ impl std::str::FromStr for Schedule {
 
 impl Schedule {
     /// Reads the text form; `file` names the text in places of errors.
-    pub fn parse(text: &str, file: &'static str) -> Result<Schedule, ParseErrors> {
+    pub fn parse(text: &str, file: &str) -> Result<Schedule, ParseErrors> {
         let mut reader = Reader { text: Text::new(text, file), schedule: Schedule::new(), subject: Current::None };
         let mut errors = Vec::new();
         while !reader.text.at_end() {

@@ -10,7 +10,7 @@ use std::cell::Cell;
 pub(super) struct Text<'t> {
     text: &'t str,
     pos: usize,
-    file: &'static str,
+    file: &'t str,
     /// Where the last place was asked for: up to where, the line there, and where that begins.
     seen: Cell<(usize, u32, usize)>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Func {
 const SUFFIXES: [&str; 8] = ["in", "clone_in", "rfactor", "update", "specialize", "min", "extent", "stride"];
 
 impl<'t> Text<'t> {
-    pub(super) fn new(text: &'t str, file: &'static str) -> Text<'t> {
+    pub(super) fn new(text: &'t str, file: &'t str) -> Text<'t> {
         let mut text = Text { text, pos: 0, file, seen: Cell::new((0, 1, 0)) };
         text.skip_space();
         text
@@ -56,7 +56,7 @@ impl<'t> Text<'t> {
         let start = new.rfind('\n').map_or(start, |end| seen + end + 1);
         self.seen.set((self.pos, line, start));
         let column = self.text[start..self.pos].chars().count() + 1;
-        Location { file: self.file, line, column: column as u32 }
+        Location::in_text(self.file, line, column as u32)
     }
 
     fn skip_space(&mut self) {
