@@ -10,6 +10,7 @@ use halide::call::RunStats;
 use halide::prelude::*;
 use image::{ColorType, DynamicImage};
 use std::sync::Arc;
+#[cfg(feature = "gpu")]
 use std::time::{Duration, Instant};
 
 /// How wide and high the parts are that [`Job::check`] compares.
@@ -163,10 +164,11 @@ impl Job {
         self.runs.iter().map(|_| Ok(AnyBuffer::new(ty, &self.extents)?)).collect()
     }
 
-    /// Runs everything once, timing kernels of a graphics processor too: what each run did there, and how long it took in all.
+    /// (Feature `gpu`.) Runs everything once, timing kernels of a graphics processor too: what each run did there, and how long it took in all.
     ///
     /// # Errors
     /// Of the run.
+    #[cfg(feature = "gpu")]
     pub fn profile(
         &self,
         compiled: &Compiled,

@@ -1,6 +1,7 @@
 //! The command line from outside: exit status, what is on stdout and stderr, and what is on disk afterwards.
 
 mod bad_input;
+#[cfg(feature = "gpu")]
 mod gpu;
 mod images;
 mod limits;

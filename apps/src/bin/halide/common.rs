@@ -2,8 +2,8 @@
 
 use crate::Failure;
 use crate::args::{Backend, CommonArgs};
+use crate::gpu::{self, Gpu};
 use halide::Tier;
-use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;
 use halide::schedule::closest;
 use halide_apps::app::{self, App, Edges, Takes};
@@ -40,11 +40,7 @@ pub(crate) fn find_schedule(app: &App, name: &str) -> Result<Schedule, Failure> 
     let path = Path::new(name);
     let looks_like_a_file = path.components().count() > 1 || path.extension().is_some();
     match read_text(path) {
-        Ok(text) => {
-            // Directives name their file for as long as there are any, which is as long as this process lives.
-            let file: &'static str = Box::leak(name.to_string().into_boxed_str());
-            Ok(Schedule::parse(&text, file)?)
-        }
+        Ok(text) => Ok(Schedule::parse(&text, name)?),
         Err(error) if looks_like_a_file => Err(Failure(format!("{}: {error}", files::shown(path)))),
         Err(_) => {
             let names: Vec<&str> = app.schedules.iter().map(|s| s.name).collect();
@@ -164,7 +160,7 @@ impl Runner {
             Backend::Cpu => Runner::Engine(Engine::Cpu),
             Backend::Interp => Runner::Engine(Engine::Interp),
             Backend::Eval => Runner::Engine(Engine::Eval),
-            Backend::Gpu => Runner::Gpu(open(device)?),
+            Backend::Gpu => Runner::Gpu(gpu::open(device)?),
         })
     }
     /// A schedule compiled, and how long that took in ms.
@@ -178,7 +174,7 @@ impl Runner {
         let start = Instant::now();
         let compiled = match self {
             Runner::Engine(engine) => job.pipeline.compile_on(*engine, schedule, &target)?,
-            Runner::Gpu(gpu) => job.pipeline.compile_for(gpu, schedule, &target)?,
+            Runner::Gpu(device) => gpu::compile(device, job, schedule, &target)?,
         };
         Ok((compiled, milliseconds(start)))
     }
@@ -186,15 +182,9 @@ impl Runner {
     pub(crate) fn device(&self) -> String {
         match self {
             Runner::Engine(_) => cpu(),
-            Runner::Gpu(gpu) => gpu.describe().to_string(),
+            Runner::Gpu(device) => gpu::describe(device),
         }
     }
-}
-
-/// The graphics processor that is asked for, or that the environment names, or the fastest.
-pub(crate) fn open(device: Option<&str>) -> Result<Gpu, Failure> {
-    let choice = device.map_or_else(Choice::from_env, Choice::parse);
-    Gpu::open(&choice).map_err(|e| halide::Error::from(e).into())
 }
 
 /// Timed runs of one compiled schedule.

@@ -3,6 +3,7 @@
 
 use crate::Failure;
 use crate::args::Backend;
+use crate::gpu;
 use halide::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -35,7 +36,7 @@ pub(crate) fn page(
     sections.extend(more);
     sections.push(Section { title: "Loop IR", text: compiled.ir()? });
     match backend {
-        Backend::Gpu => sections.push(Section { title: "Kernels", text: compiled.wgsl()? }),
+        Backend::Gpu => sections.push(Section { title: "Kernels", text: gpu::wgsl(compiled)? }),
         Backend::Cpu => sections.push(Section { title: "Machine code", text: compiled.asm()? }),
         _ => {}
     }

@@ -1,8 +1,8 @@
 //! `halide list`: what there is to run, and on what.
 
 use crate::common::cpu;
+use crate::gpu;
 use crate::{Failure, say};
-use halide::gpu::list_devices;
 use halide::prelude::*;
 use halide_apps::app::{APPS, App, Edges, NamedSchedule, Takes};
 use halide_apps::params::describe;
@@ -32,12 +32,8 @@ pub(crate) fn list(as_json: bool) -> Result<(), Failure> {
         })?;
     }
     say(format!("processor: {}", cpu()))?;
-    let devices = list_devices();
-    for (i, device) in devices.iter().enumerate() {
-        say(format!("device {i}: {device}"))?;
-    }
-    if devices.is_empty() {
-        say("no graphics processor: there is no driver, neither of one nor in software (mesa-vulkan-drivers)")?;
+    for line in gpu::devices() {
+        say(line)?;
     }
     Ok(())
 }

@@ -3,6 +3,11 @@
 mod args;
 mod common;
 mod compare;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "without_gpu.rs"]
+mod gpu;
 mod html;
 mod list;
 mod report;

@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::args::Print;
+use crate::gpu;
 use halide::prelude::*;
 
 /// The texts asked for.
@@ -20,8 +21,8 @@ pub(crate) fn describe(
             Print::Ir => compiled.ir()?,
             Print::Clif => compiled.clif()?,
             Print::Asm => compiled.asm()?,
-            Print::Wgsl => compiled.wgsl()?,
-            Print::Spirv => compiled.spirv()?,
+            Print::Wgsl => gpu::wgsl(compiled)?,
+            Print::Spirv => gpu::spirv(compiled)?,
             Print::Passes => {
                 let passes = compiled.passes()?.into_iter();
                 passes.map(|(name, text)| format!("---- after {name} ----\n{text}")).collect::<Vec<_>>().join("\n")

@@ -2,6 +2,7 @@
 
 use crate::args::{Backend, RunArgs};
 use crate::common::{self, Bench, Runner, Timing, mpix_per_s};
+use crate::gpu;
 use crate::html;
 use crate::report;
 use crate::{Failure, say};
@@ -13,7 +14,6 @@ use halide_apps::place::Place;
 use serde_json::{Value, json};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Runs the app and writes, prints, times or checks what was asked for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -102,27 +102,7 @@ fn profile(runner: &Runner, job: &Job, compiled: &Compiled, outputs: &mut [AnyBu
     if !matches!(runner, Runner::Gpu(_)) {
         return Err(Failure("--profile times kernels, so it needs --backend gpu".to_string()));
     }
-    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
-    let mut text = String::new();
-    for (stats, whole) in job.profile(compiled, outputs)? {
-        if stats.kernels.is_empty() {
-            text += "the device does not time kernels\n";
-        }
-        for (name, time) in &stats.kernels {
-            text += &format!("{:10.3} ms  {name}\n", milliseconds(*time));
-        }
-        let kernels: Duration = stats.kernels.iter().map(|(_, time)| *time).sum();
-        let rest = milliseconds(whole.saturating_sub(kernels));
-        text += &format!("{rest:10.3} ms  host code, copies and waiting, which are not told apart by Func\n");
-        text += &format!(
-            "{} kernels started in {} batches; {:.2} MB copied to the device, {:.2} MB back\n",
-            stats.dispatches,
-            stats.submissions,
-            stats.upload_bytes as f64 / 1e6,
-            stats.download_bytes as f64 / 1e6
-        );
-    }
-    Ok(text)
+    gpu::profile(job, compiled, outputs)
 }
 
 /// What is known after the runs.

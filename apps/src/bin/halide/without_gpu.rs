@@ -1,0 +1,38 @@
+//! The command line without the feature `gpu`: whatever needs a graphics processor says how to get it.
+
+use crate::Failure;
+use halide::prelude::*;
+use halide_apps::job::Job;
+
+const MISSING: &str = "this build of halide has no GPU backend; build it with `--features gpu`";
+
+/// A graphics processor, of which there is none.
+pub(crate) enum Gpu {}
+
+pub(crate) fn open(_device: Option<&str>) -> Result<Gpu, Failure> {
+    Err(Failure(MISSING.to_string()))
+}
+
+pub(crate) fn compile(gpu: &Gpu, _job: &Job, _schedule: &Schedule, _target: &Target) -> Result<Compiled, Failure> {
+    match *gpu {}
+}
+
+pub(crate) fn describe(gpu: &Gpu) -> String {
+    match *gpu {}
+}
+
+pub(crate) fn devices() -> Vec<String> {
+    vec!["no graphics processor: this build of halide has no GPU backend (`--features gpu`)".to_string()]
+}
+
+pub(crate) fn wgsl(_compiled: &Compiled) -> Result<String, Failure> {
+    Err(Failure(MISSING.to_string()))
+}
+
+pub(crate) fn spirv(_compiled: &Compiled) -> Result<String, Failure> {
+    Err(Failure(MISSING.to_string()))
+}
+
+pub(crate) fn profile(_job: &Job, _compiled: &Compiled, _outputs: &mut [AnyBuffer]) -> Result<String, Failure> {
+    Err(Failure(MISSING.to_string()))
+}
