@@ -145,7 +145,7 @@ impl Compactor<'_> {
         self.ids.rdoms.insert(r, id);
         for dim in &def.dims {
             let (min, extent) = (self.expr(dim.min), self.expr(dim.extent));
-            self.new.rdoms[id].dims.push(RVarDef { name: dim.name.clone(), min, extent });
+            self.new.rdoms[id].dims.push(RVarDef { min, extent, ..dim.clone() });
         }
         self.new.rdoms[id].predicate = def.predicate.map(|p| self.expr(p));
         id

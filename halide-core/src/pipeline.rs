@@ -378,8 +378,10 @@ pub struct RDomDef {
 /// One dimension of a reduction domain.
 #[derive(Clone, Debug)]
 pub struct RVarDef {
-    /// The name that schedules use: `r.x` or the name given.
+    /// Unique name: `r$1.x`, if there are several domains called `r`.
     pub name: String,
+    /// The name that schedules use: `r.x` or the name given.
+    pub said: String,
     /// First value; index arithmetic over parameters, image dimensions and constants.
     pub min: ExprId,
     /// Number of values.

@@ -24,7 +24,7 @@ impl Freezer {
         self.rdoms.insert(key, id);
         for (name, min, extent) in &body.dims {
             let (min, extent) = (self.rdom_bound(body, *min, scope), self.rdom_bound(body, *extent, scope));
-            self.data.rdoms[id].dims.push(RVarDef { name: name.clone(), min, extent });
+            self.data.rdoms[id].dims.push(RVarDef { name: name.clone(), said: name.clone(), min, extent });
         }
         if let Some(predicate) = body.predicate.get() {
             let frozen = self.freeze(predicate, scope);

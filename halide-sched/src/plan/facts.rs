@@ -7,7 +7,7 @@ use super::dependence::{Access, Space};
 use super::error::{OrderReason, StepReason};
 use super::monoid::{self, Law};
 use crate::plan::VarOrigin;
-use halide_core::ids::{ExprId, FuncId, RDomId};
+use halide_core::ids::{ExprId, FuncId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{Kind, Pipeline, PipelineData, StageDef};
 use halide_core::print;
@@ -41,6 +41,8 @@ pub(super) struct Facts {
 #[derive(Clone, Debug)]
 pub(super) struct Root {
     pub(super) name: String,
+    /// The name that the frozen pipeline has for a reduction variable: `r$1.x`, where a stage says `r.x`.
+    pub(super) frozen: Option<String>,
     pub(super) origin: VarOrigin,
     /// Two iterations with different values of it never touch the same element of the Func.
     pub(super) independent: bool,
@@ -58,7 +60,13 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
     let roots = roots
         .into_iter()
         .enumerate()
-        .map(|(i, (name, origin, _, extent))| Root { name, origin, independent: apart[i].is_ok(), extent })
+        .map(|(i, (name, origin, _, extent))| {
+            let frozen = match origin {
+                VarOrigin::Reduction { rdom, dim } => Some(pipeline.rdoms[rdom].dims[dim].name.clone()),
+                _ => None,
+            };
+            Root { name, frozen, origin, independent: apart[i].is_ok(), extent }
+        })
         .collect();
     let order = if stage == 0 { Ok(()) } else { order(pipeline, func, s) };
     let predicate = s.rdom.and_then(|r| pipeline.rdoms[r].predicate);
@@ -110,31 +118,11 @@ fn variables(pipeline: &PipelineData, func: FuncId, stage: usize) -> Vec<Variabl
         for (dim, rvar) in pipeline.rdoms[rdom].dims.iter().enumerate() {
             let kind = Kind::RVar { rdom, dim: dim as u8 };
             let extent = constant(pipeline, rvar.extent);
-            roots.push((
-                unused_name(&said_name(pipeline, rdom, &rvar.name), &roots),
-                VarOrigin::Reduction { rdom, dim },
-                kind,
-                extent,
-            ));
+            let name = unused_name(&rvar.said, &roots);
+            roots.push((name, VarOrigin::Reduction { rdom, dim }, kind, extent));
         }
     }
     roots
-}
-
-/// The name that users say for a variable of a domain: freezing numbers domains of one name (`r$1.x`), which a stage,
-/// having one domain, need not be told apart by.
-fn said_name(pipeline: &PipelineData, rdom: RDomId, name: &str) -> String {
-    let domain = &pipeline.rdoms[rdom].name;
-    let base = unnumbered(domain);
-    name.strip_prefix(domain.as_str()).map_or_else(|| name.to_string(), |rest| format!("{base}{rest}"))
-}
-
-/// A name without the number (`$1`) that made it unique.
-pub(super) fn unnumbered(name: &str) -> &str {
-    match name.rsplit_once('$') {
-        Some((base, number)) if !base.is_empty() && number.parse::<u32>().is_ok() => base,
-        _ => name,
-    }
 }
 
 /// `name`, or something like it where another variable of the stage has it.

@@ -306,7 +306,10 @@ impl Factoring {
 
 /// The chosen leaves as dimensions of a domain.
 fn rvars(leaves: &[Leaf], chosen: &[usize]) -> Vec<RVarDef> {
-    let dim = |&l: &usize| RVarDef { name: leaves[l].name.clone(), min: leaves[l].min, extent: leaves[l].extent };
+    let dim = |&l: &usize| {
+        let Leaf { name, min, extent } = &leaves[l];
+        RVarDef { name: name.clone(), said: name.clone(), min: *min, extent: *extent }
+    };
     chosen.iter().map(dim).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::dependence::{Conflict, Nest};
 use super::error::{OrderReason, Problem, StepReason};
-use super::facts::{Facts, unnumbered};
+use super::facts::Facts;
 use super::query;
 use super::tails;
 use crate::ir::{Expr, ForKind};
@@ -253,11 +253,10 @@ impl StageDraft {
         self.loops.insert(0, LoopDraft { var, kind, partition, mark: Some(directive), at: None });
     }
 
-    /// The position of the loop that a frozen pipeline calls `r$1.x` and a stage `r.x`.
-    fn numbered(&self, name: &str) -> Option<usize> {
-        let (domain, var) = name.split_once('.')?;
-        let unnumbered = unnumbered(domain);
-        if unnumbered == domain { None } else { self.position(&format!("{unnumbered}.{var}")) }
+    /// The position of the loop over a reduction variable that the frozen pipeline calls `name`.
+    fn frozen(&self, name: &str) -> Option<usize> {
+        let root = self.facts.roots.iter().find(|root| root.frozen.as_deref() == Some(name))?;
+        self.position(&root.name)
     }
 
     /// The names of the loops, outermost first.
@@ -285,7 +284,7 @@ impl StageDraft {
 
     /// The position of a loop that a directive names.
     pub(super) fn find(&self, name: &str) -> Applied<usize> {
-        if let Some(position) = self.position(name).or_else(|| self.numbered(name)) {
+        if let Some(position) = self.position(name).or_else(|| self.frozen(name)) {
             return Ok(position);
         }
         if self.broken.contains(name) {

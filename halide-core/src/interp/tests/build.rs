@@ -91,8 +91,9 @@ impl Build {
         self.rdom_of(&dims)
     }
     pub(super) fn rdom_of(&mut self, dims: &[(ExprId, ExprId)]) -> RDomId {
-        let dims = dims.iter().map(|(min, extent)| RVarDef { name: "r".into(), min: *min, extent: *extent });
-        let dims = dims.collect();
+        let name = || "r".to_string();
+        let dim = |&(min, extent): &(ExprId, ExprId)| RVarDef { name: name(), said: name(), min, extent };
+        let dims = dims.iter().map(dim).collect();
         self.p.rdoms.push(RDomDef { name: "r".into(), dims, predicate: None })
     }
     pub(super) fn rvar(&mut self, rdom: RDomId, dim: u8) -> ExprId {

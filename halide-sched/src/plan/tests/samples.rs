@@ -70,10 +70,9 @@ impl Tables {
     /// A domain of constant or computed extents, from 0; its variables are called `r.x`, `r.y`, ...
     pub(super) fn rdom(&mut self, name: &str, extents: &[ExprId]) -> RDomId {
         let zero = self.int(0);
-        let dim = |(i, &extent): (usize, &ExprId)| RVarDef {
-            name: format!("{name}.{}", ["x", "y", "z", "w"][i]),
-            min: zero,
-            extent,
+        let dim = |(i, &extent): (usize, &ExprId)| {
+            let name = format!("{name}.{}", ["x", "y", "z", "w"][i]);
+            RVarDef { said: name.clone(), name, min: zero, extent }
         };
         let dims = extents.iter().enumerate().map(dim).collect();
         self.data.rdoms.push(RDomDef { name: name.to_string(), dims, predicate: None })
