@@ -11,7 +11,6 @@ use halide::ir::{
 };
 use halide::prelude::*;
 use halide_core::arbitrary::Random;
-use halide_core::ids::{FuncId, IdVec};
 use halide_sched::simplify::{Facts, Proofs, simplify, simplify_stmt};
 
 /// How often each expression is evaluated.
@@ -148,19 +147,12 @@ fn evaluate(e: &Expr, bindings: &[(Sym, Expr)]) -> Result<AnyBuffer, EvalError> 
         side: Side::Host,
     };
     let program = Program {
-        stage: Stage::Shaped,
         body,
         buffers: [output].into_iter().collect(),
-        image_buffers: IdVec::new(),
-        func_buffers: [vec![BufId(0)]].into_iter().collect::<IdVec<FuncId, _>>(),
-        params: IdVec::new(),
-        loops: (0..3).map(|i| format!("loop {i}")).collect(),
-        faults: IdVec::new(),
-        prints: IdVec::new(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
-        counters: Vec::new(),
+        func_buffers: [vec![BufId(0)]].into_iter().collect(),
+        loops: (0..3).map(|i| format!("loop {i}").into()).collect(),
         next_temp: 200,
+        ..Program::empty(Stage::Shaped)
     };
     let mut outputs = [AnyBuffer::new(elem, [i64::from(lanes)])?];
     eval::run(&program, &[], &[], &mut outputs)?;

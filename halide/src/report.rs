@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::variant_key::VariantKey;
 use halide_core::ids::FuncId;
 use halide_sched::ir::build::as_int;
-use halide_sched::ir::print::{expr_in, func_in};
+use halide_sched::ir::print::expr_in;
 use halide_sched::ir::visit::{deep, nested};
 use halide_sched::ir::{ForKind, Program, Stmt};
 use halide_sched::lower::explain_bounds::{NotExplained, explain_bounds};
@@ -266,10 +266,8 @@ impl Nest<'_> {
         }
     }
 
-    /// The Func's name without its number.
-    fn name(&self, func: FuncId) -> String {
-        let text = func_in(func, self.program);
-        text.rsplit_once('#').map_or(text.clone(), |(name, _)| name.to_string())
+    fn name(&self, func: FuncId) -> &str {
+        self.program.func_name(func)
     }
 
     fn folds(&self, func: FuncId) -> String {

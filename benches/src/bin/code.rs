@@ -56,10 +56,7 @@ enum Command {
         random: u64,
     },
     /// Lists the files that differ between two folders
-    Compare {
-        before: PathBuf,
-        after: PathBuf,
-    },
+    Compare { before: PathBuf, after: PathBuf },
 }
 
 fn main() -> ExitCode {
@@ -245,7 +242,7 @@ mod tests {
         assert_eq!(difference("a\nb\n", "a\nc\nd\n").unwrap(), "  2\n  - b\n  + c\n  3\n  - (end)\n  + d\n");
     }
 
-    /// What is made twice in one process is the same text, so folders can be compared.
+    /// Dumps of one case are one text, so folders can be compared.
     #[test]
     fn dumps_are_deterministic() {
         let dumps = [(); 2].map(|()| {

@@ -13,6 +13,7 @@ pub mod hash;
 pub mod intrinsic;
 mod kernel;
 pub mod lanes;
+mod loops;
 pub mod parse;
 pub mod print;
 mod same;
@@ -28,6 +29,7 @@ mod words;
 
 pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
 pub use kernel::{Kernel, KernelBuffer, Residency, Shared, Side, Writes};
+pub use loops::{LoopInfo, Partition, PrefetchBound, PrefetchRequest};
 pub use step::{NotOne, Step};
 pub use stmt::{Cache, For, ForKind, Stmt, Task};
 pub use sym::{BufId, DimField, Edge, FaultId, KernelId, LoopId, PrintId, Scope, Sym, TaskId};
@@ -35,6 +37,7 @@ pub use sym::{BufId, DimField, Edge, FaultId, KernelId, LoopId, PrintId, Scope, 
 use halide_core::ids::{FuncId, IdVec, ImageId, ParamId};
 pub use halide_core::pipeline::Piece;
 use halide_core::types::ScalarType;
+use std::collections::BTreeSet;
 
 /// How far a program has been lowered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -62,12 +65,16 @@ pub struct Program {
     pub buffers: IdVec<BufId, BufferInfo>,
     /// The buffer of each input image.
     pub image_buffers: IdVec<ImageId, BufId>,
+    /// The name of each Func.
+    pub func_names: IdVec<FuncId, String>,
     /// The buffers of each Func, one per tuple element (also of inlined Funcs, which no statement uses).
     pub func_buffers: IdVec<FuncId, Vec<BufId>>,
     /// Names and types of scalar parameters.
     pub params: IdVec<ParamId, (String, ScalarType)>,
-    /// Names of loops, for printing: `blur_y.yi`.
-    pub loops: IdVec<LoopId, String>,
+    /// Every loop, copies of loops among them.
+    pub loops: IdVec<LoopId, LoopInfo>,
+    /// Funcs whose memory is allocated outside of all loops, though they are stored inside.
+    pub hoisted: BTreeSet<FuncId>,
     /// What can go wrong at run time.
     pub faults: IdVec<FaultId, Fault>,
     /// What lines are printed: texts, and the places of values.
@@ -80,6 +87,35 @@ pub struct Program {
     pub counters: Vec<String>,
     /// The next free number for `Sym::Temp`.
     pub next_temp: u32,
+}
+
+impl Program {
+    /// Returns a program of a stage that does nothing.
+    pub fn empty(stage: Stage) -> Program {
+        Program {
+            stage,
+            body: build::nothing(),
+            buffers: IdVec::new(),
+            image_buffers: IdVec::new(),
+            func_names: IdVec::new(),
+            func_buffers: IdVec::new(),
+            params: IdVec::new(),
+            loops: IdVec::new(),
+            hoisted: BTreeSet::new(),
+            faults: IdVec::new(),
+            prints: IdVec::new(),
+            tasks: IdVec::new(),
+            kernels: IdVec::new(),
+            counters: Vec::new(),
+            next_temp: 0,
+        }
+    }
+
+    /// Returns the name of a Func: of its buffer, if the program was made without names.
+    pub fn func_name(&self, func: FuncId) -> &str {
+        let own = self.func_names.get(func);
+        own.unwrap_or_else(|| &self.buffers[self.func_buffers[func][0]].name)
+    }
 }
 
 /// What a buffer is.

@@ -22,8 +22,6 @@ pub(crate) fn blur_tables(stage: Stage, loops: &[&str]) -> Program {
         side: Side::Host,
     };
     Program {
-        stage,
-        body: nothing(),
         buffers: [
             buffer("input", BufferRole::Input(ImageId(0))),
             buffer("blur_x", BufferRole::Internal),
@@ -33,16 +31,12 @@ pub(crate) fn blur_tables(stage: Stage, loops: &[&str]) -> Program {
         .collect(),
         image_buffers: [BufId(0)].into_iter().collect(),
         func_buffers: [vec![BufId(1)], vec![BufId(2)]].into_iter().collect(),
-        params: IdVec::new(),
-        loops: loops.iter().map(|name| name.to_string()).collect(),
+        loops: loops.iter().map(|name| name.to_string().into()).collect(),
         faults: [Fault::InputTooSmall { buf: BufId(0), dim: 0 }, Fault::InputTooSmall { buf: BufId(0), dim: 1 }]
             .into_iter()
             .collect(),
-        prints: IdVec::new(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
         counters: vec!["points of blur_x".to_string()],
-        next_temp: 0,
+        ..Program::empty(stage)
     }
 }
 

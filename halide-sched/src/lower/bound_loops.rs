@@ -27,28 +27,20 @@ use super::error::LowerError;
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::bounds::{constant_difference, upper_difference};
-use crate::ir::{For, ForKind, LoopId, Program, Stmt, build};
+use crate::ir::{For, ForKind, LoopInfo, Program, Stmt, build};
 use crate::simplify::Facts;
-use halide_core::error::Location;
-use halide_core::ids::IdVec;
 
 /// More copies or lanes than this are surely not meant.
 const MOST: i64 = 4096;
 
-/// Bounds the extents of vectorized and unrolled loops by constants. `facts` holds what is known of arguments, `places`
-/// where a schedule chose the kinds of loops.
+/// Bounds the extents of vectorized and unrolled loops by constants. `facts` holds what is known of arguments.
 ///
 /// # Errors
 /// [`LowerError::NoConstantExtent`] for every loop that has none.
-pub fn bound_loops(
-    program: Program,
-    facts: &Facts,
-    places: &IdVec<LoopId, Option<Location>>,
-    trace: &mut LoweringTrace,
-) -> Result<Program, Vec<LowerError>> {
+pub fn bound_loops(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Result<Program, Vec<LowerError>> {
     let mut errors = Vec::new();
     let made = walk::map_body(program, |body, program| {
-        let mut cx = Bound { program, facts: facts.clone(), places, trace, errors: &mut errors };
+        let mut cx = Bound { program, facts: facts.clone(), trace, errors: &mut errors };
         statement(&mut cx, body)
     });
     if errors.is_empty() { Ok(made) } else { Err(errors) }
@@ -57,7 +49,6 @@ pub fn bound_loops(
 struct Bound<'p> {
     program: &'p Program,
     facts: Facts,
-    places: &'p IdVec<LoopId, Option<Location>>,
     trace: &'p mut LoweringTrace,
     errors: &'p mut Vec<LowerError>,
 }
@@ -76,7 +67,7 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
     if build::as_int(&l.extent).is_some() {
         return l;
     }
-    let name = cx.program.loops[l.id].clone();
+    let LoopInfo { name, at, .. } = cx.program.loops[l.id].clone();
     match upper_difference(&l.extent, &build::int(0), &cx.facts, MOST) {
         Some(most) => {
             let most = most.max(0);
@@ -88,7 +79,6 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
         }
         None => {
             let most = constant_difference(&l.extent, &build::int(0), &cx.facts, &|_| None).1;
-            let at = cx.places.get(l.id).copied().flatten();
             cx.errors.push(LowerError::NoConstantExtent { name, kind: l.kind, most, at });
             l
         }
@@ -106,7 +96,7 @@ mod tests {
         let body = "unrolled x#L0 from 0 extent out#b2.extent0 {\n provide out#f1(x#L0): out#b2 = 1u8\n}\n";
         let text = format!("program bounded{TABLES}body {{\n{body}}}");
         let program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let refused = bound_loops(program, &Facts::new(), &IdVec::new(), &mut LoweringTrace::new());
+        let refused = bound_loops(program, &Facts::new(), &mut LoweringTrace::new());
         let errors = refused.map(|p| panic!("accepted:\n{p}")).unwrap_err();
         assert_eq!(
             errors[0].to_string(),

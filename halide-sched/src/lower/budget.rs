@@ -7,10 +7,10 @@ use super::error::LowerError;
 use super::partition_loops::Partitioned;
 use crate::ir::hash::Set;
 use crate::ir::visit::{self, deep};
-use crate::ir::{Expr, ExprKind, For, ForKind, LoopId, Program, Stmt, Sym, build};
+use crate::ir::{Expr, ExprKind, For, ForKind, LoopId, LoopInfo, Program, Stmt, Sym, build};
 use crate::plan::{Level, StagePlan};
 use halide_core::error::Location;
-use halide_core::ids::{FuncId, IdVec};
+use halide_core::ids::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -101,12 +101,8 @@ fn nodes_of(e: &Expr) -> u64 {
 ///
 /// # Errors
 /// [`LowerError::TooLarge`] with the loops.
-pub(super) fn check_copies(
-    program: &Program,
-    places: &IdVec<LoopId, Option<Location>>,
-    most: u64,
-) -> Result<Vec<Cause>, LowerError> {
-    let mut copies = Copies { program, places, causes: BTreeMap::new(), lanes: 1, varying: Set::default() };
+pub(super) fn check_copies(program: &Program, most: u64) -> Result<Vec<Cause>, LowerError> {
+    let mut copies = Copies { program, causes: BTreeMap::new(), lanes: 1, varying: Set::default() };
     let made = copies.size(&program.body);
     let mut causes: Vec<Cause> = copies.causes.into_values().collect();
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.how.times()));
@@ -119,9 +115,8 @@ pub(super) fn check_copies(
 
 struct Copies<'p> {
     program: &'p Program,
-    places: &'p IdVec<LoopId, Option<Location>>,
-    /// By name, since variants have loops of the same names: the one of most copies.
-    causes: BTreeMap<String, Cause>,
+    /// By loop and directive, which copies and variants have in common: the one of most copies.
+    causes: BTreeMap<(String, Option<Location>), Cause>,
     /// The lanes of the innermost vectorized loop around.
     lanes: u64,
     /// Its variable and the names that depend on it.
@@ -200,11 +195,10 @@ impl Copies<'_> {
         Made { nodes: body.nodes.saturating_mul(copies.unsigned_abs()).saturating_add(own), vectors }
     }
     fn note(&mut self, l: LoopId, how: Multiplies) {
-        let name = self.program.loops[l].clone();
-        let at = self.places.get(l).copied().flatten();
-        let known = self.causes.entry(name.clone()).or_insert(Cause { name, how, at });
+        let LoopInfo { name, at, .. } = self.program.loops[l].clone();
+        let known = self.causes.entry((name.clone(), at)).or_insert(Cause { name, how, at });
         if known.how.times() < how.times() {
-            (known.how, known.at) = (how, at);
+            known.how = how;
         }
     }
 }
@@ -290,14 +284,9 @@ fn places_of(ctx: &Ctx<'_>, func: FuncId, known: &mut BTreeMap<FuncId, u64>, ope
 ///
 /// # Errors
 /// [`LowerError::TooLarge`] with the loop and `causes`, if not.
-pub(super) fn check_cuts(
-    made: &Partitioned,
-    places: &IdVec<LoopId, Option<Location>>,
-    most: u64,
-    causes: &[Cause],
-) -> Result<(), LowerError> {
+pub(super) fn check_cuts(made: &Partitioned, most: u64, causes: &[Cause]) -> Result<(), LowerError> {
     let Some((l, missing)) = made.refused else { return Ok(()) };
-    let (name, at) = (made.program.loops[l].clone(), places.get(l).copied().flatten());
+    let LoopInfo { name, at, .. } = made.program.loops[l].clone();
     let cut = Cause { name, how: Multiplies::Cut, at };
     Err(too_large(most.saturating_add(missing), most, std::iter::once(cut).chain(causes.iter().cloned()).collect()))
 }
@@ -339,14 +328,14 @@ mod tests {
     fn copies_are_counted_before_they_are_made() {
         let body = "unrolled y#L1 from 0 extent 1000000 {\n unrolled x#L0 from 0 extent 1000000 {\n \
                     out#b2[x#L0 + y#L1] = 1u8\n}\n}\n";
-        let error = check_copies(&program("flat", body), &IdVec::new(), 1_000_000).unwrap_err();
+        let error = check_copies(&program("flat", body), 1_000_000).unwrap_err();
         assert_eq!(
             error.to_string(),
             "`x` is unrolled 1000000 times: the program would have 5000003000003 nodes, more than the 1000000 allowed\n  \
              `y` is unrolled 1000000 times\n  \
              hint: unroll, vectorize or specialize by less, or allow more by the target's budget"
         );
-        assert!(check_copies(&program("flat", body), &IdVec::new(), 5_000_003_000_003).is_ok());
+        assert!(check_copies(&program("flat", body), 5_000_003_000_003).is_ok());
     }
 
     #[test]
@@ -354,7 +343,7 @@ mod tests {
         let body = |index: &str| {
             format!("vectorized x#L0 from 0 extent 200 {{\n out#b2[{index}] = out#b2[{index}] + in#b0[x#L0]\n}}\n")
         };
-        let fits = |index: &str, most| check_copies(&program("flat", &body(index)), &IdVec::new(), most).is_ok();
+        let fits = |index: &str, most| check_copies(&program("flat", &body(index)), most).is_ok();
         assert!(fits("x#L0", 20) && !fits("3", 200) && fits("3", 2000));
     }
 
@@ -364,7 +353,7 @@ mod tests {
         let before = program("flat", body);
         let after = crate::lower::unroll::unroll(before.clone(), &mut crate::lower::trace::LoweringTrace::new());
         let size = size_up_to(&after.body, u64::MAX);
-        assert!(check_copies(&before, &IdVec::new(), size + 24).is_ok());
-        assert!(check_copies(&before, &IdVec::new(), size - 1).is_err());
+        assert!(check_copies(&before, size + 24).is_ok());
+        assert!(check_copies(&before, size - 1).is_err());
     }
 }

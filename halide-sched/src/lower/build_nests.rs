@@ -26,17 +26,15 @@
 //! }
 //! ```
 
-use super::ctx::{Ctx, Instance, LoopInfo, Source, TemplateSite};
-use super::hoist_storage::HoistLevels;
-use super::inject_prefetches::Asked;
+use super::ctx::{Ctx, Instance, NestLoop, Source, TemplateSite};
 use super::joined::{self, Block, Tree};
 use super::notes::{self, Told};
 use super::trace::LoweringTrace;
 use super::vars::{Vars, bound, extent_between};
-use crate::ir::{self, Edge, Expr, Fault, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
+use crate::ir::{
+    self, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, PrefetchRequest, Scope, Stmt, Sym, build, visit,
+};
 use crate::plan::{Level, StagePlan, StageVar, VarOrigin};
-use crate::schedule::Partition;
-use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::NoteKind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -288,9 +286,9 @@ fn declare_loops<'a>(
     let mut leaves: BTreeMap<StageVar, LoopId> = plan.loops.iter().zip(inherited).map(|(l, id)| (l.var, *id)).collect();
     for l in &plan.loops[inherited.len()..] {
         let name = format!("{}.{}", ctx.stage_name(func, stage), plan.vars[l.var].name);
-        let id = ctx.program.loops.push(name);
-        let (partition, others) = (l.partition, Vec::new());
-        ctx.loops.push(LoopInfo { instance, others, bounds: None, parent, partition, said: l.at });
+        let info = LoopInfo { partition: l.partition, at: l.at, ..LoopInfo::new(name) };
+        let id = ctx.program.loops.push(info);
+        ctx.loops.push(NestLoop { instance, others: Vec::new(), bounds: None, parent });
         leaves.insert(l.var, id);
         parent = Scope::Body(id);
     }
@@ -413,8 +411,8 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
     }
 }
 
-/// What the schedule wants to be brought into caches ahead of its use.
-pub(crate) fn prefetches(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> Vec<Asked> {
+/// Writes what the schedule wants to be brought into caches ahead of its use to the loops that ask for it.
+pub(crate) fn prefetches(ctx: &mut Ctx<'_>, trace: &mut LoweringTrace) {
     let mut all = Vec::new();
     for inst in &ctx.instances {
         for p in &inst.plan.prefetches {
@@ -425,7 +423,7 @@ pub(crate) fn prefetches(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> Vec<Asked>
             let mut did_not = |because| {
                 trace.did_not(ctx.stage_name(inst.func, inst.stage), format!("prefetching `{what}`"), because);
             };
-            let (Some(at), Some(from)) = (inst.leaves.get(&p.at), inst.leaves.get(&p.from)) else {
+            let (Some(at), Some(&from)) = (inst.leaves.get(&p.at), inst.leaves.get(&p.from)) else {
                 did_not("a directive after it takes its loops apart");
                 continue;
             };
@@ -433,53 +431,56 @@ pub(crate) fn prefetches(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> Vec<Asked>
                 did_not("only kernels of vectors of 256 bits and more have instructions that do");
                 continue;
             }
-            let name = |l: &LoopId| ctx.program.loops[*l].clone();
-            let asked = Asked { at: name(at), bufs, from: name(from), offset: p.offset, bound: p.bound };
-            // Several places where a Func is computed have loops of the same names.
-            if !all.contains(&asked) {
-                all.push(asked);
-            }
+            all.push((*at, PrefetchRequest { bufs, from, offset: p.offset, bound: p.bound }));
         }
     }
-    all
+    for (at, request) in all {
+        let info = &mut ctx.program.loops[at];
+        // Stages whose loops run as one may ask for the same.
+        if !info.prefetches.contains(&request) {
+            info.prefetches.push(request);
+        }
+    }
 }
 
-/// The places where memory is allocated outside of where storage is. It stays inside of loops whose iterations run at once.
-pub(crate) fn hoist_levels(ctx: &Ctx<'_>, trace: &mut LoweringTrace) -> HoistLevels {
-    let mut levels = HoistLevels::new();
+/// Writes to loops which Funcs allocate memory there, outside of where they are stored. It stays inside of loops whose
+/// iterations run at once.
+pub(crate) fn hoist_levels(ctx: &mut Ctx<'_>, trace: &mut LoweringTrace) {
+    let mut all = Vec::new();
     for (&func, places) in &ctx.stored {
         let (store, hoist) = (&ctx.plan.funcs[func].store, &ctx.plan.funcs[func].hoist);
         for &stored in places.iter().filter(|_| store != hoist) {
-            let mut outermost = stored;
-            for scope in ctx.enclosing(stored) {
-                outermost = scope;
-                let Scope::Body(l) = scope else { break };
-                let info = &ctx.instances[ctx.loops[l].instance];
-                let (var, _) = info.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");
-                let key = SiteKey::Loop(vec![(info.func, info.stage)], &info.plan.vars[*var].name);
-                if is_at(hoist, &key) {
-                    break;
-                }
-                if super::slide_windows::kind_of(ctx, l).is_concurrent() {
-                    let what = format!("hoisted out of {}", ctx.program.loops[l]);
-                    trace.did_not(ctx.name(func), what, "its iterations run at once");
-                    break;
-                }
-            }
+            let outermost = hoist_level(ctx, func, stored, trace);
             if outermost != stored {
-                levels.entry(func).or_default().insert(outermost);
+                all.push((func, outermost));
             }
         }
     }
-    levels
+    for (func, scope) in all {
+        match scope {
+            Scope::Root => ctx.program.hoisted.insert(func),
+            Scope::Body(l) => ctx.program.loops[l].hoisted.insert(func),
+        };
+    }
 }
 
-/// Where a schedule says how each loop runs or is cut, by loop id.
-pub(crate) fn places(ctx: &Ctx<'_>) -> halide_core::ids::IdVec<LoopId, Option<Location>> {
-    ctx.loops.iter().map(|l| l.said).collect()
-}
-
-/// How each loop is to be partitioned, by loop id.
-pub(crate) fn partitions(ctx: &Ctx<'_>) -> halide_core::ids::IdVec<LoopId, Partition> {
-    ctx.loops.iter().map(|l| l.partition).collect()
+/// The outermost scope, up to its hoist level, where the memory of a Func that is stored at `stored` may be allocated.
+fn hoist_level(ctx: &Ctx<'_>, func: FuncId, stored: Scope, trace: &mut LoweringTrace) -> Scope {
+    let mut outermost = stored;
+    for scope in ctx.enclosing(stored) {
+        outermost = scope;
+        let Scope::Body(l) = scope else { break };
+        let info = &ctx.instances[ctx.loops[l].instance];
+        let (var, _) = info.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");
+        let key = SiteKey::Loop(vec![(info.func, info.stage)], &info.plan.vars[*var].name);
+        if is_at(&ctx.plan.funcs[func].hoist, &key) {
+            break;
+        }
+        if super::slide_windows::kind_of(ctx, l).is_concurrent() {
+            let what = format!("hoisted out of {}", ctx.program.loops[l]);
+            trace.did_not(ctx.name(func), what, "its iterations run at once");
+            break;
+        }
+    }
+    outermost
 }

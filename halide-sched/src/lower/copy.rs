@@ -4,19 +4,13 @@
 use super::walk;
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit;
-use crate::ir::{Expr, For, LoopId, Program, Stmt, Sym, build};
+use crate::ir::{Expr, For, Program, Stmt, Sym, build};
 
 /// A fresh symbol for a value.
 pub(crate) fn fresh_temp(program: &mut Program) -> Sym {
     let temp = Sym::Temp(program.next_temp);
     program.next_temp += 1;
     temp
-}
-
-/// A fresh loop with the name of `like`.
-pub(crate) fn fresh_loop(program: &mut Program, like: LoopId) -> LoopId {
-    let name = program.loops[like].clone();
-    program.loops.push(name)
 }
 
 /// `s` with every loop and every name bound in it replaced by fresh ones, and free symbols replaced as `given` says.
@@ -82,7 +76,7 @@ fn statement(copy: &mut Copy<'_>, s: Stmt) -> Stmt {
         Stmt::For(l) => {
             let For { id, kind, min, extent, body } = *l;
             let (min, extent) = (expression(copy, &min), expression(copy, &extent));
-            let name = if copy.keeps(Sym::Loop(id)) { id } else { fresh_loop(copy.program, id) };
+            let name = if copy.keeps(Sym::Loop(id)) { id } else { copy.program.copy_loop(id) };
             let renamed = name != id || copy.map.contains_key(&Sym::Loop(id));
             let bound = renamed.then(|| copy.bind(Sym::Loop(id), build::loop_var(name)));
             let body = statement(copy, body);

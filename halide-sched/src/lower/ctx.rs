@@ -12,9 +12,7 @@ use crate::ir::{
 };
 pub(crate) use crate::plan::Source;
 use crate::plan::{Level, Plan, StagePlan, StageVar};
-use crate::schedule::Partition;
 use crate::simplify::walk::nodes;
-use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec, NoteId};
 use halide_core::shape::BufferOf;
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,8 +133,8 @@ impl Instance<'_> {
     }
 }
 
-/// What is known of a loop.
-pub(crate) struct LoopInfo {
+/// The place of a loop among the nests; what a schedule says of it is in its row of the program.
+pub(crate) struct NestLoop {
     /// The instance it belongs to: an index into [`Ctx::instances`].
     pub(crate) instance: usize,
     /// Those that share it, in the order in which they come.
@@ -145,10 +143,6 @@ pub(crate) struct LoopInfo {
     pub(crate) bounds: Option<(Expr, Expr)>,
     /// The scope that holds it.
     pub(crate) parent: Scope,
-    /// How it may be cut.
-    pub(crate) partition: Partition,
-    /// Where a schedule says how it runs or is cut.
-    pub(crate) said: Option<Location>,
 }
 
 /// The shared state.
@@ -158,7 +152,7 @@ pub(crate) struct Ctx<'a> {
     pub(crate) program: Program,
     pub(crate) templates: BTreeMap<(FuncId, usize), Template>,
     pub(crate) instances: Vec<Instance<'a>>,
-    pub(crate) loops: IdVec<LoopId, LoopInfo>,
+    pub(crate) loops: IdVec<LoopId, NestLoop>,
     /// Who reads a Func or an image: definitions, in realization order. Only of Funcs that are used.
     pub(crate) consumers: BTreeMap<Source, Vec<(FuncId, usize)>>,
     /// The Funcs whose values reach an output. A Func may be called and yet not be used: an argument that an inlined
@@ -365,19 +359,12 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
         }
     }
     Program {
-        stage: Stage::Nest,
-        body: build::nothing(),
+        func_names: pipeline.funcs.iter().map(|f| f.name.clone()).collect(),
         buffers,
         image_buffers,
         func_buffers,
         params: pipeline.params.iter().map(|p| (p.name.clone(), p.ty)).collect(),
-        loops: IdVec::new(),
-        faults: IdVec::new(),
-        prints: IdVec::new(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
-        counters: Vec::new(),
-        next_temp: 0,
+        ..Program::empty(Stage::Nest)
     }
 }
 

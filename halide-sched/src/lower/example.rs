@@ -8,7 +8,7 @@
 use super::ctx::Ctx;
 use super::trace::LoweringTrace;
 use super::*;
-use crate::ir::{Program, Scope, Stmt, print, verify};
+use crate::ir::{BufId, LoopId, PrefetchBound, PrefetchRequest, Program, Stmt, print, verify};
 use crate::simplify::Facts;
 use crate::target::{Arch, Budget, Gpu, Target};
 use halide_core::expr::min;
@@ -258,16 +258,17 @@ macro_rules! on_plans {
     };
 }
 
-/// The memory of `f` and `g` outside of all loops.
-fn at_root() -> hoist_storage::HoistLevels {
-    let root = BTreeSet::from([Scope::Root]);
-    [FuncId(0), FuncId(2)].into_iter().map(|f| (f, root.clone())).collect()
+/// Allocates the memory of `f` and `g` outside of all loops.
+fn at_root(mut p: Program) -> Program {
+    p.hoisted = BTreeSet::from([FuncId(0), FuncId(2)]);
+    p
 }
 
-/// Of `image` in each iteration of `x`, for the next one of `y`.
-fn of_image() -> Vec<inject_prefetches::Asked> {
-    let (at, from, bound) = ("x".to_string(), "y".to_string(), crate::schedule::PrefetchBound::GuardWithIf);
-    vec![inject_prefetches::Asked { at, bufs: vec![crate::ir::BufId(3)], from, offset: 1, bound }]
+/// Asks in `x` for what the next iteration of `y` reads of `image`.
+fn of_image(mut p: Program) -> Program {
+    let (from, bound) = (LoopId(1), PrefetchBound::GuardWithIf);
+    p.loops[LoopId(0)].prefetches = vec![PrefetchRequest { bufs: vec![BufId(3)], from, offset: 1, bound }];
+    p
 }
 
 on_plans! {
@@ -284,19 +285,19 @@ on_plans! {
 on_programs! {
     uniquify_example "uniquify.rs" at "bounded": |p, _| uniquify::uniquify(p);
     skip_stages_example "skip_stages/mod.rs" at "bounded": |p, t| skip_stages::skip_stages(p, &Facts::new(), t);
-    hoist_storage_example "hoist_storage.rs" at "bounded": |p, t| hoist_storage::hoist_storage(p, &at_root(), &Facts::new(), t);
+    hoist_storage_example "hoist_storage.rs" at "bounded": |p, t| hoist_storage::hoist_storage(at_root(p), &Facts::new(), t);
     inject_prefetches_example "inject_prefetches/mod.rs" at "bounded":
-        |p, t| inject_prefetches::inject_prefetches(p, &of_image(), &Facts::new(), t);
+        |p, t| inject_prefetches::inject_prefetches(of_image(p), &Facts::new(), t);
     instrument_example "instrument.rs" at "bounded": |p, _| instrument::instrument(p);
     bound_small_allocations_example "bound_small_allocations.rs" at "bounded":
         |p, t| bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
     bound_loops_example "bound_loops.rs" at "bounded":
-        |p, t| bound_loops::bound_loops(p, &Facts::new(), &IdVec::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
+        |p, t| bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
     flatten_storage_example "flatten_storage.rs" at "bounded": |p, _| flatten_storage::flatten_storage(p);
     unroll_example "unroll.rs" at "flat": unroll::unroll;
     vectorize_example "vectorize/mod.rs" at "flat": vectorize::vectorize;
     partition_loops_example "partition_loops/mod.rs" at "shaped":
-        |p, t| partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), u64::MAX, t).program;
+        |p, t| partition_loops::partition_loops(p, &Facts::new(), u64::MAX, t).program;
     trim_no_ops_example "trim_no_ops.rs" at "shaped": |p, t| trim_no_ops::trim_no_ops(p, &Facts::new(), t);
     interleave_example "interleave/mod.rs" at "shaped": |p, _| interleave::interleave(p);
     join_sums_example "join_sums.rs" at "shaped": |p, _| join_sums::join_sums(p);
@@ -305,9 +306,9 @@ on_programs! {
     hoist_example "hoist.rs" at "shaped": |p, _| hoist::hoist(p);
     share_example "share/mod.rs" at "shaped": |p, _| share::share(p);
     offload_example "offload/mod.rs" at "shaped":
-        |p, t| offload::offload(p, &Facts::new(), &Gpu::LEAST, &Default::default(), t).unwrap_or_else(|e| panic!("{e:?}"));
+        |p, t| offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));
     place_copies_example "place_copies.rs" at "shaped": |p, t| {
-        let kernels = offload::offload(p, &Facts::new(), &Gpu::LEAST, &Default::default(), t);
+        let kernels = offload::offload(p, &Facts::new(), &Gpu::LEAST, t);
         place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")), &Default::default(), &mut LoweringTrace::new())
     };
     check_accesses_example "check_accesses/mod.rs" at "shaped": |p, t| check_accesses::check_accesses(p, None, false, t);

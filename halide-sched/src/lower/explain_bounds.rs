@@ -9,13 +9,13 @@ use super::infer_bounds::{Finder, find_regions};
 use super::narrow::where_predicate_holds;
 use super::regions::{Region, Regions};
 use super::{LowerError, LowerOptions, build_nests, facts, value_bounds};
-use crate::ir::print::expr_in;
+use crate::ir::print::expr_by_names;
 use crate::ir::visit::substitute;
 use crate::ir::{DimField, Edge, Expr, LoopId, Program, Scope, Sym, build};
 use crate::plan::{Level, Plan};
 use crate::simplify::{Facts, prove, simplify};
 use halide_core::error::Location;
-use halide_core::ids::{FuncId, Id};
+use halide_core::ids::FuncId;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -156,7 +156,7 @@ fn definition(ctx: &Ctx<'_>, func: FuncId, stage: usize) -> String {
 fn edges(ctx: &Ctx<'_>, finder: &Finder<'_>, func: FuncId, scope: Scope, demands: &[Demanded]) -> Vec<EdgeReason> {
     let per = match scope {
         Scope::Root => None,
-        Scope::Body(l) => Some(ctx.program.loops[l].clone()),
+        Scope::Body(l) => Some(ctx.program.loops[l].name.clone()),
     };
     let def = &ctx.plan.pipeline.funcs[func];
     let mut all = Vec::new();
@@ -270,17 +270,9 @@ impl Names {
     /// What prints as `name`.
     fn expr(&mut self, name: String) -> Expr {
         let loops = &mut self.program.loops;
-        build::loop_var(*self.known.entry(name).or_insert_with_key(|name| loops.push(name.clone())))
+        build::loop_var(*self.known.entry(name).or_insert_with_key(|name| loops.push(name.clone().into())))
     }
-    /// The text of `e`, without the numbers that tell names apart.
     fn print(&self, e: &Expr) -> String {
-        let mut text = expr_in(e, &self.program);
-        for id in (0..self.program.loops.len()).rev() {
-            text = text.replace(&format!("#{:?}", LoopId::new(id)), "");
-        }
-        for id in self.program.buffers.ids().rev() {
-            text = text.replace(&format!("#{id:?}"), "");
-        }
-        text
+        expr_by_names(e, &self.program)
     }
 }

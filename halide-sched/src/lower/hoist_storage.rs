@@ -37,21 +37,18 @@ use crate::ir::visit::{self, Memo};
 use crate::ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, build};
 use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Where memory is allocated outside of where storage is: the places of each Func.
-pub type HoistLevels = BTreeMap<FuncId, BTreeSet<Scope>>;
 
 /// A bound of an extent that is never less than this says no more than that coordinates are 32 bits wide.
 const MOST_EXTENT: i64 = 1 << 31;
 
-/// Moves realizations out to the places in `levels`. `facts` holds what is known of arguments.
-pub fn hoist_storage(program: Program, levels: &HoistLevels, facts: &Facts, trace: &mut LoweringTrace) -> Program {
-    if levels.is_empty() {
+/// Moves realizations out to the loops that say so (`LoopInfo::hoisted`), or out of all (`Program::hoisted`). `facts` holds
+/// what is known of arguments.
+pub fn hoist_storage(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
+    if program.hoisted.is_empty() && program.loops.iter().all(|l| l.hoisted.is_empty()) {
         return program;
     }
     walk::map_body(program, |body, program| {
-        let mut cx = Hoist { program, levels, facts: facts.clone(), trace };
+        let mut cx = Hoist { program, facts: facts.clone(), trace };
         let body = at_scope(&mut cx, Scope::Root, body);
         statement(&mut cx, body)
     })
@@ -59,7 +56,6 @@ pub fn hoist_storage(program: Program, levels: &HoistLevels, facts: &Facts, trac
 
 struct Hoist<'p> {
     program: &'p mut Program,
-    levels: &'p HoistLevels,
     facts: Facts,
     trace: &'p mut LoweringTrace,
 }
@@ -80,8 +76,11 @@ fn statement(cx: &mut Hoist<'_>, s: Stmt) -> Stmt {
 
 /// The body of `scope` with all storage that is to be allocated there.
 fn at_scope(cx: &mut Hoist<'_>, scope: Scope, mut body: Stmt) -> Stmt {
-    let levels = cx.levels;
-    for (&func, _) in levels.iter().filter(|(_, scopes)| scopes.contains(&scope)) {
+    let hoisted = match scope {
+        Scope::Root => cx.program.hoisted.clone(),
+        Scope::Body(l) => cx.program.loops[l].hoisted.clone(),
+    };
+    for func in hoisted {
         if realizes(&body, func) {
             body = place(cx, func, scope, body);
         }

@@ -52,19 +52,9 @@ impl Instrument<'_> {
         let Instrument { program, first } = self;
         *first.entry(func).or_insert_with(|| {
             let start = program.counters.len() as u32;
-            program.counters.extend(counter_names(&func_name(program, func)));
+            program.counters.extend(counter_names(program.func_name(func)));
             start
         })
-    }
-}
-
-/// A Func bears the name of its buffer; those of a tuple have the element's number behind a dot.
-pub(super) fn func_name(program: &Program, func: FuncId) -> String {
-    let buffers = &program.func_buffers[func];
-    let name = &program.buffers[buffers[0]].name;
-    match name.rsplit_once('.') {
-        Some((func, "0")) if buffers.len() > 1 => func.to_string(),
-        _ => name.clone(),
     }
 }
 

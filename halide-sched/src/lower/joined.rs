@@ -142,13 +142,13 @@ fn declare_tree<'a>(
     let inherited = host.map_or(Vec::new(), |(instance, align)| loops(ctx, instance, align.len()));
     let instance = declare(ctx, block.at, &inherited);
     for (l, own) in inherited.iter().zip(&ctx.instances[instance].plan.loops) {
-        let info = &mut ctx.loops[*l];
-        info.others.push(instance);
+        ctx.loops[*l].others.push(instance);
+        let info = &mut ctx.program.loops[*l];
         // A loop is cut as any of its definitions says; `plan` saw to it that no two say different things.
         if info.partition == Partition::Auto {
             info.partition = own.partition;
         }
-        info.said = info.said.or(own.at);
+        info.at = info.at.or(own.at);
     }
     let shared = block.shared_with_guests().max(inherited.len());
     for position in 0..shared {
@@ -264,7 +264,7 @@ fn stay_inside(ctx: &mut Ctx<'_>, instance: usize, position: usize) {
 pub(super) fn explain(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
     for (l, info) in ctx.loops.enumerate().filter(|(_, info)| !info.others.is_empty()) {
         let names: Vec<String> = info.others.iter().map(|i| name(ctx, *i)).collect();
-        trace.did(ctx.program.loops[l].clone(), format!("runs for {} as well", names.join(" and ")));
+        trace.did(ctx.program.loops[l].name.clone(), format!("runs for {} as well", names.join(" and ")));
     }
 }
 

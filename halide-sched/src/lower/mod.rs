@@ -76,14 +76,11 @@ pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
 
 pub use budget::{Cause, Multiplies};
 
-use crate::ir::{LoopId, Program, Stage};
+use crate::ir::{LoopId, LoopInfo, Program, Stage};
 use crate::plan::Plan;
-use crate::schedule::Partition;
 use crate::simplify::{Facts, Proofs};
 use crate::target::Gpu;
 use ctx::Ctx;
-use halide_core::error::Location;
-use halide_core::ids::IdVec;
 use std::collections::BTreeSet;
 
 /// Which of the variants of the code to make, and what to add to it. The default is the main variant.
@@ -129,14 +126,6 @@ pub struct Lowered {
     pub program: Program,
     /// What each pass did and did not do.
     pub trace: LoweringTrace,
-    /// How each loop may be cut.
-    pub partitions: IdVec<LoopId, Partition>,
-    /// Where a schedule says how each loop runs, or how it is cut.
-    pub places: IdVec<LoopId, Option<Location>>,
-    /// Where memory is allocated outside of storage.
-    pub hoists: hoist_storage::HoistLevels,
-    /// What is to be brought into caches ahead of its use.
-    pub prefetches: Vec<inject_prefetches::Asked>,
     /// The directives that multiply code the most, if loops have been unrolled and vectorized.
     pub causes: Vec<Cause>,
 }
@@ -146,13 +135,12 @@ pub struct Lowered {
 /// # Errors
 /// Everything that cannot be lowered (see [`LowerError`]).
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
-    let Lowered { mut program, mut trace, partitions, places, hoists, prefetches, .. } =
-        lower_to_bounded(plan, options)?;
+    let Lowered { mut program, mut trace, .. } = lower_to_bounded(plan, options)?;
     let most = plan.target.budget.nodes;
     let facts = facts::of_program(&program, &plan.pipeline);
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         trace.begin(name);
-        let before = std::mem::replace(&mut program, empty());
+        let before = std::mem::replace(&mut program, Program::empty(Stage::Nest));
         program = f(before, &mut trace);
         trace.finish(Some(&program));
         debug_verify(name, &program);
@@ -160,14 +148,14 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("uniquify", &mut |p, _| uniquify::uniquify(p));
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
     pass("skip_stages", &mut |p, t| skip_stages::skip_stages(p, &facts, t));
-    pass("hoist_storage", &mut |p, t| hoist_storage::hoist_storage(p, &hoists, &facts, t));
-    pass("inject_prefetches", &mut |p, t| inject_prefetches::inject_prefetches(p, &prefetches, &facts, t));
+    pass("hoist_storage", &mut |p, t| hoist_storage::hoist_storage(p, &facts, t));
+    pass("inject_prefetches", &mut |p, t| inject_prefetches::inject_prefetches(p, &facts, t));
     if options.count {
         // Before storage is flattened: later, one statement may compute several points.
         pass("instrument", &mut |p, _| instrument::instrument(p));
     }
     let mut errors = Vec::new();
-    pass("bound_loops", &mut |p, t| kept(bound_loops::bound_loops(p, &facts, &places, t), &mut errors));
+    pass("bound_loops", &mut |p, t| kept(bound_loops::bound_loops(p, &facts, t), &mut errors));
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -175,7 +163,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("flatten_storage", &mut |p, _| flatten_storage::flatten_storage(p));
     let mut causes = Vec::new();
     pass("unroll", &mut |p, t| {
-        let counted = budget::check_copies(&p, &places, most).map(|found| causes = found).map_err(|e| vec![e]);
+        let counted = budget::check_copies(&p, most).map(|found| causes = found).map_err(|e| vec![e]);
         kept(counted.map(|()| unroll::unroll(p, t)), &mut errors)
     });
     if !errors.is_empty() {
@@ -187,8 +175,8 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     let mut whole = Vec::new();
     pass("partition_loops", &mut |p, t| {
         let made = budget::check_size(&p, most, &causes).and_then(|size| {
-            let made = partition_loops::partition_loops(p, &facts, &partitions, most - size, t);
-            budget::check_cuts(&made, &places, most, &causes)?;
+            let made = partition_loops::partition_loops(p, &facts, most - size, t);
+            budget::check_cuts(&made, most, &causes)?;
             whole = made.whole;
             Ok(made.program)
         });
@@ -199,9 +187,11 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     }
     // What other variants guard, this one may compute without any condition; the main one counts.
     if !whole.is_empty() && !options.exact_tails {
-        let named = |l: LoopId| (program.loops[l].clone(), places[l]);
-        let all = places.ids().filter(|l| whole.contains(l)).map(named);
-        return Err(all.map(|(name, at)| LowerError::NothingToPartition { name, at }).collect());
+        let error = |l: &LoopId| {
+            let LoopInfo { name, at, .. } = program.loops[*l].clone();
+            LowerError::NothingToPartition { name, at }
+        };
+        return Err(whole.iter().map(error).collect());
     }
     pass("trim_no_ops", &mut |p, t| trim_no_ops::trim_no_ops(p, &facts, t));
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::Unmarked));
@@ -212,7 +202,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("hoist", &mut |p, _| hoist::hoist(p));
     pass("share", &mut |p, _| share::share(p));
     let gpu = plan.target.gpu.unwrap_or(Gpu::LEAST);
-    pass("offload", &mut |p, t| kept(offload::offload(p, &facts, &gpu, &places, t), &mut errors));
+    pass("offload", &mut |p, t| kept(offload::offload(p, &facts, &gpu, t), &mut errors));
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -226,38 +216,20 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
     pass("split_functions", &mut split_functions::split_functions);
     pass("free_early", &mut |p, _| free_early::free_early(p));
-    Ok(Lowered { program, trace, partitions, places, hoists, prefetches, causes })
+    Ok(Lowered { program, trace, causes })
 }
 
 /// The program of a pass, or its errors for `all`.
 fn kept(result: Result<Program, Vec<LowerError>>, all: &mut Vec<LowerError>) -> Program {
     result.unwrap_or_else(|errors| {
         all.extend(errors);
-        empty()
+        Program::empty(Stage::Nest)
     })
 }
 
 fn simplified(mut program: Program, facts: &Facts, proofs: Proofs) -> Program {
     program.body = crate::simplify::simplify_stmt(program.body, facts, proofs);
     program
-}
-
-fn empty() -> Program {
-    Program {
-        stage: Stage::Nest,
-        body: crate::ir::build::nothing(),
-        buffers: IdVec::new(),
-        image_buffers: IdVec::new(),
-        func_buffers: IdVec::new(),
-        params: IdVec::new(),
-        loops: IdVec::new(),
-        faults: IdVec::new(),
-        prints: IdVec::new(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
-        counters: Vec::new(),
-        next_temp: 0,
-    }
 }
 
 /// In debug and test builds: what each stage promises holds after each pass.
@@ -282,8 +254,8 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     let nest = build_nests::build_nests(&mut ctx);
     joined::explain(&ctx, &mut trace);
     build_nests::explain_hints(&ctx, &mut trace);
-    let hoists = build_nests::hoist_levels(&ctx, &mut trace);
-    let prefetches = build_nests::prefetches(&ctx, &mut trace);
+    build_nests::hoist_levels(&mut ctx, &mut trace);
+    build_nests::prefetches(&mut ctx, &mut trace);
     trace.finish(None);
     trace.begin("find_regions");
     let mut facts = facts::of_arguments(&ctx);
@@ -306,12 +278,11 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     trace.finish(None);
     trace.begin("infer_bounds");
     let body = infer_bounds::infer_bounds(&ctx, &regions, &facts, checks, nest);
-    let (partitions, places) = (build_nests::partitions(&ctx), build_nests::places(&ctx));
     let mut program = ctx.program;
     program.body = body;
     program.stage = Stage::Bounded;
     trace.finish(Some(&program));
     let causes = Vec::new();
     budget::check_size(&program, plan.target.budget.nodes, &causes).map_err(|e| vec![e])?;
-    Ok(Lowered { program, trace, partitions, places, hoists, prefetches, causes })
+    Ok(Lowered { program, trace, causes })
 }

@@ -166,7 +166,7 @@ fn take(cx: &mut Split<'_>, s: Stmt, left: Left) -> (Stmt, Left) {
     if left.size < cx.limits.part || !left.has_loop {
         return (s, left);
     }
-    let id = cx.program.loops.push(format!("part{}", cx.made));
+    let id = cx.program.loops.push(format!("part{}", cx.made).into());
     let needs = Needs::of(&s, id, cx.program);
     // What is handed on to parts that are cut already costs nothing here: it stays where it is.
     let own = Needs::of_code(&s, id, cx.program).size();

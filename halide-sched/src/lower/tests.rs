@@ -5,7 +5,7 @@ use super::trace::LoweringTrace;
 use super::*;
 use crate::ir::arbitrary::{self, Random};
 use crate::ir::eval::{self, Check, EvalError};
-use crate::ir::{Program, Stage, verify};
+use crate::ir::{Partition, PrefetchRequest, Program, Stage, verify};
 use crate::simplify::Facts;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::limits::Limits;
@@ -86,23 +86,21 @@ fn bound_small_allocations_keeps_meaning() {
 
 #[test]
 fn inject_prefetches_keeps_meaning() {
-    use crate::schedule::PrefetchBound::*;
-    let asked = |p: &Program| {
+    use crate::ir::PrefetchBound::*;
+    let asking = |mut p: Program| {
         let bufs: Vec<_> = p.buffers.ids().collect();
-        let names: Vec<String> = p.loops.iter().cloned().collect();
-        let pair = |(i, at): (usize, &String)| {
-            let (at, from, bufs) = (at.clone(), names[i * 7 % names.len()].clone(), bufs.clone());
+        let ids: Vec<_> = p.loops.ids().collect();
+        for (i, &at) in ids.iter().enumerate() {
             let bound = [GuardWithIf, Clamp, NonFaulting][i % 3];
-            inject_prefetches::Asked { at, bufs, from, offset: i as i64 % 4 - 1, bound }
-        };
-        let itself = |(i, at): (usize, &String)| inject_prefetches::Asked { from: at.clone(), ..pair((i, at)) };
-        let all: Vec<_> = names.iter().enumerate().flat_map(|n| [pair(n), itself(n)]).collect();
-        all
+            let from = |from| PrefetchRequest { bufs: bufs.clone(), from, offset: i as i64 % 4 - 1, bound };
+            p.loops[at].prefetches = vec![from(ids[i * 7 % ids.len()]), from(at)];
+        }
+        p
     };
     let made = std::cell::Cell::new(0);
     let pass = |p: Program| {
-        let (asked, mut trace) = (asked(&p), LoweringTrace::new());
-        let p = inject_prefetches::inject_prefetches(p, &asked, &Facts::new(), &mut trace);
+        let mut trace = LoweringTrace::new();
+        let p = inject_prefetches::inject_prefetches(asking(p), &Facts::new(), &mut trace);
         let did = |d: &&Decision| matches!(d.outcome, trace::Outcome::Did(_));
         made.set(made.get() + trace.passes.iter().flat_map(|p| &p.decisions).filter(did).count());
         p
@@ -113,11 +111,7 @@ fn inject_prefetches_keeps_meaning() {
 
 #[test]
 fn bound_loops_keeps_meaning() {
-    let places = |p: &Program| p.loops.iter().map(|_| None).collect();
-    let pass = |p: Program| {
-        let all = places(&p);
-        bound_loops::bound_loops(p.clone(), &Facts::new(), &all, &mut LoweringTrace::new()).unwrap_or(p)
-    };
+    let pass = |p: Program| bound_loops::bound_loops(p.clone(), &Facts::new(), &mut LoweringTrace::new()).unwrap_or(p);
     assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
 }
 
@@ -139,16 +133,13 @@ fn interleave_keeps_meaning() {
 
 #[test]
 fn partition_loops_keeps_meaning() {
-    let always = |p: &Program| p.loops.iter().map(|_| Partition::Always).collect();
-    let pass = |p: Program| {
-        let how = always(&p);
-        partition_loops::partition_loops(p, &Facts::new(), &how, u64::MAX, &mut LoweringTrace::new()).program
-    };
-    assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
-    let auto = |p| {
-        partition_loops::partition_loops(p, &Facts::new(), &IdVec::new(), u64::MAX, &mut LoweringTrace::new()).program
-    };
-    assert!(check(Stage::Shaped, SEEDS, auto) > SEEDS as u32 / 3);
+    for how in [Partition::Always, Partition::Auto] {
+        let pass = |mut p: Program| {
+            p.loops.iter_mut().for_each(|l| l.partition = how);
+            partition_loops::partition_loops(p, &Facts::new(), u64::MAX, &mut LoweringTrace::new()).program
+        };
+        assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The words of a schedule. One variant per directive; names are text here and resolved by `plan`.
 
+pub use crate::ir::{Partition, PrefetchBound};
 use halide_core::error::Location;
 
 /// One directive with its subject and place.
@@ -120,29 +121,6 @@ impl Tail {
     };
 }
 
-/// What is done with what a prefetch would bring from beyond the bounds of its source. Nothing beyond is ever read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum PrefetchBound {
-    /// Nothing is brought if any of it is beyond.
-    #[default]
-    GuardWithIf,
-    /// What is inside is brought.
-    Clamp,
-    /// Left to an instruction that does not fault.
-    NonFaulting,
-}
-
-impl PrefetchBound {
-    /// Its word in text.
-    pub fn word(self) -> &'static str {
-        match self {
-            PrefetchBound::GuardWithIf => "GuardWithIf",
-            PrefetchBound::Clamp => "Clamp",
-            PrefetchBound::NonFaulting => "NonFaulting",
-        }
-    }
-}
-
 /// A value that leaves others as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Identity {
@@ -175,18 +153,6 @@ pub enum Align {
     AlignStart,
     /// The last ones, and those before them.
     AlignEnd,
-}
-
-/// Whether a loop is cut into prologue, steady state and epilogue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Partition {
-    /// Where it pays.
-    #[default]
-    Auto,
-    /// Not.
-    Never,
-    /// Always.
-    Always,
 }
 
 /// How a loop runs, as a directive says it.

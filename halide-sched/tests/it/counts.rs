@@ -44,7 +44,7 @@ impl Counts {
     /// How often the body of the loop ran, such as `f.update(0).r.x`, over all variants and pieces of it.
     pub(crate) fn iterations(&self, name: &str) -> u64 {
         let (program, stats) = &self.plain;
-        let named: Vec<_> = program.loops.enumerate().filter(|(_, n)| *n == name).map(|(id, _)| id).collect();
+        let named: Vec<_> = program.loops.enumerate().filter(|(_, l)| l.name == name).map(|(id, _)| id).collect();
         assert!(!named.is_empty(), "no loop {name}\n{program}");
         named.into_iter().map(|id| stats.iterations[id]).sum()
     }
@@ -87,7 +87,7 @@ impl Counts {
 
 fn sum_of(program: &Program, stats: &EvalStats, name: &str, test: &dyn Fn(&Stmt) -> bool, s: &Stmt) -> u64 {
     let mut sum = match s {
-        Stmt::For(l) if program.loops[l.id] == name && test(&l.body) => stats.iterations[l.id],
+        Stmt::For(l) if program.loops[l.id].name == name && test(&l.body) => stats.iterations[l.id],
         _ => 0,
     };
     visit::for_each_stmt(s, |inner| sum += sum_of(program, stats, name, test, inner));

@@ -4,7 +4,7 @@ use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::interp::{self, Inputs};
 use halide_sched::ir::eval::{self, EvalError};
-use halide_sched::ir::{Fault, Program};
+use halide_sched::ir::{Fault, LoopInfo, Program};
 use halide_sched::lower::{LowerOptions, lower, lower_to_bounded};
 use halide_sched::schedule::Schedule;
 use halide_sched::target::{Arch, Budget, Gpu, Target};
@@ -85,7 +85,7 @@ pub(crate) fn check_on(
         let bounded = lower_to_bounded(&plan, &options).unwrap().program;
         let last = lower(&plan, &options).unwrap_or_else(|e| panic!("{schedule}\nexact {exact_tails}\n{e:?}")).program;
         if !last.kernels.is_empty() {
-            assert_eq!(last.to_string().parse::<Program>().as_ref(), Ok(&last), "{schedule}");
+            assert_eq!(last.to_string().parse::<Program>(), Ok(in_text(&last)), "{schedule}");
         }
         for program in [bounded, last] {
             let mut outputs: Vec<AnyBuffer> =
@@ -111,4 +111,12 @@ fn is_for_another_variant(program: &Program, e: &EvalError) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns what the text of a program holds of it: names alone of loops, and buffers of Funcs.
+fn in_text(program: &Program) -> Program {
+    let mut kept = program.clone();
+    kept.loops.iter_mut().for_each(|l| *l = LoopInfo::new(&l.name));
+    (kept.hoisted, kept.func_names) = Default::default();
+    kept
 }

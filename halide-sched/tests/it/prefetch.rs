@@ -171,3 +171,23 @@ fn results_stay_what_they_are() {
         }
     }
 }
+
+/// A variant that was opened before the directive does without, though its loops have the names of those that do not.
+#[test]
+fn variants_ask_each_for_themselves() {
+    let special = "y3: tile(x, y, xo, yo, xi, yi, 32, 8) vectorize(xi) specialize(in.extent(0) > 64)";
+    told(
+        &blur(),
+        &format!("{special} prefetch(in, xo, yo, 1, NonFaulting)\n x3: compute_at(y3, xo) vectorize(x, 32)"),
+        expect![[r#"
+            y3.xo: prefetching `in` 1 iteration of y3.yo ahead, 8 cache lines each time
+            prefetch far in#b0(t24 + t61 + 2)
+            prefetch far in#b0(t26 + t61 + 2)
+            prefetch far in#b0(t28 + t61 + 2)
+            prefetch far in#b0(t30 + t61 + 2)
+            prefetch far in#b0(t32 + t61 + 2)
+            prefetch far in#b0(t34 + t61 + 2)
+            prefetch far in#b0(t36 + t61 + 2)
+            prefetch far in#b0(t38 + t61 + 2)"#]],
+    );
+}

@@ -67,7 +67,7 @@ fn each_variant_has_its_own_loops() {
         "out: specialize(out.extent(0) >= 8)\n out.specialize(out.extent(0) >= 8): vectorize(x, 8)\n f: compute_root()";
     let plan = resolve(&p, &schedule.parse().unwrap(), &TARGET).unwrap_or_else(|e| panic!("{e:?}"));
     let program = lower_to_bounded(&plan, &LowerOptions::default()).unwrap().program;
-    let loops: Vec<&str> = program.loops.iter().map(String::as_str).filter(|l| l.starts_with("out.")).collect();
+    let loops: Vec<&str> = program.loops.iter().map(|l| l.name.as_str()).filter(|l| l.starts_with("out.")).collect();
     assert_eq!(loops, ["out.y", "out.x", "out.x$v", "out.y", "out.x"]);
     assert!(matches!(program.body, Stmt::Block(_) | Stmt::Let { .. } | Stmt::If { .. }));
 }
@@ -125,4 +125,43 @@ fn conditions_of_parameters_decide_comparisons_of_the_algorithm() {
     let both = text(n.expr().eq(4), "f: specialize(n == 4) specialize(n == 4 && b)");
     let one = text(n.expr().eq(4), "f: specialize(n == 4)");
     assert_eq!(both.matches("for f.x").count(), one.matches("for f.x").count(), "{both}");
+}
+
+/// The number of loops `x` of `f` that are cut, of those of a stage that reads a clamped row.
+fn cuts(p: &Pipeline, schedule: &str) -> usize {
+    let lowered = crate::support::lowered_whole(p, schedule);
+    let pass = lowered.trace.passes.iter().find(|p| p.name == "partition_loops").unwrap();
+    pass.decisions.iter().filter(|d| d.to_string().starts_with("f.x: cut into")).count()
+}
+
+/// Copies of a loop that a pass made before loops are cut are cut as their own variant says, whatever others say of their
+/// loops of the same name.
+#[test]
+fn never_partition_holds_for_copies_where_variants_disagree() {
+    let (input, (x, y)) = (ImageParam::new("in", I16, 2), vars!(x, y));
+    let mut f = halide_core::Func::new("f");
+    f[(x, y)] = input[(clamp(x, 2, 30), y)];
+    let p = Pipeline::new([&f]).unwrap();
+    let special = "f: unroll(y, 2) specialize(f.extent(0) > 9)";
+    assert_eq!(cuts(&p, special), 4);
+    assert_eq!(cuts(&p, &format!("{special}\n f.specialize(f.extent(0) > 9): never_partition(x)")), 2);
+    assert_eq!(cuts(&p, &format!("{special} never_partition(x)")), 2);
+    let both = format!("{special} always_partition(x)\n f.specialize(f.extent(0) > 9): never_partition(x)");
+    assert_eq!(cuts(&p, &both), 2);
+}
+
+/// A loop that must be cut and has nothing to cut is refused, though a loop of its name in another variant is cut.
+#[test]
+fn always_partition_is_refused_where_one_variant_cannot_have_it() {
+    let (input, (x, y)) = (ImageParam::new("in", I16, 2), vars!(x, y));
+    let mut f = halide_core::Func::new("f");
+    f[(x, y)] = input[(x, y)] + 1;
+    let p = Pipeline::new([&f]).unwrap();
+    let general = "f: unroll(y, 2) specialize(f.extent(0) > 9) split(x, x, xi, 8, GuardWithIf) always_partition(x)";
+    let both = format!("{general}\n f.specialize(f.extent(0) > 9): always_partition(x)");
+    expect![[r#"
+        test:2:33: `f.x` cannot be cut into prologue, steady state and epilogue: nothing in it is different at its ends
+          hint: leave always_partition out, or say auto_partition"#]]
+    .assert_eq(&crate::support::refused(&p, &both));
+    assert!(cuts(&p, general) >= 2);
 }

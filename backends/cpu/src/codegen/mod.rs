@@ -281,7 +281,7 @@ fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
     let mut all =
         vec![func::make(env, env.symbols.entry, "pipeline".into(), &ENTRY_PARAMS, |f, _| f.stmt(&program.body))?];
     for (id, task) in program.tasks.enumerate() {
-        let name = program.loops.get(task.id).cloned().unwrap_or_else(|| format!("{id:?}"));
+        let name = program.loops.get(task.id).map_or_else(|| format!("{id:?}"), |info| info.name.clone());
         let symbol = env.symbols.tasks[id.index()];
         all.push(func::make(env, symbol, name, &TASK_PARAMS, |f, args| f.task(id, args[0], args[1]))?);
     }

@@ -65,7 +65,7 @@ impl Func<'_> {
             return false;
         }
         let mut outlined = outlined.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = self.env.program.loops.get(l.id).cloned().unwrap_or_else(|| format!("{:?}", l.id));
+        let name = self.env.program.loops.get(l.id).map_or_else(|| format!("{:?}", l.id), |info| info.name.clone());
         let kernel = match wide::compile(self.env.program, self, l, &outlined.options) {
             Ok(kernel) => kernel,
             Err(refusal) => {

@@ -35,7 +35,7 @@ fn check(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: 
     let outputs: Vec<ScalarType> = cases.iter().map(|c| c.ty).collect();
     let mut p = program(types, &outputs);
     let loops = cases.iter().enumerate().map(|(i, c)| {
-        let id = p.loops.push(c.name.clone());
+        let id = p.loops.push(c.name.clone().into());
         let index = dense(build::mul(build::loop_var(id), build::int(i64::from(lanes))), lanes);
         let loaded: Vec<Expr> =
             types.iter().enumerate().map(|(i, ty)| build::load(BufId(i as u32), *ty, index.clone(), None)).collect();

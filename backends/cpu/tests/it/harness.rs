@@ -1,7 +1,7 @@
 //! Making small programs and running them.
 
 use halide_core::buffer::{AnyBuffer, Dim, RawBuffer};
-use halide_core::ids::{Id, IdVec, ImageId};
+use halide_core::ids::{Id, ImageId};
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
@@ -12,21 +12,7 @@ use halide_sched::ir::{
 
 /// A program without statements whose external buffers are one-dimensional.
 pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType]) -> Program {
-    let mut p = Program {
-        stage: Stage::Final,
-        body: build::nothing(),
-        buffers: IdVec::new(),
-        image_buffers: IdVec::new(),
-        func_buffers: IdVec::new(),
-        params: IdVec::new(),
-        loops: IdVec::new(),
-        faults: IdVec::new(),
-        prints: IdVec::new(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
-        counters: Vec::new(),
-        next_temp: 0,
-    };
+    let mut p = Program::empty(Stage::Final);
     for (i, ty) in inputs.iter().enumerate() {
         let id = add_buffer(&mut p, &format!("in{i}"), *ty, BufferRole::Input(ImageId::new(i)));
         p.image_buffers.push(id);
@@ -64,7 +50,7 @@ pub(crate) fn internal(p: &mut Program, elem: ScalarType, memory: Memory) -> Buf
 
 /// `for v in 0..count { body(v) }`.
 pub(crate) fn serial(p: &mut Program, count: Expr, body: impl FnOnce(Expr) -> Stmt) -> Stmt {
-    let id = p.loops.push(format!("loop{}", p.loops.len()));
+    let id = p.loops.push(format!("loop{}", p.loops.len()).into());
     let body = body(build::loop_var(id));
     build::for_loop(id, halide_sched::ir::ForKind::Serial, build::int(0), count, body)
 }
@@ -78,7 +64,7 @@ pub(crate) fn task(
     buffers: Vec<BufId>,
     body: impl FnOnce(&mut Program, LoopId) -> Stmt,
 ) -> Stmt {
-    let id = p.loops.push(format!("task{}", p.loops.len()));
+    let id = p.loops.push(format!("task{}", p.loops.len()).into());
     let body = body(p, id);
     let task: TaskId = p.tasks.push(Task { id, captures, buffers, body });
     Stmt::Launch { task, min, extent }

@@ -60,7 +60,7 @@ fn refused(tier: Tier) -> String {
         let outputs: Vec<ScalarType> = cases.iter().filter_map(|(_, make)| make(&a, &b)?.ty().scalar()).collect();
         let mut p = program(&[ty, ty], &outputs);
         let loops = cases.iter().enumerate().filter_map(|(i, (name, make))| {
-            let id = p.loops.push(format!("{name} {ty}"));
+            let id = p.loops.push(format!("{name} {ty}").into());
             let index = dense(build::mul(build::loop_var(id), build::int(16)), 16);
             let value = make(&operand(0, &index), &operand(1, &index))?;
             let body = store(BufId(2 + i as u32), index, value);

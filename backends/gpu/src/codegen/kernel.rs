@@ -300,7 +300,7 @@ impl Gen<'_> {
     pub(super) fn bind(&mut self, symbol: Sym, value: Lanes) {
         if let [v] = *value {
             let program = self.program;
-            self.code.name(v, || readable(&print::sym_in(symbol, program)));
+            self.code.name(v, || print::owner_name(symbol, program));
         }
         self.symbols.insert(symbol, value);
     }
@@ -319,9 +319,4 @@ impl Gen<'_> {
     pub(super) fn splat(v: V, lanes: u16) -> Lanes {
         Rc::from(vec![v; lanes.into()])
     }
-}
-
-/// A name without the numbers of ids, of which the writer of the shader makes unique ones.
-fn readable(name: &str) -> String {
-    name.split('#').next().unwrap_or(name).to_string()
 }

@@ -102,8 +102,7 @@ impl Gen<'_> {
         let count = self.one(&l.extent)?;
         let end = self.sum(min, count);
         let ty = self.code.shader.reg(super::types::Reg::I32);
-        let name = print::sym_in(symbol, self.program);
-        let variable = self.code.variable(name.split('#').next().unwrap_or(&name), ty);
+        let variable = self.code.variable(&print::owner_name(symbol, self.program), ty);
         let at = self.code.place_of(variable);
         self.code.store(at, min);
         self.forget_stored(&l.body);

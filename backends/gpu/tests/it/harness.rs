@@ -1,7 +1,7 @@
 //! Making small kernels and running them.
 
 use crate::runner::Runner;
-use halide_core::ids::{Id, IdVec, ImageId};
+use halide_core::ids::{Id, ImageId};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_gpu::codegen::{Features, KernelCode, Options, compile, parts};
@@ -16,21 +16,7 @@ pub(crate) const ALL: Options =
 
 /// A program without statements whose external buffers are one-dimensional.
 pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType]) -> Program {
-    let mut p = Program {
-        stage: Stage::Final,
-        body: build::nothing(),
-        buffers: IdVec::new(),
-        image_buffers: IdVec::new(),
-        func_buffers: IdVec::new(),
-        params: IdVec::new(),
-        loops: IdVec::new(),
-        faults: IdVec::new(),
-        prints: IdVec::new(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
-        counters: Vec::new(),
-        next_temp: 0,
-    };
+    let mut p = Program::empty(Stage::Final);
     for (i, ty) in inputs.iter().enumerate() {
         let id = add_buffer(&mut p, &format!("in{i}"), *ty, BufferRole::Input(ImageId::new(i)));
         p.image_buffers.push(id);
@@ -65,7 +51,7 @@ pub(crate) fn internal(p: &mut Program, elem: ScalarType) -> BufId {
 }
 
 pub(crate) fn new_loop(p: &mut Program, name: &str) -> LoopId {
-    p.loops.push(name.to_string())
+    p.loops.push(name.into())
 }
 
 /// A phase over `count` threads of the first dimension.

@@ -1,7 +1,7 @@
 //! Devices, and small programs whose kernels are shaders written as text.
 
 use halide_core::buffer::{AnyBuffer, Buffer, Dim, Region};
-use halide_core::ids::{Id, IdVec, ImageId};
+use halide_core::ids::{Id, ImageId};
 use halide_core::types::ScalarType;
 use halide_gpu::GpuError;
 use halide_gpu::codegen::{KernelCode, Options, compile};
@@ -27,21 +27,7 @@ pub(crate) fn gpu() -> Option<Gpu> {
 
 /// A program without statements, with buffers of one dimension.
 pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType], allocations: &[ScalarType]) -> Program {
-    let mut p = Program {
-        stage: Stage::Final,
-        body: build::nothing(),
-        buffers: IdVec::new(),
-        image_buffers: IdVec::new(),
-        func_buffers: IdVec::new(),
-        params: IdVec::new(),
-        loops: IdVec::new(),
-        faults: IdVec::new(),
-        prints: IdVec::new(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
-        counters: Vec::new(),
-        next_temp: 0,
-    };
+    let mut p = Program::empty(Stage::Final);
     let mut add = |name: String, elem: ScalarType, role: BufferRole| {
         p.buffers.push(BufferInfo {
             name,
@@ -83,7 +69,7 @@ pub(crate) fn kernel(
     buffers: &[(BufId, bool)],
     captures: usize,
 ) -> KernelId {
-    let block = p.loops.push(format!("{name}.bx"));
+    let block = p.loops.push(format!("{name}.bx").into());
     let used = |&(buf, written): &(BufId, bool)| KernelBuffer {
         buf,
         reads: !written,

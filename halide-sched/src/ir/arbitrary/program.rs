@@ -82,19 +82,14 @@ fn tables(random: &mut Random, stage: Stage) -> Program {
         Fault::NotThisVariant,
     ];
     Program {
-        stage,
-        body: nothing(),
         buffers,
         image_buffers: [BufId(0)].into_iter().collect(),
         func_buffers: [vec![BufId(1), BufId(2)], vec![BufId(3)], vec![BufId(4)], vec![BufId(5)]].into_iter().collect(),
         params: [(name(random, 0), I32), (name(random, 1), F32)].into_iter().collect(),
-        loops: IdVec::new(),
         faults: faults.into_iter().collect(),
         prints: [vec![Piece::Value], vec![Piece::Text(text), Piece::Value, Piece::Value]].into_iter().collect(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
         counters: vec![name(random, 0), name(random, 1)],
-        next_temp: 0,
+        ..Program::empty(stage)
     }
 }
 
@@ -252,7 +247,7 @@ impl Gen<'_> {
     fn fresh_loop(&mut self) -> LoopId {
         let name = ["f.x", "f.y in", "loop"][self.random.below(3)];
         let name = format!("{name}{}", self.program.loops.len());
-        self.program.loops.push(name)
+        self.program.loops.push(name.into())
     }
 
     fn for_in(&mut self, size: u32) -> Stmt {

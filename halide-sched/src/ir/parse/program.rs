@@ -6,16 +6,16 @@ use crate::ir::lanes::Held;
 use crate::ir::sym::{BufId, KernelId, LoopId, Sym, TaskId};
 use crate::ir::words::{FIELDS, MEMORIES, SIDES, STAGES, STREAMS, WRITES, item};
 use crate::ir::{
-    BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stage, Stmt, Stream,
-    Task, Type, Writes,
+    BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stream, Task, Type,
+    Writes,
 };
-use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
+use halide_core::ids::{FuncId, Id, ImageId, ParamId};
 
 impl Parser {
     pub(super) fn program(&mut self) -> Parsed<Program> {
         self.need_word("program")?;
         let stage = self.in_table(&STAGES, "a stage")?;
-        let mut p = empty(stage);
+        let mut p = Program::empty(stage);
         loop {
             let word = self.keyword().unwrap_or("").to_string();
             if word.starts_with("task") {
@@ -47,7 +47,7 @@ impl Parser {
                     p.func_buffers.push(self.listed("(", ")", |p| Ok(BufId(p.id("b")?)))?);
                 }
                 "loop" => {
-                    p.loops.push(self.named_row::<LoopId>("L", p.loops.len())?);
+                    p.loops.push(self.named_row::<LoopId>("L", p.loops.len())?.into());
                 }
                 "fault" => {
                     self.row_id::<crate::ir::FaultId>("fault", p.faults.len())?;
@@ -303,23 +303,5 @@ impl Parser {
         let word_strides =
             if self.eat_word("strides") { self.listed("(", ")", Parser::bound_sym)? } else { Vec::new() };
         Ok(KernelBuffer { buf, reads, writes, word_strides })
-    }
-}
-
-fn empty(stage: Stage) -> Program {
-    Program {
-        stage,
-        body: Stmt::Block(Vec::new()),
-        buffers: IdVec::new(),
-        image_buffers: IdVec::new(),
-        func_buffers: IdVec::new(),
-        params: IdVec::new(),
-        loops: IdVec::new(),
-        faults: IdVec::new(),
-        prints: IdVec::new(),
-        tasks: IdVec::new(),
-        kernels: IdVec::new(),
-        counters: Vec::new(),
-        next_temp: 0,
     }
 }

@@ -1,4 +1,5 @@
-//! The one printer of loop IR. `parse` reads what it writes, and gives an equal value back.
+//! The one printer of loop IR. `parse` reads what it writes, and gives an equal value back, but for what
+//! rows of loops hold beside names, and names of Funcs.
 //!
 //! Ids are written as they are (`L3`, `b2`, `f1`, `p0`, `t7`); with a [`Program`] at hand a name stands before each,
 //! for reading only: `blur_y.yi#L3`, `blur_x#b2`. A name with unusual characters is quoted. Bounds are
@@ -29,6 +30,24 @@ pub fn expr_in(e: &Expr, program: &Program) -> String {
     let mut printer = Printer::new(Some(program));
     printer.expr(e);
     printer.out
+}
+
+/// Prints `e` with names in place of ids, for people.
+pub fn expr_by_names(e: &Expr, program: &Program) -> String {
+    let mut printer = Printer { bare: true, ..Printer::new(Some(program)) };
+    printer.expr(e);
+    printer.out
+}
+
+/// Returns the name of the loop, the buffer or the Func that a symbol belongs to; `t7` for values that passes named.
+pub fn owner_name(s: Sym, program: &Program) -> String {
+    let printer = Printer { bare: true, ..Printer::new(Some(program)) };
+    match s {
+        Sym::Loop(id) => printer.loop_id(id),
+        Sym::Bound { func, .. } | Sym::Stored { func, .. } => printer.func(func),
+        Sym::Buffer { buf, .. } => printer.buf(buf),
+        Sym::Temp(_) => printer.sym(s),
+    }
 }
 
 /// `s` with the names that `program` has for its ids.
@@ -91,6 +110,8 @@ impl fmt::Display for Sym {
 
 /// Text in the making.
 struct Printer<'a> {
+    /// Leaves out the ids behind names.
+    bare: bool,
     /// Where names and types come from.
     program: Option<&'a Program>,
     /// Types of the temporaries bound so far in the text.
@@ -103,7 +124,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(program: Option<&'a Program>) -> Printer<'a> {
-        Printer { program, temps: HashMap::new(), locals: HashMap::new(), out: String::new(), indent: 0 }
+        Printer { bare: false, program, temps: HashMap::new(), locals: HashMap::new(), out: String::new(), indent: 0 }
     }
 
     fn push(&mut self, text: &str) {
@@ -135,31 +156,39 @@ impl<'a> Printer<'a> {
     }
 
     fn loop_id(&self, id: LoopId) -> String {
-        named(self.program.and_then(|p| p.loops.get(id)).map(String::as_str), format!("{id:?}"))
+        self.named(self.program.and_then(|p| p.loops.get(id)).map(|l| l.name.as_str()), format!("{id:?}"))
     }
 
     fn buf(&self, id: BufId) -> String {
-        named(self.program.and_then(|p| p.buffers.get(id)).map(|b| b.name.as_str()), format!("{id:?}"))
+        self.named(self.program.and_then(|p| p.buffers.get(id)).map(|b| b.name.as_str()), format!("{id:?}"))
     }
 
     fn param(&self, id: ParamId) -> String {
-        named(self.program.and_then(|p| p.params.get(id)).map(|(name, _)| name.as_str()), format!("{id:?}"))
+        self.named(self.program.and_then(|p| p.params.get(id)).map(|(name, _)| name.as_str()), format!("{id:?}"))
     }
 
     /// A Func goes by the name of its first buffer.
     fn func(&self, id: FuncId) -> String {
         let name = self.program.and_then(|p| p.buffers.get(*p.func_buffers.get(id)?.first()?)).map(|b| b.name.as_str());
-        named(name, format!("{id:?}"))
+        self.named(name, format!("{id:?}"))
+    }
+
+    fn named(&self, name: Option<&str>, id: String) -> String {
+        match name {
+            Some(name) if self.bare => written(name),
+            _ => named(name, id),
+        }
     }
 }
 
 /// `name#id`; the id alone where there is no name.
 fn named(name: Option<&str>, id: String) -> String {
-    match name {
-        None => id,
-        Some(name) if is_plain(name) => format!("{name}#{id}"),
-        Some(name) => format!("{name:?}#{id}"),
-    }
+    name.map_or(id.clone(), |name| format!("{}#{id}", written(name)))
+}
+
+/// A name as a word, in quotes unless it reads as one.
+fn written(name: &str) -> String {
+    if is_plain(name) { name.to_string() } else { format!("{name:?}") }
 }
 
 /// Whether a name reads as a word without quotes.

@@ -25,8 +25,8 @@ impl Printer<'_> {
             let bufs: Vec<String> = bufs.iter().map(|b| format!("{b:?}")).collect();
             self.line(|out| out.push(&format!("func {id:?} = ({})", bufs.join(", "))));
         }
-        for (id, name) in p.loops.enumerate() {
-            self.line(|out| out.push(&format!("loop {}", named(Some(name), format!("{id:?}")))));
+        for (id, info) in p.loops.enumerate() {
+            self.line(|out| out.push(&format!("loop {}", named(Some(&info.name), format!("{id:?}")))));
         }
         for (id, fault) in p.faults.enumerate() {
             self.line(|out| out.push(&format!("fault {id:?} = {}", fault_row(fault))));

@@ -88,7 +88,7 @@ fn symbols_vectors_and_accesses() {
 #[test]
 fn names_are_decoration() {
     let mut p = blur_bounded(false);
-    p.loops[LoopId(0)] = "blur_y.y in(x)".to_string();
+    p.loops[LoopId(0)] = "blur_y.y in(x)".into();
     let e = read(BufId(1), ScalarType::U16, vec![l(1), l(0)]);
     assert_eq!(expr_in(&e, &p), r##"blur_x#b1(blur_x.y#L1, "blur_y.y in(x)"#L0)"##);
     assert_eq!(e.to_string(), "b1:u16(L1, L0)");

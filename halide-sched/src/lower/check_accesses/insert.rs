@@ -96,7 +96,7 @@ impl Insert<'_> {
             low = Some(low.map_or(at.clone(), |l| build::min(l, at.clone())));
             high = Some(high.map_or(at.clone(), |h| build::max(h, at.clone())));
         }
-        let at = innermost.map_or(String::new(), |l| self.program.loops[l].clone());
+        let at = innermost.map_or(String::new(), |l| self.program.loops[l].name.clone());
         let args = [low, high].into_iter().flatten().chain([first, last]).collect();
         let fault = self.program.faults.push(Fault::Access { buf, at });
         Stmt::Assert { cond, fault, args }

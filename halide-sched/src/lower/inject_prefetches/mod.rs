@@ -38,27 +38,12 @@ use super::walk;
 use crate::ir::hash::Map;
 use crate::ir::visit;
 use crate::ir::{
-    BufId, BufferInfo, BufferRole, Cache, DimField, Expr, For, ForKind, LoopId, Program, Stmt, Sym, build,
+    BufId, BufferInfo, BufferRole, Cache, DimField, Expr, For, ForKind, LoopId, LoopInfo, PrefetchBound,
+    PrefetchRequest, Program, Stmt, Sym, build,
 };
-use crate::schedule::PrefetchBound;
 use crate::simplify::{Facts, simplify};
 use found::Search;
 use halide_core::ids::FuncId;
-
-/// A prefetch that a schedule asks for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Asked {
-    /// The name of the loop in whose iterations it is done.
-    pub at: String,
-    /// Of what: one buffer for each tuple element.
-    pub bufs: Vec<BufId>,
-    /// The name of the loop whose later iteration reads.
-    pub from: String,
-    /// How many iterations later.
-    pub offset: i64,
-    /// What is done at the ends of the source.
-    pub bound: PrefetchBound,
-}
 
 /// Bytes of a cache line.
 const LINE: i64 = 64;
@@ -69,14 +54,14 @@ const MOST: i64 = 1 << 14;
 /// So many prefetches are written out instead of looped over.
 const MOST_WRITTEN_OUT: i64 = 32;
 
-/// Puts prefetches into the loops of `asked`. `facts` holds what is known of arguments.
-pub fn inject_prefetches(program: Program, asked: &[Asked], facts: &Facts, trace: &mut LoweringTrace) -> Program {
-    if asked.is_empty() {
+/// Puts prefetches into the loops that ask for some. `facts` holds what is known of arguments.
+pub fn inject_prefetches(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
+    if program.loops.iter().all(|l| l.prefetches.is_empty()) {
         return program;
     }
     walk::map_body(program, |body, program| {
         let (around, realized) = (Vec::new(), Map::default());
-        let mut cx = Inject { program, asked, facts: facts.clone(), trace, around, realized, on_device: false };
+        let mut cx = Inject { program, facts: facts.clone(), trace, around, realized, on_device: false };
         statement(&mut cx, body)
     })
 }
@@ -89,7 +74,6 @@ enum Around {
 
 struct Inject<'p> {
     program: &'p mut Program,
-    asked: &'p [Asked],
     facts: Facts,
     trace: &'p mut LoweringTrace,
     /// What is bound here, outermost first.
@@ -127,17 +111,16 @@ fn statement(cx: &mut Inject<'_>, s: Stmt) -> Stmt {
 
 /// The loop with the prefetches that are asked for in its body.
 fn with_prefetches(cx: &mut Inject<'_>, mut l: Box<For>) -> Box<For> {
-    let asked = cx.asked;
-    let name = cx.program.loops[l.id].clone();
+    let LoopInfo { name, prefetches: asked, .. } = cx.program.loops[l.id].clone();
     let mut made = Vec::new();
     cx.facts.push_scope();
     cx.facts.bind_loop(l.id, &l.min, &l.extent);
-    for asked in asked.iter().filter(|a| a.at == name) {
+    for asked in &asked {
         for &buf in &asked.bufs {
             let what = format!("prefetching `{}`", cx.program.buffers[buf].name);
             match prefetches(cx, &l, asked, buf) {
                 Ok((stmt, lines)) => {
-                    let (offset, from) = (asked.offset, &asked.from);
+                    let (offset, from) = (asked.offset, &cx.program.loops[asked.from]);
                     let iterations = if offset == 1 { "iteration" } else { "iterations" };
                     cx.trace.did(&name, format!("{what} {offset} {iterations} of {from} ahead, {lines}"));
                     made.push(stmt);
@@ -152,15 +135,20 @@ fn with_prefetches(cx: &mut Inject<'_>, mut l: Box<For>) -> Box<For> {
 }
 
 /// The prefetches of one buffer at the start of a loop's body, with a word on how many they are; or why there are none.
-fn prefetches(cx: &mut Inject<'_>, l: &For, asked: &Asked, buf: BufId) -> Result<(Stmt, String), &'static str> {
+fn prefetches(
+    cx: &mut Inject<'_>,
+    l: &For,
+    asked: &PrefetchRequest,
+    buf: BufId,
+) -> Result<(Stmt, String), &'static str> {
     if cx.on_device {
         return Err("a graphics processor runs the loop");
     }
     if l.kind == ForKind::Vectorized {
         return Err("its iterations are lanes");
     }
-    let named = |a: &Around| matches!(a, Around::Loop(id) if cx.program.loops[*id] == asked.from);
-    let Some(place) = cx.around.iter().rposition(named) else { return Err("its loops were taken apart") };
+    let is_from = |a: &Around| matches!(a, Around::Loop(id) if cx.program.origin(*id) == asked.from);
+    let Some(place) = cx.around.iter().rposition(is_from) else { return Err("its loops were taken apart") };
     let Around::Loop(from) = cx.around[place] else { return Err("its loops were taken apart") };
     let dense = match cx.program.buffers[buf].role {
         BufferRole::Internal => cx.program.buffers[buf].order.first().copied(),
@@ -298,7 +286,7 @@ fn loops_over(
     let order = cx.program.buffers[buf].order.clone();
     for d in order.into_iter().filter(|d| build::as_int(&lines.counts[*d]) != Some(1)) {
         let name = format!("{}.ahead", cx.program.loops[at]);
-        let id = cx.program.loops.push(name);
+        let id = cx.program.loops.push(name.into());
         let further = build::mul(build::loop_var(id), build::int(lines.steps[d]));
         places[d] = build::add(places[d].clone(), further);
         loops.push((id, lines.counts[d].clone()));

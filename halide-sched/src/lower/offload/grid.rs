@@ -101,7 +101,7 @@ impl Taking<'_> {
         let (min, extent) = (self.by_number(&min), self.by_number(&extent));
         let extent = if self.is_inside(&extent) {
             let most = self.most(&extent, facts).filter(|most| !self.is_inside(most));
-            let most = most.ok_or_else(|| KernelProblem::BlockExtent { var: self.program.loops[id].clone() })?;
+            let most = most.ok_or_else(|| KernelProblem::BlockExtent { var: self.program.loops[id].name.clone() })?;
             self.between.push(Between::If(build::lt(build::loop_var(id), extent)));
             most
         } else {

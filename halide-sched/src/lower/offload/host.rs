@@ -114,7 +114,7 @@ impl Take<'_> {
                 if l.kind.is_gpu_threads() {
                     let most = upper_difference(&l.extent, &build::int(0), self.facts, i64::MAX);
                     let most =
-                        most.ok_or_else(|| KernelProblem::ThreadExtent { var: self.program.loops[l.id].clone() })?;
+                        most.ok_or_else(|| KernelProblem::ThreadExtent { var: self.program.loops[l.id].name.clone() })?;
                     let at = build::sub(build::loop_var(l.id), l.min.clone());
                     self.place = build::add(build::mul(self.place.clone(), build::int(most.max(1))), at);
                     self.places = build::mul(self.places.clone(), build::int(most.max(1)));

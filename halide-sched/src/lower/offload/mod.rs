@@ -70,12 +70,10 @@ use crate::ir::lanes::Held;
 use crate::ir::{BufId, Expr, For, ForKind, Kernel, LoopId, Program, Stmt, Sym, build};
 use crate::simplify::Facts;
 use crate::target::Gpu;
-use halide_core::error::Location;
-use halide_core::ids::{FuncId, IdVec};
+use halide_core::ids::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Makes kernels for `gpu` of all loops over blocks. `facts` holds what is known of arguments, `places` where a schedule
-/// says how loops run.
+/// Makes kernels for `gpu` of all loops over blocks. `facts` holds what is known of arguments.
 ///
 /// # Errors
 /// Every nest that cannot be a kernel, with the reason.
@@ -83,7 +81,6 @@ pub fn offload(
     program: Program,
     facts: &Facts,
     gpu: &Gpu,
-    places: &IdVec<LoopId, Option<Location>>,
     trace: &mut LoweringTrace,
 ) -> Result<Program, Vec<LowerError>> {
     // Nothing to do, and no need to learn what holds where.
@@ -91,13 +88,10 @@ pub fn offload(
         return Ok(program);
     }
     let mut errors = Vec::new();
-    // By name, since loops may have been copied.
-    let named = places.enumerate().filter_map(|(id, at)| Some((program.loops.get(id)?.clone(), (*at)?)));
-    let places: BTreeMap<String, Location> = named.collect();
     let program = walk::map_body(program, |body, program| {
         let (funcs, names) = (Vec::new(), BTreeSet::new());
-        let (facts, errors, places) = (facts.clone(), &mut errors, &places);
-        statement(&mut Offload { program, facts, gpu, places, trace, errors, funcs, names }, body)
+        let (facts, errors) = (facts.clone(), &mut errors);
+        statement(&mut Offload { program, facts, gpu, trace, errors, funcs, names }, body)
     });
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }
@@ -106,8 +100,6 @@ struct Offload<'p> {
     program: &'p mut Program,
     facts: Facts,
     gpu: &'p Gpu,
-    /// Where the schedule says how loops run, by their names.
-    places: &'p BTreeMap<String, Location>,
     trace: &'p mut LoweringTrace,
     errors: &'p mut Vec<LowerError>,
     /// The Funcs that are being produced, outermost first.
@@ -119,7 +111,7 @@ struct Offload<'p> {
 fn statement(cx: &mut Offload<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::For(l) if l.kind == ForKind::GpuBlocks => {
-            let (name, at) = (cx.name(&l), cx.places.get(&cx.program.loops[l.id]).copied());
+            let (name, at) = (cx.name(&l), cx.program.loops[l.id].at);
             cx.facts.push_scope();
             let made = kernel(cx, &name, *l);
             cx.facts.pop_scope();
@@ -142,7 +134,7 @@ impl Offload<'_> {
     /// A name for the kernel of `l`.
     fn name(&mut self, l: &For) -> String {
         let producing = self.funcs.last().and_then(|f| self.program.func_buffers[*f].first());
-        let first = producing.map_or(&self.program.loops[l.id], |buf| &self.program.buffers[*buf].name).clone();
+        let first = producing.map_or(&self.program.loops[l.id].name, |buf| &self.program.buffers[*buf].name).clone();
         let numbered = (1..).map(|n| format!("{first}.{n}"));
         let free = std::iter::once(first.clone()).chain(numbered).find(|name| !self.names.contains(name));
         let name = free.unwrap_or(first);

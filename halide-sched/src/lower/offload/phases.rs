@@ -69,7 +69,7 @@ pub(super) fn shape(program: &mut Program, body: Stmt, facts: &mut Facts) -> Res
         _ => false,
     });
     if let Some(id) = blocks {
-        return Err(KernelProblem::BlocksInside { var: program.loops[id].clone() });
+        return Err(KernelProblem::BlocksInside { var: program.loops[id].name.clone() });
     }
     let depth = thread_depth(&body).max(1);
     let (around, held) = (Vec::new(), Vec::new());
@@ -194,7 +194,7 @@ impl Shape<'_> {
     }
 
     fn threads(&mut self, l: For) -> Result<Stmt, KernelProblem> {
-        let var = |p: &Program| p.loops[l.id].clone();
+        let var = |p: &Program| p.loops[l.id].name.clone();
         let outer = self.around.iter().filter(|a| matches!(a, Around::Thread { .. })).count();
         if outer == DIMENSIONS {
             return Err(KernelProblem::TooManyThreadLoops { var: var(self.program) });
@@ -252,7 +252,7 @@ impl Shape<'_> {
         }
         if self.in_threads() {
             if [&min, &extent].into_iter().any(|e| self.is_of_thread(e)) {
-                return Err(KernelProblem::LoopBetweenThreads { var: self.program.loops[id].clone() });
+                return Err(KernelProblem::LoopBetweenThreads { var: self.program.loops[id].name.clone() });
             }
             self.parted = true;
         }
@@ -354,7 +354,7 @@ impl Shape<'_> {
                 Around::Thread { id, min, extent, most, lanes } => {
                     // Names that the range uses are bound inside now.
                     if *lanes && !loops.is_empty() {
-                        return Err(KernelProblem::LanesNotInnermost { var: self.program.loops[*id].clone() });
+                        return Err(KernelProblem::LanesNotInnermost { var: self.program.loops[*id].name.clone() });
                     }
                     loops.push((*id, self.for_all(min), self.for_all(extent), *most));
                     innermost |= *lanes;
@@ -362,7 +362,7 @@ impl Shape<'_> {
                 }
             };
         }
-        let alone = |shape: &mut Self| (shape.program.loops.push("one".to_string()), build::int(0), build::int(1), 1);
+        let alone = |shape: &mut Self| (shape.program.loops.push("one".into()), build::int(0), build::int(1), 1);
         for _ in loops.len()..self.nest_depth {
             let one = alone(self);
             // Lanes are the first dimension; what is deeper beside them has other outer ones.

@@ -12,7 +12,7 @@ fn check(body: &str, expected: Expect) {
     let tables = TABLES.replace("fault fault0", "loop z#L4\nfault fault0");
     let text = format!("program shaped{tables}body {{\n{body}}}");
     let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let refused = offload(program, &Facts::new(), &Gpu::LEAST, &Default::default(), &mut LoweringTrace::new());
+    let refused = offload(program, &Facts::new(), &Gpu::LEAST, &mut LoweringTrace::new());
     let errors = refused.map(|p| panic!("a kernel:\n{p}")).unwrap_err();
     expected.assert_eq(&errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n"));
 }

@@ -7,7 +7,7 @@
 //! By default, loops are cut that have no loop inside, and loops with masks and conditions outside of the loops inside,
 //! if their bodies are small; parallel loops are not, since cutting them would make threads wait in between. A likely
 //! condition that does not depend on the variable of an innermost loop is tested once in front of the loop, which then
-//! exists twice. A schedule may ask for every cut, or for none (`partitions`).
+//! exists twice. A schedule may ask for every cut, or for none (`LoopInfo::partition`).
 //!
 //! The ends of the steady state are clamped to the loop, so each of the three may be empty at run time.
 //!
@@ -39,11 +39,9 @@ use super::copy::{fresh_copy, fresh_temp};
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::ir::visit;
-use crate::ir::{Expr, For, LoopId, Program, Stmt, Sym, build};
-use crate::schedule::Partition;
+use crate::ir::{Expr, For, LoopId, LoopInfo, Partition, Program, Stmt, Sym, build};
 use crate::simplify::{Facts, simplify};
-use halide_core::ids::IdVec;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use steady::Steady;
 
 /// Bodies with more nodes than this are not copied for a loop that has loops inside.
@@ -63,25 +61,16 @@ pub struct Partitioned {
     pub refused: Option<(LoopId, u64)>,
 }
 
-/// Cuts loops at the ends of their steady state. `facts` holds what is known of arguments; `partitions` says how loops
-/// may be cut, and loops beyond its end are left to this pass. Copies have no more than `room` nodes.
-pub fn partition_loops(
-    program: Program,
-    facts: &Facts,
-    partitions: &IdVec<LoopId, Partition>,
-    room: u64,
-    trace: &mut LoweringTrace,
-) -> Partitioned {
-    let mut named: HashMap<String, Vec<LoopId>> = HashMap::new();
-    for id in partitions.ids() {
-        named.entry(program.loops[id].clone()).or_default().push(id);
-    }
+/// Cuts loops at the ends of their steady state, as each says that it may be cut. `facts` holds what is known of arguments.
+/// Copies have no more than `room` nodes.
+pub fn partition_loops(program: Program, facts: &Facts, room: u64, trace: &mut LoweringTrace) -> Partitioned {
     let (mut done, mut room) = (BTreeSet::new(), Room::new(room));
     let program = walk::map_body(program, |body, program| {
-        let (facts, named, done, room) = (facts.clone(), &named, &mut done, &mut room);
-        statement(&mut Cut { program, facts, partitions, named, trace, cold: false, done, room }, body)
+        let (facts, done, room) = (facts.clone(), &mut done, &mut room);
+        statement(&mut Cut { program, facts, trace, cold: false, done, room }, body)
     });
-    let wanted = partitions.enumerate().filter(|(_, how)| **how == Partition::Always).map(|(id, _)| id);
+    let wanted = |info: &LoopInfo| info.origin.is_none() && info.partition == Partition::Always;
+    let wanted = program.loops.enumerate().filter(|(_, info)| wanted(info)).map(|(id, _)| id);
     let whole = wanted.filter(|id| !done.contains(id)).collect();
     Partitioned { program, whole, refused: room.refused }
 }
@@ -89,34 +78,18 @@ pub fn partition_loops(
 struct Cut<'p> {
     program: &'p mut Program,
     facts: Facts,
-    /// What the schedule says; loops beyond its end are copies, which have their original's name.
-    partitions: &'p IdVec<LoopId, Partition>,
-    /// The loops of each name that the schedule speaks of.
-    named: &'p HashMap<String, Vec<LoopId>>,
     trace: &'p mut LoweringTrace,
     /// Whether the code at hand runs at the ends of a loop only.
     cold: bool,
-    /// The loops that were cut, or cannot be, by those of the schedule.
+    /// The loops that were cut, or cannot be, by their origins.
     done: &'p mut BTreeSet<LoopId>,
     /// The nodes that copies may still add.
     room: &'p mut Room,
 }
 
 impl Cut<'_> {
-    /// The loops of the schedule that `l` is or may be a copy of: variants of a stage have loops of the same names.
-    fn originals(&self, l: LoopId) -> Vec<LoopId> {
-        match self.partitions.get(l) {
-            Some(_) => vec![l],
-            None => self.named.get(&self.program.loops[l]).cloned().unwrap_or_default(),
-        }
-    }
-    /// How a loop may be cut.
-    fn wish(&self, l: LoopId) -> Partition {
-        let said = self.originals(l).into_iter().map(|id| self.partitions[id]);
-        said.reduce(|a, b| if a == b { a } else { Partition::Auto }).unwrap_or_default()
-    }
     fn is_done(&mut self, l: LoopId) {
-        self.done.extend(self.originals(l));
+        self.done.insert(self.program.origin(l));
     }
     fn scoped<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         self.facts.push_scope();
@@ -170,11 +143,11 @@ enum Wish {
 fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
     let innermost = !walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(_)));
     let on_device = l.kind.is_gpu();
-    let wish = match cx.wish(l.id) {
+    let wish = match cx.program.loops[l.id].partition {
         Partition::Never => return None,
         Partition::Always if on_device => {
             let because = "blocks and threads run at once, and there is one kernel for all of them";
-            cx.trace.did_not(cx.program.loops[l.id].clone(), "cut at the boundaries", because);
+            cx.trace.did_not(cx.program.loops[l.id].name.clone(), "cut at the boundaries", because);
             cx.is_done(l.id);
             return None;
         }
@@ -191,7 +164,7 @@ fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
     if size >= most {
         if steady::any_likely(&l.body) {
             let because = format!("its body has more than {most} nodes");
-            cx.trace.did_not(cx.program.loops[l.id].clone(), "cut at the boundaries", because);
+            cx.trace.did_not(cx.program.loops[l.id].name.clone(), "cut at the boundaries", because);
         }
         return None;
     }
@@ -216,7 +189,7 @@ fn size_up_to(s: &Stmt, most: usize) -> usize {
 
 /// Prologue, steady state and epilogue.
 fn cut(cx: &mut Cut<'_>, l: For, steady: Steady) -> Stmt {
-    let name = cx.program.loops[l.id].clone();
+    let name = cx.program.loops[l.id].name.clone();
     cx.is_done(l.id);
     let Steady { body, first, last, invariant, solved, unsolved } = steady;
     let end = simplify(&build::add(l.min.clone(), l.extent.clone()), &cx.facts);

@@ -57,7 +57,6 @@ mod needs;
 mod uniform;
 mod units;
 
-use super::instrument::func_name;
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::ir::{BufId, Expr, ExprKind, Program, Stmt, build, print, visit};
@@ -89,7 +88,7 @@ pub fn skip_stages(program: Program, facts: &Facts, trace: &mut LoweringTrace) -
             Some(_) => "skipped, since nobody needs it".to_string(),
             None => format!("computed and stored only if {}", print::expr_in(need, &program)),
         };
-        trace.did(func_name(&program, *func), what);
+        trace.did(program.func_name(*func), what);
     }
     walk::map_body(program, |body, program| {
         let mut cx = Skip { program, uniform: &uniform, survey: &survey, skipped: &skipped };
@@ -160,7 +159,7 @@ fn explain_kept(
         let Some(why) = survey.kept(func) else { continue };
         let asked = survey.asked(func, &mut needs.clone());
         if !asked.is_always() && !asked.is_never() {
-            trace.did_not(func_name(program, func), "skipped where nobody needs it", why);
+            trace.did_not(program.func_name(func), "skipped where nobody needs it", why);
         }
     }
 }

@@ -50,7 +50,7 @@ impl Trust {
         let mut lines = Vec::new();
         let buffers = self.initialised.iter().map(|(b, proved)| (program.buffers[*b].name.as_str(), *proved));
         lines.extend(counted(buffers.collect(), "buffers are written before they are read", "buffers"));
-        let loops = self.independent.iter().map(|(l, proved)| (program.loops[*l].as_str(), *proved));
+        let loops = self.independent.iter().map(|(l, proved)| (program.loops[*l].name.as_str(), *proved));
         lines.extend(counted(loops.collect(), "parallel loops have independent iterations", "parallel loops"));
         for (n, what) in [(self.folds, "folded buffers"), (freed, "buffers freed before the end of their scope")] {
             if n > 0 {

@@ -37,7 +37,7 @@ mod vary;
 
 use super::trace::LoweringTrace;
 use super::unroll::copies;
-use super::{copy, walk};
+use super::walk;
 use crate::ir::{For, ForKind, LoopId, Program, Stage, Stmt, Sym, build, visit};
 use crate::simplify::Linear;
 
@@ -68,7 +68,7 @@ fn statement(cx: &mut Vectorize<'_>, s: Stmt) -> Stmt {
 }
 
 fn vectorized(cx: &mut Vectorize<'_>, l: For) -> Stmt {
-    let name = cx.program.loops[l.id].clone();
+    let name = cx.program.loops[l.id].name.clone();
     let Some(extent) = build::as_int(&l.extent) else {
         cx.trace.did_not(name, "vectorized", "its extent is not a constant");
         return serial(cx, l);
@@ -102,7 +102,7 @@ fn without_sums(cx: &mut Vectorize<'_>, lanes: LoopId, body: Stmt) -> Stmt {
     let Stmt::For(l) = made else { return made };
     match build::as_int(&l.extent).filter(|n| *n <= MOST_COPIES) {
         Some(extent) if l.kind == ForKind::Vectorized && changes_one_element(&l, lanes) => {
-            let name = cx.program.loops[l.id].clone();
+            let name = cx.program.loops[l.id].name.clone();
             cx.trace.did(name, format!("copied {extent} times inside the vectors around it"));
             copies(*l, extent, cx.program)
         }
@@ -126,11 +126,11 @@ fn serial(cx: &mut Vectorize<'_>, l: For) -> Stmt {
 fn chunked(cx: &mut Vectorize<'_>, l: For, extent: i64) -> Stmt {
     let lanes = (1..=CHUNK_LANES).rev().find(|n| extent % n == 0).unwrap_or(1);
     if lanes == 1 {
-        let name = cx.program.loops[l.id].clone();
+        let name = cx.program.loops[l.id].name.clone();
         cx.trace.did_not(name, "vectorized", format!("{extent} lanes are too many and have no divisor to go by"));
         return serial(cx, l);
     }
-    let chunk = copy::fresh_loop(cx.program, l.id);
+    let chunk = cx.program.copy_loop(l.id);
     let first = build::add(l.min.clone(), build::mul(build::loop_var(chunk), build::int(lanes)));
     let inner = For { min: first, extent: build::int(lanes), ..l };
     let body = vectorized(cx, inner);
