@@ -155,12 +155,12 @@ fn wrappers(case: &Case, found: &mut Vec<Class>) {
 
 fn folds(plan: &Plan, found: &mut Vec<Class>) {
     for func in plan.funcs.iter() {
-        let Level::At { func: host, stage, var } = &func.compute else { continue };
+        let Level::At { func: host, stage, label } = &func.compute else { continue };
         if func.store == func.compute {
             continue;
         }
         let host = &plan.funcs[*host].stages[*stage];
-        let innermost = host.loops.last().is_some_and(|l| host.vars[l.var].name == *var);
+        let innermost = host.loops.last().is_some_and(|l| host.label(l) == *label);
         let own = kinds(&func.stages[0]);
         let is = [
             innermost,

@@ -87,11 +87,11 @@ const PLACES: [&str; 5] = ["inline", "root", "outermost loop", "inner loop", "st
 
 /// The place of a Func in words.
 fn place(plan: &Plan, func: &FuncPlan) -> &'static str {
-    let Level::At { func: host, stage, var } = &func.compute else {
+    let Level::At { func: host, stage, label } = &func.compute else {
         return if func.compute == Level::Inline { PLACES[0] } else { PLACES[1] };
     };
     let host = &plan.funcs[*host].stages[*stage];
-    let outermost = host.loops.first().is_some_and(|l| host.vars[l.var].name == *var);
+    let outermost = host.loops.first().is_some_and(|l| host.label(l) == *label);
     match (func.store != func.compute, outermost) {
         (true, _) => PLACES[4],
         (false, true) => PLACES[2],

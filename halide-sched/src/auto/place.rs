@@ -77,14 +77,14 @@ impl Draw<'_> {
     fn outer_site(&mut self, func: &str) -> Option<Site> {
         let mut level = self.plan.funcs[self.func(func)?].compute.clone();
         loop {
-            let Level::At { func, stage, var } = level else { return None };
+            let Level::At { func, stage, label } = level else { return None };
             if self.one_in(3) {
                 let next = self.plan.funcs[func].compute.clone();
                 level = next;
                 continue;
             }
             let names = loop_names(&self.plan.funcs[func].stages[stage]);
-            let inner = names.iter().position(|n| *n == var)?;
+            let inner = names.iter().position(|n| *n == self.plan.labels[label])?;
             let var = names[self.below(inner + 1)].clone();
             return Some(Site { func: self.plan.pipeline.funcs[func].name.clone(), stage, var });
         }

@@ -8,7 +8,7 @@ use super::partition_loops::Partitioned;
 use crate::ir::hash::Set;
 use crate::ir::visit::{self, deep};
 use crate::ir::{Expr, ExprKind, For, ForKind, LoopId, LoopInfo, Program, Stmt, Sym, build};
-use crate::plan::{Level, StagePlan};
+use crate::plan::{Level, LoopLabel, StagePlan};
 use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -259,10 +259,10 @@ fn variants(plan: &StagePlan) -> u64 {
     plan.variants.iter().fold(1, |sum: u64, (_, v)| sum.saturating_add(variants(v)))
 }
 
-/// The number of loops of this name in the variants of a definition.
-fn loops_named(plan: &StagePlan, name: &str) -> u64 {
-    let own = plan.loops.iter().any(|l| plan.vars[l.var].name == name);
-    plan.variants.iter().fold(u64::from(own), |sum, (_, v)| sum.saturating_add(loops_named(v, name)))
+/// The number of loops of this label in the variants of a definition.
+fn loops_labelled(plan: &StagePlan, label: LoopLabel) -> u64 {
+    let own = plan.loops.iter().any(|l| plan.label(l) == label);
+    plan.variants.iter().fold(u64::from(own), |sum, (_, v)| sum.saturating_add(loops_labelled(v, label)))
 }
 
 /// The number of places that a Func is computed at.
@@ -270,11 +270,11 @@ fn places_of(ctx: &Ctx<'_>, func: FuncId, known: &mut BTreeMap<FuncId, u64>, ope
     if let Some(&known) = known.get(&func) {
         return known;
     }
-    let Level::At { func: consumer, stage, var } = &ctx.plan.funcs[func].compute else { return 1 };
+    let Level::At { func: consumer, stage, label } = &ctx.plan.funcs[func].compute else { return 1 };
     if !open.insert(func) {
         return 1;
     }
-    let loops = loops_named(&ctx.plan.funcs[*consumer].stages[*stage], var).max(1);
+    let loops = loops_labelled(&ctx.plan.funcs[*consumer].stages[*stage], *label).max(1);
     let places = loops.saturating_mul(deep(|| places_of(ctx, *consumer, known, open)));
     known.insert(func, places);
     places

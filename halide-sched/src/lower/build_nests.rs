@@ -34,7 +34,7 @@ use super::vars::{Vars, bound, extent_between};
 use crate::ir::{
     self, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, PrefetchRequest, Scope, Stmt, Sym, build, visit,
 };
-use crate::plan::{Level, StagePlan, StageVar, VarOrigin};
+use crate::plan::{Level, LoopLabel, StagePlan, StageVar, VarOrigin};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::NoteKind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,14 +49,14 @@ pub(crate) fn build_nests(ctx: &mut Ctx<'_>) -> Stmt {
 }
 
 /// A place with what stands there.
-struct Site<'s> {
-    key: SiteKey<'s>,
+struct Site {
+    key: SiteKey,
     scope: Scope,
     /// How the loop runs whose body this is.
     kind: ForKind,
 }
 
-impl Site<'_> {
+impl Site {
     /// Those of `pending` whose storage is here.
     fn take(&self, ctx: &Ctx<'_>, pending: &mut Pending) -> Vec<FuncId> {
         let at_once = self.kind.is_concurrent();
@@ -68,22 +68,22 @@ impl Site<'_> {
 }
 
 /// A place where Funcs are computed or stored.
-enum SiteKey<'s> {
+enum SiteKey {
     Root,
-    /// A loop by name, and the definitions whose loop it is.
-    Loop(Vec<(FuncId, usize)>, &'s str),
+    /// A loop by label, and the definitions whose loop it is.
+    Loop(Vec<(FuncId, usize)>, LoopLabel),
 }
 
-fn is_at(level: &Level, site: &SiteKey<'_>) -> bool {
+fn is_at(level: &Level, site: &SiteKey) -> bool {
     match (level, site) {
         (Level::Root, SiteKey::Root) => true,
-        (Level::At { func, stage, var }, SiteKey::Loop(of, v)) => of.contains(&(*func, *stage)) && var == v,
+        (Level::At { func, stage, label }, SiteKey::Loop(of, l)) => of.contains(&(*func, *stage)) && label == l,
         _ => false,
     }
 }
 
 /// Puts the production of every Func computed at `site` before `body`. Storage that is here begins there, not before.
-fn produce_all(ctx: &mut Ctx<'_>, site: &Site<'_>, mut body: Stmt, pending: &mut Pending) -> Stmt {
+fn produce_all(ctx: &mut Ctx<'_>, site: &Site, mut body: Stmt, pending: &mut Pending) -> Stmt {
     let plan = ctx.plan;
     let mut done = BTreeSet::new();
     for &func in plan.pipeline.order.iter().rev() {
@@ -250,7 +250,7 @@ fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
         let l = &plan.loops[depth];
         let id = ctx.instances[tree.instance].leaves[&l.var];
         let replaced = tree.replaces.iter().filter(|(_, loops)| depth < *loops).map(|(at, _)| *at);
-        let key = SiteKey::Loop(std::iter::once((func, stage)).chain(replaced).collect(), &plan.vars[l.var].name);
+        let key = SiteKey::Loop(std::iter::once((func, stage)).chain(replaced).collect(), plan.label(l));
         let site = Site { key, scope: Scope::Body(id), kind: l.kind };
         // What was computed in inner loops and is stored here.
         let here = site.take(ctx, own);
@@ -472,7 +472,7 @@ fn hoist_level(ctx: &Ctx<'_>, func: FuncId, stored: Scope, trace: &mut LoweringT
         let Scope::Body(l) = scope else { break };
         let info = &ctx.instances[ctx.loops[l].instance];
         let (var, _) = info.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");
-        let key = SiteKey::Loop(vec![(info.func, info.stage)], &info.plan.vars[*var].name);
+        let key = SiteKey::Loop(vec![(info.func, info.stage)], info.plan.labels[*var]);
         if is_at(&ctx.plan.funcs[func].hoist, &key) {
             break;
         }

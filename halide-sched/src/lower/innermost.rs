@@ -8,7 +8,7 @@ use halide_core::ids::FuncId;
 pub(crate) fn placeholders(plan: &Plan, func: FuncId, stage: usize, dims: &[Sym], rvars: &[Sym]) -> Vec<Sym> {
     let own = &plan.funcs[func].stages[stage];
     let Some(last) = own.loops.last() else { return Vec::new() };
-    let here = |level: &Level| matches!(level, Level::At { func: f, stage: s, var } if *f == func && *s == stage && *var == own.vars[last.var].name);
+    let here = |level: &Level| *level == Level::At { func, stage, label: own.label(last) };
     if plan.funcs.iter().any(|f| here(&f.compute)) {
         return Vec::new();
     }

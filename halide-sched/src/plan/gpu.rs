@@ -2,9 +2,8 @@
 
 use super::draft::FuncDraft;
 use super::error::{Errors, Problem};
-use super::levels::{Levels, with_loops};
+use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::StageDraft;
-use crate::plan::Level;
 use crate::schedule::{LoopKind, Memory};
 use crate::target::{Gpu, Target};
 use halide_core::ids::{FuncId, IdVec};
@@ -34,7 +33,7 @@ pub(super) fn check(
 ) {
     for func in funcs {
         let level = &levels[func].compute;
-        if *level == Level::Inline {
+        if *level == DraftLevel::Inline {
             continue;
         }
         for place in [level, &levels[func].store] {
@@ -99,12 +98,12 @@ struct Around {
     always_blocks: bool,
 }
 
-fn around(level: &Level, drafts: &IdVec<FuncId, FuncDraft>, levels: &IdVec<FuncId, Levels>) -> Around {
+fn around(level: &DraftLevel, drafts: &IdVec<FuncId, FuncDraft>, levels: &IdVec<FuncId, Levels>) -> Around {
     let mut all = Around::default();
     let mut at = level;
     // A place is in the loops of a consumer, so there are at most as many as Funcs.
     for _ in 0..drafts.len() {
-        let Level::At { func, stage, var } = at else { break };
+        let DraftLevel::At { func, stage, label: var } = at else { break };
         let until = |s: &StageDraft| {
             let end = s.position(var).map_or(0, |p| p + 1);
             loops(s).into_iter().take(end).collect::<Vec<Loop>>()
@@ -120,8 +119,8 @@ fn around(level: &Level, drafts: &IdVec<FuncId, FuncDraft>, levels: &IdVec<FuncI
 }
 
 /// Nothing can be computed or stored in a loop over blocks that has another one inside.
-fn between_blocks(place: &Level, drafts: &IdVec<FuncId, FuncDraft>) -> Option<Problem> {
-    let Level::At { func, stage, var } = place else { return None };
+fn between_blocks(place: &DraftLevel, drafts: &IdVec<FuncId, FuncDraft>) -> Option<Problem> {
+    let DraftLevel::At { func, stage, label: var } = place else { return None };
     with_loops(&drafts[*func].stages[*stage]).into_iter().find_map(|s| {
         let at = s.position(var)?;
         let (outer, inner) = (&s.loops[at], s.loops.get(at + 1)?);

@@ -3,9 +3,9 @@
 
 use super::draft::FuncDraft;
 use super::error::{Errors, Problem};
-use super::levels::{Levels, with_loops};
+use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::{LoopDraft, StageDraft};
-use crate::plan::{Level, PlanTail, Transform};
+use crate::plan::{PlanTail, Transform};
 use crate::schedule::{LoopKind, Tail};
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
@@ -21,13 +21,13 @@ pub(super) fn check(
     errors: &mut Errors<'_>,
 ) {
     for func in funcs {
-        if levels[func].compute == Level::Inline {
+        if levels[func].compute == DraftLevel::Inline {
             continue;
         }
         let around = vector_loop_around(&levels[func].compute, drafts, levels);
         for stage in &drafts[func].stages {
             for variant in with_loops(stage) {
-                let placed = matches!(levels[func].compute, Level::At { .. });
+                let placed = matches!(levels[func].compute, DraftLevel::At { .. });
                 check_variant(variant, placed, around.as_deref(), errors);
             }
         }
@@ -139,13 +139,13 @@ fn nesting(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
 
 /// A vectorized loop around a level, if there is one.
 fn vector_loop_around(
-    level: &Level,
+    level: &DraftLevel,
     drafts: &IdVec<FuncId, FuncDraft>,
     levels: &IdVec<FuncId, Levels>,
 ) -> Option<String> {
     let mut at = level;
     let mut seen = BTreeSet::new();
-    while let Level::At { func, stage, var } = at {
+    while let DraftLevel::At { func, stage, label: var } = at {
         if !seen.insert((*func, *stage)) {
             return None;
         }

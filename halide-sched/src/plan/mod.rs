@@ -10,6 +10,7 @@ mod facts;
 mod gpu;
 mod graph;
 mod help;
+mod labels;
 mod legal;
 mod levels;
 mod monoid;
@@ -48,6 +49,9 @@ use std::collections::BTreeSet;
 declare_ids! {
     /// A variable (dimension, split part, fused loop) of one stage variant.
     StageVar, "d";
+    /// A name of loops, [`Plan::labels`]. A level means the loop of its label in each variant of a stage, and in each stage
+    /// whose loops run as one.
+    LoopLabel, "l";
 }
 
 /// Every loop, level and storage decision for every Func of a pipeline.
@@ -60,6 +64,8 @@ pub struct Plan {
     pub funcs: IdVec<FuncId, FuncPlan>,
     /// Funcs with stages whose outer loops run as one. Those of a group stand next to each other in the pipeline's order.
     pub groups: Vec<Vec<FuncId>>,
+    /// The names of loops.
+    pub labels: IdVec<LoopLabel, String>,
     /// What is compiled for.
     pub target: Target,
 }
@@ -89,14 +95,14 @@ pub struct FuncPlan {
     pub stages: Vec<StagePlan>,
 }
 
-/// A place in the loop nest.
+/// A place in the loop nest. Its loop is a label, or while a schedule is resolved, a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum Level<L = LoopLabel> {
     /// Substituted into each consumer.
     Inline,
     /// Outside of all loops.
     Root,
-    /// Inside the loop `var` of a stage of another Func; where loops of several stages run as one, it is that of the stage
+    /// Inside the loop `label` of a stage of another Func; where loops of several stages run as one, it is that of the stage
     /// that the others are computed with. In each variant (specialisation) of that stage there is such a
     /// loop, and the thing is placed in each.
     At {
@@ -104,9 +110,20 @@ pub enum Level {
         func: FuncId,
         /// Of which stage.
         stage: usize,
-        /// The loop's name.
-        var: String,
+        /// The loop.
+        label: L,
     },
+}
+
+impl<L> Level<L> {
+    /// Returns the level with what `f` makes of its loop.
+    fn map<M>(self, f: impl FnOnce(L) -> M) -> Level<M> {
+        match self {
+            Level::Inline => Level::Inline,
+            Level::Root => Level::Root,
+            Level::At { func, stage, label } => Level::At { func, stage, label: f(label) },
+        }
+    }
 }
 
 /// Storage of one dimension.
@@ -155,6 +172,8 @@ pub struct StagePlan {
     pub fail: Option<(String, Option<Location>)>,
     /// Every variable that the directives made or that the definition has.
     pub vars: IdVec<StageVar, StageVarInfo>,
+    /// The label of the loop over each variable.
+    pub labels: IdVec<StageVar, LoopLabel>,
     /// Splits and fusions in the order they were made.
     pub transforms: Vec<Transform>,
     /// The loops, outermost first. Together they are the leaves of the transforms.

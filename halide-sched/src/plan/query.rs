@@ -1,7 +1,7 @@
 //! Questions that lowering and reports ask of a plan.
 
 use crate::ir::{BufId, build};
-use crate::plan::{LoopPlan, Plan, StagePlan, StageVar, Transform};
+use crate::plan::{LoopLabel, LoopPlan, Plan, StagePlan, StageVar, Transform};
 use halide_core::ids::{FuncId, Id, ImageId};
 
 impl Plan {
@@ -20,6 +20,11 @@ impl StagePlan {
     /// The name of a loop.
     pub fn loop_name(&self, l: &LoopPlan) -> &str {
         &self.vars[l.var].name
+    }
+
+    /// The label of a loop.
+    pub fn label(&self, l: &LoopPlan) -> LoopLabel {
+        self.labels[l.var]
     }
 
     /// Every variant that has loops: specialisations in the order in which they are tested, then the general case.

@@ -4,6 +4,7 @@ use super::draft::{self, FuncDraft};
 use super::error::{Errors, ScheduleError};
 use super::gpu;
 use super::graph::Graph;
+use super::labels::Labels;
 use super::legal;
 use super::levels::{self, Levels};
 use super::rewrite::{Rewritten, rewrite};
@@ -33,14 +34,15 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     if !errors.is_empty() {
         return Err(errors.into_list());
     }
-    let mut funcs: IdVec<FuncId, FuncPlan> =
-        drafts.iter().cloned().zip(levels.iter().cloned()).map(|(draft, levels)| plan(draft, levels)).collect();
+    let mut labels = Labels::default();
+    let rows = drafts.iter().cloned().zip(levels.iter().cloned());
+    let mut funcs: IdVec<FuncId, FuncPlan> = rows.map(|(draft, levels)| plan(draft, levels, &mut labels)).collect();
     for ((func, stage), _, _) in joined.links() {
         funcs[func].stages[stage].with = joined.with((func, stage)).cloned();
     }
     let pipeline = with_groups_together(graph.finish(), &joined);
     let groups = joined.groups().iter().map(|g| g.iter().copied().collect()).collect();
-    Ok(Plan { pipeline, funcs, groups, target: *target })
+    Ok(Plan { pipeline, funcs, groups, labels: labels.finish(), target: *target })
 }
 
 /// The pipeline in an order in which Funcs that are computed together stand next to each other.
@@ -53,17 +55,19 @@ fn with_groups_together(pipeline: Pipeline, joined: &Joined) -> Pipeline {
     Pipeline::from_data(data)
 }
 
-fn plan(draft: FuncDraft, levels: Levels) -> FuncPlan {
+fn plan(draft: FuncDraft, levels: Levels, labels: &mut Labels) -> FuncPlan {
+    let [compute, store, hoist] =
+        [levels.compute, levels.store, levels.hoist].map(|level| level.map(|name| labels.label(&name)));
     FuncPlan {
-        compute: levels.compute,
-        store: levels.store,
-        hoist: levels.hoist,
+        compute,
+        store,
+        hoist,
         storage: draft.storage,
         memory: draft.memory,
         copies: draft.copies.into_keys().collect(),
         bounds: draft.bounds,
         room: draft.room,
         estimates: draft.estimates,
-        stages: draft.stages.into_iter().map(|s| s.finish()).collect(),
+        stages: draft.stages.into_iter().map(|s| s.finish(labels)).collect(),
     }
 }

@@ -3,6 +3,7 @@
 use super::dependence::{Conflict, Nest};
 use super::error::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
+use super::labels::Labels;
 use super::query;
 use super::tails;
 use crate::ir::{Expr, ForKind};
@@ -140,7 +141,7 @@ impl StageDraft {
     }
 
     /// The checked form.
-    pub(super) fn finish(self) -> StagePlan {
+    pub(super) fn finish(self, labels: &mut Labels) -> StagePlan {
         let kind = |k| match k {
             LoopKind::Serial => ForKind::Serial,
             LoopKind::Parallel => ForKind::Parallel,
@@ -159,8 +160,9 @@ impl StageDraft {
         let fail = self.fail.as_ref().map(|(message, at)| (format!("{runs}: {message}"), *at));
         let atomic = self.can_step() && (0..self.loops.len()).any(|p| self.needs_steps(p));
         StagePlan {
-            variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish())).collect(),
+            variants: self.variants.into_iter().map(|(cond, _, draft)| (cond, draft.finish(labels))).collect(),
             fail,
+            labels: self.vars.iter().map(|v| labels.label(&v.name)).collect(),
             vars: self.vars,
             transforms: self.transforms,
             loops: self.loops.into_iter().map(plan).collect(),

@@ -1,8 +1,7 @@
 //! Funcs with updates that are left inline: computed in the innermost loop of each stage that uses them, by a copy for
 //! each but the first.
 
-use super::{Chooser, Levels, with_loops};
-use crate::plan::Level;
+use super::{Chooser, DraftLevel, Levels, with_loops};
 use crate::plan::error::Problem;
 use crate::plan::graph::{Callee, Detours, Stage};
 use halide_core::ids::FuncId;
@@ -14,7 +13,7 @@ const MOST_COPIES: usize = 1000;
 impl Chooser<'_, '_, '_> {
     /// Places a Func with updates that is left inline: in the innermost loop of its user. Where there are several, each
     /// one after the first gets a copy.
-    pub(super) fn at_each_use(&mut self, func: FuncId) -> Level {
+    pub(super) fn at_each_use(&mut self, func: FuncId) -> DraftLevel {
         let users: Vec<Stage> = self.users(func).into_iter().collect();
         for &user in users.iter().skip(1) {
             self.copies += 1;
@@ -28,27 +27,27 @@ impl Chooser<'_, '_, '_> {
             let level = self.innermost(user);
             self.copy_for(func, user, level);
         }
-        users.first().map_or(Level::Root, |&user| self.innermost(user))
+        users.first().map_or(DraftLevel::Root, |&user| self.innermost(user))
     }
 
     /// The innermost loop that all variants of a stage have; where there is none, where the stage itself is computed.
-    fn innermost(&self, (func, stage): Stage) -> Level {
+    fn innermost(&self, (func, stage): Stage) -> DraftLevel {
         let variants = with_loops(&self.drafts[func].stages[stage]);
-        let Some((last, others)) = variants.split_last() else { return Level::Root };
+        let Some((last, others)) = variants.split_last() else { return DraftLevel::Root };
         let mut names = last.loop_names();
         names.retain(|name| others.iter().all(|v| v.position(name).is_some()));
         match names.pop() {
             Some(var) => self.place((func, stage), var),
-            None => self.compute_level(func).cloned().unwrap_or(Level::Root),
+            None => self.compute_level(func).cloned().unwrap_or(DraftLevel::Root),
         }
     }
 
     /// Makes a copy of `func` that only `user` uses. Inlined Funcs between the two are copied with it.
-    fn copy_for(&mut self, func: FuncId, user: Stage, level: Level) {
+    fn copy_for(&mut self, func: FuncId, user: Stage, level: DraftLevel) {
         let copy = self.copy(func, &Detours::new(), Levels::all(level));
         let mut to = Detours::from([(Callee::Func(func), copy)]);
         for between in self.inline_between(func, user) {
-            let copy = self.copy(between, &to, Levels::all(Level::Inline));
+            let copy = self.copy(between, &to, Levels::all(DraftLevel::Inline));
             to.insert(Callee::Func(between), copy);
         }
         self.graph.redirect(user, &to);

@@ -8,20 +8,22 @@ use super::error::{Errors, Problem};
 use super::graph::{Graph, Stage};
 use super::stage::StageDraft;
 use super::with::{self, Joined};
-use crate::plan::Level;
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
+
+/// A level while names stand for loops.
+pub(super) type DraftLevel = crate::plan::Level<String>;
 
 /// The levels of one Func.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Levels {
-    pub(super) compute: Level,
-    pub(super) store: Level,
-    pub(super) hoist: Level,
+    pub(super) compute: DraftLevel,
+    pub(super) store: DraftLevel,
+    pub(super) hoist: DraftLevel,
 }
 
 impl Levels {
-    fn all(level: Level) -> Levels {
+    fn all(level: DraftLevel) -> Levels {
         Levels { compute: level.clone(), store: level.clone(), hoist: level }
     }
 }
@@ -54,7 +56,7 @@ pub(super) fn choose(
     }
     chooser.check_joined();
     // A Func that nothing calls any more is not realized; its levels mean nothing.
-    chooser.chosen.iter().map(|l| l.clone().unwrap_or(Levels::all(Level::Root))).collect()
+    chooser.chosen.iter().map(|l| l.clone().unwrap_or(Levels::all(DraftLevel::Root))).collect()
 }
 
 struct Chooser<'g, 'e, 's> {
@@ -91,7 +93,7 @@ impl Chooser<'_, '_, '_> {
     }
 
     /// The level where the values of a Func are computed, once it is chosen.
-    fn compute_level(&self, func: FuncId) -> Option<&Level> {
+    fn compute_level(&self, func: FuncId) -> Option<&DraftLevel> {
         self.chosen[func].as_ref().map(|l| &l.compute)
     }
 
@@ -103,7 +105,7 @@ impl Chooser<'_, '_, '_> {
             None | Some((Request::Inline, _)) => {
                 if let Some((_, directive)) = self.drafts[func].store.as_ref().or(self.drafts[func].hoist.as_ref()) {
                     self.errors.report(*directive, Problem::StoreOfInline { func: self.name(func) });
-                    return Levels::all(Level::Inline);
+                    return Levels::all(DraftLevel::Inline);
                 }
                 if self.has_updates(func) {
                     return Levels::all(self.at_each_use(func));
@@ -111,7 +113,7 @@ impl Chooser<'_, '_, '_> {
                 if let Some(directive) = self.drafts[func].needs_loops {
                     self.errors.report(directive, Problem::NothingToSchedule { func: self.name(func) });
                 }
-                Levels::all(Level::Inline)
+                Levels::all(DraftLevel::Inline)
             }
             Some((request, directive)) => {
                 let level = match self.check_compute(func, &request) {
@@ -119,7 +121,7 @@ impl Chooser<'_, '_, '_> {
                     Err(problem) => {
                         problem.into_iter().for_each(|p| self.errors.report(directive, p));
                         self.misplaced.insert(func);
-                        return Levels::all(Level::Root);
+                        return Levels::all(DraftLevel::Root);
                     }
                 };
                 self.storage(func, level)
@@ -138,7 +140,7 @@ impl Chooser<'_, '_, '_> {
         if let Some(directive) = self.drafts[func].needs_storage {
             self.errors.report(directive, Problem::OutputStorage { func: self.name(func) });
         }
-        Levels::all(Level::Root)
+        Levels::all(DraftLevel::Root)
     }
 
     /// The stages that use a Func, directly or through Funcs that are inlined.
@@ -159,9 +161,9 @@ impl Chooser<'_, '_, '_> {
     }
 
     /// The level that a directive asks for, if it encloses every use.
-    fn check_compute(&self, func: FuncId, request: &Request) -> Result<Level, Option<Problem>> {
+    fn check_compute(&self, func: FuncId, request: &Request) -> Result<DraftLevel, Option<Problem>> {
         let level = self.check_site(func, request)?;
-        let Level::At { func: host, stage, var } = &level else { return Ok(level) };
+        let DraftLevel::At { func: host, stage, label: var } = &level else { return Ok(level) };
         let users = self.users(func);
         let place = |user: &Stage| self.is_inside(*user, (*host, *stage), var);
         if users.iter().any(|u| place(u).is_none()) {
@@ -182,10 +184,10 @@ impl Chooser<'_, '_, '_> {
     }
 
     /// The level that a directive asks for, if it exists.
-    fn check_site(&self, func: FuncId, request: &Request) -> Result<Level, Option<Problem>> {
+    fn check_site(&self, func: FuncId, request: &Request) -> Result<DraftLevel, Option<Problem>> {
         let (host, stage, var) = match request {
-            Request::Inline => return Ok(Level::Inline),
-            Request::Root => return Ok(Level::Root),
+            Request::Inline => return Ok(DraftLevel::Inline),
+            Request::Root => return Ok(DraftLevel::Root),
             Request::At { func: host, stage, var } => (*host, *stage, var),
         };
         if self.is_inline(host) {
@@ -209,10 +211,10 @@ impl Chooser<'_, '_, '_> {
     }
 
     /// The level inside of a loop of a stage. Where the loops of several stages run as one, it is that of their host.
-    fn place(&self, stage: Stage, var: String) -> Level {
+    fn place(&self, stage: Stage, var: String) -> DraftLevel {
         let draft = &self.drafts[stage.0].stages[stage.1];
         let (func, stage) = draft.position(&var).map_or(stage, |position| self.joined.owner(stage, position));
-        Level::At { func, stage, var }
+        DraftLevel::At { func, stage, label: var }
     }
 
     /// What is computed together is computed at one place.
@@ -241,11 +243,11 @@ impl Chooser<'_, '_, '_> {
                 return None;
             }
             match self.compute_level(func) {
-                Some(Level::At { func: f, stage, var: at }) if (*f, *stage) == host => {
+                Some(DraftLevel::At { func: f, stage, label: at }) if (*f, *stage) == host => {
                     return Some(self.encloses(host, var, at));
                 }
-                Some(Level::At { func: f, stage, .. }) if runs_in((*f, *stage)) => return Some(true),
-                Some(Level::At { func: f, .. }) => func = *f,
+                Some(DraftLevel::At { func: f, stage, .. }) if runs_in((*f, *stage)) => return Some(true),
+                Some(DraftLevel::At { func: f, .. }) => func = *f,
                 _ => return Some(false),
             }
         }

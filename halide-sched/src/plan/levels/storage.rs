@@ -1,7 +1,6 @@
 //! Where the values of a Func are kept, and where its memory is allocated.
 
-use super::{Chooser, Levels, with_loops};
-use crate::plan::Level;
+use super::{Chooser, DraftLevel, Levels, with_loops};
 use crate::plan::draft::Request;
 use crate::plan::error::{Problem, Shared};
 use crate::plan::stage::LoopDraft;
@@ -9,7 +8,7 @@ use halide_core::ids::FuncId;
 
 impl Chooser<'_, '_, '_> {
     /// Storage and allocation of a Func that is computed at `compute`.
-    pub(super) fn storage(&mut self, func: FuncId, compute: Level) -> Levels {
+    pub(super) fn storage(&mut self, func: FuncId, compute: DraftLevel) -> Levels {
         let draft = self.drafts[func].clone();
         let store = self.around(func, &draft.store, "store", &compute, "compute");
         let store = store.unwrap_or_else(|| compute.clone());
@@ -35,9 +34,9 @@ impl Chooser<'_, '_, '_> {
         func: FuncId,
         asked: &Option<(Request, usize)>,
         what: &'static str,
-        inner: &Level,
+        inner: &DraftLevel,
         inner_what: &'static str,
-    ) -> Option<Level> {
+    ) -> Option<DraftLevel> {
         let (request, directive) = asked.as_ref()?;
         match self.check_site(func, request) {
             Err(problem) => {
@@ -53,18 +52,18 @@ impl Chooser<'_, '_, '_> {
         }
     }
 
-    pub(super) fn level_text(&self, level: &Level) -> String {
+    pub(super) fn level_text(&self, level: &DraftLevel) -> String {
         match level {
-            Level::Inline => "each use".to_string(),
-            Level::Root => "the root".to_string(),
-            Level::At { func, stage, var } => format!("`{var}` of `{}`", self.stage_name((*func, *stage))),
+            DraftLevel::Inline => "each use".to_string(),
+            DraftLevel::Root => "the root".to_string(),
+            DraftLevel::At { func, stage, label: var } => format!("`{var}` of `{}`", self.stage_name((*func, *stage))),
         }
     }
 
-    fn is_around(&self, outer: &Level, inner: &Level) -> bool {
-        let Level::At { func: host, stage, var } = outer else { return *outer == Level::Root };
+    fn is_around(&self, outer: &DraftLevel, inner: &DraftLevel) -> bool {
+        let DraftLevel::At { func: host, stage, label: var } = outer else { return *outer == DraftLevel::Root };
         let mut at = inner;
-        while let Level::At { func, stage: s, var: v } = at {
+        while let DraftLevel::At { func, stage: s, label: v } = at {
             if (func, s) == (host, stage) {
                 return self.encloses((*host, *stage), var, v);
             }
@@ -81,15 +80,15 @@ impl Chooser<'_, '_, '_> {
     }
 
     /// The loops inside of `outer` that are around or at `inner`, innermost first.
-    fn between(&self, outer: &Level, inner: &Level) -> Vec<(String, LoopDraft)> {
+    fn between(&self, outer: &DraftLevel, inner: &DraftLevel) -> Vec<(String, LoopDraft)> {
         let mut loops = Vec::new();
         let mut at = inner;
         while at != outer {
-            let Level::At { func, stage, var } = at else { break };
+            let DraftLevel::At { func, stage, label: var } = at else { break };
             let end = match outer {
-                Level::At { func: f, stage: s, var: v } if (f, s) == (func, stage) => Some(v.as_str()),
+                DraftLevel::At { func: f, stage: s, label: v } if (f, s) == (func, stage) => Some(v.as_str()),
                 // Loops that run as one have the same names.
-                Level::At { func: f, stage: s, var: v } => {
+                DraftLevel::At { func: f, stage: s, label: v } => {
                     let shared = self.joined.shared((*func, *stage), (*f, *s));
                     self.drafts[*f].stages[*s].position(v).filter(|p| *p < shared).map(|_| v.as_str())
                 }
@@ -113,7 +112,14 @@ impl Chooser<'_, '_, '_> {
     }
 
     /// Reports a loop whose iterations run at the same time and would share what is outside of it.
-    fn check_shared(&mut self, func: FuncId, outer: &Level, inner: &Level, directive: usize, what: Option<Shared>) {
+    fn check_shared(
+        &mut self,
+        func: FuncId,
+        outer: &DraftLevel,
+        inner: &DraftLevel,
+        directive: usize,
+        what: Option<Shared>,
+    ) {
         let Some(what) = what else { return };
         let at_once = |(_, l): &(String, LoopDraft)| l.kind.is_concurrent();
         if let Some((var, _)) = self.between(outer, inner).into_iter().find(at_once) {

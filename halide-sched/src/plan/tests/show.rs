@@ -45,7 +45,9 @@ fn level(plan: &Plan, level: &Level) -> String {
     match level {
         Level::Inline => "inline".to_string(),
         Level::Root => "root".to_string(),
-        Level::At { func, stage, var } => format!("at {}.{stage}.{var}", plan.pipeline.funcs[*func].name),
+        Level::At { func, stage, label } => {
+            format!("at {}.{stage}.{}", plan.pipeline.funcs[*func].name, plan.labels[*label])
+        }
     }
 }
 
