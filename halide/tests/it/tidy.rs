@@ -30,7 +30,7 @@ fn root() -> PathBuf {
 }
 
 /// Every source file of the project with its text; paths are relative to the root.
-fn sources() -> Vec<(String, String)> {
+pub(crate) fn sources() -> Vec<(String, String)> {
     let root = root();
     let mut todo: Vec<PathBuf> = CRATES.iter().map(|(_, dir)| root.join(dir)).collect();
     let mut all = Vec::new();
@@ -56,12 +56,12 @@ fn sources() -> Vec<(String, String)> {
     all
 }
 
-fn is_test(path: &str) -> bool {
+pub(crate) fn is_test(path: &str) -> bool {
     path.contains("/tests/") || path.ends_with("tests.rs") || path.ends_with("testing.rs")
 }
 
 /// The lines of a file without comments and what is quoted, numbered from 1.
-fn code(text: &str) -> impl Iterator<Item = (usize, String)> {
+pub(crate) fn code(text: &str) -> impl Iterator<Item = (usize, String)> {
     let bare = |l: &str| -> String {
         let unquoted: Vec<&str> = l.split('"').step_by(2).collect();
         unquoted.join("\"\"").split("//").next().unwrap_or_default().to_string()

@@ -1,0 +1,75 @@
+//! Names are for people: no code takes one apart. Ids tell things from each other, rows of tables say what they are, and text
+//! is made when something is printed, and read where somebody wrote it.
+
+use crate::tidy::{code, is_test, sources};
+
+/// Methods that take text apart, as they stand in code whose quotes are empty.
+const METHODS: [&str; 18] = [
+    ".split_once(",
+    ".rsplit_once(",
+    ".rsplit(",
+    ".splitn(",
+    ".split('",
+    ".split(\"",
+    ".strip_prefix(",
+    ".strip_suffix(",
+    ".replace('",
+    ".replace(\"",
+    ".replace(&format!",
+    ".replacen(",
+    ".trim_start_matches(",
+    ".trim_end_matches(",
+    ".trim_matches(",
+    ".starts_with('",
+    ".starts_with(\"",
+    ".ends_with(\"",
+];
+
+/// The crates that the rule is for. The others are tests and benches, which read what programs print.
+const CRATES: [&str; 6] =
+    ["halide-core/src/", "halide-sched/src/", "backends/cpu/src/", "backends/gpu/src/", "halide/src/", "apps/src/"];
+
+/// Files and folders that read text, with what that is.
+const READERS: [(&str, &str); 16] = [
+    ("halide-sched/src/ir/parse/", "text of loop IR"),
+    ("halide-sched/src/ir/typing.rs", "types in loop IR: `u16x8`"),
+    ("halide-sched/src/schedule/parse/", "text of schedules"),
+    ("halide-sched/src/schedule/print.rs", "names that schedules must quote"),
+    ("halide-sched/src/features.rs", "lists of extensions on the command line"),
+    ("halide-sched/src/lower/example.rs", "examples in the headers of passes, a test"),
+    ("backends/cpu/src/codegen/mod.rs", "text of machine code, which says another instruction than there is"),
+    ("backends/gpu/src/runtime/gpu.rs", "what a driver calls itself"),
+    ("halide/src/machine.rs", "files of the operating system"),
+    ("apps/src/app.rs", "names of schedule files, which say what they are for"),
+    ("apps/src/bin/halide/args.rs", "the command line"),
+    ("apps/src/bin/halide/html.rs", "text for a page, whose letters are escaped"),
+    ("apps/src/files.rs", "paths of files, in messages"),
+    ("apps/src/filters/resize.rs", "a ratio as setting"),
+    ("apps/src/memory.rs", "sizes in files of the operating system"),
+    ("apps/src/params.rs", "parameters on the command line"),
+];
+
+/// The part of a file before its own tests.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
+}
+
+#[test]
+fn no_code_parses_a_name() {
+    let mut found = Vec::new();
+    let mut used = [false; READERS.len()];
+    for (path, text) in sources() {
+        if is_test(&path) || !CRATES.iter().any(|c| path.starts_with(c)) {
+            continue;
+        }
+        let lines = code(without_tests(&text)).filter(|(_, line)| METHODS.iter().any(|m| line.contains(m)));
+        let lines: Vec<String> = lines.map(|(n, line)| format!("{path}:{n}: {}", line.trim())).collect();
+        match READERS.iter().position(|(reader, _)| path.starts_with(reader)) {
+            Some(reader) => used[reader] |= !lines.is_empty(),
+            None => found.extend(lines),
+        }
+    }
+    assert!(found.is_empty(), "text is taken apart outside of what reads text:\n{}", found.join("\n"));
+    let idle: Vec<&str> = READERS.iter().zip(used).filter(|(_, used)| !used).map(|((path, _), _)| *path).collect();
+    assert!(idle.is_empty(), "these read no text any more; take them off the list: {idle:?}");
+}
