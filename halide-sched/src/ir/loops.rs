@@ -3,7 +3,7 @@
 //! A loop is its row. A pass that copies a loop gives the copy a row of its own ([`Program::copy_loop`]), which says the
 //! same and knows its origin, so passes ask the row and never compare names. Text holds the names alone.
 
-use super::{BufId, LoopId, Program};
+use super::{BufId, LoopId, Program, Stmt, visit};
 use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use std::collections::BTreeSet;
@@ -24,6 +24,8 @@ pub struct LoopInfo {
     pub hoisted: BTreeSet<FuncId>,
     /// Prefetches that each of its iterations begins with.
     pub prefetches: Vec<PrefetchRequest>,
+    /// Dead code that lowering has dropped: no run comes to it.
+    pub is_dead: bool,
 }
 
 /// A prefetch that a schedule asks for.
@@ -57,7 +59,7 @@ pub enum PrefetchBound {
     /// Nothing is brought if any of it is beyond.
     #[default]
     GuardWithIf,
-    /// What is inside is brought.
+    /// The part inside is brought.
     Clamp,
     /// Left to an instruction that does not fault.
     NonFaulting,
@@ -104,12 +106,28 @@ impl Program {
     pub fn origin(&self, l: LoopId) -> LoopId {
         self.loops[l].origin.unwrap_or(l)
     }
+
+    /// Marks the loops as dead that the body does not have.
+    pub(crate) fn mark_dropped_loops(&mut self) {
+        let mut present = BTreeSet::new();
+        loops_in(&self.body, &mut present);
+        let ids: Vec<LoopId> = self.loops.ids().filter(|id| !present.contains(id)).collect();
+        ids.into_iter().for_each(|id| self.loops[id].is_dead = true);
+    }
+}
+
+/// Adds the loops in `s` to `found`.
+pub(crate) fn loops_in(s: &Stmt, found: &mut BTreeSet<LoopId>) {
+    if let Stmt::For(l) = s {
+        found.insert(l.id);
+    }
+    visit::for_each_stmt(s, |inner| loops_in(inner, found));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Stage;
+    use crate::ir::{ForKind, Stage, build};
 
     #[test]
     fn copies_say_what_their_original_says() {
@@ -120,5 +138,15 @@ mod tests {
         let again = p.copy_loop(copy);
         assert_eq!([copy, again].map(|l| (p.origin(l), p.loops[l].partition)), [(original, Partition::Never); 2]);
         assert_eq!((p.origin(other), p.loops[other].partition), (other, Partition::Auto));
+    }
+
+    #[test]
+    fn loops_that_the_body_lacks_are_dead() {
+        let mut p = Program::empty(Stage::Bounded);
+        let [live, dropped] = ["f.x", "f.x"].map(|name| p.loops.push(name.into()));
+        let body = Stmt::Free { buf: BufId(0) };
+        p.body = build::for_loop(live, ForKind::Serial, build::int(0), build::int(9), body);
+        p.mark_dropped_loops();
+        assert_eq!([live, dropped].map(|l| p.loops[l].is_dead), [false, true]);
     }
 }

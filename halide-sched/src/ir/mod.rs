@@ -29,6 +29,7 @@ mod words;
 
 pub use expr::{Elem, Expr, ExprKind, Intrinsic, Type};
 pub use kernel::{Kernel, KernelBuffer, Residency, Shared, Side, Writes};
+pub(crate) use loops::loops_in;
 pub use loops::{LoopInfo, Partition, PrefetchBound, PrefetchRequest};
 pub use step::{NotOne, Step};
 pub use stmt::{Cache, For, ForKind, Stmt, Task};

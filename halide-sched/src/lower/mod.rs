@@ -228,7 +228,9 @@ fn kept(result: Result<Program, Vec<LowerError>>, all: &mut Vec<LowerError>) -> 
 }
 
 fn simplified(mut program: Program, facts: &Facts, proofs: Proofs) -> Program {
-    program.body = crate::simplify::simplify_stmt(program.body, facts, proofs);
+    let (body, dead) = crate::simplify::simplify_noting_dead(program.body, facts, proofs);
+    program.body = body;
+    dead.into_iter().for_each(|l| program.loops[l].is_dead = true);
     program
 }
 
@@ -280,6 +282,7 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     let body = infer_bounds::infer_bounds(&ctx, &regions, &facts, checks, nest);
     let mut program = ctx.program;
     program.body = body;
+    program.mark_dropped_loops();
     program.stage = Stage::Bounded;
     trace.finish(Some(&program));
     let causes = Vec::new();

@@ -33,6 +33,7 @@ pub use facts::Facts;
 pub use linear::{Form, Linear, Term, Terms};
 pub use prove::prove;
 pub use range::{Congruence, Range};
+pub(crate) use stmt::simplify_noting_dead;
 pub use stmt::{Proofs, simplify_stmt};
 
 pub(crate) use far::{FarValues, Reach};

@@ -6,7 +6,8 @@ use super::facts::Facts;
 use super::prove::prove;
 use crate::ir::hash::Map;
 use crate::ir::visit::{any_node, for_each_stmt, map_stmt};
-use crate::ir::{Expr, ExprKind, For, ForKind, Stmt, Sym, Type, build};
+use crate::ir::{Expr, ExprKind, For, ForKind, LoopId, Stmt, Sym, Type, build, loops_in};
+use std::collections::BTreeSet;
 
 /// Of which branches [`simplify_stmt`] searches for a proof that one side is never taken. Searches that fail are what
 /// simplifying a branch costs most, and they fail again where nothing more is known.
@@ -29,10 +30,16 @@ pub enum Proofs {
 /// A let that only a later pass would look for by its symbol is dead too: simplify after that pass. Where `s` launches
 /// outlined tasks, which use symbols unseen here, all lets stay.
 pub fn simplify_stmt(s: Stmt, facts: &Facts, proofs: Proofs) -> Stmt {
+    simplify_noting_dead(s, facts, proofs).0
+}
+
+/// Simplifies as [`simplify_stmt`] does, and returns the loops as well that went as dead code.
+pub(crate) fn simplify_noting_dead(s: Stmt, facts: &Facts, proofs: Proofs) -> (Stmt, BTreeSet<LoopId>) {
     let keep_lets = launches(&s);
-    let mut pass = Pass { facts: facts.clone(), keep_lets, proofs, names: Map::default() };
+    let (names, dead) = (Map::default(), BTreeSet::new());
+    let mut pass = Pass { facts: facts.clone(), keep_lets, proofs, names, dead };
     let s = pass.stmt(s);
-    if keep_lets { s } else { drop_dead_lets(s) }
+    (if keep_lets { s } else { drop_dead_lets(s) }, pass.dead)
 }
 
 fn launches(s: &Stmt) -> bool {
@@ -47,6 +54,8 @@ struct Pass {
     proofs: Proofs,
     /// The symbol in scope that is bound to a coordinate which reads nothing.
     names: Map<Expr, Sym>,
+    /// The loops that no run comes to.
+    dead: BTreeSet<LoopId>,
 }
 
 impl Pass {
@@ -139,6 +148,7 @@ impl Pass {
     fn repeat(&mut self, l: For) -> Stmt {
         let (min, extent) = (self.simple(&l.min), self.simple(&l.extent));
         if self.facts.range(&extent).1.is_some_and(|n| n <= 0) {
+            loops_in(&Stmt::For(Box::new(l)), &mut self.dead);
             return build::nothing();
         }
         // A kernel of one block is still a kernel.
@@ -153,10 +163,10 @@ impl Pass {
     }
     fn branch(&mut self, cond: &Expr, then: Stmt, otherwise: Stmt) -> Stmt {
         let cond = self.decided(cond);
-        match build::as_bool(&cond) {
-            Some(true) => return self.stmt(then),
-            Some(false) => return self.stmt(otherwise),
-            None => {}
+        if let Some(holds) = build::as_bool(&cond) {
+            let (taken, dead) = if holds { (then, otherwise) } else { (otherwise, then) };
+            loops_in(&dead, &mut self.dead);
+            return self.stmt(taken);
         }
         let opposite = build::not(cond.clone());
         let then = self.under(&cond, then);

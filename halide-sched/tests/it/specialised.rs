@@ -165,3 +165,18 @@ fn always_partition_is_refused_where_one_variant_cannot_have_it() {
     .assert_eq(&crate::support::refused(&p, &both));
     assert!(cuts(&p, general) >= 2);
 }
+
+/// A variant that never runs has no loop that could be cut, so nothing is missing there.
+#[test]
+fn always_partition_is_not_missed_in_variants_that_never_run() {
+    let (input, (x, y)) = (ImageParam::new("in", I16, 2), vars!(x, y));
+    let mut f = halide_core::Func::new("f");
+    f[(x, y)] = input[(clamp(x, 2, 30), y)];
+    let p = Pipeline::new([&f]).unwrap();
+    let cut = "always_partition(x)\n f.specialize(f.extent(0) > 99): always_partition(x)";
+    assert_eq!(cuts(&p, &format!("f: specialize(f.extent(0) > 99) {cut}")), 2);
+    assert_eq!(cuts(&p, &format!("f: bound(x, 0, 40) specialize(f.extent(0) > 99) {cut}")), 1);
+    assert_eq!(cuts(&p, &format!("f: bound(x, 0, 140) specialize(f.extent(0) > 99) {cut}")), 1);
+    // Copies that unrolling makes count as their loop.
+    assert_eq!(cuts(&p, &format!("f: unroll(y, 2) bound(x, 0, 40) specialize(f.extent(0) > 99) {cut}")), 2);
+}

@@ -39,7 +39,7 @@ use super::copy::{fresh_copy, fresh_temp};
 use super::trace::LoweringTrace;
 use super::walk;
 use crate::ir::visit;
-use crate::ir::{Expr, For, LoopId, LoopInfo, Partition, Program, Stmt, Sym, build};
+use crate::ir::{Expr, For, LoopId, Partition, Program, Stmt, Sym, build};
 use crate::simplify::{Facts, simplify};
 use std::collections::BTreeSet;
 use steady::Steady;
@@ -69,9 +69,11 @@ pub fn partition_loops(program: Program, facts: &Facts, room: u64, trace: &mut L
         let (facts, done, room) = (facts.clone(), &mut done, &mut room);
         statement(&mut Cut { program, facts, trace, cold: false, done, room }, body)
     });
-    let wanted = |info: &LoopInfo| info.origin.is_none() && info.partition == Partition::Always;
-    let wanted = program.loops.enumerate().filter(|(_, info)| wanted(info)).map(|(id, _)| id);
-    let whole = wanted.filter(|id| !done.contains(id)).collect();
+    // A loop lives while it or a copy of it does.
+    let live = program.loops.enumerate().filter(|(_, info)| !info.is_dead);
+    let live: BTreeSet<LoopId> = live.map(|(id, _)| program.origin(id)).collect();
+    let must = live.into_iter().filter(|id| program.loops[*id].partition == Partition::Always);
+    let whole = must.filter(|id| !done.contains(id)).collect();
     Partitioned { program, whole, refused: room.refused }
 }
 
