@@ -39,10 +39,7 @@ use super::ctx::{Ctx, Source, Template};
 use super::error::LowerError;
 use super::narrow::{Ranges, where_predicate_holds};
 use super::nested_regions::Intersected;
-use super::regions::{
-    Demand, InlinedCall, Reached, Region, Regions, Union, bound_sym, computed, constant_extent, shifted, stored_region,
-    union,
-};
+use super::regions::{Demand, Region, Regions, Union, bound_sym, computed, constant_extent, stored_region, union};
 use super::room::in_room;
 use super::rules::given_region;
 use super::slack::reached;
@@ -50,7 +47,6 @@ use super::value_bounds::ValueBounds;
 use super::vars::{Vars, bound, extent_between, interval};
 use super::whole::within_whole;
 use crate::bounds::{Interval, interval_of, interval_with_values};
-use crate::ir::visit::any_node;
 use crate::ir::{Edge, Expr, FaultId, Scope, Stmt, Sym, build, visit};
 use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
@@ -462,34 +458,6 @@ impl Finder<'_> {
             all = union(self.facts, all, read);
         }
         all
-    }
-
-    /// Where definitions call Funcs that are inlined, as far as that is beyond their own coordinates and not data.
-    fn inlined(&mut self) {
-        let ctx = self.ctx;
-        let used = |((consumer, _), _): &(&(FuncId, usize), &Template)| ctx.used.contains(consumer);
-        for (&(consumer, stage), template) in ctx.templates.iter().filter(used) {
-            let mut ranges: Option<BTreeMap<Sym, Interval>> = None;
-            for (callee, args) in &template.calls {
-                for (dim, arg) in args.iter().enumerate() {
-                    let reach = match shifted(template, arg) {
-                        Some((of, by)) => Reached::Shifted { of, by },
-                        None if any_node(arg, |n| matches!(n.kind(), crate::ir::ExprKind::Read { .. })) => continue,
-                        None => {
-                            if ranges.is_none() {
-                                ranges = Some(self.own_ranges(consumer, stage, Scope::Root));
-                            }
-                            let env = |s: Sym| ranges.as_ref().and_then(|r| r.get(&s).cloned());
-                            match interval_of(arg, &env, self.facts) {
-                                Interval { min: Some(min), max: Some(max) } => Reached::Between(min, max),
-                                _ => continue,
-                            }
-                        }
-                    };
-                    self.found.inlined.push(InlinedCall { consumer, stage, callee: *callee, dim, reach });
-                }
-            }
-        }
     }
 
     fn image(&mut self, image: ImageId) {

@@ -26,6 +26,7 @@ pub mod hoist_storage;
 pub mod in_place;
 mod infer_bounds;
 pub mod inject_prefetches;
+mod inlined_calls;
 mod innermost;
 pub mod instrument;
 pub mod interleave;
