@@ -15,10 +15,10 @@ use halide_core::limits::Limits;
 use halide_cpu::{CpuFault, CpuOptions};
 use halide_sched::ir::arbitrary::{self, Random};
 use halide_sched::lower::Accesses;
-use halide_sched::lower::check_accesses::check_accesses;
-use halide_sched::lower::free_early::free_early;
-use halide_sched::lower::outline_tasks::outline_tasks;
-use halide_sched::lower::split_functions::split_functions;
+use halide_sched::lower::checks::check_accesses::check_accesses;
+use halide_sched::lower::code::outline_tasks::outline_tasks;
+use halide_sched::lower::code::split_functions::split_functions;
+use halide_sched::lower::storage::last_use::last_use;
 use std::time::Duration;
 
 /// Broken programs of one case.
@@ -65,7 +65,7 @@ pub fn run_broken_code(case: &Case) -> Result<u32, Failure> {
     for (wrong, name) in broken(&checked) {
         for (program, exact) in with_checks(&checked, &wrong) {
             let program = outline_tasks(program);
-            let program = free_early(split_functions(program, &mut LoweringTrace::new()));
+            let program = last_use(split_functions(program, &mut LoweringTrace::new()));
             // What is broken may be more code than there may be.
             let Ok(code) = halide_cpu::compile(&program, &CpuOptions::default()) else { continue };
             let limits = Limits::with_cap(MEMORY);

@@ -10,7 +10,7 @@ use halide::plan;
 use halide::prelude::*;
 use halide_core::ids::{FuncId, Id, ImageId};
 use halide_core::interp::{self, Options, RunError};
-use halide_sched::lower::in_place::in_place as is_in_place;
+use halide_sched::lower::storage::in_place::in_place as is_in_place;
 
 /// How many times inputs are made larger for what inlining drops, and the interpreter evaluates.
 const MOST_ROUNDS: usize = 40;

@@ -9,7 +9,7 @@ use halide::ir::Program;
 use halide::ir::eval::{Check, EvalError};
 use halide::ir::verify::verify;
 use halide_sched::ir::arbitrary::{self, Random};
-use halide_sched::lower::trust::{Trust, trust};
+use halide_sched::lower::checks::trust::{Trust, trust};
 use std::ops::Add;
 
 /// Programs of one case that are broken, or have one more parallel loop.

@@ -76,9 +76,9 @@ pub enum Error {
     /// A call gave wrong inputs or asked for an impossible output.
     Run(RunError),
     /// What a call needs of its inputs cannot be said.
-    Query(halide_sched::lower::query::QueryError),
+    Query(halide_sched::lower::regions::query::QueryError),
     /// An output cannot be computed in the memory of an input. Nothing was written.
-    InPlace(halide_sched::lower::in_place::InPlaceError),
+    InPlace(halide_sched::lower::storage::in_place::InPlaceError),
     /// A Func that the pipeline does not have.
     NoFunc {
         /// The name asked for.
@@ -213,7 +213,7 @@ from! {
     AlgorithmErrors: Algorithm;
     ParseErrors: Parse;
     BufferError: Buffer;
-    halide_sched::lower::in_place::InPlaceError: InPlace;
+    halide_sched::lower::storage::in_place::InPlaceError: InPlace;
 }
 
 #[cfg(feature = "image")]

@@ -11,7 +11,7 @@ use halide_core::ImageParam;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::interp::{Inputs, RunError};
-use halide_sched::lower::in_place::{InPlaceError, InPlaceProblem, in_place};
+use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem, in_place};
 use halide_sched::plan::Plan;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -10,7 +10,7 @@ use halide_core::pipeline::{DimField, Kind, PipelineData};
 use halide_core::shape::{BufferOf, Law, ShapeRule, dense_strides};
 use halide_core::types::ScalarType;
 use halide_sched::lower::LowerOptions;
-use halide_sched::lower::query::ShapeQuery;
+use halide_sched::lower::regions::query::ShapeQuery;
 use halide_sched::plan::Plan;
 
 /// What one input must be like for a call.

@@ -10,8 +10,8 @@ use halide_sched::ir::build::as_int;
 use halide_sched::ir::print::expr_in;
 use halide_sched::ir::visit::{deep, nested};
 use halide_sched::ir::{ForKind, Program, Stmt};
-use halide_sched::lower::explain_bounds::{NotExplained, explain_bounds};
-use halide_sched::lower::trust::trust;
+use halide_sched::lower::checks::trust::trust;
+use halide_sched::lower::regions::explain_bounds::{NotExplained, explain_bounds};
 use halide_sched::lower::{LowerOptions, Lowered, Outcome, lower, lower_to_bounded};
 use std::fmt::Write;
 

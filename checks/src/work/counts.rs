@@ -7,8 +7,8 @@ use crate::sizes::Sizes;
 use halide::ir::{BufferRole, Elem, Expr, ExprKind, Program, Stmt, build, visit};
 use halide::lower::{LowerOptions, Lowered, LoweringTrace, lower};
 use halide::plan;
-use halide_sched::lower::check_accesses::check_accesses;
-use halide_sched::lower::trust::trust;
+use halide_sched::lower::checks::check_accesses::check_accesses;
+use halide_sched::lower::checks::trust::trust;
 
 /// Rounds of giving a program larger inputs.
 const MOST_ROUNDS: usize = 100;

@@ -1,8 +1,8 @@
 //! What lowering can refuse although the schedule was legal.
 
-use super::budget::Cause;
-use super::offload::KernelProblem;
 use crate::ir::ForKind;
+use crate::lower::checks::budget::Cause;
+use crate::lower::gpu::offload::KernelProblem;
 use halide_core::error::Location;
 use std::fmt;
 

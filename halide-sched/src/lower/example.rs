@@ -5,10 +5,10 @@
 //! state of a plan, what goes in is a schedule of [`pipeline`]. With `UPDATE_EXPECT` in the environment, headers are
 //! rewritten instead of compared.
 
-use super::ctx::Ctx;
-use super::trace::LoweringTrace;
 use super::*;
 use crate::ir::{BufId, LoopId, PrefetchBound, PrefetchRequest, Program, Stmt, print, verify};
+use crate::lower::nests::ctx::Ctx;
+use crate::lower::trace::LoweringTrace;
 use crate::simplify::Facts;
 use crate::target::{Arch, Budget, Gpu, Target};
 use halide_core::expr::min;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// What the ids in examples stand for. `in`, `f` and `out` are one row of bytes, `image`, `g` and `result` are planes.
-pub(super) const TABLES: &str = "
+pub(crate) const TABLES: &str = "
 buffer in#b0: u8 dims 1 input i0 unit_stride 0
 buffer f#b1: u8 dims 1 internal
 buffer out#b2: u8 dims 1 output 0 unit_stride 0
@@ -154,7 +154,7 @@ fn on_plan(pipeline: &Pipeline, schedule: &str, show: impl Fn(&mut Ctx<'_>, Stmt
     let plan = crate::plan::resolve(pipeline, &schedule, &target).unwrap_or_else(|e| panic!("{e:?}"));
     let options = LowerOptions::default();
     let mut ctx = Ctx::new(&plan, &options);
-    let nest = build_nests::build_nests(&mut ctx);
+    let nest = crate::lower::nests::build_nests::build_nests(&mut ctx);
     show(&mut ctx, nest)
 }
 
@@ -163,29 +163,33 @@ fn built(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
 }
 
 fn bounded(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
-    let mut facts = facts::of_arguments(ctx);
-    let regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
-    let body = infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
+    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
+    let regions =
+        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let body = crate::lower::regions::infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
     print::stmt_in(&body, &ctx.program)
 }
 
 /// The loops that start early.
 fn early(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
-    let mut facts = facts::of_arguments(ctx);
-    let mut regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
-    let slid = slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
-    start_early::start_early(ctx, &mut regions, &facts, slid, &mut LoweringTrace::new());
-    let body = infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
+    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
+    let mut regions =
+        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let slid =
+        crate::lower::regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
+    crate::lower::regions::start_early::start_early(ctx, &mut regions, &facts, slid, &mut LoweringTrace::new());
+    let body = crate::lower::regions::infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
     print::stmt_in(&body, &ctx.program)
 }
 
 /// The definitions that sliding changes.
 fn slid(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let mut facts = facts::of_arguments(ctx);
-    let mut regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
+    let mut regions =
+        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
     let before = regions.values.clone();
     let mut trace = LoweringTrace::new();
-    slide_windows::slide_windows(ctx, &mut regions, &facts, &mut trace);
+    crate::lower::regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut trace);
     let mut text = String::new();
     for (s, new) in &regions.values {
         if before[s] != *new {
@@ -203,11 +207,12 @@ fn decisions(trace: &LoweringTrace) -> String {
 
 /// The factors that folding chooses.
 fn folded(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let mut facts = facts::of_arguments(ctx);
-    let mut regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
-    slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
+    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
+    let mut regions =
+        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    crate::lower::regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
     let mut trace = LoweringTrace::new();
-    let errors = fold_storage::fold_storage(ctx, &regions, &facts, &mut trace);
+    let errors = crate::lower::storage::fold_storage::fold_storage(ctx, &regions, &facts, &mut trace);
     let mut text = decisions(&trace);
     errors.iter().for_each(|e| text += &format!("{e}\n"));
     let whole = ctx.program.to_string();
@@ -217,9 +222,10 @@ fn folded(ctx: &mut Ctx<'_>, _: Stmt) -> String {
 
 /// The assertions, with what each failure is.
 fn checked(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let mut facts = facts::of_arguments(ctx);
-    let regions = infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
-    let checks = check_arguments::check_arguments(ctx, &regions, &facts);
+    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
+    let regions =
+        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let checks = crate::lower::checks::check_arguments::check_arguments(ctx, &regions, &facts);
     let text: String = checks.at.values().flatten().map(|s| print::stmt_in(s, &ctx.program)).collect();
     let whole = ctx.program.to_string();
     whole.lines().filter(|l| l.starts_with("fault ")).map(|l| format!("{l}\n")).collect::<String>() + &text
@@ -227,8 +233,8 @@ fn checked(ctx: &mut Ctx<'_>, _: Stmt) -> String {
 
 /// The intervals found, and the values of the output, with coordinates clamped where that is needed.
 fn valued(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let facts = facts::of_program(&ctx.program, &ctx.plan.pipeline);
-    let values = value_bounds::value_bounds(ctx, &facts);
+    let facts = crate::lower::regions::facts::of_program(&ctx.program, &ctx.plan.pipeline);
+    let values = crate::lower::regions::value_bounds::value_bounds(ctx, &facts);
     let mut text = String::new();
     for (buf, interval) in &values.known {
         let end = |e: &Option<_>| e.as_ref().map_or("?".to_string(), |e| print::expr_in(e, &ctx.program));
@@ -272,48 +278,48 @@ fn of_image(mut p: Program) -> Program {
 }
 
 on_plans! {
-    build_nests_example "build_nests.rs" of pipeline: built;
-    infer_bounds_example "infer_bounds.rs" of pipeline: bounded;
-    slide_windows_example "slide_windows/mod.rs" of pipeline: slid;
-    start_early_example "start_early.rs" of pipeline: early;
-    fold_storage_example "fold_storage.rs" of pipeline: folded;
-    value_bounds_example "value_bounds.rs" of with_table: valued;
-    check_coordinates_example "check_coordinates.rs" of without_input: checked;
-    check_arguments_example "check_arguments.rs" of pipeline: checked;
+    build_nests_example "nests/build_nests.rs" of pipeline: built;
+    infer_bounds_example "regions/infer_bounds.rs" of pipeline: bounded;
+    slide_windows_example "regions/slide_windows/mod.rs" of pipeline: slid;
+    start_early_example "regions/start_early.rs" of pipeline: early;
+    fold_storage_example "storage/fold_storage.rs" of pipeline: folded;
+    value_bounds_example "regions/value_bounds.rs" of with_table: valued;
+    check_coordinates_example "checks/check_coordinates.rs" of without_input: checked;
+    check_arguments_example "checks/check_arguments.rs" of pipeline: checked;
 }
 
 on_programs! {
-    uniquify_example "uniquify.rs" at "bounded": |p, _| uniquify::uniquify(p);
-    skip_stages_example "skip_stages/mod.rs" at "bounded": |p, t| skip_stages::skip_stages(p, &Facts::new(), t);
-    hoist_storage_example "hoist_storage.rs" at "bounded": |p, t| hoist_storage::hoist_storage(at_root(p), &Facts::new(), t);
-    inject_prefetches_example "inject_prefetches/mod.rs" at "bounded":
-        |p, t| inject_prefetches::inject_prefetches(of_image(p), &Facts::new(), t);
-    instrument_example "instrument.rs" at "bounded": |p, _| instrument::instrument(p);
-    bound_small_allocations_example "bound_small_allocations.rs" at "bounded":
-        |p, t| bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
-    bound_loops_example "bound_loops.rs" at "bounded":
-        |p, t| bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
-    flatten_storage_example "flatten_storage.rs" at "bounded": |p, _| flatten_storage::flatten_storage(p);
-    unroll_example "unroll.rs" at "flat": unroll::unroll;
-    vectorize_example "vectorize/mod.rs" at "flat": vectorize::vectorize;
-    partition_loops_example "partition_loops/mod.rs" at "shaped":
-        |p, t| partition_loops::partition_loops(p, &Facts::new(), u64::MAX, t).program;
-    trim_no_ops_example "trim_no_ops.rs" at "shaped": |p, t| trim_no_ops::trim_no_ops(p, &Facts::new(), t);
-    interleave_example "interleave/mod.rs" at "shaped": |p, _| interleave::interleave(p);
-    join_sums_example "join_sums.rs" at "shaped": |p, _| join_sums::join_sums(p);
-    find_intrinsics_example "find_intrinsics/mod.rs" at "shaped": |p, _| find_intrinsics::find_intrinsics(p, &Facts::new());
-    indices_example "find_intrinsics/index.rs" at "shaped": |p, _| find_intrinsics::find_intrinsics(p, &Facts::new());
-    hoist_example "hoist.rs" at "shaped": |p, _| hoist::hoist(p);
-    share_example "share/mod.rs" at "shaped": |p, _| share::share(p);
-    offload_example "offload/mod.rs" at "shaped":
-        |p, t| offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));
-    place_copies_example "place_copies.rs" at "shaped": |p, t| {
-        let kernels = offload::offload(p, &Facts::new(), &Gpu::LEAST, t);
-        place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")), &Default::default(), &mut LoweringTrace::new())
+    uniquify_example "loops/uniquify.rs" at "bounded": |p, _| crate::lower::loops::uniquify::uniquify(p);
+    skip_stages_example "loops/skip_stages/mod.rs" at "bounded": |p, t| crate::lower::loops::skip_stages::skip_stages(p, &Facts::new(), t);
+    hoist_storage_example "storage/hoist_storage.rs" at "bounded": |p, t| crate::lower::storage::hoist_storage::hoist_storage(at_root(p), &Facts::new(), t);
+    inject_prefetches_example "loops/inject_prefetches/mod.rs" at "bounded":
+        |p, t| crate::lower::loops::inject_prefetches::inject_prefetches(of_image(p), &Facts::new(), t);
+    instrument_example "loops/instrument.rs" at "bounded": |p, _| crate::lower::loops::instrument::instrument(p);
+    bound_small_allocations_example "storage/bound_small_allocations.rs" at "bounded":
+        |p, t| crate::lower::storage::bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
+    bound_loops_example "loops/bound_loops.rs" at "bounded":
+        |p, t| crate::lower::loops::bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
+    flatten_storage_example "storage/flatten_storage.rs" at "bounded": |p, _| crate::lower::storage::flatten_storage::flatten_storage(p);
+    unroll_example "loops/unroll.rs" at "flat": crate::lower::loops::unroll::unroll;
+    vectorize_example "vectors/vectorize/mod.rs" at "flat": crate::lower::vectors::vectorize::vectorize;
+    partition_loops_example "loops/partition_loops/mod.rs" at "shaped":
+        |p, t| crate::lower::loops::partition_loops::partition_loops(p, &Facts::new(), u64::MAX, t).program;
+    loop_trimming_example "loops/loop_trimming.rs" at "shaped": |p, t| crate::lower::loops::loop_trimming::loop_trimming(p, &Facts::new(), t);
+    interleave_example "vectors/interleave/mod.rs" at "shaped": |p, _| crate::lower::vectors::interleave::interleave(p);
+    join_sums_example "vectors/join_sums.rs" at "shaped": |p, _| crate::lower::vectors::join_sums::join_sums(p);
+    find_intrinsics_example "vectors/find_intrinsics/mod.rs" at "shaped": |p, _| crate::lower::vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
+    indices_example "vectors/find_intrinsics/index.rs" at "shaped": |p, _| crate::lower::vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
+    licm_example "code/licm.rs" at "shaped": |p, _| crate::lower::code::licm::licm(p);
+    cse_example "code/cse/mod.rs" at "shaped": |p, _| crate::lower::code::cse::cse(p);
+    offload_example "gpu/offload/mod.rs" at "shaped":
+        |p, t| crate::lower::gpu::offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));
+    place_copies_example "gpu/place_copies.rs" at "shaped": |p, t| {
+        let kernels = crate::lower::gpu::offload::offload(p, &Facts::new(), &Gpu::LEAST, t);
+        crate::lower::gpu::place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")), &Default::default(), &mut LoweringTrace::new())
     };
-    check_accesses_example "check_accesses/mod.rs" at "shaped": |p, t| check_accesses::check_accesses(p, None, false, t);
-    free_early_example "free_early.rs" at "final": |p, _| free_early::free_early(p);
-    split_functions_example "split_functions.rs" at "final":
-        |p, t| split_functions::split_beyond(p, split_functions::Limits { long: 12, part: 5 }, t);
-    outline_tasks_example "outline_tasks.rs" at "shaped": |p, _| outline_tasks::outline_tasks(p);
+    check_accesses_example "checks/check_accesses/mod.rs" at "shaped": |p, t| crate::lower::checks::check_accesses::check_accesses(p, None, false, t);
+    last_use_example "storage/last_use.rs" at "final": |p, _| crate::lower::storage::last_use::last_use(p);
+    split_functions_example "code/split_functions.rs" at "final":
+        |p, t| crate::lower::code::split_functions::split_beyond(p, crate::lower::code::split_functions::Limits { long: 12, part: 5 }, t);
+    outline_tasks_example "code/outline_tasks.rs" at "shaped": |p, _| crate::lower::code::outline_tasks::outline_tasks(p);
 }

@@ -1,87 +1,34 @@
 //! From a plan to a program: the table of contents of lowering. One pass, one file, one function.
 
-pub mod bound_loops;
-pub mod bound_small_allocations;
-pub mod budget;
-mod build_nests;
-pub mod check_accesses;
-mod check_arguments;
-mod check_coordinates;
-mod check_factors;
-pub(crate) mod constrain;
-mod copy;
-mod ctx;
-mod cut;
+pub mod checks;
+pub mod code;
 mod error;
-mod expansions;
-pub mod explain_bounds;
-mod facts;
-pub mod find_intrinsics;
-pub mod flatten_storage;
-mod fold_storage;
-pub mod free_early;
-mod guards;
-pub mod hoist;
-pub mod hoist_storage;
-pub mod in_place;
-mod infer_bounds;
-pub mod inject_prefetches;
-mod inlined_calls;
-mod innermost;
-pub mod instrument;
-pub mod interleave;
-pub mod join_sums;
-mod joined;
-pub(crate) mod lanes;
-mod narrow;
-mod nested_regions;
-mod notes;
-pub mod offload;
-pub mod outline_tasks;
-pub mod partition_loops;
-pub mod place_copies;
-pub mod query;
-mod reached_factors;
-mod regions;
-mod room;
-mod rules;
-mod seen_from;
-pub mod share;
-pub mod skip_stages;
-mod slack;
-mod slide_windows;
-pub mod split_functions;
-mod start_early;
-pub(crate) mod terms;
+pub mod gpu;
+pub mod loops;
+pub mod nests;
+mod outer_scope_values;
+pub mod regions;
+pub mod storage;
 pub mod trace;
-mod translate;
-pub mod trim_no_ops;
-pub mod trust;
-pub mod uniquify;
-pub mod unroll;
-mod value_bounds;
-mod vars;
-pub mod vectorize;
+pub mod vectors;
 pub(crate) mod walk;
-mod whole;
 
-mod exact_indices;
 #[cfg(test)]
 mod example;
 #[cfg(test)]
 mod tests;
 
 pub use error::LowerError;
-pub use offload::KernelProblem;
+pub use gpu::offload::KernelProblem;
 pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
 
-pub use budget::{Cause, Multiplies};
+pub use checks::budget::{Cause, Multiplies};
 
 use crate::ir::{LoopId, LoopInfo, Program, Stage};
 use crate::plan::Plan;
 use crate::simplify::{Facts, Proofs};
 use crate::target::Gpu;
-use ctx::Ctx;
+use nests::ctx::Ctx;
 use std::collections::BTreeSet;
 
 /// Which of the variants of the code to make, and what to add to it. The default is the main variant.
@@ -95,7 +42,7 @@ pub struct LowerOptions {
     /// Leave out what the algorithm requires: for a call in which the requirements that are needed are known to hold.
     pub unchecked: bool,
     /// Outputs, by position, whose first definition is left out: its values are in the output's memory already, as
-    /// [`in_place::in_place`] found.
+    /// [`storage::in_place::in_place`] found.
     pub in_memory: BTreeSet<usize>,
     /// The accesses that are checked to be in bounds.
     pub accesses: Accesses,
@@ -138,7 +85,7 @@ pub struct Lowered {
 pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerError>> {
     let Lowered { mut program, mut trace, .. } = lower_to_bounded(plan, options)?;
     let most = plan.target.budget.nodes;
-    let facts = facts::of_program(&program, &plan.pipeline);
+    let facts = regions::facts::of_program(&program, &plan.pipeline);
     let mut pass = |name: &'static str, f: &mut dyn FnMut(Program, &mut LoweringTrace) -> Program| {
         trace.begin(name);
         let before = std::mem::replace(&mut program, Program::empty(Stage::Nest));
@@ -146,38 +93,40 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
         trace.finish(Some(&program));
         debug_verify(name, &program);
     };
-    pass("uniquify", &mut |p, _| uniquify::uniquify(p));
+    pass("uniquify", &mut |p, _| loops::uniquify::uniquify(p));
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::All));
-    pass("skip_stages", &mut |p, t| skip_stages::skip_stages(p, &facts, t));
-    pass("hoist_storage", &mut |p, t| hoist_storage::hoist_storage(p, &facts, t));
-    pass("inject_prefetches", &mut |p, t| inject_prefetches::inject_prefetches(p, &facts, t));
+    pass("skip_stages", &mut |p, t| loops::skip_stages::skip_stages(p, &facts, t));
+    pass("hoist_storage", &mut |p, t| storage::hoist_storage::hoist_storage(p, &facts, t));
+    pass("inject_prefetches", &mut |p, t| loops::inject_prefetches::inject_prefetches(p, &facts, t));
     if options.count {
         // Before storage is flattened: later, one statement may compute several points.
-        pass("instrument", &mut |p, _| instrument::instrument(p));
+        pass("instrument", &mut |p, _| loops::instrument::instrument(p));
     }
     let mut errors = Vec::new();
-    pass("bound_loops", &mut |p, t| kept(bound_loops::bound_loops(p, &facts, t), &mut errors));
+    pass("bound_loops", &mut |p, t| kept(loops::bound_loops::bound_loops(p, &facts, t), &mut errors));
     if !errors.is_empty() {
         return Err(errors);
     }
-    pass("bound_small_allocations", &mut |p, t| bound_small_allocations::bound_small_allocations(p, &facts, t));
-    pass("flatten_storage", &mut |p, _| flatten_storage::flatten_storage(p));
+    pass("bound_small_allocations", &mut |p, t| {
+        storage::bound_small_allocations::bound_small_allocations(p, &facts, t)
+    });
+    pass("flatten_storage", &mut |p, _| storage::flatten_storage::flatten_storage(p));
     let mut causes = Vec::new();
     pass("unroll", &mut |p, t| {
-        let counted = budget::check_copies(&p, most).map(|found| causes = found).map_err(|e| vec![e]);
-        kept(counted.map(|()| unroll::unroll(p, t)), &mut errors)
+        let counted = checks::budget::check_copies(&p, most).map(|found| causes = found).map_err(|e| vec![e]);
+        kept(counted.map(|()| loops::unroll::unroll(p, t)), &mut errors)
     });
     if !errors.is_empty() {
         return Err(errors);
     }
-    pass("vectorize", &mut vectorize::vectorize);
+    pass("vectorize", &mut vectors::vectorize::vectorize);
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::None));
     // While the likely conditions still stand where the algorithm and the tails put them.
     let mut whole = Vec::new();
     pass("partition_loops", &mut |p, t| {
-        let made = budget::check_size(&p, most, &causes).and_then(|size| {
-            let made = partition_loops::partition_loops(p, &facts, most - size, t);
-            budget::check_cuts(&made, most, &causes)?;
+        let made = checks::budget::check_size(&p, most, &causes).and_then(|size| {
+            let made = loops::partition_loops::partition_loops(p, &facts, most - size, t);
+            checks::budget::check_cuts(&made, most, &causes)?;
             whole = made.whole;
             Ok(made.program)
         });
@@ -194,29 +143,29 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
         };
         return Err(whole.iter().map(error).collect());
     }
-    pass("trim_no_ops", &mut |p, t| trim_no_ops::trim_no_ops(p, &facts, t));
+    pass("loop_trimming", &mut |p, t| loops::loop_trimming::loop_trimming(p, &facts, t));
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::Unmarked));
-    pass("join_sums", &mut |p, _| join_sums::join_sums(p));
-    pass("interleave", &mut |p, _| interleave::interleave(p));
+    pass("join_sums", &mut |p, _| vectors::join_sums::join_sums(p));
+    pass("interleave", &mut |p, _| vectors::interleave::interleave(p));
     // After the last simplification, which would widen again.
-    pass("find_intrinsics", &mut |p, _| find_intrinsics::find_intrinsics(p, &facts));
-    pass("hoist", &mut |p, _| hoist::hoist(p));
-    pass("share", &mut |p, _| share::share(p));
+    pass("find_intrinsics", &mut |p, _| vectors::find_intrinsics::find_intrinsics(p, &facts));
+    pass("licm", &mut |p, _| code::licm::licm(p));
+    pass("cse", &mut |p, _| code::cse::cse(p));
     let gpu = plan.target.gpu.unwrap_or(Gpu::LEAST);
-    pass("offload", &mut |p, t| kept(offload::offload(p, &facts, &gpu, t), &mut errors));
+    pass("offload", &mut |p, t| kept(gpu::offload::offload(p, &facts, &gpu, t), &mut errors));
     if !errors.is_empty() {
         return Err(errors);
     }
     let copies = plan.funcs.enumerate().filter(|(_, f)| !f.copies.is_empty());
-    let asked: place_copies::Asked = copies.map(|(id, f)| (id, f.copies.clone())).collect();
-    pass("place_copies", &mut |p, t| place_copies::place_copies(p, &asked, t));
+    let asked: gpu::place_copies::Asked = copies.map(|(id, f)| (id, f.copies.clone())).collect();
+    pass("place_copies", &mut |p, t| gpu::place_copies::place_copies(p, &asked, t));
     if options.accesses != Accesses::Trusted {
         let exact = options.accesses == Accesses::InPlace;
-        pass("check_accesses", &mut |p, t| check_accesses::check_accesses(p, Some(&plan.pipeline), exact, t));
+        pass("check_accesses", &mut |p, t| checks::check_accesses::check_accesses(p, Some(&plan.pipeline), exact, t));
     }
-    pass("outline_tasks", &mut |p, _| outline_tasks::outline_tasks(p));
-    pass("split_functions", &mut split_functions::split_functions);
-    pass("free_early", &mut |p, _| free_early::free_early(p));
+    pass("outline_tasks", &mut |p, _| code::outline_tasks::outline_tasks(p));
+    pass("split_functions", &mut code::split_functions::split_functions);
+    pass("last_use", &mut |p, _| storage::last_use::last_use(p));
     Ok(Lowered { program, trace, causes })
 }
 
@@ -249,44 +198,44 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     let mut trace = LoweringTrace::recording(options.keep_programs, options.clock);
     let mut ctx = Ctx::new(plan, options);
     trace.begin("value_bounds");
-    let known = facts::of_program(&ctx.program, &plan.pipeline);
-    let values = value_bounds::value_bounds(&mut ctx, &known);
+    let known = regions::facts::of_program(&ctx.program, &plan.pipeline);
+    let values = regions::value_bounds::value_bounds(&mut ctx, &known);
     trace.finish(None);
     trace.begin("build_nests");
-    budget::check_variants(&ctx).map_err(|e| vec![e])?;
-    let nest = build_nests::build_nests(&mut ctx);
-    joined::explain(&ctx, &mut trace);
-    build_nests::explain_hints(&ctx, &mut trace);
-    build_nests::hoist_levels(&mut ctx, &mut trace);
-    build_nests::prefetches(&mut ctx, &mut trace);
+    checks::budget::check_variants(&ctx).map_err(|e| vec![e])?;
+    let nest = nests::build_nests::build_nests(&mut ctx);
+    nests::compute_with::explain(&ctx, &mut trace);
+    nests::build_nests::explain_hints(&ctx, &mut trace);
+    nests::build_nests::hoist_levels(&mut ctx, &mut trace);
+    nests::build_nests::prefetches(&mut ctx, &mut trace);
     trace.finish(None);
     trace.begin("find_regions");
-    let mut facts = facts::of_arguments(&ctx);
-    let mut regions = infer_bounds::find_regions(&ctx, &values, &mut facts)?;
+    let mut facts = regions::facts::of_arguments(&ctx);
+    let mut regions = regions::infer_bounds::find_regions(&ctx, &values, &mut facts)?;
     trace.finish(None);
     trace.begin("slide_windows");
-    let slid = slide_windows::slide_windows(&ctx, &mut regions, &facts, &mut trace);
+    let slid = regions::slide_windows::slide_windows(&ctx, &mut regions, &facts, &mut trace);
     trace.finish(None);
     trace.begin("start_early");
-    start_early::start_early(&ctx, &mut regions, &facts, slid, &mut trace);
+    regions::start_early::start_early(&ctx, &mut regions, &facts, slid, &mut trace);
     trace.finish(None);
     trace.begin("fold_storage");
-    let errors = fold_storage::fold_storage(&mut ctx, &regions, &facts, &mut trace);
+    let errors = storage::fold_storage::fold_storage(&mut ctx, &regions, &facts, &mut trace);
     if !errors.is_empty() {
         return Err(errors);
     }
     trace.finish(None);
     trace.begin("check_arguments");
-    let checks = check_arguments::check_arguments(&mut ctx, &regions, &facts);
+    let checks = checks::check_arguments::check_arguments(&mut ctx, &regions, &facts);
     trace.finish(None);
     trace.begin("infer_bounds");
-    let body = infer_bounds::infer_bounds(&ctx, &regions, &facts, checks, nest);
+    let body = regions::infer_bounds::infer_bounds(&ctx, &regions, &facts, checks, nest);
     let mut program = ctx.program;
     program.body = body;
     program.mark_dropped_loops();
     program.stage = Stage::Bounded;
     trace.finish(Some(&program));
     let causes = Vec::new();
-    budget::check_size(&program, plan.target.budget.nodes, &causes).map_err(|e| vec![e])?;
+    checks::budget::check_size(&program, plan.target.budget.nodes, &causes).map_err(|e| vec![e])?;
     Ok(Lowered { program, trace, causes })
 }

@@ -11,7 +11,7 @@ use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_sched::ir::arbitrary::{self, Random};
 use halide_sched::ir::eval::{self, Check, EvalError};
 use halide_sched::ir::{Fault, Program, verify};
-use halide_sched::lower::check_accesses::check_accesses;
+use halide_sched::lower::checks::check_accesses::check_accesses;
 use halide_sched::lower::{Accesses, LowerOptions, LoweringTrace, lower};
 
 const SCHEDULES: [&str; 7] = [

@@ -5,7 +5,7 @@ use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_sched::ir::eval::{self, EvalStats};
 use halide_sched::ir::{Program, Stmt, visit};
-use halide_sched::lower::instrument::counter_names;
+use halide_sched::lower::loops::instrument::counter_names;
 use halide_sched::lower::{LowerOptions, lower};
 
 /// The counts of two runs of the finished program: as it is, and made to count.

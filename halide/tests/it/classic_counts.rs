@@ -2,7 +2,8 @@
 
 use halide::prelude::*;
 use halide_cpu::{CpuOptions, RunArgs, compile};
-use halide_sched::lower::{LowerOptions, instrument::counter_names, lower};
+use halide_sched::lower::loops::instrument::counter_names;
+use halide_sched::lower::{LowerOptions, lower};
 
 /// Points of `blur_x` computed, and elements of it per allocation, on one thread.
 fn counts(schedule: &str) -> (i64, i64) {

@@ -4,7 +4,8 @@ use crate::engines_agree::noise;
 use halide::prelude::*;
 use halide_cpu::{CpuOptions, RunArgs, compile};
 use halide_sched::ir::{Fault, eval};
-use halide_sched::lower::{Accesses, LowerOptions, instrument::counter_names, lower};
+use halide_sched::lower::loops::instrument::counter_names;
+use halide_sched::lower::{Accesses, LowerOptions, lower};
 use halide_sched::plan::resolve;
 use halide_sched::target::Gpu;
 

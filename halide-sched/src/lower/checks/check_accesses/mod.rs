@@ -1,0 +1,133 @@
+//! Proves that every access is inside of its buffer, and checks at run time what it cannot prove.
+//!
+//! Before and after: `Stage::Shaped`, symbols bound once. No later pass changes an index. What is not proved is asked in
+//! front of the outermost loop where the question can be put (see `crate::access`). A question that asks more than its
+//! accesses need may be answered with no for a program that is right, so its fault, [`Unproved`](crate::ir::Fault::Unproved), only says that
+//! another variant is to be run. That variant ([`Accesses::InPlace`](crate::lower::Accesses)) tests every access that is
+//! not proved directly before it, and ends the run with [`Access`](crate::ir::Fault::Access): a defect of this compiler, which then touches
+//! no memory. The trace counts what was proved, and names what is checked in innermost loops.
+//!
+//! A kernel of a graphics processor cannot end a run; what is neither proved nor checked on the host is listed.
+//!
+//! Example:
+//! ```text
+//! let t0 = out#b2.min0
+//! for x#L0 from 0 extent out#b2.extent0 {
+//!   out#b2[x#L0] = in#b0[x#L0 + (t0 - in#b0.min0)]
+//! }
+//! ```
+//! becomes
+//! ```text
+//! assert out#b2.min0 - in#b0.min0 >= 0 && out#b2.extent0 * -1 - out#b2.min0 + in#b0.min0 + in#b0.extent0 >= 0 else fault1()
+//! let t0 = out#b2.min0
+//! for x#L0 from 0 extent out#b2.extent0 {
+//!   out#b2[x#L0] = in#b0[x#L0 + (t0 - in#b0.min0)]
+//! }
+//! ```
+
+mod certain;
+mod groups;
+mod insert;
+mod tally;
+mod walk;
+
+use crate::access::{Definition, Definitions, Elements, Reader, Sums};
+use crate::ir::{BufId, Expr, KernelId, LoopId, Program, Stmt, Sym, build, visit};
+use crate::lower::trace::LoweringTrace;
+use halide_core::pipeline::Pipeline;
+
+/// The place of a question: its function, the statement behind it, and the number of that one's bindings before it.
+type Place = (u32, u32, u32);
+
+/// A question that a program asks itself.
+#[derive(Clone, Debug)]
+enum Question {
+    /// A condition that implies some accesses.
+    Inequality(Expr),
+    /// One access that is to be inside of its buffer.
+    Index(IndexQuestion),
+}
+
+/// An index that is to be inside of a buffer in each lane that the mask leaves.
+#[derive(Clone, Debug)]
+struct IndexQuestion {
+    buf: BufId,
+    index: Expr,
+    mask: Option<Expr>,
+    /// The size of the buffer, if the program allocates it.
+    count: Option<Expr>,
+    innermost: Option<LoopId>,
+}
+
+/// Proves accesses, and checks others: before the loops around them, or with `exact` where they stand.
+pub fn check_accesses(
+    program: Program,
+    promises: Option<&Pipeline>,
+    exact: bool,
+    trace: &mut LoweringTrace,
+) -> Program {
+    let mut found = Found::default();
+    if let Some(pipeline) = promises {
+        found.promised(&program, pipeline);
+    }
+    found.collect(&program, &program.body);
+    let Found { defs, elements } = found;
+    let sums = Sums::default();
+    let outcome = walk::Walk::new(&program, Reader::new(defs, elements, &sums), exact).run();
+    outcome.tally.report(&program, trace);
+    let questions = outcome.questions;
+    insert::insert(program, questions)
+}
+
+/// Facts of a program that are gathered before its accesses are looked at.
+#[derive(Default)]
+pub(crate) struct Found<'p> {
+    defs: Definitions,
+    elements: Elements<'p>,
+}
+
+impl<'p> Found<'p> {
+    /// Enters the promises that callers are held to whenever they give an input or a parameter.
+    fn promised(&mut self, program: &Program, pipeline: &Pipeline) {
+        for (image, def) in pipeline.images.enumerate() {
+            if let Some((min, max)) = def.values.range {
+                self.elements.promise(program.image_buffers[image], (Some(min.into()), Some(max.into())));
+            }
+        }
+        for (id, param) in pipeline.params.enumerate() {
+            if let (Some(min), Some(max), true) = (param.min, param.max, param.ty.is_int()) {
+                self.elements.param(id, (Some(min.as_i128()), Some(max.as_i128())));
+            }
+            if let (Some(min), Some(max), true) = (param.min, param.max, param.ty.is_float()) {
+                self.elements.promise_float(id, (min.as_f64(), max.as_f64()));
+            }
+        }
+    }
+
+    pub(crate) fn collect(&mut self, program: &'p Program, s: &'p Stmt) {
+        match s {
+            Stmt::Let { bindings, .. } => {
+                bindings.iter().for_each(|(sym, e)| self.defs.bind(*sym, Definition::Let(e.clone())));
+            }
+            Stmt::For(l) => self.defs.bind(Sym::Loop(l.id), Definition::Loop(l.min.clone(), l.extent.clone())),
+            Stmt::Alloc { buf, .. } => self.elements.allocate(*buf, self.defs.len()),
+            Stmt::Store { buf, value, .. } => self.elements.store(*buf, value),
+            Stmt::Dispatch { kernel, grid } => self.kernel(program, *kernel, grid),
+            _ => {}
+        }
+        visit::nested(s).for_each(|inner| visit::deep(|| self.collect(program, inner)));
+    }
+
+    /// The bindings, and what is stored.
+    pub(crate) fn into_parts(self) -> (Definitions, Elements<'p>) {
+        (self.defs, self.elements)
+    }
+
+    fn kernel(&mut self, program: &'p Program, kernel: KernelId, grid: &[Expr]) {
+        let kernel = &program.kernels[kernel];
+        for (id, blocks) in kernel.blocks.iter().zip(grid) {
+            self.defs.bind(Sym::Loop(*id), Definition::Loop(build::int(0), blocks.clone()));
+        }
+        self.collect(program, &kernel.body);
+    }
+}

@@ -1,0 +1,64 @@
+//! Computes common subexpressions once.
+//!
+//! Before: `Stage::Shaped`. After: the same; an expression that straight code evaluates more than once has a name. Names
+//! that mean the same are joined, and names that nothing uses are gone.
+//!
+//! Neighbouring stores are looked at together: what several of them compute is named in front of all, unless it reads
+//! what one of them writes. Symbols, constants, ramps, broadcasts and sums with a constant are not named: they cost
+//! nothing where they are used, and addresses are recognised by them.
+//!
+//! Example:
+//! ```text
+//! out#b2[0] = in#b0[0] * in#b0[1] + 1u8
+//! out#b2[1] = in#b0[0] * in#b0[1] - in#b0[2]
+//! ```
+//! becomes
+//! ```text
+//! let t4 = in#b0[0] * in#b0[1]
+//! out#b2[0] = t4 + 1u8
+//! out#b2[1] = t4 - in#b0[2]
+//! ```
+
+mod names;
+mod run;
+
+use crate::ir::{Program, Stmt, build};
+use crate::lower::walk;
+use run::Run;
+
+/// Names what is computed more than once.
+pub fn cse(program: Program) -> Program {
+    walk::map_body(program, |body, program| statement(program, body))
+}
+
+fn statement(program: &mut Program, s: Stmt) -> Stmt {
+    match s {
+        Stmt::Block(list) => block(program, list),
+        single => block(program, vec![single]),
+    }
+}
+
+/// A list of statements: runs of stores are shared as one, others each on their own.
+fn block(program: &mut Program, list: Vec<Stmt>) -> Stmt {
+    let mut done = Vec::new();
+    let mut run = Run::default();
+    for s in list {
+        let Some(refused) = run.push(s) else { continue };
+        done.push(std::mem::take(&mut run).finish(program));
+        if let Some(alone) = run.push(refused) {
+            done.push(around(program, alone));
+        }
+    }
+    done.push(run.finish(program));
+    build::block(done)
+}
+
+/// A statement with others in it: its own expressions are shared among themselves.
+fn around(program: &mut Program, s: Stmt) -> Stmt {
+    if let Stmt::Let { bindings, body } = s {
+        let bindings = run::share_bindings(program, bindings);
+        return build::let_in(bindings, statement(program, *body));
+    }
+    let (bindings, s) = run::share_direct(program, s);
+    build::let_in(bindings, walk::map_stmt(s, program, |_, e| e.clone(), statement))
+}

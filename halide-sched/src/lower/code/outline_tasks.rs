@@ -1,0 +1,178 @@
+//! Makes the body of every parallel loop a function of its own.
+//!
+//! Before: `Stage::Shaped`, symbols bound once. After: `Stage::Final`; a parallel loop is a `Launch` of a task, and
+//! the task lists what it needs from outside: scalar symbols and allocations. Properties of inputs and outputs and the
+//! parameters are known everywhere and are not listed.
+//!
+//! Captures are scalars. A vector that is named outside is taken apart there and put together again in the task.
+//!
+//! Example:
+//! ```text
+//! let t0 = out#b2.extent0 * 2
+//! parallel x#L0 from 0 extent 8 {
+//!   out#b2[x#L0] = in#b0[x#L0 + t0]
+//! }
+//! ```
+//! becomes
+//! ```text
+//! task0 x#L0 captures (t0: int) buffers () {
+//!   out#b2[x#L0] = in#b0[x#L0 + t0]
+//! }
+//! body {
+//!   let t0 = out#b2.extent0 * 2
+//!   launch task0 from 0 extent 8
+//! }
+//! ```
+
+use crate::ir::visit::{self, Memo};
+use crate::ir::{BufId, BufferRole, Expr, ExprKind, For, ForKind, Program, Stage, Stmt, Sym, Task, Type, build};
+use crate::lower::loops::copy::fresh_temp;
+use crate::lower::walk;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Replaces every parallel loop by a launch of a task.
+pub fn outline_tasks(program: Program) -> Program {
+    let mut program = walk::map_body(program, |body, program| statement(program, body));
+    program.stage = Stage::Final;
+    program
+}
+
+fn statement(program: &mut Program, s: Stmt) -> Stmt {
+    match walk::map_stmt(s, program, |_, e| e.clone(), statement) {
+        Stmt::For(l) if l.kind == ForKind::Parallel => {
+            let needs = Needs::of(&l.body, l.id, program);
+            outline(program, *l, needs)
+        }
+        other => other,
+    }
+}
+
+/// A launch of a new task that runs the body of `l`, which needs `needs`.
+pub(crate) fn outline(program: &mut Program, l: For, needs: Needs) -> Stmt {
+    let For { id, min, extent, body, .. } = l;
+    let Scalars { captures, outside, body } = scalars_only(program, needs.syms, body);
+    let task = program.tasks.push(Task { id, captures, buffers: needs.buffers.into_iter().collect(), body });
+    build::let_in(outside, Stmt::Launch { task, min, extent })
+}
+
+/// A body that is handed scalars.
+pub(crate) struct Scalars {
+    /// What it is handed.
+    pub(crate) captures: Vec<(Sym, Type)>,
+    /// What is to be bound outside for that.
+    pub(crate) outside: Vec<(Sym, Expr)>,
+    /// The body, with the vectors that it uses put together from their lanes.
+    pub(crate) body: Stmt,
+}
+
+/// `body`, which uses `syms` of the code around it, with vectors among these taken apart.
+pub(crate) fn scalars_only(program: &mut Program, syms: BTreeMap<Sym, Type>, body: Stmt) -> Scalars {
+    let (scalars, vectors): (Vec<_>, Vec<_>) = syms.into_iter().partition(|(_, ty)| ty.lanes == 1);
+    let mut captures = scalars;
+    let (mut outside, mut inside, mut renamed) = (Vec::new(), Vec::new(), BTreeMap::new());
+    for (s, ty) in vectors {
+        let whole = build::typed_sym(s, ty);
+        let mut parts = Vec::new();
+        for lane in 0..ty.lanes {
+            let part = fresh_temp(program);
+            outside.push((part, build::shuffle(vec![whole.clone()], vec![lane])));
+            captures.push((part, ty.with_lanes(1)));
+            parts.push(build::typed_sym(part, ty.with_lanes(1)));
+        }
+        let again = fresh_temp(program);
+        inside.push((again, build::shuffle(parts, (0..ty.lanes).collect())));
+        renamed.insert(s, build::typed_sym(again, ty));
+    }
+    if renamed.is_empty() {
+        return Scalars { captures, outside, body };
+    }
+    let mut memo = Memo::new();
+    let rename = &mut |e: &Expr| visit::substitute_with(e, &|s| renamed.get(&s).cloned(), &mut memo);
+    let body = build::let_in(inside, visit::map_exprs(body, rename));
+    Scalars { captures, outside, body }
+}
+
+/// What a body uses and does not make itself.
+pub(crate) struct Needs {
+    syms: BTreeMap<Sym, Type>,
+    buffers: BTreeSet<BufId>,
+}
+
+impl Needs {
+    /// What the body of loop `id` needs.
+    pub(crate) fn of(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
+        Needs::with(body, id, program, true)
+    }
+
+    /// As [`Needs::of`], without what the tasks and kernels need that it launches.
+    pub(crate) fn of_code(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
+        Needs::with(body, id, program, false)
+    }
+
+    fn with(body: &Stmt, id: crate::ir::LoopId, program: &Program, launched: bool) -> Needs {
+        let mut needs = Needs { syms: BTreeMap::new(), buffers: BTreeSet::new() };
+        let mut made = Made { syms: BTreeSet::from([Sym::Loop(id)]), buffers: BTreeSet::new() };
+        needs.collect(body, &mut made, program, launched);
+        let internal = |buf: &BufId| program.buffers[*buf].role == BufferRole::Internal;
+        needs.syms.retain(|s, _| !made.syms.contains(s) && !matches!(s, Sym::Buffer { buf, .. } if !internal(buf)));
+        needs.buffers.retain(|buf| !made.buffers.contains(buf) && internal(buf));
+        needs
+    }
+
+    /// How many symbols and buffers.
+    pub(crate) fn size(&self) -> usize {
+        self.syms.len() + self.buffers.len()
+    }
+
+    /// The allocations.
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = BufId> {
+        self.buffers.iter().copied()
+    }
+
+    fn collect(&mut self, s: &Stmt, made: &mut Made, program: &Program, launched: bool) {
+        match s {
+            Stmt::Let { bindings, .. } => made.syms.extend(bindings.iter().map(|(s, _)| *s)),
+            Stmt::For(l) => {
+                made.syms.insert(Sym::Loop(l.id));
+            }
+            Stmt::Alloc { buf, .. } => {
+                made.buffers.insert(*buf);
+            }
+            Stmt::Store { buf, .. } | Stmt::Prefetch { buf, .. } => {
+                self.buffers.insert(*buf);
+            }
+            Stmt::Launch { task, .. } if launched => {
+                let inner = &program.tasks[*task];
+                self.syms.extend(inner.captures.iter().copied());
+                self.buffers.extend(inner.buffers.iter().copied());
+            }
+            Stmt::Dispatch { kernel, .. } if launched => {
+                let inner = &program.kernels[*kernel];
+                self.syms.extend(inner.captures.iter().copied());
+                self.buffers.extend(inner.buffers.iter().map(|b| b.buf));
+            }
+            Stmt::Reside { buf, .. } => {
+                self.buffers.insert(*buf);
+            }
+            _ => {}
+        }
+        visit::for_each_expr(s, |e| {
+            visit::for_each_node(e, &mut |n| match n.kind() {
+                ExprKind::Sym(s) => {
+                    self.syms.insert(*s, n.ty());
+                }
+                ExprKind::Load { buf, .. } => {
+                    self.buffers.insert(*buf);
+                }
+                _ => {}
+            });
+        });
+        visit::for_each_stmt(s, |inner| self.collect(inner, made, program, launched));
+    }
+}
+
+/// What a body makes itself.
+struct Made {
+    syms: BTreeSet<Sym>,
+    buffers: BTreeSet<BufId>,
+}

@@ -1,0 +1,11 @@
+//! Passes that change loops: unrolling, partitioning, trimming, prefetches.
+
+pub mod bound_loops;
+pub(crate) mod copy;
+pub mod inject_prefetches;
+pub mod instrument;
+pub mod loop_trimming;
+pub mod partition_loops;
+pub mod skip_stages;
+pub mod uniquify;
+pub mod unroll;

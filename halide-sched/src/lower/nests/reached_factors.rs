@@ -1,0 +1,41 @@
+//! Factors of splits where the specialisation that has them does not apply.
+//!
+//! Regions and assertions outside of a Func's loops count all its variants, whichever of them runs. A factor that is a
+//! parameter is checked where its variant runs only, so elsewhere it may be anything: there it counts as 1.
+
+use crate::ir::{Expr, build};
+use crate::plan::{StagePlan, Transform};
+use std::borrow::Cow;
+
+/// Returns every variant of a stage that has loops, as [`crate::lower::nests::vars::variants`] does, with factors that are 1 where the
+/// variant does not run.
+pub(crate) fn variants_where_reached(plan: &StagePlan) -> Vec<Cow<'_, StagePlan>> {
+    let mut all = Vec::new();
+    collect(plan, build::boolean(true), &mut all);
+    all
+}
+
+fn collect<'p>(plan: &'p StagePlan, mut reached: Expr, all: &mut Vec<Cow<'p, StagePlan>>) {
+    for (cond, variant) in &plan.variants {
+        collect(variant, build::and(reached.clone(), cond.clone()), all);
+        reached = build::and(reached, build::not(cond.clone()));
+    }
+    if plan.fail.is_none() {
+        all.push(where_reached(plan, &reached));
+    }
+}
+
+/// Returns the plan of one variant that runs where `reached` holds, with factors that are 1 elsewhere.
+pub(crate) fn where_reached<'p>(plan: &'p StagePlan, reached: &Expr) -> Cow<'p, StagePlan> {
+    let is_variable = |t: &Transform| matches!(t, Transform::Split { factor, .. } if build::as_int(factor).is_none());
+    if build::as_bool(reached) == Some(true) || !plan.transforms.iter().any(is_variable) {
+        return Cow::Borrowed(plan);
+    }
+    let mut plan = plan.clone();
+    for t in plan.transforms.iter_mut().filter(|t| is_variable(t)) {
+        if let Transform::Split { factor, .. } = t {
+            *factor = build::select(reached.clone(), factor.clone(), build::int(1));
+        }
+    }
+    Cow::Owned(plan)
+}

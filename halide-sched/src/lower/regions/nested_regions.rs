@@ -1,0 +1,168 @@
+//! Regions per iteration kept within the regions of the scopes that hold the iteration. Part of `infer_bounds`.
+//!
+//! Interval arithmetic is inclusion isotonic (Moore, Interval Analysis, 1966): narrower ranges of variables give narrower
+//! intervals. Rules that decide are not: a cast that is known to fit, a choice whose condition is known, a remainder within
+//! one period. Such a rule may decide over the whole run, where ends are constants, and not in one iteration, where they
+//! are symbols. The coordinates that an iteration reaches lie in both intervals, so the intersection holds them as well. It
+//! is taken where a coordinate has such a rule and the inner region is not proved to lie within the outer one.
+
+use crate::bounds::{Interval, at_most_through, interval_of};
+use crate::ir::visit::{for_each_child, substitute};
+use crate::ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build};
+use crate::lower::nests::ctx::Source;
+use crate::lower::nests::vars::Vars;
+use crate::lower::regions::infer_bounds::Finder;
+use crate::lower::regions::region_table::{Region, bound_sym};
+use crate::simplify::simplify;
+use halide_core::ids::FuncId;
+use halide_core::ops::BinOp;
+
+/// An end of a region that was intersected with the one of a scope around it.
+pub(crate) struct Intersected {
+    symbol: Sym,
+    at: Scope,
+    /// The end as the consumers have it.
+    own: Expr,
+    outer: Sym,
+    outer_at: Scope,
+}
+
+impl Finder<'_> {
+    /// Remembers the dimensions of a box whose intervals come of rules that decide.
+    pub(crate) fn note_decisions(&mut self, source: Source, at: Scope, args: &[Expr], region: &Region, narrowed: bool) {
+        let (Source::Func(func), Scope::Body(_)) = (source, at) else { return };
+        for (dim, (arg, (min, max))) in args.iter().zip(region).enumerate() {
+            if min != max && (narrowed || decides(arg)) {
+                self.decided.insert((func, dim, at));
+            }
+        }
+    }
+
+    /// Intersects an end of a region with that of the nearest scope around it, if a rule decided.
+    pub(crate) fn intersected(&mut self, of: (FuncId, usize, usize), edge: Edge, at: Scope, own: Expr) -> Expr {
+        let (func, stage, dim) = of;
+        let is_promised = self.ctx.plan.funcs[func].bounds[dim].extent.is_some();
+        if !self.decided.contains(&(func, dim, at)) || is_promised {
+            return own;
+        }
+        let mut around = self.ctx.enclosing(at).skip(1);
+        let Some(outer_at) = around.find(|&s| self.demanded.contains(&(func, s))) else { return own };
+        let symbol = bound_sym(func, stage, dim, edge, at);
+        let outer = bound_sym(func, stage, dim, edge, outer_at);
+        let op = if edge == Edge::Min { BinOp::Max } else { BinOp::Min };
+        let both = simplify(&build::binary(op, own.clone(), build::sym(outer)), self.facts);
+        self.intersected.push(Intersected { symbol, at, own, outer, outer_at });
+        both
+    }
+
+    /// Takes back the intersections with regions that are proved to hold the inner ones.
+    pub(crate) fn drop_proved_intersections(&mut self) {
+        for end in std::mem::take(&mut self.intersected) {
+            if !self.is_within(&end) {
+                continue;
+            }
+            let list = self.found.defs.entry(end.at).or_default();
+            if let Some(slot) = list.iter_mut().find(|(s, _)| *s == end.symbol) {
+                slot.1 = end.own.clone();
+            }
+            self.found.values.insert(end.symbol, end.own);
+        }
+    }
+
+    /// Returns true if an end lies within the outer one in all iterations of the loops between the two.
+    fn is_within(&self, end: &Intersected) -> bool {
+        let Sym::Bound { edge, .. } = end.symbol else { return false };
+        let mut hull = self.over_outer_symbols(&end.own, end.outer_at);
+        for l in self.ctx.loops_between(end.outer_at, end.at).into_iter().rev() {
+            let Some(range) = self.loop_range(l) else { return false };
+            let env = |s: Sym| (s == Sym::Loop(l)).then(|| range.clone());
+            let ends = interval_of(&hull, &env, self.facts);
+            let Some(next) = (if edge == Edge::Min { ends.min } else { ends.max }) else { return false };
+            hull = self.over_outer_symbols(&next, end.outer_at);
+        }
+        let definition = |s, reach| self.found.definition(s, reach);
+        let outer = build::sym(end.outer);
+        match edge {
+            Edge::Min => at_most_through(&outer, &hull, self.facts, &definition, 0),
+            Edge::Max => at_most_through(&hull, &outer, self.facts, &definition, 0),
+        }
+    }
+
+    /// The values of a loop's variable; `None` of a loop that is shared.
+    fn loop_range(&self, l: LoopId) -> Option<Interval> {
+        let info = &self.ctx.loops[l];
+        let instance = &self.ctx.instances[info.instance];
+        if info.bounds.is_some() {
+            return None;
+        }
+        let (&var, _) = instance.leaves.iter().find(|(_, leaf)| **leaf == l)?;
+        let (min, extent) = Vars::of(self.ctx, instance).loop_bounds(var, &|v| instance.leaf(v));
+        let last = build::offset(build::add(min.clone(), extent), -1);
+        Some(Interval::new(simplify(&min, self.facts), simplify(&last, self.facts)))
+    }
+
+    /// An expression with the bounds of scopes inside of `scope` replaced by their definitions.
+    fn over_outer_symbols(&self, e: &Expr, scope: Scope) -> Expr {
+        let inner = |s: Sym| match s {
+            Sym::Bound { at, .. } if at != scope && self.ctx.is_inside(at, scope) => self.found.value(s).cloned(),
+            _ => None,
+        };
+        let mut e = e.clone();
+        for _ in 0..ROUNDS {
+            let next = substitute(&e, &inner);
+            if next == e {
+                break;
+            }
+            e = simplify(&next, self.facts);
+        }
+        e
+    }
+}
+
+/// How many times definitions are put in place for a proof.
+const ROUNDS: usize = 4;
+
+/// Coordinates with more nodes than this count as decided.
+const MOST_NODES: usize = 100;
+
+/// Returns true if the interval of a coordinate may come of a rule that decides: anything but sums, quotients by constants,
+/// minima and maxima, or a symbol that stands in it twice, which rules for correlated terms look at.
+fn decides(coordinate: &Expr) -> bool {
+    let (mut symbols, mut nodes, mut todo) = (Vec::new(), 0, vec![coordinate]);
+    while let Some(e) = todo.pop() {
+        nodes += 1;
+        let is_isotonic = match e.kind() {
+            ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Likely(_) => true,
+            ExprKind::Sym(s @ Sym::Temp(_)) if symbols.contains(s) => false,
+            ExprKind::Sym(s) => {
+                symbols.push(*s);
+                true
+            }
+            ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Min | BinOp::Max, _, _) => e.ty().is_index(),
+            ExprKind::Binary(BinOp::Mul | BinOp::Div, _, b) => build::as_int(b).is_some(),
+            _ => false,
+        };
+        if !is_isotonic || nodes > MOST_NODES {
+            return true;
+        }
+        for_each_child(e, |child| todo.push(child));
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_decide() {
+        let x = || build::sym(Sym::Temp(0));
+        let y = || build::sym(Sym::Temp(1));
+        let isotonic = build::min(build::add(build::div(x(), build::int(2)), y()), build::int(7));
+        assert!(!decides(&isotonic));
+        assert!(decides(&build::sub(build::min(x(), build::int(5)), x())));
+        assert!(decides(&build::rem(x(), build::int(3))));
+        assert!(decides(&build::mul(x(), y())));
+        assert!(decides(&build::select(build::lt(y(), build::int(3)), x(), build::offset(x(), 1))));
+    }
+}

@@ -1,0 +1,408 @@
+//! Regions: the boxes that bounds inference finds, and how far stages compute beyond what they are asked for.
+
+use crate::bounds::difference_through;
+use crate::ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
+use crate::lower::checks::exact_indices::SmallOperand;
+use crate::lower::nests::ctx::{Ctx, Template};
+use crate::lower::nests::reached_factors::variants_where_reached;
+use crate::lower::nests::vars::{Vars, bound, extent_between, variants};
+use crate::lower::regions::start_early::Early;
+use crate::plan::StagePlan;
+use crate::simplify::{Facts, FarValues, Linear, Reach, extreme_of_many, is_long_extreme, simplify};
+use halide_core::ids::{FuncId, ImageId};
+use halide_core::ops::BinOp;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A box: first and last coordinate per dimension.
+pub(crate) type Region = Vec<(Expr, Expr)>;
+
+/// What bounds inference found.
+#[derive(Default)]
+pub(crate) struct Regions {
+    /// Definitions per scope, in an order in which each sees those before it.
+    pub(crate) defs: BTreeMap<Scope, Vec<(Sym, Expr)>>,
+    /// The loops that a bound depends on.
+    pub(crate) deps: BTreeMap<Sym, BTreeSet<Scope>>,
+    /// Definitions by symbol.
+    pub(crate) values: BTreeMap<Sym, Expr>,
+    far: FarValues,
+    /// Definitions as they were before sliding, where it changed them.
+    unslid: BTreeMap<Sym, Expr>,
+    /// The loops that start early.
+    pub(crate) early: BTreeMap<LoopId, Early>,
+    /// What is read of each image.
+    pub(crate) images: BTreeMap<ImageId, Region>,
+    /// Those of which nothing may be read where predicates say so: their regions may be empty.
+    pub(crate) perhaps_unread: BTreeSet<ImageId>,
+    /// What pipelines and schedules demand of a region that is given from outside: (Func, dimension, demanded, given).
+    pub(crate) demands: Vec<Demand>,
+    /// Where Funcs that are inlined are called.
+    pub(crate) inlined: Vec<InlinedCall>,
+    /// Operands of index arithmetic that must be small.
+    pub(crate) operands: Vec<SmallOperand>,
+}
+
+/// One coordinate of a call of an inlined Func, over everything that the definition that calls it computes.
+pub(crate) struct InlinedCall {
+    /// The definition that calls it.
+    pub(crate) consumer: FuncId,
+    /// Which definition of that.
+    pub(crate) stage: usize,
+    /// What is called.
+    pub(crate) callee: FuncId,
+    /// Which of its dimensions.
+    pub(crate) dim: usize,
+    /// What the coordinate reaches.
+    pub(crate) reach: Reached,
+}
+
+/// What a coordinate reaches.
+pub(crate) enum Reached {
+    /// The region of the definition in dimension `of`, moved.
+    Shifted { of: usize, by: i64 },
+    /// From the first to the second.
+    Between(Expr, Expr),
+}
+
+impl Regions {
+    /// The definition of a bound.
+    pub(crate) fn value(&self, s: Sym) -> Option<&Expr> {
+        self.values.get(&s)
+    }
+
+    /// The definition of a bound, as it stands or seen through.
+    pub(crate) fn definition(&self, s: Sym, reach: Reach) -> Option<Expr> {
+        let near = |s: Sym| self.values.get(&s).cloned();
+        match reach {
+            Reach::Near => near(s),
+            Reach::Far => self.far.of(s, &near),
+        }
+    }
+
+    /// The definition of a bound before sliding.
+    pub(crate) fn unslid(&self, s: Sym) -> Option<&Expr> {
+        self.unslid.get(&s).or_else(|| self.values.get(&s))
+    }
+
+    /// Replaces the definition of `s` at `scope`; the new one uses only what is visible at the scope's start.
+    pub(crate) fn replace(&mut self, s: Sym, scope: Scope, value: Expr) {
+        let old = self.values.insert(s, value.clone());
+        self.far.clear();
+        if let Some(old) = old {
+            self.unslid.entry(s).or_insert(old);
+        }
+        let list = self.defs.entry(scope).or_default();
+        if let Some(slot) = list.iter_mut().find(|(t, _)| *t == s) {
+            slot.1 = value;
+        }
+    }
+}
+
+/// Of which of the definition's own dimensions a coordinate is, and how far from it.
+pub(crate) fn shifted(template: &Template, coordinate: &Expr) -> Option<(usize, i64)> {
+    let sum = Linear::of(coordinate);
+    let [(atom, 1)] = &sum.terms[..] else { return None };
+    let dim = template.dims.iter().position(|&s| *atom == build::sym(s))?;
+    Some((dim, sum.constant))
+}
+
+/// A region that must hold another.
+pub(crate) struct Demand {
+    /// Whose region.
+    pub(crate) func: FuncId,
+    /// Which dimension.
+    pub(crate) dim: usize,
+    /// What is demanded of it.
+    pub(crate) needed: (Expr, Expr),
+    /// Where it is checked.
+    pub(crate) at: Scope,
+}
+
+/// What a stage computes per iteration of `scope`: its bounds, grown as its tails need.
+pub(crate) fn computed(
+    ctx: &Ctx<'_>,
+    known: &Regions,
+    facts: &Facts,
+    func: FuncId,
+    stage: usize,
+    scope: Scope,
+) -> Region {
+    let growth = Growth { ctx, known, facts, func, stage, scope };
+    let variants = variants_where_reached(&ctx.plan.funcs[func].stages[stage]);
+    let mut region = Vec::new();
+    for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
+        let (min, max) = growth.edges(dim, scope);
+        let mut last = max;
+        if !(ctx.is_output(func) && scope == Scope::Root) {
+            for variant in &variants {
+                last = build::max(last, growth.last(variant, dim));
+            }
+        }
+        region.push((min, simplify(&last, facts)));
+    }
+    region
+}
+
+/// The tail of one variant of a definition, which may compute beyond the region per iteration of a place.
+pub(crate) struct StageTail<'p> {
+    pub(crate) func: FuncId,
+    stage: usize,
+    variant: &'p StagePlan,
+    pub(crate) dim: usize,
+    pub(crate) place: Scope,
+}
+
+impl<'p> StageTail<'p> {
+    /// The tails of `func` at the places where it is computed.
+    pub(crate) fn all(ctx: &Ctx<'p>, func: FuncId) -> Vec<StageTail<'p>> {
+        let plan = ctx.plan;
+        let mut found = Vec::new();
+        for place in ctx.computed.get(&func).into_iter().flatten().copied() {
+            for (stage, stage_plan) in plan.funcs[func].stages.iter().enumerate() {
+                for variant in variants(stage_plan) {
+                    let vars = Vars::of_plan(ctx, func, stage, variant, place);
+                    let grows = |dim: &usize| vars.pure_var(*dim).is_some_and(|var| vars.slack(var).is_some());
+                    let dims = (0..plan.pipeline.funcs[func].dims()).filter(grows);
+                    found.extend(dims.map(|dim| StageTail { func, stage, variant, dim, place }));
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns true if it computes no more than the region, for certain.
+    pub(crate) fn never_grows(&self, ctx: &Ctx<'p>, known: &Regions, facts: &Facts) -> bool {
+        let growth = Growth { ctx, known, facts, func: self.func, stage: self.stage, scope: self.place };
+        growth.never_grows(self.variant, self.dim, self.place)
+    }
+
+    /// The bound of its definition's region in its dimension.
+    pub(crate) fn edge(&self, edge: Edge) -> Sym {
+        bound_sym(self.func, self.stage, self.dim, edge, self.place)
+    }
+
+    /// The constant length below which it grows every region.
+    pub(crate) fn factor(&self, ctx: &Ctx<'p>) -> Option<i64> {
+        let vars = Vars::of_plan(ctx, self.func, self.stage, self.variant, self.place);
+        build::as_int(&vars.slack(vars.pure_var(self.dim)?)?)?.checked_add(1)
+    }
+}
+
+/// How far a stage computes beyond its bounds per iteration of `scope`.
+struct Growth<'c, 'p> {
+    ctx: &'c Ctx<'p>,
+    known: &'c Regions,
+    facts: &'c Facts,
+    func: FuncId,
+    stage: usize,
+    scope: Scope,
+}
+
+impl Growth<'_, '_> {
+    /// The bounds of a dimension per iteration of `at`.
+    fn edges(&self, dim: usize, at: Scope) -> (Expr, Expr) {
+        let edge = |edge| bound(self.func, self.stage, dim, edge, at);
+        (edge(Edge::Min), edge(Edge::Max))
+    }
+
+    /// The last coordinate that one variant computes.
+    fn last(&self, variant: &StagePlan, dim: usize) -> Expr {
+        let (min, max) = self.edges(dim, self.scope);
+        let vars = Vars::of_plan(self.ctx, self.func, self.stage, variant, self.scope);
+        let Some((var, slack)) = vars.pure_var(dim).and_then(|var| Some((var, vars.slack(var)?))) else { return max };
+        let is_inner = |p: &Scope| *p != self.scope && self.ctx.is_inside(*p, self.scope);
+        let places = self.ctx.computed.get(&self.func).into_iter().flatten().copied();
+        let inner: Vec<Scope> = places.filter(is_inner).collect();
+        if !inner.iter().any(|&p| self.moves(dim, p)) {
+            let extent = vars.cover(var, extent_between(&min, &max));
+            return build::offset(build::add(min, extent), -1);
+        }
+        let never_grows = inner.iter().all(|&p| self.never_grows(variant, dim, p));
+        if never_grows { max } else { build::add(max, slack) }
+    }
+
+    /// Returns true if one variant computes no more than its bounds per iteration of `inner`, for certain.
+    fn never_grows(&self, variant: &StagePlan, dim: usize, inner: Scope) -> bool {
+        let vars = Vars::of_plan(self.ctx, self.func, self.stage, variant, self.scope);
+        let Some((var, slack)) = vars.pure_var(dim).and_then(|var| Some((var, vars.slack(var)?))) else { return true };
+        let definition = |s, reach| self.known.definition(s, reach);
+        let keeps = |min: &Expr, max: &Expr| match difference_through(
+            &extent_between(min, max),
+            &build::int(0),
+            self.facts,
+            &definition,
+        ) {
+            (Some(low), Some(high)) if low == high => {
+                let at = Vars::of_plan(self.ctx, self.func, self.stage, variant, inner);
+                simplify(&at.cover(var, build::int(low)), self.facts) == build::int(low)
+            }
+            // A shifting tail never grows a region that is at least as long as its factor.
+            (Some(low), _) => build::as_int(&slack).is_some_and(|s| low > s && vars.only_shifts(var)),
+            _ => false,
+        };
+        let (min, max) = self.edges(dim, inner);
+        let (mins, maxs) = (self.arms(dim, Edge::Min, inner), self.arms(dim, Edge::Max, inner));
+        keeps(&min, &max) || mins.iter().all(|min| maxs.iter().all(|max| keeps(min, max)))
+    }
+
+    /// The values of a bound in the first and in later iterations of the loop along which it slides, or the bound.
+    fn arms(&self, dim: usize, edge: Edge, at: Scope) -> Vec<Expr> {
+        let sym = bound_sym(self.func, self.stage, dim, edge, at);
+        match self.known.value(sym).map(Expr::kind) {
+            Some(ExprKind::Select(_, first, later)) => vec![first.clone(), later.clone()],
+            _ => vec![build::sym(sym)],
+        }
+    }
+
+    /// Returns true if the region at `inner` may be less than that of the scope: it changes with a loop between the two, or
+    /// what it is made of slides along a loop around the scope.
+    fn moves(&self, dim: usize, inner: Scope) -> bool {
+        let between = self.ctx.loops_between(self.scope, inner);
+        let loops: BTreeSet<Scope> = between.into_iter().map(Scope::Body).collect();
+        [Edge::Min, Edge::Max].into_iter().any(|edge| {
+            let sym = bound_sym(self.func, self.stage, dim, edge, inner);
+            self.known.deps.get(&sym).is_none_or(|deps| !deps.is_disjoint(&loops))
+                || self.may_slide_around(sym, &mut BTreeSet::new())
+        })
+    }
+
+    /// Returns true if a bound is made of one that may slide along a loop around the scope: of a Func that is stored outside
+    /// of that loop and computed further inside. The scope's own bounds are those of whole windows.
+    fn may_slide_around(&self, sym: Sym, seen: &mut BTreeSet<Sym>) -> bool {
+        let Sym::Bound { func, at, .. } = sym else { return false };
+        if at == self.scope || !self.ctx.is_inside(at, self.scope) || !seen.insert(sym) {
+            return false;
+        }
+        let is_computed = self.ctx.computed.get(&func).is_some_and(|places| places.contains(&at));
+        let store = self.ctx.storage_of(func, at).filter(|s| is_computed && self.ctx.is_inside(self.scope, *s));
+        if let Some(store) = store {
+            let around = self.ctx.loops_between(store, self.scope);
+            let changes = |deps: &BTreeSet<Scope>| around.iter().any(|l| deps.contains(&Scope::Body(*l)));
+            if self.known.deps.get(&sym).is_none_or(changes) {
+                return true;
+            }
+        }
+        let Some(value) = self.known.value(sym) else { return false };
+        let mut slides = false;
+        visit::for_each_node(value, &mut |node| {
+            if let ExprKind::Sym(inner) = node.kind()
+                && !slides
+            {
+                slides = visit::deep(|| self.may_slide_around(*inner, seen));
+            }
+        });
+        slides
+    }
+}
+
+/// The smallest box that holds both.
+pub(crate) fn union(facts: &Facts, a: Region, b: Region) -> Region {
+    a.into_iter()
+        .zip(b)
+        .map(|((a_min, a_max), (b_min, b_max))| {
+            (simplify(&build::min(a_min, b_min), facts), simplify(&build::max(a_max, b_max), facts))
+        })
+        .collect()
+}
+
+/// The union of any number of boxes, added one by one. Two are joined as they come; what becomes a minimum of many is
+/// put aside and joined in the end, since adding to it would take all of it apart each time.
+#[derive(Default)]
+pub(crate) struct Union {
+    dims: Option<Vec<(Ends, Ends)>>,
+}
+
+/// One edge of a union: what is put aside, and what grows.
+struct Ends {
+    op: BinOp,
+    aside: Vec<Expr>,
+    open: Expr,
+}
+
+impl Ends {
+    fn add(&mut self, facts: &Facts, next: Expr) {
+        let both = simplify(&build::binary(self.op, self.open.clone(), next.clone()), facts);
+        self.open = match is_long_extreme(self.op, &both) {
+            true => {
+                self.aside.push(std::mem::replace(&mut self.open, next.clone()));
+                next
+            }
+            false => both,
+        };
+    }
+    fn finish(mut self, facts: &Facts) -> Expr {
+        if self.aside.is_empty() {
+            return self.open;
+        }
+        self.aside.push(self.open);
+        extreme_of_many(self.op, &self.aside, facts)
+    }
+}
+
+impl Union {
+    /// With one box more.
+    pub(crate) fn add(&mut self, facts: &Facts, region: Region) {
+        let ends = |op, open| Ends { op, aside: Vec::new(), open };
+        let Some(dims) = &mut self.dims else {
+            self.dims = Some(region.into_iter().map(|(a, b)| (ends(BinOp::Min, a), ends(BinOp::Max, b))).collect());
+            return;
+        };
+        for ((min, max), (a, b)) in dims.iter_mut().zip(region) {
+            min.add(facts, a);
+            max.add(facts, b);
+        }
+    }
+    /// The smallest box that holds all; `None` of none.
+    pub(crate) fn region(self, facts: &Facts) -> Option<Region> {
+        Some(self.dims?.into_iter().map(|(a, b)| (a.finish(facts), b.finish(facts))).collect())
+    }
+}
+
+/// The symbol of an edge.
+pub(crate) fn bound_sym(func: FuncId, stage: usize, dim: usize, edge: Edge, at: Scope) -> Sym {
+    Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at }
+}
+
+/// How many times definitions are put in place to find that an extent is a constant.
+const ROUNDS: usize = 4;
+/// What many stages read has ends that are unions of many, whose expansion grows with every round: no more than this.
+const MOST_NODES: usize = 120;
+
+/// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
+pub(crate) fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -> Option<Expr> {
+    let inside = |s: Sym| match s {
+        Sym::Bound { at: Scope::Body(_), .. } => regions.value(s).cloned(),
+        _ => None,
+    };
+    let mut e = extent.clone();
+    for _ in 0..ROUNDS {
+        let expanded = visit::substitute(&e, &inside);
+        let mut nodes = 0;
+        let is_large = visit::any_node(&expanded, |_| {
+            nodes += 1;
+            nodes > MOST_NODES
+        });
+        if is_large {
+            return None;
+        }
+        let expanded = simplify(&expanded, facts);
+        if build::as_int(&expanded).is_some() {
+            return Some(expanded);
+        }
+        if expanded == e {
+            return None;
+        }
+        e = expanded;
+    }
+    None
+}
+
+/// What is computed of `func` per iteration of `scope`, over all its definitions.
+pub(crate) fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, scope: Scope) -> Region {
+    let stages = ctx.plan.funcs[func].stages.len();
+    let mut all: Region = computed(ctx, regions, facts, func, 0, scope);
+    for stage in 1..stages {
+        all = union(facts, all, computed(ctx, regions, facts, func, stage, scope));
+    }
+    all
+}

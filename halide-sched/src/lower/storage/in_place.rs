@@ -1,0 +1,228 @@
+//! Whether an output may be computed in the memory of an input.
+//!
+//! What is wanted is that the result is the same as with a copy of the input. That is so if nothing reads an element of
+//! the input after the output's element at that place was written. Two readers keep to it under every schedule:
+//! definitions of Funcs that are computed whole, outside of all loops, before the output is; and the output's own first
+//! definition where it reads the input at the coordinates that it writes, and computes no point twice. Everything else is
+//! refused, though some schedules would do.
+
+use crate::ir::{BufId, Expr, ExprKind, build};
+use crate::lower::LowerOptions;
+use crate::lower::nests::ctx::{Ctx, Source, Template};
+use crate::plan::{Level, Plan, PlanTail, StagePlan, Transform};
+use halide_core::error::Location;
+use halide_core::ids::{FuncId, ImageId};
+use halide_core::pipeline::NoteKind;
+use halide_core::types::ScalarType;
+use std::fmt;
+
+/// Why an output cannot be computed in the memory of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InPlaceError {
+    /// The input.
+    pub image: String,
+    /// The output.
+    pub output: String,
+    /// Why not.
+    pub problem: InPlaceProblem,
+}
+
+/// What is wrong with computing in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InPlaceProblem {
+    /// Elements of two types.
+    Type {
+        /// The input's.
+        image: ScalarType,
+        /// The output's.
+        output: ScalarType,
+    },
+    /// Two numbers of dimensions.
+    Dims {
+        /// The input's.
+        image: usize,
+        /// The output's.
+        output: usize,
+    },
+    /// The output's first definition reads the input at other coordinates than it writes.
+    Elsewhere {
+        /// The definition.
+        at: Location,
+    },
+    /// An update of the output reads the input, which its first definition has overwritten.
+    Update {
+        /// Which update.
+        number: usize,
+        /// The definition.
+        at: Location,
+    },
+    /// Another Func reads the input while the output is being computed, or later.
+    Reader {
+        /// That Func.
+        func: String,
+        /// The definition that reads.
+        at: Location,
+    },
+    /// A split computes points twice.
+    Twice {
+        /// The variable that is split.
+        var: String,
+        /// Where the schedule says so.
+        at: Option<Location>,
+    },
+    /// The algorithm requires something of its values, which is found out while the output is being written.
+    Requires,
+    /// An extern stage may read the input.
+    Extern {
+        /// The stage.
+        stage: String,
+    },
+    /// A point of the output has several elements, which are stored one after the other.
+    Tuple,
+}
+
+impl fmt::Display for InPlaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InPlaceError { image, output, problem } = self;
+        write!(f, "`{output}` cannot be computed in the memory of `{image}`: ")?;
+        match problem {
+            InPlaceProblem::Type { image, output } => {
+                write!(f, "one has elements of {output}, the other of {image}\n  hint: give two buffers")
+            }
+            InPlaceProblem::Dims { image, output } => {
+                write!(f, "one has {output} dimensions, the other {image}\n  hint: give two buffers")
+            }
+            InPlaceProblem::Elsewhere { at } => write!(
+                f,
+                "the definition at {at} reads `{image}` at other coordinates than it writes, so it may read what it has \
+                 overwritten\n  hint: give two buffers, or read it in a Func that is computed before, with compute_root()"
+            ),
+            InPlaceProblem::Update { number, at } => write!(
+                f,
+                "update {number}, at {at}, reads `{image}`, which the first definition has overwritten by then\n  \
+                 hint: give two buffers, or read `{output}` itself in the update"
+            ),
+            InPlaceProblem::Reader { func, at } => write!(
+                f,
+                "`{func}` reads `{image}`, at {at}, and is not computed whole before `{output}` is\n  \
+                 hint: give two buffers, or compute `{func}` by itself: `{func}: compute_root()`"
+            ),
+            InPlaceProblem::Twice { var, at } => {
+                write!(f, "the split of `{var}`")?;
+                at.map_or(Ok(()), |at| write!(f, " at {at}"))?;
+                write!(
+                    f,
+                    " computes some points twice, the second time of what the first has overwritten\n  hint: give two buffers, \
+                     or split with another tail, as GuardWithIf"
+                )
+            }
+            InPlaceProblem::Extern { stage } => {
+                write!(f, "the extern stage `{stage}` may read that memory at any time\n  hint: give two buffers")
+            }
+            InPlaceProblem::Requires => write!(
+                f,
+                "the algorithm requires something of its values, and a run that fails must not have changed its input\n  \
+                 hint: give two buffers"
+            ),
+            InPlaceProblem::Tuple => write!(
+                f,
+                "it is a tuple, whose elements are stored one after the other\n  hint: give two buffers, or make it several Funcs"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for InPlaceError {}
+
+/// Whether element `element` of an output may be computed in the memory of `image`. Says whether the output's first
+/// definition then copies the memory to itself, so that it can be left out. The proof is for code with exact tails.
+///
+/// # Errors
+/// See [`InPlaceProblem`]: the first reason found.
+pub fn in_place(plan: &Plan, image: ImageId, output: FuncId, element: usize) -> Result<bool, InPlaceError> {
+    let problem = |problem| {
+        let (image, output) = (plan.pipeline.images[image].name.clone(), plan.pipeline.funcs[output].name.clone());
+        InPlaceError { image, output, problem }
+    };
+    prove(plan, image, output, element).map_err(problem)
+}
+
+fn prove(plan: &Plan, image: ImageId, output: FuncId, element: usize) -> Result<bool, InPlaceProblem> {
+    let (input, def) = (&plan.pipeline.images[image], &plan.pipeline.funcs[output]);
+    if input.ty != def.types[element] {
+        return Err(InPlaceProblem::Type { image: input.ty, output: def.types[element] });
+    }
+    if input.dims != def.dims() {
+        return Err(InPlaceProblem::Dims { image: input.dims, output: def.dims() });
+    }
+    if plan.pipeline.notes.iter().any(|note| note.kind == NoteKind::Require) {
+        return Err(InPlaceProblem::Requires);
+    }
+    let options = LowerOptions { exact_tails: true, ..LowerOptions::default() };
+    let ctx = Ctx::new(plan, &options);
+    // Stages that are computed together stand where the last of them does (`build_nests`).
+    let place = |func: FuncId| {
+        let with = plan.groups.iter().find(|g| g.contains(&func));
+        plan.pipeline.order.iter().rposition(|f| *f == func || with.is_some_and(|g| g.contains(f)))
+    };
+    for (&(func, stage), template) in ctx.templates.iter().filter(|((func, _), _)| ctx.used.contains(func)) {
+        if !template.reads.iter().any(|r| r.source == Source::Image(image)) {
+            continue;
+        }
+        let at = plan.pipeline.funcs[func].stages[stage].at;
+        if func != output {
+            if plan.funcs[func].compute != Level::Root || place(func) >= place(output) {
+                return Err(InPlaceProblem::Reader { func: plan.pipeline.funcs[func].name.clone(), at });
+            }
+            continue;
+        }
+        if stage > 0 {
+            return Err(InPlaceProblem::Update { number: stage - 1, at });
+        }
+        if def.types.len() > 1 {
+            return Err(InPlaceProblem::Tuple);
+        }
+        if !template.reads.iter().all(|r| r.source != Source::Image(image) || is_own_point(template, &r.args)) {
+            return Err(InPlaceProblem::Elsewhere { at });
+        }
+        computes_once(&plan.funcs[func].stages[0])?;
+    }
+    let first = &ctx.templates[&(output, 0)];
+    Ok(is_copy(first, ctx.program.image_buffers[image]))
+}
+
+fn is_own_point(template: &Template, args: &[Expr]) -> bool {
+    args.len() == template.dims.len() && args.iter().zip(&template.dims).all(|(arg, dim)| *arg == build::sym(*dim))
+}
+
+/// Whether a definition is nothing but a read at its own coordinates.
+fn is_copy(template: &Template, image: BufId) -> bool {
+    let [site] = &template.sites[..] else { return false };
+    match &site.values[..] {
+        [value] => {
+            matches!(value.kind(), ExprKind::Read { buf, args } if *buf == image && is_own_point(template, args))
+        }
+        _ => false,
+    }
+}
+
+/// Refuses tails that compute points twice, in every variant of a stage.
+fn computes_once(plan: &StagePlan) -> Result<(), InPlaceProblem> {
+    for variant in plan.with_loops() {
+        for t in &variant.transforms {
+            let Transform::Split { var, tail, at, .. } = t else { continue };
+            match tail {
+                PlanTail::ShiftInwards | PlanTail::ShiftInwardsAndBlend | PlanTail::RoundUpAndBlend => {
+                    return Err(InPlaceProblem::Twice { var: variant.vars[*var].name.clone(), at: *at });
+                }
+                PlanTail::AutoShift
+                | PlanTail::RoundUp
+                | PlanTail::GuardWithIf
+                | PlanTail::Predicate
+                | PlanTail::PredicateLoads
+                | PlanTail::PredicateStores => {}
+            }
+        }
+    }
+    Ok(())
+}

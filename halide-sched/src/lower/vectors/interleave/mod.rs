@@ -1,0 +1,63 @@
+//! Makes strided accesses of vectors dense.
+//!
+//! Before: `Stage::Shaped`. After: the same.
+//!
+//! - Stores that together fill a stretch of memory, each every k-th element (the channels of an interleaved image), become
+//!   one dense store of their interleaved lanes, if no other store to the buffer comes between them.
+//! - A load of every k-th element becomes dense loads whose lanes are picked, if what these read lies between elements
+//!   that the statement reads anyway. Loads of neighbouring elements share the dense loads. Not where other tasks of a
+//!   parallel loop store to the buffer: what lies between may be theirs.
+//! - A load at `ramp / k`, which reads each element k times, becomes k short loads whose lanes are interleaved.
+//!
+//! Example:
+//! ```text
+//! out#b2[ramp(0, 2, 4)] = in#b0[ramp(0, 1, 4)]
+//! out#b2[ramp(1, 2, 4)] = in#b0[ramp(8, 1, 4)]
+//! out#b2[ramp(in#b0.extent0, 2, 4)] = in#b0[ramp(16, 1, 4)]
+//! out#b2[ramp(in#b0.extent0 + 1, 2, 4)] = in#b0[ramp(24, 1, 4)]
+//! ```
+//! becomes
+//! ```text
+//! out#b2[ramp(0, 1, 8)] = shuffle([in#b0[ramp(0, 1, 4)], in#b0[ramp(8, 1, 4)]], [0, 4, 1, 5, 2, 6, 3, 7])
+//! out#b2[ramp(in#b0.extent0, 1, 8)] = shuffle([in#b0[ramp(16, 1, 4)], in#b0[ramp(24, 1, 4)]], [0, 4, 1, 5, 2, 6, 3, 7])
+//! ```
+
+mod loads;
+mod stores;
+
+use crate::ir::hash::Set;
+use crate::ir::{BufId, Program, Stmt, visit};
+use crate::lower::walk;
+
+/// Strides of up to this many elements are made dense: beyond, most of what is loaded would be thrown away.
+const MOST_STRIDE: i64 = 4;
+
+/// Replaces strided by dense accesses.
+pub fn interleave(program: Program) -> Program {
+    walk::map_body(program, |body, _| statement(body, &Set::default()))
+}
+
+/// `s` is the body of a loop, a branch, or the whole program: if it runs, all of its straight code does. Other tasks or
+/// threads may store to `shared` meanwhile.
+fn statement(s: Stmt, shared: &Set<BufId>) -> Stmt {
+    let reads = loads::Reads::of(&s, shared);
+    straight(&reads, s)
+}
+
+fn straight(reads: &loads::Reads, s: Stmt) -> Stmt {
+    let shared = reads.shared();
+    let made = match s {
+        Stmt::For(l) if l.kind.is_threads() => {
+            let shared = shared.iter().copied().chain(loads::stored_beyond(&l.body)).collect();
+            visit::map_stmt(Stmt::For(l), |e| e.clone(), |s| statement(s, &shared))
+        }
+        Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. } => {
+            visit::map_stmt(s, |e| e.clone(), |s| statement(s, shared))
+        }
+        other => visit::map_stmt(other, |e| reads.dense(e), |s| straight(reads, s)),
+    };
+    match made {
+        Stmt::Block(list) => stores::interleave(list),
+        other => other,
+    }
+}
