@@ -3,7 +3,7 @@
 use crate::compile::Compiled;
 use crate::error::Error;
 use crate::limits::{Asked, Watch};
-use crate::sink::Sink;
+use crate::print_sink::Sink;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Extents, Region};
 use halide_core::interp::{self, Inputs, RunError};
 use halide_core::limits::{Held, Limits};

@@ -2,9 +2,9 @@
 
 use crate::call::{Call, How, RunStats};
 use crate::error::Error;
-use crate::feed::Feeder;
+use crate::extern_stages::Feeder;
 use crate::in_place::Proofs;
-use crate::needs::{InputNeed, Queries};
+use crate::input_requirements::{InputNeed, Queries};
 use crate::shapes::Shapes;
 use crate::variant::{Aliases, Machine, Variants};
 use crate::variant_key::VariantKey;

@@ -2,7 +2,7 @@
 
 use crate::call::{How, RunStats};
 use crate::error::Error;
-use crate::hosted::{of_gpu, outputs_of};
+use crate::evaluator_host::{of_gpu, outputs_of};
 use crate::variant::{Failure, of_cpu};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
 use halide_core::interp::Bound;

@@ -5,23 +5,23 @@ pub mod compile;
 #[cfg(all(feature = "cpu", feature = "gpu"))]
 mod device;
 pub mod error;
-mod feed;
+#[cfg(feature = "gpu")]
+mod evaluator_host;
+mod extern_stages;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod host;
-#[cfg(feature = "gpu")]
-mod hosted;
 #[cfg(feature = "image")]
 pub mod image;
 mod in_place;
+pub mod input_requirements;
 pub mod limits;
 mod machine;
 mod memory;
-pub mod needs;
 pub mod prelude;
+mod print_sink;
 mod report;
 pub mod shapes;
-mod sink;
 mod storage;
 pub mod trace;
 mod variant;

@@ -43,7 +43,7 @@ enum Code {
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     Gpu(crate::device::OnDevice),
     #[cfg(feature = "gpu")]
-    Hosted(crate::hosted::Hosted),
+    Hosted(crate::evaluator_host::Hosted),
 }
 
 /// What programs are compiled for.
@@ -236,7 +236,7 @@ impl Variant {
         match machine {
             Machine::Hosted(gpu) => {
                 let Lowered { program, .. } = lowered(plan, key)?;
-                let code = Code::Hosted(crate::hosted::Hosted::new(&program, gpu).await?);
+                let code = Code::Hosted(crate::evaluator_host::Hosted::new(&program, gpu).await?);
                 Ok(Variant { footprint: Footprint::new(&program), program, code })
             }
             other => Variant::new(plan, other, key),
@@ -263,7 +263,9 @@ impl Variant {
     fn code(plan: &Plan, machine: &Machine, program: &Program) -> Result<Code, Error> {
         Ok(match machine {
             #[cfg(feature = "gpu")]
-            Machine::Hosted(gpu) => Code::Hosted(crate::gpu::waiting(gpu, crate::hosted::Hosted::new(program, gpu))??),
+            Machine::Hosted(gpu) => {
+                Code::Hosted(crate::gpu::waiting(gpu, crate::evaluator_host::Hosted::new(program, gpu))??)
+            }
             Machine::Evaluator => Code::Evaluator,
             #[cfg(feature = "cpu")]
             Machine::Cpu => {

@@ -2,6 +2,7 @@
 
 mod access;
 mod affine;
+mod compute_with;
 mod convert;
 mod dependence;
 mod draft;
@@ -26,16 +27,15 @@ mod stage;
 mod tails;
 #[cfg(test)]
 mod tests;
-mod with;
 
 pub use access::Collision;
+pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
 pub use error::{MonoidReason, OrderReason, Problem, ScheduleError, Shared, StepReason};
 pub(crate) use facts::{order, reachable};
 pub use part::{Part, main_part, part};
 pub use query::image_buffer;
 pub use resolve::resolve;
-pub(crate) use with::block_order;
 
 use crate::ir;
 use crate::schedule::{Align, FloatMode, Partition, PrefetchBound};

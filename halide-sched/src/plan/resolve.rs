@@ -1,5 +1,6 @@
 //! From names to a plan: the only road.
 
+use super::compute_with::{self, Joined};
 use super::draft::{self, FuncDraft};
 use super::error::{Errors, ScheduleError};
 use super::gpu;
@@ -8,7 +9,6 @@ use super::labels::Labels;
 use super::legal;
 use super::levels::{self, Levels};
 use super::rewrite::{Rewritten, rewrite};
-use super::with::{self, Joined};
 use crate::plan::{FuncPlan, Plan};
 use crate::schedule::Schedule;
 use crate::target::Target;
@@ -26,7 +26,7 @@ pub fn resolve(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> Res
     let Rewritten { pipeline, not_made, spent } = rewrite(pipeline, schedule, target, &mut errors);
     let mut drafts = draft::apply(&pipeline, schedule, target, not_made, &spent, &mut errors);
     let mut graph = Graph::new(&pipeline);
-    let joined = with::join(&graph, &drafts, &mut errors);
+    let joined = compute_with::join(&graph, &drafts, &mut errors);
     let levels = levels::choose(&mut graph, &mut drafts, &joined, &mut errors);
     legal::check(pipeline.funcs.ids(), &drafts, &levels, &mut errors);
     // Copies are in places of their own.
@@ -51,7 +51,7 @@ fn with_groups_together(pipeline: Pipeline, joined: &Joined) -> Pipeline {
         return pipeline;
     }
     let mut data = PipelineData::clone(&pipeline);
-    data.order = with::order(&Graph::new(&pipeline), &data.order, joined);
+    data.order = compute_with::order(&Graph::new(&pipeline), &data.order, joined);
     Pipeline::from_data(data)
 }
 

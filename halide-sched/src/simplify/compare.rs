@@ -3,10 +3,10 @@
 //! Both sides are brought together into `t <= c`, `t == 0` or `t != 0`, decided if the range of `t` decides it, and
 //! written down in one way: common factors divided out, positive terms to the left, negative ones to the right.
 
-use super::correlate::Bounder;
 use super::facts::Facts;
-use super::lattice::{all_at_most, upper_of_lanes};
 use super::linear::{Form, Linear, Terms};
+use super::min_max::{all_at_most, upper_of_lanes};
+use super::relational_bounds::Bounder;
 use crate::ir::build::{self, as_int};
 use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;

@@ -5,8 +5,8 @@ use super::compare::compare;
 use super::facts::Facts;
 use super::index::{divide, join_quotients, multiply, remainder};
 use super::lanes::simplify_lanes;
-use super::lattice::{self, extreme};
 use super::linear::{Form, Linear, Terms};
+use super::min_max::{self, extreme};
 use super::range::Range;
 use super::rules::{commutes, rewrite};
 use super::walk::postorder;
@@ -69,13 +69,13 @@ fn simplify_now(e: &Expr, facts: &Facts) -> Expr {
 pub(crate) fn extreme_of_many(op: BinOp, operands: &[Expr], facts: &Facts) -> Expr {
     let simple: Vec<Expr> = operands.iter().map(|e| simplify(e, facts)).collect();
     let one_by_one = || simple.iter().cloned().reduce(|a, b| build::binary(op, a, b)).unwrap_or_else(|| build::int(0));
-    let all = lattice::extreme_of_many(op, &simple, facts).unwrap_or_else(one_by_one);
+    let all = min_max::extreme_of_many(op, &simple, facts).unwrap_or_else(one_by_one);
     simplify(&all, facts)
 }
 
 /// Whether `e`, in normal form, is a minimum or maximum of more operands than are compared with each other.
 pub(crate) fn is_long_extreme(op: BinOp, e: &Expr) -> bool {
-    lattice::is_long(op, e)
+    min_max::is_long(op, e)
 }
 
 /// Whether `e`, in normal form, is changed by no facts but values of what occurs in it; says so to it. Index sums and

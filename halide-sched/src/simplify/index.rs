@@ -222,7 +222,7 @@ fn quotient_atom(n: &Linear, d: i64, facts: &Facts) -> Option<Linear> {
                 let (a, b) = (arm(a)?, arm(b)?);
                 if !has_quotient(&a) || !has_quotient(&b) {
                     let both = [Form::uniform(a, 1), Form::uniform(b, 1)];
-                    return Some(super::lattice::extreme(*op, both.to_vec(), facts)?.base);
+                    return Some(super::min_max::extreme(*op, both.to_vec(), facts)?.base);
                 }
             }
             _ => {}

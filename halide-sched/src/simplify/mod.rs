@@ -4,27 +4,27 @@
 //! minima (`lattice`) and comparisons (`compare`) work on it. Data arithmetic wraps or is IEEE; it is rewritten by
 //! tables of rules (`rules`). `README.md` states the laws that all of it keeps.
 
-mod cache;
+mod abstract_value;
 mod cast;
 mod compare;
 mod congruence;
-mod correlate;
+mod counterexamples;
 mod dead;
 mod expr;
 mod facts;
-mod far;
 mod index;
-mod known;
 mod lanes;
-mod lattice;
 mod linear;
-mod memory;
+mod memo;
+mod min_max;
 mod prove;
 mod range;
+mod relational_bounds;
 mod rules;
+mod scoped_memo;
 mod stmt;
+mod transitive_definitions;
 pub(crate) mod walk;
-mod witness;
 
 pub use dead::drop_dead_lets;
 pub use expr::simplify;
@@ -36,8 +36,8 @@ pub use range::{Congruence, Range};
 pub(crate) use stmt::simplify_noting_dead;
 pub use stmt::{Proofs, simplify_stmt};
 
-pub(crate) use far::{FarValues, Reach};
 pub(crate) use prove::{MUCH, correlated_at_most, correlated_range, correlated_upper};
+pub(crate) use transitive_definitions::{FarValues, Reach};
 
 #[cfg(test)]
 mod stmt_tests;

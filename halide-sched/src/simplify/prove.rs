@@ -1,11 +1,11 @@
 //! Proving conditions: as simplification decides them, with more effort and with the values of let-bound symbols.
 
-use super::correlate::Bounder;
 use super::expr::simplify;
 use super::facts::Facts;
-use super::far::Reach;
 use super::linear::Linear;
 use super::range::Range;
+use super::relational_bounds::Bounder;
+use super::transitive_definitions::Reach;
 use crate::ir::visit::substitute;
 use crate::ir::{Expr, ExprKind, Sym, build};
 use halide_core::ops::{BinOp, UnOp};

@@ -23,7 +23,7 @@ fn check(pipeline: &Pipeline, schedule: &str, region: &Region, expected: &[&[(i6
             call.realize_all(&regions)
         };
         let images = |shrunk: Option<(usize, usize)>| -> Vec<(String, AnyBuffer)> {
-            let image = |(i, need): (usize, &halide::needs::InputNeed)| {
+            let image = |(i, need): (usize, &halide::input_requirements::InputNeed)| {
                 let mut wanted = need.region.spans().to_vec();
                 if let Some((image, dim)) = shrunk
                     && image == i

@@ -1,7 +1,7 @@
 //! One function under construction: what symbols and buffers stand for in it, calls, and the value of an expression.
 
 use super::abi::{self, ArgLayout, RuntimeFn};
-use super::closure::Closure;
+use super::captures::Closure;
 use super::guards::Guards;
 use super::linear::Sums;
 use super::memo::Memo;

@@ -17,7 +17,7 @@ mod abi;
 mod address;
 mod atomic;
 mod bools;
-mod closure;
+mod captures;
 mod convert;
 mod device;
 mod divide;
@@ -40,7 +40,7 @@ mod ops;
 mod outline;
 mod poll;
 mod range;
-mod registers;
+mod scalar_replacement;
 mod shift;
 mod shuffle;
 mod stack;
@@ -56,7 +56,7 @@ pub(crate) use linear::{Linear, Sums};
 pub(crate) use memo::Memo;
 pub(crate) use poll::polls;
 pub(crate) use range::{float_range, int_range, type_range, within};
-pub(crate) use registers::{Piece, pieces};
+pub(crate) use scalar_replacement::{Piece, pieces};
 pub(crate) use value::Lane;
 
 use crate::host::{self, Effort};
@@ -181,7 +181,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
     let high_words = x64 && high_words::available(&*isa);
     let locks = locks::locks(program);
     let fma = has_fma(&*isa);
-    let closures = closure::closures(program);
+    let closures = captures::closures(program);
 
     let started = Instant::now();
     let outlined = Mutex::new(Outlined::new(program, &mut linker, options)?);

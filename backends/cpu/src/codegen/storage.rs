@@ -2,7 +2,7 @@
 
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func, REGION_SCRATCH, REGION_SLOTS};
-use super::registers::{self, Registers};
+use super::scalar_replacement::{self, Registers};
 use super::value::Lane;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
 use halide_sched::ir::{BufId, BufferRole, Expr, Memory, Side, Stmt};
@@ -89,7 +89,7 @@ impl Func<'_> {
         }
         let on_heap = matches!(memory, Memory::Heap | Memory::Global) || bytes.is_none();
         let lane = Lane::of_data(info.elem);
-        let registers = if on_heap { None } else { registers::plan(self.env.program, buf, lane, body) };
+        let registers = if on_heap { None } else { scalar_replacement::plan(self.env.program, buf, lane, body) };
         if let Some(plan) = registers {
             let registers = Registers::declare(self, lane, plan);
             self.places.insert(buf, Place::Registers(Rc::new(registers)));

@@ -8,8 +8,8 @@
 //! statements and expressions of loop IR become.
 
 mod emit;
+mod instruction_table;
 mod machine;
-mod rows;
 
 pub(crate) use emit::Surroundings;
 

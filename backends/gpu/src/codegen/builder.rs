@@ -55,7 +55,7 @@ pub(super) struct Code<'s> {
     variables: HashMap<Handle<LocalVariable>, V>,
     globals: HashMap<Handle<GlobalVariable>, V>,
     /// Values that are made once per block, see [`super::opaque`]; one table for each open block.
-    pub(super) made: Vec<HashMap<super::opaque::Key, V>>,
+    pub(super) made: Vec<HashMap<super::contraction_barrier::Key, V>>,
     /// Results of float operations, which a driver may fuse with others.
     pub(super) raw: HashSet<V>,
     /// What is known of the values of integers of up to 32 bits beyond their types, see [`super::int`].

@@ -3,11 +3,11 @@
 mod copies;
 mod storage;
 
+use super::compute_with::{self, Joined};
 use super::draft::{FuncDraft, Request};
 use super::error::{Errors, Problem};
 use super::graph::{Graph, Stage};
 use super::stage::StageDraft;
-use super::with::{self, Joined};
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub(super) fn choose(
     joined: &Joined,
     errors: &mut Errors<'_>,
 ) -> IdVec<FuncId, Levels> {
-    let order = with::order(graph, &graph.data().order, joined);
+    let order = compute_with::order(graph, &graph.data().order, joined);
     let outputs = graph.data().outputs.iter().copied().collect();
     let chosen = drafts.iter().map(|_| None).collect();
     let mut chooser = Chooser {

@@ -3,7 +3,7 @@
 use super::{Facts, Undo};
 use crate::ir::build;
 use crate::ir::{Expr, ExprKind};
-use crate::simplify::known::Known;
+use crate::simplify::abstract_value::Known;
 use crate::simplify::linear::{Linear, Term, Terms};
 use crate::simplify::range::{Congruence, Range, gcd};
 use halide_core::ops::{BinOp, UnOp};

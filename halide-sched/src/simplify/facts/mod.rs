@@ -7,13 +7,13 @@
 
 mod learn;
 
-use super::cache::Cache;
-use super::far::{FarValues, Reach};
-use super::known::{Known, default_of};
+use super::abstract_value::{Known, default_of};
+use super::counterexamples::Witnesses;
 use super::linear::{Form, Linear, Term, Terms};
-use super::memory::{Fact, Memory, State};
+use super::memo::Cache;
 use super::range::{Congruence, Range};
-use super::witness::Witnesses;
+use super::scoped_memo::{Fact, Memory, State};
+use super::transitive_definitions::{FarValues, Reach};
 use crate::ir::build;
 use crate::ir::hash::Map;
 use crate::ir::{BufId, Expr, ExprKind, LoopId, Sym};

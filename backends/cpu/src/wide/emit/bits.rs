@@ -1,7 +1,7 @@
 //! Counts of bits.
 
 use super::super::Made;
-use super::super::rows::Op;
+use super::super::instruction_table::Op;
 use super::Emit;
 use super::value::{Parts, by_bits};
 use crate::codegen::Lane;

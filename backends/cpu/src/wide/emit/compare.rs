@@ -1,7 +1,7 @@
 //! Comparisons, and choices by them.
 
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::float::pick;

@@ -1,6 +1,6 @@
 //! Conversions between types.
 
-use super::super::rows::Op;
+use super::super::instruction_table::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::compare::Order;

@@ -2,7 +2,7 @@
 //! values, lanes of up to 32 bits divide as floats, and those of 64 bits as [`super::divide64`] says.
 
 use super::super::Made;
-use super::super::rows::Op;
+use super::super::instruction_table::Op;
 use super::Emit;
 use super::value::{Parts, by_bits};
 use crate::codegen::{Lane, Reciprocal, int_range};

@@ -5,7 +5,7 @@
 //! taking the divisor away. Nothing of it wraps around, so the guesses need not be exact, only low enough.
 
 use super::super::Made;
-use super::super::rows::Op;
+use super::super::instruction_table::Op;
 use super::Emit;
 use super::divide::Division;
 use super::value::Parts;

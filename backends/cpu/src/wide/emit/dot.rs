@@ -9,8 +9,8 @@
 //! two unsigned ones one gets 128 less.
 
 use super::super::Made;
+use super::super::instruction_table::Op;
 use super::super::machine::Arg;
-use super::super::rows::Op;
 use super::Emit;
 use super::value::Parts;
 use crate::codegen::int_range;

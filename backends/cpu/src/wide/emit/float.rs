@@ -1,7 +1,7 @@
 //! Float operators: IEEE, and the language's minimum and maximum.
 
+use super::super::instruction_table::Op;
 use super::super::machine::Arg;
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::address::Place;

@@ -1,8 +1,8 @@
 //! Lanes at addresses of their own: gathers and scatters of 32 and 64-bit lanes by the machine's own instructions.
 
 use super::super::Made;
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, Mem, View};
-use super::super::rows::Op;
 use super::Emit;
 use super::mask::{Logic, Mask};
 use super::shuffle::narrower;

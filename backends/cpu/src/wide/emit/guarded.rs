@@ -3,8 +3,8 @@
 //! an address of its own, which is that of other memory where its mask is false.
 
 use super::super::Made;
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, Mem, View};
-use super::super::rows::Op;
 use super::Emit;
 use super::mask::Mask;
 use super::value::{Parts, by_bits, per_part};

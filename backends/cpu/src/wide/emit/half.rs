@@ -1,7 +1,7 @@
 //! Floats of 16 bits compute as f32 and are rounded once.
 
+use super::super::instruction_table::Op;
 use super::super::machine::Arg;
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::compare::Order;

@@ -1,7 +1,7 @@
 //! Scalars that count, in general registers: Index arithmetic, comparisons, and their ways to and from vectors.
 
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, Base, Condition, Mem, Right, View};
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::value::Val;

@@ -1,7 +1,7 @@
 //! Integer operators: wrapping, and total.
 
+use super::super::instruction_table::Op;
 use super::super::machine::View;
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::value::{Parts, Val, by_bits, data};

@@ -1,8 +1,8 @@
 //! Loads: dense ones as whole registers, lanes that are a few elements apart picked from dense ones, others gathered.
 //! Nothing is touched but what is asked for: the machine skips lanes of a mask without a fault.
 
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, Mem, View};
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::address::Place;

@@ -1,8 +1,8 @@
 //! Truth of vectors. Machines with AVX-512 have it in mask registers, a bit for each lane; others in vector registers, as lanes
 //! of the width of what it is of, all ones or 0. Here and in [`super::guarded`] is all that depends on which.
 
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::value::{Constant, Parts, Val, by_bits, per_part};

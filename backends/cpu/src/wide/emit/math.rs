@@ -1,7 +1,7 @@
 //! Transcendental functions of f32: the sequences of exact operations that all engines share, in vector registers.
 
+use super::super::instruction_table::Op;
 use super::super::machine::View;
-use super::super::rows::Op;
 use super::super::{Made, Refusal, refuse};
 use super::Emit;
 use super::compare::Order;

@@ -10,17 +10,14 @@
 //! [`permute`], and refused where that is not worth it.
 
 mod address;
-mod alternate;
 mod bits;
-mod built;
+mod boundary_load;
 mod check;
-mod clamped;
 mod compare;
 mod convert;
 mod divide;
 mod divide64;
 mod dot;
-mod each;
 mod expr;
 mod float;
 mod gather;
@@ -29,24 +26,27 @@ mod half;
 mod heap;
 mod index;
 mod int;
-mod level;
+mod interleave;
+mod invariant_placement;
 mod load;
-mod lookup;
 mod mask;
 mod math;
 mod narrow;
-mod pairs;
+mod paired_gather;
 mod permute;
 mod poll;
+mod polyfills;
 mod product;
+mod scalarised_gather;
 mod shuffle;
 mod slots;
 mod stmt;
 mod store;
+mod table_lookup;
 mod value;
 
+use super::instruction_table::Op;
 use super::machine::{Arg, BlockId, Body, End, Inst, Mem, View};
-use super::rows::Op;
 use super::{Capture, Check, Claim, CpuOptions, Made, Refusal, Tier, refuse, widest};
 use crate::codegen::{Linear, Memo, Sums};
 use crate::host::LARGE;
@@ -55,8 +55,8 @@ use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Expr, For, Program, Sym, Type};
 use heap::Heap;
 use iced_x86::Code;
-use level::Level;
-use pairs::Neighbours;
+use invariant_placement::Level;
+use paired_gather::Neighbours;
 use poll::Polls;
 use regalloc2::VReg;
 use slots::Slots;
@@ -124,7 +124,7 @@ struct Emit<'a> {
     /// Where in the frame there is memory that means nothing.
     scratch: Option<u32>,
     /// Where indices are put that are looked up.
-    looked_up: lookup::Scratch,
+    looked_up: table_lookup::Scratch,
     /// The number of its instructions.
     count: usize,
 }
@@ -163,7 +163,7 @@ pub(super) fn nest(
         vnni: options.may_use(if tier == Tier::Avx512 { CpuFeature::Avx512vnni } else { CpuFeature::Avxvnni }),
         small_names: dot::Names::default(),
         scratch: None,
-        looked_up: lookup::Scratch::default(),
+        looked_up: table_lookup::Scratch::default(),
         count: 0,
     };
     e.for_loop(nest)?;

@@ -1,8 +1,8 @@
 //! Integer lanes of other widths. AVX2 packs registers two by two, half by half, where AVX-512 has one instruction.
 
 use super::super::Made;
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
-use super::super::rows::Op;
 use super::Emit;
 use super::value::Parts;
 use crate::codegen::{Lane, type_range};

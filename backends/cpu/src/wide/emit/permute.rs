@@ -1,8 +1,8 @@
 //! Lanes picked from registers by AVX2, which permutes bytes inside of 128 bits, and 32 and 64-bit lanes of one register: what
 //! is asked for is put together from the sequences that give it, of which the shortest is taken.
 
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::value::{by_bits, per_part};

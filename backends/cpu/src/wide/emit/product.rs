@@ -2,7 +2,7 @@
 //! AVX-512 is slow. Indices are such lanes.
 
 use super::super::Made;
-use super::super::rows::Op;
+use super::super::instruction_table::Op;
 use super::Emit;
 use super::value::Parts;
 use crate::codegen::{int_range, within};

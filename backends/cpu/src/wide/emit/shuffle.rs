@@ -1,7 +1,7 @@
 //! Moving lanes: picking them from registers, one lane into all.
 
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::value::{Parts, Val, broadcast_op, by_bits, per_part};

@@ -1,7 +1,7 @@
 //! Stores: dense ones as whole registers, others scattered or lane by lane.
 
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, Base, Condition, Mem, View};
-use super::super::rows::Op;
 use super::super::{Capture, Made, refuse};
 use super::Emit;
 use super::address::Place;

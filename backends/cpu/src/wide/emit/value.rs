@@ -5,8 +5,8 @@
 //! its other lanes hold means nothing. Truth of vectors is cut as the lanes are that it is of ([`super::mask`]); `F16` and
 //! `BF16` are their bits.
 
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, Base, Mem, View};
-use super::super::rows::Op;
 use super::super::{Made, refuse};
 use super::Emit;
 use super::mask::Mask;

@@ -7,8 +7,8 @@
 //! then one symbol is moved so that it does, if that is possible with everything learned before, or else the point is lost
 //! until the scope ends. Points say only what is *not* known, so losing them costs time and never changes what is proven.
 
+use super::abstract_value::{Known, default_of};
 use super::facts::Facts;
-use super::known::{Known, default_of};
 use super::linear::{Linear, Term};
 use super::range::{Congruence, Range};
 use super::walk::postorder;

@@ -1,9 +1,9 @@
 //! What was already found out under the facts of a scope, and the table of shared nodes.
 
-use super::correlate::Tried;
-use super::known::Known;
+use super::abstract_value::Known;
+use super::counterexamples::Values;
 use super::linear::{Term, Terms};
-use super::witness::Values;
+use super::relational_bounds::Tried;
 use crate::ir::Expr;
 use crate::ir::hash::{Map, begin};
 use std::borrow::Borrow;

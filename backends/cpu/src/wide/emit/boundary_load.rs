@@ -2,8 +2,8 @@
 //! lane's element and the last one's is loaded at once, and each lane picks its own. A gather would cost several times that.
 
 use super::super::Made;
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
-use super::super::rows::Op;
 use super::Emit;
 use super::address::Place;
 use super::value::{Parts, broadcast_op, by_bits, per_part};

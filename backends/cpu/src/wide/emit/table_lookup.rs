@@ -5,8 +5,8 @@
 //! go through memory: one store, and for each lane one load of its index and one of its element.
 
 use super::super::Made;
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, Mem, View};
-use super::super::rows::Op;
 use super::Emit;
 use super::address::Place;
 use super::value::{Parts, data};

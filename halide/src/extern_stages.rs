@@ -8,7 +8,7 @@
 use crate::call::{How, dense_bytes};
 use crate::compile::{Compiled, Engine, compile_part};
 use crate::error::Error;
-use crate::needs::{InputNeed, Spans};
+use crate::input_requirements::{InputNeed, Spans};
 use crate::variant::Machine;
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, Region};

@@ -2,8 +2,8 @@
 //! of a mask, and for addresses that are no cheaper to have one by one.
 
 use super::super::Made;
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, Mem, View};
-use super::super::rows::Op;
 use super::Emit;
 use super::value::{Parts, by_bits, data};
 use crate::codegen::{Lane, Linear};

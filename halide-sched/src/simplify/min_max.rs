@@ -4,10 +4,10 @@
 //! operands share (terms, a constant, a factor) is moved outside, so that `min(x + 3, y + 3)` and `min(x, y) + 3` have
 //! one form. A minimum of a maximum of constants becomes a maximum of a minimum, so that nested clamps join.
 
-use super::correlate::Bounder;
 use super::facts::Facts;
 use super::linear::{Form, Linear, Terms, compare_atoms};
 use super::range::gcd;
+use super::relational_bounds::Bounder;
 use crate::ir::build::{self, as_int};
 use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;

@@ -2,8 +2,8 @@
 //! AVX-512 gives, where somebody uses them.
 
 use super::super::Made;
+use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
-use super::super::rows::Op;
 use super::Emit;
 use super::compare::Order;
 use super::value::Parts;
