@@ -39,6 +39,7 @@ mod rules;
 mod shapes;
 mod skipped;
 mod tidy;
+mod tidy_docs;
 mod tidy_names;
 mod together;
 mod tracing;
