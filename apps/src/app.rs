@@ -1,4 +1,4 @@
-//! What an app is: an algorithm, its schedules, and what it makes of an image.
+//! An app: an algorithm, its schedules, and its treatment of images.
 
 use crate::filters::*;
 use crate::input::Input;
@@ -9,15 +9,15 @@ use halide::schedule::{ParseErrors, closest};
 /// One app.
 #[derive(Clone, Copy)]
 pub struct App {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
     /// One line about it.
     pub about: &'static str,
-    /// What is chosen before there is a pipeline.
+    /// The choices that are made before there is a pipeline.
     pub settings: &'static [Setting],
-    /// What one run takes of an image.
+    /// The part of an image that one run takes.
     pub takes: Takes,
-    /// What its output is as an image.
+    /// The meaning of its output as an image.
     pub shows: Shows,
     /// Its schedules by name, the best one first: it is the default. Those for graphics processors begin with `gpu`. One
     /// called as another with `_` and the name of a [`Tier`] at the end takes its place on machines up to that tier, which
@@ -35,7 +35,7 @@ pub struct App {
     pub size: (i64, i64),
 }
 
-/// What one run takes of an image.
+/// The part of an image that one run takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// One channel, alpha too: there are as many runs as channels. Inputs have the dimensions x and y.
@@ -49,7 +49,7 @@ pub enum Takes {
     Nothing,
 }
 
-/// What an output is as an image.
+/// The meaning of an output as an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
     /// Values as those of the image that came in, on its scale.
@@ -64,7 +64,7 @@ pub enum Shows {
     Nothing,
 }
 
-/// What an app reads beyond the edges of its output.
+/// The pixels that an app reads beyond the edges of its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edges {
     /// The nearest pixel of the input: the output is as large as the input.
@@ -76,16 +76,16 @@ pub enum Edges {
 /// A choice that makes another pipeline of an app: a type, say.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What there is to choose from, the default first.
+    /// The values to choose from, the default first.
     pub values: &'static [&'static str],
 }
 
 /// The choices made for an app.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What is read beyond the edges.
+    /// The pixels that are read beyond the edges.
     pub edges: Edges,
     chosen: Vec<(&'static str, &'static str)>,
 }
@@ -116,14 +116,15 @@ impl Settings {
         }
         Ok(rest)
     }
-    /// How many pixels more than its output an input has in each direction, for an app that reads `pixels` beyond it.
+    /// Returns the number of pixels that an input has more than its output in each direction, for an app that reads
+    /// `pixels` beyond it.
     pub fn border(&self, pixels: i64) -> i64 {
         match self.edges {
             Edges::Repeat => 0,
             Edges::Inside => pixels,
         }
     }
-    /// What was chosen for the setting called `name`, which the app has.
+    /// Returns the value that was chosen for the setting called `name`, which the app has.
     pub fn get(&self, name: &str) -> &'static str {
         self.chosen.iter().find(|(n, _)| *n == name).map_or("", |(_, value)| value)
     }
@@ -132,7 +133,7 @@ impl Settings {
 /// A schedule that comes with an app, as text.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedSchedule {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
     /// The file in the repository that it comes from.
     pub file: &'static str,
@@ -145,7 +146,7 @@ impl NamedSchedule {
     pub fn parse(&self) -> Result<Schedule, ParseErrors> {
         Schedule::parse(self.text, self.file)
     }
-    /// Whether it gives work to a graphics processor.
+    /// Returns true if it gives work to a GPU.
     pub fn is_for_gpu(&self) -> bool {
         self.name.starts_with("gpu")
     }

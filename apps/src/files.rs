@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const JPEG_QUALITY: u8 = 95;
 
-/// Why an image file could not be read or written.
+/// A reason that an image file could not be read or written.
 #[derive(Debug)]
 pub enum FileError {
     /// It cannot be opened, read, made or moved.

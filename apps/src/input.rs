@@ -15,16 +15,16 @@ pub struct Input {
     pub ty: ScalarType,
     /// First coordinate and extent of each dimension.
     pub region: Vec<(i64, i64)>,
-    /// What the brightest value is.
+    /// The brightest value.
     pub white: White,
     /// The value at a point, from 0 to 1, that an image gives.
     pub of_picture: fn(&Picture, &[i32]) -> f32,
 }
 
-/// What the brightest value of an input is.
+/// The brightest value of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum White {
-    /// That of the image: 255 or 65535. Random numbers go to 65535.
+    /// The brightest value of the image: 255 or 65535. Random numbers go to 65535.
     AsStored,
     /// This.
     At(u32),
@@ -37,7 +37,7 @@ pub struct Picture {
     pub width: i64,
     /// Its height.
     pub height: i64,
-    /// How many values there were between black and white.
+    /// The value of white in the image before it was scaled to 1.
     pub white: u32,
     image: Arc<DynamicImage>,
     /// For each channel, its number in the image; `None` is 1 everywhere.
@@ -64,7 +64,7 @@ impl Input {
         random(seed, self.ty, &self.region(), white)
     }
 
-    /// What a picture gives.
+    /// Returns the values that a picture gives.
     ///
     /// # Errors
     /// Too large a region.
@@ -97,7 +97,7 @@ impl Picture {
         let (width, height) = (i64::from(image.width()), i64::from(image.height()));
         Picture { width, height, white, image: image.clone(), channels }
     }
-    /// How many channels there are.
+    /// Returns the number of channels.
     pub fn channels(&self) -> usize {
         self.channels.len()
     }

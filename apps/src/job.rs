@@ -13,10 +13,10 @@ use std::sync::Arc;
 #[cfg(feature = "gpu")]
 use std::time::{Duration, Instant};
 
-/// How wide and high the parts are that [`Job::check`] compares.
+/// The width and height of the parts that [`Job::check`] compares.
 const CHECKED_SIZE: i64 = 16;
 
-/// What an app works on.
+/// The data that an app works on.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// An image; the output is as large, with repeated edges, unless the app gives another size.
@@ -48,10 +48,10 @@ pub struct Job {
     memory_cap: Option<u64>,
 }
 
-/// Why there is no job.
+/// A reason that there is no job.
 #[derive(Debug)]
 pub enum JobError {
-    /// What was given for a parameter or a setting is wrong, in words.
+    /// A wrong parameter or setting, in words.
     Given(String),
     /// Inputs, outputs and results would take more memory than there may be.
     Memory(TooMuch),
@@ -79,14 +79,14 @@ impl std::fmt::Display for JobError {
     }
 }
 
-/// How far a result is from the interpreter's.
+/// The difference of a result from the interpreter's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
     /// The largest difference of two values; infinite where one is a NaN and the other is not.
     pub largest: f64,
     /// The largest value that was expected, without its sign.
     pub magnitude: f64,
-    /// Whether values are integers.
+    /// True if values are integers.
     pub integers: bool,
 }
 
@@ -267,7 +267,8 @@ impl Difference {
             }
         }
     }
-    /// Whether a schedule may differ so: not at all, unless it is `loose`, which lets floats be rounded otherwise.
+    /// Returns true if a schedule may differ so: not at all, unless it is `loose`, which lets floats be rounded
+    /// otherwise.
     pub fn is_allowed(&self, loose: bool) -> bool {
         let allowed = match (loose, self.integers) {
             (false, _) => 0.0,
@@ -334,7 +335,7 @@ fn points(extents: &[i64]) -> u64 {
     extents.iter().fold(1u64, |all, extent| all.saturating_mul((*extent).max(0) as u64))
 }
 
-/// What the runs of an app see of an image.
+/// Returns the pictures that the runs of an app take of an image.
 fn pictures(takes: Takes, image: &Arc<DynamicImage>) -> Vec<Picture> {
     let picture = Picture::new(image);
     let color = image.color();

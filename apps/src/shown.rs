@@ -1,4 +1,4 @@
-//! What outputs of apps become as images.
+//! Images of the outputs of apps.
 
 use crate::app::{App, Shows, Takes};
 use crate::input::Picture;

@@ -26,7 +26,7 @@ struct Options {
     /// List the accesses that are not proved and asked in innermost loops
     #[arg(long)]
     reasons: bool,
-    /// What `cargo bench` says to every bench
+    /// The option that `cargo bench` gives to every bench
     #[arg(long, hide = true)]
     bench: bool,
 }

@@ -46,7 +46,7 @@ struct Options {
     /// Also write JSON, always with every pass, to this file; `-` is stdout, which then has nothing else
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// What `cargo bench` says to every bench
+    /// The option that `cargo bench` gives to every bench
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -164,7 +164,7 @@ fn bench(title: &str, mut candidates: Vec<Candidate>, least: usize, options: &Op
     Ok(candidates.iter().zip(&times).zip(&parts).map(row).collect())
 }
 
-/// Where the time of one compilation goes, in ms.
+/// The parts of the time of one compilation, in ms.
 struct Parts {
     resolve: f64,
     passes: Vec<(&'static str, f64)>,

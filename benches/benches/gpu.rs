@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Times apps on a graphics processor; repetitions of all schedules take turns.
 #[derive(Debug, Parser)]
 struct Options {
-    /// Which device, as for `halide run --device`
+    /// The device, as for `halide run --device`
     #[arg(long)]
     device: Option<String>,
     /// Size of the output
@@ -24,13 +24,13 @@ struct Options {
     /// For how long rounds of one app begin; there are at least 3 rounds
     #[arg(long, default_value_t = 10.0)]
     seconds: f64,
-    /// How many runs memory is watched over
+    /// The number of runs over which memory is watched
     #[arg(long, default_value_t = 1000)]
     runs: u32,
     /// Also write JSON to this file; `-` is stdout, which then has nothing else
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// What `cargo bench` says to every bench
+    /// The option that `cargo bench` gives to every bench
     #[arg(long, hide = true)]
     bench: bool,
 }

@@ -34,7 +34,7 @@ struct Options {
     /// Also write JSON to this file; `-` is stdout, which then has nothing else
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// What `cargo bench` says to every bench
+    /// The option that `cargo bench` gives to every bench
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -46,7 +46,7 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
 
 struct Candidate {
     schedule: &'static str,
-    /// Whether floats may be rounded otherwise than the algorithm says.
+    /// True if floats may be rounded otherwise than the algorithm says.
     loose: bool,
     threads: usize,
     compiled: Compiled,

@@ -1,4 +1,4 @@
-//! What the benches have in common: interleaved repetitions, chains of stencils and other graphs, tables and JSON.
+//! Code that the benches share: interleaved repetitions, chains of stencils and other graphs, tables and JSON.
 
 pub mod chain;
 pub mod graphs;

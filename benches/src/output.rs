@@ -37,7 +37,7 @@ impl Table {
     }
 }
 
-/// Where and on what these numbers were taken.
+/// Returns a description of the machine that these numbers were taken on.
 pub fn machine() -> Value {
     let target = <halide::target::Target as halide::host::Host>::host();
     json!({ "arch": std::env::consts::ARCH, "vector_bits": target.vector_bits, "threads": target.threads })

@@ -31,7 +31,7 @@ impl Times {
     }
 }
 
-/// How long to go on.
+/// The limits of a measurement, in rounds and time.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Rounds that are run whatever they take.

@@ -13,7 +13,7 @@ use halide::prelude::*;
 use halide_core::arbitrary::Random;
 use halide_sched::simplify::{Facts, Proofs, simplify, simplify_stmt};
 
-/// How often each expression is evaluated.
+/// The number of times that each expression is evaluated.
 const VALUES: usize = 6;
 
 /// A random expression and its simplified form have the same value wherever the first has one, and simplifying again
@@ -46,7 +46,7 @@ pub fn expression(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the bits of a NaN become a number somewhere in an expression.
+/// Returns true if the bits of a NaN become a number somewhere in an expression.
 fn shows_bits_of_nan(e: &Expr, bindings: &[(Sym, Expr)]) -> bool {
     any_node(e, |n| match n.kind() {
         ExprKind::Reinterpret(a) if a.ty().scalar().is_some_and(ScalarType::is_float) => {

@@ -32,20 +32,20 @@ const MOST_POINTS: i64 = 1500;
 /// The most pipelines that are drawn for one case with kernels.
 const GPU_DRAWS: usize = 12;
 
-/// What is run.
+/// A test case: an algorithm, its schedule, and the numbers of a run.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The algorithm.
     pub pipeline: Pipeline,
-    /// How it is computed.
+    /// The schedule of the algorithm.
     pub schedule: Schedule,
     /// The machine that the schedule is for.
     pub target: Target,
     /// One region per output Func.
     pub regions: Vec<Region>,
-    /// What the values of images and parameters belong to.
+    /// The seed of the values of images and parameters.
     pub seed: u64,
-    /// Whether images are as large as rounded-up loops read, or no larger than the algorithm reads.
+    /// True if images are as large as rounded-up loops read, false if they are no larger than the algorithm reads.
     pub roomy: bool,
     /// Coordinates may be anything, or have products that may. A run may then end because a region is too large
     /// or leaves 32 bits, or what it is made of leaves 64.
@@ -95,7 +95,7 @@ impl Case {
         Case::with(pipeline, schedule, target, random)
     }
 
-    /// What computes the outputs: results of extern stages are inputs like others.
+    /// Returns the part that computes the outputs: results of extern stages are inputs like others.
     pub(crate) fn main_part(&self) -> Case {
         let plan::Part { pipeline, schedule } = plan::main_part(&self.pipeline, &self.schedule);
         Case { pipeline, schedule, ..self.clone() }

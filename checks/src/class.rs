@@ -1,4 +1,4 @@
-//! What it means that lowering or a run ended with an error: the case is refused, asks for other buffers, or has failed.
+//! Classes of errors that end lowering or a run: the case is refused, asks for other buffers, or has failed.
 
 use crate::engines::{Failure, Outcome, failure};
 use crate::sizes::Ruled;
@@ -20,7 +20,7 @@ pub(crate) fn refused_by_lowering(errors: &[LowerError]) -> Result<Outcome, Fail
     }
 }
 
-/// Why there is no kernel, in a few words.
+/// Returns the reason that there is no kernel, in a few words.
 fn word(problem: &KernelProblem) -> &'static str {
     match problem {
         KernelProblem::ThreadExtent { .. } | KernelProblem::BlockExtent { .. } => "no bound",
@@ -42,7 +42,7 @@ fn word(problem: &KernelProblem) -> &'static str {
     }
 }
 
-/// What it means that a run did not finish.
+/// The meaning of a run that did not finish.
 pub(crate) enum Class {
     Input(usize, usize, Span),
     /// An output, by position among output Funcs, whose region other Funcs need to be larger.
@@ -104,13 +104,13 @@ pub(crate) fn class(outputs: &[FuncId], program: &Program, e: &EvalError, far: b
     }
 }
 
-/// Which output a buffer belongs to.
+/// Returns the output that a buffer belongs to, by position.
 fn output_of(outputs: &[FuncId], program: &Program, buf: BufId) -> usize {
     let func = program.func_buffers.enumerate().find(|(_, bufs)| bufs.contains(&buf)).map(|(f, _)| f);
     outputs.iter().position(|f| Some(*f) == func).unwrap_or(0)
 }
 
-/// What a fault says is needed.
+/// Returns the coordinates that a fault says are needed.
 fn span(args: &[i64]) -> Span {
     Span { min: args[0], extent: args[1].saturating_sub(args[0]).saturating_add(1) }
 }

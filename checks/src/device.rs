@@ -28,7 +28,7 @@ pub fn gpu() -> Option<&'static Gpu> {
     OPENED.get_or_init(open).as_ref()
 }
 
-/// What the device made of a case.
+/// The result of a case on the device.
 pub(crate) enum OnDevice {
     /// The values of the interpreter.
     Compared,
@@ -77,7 +77,7 @@ fn is_about_lanes(problem: &Problem) -> bool {
     matches!(problem, Problem::NoSubgroups { .. } | Problem::LaneExtent { .. })
 }
 
-/// What devices need not be able to do.
+/// Returns a refusal for an error about something that devices need not be able to do; `None` for other errors.
 pub(crate) fn refused(error: &Error) -> Option<OnDevice> {
     let why = match error {
         Error::Gpu(GpuError::Feature { feature, .. }) => feature.name().to_string(),

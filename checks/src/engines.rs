@@ -22,7 +22,7 @@ use halide_core::shape::{BufferOf, Law, dense_strides};
 use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier};
 use std::time::Duration;
 
-/// How many bytes an allocation may have more than its elements.
+/// The most bytes that an allocation may have more than its elements.
 const SLACK: u64 = 256;
 
 /// The most bytes that the evaluator may take for one program of a case: what needs more is refused.
@@ -31,13 +31,13 @@ const MEMORY: u64 = 32 << 20;
 /// The longest that it may run: what takes longer is refused, and counted as such.
 const SECONDS: Duration = Duration::from_secs(10);
 
-/// How many times buffers are made to suit a pipeline with rules.
+/// The most times that buffers are made to suit a pipeline with rules.
 const MOST_ROUNDS: usize = 40;
 
-/// How many times buffers are made to suit any pipeline.
+/// The most times that buffers are made to suit any pipeline.
 const MANY_ROUNDS: usize = 400;
 
-/// How a case that did not fail ended.
+/// The outcomes of a case that did not fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All engines gave the same values; there were no kernels.
@@ -48,7 +48,7 @@ pub enum Outcome {
     Refused(String),
 }
 
-/// How a case failed.
+/// The failure of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// In a few words, the same for all cases that fail alike.
@@ -100,7 +100,7 @@ struct Compared {
     /// The programs, each with true if its tails are exact.
     programs: Vec<(bool, Program)>,
     inputs: Sizes,
-    /// What programs gave, by their position.
+    /// The results of programs, by their position.
     outputs: Vec<(usize, Ran)>,
     expected: Vec<AnyBuffer>,
     /// True where machine code may round floats in another way than the interpreter.
@@ -374,7 +374,7 @@ pub(crate) fn lower_to(plan: &Plan, exact_tails: bool, stages: &[Stage]) -> Resu
     stages.iter().map(|stage| made(stage).map(|Lowered { program, .. }| program)).collect()
 }
 
-/// What one program did.
+/// The results of a run of one program.
 pub(crate) struct Ran {
     pub(crate) outputs: Vec<AnyBuffer>,
     /// The most bytes that its own buffers took at one time: of machine code; of the evaluator, the largest allocations of
@@ -384,7 +384,7 @@ pub(crate) struct Ran {
     pub(crate) stats: Option<EvalStats>,
 }
 
-/// What one round of evaluation came to.
+/// The outcomes of one round of evaluation.
 pub(crate) enum Evaluated {
     /// An input must hold this too.
     Grow(usize, usize, Span),
@@ -393,7 +393,7 @@ pub(crate) enum Evaluated {
     /// Outputs must have these regions.
     Regions(Vec<Region>),
     Refused(String),
-    /// What every program that serves the call did, by position.
+    /// The results of every program that serves the call, by position.
     Done(Vec<(usize, Ran)>),
 }
 

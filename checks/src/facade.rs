@@ -12,7 +12,7 @@ use halide_core::ids::{FuncId, Id, ImageId};
 use halide_core::interp::{self, Options, RunError};
 use halide_sched::lower::storage::in_place::in_place as is_in_place;
 
-/// How many times inputs are made larger for what inlining drops, and the interpreter evaluates.
+/// The most times that inputs are made larger for what inlining drops and the interpreter evaluates.
 const MOST_ROUNDS: usize = 40;
 
 /// The variant that serves the call is found on the way.
@@ -171,7 +171,7 @@ pub(crate) fn with_externs(case: &Case) -> Result<Outcome, Failure> {
     Ok(Outcome::Compared)
 }
 
-/// What devices need not be able to do is no failure.
+/// Returns a refusal, not a failure, for an error about something that devices need not be able to do.
 fn device_refuses(error: &Error, kind: &str) -> Result<Outcome, Failure> {
     match device::refused(error) {
         Some(OnDevice::Refused(why)) => Ok(Outcome::Refused(why)),

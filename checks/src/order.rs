@@ -15,7 +15,7 @@ use std::ops::Add;
 /// Programs of one case with another loop that is parallel.
 const PARALLEL: u64 = 6;
 
-/// How programs of a check ended.
+/// The numbers of programs of a check, by their outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// They gave the same in both orders.

@@ -13,13 +13,13 @@ use halide::prelude::*;
 use halide_sched::target::Gpu;
 use std::path::PathBuf;
 
-/// What is said of a legal schedule.
+/// The answer for a legal schedule.
 pub(crate) const LEGAL: &str = "legal";
 
 /// The most characters of a reason.
 const MOST_TEXT: usize = 160;
 
-/// What is said of a schedule: that it is legal, or the first reason why not.
+/// Returns the answer for a schedule: that it is legal, or the first reason why not.
 pub(crate) fn answer(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> String {
     match plan::resolve(pipeline, schedule, target) {
         Ok(_) => LEGAL.to_string(),
@@ -42,7 +42,7 @@ pub(crate) fn without_lines(text: &str) -> String {
     parts.fold(first, |all, part| all + ".rs" + part.trim_start_matches(is_place))
 }
 
-/// What draws a recorded schedule of a seed.
+/// The sources of the recorded schedules of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// A schedule that somebody changed.
@@ -70,7 +70,8 @@ impl Source {
         }
     }
 
-    /// What is said of each schedule of a seed; of those that are given, in place of the ones that would be drawn.
+    /// Returns the answer for each schedule of a seed; for those that are given, in place of the ones that would be
+    /// drawn.
     fn ask(self, seed: u64, given: Option<&[(String, String)]>) -> Vec<(String, String)> {
         let gpu = match self {
             Source::Changed => None,

@@ -27,9 +27,9 @@ const MOST_KINDS: usize = 25;
 pub struct Seeds {
     /// The first.
     pub first: u64,
-    /// How many.
+    /// The number of seeds.
     pub count: u64,
-    /// Whether the environment asked for another number.
+    /// True if the environment asked for another number.
     pub long: bool,
 }
 
@@ -127,7 +127,7 @@ fn outcome(case: &Case) -> Result<Outcome, Failure> {
     caught(|| engines::check(case)).and_then(|result| result)
 }
 
-/// What a person needs to find the mistake.
+/// Returns a report with all that a person needs to find the mistake.
 fn report(seed: u64, case: Option<Case>, failure: &Failure) -> String {
     let head = |text: &str| text.lines().take(60).collect::<Vec<_>>().join("\n");
     let Some(case) = case else { return format!("== seed {seed}: {}\n{}\n", failure.kind, head(&failure.text)) };

@@ -43,7 +43,7 @@ pub(crate) fn changed_for(seed: u64, gpu: Option<Gpu>, schedule: Option<Schedule
     Case::with(pipeline, schedule, target, random)
 }
 
-/// Whether any numbers at all make `resolve` answer.
+/// Checks that `resolve` answers for any numbers at all.
 pub fn any_numbers(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let pipeline = random_pipeline(

@@ -11,12 +11,12 @@ use halide_core::shape::dense_strides;
 /// The most elements of one input image or output; a case that needs more is refused.
 pub(crate) const MOST_ELEMENTS: u64 = 1 << 17;
 
-/// What a rule says of a dimension of a buffer.
+/// The requirement of a rule on a dimension of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ruled {
     pub(crate) dim: usize,
     pub(crate) field: DimField,
-    /// Whether multiples of `needed` will do.
+    /// True if multiples of `needed` will do.
     pub(crate) multiple: bool,
     pub(crate) needed: i64,
 }
@@ -101,7 +101,7 @@ impl Sizes {
         true
     }
 
-    /// Whether `grow` would do it.
+    /// Returns true if `grow` would succeed.
     pub(crate) fn fits(&self, image: usize, dim: usize, span: Span) -> bool {
         let region = hull(&self.regions[image], dim, span);
         region.points().is_some_and(|n| n <= MOST_ELEMENTS) && region != self.regions[image]
@@ -117,7 +117,7 @@ impl Sizes {
         true
     }
 
-    /// What the interpreter takes.
+    /// Returns the inputs for the interpreter.
     pub(crate) fn given(&self, case: &Case) -> Inputs {
         let images = case.pipeline.images.iter().zip(&self.buffers);
         let inputs = images.fold(Inputs::new(), |all, (i, b)| all.image(&i.name, b.clone()));

@@ -1,6 +1,6 @@
-//! What lowering is said to be trusted for no longer: buffers that are shown to be written before they are read, and parallel
-//! loops that are shown to be independent, are never found to be otherwise by the evaluator, in programs that are right and in
-//! broken ones.
+//! Claims of lowering that nobody has to trust: buffers that are shown to be written before they are read, and parallel
+//! loops that are shown to be independent, are never found to be otherwise by the evaluator, in programs that are right
+//! and in broken ones.
 
 use crate::accesses::{Checked, checked};
 use crate::case::Case;
@@ -20,7 +20,7 @@ const BROKEN: u64 = 8;
 pub struct Tally {
     /// Buffers and loops of which something was shown.
     pub proved: usize,
-    /// Those of which nothing was.
+    /// Buffers and loops of which nothing was shown.
     pub open: usize,
     /// Runs that read what was not written, or had a race.
     pub wrong: usize,

@@ -73,7 +73,7 @@ pub(crate) enum Kind {
     Strict(Expr),
     /// Nothing is to be stored here.
     Undef,
-    /// What the buffer of an output holds before the run, of tuple element `.0`; made when `Undef` is frozen.
+    /// The contents of an output's buffer before the run, of tuple element `.0`; made when `Undef` is frozen.
     Before(u8),
     /// The second operand; a requirement that the first holds, or a line printed where it does. The parts are shown.
     Note(Rc<NoteDef>, Expr, Expr, Vec<Expr>),
@@ -208,7 +208,7 @@ pub(crate) fn ty(e: Expr) -> Ty {
     ARENA.with_borrow(|a| a.get(e).map_or(Ty::None, |n| n.ty.clone()))
 }
 
-/// Whether the handle's node was swept.
+/// Returns true if the handle's node was swept.
 pub(crate) fn is_stale(e: Expr) -> bool {
     ARENA.with_borrow(|a| a.get(e).is_none())
 }
@@ -236,7 +236,7 @@ pub(crate) fn intern(text: &str) -> Name {
     })
 }
 
-/// Whether a name is not stale; it counts as used.
+/// Returns true if a name is not stale, and marks it as used.
 pub(crate) fn touch(name: Name) -> bool {
     ARENA.with_borrow_mut(|a| a.names.touch(name, a.created))
 }
@@ -400,8 +400,8 @@ fn sweep() {
 }
 
 impl Arena {
-    /// Which slots are to be kept: those that live Funcs and domains reach, and those that are young, or were when a left
-    /// side was written whose value is still out of sight.
+    /// Returns for each slot whether to keep it: slots that live Funcs and domains reach, and those that are young, or
+    /// were when a left side was written whose value is still out of sight.
     fn mark(&self) -> Vec<bool> {
         let mut todo = Vec::new();
         let mut moments = vec![self.created];

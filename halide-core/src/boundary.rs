@@ -12,7 +12,7 @@ use crate::ops::{BinOp, UnOp};
 use crate::param::ImageParam;
 use crate::var::Var;
 
-/// What a boundary condition is put around.
+/// A Func or image that a boundary condition is put around.
 pub trait BoundarySource {
     /// Its name.
     fn source_name(&self) -> String;

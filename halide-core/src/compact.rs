@@ -101,7 +101,7 @@ impl Compactor<'_> {
         copied(&mut self.ids.params, param, &self.old.params, &mut self.new.params)
     }
 
-    /// Whose buffer it is by the new numbers; `None` where it is not here, or is not to have rules.
+    /// The buffer by its new number; `None` if it is not here, or is an output and these are not to have rules.
     fn buffer(&self, of: BufferOf, outputs: bool) -> Option<BufferOf> {
         match of {
             BufferOf::Image(image) => self.ids.images.get(&image).map(|id| BufferOf::Image(*id)),

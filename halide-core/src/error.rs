@@ -50,13 +50,13 @@ impl fmt::Debug for Location {
 /// One mistake in an algorithm: what is wrong, where, and what would do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AlgorithmError {
-    /// Where it was written.
+    /// The place of the mistake in the source.
     pub at: Location,
-    /// What is wrong.
+    /// The mistake.
     pub kind: AlgorithmErrorKind,
 }
 
-/// What can be wrong with an algorithm.
+/// The kinds of mistakes in an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)] // `Display` says what each one means, with its fields.
 pub enum AlgorithmErrorKind {
@@ -243,7 +243,7 @@ impl AlgorithmErrorKind {
         }
     }
 
-    /// What would do, where there is one thing to say.
+    /// The remedy, if there is one to suggest.
     pub fn hint(&self) -> Option<String> {
         use AlgorithmErrorKind::*;
         Some(match self {

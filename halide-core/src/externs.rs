@@ -49,7 +49,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What closures of extern stages return: any error will do, a text too.
+/// The result of the closures of extern stages: any type of error will do, a text too.
 pub type ExternResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 type Needs = dyn Fn(&ExternQuery<'_>) -> ExternResult<Vec<Region>> + Send + Sync;
@@ -80,7 +80,7 @@ pub struct Extern {
     at: Location,
 }
 
-/// What a stage reads, while it is under construction.
+/// An input of an extern stage that is under construction.
 #[derive(Clone)]
 pub(crate) enum OpenInput {
     Func(Rc<FuncBody>),
@@ -230,17 +230,17 @@ pub struct ExternDef {
     pub dims: usize,
     /// The images that stand for its results: one per element, `None` for one that nobody reads.
     pub images: Vec<Option<ImageId>>,
-    /// What it reads.
+    /// The Funcs and images that it reads.
     pub inputs: Vec<ExternInput>,
     /// The parameters that it may ask for.
     pub params: Vec<ParamId>,
-    /// What it does.
+    /// The closures of the stage.
     pub fns: ExternFns,
-    /// Where it was made.
+    /// The place in the source where it was made.
     pub at: Location,
 }
 
-/// What an extern stage reads.
+/// An input of an extern stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExternInput {
     /// All elements of a Func.
@@ -249,7 +249,7 @@ pub enum ExternInput {
     Image(ImageId),
 }
 
-/// What can go wrong in an extern stage.
+/// The ways in which an extern stage can fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExternFault {
     /// The bounds query returned an error.
@@ -269,7 +269,7 @@ pub enum ExternFault {
     Region {
         /// The input.
         input: String,
-        /// Why not.
+        /// The defect of the region.
         error: BufferError,
     },
     /// It needs an output of the pipeline that leaves elements as the caller's buffer holds them (`undef`).

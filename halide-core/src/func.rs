@@ -45,14 +45,14 @@ pub(crate) struct FuncHandle {
     pub(crate) body: Rc<FuncBody>,
 }
 
-/// What calls point to.
+/// The body of a Func, which calls point to.
 pub(crate) struct FuncBody {
     pub(crate) name: String,
     pub(crate) at: Location,
     pub(crate) defs: RefCell<Vec<Def>>,
     /// The left side that was written but not collected yet.
     pub(crate) open: Cell<Option<Written>>,
-    /// What the caller's buffer is to be like if it is an output.
+    /// The rules and estimates for the caller's buffer, if the Func is an output.
     pub(crate) shape: OpenShape,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Def {
     pub(crate) written: Written,
 }
 
-/// Where in the source and when (see [`arena::now`]) a left side was written.
+/// The place in the source and the time (see [`arena::now`]) at which a left side was written.
 #[derive(Clone, Copy)]
 pub(crate) struct Written {
     pub(crate) at: Location,
@@ -157,7 +157,7 @@ impl Func {
         self.collect();
         call(&self.handle.body, coords.coords(), at)
     }
-    /// What users gave so far.
+    /// The body, with all definitions that users gave so far.
     pub(crate) fn body(&self) -> Rc<FuncBody> {
         self.collect();
         self.handle.body.clone()

@@ -71,7 +71,7 @@ impl<I: Id, T> IdVec<I, T> {
     pub fn len(&self) -> usize {
         self.items.len()
     }
-    /// Whether there are no items.
+    /// Returns true if there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

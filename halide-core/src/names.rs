@@ -61,7 +61,7 @@ impl Names {
         slot
     }
 
-    /// Whether a name's place was not cleared; notes that it is used.
+    /// Returns true if a name's place was not cleared, and marks the name as used.
     pub(crate) fn touch(&mut self, name: Name, now: u64) -> bool {
         let Name::Long { slot, generation } = name else { return true };
         let place = self.slots.get_mut(slot as usize).filter(|s| s.generation == generation);

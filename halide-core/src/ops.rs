@@ -34,7 +34,7 @@ pub enum UnOp {
 }
 
 impl UnOp {
-    /// How it is written: `-`, `!`, or the function's name.
+    /// The spelling: `-`, `!`, or the function's name.
     pub fn name(self) -> &'static str {
         match self {
             UnOp::Neg => "-",
@@ -103,7 +103,7 @@ pub enum BinOp {
 }
 
 impl BinOp {
-    /// How it is written: a symbol between operands, or the function's name.
+    /// The spelling: a symbol between operands, or the function's name.
     pub fn name(self) -> &'static str {
         match self {
             BinOp::Add => "+",
@@ -129,7 +129,7 @@ impl BinOp {
             BinOp::Ge => ">=",
         }
     }
-    /// Whether the result is `Bool` whatever the operands.
+    /// Returns true if the result is `Bool` whatever the operands.
     pub fn is_comparison(self) -> bool {
         matches!(self, BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge)
     }

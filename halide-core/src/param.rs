@@ -1,4 +1,4 @@
-//! What the caller of a pipeline gives: scalar parameters and input images.
+//! Inputs that the caller gives to a pipeline: scalar parameters and images.
 
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
@@ -105,7 +105,7 @@ pub(crate) struct ImageBody {
     pub(crate) dims: usize,
     pub(crate) at: Location,
     pub(crate) promise: Cell<ValuePromise>,
-    /// What the caller's buffer is to be like.
+    /// The rules and estimates for the caller's buffer.
     pub(crate) shape: OpenShape,
     /// The extern stage whose results it stands for, and which element of them.
     pub(crate) external: Option<(Rc<OpenExtern>, usize)>,
@@ -136,7 +136,7 @@ impl ImageParam {
         let handle = ImageHandle::new(ImageBody { name: name.into(), ty, dims, at, promise, shape, external: None });
         ImageParam { handle, calls: Rc::default() }
     }
-    /// What stands for an element of the results of an extern stage.
+    /// Makes the image that stands for an element of the results of an extern stage.
     pub(crate) fn of_extern(stage: &Rc<OpenExtern>, element: usize) -> ImageParam {
         let number = if stage.types.len() > 1 { format!(".{element}") } else { String::new() };
         let (name, at, shape) = (format!("{}$result{number}", stage.name), stage.at, OpenShape::default());

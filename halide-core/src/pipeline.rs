@@ -55,17 +55,17 @@ pub struct PipelineData {
     pub outputs: Vec<FuncId>,
     /// Every Func, producers before consumers; deterministic.
     pub order: Vec<FuncId>,
-    /// What the caller's buffers must be like; checked before a run.
+    /// The rules for the shapes of the caller's buffers; checked before a run.
     pub shapes: Vec<ShapeRule>,
-    /// Where the caller's buffers must begin in memory; checked before a run.
+    /// The rules for the addresses at which the caller's buffers begin; checked before a run.
     pub alignments: Vec<AlignmentRule>,
     /// Funcs whose values come from closures; their results stand among the images.
     pub externs: Vec<ExternDef>,
-    /// What the caller's buffers are expected to be like.
+    /// The shapes that the caller's buffers are expected to have.
     pub estimates: Vec<Estimate>,
 }
 
-/// Which expressions of a pipeline are index arithmetic wherever they stand. Made by [`PipelineData::index_table`].
+/// The expressions of a pipeline that are index arithmetic wherever they stand. Made by [`PipelineData::index_table`].
 #[derive(Clone, Debug)]
 pub struct IndexTable {
     /// Per node: whether it is index arithmetic, and whether it mentions a variable or an image dimension.
@@ -73,14 +73,14 @@ pub struct IndexTable {
 }
 
 impl IndexTable {
-    /// Whether `e` is built by the grammar of index arithmetic (see [`Kind`]) from variables, image dimensions, `I32`
-    /// parameters and constants alone.
+    /// Returns true if `e` is built by the grammar of index arithmetic (see [`Kind`]) from variables, image dimensions,
+    /// `I32` parameters and constants alone.
     pub fn is_index(&self, e: ExprId) -> bool {
         self.rows[e.index()].0
     }
 
-    /// Whether a comparison of `a` and `b` is one of exact index values: both are index expressions and at least one
-    /// mentions a variable or an image dimension.
+    /// Returns true if a comparison of `a` and `b` is one of exact index values: both are index expressions and at
+    /// least one mentions a variable or an image dimension.
     pub fn is_comparison(&self, a: ExprId, b: ExprId) -> bool {
         let (a, b) = (self.rows[a.index()], self.rows[b.index()]);
         a.0 && b.0 && (a.1 || b.1)
@@ -88,7 +88,7 @@ impl IndexTable {
 }
 
 impl PipelineData {
-    /// Whether what the buffers of an output hold before a run matters: its first definition leaves some of it there.
+    /// Returns true if an output's first definition leaves some elements as its buffers hold them before the run.
     pub fn keeps(&self, func: FuncId) -> bool {
         let mut todo = self.funcs[func].stages.first().map_or(Vec::new(), |s| s.values.clone());
         let mut found = false;
@@ -157,13 +157,13 @@ impl PipelineData {
 /// One frozen expression node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// What it computes.
+    /// The operation.
     pub kind: Kind,
     /// The type of its value. In a coordinate, integer arithmetic on `I32` is *index* arithmetic (see [`Kind`]).
     pub ty: ScalarType,
 }
 
-/// What a node computes. All conversions are explicit: both operands of a `Binary` have one type
+/// The operation of a node. All conversions are explicit: both operands of a `Binary` have one type
 /// (the amount of a shift: the signed integer of the left operand's width).
 ///
 /// Position decides the arithmetic: within a *coordinate* (an argument of `Call` or `Image`, a left-hand side, an RDom
@@ -182,7 +182,7 @@ pub enum Kind {
     RVar {
         /// The domain.
         rdom: RDomId,
-        /// Which of its dimensions; 0 is innermost.
+        /// The dimension of the domain; 0 is innermost.
         dim: u8,
     },
     /// A scalar parameter.
@@ -191,9 +191,9 @@ pub enum Kind {
     ImageDim {
         /// The image.
         image: ImageId,
-        /// Which dimension.
+        /// The dimension.
         dim: u8,
-        /// Which property.
+        /// The property of that dimension.
         field: DimField,
     },
     /// One operand.
@@ -214,7 +214,7 @@ pub enum Kind {
     Call {
         /// The Func read.
         func: FuncId,
-        /// Which tuple element.
+        /// The tuple element.
         element: u8,
         /// One `I32` coordinate per dimension.
         args: Vec<ExprId>,
@@ -229,13 +229,13 @@ pub enum Kind {
     /// Its `value`; where it is evaluated, a requirement ends the run unless `condition` holds, and a line is printed
     /// if it does. A requirement's value is evaluated only where its condition holds.
     Note {
-        /// What is said, and where it was written.
+        /// The kind, the text and the place of the note.
         note: NoteId,
         /// `Bool`.
         condition: ExprId,
-        /// Of the node's type.
+        /// The value of the node, of the node's type.
         value: ExprId,
-        /// What the text shows: one scalar for each [`Piece::Value`].
+        /// The values that the text shows: one scalar for each [`Piece::Value`].
         parts: Vec<ExprId>,
     },
     /// Its operand; says that in the steady state of a loop the enclosing min, max or select takes this side.
@@ -246,10 +246,10 @@ pub enum Kind {
     Strict(ExprId),
     /// One value for each site that an update stores to at once (see [`PipelineData::sites`]); at least one.
     Sites(Vec<ExprId>),
-    /// What the output's own buffer holds at the Func's coordinates before the run. Stands in the first definition of
-    /// outputs only; elsewhere it is zero.
+    /// The contents of the output's own buffer at the Func's coordinates before the run. Stands in the first definition
+    /// of outputs only; elsewhere it is zero.
     Before {
-        /// Which tuple element.
+        /// The tuple element.
         element: u8,
     },
 }
@@ -273,7 +273,7 @@ impl Kind {
     }
 }
 
-/// Which property of a buffer's dimension.
+/// A property of a buffer's dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DimField {
     /// The first coordinate.
@@ -287,15 +287,15 @@ pub enum DimField {
 /// A requirement, or a line to print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteDef {
-    /// Which of them.
+    /// The kind of note.
     pub kind: NoteKind,
-    /// What is said, with spaces between the pieces.
+    /// The text, with spaces between the pieces.
     pub text: Vec<Piece>,
-    /// Where it was written.
+    /// The place in the source where it was written.
     pub at: Location,
 }
 
-/// What a note is.
+/// The kinds of notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoteKind {
     /// The run fails where the condition does not hold.
@@ -313,7 +313,7 @@ pub enum Piece {
     Value,
 }
 
-/// What `pieces` say about `values`, with spaces between.
+/// The text of `pieces` with `values` filled in, with spaces between.
 pub fn told(pieces: &[Piece], values: &[Scalar]) -> String {
     let mut values = values.iter();
     let words = pieces.iter().map(|piece| match piece {
@@ -334,7 +334,7 @@ pub struct FuncDef {
     pub types: Vec<ScalarType>,
     /// Stage 0 is the pure definition.
     pub stages: Vec<StageDef>,
-    /// Where it was made.
+    /// The place in the source where it was made.
     pub at: Location,
 }
 
@@ -343,7 +343,7 @@ impl FuncDef {
     pub fn dims(&self) -> usize {
         self.args.len()
     }
-    /// Whether there are no updates.
+    /// Returns true if there are no updates.
     pub fn is_pure(&self) -> bool {
         self.stages.len() == 1
     }
@@ -360,7 +360,7 @@ pub struct StageDef {
     pub values: Vec<ExprId>,
     /// The reduction domain iterated, if any; its predicate guards the whole store.
     pub rdom: Option<RDomId>,
-    /// Where it was written.
+    /// The place in the source where it was written.
     pub at: Location,
 }
 
@@ -401,7 +401,7 @@ pub struct ParamDef {
     pub min: Option<Scalar>,
     /// Largest legal value.
     pub max: Option<Scalar>,
-    /// Where it was made.
+    /// The place in the source where it was made.
     pub at: Location,
 }
 
@@ -414,8 +414,8 @@ pub struct ImageDef {
     pub ty: ScalarType,
     /// Number of dimensions.
     pub dims: usize,
-    /// What is promised of its elements.
+    /// The promises about its elements.
     pub values: ValuePromise,
-    /// Where it was made.
+    /// The place in the source where it was made.
     pub at: Location,
 }

@@ -143,7 +143,7 @@ struct Printer<'p> {
     names: BTreeMap<ExprId, usize>,
 }
 
-/// What is left to print; a stack of these stands for recursion, as expressions may be deep.
+/// A part that is left to print; a stack of these stands for recursion, as expressions may be deep.
 enum Task {
     Text(&'static str),
     Owned(String),
@@ -190,7 +190,7 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// What a node consists of, in reading order.
+    /// The parts of a node, in reading order.
     fn parts(&self, id: ExprId, outer: u8) -> Vec<Task> {
         let node = &self.data.exprs[id];
         let owned = |text: String| vec![Task::Owned(text)];
@@ -260,10 +260,10 @@ impl<'p> Printer<'p> {
     }
 }
 
-/// How tightly `-` and `!` before an operand bind: more than any operator between two.
+/// The precedence of `-` and `!` before an operand: higher than that of any operator between two.
 const PREFIX: u8 = 9;
 
-/// How tightly comparisons bind; they do not associate.
+/// The precedence of comparisons, which do not associate.
 const COMPARISON: u8 = 2;
 
 fn infix(symbol: &'static str, level: u8, a: ExprId, b: ExprId, outer: u8) -> Vec<Task> {
@@ -330,7 +330,7 @@ fn shared(data: &PipelineData, roots: &[ExprId]) -> Vec<ExprId> {
     uses.into_iter().filter(|(id, n)| *n > 1 && sizes[id] > 3).map(|(id, _)| id).collect()
 }
 
-/// How tightly an operator binds that stands between its operands; all but comparisons associate to the left.
+/// The precedence of an operator that stands between its operands; all but comparisons associate to the left.
 fn level(op: BinOp) -> Option<u8> {
     Some(match op {
         BinOp::Mul | BinOp::Div | BinOp::Mod => 8,

@@ -1,7 +1,7 @@
-//! What the caller of a pipeline promises of the elements of an input image: checked whenever it is given, and then a
-//! fact for bounds.
+//! Promises of the caller about the elements of an input image: checked whenever it is given, and then facts for
+//! bounds.
 
-/// What is promised of the elements of an integer image.
+/// The promises about the elements of an integer image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct ValuePromise {
     /// The smallest and the largest element.
@@ -11,11 +11,11 @@ pub struct ValuePromise {
 }
 
 impl ValuePromise {
-    /// Whether nothing is promised.
+    /// Returns true if nothing is promised.
     pub fn is_nothing(self) -> bool {
         self == ValuePromise::default()
     }
-    /// What holds if both are promised; of two dimensions of growth, the first.
+    /// The promise that holds if both are made; of two dimensions of growth, the first.
     pub fn and(self, other: ValuePromise) -> ValuePromise {
         let range = match (self.range, other.range) {
             (Some((a, b)), Some((c, d))) => Some((a.max(c), b.min(d))),

@@ -59,7 +59,7 @@ impl RDomBody {
             at: body.at,
         }
     }
-    /// Where and when the user restricted it last.
+    /// The place in the source and the time at which the user restricted it last.
     pub(crate) fn restricted(&self) -> Option<Written> {
         self.original.as_ref().map_or_else(|| self.restricted.get(), |o| o.restricted())
     }

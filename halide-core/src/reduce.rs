@@ -45,11 +45,13 @@ reductions! {
     minimum, minimum_over, Minimum;
     /// The largest `e` over its reduction domain; the smallest value of the type (floats: -infinity) if that is empty.
     maximum, maximum_over, Maximum;
-    /// Where `e` is smallest: a tuple of the coordinates of the first such point of the domain, and the value. No NaN is
-    /// smallest; without any point, or where all are NaN, the domain's first coordinates and what [`minimum`] gives.
+    /// The point with the smallest `e`: a tuple of the coordinates of the first such point of the domain, and the
+    /// value. No NaN is smallest; without any point, or where all are NaN, the domain's first coordinates and what
+    /// [`minimum`] gives.
     argmin, argmin_over, ArgMin;
-    /// Where `e` is largest: a tuple of the coordinates of the first such point of the domain, and the value. No NaN is
-    /// largest; without any point, or where all are NaN, the domain's first coordinates and what [`maximum`] gives.
+    /// The point with the largest `e`: a tuple of the coordinates of the first such point of the domain, and the value.
+    /// No NaN is largest; without any point, or where all are NaN, the domain's first coordinates and what [`maximum`]
+    /// gives.
     argmax, argmax_over, ArgMax;
 }
 
@@ -281,8 +283,8 @@ fn accumulate(
     body
 }
 
-/// Whether [`locate`] has to remember that it found a point. Without that, a point is found by being better than the
-/// identity; of integers, all that are not are equal to it, and the first of them is the domain's first point.
+/// Returns true if [`locate`] has to remember that it found a point. Without that, a point is found by being better
+/// than the identity; of integers, all that are not are equal to it, and the first of them is the domain's first point.
 fn remembers(ty: ScalarType, domain: &RDomBody) -> bool {
     ty.is_float() || domain.predicate.get().is_some()
 }

@@ -1,5 +1,5 @@
-//! What the caller's buffers are to be like: rules that a pipeline makes for the mins, extents and strides of its inputs
-//! and outputs. Code is compiled for them, and every run checks them first.
+//! Rules for the caller's buffers, which a pipeline makes for the mins, extents and strides of its inputs and outputs.
+//! Code is compiled for them, and every run checks them first.
 //!
 //! ```
 //! use halide_core::{Func, ImageParam, Pipeline, types::U8, vars};
@@ -33,9 +33,9 @@ use std::rc::Rc;
 /// A buffer that the caller gives.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum BufferOf {
-    /// Of an input image.
+    /// The buffer of an input image.
     Image(ImageId),
-    /// Of each element of an output.
+    /// The buffer of each element of an output.
     Output(FuncId),
 }
 
@@ -52,19 +52,19 @@ impl BufferOf {
 /// One rule for one dimension of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShapeRule {
-    /// Whose.
+    /// The buffer that the rule is for.
     pub of: BufferOf,
-    /// Which dimension; the buffer has it.
+    /// The dimension; the buffer has it.
     pub dim: usize,
-    /// Which property of it.
+    /// The property of the dimension.
     pub field: DimField,
-    /// What it must be.
+    /// The requirement on the property.
     pub law: Law,
-    /// Where the rule was made.
+    /// The place in the source where the rule was made.
     pub at: Location,
 }
 
-/// What a property must be.
+/// A requirement on a property of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
     /// This: index arithmetic over parameters, image dimensions and constants.
@@ -76,20 +76,20 @@ pub enum Law {
 /// The address that the first element of a buffer must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlignmentRule {
-    /// Whose.
+    /// The buffer that the rule is for.
     pub of: BufferOf,
     /// A multiple of this many bytes: a power of two.
     pub bytes: u64,
-    /// Where the rule was made.
+    /// The place in the source where the rule was made.
     pub at: Location,
 }
 
-/// What a dimension is expected to be like: nothing is checked.
+/// The expected coordinates of a dimension: nothing is checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Whose.
+    /// The buffer.
     pub of: BufferOf,
-    /// Which dimension.
+    /// The dimension.
     pub dim: usize,
     /// The first coordinate.
     pub min: i32,
@@ -115,7 +115,7 @@ impl PipelineData {
     }
 }
 
-/// What a rule says, for messages: `stride 3`, `an extent that is a multiple of 16`.
+/// Describes a rule for messages: `stride 3`, `an extent that is a multiple of 16`.
 pub fn wanted(field: DimField, multiple: bool, value: i64) -> String {
     let (name, article) = match field {
         DimField::Min => ("min", "a"),
@@ -192,7 +192,7 @@ impl OpenShape {
     }
 }
 
-/// Whose rules they are.
+/// The image or Func whose buffer the rules are for.
 #[derive(Clone)]
 enum Owner {
     Image(Rc<ImageBody>),

@@ -1,4 +1,4 @@
-//! What host code asks of an accelerator: one of the two places where a lower layer calls a higher one.
+//! The requests of host code to an accelerator: one of the two places where a lower layer calls a higher one.
 //!
 //! A [`Device`] serves one run of one program. Each buffer that kernels use has a copy on the device, made when it is first
 //! needed there, and the device knows which copy is the newest; host code says what it does by `Stmt::Reside`. Inputs and
@@ -29,33 +29,33 @@ pub trait Device: Send {
     fn reside(&mut self, buf: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault>;
 }
 
-/// Why a device ended a run.
+/// A reason for which a device ended a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceFault {
     /// The device is gone: it was reset or removed, or its driver gave up. What was on it is lost.
     Lost {
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
     },
     /// The device has no memory left for a buffer.
     OutOfMemory {
-        /// Which buffer.
+        /// The buffer.
         buf: BufId,
-        /// How many bytes it needs.
+        /// The number of bytes that it needs.
         bytes: u64,
     },
     /// A buffer is larger than what kernels can be given.
     BufferTooLarge {
-        /// Which buffer.
+        /// The buffer.
         buf: BufId,
-        /// How many bytes it needs.
+        /// The number of bytes that it needs.
         bytes: u64,
         /// The most that a buffer may have.
         most: u64,
     },
     /// A kernel would need more blocks than the device can number.
     TooManyBlocks {
-        /// Which kernel.
+        /// The kernel.
         kernel: KernelId,
         /// The number of blocks in all.
         blocks: u64,
@@ -64,22 +64,22 @@ pub enum DeviceFault {
     },
     /// For arguments of this size, coordinates in a kernel would leave the 32 bits that it computes them in.
     IndexTooLarge {
-        /// Which kernel.
+        /// The kernel.
         kernel: KernelId,
     },
     /// One thread of a kernel would run more iterations of its loops than the driver lets it: it would be stopped, and its
     /// results would be wrong.
     TooManyIterations {
-        /// Which kernel.
+        /// The kernel.
         kernel: KernelId,
-        /// How many it may run.
+        /// The number of iterations that one thread would run.
         iterations: u64,
         /// The most the driver allows.
         most: u64,
     },
     /// The driver refused what we asked: a mistake of ours or of the driver.
     Refused {
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
     },
 }

@@ -20,7 +20,7 @@ macro_rules! features {
             pub fn name(self) -> &'static str {
                 match self { $(CpuFeature::$feature => $name),* }
             }
-            /// What every machine with this one has as well.
+            /// The extensions that every machine with this one has as well.
             fn implied(self) -> &'static [CpuFeature] {
                 match self { $(CpuFeature::$feature => &[$(CpuFeature::$implied),*]),* }
             }
@@ -51,10 +51,10 @@ features! {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CpuFeatures(u32);
 
-/// Why a list of extensions cannot be read.
+/// The error of a list of extensions with an unknown name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownFeature {
-    /// What was written.
+    /// The name as it was written.
     pub name: String,
 }
 
@@ -72,15 +72,15 @@ impl CpuFeatures {
         let this = CpuFeatures(self.0 | 1 << feature as u32);
         feature.implied().iter().fold(this, |all, f| all.with(*f))
     }
-    /// Whether one is among them.
+    /// Returns true if `feature` is in the set.
     pub fn has(self, feature: CpuFeature) -> bool {
         self.0 >> (feature as u32) & 1 == 1
     }
-    /// Whether all of others are among them.
+    /// Returns true if all of `others` are in the set.
     pub fn includes(self, others: CpuFeatures) -> bool {
         self.0 & others.0 == others.0
     }
-    /// Those that others lack.
+    /// Returns the extensions that are not in `others`.
     #[must_use]
     pub fn without(self, others: CpuFeatures) -> CpuFeatures {
         CpuFeatures(self.0 & !others.0)

@@ -1,4 +1,4 @@
-//! What code is compiled for: plain data.
+//! The machine that code is compiled for: plain data.
 
 use crate::features::CpuFeatures;
 use halide_core::types::ScalarType;
@@ -51,22 +51,22 @@ impl Default for Budget {
     }
 }
 
-/// What a graphics processor can run.
+/// The limits of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Gpu {
     /// The largest extents of a block's thread loops, innermost first.
     pub most_threads: [u32; 3],
-    /// How many threads a block may have in all.
+    /// The most threads that a block may have in all.
     pub most_threads_in_all: u32,
     /// Bytes of memory that the threads of a block may share.
     pub shared_bytes: u32,
-    /// How many lanes a subgroup has, a power of two, if all of its subgroups have as many and their lanes can hand values to
-    /// each other: what `gpu_lanes` needs.
+    /// The number of lanes of a subgroup, a power of two, if all of its subgroups have as many and their lanes can hand
+    /// values to each other, which `gpu_lanes` needs.
     pub subgroup: Option<u32>,
 }
 
 impl Gpu {
-    /// What every device that implements WebGPU has at least.
+    /// The limits that every device that implements WebGPU has at least.
     pub const LEAST: Gpu =
         Gpu { most_threads: [256, 256, 64], most_threads_in_all: 256, shared_bytes: 16 << 10, subgroup: None };
 }
@@ -83,7 +83,8 @@ pub enum Arch {
 }
 
 impl Target {
-    /// How many elements of `ty` one vector register holds, at least 1: what `vectorize(x, natural)` uses.
+    /// Returns the number of elements of `ty` that one vector register holds, at least 1, which `vectorize(x, natural)`
+    /// uses.
     pub fn natural_lanes(&self, ty: ScalarType) -> i64 {
         i64::from((self.vector_bits / 8) / ty.bytes() as u32).max(1)
     }

@@ -23,14 +23,14 @@ pub struct Call<'c> {
     in_place: Vec<(String, usize)>,
 }
 
-/// How a run is to go.
+/// The options of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct How {
-    /// How many threads parallel loops may use.
+    /// The number of threads that parallel loops may use.
     pub(crate) threads: Option<usize>,
-    /// Whether kernels are to be timed.
+    /// True if kernels are to be timed.
     pub(crate) profile: bool,
-    /// Who gets what is printed.
+    /// The receiver of printed lines.
     pub(crate) print: Sink,
     /// The limits that were asked for.
     pub(crate) asked: Asked,
@@ -69,18 +69,18 @@ impl How {
     }
 }
 
-/// What a run took.
+/// Statistics of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct RunStats {
     /// The most memory that intermediate values took at one time, in bytes. 0 from the interpreter, which does not say.
     pub peak_bytes: u64,
-    /// What a graphics processor did, if one took part.
+    /// Statistics of the GPU, if one took part.
     #[cfg(feature = "gpu")]
     pub gpu: Option<halide_gpu::runtime::GpuStats>,
 }
 
 impl RunStats {
-    /// Of a run that no graphics processor took part in.
+    /// Returns the statistics of a run that no GPU took part in.
     pub(crate) fn on_host(peak_bytes: u64) -> RunStats {
         RunStats {
             peak_bytes,
@@ -148,7 +148,7 @@ impl<'c> Call<'c> {
         self.inputs = self.inputs.restricted(self.compiled.pipeline());
         self
     }
-    /// How many threads parallel loops may use, at least 1; by default as many as the target has.
+    /// Sets the number of threads that parallel loops may use, at least 1; by default as many as the target has.
     pub fn threads(mut self, threads: usize) -> Call<'c> {
         self.how.threads = Some(threads.max(1));
         self

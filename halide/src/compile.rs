@@ -141,7 +141,8 @@ pub async fn compile_async(
     Ok(Compiled { parts: Arc::new(parts) })
 }
 
-/// What runs a pipeline. All give the same results, bit for bit (unless the schedule lets floats be reordered).
+/// The engines that run pipelines. All give the same results, bit for bit (unless the schedule lets floats be
+/// reordered).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Engine {
     /// The reference interpreter, which takes no heed of the schedule beyond checking it. Slow; right by definition.
@@ -197,16 +198,17 @@ impl Compiled {
     pub fn pipeline(&self) -> &Pipeline {
         &self.parts.pipeline
     }
-    /// What the schedule came to.
+    /// Returns the plan that the schedule was resolved to.
     pub fn plan(&self) -> &Plan {
         &self.parts.plan
     }
-    /// What runs it.
+    /// Returns the engine that runs it.
     pub fn engine(&self) -> Engine {
         self.parts.engine
     }
 
-    /// Which variants of the code there are: those made so far, the main one first. Others are made when a call needs them.
+    /// Returns the variants of the code that were made so far, the main one first. Others are made when a call needs
+    /// them.
     pub fn variants(&self) -> Vec<VariantKey> {
         self.parts.variants.as_ref().map_or_else(Vec::new, Variants::made)
     }
@@ -217,7 +219,7 @@ impl Compiled {
         self.parts.variants.as_ref().and_then(Variants::on_device)
     }
 
-    /// What can be asked of calls before they run.
+    /// Returns the queries that can be asked of calls before they run.
     pub(crate) fn queries(&self) -> Result<&Queries, Error> {
         let made = self.parts.queries.get_or_init(|| Queries::new(&self.parts.plan));
         made.as_ref().map_err(Error::clone)
@@ -239,7 +241,7 @@ impl Compiled {
         }
         Ok(inputs.clone())
     }
-    /// What each image of the pipeline must be like, results of extern stages among them.
+    /// Returns the requirements on each image of the pipeline, results of extern stages among them.
     pub(crate) fn needs_of_images(&self, inputs: &Inputs, regions: &[Region]) -> Result<Vec<InputNeed>, Error> {
         let pipeline = &self.parts.pipeline;
         self.queries()?.needs(pipeline, &inputs.restricted(pipeline), regions)
@@ -365,7 +367,7 @@ pub(crate) fn regions_of(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>]) -> V
     pipeline.outputs.iter().map(region).collect()
 }
 
-/// What outputs hold, if that matters.
+/// Returns copies of the contents of outputs, if these matter.
 fn before(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>], how: &How) -> Result<Option<Vec<AnyBuffer>>, Error> {
     if !pipeline.outputs.iter().any(|f| pipeline.keeps(*f)) {
         return Ok(None);

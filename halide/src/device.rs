@@ -129,7 +129,7 @@ fn output_buffers(program: &Program) -> Vec<BufId> {
     all.into_iter().map(|(buf, _)| buf).collect()
 }
 
-/// Whether every row begins at a multiple of a word from the first element.
+/// Returns true if every row begins at a multiple of a word from the first element.
 fn has_whole_words(view: &AnyBufferMut<'_>) -> bool {
     let size = view.ty().bytes() as i64;
     let dense = view.dims().iter().position(|d| d.stride == 1);

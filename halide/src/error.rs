@@ -12,7 +12,8 @@ use halide_sched::schedule::ParseErrors;
 use std::fmt;
 use std::time::Duration;
 
-/// What went wrong. The text names each problem with its place, the reason, and what would do.
+/// An error of an algorithm, a schedule or a run. The text names each problem with its place, the reason, and what
+/// would do.
 #[derive(Clone, Debug)]
 pub enum Error {
     /// The algorithm has mistakes: all of them.
@@ -67,7 +68,7 @@ pub enum Error {
         /// The reason that the system gives.
         why: String,
     },
-    /// What receives the lines that a pipeline prints panicked, with this text. Outputs may have been written.
+    /// The receiver of the lines that a pipeline prints panicked, with this text. Outputs may have been written.
     Print(String),
     /// A call does not suit the compiled pipeline. Nothing was written.
     Fault(String),
@@ -75,7 +76,7 @@ pub enum Error {
     Internal(String),
     /// A call gave wrong inputs or asked for an impossible output.
     Run(RunError),
-    /// What a call needs of its inputs cannot be said.
+    /// The requirements of a call on its inputs cannot be determined.
     Query(halide_sched::lower::regions::query::QueryError),
     /// An output cannot be computed in the memory of an input. Nothing was written.
     InPlace(halide_sched::lower::storage::in_place::InPlaceError),

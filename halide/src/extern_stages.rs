@@ -29,7 +29,7 @@ pub(crate) struct Feeder {
     whole: Pipeline,
     /// The names of the images that stand for its results: one per element, `None` for one that nobody reads here.
     results: Vec<Option<String>>,
-    /// What computes its inputs that are Funcs, in their order; `None` if there are none.
+    /// The pipeline that computes its inputs that are Funcs, in their order; `None` if there are none.
     producer: Option<Compiled>,
 }
 
@@ -81,7 +81,8 @@ impl Feeder {
         own.map(|n| n.region.clone()).reduce(|a, b| a.around(&b))
     }
 
-    /// What the closure needs of each input for `region`, and for each output of the producer the union of that.
+    /// Returns the regions that the closure needs of each input for `region`, and their union for each output of the
+    /// producer.
     fn asked(&self, region: &Region, inputs: &Inputs) -> Result<(Vec<Region>, Vec<Region>), Error> {
         let asked = self.stage.needs(&self.whole, region, &self.params(inputs)?)?;
         let mut wanted: Vec<(_, Region)> = Vec::new();
@@ -95,7 +96,7 @@ impl Feeder {
         Ok((asked, wanted.into_iter().map(|(_, region)| region).collect()))
     }
 
-    /// Whether the image called `name` stands for results of the stage.
+    /// Returns true if the image called `name` stands for results of the stage.
     pub(crate) fn gives(&self, name: &str) -> bool {
         self.results.iter().flatten().any(|own| own == name)
     }
@@ -162,7 +163,7 @@ impl Feeder {
         Ok(named.collect())
     }
 
-    /// What the stage, and what computes its inputs, need of the user's inputs.
+    /// Adds the regions of the user's inputs that the stage, and the producer of its inputs, need.
     pub(crate) fn needs(&self, inputs: &Inputs, needs: &[InputNeed], all: &mut Spans) -> Result<(), Error> {
         let Some(region) = self.region(needs) else { return Ok(()) };
         let (asked, wanted) = self.asked(&region, inputs)?;

@@ -19,7 +19,7 @@ pub use halide_gpu::GpuError;
 pub use halide_gpu::runtime::list_devices;
 pub use halide_gpu::runtime::{Choice, DeviceBuffer, DeviceInfo, DeviceKind, Gpu, GpuStats, list_devices_async};
 
-/// What `future`, which waits for `gpu` only, comes to.
+/// Waits for `future`, which waits for `gpu` only, and returns its result.
 ///
 /// # Errors
 /// In a browser, where nobody may wait.

@@ -54,7 +54,7 @@ pub fn any_to_image(buffer: &AnyBuffer) -> Result<DynamicImage, ImageError> {
     }
 }
 
-/// Why a buffer cannot be an image.
+/// A reason that a buffer cannot be an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageError {
     /// Not two dimensions, or a third with other than 1 to 4 channels, or an extent of 0 or beyond u32.
@@ -144,7 +144,7 @@ fn grey_to_rgb<T: Copy>(samples: &[T], channels: usize) -> Vec<T> {
 mod private {
     use super::*;
 
-    /// How one element type meets the image types of its depth.
+    /// Conversions between an element type and the image types of its depth.
     pub trait Convert: Sized {
         /// All samples, interleaved, scaled to this type; `channels` are the image's own.
         fn samples(image: &DynamicImage, channels: usize) -> Vec<Self>;

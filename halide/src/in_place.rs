@@ -16,7 +16,7 @@ use halide_sched::plan::Plan;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What was proved of inputs and output buffers.
+/// The results of proofs about inputs and output buffers.
 #[derive(Default)]
 pub(crate) struct Proofs(Mutex<Known>);
 
@@ -91,7 +91,7 @@ pub(crate) fn bind(
     Ok((all, aliases))
 }
 
-/// Whether an engine works on the caller's memory itself.
+/// Returns true if an engine works on the caller's memory itself.
 fn engine_shares(engine: Engine) -> bool {
     match engine {
         Engine::Interp | Engine::Eval => false,

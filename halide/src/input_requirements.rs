@@ -1,4 +1,4 @@
-//! What a call would need of its inputs: to allocate them, or to know before a run that they are too small.
+//! Requirements of a call on its inputs: to allocate them, or to know before a run that they are too small.
 
 use crate::call::Call;
 use crate::compile::Compiled;
@@ -13,7 +13,7 @@ use halide_sched::lower::LowerOptions;
 use halide_sched::lower::regions::query::ShapeQuery;
 use halide_sched::plan::Plan;
 
-/// What one input must be like for a call.
+/// The requirements of a call on one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputNeed {
     /// The input's name.
@@ -57,7 +57,7 @@ impl Queries {
         })
     }
 
-    /// What every image of `pipeline` must be like.
+    /// Returns the requirements on every image of `pipeline`.
     pub(crate) fn needs(
         &self,
         pipeline: &PipelineData,
@@ -145,10 +145,10 @@ fn ruled_strides(pipeline: &PipelineData, name: &str, region: &Region) -> Vec<i6
 }
 
 impl Call<'_> {
-    /// What each input must be like for outputs over these regions, one per output Func: in the order in which the pipeline
-    /// reads them. Nothing is run. Inputs that were given count as they are where the algorithm speaks of their regions, and
-    /// with their values where these decide what is read; for the others, regions are found that need no more than
-    /// themselves. Parameters count with their values.
+    /// Returns the requirements on each input for outputs over these regions, one per output Func: in the order in
+    /// which the pipeline reads them. Nothing is run. Inputs that were given count as they are where the algorithm
+    /// speaks of their regions, and with their values where these decide what is read; for the others, regions are
+    /// found that need no more than themselves. Parameters count with their values.
     ///
     /// # Errors
     /// Regions that do not suit the outputs, parameters that are missing or out of range, and inputs whose regions never

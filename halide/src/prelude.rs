@@ -1,4 +1,4 @@
-//! What most programs need: `use halide::prelude::*;`.
+//! The names that most programs need: `use halide::prelude::*;`.
 
 pub use crate::call::Call;
 pub use crate::compile::{Compile, Compiled, Engine};

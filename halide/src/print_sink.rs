@@ -1,4 +1,4 @@
-//! Who gets the lines that a pipeline prints, and what comes of a receiver that panics.
+//! The receiver of the lines that a pipeline prints, and the treatment of its panics.
 
 use crate::error::Error;
 use halide_core::interp::PrintSink;
@@ -7,8 +7,8 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Who gets the lines that a pipeline prints. Its panics end where lines are given to it: nothing of an engine unwinds, on
-/// whichever thread; [`Sink::after`] makes errors of them.
+/// The receiver of the lines that a pipeline prints. Its panics end where lines are given to it: nothing of an engine
+/// unwinds, on whichever thread; [`Sink::after`] makes errors of them.
 #[derive(Clone)]
 pub(crate) struct Sink {
     write: Arc<PrintSink>,

@@ -1,4 +1,4 @@
-//! What a schedule came to, as text: the loop nest, the lowered program, what every pass did and did not do.
+//! Reports on a schedule as text: the loop nest, the lowered program, what every pass did and did not do.
 
 use crate::compile::Compiled;
 #[cfg(feature = "cpu")]
@@ -93,7 +93,8 @@ impl Compiled {
         halide_cpu::compile(&lowered.program, &options).map_err(Error::Cpu)
     }
 
-    /// Which loops have vectors as wide as the target's, and why others have not; and what is too large for good registers.
+    /// Explains the machine code: vectors as wide as the target's, reasons for narrower ones, and functions too large
+    /// for good registers.
     #[cfg(feature = "cpu")]
     fn explain_code(&self, program: &Program) -> Result<String, Error> {
         let options = halide_cpu::CpuOptions::for_target(&self.plan().target);
@@ -115,8 +116,9 @@ impl Compiled {
         Ok(text)
     }
 
-    /// What demanded each edge of the region of the Func called `func`: over the run, and per iteration of each loop that it
-    /// is computed in. Each line names the coordinate, the consumer's definition with its place, and what that reads.
+    /// Explains what demanded each edge of the region of the Func called `func`: over the run, and per iteration of
+    /// each loop that it is computed in. Each line names the coordinate, the consumer's definition with its place, and
+    /// what that reads.
     ///
     /// # Errors
     /// A Func that there is not, or that is substituted where it is used.
@@ -143,7 +145,7 @@ impl Compiled {
         Ok(text)
     }
 
-    /// What slid, folded, vectorized and so on, and what did not and why; then which variants of the code there are.
+    /// Explains what slid, folded, vectorized and so on, and what did not and why; then lists the variants of the code.
     pub fn explain(&self) -> Result<String, Error> {
         let options = LowerOptions { keep_programs: true, ..VariantKey::default().options() };
         let lowered = lower(self.plan(), &options).map_err(Error::Lower)?;

@@ -90,7 +90,7 @@ pub struct ByShape {
     engine: Engine,
     most: usize,
     at: Location,
-    /// What was used last comes last.
+    /// The compiled pipelines, the one used last at the end.
     made: Mutex<Vec<(Shapes, Made)>>,
 }
 

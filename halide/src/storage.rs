@@ -1,4 +1,4 @@
-//! Where a compiled pipeline keeps what it computes.
+//! Storage of a compiled pipeline, buffer by buffer.
 
 use crate::compile::Compiled;
 use crate::error::Error;
@@ -16,11 +16,11 @@ pub struct Stored {
     pub name: String,
     /// Its elements.
     pub ty: ScalarType,
-    /// Where it is, in words: `the caller's`, `shared by the threads of a block`.
+    /// Its place in words: `the caller's`, `shared by the threads of a block`.
     pub place: String,
-    /// How many elements each allocation has, as an expression; none for the caller's.
+    /// The number of elements of each allocation, as an expression; none for the caller's.
     pub elements: Option<String>,
-    /// Of how many coordinates a dimension is kept at a time, where not of all: number of the dimension and of coordinates.
+    /// The folded dimensions: number of the dimension, and number of the coordinates that are kept at a time.
     pub folds: Vec<(usize, i64)>,
 }
 

@@ -24,42 +24,42 @@ use std::ops::ControlFlow;
 pub enum TraceEvent {
     /// Storage of a Func begins.
     Allocate {
-        /// Whose.
+        /// The Func.
         func: String,
-        /// What it holds.
+        /// The region that the storage holds.
         region: Region,
     },
     /// It ends.
     Free {
-        /// Whose.
+        /// The Func.
         func: String,
     },
-    /// What is needed of a Func begins to be computed: all its definitions, at the place of its `compute_at`.
+    /// Production of a Func begins: of all its definitions, at the place of its `compute_at`.
     Produce {
-        /// Which.
+        /// The Func.
         func: String,
     },
-    /// That has been computed; until its storage ends, it is used.
+    /// Production of a Func ended; until its storage ends, it is used.
     Produced {
-        /// Which.
+        /// The Func.
         func: String,
     },
     /// An element of a Func or an image is loaded. What a choice does not take is loaded as well.
     Load {
-        /// Of what.
+        /// The Func or the image.
         of: String,
-        /// Which element of a tuple; else 0.
+        /// Index of the element in a tuple; else 0.
         element: usize,
         /// Its coordinates.
         at: Vec<i64>,
-        /// What it holds; `None` where nobody has written, so that nobody needs it.
+        /// The value of the element; `None` where nobody has written, so that nobody needs it.
         value: Option<Scalar>,
     },
     /// An element of a Func is stored.
     Store {
-        /// Of what.
+        /// The Func.
         of: String,
-        /// Which element of a tuple; else 0.
+        /// Index of the element in a tuple; else 0.
         element: usize,
         /// Its coordinates.
         at: Vec<i64>,

@@ -19,7 +19,7 @@ use halide_sched::plan::Plan;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What of a call is in the same memory.
+/// The buffers of a call that are in the same memory.
 #[derive(Default)]
 pub(crate) struct Aliases {
     /// Inputs with the number of the output buffer that they are in.
@@ -35,7 +35,7 @@ struct Variant {
     code: Code,
 }
 
-/// What runs a program.
+/// The code of a program.
 enum Code {
     Evaluator,
     #[cfg(feature = "cpu")]
@@ -46,7 +46,7 @@ enum Code {
     Hosted(crate::evaluator_host::Hosted),
 }
 
-/// What programs are compiled for.
+/// The machines that programs are compiled for.
 #[derive(Clone)]
 pub(crate) enum Machine {
     /// The evaluator of loops.
@@ -72,7 +72,7 @@ pub(crate) struct Variants {
     others: Mutex<BTreeMap<VariantKey, Result<Arc<Variant>, Error>>>,
 }
 
-/// How a run of one variant ends without a result.
+/// A reason that a run of one variant ends without a result.
 pub(crate) enum Failure {
     Fault(FaultId, Vec<i64>),
     Other(Error),
@@ -338,7 +338,7 @@ fn execute(
     }
 }
 
-/// How a run of machine code ended.
+/// Returns the failure for a fault of machine code.
 #[cfg(feature = "cpu")]
 pub(crate) fn of_cpu(fault: halide_cpu::CpuFault, program: &Program) -> Failure {
     use halide_cpu::CpuFault;

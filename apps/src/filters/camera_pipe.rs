@@ -26,7 +26,8 @@ pub const APP: App = App {
 /// Raw values on each side of the picture that it is not made of.
 const BORDER: (i64, i64) = (16, 12);
 
-/// What the sensor would have seen: a quarter of the pixels through a red filter, a quarter blue, the rest green.
+/// Returns the value that the sensor would have seen: a quarter of the pixels is behind a red filter, a quarter behind
+/// a blue one, the rest behind a green one.
 fn mosaic(picture: &Picture, at: &[i32]) -> f32 {
     let c = match (at[0] % 2, at[1] % 2) {
         (1, 0) => 0,
@@ -38,7 +39,8 @@ fn mosaic(picture: &Picture, at: &[i32]) -> f32 {
     (25.0 + linear * (1023.0 - 25.0)) / 1023.0
 }
 
-/// How the sensor's red, green and blue make those of a screen, with an offset, under light of 3200 K and of 7000 K.
+/// Matrices from the sensor's red, green and blue to those of a screen, with an offset, under light of 3200 K and of
+/// 7000 K.
 const TUNGSTEN: [[f32; 4]; 3] =
     [[1.6697, -0.2693, -0.4004, -42.4346], [-0.3576, 1.0615, 1.5949, -37.1158], [-0.2175, -1.8751, 6.9640, -26.6970]];
 const DAYLIGHT: [[f32; 4]; 3] =

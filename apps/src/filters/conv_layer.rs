@@ -4,7 +4,7 @@ use crate::app::{App, Settings, Shows, Takes, schedules};
 use crate::input::{Input, White};
 use halide::prelude::*;
 
-/// How many images there are, and how many channels come in and go out.
+/// The number of images, and the number of channels that come in and go out.
 const IMAGES: i64 = 5;
 const CHANNELS: i64 = 128;
 

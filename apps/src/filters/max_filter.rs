@@ -48,7 +48,7 @@ pub fn pipeline(radius: i32) -> Result<Pipeline, AlgorithmErrors> {
     Pipeline::new([&output])
 }
 
-/// How many lines above the middle the disc reaches at a distance of `dx` columns from it.
+/// Returns the number of lines that the disc reaches above the middle, at a distance of `dx` columns from that.
 pub fn half_height(radius: i32, dx: i32) -> i32 {
     let within = |dy: i32| f64::from(dx * dx + dy * dy) < (f64::from(radius) + 0.25).powi(2);
     (0..=radius).take_while(|&dy| within(dy)).count() as i32 - 1

@@ -54,7 +54,7 @@ fn scale(settings: &Settings) -> (i64, i64) {
     (number(up), number(down))
 }
 
-/// How far a filter reaches, in halves, and its value at a distance.
+/// Returns the reach of a filter, in halves, and its value at a distance.
 fn filter(name: &str, distance: Expr) -> (i32, Expr) {
     let x = max(distance, -distance);
     let (x2, x3) = (x * x, x * x * x);
@@ -72,13 +72,14 @@ fn filter(name: &str, distance: Expr) -> (i32, Expr) {
     }
 }
 
-/// Which pixels of the input count for one of the output. Everything is counted in parts of `1 / (2 * up)` pixels of the
-/// input, in which centers and edges of pixels are whole numbers: so the compiler sees that first pixels lie on a grid.
+/// The pixels of the input that count for one of the output. Everything is counted in parts of `1 / (2 * up)` pixels of
+/// the input, in which centers and edges of pixels are whole numbers: so the compiler sees that first pixels lie on a
+/// grid.
 #[derive(Clone, Copy)]
 struct Taps {
     up: i32,
     down: i32,
-    /// How far the filter reaches.
+    /// The reach of the filter.
     radius: i32,
     count: i32,
 }
@@ -90,7 +91,7 @@ impl Taps {
         let radius = self::filter(filter, 0f32.expr()).0 * up.max(down);
         Taps { up, down, radius, count: (2 * radius + 2 * up - 1) / (2 * up) }
     }
-    /// Where pixel `i` of the output lies in the input.
+    /// Returns the position of pixel `i` of the output in the input.
     fn center(self, i: Expr) -> Expr {
         i * (2 * self.down) + (self.down - self.up)
     }
@@ -98,7 +99,7 @@ impl Taps {
     fn first(self, i: Expr) -> Expr {
         (self.center(i) + (2 * self.up - 1 - self.radius)) / (2 * self.up)
     }
-    /// How far tap `k` is from pixel `i`, in pixels of whichever image has the larger ones.
+    /// Returns the distance of tap `k` from pixel `i`, in pixels of the image that has the larger ones.
     fn distance(self, i: Expr, k: Expr) -> Expr {
         let apart = (self.first(i) + k) * (2 * self.up) - self.center(i);
         cast::<f32>(apart) / (2 * self.up.max(self.down)) as f32

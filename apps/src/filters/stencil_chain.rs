@@ -4,7 +4,7 @@ use crate::app::{App, Settings, Shows, Takes, plane, schedules};
 use crate::input::{Input, White};
 use halide::prelude::*;
 
-/// How many stencils follow each other.
+/// The number of stencils that follow each other.
 pub const STAGES: usize = 32;
 
 /// The app.

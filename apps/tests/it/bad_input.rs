@@ -1,4 +1,4 @@
-//! What users get wrong: exit status 1 with one clear screen, or 2 for a wrong command line; nothing is written.
+//! Mistakes of users: exit status 1 with one clear screen, or 2 for a wrong command line; nothing is written.
 
 use crate::{Workplace, write_grey};
 

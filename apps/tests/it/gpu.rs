@@ -3,7 +3,7 @@
 use crate::Workplace;
 use halide::gpu::{Choice, Gpu};
 
-/// Whether there is a device; in continuous integration there must be one.
+/// Returns true if there is a device; in continuous integration there must be one.
 fn has_device() -> bool {
     match Gpu::open(&Choice::from_env()) {
         Ok(_) => true,

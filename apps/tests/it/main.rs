@@ -16,7 +16,7 @@ pub(crate) struct Workplace {
     folder: tempfile::TempDir,
 }
 
-/// What a run of the binary did.
+/// The results of a run of the binary.
 pub(crate) struct Ran {
     pub(crate) status: i32,
     pub(crate) stdout: String,

@@ -1,4 +1,4 @@
-//! What is printed: JSON and nothing else where JSON is asked for, texts elsewhere.
+//! Printed reports: JSON and nothing else if JSON is asked for, texts otherwise.
 
 use crate::Workplace;
 use serde_json::Value;

@@ -1,11 +1,11 @@
-//! What can go wrong: when code is made, and when it runs.
+//! The errors of making code and of running it.
 
 use halide_core::limits::{OverCap, Stop};
 use halide_sched::device::DeviceFault;
 use halide_sched::ir::{BufId, FaultId};
 use std::fmt;
 
-/// Why a program could not be compiled.
+/// The reason that a program could not be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuError {
     /// The machine cannot run generated code: an instruction set that the code generator does not know or that is too old.
@@ -81,19 +81,20 @@ impl fmt::Display for CpuError {
 
 impl std::error::Error for CpuError {}
 
-/// Why a run ended without a result. Outputs may have been written in part when the fault came after the checks on entry.
+/// The reason that a run ended without a result. Outputs may have been written in part when the fault came after the
+/// checks on entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuFault {
     /// A check of the program failed.
     Check {
-        /// Which one: a row of the program's faults.
+        /// The fault: a row of the program's faults.
         fault: FaultId,
         /// The values that its message shows.
         args: Vec<i64>,
     },
     /// An allocation failed.
     OutOfMemory {
-        /// What was to be allocated.
+        /// The buffer that was to be allocated.
         buf: BufId,
         /// Its size; `u64::MAX` when that does not fit.
         bytes: u64,

@@ -44,19 +44,21 @@ pub struct RunArgs<'a> {
     /// One view per external buffer: inputs in the order of their images, then outputs by position. Their memory must be
     /// alive, and that of outputs not be used by anyone else, until the run ends.
     pub buffers: &'a [RawBuffer],
-    /// How many threads parallel loops may use; `None` is all of the pool, 1 runs iterations in order on this thread.
+    /// The number of threads that parallel loops may use; `None` is all of the pool, 1 runs iterations in order on this
+    /// thread.
     pub threads: Option<usize>,
     /// The threads to use; `None` is rayon's own pool, or the one that this thread belongs to.
     pub pool: Option<&'a rayon::ThreadPool>,
     /// The cap on memory that is allocated at once, and the flag that ends the run early; none by default.
     pub limits: Option<&'a Limits>,
-    /// What runs the kernels of the program, with its inputs and outputs bound; needed only if there are any.
+    /// The device that runs the kernels of the program, with its inputs and outputs bound; needed only if there are
+    /// any.
     pub device: Option<&'a Mutex<dyn Device>>,
     /// Takes the lines that the program prints; `None` drops them.
     pub print: Option<&'a PrintSink>,
 }
 
-/// What a run did.
+/// The counters and the memory use of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunStats {
     /// The program's counters.
@@ -150,11 +152,11 @@ impl Executable {
     pub fn large(&self) -> &[String] {
         &self.0.texts.large
     }
-    /// What compiling took.
+    /// Returns the cost of compiling.
     pub fn stats(&self) -> CompileStats {
         self.0.stats
     }
-    /// How many bytes are kept for the next run.
+    /// Returns the number of bytes that are kept for the next run.
     pub fn retained_bytes(&self) -> usize {
         self.0.pool.idle_bytes()
     }

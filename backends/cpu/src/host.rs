@@ -42,7 +42,7 @@ const FLAGS: [(CpuFeature, &str); 11] = [
 /// Beyond as many instructions in one function, an assignment of registers that tries again and again takes minutes.
 pub(crate) const LARGE: usize = 40_000;
 
-/// How much Cranelift does for a function.
+/// The work that Cranelift puts into a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Effort {
     /// It optimises, and tries again and again until little is spilled, in time that grows faster than the code.

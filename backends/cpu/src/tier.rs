@@ -1,4 +1,4 @@
-//! Which vector instructions a machine has.
+//! Tiers of vector instructions, and the extensions that this machine has.
 
 use halide_sched::features::{CpuFeature, CpuFeatures};
 
@@ -54,7 +54,7 @@ impl Tier {
     pub fn of_features(features: CpuFeatures) -> Tier {
         Tier::ALL.into_iter().rev().find(|t| features.includes(t.needs())).unwrap_or(Tier::Baseline)
     }
-    /// Whether this machine has it.
+    /// Returns true if this machine has it.
     pub fn available(self) -> bool {
         host_features().includes(self.needs())
     }
@@ -95,7 +95,8 @@ fn detected(feature: CpuFeature) -> bool {
     }
 }
 
-/// What stands in the way of code for a tier, of these extensions, on a machine with those.
+/// Returns the reason that there can be no code for a tier with these extensions on a machine with those; `None` if
+/// there can be.
 pub(crate) fn missing(tier: Tier, features: Option<CpuFeatures>, machine: CpuFeatures) -> Option<String> {
     if !machine.includes(tier.needs()) {
         return Some(format!("this machine has no {} instructions", tier.name()));

@@ -1,11 +1,11 @@
-//! What can go wrong with a graphics processor: when kernels are made, when it is opened, and when it runs them.
+//! Errors of the GPU backend: when kernels are made, when a device is opened, and when it runs them.
 
 use halide_core::types::ScalarType;
 use halide_sched::device::DeviceFault;
 use halide_sched::ir::BufId;
 use std::fmt;
 
-/// Why a kernel, a device or a result is not to be had.
+/// A reason that there is no kernel, no device or no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GpuError {
     /// The kernel computes in a type that the device lacks.
@@ -14,90 +14,90 @@ pub enum GpuError {
         kernel: String,
         /// The type.
         ty: ScalarType,
-        /// What the device would need.
+        /// The missing feature.
         feature: Feature,
     },
     /// Threads of the kernel are to be lanes of a subgroup, and the device has no such subgroups.
     Subgroups {
         /// The kernel, which is named by its Func.
         kernel: String,
-        /// How many lanes.
+        /// The number of lanes that the kernel needs.
         lanes: u32,
-        /// How many the device's subgroups have, if that is always the same.
+        /// The number of lanes of the device's subgroups, if that is always the same.
         has: Option<u32>,
     },
     /// No device of this backend can do what the kernel does.
     Unsupported {
         /// The kernel, which is named by its Func.
         kernel: String,
-        /// What it does: `exp of f64`.
+        /// The unsupported operation: `exp of f64`.
         what: String,
-        /// What to do instead.
+        /// The alternative that the message proposes.
         hint: &'static str,
     },
     /// The kernel is not in the form that this backend takes: a bug of whoever made it.
     Malformed {
         /// The kernel, which is named by its Func.
         kernel: String,
-        /// What is wrong.
+        /// The defect.
         what: String,
     },
     /// The shader that was made is not valid: a bug of the code generator.
     Invalid {
         /// The kernel, which is named by its Func.
         kernel: String,
-        /// What naga says.
+        /// The message of naga.
         reason: String,
     },
     /// A kernel uses more of something than the device has for one kernel.
     Limit {
         /// The kernel, which is named by its Func.
         kernel: String,
-        /// What of.
+        /// The limited resource.
         what: Limit,
-        /// How many it needs.
+        /// The amount that the kernel needs.
         needed: u64,
-        /// How many there are.
+        /// The most that the device has.
         most: u64,
     },
     /// The driver refused a kernel: a mistake of ours or of the driver.
     Refused {
         /// The kernel, which is named by its Func.
         kernel: String,
-        /// What the driver said.
+        /// The message of the driver.
         reason: String,
     },
     /// There is no such device.
     NoDevice {
-        /// What was asked for.
+        /// The requested device.
         wanted: String,
-        /// Which devices there are.
+        /// The devices that there are.
         found: Vec<String>,
     },
     /// A device is there but cannot be used.
     Open {
-        /// Which one.
+        /// The device.
         device: String,
-        /// What its driver said.
+        /// The message of its driver.
         reason: String,
     },
     /// A run was given something else than its program takes, or was asked for something that it does not have.
     Argument {
-        /// Which buffer.
+        /// The buffer.
         buf: BufId,
-        /// What is wrong with it.
+        /// The problem with the buffer.
         reason: String,
     },
     /// A run ended without a result, or memory could not be copied.
     Fault(DeviceFault),
     /// The host has no memory for a result.
     HostMemory {
-        /// How many bytes it needs.
+        /// The size of the result in bytes.
         bytes: u64,
     },
 }
 
-/// What a device has so much of for one kernel.
+/// The resources of which a device has a limited amount for one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Limit {
     /// Buffers that it uses, and one for its scalars.
@@ -121,7 +121,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What a device may be able to do and a kernel may need.
+/// The optional features of a device that a kernel may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Feature {
     /// 64-bit integers in shaders.
@@ -131,7 +131,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    /// What it is called in messages.
+    /// Returns its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Feature::Int64 => "64-bit integers in shaders",
@@ -141,7 +141,7 @@ impl Feature {
 }
 
 impl GpuError {
-    /// What the user can do about it; `None` for bugs of ours.
+    /// Returns advice for the user; `None` for bugs of ours.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             GpuError::Feature { .. } => {

@@ -21,7 +21,7 @@ struct Edge {
     expected: Expected,
 }
 
-/// What must happen to a run.
+/// The outcome that a run must have.
 enum Expected {
     /// It is served, or faults of this kind end it.
     Known { served: bool, fault: fn(&Fault) -> bool },
@@ -32,7 +32,7 @@ enum Expected {
     AtLeastAsInterpreted,
 }
 
-/// What draws the runs of a kind.
+/// A function that draws the runs of a kind.
 type Draw = fn(&mut Random) -> Edge;
 
 /// The kinds of edges, in turn.

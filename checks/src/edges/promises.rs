@@ -1,4 +1,4 @@
-//! What schedules promise of a run, and of what is computed: held exactly.
+//! Promises of schedules about a run, and about what is computed: held exactly.
 
 use super::{Edge, Expected};
 use crate::case::{Case, TARGET};

@@ -29,7 +29,7 @@ use halide_core::arbitrary::Random;
 use halide_sched::target::Gpu;
 use std::time::Duration;
 
-/// How long a failing case is made smaller.
+/// The time for which a failing case is made smaller.
 const SHRINKING: Duration = Duration::from_secs(20);
 
 /// A pipeline with lines of a schedule, of which those are taken that are legal after those before.

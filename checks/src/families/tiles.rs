@@ -83,7 +83,7 @@ fn of_threads(random: &mut Random) -> Vec<String> {
     lines
 }
 
-/// Where the two producers are, and which of their loops are threads.
+/// Draws lines of a schedule: the places of the producers, and their loops that are threads.
 fn producers(random: &mut Random, place: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let threads = ["x, y, z", "x, y", "x", "y", "x, z"];

@@ -79,7 +79,7 @@ fn counts_of(program: &Program, ran: &Ran, inputs: &Sizes, proofs: Proofs) -> Op
     ])
 }
 
-/// What the text of a program is made of.
+/// Counts of the contents of a program's text.
 #[derive(Default)]
 struct Text {
     asserts: u64,
@@ -142,7 +142,7 @@ fn lanes_apart(index: &Expr) -> u64 {
     }
 }
 
-/// What is proved of a program whose accesses are not checked yet.
+/// Returns the counts of what is proved of a program whose accesses are not checked yet.
 fn proved(case: &Case, whole: &Program) -> Proofs {
     let checked = check_accesses(whole.clone(), Some(&case.pipeline), false, &mut LoweringTrace::new());
     let checks = Text::of(&checked).asserts;

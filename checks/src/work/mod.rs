@@ -51,7 +51,7 @@ const MOST_OPERATIONS: u64 = 60_000;
 /// The most instructions and statements of a recorded case.
 const MOST_CODE: u64 = 4_000;
 
-/// What draws a recorded case of a seed.
+/// The sources of the recorded cases of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// A random pipeline.

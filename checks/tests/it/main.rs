@@ -74,7 +74,7 @@ fn families_of_pipelines() {
     assert!(failed.is_empty(), "{failed:?}");
 }
 
-/// What must be refused at the edges of what is allowed is, and nothing else.
+/// Runs at the edges of what is allowed are refused if they must be, and not otherwise.
 #[test]
 fn edges_of_what_is_allowed() {
     let failed = failures(200 * edges::COUNT, edges::name, edges::check);
@@ -154,7 +154,7 @@ fn any_numbers_in_schedules() {
     runs::each("any numbers", 200, schedules::any_numbers);
 }
 
-/// What the evaluator finds no race in gives the same in another order.
+/// Programs in which the evaluator finds no race give the same in another order.
 #[test]
 fn reversed_orders() {
     let tally = Cell::new(order::Tally::default());
@@ -168,7 +168,7 @@ fn reversed_orders() {
     assert!(agree > 40 && race > 5, "{agree} agree, {race} race");
 }
 
-/// What lowering is not trusted for, the evaluator never finds to be wrong.
+/// Proofs that replace trust in lowering are never found to be wrong by the evaluator.
 #[test]
 fn proofs_of_order() {
     let tally = Cell::new(trust::Tally::default());

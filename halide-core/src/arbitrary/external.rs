@@ -6,16 +6,16 @@ use crate::externs::{Extern, ExternCall, ExternResult};
 use crate::types::ScalarType;
 use crate::value::Scalar;
 
-/// What a closure computes.
+/// The computation of a closure.
 #[derive(Clone)]
 struct Recipe {
     /// The types of its elements.
     types: Vec<ScalarType>,
-    /// How far inputs are read beside the point in the first dimension.
+    /// The distance in the first dimension from the point to the elements that are read.
     reach: i32,
-    /// What each value is multiplied by.
+    /// The factor that the sum is multiplied by before each value is added.
     factor: i64,
-    /// Whether the parameter is added.
+    /// True if the parameter is added.
     param: bool,
 }
 

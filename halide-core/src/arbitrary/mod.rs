@@ -30,7 +30,7 @@ use crate::param::{ImageParam, Param};
 use crate::pipeline::Pipeline;
 use crate::types::ScalarType::{self, *};
 
-/// What may be drawn.
+/// Options for the pipelines that are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineOptions {
     /// The most Funcs, not counting those of boundary conditions and inline reductions.
@@ -98,18 +98,18 @@ pub fn random_pipeline(seed: u64, options: PipelineOptions) -> Pipeline {
 struct Draw {
     random: Random,
     options: PipelineOptions,
-    /// What can be read, oldest first.
+    /// The Funcs and images that can be read, oldest first.
     sources: Vec<Source>,
     /// Parameters whose values are small integers, for coordinates and domains.
     offset: Param<i32>,
     count: Param<i32>,
     /// The number of reduction domains made.
     domains: usize,
-    /// How often the Func that is drawn doubles coordinates on the way to an image, so far.
+    /// The most doublings of coordinates so far, on the way from the Func that is drawn to an image.
     deepest: usize,
     /// The number of reads that the Func that is drawn becomes so far, with all that it reads.
     weight: usize,
-    /// Whether the read that is drawn doubles a coordinate.
+    /// True if the read that is drawn doubles a coordinate.
     doubled: bool,
     /// The number of coordinates around the expression that is drawn.
     nested: usize,
@@ -125,7 +125,7 @@ struct Source {
     what: Readable,
     types: Vec<ScalarType>,
     dims: usize,
-    /// How many times coordinates are doubled on the way to an image, at most.
+    /// The most doublings of coordinates on the way to an image.
     doublings: usize,
     /// The number of reads that it becomes where it is inlined, with all that it reads.
     weight: usize,
@@ -152,7 +152,7 @@ impl Source {
     }
 }
 
-/// What an expression may use.
+/// The variables that an expression may use, and the Func that is being updated, if any.
 struct Scope<'a> {
     /// The Func's variables; in an update, those that stand alone on the left.
     vars: Vec<Expr>,

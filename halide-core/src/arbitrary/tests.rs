@@ -16,7 +16,7 @@ fn pipelines_belong_to_their_seed() {
     }
 }
 
-/// What a pipeline has, in words.
+/// Returns the features of a pipeline, in words.
 fn features(p: &PipelineData) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut note = |word: String| {

@@ -133,7 +133,7 @@ impl Draw {
         }
     }
 
-    /// What narrow integers are mostly for: `(a + b + 1) / 2` in a wider type, and sums that saturate.
+    /// Draws a typical use of narrow integers: an average or a product in a wider type, or a sum that saturates.
     fn average(&mut self, a: Expr, ty: ScalarType, scope: &Scope<'_>, depth: usize) -> Expr {
         let b = self.value(ty, scope, depth);
         let wide = match ty {

@@ -1,16 +1,16 @@
-//! What can be wrong with the shape of a buffer or with access to it.
+//! Errors in the shape of a buffer or in access to it.
 
 use crate::types::ScalarType;
 use std::fmt;
 
-/// Why a buffer could not be made, viewed or accessed.
+/// A reason that a buffer could not be made, viewed or accessed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BufferError {
     /// An extent below zero.
     NegativeExtent {
         /// The dimension.
         dim: usize,
-        /// What was asked for.
+        /// The extent that was asked for.
         extent: i64,
     },
     /// A dimension with coordinates that are not i32.

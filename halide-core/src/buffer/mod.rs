@@ -198,7 +198,7 @@ impl AnyBuffer {
     pub fn len(&self) -> u64 {
         self.region().points().unwrap_or(u64::MAX)
     }
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -206,7 +206,7 @@ impl AnyBuffer {
     pub fn coords(&self) -> Coords {
         self.region().coords()
     }
-    /// Whether two buffers share memory, so that a write to one would copy.
+    /// Returns true if two buffers share memory, so that a write to one would copy.
     pub fn shares_memory(&self, other: &AnyBuffer) -> bool {
         Arc::ptr_eq(&self.storage, &other.storage)
     }
@@ -251,8 +251,8 @@ impl AnyBuffer {
         let used = used.start * size..used.end * size;
         Memory { bytes: self.storage.bytes(), used, first: self.shape.offset as usize * size }
     }
-    /// What [`AnyBuffer::keep_companion`] was last given for this memory, by this buffer or one that shares it, if no
-    /// mutable view was made since.
+    /// The companion that [`AnyBuffer::keep_companion`] was last given for this memory, by this buffer or one that
+    /// shares it, if no mutable view was made since.
     pub fn companion(&self) -> Option<Companion> {
         self.storage.companion()
     }

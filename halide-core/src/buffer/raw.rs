@@ -111,7 +111,7 @@ impl Storage {
         // SAFETY: as for `bytes`, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.layout.size()) }
     }
-    /// What is kept with the memory.
+    /// The companion that is kept with the memory.
     pub(crate) fn companion(&self) -> Option<Companion> {
         self.companion.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -143,7 +143,7 @@ pub struct Memory<'a> {
     pub bytes: &'a [u8],
     /// The bytes from the lowest element of this buffer to the end of its highest; empty if it has none.
     pub used: Range<usize>,
-    /// Where the element at the min coordinates is; strides count from here. Not to be read when an extent is 0.
+    /// The first byte of the element at the min coordinates; strides count from here. Not to be read if an extent is 0.
     pub first: usize,
 }
 
@@ -153,7 +153,7 @@ impl fmt::Debug for Memory<'_> {
     }
 }
 
-/// What compiled code needs to know of a buffer: where its elements are.
+/// The address, element type and dimensions of a buffer, for compiled code.
 ///
 /// Dereferencing `data` is unsafe, and whoever does so promises: the buffer that the view was made from is alive; accesses
 /// stay within `dims`; writes happen only through a view made by `raw_mut` while its borrow lasts, and put only 0 and 1

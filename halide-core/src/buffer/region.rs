@@ -54,7 +54,7 @@ impl<E: Extents + ?Sized> Extents for &E {
 pub struct Span {
     /// The first coordinate.
     pub min: i64,
-    /// How many.
+    /// The number of coordinates.
     pub extent: i64,
 }
 
@@ -63,7 +63,7 @@ impl Span {
     pub fn end(self) -> i64 {
         self.min.saturating_add(self.extent)
     }
-    /// Whether `at` is one of the coordinates.
+    /// Returns true if `at` is one of the coordinates.
     pub fn contains(self, at: i64) -> bool {
         at >= self.min && at < self.end()
     }
@@ -96,7 +96,7 @@ impl Region {
     pub fn dims(&self) -> usize {
         self.spans.len()
     }
-    /// Whether there is no point in it.
+    /// Returns true if there is no point in it.
     pub fn is_empty(&self) -> bool {
         self.spans.iter().any(|s| s.extent <= 0)
     }
@@ -107,7 +107,7 @@ impl Region {
         }
         self.spans.iter().try_fold(1u64, |n, s| n.checked_mul(s.extent as u64))
     }
-    /// Whether the point is inside; a point with another number of coordinates is not.
+    /// Returns true if the point is inside; a point with another number of coordinates is not.
     pub fn contains<C: Coordinate>(&self, at: impl AsRef<[C]>) -> bool {
         let at = at.as_ref();
         at.len() == self.spans.len() && self.spans.iter().zip(at).all(|(s, c)| s.contains(c.to_i64()))

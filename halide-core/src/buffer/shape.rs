@@ -1,4 +1,4 @@
-//! Where the elements of a view are: dimensions with strides, and the arithmetic of views. No memory here.
+//! Layout of the elements of a view: dimensions with strides, and the arithmetic of views. No memory here.
 
 use super::{BufferError, Coordinate, Region, Span};
 use crate::types::ScalarType;
@@ -73,7 +73,7 @@ impl Shape {
         }
         Ok(shape)
     }
-    /// How many bytes there are from the first element to behind the last.
+    /// The number of bytes from the first element to the end of the last.
     pub(crate) fn spread_bytes(&self, ty: ScalarType) -> Result<usize, BufferError> {
         let too_large = || BufferError::TooLarge { extents: self.dims.iter().map(|d| d.extent).collect(), ty };
         if self.region().is_empty() {
@@ -211,7 +211,7 @@ impl Shape {
             }
         }
     }
-    /// Whether the elements fill a stretch of memory without gaps, first dimension innermost.
+    /// Returns true if the elements fill a stretch of memory without gaps, first dimension innermost.
     pub(crate) fn is_dense(&self) -> bool {
         let mut stride = 1i64;
         for d in &self.dims {

@@ -111,7 +111,7 @@ impl<'a> AnyBufferMut<'a> {
         let all = self.storage.bytes_mut();
         (self.ty != Bool).then(|| &mut all[used.start * size..used.end * size])
     }
-    /// How many bytes there are from the lowest element of this view to the end of its highest.
+    /// The number of bytes from the lowest element of this view to the end of its highest.
     pub fn used_bytes(&self) -> usize {
         self.shape.used().len() * self.ty.bytes()
     }

@@ -239,7 +239,7 @@ fn clamped_in_64(op: BinOp, (a, b, ty): Operands, at: Location) -> Expr {
     select_at(binary(BinOp::Lt, wrapped, zero, at), end, result, at)
 }
 
-/// What two integers have in common counts twice in their sum, where they differ once.
+/// The average, rounded down: `(a & b) + ((a ^ b) >> 1)`, as common bits count twice in the sum and others once.
 fn half_sum((a, b, ty): Operands, at: Location) -> Made {
     if ty.bits() < 64 {
         return average((a, b, ty), 0, at);

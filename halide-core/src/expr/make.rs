@@ -34,7 +34,7 @@ pub(crate) fn scalars<const N: usize>(all: [Expr; N], operator: &str, at: Locati
     if mistakes.is_empty() { Ok(types) } else { Err(arena::poisoned(at, &[&mistakes[..], &all[..]].concat())) }
 }
 
-/// Whether it is a literal of Rust, whose type is that of what it meets.
+/// Returns true for a literal of Rust, whose type is that of the operand that it meets.
 pub(crate) fn is_literal(e: Expr) -> bool {
     literal(e).is_some()
 }

@@ -1,5 +1,5 @@
-//! What users write: operators and functions on expressions. Nothing here fails; a mistake makes a poisoned node that
-//! `Pipeline::new` reports.
+//! Operators and functions on expressions, as users write them. Nothing here fails; a mistake makes a poisoned node
+//! that `Pipeline::new` reports.
 
 mod fixed_point;
 mod functions;

@@ -26,7 +26,7 @@ pub enum Part {
     Value(Expr),
 }
 
-/// What can be part of a message.
+/// A type whose values can be part of a message.
 pub trait IntoPart {
     /// It as a part.
     fn part(self) -> Part;

@@ -230,7 +230,7 @@ fn elements(def: &Def) -> Vec<Expr> {
     }
 }
 
-/// What the Func under definition holds at its own left side.
+/// Returns a tuple element of the Func under definition at its own left side.
 fn own_value(scope: &Scope<'_>, func: &FuncDef, element: usize) -> Expr {
     let at = scope.written.at;
     let args = scope.args.iter().map(|&a| as_type(a, ScalarType::I32, at)).collect();

@@ -1,4 +1,4 @@
-//! Which Funcs the outputs reach, producers first; and whether each was complete when others read it.
+//! Finds the Funcs that the outputs reach, producers first, and checks that each was complete when others read it.
 
 use super::{Freezer, address};
 use crate::arena::{self, Kind};
@@ -37,7 +37,7 @@ impl Freezer {
 struct Walk {
     /// A Func on the way down, with the producers that are still to be visited, the next one last.
     stack: Vec<(Rc<FuncBody>, Vec<Rc<FuncBody>>)>,
-    /// Where on the stack a Func is; `None` once it is done.
+    /// The index of a Func on the stack; `None` once it is done.
     place: HashMap<usize, Option<usize>>,
     order: Vec<Rc<FuncBody>>,
     cycles: Vec<(Location, AlgorithmErrorKind)>,

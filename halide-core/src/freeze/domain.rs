@@ -33,7 +33,7 @@ impl Freezer {
         id
     }
 
-    /// What the pure variables of a domain's predicate are in `scope`, in reading order.
+    /// The ids in `scope` of the pure variables of a domain's predicate, in reading order.
     fn predicate_vars(&mut self, body: &RDomBody, scope: &Scope<'_>) -> Vec<VarId> {
         let Some(predicate) = body.predicate.get() else { return Vec::new() };
         let mut names = Vec::new();
@@ -62,7 +62,7 @@ impl Freezer {
     }
 }
 
-/// What in `root` is not known before the pipeline runs.
+/// Describes the first part of `root` that is not known before the pipeline runs.
 pub(super) fn too_late(root: Expr) -> Option<String> {
     let mut found = None;
     arena::walk(&[root], |_, kind, _| {

@@ -101,7 +101,7 @@ impl Freezer {
         self.intern(kind, ty)
     }
 
-    /// What has no scalar value: the mistake, if it is one, is recorded; and a zero.
+    /// Freezes a node without a scalar value: records the mistake, if it is one, and returns a zero.
     fn freeze_untyped(&mut self, node: &arena::Node) -> ExprId {
         match &node.kind {
             Open::Poison(Some(error), _) => drop(self.errors.insert((**error).clone())),
@@ -113,7 +113,7 @@ impl Freezer {
         self.constant(Scalar::zero(ScalarType::I32))
     }
 
-    /// What a user's variable is in `scope`.
+    /// The id of a user's variable in `scope`.
     pub(super) fn var(&mut self, name: Name, scope: &Scope<'_>) -> VarId {
         match scope.rename.get(&name) {
             Some(id) => *id,

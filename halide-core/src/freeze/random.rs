@@ -18,9 +18,9 @@ use std::rc::Rc;
 /// The numbers by which calls are told apart.
 #[derive(Default)]
 pub(super) struct Places {
-    /// Of each Func: what its numbers begin with, and how many there are.
+    /// For each Func: the hash that its numbers are made from, and the number of its calls so far.
     funcs: HashMap<usize, (u32, u32)>,
-    /// How many Funcs of a name there are.
+    /// The number of Funcs of each name.
     names: HashMap<String, u32>,
     calls: HashMap<(usize, (u32, u32)), u32>,
 }
@@ -46,7 +46,7 @@ impl Places {
     }
 }
 
-/// What spreads every bit of a number over all: two rounds of multiply and shift. The multipliers are those that Wellons
+/// Rounds of multiply and shift that spread every bit of a number over all. The multipliers are those that Wellons
 /// ("hash-prospector", 2018) found to have the least bias.
 const ROUNDS: [(i128, u32); 2] = [(16, 0x7feb_352d), (15, 0x846c_a68b)];
 const LAST_SHIFT: i128 = 16;

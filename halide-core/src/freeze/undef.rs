@@ -42,7 +42,7 @@ pub(super) fn replaced(e: Expr, instead: &dyn Fn(Expr) -> Expr) -> Expr {
     }
 }
 
-/// Whether some choice in `e` gives `undef`.
+/// Returns true if some choice in `e` gives `undef`.
 fn has_undef(e: Expr) -> bool {
     let mut todo = vec![e];
     while let Some(e) = todo.pop() {

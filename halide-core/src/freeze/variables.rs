@@ -20,7 +20,7 @@ impl Freezer {
         Some(found)
     }
 
-    /// Whether all variables below `roots` may stand there: those in `allowed`, and those of the domain.
+    /// Reports the variables below `roots` that may not stand there: all but those in `allowed` and of the domain.
     pub(super) fn check_variables(
         &mut self,
         scope: &Scope<'_>,

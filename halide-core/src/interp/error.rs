@@ -1,4 +1,4 @@
-//! Why a pipeline could not be run.
+//! The reasons that a pipeline could not be run.
 
 use crate::buffer::BufferError;
 use crate::error::Location;
@@ -10,7 +10,7 @@ use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::fmt;
 
-/// Why a pipeline could not be run on these inputs and regions. Nothing was written.
+/// A reason that a pipeline could not be run on these inputs and regions. Nothing was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunError {
     /// An input image was not given.
@@ -41,18 +41,18 @@ pub enum RunError {
     ImageType {
         /// The image.
         image: String,
-        /// What the pipeline reads.
+        /// The type that the pipeline reads.
         expected: ScalarType,
-        /// What was given.
+        /// The type that was given.
         found: ScalarType,
     },
     /// An image with another number of dimensions.
     ImageDims {
         /// The image.
         image: String,
-        /// What the pipeline reads.
+        /// The number that the pipeline reads.
         expected: usize,
-        /// What was given.
+        /// The number that was given.
         found: usize,
     },
     /// A parameter of another type.
@@ -61,14 +61,14 @@ pub enum RunError {
         param: String,
         /// Its type.
         expected: ScalarType,
-        /// What was given.
+        /// The type that was given.
         found: ScalarType,
     },
     /// A parameter outside its declared range.
     ParamRange {
         /// The parameter.
         param: String,
-        /// What was given.
+        /// The value that was given.
         value: Scalar,
         /// The smallest legal value.
         min: Option<Scalar>,
@@ -86,7 +86,7 @@ pub enum RunError {
     PromisedRange {
         /// The image.
         image: String,
-        /// Where.
+        /// The coordinates of the element.
         at: Vec<i32>,
         /// The element.
         value: Box<i128>,
@@ -101,7 +101,7 @@ pub enum RunError {
         image: String,
         /// Along which dimension.
         dim: usize,
-        /// Where.
+        /// The coordinates of the element.
         at: Vec<i32>,
         /// The element.
         value: Box<i128>,
@@ -121,7 +121,7 @@ pub enum RunError {
         func: String,
         /// Its dimensions.
         expected: usize,
-        /// Those of the region.
+        /// The number of dimensions of the region.
         found: usize,
     },
     /// An input that is to be in the memory of an output buffer that there is not.
@@ -130,16 +130,16 @@ pub enum RunError {
         image: String,
         /// The number of the buffer.
         buffer: usize,
-        /// How many buffers there are.
+        /// The number of buffers that there are.
         buffers: usize,
     },
     /// An extern stage failed.
     Extern {
         /// Its name.
         stage: String,
-        /// Where it was made.
+        /// The place in the source where it was made.
         at: Location,
-        /// How.
+        /// The way in which it failed.
         fault: ExternFault,
     },
     /// Buffers that break the pipeline's rules for their shapes: all rules that are broken.
@@ -148,7 +148,7 @@ pub enum RunError {
     Output {
         /// The output.
         func: String,
-        /// Why not.
+        /// The defect of the region, or the lack of memory.
         error: BufferError,
     },
     /// A pixel outside an input image.
@@ -186,10 +186,10 @@ pub enum RunError {
         /// The stage: 0 is the pure definition.
         stage: usize,
     },
-    /// What a definition requires does not hold. Parts of the outputs may have been written, unless the requirement is
-    /// of nothing but parameters and shapes.
+    /// A requirement of a definition that does not hold. Parts of the outputs may have been written, unless the
+    /// requirement is of nothing but parameters and shapes.
     Require {
-        /// Where the requirement was written.
+        /// The place in the source where the requirement was written.
         place: Location,
         /// The Func whose definition requires it.
         func: String,
@@ -197,7 +197,7 @@ pub enum RunError {
         stage: usize,
         /// The variables of the definition with their values.
         at: Vec<(String, i32)>,
-        /// What it says, with the values.
+        /// The message of the requirement, with the values.
         message: String,
     },
     /// No memory for intermediate values.
@@ -220,7 +220,7 @@ pub enum RunError {
         func: String,
         /// The stage: 0 is the pure definition.
         stage: usize,
-        /// Which rule.
+        /// The rule that is broken.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What the caller gives to a run, by name, and the checks that every engine makes before it starts.
+//! The inputs of a run, by name, and the checks that every engine makes before it starts.
 
 use super::RunError;
 use crate::buffer::AnyBuffer;

@@ -49,7 +49,7 @@ use realize::{Realizer, Surroundings};
 use std::collections::BTreeMap;
 use store::Points;
 
-/// How many points of an output are demanded at once.
+/// The number of points of an output that are demanded at once.
 const DEMAND: usize = 1 << 16;
 
 /// Takes lines that a pipeline prints, without their ends; from any thread.
@@ -61,13 +61,13 @@ pub fn run(pipeline: &PipelineData, inputs: &Inputs, regions: &[Region]) -> Resu
     run_with(pipeline, inputs, regions, &Options::default())
 }
 
-/// What else a run may be given.
+/// The optional arguments of a run.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// Gets what the pipeline prints: a line for each evaluation, and each point is evaluated once.
     pub print: Option<&'a PrintSink>,
-    /// What the buffers of outputs hold, one per tuple element of each output, over the regions that are computed; for
-    /// definitions that leave some of it there (see [`undef`](crate::expr::undef)). Zeros where this is not given.
+    /// The contents of the outputs' buffers, one per tuple element of each output, over the regions that are computed;
+    /// for definitions that leave some of them there (see [`undef`](crate::expr::undef)). Zeros if this is not given.
     pub before: Option<&'a [AnyBuffer]>,
     /// The cap on memory for the outputs and for the values of all Funcs, and the flag that ends the run early; none by default.
     pub limits: Option<&'a Limits>,

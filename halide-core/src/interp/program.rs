@@ -66,7 +66,7 @@ pub(super) enum Op {
         image: ImageId,
         args: Vec<Reg>,
     },
-    /// What the output holds before the run.
+    /// The contents of the output before the run.
     Before {
         element: usize,
     },
@@ -89,7 +89,7 @@ impl Note {
     pub(super) fn tells(&self) -> bool {
         self.kind == NoteKind::Print
     }
-    /// What is said, where `value` gives the bits of registers.
+    /// The text of the message, where `value` gives the bits of registers.
     pub(super) fn text(&self, p: &PipelineData, value: impl Fn(Reg) -> u64) -> String {
         let parts: Vec<Scalar> = self.parts.iter().map(|(r, ty)| Scalar::from_bits(*ty, value(*r))).collect();
         told(&p.notes[self.note].text, &parts)
@@ -100,11 +100,12 @@ impl Note {
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
-    /// Whether an operation can neither fail nor ask for a Func: then it may be computed where it is not needed.
+    /// True for an operation that, operands included, can neither fail nor ask for a Func: then it may be computed
+    /// where it is not needed.
     pub(super) total: Vec<bool>,
     /// The predicate of the reduction domain.
     pub(super) guard: Option<Reg>,
-    /// What is stored, in order.
+    /// The points that are stored to, in order.
     pub(super) sites: Vec<Site>,
     /// The dimensions that are pure: one coordinate at a time, independent of each other.
     pub(super) pure_dims: Vec<usize>,
@@ -173,14 +174,14 @@ pub(super) fn compile(
     Ok(Program { guard: guarded, sites, pure_dims, rdom, total: code.total, ops: code.ops })
 }
 
-/// How an expression is used. Data comes first, so that an index can be made of the same node's data.
+/// The use of an expression. Data comes first, so that an index can be made of the same node's data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Mode {
     Data,
     Index,
 }
 
-/// What names in a stage mean.
+/// The meaning of names in a stage.
 struct Scope<'a> {
     p: &'a PipelineData,
     index: &'a IndexTable,
@@ -222,11 +223,11 @@ impl Scope<'_> {
             Err(self.malformed(format!("{} is not defined before it is read", def.name)))
         }
     }
-    /// Whether a comparison is one of exact index values.
+    /// Returns true if a comparison is one of exact index values.
     fn is_exact(&self, op: BinOp, a: ExprId, b: ExprId) -> bool {
         op.is_comparison() && self.index.is_comparison(a, b)
     }
-    /// What an operation needs computed before it.
+    /// The expressions that must be computed before an operation.
     fn operands(&self, (id, mode): (ExprId, Mode)) -> Vec<(ExprId, Mode)> {
         let kind = &self.p.exprs[id].kind;
         if mode == Mode::Index && !is_index_kind(kind) {
@@ -258,7 +259,7 @@ impl Scope<'_> {
 struct Code {
     ops: Vec<Op>,
     total: Vec<bool>,
-    /// Of an index operation, how many bits its magnitude may need.
+    /// The number of bits that the magnitude of an index operation may need.
     bits: Vec<u32>,
     regs: BTreeMap<(ExprId, Mode), Reg>,
 }
@@ -284,7 +285,7 @@ impl Code {
         Ok(())
     }
 
-    /// How many bits the magnitude of an index may need; what is not computed here is an i32 value.
+    /// The number of bits that the magnitude of an index may need; a value that is not computed here is an i32.
     fn index_bits(&self, op: &Op) -> u32 {
         use BinOp::*;
         match op {
@@ -374,7 +375,7 @@ impl Code {
     }
 }
 
-/// Whether an operation itself can fail or ask for a Func; `bits` is what it may need if it is index arithmetic.
+/// Returns true if an operation itself can fail or ask for a Func; `bits` is its [`Code::index_bits`].
 fn may_fail(op: &Op, bits: u32) -> bool {
     use Op::*;
     match op {
@@ -384,7 +385,7 @@ fn may_fail(op: &Op, bits: u32) -> bool {
     }
 }
 
-/// Whether index mode goes on below a node; elsewhere an index is made of the node's data.
+/// Returns true if index mode goes on below a node; elsewhere an index is made of the node's data.
 fn is_index_kind(kind: &Kind) -> bool {
     use BinOp::*;
     match kind {

@@ -1,4 +1,4 @@
-//! Whether the elements of the images given are as promised.
+//! Checks that the elements of the images given are as promised.
 
 use super::RunError;
 use crate::buffer::{AnyBuffer, Region};
@@ -26,7 +26,7 @@ pub(super) fn check(def: &ImageDef, buffer: &AnyBuffer) -> Result<(), RunError> 
     }
 }
 
-/// Whether the promise holds of elements that lie side by side, dimension 0 first.
+/// Returns true if the promise holds for elements that are contiguous in memory, dimension 0 innermost.
 fn holds<T: Element>(promise: ValuePromise, buffer: &AnyBuffer, elements: &[T], wide: fn(T) -> i128) -> bool {
     let inside = |(min, max): (i64, i64)| {
         let (min, max) = (i128::from(min), i128::from(max));

@@ -14,7 +14,7 @@ pub(super) struct Site<'a> {
     pub(super) stage: usize,
 }
 
-/// What is read of a Func: an element, after so many stages.
+/// The source of a read: an element of a Func, after a number of stages.
 pub(super) struct Source {
     pub(super) func: FuncId,
     pub(super) stages: u32,

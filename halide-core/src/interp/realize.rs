@@ -80,7 +80,7 @@ struct Chunk {
     touched: Mask,
 }
 
-/// What became of a task.
+/// The outcome of working on a task.
 enum Step {
     Done,
     /// These come first.

@@ -1,4 +1,4 @@
-//! Whether the caller's buffers are as the pipeline's rules say. Every engine asks before it begins.
+//! Checks that the caller's buffers are as the pipeline's rules say. Every engine asks before it begins.
 
 use super::inputs::Bound;
 use super::{RunError, program};
@@ -14,39 +14,39 @@ use std::fmt;
 pub enum BrokenRule {
     /// A property that is not what a rule says.
     Dim {
-        /// Whose: `input `in``.
+        /// The buffer: `input `in``.
         buffer: String,
-        /// Which dimension.
+        /// The dimension.
         dim: usize,
-        /// Which property.
+        /// The property.
         field: DimField,
-        /// Whether multiples of `needed` will do.
+        /// True if multiples of `needed` will do.
         multiple: bool,
-        /// What the rule says.
+        /// The value in the rule.
         needed: i64,
-        /// What is there.
+        /// The value that the buffer has.
         found: i64,
-        /// Where the rule was made.
+        /// The place in the source where the rule was made.
         at: Location,
     },
     /// The address of the first element.
     Alignment {
-        /// Whose.
+        /// The buffer.
         buffer: String,
-        /// What the address must be a multiple of.
+        /// The number of bytes that the address must be a multiple of.
         bytes: u64,
-        /// How far it is beyond one.
+        /// The number of bytes from such a multiple to the address.
         beyond: u64,
-        /// Where the rule was made.
+        /// The place in the source where the rule was made.
         at: Location,
     },
     /// A rule whose value cannot be computed, since it leaves the range of 64 bits.
     Overflow {
-        /// Whose.
+        /// The buffer.
         buffer: String,
-        /// Which dimension.
+        /// The dimension.
         dim: usize,
-        /// Where the rule was made.
+        /// The place in the source where the rule was made.
         at: Location,
     },
 }
@@ -75,7 +75,7 @@ impl fmt::Display for BrokenRule {
     }
 }
 
-/// What rules look at: a buffer's dimensions, and the address of its first element.
+/// The properties of a buffer that rules are about: its dimensions, and the address of its first element.
 pub struct Given {
     dims: Vec<Dim>,
     address: usize,

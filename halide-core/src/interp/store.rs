@@ -28,7 +28,7 @@ pub(super) struct Store {
     recent: [Cell<usize>; RECENT],
 }
 
-/// Where a point is in a store.
+/// The index of a point in a store.
 #[derive(Clone, Copy)]
 pub(super) struct Place(usize);
 
@@ -90,7 +90,7 @@ impl Store {
             + bytes(room(&self.values, PAGE * self.elements), size_of::<u64>())
             + names
     }
-    /// How many stages have been applied to a point: 0 if it is unknown.
+    /// The number of stages that have been applied to a point: 0 if it is unknown.
     pub(super) fn applied(&self, place: Place) -> u32 {
         self.applied[place.0]
     }

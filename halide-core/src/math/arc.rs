@@ -3,7 +3,7 @@
 use super::ops::*;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// What f32 loses of pi, pi / 2 and pi / 4.
+/// The low parts of pi, pi / 2 and pi / 4: these minus their values in f32.
 const PI_LOW: f32 = -8.742_278e-8;
 const HALF_PI_LOW: f32 = -4.371_139e-8;
 const QUARTER_PI_LOW: f32 = -2.185_569_4e-8;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How a 16-bit float is laid out: a sign, an exponent, `mantissa` stored bits.
+/// The layout of a 16-bit float: a sign, an exponent, `mantissa` stored bits.
 struct Format {
     mantissa: u32,
     /// The exponent of the last bit of a subnormal number.

@@ -111,11 +111,11 @@ impl Scalar {
             _ => self.as_i128() as f64,
         }
     }
-    /// Whether it differs from zero (a NaN does).
+    /// Returns true if it differs from zero (a NaN does).
     pub fn as_bool(self) -> bool {
         if self.ty.is_float() { self.as_f64() != 0.0 } else { self.bits != 0 }
     }
-    /// Whether it is a NaN.
+    /// Returns true if it is a NaN.
     pub fn is_nan(self) -> bool {
         self.ty.is_float() && self.as_f64().is_nan()
     }

@@ -108,7 +108,7 @@ pub fn math(function: MathFn, args: &[Scalar]) -> Scalar {
     }
 }
 
-/// What a float operator gives: a float of the operand's type, or a truth value.
+/// The result of a float operator: a float of the operand's type, or a truth value.
 enum FloatResult<T> {
     Float(T),
     Bool(bool),
@@ -212,7 +212,7 @@ fn compare(op: BinOp, order: Option<Ordering>) -> bool {
 
 /// The integer types, with the total division that the language has.
 trait Int: Element + Ord + Into<Scalar> {
-    /// Whether a division has no quotient: by zero.
+    /// Returns true for zero, by which a division has no quotient.
     fn is_zero(self) -> bool;
     fn wrapping(op: BinOp, a: Self, b: Self) -> Self;
     fn difference(a: Self, b: Self) -> u64;

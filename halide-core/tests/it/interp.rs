@@ -62,7 +62,7 @@ fn an_update_of_a_cropped_photo() {
     }
 }
 
-/// What the interpreter keeps for later may be more than there is. A test binary of its own, with little memory, tells.
+/// Values that the interpreter keeps may need more memory than there is. A test process with little memory tells.
 #[cfg(target_os = "linux")]
 #[test]
 fn values_that_no_memory_can_hold_are_an_error() {

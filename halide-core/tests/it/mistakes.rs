@@ -1,4 +1,4 @@
-//! What users get wrong, and the exact text that tells them: all at once, sorted by place.
+//! Mistakes of users, and the exact text that tells them: all at once, sorted by place.
 
 use expect_test::{Expect, expect};
 use halide_core::expr::*;

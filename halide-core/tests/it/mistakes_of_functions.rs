@@ -1,4 +1,4 @@
-//! What users give to the functions of the language that these do not take.
+//! Mistakes in arguments: values that functions of the language do not take.
 
 use crate::mistakes::check_at;
 use expect_test::expect;

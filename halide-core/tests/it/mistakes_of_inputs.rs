@@ -1,4 +1,4 @@
-//! What users get wrong with parameters, images, what is promised and ruled of them, domains and outputs.
+//! Mistakes of users with parameters, images, promises and rules for these, domains and outputs.
 
 use crate::mistakes::check_at;
 use expect_test::expect;

@@ -53,7 +53,8 @@ impl<'p> Reader<'p> {
         (low.is_finite() && high.is_finite()).then_some((low, high))
     }
 
-    /// Of the index that a float plus a constant becomes, that of the float alone, and the least and the greatest difference.
+    /// Splits the index that a float plus a constant becomes: returns the index that the float alone becomes, and the
+    /// least and the greatest difference of the two.
     pub(super) fn beside(&mut self, index: &Expr) -> Option<(Poly<'p>, i128, i128)> {
         let ExprKind::Cast(integer) = index.kind() else { return None };
         let (ExprKind::Cast(sum), Some(ty)) = (integer.kind(), integer.ty().scalar()) else { return None };

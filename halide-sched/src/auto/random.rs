@@ -8,7 +8,7 @@ use crate::target::Target;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::Pipeline;
 
-/// What may be drawn.
+/// The options of random schedules: optional kinds of directives, length, and structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct RandomOptions {
     /// Also what serves only some shapes, or needs larger inputs than the algorithm reads: tails that round up or
@@ -65,10 +65,10 @@ pub(super) struct Draw<'p> {
     pub(super) pipeline: &'p Pipeline,
     target: &'p Target,
     pub(super) options: RandomOptions,
-    /// Whether kernels are drawn too.
+    /// True if kernels are drawn too.
     pub(super) gpu: bool,
     random: Random,
-    /// What has been accepted, and its plan.
+    /// The directives accepted so far; `plan` is their plan.
     schedule: Schedule,
     pub(super) plan: Plan,
     /// The number of names made.

@@ -1,4 +1,4 @@
-//! What is drawn is legal, and everything is.
+//! Tests that every schedule that is drawn is legal, and that every directive is drawn.
 
 use super::random::{RandomOptions, random_gpu_schedule, random_schedule};
 use crate::plan::resolve;

@@ -5,7 +5,8 @@ use crate::plan::order;
 use crate::schedule::{FloatMode, Identity, Subject, Verb};
 
 impl Draw<'_> {
-    /// What holds of an update before its loops are drawn: which operation it is, whether steps are indivisible.
+    /// Draws the directives about an update as a whole, before its loops: which operation it is, whether steps are
+    /// indivisible.
     pub(super) fn operation(&mut self, subject: &Subject) {
         if self.one_in(2) {
             // Where the order matters, what comes out is one of several results.
@@ -28,7 +29,7 @@ impl Draw<'_> {
         pipeline.funcs[func].stages.get(subject.stage).is_some_and(|stage| order(pipeline, func, stage).is_ok())
     }
 
-    /// How floats of a stage may be treated.
+    /// Draws the float mode of a stage.
     pub(super) fn floats(&mut self, subject: &Subject) {
         let mode = match self.options.floats {
             true => self.one_of([FloatMode::Contract, FloatMode::Relaxed, FloatMode::Strict]),

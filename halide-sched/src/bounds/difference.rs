@@ -1,4 +1,4 @@
-//! How far two expressions can be apart.
+//! The distance between two expressions: bounds of their difference.
 
 use crate::ir::{Expr, Sym, build};
 use crate::simplify::{Facts, Linear, MUCH, Reach, correlated_at_most, correlated_range, correlated_upper, simplify};
@@ -46,7 +46,8 @@ pub(crate) fn upper_through(
     upper(a, b, facts, Some(&|s, reach| defs(s, reach).or_else(|| facts.definition(s, reach))), limit)
 }
 
-/// Whether `a - b` is found to be never above `limit`: sooner than [`upper_difference`] finds by how much.
+/// Returns true if `a - b` is found never to be above `limit`. Ends sooner than [`upper_difference`], which finds a
+/// bound.
 pub(crate) fn at_most(a: &Expr, b: &Expr, facts: &Facts, limit: i64) -> bool {
     correlated_at_most(&between(a, b, facts), facts, None, limit.into(), MUCH)
 }

@@ -4,7 +4,7 @@ use crate::ir::{Expr, ExprKind, build};
 use crate::simplify::{Facts, Linear, Range, simplify};
 use halide_core::ops::BinOp;
 
-/// How deep sums are opened.
+/// The depth to which sums are opened.
 const DEEP: u32 = 8;
 
 /// The value of a scalar integer expression as a sum of coordinates: sums of data that do not wrap are opened.

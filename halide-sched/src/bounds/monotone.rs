@@ -1,4 +1,4 @@
-//! Whether an expression grows or falls with a symbol.
+//! Monotonicity: the direction in which an expression changes as a symbol grows.
 
 use crate::ir::build::{self, as_int};
 use crate::ir::hash::Map;
@@ -8,7 +8,7 @@ use crate::simplify::walk::nodes;
 use crate::simplify::{Facts, Linear, MUCH, correlated_range, simplify};
 use halide_core::ops::{BinOp, UnOp};
 
-/// How an expression changes as a symbol grows.
+/// The direction in which an expression changes as a symbol grows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Monotone {
     /// It does not.
@@ -49,8 +49,8 @@ impl Monotone {
     }
 }
 
-/// How the Index expression `e` changes as `var` grows while all other symbols stay; symbols that `defs` defines follow
-/// their definitions.
+/// Returns the direction in which the Index expression `e` changes as `var` grows while all other symbols stay; symbols
+/// that `defs` defines follow their definitions.
 pub fn monotone(e: &Expr, var: Sym, defs: &dyn Fn(Sym) -> Option<Expr>) -> Monotone {
     monotone_under(e, var, &Facts::new(), defs)
 }
@@ -81,7 +81,7 @@ impl Search<'_> {
     fn of(&self, e: &Expr) -> Monotone {
         self.found.get(&e.id()).map_or(Monotone::Unknown, |(_, d)| *d)
     }
-    /// Of a node whose children were visited.
+    /// Returns the direction of a node whose children were visited.
     fn node(&mut self, e: &Expr) -> Monotone {
         let mut constant = true;
         crate::ir::visit::for_each_child(e, |c| constant &= self.of(c) == Monotone::Constant);

@@ -24,24 +24,25 @@ pub fn solve_outer(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
     (found != Interval::everything()).then_some(found)
 }
 
-/// Whether `e` is one integer, no bool, of at most 32 bits.
+/// Returns true if `e` is one integer, no bool, of at most 32 bits.
 fn is_scalar_int(e: &Expr) -> bool {
     e.lanes() == 1 && e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32)
 }
 
-/// How many sums are solved for one condition.
+/// The most sums that are solved for one condition.
 const FUEL: u32 = 200;
 
 struct Search<'a> {
     var: Sym,
     facts: &'a Facts,
-    /// Whether every value inside must satisfy the condition, or every value that satisfies it must be inside.
+    /// True if every value inside must satisfy the condition; false if every value that satisfies it must be inside.
     inner: bool,
     fuel: u32,
 }
 
 impl Search<'_> {
-    /// Where `cond` is `goal`. `None`: for the inner interval, nowhere that is known; for the outer, anywhere.
+    /// Returns the interval in which `cond` is `goal`. `None`: for the inner interval, no value is known to satisfy
+    /// this; for the outer one, every value may.
     fn condition(&mut self, cond: &Expr, goal: bool) -> Option<Interval> {
         match cond.kind() {
             _ if build::as_bool(cond).is_some() => self.constant(build::as_bool(cond) == Some(goal)),
@@ -88,7 +89,7 @@ impl Search<'_> {
             (false, false) => Some(Interval::new(int(0), int(-1))),
         }
     }
-    /// Where both conditions hold.
+    /// Returns the interval in which both conditions hold.
     fn all(&self, a: Option<Interval>, b: Option<Interval>) -> Option<Interval> {
         match (a, b) {
             (Some(a), Some(b)) => Some(a.intersect(&b, self.facts)),
@@ -101,7 +102,7 @@ impl Search<'_> {
             }
         }
     }
-    /// Where one of the conditions holds.
+    /// Returns the interval in which at least one of the conditions holds.
     fn any(&self, a: Option<Interval>, b: Option<Interval>) -> Option<Interval> {
         let (a, b) = match (a, b) {
             (Some(a), Some(b)) => (a, b),
@@ -109,7 +110,7 @@ impl Search<'_> {
         };
         if !self.inner || self.touch(&a, &b) && self.touch(&b, &a) { Some(a.union(&b, self.facts)) } else { Some(a) }
     }
-    /// Whether `a` begins no later than just after `b` ends.
+    /// Returns true if `a` begins no later than just after `b` ends.
     fn touch(&self, a: &Interval, b: &Interval) -> bool {
         match (&a.min, &b.max) {
             (Some(min), Some(max)) => prove(&build::le(min.clone(), build::offset(max.clone(), 1)), self.facts),
@@ -117,7 +118,8 @@ impl Search<'_> {
         }
     }
 
-    /// Where `difference op 0` is `goal`: in all lanes for the inner interval, in any for the outer.
+    /// Returns the interval in which `difference op 0` is `goal`: in all lanes for the inner interval, in any for the
+    /// outer.
     fn comparison(&mut self, op: BinOp, difference: &Form, goal: bool) -> Option<Interval> {
         let first = self.comparison_of_sum(op, &difference.base, goal);
         if !difference.vector.is_empty() {
@@ -160,7 +162,7 @@ impl Search<'_> {
         }
     }
 
-    /// Where `sum <= 0`.
+    /// Returns the interval in which `sum <= 0`.
     fn at_most_zero(&mut self, sum: &Linear) -> Option<Interval> {
         if self.fuel == 0 {
             return None;
@@ -185,7 +187,8 @@ impl Search<'_> {
         Linear::of(&simplify(&build::div(sum.to_expr(), int(by)), self.facts))
     }
 
-    /// Where `atom <= bound` (`below`) or `atom >= bound`; the bound does not depend on the symbol.
+    /// Returns the interval in which `atom <= bound` (`below`) or `atom >= bound`; the bound does not depend on the
+    /// symbol.
     fn atom(&mut self, atom: &Expr, below: bool, bound: &Linear) -> Option<Interval> {
         let bounded = |search: &mut Self, e: &Expr, bound: &Linear| {
             let difference = Linear::of(e).minus(bound)?;
@@ -232,7 +235,8 @@ impl Search<'_> {
         }
     }
 
-    /// Where `sum <= 0`, of which several terms depend on the symbol: one of them is taken apart.
+    /// Returns the interval in which `sum <= 0` if several terms of `sum` depend on the symbol: one of them is taken
+    /// apart.
     fn several(&mut self, sum: &Linear, related: &[&(Expr, i64)]) -> Option<Interval> {
         for (atom, c) in related {
             let rest = sum.without(atom);

@@ -287,7 +287,7 @@ fn long_chains_are_followed() {
     assert_eq!((upper(607), upper(606)), (Some(607), None));
 }
 
-/// What facts define is looked through as well, and what a point refutes is not searched for.
+/// Definitions in facts are looked through as well, and a bound that a point refutes is not searched for.
 #[test]
 fn upper_differences_are_within_limits() {
     let mut facts = Facts::new();

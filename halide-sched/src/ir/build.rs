@@ -426,7 +426,7 @@ pub fn nothing() -> Stmt {
     Stmt::Block(Vec::new())
 }
 
-/// Whether `s` is the statement that does nothing.
+/// Returns true if `s` is the statement that does nothing.
 pub fn is_nothing(s: &Stmt) -> bool {
     matches!(s, Stmt::Block(list) if list.is_empty())
 }

@@ -58,11 +58,11 @@ impl Type {
             Elem::Data(ty) => Some(ty),
         }
     }
-    /// Whether lanes are Index.
+    /// Returns true if lanes are Index.
     pub fn is_index(self) -> bool {
         self.elem == Elem::Index
     }
-    /// Whether lanes are `Bool`.
+    /// Returns true if lanes are `Bool`.
     pub fn is_bool(self) -> bool {
         self.elem == Elem::Data(ScalarType::Bool)
     }
@@ -75,13 +75,13 @@ pub struct Expr(Arc<Node>);
 struct Node {
     kind: ExprKind,
     ty: Type,
-    /// Whether the simplifier leaves it as it stands wherever it finds it (see [`Expr::is_settled`]).
+    /// True if the simplifier has marked it as settled (see [`Expr::is_settled`]).
     settled: AtomicBool,
     hash: u64,
     support: u64,
 }
 
-/// What an expression computes.
+/// The operation of an expression, with its operands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ExprKind {
     /// A data constant; scalar.
@@ -212,7 +212,7 @@ impl Expr {
         super::visit::for_each_child_of(&kind, |child| support |= child.0.support);
         Expr(Arc::new(Node { kind, ty, settled: AtomicBool::new(false), hash, support }))
     }
-    /// What it computes.
+    /// Returns the operation with its operands.
     pub fn kind(&self) -> &ExprKind {
         &self.0.kind
     }
@@ -232,11 +232,11 @@ impl Expr {
     pub fn support(&self) -> u64 {
         self.0.support
     }
-    /// Whether it is in normal form where nothing that occurs in it has a value: no other fact would change it.
+    /// Returns true if it is in normal form under all facts that give no value to a symbol, parameter or read in it.
     pub(crate) fn is_settled(&self) -> bool {
         self.0.settled.load(Ordering::Relaxed)
     }
-    /// From now on [`Expr::is_settled`]. Who says so has found out.
+    /// Marks it as [`Expr::is_settled`]. The caller must have verified this.
     pub(crate) fn set_settled(&self) {
         self.0.settled.store(true, Ordering::Relaxed);
     }

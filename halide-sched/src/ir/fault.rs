@@ -1,11 +1,11 @@
-//! What a fault says to the user: one sentence with the buffer, the dimension, what is needed and what is there, and
+//! Messages of faults for users: one sentence with the buffer, the dimension, what is needed and what is there, and
 //! a hint.
 
 use super::{Fault, Program};
 use halide_core::shape::wanted;
 
 impl Fault {
-    /// How many arguments an `Assert` gives it; `None` where any number is right.
+    /// Returns the number of arguments that an `Assert` gives it; `None` if any number is right.
     pub fn arity(&self) -> Option<usize> {
         match self {
             Fault::InputTooSmall { .. } | Fault::OutputRegion { .. } | Fault::Access { .. } => Some(4),

@@ -6,7 +6,7 @@ use super::stmt::Stmt;
 use super::sym::{BufId, LoopId, Sym};
 use halide_core::ids::ParamId;
 
-/// What every thread of every block of a grid runs.
+/// The code that every thread of every block of a grid runs.
 ///
 /// The body is *block code*: each of its statements is reached by all threads of the block together. Loops of kind
 /// `GpuThreads` are its *phases*: up to three nested directly in each other, the innermost first dimension of the block
@@ -32,32 +32,32 @@ pub struct Kernel {
     pub params: Vec<ParamId>,
     /// Buffers from outside that it uses.
     pub buffers: Vec<KernelBuffer>,
-    /// Where the allocations of its block code are in the memory that the threads of a block share.
+    /// The places of its block code's allocations in the memory that the threads of a block share.
     pub shared: Vec<Shared>,
     /// The size of that memory in words of 32 bits.
     pub shared_words: u32,
     /// If the threads of a row, those that differ in their first position only, are lanes of a subgroup: what they hold for
     /// each other. Their number, `threads[0]`, is a power of two.
     pub lanes: Option<Vec<Held>>,
-    /// What each block does.
+    /// The block code.
     pub body: Stmt,
 }
 
-/// How a kernel uses a buffer from outside.
+/// A buffer from outside that a kernel uses, with the kinds of its accesses.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct KernelBuffer {
-    /// Which one.
+    /// The buffer.
     pub buf: BufId,
-    /// Whether the kernel loads from it.
+    /// True if the kernel loads from it.
     pub reads: bool,
-    /// How it stores to it.
+    /// The way in which the kernel stores to it.
     pub writes: Writes,
     /// Strides of the caller's, in elements, that `Writes::Words` takes to be multiples of a word. Where one is not, the
     /// kernel stores pieces.
     pub word_strides: Vec<Sym>,
 }
 
-/// How a kernel stores to a buffer of elements that may be smaller than a word of 32 bits.
+/// The ways in which a kernel stores to a buffer of elements that may be smaller than a word of 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Writes {
     /// Not at all.
@@ -71,15 +71,15 @@ pub enum Writes {
 /// A place in the memory that the threads of a block share. Elements of 8 and 16 bits take a word each there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Shared {
-    /// Which allocation.
+    /// The allocation.
     pub buf: BufId,
     /// Its first word. Allocations that are never alive at the same time may overlap.
     pub first_word: u32,
-    /// How many words it takes.
+    /// The number of words that it takes.
     pub words: u32,
 }
 
-/// Which side uses a buffer.
+/// The sides that use a buffer: host code, kernels or both.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Side {
     /// Host code only.
@@ -91,7 +91,7 @@ pub enum Side {
     Device,
 }
 
-/// What a `Reside` makes so.
+/// The states of a buffer's two copies that a `Reside` brings about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Residency {
     /// The host's copy is the newest: waits for kernels that write the buffer, and copies if they did.

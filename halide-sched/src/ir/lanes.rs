@@ -11,16 +11,16 @@ use super::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
 /// A buffer of block code that the lanes of each row hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Held {
-    /// Which allocation. Every row has `each * lanes` elements of it for itself.
+    /// The allocation. Every row has `each * lanes` elements of it for itself.
     pub buf: BufId,
-    /// How many elements side by side one lane holds, before the next lane's.
+    /// The number of elements side by side that one lane holds, before the next lane's.
     pub run: u32,
-    /// How many elements each lane holds in all: a multiple of `run`.
+    /// The number of elements that each lane holds in all: a multiple of `run`.
     pub each: u32,
 }
 
 impl Held {
-    /// Which of `lanes` lanes holds an element, and at which of its places.
+    /// Returns the one of `lanes` lanes that holds an element, and the element's place in that lane.
     pub fn holder(&self, element: u64, lanes: u32) -> (u64, u64) {
         let (run, each, lanes) = (u64::from(self.run), u64::from(self.each), u64::from(lanes));
         let (turn, lane) = (element / (run * lanes), element / run % lanes);
@@ -109,7 +109,7 @@ impl Apart<'_> {
     }
 }
 
-/// Whether a value may differ from lane to lane, where the symbols `vary` do.
+/// Returns true if a value may differ from lane to lane, given that the symbols `vary` do.
 pub fn varies(e: &Expr, vary: &Set<Sym>) -> bool {
     visit::any_node(e, |n| match n.kind() {
         ExprKind::Sym(s) => vary.contains(s),

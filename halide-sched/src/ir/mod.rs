@@ -40,7 +40,7 @@ pub use halide_core::pipeline::Piece;
 use halide_core::types::ScalarType;
 use std::collections::BTreeSet;
 
-/// How far a program has been lowered.
+/// The stages of the lowering of a program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Stage {
     /// Loops and realizations as scheduled; bounds are free symbols.
@@ -58,9 +58,9 @@ pub enum Stage {
 /// A program: a statement and the tables that its ids index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// How far it has been lowered.
+    /// The stage of lowering that it has reached.
     pub stage: Stage,
-    /// What it does.
+    /// The statement that it runs.
     pub body: Stmt,
     /// Every buffer.
     pub buffers: IdVec<BufId, BufferInfo>,
@@ -76,9 +76,9 @@ pub struct Program {
     pub loops: IdVec<LoopId, LoopInfo>,
     /// Funcs whose memory is allocated outside of all loops, though they are stored inside.
     pub hoisted: BTreeSet<FuncId>,
-    /// What can go wrong at run time.
+    /// The errors that can occur at run time.
     pub faults: IdVec<FaultId, Fault>,
-    /// What lines are printed: texts, and the places of values.
+    /// The lines that are printed: texts, and the places of values.
     pub prints: IdVec<PrintId, Vec<Piece>>,
     /// Outlined parallel loops (Final stage).
     pub tasks: IdVec<TaskId, Task>,
@@ -119,7 +119,7 @@ impl Program {
     }
 }
 
-/// What a buffer is.
+/// The properties of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferInfo {
     /// For messages and printing; unique.
@@ -128,7 +128,7 @@ pub struct BufferInfo {
     pub elem: ScalarType,
     /// Number of dimensions.
     pub dims: usize,
-    /// Whose it is.
+    /// The role: input, output or internal.
     pub role: BufferRole,
     /// Storage order: the dimension with the smallest stride first.
     pub order: Vec<usize>,
@@ -138,17 +138,17 @@ pub struct BufferInfo {
     pub fold: Vec<Option<i64>>,
     /// Inputs and outputs: dimensions whose stride is the constant 1 (checked on entry), so that access is dense.
     pub unit_stride: Option<usize>,
-    /// Where the user wants an allocation to live.
+    /// The memory in which the user wants an allocation to live.
     pub memory: Memory,
     /// Outputs: what it holds before the run matters.
     pub keeps: bool,
-    /// Whether what is stored passes the caches by, on machines that can.
+    /// The stores to it that are non-temporal, on machines that have such stores.
     pub stream: Stream,
-    /// Which side uses it; known from `offload` on.
+    /// The side that uses it; known from `offload` on.
     pub side: Side,
 }
 
-/// Whose a buffer is.
+/// The roles of buffers: given by the caller, or allocated by the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferRole {
     /// Given by the caller, read only.
@@ -159,18 +159,19 @@ pub enum BufferRole {
     Internal,
 }
 
-/// Which stores pass the caches by: that spares reading what they overwrite, and leaves the caches to what is read again.
+/// The stores to a buffer that are non-temporal: these do not read what they overwrite, and leave the caches to data
+/// that is read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// None: the values are soon read again, or the schedule says nothing and they may be.
     Never,
-    /// Those to a buffer that is far larger than any cache: the program does not read it.
+    /// Stores to a buffer that is far larger than any cache: the program does not read it.
     IfLarge,
     /// All: the schedule says so.
     Always,
 }
 
-/// Where an allocation lives.
+/// The kinds of memory that an allocation may live in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Memory {
     /// The compiler chooses.
@@ -187,66 +188,66 @@ pub enum Memory {
     Global,
 }
 
-/// What went wrong at run time, with the meaning of its arguments.
+/// An error at run time, with the meaning of its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An input does not cover what is read. Args: needed min, needed max, buffer's min, buffer's max.
     InputTooSmall {
-        /// Which input.
+        /// The input.
         buf: BufId,
-        /// Which dimension.
+        /// The dimension in which it is too small.
         dim: usize,
     },
     /// An output's region does not suit the schedule. Args: needed min, needed max, buffer's min, buffer's max.
     OutputRegion {
-        /// Which output.
+        /// The output.
         buf: BufId,
-        /// Which dimension.
+        /// The dimension of the region.
         dim: usize,
-        /// What the schedule wants: `split(x, xo, xi, 8, RoundUp) needs a multiple of 8`.
+        /// The requirement of the schedule: `split(x, xo, xi, 8, RoundUp) needs a multiple of 8`.
         reason: String,
     },
     /// The stride of an input or output is not what the code was compiled for. Args: expected, actual.
     Stride {
-        /// Which buffer.
+        /// The input or output.
         buf: BufId,
-        /// Which dimension.
+        /// The dimension of the stride.
         dim: usize,
     },
     /// A property of the caller's buffer is not what a rule of the algorithm says. Args: needed, actual.
     Rule {
-        /// Which buffer.
+        /// The caller's buffer.
         buf: BufId,
-        /// Which dimension.
+        /// The dimension that the rule constrains.
         dim: usize,
-        /// Which property.
+        /// The property that the rule constrains.
         field: DimField,
-        /// Whether a multiple of what is needed will do.
+        /// True if every multiple of the needed value will do.
         multiple: bool,
-        /// Where the rule was made.
+        /// The place in the source at which the rule was made.
         at: String,
     },
     /// Coordinates leave the range of i32, or an operand of their arithmetic is too large for 64 bits. Args: min, max.
     IndexOverflow {
         /// The Func or image that they are of.
         name: String,
-        /// Which dimension.
+        /// The dimension of the coordinates.
         dim: usize,
     },
     /// An allocation would be too large, or memory is exhausted. Args: bytes.
     OutOfMemory {
-        /// Which buffer.
+        /// The buffer that is allocated.
         buf: BufId,
     },
     /// A promise of the schedule does not hold (bound, align_bounds, explicit fold, split factor). Args: as the text says.
     Promise {
-        /// What was promised, with the place of the directive.
+        /// The promise, with the place of the directive.
         what: String,
     },
     /// Something that the algorithm requires does not hold; or it does not at a point that was computed and that nobody
     /// needs, which makes no difference. The interpreter tells which.
     Require {
-        /// Where that was written, and what it says.
+        /// The place of the requirement in the source, and its text.
         what: String,
     },
     /// A question that implies accesses which are not proved to be in bounds was answered with no. Another variant checks

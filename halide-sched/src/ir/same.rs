@@ -6,10 +6,10 @@
 use super::expr::{Expr, ExprKind};
 use super::hash::Set;
 
-/// How many nodes are compared before it pays to remember which were.
+/// The number of nodes that are compared before it pays to remember which were.
 const FEW: u32 = 400;
 
-/// Whether `a` and `b` are the same all the way down.
+/// Returns true if `a` and `b` are the same all the way down.
 pub(super) fn same(a: &Expr, b: &Expr) -> bool {
     at_once(a, b).unwrap_or_else(|| few(a, b, &mut { FEW }).unwrap_or_else(|| many(a, b)))
 }
@@ -58,7 +58,7 @@ fn many(a: &Expr, b: &Expr) -> bool {
     true
 }
 
-/// Whether two nodes are the same but for their children, and `child` holds for every pair of these.
+/// Returns true if two nodes are the same but for their children, and `child` holds for every pair of these.
 fn heads_alike<'e>(a: &'e ExprKind, b: &'e ExprKind, child: &mut impl FnMut(&'e Expr, &'e Expr) -> bool) -> bool {
     use ExprKind::*;
     match a {

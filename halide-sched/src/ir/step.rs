@@ -1,5 +1,4 @@
-//! What an atomic step does, where that is to change one element: machines have instructions for it, or can try until
-//! nobody came between.
+//! Atomic steps that change one element: machines have instructions for them, or can try until nobody came between.
 
 use super::visit::{Memo, any_node, map_children, substitute};
 use super::{BufId, Expr, ExprKind, Stmt, Sym, build};
@@ -10,11 +9,11 @@ use std::fmt;
 /// A step that changes one element, or one per lane.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What is named before, and does not depend on the element.
+    /// Bindings that precede the step and do not depend on the element.
     pub bindings: Vec<(Sym, Expr)>,
     /// The buffer of the element.
     pub buf: BufId,
-    /// Which element; of several lanes, one after the other.
+    /// Index of the element; several lanes are changed one after the other.
     pub index: Expr,
     /// The new value in terms of the old one.
     pub value: Expr,
@@ -22,7 +21,7 @@ pub struct Step {
     pub mask: Option<Expr>,
 }
 
-/// Why a step is more than to change one element.
+/// A reason for which a step does more than change one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotOne {
     /// It stores to several, as those of tuples do.

@@ -5,7 +5,7 @@ use super::kernel::Residency;
 use super::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use halide_core::ids::FuncId;
 
-/// How the iterations of a loop run.
+/// The ways in which the iterations of a loop run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ForKind {
     /// One after the other.
@@ -25,7 +25,7 @@ pub enum ForKind {
 }
 
 impl ForKind {
-    /// Whether iterations run at the same time.
+    /// Returns true if iterations run at the same time.
     pub fn is_concurrent(self) -> bool {
         match self {
             ForKind::Parallel | ForKind::Vectorized => true,
@@ -33,15 +33,15 @@ impl ForKind {
             ForKind::Serial | ForKind::Unrolled => false,
         }
     }
-    /// Whether iterations run as threads of a block.
+    /// Returns true if iterations run as threads of a block.
     pub fn is_gpu_threads(self) -> bool {
         matches!(self, ForKind::GpuThreads | ForKind::GpuLanes)
     }
-    /// Whether a graphics processor runs the loop.
+    /// Returns true if a GPU runs the loop.
     pub fn is_gpu(self) -> bool {
         self == ForKind::GpuBlocks || self.is_gpu_threads()
     }
-    /// Whether iterations run on threads: of this machine or of a graphics processor.
+    /// Returns true if iterations run on threads: of this machine or of a GPU.
     pub fn is_threads(self) -> bool {
         self.is_concurrent() && self != ForKind::Vectorized
     }
@@ -65,7 +65,7 @@ pub enum Stmt {
     Let {
         /// Symbol and value, in order.
         bindings: Vec<(Sym, Expr)>,
-        /// Where they are visible.
+        /// The statement in which they are visible.
         body: Box<Stmt>,
     },
     /// A loop over `min .. min + extent`; `Sym::Loop(id)` is its variable.
@@ -74,32 +74,32 @@ pub enum Stmt {
     If {
         /// Scalar `Bool`.
         cond: Expr,
-        /// Where it holds.
+        /// The statement that runs if it holds.
         then: Box<Stmt>,
-        /// Where it does not; often empty.
+        /// The statement that runs if it does not; often empty.
         otherwise: Box<Stmt>,
     },
     /// Ends the run with a fault unless `cond` holds. `args` are what the fault's message shows.
     Assert {
         /// Scalar `Bool`.
         cond: Expr,
-        /// Which fault.
+        /// The fault that ends the run.
         fault: FaultId,
         /// Scalar Index values for the message.
         args: Vec<Expr>,
     },
     /// Prints a line where `when` holds.
     Print {
-        /// Which line.
+        /// The line to print.
         line: PrintId,
         /// Scalar `Bool`.
         when: Expr,
-        /// What it shows: scalar data, one for each of its places.
+        /// Scalar data, one value for each place of the line.
         args: Vec<Expr>,
     },
     /// Marks the statements that compute a Func; has no effect.
     Produce {
-        /// Which Func.
+        /// The Func that is computed.
         func: FuncId,
         /// All its stages.
         body: Box<Stmt>,
@@ -108,25 +108,25 @@ pub enum Stmt {
     /// `flatten_storage`, provides) of one point, which may load what they store. Nothing else touches that element while
     /// iterations run that hold such a statement.
     Atomic {
-        /// Which Func.
+        /// The Func that the step belongs to.
         func: FuncId,
-        /// What is one step.
+        /// The statements of the step.
         body: Box<Stmt>,
     },
     /// Storage of a Func for the time of `body` (until `flatten_storage`).
     Realize {
-        /// Which Func; one buffer per tuple element.
+        /// The Func that is stored; one buffer per tuple element.
         func: FuncId,
         /// Minimum and extent of each dimension.
         bounds: Vec<(Expr, Expr)>,
         /// Scalar `Bool`, the same for the whole run: the storage is empty unless it holds. `None` is always.
         when: Option<Expr>,
-        /// Where it lives.
+        /// The statement during which the storage exists.
         body: Box<Stmt>,
     },
     /// A multi-dimensional store of every tuple element; all values and coordinates are evaluated first.
     Provide {
-        /// Which Func.
+        /// The Func that is stored to.
         func: FuncId,
         /// One Index coordinate per dimension.
         args: Vec<Expr>,
@@ -137,24 +137,24 @@ pub enum Stmt {
     },
     /// Linear storage of `count` elements for the time of `body`.
     Alloc {
-        /// What is allocated.
+        /// The buffer that is allocated.
         buf: BufId,
         /// Scalar Index: number of elements.
         count: Expr,
         /// An upper bound of `count` that holds always, where one is known; then it may live on the stack.
         constant: Option<u64>,
-        /// Where it lives.
+        /// The statement during which the allocation exists.
         body: Box<Stmt>,
     },
     /// Gives the memory of an allocation back before the end of its `Alloc`, in the same loops and branches as that;
-    /// nothing after it uses the buffer. Made by `free_early`.
+    /// nothing after it uses the buffer. Made by `last_use`.
     Free {
-        /// Which allocation.
+        /// The buffer whose memory is given back.
         buf: BufId,
     },
     /// A linear store in elements. A lane whose mask is false is not written.
     Store {
-        /// Where to.
+        /// The buffer that is stored to.
         buf: BufId,
         /// Index lanes.
         index: Expr,
@@ -166,23 +166,23 @@ pub enum Stmt {
     /// Asks for the element to be brought into a cache, with what lies in the same cache line; has no effect. There need
     /// not be such an element.
     Prefetch {
-        /// Of what.
+        /// The buffer of the element.
         buf: BufId,
         /// Scalar Index: one coordinate per dimension, and from `flatten_storage` on one number of elements from the first.
         at: Vec<Expr>,
-        /// Where to.
+        /// The cache that the element is brought into.
         cache: Cache,
     },
     /// Adds `amount` (scalar Index) to counter `counter` of the run; made by `instrument`.
     Count {
-        /// Which counter: a row of [`super::Program::counters`].
+        /// Index of the counter: a row of [`super::Program::counters`].
         counter: u32,
-        /// How much.
+        /// The amount that is added.
         amount: Expr,
     },
     /// Runs a task for every value of `min .. min + extent`, in parallel (Final stage).
     Launch {
-        /// Which body.
+        /// The task that runs.
         task: TaskId,
         /// First value of the task's loop variable.
         min: Expr,
@@ -192,16 +192,16 @@ pub enum Stmt {
     /// Runs a kernel for every block of a grid (from `Shaped` on). The host goes on at once; what it then needs of the
     /// kernel's results a `Reside` waits for.
     Dispatch {
-        /// Which code.
+        /// The kernel that runs.
         kernel: KernelId,
         /// Scalar Index: number of blocks for each block loop of the kernel, innermost first; <= 0 is none.
         grid: Vec<Expr>,
     },
     /// Keeps the two copies of a buffer that both sides use in step (from `Shaped` on).
     Reside {
-        /// Which buffer: not one of `Side::Host`.
+        /// The buffer: not one of `Side::Host`.
         buf: BufId,
-        /// What holds from here on.
+        /// The state of the copies from here on.
         what: Residency,
     },
     /// All threads of a block meet here and see what the others wrote (in kernels, outside of loops over threads).
@@ -213,13 +213,13 @@ pub enum Stmt {
 pub struct For {
     /// Its identity; `Sym::Loop(id)` is its variable.
     pub id: LoopId,
-    /// How iterations run.
+    /// The way in which iterations run.
     pub kind: ForKind,
     /// Scalar Index: first value.
     pub min: Expr,
     /// Scalar Index: number of values; <= 0 is none.
     pub extent: Expr,
-    /// What each iteration does.
+    /// The body, which each iteration runs.
     pub body: Stmt,
 }
 
@@ -232,6 +232,6 @@ pub struct Task {
     pub captures: Vec<(Sym, super::Type)>,
     /// Internal buffers allocated outside and used inside.
     pub buffers: Vec<BufId>,
-    /// What one iteration does.
+    /// The body of one iteration.
     pub body: Stmt,
 }

@@ -28,7 +28,7 @@ pub enum Scope {
     Body(LoopId),
 }
 
-/// Which end of an inclusive interval.
+/// The ends of an inclusive interval.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Edge {
     /// The first coordinate.
@@ -37,42 +37,42 @@ pub enum Edge {
     Max,
 }
 
-/// What a symbol stands for. Every symbol is a scalar of kind Index, but for `Temp`, which has the type of its binding.
+/// The kinds of symbols. Every symbol is a scalar of kind Index, but for `Temp`, which has the type of its binding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Sym {
     /// The variable of a loop.
     Loop(LoopId),
     /// An edge of the region of one stage of a Func that one iteration of `at` computes.
     Bound {
-        /// Whose region.
+        /// The Func of the region.
         func: FuncId,
-        /// Which stage; 0 is the pure definition.
+        /// The stage; 0 is the pure definition.
         stage: u16,
-        /// Which dimension.
+        /// The dimension.
         dim: u16,
-        /// Which end.
+        /// The end of the region.
         edge: Edge,
-        /// Per iteration of what.
+        /// The scope whose iteration computes the region.
         at: Scope,
     },
     /// An edge of what is allocated for a Func in the scope that stores it.
     Stored {
-        /// Whose storage.
+        /// The Func of the storage.
         func: FuncId,
-        /// Which dimension.
+        /// The dimension.
         dim: u16,
-        /// Which end.
+        /// The end of the storage.
         edge: Edge,
-        /// Where it is allocated.
+        /// The scope in which it is allocated.
         at: Scope,
     },
     /// A property of a buffer: given by the caller for inputs and outputs, bound by a `Let` for allocations.
     Buffer {
-        /// Which buffer.
+        /// The buffer.
         buf: BufId,
-        /// Which dimension.
+        /// The dimension.
         dim: u16,
-        /// Which property; strides are in elements.
+        /// The property; strides are in elements.
         field: DimField,
     },
     /// A value named by a pass; numbered uniquely within one program.

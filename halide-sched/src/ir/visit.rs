@@ -7,7 +7,7 @@ use super::{Sym, build};
 use crate::ir::hash::{Map, Set, begin};
 use smallvec::{SmallVec, smallvec};
 
-/// How much stack a step of a walk must find free, and by how much the stack grows where it does not.
+/// The bytes of stack that a step of a walk must find free, and those by which the stack grows otherwise.
 const STACK: (usize, usize) = (256 << 10, 4 << 20);
 
 /// `f()`, on a new piece of stack if little of the old one is left: for each step of a walk that recurses into nested
@@ -171,7 +171,7 @@ fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut 
     }
 }
 
-/// Whether any node of `e` satisfies `test`, which is asked of each node at most once.
+/// Returns true if any node of `e` satisfies `test`, which is asked of each node at most once.
 pub fn any_node(e: &Expr, mut test: impl FnMut(&Expr) -> bool) -> bool {
     let mut seen = Seen::default();
     let mut stack: SmallVec<[&Expr; 16]> = smallvec![e];
@@ -195,7 +195,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether it is new.
+    /// Adds a node; returns true if it is new.
     fn insert(&mut self, e: &Expr) -> bool {
         const FEW: usize = 24;
         let id = e.id();
@@ -213,7 +213,7 @@ impl Seen {
     }
 }
 
-/// Whether `e` uses the symbol `s`.
+/// Returns true if `e` uses the symbol `s`.
 pub fn uses(e: &Expr, s: Sym) -> bool {
     any_node(e, |n| matches!(n.kind(), ExprKind::Sym(t) if *t == s))
 }

@@ -128,7 +128,7 @@ pub(super) const STAGES: [(&str, Stage); 5] = [
     ("final", Stage::Final),
 ];
 
-/// Where allocations live.
+/// Kinds of memory that allocations live in.
 pub(super) const MEMORIES: [(&str, Memory); 6] = [
     ("auto", Memory::Auto),
     ("heap", Memory::Heap),
@@ -141,18 +141,18 @@ pub(super) const MEMORIES: [(&str, Memory); 6] = [
 /// Caches that a prefetch asks for.
 pub(super) const CACHES: [(&str, Cache); 2] = [("near", Cache::First), ("far", Cache::Second)];
 
-/// What makes the copies of a buffer agree.
+/// States of the copies of a buffer.
 pub(super) const RESIDENCIES: [(&str, Residency); 3] =
     [("on_host", Residency::OnHost), ("changed_on_host", Residency::ChangedOnHost), ("on_device", Residency::OnDevice)];
 
-/// Which side uses a buffer.
+/// Sides that use a buffer.
 pub(super) const SIDES: [(&str, Side); 3] = [("host", Side::Host), ("both", Side::Both), ("device", Side::Device)];
 
-/// Which stores pass the caches by.
+/// Stores that are non-temporal.
 pub(super) const STREAMS: [(&str, Stream); 3] =
     [("never", Stream::Never), ("if_large", Stream::IfLarge), ("always", Stream::Always)];
 
-/// How a kernel stores to a buffer.
+/// Ways in which a kernel stores to a buffer.
 pub(super) const WRITES: [(&str, Writes); 3] =
     [("none", Writes::None), ("words", Writes::Words), ("pieces", Writes::Pieces)];
 

@@ -1,4 +1,4 @@
-//! What lowering can refuse although the schedule was legal.
+//! Errors that lowering reports although the schedule was legal.
 
 use crate::ir::ForKind;
 use crate::lower::checks::budget::Cause;
@@ -6,7 +6,7 @@ use crate::lower::gpu::offload::KernelProblem;
 use halide_core::error::Location;
 use std::fmt;
 
-/// Why a plan cannot be lowered.
+/// A reason that a plan cannot be lowered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LowerError {
     /// The region that a definition reads has no bounds.
@@ -15,40 +15,40 @@ pub enum LowerError {
         producer: String,
         /// The Func whose definition reads it.
         consumer: String,
-        /// Which dimension.
+        /// Index of the dimension.
         dim: usize,
-        /// Where the definition stands.
+        /// Location of the definition.
         at: Location,
     },
     /// A `fold_storage` that cannot be: no constant window, or a longer one.
     Fold {
-        /// Whose storage.
+        /// The Func whose storage it is.
         func: String,
-        /// Which dimension.
+        /// The variable of the dimension.
         var: String,
         /// The factor asked for.
         factor: i64,
         /// The factor needed, if there is a constant one.
         needed: Option<i64>,
-        /// Where the schedule says that.
+        /// Location of the directive, if there is one.
         at: Option<Location>,
     },
     /// A vectorized or unrolled loop whose number of iterations has no constant bound.
     NoConstantExtent {
-        /// Which loop.
+        /// Name of the loop.
         name: String,
-        /// How it was to run.
+        /// The kind of loop that it was to be.
         kind: ForKind,
         /// A bound that is too large, if there is one.
         most: Option<i64>,
-        /// Where the schedule says that.
+        /// Location of the directive, if there is one.
         at: Option<Location>,
     },
     /// A loop that is to be cut whatever it takes, and has no ends to cut off.
     NothingToPartition {
-        /// Which loop.
+        /// Name of the loop.
         name: String,
-        /// Where the schedule says that.
+        /// Location of the directive, if there is one.
         at: Option<Location>,
     },
     /// A program that would be too large, with copies of its code or without.
@@ -64,9 +64,9 @@ pub enum LowerError {
     Kernel {
         /// Its name: that of the Func that it computes.
         kernel: String,
-        /// Where the schedule says how its outermost loop runs.
+        /// Location of the directive that says how its outermost loop runs, if there is one.
         at: Option<Location>,
-        /// What is wrong.
+        /// The reason that the loops cannot be a kernel.
         problem: KernelProblem,
     },
 }

@@ -18,7 +18,7 @@ use halide_core::{Func, ImageParam, Pipeline, vars};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// What the ids in examples stand for. `in`, `f` and `out` are one row of bytes, `image`, `g` and `result` are planes.
+/// The meaning of the ids in examples. `in`, `f` and `out` are one row of bytes, `image`, `g` and `result` are planes.
 pub(crate) const TABLES: &str = "
 buffer in#b0: u8 dims 1 input i0 unit_stride 0
 buffer f#b1: u8 dims 1 internal
@@ -74,7 +74,7 @@ fn with_table() -> Pipeline {
 struct Example {
     before: String,
     after: String,
-    /// Which lines of the file `after` is.
+    /// The lines of the file that `after` stands in.
     at: std::ops::Range<usize>,
 }
 

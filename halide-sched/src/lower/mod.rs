@@ -31,7 +31,7 @@ use crate::target::Gpu;
 use nests::ctx::Ctx;
 use std::collections::BTreeSet;
 
-/// Which of the variants of the code to make, and what to add to it. The default is the main variant.
+/// The variant of the code to make, and additions to it. The default is the main variant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct LowerOptions {
     /// Compile `Auto` tails as guards, so that regions are exact for every shape: for outputs smaller than a factor and
@@ -72,7 +72,7 @@ pub enum Accesses {
 pub struct Lowered {
     /// The program.
     pub program: Program,
-    /// What each pass did and did not do.
+    /// The record of what each pass did and did not do.
     pub trace: LoweringTrace,
     /// The directives that multiply code the most, if loops have been unrolled and vectorized.
     pub causes: Vec<Cause>,

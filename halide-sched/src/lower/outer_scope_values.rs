@@ -1,5 +1,5 @@
-//! What expressions inside of a statement mean in front of it: names stand for what they are defined as, and variables of
-//! loops range.
+//! Values of expressions inside of a statement, as they are known in front of it: names are replaced by their
+//! definitions, and variables of loops have ranges.
 
 use crate::bounds::{Interval, interval_of};
 use crate::ir::hash::Map;
@@ -7,10 +7,10 @@ use crate::ir::visit;
 use crate::ir::{Expr, ExprKind, LoopId, Sym, build};
 use crate::simplify::{Facts, simplify};
 
-/// What is bound between a place outside and one inside.
+/// The names and loop variables that are bound between a place outside and one inside.
 #[derive(Default)]
 pub(crate) struct SeenFrom {
-    /// What names stand for, without such names.
+    /// The values of names, without such names.
     definitions: Map<Sym, Expr>,
     /// The values of loop variables, in terms of what is visible outside.
     ranges: Map<Sym, Interval>,

@@ -12,7 +12,7 @@ use halide_core::limits::Limits;
 use halide_core::types::ScalarType::{F32, U8, U16};
 use halide_core::value::Scalar;
 
-/// What a run leaves: the outputs and the counters.
+/// The results of a run: the outputs and the counters.
 type Outcome = Result<(Vec<AnyBuffer>, Vec<i64>), EvalError>;
 
 fn run(program: &Program) -> Outcome {
@@ -263,7 +263,7 @@ fn choices_with_the_same_arms_are_not_taken_for_equal() {
     is_asked("let t0 = ramp(0, 5, 4)", picked);
 }
 
-/// What a name was read from memory as is not what is there later.
+/// A name keeps the value that was read from memory, even if another value is there later.
 #[test]
 fn names_of_memory_are_not_taken_for_what_is_there_later() {
     for read in ["int(b1:u16[0])", "select(b1:u16[0] < 3u16, 0, 5)", "select(int(b1:u16[0]) < 3, 0, 5)"] {

@@ -1,4 +1,4 @@
-//! What lowering decided, as a value: for every pass what it did, what it did not do and why, and where asked for the
+//! Record of the decisions of lowering: for every pass what it did, what it did not do and why, and, if asked for, the
 //! program after it. `explain`, the report and tests read it; nothing in lowering does.
 
 use crate::ir::Program;
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct LoweringTrace {
     /// The passes in the order in which they ran.
     pub passes: Vec<PassTrace>,
-    /// Whether [`LoweringTrace::finish`] keeps a copy of the program.
+    /// True if [`LoweringTrace::finish`] keeps a copy of the program.
     keep_programs: bool,
     /// Reads the time that passes are measured with.
     clock: Option<Clock>,
@@ -40,11 +40,11 @@ impl std::hash::Hash for Clock {
 pub struct PassTrace {
     /// The name of its file and function.
     pub name: &'static str,
-    /// What it decided, in order.
+    /// Its decisions, in order.
     pub decisions: Vec<Decision>,
     /// The program after it, if snapshots were asked for.
     pub after: Option<Program>,
-    /// How long it took, where the caller gave a clock.
+    /// Its duration, if the caller gave a clock.
     pub time: Option<Duration>,
 }
 
@@ -53,18 +53,18 @@ pub struct PassTrace {
 pub struct Decision {
     /// The Func, buffer or loop it is about, by name.
     pub subject: String,
-    /// What was decided.
+    /// The outcome of the decision.
     pub outcome: Outcome,
 }
 
-/// What was decided.
+/// The outcome of a decision: done, or not done and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The pass did this: "vectorized by 8".
     Did(String),
     /// The pass did not do this, and why.
     DidNot {
-        /// What was not done: "vectorized".
+        /// The action that was not done: "vectorized".
         what: String,
         /// The reason: "its lanes store to one place".
         because: String,

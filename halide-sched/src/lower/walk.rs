@@ -23,7 +23,7 @@ pub(crate) fn map_body(mut program: Program, f: impl FnOnce(Stmt, &mut Program) 
     program
 }
 
-/// Whether `s` or a statement in it satisfies `test`.
+/// Returns true if `s` or a statement in it satisfies `test`.
 pub(crate) fn any_stmt(s: &Stmt, test: &mut impl FnMut(&Stmt) -> bool) -> bool {
     if test(s) {
         return true;

@@ -1,4 +1,4 @@
-//! Which iterations of an update may touch the same element of its Func.
+//! Dependence tests: iterations of an update that may touch the same element of its Func.
 //!
 //! Two iterations touch the same element if all coordinates of one's store equal those of the other's store or load. Each
 //! coordinate that is affine gives an equation in the differences of the variables. An equation that has no solution,
@@ -8,7 +8,7 @@
 use super::affine::{Affine, Atom};
 use std::collections::BTreeSet;
 
-/// What is known of a variable's values: `min .. min + extent`.
+/// The known part of a variable's range, `min .. min + extent`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Range {
     pub(super) min: Option<i64>,
@@ -23,7 +23,7 @@ pub(super) struct Accesses {
     loads: Vec<Vec<Option<Affine>>>,
 }
 
-/// What iterations that differ in a variable may do to each other.
+/// The kinds of dependence between iterations that differ in a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collision {
     /// Store to the same element.
@@ -129,7 +129,7 @@ impl Term {
 }
 
 impl Equation {
-    /// Whether neither divisibility nor ranges say that there is none.
+    /// Returns false if divisibility or the ranges of the unknowns exclude a solution.
     fn has_solution(&self) -> bool {
         let divisor = self.terms.iter().fold(0, |g, t| gcd(g, t.factor));
         let divides = if divisor == 0 { self.offset == 0 } else { self.offset % divisor == 0 };
@@ -216,7 +216,7 @@ mod tests {
         a.iter().zip(b).all(|(a, b)| a.is_none() || b.is_none() || a == b)
     }
 
-    /// What is claimed holds for every two iterations; and enough is claimed.
+    /// Claims of independence hold for every two iterations, and enough are made.
     #[test]
     fn iterations_that_are_told_apart_never_meet() {
         let mut random = Random(7);

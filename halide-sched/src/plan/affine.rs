@@ -6,7 +6,7 @@ use halide_core::ops::{BinOp, UnOp};
 use halide_core::pipeline::{Kind, PipelineData};
 use std::collections::BTreeMap;
 
-/// What the multiples are of.
+/// The symbols that affine forms are sums of multiples of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Atom {
     /// A pure variable.

@@ -1,4 +1,4 @@
-//! What can be wrong with a schedule: which directive, at which place, why, and what would do.
+//! The errors of a schedule: which directive, at which place, why, and how to mend it.
 
 pub use crate::plan::monoid::MonoidReason;
 pub use crate::plan::reasons::{OrderReason, Shared, StepReason};
@@ -13,17 +13,17 @@ use std::fmt;
 pub struct ScheduleError {
     /// The number of the directive in the schedule, from 0; `None` if what is wrong is that one is missing.
     pub directive: Option<usize>,
-    /// Where the directive was written.
+    /// The place at which the directive was written.
     pub at: Option<Location>,
     /// The stage that the directive speaks of, as text.
     pub subject: String,
     /// The directive as text; empty if one is missing.
     pub text: String,
-    /// What is wrong.
+    /// The defect.
     pub problem: Problem,
 }
 
-/// What is wrong with a directive. Names are as the user wrote them.
+/// The defects of a directive. Names are as the user wrote them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The texts below say what each variant and field means.
 pub enum Problem {
@@ -194,7 +194,7 @@ impl fmt::Display for ScheduleError {
 impl std::error::Error for ScheduleError {}
 
 impl ScheduleError {
-    /// What would do, where that can be said.
+    /// Returns a remedy, if one is known.
     pub fn help(&self) -> Option<String> {
         self.problem.help()
     }

@@ -1,5 +1,5 @@
-//! What a definition allows its loops to do: which iterations can never touch the same element, and whether the order
-//! of a reduction matters.
+//! The properties of a definition that decide which loops are legal: which iterations can never touch the same element,
+//! and whether the order of a reduction matters.
 
 use super::access::{Accesses, Range};
 use super::affine::{Affine, Atom, affine, constant};
@@ -19,9 +19,9 @@ const STEP_BITS: u32 = 32;
 /// The facts of one definition.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    /// Whether it is an update.
+    /// True if it is an update.
     pub(super) is_update: bool,
-    /// Whether a point must not be computed twice: what is stored depends on what the element held.
+    /// True if a point must not be computed twice: what is stored depends on what the element held.
     pub(super) once: bool,
     /// Its variables: pure dimensions in order, then reduction variables in order.
     pub(super) roots: Vec<Root>,
@@ -29,11 +29,12 @@ pub(super) struct Facts {
     pub(super) accesses: Accesses,
     /// The same with all that is linear in it.
     pub(super) space: Space,
-    /// Whether an iteration reads no element of the Func but the one that it stores to, and to find that, none.
+    /// True if the only element of the Func that an iteration reads is the one that it stores to, and its coordinates
+    /// and predicate read none.
     pub(super) changes_one_element: bool,
-    /// Why a graphics processor cannot do that in one step, if it cannot.
+    /// The reason that a GPU cannot change an element of this type in one step, if it cannot.
     pub(super) no_gpu_step: Option<StepReason>,
-    /// Whether its iterations may run in any order, were its floats exact; why not, if not.
+    /// `Ok` if its iterations may run in any order; else the reason that they may not.
     pub(super) order: Result<(), OrderReason>,
 }
 
@@ -87,9 +88,9 @@ pub(super) fn facts(pipeline: &Pipeline, func: FuncId, stage: usize) -> Facts {
 
 /// The names that users say for the variables of a definition.
 pub(super) struct SaidNames {
-    /// Those of its pure dimensions.
+    /// The names of its pure dimensions.
     pub(super) pure: Vec<String>,
-    /// Those of its reduction domain, innermost first.
+    /// The names of the variables of its reduction domain, innermost first.
     pub(super) reduction: Vec<String>,
 }
 
@@ -246,7 +247,7 @@ fn reads_of<'p>(pipeline: &'p Pipeline, func: FuncId, from: &[ExprId]) -> Vec<&'
     all.into_iter().filter_map(read).collect()
 }
 
-/// Whether an update gives the same result in whatever order its iterations run.
+/// Returns `Ok` if an update gives the same result in every order of its iterations.
 pub(crate) fn order(pipeline: &Pipeline, func: FuncId, stage: &StageDef) -> Result<(), OrderReason> {
     match monoid::fold(pipeline, func, stage) {
         Some(fold) => any_order(&fold, OrderReason::InOrder),
@@ -254,7 +255,7 @@ pub(crate) fn order(pipeline: &Pipeline, func: FuncId, stage: &StageDef) -> Resu
     }
 }
 
-/// Whether the steps of a fold may come in any order; `not` says why where it does not commute.
+/// Returns `Ok` if the steps of a fold may come in any order; `not` is the error if the fold does not commute.
 pub(super) fn any_order(fold: &monoid::Fold, not: OrderReason) -> Result<(), OrderReason> {
     match fold.any_order {
         Law::Exactly => Ok(()),

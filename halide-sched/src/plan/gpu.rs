@@ -1,4 +1,4 @@
-//! Whether loops over blocks and threads make kernels that a graphics processor can run.
+//! Checks that loops over blocks and threads make kernels that a GPU can run.
 
 use super::draft::FuncDraft;
 use super::error::{Errors, Problem};
@@ -19,7 +19,7 @@ struct Loop {
     mark: Option<usize>,
     /// If it is a constant.
     extent: Option<i64>,
-    /// Whether it is the block of a single thread.
+    /// True if it is the block of a single thread.
     one: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn check(
     }
 }
 
-/// What is said of the memory and the copies of a Func that is computed in the loops `around`.
+/// Checks the directives about the memory and the copies of a Func that is computed in the loops `around`.
 fn check_func(draft: &FuncDraft, around: &Around, has_gpu: bool, errors: &mut Errors<'_>) {
     let first = |is: &dyn Fn(LoopKind) -> bool| around.loops.iter().find(|l| is(l.kind)).map(|l| l.name.clone());
     let (blocks, threads) = (first(&|k| k == LoopKind::GpuBlocks), first(&LoopKind::is_gpu_threads));
@@ -92,9 +92,9 @@ fn loops(stage: &StageDraft) -> Vec<Loop> {
 /// The loops around a level.
 #[derive(Default)]
 struct Around {
-    /// Those of every variant of the stages whose loops they are, outermost first.
+    /// The loops around the level in every variant of their stages, outermost first.
     loops: Vec<Loop>,
-    /// Whether loops over blocks are around in all variants.
+    /// True if loops over blocks are around in all variants.
     always_blocks: bool,
 }
 
@@ -200,7 +200,7 @@ fn check_loops(of: &str, around: &Around, own: &[Loop], gpu: Option<Gpu>, errors
     }
 }
 
-/// What is wrong with the place of a loop over threads or lanes; `outer` are those of its stage around it.
+/// Returns the defect of the place of a loop over threads or lanes; `outer` are those of its stage around it.
 fn threads_problem(of: &str, l: &Loop, outside: bool, around: &[Loop], outer: &[&Loop]) -> Option<Problem> {
     let inner = l.name.clone();
     if outside {
@@ -222,7 +222,8 @@ fn threads_problem(of: &str, l: &Loop, outside: bool, around: &[Loop], outer: &[
     (others.len() >= DIMENSIONS).then_some(Problem::TooManyGpuLoops { kind: l.kind, most: DIMENSIONS })
 }
 
-/// Why the iterations of `l` cannot be lanes of a subgroup of the device, if they are to be.
+/// Returns the reason that the iterations of `l`, if it is a loop over lanes, cannot be lanes of a subgroup of the
+/// device.
 fn lanes_problem(l: &Loop, gpu: Gpu) -> Option<Problem> {
     if l.kind != LoopKind::GpuLanes {
         return None;

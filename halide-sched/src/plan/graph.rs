@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// A stage of a Func.
 pub(super) type Stage = (FuncId, usize);
 
-/// What an expression reads.
+/// The Func or image that an expression reads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Callee {
     Func(FuncId),

@@ -1,10 +1,10 @@
-//! What would do where a directive cannot be followed.
+//! Remedies for directives that cannot be followed.
 
 use super::error::{OrderReason, Problem, Shared};
 use crate::schedule::LoopKind;
 
 impl Problem {
-    /// What would do, where that can be said.
+    /// Returns a remedy, if one is known.
     pub fn help(&self) -> Option<String> {
         use Problem::*;
         let near = |near: &Option<String>| near.as_ref().map(|n| format!("did you mean `{n}`?"));

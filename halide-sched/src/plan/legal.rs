@@ -1,4 +1,4 @@
-//! Whether the loops of a stage may run as they are marked: no races, constant extents where lanes and copies need
+//! Checks that the loops of a stage may run as they are marked: no races, constant extents where lanes and copies need
 //! them, nothing nested that cannot be.
 
 use super::draft::FuncDraft;
@@ -61,8 +61,8 @@ fn check_variant(stage: &StageDraft, placed: bool, around: Option<&str>, errors:
     }
 }
 
-/// Where lanes and copies are no constant number, one that is too large to be meant, or none at all. What is `placed`
-/// inside of another stage may have a constant bound there, which lowering finds or reports.
+/// Returns the problem of a loop whose number of lanes or copies is not constant, too large to be meant, or zero. A
+/// stage that is `placed` inside of another one may have a constant bound there, which lowering finds or reports.
 fn constant_extent(stage: &StageDraft, placed: bool, l: &LoopDraft) -> Option<Problem> {
     if !matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled) && !l.kind.is_gpu_threads() {
         return None;

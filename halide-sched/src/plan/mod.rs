@@ -66,24 +66,24 @@ pub struct Plan {
     pub groups: Vec<Vec<FuncId>>,
     /// The names of loops.
     pub labels: IdVec<LoopLabel, String>,
-    /// What is compiled for.
+    /// The machine that code is compiled for.
     pub target: Target,
 }
 
 /// The decisions for one Func.
 #[derive(Clone, Debug)]
 pub struct FuncPlan {
-    /// Where its values are computed. `Inline` only for Funcs without updates.
+    /// The place at which its values are computed. `Inline` only for Funcs without updates.
     pub compute: Level,
-    /// Where its values are kept; the same as or outside of `compute`.
+    /// The place at which its values are kept; the same as or outside of `compute`.
     pub store: Level,
-    /// Where its memory is allocated; the same as or outside of `store`.
+    /// The place at which its memory is allocated; the same as or outside of `store`.
     pub hoist: Level,
     /// Dimensions from smallest stride to largest.
     pub storage: Vec<StorageDim>,
-    /// What kind of memory.
+    /// The kind of memory.
     pub memory: ir::Memory,
-    /// Where its values are brought as soon as they are computed.
+    /// The memories, of host or device, to which its values are copied as soon as they are computed.
     pub copies: BTreeSet<ir::Residency>,
     /// Constraints on the computed region, by dimension.
     pub bounds: Vec<BoundConstraint>,
@@ -106,9 +106,9 @@ pub enum Level<L = LoopLabel> {
     /// that the others are computed with. In each variant (specialisation) of that stage there is such a
     /// loop, and the thing is placed in each.
     At {
-        /// Whose loop.
+        /// The Func whose loop it is.
         func: FuncId,
-        /// Of which stage.
+        /// The stage of that Func.
         stage: usize,
         /// The loop.
         label: L,
@@ -129,13 +129,13 @@ impl<L> Level<L> {
 /// Storage of one dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageDim {
-    /// Which dimension of the Func.
+    /// The dimension of the Func.
     pub dim: usize,
     /// Its extent in memory is rounded up to a multiple of this; 1 is as it is.
     pub align: i64,
     /// The circular factor asked for: (factor, coordinates grow).
     pub fold: Option<(i64, bool)>,
-    /// Where that was asked for.
+    /// The place of the directive that asked for alignment or folding.
     pub at: Option<Location>,
 }
 
@@ -144,7 +144,7 @@ pub struct StorageDim {
 pub struct Room {
     /// For so many coordinates of a dimension.
     pub extent: i64,
-    /// Where that was said.
+    /// The place of the directive.
     pub at: Option<Location>,
 }
 
@@ -159,7 +159,7 @@ pub struct BoundConstraint {
     pub align: Option<(i64, i64)>,
     /// The extent is a multiple of this (`align_extent`).
     pub align_extent: Option<i64>,
-    /// Where the constraint was written.
+    /// The place at which the constraint was written.
     pub at: Option<Location>,
 }
 
@@ -168,7 +168,7 @@ pub struct BoundConstraint {
 pub struct StagePlan {
     /// Specialisations in the order in which they are tested.
     pub variants: Vec<(ir::Expr, StagePlan)>,
-    /// Where none applies: the loops below, or the end of the run with this message.
+    /// The message that ends the run if no specialisation applies; `None`: the loops below run.
     pub fail: Option<(String, Option<Location>)>,
     /// Every variable that the directives made or that the definition has.
     pub vars: IdVec<StageVar, StageVarInfo>,
@@ -178,19 +178,19 @@ pub struct StagePlan {
     pub transforms: Vec<Transform>,
     /// The loops, outermost first. Together they are the leaves of the transforms.
     pub loops: Vec<LoopPlan>,
-    /// What may be done with its floats.
+    /// The rewrites that are allowed for its floats.
     pub float: FloatMode,
-    /// Whether an iteration must change an element in one step, because others that run at the same time may change it.
+    /// True if an iteration must change an element in one step, because others that run at the same time may change it.
     pub atomic: bool,
     /// The stage whose outer loops run as one with those of this one.
     pub with: Option<With>,
-    /// What is to be brought into caches ahead of its use.
+    /// The values to be brought into caches ahead of their use.
     pub prefetches: Vec<Prefetch>,
-    /// Whether values are to be stored past the caches.
+    /// True if values are to be written with non-temporal stores.
     pub stream: bool,
 }
 
-/// What values are read from.
+/// The Func or image that values are read from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Source {
     /// A Func; lowering asks of those only that are not inlined.
@@ -199,22 +199,23 @@ pub enum Source {
     Image(ImageId),
 }
 
-/// What a later iteration reads, to be brought into caches before.
+/// A prefetch: values that a later iteration reads are brought into caches before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefetch {
-    /// Of what.
+    /// The Func or image that is read.
     pub what: Source,
     /// The loop in whose iterations that is done.
     pub at: StageVar,
     /// The loop whose later iteration reads.
     pub from: StageVar,
-    /// How many iterations later.
+    /// The number of iterations between the prefetch and the read.
     pub offset: i64,
-    /// What is done at the bounds of the source.
+    /// The treatment of coordinates beyond the bounds of the source.
     pub bound: PrefetchBound,
 }
 
-/// That the outer loops of a stage run as one with those of another, which comes first in each iteration.
+/// A link between two stages: the outer loops of a stage run as one with those of its host, which comes first in each
+/// iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct With {
     /// The other one.
@@ -228,25 +229,25 @@ pub struct With {
 pub struct StageVarInfo {
     /// Its name; unique in the stage.
     pub name: String,
-    /// What it is.
+    /// Its origin in the definition or the transforms.
     pub origin: VarOrigin,
-    /// Whether it is, or is made of, a reduction variable.
+    /// True if it is, or is made of, a reduction variable.
     pub reduction: bool,
 }
 
-/// What a stage variable is.
+/// The kinds of stage variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarOrigin {
     /// The Func's dimension `dim`; ranges over the stage's region.
     Pure {
-        /// Which dimension of the Func.
+        /// The index of the dimension.
         dim: usize,
     },
     /// Dimension `dim` of a reduction domain; ranges over the domain.
     Reduction {
         /// The domain.
         rdom: RDomId,
-        /// Which of its dimensions.
+        /// The index of the dimension in the domain.
         dim: usize,
     },
     /// Made by a transform; ranges from 0.
@@ -268,9 +269,9 @@ pub enum Transform {
         inner: StageVar,
         /// Scalar Index: constant or a parameter; at least 1 (checked at run time if a parameter).
         factor: ir::Expr,
-        /// Where the factor does not divide.
+        /// The treatment of the last chunk if the factor does not divide the extent.
         tail: PlanTail,
-        /// Where it was written.
+        /// The place at which the split was written.
         at: Option<Location>,
     },
     /// `fused = outer * extent(inner) + inner`, from 0.
@@ -305,12 +306,12 @@ pub enum PlanTail {
 /// One loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopPlan {
-    /// Which variable it runs.
+    /// The variable that it runs over.
     pub var: StageVar,
-    /// How.
+    /// The way in which its iterations run.
     pub kind: ir::ForKind,
-    /// Whether it is cut into prologue, steady state and epilogue.
+    /// The choice of loop partitioning: a cut into prologue, steady state and epilogue.
     pub partition: Partition,
-    /// Where the schedule says how it runs or is cut.
+    /// The place of the directive that chose its kind or partition.
     pub at: Option<Location>,
 }

@@ -15,9 +15,9 @@ use std::collections::BTreeSet;
 /// A part of a pipeline with its part of the schedule.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// What it computes; results of extern stages are input images.
+    /// The Funcs of the part; results of extern stages are input images.
     pub pipeline: Pipeline,
-    /// What is said of that.
+    /// The directives about these Funcs.
     pub schedule: Schedule,
 }
 
@@ -42,8 +42,8 @@ impl Part {
     }
 }
 
-/// What computes the pipeline's own outputs. Directives that suit no part at all are in this one, where `resolve` reports
-/// them.
+/// Returns the part that computes the pipeline's own outputs. Directives that suit no part at all are in this one,
+/// where `resolve` reports them.
 pub fn main_part(whole: &Pipeline, schedule: &Schedule) -> Part {
     if whole.externs.is_empty() {
         return Part { pipeline: whole.clone(), schedule: schedule.clone() };
@@ -59,7 +59,7 @@ pub fn main_part(whole: &Pipeline, schedule: &Schedule) -> Part {
     Part { pipeline, schedule: schedule.kept(&keep) }
 }
 
-/// What computes the Funcs `outputs`, inputs of an extern stage.
+/// Returns the part that computes the Funcs `outputs`, inputs of an extern stage.
 pub fn part(whole: &Pipeline, schedule: &Schedule, outputs: &[FuncId]) -> Part {
     let (copied, given) = with_copies(whole, schedule, outputs);
     let pipeline = copied.part(Some(&given));

@@ -5,7 +5,7 @@ use crate::plan::{LoopLabel, LoopPlan, Plan, StagePlan, StageVar, Transform};
 use halide_core::ids::{FuncId, Id, ImageId};
 
 impl Plan {
-    /// Whether `func` is an output of the pipeline.
+    /// Returns true if `func` is an output of the pipeline.
     pub fn is_output(&self, func: FuncId) -> bool {
         self.pipeline.outputs.contains(&func)
     }

@@ -14,7 +14,7 @@ use halide_core::value::Scalar;
 pub(super) struct Domain {
     /// The first ones are those of the domain.
     variables: Vec<Variable>,
-    /// How many the domain has.
+    /// The number of variables of the domain.
     dims: usize,
     /// The variables that are loops, innermost first.
     loops: Vec<usize>,
@@ -26,7 +26,7 @@ struct Variable {
     replaced: Option<Replaced>,
 }
 
-/// Where a variable comes from.
+/// The origin of a variable.
 #[derive(Clone, Copy)]
 enum Made {
     Root,
@@ -80,7 +80,7 @@ impl Domain {
         self.loops.iter().position(|&v| self.variables[v].name == name)
     }
 
-    /// Whether the loops with these numbers stand outside of all others.
+    /// Returns true if the loops with these numbers stand outside of all others.
     pub(super) fn are_outermost(&self, leaves: &[usize]) -> bool {
         let left = (0..self.loops.len()).filter(|l| !leaves.contains(l)).max();
         left.is_none_or(|left| leaves.iter().all(|&l| l > left))
@@ -150,7 +150,7 @@ impl Domain {
         (roots, guard)
     }
 
-    /// Whether `v` is split by a factor that may not divide it.
+    /// Returns true if `v` is split by a factor that may not divide it.
     fn is_guarded(&self, v: usize, graph: &mut Graph, rdom: RDomId) -> bool {
         let Some(Replaced::Split { factor, .. }) = self.variables[v].replaced else { return false };
         let extent = self.extent(v, graph, rdom);

@@ -2,7 +2,7 @@
 
 use halide_core::types::ScalarType;
 
-/// Why the order of a reduction cannot be changed.
+/// A reason for which the order of a reduction cannot be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderReason {
     /// The result depends on the order.
@@ -14,7 +14,7 @@ pub enum OrderReason {
 }
 
 impl OrderReason {
-    /// What an update does.
+    /// Returns the reason as the predicate of a sentence about the update.
     pub(super) fn text(self) -> &'static str {
         match self {
             OrderReason::NotCommutative => "is no associative and commutative operation on the old value alone",
@@ -24,7 +24,7 @@ impl OrderReason {
     }
 }
 
-/// Why a graphics processor cannot change an element in one step.
+/// A reason for which a GPU cannot change an element in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepReason {
     /// It has so many values.
@@ -34,7 +34,7 @@ pub enum StepReason {
 }
 
 impl StepReason {
-    /// What an element has.
+    /// Returns the reason as a clause about the element.
     pub(super) fn text(self) -> String {
         match self {
             StepReason::Tuple(values) => format!("it has {values} values"),
@@ -43,7 +43,7 @@ impl StepReason {
     }
 }
 
-/// What the iterations of a parallel or vectorized loop would share.
+/// The kinds of memory that the iterations of a parallel or vectorized loop would share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {
     /// Values that updates change.

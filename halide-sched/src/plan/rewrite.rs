@@ -12,7 +12,7 @@ use halide_core::ids::{FuncId, ImageId};
 use halide_core::pipeline::Pipeline;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What has come of the directives that change the graph.
+/// The result of the directives that change the graph.
 pub(super) struct Rewritten {
     /// The pipeline with the Funcs that the schedule asks for.
     pub(super) pipeline: Pipeline,

@@ -1,4 +1,4 @@
-//! What is wrong with a directive, in a sentence.
+//! Messages: the defect of a directive, in a sentence.
 
 use super::error::{MonoidReason, Problem, Shared};
 use crate::plan::Collision;
@@ -23,7 +23,7 @@ fn done(kind: LoopKind) -> &'static str {
 }
 
 impl fmt::Display for Problem {
-    /// Why the directive cannot be followed.
+    /// Writes the reason that the directive cannot be followed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use Problem::*;
         match self {

@@ -24,14 +24,14 @@ pub(super) struct StageDraft {
     /// Outermost first.
     pub(super) loops: Vec<LoopDraft>,
     pub(super) float: FloatMode,
-    /// Whether iterations that touch the same element may run at the same time.
+    /// True if iterations that touch the same element may run at the same time.
     pub(super) races_allowed: bool,
-    /// Whether elements are changed in one step.
+    /// Set if elements are changed in one step.
     pub(super) atomic: Option<Atomic>,
     pub(super) prefetches: Vec<Prefetch>,
-    /// Whether values are to be stored past the caches.
+    /// True if values are to be written with non-temporal stores.
     pub(super) stream: bool,
-    /// Whose outer loops run as one with its own.
+    /// The stage whose outer loops run as one with its own.
     pub(super) with: Option<WithDraft>,
     /// Condition, its text, and the variant.
     pub(super) variants: Vec<(Expr, String, StageDraft)>,
@@ -48,14 +48,14 @@ pub(super) struct StageDraft {
     broken: BTreeSet<String>,
 }
 
-/// What `atomic` says.
+/// The arguments of `atomic`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Atomic {
     /// The schedule vouches that the order does not matter.
     pub(super) any_order: bool,
 }
 
-/// What `compute_with` says.
+/// The arguments of `compute_with`.
 #[derive(Clone, Debug)]
 pub(super) struct WithDraft {
     /// The stage that it is computed with.
@@ -75,11 +75,11 @@ pub(super) struct LoopDraft {
     pub(super) kind: LoopKind,
     pub(super) partition: Partition,
     pub(super) mark: Option<usize>,
-    /// Where its kind or partition was chosen.
+    /// The place at which its kind or partition was chosen.
     pub(super) at: Option<Location>,
 }
 
-/// Where a directive stands, for splits and messages.
+/// The number, place and text of a directive, for splits and messages.
 pub(super) struct Source<'d> {
     pub(super) number: usize,
     pub(super) at: Option<Location>,
@@ -174,27 +174,28 @@ impl StageDraft {
         }
     }
 
-    /// Whether elements can be, and shall be, changed in one step.
+    /// Returns true if elements can be, and shall be, changed in one step.
     fn can_step(&self) -> bool {
         self.atomic.is_some() && self.facts.changes_one_element
     }
 
-    /// Whether threads that run the loop at `position` may change the same element.
+    /// Returns true if threads that run the loop at `position` may change the same element.
     fn needs_steps(&self, position: usize) -> bool {
         let l = &self.loops[position];
         let threads = l.kind == LoopKind::Parallel || l.kind.is_gpu();
         threads && !self.is_one(l) && self.collision(position).is_some()
     }
 
-    /// Why the graphics processor that runs the loop at `position` cannot take the steps that it needs, if it cannot.
+    /// Returns the reason that the GPU that runs the loop at `position` cannot take the steps that it needs, if it
+    /// cannot.
     pub(super) fn no_gpu_step(&self, position: usize) -> Option<StepReason> {
         let gpu = self.loops[position].kind.is_gpu();
         let needed = gpu && self.can_step() && self.needs_steps(position);
         self.facts.no_gpu_step.filter(|_| needed)
     }
 
-    /// What two iterations of the loop at `position`, from the outermost, may do to each other. What the loops outside
-    /// say of the definition's variables is the same for both.
+    /// Returns the dependence that two iterations of the loop at `position`, from the outermost, may have. Variables of
+    /// the definition that only the loops outside determine are the same for both.
     pub(super) fn collision(&self, position: usize) -> Option<Collision> {
         let varies = |root: &StageVar| self.loops[position..].iter().any(|l| self.roots(l.var).contains(root));
         let roots = (0..self.facts.roots.len()).map(|r| StageVar(r as u32));
@@ -220,7 +221,7 @@ impl StageDraft {
         self.loops[..position].iter().filter(|l| !self.is_one(l)).count()
     }
 
-    /// Why the iterations cannot come in any order, if they cannot.
+    /// Returns the reason that the iterations cannot come in any order, if they cannot.
     pub(super) fn order_matters(&self) -> Option<OrderReason> {
         match self.facts.order {
             Ok(()) => None,
@@ -239,7 +240,7 @@ impl StageDraft {
         self.loops.iter().position(|l| self.name(l.var) == name && !self.is_one(l))
     }
 
-    /// Whether a loop is the one block of a single thread, which no directive speaks of.
+    /// Returns true if a loop is the one block of a single thread, which no directive speaks of.
     pub(super) fn is_one(&self, l: &LoopDraft) -> bool {
         self.vars[l.var].origin == VarOrigin::One
     }
@@ -274,7 +275,7 @@ impl StageDraft {
         })
     }
 
-    /// Whether a name was left undefined by a mistake that has been reported.
+    /// Returns true if a name was left undefined by a mistake that has been reported.
     pub(super) fn is_broken(&self, name: &str) -> bool {
         self.broken.contains(name)
     }
@@ -474,7 +475,7 @@ impl StageDraft {
     }
 }
 
-/// How the outer and the inner part run when a loop that has a kind is split: threads stay outside, lanes inside.
+/// Returns the kinds of the outer and the inner part of a split loop: threads stay outside, lanes inside.
 fn kinds_of_parts(kind: LoopKind) -> (LoopKind, LoopKind) {
     match kind {
         LoopKind::Serial | LoopKind::Unrolled => (kind, kind),

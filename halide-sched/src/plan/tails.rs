@@ -45,8 +45,8 @@ fn check(stage: &StageDraft, var: StageVar, tail: Tail) -> Result<(), Problem> {
     }
 }
 
-/// What is safe for every extent: nothing where the factor is known to divide it, a guard where a point must not be
-/// computed twice or the extent may be below the factor, else a last chunk that is shifted inwards.
+/// Chooses the tail for `Auto`, safe for every extent: none if the factor is known to divide it, a guard if a point
+/// must not be computed twice or the extent may be below the factor, else a last chunk that is shifted inwards.
 fn automatic(stage: &StageDraft, var: StageVar, factor: &Expr) -> PlanTail {
     let (extent, factor) = (stage.extent(var), build::as_int(factor));
     if let (Some(e), Some(f)) = (extent, factor)

@@ -40,7 +40,7 @@ impl From<Expr> for Condition {
     }
 }
 
-/// How deep an expression may nest.
+/// The most levels that an expression may nest.
 const DEPTH: usize = 64;
 
 fn inside(depth: usize) -> Result<usize, String> {
@@ -117,7 +117,7 @@ fn term(p: &PipelineData, e: ExprId, depth: usize) -> Result<Term, String> {
     }
 }
 
-/// Whether every value of `from` is one of `to`.
+/// Returns true if every value of `from` is one of `to`.
 fn widens(from: ScalarType, to: ScalarType) -> bool {
     let edge = |t: ScalarType| t.int_min().zip(t.int_max()).filter(|_| t.is_int());
     match (edge(from), edge(to)) {

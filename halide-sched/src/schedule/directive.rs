@@ -6,11 +6,11 @@ use halide_core::error::Location;
 /// One directive with its subject and place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Directive {
-    /// Whose loops or storage it speaks of.
+    /// The stage or Func whose loops or storage it speaks of.
     pub subject: Subject,
-    /// What it says.
+    /// The word and its arguments.
     pub verb: Verb,
-    /// Where it was written; not part of equality of schedules.
+    /// The place at which it was written; not part of equality of schedules.
     pub at: Option<Location>,
 }
 
@@ -50,7 +50,7 @@ pub enum Condition {
     Or(Box<Condition>, Box<Condition>),
     /// The opposite.
     Not(Box<Condition>),
-    /// What was given is no condition, and why: building a schedule never fails, so `plan` reports it.
+    /// The error of an expression that is no condition: building a schedule never fails, so `plan` reports it.
     Invalid(String),
 }
 
@@ -79,7 +79,7 @@ pub enum Term {
     Binary(char, Box<Term>, Box<Term>),
 }
 
-/// What a split does where its factor does not divide the extent.
+/// The tail strategies: the treatment of a split whose factor does not divide the extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tail {
     /// Safe for every size; chosen by `plan` (see there).
@@ -143,10 +143,10 @@ impl Identity {
     }
 }
 
-/// Which iterations of two loops come together where the loops run as one.
+/// The alignment of two loops that run as one: the choice of iterations that come together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Align {
-    /// Those of the same value of the loops' variables.
+    /// Iterations of the same value of the loops' variables.
     #[default]
     NoAlign,
     /// The first ones, and so on.
@@ -155,7 +155,7 @@ pub enum Align {
     AlignEnd,
 }
 
-/// How a loop runs, as a directive says it.
+/// The ways in which a loop runs, as directives say them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LoopKind {
     /// One iteration after the other.
@@ -175,7 +175,7 @@ pub enum LoopKind {
 }
 
 impl LoopKind {
-    /// Whether iterations run at the same time.
+    /// Returns true if iterations run at the same time.
     pub fn is_concurrent(self) -> bool {
         match self {
             LoopKind::Parallel | LoopKind::Vectorized => true,
@@ -183,11 +183,11 @@ impl LoopKind {
             LoopKind::Serial | LoopKind::Unrolled => false,
         }
     }
-    /// Whether iterations run as threads of a block.
+    /// Returns true if iterations run as threads of a block.
     pub fn is_gpu_threads(self) -> bool {
         matches!(self, LoopKind::GpuThreads | LoopKind::GpuLanes)
     }
-    /// Whether a graphics processor runs the loop.
+    /// Returns true if a GPU runs the loop.
     pub fn is_gpu(self) -> bool {
         self == LoopKind::GpuBlocks || self.is_gpu_threads()
     }
@@ -196,18 +196,18 @@ impl LoopKind {
 /// A loop of another stage: where something is computed or stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
-    /// Whose loop.
+    /// The Func whose loop it is.
     pub func: String,
-    /// Of which of its stages.
+    /// The stage of that Func.
     pub stage: usize,
-    /// Which loop.
+    /// The name of the loop.
     pub var: String,
 }
 
-/// How the memory of a Func is kept.
+/// The kinds of memory of a Func.
 pub use crate::ir::Memory;
 
-/// What a directive says.
+/// The words of directives, with their arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // Fields are the directive's arguments, in order; `schedule::build` documents each word.
 pub enum Verb {
@@ -247,7 +247,7 @@ pub enum Verb {
     ComputeWith {
         site: Site,
         align: Align,
-        /// Of loops by name, which `align` does not count for.
+        /// Alignments of loops by name, for which `align` does not count.
         each: Vec<(String, Align)>,
     },
     StoreRoot,
@@ -333,7 +333,7 @@ pub enum Verb {
     Specialize(Condition),
     /// Ends the run with this message where no specialisation applies.
     SpecializeFail(String),
-    /// How floats of the stage may be treated.
+    /// Sets the rewrites that are allowed for the floats of the stage.
     Float(FloatMode),
     /// Iterations of the stage that run at once may touch the same element.
     AllowRaceConditions,
@@ -344,7 +344,7 @@ pub enum Verb {
     },
 }
 
-/// What lowering and backends may do with the float arithmetic of a stage.
+/// The rewrites of float arithmetic that lowering and backends may do in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum FloatMode {
     /// IEEE, as written.

@@ -59,8 +59,8 @@ impl StageSchedule<'_> {
 }
 
 impl Schedule {
-    /// What is estimated of a Func with these dimensions: first coordinate and extent, dimension by dimension, as the
-    /// last directive about each says.
+    /// Returns the estimates of a Func with these dimensions: first coordinate and extent, dimension by dimension, as
+    /// the last directive about each says.
     pub fn estimates(&self, func: &str, dims: &[&str]) -> Vec<Option<(i64, i64)>> {
         let mut found = vec![None; dims.len()];
         for directive in self.directives().iter().filter(|d| d.subject.func == func) {

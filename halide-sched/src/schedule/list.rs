@@ -6,8 +6,8 @@ use super::names::FuncName;
 use super::print::{SubjectText, clone_name, wrapper_name};
 use std::hash::{Hash, Hasher};
 
-/// What is done where and when: directives in the order in which they apply. A value; it knows Funcs, stages and loops
-/// by name only, so it outlives any pipeline, and it never fails while it is built.
+/// A schedule: directives in the order in which they apply. A value; it knows Funcs, stages and loops by name only, so
+/// it outlives any pipeline, and it never fails while it is built.
 ///
 /// Two schedules are equal when their directives are, wherever they were written.
 ///
@@ -46,7 +46,7 @@ impl Schedule {
         self.directives.len()
     }
 
-    /// Whether there are no directives.
+    /// Returns true if there are no directives.
     pub fn is_empty(&self) -> bool {
         self.directives.is_empty()
     }
@@ -64,7 +64,7 @@ impl Schedule {
         self.directives.extend(other.directives.iter().cloned());
     }
 
-    /// Whether some stage may round differently than the algorithm says, so that results are compared within a
+    /// Returns true if some stage may round differently than the algorithm says, so that results are compared within a
     /// tolerance.
     pub fn reassociates(&self) -> bool {
         self.directives.iter().any(Directive::reassociates)
@@ -83,7 +83,7 @@ impl Schedule {
         })
     }
 
-    /// Whether a directive makes the wrapper or clone called `name`.
+    /// Returns true if a directive makes the wrapper or clone called `name`.
     pub(super) fn makes_func(&self, name: &str) -> bool {
         self.directives.iter().any(|d| match &d.verb {
             Verb::In { consumers } => wrapper_name(&d.subject.func, consumers) == name,
@@ -118,7 +118,7 @@ impl Hash for Schedule {
 }
 
 impl Directive {
-    /// Whether the stage that it speaks of may round differently than the algorithm says.
+    /// Returns true if the stage that it speaks of may round differently than the algorithm says.
     pub fn reassociates(&self) -> bool {
         matches!(self.verb, Verb::Float(FloatMode::Contract | FloatMode::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! What can be given to the builder as the name of a Func, of a stage, or of a loop.
+//! The types that the builder takes as the name of a Func, of a stage, or of a loop.
 
 use halide_core::{Func, ImageParam, RDom, RVar, Var};
 

@@ -1,4 +1,4 @@
-//! What a schedule says of some of the Funcs of a pipeline, where these are compiled by themselves.
+//! The part of a schedule that is about some of the Funcs of a pipeline, for when these are compiled by themselves.
 
 use super::Schedule;
 use super::directive::{Directive, Verb};

@@ -33,8 +33,8 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// Whether `directive` only makes what the subject of the directive after it speaks of, so that parsing that subject
-/// makes the same directive again. `before` ends with `directive`.
+/// Returns true if `directive` only makes what the subject of the directive after it speaks of, so that parsing that
+/// subject makes the same directive again. `before` ends with `directive`.
 fn opened_by_subject(directive: &Directive, next: Option<&Subject>, before: &Schedule) -> bool {
     let Some(next) = next else { return false };
     let subject = &directive.subject;
@@ -61,7 +61,7 @@ fn makes(subject: &Subject, next: &Subject, name: &str, before: &Schedule) -> bo
     plain && next.func == name && before.directives().iter().filter(made).count() == 1
 }
 
-/// Whether the directives of `schedule` make every wrapper that the name `func` speaks of.
+/// Returns true if the directives of `schedule` make every wrapper that the name `func` speaks of.
 fn is_made(func: &str, schedule: &Schedule) -> bool {
     super::parse::wrappers_named(func).iter().all(|name| schedule.makes_func(name))
 }
@@ -163,7 +163,7 @@ fn separated(f: &mut fmt::Formatter<'_>, items: impl Iterator<Item = impl fmt::D
     Ok(())
 }
 
-/// Whether `name` is identifiers joined by dots.
+/// Returns true if `name` is identifiers joined by dots.
 fn is_plain(name: &str) -> bool {
     name.split('.').all(|part| {
         let mut letters = part.chars();
@@ -171,12 +171,12 @@ fn is_plain(name: &str) -> bool {
     })
 }
 
-/// Whether an identifier may begin with `c`.
+/// Returns true if an identifier may begin with `c`.
 pub(super) fn starts_name(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || c == '$'
 }
 
-/// Whether an identifier may go on with `c`.
+/// Returns true if an identifier may go on with `c`.
 pub(super) fn continues_name(c: char) -> bool {
     starts_name(c) || c.is_ascii_digit()
 }
@@ -382,7 +382,7 @@ impl fmt::Display for Term {
     }
 }
 
-/// How tightly an operator of terms binds.
+/// Returns the precedence of an operator of terms; a higher one binds more tightly.
 pub(super) fn precedence(op: char) -> u8 {
     if matches!(op, '+' | '-') { 1 } else { 2 }
 }

@@ -1,4 +1,4 @@
-//! What `tile` and `gpu_tile` stand for.
+//! The expansion of `tile` and `gpu_tile` into splits, an order and marks.
 
 use super::directive::{Amount, LoopKind, Tail, Verb};
 use super::gpu::gpu_loops;

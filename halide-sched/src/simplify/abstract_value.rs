@@ -9,11 +9,11 @@ use crate::ir::{DimField, Elem, Expr, ExprKind, Intrinsic, Sym};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 
-/// What is known of the value of an expression, in every lane.
+/// The abstract value of an expression: a range and a congruence that hold in every lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Known {
     pub(super) range: Range,
-    /// Of Index expressions; data says nothing.
+    /// The congruence of an Index expression; data says nothing.
     pub(super) congruence: Congruence,
 }
 
@@ -37,7 +37,7 @@ impl From<Range> for Known {
     }
 }
 
-/// What holds for an atom under any facts.
+/// Returns the abstract value of an atom that holds under any facts.
 pub(super) fn default_of(e: &Expr) -> Known {
     match (e.kind(), e.ty().elem) {
         (ExprKind::Sym(Sym::Buffer { field: DimField::Extent, .. }), _) => Range::new(Some(0), None).into(),
@@ -47,7 +47,7 @@ pub(super) fn default_of(e: &Expr) -> Known {
 }
 
 impl Facts {
-    /// What is known of `e`; remembered for every node below it.
+    /// Returns the abstract value of `e`; remembered for every node below it.
     pub(super) fn known(&self, e: &Expr) -> Known {
         if let ExprKind::Int(value) = e.kind() {
             return Known::point(*value);
@@ -64,7 +64,7 @@ impl Facts {
         self.cache.borrow().known(e).expect("just found")
     }
 
-    /// Of an Index expression whose parts are remembered.
+    /// Returns the abstract value of an Index expression whose parts are remembered.
     fn known_index(&self, e: &Expr) -> Known {
         match e.kind() {
             ExprKind::Int(v) => Known::point(*v),
@@ -111,7 +111,7 @@ impl Facts {
         }
     }
 
-    /// Of a data expression whose parts are remembered. Floats say nothing.
+    /// Returns the abstract value of a data expression whose parts are remembered. Floats say nothing.
     fn known_data(&self, e: &Expr) -> Known {
         let Some(ty) = e.ty().scalar().filter(|t| !t.is_float()) else { return Known::NOTHING };
         let all = Range::of_type(ty);
@@ -174,7 +174,7 @@ fn index_binary(op: BinOp, a: Known, b: Known) -> Known {
     }
 }
 
-/// Of `(k m + r) * (l n + s)`: all but `r s` is a multiple of the other products' divisor.
+/// Returns the congruence of `(k m + r) * (l n + s)`: all but `r s` is a multiple of the other products' divisor.
 fn product(a: Congruence, b: Congruence) -> Congruence {
     let parts = [(a.modulus(), b.modulus()), (a.modulus(), b.remainder()), (a.remainder(), b.modulus())];
     let modulus = parts.into_iter().try_fold(0, |g, (x, y)| Some(gcd(g, x.checked_mul(y)?)));
@@ -203,7 +203,8 @@ fn remainder(a: Congruence, b: Congruence) -> Congruence {
     }
 }
 
-/// Whether ranges decide a comparison. Unbounded ones, and with them floats that may be NaN, decide nothing.
+/// Returns the range of a comparison, one value if the ranges of its operands decide it. Unbounded ones, and with them
+/// floats that may be NaN, decide nothing.
 fn comparison(op: BinOp, a: Range, b: Range) -> Range {
     let below = |a: Range, b: Range| matches!((a.max(), b.min()), (Some(most), Some(least)) if most < least);
     let not_above = |a: Range, b: Range| matches!((a.max(), b.min()), (Some(most), Some(least)) if most <= least);

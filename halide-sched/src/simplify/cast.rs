@@ -41,7 +41,7 @@ pub(super) fn simplify_cast(e: &Expr, facts: &Facts) -> Option<Expr> {
     }
 }
 
-/// Whether converting `source` to `to` by way of `through` is the same as directly.
+/// Returns true if converting `source` to `to` by way of `through` is the same as directly.
 fn skips(source: &Expr, through: ScalarType, to: Elem, facts: &Facts) -> bool {
     let from = source.ty().scalar();
     if from.is_some_and(|t| t.is_float()) {
@@ -65,7 +65,7 @@ fn skips(source: &Expr, through: ScalarType, to: Elem, facts: &Facts) -> bool {
     }
 }
 
-/// Whether every value of float type `b` is one of float type `a`.
+/// Returns true if every value of float type `b` is one of float type `a`.
 fn holds_all(a: ScalarType, b: ScalarType) -> bool {
     match (a, b) {
         _ if a == b => true,

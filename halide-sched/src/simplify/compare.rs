@@ -11,7 +11,7 @@ use crate::ir::build::{self, as_int};
 use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;
 
-/// How many sums are taken apart to decide a comparison while simplifying.
+/// The most sums that a search takes apart to decide a comparison while simplifying.
 const FUEL: u32 = 32;
 
 /// `a op b`, simplified.
@@ -98,7 +98,8 @@ fn open_quotient(form: &Form, limit: i64) -> Option<(Form, i64)> {
     }
 }
 
-/// Of `min(a, b) <= limit`, the arm that is needed if the other one never is that small; likewise of `-max`.
+/// Drops an arm of `min(a, b) <= limit` that never is that small, or one of `max(a, b) <= limit` that always is;
+/// likewise of `-max` and `-min`. Returns the sum with the other arm.
 fn drop_arm(sum: &Linear, limit: i64, facts: &Facts) -> Option<Linear> {
     for (atom, c) in &sum.terms {
         let ExprKind::Binary(op @ (BinOp::Min | BinOp::Max), a, b) = atom.kind() else { continue };

@@ -11,11 +11,11 @@ use crate::ir::build::as_int;
 use crate::ir::{Expr, ExprKind};
 use halide_core::ops::BinOp;
 
-/// How many choices are followed, one inside the other.
+/// The most choices that are followed, one inside the other.
 const CHOICES: u32 = 2;
 
 impl Facts {
-    /// What is known of the remainder of a sum.
+    /// Returns the congruence of a sum.
     pub(super) fn sum_congruence(&self, sum: &Linear) -> Congruence {
         self.joined_congruence(sum, CHOICES)
     }
@@ -33,7 +33,7 @@ impl Facts {
         let parts = sum.terms.iter().map(|(atom, c)| self.known(atom).congruence.scale(*c));
         parts.fold(Congruence::point(sum.constant), Congruence::plus)
     }
-    /// What holds whichever arm of the first choice among the terms is taken.
+    /// Returns the congruence that holds whichever arm of the first choice among the terms is taken.
     fn congruence_by_choice(&self, sum: &Linear, choices: u32) -> Option<Congruence> {
         let (choice, c) = sum.terms.iter().find(|(atom, _)| matches!(atom.kind(), ExprKind::Select(..)))?;
         let ExprKind::Select(_, a, b) = choice.kind() else { return None };

@@ -17,37 +17,37 @@ use crate::ir::hash::Map;
 use crate::ir::{DimField, Expr, ExprKind};
 use halide_core::ops::{BinOp, UnOp};
 
-/// How many points there are: loops at their first, their last and a middle iteration.
+/// The number of points: loops at their first, their last and a middle iteration.
 pub(super) const POINTS: usize = 3;
 /// Farther from 0 than this nothing is computed.
 const FAR: i128 = 1 << 40;
 /// About what the caller's buffers extend to: farther than the tiles of most schedules; and at one point, so far that after
 /// ten levels of a pyramid what has no bound is still no small storage.
 const EXTENTS: [i64; POINTS] = [5000, 5000, 1 << 26];
-/// How many facts are looked through for a symbol to move.
+/// The most facts that are looked through for a symbol to move.
 const MOST_CLAIMS: usize = 200;
-/// How many times symbols are moved at most: each time what is bound to them is found again.
+/// The most times that symbols are moved: each time what is bound to them is found again.
 const MOST_MOVES: u32 = 16;
 
-/// What an expression is at each point; `None` where that is not known.
+/// The values of an expression, one for each point; `None` if that is not known.
 pub(super) type Values = [Option<i64>; POINTS];
 
 /// The points under the facts of a scope.
 #[derive(Clone, Default)]
 pub(super) struct Witnesses {
-    /// What symbols and opaque expressions were chosen to be.
+    /// The values that were chosen for symbols and opaque expressions.
     chosen: Map<Expr, Values>,
     /// The symbols that were bound to a value, in order.
     bound: Vec<(Expr, Expr)>,
-    /// What was learned of sums.
+    /// The ranges that were learned of sums.
     claims: Vec<(Linear, Range)>,
     lost: [bool; POINTS],
-    /// How many times a symbol was moved, or tried to be.
+    /// The number of times that a symbol was moved, or tried to be.
     moves: u32,
     scopes: Vec<Mark>,
 }
 
-/// What to restore when a scope ends.
+/// The state to restore when a scope ends.
 #[derive(Clone)]
 struct Mark {
     bound: usize,
@@ -214,7 +214,7 @@ impl Facts {
         sum
     }
 
-    /// What a scalar Index expression is, or a condition: 0 or 1.
+    /// Returns the values of a scalar Index expression, or of a condition: 0 or 1.
     fn values(&self, e: &Expr) -> Values {
         if !is_read(e) {
             return [None; POINTS];
@@ -234,7 +234,7 @@ impl Facts {
         self.cache.borrow().values(e).unwrap_or([None; POINTS])
     }
 
-    /// Of a node whose children were found.
+    /// Returns the values of a node whose children were found.
     fn value_of_node(&self, e: &Expr) -> Values {
         use ExprKind::*;
         let of = |e: &Expr| self.values(e);
@@ -256,7 +256,7 @@ impl Facts {
         }
     }
 
-    /// Of a symbol or what is not looked into: chosen at its first use.
+    /// Returns the values of a symbol or an opaque expression, which are chosen at its first use.
     fn chosen_for(&self, e: &Expr) -> Values {
         if let Some(values) = self.witnesses.borrow().chosen.get(e) {
             return *values;
@@ -279,7 +279,7 @@ fn near(value: i128) -> Option<i64> {
     (value.abs() <= FAR).then_some(value as i64)
 }
 
-/// Whether values are found of `e` at all.
+/// Returns true if values are found of `e` at all.
 fn is_read(e: &Expr) -> bool {
     e.lanes() == 1 && (e.ty().is_index() || e.ty().is_bool())
 }

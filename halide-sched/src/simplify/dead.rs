@@ -11,7 +11,7 @@ pub fn drop_dead_lets(s: Stmt) -> Stmt {
     Used::default().stmt(s)
 }
 
-/// What is used in the part of the program that was seen; a scope is seen from its end.
+/// The symbols used in the part of the program that was seen; a scope is seen from its end.
 #[derive(Default)]
 struct Used {
     symbols: Set<Sym>,

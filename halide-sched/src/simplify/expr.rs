@@ -73,13 +73,14 @@ pub(crate) fn extreme_of_many(op: BinOp, operands: &[Expr], facts: &Facts) -> Ex
     simplify(&all, facts)
 }
 
-/// Whether `e`, in normal form, is a minimum or maximum of more operands than are compared with each other.
+/// Returns true if `e`, in normal form, is a minimum or maximum of more operands than are compared with each other.
 pub(crate) fn is_long_extreme(op: BinOp, e: &Expr) -> bool {
     min_max::is_long(op, e)
 }
 
-/// Whether `e`, in normal form, is changed by no facts but values of what occurs in it; says so to it. Index sums and
-/// products, and data computed from reads and parameters: no range takes a part in their rules, or none that varies.
+/// Marks `e`, in normal form, as settled, and returns true, if no facts change it but values of what occurs in it:
+/// Index sums and products, and data computed from reads and parameters. No range takes a part in their rules, or none
+/// that varies.
 fn settles(e: &Expr) -> bool {
     if is_settled(e) {
         return true;
@@ -104,12 +105,13 @@ fn settles(e: &Expr) -> bool {
     all
 }
 
-/// What is made of nothing is, but is looked up nevertheless: so there is one node of it in all that is made of it.
+/// Returns true if `e` is settled. Symbols and parameters are, but are looked up nevertheless: so all expressions that
+/// use one share its node.
 fn is_settled(e: &Expr) -> bool {
     e.is_settled() || is_constant(e) || matches!(e.kind(), ExprKind::Sym(_) | ExprKind::Param(_))
 }
 
-/// What is simple as it stands, so that it need not be remembered.
+/// Returns true if `e` is a constant: simple as it stands, so that it need not be remembered.
 fn is_constant(e: &Expr) -> bool {
     matches!(e.kind(), ExprKind::Int(_) | ExprKind::Const(_))
 }
@@ -156,7 +158,7 @@ fn alias(s: Sym, facts: &Facts) -> Option<Expr> {
     facts.value_of(s).filter(|value| is_name(value)).cloned()
 }
 
-/// Whether it stands in place of the symbols that have it as their value.
+/// Returns true if `value` stands in place of the symbols that have it as their value.
 pub(super) fn is_name(value: &Expr) -> bool {
     matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_))
 }
@@ -231,7 +233,7 @@ fn split_by_sum(x: &Form, y: &Form) -> Option<(Linear, Form)> {
     Some((whole, rest))
 }
 
-/// Whether `0 <= rest < divisor` in every lane.
+/// Returns true if `0 <= rest < divisor` in every lane.
 fn is_remainder(rest: &Form, divisor: &Form, facts: &Facts) -> bool {
     let zero = Form::uniform(Linear::default(), rest.lanes);
     let holds = |op, a: &Form, b: &Form| compare(op, a, b, facts).as_ref().and_then(build::as_bool) == Some(true);
@@ -258,8 +260,8 @@ fn select_index(c: &Expr, a: &Expr, b: &Expr, facts: &Facts) -> Option<Expr> {
     Some(shared.plus(&Linear::of(&rest))?.to_expr())
 }
 
-/// Whether the condition holds just where `x` is the smaller (or larger) of the two; where they are equal it may be
-/// either.
+/// Returns `Min` (or `Max`) if the condition holds just where `x` is the smaller (or larger) of the two; where they are
+/// equal it may be either.
 fn chosen_extreme(c: &Expr, x: &Linear, y: &Linear) -> Option<BinOp> {
     let ExprKind::Binary(op, a, b) = c.kind() else { return None };
     if a.ty() != Type::INDEX {

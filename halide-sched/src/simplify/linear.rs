@@ -22,7 +22,7 @@ pub type Terms = SmallVec<[Term; 3]>;
 pub struct Linear {
     /// Distinct atoms in the order of `compare_atoms`, with coefficients that are not 0.
     pub terms: Terms,
-    /// What is added.
+    /// The constant that is added.
     pub constant: i64,
 }
 
@@ -155,7 +155,7 @@ fn parts(e: &Expr) -> Option<Linear> {
     }
 }
 
-/// Whether `test` holds for an atom that is added up in the scalar Index expression `e`.
+/// Returns true if `test` holds for an atom that is added up in the scalar Index expression `e`.
 pub(super) fn any_term(e: &Expr, test: &impl Fn(&Expr) -> bool) -> bool {
     match e.kind() {
         ExprKind::Int(_) => false,
@@ -233,7 +233,7 @@ pub struct Form {
     pub vector: Terms,
     /// Lane 0 of the rest.
     pub base: Linear,
-    /// What the rest grows by from lane to lane.
+    /// The growth of the rest from lane to lane.
     pub stride: Linear,
 }
 
@@ -254,7 +254,7 @@ impl Form {
             stride: Linear::default(),
         })
     }
-    /// Whether every lane has one value, by its form.
+    /// Returns true if every lane has one value, by its form.
     pub fn is_uniform(&self) -> bool {
         self.vector.is_empty() && self.stride.as_constant() == Some(0)
     }

@@ -1,4 +1,4 @@
-//! What was already found out under the facts of a scope, and the table of shared nodes.
+//! Memo: results found under the facts of a scope, and the table of shared nodes.
 
 use super::abstract_value::Known;
 use super::counterexamples::Values;
@@ -18,9 +18,9 @@ pub(super) struct Cache {
     /// The nodes of `simple`, in the order of their insertion.
     kept: Vec<Expr>,
     known: Table<Expr, Known>,
-    /// What searches for upper bounds of sums came to.
+    /// The results of searches for upper bounds of sums.
     bounds: Table<Terms, Tried>,
-    /// What expressions are at the points of `witness`.
+    /// The values of expressions at the points of `counterexamples`.
     values: Table<Expr, Values>,
     /// One node for all equal ones that were made here, so that comparing and hashing them is cheap.
     shared: Map<Expr, Expr>,
@@ -31,7 +31,7 @@ pub(super) struct Cache {
     oldest: u64,
 }
 
-/// What to restore when a scope ends.
+/// The state to restore when a scope ends.
 #[derive(Default)]
 struct Scope {
     oldest: u64,

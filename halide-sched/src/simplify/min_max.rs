@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 
 /// Comparing all pairs of operands stops being cheap beyond this many; more are only joined where they are equal.
 const MOST_COMPARED: usize = 6;
-/// How many sums are taken apart to compare two operands.
+/// The most sums that are taken apart to compare two operands.
 const FUEL: u32 = 16;
 
 /// The smallest (`op` is `Min`) or largest (`Max`) of `operands`.
@@ -49,12 +49,12 @@ pub(super) fn extreme_of_many(op: BinOp, operands: &[Expr], facts: &Facts) -> Op
     Some(extreme_sum(op, operands.iter().map(Linear::of).collect(), facts)?.to_expr())
 }
 
-/// Whether `e`, in normal form, has more operands than are compared with each other.
+/// Returns true if `e`, in normal form, has more operands than are compared with each other.
 pub(super) fn is_long(op: BinOp, e: &Expr) -> bool {
     operands_up_to(op, &Linear::of(e), MOST_COMPARED + 1) > MOST_COMPARED
 }
 
-/// How many operands a sum in normal form has, if they are not more than `most`.
+/// Counts the operands of a sum in normal form, up to `most`.
 fn operands_up_to(op: BinOp, sum: &Linear, most: usize) -> usize {
     let mut count = 1;
     let mut rest = sum.clone();
@@ -82,8 +82,8 @@ fn last_operand(op: BinOp, sum: &Linear) -> Option<(Linear, Linear)> {
     if inside(&b).is_some() { Some((b, a)) } else { Some((a, b)) }
 }
 
-/// What comes behind all operands of a long one that is in normal form: nothing before it changes. Without this, an
-/// expression of n operands, which is n deep, would be taken apart and put together n times.
+/// Appends an operand that comes behind all operands of a long one that is in normal form: nothing before it changes.
+/// Without this, an expression of n operands, which is n deep, would be taken apart and put together n times.
 fn append(op: BinOp, operands: &[Linear], facts: &Facts) -> Option<Linear> {
     let [all, next] = operands else { return None };
     let (_, last) = last_operand(op, all)?;
@@ -154,7 +154,7 @@ fn prune<T: PartialEq>(op: BinOp, list: Vec<T>, at_most: impl Fn(&T, &T) -> bool
     kept
 }
 
-/// Whether `a <= b` always.
+/// Returns true if `a <= b` always.
 pub(super) fn at_most(a: &Linear, b: &Linear, facts: &Facts) -> bool {
     let Some(difference) = a.minus(b) else { return false };
     Bounder::new(facts, FUEL).at_most(&difference, 0)
@@ -164,7 +164,7 @@ fn lanes_at_most(a: &Form, b: &Form, facts: &Facts) -> bool {
     a.minus(b).is_some_and(|difference| all_at_most(&difference, 0, facts, FUEL))
 }
 
-/// Whether no lane of `form` is ever above `limit`.
+/// Returns true if no lane of `form` is ever above `limit`.
 pub(super) fn all_at_most(form: &Form, limit: i128, facts: &Facts, fuel: u32) -> bool {
     if form.vector.is_empty() && form.stride == Linear::default() {
         return Bounder::new(facts, fuel).at_most(&form.base, limit);
@@ -217,7 +217,7 @@ fn combine(op: BinOp, mut list: Vec<Linear>, facts: &Facts) -> Option<Linear> {
     })
 }
 
-/// What both operands share comes out; what is left is an atom.
+/// Joins two operands: the terms that they share come out; what is left is an atom.
 fn combine_two(op: BinOp, a: Linear, b: Linear, facts: &Facts) -> Option<Linear> {
     let shared: Terms = a.terms.iter().filter(|(atom, c)| b.coefficient(atom) == *c).cloned().collect();
     if !shared.is_empty() {

@@ -10,16 +10,16 @@ use crate::ir::visit::substitute;
 use crate::ir::{Expr, ExprKind, Sym, build};
 use halide_core::ops::{BinOp, UnOp};
 
-/// How much a search may cost.
+/// The limits of the cost of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
-    /// How many sums may be taken apart.
+    /// The number of sums that may be taken apart.
     pub(crate) fuel: u32,
-    /// How many times definitions may be put in place.
+    /// The number of times that definitions may be put in place.
     pub(crate) rounds: u32,
 }
 
-/// How many times definitions are put in place one level at a time, before they are seen through.
+/// The number of times that definitions are put in place one level at a time, before they are seen through.
 const NEAR: u32 = 3;
 
 /// For conditions on the way, of which there are many.
@@ -27,12 +27,12 @@ pub(crate) const LITTLE: Effort = Effort { fuel: 150, rounds: 6 };
 /// For bounds that decide how storage is laid out, of which there are few.
 pub(crate) const MUCH: Effort = Effort { fuel: 4000, rounds: 600 };
 
-/// Whether the scalar condition `cond` holds under `facts`; `false` where that is not known.
+/// Returns true if the scalar condition `cond` holds under `facts`; `false` if that is not known.
 pub fn prove(cond: &Expr, facts: &Facts) -> bool {
     decide(&simplify(cond, facts), true, facts)
 }
 
-/// Whether `cond` is known to be `goal`.
+/// Returns true if `cond` is known to be `goal`.
 fn decide(cond: &Expr, goal: bool, facts: &Facts) -> bool {
     if let Some(value) = build::as_bool(cond) {
         return value == goal;
@@ -53,7 +53,7 @@ fn decide(cond: &Expr, goal: bool, facts: &Facts) -> bool {
     }
 }
 
-/// Whether `difference op 0` is known to be `goal`.
+/// Returns true if `difference op 0` is known to be `goal`.
 fn decide_difference(op: BinOp, difference: &Linear, goal: bool, facts: &Facts) -> bool {
     let mut decided = false;
     let definition = |s, reach| facts.definition(s, reach);
@@ -112,7 +112,8 @@ pub(crate) fn correlated_upper(
     most
 }
 
-/// Whether `sum` is found to be never above `limit`; as [`correlated_upper`], and done with the first bound that says so.
+/// Returns true if `sum` is found never to be above `limit`. Searches as [`correlated_upper`], and ends with the first
+/// bound that says so.
 pub(crate) fn correlated_at_most(
     sum: &Linear,
     facts: &Facts,
@@ -130,7 +131,8 @@ pub(crate) fn correlated_at_most(
     holds
 }
 
-/// What `sum` is at some point: no bound of it, or of what it is replaced by with the definitions of `facts`, is below.
+/// Returns the largest value of `sum` at any point: no bound of it, or of what it is replaced by with the definitions
+/// of `facts`, is below.
 fn reached(sum: &Linear, facts: &Facts) -> Option<i128> {
     Some(facts.reached(&sum.terms)? + sum.constant as i128)
 }

@@ -48,19 +48,19 @@ impl Range {
     pub fn as_point(self) -> Option<i128> {
         (self.min == self.max).then_some(self.min)
     }
-    /// Whether every member lies in `other`.
+    /// Returns true if every member lies in `other`.
     pub fn within(self, other: Range) -> bool {
         self.min >= other.min && self.max <= other.max
     }
-    /// Whether both ends are finite.
+    /// Returns true if both ends are finite.
     pub fn is_bounded(self) -> bool {
         self.min > -INFINITY && self.max < INFINITY
     }
-    /// Whether no member is below `value`.
+    /// Returns true if no member is below `value`.
     pub fn at_least(self, value: i128) -> bool {
         self.min >= value
     }
-    /// Whether no member is above `value`.
+    /// Returns true if no member is above `value`.
     pub fn at_most(self, value: i128) -> bool {
         self.max <= value
     }
@@ -202,7 +202,7 @@ impl Congruence {
     pub fn modulo(self, divisor: i64) -> Option<i64> {
         (self.modulus % divisor == 0).then(|| self.remainder.rem_euclid(divisor))
     }
-    /// What both say of one value; where they contradict, `self`.
+    /// Returns the stronger of two congruences of one value; if they contradict each other, either of them.
     pub fn intersect(self, other: Congruence) -> Congruence {
         // Exact only where one refines the other; otherwise the stronger is kept.
         let refines = |a: Congruence, b: Congruence| b.modulus != 0 && a.modulo(b.modulus) == Some(b.remainder);

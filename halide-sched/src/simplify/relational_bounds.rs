@@ -18,7 +18,7 @@ use halide_core::ops::BinOp;
 
 /// The scale to which relaxing quotients may multiply a sum.
 const LARGEST_SCALE: i64 = 1 << 40;
-/// How many learned sums in a row may be added to eliminate an atom.
+/// The most learned sums in a row that may be added to eliminate an atom.
 const ELIMINATIONS: u32 = 3;
 
 /// A search for bounds under fixed facts.
@@ -27,11 +27,11 @@ pub(crate) struct Bounder<'a> {
     /// Upper bounds of sums without their constants, by how many eliminations were allowed.
     found: [Map<Terms, Found>; ELIMINATIONS as usize + 1],
     fuel: u32,
-    /// Whether the best bound is looked for; else what cannot reach the goal is not looked at to its end.
+    /// True if the best bound is looked for; else what cannot reach the goal is not looked at to its end.
     best: bool,
 }
 
-/// What a search found out about a sum.
+/// The result of searches for an upper bound of a sum.
 #[derive(Clone, Copy)]
 struct Found {
     bound: Option<i128>,
@@ -40,7 +40,7 @@ struct Found {
 }
 
 impl Found {
-    /// What is known once a search for `goal` came to `bound`.
+    /// Returns the result of a search for `goal` that came to `bound`.
     fn after(bound: Option<i128>, goal: i128, best: bool) -> Found {
         let failed = match bound {
             Some(most) if most <= goal => None,
@@ -49,14 +49,14 @@ impl Found {
         };
         Found { bound, failed }
     }
-    /// Whether a search for `goal`, or for the best bound, need not be made.
+    /// Returns true if a search for `goal`, or for the best bound, need not be made.
     fn answers(self, goal: i128, best: bool) -> bool {
         let sought = if best { i128::MAX } else { goal };
         self.failed.is_some_and(|failed| sought <= failed) || self.bound.is_some_and(|most| most <= goal)
     }
 }
 
-/// What a search with as much fuel found out.
+/// The result of a search, with the fuel that it had.
 #[derive(Clone, Copy)]
 pub(super) struct Tried {
     found: Found,
@@ -85,7 +85,7 @@ impl<'a> Bounder<'a> {
     pub(crate) fn new(facts: &'a Facts, fuel: u32) -> Bounder<'a> {
         Bounder { facts, found: Default::default(), fuel, best: true }
     }
-    /// How many more sums may be taken apart.
+    /// Returns the number of sums that may still be taken apart.
     pub(crate) fn fuel_left(&self) -> u32 {
         self.fuel
     }
@@ -104,12 +104,12 @@ impl<'a> Bounder<'a> {
         let least = if self.at_most(sum, limit) { self.upper(sum) } else { None };
         least.filter(|most| *most <= limit)
     }
-    /// Whether `sum` is never above `limit`. Ends sooner than a search for the best bound.
+    /// Returns true if `sum` is never above `limit`. Ends sooner than a search for the best bound.
     pub(crate) fn at_most(&mut self, sum: &Linear, limit: i128) -> bool {
         let goal = below(limit, sum.constant as i128);
         self.toward(sum, Some(goal)).is_some_and(|most| most <= goal)
     }
-    /// Whether `sum` is never below `limit`.
+    /// Returns true if `sum` is never below `limit`.
     pub(crate) fn at_least(&mut self, sum: &Linear, limit: i128) -> bool {
         sum.scale(-1).is_some_and(|negated| self.at_most(&negated, -limit))
     }
@@ -265,8 +265,8 @@ impl<'a> Bounder<'a> {
         best
     }
 
-    /// What to take apart next, among the terms that depend on what other terms depend on: the most urgent, or if that
-    /// is a free choice, each of the free choices in turn.
+    /// Returns the steps to take next, among the terms that depend on what other terms depend on: the most urgent, or
+    /// if that is a free choice, each of the free choices in turn.
     fn next_steps<'s>(&self, sum: &'s Linear) -> Vec<Step<'s>> {
         let mut steps: Vec<(u8, Step<'s>)> = Vec::new();
         let mut support = Vec::new();
@@ -300,14 +300,14 @@ fn below(goal: i128, part: i128) -> i128 {
     if goal == NONE { NONE } else { goal.saturating_sub(part).max(NONE + 1) }
 }
 
-/// Whether [`step_for`] may have a step for `atom`.
+/// Returns true if [`step_for`] may have a step for `atom`.
 fn can_be_taken_apart(atom: &Expr) -> bool {
     use BinOp::{Div, Max, Min, Mul};
     matches!(atom.kind(), ExprKind::Likely(_) | ExprKind::Select(..) | ExprKind::Binary(Min | Max | Mul | Div, ..))
 }
 
-/// How an atom is taken apart, and how soon: forced choices, then quotients that hide choices, free choices, and last
-/// the quotients that hide none, which lose precision.
+/// Returns the step that takes an atom apart, and its urgency: forced choices come first, then quotients that hide
+/// choices, free choices, and last the quotients that hide none, which lose precision.
 fn step_for(i: usize, atom: &Expr, c: i64) -> Option<(u8, Step<'_>)> {
     Some(match atom.kind() {
         ExprKind::Likely(a) => (0, Step::Free(i, [a, a])),
@@ -340,12 +340,12 @@ fn step_for(i: usize, atom: &Expr, c: i64) -> Option<(u8, Step<'_>)> {
     })
 }
 
-/// Whether a choice is among the terms of `e`.
+/// Returns true if a choice is among the terms of `e`.
 fn is_choice(e: &Expr) -> bool {
     any_term(e, &|atom| matches!(atom.kind(), ExprKind::Binary(BinOp::Min | BinOp::Max, ..) | ExprKind::Select(..)))
 }
 
-/// Whether a choice is among the terms of `e`, or of the numerators of its quotients.
+/// Returns true if a choice is among the terms of `e`, or of the numerators of its quotients.
 fn hides_choice(e: &Expr) -> bool {
     any_term(e, &|atom| match atom.kind() {
         ExprKind::Binary(BinOp::Min | BinOp::Max, ..) | ExprKind::Select(..) => true,

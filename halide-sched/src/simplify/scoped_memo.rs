@@ -1,4 +1,4 @@
-//! What was simplified under which facts, for as long as anyone knows the same facts.
+//! Simplified expressions by the facts that they were simplified under, for as long as anyone knows the same facts.
 //!
 //! Passes come by the same places one after the other: they bind the same lets and loops and learn the same conditions,
 //! and what they find there was mostly simplified by the pass before. What is known at a place is a number here, the same
@@ -32,21 +32,21 @@ pub(super) struct Memory(Rc<RefCell<Tables>>);
 
 #[derive(Default)]
 struct Tables {
-    /// What follows a state when a fact is learned.
+    /// The state that follows another when a fact is learned.
     next: Map<(State, Fact), State>,
     /// Expressions and what they are simplified; the latter as well, to themselves.
     simple: Map<(State, Expr), Expr>,
 }
 
 impl Memory {
-    /// What is known when `fact` is learned in `state`.
+    /// Returns the state after `fact` is learned in `state`.
     pub(super) fn after(&self, state: State, fact: Fact) -> State {
         let mut tables = self.0.borrow_mut();
         begin(&mut tables.next, 200);
         let new = State(tables.next.len() as u32 + 1);
         *tables.next.entry((state, fact)).or_insert(new)
     }
-    /// What `e` is simplified in `state`.
+    /// Returns the simplified form of `e` in `state`, if it was kept.
     pub(super) fn simple(&self, state: State, e: &Expr) -> Option<Expr> {
         self.0.borrow().simple.get(&(state, e.clone())).cloned()
     }

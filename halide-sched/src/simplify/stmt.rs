@@ -9,15 +9,15 @@ use crate::ir::visit::{any_node, for_each_stmt, map_stmt};
 use crate::ir::{Expr, ExprKind, For, ForKind, LoopId, Stmt, Sym, Type, build, loops_in};
 use std::collections::BTreeSet;
 
-/// Of which branches [`simplify_stmt`] searches for a proof that one side is never taken. Searches that fail are what
-/// simplifying a branch costs most, and they fail again where nothing more is known.
+/// The branches for which [`simplify_stmt`] searches for a proof that one side is never taken. Searches that fail are
+/// what simplifying a branch costs most, and they fail again where nothing more is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Proofs {
-    /// Of none: what their conditions simplify to has to do.
+    /// No branches: their conditions are only simplified.
     None,
-    /// Of those that no steady-state marker stands in, which are of those who cut loops in pieces.
+    /// Branches without a `likely` marker in their conditions: loop partitioning resolves those with one.
     Unmarked,
-    /// Of all.
+    /// All branches.
     All,
 }
 
@@ -194,7 +194,7 @@ impl Pass {
     }
 }
 
-/// Whether memory decides what `e` is: then it may be something else at another place.
+/// Returns true if memory decides what `e` is: then it may be something else at another place.
 fn reads(e: &Expr) -> bool {
     any_node(e, |n| matches!(n.kind(), ExprKind::Read { .. } | ExprKind::Load { .. }))
 }
@@ -207,7 +207,7 @@ fn with_mask(s: Stmt, new: Option<Expr>) -> Stmt {
     }
 }
 
-/// Whether a statement that is left has no effect.
+/// Returns true if a statement that is left has no effect.
 fn does_nothing(s: &Stmt) -> bool {
     match s {
         Stmt::Produce { body, .. } | Stmt::Realize { body, .. } | Stmt::Alloc { body, .. } => build::is_nothing(body),

@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 
-/// What a run stores, in order; `false` if an assertion ended it.
+/// Runs `s` and appends its stores, in order; returns `false` if an assertion ended it.
 fn run(s: &Stmt, env: &mut Env, stores: &mut Vec<(i128, Lane)>) -> bool {
     let index = |e: &Expr, env: &Env| eval(e, env)[0].index();
     match s {
@@ -187,7 +187,7 @@ fn lets_of_one_value_are_one() {
     );
 }
 
-/// What only a proof decides stays where none is searched for: nowhere, or where a steady-state marker stands.
+/// A branch that only a proof decides stays if none is searched for: no branch is, or it has a steady-state marker.
 #[test]
 fn proofs_are_searched_for_where_asked() {
     let decided = |limit: Expr, proofs| {

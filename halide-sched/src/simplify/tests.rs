@@ -164,7 +164,8 @@ fn proofs_follow_definitions() {
     assert!(prove(&and(ge(x(), int(0)), or(lt(x(), t()), lt(y(), int(0)))), &facts));
 }
 
-/// What is learned with a coefficient of -1 divides every coefficient, and the quotient of the least one leaves 64 bits.
+/// A sum that is learned with a coefficient of -1 divides every coefficient, and the quotient of the least one leaves
+/// 64 bits.
 #[test]
 fn sums_with_the_least_coefficient() {
     let mut facts = Facts::new();

@@ -12,10 +12,10 @@ use crate::ir::visit::{deep, substitute};
 use crate::ir::{Expr, Sym};
 use std::cell::{OnceCell, RefCell};
 
-/// How many nodes a value may have to stand for its symbol.
+/// The most nodes that a value may have to stand for its symbol.
 const LARGEST: usize = 96;
 
-/// How far definitions are followed at once.
+/// The distance to which definitions are followed at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
     /// The definition as it stands.
@@ -24,7 +24,7 @@ pub(crate) enum Reach {
     Far,
 }
 
-/// What symbols are in the end, remembered. Holds as long as their definitions do.
+/// The transitive definitions of symbols, remembered. They hold as long as the definitions do.
 #[derive(Default)]
 pub(crate) struct FarValues {
     found: RefCell<Map<Sym, Expr>>,

@@ -139,7 +139,7 @@ fn pyramids_compute_no_more_than_they_need() {
     assert!(eight < 3 * four, "{four} {eight}");
 }
 
-/// What a cast can give bounds what a coordinate can be.
+/// The values that a cast can give bound the values that a coordinate can have.
 #[test]
 fn casts_bound_coordinates() {
     type Index = fn(Expr) -> Expr;

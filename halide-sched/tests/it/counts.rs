@@ -1,4 +1,4 @@
-//! What a run did: iterations of loops, points computed, elements allocated.
+//! Counts of a run: iterations of loops, points computed, elements allocated.
 
 use crate::matrix::TARGET;
 use halide_core::Pipeline;
@@ -41,7 +41,8 @@ pub(crate) fn count(
 }
 
 impl Counts {
-    /// How often the body of the loop ran, such as `f.update(0).r.x`, over all variants and pieces of it.
+    /// Returns the number of runs of the body of the loop, such as `f.update(0).r.x`, over all variants and pieces of
+    /// it.
     pub(crate) fn iterations(&self, name: &str) -> u64 {
         let (program, stats) = &self.plain;
         let named: Vec<_> = program.loops.enumerate().filter(|(_, l)| l.name == name).map(|(id, _)| id).collect();
@@ -49,14 +50,14 @@ impl Counts {
         named.into_iter().map(|id| stats.iterations[id]).sum()
     }
 
-    /// How often the bodies of those loops of the name ran for which `test` of the body says so.
+    /// Returns the number of runs of the bodies of those loops of the name for which `test` of the body says so.
     pub(crate) fn iterations_of(&self, name: &str, test: &dyn Fn(&Stmt) -> bool) -> u64 {
         let (program, stats) = &self.plain;
         let bodies = std::iter::once(&program.body).chain(program.tasks.iter().map(|t| &t.body));
         bodies.map(|body| sum_of(program, stats, name, test, body)).sum()
     }
 
-    /// Whether there still is a loop of this name: those that run once dissolve.
+    /// Returns true if there still is a loop of this name: those that run once dissolve.
     pub(crate) fn has_loop(&self, name: &str) -> bool {
         let text = self.text();
         text.contains(&format!("for \"{name}\"#")) || text.contains(&format!("for {name}#"))

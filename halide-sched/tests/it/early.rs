@@ -11,7 +11,7 @@ use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::resolve;
 use halide_sched::schedule::Schedule;
 
-/// What the passes say about windows.
+/// Checks the decisions of the passes on windows.
 #[track_caller]
 fn says(p: &Pipeline, schedule: &str, expected: Expect) {
     let schedule: Schedule = schedule.parse().unwrap();

@@ -1,4 +1,4 @@
-//! How much is computed and allocated, against what was found by hand: no stage more than it needs.
+//! Amounts that are computed and allocated, against what was found by hand: no stage more than it needs.
 
 use crate::counts::count;
 use crate::matrix::{check, random_image};
@@ -146,7 +146,7 @@ fn reductions_ask_for_where_their_domain_is() {
     sums(&[(0, 8)], 4, &|r| Some((r.x * 2).le(7)), &|_, r| r.x.expr());
 }
 
-/// What a stage of a Func writes beyond what consumers read is a part of its region, in both directions.
+/// Points that a stage of a Func writes beyond what consumers read are a part of its region, in both directions.
 #[test]
 fn updates_grow_the_region_by_what_they_write() {
     for (first, extent, elements) in [(2, 5, 10), (-3, 20, 20), (4, 30, 34), (-7, 3, 17)] {

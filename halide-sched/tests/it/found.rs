@@ -7,7 +7,7 @@ use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 
-/// Where a guard skips every point of an iteration, what is computed there has a negative extent; storage must not.
+/// A region that is computed where a guard skips every point of an iteration has a negative extent; storage must not.
 #[test]
 fn regions_of_skipped_iterations_are_empty() {
     let input = ImageParam::new("in", I16, 2);
@@ -110,7 +110,7 @@ fn what_nobody_reads_is_not_computed() {
     }
 }
 
-/// What is at most as long as the range of i32 is no constant window.
+/// A window that is only known to be at most as long as the range of i32 is no constant window.
 #[test]
 fn the_range_of_coordinates_is_no_window() {
     let input = ImageParam::new("in", U8, 1);
@@ -126,7 +126,8 @@ fn the_range_of_coordinates_is_no_window() {
     }
 }
 
-/// What is computed per iteration is as long as its promise from where it begins there, also in the last iteration.
+/// A region that is computed per iteration is as long as its promise from where it begins there, also in the last
+/// iteration.
 #[test]
 fn promised_extents_count_from_each_iteration() {
     let input = ImageParam::new("in", I16, 2);
@@ -165,7 +166,7 @@ fn conditions_on_named_vectors_stay_or_are_expanded() {
     }
 }
 
-/// What an update writes along the dimension that moves is alive as long as the Func is.
+/// Elements that an update writes along the dimension that moves are live as long as the Func is.
 #[test]
 fn an_update_along_the_moving_dimension_keeps_all_of_it() {
     let (x, y) = vars!(x, y);
@@ -395,8 +396,8 @@ fn storage_around_parts_of_reductions() {
     }
 }
 
-/// What slides in a loop that runs for two Funcs begins where its own consumer does, which may be later than the loop. (Seed
-/// 50180 of reversed_orders.)
+/// A window that slides in a loop that runs for two Funcs begins where its own consumer does, which may be later than
+/// the loop. (Seed 50180 of reversed_orders.)
 #[test]
 fn windows_in_loops_that_begin_for_others() {
     let (x, y) = vars!(x, y);
@@ -442,8 +443,9 @@ fn storage_of_a_leader_is_not_in_loops_of_members() {
     }
 }
 
-/// What is alive in an iteration of a loop is that of all loops inside of it, also where one of these has bounds that another
-/// one moves: the window is as long as the piece, which is gone through again for each column. (Number 668 of `slides`.)
+/// Live elements in an iteration of a loop are those of all loops inside of it, also where one of these has bounds that
+/// another one moves: the window is as long as the piece, which is gone through again for each column. (Number 668 of
+/// `slides`.)
 #[test]
 fn windows_over_loops_whose_bounds_loops_move() {
     let (x, y) = vars!(x, y);
@@ -502,7 +504,8 @@ fn loops_do_not_start_early_around_windows_that_move_down() {
     }
 }
 
-/// What is alive in an iteration of a loop is that of the early iterations of loops inside of it, too. (Found by `folds`.)
+/// Live elements in an iteration of a loop are those of the early iterations of loops inside of it, too. (Found by
+/// `folds`.)
 #[test]
 fn windows_over_loops_that_start_early() {
     let (x, y) = vars!(x, y);
@@ -543,9 +546,9 @@ fn windows_do_not_slide_past_values_that_loops_inside_reach_first() {
     }
 }
 
-/// What is computed in an iteration lies within what is stored, and within what the run asks for, also where a coordinate's
-/// interval is decided outside of a loop and not inside: a byte that is one value, a choice over a domain, a choice by a
-/// parameter. (Seeds 770014963, 770018236 and 770034388 of `random_schedules`, and the family `decisions`.)
+/// Regions of an iteration lie within what is stored, and within what the run asks for, also where a coordinate's
+/// interval is decided outside of a loop and not inside: a byte that is one value, a choice over a domain, a choice by
+/// a parameter. (Seeds 770014963, 770018236 and 770034388 of `random_schedules`, and the family `decisions`.)
 #[test]
 fn regions_of_iterations_lie_within_those_outside() {
     let input = ImageParam::new("in", I32, 2);

@@ -311,7 +311,7 @@ fn without(s: Stmt, drop: &dyn Fn(&Stmt) -> bool) -> Stmt {
     visit::map_stmt(s, |e| e.clone(), |inner| without(inner, drop))
 }
 
-/// What the evaluator says of a program that somebody broke.
+/// Returns the check that fails when the evaluator runs the stencil after `change` broke its program.
 fn broken(schedule: &str, change: impl Fn(&mut Program)) -> Option<Check> {
     let mut program = lowered(&stencil(), schedule);
     change(&mut program);
@@ -354,7 +354,7 @@ fn loops_over_blocks_are_not_cut() {
     assert_eq!(lowered(&stencil(), schedule).kernels.len(), 1);
 }
 
-/// How many rows of kernels are written in pieces, and how many atomic steps there are.
+/// Counts the buffers of kernels that are read and written in pieces, and the atomic steps.
 fn steps(p: &Program) -> (usize, usize) {
     let pieces = p.kernels.iter().flat_map(|k| &k.buffers).filter(|b| b.reads && b.writes == Writes::Pieces).count();
     (pieces, p.kernels.iter().map(|k| count_stmts(&k.body, &|s| matches!(s, Stmt::Atomic { .. }))).sum())

@@ -17,7 +17,7 @@ fn stencil() -> Pipeline {
     Pipeline::new([&g]).unwrap()
 }
 
-/// What `f` takes on an output of `w` by `h`, and what the lowering said of it.
+/// Returns the memory that `f` takes on an output of `w` by `h`, and the decisions of the lowering on it.
 fn measure(schedule: &str, w: i32, h: i32) -> (BufferStats, String) {
     let pipeline = stencil();
     let plan = halide_sched::plan::resolve(&pipeline, &schedule.parse().unwrap(), &TARGET).unwrap();

@@ -69,7 +69,7 @@ fn differences_and_clamps() {
     check_idiom(I16, "min", |a, b| cast::<u8>(min(min(cast::<i32>(a) - cast::<i32>(b), 255), 77)));
 }
 
-/// What is computed in 32 bits and fits 16 is computed in 16.
+/// Arithmetic in 32 bits whose values fit 16 is computed in 16.
 #[test]
 fn narrow_arithmetic() {
     let wide: [fn(Expr, Expr) -> Expr; 7] = [

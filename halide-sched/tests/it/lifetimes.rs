@@ -1,4 +1,4 @@
-//! How long memory is held: from the first computation to the last use.
+//! The time that memory is held: from the first computation to the last use.
 
 use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::{AnyBuffer, Region};

@@ -10,7 +10,7 @@ use halide_core::types::*;
 use halide_core::{Expr, Func, ImageParam, Pipeline, Var, vars};
 use halide_sched::ir::{Expr as IrExpr, ExprKind, Stmt, visit};
 
-/// Whether a statement chooses: a select, a minimum or maximum, a mask or a condition.
+/// Returns true if a statement chooses: a select, a minimum or maximum, a mask or a condition.
 fn chooses(s: &Stmt) -> bool {
     let choice = |e: &IrExpr| {
         visit::any_node(e, |n| {

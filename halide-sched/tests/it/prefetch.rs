@@ -1,4 +1,4 @@
-//! What later iterations read, asked for ahead of time: for which boxes, and that results stay what they are.
+//! Prefetches of what later iterations read: for which boxes, and that results stay what they are.
 
 use crate::matrix::{TARGET, check_on, random_image};
 use crate::support::parsed;
@@ -19,7 +19,7 @@ fn lowered(p: &Pipeline, schedule: &str) -> Lowered {
     lower(&plan, &LowerOptions::default()).unwrap_or_else(|e| panic!("{schedule}\n{e:?}"))
 }
 
-/// What lowering says of prefetches, and those that it makes.
+/// Checks the decisions of lowering on prefetches, and those that it makes.
 fn told(p: &Pipeline, schedule: &str, expected: Expect) {
     let made = lowered(p, schedule);
     let decisions = made.trace.passes.iter().flat_map(|p| &p.decisions).map(|d| d.to_string());

@@ -93,7 +93,7 @@ fn sparse_matrix_times_vector() {
     }
 }
 
-/// What is computed for a row is as long as the row.
+/// Producers of a row are computed over as many points as the row is long.
 #[test]
 fn producers_of_ragged_rows() {
     let p = Sparse::new().product(true);

@@ -13,7 +13,7 @@ fn sweep(pipeline: &Pipeline, schedules: &[&str], n: i32) {
     }
 }
 
-/// What `resolve` says of the schedule, without the places in this file.
+/// Returns the errors of `resolve` for the schedule, without the places in this file.
 fn refusal(pipeline: &Pipeline, schedule: &str) -> String {
     let errors = halide_sched::plan::resolve(pipeline, &schedule.parse().unwrap(), &TARGET).unwrap_err();
     let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();

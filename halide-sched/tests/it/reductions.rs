@@ -121,7 +121,7 @@ fn sums_in_parts() {
     );
 }
 
-/// Where a histogram counts depends on data; its parts cover all that is asked for.
+/// A histogram counts at places that depend on data; its parts cover all that is asked for.
 #[test]
 fn histograms_in_parts() {
     let input = ImageParam::new("in", U8, 2);

@@ -7,7 +7,7 @@ use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Param, Pipeline, RDom, vars};
 
-/// What is refused, with lines from `start` on in place of those of this file.
+/// Checks a refusal, with lines from `start` on in place of those of this file.
 fn check_from(start: u32, pipeline: &Pipeline, schedule: &str, expected: Expect) {
     let mut text = refused(pipeline, schedule);
     for line in (start..start + 60).rev() {
@@ -144,7 +144,7 @@ fn memory_of_blocks_and_threads() {
     );
 }
 
-/// What a block stores in the device's memory has a size that is known before the block runs.
+/// Storage of a block in the device's memory has a size that is known before the block runs.
 #[test]
 fn sizes_that_are_data_of_the_block() {
     let (input, steps) = (ImageParam::new("in", I16, 1), ImageParam::new("steps", I32, 1));

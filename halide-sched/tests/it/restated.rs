@@ -61,7 +61,7 @@ fn fused_tiles() {
     sweep(&p, I32, &schedules, &[(1, 1), (4, 3), (9, 7), (13, 8)]);
 }
 
-/// Where a guard leaves one iteration, what is computed inside is one point; consumers with updates compute in theirs.
+/// Producers inside of a guard that leaves one iteration compute one point; consumers with updates compute in theirs.
 #[test]
 fn producers_in_guards_and_updates() {
     let input = ImageParam::new("in", I32, 2);

@@ -44,8 +44,8 @@ fn neighbours_that_change_places() {
     hold(&p, &SCHEDULES);
 }
 
-/// What is not scattered or gathered is the same at all sites; a choice of sites; several coordinates and values of
-/// them.
+/// Values that are not scattered or gathered are the same at all sites; a choice of sites; several coordinates and
+/// values of them.
 #[test]
 fn sites_in_every_place() {
     let r = RDom::named("r", [(0, 5)]);

@@ -72,7 +72,7 @@ fn pieces_longer_than_what_is_new() {
     }
 }
 
-/// Where a piece is as long as the window, sliding saves nothing.
+/// Sliding saves nothing if a piece is as long as the window.
 #[test]
 fn pieces_as_long_as_the_window() {
     let p = around(|f, x, y| f[(x, y)] + f[(x, y + 2)]);

@@ -1,4 +1,4 @@
-//! What several files of tests share: a pipeline of two stages, sweeps over sizes, and what is refused or ends a run.
+//! Helpers of several files of tests: a pipeline of two stages, sweeps over sizes, and what is refused or ends a run.
 
 use crate::matrix::{TARGET, check, check_outputs, random_image};
 use halide_core::buffer::{AnyBuffer, Region};
@@ -44,7 +44,7 @@ pub(crate) fn planned(pipeline: &Pipeline, schedule: &str) -> Plan {
     })
 }
 
-/// What lowering makes of the main variant.
+/// Lowers the main variant.
 pub(crate) fn lowered_whole(pipeline: &Pipeline, schedule: &str) -> Lowered {
     lower(&planned(pipeline, schedule), &LowerOptions::default()).unwrap_or_else(|e| panic!("{schedule}\n{e:?}"))
 }
@@ -54,13 +54,13 @@ pub(crate) fn lowered(pipeline: &Pipeline, schedule: &str) -> Program {
     lowered_whole(pipeline, schedule).program
 }
 
-/// What `plan` says of a schedule that is not legal.
+/// Returns the errors of `plan` for a schedule that is not legal.
 pub(crate) fn illegal(pipeline: &Pipeline, schedule: &str) -> String {
     let errors = resolve(pipeline, &parsed(schedule), &TARGET).map(drop).expect_err(schedule);
     errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n")
 }
 
-/// What lowering says of a legal schedule that it refuses.
+/// Returns the errors of lowering for a legal schedule that it refuses.
 pub(crate) fn refused(pipeline: &Pipeline, schedule: &str) -> String {
     let errors = lower(&planned(pipeline, schedule), &LowerOptions::default()).map(drop).expect_err(schedule);
     errors.iter().map(|e| e.to_string()).collect::<Vec<_>>().join("\n")
@@ -79,7 +79,7 @@ pub(crate) fn fault(pipeline: &Pipeline, schedule: &str, region: &Region) -> Opt
     }
 }
 
-/// How many statements in `s` pass the test.
+/// Counts the statements in `s` that pass the test.
 pub(crate) fn count_stmts(s: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> usize {
     let mut n = test(s) as usize;
     visit::for_each_stmt(s, |inner| n += count_stmts(inner, test));

@@ -121,7 +121,7 @@ fn pure_loops_end_where_the_predicate_does() {
     }
 }
 
-/// What is computed per row of a triangle is as long as the row.
+/// Producers of a row of a triangle are computed over as many points as the row is long.
 #[test]
 fn producers_are_as_long_as_rows() {
     for n in SIZES {

@@ -1,4 +1,4 @@
-//! What the values of Funcs and the predicates of domains say about regions.
+//! Regions by the values of Funcs and the predicates of domains.
 
 use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::{AnyBuffer, Region};
@@ -8,7 +8,7 @@ use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_sched::ir::eval;
 use halide_sched::lower::{LowerOptions, lower_to_bounded};
 
-/// How many elements of `func` are stored at most, under a schedule.
+/// Returns the most elements of `func` that are stored at once, under a schedule.
 fn stored(pipeline: &Pipeline, schedule: &str, images: &[(&str, AnyBuffer)], region: &Region, func: &str) -> u64 {
     let plan = halide_sched::plan::resolve(pipeline, &schedule.parse().unwrap(), &TARGET).unwrap();
     let options = LowerOptions { exact_tails: true, ..Default::default() };

@@ -114,7 +114,7 @@ fn coordinates_without_limits() {
         input `table` is too small in dimension 0: -2147483648 to 2147483647 is read, but it has 0 to 5; give a larger image, a smaller output, or a boundary condition"#]].assert_eq(&texts.join("\n"));
 }
 
-/// What no test can bring about here: a mistake of halide's own, and a page that waits.
+/// Errors that no test can bring about here: a mistake of halide's own, and a page that waits.
 #[test]
 fn texts_of_errors_that_do_not_happen_here() {
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What demanded each edge of a region, as text.
+//! Explanations of what demanded each edge of a region, as text.
 
 use halide::prelude::*;
 

@@ -347,7 +347,7 @@ fn a_stage_cannot_read_an_output_that_keeps_elements() {
     );
 }
 
-/// What is asked for a stage is not refused because another input, which is given, is read as data says. (Seed 520145 of
+/// Requests to a stage are not refused because another input, which is given, is read as data says. (Seed 520145 of
 /// random_gpu_schedules.)
 #[test]
 fn stages_beside_inputs_that_are_read_as_data_says() {
@@ -383,7 +383,7 @@ fn stages_beside_inputs_that_are_read_as_data_says() {
     }
 }
 
-/// What is read of a stage may depend on data that is given. (Seed 690048 of random_schedules.)
+/// Reads of a stage may depend on data that is given. (Seed 690048 of random_schedules.)
 #[test]
 fn stages_that_are_read_as_data_says() {
     let offsets = ImageParam::new("offsets", I32, 1);

@@ -1,4 +1,4 @@
-//! What may be done to floats: nothing, unless the schedule says so, and never where the algorithm forbids it.
+//! Changes that may be made to floats: none, unless the schedule says so, and never where the algorithm forbids it.
 
 use halide::prelude::*;
 

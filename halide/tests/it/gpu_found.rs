@@ -17,7 +17,7 @@ fn bools_that_host_code_writes_last() {
     agree(&p, &schedules, &[], &[Region::of_extents([7, 5]), Region::of_extents([1, 3])]);
 }
 
-/// How many threads an inner loop has may depend on the position in an outer one.
+/// The number of threads of an inner loop may depend on the position in an outer one.
 #[test]
 fn ranges_of_threads_that_depend_on_other_threads() {
     let (x, y) = vars!(x, y);
@@ -106,7 +106,7 @@ fn kernels_without_a_device() {
     .assert_eq(&error);
 }
 
-/// What threads share of a Func over an empty domain is nothing, and a kernel is made all the same. (Seed 510113 of
+/// Shared memory for a Func over an empty domain has no elements, and a kernel is made all the same. (Seed 510113 of
 /// random_gpu_schedules.)
 #[test]
 fn shared_memory_for_no_elements() {

@@ -1,4 +1,4 @@
-//! How much memory machine code holds at a time.
+//! The memory that machine code holds at a time.
 
 use halide::prelude::*;
 

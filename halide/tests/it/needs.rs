@@ -7,8 +7,8 @@ fn spans(region: &Region) -> Vec<(i64, i64)> {
     region.spans().iter().map(|s| (s.min, s.extent)).collect()
 }
 
-/// What `compiled` needs for `region`; it runs on exactly that on every engine, and on nothing that is a row or column
-/// smaller.
+/// Checks that `pipeline` needs `expected` for `region`; it runs on exactly that on every engine, and on nothing that
+/// is a row or column smaller.
 #[track_caller]
 fn check(pipeline: &Pipeline, schedule: &str, region: &Region, expected: &[&[(i64, i64)]]) {
     let schedule: Schedule = schedule.parse().unwrap();

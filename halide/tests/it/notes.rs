@@ -215,7 +215,7 @@ fn requirements_stand_in_updates_domains_and_coordinates() {
     case(13, 6).fails(&schedules, &bins, s, e);
 }
 
-/// What is printed, sorted.
+/// Returns the printed lines, sorted.
 fn printed(case: &Case, engine: (Engine, usize), schedule: &str, region: &Region) -> Vec<String> {
     let compiled = case.compile(engine.0, schedule);
     let lines = Arc::new(Mutex::new(Vec::new()));

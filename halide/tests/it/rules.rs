@@ -6,7 +6,7 @@ use halide::prelude::*;
 
 const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, Engine::Cpu];
 
-/// What the rule at the given line of this file says: the column is that of the method.
+/// Returns the lines of an error about rules, without the places of these in this file.
 fn texts(error: Error) -> Vec<String> {
     let strip = |line: &str| {
         let (before, after) = line.split_once(", by the rule at halide/tests/it/rules.rs:").expect("a place");

@@ -9,7 +9,7 @@ use halide_sched::lower::{Accesses, LowerOptions, lower};
 use halide_sched::plan::resolve;
 use halide_sched::target::Gpu;
 
-/// What one run did.
+/// The results of one run.
 struct Run {
     names: Vec<String>,
     counters: Vec<i64>,
@@ -160,7 +160,7 @@ fn two_arms_have_the_memory_of_one() {
     assert!(peak(true) < one * 3 / 2 && peak(false) < one * 3 / 2);
 }
 
-/// What only a skipped stage reads is skipped with it, wherever either of them is computed.
+/// Stages that only a skipped stage reads are skipped with it, wherever either of them is computed.
 #[test]
 fn a_chain_is_skipped_as_a_whole() {
     let (input, flag, (x, y)) = (input(), Param::<bool>::new("flag"), vars!(x, y));
@@ -302,8 +302,8 @@ fn specialisations_know_what_is_needed() {
     }
 }
 
-/// What must hold and what is printed is asked and done whether anybody needs the values or not; what their stages read
-/// is needed then. Members of groups share their loops.
+/// Requirements are checked and lines printed whether anybody needs the values or not; what their stages read is needed
+/// then. Members of groups share their loops.
 #[test]
 fn stages_with_requirements_and_those_of_groups_are_kept() {
     let (input, flag, (x, y)) = (input(), Param::<bool>::new("flag"), vars!(x, y));

@@ -69,7 +69,7 @@ pub(crate) fn code(text: &str) -> impl Iterator<Item = (usize, String)> {
     text.lines().enumerate().map(move |(i, l)| (i + 1, bare(l)))
 }
 
-/// Whether `word` stands in `line` by itself.
+/// Returns true if `word` stands in `line` by itself.
 fn has_word(line: &str, word: &str) -> bool {
     let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     line.match_indices(word)

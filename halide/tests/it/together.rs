@@ -67,7 +67,7 @@ fn beside_extern_stages() {
     }
 }
 
-/// What is on the two sides of a stage cannot be computed together: it comes before and after the closure.
+/// Stages on the two sides of an extern stage cannot be computed together: they come before and after the closure.
 #[test]
 fn not_across_extern_stages() {
     let text = |schedule: &str| {

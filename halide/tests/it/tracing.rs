@@ -232,8 +232,8 @@ fn updates_tuples_and_choices() {
     );
 }
 
-/// What was stored last is what is loaded and what comes out, under any schedule; and each Func is produced between the ends
-/// of its storage.
+/// The value that was stored last is the one that is loaded and that comes out, under any schedule; and each Func is
+/// produced between the ends of its storage.
 #[test]
 fn values_and_nesting() {
     let input = ImageParam::new("in", U8, 2);

@@ -85,7 +85,7 @@ fn threads_that_wait_get_the_same() {
     }
 }
 
-/// What is wrong with a call is said as ever, and a lost device ends a run with an error.
+/// Errors of a call are reported as ever, and a lost device ends a run with an error.
 #[test]
 fn errors_are_values() {
     let Some(gpu) = gpu() else { return };

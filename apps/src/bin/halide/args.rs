@@ -29,7 +29,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// Which app; `halide list` names them
+    /// The app, by name; `halide list` names them all
     pub(crate) app: String,
     /// The image to read and the image to write (out/APP.png when neither is named). With --random, only the one to write
     #[arg(value_names = ["IN", "OUT"], num_args = 0..=2)]
@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
     /// A schedule of the app by name, or a file with one; the app's best one by default
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) schedule: Option<String>,
-    /// What runs the pipeline
+    /// The engine that runs the pipeline
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub(crate) backend: Backend,
     /// With --backend gpu, which device: its number or a part of its name in `halide list`, or `software`; by default what
@@ -74,12 +74,12 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
-    /// Which app; `halide list` names them
+    /// The app, by name; `halide list` names them all
     pub(crate) app: String,
     /// The image to read; the photograph that comes with halide by default
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
-    /// Which graphics processor schedules for one run on, as for `run`; without any they are skipped
+    /// The graphics processor that schedules for one run on, as for `run`; without any they are skipped
     #[arg(long, value_name = "WHICH")]
     pub(crate) device: Option<String>,
     #[command(flatten)]
@@ -92,18 +92,18 @@ pub(crate) struct CompareArgs {
     pub(crate) json: bool,
 }
 
-/// What `run` and `compare` share.
+/// The options that `run` and `compare` share.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CommonArgs {
-    /// How many threads parallel loops may use; all cores by default
+    /// The number of threads that parallel loops may use; all cores by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// Which vector instructions machine code may use: baseline (128 bits), avx2 or avx512; the
-    /// widest of this machine by default
+    /// The vector instructions that machine code may use: baseline (128 bits), avx2 or avx512; the widest of this
+    /// machine by default
     #[arg(long, value_name = "NAME", value_parser = tier)]
     pub(crate) target: Option<Tier>,
-    /// Which extensions machine code may use, such as avx2,fma,f16c,bmi2: no others, and the widest vectors that they are
-    /// enough for; all of this machine by default
+    /// The extensions that machine code may use, such as avx2,fma,f16c,bmi2: no others, and the widest vectors that
+    /// they are enough for; all of this machine by default
     #[arg(long, value_name = "LIST", value_parser = CpuFeatures::parse, conflicts_with = "target")]
     pub(crate) cpu_features: Option<CpuFeatures>,
     /// A parameter or a setting of the app; may be repeated
@@ -122,7 +122,7 @@ pub(crate) struct CommonArgs {
 }
 
 impl CommonArgs {
-    /// Whether the input is synthetic.
+    /// Returns true if the input is synthetic.
     pub(crate) fn is_synthetic(&self) -> bool {
         self.size.is_some() || self.random.is_some()
     }

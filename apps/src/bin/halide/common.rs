@@ -1,4 +1,4 @@
-//! What the commands share: finding apps and schedules, inputs, timing, progress.
+//! Code that the commands share: finding apps and schedules, inputs, timing, progress.
 
 use crate::Failure;
 use crate::args::{Backend, CommonArgs};
@@ -132,7 +132,7 @@ fn estimated_size(pipeline: &Pipeline, schedule: &Schedule) -> Option<(i64, i64)
     }
 }
 
-/// What runs pipelines.
+/// An engine or a GPU that runs pipelines.
 pub(crate) enum Runner {
     /// An engine that needs nothing opened.
     Engine(Engine),
@@ -154,7 +154,7 @@ pub(crate) fn target(common: &CommonArgs) -> Target {
 }
 
 impl Runner {
-    /// What `backend` stands for; `device` says which graphics processor.
+    /// Returns the runner of `backend`; `device` selects the GPU.
     pub(crate) fn new(backend: Backend, device: Option<&str>) -> Result<Runner, Failure> {
         Ok(match backend {
             Backend::Cpu => Runner::Engine(Engine::Cpu),
@@ -178,7 +178,7 @@ impl Runner {
         };
         Ok((compiled, milliseconds(start)))
     }
-    /// What runs pipelines, in words.
+    /// Returns a description of the device that runs pipelines.
     pub(crate) fn device(&self) -> String {
         match self {
             Runner::Engine(_) => cpu(),
@@ -205,7 +205,7 @@ impl Timing {
     }
 }
 
-/// What is run, over and over.
+/// A compiled job that is run over and over.
 pub(crate) struct Bench<'a> {
     pub(crate) job: &'a Job,
     pub(crate) compiled: &'a Compiled,
@@ -246,7 +246,7 @@ pub(crate) fn cpu() -> String {
     format!("{} CPU, {}-bit vectors, {} threads", std::env::consts::ARCH, target.vector_bits, target.threads)
 }
 
-/// How many threads a run may use.
+/// Returns the number of threads that a run may use.
 pub(crate) fn threads(common: &CommonArgs) -> u32 {
     common.threads.map_or(Target::host().threads, u32::from)
 }

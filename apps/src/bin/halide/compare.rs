@@ -6,7 +6,7 @@ use crate::{Failure, say};
 use halide::prelude::*;
 use serde_json::{Value, json};
 
-/// What is known of one schedule.
+/// The results of one schedule.
 struct Row {
     name: &'static str,
     backend: &'static str,
@@ -14,7 +14,7 @@ struct Row {
     compile_ms: f64,
     timing: common::Timing,
     checked: f64,
-    /// Whether it differs from the interpreter by no more than it may.
+    /// True if it differs from the interpreter by no more than it may.
     right: bool,
 }
 

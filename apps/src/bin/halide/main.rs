@@ -20,7 +20,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// What ends a command early: a text of at most a screen for stderr, and exit status 1.
+/// A failure that ends a command early: a text of at most a screen for stderr, and exit status 1.
 pub(crate) struct Failure(pub(crate) String);
 
 impl<E: std::error::Error> From<E> for Failure {

@@ -105,7 +105,7 @@ fn profile(runner: &Runner, job: &Job, compiled: &Compiled, outputs: &mut [AnyBu
     gpu::profile(job, compiled, outputs)
 }
 
-/// What is known after the runs.
+/// The results of the runs.
 struct Outcome<'a> {
     job: &'a Job,
     schedule: &'a str,
@@ -204,7 +204,7 @@ impl Outcome<'_> {
     }
 }
 
-/// Where to read from and write to.
+/// Returns the files to read from and to write to.
 fn named_files(args: &RunArgs, app: &App) -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
     let (input, output) = match &args.files[..] {
         [] => (None, None),
@@ -241,7 +241,7 @@ fn describes(args: &RunArgs) -> bool {
     args.print.is_some() || args.explain || args.explain_bounds.is_some()
 }
 
-/// Whether nothing but a description was asked for.
+/// Returns true if nothing but a description was asked for.
 fn only_describes(args: &RunArgs) -> bool {
     let writes = args.files.len() == if args.common.is_synthetic() { 1 } else { 2 };
     args.bench.is_none() && !args.check && !writes && args.html.is_none()

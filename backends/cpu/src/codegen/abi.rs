@@ -25,7 +25,7 @@ pub(super) const WORKER_COUNTERS: i32 = offset_of!(Worker<'static>, counters) as
 /// Offset in a worker of the address of the flag that ends its run.
 pub(super) const WORKER_STOP: i32 = offset_of!(Worker<'static>, stop) as i32;
 
-/// Where things are in the argument block, in words.
+/// The layout of the argument block, in words.
 #[derive(Clone, Debug)]
 pub(crate) struct ArgLayout {
     params: usize,

@@ -60,8 +60,8 @@ impl Func<'_> {
             self.guards.note_multiple(product, variable, factor);
         }
     }
-    /// Whether an address of these terms, sorted by depth, changes for certain in a loop that is in at least `loops`:
-    /// the deepest term is a multiple of the variable of such a loop, and nothing else changes there.
+    /// Returns true if an address of these terms, sorted by depth, is certain to change in a loop at depth `loops` or
+    /// deeper: the deepest term is a multiple of the variable of such a loop, and nothing else changes there.
     fn follows(&mut self, terms: &[(u32, &Expr, i64)], index: &Linear, loops: u32, size: i64) -> bool {
         let Some(((depth, e, factor), others)) = terms.split_last() else { return false };
         let alone = index.is_affine() && others.last().is_none_or(|(other, ..)| other < depth);
@@ -104,7 +104,7 @@ impl Func<'_> {
         }
         self.ins().imul_imm_s(v, factor)
     }
-    /// How many loops one must be in for `e` to change.
+    /// Returns the depth of the innermost loop in which `e` may change; 0 if it changes in none.
     pub(super) fn depth(&self, e: &Expr) -> u32 {
         match e.kind() {
             ExprKind::Sym(s) => self.depths.get(s).copied().unwrap_or(0),

@@ -1,4 +1,4 @@
-//! Where tasks find what they capture.
+//! Closures, in which tasks find what they capture.
 //!
 //! A closure lies on the stack of the function that launches a task, and holds what is defined in that function. What the
 //! function was handed itself stays where it is, in the closure of a task further out, and a pointer in the new closure
@@ -29,7 +29,7 @@ pub(super) struct Closure {
 }
 
 impl Closure {
-    /// What the task's own code needs of what it captures: in whose closure, at which word.
+    /// Returns the captured symbols that the task's own code needs, each with the closure and the word that hold it.
     pub(super) fn needed(&self) -> impl Iterator<Item = (Sym, Type, TaskId, usize)> {
         let found = self.used.iter().filter_map(|s| self.owners.get(s).map(|o| (*s, o)));
         found.map(|(s, (owner, word, ty))| (s, *ty, *owner, *word))

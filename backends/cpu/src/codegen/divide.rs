@@ -13,7 +13,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_sched::ir::{Expr, build};
 
-/// What a division is asked for.
+/// The parameters of a division.
 #[derive(Clone, Copy)]
 struct Division {
     lane: Lane,
@@ -23,17 +23,18 @@ struct Division {
     euclidean: bool,
     /// The remainder rather than the quotient.
     remainder: bool,
-    /// Whether the dividend is known not to be negative.
+    /// True if the dividend is known to be non-negative.
     positive: bool,
 }
 
-/// How to divide by a constant with the upper half of a product.
+/// The multiplier and the shift that divide by a constant, with the upper half of a product.
 pub(crate) struct Reciprocal {
-    /// What to multiply with.
+    /// The multiplier.
     pub(crate) factor: u64,
     /// By how much the upper half is then shifted to the right.
     pub(crate) shift: u32,
-    /// Whether that is all. If not, the factor lacks its highest bit, and half of what the product lacks is to be added.
+    /// True if multiplying and shifting suffice. If not, the factor lacks its highest bit, and half of what the product
+    /// lacks is to be added.
     pub(crate) exact: bool,
 }
 

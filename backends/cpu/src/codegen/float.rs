@@ -134,7 +134,7 @@ impl Func<'_> {
     }
 }
 
-/// What is known of the operands of a minimum or maximum.
+/// The known absence of NaNs among the operands of a minimum or maximum.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NanRule {
     /// The second operand is no NaN: `x < y ? x : y` is it.

@@ -30,25 +30,26 @@ use std::rc::Rc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What all functions of a program share while they are made.
+/// The state that all functions of a program share while they are made.
 pub(super) struct Env<'a> {
     pub(super) program: &'a Program,
     pub(super) layout: &'a ArgLayout,
     pub(super) isa: &'a dyn TargetIsa,
-    /// Whether the x86-only operations of the code generator are there.
+    /// True if the x86-only operations of the code generator are available.
     pub(super) x64: bool,
-    /// Whether `x86_pmulhrsw` may stand for the upper halves of products of unsigned 16-bit lanes; see [`super::high_words`].
+    /// True if `x86_pmulhrsw` may stand for the upper halves of products of unsigned 16-bit lanes; see
+    /// [`super::high_words`].
     pub(super) high_words: bool,
-    /// Whether the machine multiplies and adds in one instruction.
+    /// True if the machine multiplies and adds in one instruction.
     pub(super) fma: bool,
     /// The locks that atomic steps hold, by Func.
     pub(super) locks: BTreeMap<halide_core::ids::FuncId, super::locks::Lock>,
     pub(super) symbols: Symbols,
-    /// Where tasks find what they capture.
+    /// The closure of each task.
     pub(super) closures: IdVec<TaskId, Closure>,
     /// The kernels of wide vectors made so far, if there may be any.
     pub(super) outlined: Option<&'a Mutex<Outlined>>,
-    /// How many elements allocations have at least.
+    /// The least number of elements of each allocation.
     pub(super) sizes: Map<BufId, u64>,
     /// Limits on the size of code.
     pub(super) budget: Budget,
@@ -93,7 +94,7 @@ pub(super) struct Func<'a> {
     pub(super) env: &'a Env<'a>,
     pub(super) memo: Memo<Val>,
     pub(super) symbols: Map<Sym, Val>,
-    /// How many loops enclose the definition of each symbol.
+    /// The number of loops that enclose the definition of each symbol.
     pub(super) depths: Map<Sym, u32>,
     pub(super) guards: Guards,
     /// The sums that symbols stand for.
@@ -102,7 +103,7 @@ pub(super) struct Func<'a> {
     /// Addresses of the heap allocations around the statement at hand.
     pub(super) on_heap: BTreeMap<BufId, Value>,
     pub(super) slots: Slots,
-    /// How many atomic steps there have been.
+    /// The number of atomic steps so far.
     pub(super) steps: u32,
     /// The closures at hand, by the task that each is of.
     pub(super) closures: Map<TaskId, Value>,
@@ -115,9 +116,9 @@ pub(super) struct Func<'a> {
     /// f32 functions that this one calls.
     pub(super) math_used: BTreeSet<MathFn>,
     regions: Map<u32, AliasRegion>,
-    /// Whether it stores elements of buffers itself, and does not only call what does.
+    /// True if the function itself stores elements of buffers, and does not only call functions that do.
     pub(super) stores: bool,
-    /// What was wrong with the program, first of all. Code goes on being made, and is thrown away.
+    /// The first error found in the program. Code goes on being made, and is thrown away.
     pub(super) error: Option<String>,
     /// The most instructions that it may have.
     most: u64,
@@ -133,7 +134,7 @@ pub(super) struct Made {
     pub(super) math_used: BTreeSet<MathFn>,
     /// The functions of the module that it calls or hands on to be called.
     pub(super) calls: Vec<FuncId>,
-    /// How much is to be done for it.
+    /// The work that Cranelift puts into it.
     pub(super) effort: Effort,
 }
 
@@ -206,7 +207,7 @@ pub(super) fn make(
     error.map_or(Ok(made), |why| Err(CpuError::Program(why)))
 }
 
-/// How much is to be done for a function. One that stores nothing has no loop of its own that takes time: its kernels do.
+/// Returns the effort for a function. One that stores nothing has no loop of its own that takes time: its kernels do.
 pub(super) fn effort(stores: bool, clif: &Function) -> Effort {
     // Only the optimiser drops the high products that nothing uses, before they are counted.
     let works = stores || super::high_words::are_in(clif);

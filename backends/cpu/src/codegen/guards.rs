@@ -1,4 +1,4 @@
-//! What keeps loads behind the conditions that make them right.
+//! Guards that keep loads behind the conditions that make them right.
 //!
 //! To Cranelift a load of an input is a value like a sum: it is computed where it is first used, or further out, in front
 //! of every loop in which its address does not change. The place in front of a loop is behind all conditions that are
@@ -22,10 +22,10 @@ use halide_sched::ir::hash::Map;
 pub(super) struct Guards {
     /// The loops around, outermost first.
     loops: Vec<Around>,
-    /// How many loops are around the innermost condition. Those without loops around count as none: nothing moves in
-    /// front of them.
+    /// The number of loops around the innermost condition. Conditions without loops around count as none: nothing moves
+    /// in front of them.
     asked: usize,
-    /// How many checks there were that end the function.
+    /// The number of checks so far, each of which ends the function if it fails.
     checks: usize,
     /// Values that are others times a factor.
     multiples: Map<Value, (Value, i64)>,
@@ -46,7 +46,7 @@ pub(super) struct Scope {
     checks: usize,
 }
 
-/// How far a load of memory that nobody writes may move.
+/// The freedom of a load to move out of loops, if nobody writes the memory that it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Motion {
     /// Not at all.
@@ -58,7 +58,7 @@ pub(super) enum Motion {
 }
 
 impl Guards {
-    /// How many loops there are around.
+    /// Returns the number of loops around the code at hand.
     pub(super) fn loop_depth(&self) -> u32 {
         self.loops.len() as u32
     }
@@ -91,14 +91,15 @@ impl Guards {
     pub(super) fn note_multiple(&mut self, value: Value, variable: Value, factor: i64) {
         self.multiples.insert(value, (variable, factor));
     }
-    /// Which multiple `value` is of the variable of the loop that is in `depth` loops, itself included; 0 if it may be none.
+    /// Returns the factor if `value` is a multiple of the variable of the loop at depth `depth` (1 is the outermost
+    /// loop), and 0 if it may be none.
     pub(super) fn multiple(&self, value: Value, depth: u32) -> i64 {
         let (variable, factor) = self.multiples.get(&value).copied().unwrap_or((value, 1));
         let at = (depth as usize).checked_sub(1);
         let same = at.and_then(|at| self.loops.get(at)).is_some_and(|l| l.variable == variable);
         if same { factor } else { 0 }
     }
-    /// How far a load may move that happens whenever control gets here.
+    /// Returns the freedom of a load that is executed whenever control gets here.
     pub(super) fn motion(&self) -> Motion {
         match self.asked {
             0 => Motion::Free,

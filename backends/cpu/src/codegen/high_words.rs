@@ -11,7 +11,8 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::{CompiledCode, Context, Final, MachSrcLoc};
 use regalloc2::Ctx;
 
-/// Whether code for this machine may contain the instruction: it is looked for in the encoding that AVX brought.
+/// Returns true if code for this machine may contain the instruction: it is looked for in the encoding that AVX
+/// brought.
 pub(super) fn available(isa: &dyn TargetIsa) -> bool {
     isa.isa_flags().iter().any(|flag| flag.name == "has_avx" && flag.as_bool() == Some(true))
 }
@@ -36,7 +37,7 @@ pub(super) fn compile(context: &mut Context, isa: &dyn TargetIsa) -> Result<(Com
     }
 }
 
-/// Whether there are any in a function.
+/// Returns true if there are any in a function.
 pub(super) fn are_in(func: &Function) -> bool {
     products(func).next().is_some()
 }

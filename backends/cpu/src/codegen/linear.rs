@@ -18,8 +18,8 @@ pub(crate) struct Linear {
     pub(crate) vectors: Vec<(Expr, i64)>,
 }
 
-/// What symbols stand for, if that is a sum of which a part changes less often than the whole: such a part becomes part
-/// of a base that lasts longer.
+/// Let-bound sums of which a part changes less often than the whole: such a part joins a base address that is computed
+/// further out.
 pub(crate) type Sums = Map<Sym, Expr>;
 
 /// A sum of more terms than this is not taken apart further.
@@ -32,7 +32,7 @@ impl Linear {
         sum.add(index, 1, sums);
         sum
     }
-    /// Whether every lane is a constant distance from the one before.
+    /// Returns true if every lane is a constant distance from the one before.
     pub(crate) fn is_affine(&self) -> bool {
         self.steps.is_empty() && self.vectors.is_empty()
     }

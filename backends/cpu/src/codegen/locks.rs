@@ -11,7 +11,7 @@ use halide_sched::ir::visit::{any_node, for_each_stmt, substitute};
 use halide_sched::ir::{BufId, Expr, ExprKind, Program, Step, Stmt, Sym, build};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How the steps of a Func exclude each other.
+/// The mutual exclusion of the steps of a Func.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lock {
     /// By a lock for each site.
@@ -55,7 +55,7 @@ pub(super) fn exchange_of(body: &Stmt, old: Sym) -> Option<Step> {
 
 /// A step that loads and stores one site only.
 pub(super) struct SiteStep {
-    /// What is named before, and does not depend on what the site holds.
+    /// Names that are bound first, whose values do not depend on what the site holds.
     pub(super) bindings: Vec<(Sym, Expr)>,
     /// The index of an element of the site: the same one in every step.
     pub(super) site: Expr,
@@ -130,7 +130,7 @@ fn store_of(s: &Stmt) -> Option<Store> {
     }
 }
 
-/// What a store evaluates where it stands.
+/// Returns the expressions that a store evaluates where it stands: its value and its mask.
 fn operands(s: &Stmt) -> Vec<Expr> {
     match s {
         Stmt::Store { value, mask, .. } => std::iter::once(value).chain(mask).cloned().collect(),

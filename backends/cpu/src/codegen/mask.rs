@@ -87,7 +87,7 @@ impl Func<'_> {
     pub(super) fn bytes_to_mask(&mut self, bytes: &Parts) -> Parts {
         self.map(bytes, |f, v| f.icmp_const(IntCC::NotEqual, v, 0))
     }
-    /// Whether all of the first `lanes` lanes of an I8 mask are true: an i8.
+    /// Emits the test that all of the first `lanes` lanes of an I8 mask are true: an i8.
     pub(super) fn all_true(&mut self, mask: &Parts, lanes: u16) -> Value {
         let rest = lanes as usize % 16;
         let whole = if rest == 0 { mask.len() } else { mask.len() - 1 };

@@ -39,7 +39,7 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
     Made { id, name, clif, math_used: BTreeSet::new(), calls: Vec::new(), effort: Effort::Full }
 }
 
-/// Whether a function is short enough to stand where it is used.
+/// Returns true if a function is short enough to be inlined where it is used.
 fn is_short(f: MathFn) -> bool {
     use MathFn::*;
     matches!(f, MulAdd | Exp | Log | FastExp | FastLog | FastSin | FastCos | FastInverse | FastInverseSqrt)

@@ -98,7 +98,7 @@ impl<V: Clone> Memo<V> {
         }
         first
     }
-    /// Which buffers the value of `e` depends on.
+    /// Returns the buffers that the value of `e` depends on.
     fn loads(&mut self, e: &Expr) -> Rc<BTreeSet<BufId>> {
         if let Some(known) = self.loads.get(e) {
             return known.clone();

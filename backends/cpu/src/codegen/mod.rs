@@ -83,12 +83,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How to compile.
+/// The options for compiling a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuOptions {
     /// Keep the text of Cranelift's IR and of the machine code, for [`Executable::clif`] and [`Executable::asm`].
     pub keep_text: bool,
-    /// How many bytes of memory an executable may keep between runs for the next one.
+    /// The most bytes of memory that an executable may keep between runs for the next one.
     pub retain_bytes: usize,
     /// The vector instructions to use.
     pub tier: Tier,
@@ -113,13 +113,13 @@ impl CpuOptions {
         let tier = Tier::for_bits(target.vector_bits).min(most);
         CpuOptions { tier, features: target.features, budget: target.budget, ..CpuOptions::default() }
     }
-    /// Whether kernels may use an extension that their tier does not need.
+    /// Returns true if kernels may use an extension that their tier does not need.
     pub(crate) fn may_use(&self, feature: CpuFeature) -> bool {
         host_features().has(feature) && self.features.is_none_or(|f| f.has(feature))
     }
 }
 
-/// What compiling took.
+/// The cost of compiling a program: times and sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompileStats {
     /// Time to make Cranelift's IR.
@@ -128,13 +128,13 @@ pub struct CompileStats {
     pub generate: Duration,
     /// Time to link it and make it executable.
     pub link: Duration,
-    /// How many functions there are.
+    /// The number of functions.
     pub functions: usize,
-    /// How many instructions of Cranelift's IR they have, before it optimises them.
+    /// The number of instructions of Cranelift's IR in them, before it optimises them.
     pub instructions: usize,
     /// The size of their machine code.
     pub bytes: usize,
-    /// How many loops became functions with wide vectors.
+    /// The number of loops that became functions with wide vectors.
     pub kernels: usize,
     /// The sum of the stack frames along the deepest chain of calls.
     pub stack: u64,
@@ -151,7 +151,7 @@ pub(crate) struct Texts {
     pub(crate) large: Vec<String>,
 }
 
-/// Whether the machine multiplies and adds in one instruction.
+/// Returns true if the machine multiplies and adds in one instruction.
 fn has_fma(isa: &dyn TargetIsa) -> bool {
     let flagged = isa.isa_flags().iter().any(|flag| flag.name == "has_fma" && flag.as_bool() == Some(true));
     flagged || cfg!(target_arch = "aarch64")

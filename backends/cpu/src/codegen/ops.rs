@@ -8,7 +8,7 @@ use cranelift_frontend::{FuncInstBuilder, FunctionBuilder};
 /// A function's builder.
 pub(super) struct Ops<'a> {
     pub(super) b: FunctionBuilder<'a>,
-    /// Whether the x86-only operations of the code generator are there.
+    /// True if the x86-only operations of the code generator are available.
     pub(super) x64: bool,
 }
 

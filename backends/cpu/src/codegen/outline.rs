@@ -193,7 +193,7 @@ const LARGE: i64 = 16 << 20;
 /// More elements than there is memory for anywhere, whose bytes can be counted.
 const MOST_ELEMENTS: i64 = 1 << 56;
 
-/// How many elements each allocation has at least, as far as that is a constant.
+/// Returns the least number of elements of each allocation; 0 if that is no constant.
 pub(super) fn sizes(program: &Program) -> Map<BufId, u64> {
     let mut sizes = Map::default();
     let tasks = program.tasks.iter().map(|t| &t.body);
@@ -212,7 +212,7 @@ fn note_sizes(s: &Stmt, sizes: &mut Map<BufId, u64>) {
     for_each_stmt(s, |inner| note_sizes(inner, sizes));
 }
 
-/// How many kernels there may be: of loops with vectors or prefetches inside, and of prefetches.
+/// Counts the statements that may become kernels: loops that store vectors or do nothing but prefetch, and prefetches.
 fn loops(s: &Stmt) -> usize {
     let mut count = usize::from(match s {
         Stmt::For(l) => has_vectors(&l.body) || only_prefetches(&l.body),
@@ -223,7 +223,7 @@ fn loops(s: &Stmt) -> usize {
     count
 }
 
-/// Whether a statement does nothing but prefetch.
+/// Returns true if a statement does nothing but prefetch.
 fn only_prefetches(s: &Stmt) -> bool {
     match s {
         Stmt::Prefetch { .. } => true,
@@ -234,7 +234,7 @@ fn only_prefetches(s: &Stmt) -> bool {
     }
 }
 
-/// Whether anything is stored as a vector.
+/// Returns true if anything is stored as a vector.
 fn has_vectors(s: &Stmt) -> bool {
     let mut found = matches!(s, Stmt::Store { value, .. } if value.lanes() > 1);
     for_each_stmt(s, |inner| found = found || has_vectors(inner));

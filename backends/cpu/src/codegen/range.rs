@@ -1,4 +1,4 @@
-//! What is known of the range of an expression: enough to leave out the fix-ups of conversions whose operand was
+//! Ranges of expressions, as far as they are known: enough to leave out the fix-ups of conversions whose operand was
 //! clamped, widened or reduced just before.
 
 use super::value::data;
@@ -6,7 +6,7 @@ use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_sched::ir::{Expr, ExprKind, Intrinsic};
 
-/// How far down an expression is looked at.
+/// The depth to which an expression is looked at.
 const DEPTH: u32 = 6;
 
 /// Bounds of an integer or Index expression.
@@ -24,7 +24,7 @@ pub(crate) fn type_range(ty: ScalarType) -> (i128, i128) {
     (ty.int_min().unwrap_or(i128::MIN), ty.int_max().unwrap_or(i128::MAX))
 }
 
-/// Whether the first range is within the second.
+/// Returns true if the first range is within the second.
 pub(crate) fn within(inner: (i128, i128), outer: (i128, i128)) -> bool {
     outer.0 <= inner.0 && inner.1 <= outer.1
 }

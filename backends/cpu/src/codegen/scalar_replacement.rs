@@ -71,11 +71,11 @@ impl Piece {
         };
         piece.first.checked_add(i64::from(piece.lanes)).map(|_| piece)
     }
-    /// Whether another piece lies in it.
+    /// Returns true if another piece lies in this one.
     pub(crate) fn covers(self, p: Piece) -> bool {
         self.first <= p.first && p.first + i64::from(p.lanes) <= self.first + i64::from(self.lanes)
     }
-    /// Whether the parts of the pieces in this range, one after the other, are the parts of the range.
+    /// Returns true if the parts of the pieces in this range, one after the other, are the parts of the range.
     fn is_made_of_parts(self, lane: Lane, pieces: &[Piece]) -> bool {
         let inside: Vec<&Piece> = pieces.iter().filter(|p| self.covers(**p)).collect();
         match inside.split_last() {

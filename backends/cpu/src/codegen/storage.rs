@@ -1,4 +1,4 @@
-//! Where buffers live: registers, the stack, the run's heap, or the caller's memory.
+//! The storage of buffers: registers, the stack, the run's heap, or the caller's memory.
 
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func, REGION_SCRATCH, REGION_SLOTS};
@@ -15,7 +15,7 @@ const STACK_BUDGET: u64 = 64 << 10;
 /// Bytes after an allocation that may be read (and mean nothing), so that a last partial vector is loaded whole.
 const STACK_SLACK: u64 = 16;
 
-/// Where a buffer is.
+/// The location of a buffer.
 #[derive(Clone)]
 pub(super) enum Place {
     /// In memory.
@@ -31,9 +31,9 @@ pub(super) struct Area {
     pub(super) base: Value,
     /// The number of its alias region.
     pub(super) region: u32,
-    /// Whether nobody writes it during a run.
+    /// True if nobody writes it during a run.
     pub(super) readonly: bool,
-    /// Whether 15 bytes after the last element may be read.
+    /// True if 15 bytes after the last element may be read.
     pub(super) slack: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Slots {
     scratch: Vec<(Scratch, StackSlot, u32)>,
 }
 
-/// What scratch space is for; two purposes never share.
+/// The purposes of scratch space; two purposes never share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scratch {
     /// Lanes of data.

@@ -1,4 +1,4 @@
-//! How values of the loop IR live in registers.
+//! The representation of values of the loop IR in registers.
 //!
 //! A scalar is one Cranelift value of its lane's scalar type. A vector of any number of lanes is a list of 128-bit parts;
 //! the last one may be filled in part, and what its other lanes hold means nothing. `Bool` scalars are an i8 that is 0 or
@@ -10,7 +10,7 @@ use halide_core::types::ScalarType;
 use halide_sched::ir::Elem;
 use std::rc::Rc;
 
-/// What one lane is in a register.
+/// The type of one lane in a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Lane {
     I8,
@@ -60,7 +60,7 @@ impl Lane {
     pub(crate) fn bytes(self) -> usize {
         self.bits() as usize / 8
     }
-    /// Whether it is a float lane.
+    /// Returns true if it is a float lane.
     pub(crate) fn is_float(self) -> bool {
         matches!(self, Lane::F32 | Lane::F64)
     }

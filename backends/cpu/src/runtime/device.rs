@@ -9,17 +9,17 @@ use halide_sched::ir::{BufId, KernelId, Program, Residency};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What the runtime knows of a kernel.
+/// The signature of a kernel: the arguments that a call of it takes.
 pub(crate) struct KernelCall {
-    /// How many dimensions its grid has.
+    /// The number of dimensions of its grid.
     grid: usize,
-    /// How many scalars it takes.
+    /// The number of scalars that it takes.
     scalars: usize,
     buffers: Vec<BufId>,
 }
 
 impl KernelCall {
-    /// Of every kernel of a program.
+    /// Returns the signature of every kernel of a program.
     pub(crate) fn all(program: &Program) -> IdVec<KernelId, KernelCall> {
         let describe = |k: &halide_sched::ir::Kernel| KernelCall {
             grid: k.blocks.len(),

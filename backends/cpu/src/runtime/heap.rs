@@ -13,8 +13,8 @@ const SMALL: usize = 32 << 10;
 /// The size of a chunk.
 const CHUNK: usize = 256 << 10;
 
-/// Whether every allocation is memory of its own that is no larger than asked for and freed at once: for tests that guard
-/// its ends.
+/// True if every allocation is memory of its own that is no larger than asked for and freed at once: for tests that
+/// guard its ends.
 const APART: bool = cfg!(feature = "apart-allocations");
 
 /// Owned memory.
@@ -70,7 +70,7 @@ impl Pool {
         state.idle.clear();
         state.idle_bytes = 0;
     }
-    /// How many bytes lie idle.
+    /// Returns the number of idle bytes.
     pub(crate) fn idle_bytes(&self) -> usize {
         self.lock().idle_bytes
     }

@@ -1,5 +1,5 @@
-//! What compiled code runs in: one [`Run`] per call, one [`Worker`] per thread that takes part in it, memory, parallel
-//! loops and faults. [`entry`] and [`device`] have the functions that compiled code calls.
+//! The environment that compiled code runs in: one [`Run`] per call, one [`Worker`] per thread that takes part in it,
+//! memory, parallel loops and faults. [`entry`] and [`device`] have the functions that compiled code calls.
 //!
 //! This is one of the two places of the crate with unsafe code; the other is `codegen::jit`.
 

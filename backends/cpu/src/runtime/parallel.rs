@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 /// The body of a parallel loop: one iteration. Returns 0, or another value when it has failed.
 pub(crate) type TaskFn = extern "C" fn(*mut Worker<'_>, *const u64, i64) -> i64;
 
-/// What the threads of one loop share.
+/// The state that the threads of one loop share.
 struct Loop {
     task: TaskFn,
     closure: Closure,

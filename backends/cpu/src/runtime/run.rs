@@ -20,7 +20,7 @@ pub(crate) struct Run<'a> {
     args: Vec<u64>,
     counters: Vec<AtomicI64>,
     pool: &'a Pool,
-    /// How many threads a parallel loop may use.
+    /// The number of threads that a parallel loop may use.
     pub(crate) threads: usize,
     limits: &'a Limits,
     /// Bytes of stack that the program's code needs.
@@ -71,7 +71,7 @@ impl Line {
 const LOCK_BITS: u32 = 10;
 /// The number of locks of a run.
 const LOCKS: usize = 1 << LOCK_BITS;
-/// How often a thread looks at a lock before it lets others run.
+/// The number of attempts at a lock after which a thread lets others run.
 const LOOKS: usize = 100;
 
 /// Returns the number of the lock of a site of a Func. Multiplicative hashing by the golden ratio puts neighbouring sites far
@@ -164,7 +164,7 @@ impl<'a> Run<'a> {
     pub(super) fn device(&self) -> Option<&OnDevice<'a>> {
         self.device.as_ref()
     }
-    /// Whether some worker has failed, so that the others should stop.
+    /// Returns true if some worker has failed, so that the others should stop.
     pub(crate) fn failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }

@@ -50,7 +50,7 @@ impl Closure {
     }
 }
 
-/// What a thread of the pool is to start.
+/// The task that a thread of the pool is to start, with its closure.
 struct Launch<'a> {
     code: TaskCode,
     closure: &'a Closure,
@@ -59,7 +59,7 @@ struct Launch<'a> {
 // SAFETY: a closure is only read while its loop runs.
 unsafe impl Sync for Launch<'_> {}
 
-/// What a task captured.
+/// Returns the value that a task captured.
 ///
 /// # Safety
 /// `closure` is that of [`entered`], called with a `T`.

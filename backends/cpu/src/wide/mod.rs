@@ -21,7 +21,7 @@ use machine::View;
 pub(crate) use crate::codegen::CpuOptions;
 pub(crate) use crate::tier::Tier;
 
-/// Why a loop is left to Cranelift.
+/// The reason that a loop is left to Cranelift.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refusal(pub(crate) String);
 
@@ -32,7 +32,7 @@ fn refuse<T>(why: impl Into<String>) -> Made<T> {
     Err(Refusal(why.into()))
 }
 
-/// What a kernel gets from around it.
+/// A value that a kernel gets from the code around it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Capture {
     /// The value of a symbol, as its lanes lie in memory.
@@ -41,7 +41,7 @@ pub(crate) enum Capture {
     Param(ParamId),
     /// The address of a buffer.
     Buffer(BufId),
-    /// Whether a buffer is too small for its stores to pass the caches by: no bit is set, or all are.
+    /// All bits if a buffer is too small for non-temporal stores, and none if not.
     Small(BufId),
     /// The address of a piece of [`Kernel::heap`], by its number.
     Heap(usize),
@@ -55,9 +55,9 @@ pub(crate) enum Capture {
 /// Memory that an allocation inside of a kernel needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Claim {
-    /// What is allocated.
+    /// The buffer that is allocated.
     pub(crate) buf: BufId,
-    /// How many elements, or more than that.
+    /// The number of elements, or more than that.
     pub(crate) count: Expr,
     /// It is never used if this does not hold.
     pub(crate) when: Option<Expr>,
@@ -68,9 +68,9 @@ pub(crate) struct Claim {
 pub(crate) struct Check {
     /// It is not made if this does not hold.
     pub(crate) when: Option<Expr>,
-    /// What must hold.
+    /// The condition that must hold.
     pub(crate) cond: Expr,
-    /// What is wrong if it does not.
+    /// The fault if it does not.
     pub(crate) fault: FaultId,
     /// The numbers that the fault speaks of.
     pub(crate) args: Vec<Expr>,
@@ -83,13 +83,13 @@ pub(crate) struct Kernel {
     pub(crate) bytes: Vec<u8>,
     /// Its instructions, if they were asked for.
     pub(crate) text: String,
-    /// What its words hold: each thing and the number of its first word.
+    /// The captures that its words hold: each with the number of its first word.
     pub(crate) captures: Vec<(Capture, usize)>,
-    /// How many words there are.
+    /// The number of words.
     pub(crate) words: usize,
     /// Pieces of memory for the time of a call: each is as large as the largest claim.
     pub(crate) heap: Vec<Vec<Claim>>,
-    /// What is checked before that memory is obtained, in order.
+    /// The checks that are made before that memory is obtained, in order.
     pub(crate) checks: Vec<Check>,
     /// Bytes of stack that it needs, from its return address on.
     pub(crate) frame: u64,

@@ -247,7 +247,7 @@ fn conversions() {
     }
 }
 
-/// What was clamped before needs less care; the care left out must not have mattered.
+/// Conversions leave out fix-ups if their operand was clamped before; that must not change results.
 #[test]
 fn conversions_of_known_ranges() {
     for from in ScalarType::ALL.into_iter().filter(|t| t.bits() > 1) {

@@ -9,12 +9,12 @@ use halide_cpu::{CpuOptions, Executable, Tier, compile, host_features};
 use halide_sched::features::{CpuFeature, CpuFeatures};
 use halide_sched::ir::{BufId, Expr, Intrinsic, Program, build};
 
-/// How many vectors each run computes.
+/// The number of vectors that each run computes.
 const VECTORS: i64 = 3;
 /// More elements than any operand reads.
 const ELEMENTS: usize = 2048;
 
-/// Where lane `l` of vector `v`, in term `t` of `terms`, is read from.
+/// The source of lane `l` of vector `v`, in term `t` of `terms`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum From {
     /// Rows of their own: `t * 200 + v * lanes + l`.
@@ -184,7 +184,7 @@ fn sums_of_every_length_and_width() {
     }
 }
 
-/// Which instructions are used where what they take lies next to each other.
+/// Dot products become single instructions if their operands lie next to each other.
 #[test]
 fn dot_products_are_single_instructions() {
     let count = |types, terms, wanted: &str| {

@@ -58,7 +58,7 @@ enum Condition {
     EndedCheck,
 }
 
-/// How the index of a load is written.
+/// The form of the index of a load.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     /// As the sum that it is.

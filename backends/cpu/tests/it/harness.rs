@@ -262,7 +262,7 @@ pub(crate) fn raw(data: *mut u8, ty: ScalarType, extent: usize) -> RawBuffer {
     RawBuffer { data, ty, dims: vec![Dim { min: 0, extent: extent as i64, stride: 1 }] }
 }
 
-/// How many elements a buffer has.
+/// Returns the number of elements of a buffer.
 pub(crate) fn extent_of(buf: BufId) -> Expr {
     build::sym(Sym::Buffer { buf, dim: 0, field: DimField::Extent })
 }

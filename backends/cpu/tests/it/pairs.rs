@@ -19,7 +19,7 @@ fn number(ty: ScalarType, v: i64) -> Scalar {
     if ty.is_float() { Scalar::float(ty, v as f64) } else { Scalar::int(ty, v.into()) }
 }
 
-/// How an index is made of data.
+/// The relation of an index to the data that it is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     /// It is the data.
@@ -144,8 +144,8 @@ fn stores_and_branches_come_between() {
     assert_eq!(out[0], want.iter().map(|v| Scalar::int(I32, i128::from(*v))).collect::<Vec<_>>());
 }
 
-/// What is loaded together in a branch is not so after it, nor after what says where has changed. There are tables of a page,
-/// with nothing behind them.
+/// Loads that are joined in a branch are not joined after it, nor after a store that changes their index. There are
+/// tables of a page, with nothing behind them.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_is_loaded_that_is_not_asked_for() {

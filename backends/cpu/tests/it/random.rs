@@ -21,7 +21,7 @@ fn filled(ty: ScalarType, info: &BufferInfo, r: &mut SplitMix) -> AnyBuffer {
     b
 }
 
-/// What the evaluator made of a program.
+/// The inputs of a program, and the results that the evaluator found.
 struct Evaluated {
     params: Vec<Scalar>,
     images: Vec<AnyBuffer>,

@@ -1,5 +1,5 @@
-//! What the generator of wide vectors leaves to Cranelift. That its results are right, the tests of every operator see to,
-//! which run for every family of vector instructions.
+//! The loops that the generator of wide vectors leaves to Cranelift. The tests of every operator, which run for every
+//! family of vector instructions, check that its results are right.
 
 use crate::harness::*;
 use expect_test::expect;
@@ -10,7 +10,7 @@ use halide_cpu::Tier;
 use halide_sched::ir::{BufId, Cache, Expr, ForKind, Intrinsic, Stmt, Stream, build};
 use std::collections::BTreeMap;
 
-/// What an operator makes of two operands; `None` where their type has no such operator.
+/// A function that applies an operator to two operands; `None` if their type has no such operator.
 type Make = Box<dyn Fn(&Expr, &Expr) -> Option<Expr>>;
 
 /// The operators of a type, by name.
@@ -48,7 +48,7 @@ fn all_operators(ty: ScalarType) -> Vec<(String, Make)> {
     cases
 }
 
-/// Which operators of which types are refused, by reasons, and how many are not.
+/// Lists the operators and types that are refused, by reasons, and counts the loops that are not.
 fn refused(tier: Tier) -> String {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut kernels = 0;

@@ -1,4 +1,4 @@
-//! What is known of the remainders of Index values modulo 4: where a small element stands in its word.
+//! Remainders of Index values modulo 4, as far as they are known: the position of a small element in its word.
 
 use halide_core::ops::BinOp;
 use halide_sched::ir::hash::Map;

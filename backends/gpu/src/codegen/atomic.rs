@@ -18,10 +18,10 @@ use halide_sched::ir::{BufId, Expr, Kernel, Step, Stmt, Sym, Writes};
 use naga::BinaryOperator::{And, Equal, ExclusiveOr, InclusiveOr, ShiftLeft, ShiftRight};
 use naga::{AtomicFunction, Block, Expression, PredeclaredType, Statement};
 
-/// What else may be done.
+/// The alternative that error messages propose.
 const HELP: &str = "do the reduction in parts, by rfactor";
 
-/// Whether a kernel changes memory that the threads of a block share in atomic steps.
+/// Returns true if a kernel changes the shared memory of a workgroup in atomic steps.
 pub(super) fn shared(kernel: &Kernel) -> bool {
     fn walk(s: &Stmt, into: &mut Set<BufId>) {
         if let Stmt::Atomic { body, .. } = s {
@@ -41,14 +41,14 @@ fn stored(s: &Stmt, into: &mut Set<BufId>) {
     for_each_stmt(s, |inner| stored(inner, into));
 }
 
-/// Where an element is.
+/// The location of an element in memory.
 struct Target {
     ty: ScalarType,
     /// Its word.
     pointer: V,
-    /// How far up in its word it is, if it shares that with others.
+    /// The shift of the element in its word, if it shares that with others.
     shift: Option<V>,
-    /// Whether the word holds the bits of a register, not those of an element.
+    /// True if the word holds the bits of a register, not those of an element.
     register: bool,
 }
 

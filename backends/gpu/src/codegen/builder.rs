@@ -54,11 +54,11 @@ pub(super) struct Code<'s> {
     literals: HashMap<(Reg, u64), V>,
     variables: HashMap<Handle<LocalVariable>, V>,
     globals: HashMap<Handle<GlobalVariable>, V>,
-    /// Values that are made once per block, see [`super::opaque`]; one table for each open block.
+    /// Values that are made once per block, see [`super::contraction_barrier`]; one table for each open block.
     pub(super) made: Vec<HashMap<super::contraction_barrier::Key, V>>,
     /// Results of float operations, which a driver may fuse with others.
     pub(super) raw: HashSet<V>,
-    /// What is known of the values of integers of up to 32 bits beyond their types, see [`super::int`].
+    /// The ranges of integers of up to 32 bits, where more is known than their types say, see [`super::int`].
     pub(super) known: HashMap<V, Interval>,
     /// Truths that depend on comparisons of floats.
     pub(super) float_truths: HashSet<V>,
@@ -268,7 +268,7 @@ impl<'s> Code<'s> {
         let variable = LocalVariable { name: Some(name.to_string()), ty, init: None };
         self.function.local_variables.append(variable, NOWHERE)
     }
-    /// Where a variable is.
+    /// Returns a pointer to a variable.
     pub(super) fn place_of(&mut self, variable: Handle<LocalVariable>) -> V {
         if let Some(&known) = self.variables.get(&variable) {
             return known;
@@ -277,7 +277,7 @@ impl<'s> Code<'s> {
         self.variables.insert(variable, v);
         v
     }
-    /// Where a buffer or the memory of a block is.
+    /// Returns a pointer to a buffer or to the memory of a block.
     pub(super) fn place_of_global(&mut self, global: Handle<GlobalVariable>) -> V {
         if let Some(&known) = self.globals.get(&global) {
             return known;
@@ -286,14 +286,14 @@ impl<'s> Code<'s> {
         self.globals.insert(global, v);
         v
     }
-    /// Where an element of an array is.
+    /// Emits a pointer to an element of an array.
     pub(super) fn element(&mut self, array: V, index: V) -> V {
         match self.as_literal(index) {
             Some(Literal::U32(index)) => self.value(Expression::AccessIndex { base: array, index }),
             _ => self.value(Expression::Access { base: array, index }),
         }
     }
-    /// What is there now.
+    /// Emits a load of the value at a pointer.
     pub(super) fn load(&mut self, pointer: V) -> V {
         self.value(Expression::Load { pointer })
     }

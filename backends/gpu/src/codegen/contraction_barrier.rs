@@ -17,7 +17,7 @@ use super::builder::{Code, V};
 use super::types::Reg;
 use naga::{BinaryOperator, Literal};
 
-/// What is made once per block.
+/// The keys of values that are made once per block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// A value, hidden.
@@ -29,7 +29,7 @@ pub(super) enum Key {
 }
 
 impl Code<'_> {
-    /// What `key` stands for, made by `make` if no block around has it.
+    /// Returns the value of `key`, made by `make` if no block around has it.
     fn once(&mut self, key: Key, make: impl FnOnce(&mut Self) -> V) -> V {
         if let Some(&known) = self.made.iter().rev().find_map(|table| table.get(&key)) {
             return known;
@@ -154,7 +154,7 @@ impl Code<'_> {
             c.op(BinaryOperator::NotEqual, truth, no)
         })
     }
-    /// Where a Bool is false.
+    /// Emits the negation of a Bool.
     pub(super) fn not(&mut self, truth: V) -> V {
         if self.float_truths.contains(&truth) {
             let no = self.opaque_zero(Reg::Bool);

@@ -43,7 +43,7 @@ impl Code<'_> {
             _ => self.int_of_float(Reg::of(from), to, v),
         }
     }
-    /// Whether a value differs from zero; a NaN does.
+    /// Emits a test that a value differs from zero; a NaN does.
     fn is_nonzero(&mut self, ty: ScalarType, v: V) -> V {
         let reg = Reg::of(ty);
         if !ty.is_float() {

@@ -102,7 +102,7 @@ impl Code<'_> {
         let infinity = self.int(reg.unsigned(), infinity as i64);
         self.op(op, magnitude, infinity)
     }
-    /// Whether a float is a NaN.
+    /// Emits a test that a float is a NaN.
     pub(super) fn is_nan(&mut self, reg: Reg, v: V) -> V {
         self.against_infinity(BinaryOperator::Greater, reg, v)
     }

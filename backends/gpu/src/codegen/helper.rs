@@ -15,7 +15,7 @@ pub(super) struct Helper<'a> {
 }
 
 impl Code<'_> {
-    /// What `helper` gives for `args`; `body` says how it computes that.
+    /// Emits a call of `helper` with `args`; `body` emits the function when it is first needed.
     pub(super) fn helper(&mut self, helper: Helper<'_>, args: &[V], body: impl FnOnce(&mut Code<'_>, &[V]) -> V) -> V {
         let function = match self.shader.helpers.get(&helper.name) {
             Some(&known) => known,

@@ -24,7 +24,7 @@ impl Code<'_> {
         }
     }
 
-    /// What values a register of integers of type `ty` can have.
+    /// Returns the values that a register of integers of type `ty` can have.
     pub(super) fn values(&self, ty: ScalarType, v: V) -> Interval {
         match (self.known.get(&v), self.divisor(v)) {
             (Some(&known), _) => known,

@@ -24,7 +24,7 @@ impl Interval {
     pub(super) fn within(self, other: Interval) -> bool {
         other.low <= self.low && self.high <= other.high
     }
-    /// What is in either, and between them.
+    /// Returns the smallest interval that holds both.
     pub(super) fn hull(self, other: Interval) -> Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }

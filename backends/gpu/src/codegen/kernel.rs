@@ -20,7 +20,7 @@ use naga::{
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-/// Why a kernel has no shader; the kernel's name is added at the end.
+/// A reason that a kernel has no shader; the kernel's name is added at the end.
 pub(super) enum Stop {
     Feature(ScalarType, Feature),
     Subgroups(u32, Option<u32>),
@@ -55,13 +55,13 @@ pub(super) struct Gen<'a> {
     pub(super) places: Map<BufId, Place>,
     /// The position of the thread in its block, as an I32 per dimension.
     pub(super) thread: [V; 3],
-    /// Whether the thread is one of the kernel's; `None` where all are.
+    /// A Bool that is true in the threads of the kernel; `None` if all threads are.
     pub(super) runs: Option<V>,
     /// The thread's place in its subgroup, if threads are lanes.
     pub(super) subgroup: Option<Subgroup>,
-    /// Whether the code at hand is of one thread, not of the whole block.
+    /// True if the code at hand is that of one thread, not of the whole block.
     pub(super) in_phase: bool,
-    /// How many atomic steps there were so far.
+    /// The number of atomic steps so far.
     pub(super) steps: u32,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, option
     Ok(shader.module)
 }
 
-/// How the code of these options stores to a buffer.
+/// Returns the way in which the code of these options stores to a buffer.
 pub(super) fn writes(b: &KernelBuffer, options: Options) -> Writes {
     if options.pieces && !b.word_strides.is_empty() { Writes::Pieces } else { b.writes }
 }

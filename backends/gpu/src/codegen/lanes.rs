@@ -20,7 +20,7 @@ use naga::{Expression, GatherMode, Handle, LocalVariable, Statement};
 /// A subgroup of the device, for a kernel whose threads are lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Subgroup {
-    /// How many lanes it has.
+    /// The number of its lanes.
     pub(super) size: u32,
     /// The number of the thread's lane in it, a U32.
     pub(super) lane: V,
@@ -115,7 +115,7 @@ impl Gen<'_> {
             }
         }
     }
-    /// Whether a place of a lane is number `k`; `None` if there is no other.
+    /// Emits a test that the place `slot` of a lane is number `k`; `None` if a lane has only one place.
     fn is_place(&mut self, held: &Held, slot: V, k: u32) -> Option<V> {
         (held.each > 1).then(|| {
             let k = self.code.u32(k);
@@ -172,7 +172,7 @@ impl Gen<'_> {
         let first = code.op(Subtract, subgroup.lane, own);
         Ok(code.op(InclusiveOr, first, lane))
     }
-    /// What the lane `from` of the subgroup has for `own`.
+    /// Emits a shuffle: the value that the lane `from` of the subgroup has for `own`.
     fn shuffled(&mut self, ty: ScalarType, own: V, from: V) -> V {
         if ty.bits() < 64 {
             let word = self.code.word_of_register(Reg::of(ty), own);

@@ -1,4 +1,4 @@
-//! What a kernel's bindings hold.
+//! The layout of a kernel's bindings.
 //!
 //! All are in bind group 0. Binding 0 is the *scalars*, a read-only `array<u32>`; binding `1 + i` is buffer `i` of the
 //! kernel, an `array<u32>` whatever its elements are, with the bytes that the host has. The words of the scalars are
@@ -18,10 +18,10 @@ use halide_sched::ir::{BufId, Elem, Kernel, Program, Writes};
 pub(super) const ZERO: u32 = 0;
 /// The words of the first block.
 pub(super) const FIRST_BLOCK: u32 = 1;
-/// Where the words of the buffers begin.
+/// Index of the first of the words that hold the offsets of buffers.
 const BUFFERS: u32 = 4;
 
-/// What a kernel's bindings hold, and how the scalars are laid out.
+/// The layout of a kernel's bindings and of its scalars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The buffers, from binding 1 on.
@@ -37,13 +37,13 @@ pub struct Layout {
 /// A buffer as a kernel sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Which buffer.
+    /// The buffer.
     pub buf: BufId,
     /// Its elements.
     pub elem: ScalarType,
-    /// Whether the shader writes it, which the binding must allow.
+    /// True if the shader writes the buffer, which the binding must allow.
     pub written: bool,
-    /// Whether the shader accesses it by atomic operations.
+    /// True if the shader accesses the buffer by atomic operations.
     pub atomic: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Binding {
 pub struct Part {
     /// The number of its first block in each dimension.
     pub first: [u32; 3],
-    /// How many blocks it has in each dimension, at least 1 each.
+    /// The number of its blocks in each dimension, at least 1 each.
     pub count: [u32; 3],
 }
 
@@ -106,8 +106,8 @@ impl Layout {
         BUFFERS + self.bindings.len() as u32 + self.scalars[..i].iter().sum::<u32>()
     }
 
-    /// Whether the code serves these scalars: whether the strides are multiples of a word that it takes to be so. Code of
-    /// [`Options::pieces`] serves all.
+    /// Returns true if the code is right for these scalars: the strides that it takes to be multiples of a word are
+    /// such multiples. Code of [`Options::pieces`] serves all.
     pub fn serves(&self, scalars: &[u64]) -> bool {
         self.multiples.iter().all(|&(i, multiple)| scalars.get(i).is_none_or(|v| v.is_multiple_of(multiple.into())))
     }
@@ -129,7 +129,7 @@ impl Layout {
     }
 }
 
-/// How many words a scalar takes. An Index takes one: kernels compute coordinates in 32 bits.
+/// Returns the number of words that a scalar takes. An Index takes one: kernels compute coordinates in 32 bits.
 fn words(elem: Elem) -> u32 {
     match elem {
         Elem::Data(ty) if ty.bits() == 64 => 2,

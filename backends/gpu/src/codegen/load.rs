@@ -118,8 +118,8 @@ impl Gen<'_> {
         Ok(lanes.into())
     }
 
-    /// Where in its word the first of consecutive elements is, if that is known: the buffer's first element is at a multiple of
-    /// a word, of which each holds `per`.
+    /// Returns the position in its word of the first of consecutive elements, if it is known. The buffer's first
+    /// element is at a multiple of a word, and each word holds `per` elements.
     pub(super) fn rest(&self, index: &Expr, per: u32) -> Option<u32> {
         match index.kind() {
             ExprKind::Ramp { base, .. } => residue(base, &self.residues).modulo(per),

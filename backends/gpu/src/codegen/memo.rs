@@ -50,7 +50,7 @@ impl Memo {
         self.now += 1;
         self.stored.insert(buf, self.now);
     }
-    /// Which buffers the value of `e` depends on.
+    /// Returns the buffers that the value of `e` depends on.
     fn loads(&mut self, e: &Expr) -> Rc<BTreeSet<BufId>> {
         if let Some(known) = self.loads.get(e) {
             return known.clone();

@@ -52,24 +52,24 @@ use halide_sched::ir::{KernelId, Program};
 use naga::back::{spv, wgsl};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 
-/// What the device at hand can do beyond what every device can.
+/// The features of the device at hand beyond those that every device has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features {
     /// 64-bit integers.
     pub int64: bool,
     /// 64-bit floats. Their bits pass through 64-bit integers, so these are needed too.
     pub float64: bool,
-    /// How many lanes each of its subgroups has, if all have as many and can hand values to each other.
+    /// The number of lanes of its subgroups, if all have the same number and lanes can exchange values.
     pub subgroup: Option<u32>,
 }
 
-/// How to compile.
+/// The options of a compilation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// What the device can do.
+    /// The features of the device.
     pub features: Features,
-    /// Whether to store pieces of words where the code would otherwise take strides of the caller's to be multiples of a word:
-    /// for arguments that [`Layout::serves`] refuses.
+    /// True to store pieces of words where the code would otherwise assume that the caller's strides are multiples of a
+    /// word: for arguments that [`Layout::serves`] refuses.
     pub pieces: bool,
 }
 
@@ -80,9 +80,9 @@ pub struct KernelCode {
     pub name: String,
     /// The shader: one compute entry point, `main`.
     pub module: naga::Module,
-    /// What naga found out about it when it validated it.
+    /// The results of naga's validation.
     pub info: ModuleInfo,
-    /// What its bindings hold.
+    /// The layout of its bindings.
     pub layout: Layout,
     /// Threads of a block.
     pub workgroup: [u32; 3],

@@ -1,4 +1,4 @@
-//! Where the elements of buffers are, and what their bits are in words.
+//! The locations of the elements of buffers, and their bits in words.
 
 use super::builder::{Code, V};
 use super::kernel::{Gen, Made, Stop};
@@ -11,7 +11,7 @@ use naga::{GlobalVariable, Handle, LocalVariable};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Where a buffer is.
+/// The location of a buffer: memory of the device or of a block, an array, or variables.
 #[derive(Clone)]
 pub(super) enum Place {
     /// In memory of the device: words, of which small elements share one.
@@ -49,7 +49,7 @@ impl Gen<'_> {
         let info = self.program.buffers.get(buf);
         info.map(|b| b.elem).ok_or_else(|| Stop::Malformed(format!("{buf:?} is not in the table")))
     }
-    /// Which elements of a place the lanes of `index` are: U32 numbers, from `origin` on.
+    /// Returns the elements that the lanes of `index` address: U32 numbers, from `origin` on.
     pub(super) fn elements(&mut self, origin: Option<V>, index: &Expr) -> Made<At> {
         let from = |c: &mut Code<'_>, v: V| {
             let v = c.bits_as(Reg::U32, v);
@@ -79,7 +79,7 @@ impl Gen<'_> {
 }
 
 impl Place {
-    /// Whether what is stored there is loaded again by the same kernel.
+    /// Returns true if the same kernel may load what it stores there.
     pub(super) fn is_read(&self) -> bool {
         match self {
             Place::Buffer { reads, .. } => *reads,

@@ -1,4 +1,4 @@
-//! Whether the coordinates of one dispatch fit the 32 bits that kernels compute them in.
+//! The check that the coordinates of one dispatch fit the 32 bits that kernels compute them in.
 //!
 //! Index arithmetic is exact in 64 bits in loop IR; kernels compute it in 32, which is right if every value on the way
 //! fits. What depends on the arguments is known only when a kernel is dispatched: then intervals of all Index values are
@@ -14,16 +14,17 @@ use halide_core::value::Scalar;
 use halide_sched::ir::hash::Map;
 use halide_sched::ir::{BufId, Elem, Expr, ExprKind, For, ForKind, Kernel, Program, Stmt, Sym, Type, build, visit};
 
-/// What kernels compute Index values in.
+/// The range of i32, in which kernels compute Index values.
 const WORD: Interval = Interval { low: i32::MIN as i128, high: i32::MAX as i128 };
 
-/// Whether every Index value that `kernel` may compute for these arguments is within i32, so that its 32-bit arithmetic is
-/// exact. `scalars`, `offsets` and `grid` are those of the dispatch, see [`super::Layout::pack`].
+/// Returns true if every Index value that `kernel` may compute for these arguments is within i32, so that its 32-bit
+/// arithmetic is exact. `scalars`, `offsets` and `grid` are those of the dispatch, see [`super::Layout::pack`].
 pub fn fits(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64], grid: &[i64]) -> bool {
     look(program, kernel, scalars, offsets, grid, u64::MAX).0
 }
 
-/// What [`fits`] says, and how many iterations of serial loops one thread runs at most, those of inner loops each time.
+/// Returns the answer of [`fits`] and the most iterations of serial loops that one thread runs, inner loops counted
+/// each time.
 ///
 /// Ends of loops that depend on the number of a block in several ways, as those of the parts of a loop do that was cut at the
 /// borders of an image, are known too loosely from the numbers of all blocks at once. So where coordinates do not fit, or
@@ -59,7 +60,7 @@ pub fn look(
     (fits, iterations)
 }
 
-/// How many sets of blocks are looked at before what is left is taken as it is.
+/// The number of sets of blocks that are looked at before the rest is no longer halved.
 const MOST_LOOKS: usize = 4000;
 
 /// Two halves of a set of blocks; `None` of a single one.
@@ -83,7 +84,7 @@ struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
-    /// Whether coordinates in these blocks fit, and how many iterations a thread of them runs at most.
+    /// Returns true if coordinates in these blocks fit, and the most iterations that a thread of them runs.
     fn look(&self, blocks: &[Interval]) -> (bool, u64) {
         let Dispatch { program, kernel, scalars, offsets } = *self;
         let mut walk = Walk {
@@ -122,12 +123,12 @@ struct Walk<'a> {
     threads: [u32; 3],
     symbols: Map<Sym, Interval>,
     params: Map<ParamId, Interval>,
-    /// What is added to the elements of a buffer.
+    /// The offset of each buffer, which is added to the numbers of its elements.
     first: Map<BufId, i128>,
     /// Each symbol is bound once in a program, so an expression means the same everywhere.
     known: Map<Expr, Interval>,
     fits: bool,
-    /// Of the serial loops so far, within one iteration of those around.
+    /// The iterations of the serial loops so far, within one iteration of those around.
     iterations: i128,
 }
 

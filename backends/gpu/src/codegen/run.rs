@@ -15,7 +15,7 @@ pub(super) struct Run<'a> {
     pub(super) ty: ScalarType,
     /// The number of the first, from the start of its binding.
     pub(super) first: V,
-    /// Which of its word the first is, if that is known.
+    /// The position of the first element in its word, if that is known.
     pub(super) rest: Option<u32>,
     pub(super) values: &'a Lanes,
 }
@@ -24,7 +24,7 @@ impl Run<'_> {
     fn bits(&self) -> u32 {
         8 * self.ty.bytes() as u32
     }
-    /// How many elements a word has.
+    /// Returns the number of elements in a word.
     fn per(&self) -> u32 {
         32 / self.bits()
     }
@@ -78,7 +78,7 @@ impl Gen<'_> {
             self.guarded(on, |g| g.store_word(place, at, value));
         }
     }
-    /// Those bits of words that are set in their masks, of which the first `certain` have some.
+    /// Stores the bits of `words` that are set in `masks`, of which the first `certain` have some.
     fn store_masked(&mut self, place: &Place, run: &Run<'_>, words: &[V], masks: &[V], certain: usize) {
         let word = self.first_word(run);
         for (i, (&value, &mask)) in words.iter().zip(masks).enumerate() {

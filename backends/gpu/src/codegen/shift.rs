@@ -65,7 +65,7 @@ impl Code<'_> {
         // The last distance leaves nothing but the sign.
         if reg.is_signed() { made } else { self.pick(inside, made, zero) }
     }
-    /// Whether a distance is below the width of `ty`, and the nearest one that is, in 32 bits.
+    /// Emits a test that a distance is below the width of `ty`, and the nearest distance that is, in 32 bits.
     fn bounded(&mut self, ty: ScalarType, distance: V) -> (V, V) {
         let reg = Reg::of(ty).unsigned();
         let (width, last) = (self.int(reg, ty.bits().into()), self.int(reg, i64::from(ty.bits()) - 1));

@@ -127,7 +127,7 @@ impl Gen<'_> {
         self.code.statement(Statement::Loop { body, continuing, break_if: None });
         Ok(())
     }
-    /// What was loaded from the buffers that `body` stores to may be out of date in its next iteration.
+    /// Marks the buffers that `body` stores to as written: loaded values may be out of date in its next iteration.
     fn forget_stored(&mut self, body: &Stmt) {
         if let Stmt::Store { buf, .. } = body {
             self.memo.stored(*buf);
@@ -165,8 +165,9 @@ impl Gen<'_> {
         self.memo.close();
         made
     }
-    /// What a thread does in a phase whose loops from dimension `end` on, innermost first, are bound. One question is asked
-    /// for as many dimensions as possible: the range of a loop may depend on loops around it, which then are bound first.
+    /// Emits the code of a thread in a phase whose loops from dimension `end` on, innermost first, are bound. One
+    /// question is asked for as many dimensions as possible: the range of a loop may depend on loops around it, which
+    /// then are bound first.
     fn thread_code(&mut self, nest: &[&For], end: usize) -> Made<()> {
         let of_others = |l: &For, others: &[&For]| {
             others.iter().any(|o| [&l.min, &l.extent].into_iter().any(|e| visit::uses(e, Sym::Loop(o.id))))
@@ -184,7 +185,7 @@ impl Gen<'_> {
         });
         made
     }
-    /// Whether the thread has an iteration in some dimensions; `None` where all have.
+    /// Emits a test that the thread has an iteration in the dimensions `dims`; `None` if all threads have.
     fn inside(&mut self, nest: &[&For], dims: Range<usize>) -> Made<Option<V>> {
         let mut inside = None;
         for d in dims {
@@ -213,7 +214,7 @@ impl Gen<'_> {
         }
         Ok(())
     }
-    /// Where a thread's position is below the extent of a loop; `None` where all are.
+    /// Emits a test that a thread's position is below the extent of a loop; `None` if all are.
     fn within(&mut self, dim: usize, threads: u32, extent: &Expr) -> Made<Option<V>> {
         match build::as_int(extent) {
             Some(n) if n > threads.into() => {

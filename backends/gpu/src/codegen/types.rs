@@ -21,7 +21,7 @@ pub(super) enum Reg {
 }
 
 impl Reg {
-    /// Where values of a data type live.
+    /// Returns the register type for values of a data type.
     pub(super) fn of(ty: ScalarType) -> Reg {
         use ScalarType::*;
         match ty {
@@ -34,7 +34,7 @@ impl Reg {
             F64 => Reg::F64,
         }
     }
-    /// Where lanes of a kind live.
+    /// Returns the register type for lanes of a kind.
     pub(super) fn of_elem(elem: Elem) -> Reg {
         match elem {
             Elem::Index => Reg::I32,
@@ -92,8 +92,8 @@ impl Reg {
     }
 }
 
-/// What a device must have to compute in a type, in the order in which it is missed. The bits of an f64 are those of a 64-bit
-/// integer in memory.
+/// Returns the features that a device needs to compute in a type, in the order in which a missing one is reported. The
+/// bits of an f64 are those of a 64-bit integer in memory.
 pub(super) fn needed(ty: ScalarType) -> &'static [Feature] {
     match ty {
         ScalarType::I64 | ScalarType::U64 => &[Feature::Int64],

@@ -1,4 +1,4 @@
-//! What a run wants done, as a list, and its encoding for the device.
+//! The work of a run as a list of commands, and its encoding for the device.
 //!
 //! Recording is cheap and cannot fail; a whole batch is encoded inside one set of error scopes.
 
@@ -34,7 +34,7 @@ pub(super) struct Batch {
     commands: Vec<Command>,
     /// The scalars of all dispatches.
     scalars: Vec<u32>,
-    /// Where scalars may start, in words.
+    /// The alignment of the scalars of a dispatch, in words.
     align: usize,
     /// Bytes of staging memory that the commands copy from.
     pub(super) staged: u64,
@@ -92,8 +92,8 @@ impl Batch {
     }
 }
 
-/// Which kernel is bound to what: the addresses of its pipeline and of slabs, which the commands keep alive, and the bytes of
-/// each.
+/// A kernel with its bindings: the addresses of its pipeline and of slabs, which the commands keep alive, and the bytes
+/// of each.
 type Bound = (*const Compute, Vec<(*const Slab, u64)>);
 
 fn encode(

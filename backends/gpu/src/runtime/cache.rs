@@ -5,7 +5,7 @@ use crate::codegen::{KernelCode, Layout};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many are kept, also when no program has them any more.
+/// The most pipelines that are kept, also when no program has them any more.
 const MOST: usize = 128;
 
 /// The pipelines of a device, the longest unused first.

@@ -1,8 +1,8 @@
-//! Which device to use, said by a person.
+//! The choice of a device by a person.
 
 use std::fmt;
 
-/// Which of a machine's devices to open.
+/// A choice of one of a machine's devices.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Choice {
     /// The one that is fastest by its kind: a discrete one before an integrated one, software last.
@@ -17,7 +17,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// What `text` asks for: nothing or `default`, `software`, a number, or a part of a name.
+    /// Parses `text`: nothing or `default`, `software`, a number, or a part of a name.
     pub fn parse(text: &str) -> Choice {
         let text = text.trim();
         match text {
@@ -26,7 +26,7 @@ impl Choice {
             _ => text.parse().map_or_else(|_| Choice::Named(text.to_string()), Choice::Index),
         }
     }
-    /// What the environment variable `HALIDE_DEVICE` asks for; `Fastest` if it is not set.
+    /// Parses the environment variable `HALIDE_DEVICE`; `Fastest` if it is not set.
     pub fn from_env() -> Choice {
         std::env::var("HALIDE_DEVICE").map_or(Choice::Fastest, |text| Choice::parse(&text))
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Choice {
     }
 }
 
-/// What a device is, from the fastest kind to the slowest.
+/// The kinds of devices, from the fastest to the slowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceKind {
     /// A processor with memory of its own.
@@ -89,7 +89,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// The interface that it is used through: `vulkan`, `metal`, `dx12`, `webgpu`.
     pub backend: String,
-    /// What it is.
+    /// The kind of the device.
     pub kind: DeviceKind,
     /// Name and version of its driver; may be empty.
     pub driver: String,

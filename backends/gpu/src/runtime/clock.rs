@@ -1,4 +1,4 @@
-//! How long things take on the host. A browser's clock is not the standard library's, so there nothing is timed.
+//! A clock for durations on the host. A browser's clock is not the standard library's, so there nothing is timed.
 
 use std::time::Duration;
 #[cfg(not(target_arch = "wasm32"))]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub(super) struct HostCopy {
     pub(super) slab: Arc<Slab>,
-    /// Which bytes of the memory it holds.
+    /// The bytes of the memory that it holds.
     pub(super) held: Range<usize>,
     /// The byte of the memory that would be the slab's first; less than 0 if the slab starts with bytes that are not used.
     pub(super) base: i64,
@@ -30,13 +30,14 @@ impl Copies {
 }
 
 impl HostCopy {
-    /// How bytes of the host's memory lie in a slab for kernels that count elements from byte `first`, which stands at a
-    /// multiple of a word there.
+    /// Returns the `base` of a copy of the bytes `held`, for kernels that count elements from byte `first`: that byte
+    /// then stands at a multiple of a word in the slab.
     pub(super) fn base_for(held: &Range<usize>, first: usize) -> i64 {
         let before = (first - held.start) as i64;
         first as i64 - (before + 3) / 4 * 4
     }
-    /// Whether it holds `wanted` of a memory, on the device of `pool`, for kernels that count from byte `first`.
+    /// Returns true if it holds `wanted` of a memory, on the device of `pool`, for kernels that count from byte
+    /// `first`.
     pub(super) fn serves(&self, pool: &Arc<Pool>, wanted: &Range<usize>, first: usize) -> bool {
         self.slab.is_of(pool)
             && self.held.start <= wanted.start

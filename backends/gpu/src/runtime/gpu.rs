@@ -30,7 +30,7 @@ pub(super) struct Inner {
     pub(super) tick: Option<f32>,
 }
 
-/// How often a device is asked whether it is gone when something went wrong.
+/// The most times that a device is asked whether it is gone after a failure.
 const MOST_POLLS: usize = 100;
 
 /// The devices of this machine, in the order in which [`Choice::Index`] counts them. In a browser the one that it offers.
@@ -76,11 +76,11 @@ impl Gpu {
         Ok(Gpu(Arc::new(Inner { device, queue, limits, health, pool, cache: Cache::default(), info, features, tick })))
     }
 
-    /// What it is, for people.
+    /// Returns a description of the device for people.
     pub fn describe(&self) -> &DeviceInfo {
         &self.0.info
     }
-    /// What schedules may ask of it.
+    /// Returns the limits of the device, which schedules must keep.
     pub fn limits(&self) -> target::Gpu {
         let l = &self.0.limits;
         target::Gpu {
@@ -109,16 +109,16 @@ impl Gpu {
         const LLVMPIPE: u64 = 65_535;
         self.0.info.name.starts_with("llvmpipe").then_some(LLVMPIPE)
     }
-    /// Whether the device is gone; then nothing but opening it again helps.
+    /// Returns true if the device is gone; then nothing but opening it again helps.
     pub fn is_lost(&self) -> bool {
         self.0.health.is_lost()
     }
-    /// How many bytes of device memory may be in use at once, counting what is kept for later; `None` leaves it to the
-    /// driver.
+    /// Sets the most bytes of device memory that may be in use at once, counting what is kept for later; `None` leaves
+    /// it to the driver.
     pub fn set_memory_cap(&self, bytes: Option<u64>) {
         self.0.pool.set_cap(bytes);
     }
-    /// How many bytes of device and staging memory there are now, in use and kept for later.
+    /// Returns the number of bytes of device and staging memory, in use and kept for later.
     pub fn memory_bytes(&self) -> u64 {
         self.0.pool.bytes()
     }
@@ -143,7 +143,7 @@ impl Inner {
     pub(super) fn check(&self) -> Result<(), DeviceFault> {
         self.health.check().map_err(|fault| self.lost_or(fault))
     }
-    /// What a failure of a call means that is not for a buffer of the program.
+    /// Returns the fault for a failed call that is not for a buffer of the program.
     pub(super) fn fault(&self, trouble: Trouble) -> DeviceFault {
         self.lost_or(DeviceFault::Refused {
             reason: match trouble {
@@ -191,7 +191,7 @@ async fn adapters() -> Vec<Adapter> {
     instance.enumerate_adapters(Backends::PRIMARY).await
 }
 
-/// How many lanes subgroups have, if that is always the same.
+/// Returns the number of lanes of the subgroups, if that is always the same.
 fn subgroup(adapter: &Adapter) -> Option<u32> {
     let info = adapter.get_info();
     let size = info.subgroup_min_size;

@@ -1,16 +1,17 @@
-//! What the driver tells us outside of the calls that we make: that the device is gone, and errors that no scope caught.
+//! Messages of the driver outside of the calls that we make: the device is gone, or there is an error that no scope
+//! caught.
 
 use halide_sched::device::DeviceFault;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use wgpu::{Device, PollType};
 
-/// What a device's callbacks have said so far.
+/// The state of a device, as its callbacks have reported it so far.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     lost: OnceLock<String>,
     uncaught: Mutex<Option<String>>,
-    /// Whether the device was destroyed; locked while the host looks at memory of the device, which goes with it.
+    /// True if the device was destroyed; locked while the host looks at memory of the device, which goes with it.
     destroyed: RwLock<bool>,
 }
 

@@ -16,7 +16,7 @@ const MOST_IDLE: u64 = 512 << 20;
 /// The smallest buffer: an alignment that every device accepts for a place in one.
 const LEAST: u64 = 256;
 
-/// What a buffer is for.
+/// The uses of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Use {
     /// Kernels read and write it.
@@ -51,7 +51,7 @@ pub(super) struct Pool {
     most: u64,
     /// Bytes of all buffers, in use and idle.
     bytes: AtomicU64,
-    /// How many there may be.
+    /// The most bytes that there may be.
     cap: AtomicU64,
     idle: [Mutex<Idle>; USES],
     /// Copies of host buffers, which can be made again.
@@ -164,7 +164,7 @@ impl Idle {
         self.bytes -= size;
         self.buffers.remove(at)
     }
-    /// What has to go for it to be kept.
+    /// Keeps a buffer, and returns those that have to go for it.
     fn put(&mut self, buffer: Buffer) -> Vec<Buffer> {
         self.bytes += buffer.size();
         self.buffers.push_back(buffer);
@@ -184,7 +184,7 @@ impl Slab {
     pub(super) fn bytes(&self) -> u64 {
         self.buffer.size()
     }
-    /// Where it goes back to.
+    /// Returns the pool that it goes back to.
     pub(super) fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }
@@ -192,19 +192,19 @@ impl Slab {
     pub(super) fn device(&self) -> &Device {
         &self.pool.device
     }
-    /// Whether it is what the pool would give for `bytes`.
+    /// Returns true if the pool would give a slab of this size for `bytes`.
     pub(super) fn suits(&self, bytes: u64) -> bool {
         self.bytes() == size_class(bytes, self.pool.most)
     }
-    /// Whether it is of the device of `pool`.
+    /// Returns true if it is of the device of `pool`.
     pub(super) fn is_of(&self, pool: &Arc<Pool>) -> bool {
         Arc::ptr_eq(&self.pool, pool)
     }
-    /// Whether both are of one device.
+    /// Returns true if both are of one device.
     pub(super) fn is_with(&self, other: &Slab) -> bool {
         self.is_of(&other.pool)
     }
-    /// Whether its device is gone.
+    /// Returns true if its device is gone.
     pub(super) fn is_lost(&self) -> bool {
         self.pool.health.is_lost()
     }

@@ -23,7 +23,7 @@ pub(super) struct Compiled {
     kernels: IdVec<KernelId, Variants>,
 }
 
-/// What runs a kernel.
+/// The compiled forms of a kernel.
 struct Variants {
     /// For the arguments that one expects.
     usual: Arc<Compute>,
@@ -35,16 +35,17 @@ struct Variants {
 pub(super) struct Compute {
     pub(super) layout: Layout,
     pub(super) pipeline: Arc<Pipeline>,
-    /// How long it took to get the pipeline.
+    /// The time that it took to get the pipeline.
     creation: Duration,
     /// Arguments for which coordinates are known to fit. Runs repeat them, and finding out goes through the whole kernel.
     fitting: Mutex<Vec<Arguments>>,
 }
 
-/// What decides whether coordinates fit and how far loops run: scalars, offsets of buffers, and the grid; with that number.
+/// The arguments that decide whether coordinates fit and how far loops run: scalars, offsets of buffers, and the grid;
+/// with the number of iterations.
 type Arguments = (Vec<u64>, Vec<i64>, Vec<i64>, u64);
 
-/// How many arguments are remembered for each kernel.
+/// The most arguments that are remembered for each kernel.
 const MOST_FITTING: usize = 16;
 
 impl Compute {
@@ -114,7 +115,7 @@ impl GpuProgram {
 }
 
 impl Compiled {
-    /// What runs a kernel for these scalars. Made now if they are unusual and the first of that kind.
+    /// Returns the form of a kernel for these scalars, compiled now if they are unusual and the first of that kind.
     pub(super) async fn compute(&self, id: KernelId, scalars: &[u64]) -> Result<Arc<Compute>, DeviceFault> {
         let missing = || DeviceFault::Refused { reason: format!("there is no {id:?}") };
         let variants = self.kernels.get(id).ok_or_else(missing)?;

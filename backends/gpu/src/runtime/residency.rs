@@ -103,7 +103,7 @@ impl GpuRun {
         Ok(self.on_host(outputs).await?)
     }
 
-    /// Where a buffer is on the device, with what it holds if anything does.
+    /// Returns the place of a buffer on the device, after an upload of its contents if only the host has them.
     async fn on_device(&mut self, buf: BufId, memory: &[u8]) -> Result<Place, DeviceFault> {
         let slot = self.slot(buf)?;
         let (host, newest) = (slot.host.clone(), slot.newest);

@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone)]
 pub struct DeviceBuffer {
     dims: Vec<Dim>,
-    /// How many elements behind the first of the whole the element at the min coordinates is.
+    /// The number of elements from the first of the whole to the element at the min coordinates.
     offset: i64,
     whole: Arc<Whole>,
 }
 
-/// What clones and crops share.
+/// The state that clones and crops share.
 struct Whole {
     gpu: Gpu,
     ty: ScalarType,
@@ -108,7 +108,7 @@ impl DeviceBuffer {
         self.whole.host.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Where it is for kernels of `gpu`; `None` if it is on another device or that is gone.
+    /// Returns its place for kernels of `gpu`; `None` if it is on another device or that is gone.
     pub(super) fn place(&self, gpu: &Gpu) -> Option<Place> {
         let place = &self.whole.place;
         if !place.slab.is_of(&gpu.0.pool) || gpu.is_lost() {
@@ -119,7 +119,7 @@ impl DeviceBuffer {
         let at = place.at + (self.offset - below) * size;
         Some(Place { at, first: place.first + self.offset, ..place.clone() })
     }
-    /// Whether its first element is at a multiple of a word, as kernels want it.
+    /// Returns true if its first element is at a multiple of a word, as kernels want it.
     pub(super) fn is_at_word(&self) -> bool {
         (self.whole.place.first + self.offset) * self.whole.ty.bytes() as i64 % 4 == 0
     }

@@ -42,7 +42,7 @@ pub struct GpuRun {
     timed: bool,
     times: Vec<Timing>,
     pub(super) last: Last,
-    /// Whether work was submitted that nobody has waited for.
+    /// True if work was submitted that nobody has waited for.
     running: bool,
     pub(super) stats: GpuStats,
 }
@@ -111,7 +111,7 @@ impl GpuRun {
         let info = self.program.0.program.buffers.get(buf);
         info.map(|i| i.elem).ok_or_else(|| GpuError::Argument { buf, reason: "the program has no such buffer".into() })
     }
-    /// Where elements reach, if the type and the number of dimensions are the program's.
+    /// Returns the reach of the elements, if the type and the number of dimensions are the program's.
     fn checked(&self, buf: BufId, ty: halide_core::types::ScalarType, dims: &[Dim]) -> Result<Reach, GpuError> {
         let elem = self.elem(buf)?;
         let info = &self.program.0.program.buffers[buf];
@@ -123,7 +123,7 @@ impl GpuRun {
         Reach::of(dims).ok_or_else(|| wrong("its elements are further apart than memory reaches".into()))
     }
 
-    /// Whether the device has a newer copy of an output than the host.
+    /// Returns true if the device has a newer copy of an output than the host.
     pub fn is_on_device(&self, buf: BufId) -> bool {
         self.slots.get(&buf).is_some_and(|s| s.newest == Newest::Device)
     }
@@ -208,7 +208,7 @@ impl GpuRun {
         self.program.gpu().0.check()?;
         Ok(Arc::new(slab))
     }
-    /// What a failure for a buffer means.
+    /// Returns the fault for a failure that concerns a buffer.
     pub(super) fn fault(&self, trouble: Trouble, buf: BufId, bytes: u64) -> DeviceFault {
         let inner = &self.program.gpu().0;
         match trouble {

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use wgpu::{Device, Error, ErrorFilter};
 
-/// What went wrong in wgpu or its driver.
+/// A failure in wgpu or its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// There is no memory for what was asked.

@@ -1,4 +1,4 @@
-//! Where the two copies of each buffer of a run are, and which is the newest.
+//! The two copies of each buffer of a run: their places, and which is the newest.
 
 use super::copies::HostCopy;
 use super::pool::Slab;
@@ -6,7 +6,7 @@ use halide_core::buffer::{AnyBuffer, Dim};
 use halide_core::types::ScalarType;
 use std::sync::Arc;
 
-/// Which copies hold what the buffer holds.
+/// The copies that hold the contents of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Newest {
     /// Neither: nothing was written yet.
@@ -19,7 +19,7 @@ pub(super) enum Newest {
     Both,
 }
 
-/// Where the host's copy is.
+/// The place of the host's copy.
 #[derive(Clone)]
 pub(super) enum HostSide {
     /// It is this input.
@@ -30,15 +30,15 @@ pub(super) enum HostSide {
     None,
 }
 
-/// Where the device's copy is.
+/// The place of the device's copy.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) slab: Arc<Slab>,
     /// The byte of the slab at which the host's first byte is.
     pub(super) at: i64,
-    /// How many elements into the slab the element at the min coordinates is.
+    /// The number of elements from the start of the slab to the element at the min coordinates.
     pub(super) first: i64,
-    /// How many bytes of the slab kernels may access: whole words.
+    /// The number of bytes of the slab that kernels may access: whole words.
     pub(super) bytes: u64,
 }
 
@@ -46,25 +46,25 @@ pub(super) struct Place {
 pub(super) struct Slot {
     pub(super) host: HostSide,
     pub(super) newest: Newest,
-    /// How many bytes the host's memory has, from the lowest element to the end of the highest.
+    /// The number of bytes of the host's memory, from the lowest element to the end of the highest.
     pub(super) bytes: u64,
     /// The byte of these at which the element at the min coordinates is.
     pub(super) first: u64,
     /// Element size in bytes.
     pub(super) size: u64,
-    /// Which of these bytes are elements, if not all are.
+    /// The runs of bytes that are elements, if not all bytes are.
     pub(super) rows: Option<Rows>,
     pub(super) place: Option<Place>,
 }
 
-/// Where elements reach in memory, for dimensions with strides.
+/// The extent of the elements of a buffer in memory, for dimensions with strides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reach {
     /// Elements from the lowest to the highest, both included.
     pub(super) elements: u64,
-    /// How many lie below the one at the min coordinates.
+    /// The number of elements below the one at the min coordinates.
     pub(super) below: u64,
-    /// Whether each of them is an element of the buffer.
+    /// True if each of them is an element of the buffer.
     pub(super) dense: bool,
 }
 
@@ -73,12 +73,12 @@ pub(super) struct Reach {
 pub(super) struct Rows {
     /// The bytes of a run.
     run: usize,
-    /// How often, and how many bytes apart, from the innermost to the outermost.
+    /// The number of repetitions and their distance in bytes, from the innermost to the outermost.
     repeats: Vec<(usize, usize)>,
 }
 
 impl Rows {
-    /// Of elements of `size` bytes; the first byte is that of the lowest element. No extent is 0.
+    /// Returns the rows of elements of `size` bytes; the first byte is that of the lowest element. No extent is 0.
     fn of(dims: &[Dim], size: u64) -> Rows {
         let of_dim = |d: &Dim| (d.extent as usize, d.stride.unsigned_abs() as usize * size as usize);
         let mut repeats: Vec<(usize, usize)> = dims.iter().map(of_dim).filter(|(n, _)| *n > 1).collect();
@@ -139,12 +139,12 @@ impl Slot {
         let rows = (!reach.dense).then(|| Rows::of(dims, slot.size));
         Slot { rows, ..slot }
     }
-    /// How many bytes of unused memory stand in front of the host's first byte on the device, so that the element at the min
-    /// coordinates is at a multiple of a word.
+    /// Returns the number of bytes of unused memory in front of the host's first byte on the device, so that the
+    /// element at the min coordinates is at a multiple of a word.
     pub(super) fn pad(&self) -> u64 {
         self.first.next_multiple_of(4) - self.first
     }
-    /// How many bytes its place on the device has, whole words.
+    /// Returns the number of bytes of its place on the device, whole words.
     pub(super) fn device_bytes(&self) -> u64 {
         (self.pad() + self.bytes).next_multiple_of(4).max(4)
     }

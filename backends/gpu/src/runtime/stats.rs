@@ -1,8 +1,8 @@
-//! What a run did.
+//! Statistics of a run.
 
 use std::time::Duration;
 
-/// What a run did on its device.
+/// Statistics of a run on its device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GpuStats {
     /// For each kernel that ran, its name and the time it took on the device in all, in the order in which they first ran.
@@ -10,9 +10,9 @@ pub struct GpuStats {
     pub kernels: Vec<(String, Duration)>,
     /// Kernels that were started, where one over a very large grid counts several times.
     pub dispatches: u64,
-    /// How often work was handed to the device.
+    /// The number of times that work was handed to the device.
     pub submissions: u64,
-    /// How many copies to the device there were.
+    /// The number of copies to the device.
     pub uploads: u64,
     /// Bytes copied to the device.
     pub upload_bytes: u64,

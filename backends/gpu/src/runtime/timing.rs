@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wgpu::{CommandEncoder, ComputePassTimestampWrites, QuerySet, QuerySetDescriptor, QueryType};
 
-/// How many kernels are timed per submission.
+/// The most kernels that are timed per submission.
 const MOST: u32 = 1024;
 
 /// The times of one submission.
@@ -37,7 +37,7 @@ impl Timing {
         });
         Ok(Timing { queries: made.await?, resolved, copied, kernels: Vec::new() })
     }
-    /// Where the pass of the next kernel puts its times; `None` when there is no place left.
+    /// Reserves the places for the times of the next kernel's pass; `None` if no place is left.
     pub(super) fn next(&mut self, kernel: KernelId) -> Option<ComputePassTimestampWrites<'_>> {
         let at = self.kernels.len() as u32;
         if at == MOST {

@@ -143,7 +143,7 @@ fn float_operators_with_constants() {
     }
 }
 
-/// What a compiler would fuse, reassociate or cancel if it could.
+/// Operators that a compiler would fuse, reassociate or cancel if it could.
 #[test]
 fn chains_of_float_operators() {
     use BinOp::*;

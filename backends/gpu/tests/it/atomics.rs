@@ -20,7 +20,7 @@ const BLOCKS: i64 = 4;
 const PLACES: i64 = 3;
 const TYPES: [ScalarType; 10] = [Bool, I8, U8, I16, U16, I32, U32, F16, BF16, F32];
 
-/// Which memory threads change.
+/// The memory that threads change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Memory {
     Device,
@@ -70,7 +70,7 @@ fn steps(ty: ScalarType, lanes: u16, memory: Memory, new: New, when: Option<When
     (p, id)
 }
 
-/// What the elements hold at first.
+/// Returns the initial value of the elements.
 fn start(ty: ScalarType) -> Scalar {
     Scalar::int(ty, if ty == Bool { 1 } else { 5 })
 }

@@ -9,7 +9,7 @@ use halide_sched::ir::{BufId, Expr, ForKind, KernelId, Program, Shared, Stmt, Sy
 
 const OUT: BufId = BufId(0);
 
-/// What a kernel over one i32 output computes; the output begins as -1. `None` without a device.
+/// Runs a kernel and returns its one i32 output, which begins as -1. `None` without a device.
 #[track_caller]
 fn outcome(p: &mut Program, id: KernelId, grid: &[i64], given: &Given, count: usize) -> Option<Vec<i64>> {
     uses(p, id, OUT, true, Writes::Words);

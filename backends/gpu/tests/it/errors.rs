@@ -1,4 +1,4 @@
-//! What cannot be compiled, as text.
+//! Kernels that cannot be compiled, and their errors as text.
 
 use crate::harness::*;
 use expect_test::{Expect, expect};

@@ -116,7 +116,7 @@ pub(crate) fn scalars(ty: ScalarType, bytes: &[u8]) -> Vec<Scalar> {
     bytes.chunks_exact(ty.bytes()).map(one).collect()
 }
 
-/// What a run is given besides buffers.
+/// The arguments of a run besides buffers.
 #[derive(Clone, Default)]
 pub(crate) struct Given {
     /// Captures, then parameters.

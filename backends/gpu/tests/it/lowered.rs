@@ -130,7 +130,7 @@ impl Host<'_> {
     }
 }
 
-/// Where an element is behind the first.
+/// Returns the offset of an element from the first.
 fn position(b: &AnyBuffer, at: &[i32]) -> usize {
     b.dims().iter().zip(at).map(|(d, &x)| (i64::from(x) - d.min) * d.stride).sum::<i64>() as usize
 }

@@ -35,7 +35,7 @@ fn math_functions() {
     }
 }
 
-/// Those of f64 are the standard library's on the host; two are arithmetic.
+/// Math functions of f64 are the standard library's on the host; two are arithmetic, which kernels can compute.
 #[test]
 fn math_functions_of_f64() {
     let (x, _) = pairs(F64, F64, 17);

@@ -272,7 +272,7 @@ fn storage_of_a_thread() {
     }
 }
 
-/// What a thread reads after it wrote is what it wrote.
+/// A thread that reads after it wrote gets what it wrote.
 #[test]
 fn loads_after_stores() {
     let mut p = program(&[I32], &[I32]);

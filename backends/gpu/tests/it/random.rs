@@ -95,7 +95,7 @@ fn body(r: &mut Random, words: &Vocabulary, outputs: &[ScalarType], lanes: &[u16
     build::block(outputs.iter().enumerate().map(one))
 }
 
-/// Whether a value depends on the bits of floats, which mean nothing where these are NaNs.
+/// Returns true if a value depends on the bits of floats, which mean nothing if these are NaNs.
 fn looks_at_nans(e: &Expr) -> bool {
     let is_float = |e: &Expr| matches!(e.ty().elem, Elem::Data(t) if t.is_float());
     visit::any_node(e, |n| matches!(n.kind(), ExprKind::Reinterpret(a) if is_float(a)))
@@ -111,7 +111,7 @@ fn image(values: &[Scalar]) -> AnyBuffer {
     b
 }
 
-/// Whether the two agree; `None` where the kernel is not one that must run.
+/// Checks that the evaluator and the device agree; `None` if the kernel is not one that must run.
 fn agree(runner: &Runner, seed: u64) -> Option<()> {
     let case = case(seed);
     let p = &case.program;

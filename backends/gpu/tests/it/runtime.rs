@@ -98,7 +98,7 @@ fn host_and_device_take_turns() {
     assert_eq!(stats.download_bytes, 3 * 256);
 }
 
-/// What lies between the elements of an output is not a kernel's to change.
+/// Bytes between the elements of an output are not a kernel's to change.
 #[test]
 fn gaps_of_outputs_stay_as_they_are() {
     let Some(gpu) = gpu() else { return };

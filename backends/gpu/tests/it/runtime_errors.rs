@@ -1,4 +1,4 @@
-//! What goes wrong is an error that says what, and never a panic or an old result.
+//! Failures of runs: each is an error that says what went wrong, and never a panic or an old result.
 
 use crate::support::{b, code, counting, dense, dispatch_scale, gpu, kernel, program, scale, scaled};
 use halide_core::buffer::{AnyBuffer, Region};

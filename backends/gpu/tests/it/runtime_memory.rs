@@ -1,4 +1,4 @@
-//! What is copied when, and memory that is used again.
+//! Copies between host and device, and memory that is used again.
 
 use crate::support::{b, code, counting, dense, dispatch_scale, gpu, kernel, program, scale, scaled, words};
 use halide_core::buffer::{AnyBuffer, Buffer, Region};

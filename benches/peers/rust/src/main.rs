@@ -19,7 +19,7 @@ struct Job {
     threads: usize,
 }
 
-/// What there is: kernel, peer, and how it is set up.
+/// All measurements: kernel, peer, and the function that sets it up.
 const ALL: &[(&str, &str, fn(Job) -> Kernel)] = &[
     ("matmul", "faer", products::faer),
     ("matmul", "gemm", products::gemm),

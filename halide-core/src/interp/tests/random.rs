@@ -30,7 +30,7 @@ impl Random {
     }
 }
 
-/// What a random expression may use.
+/// The leaves and Funcs that a random expression may use.
 struct Scope<'a> {
     leaves: Vec<ExprId>,
     /// Funcs to read, and for each dimension the coordinate that it must have, if any.

@@ -40,7 +40,8 @@ fn has_integers(bands: &[Band]) -> bool {
     })
 }
 
-/// What has no rational solution has no integer one; a solution obeys all bounds, also after others were taken back.
+/// Systems without a rational solution have no integer one; a solution obeys all bounds, also after others were taken
+/// back.
 #[test]
 fn answers_are_those_of_all_integers() {
     let (mut infeasible, mut feasible) = (0, 0);

@@ -20,7 +20,7 @@ impl Search<'_> {
         let otherwise = self.where_holds(&self.simple(build::not(c.clone())), b);
         then.union(&otherwise, self.facts)
     }
-    /// Whether an Index comparison holds, or does not, for all values of the symbols.
+    /// Decides an Index comparison: `Some` if it holds, or does not hold, for all values of the symbols.
     fn truth(&mut self, cond: &Expr) -> Option<bool> {
         let ExprKind::Binary(op, a, b) = cond.kind() else { return None };
         if !op.is_comparison() || a.ty() != crate::ir::Type::INDEX {

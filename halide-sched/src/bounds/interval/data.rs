@@ -31,7 +31,7 @@ fn may_wrap(e: &Expr, ty: ScalarType) -> bool {
 }
 
 impl Search<'_> {
-    /// Of an integer data expression, as a value of Index.
+    /// Returns the interval of an integer data expression, as values of Index.
     pub(super) fn data(&mut self, e: &Expr, ty: ScalarType) -> Interval {
         let all = self.facts.range_of(e);
         let value = match e.kind() {
@@ -107,8 +107,9 @@ impl Search<'_> {
         let end = |e: Expr, limit: i64| self.simple(build::select(fits.clone(), e, int(limit)));
         (as_int(&min).is_none() && as_int(&max).is_none()).then(|| Interval::new(end(min, least), end(max, most)))
     }
-    /// Of an element of an input whose elements grow along a dimension: between those at the ends of the coordinate. These
-    /// are read wherever the interval is asked for, also where nothing is in it, so they are kept inside of the image.
+    /// Returns the interval of an element of an input whose elements grow along a dimension: its ends are the elements
+    /// at the ends of the coordinate. These are read wherever the interval is asked for, also where nothing is in it,
+    /// so they are kept inside of the image.
     fn growing(&self, buf: BufId, args: &[Expr], ty: ScalarType) -> Option<Interval> {
         let dim = self.facts.growing(buf)?;
         let inside = |d: usize, e: Expr| {

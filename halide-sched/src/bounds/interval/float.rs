@@ -72,7 +72,7 @@ impl Floats {
             range: (self.range.0.min(other.range.0), self.range.1.max(other.range.1)),
         }
     }
-    /// What an operator that never falls makes of both ends.
+    /// Applies an operator that never falls to both ends.
     fn map(&self, of: impl Fn(Expr) -> Expr, of_range: impl Fn(f64) -> f64) -> Floats {
         let end = |e: &Option<Expr>| e.clone().map(&of);
         Floats {
@@ -133,7 +133,7 @@ impl Search<'_> {
         self.floats.get(&e.id()).cloned().unwrap_or_else(Floats::everything)
     }
 
-    /// Of a float whose operands were visited. One that does not vary is its own end.
+    /// Returns the bounds of a float whose operands were visited. A scalar that does not vary is its own end.
     pub(super) fn float(&self, e: &Expr, ty: ScalarType, varies: bool) -> Floats {
         let mut found = self.float_node(e, ty);
         found.range = rounded(found.range, ty);
@@ -344,7 +344,7 @@ fn rounded((low, high): (f64, f64), ty: ScalarType) -> (f64, f64) {
     (if low > 0.0 && low < least { 0.0 } else { low }, if high < 0.0 && high > -least { 0.0 } else { high })
 }
 
-/// Where an operand is a NaN, the other one is the result, whichever end it is at.
+/// Bounds a minimum or maximum of floats. If one operand is a NaN, the other one is the result, whichever end it is at.
 fn extreme(op: BinOp, a: &Floats, b: &Floats) -> Floats {
     let smaller = op == BinOp::Min;
     // The end on the side of `op`, where one operand is enough, and the other one.
@@ -376,7 +376,7 @@ fn extreme(op: BinOp, a: &Floats, b: &Floats) -> Floats {
     }
 }
 
-/// Whether an expression is of floats.
+/// Returns true if `e` has floats as elements.
 pub(super) fn is_float(e: &Expr) -> bool {
     matches!(e.ty().elem, Elem::Data(ty) if ty.is_float())
 }

@@ -54,7 +54,7 @@ impl Interval {
             max: both(BinOp::Max, &self.max, &other.max, facts),
         }
     }
-    /// What lies in both. The result is empty (its min above its max) where nothing does.
+    /// Returns the intersection. It is empty (its min above its max) if no value lies in both.
     pub fn intersect(&self, other: &Interval, facts: &Facts) -> Interval {
         Interval {
             min: either(BinOp::Max, &self.min, &other.min, facts),
@@ -102,26 +102,26 @@ struct Search<'a> {
     env: &'a dyn Fn(Sym) -> Option<Interval>,
     values: &'a dyn Fn(&Expr) -> Option<Interval>,
     facts: &'a Facts,
-    /// How many selects, each with symbols of its own, this search is inside of.
+    /// The number of selects, each with symbols of its own, that this search is inside of.
     depth: u32,
-    /// How many more times a sum may be moved into a choice.
+    /// The number of times that a sum may still be moved into a choice.
     moves: u32,
     /// By the address of the node, which the entry keeps alive.
     found: Map<usize, Found>,
-    /// Of nodes that are floats, likewise.
+    /// The bounds of nodes that are floats, likewise.
     floats: Map<usize, float::Floats>,
 }
 
-/// What was found out about a node.
+/// The interval of a visited node.
 struct Found {
     /// Keeps the node, and so its address, alive.
     _node: Expr,
     interval: Interval,
-    /// Whether it uses a symbol that ranges, or reads data.
+    /// True if the node uses a symbol that ranges, or reads data.
     varies: bool,
 }
 
-/// How often the rest of a sum is moved into the arms of a choice.
+/// The most times that the rest of a sum is moved into the arms of a choice.
 const MOST_MOVES: u32 = 64;
 /// In how many nested selects the condition narrows the symbols of the arms.
 const MOST_NESTED: u32 = 4;
@@ -174,7 +174,7 @@ impl Search<'_> {
         simplify(&e, self.facts)
     }
 
-    /// Of an Index expression.
+    /// Returns the interval of an Index expression.
     fn index(&mut self, e: &Expr) -> Interval {
         match e.kind() {
             ExprKind::Sym(s) => (self.env)(*s).unwrap_or_default(),

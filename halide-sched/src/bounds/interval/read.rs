@@ -1,4 +1,4 @@
-//! What a condition says of the data that it compares.
+//! Intervals of data elements that follow from a condition that compares them.
 
 use super::{Interval, Search};
 use crate::bounds::exact;
@@ -36,7 +36,8 @@ impl Search<'_> {
         found
     }
 
-    /// What `a op b` being `goal` says of the elements in it. Integers compare as what they are, so as coordinates do.
+    /// Returns the elements in `a op b` with the intervals that follow from its being `goal`. Integers compare as what
+    /// they are, so as coordinates do.
     fn comparison(&mut self, op: BinOp, a: &Expr, b: &Expr, goal: bool) -> Vec<(Expr, Interval)> {
         let Some(difference) = exact(a, self.facts).minus(&exact(b, self.facts)) else { return Vec::new() };
         let mut found = Vec::new();
@@ -58,7 +59,7 @@ impl Search<'_> {
     }
 }
 
-/// Where `x op other` holds, or `other op x` if that is `flipped`.
+/// Returns the interval of `x` if `x op other` holds, or `other op x` if that is `flipped`.
 fn where_it_holds(op: BinOp, flipped: bool, other: Interval) -> Option<Interval> {
     let Interval { min, max } = other;
     let moved = |end: Option<Expr>, by: i64| end.map(|e| build::offset(e, by));

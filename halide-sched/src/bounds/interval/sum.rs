@@ -28,9 +28,9 @@ impl Search<'_> {
         let end = |total: Option<Linear>| total.map(|t| self.simple(t.to_expr()));
         Interval { min: end(total.0).or(wide.min), max: end(total.1).or(wide.max) }
     }
-    /// Of a sum whose varying terms depend on each other: symbols that stand still are replaced by what they are, one that
-    /// grows with its only symbol is bounded by its values at the ends, a choice has the rest of the sum moved into its
-    /// arms, and what nearly cancels is bounded by constants.
+    /// Bounds a sum whose varying terms depend on each other: symbols that stand still are replaced by their values, a
+    /// sum that grows with its only symbol is bounded by its values at the ends, a choice has the rest of the sum moved
+    /// into its arms, and what nearly cancels is bounded by constants.
     fn related_sum(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Related {
         if let Some(still) = self.with_points(sum) {
             // What a condition leaves of a symbol, it leaves of it where it stands still: an iteration needs no more than the whole run.
@@ -73,7 +73,7 @@ impl Search<'_> {
         let of_both = |n: &Expr| matches!(n.kind(), ExprKind::Select(c, ..) if has(c, true) && has(c, false));
         sum.terms.iter().any(|(atom, _)| any_node(atom, of_both))
     }
-    /// Of a sum with a choice among its terms: the rest of it is moved into the arms.
+    /// Bounds a sum with a choice among its terms: the rest of it is moved into the arms.
     fn in_arms(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Option<Interval> {
         let (atom, c) = varying.iter().find(|(a, _)| is_choice(a))?;
         self.moves = self.moves.checked_sub(1)?;
@@ -98,7 +98,7 @@ impl Search<'_> {
         self.interval(&b);
         Some(self.select(&cond, &a, &b))
     }
-    /// Whether every varying atom has constant ends anyway, so that constants are no loss and no gain.
+    /// Returns true if every varying atom has constant ends anyway, so that constants are no loss and no gain.
     fn ranges_are_constant(&mut self, sum: &Linear) -> bool {
         sum.terms.iter().all(|(atom, _)| {
             let interval = self.interval(atom);
@@ -106,7 +106,7 @@ impl Search<'_> {
             constant(&interval.min) && constant(&interval.max)
         })
     }
-    /// Of a sum that grows, or falls, with the only ranging symbol in it: its values at the symbol's ends.
+    /// Bounds a sum that grows, or falls, with the only ranging symbol in it, by its values at the ends of the symbol.
     fn at_ends(&mut self, sum: &Linear) -> Option<Interval> {
         let e = sum.to_expr();
         let mut ranging: Option<(Sym, Interval)> = None;
@@ -135,7 +135,7 @@ impl Search<'_> {
     }
 }
 
-/// What is found of a sum whose varying terms depend on each other.
+/// The bounds of a sum whose varying terms depend on each other.
 enum Related {
     /// Its interval.
     Found(Interval),
@@ -143,7 +143,7 @@ enum Related {
     Wide(Interval),
 }
 
-/// Whether constants say more of a value than that it is a coordinate, or a part of one.
+/// Returns true if constants say more of a value than that it is a coordinate, or a part of one.
 fn is_narrow(range: Range) -> bool {
     let width = range.max().zip(range.min()).and_then(|(max, min)| max.checked_sub(min));
     width.is_some_and(|width| width < 1 << 20)

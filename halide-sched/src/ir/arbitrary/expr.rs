@@ -155,7 +155,7 @@ impl Gen<'_> {
         }
     }
 
-    /// What every data type has: conversions and elements of buffers.
+    /// Generates a conversion or an element of a buffer, which every data type has.
     fn converted(&mut self, t: ScalarType, ty: Type, size: u32) -> Expr {
         let other = *self.random.pick(&ScalarType::ALL);
         let from = ty.with_elem(Elem::Data(other));

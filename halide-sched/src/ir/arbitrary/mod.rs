@@ -51,7 +51,7 @@ impl Random {
     }
 }
 
-/// What random expressions may speak of. Empty lists are fine.
+/// The symbols, parameters and buffers that random expressions may use. Empty lists are fine.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     /// Symbols with their types; only `Temp`s may be other than scalar Index.
@@ -60,14 +60,14 @@ pub struct Vocabulary {
     pub params: Vec<(ParamId, ScalarType)>,
     /// Buffers to read from.
     pub buffers: Vec<BufferWord>,
-    /// Whether buffers are read by a linear index rather than by coordinates.
+    /// True if buffers are read by a linear index rather than by coordinates.
     pub linear: bool,
 }
 
 /// A buffer that random expressions may read.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferWord {
-    /// Which.
+    /// The buffer.
     pub buf: BufId,
     /// Its element type.
     pub elem: ScalarType,

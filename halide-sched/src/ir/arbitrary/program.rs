@@ -101,7 +101,7 @@ fn word_of(buf: BufId, info: &BufferInfo, stage: Stage) -> BufferWord {
 struct Gen<'a> {
     random: &'a mut Random,
     program: Program,
-    /// What is in scope.
+    /// The vocabulary of expressions at the current place.
     words: Vocabulary,
     /// For symbols that must differ.
     fresh: u16,
@@ -172,7 +172,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Of any buffer in scope, at any place.
+    /// Generates a prefetch of any buffer in scope, at any place.
     fn prefetch(&mut self) -> Stmt {
         let words = self.words.buffers.clone();
         let word = *self.random.pick(&words);

@@ -20,7 +20,7 @@ pub(super) struct Instr {
     pub(super) lanes: u16,
 }
 
-/// What an instruction computes.
+/// The operation of an instruction, with its operands.
 pub(super) enum Op {
     /// The operand.
     Copy(Reg),
@@ -52,7 +52,7 @@ pub(super) enum Op {
     Gather(Vec<Reg>),
 }
 
-/// How a value changes its type.
+/// The kinds of type conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conversion {
     Cast,
@@ -60,7 +60,7 @@ pub(super) enum Conversion {
     Reinterpret,
 }
 
-/// What a hole looks like to code that computes with it: unlikely to be harmless.
+/// The bits that code computes with in place of a hole: unlikely to be harmless.
 const GARBAGE: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
 impl Machine<'_> {

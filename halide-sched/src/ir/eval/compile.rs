@@ -22,7 +22,7 @@ pub(super) struct Compiled {
     pub(super) body: Body,
     pub(super) tasks: IdVec<TaskId, TaskBody>,
     pub(super) kernels: IdVec<KernelId, KernelBody>,
-    /// Whether there are parallel loops, launches or dispatches.
+    /// True if there are parallel loops, launches or dispatches.
     pub(super) parallel: bool,
     /// Instructions and statements.
     pub(super) size: u64,
@@ -83,7 +83,7 @@ pub(super) enum Body {
 
 type Failed = Box<EvalError>;
 
-/// How many loops over threads are directly in each other in `s`.
+/// Returns the number of loops over threads that are directly in each other in `s`.
 fn threads_below(s: &Stmt) -> usize {
     match s {
         Stmt::For(l) if l.kind.is_gpu_threads() => 1 + threads_below(&l.body),

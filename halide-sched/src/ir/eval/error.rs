@@ -1,28 +1,28 @@
-//! How a run ends early.
+//! Errors that end a run early.
 
 use crate::ir::{BufId, FaultId, Program};
 use halide_core::buffer::BufferError;
 use halide_core::limits::{OverCap, Stop};
 use std::fmt;
 
-/// Why a run did not finish; the outputs are untouched.
+/// A reason for which a run did not finish; the outputs are untouched.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EvalError {
     /// An `Assert` does not hold: the call does not suit the program. See [`crate::ir::Fault::message`].
     Fault {
-        /// Which fault.
+        /// The fault.
         fault: FaultId,
-        /// What its message shows.
+        /// The values in its message.
         args: Vec<i64>,
-        /// Whether what it asserts depends on an element that was never written: a requirement of a point that nobody
-        /// needs. Machine code knows of no such thing: it ends, or goes on, by what happens to be in memory.
+        /// True if the asserted condition depends on an element that was never written: a requirement of a point that
+        /// nobody needs. Machine code knows of no such thing: it ends, or goes on, by what happens to be in memory.
         garbage: bool,
     },
     /// A buffer is too large: the evaluator is for small inputs, and spends nine bytes or more on an element.
     TooLarge {
-        /// Which buffer.
+        /// The buffer.
         buf: BufId,
-        /// How many elements it would have.
+        /// The number of elements that it would have.
         elements: usize,
     },
     /// A buffer would exceed the run's cap on memory.
@@ -38,16 +38,16 @@ pub enum EvalError {
     Arguments(String),
     /// A check of the evaluator: the program is wrong.
     Failed {
-        /// Which check.
+        /// The check that failed.
         check: Check,
-        /// What happened.
+        /// A description of the failure.
         message: String,
         /// The statements around it, outermost first: `blur_y.y#L0 = 7`.
         place: Vec<String>,
     },
 }
 
-/// What the evaluator checks.
+/// The checks of the evaluator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Check {
     /// A read outside a buffer.
@@ -94,7 +94,7 @@ impl EvalError {
             other => other.to_string(),
         }
     }
-    /// Which check failed, if one did.
+    /// Returns the check that failed, if one did.
     pub fn check(&self) -> Option<Check> {
         match self {
             EvalError::Failed { check, .. } => Some(*check),

@@ -22,7 +22,7 @@ use std::pin::Pin;
 /// A device, for a host that must not wait: what may take its time is a future. It is told the same as a
 /// [`Device`](crate::device::Device).
 pub trait AsyncDevice {
-    /// Why it ends a run.
+    /// The reason for which it ends a run.
     type Fault;
     /// An allocation of `bytes` begins.
     fn begin(&mut self, buf: BufId, bytes: u64) -> Result<(), Self::Fault>;
@@ -45,7 +45,7 @@ pub trait AsyncDevice {
     ) -> impl Future<Output = Result<(), Self::Fault>>;
 }
 
-/// How a run on a device ends without a result.
+/// The ways in which a run on a device ends without a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ended<F> {
     /// As any run may end.
@@ -100,7 +100,7 @@ struct Host<'d, D: AsyncDevice> {
     device: &'d mut D,
     /// The buffers whose elements here are newer than the device's bytes.
     changed: Set<BufId>,
-    /// Why the device ended the run.
+    /// The fault with which the device ended the run, if it did.
     fault: Option<D::Fault>,
 }
 
@@ -181,7 +181,8 @@ async fn one<D: AsyncDevice>(m: &mut Machine<'_>, body: &Body, host: &mut Host<'
     }
 }
 
-/// Whether something in `body` is for the device: an allocation that it has a copy of, too, has what uses it inside.
+/// Returns true if `body` may hold a statement for the device. An allocation with a copy on the device holds the
+/// statements that use it.
 fn asks_device(body: &Body) -> bool {
     deep(|| match body {
         Body::Dispatch { .. } | Body::Reside { .. } => true,

@@ -27,15 +27,15 @@ pub(super) struct Block {
     epoch: u32,
     /// The strands of threads in this epoch.
     strands: Map<[i64; 3], u32>,
-    /// Of each row of shared memory: its first word and the words of an element.
+    /// The first word, and the words of an element, of each row of shared memory.
     rows: Map<BufId, (usize, usize)>,
-    /// Which allocation wrote each word last.
+    /// The allocation that wrote each word last.
     owners: Vec<Option<(BufId, u64)>>,
     /// The buffers that it stores to in whole words.
     whole: Set<BufId>,
 }
 
-/// What is known of the two copies of a buffer.
+/// The states of the host's and the device's copy of a buffer.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Copies {
     /// A kernel wrote it, and the host did not ask for that.
@@ -120,7 +120,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// What threads do from here on is not at the same time as what they did.
+    /// Begins a new epoch: later accesses of threads are not at the same time as earlier ones.
     pub(super) fn barrier(&mut self) {
         if let (Some(block), Some(races)) = (&mut self.block, &mut self.races) {
             block.epoch = races.begin_loop();
@@ -188,7 +188,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a kernel wrote a buffer and the host did not ask for that yet.
+    /// Returns true if a kernel wrote a buffer and the host has not asked for the contents yet.
     pub(super) fn is_newer_on_device(&self, buf: BufId) -> bool {
         self.copies[buf].device_newer
     }
@@ -249,14 +249,15 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether an element of shared memory holds what was written to it, and not to another allocation.
+    /// Returns true if the current allocation of `buf` was the last to write an element of shared memory. Elements of
+    /// other memory always are its own.
     pub(super) fn is_own(&self, buf: BufId, at: usize) -> bool {
         let (Some(words), Some(block)) = (self.words(buf, at), &self.block) else { return true };
         let mark = self.inside[buf].map(|n| (buf, n));
         block.owners[words].iter().all(|owner| *owner == mark)
     }
 
-    /// Whether a kernel stores to a buffer in whole words, given the strides that the caller's has.
+    /// Returns true if a kernel stores to a buffer in whole words, given the strides of the caller's buffer.
     fn is_whole(&self, b: &KernelBuffer) -> bool {
         let lanes = (4 / self.program.buffers[b.buf].elem.bytes() as i64).max(1);
         let stride = |s: &Sym| match s {

@@ -1,4 +1,5 @@
-//! What the lanes of a subgroup hold together: each stores what it holds, and loads of what others hold are shuffles.
+//! Values that the lanes of a subgroup hold for each other: each lane stores its own, and loads of those of other lanes
+//! are shuffles.
 //!
 //! Lanes run one after the other here and in step on a device. So within a phase no lane may load what another one stores.
 
@@ -8,7 +9,7 @@ use crate::ir::BufId;
 use crate::ir::hash::Map;
 use crate::ir::lanes::Held;
 
-/// What happened to an element of a block's lanes.
+/// The last accesses of an element that a block's lanes hold.
 #[derive(Clone, Copy)]
 struct Mark {
     /// The row whose element it is: the other two positions of the thread that touched it first.
@@ -18,7 +19,7 @@ struct Mark {
     loaded: u32,
 }
 
-/// What the lanes of the block that runs hold.
+/// The buffers that the lanes of the current block hold.
 #[derive(Default)]
 pub(super) struct LanesOfBlock {
     held: Map<BufId, Held>,

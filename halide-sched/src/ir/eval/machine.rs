@@ -16,7 +16,7 @@ use halide_core::ids::{FuncId, IdVec};
 use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, OverCap};
 
-/// Why code stops early.
+/// A reason for which code stops early.
 pub(super) enum Stop {
     /// A hole was met; run again and track holes.
     Retry,
@@ -44,9 +44,9 @@ pub(super) struct Machine<'a> {
     pub(super) regs: Vec<u64>,
     /// For each register the hole that it depends on; 0 is none. Valid for what is bound, and while tracking.
     pub(super) holes: Vec<u32>,
-    /// What each hole is; the first is none.
+    /// The description of each hole; number 0 is no hole.
     hole_texts: Vec<String>,
-    /// How many bound lanes depend on holes; when there are some, all code tracks.
+    /// The number of bound lanes that depend on holes; unless it is 0, all code tracks.
     pub(super) live_holes: usize,
     pub(super) memory: Memory,
     /// Buffers whose memory was given back before the end of their allocation.
@@ -402,7 +402,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Whether an access of the buffer is part of an atomic step of its own Func: steps of others do not wait for it.
+    /// Returns true if an access of the buffer is part of an atomic step of its own Func: steps of others do not wait
+    /// for it.
     fn in_step_of(&self, buf: BufId) -> bool {
         let step = self.races.as_ref().and_then(Races::step);
         step.and_then(|func| self.program.func_buffers.get(func)).is_some_and(|bufs| bufs.contains(&buf))

@@ -48,14 +48,14 @@ use halide_core::limits::Limits;
 use halide_core::value::Scalar;
 use storage::Storage;
 
-/// What a run did.
+/// The statistics of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EvalStats {
     /// Per buffer of the program.
     pub buffers: IdVec<BufId, BufferStats>,
     /// The value of each counter.
     pub counters: Vec<i64>,
-    /// How often the body of each loop ran, outside of kernels.
+    /// The number of times that the body of each loop ran, outside of kernels.
     pub iterations: IdVec<LoopId, u64>,
     /// The most bytes that were allocated at one time, of all internal buffers.
     pub peak_bytes: u64,
@@ -65,7 +65,7 @@ pub struct EvalStats {
     pub code: u64,
 }
 
-/// What a run did with one buffer.
+/// The statistics of one buffer in a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BufferStats {
     /// Element stores.

@@ -1,4 +1,4 @@
-//! What running statements at once and walking them by futures have in common.
+//! Steps that are common to running statements at once and to walking them by futures.
 
 use super::code::Reg;
 use super::compile::Code;
@@ -28,7 +28,7 @@ impl Machine<'_> {
         Ok((min, self.certain(tracked, extent, "the extent of a loop")?))
     }
 
-    /// How many elements an allocation has.
+    /// Returns the number of elements of an allocation; an error if it is negative or exceeds `constant`.
     pub(super) fn count(
         &mut self,
         buf: BufId,

@@ -1,4 +1,5 @@
-//! Who touched each element, to find iterations of parallel loops that disturb each other.
+//! Race detection: records the strands that touched each element, to find iterations of parallel loops that disturb
+//! each other.
 
 use crate::ir::BufId;
 use halide_core::ids::{FuncId, IdVec};
@@ -7,7 +8,7 @@ use halide_core::ids::{FuncId, IdVec};
 struct Strand {
     parent: u32,
     depth: u32,
-    /// Which execution of which loop: iterations of one are concurrent.
+    /// The execution of a loop that it belongs to: iterations of one execution are concurrent.
     instance: u32,
 }
 
@@ -26,7 +27,7 @@ struct Touched {
     /// Some of `writers` have stored different values.
     differ: bool,
     readers: Pair,
-    /// Who wrote and who read in an atomic step; steps do not race with each other.
+    /// The strands that wrote, and that read, in an atomic step; steps do not race with each other.
     step_writers: Pair,
     step_readers: Pair,
 }
@@ -94,7 +95,7 @@ impl Races {
         self.words.resize(words, Touched::default());
     }
 
-    /// What happens from here on is one step of `func`; the result is for [`Races::end_step`].
+    /// Begins one step of `func`; the result is for [`Races::end_step`].
     pub(super) fn begin_step(&mut self, func: FuncId) -> Option<FuncId> {
         self.step.replace(func)
     }
@@ -192,7 +193,7 @@ impl Races {
         };
     }
 
-    /// Whether the current strand and `other` may run at one time: they come from different iterations of one
+    /// Returns true if the current strand and `other` may run at one time: they come from different iterations of one
     /// execution of a loop.
     fn concurrent(&self, other: u32) -> bool {
         if other == self.current || other == 0 || self.current == 0 {

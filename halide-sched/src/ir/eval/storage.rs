@@ -43,7 +43,7 @@ pub(super) struct Dim {
     pub(super) fold: Option<i64>,
 }
 
-/// What is known of an element.
+/// The state of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// Never written.
@@ -56,7 +56,7 @@ enum State {
     Gap,
 }
 
-/// Why an element has no value.
+/// A reason for which an element has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hole {
     /// It was never written.
@@ -78,7 +78,7 @@ pub(super) struct Storage {
     base: i64,
     data: Vec<u64>,
     state: Vec<State>,
-    /// Which dimensions are folded, and for each element its coordinates in them.
+    /// The folded dimensions, and for each element its coordinates in them.
     folded: Vec<usize>,
     tags: Vec<i64>,
     /// The holes that elements in state `Garbage` were computed from.

@@ -1,4 +1,4 @@
-//! What a run says: assertions that fail, and lines that are printed.
+//! Messages of a run: assertions that fail, and lines that are printed.
 
 use super::code::Reg;
 use super::compile::Code;

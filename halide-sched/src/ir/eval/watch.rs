@@ -1,4 +1,4 @@
-//! What a run of a program of stage `Bounded` does, event by event: for looking at the order of things under a schedule.
+//! Events of a run of a program of stage `Bounded`: for looking at the order of computation under a schedule.
 //!
 //! Loops run one iteration after the other here, so the order is that of the text. Loads of a statement come in the order
 //! in which its values are computed, before its stores; what is computed and then not chosen is loaded too.
@@ -14,29 +14,29 @@ use halide_core::value::Scalar;
 pub enum Event {
     /// Storage of a Func begins: the least coordinate and the number of coordinates of each dimension.
     Allocate {
-        /// Whose.
+        /// The Func that is stored.
         func: FuncId,
         /// Least coordinate and number of coordinates.
         region: Vec<(i64, i64)>,
     },
     /// It ends.
     Free {
-        /// Whose.
+        /// The Func whose storage ends.
         func: FuncId,
     },
-    /// What a Func needs of itself at a place begins to be computed.
+    /// Computation of a Func begins, for the region that its place needs.
     Produce {
-        /// Which.
+        /// The Func that is computed.
         func: FuncId,
     },
-    /// It has been computed.
+    /// The computation has ended.
     Produced {
-        /// Which.
+        /// The Func that was computed.
         func: FuncId,
     },
     /// An element is loaded.
     Load {
-        /// Of which buffer.
+        /// The buffer that is loaded from.
         buf: BufId,
         /// Its coordinates.
         at: Vec<i64>,
@@ -45,7 +45,7 @@ pub enum Event {
     },
     /// An element is stored.
     Store {
-        /// In which buffer.
+        /// The buffer that is stored to.
         buf: BufId,
         /// Its coordinates.
         at: Vec<i64>,
@@ -54,7 +54,7 @@ pub enum Event {
     },
 }
 
-/// Who is told, and the loads of the statement at hand.
+/// The listener, and the loads of the statement at hand.
 pub(super) struct Watch<'w> {
     pub(super) tell: &'w mut dyn FnMut(Event),
     loads: Vec<Event>,

@@ -116,7 +116,7 @@ impl Parser {
         }
     }
 
-    /// What is behind a buffer: the type of its elements, then coordinates or a linear index.
+    /// Parses the access behind a buffer: the type of its elements, then coordinates or a linear index.
     fn access(&mut self, buf: BufId) -> Parsed<Expr> {
         let known = self.elems.get(buf.0 as usize).map(|t| Type::data(*t));
         let Some(elem) = self.annotation().or(known) else {

@@ -20,14 +20,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Why text is no loop IR, and where.
+/// A reason for which text is no loop IR, with its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
     /// From 1.
     pub line: u32,
     /// From 1, in characters.
     pub column: u32,
-    /// What is wrong.
+    /// The defect of the text.
     pub message: String,
 }
 
@@ -93,7 +93,7 @@ const DEEPEST_EXPR: u32 = 300;
 struct Parser {
     tokens: Vec<(Token, u32, u32)>,
     next: usize,
-    /// How deep the statement and the expression at hand are nested.
+    /// The nesting depths of the statement and of the expression at hand.
     depths: [u32; 2],
     /// Types of the elements of buffers and of parameters, from the tables.
     elems: Vec<ScalarType>,

@@ -112,7 +112,7 @@ impl fmt::Display for Sym {
 struct Printer<'a> {
     /// Leaves out the ids behind names.
     bare: bool,
-    /// Where names and types come from.
+    /// The program whose tables give names and types.
     program: Option<&'a Program>,
     /// Types of the temporaries bound so far in the text.
     temps: HashMap<u32, Type>,
@@ -191,7 +191,7 @@ fn written(name: &str) -> String {
     if is_plain(name) { name.to_string() } else { format!("{name:?}") }
 }
 
-/// Whether a name reads as a word without quotes.
+/// Returns true if a name reads as a word without quotes.
 fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$'))

@@ -137,7 +137,7 @@ impl Printer<'_> {
         text
     }
 
-    /// What a body is handed; its types are known from here on.
+    /// Returns the text of the captures of a body; their types are known from here on.
     fn captures(&mut self, captures: &[(Sym, Type)]) -> String {
         for (s, ty) in captures {
             if let Sym::Temp(n) = s {

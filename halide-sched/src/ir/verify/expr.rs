@@ -48,7 +48,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// What a node says of symbols, parameters and buffers.
+    /// Checks a node's symbol, parameter or buffer; the result is the position of the scope that it depends on.
     fn leaf(&mut self, e: &Expr) -> usize {
         match e.kind() {
             ExprKind::Sym(s) => self.use_of(*s, e),

@@ -7,13 +7,13 @@ use crate::ir::stmt::{For, ForKind, Stmt};
 use crate::ir::sym::{BufId, KernelId, Sym};
 use crate::ir::{BufferRole, Expr, ExprKind, Kernel, Side, Stage, Type, Writes, visit};
 
-/// Which code a statement is in.
+/// The kinds of code that a statement may be in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     Host,
-    /// Of a kernel, outside of phases.
+    /// Kernel code outside of phases.
     Block,
-    /// Of a kernel, in a loop over threads.
+    /// Kernel code in a loop over threads.
     Phase,
 }
 
@@ -137,7 +137,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Whether a statement may stand in this code.
+    /// Reports a statement that may not stand in this code.
     pub(super) fn allowed(&mut self, s: &Stmt) {
         let what = match (self.code, s) {
             (Code::Host, Stmt::Barrier) => "a Barrier in host code",
@@ -237,7 +237,7 @@ fn collect(s: &Stmt, f: &mut dyn FnMut(&Stmt)) {
     visit::for_each_stmt(s, |inner| collect(inner, f));
 }
 
-/// Whether `l` is loops over threads directly in each other, and no others in these.
+/// Returns true if `l` is at most three loops over threads directly in each other, without others inside.
 fn is_phase(l: &For) -> bool {
     let (mut depth, mut inner) = (1, &l.body);
     while let Stmt::For(next) = inner

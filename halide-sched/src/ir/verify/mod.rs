@@ -55,7 +55,7 @@ use std::fmt;
 pub struct VerifyError {
     /// The enclosing loops, Funcs and tasks, outermost first; empty at the top.
     pub place: String,
-    /// Which rule, and what breaks it.
+    /// The broken rule, and what breaks it.
     pub message: String,
 }
 
@@ -100,22 +100,22 @@ struct Verifier<'a> {
     /// Serial numbers of the open scopes, outermost first. A scope binds symbols or makes buffers available.
     scopes: Vec<u32>,
     next_serial: u32,
-    /// Where each symbol is bound (a position in `scopes`) and its type, innermost binding last.
+    /// The scope that binds each symbol (a position in `scopes`) and its type, innermost binding last.
     bound: Map<Sym, Vec<(usize, Type)>>,
-    /// Where each internal buffer was made available.
+    /// The scope that makes each internal buffer available (a position in `scopes`).
     available: Map<BufId, usize>,
-    /// In how many loops and branches each available buffer was allocated.
+    /// The number of loops and branches around the allocation of each available buffer.
     allocated_in: Map<BufId, u32>,
-    /// How many loops and branches are around the statement at hand.
+    /// The number of loops and branches around the statement at hand.
     nesting: u32,
     /// For each checked node: position and serial of the innermost scope that it depends on.
     checked: Map<usize, (usize, u32)>,
     /// Symbols that were bound somewhere, for the rule that each is bound once.
     ever_bound: Set<Sym>,
     loops: Set<LoopId>,
-    /// Which tasks launch which.
+    /// The tasks that each task launches.
     launches: BTreeMap<TaskId, Vec<TaskId>>,
-    /// What code the statement at hand is in.
+    /// The kind of code that the statement at hand is in.
     code: Code,
 }
 
@@ -366,7 +366,7 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Whether `s` or a statement in it satisfies `test`.
+/// Returns true if `s` or a statement in it satisfies `test`.
 fn walk_any(s: &Stmt, test: &mut impl FnMut(&Stmt) -> bool) -> bool {
     let mut found = test(s);
     visit::for_each_stmt(s, |inner| found = found || walk_any(inner, test));

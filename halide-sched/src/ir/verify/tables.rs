@@ -43,7 +43,7 @@ impl Verifier<'_> {
     }
 }
 
-/// What is wrong with a row of the buffer table.
+/// Returns the first defect of a row of the buffer table.
 fn bad_row(info: &BufferInfo) -> Option<&'static str> {
     let mut order = info.order.clone();
     order.sort_unstable();

@@ -190,7 +190,7 @@ fn check_output_shapes(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
     }
 }
 
-/// What the tails of an output's own loops need of its region.
+/// Emits checks that the regions of outputs suit the tails of their own loops.
 fn check_output_tails(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
     for func in ctx.plan.pipeline.outputs.clone() {
         for stage in 0..ctx.plan.funcs[func].stages.len() {

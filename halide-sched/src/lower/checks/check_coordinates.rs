@@ -104,10 +104,10 @@ fn check(
     assert(ctx, facts, list, cond, fault, vec![min.clone(), max.clone()]);
 }
 
-/// Which edges are checked on behalf of which.
+/// The relations between edges by which the check of one edge covers others.
 #[derive(Default)]
 struct Reach {
-    /// Of edges that are another one moved: which, and how far.
+    /// Edges that are another edge plus a constant: the other edge, and the constant.
     origin: BTreeMap<Sym, (Sym, i64)>,
     /// For an edge that is no other one moved, the furthest offset from it that is checked with something else.
     implied: BTreeMap<Sym, i64>,
@@ -172,13 +172,13 @@ impl Reach {
         }
     }
 
-    /// Whether this edge of a Func is to be checked itself.
+    /// Returns true if this edge of a Func needs a check of its own.
     fn needs(&self, edge: Sym) -> bool {
         let (of, by) = self.origin(edge);
         !self.is_implied(of, by, edge) && self.furthest.get(&of).is_none_or(|(_, whose)| *whose == edge)
     }
 
-    /// Whether what lies `offset` beyond an edge is to be checked itself.
+    /// Returns true if the coordinate `offset` beyond an edge needs a check of its own.
     fn needs_beyond(&self, edge: Sym, offset: i64) -> bool {
         let (of, by) = self.origin(edge);
         let here = by.saturating_add(offset);
@@ -195,7 +195,7 @@ fn edge_of(s: Sym) -> Edge {
     if let Sym::Bound { edge, .. } = s { edge } else { Edge::Max }
 }
 
-/// Whether `a` is further out than `b`.
+/// Returns true if `a` is further out than `b`.
 fn is_further(edge: Edge, a: i64, b: i64) -> bool {
     if edge == Edge::Min { a < b } else { a > b }
 }
@@ -265,7 +265,7 @@ fn check_domains(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
     }
 }
 
-/// Whether a range is that of a dimension of one of the caller's buffers.
+/// Returns true if a range is that of a dimension of one of the caller's buffers.
 fn is_of_buffer(ctx: &Ctx<'_>, min: &Expr, extent: &Expr) -> bool {
     let ExprKind::Sym(Sym::Buffer { buf, dim, field: DimField::Min }) = min.kind() else { return false };
     ctx.program.buffers[*buf].role != BufferRole::Internal

@@ -61,9 +61,9 @@ struct Hoist<'p> {
 /// A loop around the statement at hand.
 #[derive(Default)]
 struct Enclosing {
-    /// Whether values may move out of it.
+    /// True if values may move out of it.
     open: bool,
-    /// What is bound in front of it.
+    /// The bindings in front of it.
     front: Vec<(Sym, Expr)>,
     /// The names of values in front of it.
     named: Map<Expr, Sym>,
@@ -216,7 +216,8 @@ fn by_level(cx: &Hoist<'_>, e: &Expr, levels: &mut Map<Expr, usize>) -> Option<E
     Some(build::offset(total, sum.constant))
 }
 
-/// Whether a value is worth a name in front of a loop. What an address or an operand takes in without cost is not.
+/// Returns true if a value is worth a name in front of a loop. Values that addresses or operands take in without cost
+/// are not.
 fn worth_naming(e: &Expr) -> bool {
     match e.kind() {
         ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Sym(_) | ExprKind::Param(_) | ExprKind::Load { .. } => false,

@@ -57,9 +57,9 @@ pub(crate) fn outline(program: &mut Program, l: For, needs: Needs) -> Stmt {
 
 /// A body that is handed scalars.
 pub(crate) struct Scalars {
-    /// What it is handed.
+    /// The scalars that it is handed.
     pub(crate) captures: Vec<(Sym, Type)>,
-    /// What is to be bound outside for that.
+    /// Bindings to be made outside of it: the lanes of vectors that it uses.
     pub(crate) outside: Vec<(Sym, Expr)>,
     /// The body, with the vectors that it uses put together from their lanes.
     pub(crate) body: Stmt,
@@ -92,14 +92,14 @@ pub(crate) fn scalars_only(program: &mut Program, syms: BTreeMap<Sym, Type>, bod
     Scalars { captures, outside, body }
 }
 
-/// What a body uses and does not make itself.
+/// The symbols and buffers that a body uses and does not make itself.
 pub(crate) struct Needs {
     syms: BTreeMap<Sym, Type>,
     buffers: BTreeSet<BufId>,
 }
 
 impl Needs {
-    /// What the body of loop `id` needs.
+    /// Returns the needs of `body`, the body of loop `id`.
     pub(crate) fn of(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
         Needs::with(body, id, program, true)
     }
@@ -119,7 +119,7 @@ impl Needs {
         needs
     }
 
-    /// How many symbols and buffers.
+    /// Returns the number of symbols and buffers.
     pub(crate) fn size(&self) -> usize {
         self.syms.len() + self.buffers.len()
     }
@@ -171,7 +171,7 @@ impl Needs {
     }
 }
 
-/// What a body makes itself.
+/// The symbols and buffers that a body makes itself.
 struct Made {
     syms: BTreeSet<Sym>,
     buffers: BTreeSet<BufId>,

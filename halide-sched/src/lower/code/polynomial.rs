@@ -13,9 +13,9 @@ const MOST_TERMS: usize = 12;
 pub(crate) struct Sum {
     /// In the order in which the products first occurred; coefficients may have become 0.
     terms: Vec<Term>,
-    /// Where each product is in `terms`: its atoms in the order of their hashes.
+    /// The position of each product in `terms`, by its atoms in the order of their hashes.
     places: Map<Vec<Expr>, usize>,
-    /// What is added.
+    /// The constant term.
     pub(crate) constant: i64,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Sum {
 pub(crate) struct Term {
     /// The atoms in the order in which they were written; at least one.
     pub(crate) factors: Vec<Expr>,
-    /// How often.
+    /// The coefficient.
     pub(crate) times: i64,
 }
 
@@ -41,7 +41,7 @@ impl Sum {
         self.terms.iter().filter(|t| t.times != 0)
     }
 
-    /// What two sums that differ by a constant only have in common.
+    /// Returns a key that is equal for two sums if they differ by a constant only.
     pub(crate) fn key(&self) -> Vec<(Vec<Expr>, i64)> {
         let mut key: Vec<(Vec<Expr>, i64)> = self.terms().map(|t| (canonical(&t.factors), t.times)).collect();
         key.sort_by_key(|(factors, _)| factors.iter().map(Expr::structural_hash).collect::<Vec<u64>>());

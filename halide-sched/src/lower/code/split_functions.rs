@@ -42,18 +42,18 @@ use crate::ir::{For, ForKind, Memory, Program, Stmt, build};
 use crate::lower::code::outline_tasks::{Needs, outline};
 use crate::lower::trace::LoweringTrace;
 
-/// What is cut.
+/// The sizes from which code is cut.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// How many nodes of expressions make a function that is cut.
+    /// The least number of nodes of expressions in a function that is cut.
     pub(crate) long: usize,
-    /// How many make a part.
+    /// The least number of them in a part.
     pub(crate) part: usize,
 }
 
 const LIMITS: Limits = Limits { long: 12_000, part: 3_000 };
 
-/// What launching a part counts as, beside what it is handed that is not handed on.
+/// The size of a launch of a part, without the symbols and buffers that the part's own code needs.
 const LAUNCH: usize = 4;
 
 /// Cuts what is long. The trace says how many parts there are.
@@ -81,7 +81,7 @@ pub(crate) fn split_beyond(mut program: Program, limits: Limits, trace: &mut Low
 struct Split<'p> {
     program: &'p mut Program,
     limits: Limits,
-    /// How many parts there are so far.
+    /// The number of parts so far.
     made: usize,
 }
 
@@ -104,7 +104,7 @@ fn own_size(s: &Stmt) -> usize {
     size
 }
 
-/// What is left of a statement, and how long that is.
+/// The rest of a statement after parts were cut out of it: its size, and whether it has a loop.
 struct Left {
     size: usize,
     has_loop: bool,

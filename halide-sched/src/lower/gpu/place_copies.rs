@@ -56,7 +56,7 @@ use crate::lower::walk;
 use halide_core::ids::FuncId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the schedule says that the values of Funcs are brought as soon as they are computed.
+/// The sides, host or device, to which the schedule brings the values of Funcs as soon as they are computed.
 pub type Asked = BTreeMap<FuncId, BTreeSet<Residency>>;
 
 /// Says which side uses each buffer, and puts in what keeps its two copies in step, and what is `asked` for.
@@ -108,7 +108,7 @@ impl Touched {
         visit::for_each_stmt(s, |inner| self.collect(inner));
     }
 
-    /// What `s` itself touches.
+    /// Records the buffers that `s` itself loads and stores.
     fn note(&mut self, s: &Stmt) {
         if let Stmt::Store { buf, .. } = s {
             self.stores.insert(*buf);
@@ -147,7 +147,7 @@ struct Copies<'p> {
 }
 
 impl Copies<'_> {
-    /// Whether kernels run in `s`, or copies are asked for.
+    /// Returns true if kernels run in `s`, or copies are asked for.
     fn has_kernels(&self, s: &Stmt) -> bool {
         walk::any_stmt(s, &mut |s| match s {
             Stmt::Dispatch { .. } => true,
@@ -269,8 +269,8 @@ impl Copies<'_> {
         build::block(made)
     }
 
-    /// What makes the host's copies of what it touches the newest. A store counts too: it may leave some of what was
-    /// there.
+    /// Emits statements that make the host's copies of the touched buffers the newest. A store counts too: it may leave
+    /// some of what was there.
     fn ready(&mut self, touched: &Touched) -> Vec<Stmt> {
         let all = touched.loads.iter().chain(&touched.stores).copied();
         let old: Set<BufId> = all.filter(|b| self.newer.contains(b)).collect();

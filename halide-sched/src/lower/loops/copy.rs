@@ -25,7 +25,7 @@ pub(crate) fn rename_repeated(s: Stmt, program: &mut Program) -> Stmt {
 }
 
 struct Copy<'p> {
-    /// What symbols become; those that are not listed stay.
+    /// The expressions that replace symbols; symbols that are not listed stay.
     map: Map<Sym, Expr>,
     /// Symbols that are bound already; the first binding of each keeps its name. `None`: all get fresh names.
     taken: Option<Set<Sym>>,
@@ -33,7 +33,7 @@ struct Copy<'p> {
 }
 
 impl Copy<'_> {
-    /// Whether the binding of `s` at hand keeps its name.
+    /// Returns true if the binding of `s` at hand keeps its name, and marks `s` as bound.
     fn keeps(&mut self, s: Sym) -> bool {
         self.taken.as_mut().is_some_and(|taken| taken.insert(s))
     }

@@ -46,7 +46,7 @@ struct Trim<'p> {
     program: &'p Program,
     facts: Facts,
     trace: &'p mut LoweringTrace,
-    /// Whether the loops at hand are those of a kernel.
+    /// True if the loops at hand are those of a kernel.
     in_kernel: bool,
 }
 

@@ -52,12 +52,12 @@ pub(crate) fn build_nests(ctx: &mut Ctx<'_>) -> Stmt {
 struct Site {
     key: SiteKey,
     scope: Scope,
-    /// How the loop runs whose body this is.
+    /// The kind of the loop whose body this is.
     kind: ForKind,
 }
 
 impl Site {
-    /// Those of `pending` whose storage is here.
+    /// Removes from `pending` the Funcs whose storage is here, and returns them.
     fn take(&self, ctx: &Ctx<'_>, pending: &mut Pending) -> Vec<FuncId> {
         let at_once = self.kind.is_concurrent();
         let here = |f: &FuncId| at_once || is_at(&ctx.plan.funcs[*f].store, &self.key);
@@ -136,7 +136,7 @@ fn emit_block(ctx: &mut Ctx<'_>, block: Block, scope: Scope, pending: &mut Pendi
     emit_tree(ctx, &tree, pending)
 }
 
-/// Whether the values of a definition are in the caller's memory already.
+/// Returns true if the values of a definition are in the caller's memory already.
 fn is_in_memory(ctx: &Ctx<'_>, func: FuncId, stage: usize) -> bool {
     let position = ctx.plan.pipeline.outputs.iter().position(|f| *f == func);
     stage == 0 && position.is_some_and(|p| ctx.options.in_memory.contains(&p))
@@ -183,7 +183,7 @@ fn emit_variants<'a>(
     result
 }
 
-/// How often each Func is stored so far.
+/// Returns the number of places at which each Func is stored so far.
 fn stored_counts(ctx: &Ctx<'_>) -> BTreeMap<FuncId, usize> {
     ctx.stored.iter().map(|(f, places)| (*f, places.len())).collect()
 }
@@ -215,7 +215,7 @@ fn emit_tree(ctx: &mut Ctx<'_>, tree: &Tree, pending: &mut Pending) -> Stmt {
     body
 }
 
-/// What a definition does inside of the loops of its host, with its guests.
+/// Emits the part of a definition's nest that lies inside of the loops of its host, with its guests.
 fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
     let Instance { func, stage, plan, .. } = ctx.instances[tree.instance];
     let nest = describe(ctx, tree.instance);
@@ -296,7 +296,7 @@ fn declare_loops<'a>(
     instance
 }
 
-/// What a variant's nest is made of.
+/// The parts of a variant's nest.
 struct Nest {
     bounds: BTreeMap<StageVar, (Expr, Expr)>,
     guards: Vec<crate::lower::nests::vars::Guard>,
@@ -383,7 +383,7 @@ fn provide_all(ctx: &Ctx<'_>, func: FuncId, sites: &[TemplateSite], put: &mut dy
     build::let_in(bindings, build::block(stores))
 }
 
-/// Whether a value is what the element holds already, so that it need not be stored.
+/// Returns true if a value is what the element holds already, so that it need not be stored.
 fn leaves(value: &Expr, buf: ir::BufId, site: &TemplateSite) -> bool {
     matches!(value.kind(), ir::ExprKind::Read { buf: b, args } if *b == buf && **args == *site.lhs)
 }

@@ -36,7 +36,7 @@ impl Block {
     }
 }
 
-/// Who is computed with whom.
+/// Links between definitions that are computed together: hosts, and definitions whose place others took.
 struct Links {
     with: BTreeMap<Stage, With>,
     replaced: BTreeMap<Stage, Vec<(Stage, usize)>>,
@@ -206,7 +206,7 @@ fn last((min, extent): &(Expr, Expr)) -> Expr {
     build::offset(build::add(min.clone(), extent.clone()), -1)
 }
 
-/// How far the values of a guest are from those of the loop.
+/// Returns the offset from the values of the loop to those of a guest.
 fn offset(ctx: &Ctx<'_>, own: &(Expr, Expr), host: usize, position: usize, align: Align) -> Expr {
     let host = &ctx.instances[host].shared[&leaf_at(ctx, host, position).0];
     let theirs = host.own.as_ref().expect("a host's values are known before its guests'");

@@ -1,5 +1,5 @@
-//! What the early passes share: the program's tables while they grow, one template per definition, and one instance
-//! per place where a definition's loops stand.
+//! State that the early passes share: the program's tables while they grow, one template per definition, and one
+//! instance per place where a definition's loops stand.
 
 use crate::ir::hash::Set;
 use crate::ir::{
@@ -25,7 +25,7 @@ pub(crate) struct Template {
     pub(crate) rvars: Vec<(Sym, Expr, Expr)>,
     /// For each dimension of the Func: whether the left-hand side is the Func's own variable there.
     pub(crate) pure: Vec<bool>,
-    /// What it stores, in order; all that this reads is read before. At least one.
+    /// The sites that it stores to, in order; all that this reads is read before. At least one.
     pub(crate) sites: Vec<TemplateSite>,
     /// The domain's predicate.
     pub(crate) predicate: Option<Expr>,
@@ -33,9 +33,9 @@ pub(crate) struct Template {
     pub(crate) reads: Vec<ReadSite>,
     /// Every distinct call of a Func that is inlined: which, and at what coordinates.
     pub(crate) calls: Vec<(FuncId, Vec<Expr>)>,
-    /// What is required and printed at each point, or once for the ranges of the domain.
+    /// Effects: requirements and prints at each point, or once for the ranges of the domain.
     pub(crate) told: Vec<Told>,
-    /// Whose, if it is a first definition: what that reads of its own Func is there before the run.
+    /// The Func, if this is its first definition: what that reads of its own Func is there before the run.
     first_of: Option<FuncId>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct TemplateSite {
     pub(crate) lhs: Vec<Expr>,
     /// One value per tuple element.
     pub(crate) values: Vec<Expr>,
-    /// Of several sites: a name for each of these, coordinates first.
+    /// Names for the coordinates and then the values, if the definition has several sites.
     pub(crate) names: Vec<Sym>,
 }
 
@@ -77,27 +77,27 @@ impl Template {
 
 /// A read in a template.
 pub(crate) struct ReadSite {
-    /// Of what.
+    /// The Func or image that is read.
     pub(crate) source: Source,
-    /// Where.
+    /// The coordinates of the read.
     pub(crate) args: Vec<Expr>,
-    /// Whether it is read only where the domain's predicate holds, if there is one.
+    /// True if it is read only where the domain's predicate holds, if there is one.
     pub(crate) guarded: bool,
 }
 
 /// The loops of one variant of one definition at one place.
 pub(crate) struct Instance<'a> {
-    /// Whose.
+    /// The Func that the loops compute.
     pub(crate) func: FuncId,
-    /// Which definition.
+    /// Index of the definition among those of the Func.
     pub(crate) stage: usize,
     /// Its loops and transforms.
     pub(crate) plan: &'a StagePlan,
-    /// Where the Func is computed.
+    /// The scope in which the Func is computed.
     pub(crate) at: Scope,
     /// The loop of each leaf variable.
     pub(crate) leaves: BTreeMap<StageVar, LoopId>,
-    /// What loops that are shared with other definitions mean for this one, by leaf variable.
+    /// The leaf variables whose loops are shared with other definitions, with their values in this one.
     pub(crate) shared: BTreeMap<StageVar, SharedLeaf>,
 }
 
@@ -106,9 +106,9 @@ pub(crate) struct Instance<'a> {
 pub(crate) struct SharedLeaf {
     /// The variable: that of the loop and the offset.
     pub(crate) value: Expr,
-    /// What alignment adds.
+    /// The distance that alignment adds to the loop's variable.
     pub(crate) offset: Expr,
-    /// Where the loop may run for longer than this definition: its own first value and the number of them.
+    /// The first and the number of its own values, if the loop may run for longer than this definition.
     pub(crate) own: Option<(Expr, Expr)>,
     /// The nearest of its own values, in terms of the nearest ones outside; what is computed in an iteration that is
     /// none of this definition's is for that one. `None` if it is made of data or of other variables.
@@ -127,7 +127,7 @@ impl Instance<'_> {
         within.unwrap_or_else(|| self.leaf(var))
     }
 
-    /// Whether the value of a leaf variable is known outside of this definition's statements.
+    /// Returns true if the value of a leaf variable is known outside of this definition's statements.
     pub(crate) fn is_known(&self, var: StageVar) -> bool {
         self.shared.get(&var).is_none_or(|s| s.within.is_some())
     }
@@ -137,9 +137,9 @@ impl Instance<'_> {
 pub(crate) struct NestLoop {
     /// The instance it belongs to: an index into [`Ctx::instances`].
     pub(crate) instance: usize,
-    /// Those that share it, in the order in which they come.
+    /// The other instances that share it, in the order in which they come.
     pub(crate) others: Vec<usize>,
-    /// Where it is shared: its first value and its extent.
+    /// The first value and the extent, if the loop is shared.
     pub(crate) bounds: Option<(Expr, Expr)>,
     /// The scope that holds it.
     pub(crate) parent: Scope,
@@ -153,18 +153,18 @@ pub(crate) struct Ctx<'a> {
     pub(crate) templates: BTreeMap<(FuncId, usize), Template>,
     pub(crate) instances: Vec<Instance<'a>>,
     pub(crate) loops: IdVec<LoopId, NestLoop>,
-    /// Who reads a Func or an image: definitions, in realization order. Only of Funcs that are used.
+    /// The definitions that read a Func or an image, in realization order. Only of Funcs that are used.
     pub(crate) consumers: BTreeMap<Source, Vec<(FuncId, usize)>>,
     /// The Funcs whose values reach an output. A Func may be called and yet not be used: an argument that an inlined
     /// Func ignores is read by nobody.
     pub(crate) used: BTreeSet<FuncId>,
-    /// Where each Func is computed; several places where its consumer is specialised.
+    /// The scopes in which each Func is computed; several where its consumer is specialised.
     pub(crate) computed: BTreeMap<FuncId, Vec<Scope>>,
     /// The row of each note in the program's tables.
     pub(crate) notes: IdVec<NoteId, Row>,
-    /// Where each Func is stored.
+    /// The scopes in which each Func is stored.
     pub(crate) stored: BTreeMap<FuncId, Vec<Scope>>,
-    /// What the caller's buffers must be like.
+    /// The rules that the caller's buffers must follow.
     pub(crate) rules: Vec<Rule>,
 }
 
@@ -226,7 +226,7 @@ impl<'a> Ctx<'a> {
         })
     }
 
-    /// Whether `inner` is `outer` or lies inside it.
+    /// Returns true if `inner` is `outer` or lies inside it.
     pub(crate) fn is_inside(&self, inner: Scope, outer: Scope) -> bool {
         self.enclosing(inner).any(|s| s == outer)
     }
@@ -250,7 +250,7 @@ impl<'a> Ctx<'a> {
         list
     }
 
-    /// Whether `func` is an output of the pipeline.
+    /// Returns true if `func` is an output of the pipeline.
     pub(crate) fn is_output(&self, func: FuncId) -> bool {
         self.plan.pipeline.outputs.contains(&func)
     }
@@ -267,7 +267,8 @@ impl<'a> Ctx<'a> {
     }
 }
 
-/// Whether a Func's values pass the caches by. Updates of it read, or change in part, what came before.
+/// Returns which stores of a Func are non-temporal: all, those to a large buffer, or none. Updates of it read, or
+/// change in part, what came before.
 fn streams(plan: &Plan, func: FuncId, unread: bool) -> Stream {
     let stages = &plan.funcs[func].stages;
     if stages.iter().all(|s| s.stream && s.variants.iter().all(|(_, v)| v.stream)) {
@@ -368,7 +369,7 @@ fn empty_program(plan: &Plan, options: &LowerOptions) -> Program {
     }
 }
 
-/// What a multi-dimensional read of each buffer reads.
+/// Returns the Func or image that multi-dimensional reads of each buffer read.
 pub(crate) fn sources_of(program: &Program) -> IdVec<BufId, Source> {
     let mut owner: BTreeMap<BufId, FuncId> = BTreeMap::new();
     for (func, bufs) in program.func_buffers.enumerate() {

@@ -1,5 +1,5 @@
-//! What a definition requires and prints, as statements before its store: used by `ctx`, `build_nests` and
-//! `check_arguments`.
+//! Effects: the requirements and prints of a definition, as statements before its store. Used by `ctx`, `build_nests`
+//! and `check_arguments`.
 //!
 //! Expressions of loop IR have no effects, so requirements and lines to print leave the values they stand in. Each comes
 //! with the condition under which the interpreter evaluates it: the arms of `select` around it that are chosen. Calls of
@@ -21,17 +21,17 @@ use std::rc::Rc;
 /// A requirement or a line to print, over the placeholders of a definition.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Told {
-    /// Which of the two.
+    /// The kind: a requirement or a line to print.
     pub(crate) kind: NoteKind,
-    /// Which note of the pipeline.
+    /// The note of the pipeline.
     note: NoteId,
     /// Scalar `Bool`: whether it is evaluated.
     reached: Expr,
     /// Scalar `Bool`: its condition.
     condition: Expr,
-    /// What it shows.
+    /// The values that it shows.
     parts: Vec<Expr>,
-    /// Whether it is evaluated only where the domain's predicate holds.
+    /// True if it is evaluated only where the domain's predicate holds.
     pub(crate) guarded: bool,
 }
 
@@ -44,7 +44,7 @@ impl Told {
         [&mut self.reached, &mut self.condition].into_iter().chain(&mut self.parts)
     }
 
-    /// Whether its condition is of nothing but parameters and shapes.
+    /// Returns true if `reached` and `condition` are made of nothing but parameters and shapes.
     pub(crate) fn is_uniform(&self) -> bool {
         let varies = |n: &Expr| matches!(n.kind(), ExprKind::Sym(Sym::Temp(_)) | ExprKind::Read { .. });
         ![&self.reached, &self.condition].into_iter().any(|e| visit::any_node(e, varies))
@@ -76,7 +76,7 @@ pub(crate) fn of_stage(translator: &mut Translator<'_>, def: &StageDef, env: &mu
     }
 }
 
-/// What `roots` say, in the order in which they are evaluated.
+/// Returns the effects of `roots`, in the order in which they are evaluated.
 fn of(translator: &mut Translator<'_>, roots: &[ExprId], env: &mut Env) -> Vec<Told> {
     let plan = translator.plan;
     let exprs = &plan.pipeline.exprs;
@@ -149,7 +149,7 @@ fn add(all: &mut Vec<Told>, new: Told) {
     }
 }
 
-/// What a call of an inlined Func says. All its values are evaluated together.
+/// Returns the effects of a call of an inlined Func. All its values are evaluated together.
 fn of_inlined(translator: &mut Translator<'_>, func: FuncId, args: Vec<Expr>, innermost: &[Sym]) -> Rc<Vec<Told>> {
     let key = (func, args);
     if let Some(known) = translator.noted.get(&key) {
@@ -167,9 +167,9 @@ fn of_inlined(translator: &mut Translator<'_>, func: FuncId, args: Vec<Expr>, in
 /// The row of each note in the program's tables.
 #[derive(Clone, Copy)]
 pub(crate) enum Row {
-    /// Of a requirement.
+    /// The row of a requirement.
     Fault(FaultId),
-    /// Of a line to print.
+    /// The row of a line to print.
     Line(PrintId),
 }
 

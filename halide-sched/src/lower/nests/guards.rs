@@ -35,7 +35,7 @@ pub(crate) fn guards(body: &Stmt, var: Sym, loads: bool, facts: &Facts) -> Optio
     Some(guards.conditions)
 }
 
-/// Whether an effect stands under no condition: found before anything is expanded.
+/// Returns true if an effect stands under no condition: found before anything is expanded.
 fn has_bare_effect(s: &Stmt) -> bool {
     match s {
         Stmt::If { .. }
@@ -92,11 +92,11 @@ impl Changed {
     }
 }
 
-/// What holds where a statement in the body runs.
+/// The conditions under which a statement in the body runs.
 struct Guard {
     /// As far as it can be told in front of the loop.
     cond: Option<Expr>,
-    /// Whether there is any condition at all.
+    /// True if there is any condition at all.
     under: bool,
 }
 
@@ -104,21 +104,22 @@ struct Guard {
 struct Inner {
     first: Expr,
     last: Expr,
-    /// Whether its values depend on the variable that is asked about.
+    /// True if its values depend on the variable that is asked about.
     depends: bool,
 }
 
 struct Guards<'f> {
-    /// What conditions must be on to count: what does not change with it says nothing of where it may be.
+    /// The variable that conditions must depend on to count: what does not change with it says nothing of where it may
+    /// be.
     var: Sym,
     facts: &'f Facts,
     conditions: Vec<Expr>,
-    /// What names inside the body mean outside.
+    /// The values of names bound inside the body, without such names.
     definitions: Map<Sym, Expr>,
     /// The variables of loops inside.
     inner: Map<Sym, Inner>,
-    /// What was found out about them, by how many loops further out it may speak of: each is asked for by all further in,
-    /// which ask each other, so without this there would be as many questions as paths between them.
+    /// Ranges found for them, by the number of loops further out that these may depend on: each is asked for by all
+    /// further in, which ask each other, so without this there would be as many questions as paths between them.
     ranges: RefCell<Map<(Sym, u32), Interval>>,
     changed: Changed,
 }
@@ -177,7 +178,7 @@ impl Guards<'_> {
         (self.conditions.len() <= MOST_GUARDS).then_some(())
     }
 
-    /// Whether a value may change with the variable that is asked about.
+    /// Returns true if a value may change with the variable that is asked about.
     fn depends(&self, e: &Expr) -> bool {
         any_node(e, |n| match n.kind() {
             ExprKind::Sym(s) => *s == self.var || self.inner.get(s).is_some_and(|inner| inner.depends),
@@ -227,7 +228,7 @@ impl Guards<'_> {
         }
     }
 
-    /// What the variable of a loop inside ranges over, in terms of what is outside.
+    /// Returns the range of the variable of a loop inside, in terms of what is outside.
     fn range(&self, s: Sym, deep: u32) -> Option<Interval> {
         let Inner { first, last, .. } = self.inner.get(&s)?;
         if deep == 0 {

@@ -1,4 +1,4 @@
-//! Which placeholders of a definition its innermost loop runs over: for `likely_if_innermost`.
+//! Placeholders of a definition that its innermost loop runs over: for `likely_if_innermost`.
 
 use crate::ir::Sym;
 use crate::plan::{Level, Plan, StagePlan, StageVar, Transform, VarOrigin};
@@ -21,7 +21,7 @@ pub(crate) fn placeholders(plan: &Plan, func: FuncId, stage: usize, dims: &[Sym]
     all
 }
 
-/// Where the values of `var` come from.
+/// Calls `found` with the origin of `var` and of every variable that it is made from.
 fn roots(plan: &StagePlan, var: StageVar, found: &mut impl FnMut(VarOrigin)) {
     found(plan.vars[var].origin);
     for t in &plan.transforms {

@@ -21,7 +21,7 @@ use halide_core::value::Scalar;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What variables stand for.
+/// The environment in which expressions are translated: the values of variables, and the float mode.
 pub(crate) struct Env {
     /// Scalar Index per pure variable.
     vars: BTreeMap<VarId, Expr>,
@@ -31,7 +31,7 @@ pub(crate) struct Env {
     own: Option<FuncId>,
     /// The placeholders that change with the innermost loop.
     innermost: Vec<Sym>,
-    /// What may be done to floats here.
+    /// The rewrites of floats that are allowed here.
     float: FloatMode,
     /// The site of an update of several.
     site: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Env {
 }
 
 impl Env {
-    /// Where a stage is computed.
+    /// Creates the environment of a stage.
     pub(crate) fn of_stage(
         vars: BTreeMap<VarId, Expr>,
         rdom: Option<(RDomId, Vec<Expr>)>,
@@ -50,7 +50,7 @@ impl Env {
         Env { vars, rdom, own: Some(func), innermost, float, site: 0, memo: Map::default() }
     }
 
-    /// Where a call is inlined.
+    /// Creates the environment of an inlined call.
     pub(crate) fn inlined(vars: BTreeMap<VarId, Expr>, innermost: Vec<Sym>, float: FloatMode) -> Env {
         Env { vars, rdom: None, own: None, innermost, float, site: 0, memo: Map::default() }
     }
@@ -76,7 +76,7 @@ pub(crate) struct Translator<'a> {
     images: &'a IdVec<ImageId, BufId>,
     index: IndexTable,
     inlined: Map<(FuncId, u8, Vec<Expr>), Expr>,
-    /// What inlined calls say.
+    /// The effects of inlined calls.
     pub(crate) noted: Map<(FuncId, Vec<Expr>), Rc<Vec<Told>>>,
     /// The calls inlined since they were last taken. Those of a definition are all new: their coordinates are of its
     /// placeholders, or constant and the same for every definition.
@@ -243,7 +243,7 @@ impl<'a> Translator<'a> {
 }
 
 impl Translator<'_> {
-    /// What the output that is defined holds before the run.
+    /// Reads the value that the defined output holds before the run; zero if the Func is not an output.
     fn before(&self, element: u8, ty: ScalarType, env: &Env) -> Expr {
         let pipeline = &self.plan.pipeline;
         match env.own.filter(|f| pipeline.outputs.contains(f)) {

@@ -18,7 +18,8 @@ pub(crate) struct Guard {
     pub(crate) cond: Expr,
     /// The loops it depends on.
     pub(crate) leaves: BTreeSet<StageVar>,
-    /// Whether what is computed inside the guarded loops may be skipped as well (not so for blends: later points need it).
+    /// True if what is computed inside the guarded loops may be skipped as well (not so for blends: later points need
+    /// it).
     pub(crate) skips_all: bool,
 }
 

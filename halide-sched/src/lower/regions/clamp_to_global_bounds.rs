@@ -5,7 +5,7 @@ use crate::ir::{Edge, Expr, ExprKind, build};
 use crate::simplify::Facts;
 use halide_core::ops::BinOp;
 
-/// How many minima, maxima and choices deep the ends of iterations are looked into for constants.
+/// The depth of minima, maxima, choices and offsets to which ends of iterations are searched for constants.
 const MOST_CHOICES: u32 = 32;
 
 /// An end with the constants that it may be kept within the end of the whole; `None` if they are. What is needed lies within
@@ -17,9 +17,9 @@ pub(crate) fn within_whole(end: &Expr, whole: &Expr, edge: Edge, facts: &Facts) 
 struct Ends<'f> {
     edge: Edge,
     facts: &'f Facts,
-    /// What holds of expressions whatever their symbols are.
+    /// An empty set of facts: ranges found with it hold whatever the symbols are.
     nothing: Facts,
-    /// What was found for an end of the whole: parts of an end may stand in it many times.
+    /// Results by part of an end and end of the whole: parts of an end may stand in it many times.
     done: Map<(Expr, Expr), Option<Expr>>,
 }
 

@@ -1,4 +1,4 @@
-//! What demanded each edge of a Func's region: which consumer, by which read.
+//! Demands for each edge of a Func's region: which consumer makes them, by which read.
 //!
 //! A region is the union of the boxes that consumers read, per iteration of the loop inside which the Func is computed
 //! and over the whole run. Here the boxes are found one by one, and those that cannot be the edge are left out, as far as
@@ -30,7 +30,7 @@ pub struct EdgeReason {
     pub per: Option<String>,
     /// The name of the dimension.
     pub var: String,
-    /// Whether it is the first or the last coordinate.
+    /// The edge: the first or the last coordinate.
     pub edge: Edge,
     /// The demands that can be the edge; several where the larger one is known only when the pipeline runs.
     pub demands: Vec<EdgeDemand>,
@@ -41,7 +41,7 @@ pub struct EdgeReason {
 pub struct EdgeDemand {
     /// The coordinate demanded.
     pub value: String,
-    /// Who demands it, where and how: ``the definition of `g` at FILE:3:5 reads f(x + 1)``.
+    /// A description of who demands it, where and how: ``the definition of `g` at FILE:3:5 reads f(x + 1)``.
     pub by: String,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for EdgeReason {
     }
 }
 
-/// Why a Func is not explained.
+/// A reason that a Func is not explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotExplained {
     /// It is substituted where it is used.
@@ -271,7 +271,7 @@ impl Names {
     fn new(program: &Program) -> Names {
         Names { program: program.clone(), known: BTreeMap::new() }
     }
-    /// What prints as `name`.
+    /// Returns an expression that prints as `name`.
     fn expr(&mut self, name: String) -> Expr {
         let loops = &mut self.program.loops;
         build::loop_var(*self.known.entry(name).or_insert_with_key(|name| loops.push(name.clone().into())))

@@ -1,4 +1,4 @@
-//! What holds of arguments once `check_arguments` let a run begin.
+//! Facts about arguments that hold once `check_arguments` let a run begin.
 
 use crate::ir::{BufferRole, DimField, Program, Scope, Sym, build};
 use crate::lower::nests::ctx::Ctx;
@@ -16,7 +16,7 @@ pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {
     facts
 }
 
-/// What holds of buffers and parameters whatever the schedule.
+/// Returns the facts about buffers and parameters that hold whatever the schedule.
 pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
     let mut facts = of_buffers(program);
     for (image, def) in pipeline.images.enumerate() {
@@ -42,7 +42,7 @@ pub(crate) fn of_program(program: &Program, pipeline: &Pipeline) -> Facts {
     facts
 }
 
-/// What holds of the caller's buffers whatever the schedule.
+/// Returns the facts about the caller's buffers that hold whatever the schedule.
 fn of_buffers(program: &Program) -> Facts {
     let mut facts = Facts::new();
     for (buf, info) in program.buffers.enumerate() {

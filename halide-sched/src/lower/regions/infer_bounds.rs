@@ -442,8 +442,8 @@ impl Finder<'_> {
         }
     }
 
-    /// What stage `stage - 1` and those before must have computed for `stage` to run: the region of `stage` and all that
-    /// it reads and writes of its own Func.
+    /// Returns the region that stage `stage - 1` and those before must have computed for `stage` to run: the region of
+    /// `stage` and all that it reads and writes of its own Func.
     fn touched(&mut self, func: FuncId, stage: usize, scope: Scope) -> Region {
         let template = &self.ctx.templates[&(func, stage)];
         let mut all = computed(self.ctx, &self.found, self.facts, func, stage, scope);

@@ -119,7 +119,7 @@ impl Finder<'_> {
     }
 }
 
-/// How many times definitions are put in place for a proof.
+/// The most rounds of putting definitions in place of bounds for a proof.
 const ROUNDS: usize = 4;
 
 /// Coordinates with more nodes than this count as decided.

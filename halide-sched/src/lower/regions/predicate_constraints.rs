@@ -1,4 +1,4 @@
-//! What the predicate of a domain says of a coordinate. Part of `infer_bounds`.
+//! Bounds of a coordinate that follow from the predicate of a domain. Part of `infer_bounds`.
 //!
 //! Where `a <= b` holds, a coordinate `e` is at most `e + (b - a)` and at least `e - (b - a)`. That helps where these sums
 //! have less in them than `e`: where `r.x < offsets[y + 1] - offsets[y]`, the coordinate `offsets[y] + r.x` is less than

@@ -1,4 +1,5 @@
-//! What a definition reads and writes where the predicate of its reduction domain holds. Part of `infer_bounds`.
+//! Predicate refinement: narrows the placeholders of a definition to where the predicate of its reduction domain can
+//! hold. Part of `infer_bounds`.
 
 use crate::bounds::{Interval, interval_of, solve_outer};
 use crate::ir::{Expr, Scope, Sym, build};
@@ -10,7 +11,7 @@ use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use std::collections::BTreeMap;
 
-/// What a definition's placeholders range over: everywhere, and where the predicate of its domain may hold.
+/// The ranges of a definition's placeholders: everywhere, and where the predicate of its domain may hold.
 pub(crate) struct Ranges {
     pub(crate) all: BTreeMap<Sym, Interval>,
     pub(crate) admitted: BTreeMap<Sym, Interval>,
@@ -94,8 +95,8 @@ fn narrowed(
     Ranges { all, admitted, slacks }
 }
 
-/// What is left of `range` between `low` and `high`. Where nothing is left, the ends lie no further than beside the range,
-/// so that a union with another region is no larger than one with the whole range.
+/// Returns the part of `range` between `low` and `high`. Where nothing is left, the ends lie no further than beside the
+/// range, so that a union with another region is no larger than one with the whole range.
 pub(crate) fn within(range: Interval, low: Option<Expr>, high: Option<Expr>, facts: &Facts) -> Interval {
     let Interval { min, max } = range;
     let low = low.map(|e| max.iter().fold(e, |e, max| build::min(e, build::offset(max.clone(), 1))));
@@ -107,20 +108,20 @@ pub(crate) fn within(range: Interval, low: Option<Expr>, high: Option<Expr>, fac
     Interval { min: both(low, min, BinOp::Max), max: both(high, max, BinOp::Min) }
 }
 
-/// Whether a variant of the definition has loops of a graphics processor.
+/// Returns true if a variant of the definition has GPU loops.
 fn is_in_kernel(ctx: &Ctx<'_>, at: (FuncId, usize)) -> bool {
     let mut own = ctx.instances.iter().filter(|i| (i.func, i.stage) == at);
     own.any(|i| i.plan.loops.iter().any(|l| l.kind.is_gpu()))
 }
 
-/// Whether `func` is computed inside of any loop of the definition `at`.
+/// Returns true if `func` is computed inside of any loop of the definition `at`.
 fn is_inside_any(ctx: &Ctx<'_>, func: FuncId, at: (FuncId, usize)) -> bool {
     let own = ctx.instances.iter().filter(|i| (i.func, i.stage) == at);
     let mut loops = own.flat_map(|i| i.leaves.values());
     loops.any(|&l| ctx.computed[&func].iter().any(|&place| ctx.is_inside(place, Scope::Body(l))))
 }
 
-/// Whether `func` and its consumer are both computed in a loop inside of `scope`.
+/// Returns true if `func` and its consumer are both computed in a loop inside of `scope`.
 fn runs_in_parts(ctx: &Ctx<'_>, func: FuncId, consumer: FuncId, scope: Scope) -> bool {
     let places = |f: FuncId| ctx.computed.get(&f).into_iter().flatten();
     places(func).any(|&place| {
@@ -128,14 +129,14 @@ fn runs_in_parts(ctx: &Ctx<'_>, func: FuncId, consumer: FuncId, scope: Scope) ->
     })
 }
 
-/// Which variable of a definition.
+/// A variable of a definition, by its dimension of the Func or of the reduction domain.
 #[derive(Clone, Copy)]
 enum Origin {
     Pure(usize),
     Reduction(usize),
 }
 
-/// Whether `func` is computed inside of a loop that a variable of the definition `at` is made of.
+/// Returns true if `func` is computed inside of a loop that a variable of the definition `at` is made of.
 fn is_computed_inside(ctx: &Ctx<'_>, func: FuncId, at: (FuncId, usize), variable: Origin) -> bool {
     let own = ctx.instances.iter().filter(|i| (i.func, i.stage) == at);
     own.into_iter().any(|instance| {

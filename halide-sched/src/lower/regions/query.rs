@@ -1,4 +1,4 @@
-//! What a call would need of its inputs, found without running anything.
+//! Regions and strides that a call needs of its inputs, found without running anything.
 //!
 //! The bounds that lowering infers are expressions of the outputs' regions, of parameters, and of the inputs' own
 //! regions where an algorithm mentions them (boundary conditions do), and of values of inputs where what is read depends
@@ -27,12 +27,12 @@ use halide_core::value::Scalar;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-/// How many rounds are tried until the regions of inputs stay as they are.
+/// The most rounds until the regions of inputs stay as they are.
 const ROUNDS: usize = 64;
 
 /// The inferred bounds of one plan, ready to be asked.
 pub struct ShapeQuery {
-    /// What is constant over a run, in an order in which each sees those before it.
+    /// Bounds that are constant over a run, in an order in which each sees those before it.
     defs: Vec<(Sym, Expr)>,
     /// First and last coordinate read of each image that is read.
     images: BTreeMap<ImageId, Vec<(Expr, Expr)>>,
@@ -43,7 +43,7 @@ pub struct ShapeQuery {
     outputs: Vec<Vec<BufId>>,
 }
 
-/// What one input must be like for a call.
+/// The region and the strides that one input needs for a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     /// The region that it must have, at least.
@@ -52,7 +52,7 @@ pub struct Need {
     pub strides: Vec<i64>,
 }
 
-/// Why there is no answer.
+/// A reason that there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryError {
     /// The regions of inputs that an input of some size needs are never its own.
@@ -62,15 +62,15 @@ pub enum QueryError {
     },
     /// A rule of the algorithm gives an input a region that does not hold what is read.
     Rule {
-        /// Which input.
+        /// Name of the input.
         image: String,
-        /// Which dimension.
+        /// Index of the dimension.
         dim: usize,
         /// First and last coordinate that are read.
         needed: (i64, i64),
         /// First and last coordinate that there are by the rule.
         ruled: (i64, i64),
-        /// Where the rule was made.
+        /// Location of the rule.
         at: Location,
     },
     /// A bound depends on something that is not known before a run.
@@ -123,9 +123,9 @@ impl ShapeQuery {
         Ok(ShapeQuery { defs, images: regions.images, names, rules: ctx.rules, image_buffers, outputs })
     }
 
-    /// What each input must be like for outputs over `regions`, one per output Func. Inputs in `given` are as they are, with
-    /// the values that they have; what they must be like is told all the same, or what they are like where it depends on
-    /// data that is not given.
+    /// Returns the needs of each input for outputs over `regions`, one per output Func. Inputs in `given` are as they
+    /// are, with the values that they have; their needs are returned all the same, or their own regions and strides
+    /// where the needs depend on data that is not given.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -221,7 +221,7 @@ struct Round<'q> {
 }
 
 impl Round<'_> {
-    /// What inputs need by now, and a rule that forbids it.
+    /// Returns the needs of inputs by now, and the error of a rule that forbids them.
     fn needs(mut self) -> Result<(IdVec<ImageId, Need>, Option<QueryError>), QueryError> {
         for (s, value) in &self.query.defs {
             // What is not known is missed only if somebody asks for it.
@@ -283,7 +283,7 @@ impl Round<'_> {
         Ok(Need { region: Region::new(spans), strides })
     }
 
-    /// What is read of a dimension, as rules make it. Of what nobody reads, one point will do.
+    /// Returns the span that is read of a dimension, or one point if nothing is, adjusted to the rules.
     fn ruled_span(
         &self,
         image: ImageId,

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A box: first and last coordinate per dimension.
 pub(crate) type Region = Vec<(Expr, Expr)>;
 
-/// What bounds inference found.
+/// The results of bounds inference.
 #[derive(Default)]
 pub(crate) struct Regions {
     /// Definitions per scope, in an order in which each sees those before it.
@@ -30,13 +30,13 @@ pub(crate) struct Regions {
     unslid: BTreeMap<Sym, Expr>,
     /// The loops that start early.
     pub(crate) early: BTreeMap<LoopId, Early>,
-    /// What is read of each image.
+    /// The region that is read of each image.
     pub(crate) images: BTreeMap<ImageId, Region>,
-    /// Those of which nothing may be read where predicates say so: their regions may be empty.
+    /// Images of which perhaps nothing is read, where predicates say so: their regions may be empty.
     pub(crate) perhaps_unread: BTreeSet<ImageId>,
-    /// What pipelines and schedules demand of a region that is given from outside: (Func, dimension, demanded, given).
+    /// Demands of pipelines and schedules on regions that the buffers of outputs or promised extents fix.
     pub(crate) demands: Vec<Demand>,
-    /// Where Funcs that are inlined are called.
+    /// The coordinates of calls of inlined Funcs.
     pub(crate) inlined: Vec<InlinedCall>,
     /// Operands of index arithmetic that must be small.
     pub(crate) operands: Vec<SmallOperand>,
@@ -46,17 +46,17 @@ pub(crate) struct Regions {
 pub(crate) struct InlinedCall {
     /// The definition that calls it.
     pub(crate) consumer: FuncId,
-    /// Which definition of that.
+    /// Index of the definition among those of the consumer.
     pub(crate) stage: usize,
-    /// What is called.
+    /// The Func that is called.
     pub(crate) callee: FuncId,
-    /// Which of its dimensions.
+    /// Index of the callee's dimension.
     pub(crate) dim: usize,
-    /// What the coordinate reaches.
+    /// The range of the coordinate.
     pub(crate) reach: Reached,
 }
 
-/// What a coordinate reaches.
+/// The range of a coordinate.
 pub(crate) enum Reached {
     /// The region of the definition in dimension `of`, moved.
     Shifted { of: usize, by: i64 },
@@ -98,7 +98,7 @@ impl Regions {
     }
 }
 
-/// Of which of the definition's own dimensions a coordinate is, and how far from it.
+/// Returns the definition's own dimension that a coordinate is a shift of, and the distance; `None` if there is none.
 pub(crate) fn shifted(template: &Template, coordinate: &Expr) -> Option<(usize, i64)> {
     let sum = Linear::of(coordinate);
     let [(atom, 1)] = &sum.terms[..] else { return None };
@@ -108,17 +108,17 @@ pub(crate) fn shifted(template: &Template, coordinate: &Expr) -> Option<(usize, 
 
 /// A region that must hold another.
 pub(crate) struct Demand {
-    /// Whose region.
+    /// The Func whose region it is.
     pub(crate) func: FuncId,
-    /// Which dimension.
+    /// Index of the dimension.
     pub(crate) dim: usize,
-    /// What is demanded of it.
+    /// The first and the last coordinate demanded.
     pub(crate) needed: (Expr, Expr),
-    /// Where it is checked.
+    /// The scope in which it is checked.
     pub(crate) at: Scope,
 }
 
-/// What a stage computes per iteration of `scope`: its bounds, grown as its tails need.
+/// Returns the region that a stage computes per iteration of `scope`: its bounds, grown as its tails need.
 pub(crate) fn computed(
     ctx: &Ctx<'_>,
     known: &Regions,
@@ -188,7 +188,7 @@ impl<'p> StageTail<'p> {
     }
 }
 
-/// How far a stage computes beyond its bounds per iteration of `scope`.
+/// The growth of a stage's region beyond its bounds, per iteration of `scope`.
 struct Growth<'c, 'p> {
     ctx: &'c Ctx<'p>,
     known: &'c Regions,
@@ -363,9 +363,9 @@ pub(crate) fn bound_sym(func: FuncId, stage: usize, dim: usize, edge: Edge, at: 
     Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at }
 }
 
-/// How many times definitions are put in place to find that an extent is a constant.
+/// The most rounds of putting definitions in place of bounds to find that an extent is a constant.
 const ROUNDS: usize = 4;
-/// What many stages read has ends that are unions of many, whose expansion grows with every round: no more than this.
+/// The most nodes of an expanded extent: ends of what many stages read are unions of many, which grow with every round.
 const MOST_NODES: usize = 120;
 
 /// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
@@ -397,7 +397,7 @@ pub(crate) fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -
     None
 }
 
-/// What is computed of `func` per iteration of `scope`, over all its definitions.
+/// Returns the region that is computed of `func` per iteration of `scope`, over all its definitions.
 pub(crate) fn stored_region(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, func: FuncId, scope: Scope) -> Region {
     let stages = ctx.plan.funcs[func].stages.len();
     let mut all: Region = computed(ctx, regions, facts, func, 0, scope);

@@ -17,11 +17,11 @@ use std::collections::BTreeMap;
 pub(crate) struct Rule {
     /// The buffer's property.
     pub(crate) property: (BufId, usize, DimField),
-    /// What it must be, or be a multiple of; scalar Index.
+    /// The value that it must have, or be a multiple of; scalar Index.
     pub(crate) value: Expr,
-    /// Whether multiples will do.
+    /// True if multiples of the value will do.
     pub(crate) multiple: bool,
-    /// Where the rule was made.
+    /// Location of the rule.
     pub(crate) at: Location,
 }
 

@@ -67,31 +67,31 @@ pub(crate) struct Slid {
     /// The coordinate behind what the previous iteration reached, or, where windows may lie apart, the first that is
     /// needed.
     pub(crate) reached: Expr,
-    /// Whether windows never lie apart.
+    /// True if windows never lie apart.
     pub(crate) touching: bool,
     /// True if what is computed begins before `reached`, since tails need longer pieces.
     pub(crate) extended: bool,
 }
 
-/// How a loop starts early.
+/// The early start of a loop.
 pub(crate) struct Early {
     along: LoopId,
     /// By how many iterations.
     iterations: i64,
     /// Its first proper value.
     first: Expr,
-    /// Whether its ends are worth code of their own: there is no loop inside.
+    /// True if its ends are worth code of their own: there is no serial loop of its definition inside.
     innermost: bool,
-    /// What is computed early, with the condition that it has begun.
+    /// Funcs that are computed early, with the condition that each has begun; `None` if that always holds.
     stages: BTreeMap<FuncId, Option<Expr>>,
 }
 
-/// What one window needs to start early.
+/// The early start of one window.
 struct Start {
     iterations: i64,
     min: Expr,
     begun: Expr,
-    /// Whether every iteration computes the same number of new coordinates, and the first early one begins where the
+    /// True if every iteration computes the same number of new coordinates, and the first early one begins where the
     /// window does.
     even: bool,
 }
@@ -142,7 +142,7 @@ pub(crate) fn start_early(
     }
 }
 
-/// How a window can start early, or why it cannot.
+/// Returns the early start of a window, or the reason that it cannot start early.
 fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Result<Start, String> {
     let Slid { func, place, along, dim, .. } = *window;
     let info = &ctx.loops[along];
@@ -217,7 +217,7 @@ fn inside<'c>(ctx: &'c Ctx<'_>, scope: Scope) -> impl Iterator<Item = LoopId> + 
     ctx.loops.ids().filter(move |l| Scope::Body(*l) != scope && ctx.is_inside(Scope::Body(*l), scope))
 }
 
-/// Whether all loops inside become straight code.
+/// Returns true if no loop of the same definition inside of `along` is serial.
 fn is_innermost(ctx: &Ctx<'_>, along: LoopId) -> bool {
     let instance = ctx.loops[along].instance;
     let own = |l: &LoopId| ctx.loops[*l].instance == instance;
@@ -277,7 +277,7 @@ impl Early {
         l
     }
 
-    /// What is in the loop's body, where all but what starts early waits for the first proper iteration.
+    /// Returns the loop's body `s`, where all but what starts early waits for the first proper iteration.
     pub(crate) fn guarded(&self, s: Stmt) -> Stmt {
         if self.iterations == 0 && self.stages.values().all(Option::is_none) {
             return s;
@@ -316,7 +316,7 @@ impl Early {
             other => visit::map_stmt(other, Expr::clone, |inner| visit::deep(|| self.statement(inner))),
         }
     }
-    /// Whether something in `s` starts early.
+    /// Returns true if a Func that `s` produces starts early.
     fn holds(&self, s: &Stmt) -> bool {
         any_stmt(s, &mut |s| matches!(s, Stmt::Produce { func, .. } if self.stages.contains_key(func)))
     }

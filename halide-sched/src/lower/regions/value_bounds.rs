@@ -1,4 +1,4 @@
-//! What integers Funcs hold, as far as these become coordinates.
+//! Value bounds: the ranges of the integers that Funcs hold, as far as these become coordinates.
 //!
 //! Before: `table(index(x))` asks for `table` as far as the type of `index` reaches. After: each buffer whose elements
 //! become coordinates has an interval, found from the definitions of its Func: constants, or sizes of images and
@@ -55,7 +55,7 @@ impl ValueBounds {
     }
 }
 
-/// How often an update that reads its own Func is followed.
+/// The most rounds for which an update that reads its own Func is followed.
 const ROUNDS: usize = 4;
 /// A symbolic end is kept if it has no more nodes than this.
 const MOST_NODES: usize = 24;
@@ -187,7 +187,7 @@ fn presentable_as(ctx: &Ctx<'_>, ty: ScalarType, interval: Interval, facts: &Fac
     (result != Interval::of_range(of_type)).then_some(result)
 }
 
-/// Whether an end is made of constants, parameters and the shapes of the caller's buffers, and small.
+/// Returns true if an end is small, and made of constants, parameters and the shapes of the caller's buffers.
 fn means_the_same_everywhere(ctx: &Ctx<'_>, e: &Expr) -> bool {
     let mut nodes = 0;
     let strange = any_node(e, |n| {
@@ -202,7 +202,8 @@ fn means_the_same_everywhere(ctx: &Ctx<'_>, e: &Expr) -> bool {
     !strange && nodes <= MOST_NODES
 }
 
-/// Whether storage of `func` can hold what was never computed: it outlives what fills it, or is filled from such.
+/// Returns true if storage of `func` can hold elements that were never computed: it outlives what fills it, or is
+/// filled from such storage.
 fn may_hold_garbage(ctx: &Ctx<'_>, func: FuncId, garbage: &BTreeSet<FuncId>) -> bool {
     let plan = &ctx.plan.funcs[func];
     let reads = |t: &Template| t.reads.iter().any(|r| matches!(r.source, Source::Func(f) if garbage.contains(&f)));

@@ -92,7 +92,7 @@ fn largest(cx: &Bound<'_>, e: &Expr, limit: i64) -> Option<i64> {
     }
 }
 
-/// Whether an Index expression is never below `least`.
+/// Returns true if an Index expression is never below `least`.
 fn never_below(cx: &Bound<'_>, e: &Expr, least: i64) -> bool {
     match (build::as_int(e), cx.in_loop) {
         (Some(n), _) => n >= least,

@@ -62,7 +62,7 @@ const REGISTER_BYTES: i64 = 2 << 10;
 /// Allocations of up to this many bytes may live on the stack.
 const STACK_BYTES: u64 = 8 << 10;
 
-/// How many names deep the coordinates of such storage are looked into.
+/// The most levels of names that are expanded in coordinates of storage that registers could hold.
 const MOST_NAMES: u32 = 8;
 
 /// Replaces multi-dimensional storage and accesses by linear ones.
@@ -91,11 +91,11 @@ struct Flatten<'p> {
     named: Set<BufId>,
     /// Buffers that registers could hold, or threads of a graphics processor.
     tiny: Set<BufId>,
-    /// What symbols are defined as.
+    /// The definitions of symbols.
     definitions: Map<Sym, Expr>,
     /// Nothing in particular, remembered between simplifications.
     facts: Facts,
-    /// Whether loops over blocks of a graphics processor are around.
+    /// True inside of loops over GPU blocks.
     in_kernel: bool,
 }
 
@@ -208,7 +208,7 @@ struct Layout {
     strides: Vec<(Sym, Expr)>,
     /// Elements in all.
     count: Expr,
-    /// Whether that many can be allocated.
+    /// Scalar `Bool`: true if that many can be allocated.
     fits: Expr,
 }
 

@@ -80,7 +80,7 @@ fn arg_name(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> String {
     ctx.plan.pipeline.vars[ctx.plan.pipeline.funcs[func].args[dim]].clone()
 }
 
-/// What is alive of a Func that is computed at one place.
+/// The part that is live of a Func, computed at one place.
 enum Window {
     /// In each iteration of a loop, at most `size` coordinates of `dim`, which move one way.
     Moves { along: LoopId, dim: usize, size: i64 },
@@ -161,7 +161,8 @@ impl Site<'_, '_> {
         self.regions.early.get(&l).map_or(0, |early| early.iterations_of(self.ctx, self.func, self.place))
     }
 
-    /// Whether an update goes its own ways in dimension `dim`, so that more is alive than what the window is made for.
+    /// Returns true if an update writes at other coordinates than the Func's own variable in dimension `dim`, so that
+    /// more is live than what the window is made for.
     fn is_updated_along(&self, dim: usize) -> bool {
         let stages = self.ctx.plan.funcs[self.func].stages.len();
         (1..stages).any(|stage| !self.ctx.templates[&(self.func, stage)].pure[dim])
@@ -282,7 +283,7 @@ fn growth(ctx: &Ctx<'_>, func: FuncId, dim: usize, place: Scope, extent: i64) ->
     Some(extent_now - extent)
 }
 
-/// Whether a vector loop runs along dimension `dim` of `func`, in its own definitions or where it is read.
+/// Returns true if a vector loop runs along dimension `dim` of `func`, in its own definitions or where it is read.
 fn is_vector_dim(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> bool {
     let vectorized = |inst: &crate::lower::nests::ctx::Instance<'_>, origin: &dyn Fn(VarOrigin) -> bool| {
         let vars = Vars::of(ctx, inst);

@@ -146,11 +146,11 @@ fn place_text(program: &Program, scope: Scope) -> String {
     }
 }
 
-/// What is known between the allocation and the storage.
+/// The context between the allocation and the storage.
 struct Inside<'c, 'p> {
     cx: &'c mut Hoist<'p>,
     func: FuncId,
-    /// What is bound in between.
+    /// The names and loop variables that are bound in between.
     seen: SeenFrom,
     /// The largest extent so far per dimension; `None` where there is no bound.
     sizes: Vec<Option<Expr>>,

@@ -1,4 +1,4 @@
-//! Whether an output may be computed in the memory of an input.
+//! Proof that an output may be computed in the memory of an input.
 //!
 //! What is wanted is that the result is the same as with a copy of the input. That is so if nothing reads an element of
 //! the input after the output's element at that place was written. Two readers keep to it under every schedule:
@@ -16,18 +16,18 @@ use halide_core::pipeline::NoteKind;
 use halide_core::types::ScalarType;
 use std::fmt;
 
-/// Why an output cannot be computed in the memory of an input.
+/// An output that cannot be computed in the memory of an input, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InPlaceError {
     /// The input.
     pub image: String,
     /// The output.
     pub output: String,
-    /// Why not.
+    /// The reason.
     pub problem: InPlaceProblem,
 }
 
-/// What is wrong with computing in place.
+/// A reason that an output cannot be computed in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InPlaceProblem {
     /// Elements of two types.
@@ -51,14 +51,14 @@ pub enum InPlaceProblem {
     },
     /// An update of the output reads the input, which its first definition has overwritten.
     Update {
-        /// Which update.
+        /// Number of the update, from 0.
         number: usize,
         /// The definition.
         at: Location,
     },
     /// Another Func reads the input while the output is being computed, or later.
     Reader {
-        /// That Func.
+        /// Name of that Func.
         func: String,
         /// The definition that reads.
         at: Location,
@@ -67,7 +67,7 @@ pub enum InPlaceProblem {
     Twice {
         /// The variable that is split.
         var: String,
-        /// Where the schedule says so.
+        /// Location of the split in the schedule, if it has one.
         at: Option<Location>,
     },
     /// The algorithm requires something of its values, which is found out while the output is being written.
@@ -134,8 +134,9 @@ impl fmt::Display for InPlaceError {
 
 impl std::error::Error for InPlaceError {}
 
-/// Whether element `element` of an output may be computed in the memory of `image`. Says whether the output's first
-/// definition then copies the memory to itself, so that it can be left out. The proof is for code with exact tails.
+/// Proves that element `element` of an output may be computed in the memory of `image`. Returns true if the output's
+/// first definition then copies the memory to itself, so that it can be left out. The proof is for code with exact
+/// tails.
 ///
 /// # Errors
 /// See [`InPlaceProblem`]: the first reason found.
@@ -195,7 +196,7 @@ fn is_own_point(template: &Template, args: &[Expr]) -> bool {
     args.len() == template.dims.len() && args.iter().zip(&template.dims).all(|(arg, dim)| *arg == build::sym(*dim))
 }
 
-/// Whether a definition is nothing but a read at its own coordinates.
+/// Returns true if a definition is nothing but a read of `image` at its own coordinates.
 fn is_copy(template: &Template, image: BufId) -> bool {
     let [site] = &template.sites[..] else { return false };
     match &site.values[..] {

@@ -24,7 +24,7 @@ use crate::ir::{BufId, Expr, ExprKind, Program, Stmt, build};
 use crate::lower::walk;
 use halide_core::ops::BinOp;
 
-/// How many steps become one at most.
+/// The most steps that become one.
 const MOST: usize = 16;
 
 /// Joins steps that add products of small integers to the same elements.
@@ -127,7 +127,7 @@ fn step(s: &Stmt) -> Option<Step> {
     fits.then(|| Step { buf: *buf, index: index.clone(), old: old.clone(), added: vec![new.clone()] })
 }
 
-/// Whether an expression is a product of two integers that were made wider.
+/// Returns true if an expression is a product of two integers that are constants or were made wider.
 pub(crate) fn is_small_product(e: &Expr) -> bool {
     let ExprKind::Binary(BinOp::Mul, a, b) = e.kind() else { return false };
     let bits = |e: &Expr| e.ty().scalar().filter(|t| t.is_int()).map(|t| t.bits());
@@ -151,7 +151,7 @@ mod tests {
     use crate::ir::LoopId;
     use halide_core::types::ScalarType::{U8, U32};
 
-    /// What unrolling makes of a large tile: a search through all steps before each would not end.
+    /// A block such as unrolling makes of a large tile: a search through all steps before each would not end.
     #[test]
     fn long_blocks_are_joined_in_one_pass() {
         const LANES: u16 = 8;

@@ -5,7 +5,7 @@ use crate::ir::visit;
 use crate::ir::{Expr, ExprKind, build};
 use halide_core::ops::BinOp;
 
-/// How the lanes of a vector relate.
+/// The relation between the lanes of a vector.
 pub(crate) enum Shape {
     /// All are this scalar.
     Uniform(Expr),

@@ -1,4 +1,5 @@
-//! How a loop that runs for several stages is cut (`partition`): as those say that say something, which must be the same.
+//! Loop partitioning (`partition`) of a loop that runs for several stages: those that ask for one must ask for the
+//! same.
 
 use super::Joined;
 use crate::plan::draft::FuncDraft;

@@ -20,7 +20,7 @@ use crate::schedule::{Align, LoopKind, closest};
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which stages are computed with which.
+/// The stages that are computed with others.
 #[derive(Default)]
 pub(super) struct Joined {
     /// The directive of each stage that has a host, and what it says.
@@ -117,7 +117,7 @@ impl Joiner<'_> {
         self.draft(stage).subject.clone()
     }
 
-    /// What a directive says, if it may be said.
+    /// Returns the link that a `compute_with` directive makes, or the reason that it is not legal.
     fn link(&self, stage: Stage, with: &WithDraft) -> Result<With, Option<Problem>> {
         for (func, _) in [stage, with.host] {
             let is_placed = matches!(&self.drafts[func].compute, Some((request, _)) if *request != Request::Inline);

@@ -1,5 +1,5 @@
-//! Which order of its iterations an update needs: one that stores to an element and one that stores to or loads the same
-//! element must come in the order of the definition.
+//! The order of iterations that an update needs: two iterations, of which one stores to an element and the other stores
+//! to or loads the same element, must come in the order of the definition.
 //!
 //! Unknown are the variables of two iterations, what splits make of them, and what is constant for the run. Ranges of
 //! variables, predicates of the domain, coordinates and splits are linear conditions on these; what is not linear may be
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use system::{Form, System, Unknown};
 
-/// What an update does to its own Func.
+/// The iterations of an update and their accesses to its own Func.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
     /// Its variables, in the order of `StageVar`s.
     pub(super) variables: Vec<Atom>,
-    /// Which of them the definition orders iterations by, outermost first.
+    /// Indices of the variables that the definition orders iterations by, outermost first.
     pub(super) order: Vec<usize>,
     /// The first value of each, where it is linear.
     pub(super) mins: Vec<Option<Affine>>,
@@ -28,7 +28,7 @@ pub(super) struct Space {
     pub(super) conditions: Vec<Affine>,
     /// The store first, then the loads.
     pub(super) accesses: Vec<Access>,
-    /// Where the definition was written.
+    /// The place of the definition.
     pub(super) at: Location,
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Access {
 /// Two accesses of one element by two iterations, of which one stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// What one iteration stores to, as it is written.
+    /// The store of one iteration, as it is written.
     pub store: String,
-    /// What the other loads; `None` if it stores.
+    /// The load of the other iteration; `None` if that stores.
     pub load: Option<String>,
-    /// Where the definition was written.
+    /// The place of the definition.
     pub at: Location,
 }
 

@@ -67,7 +67,7 @@ impl System {
         self.at_least_zero.push(form);
     }
 
-    /// Whether there may be a solution.
+    /// Returns false if there is certainly no solution.
     pub(super) fn may_hold(self) -> bool {
         self.decide().unwrap_or(true)
     }
@@ -129,7 +129,7 @@ fn tightened(form: Form) -> Form {
     Form { terms, constant: form.constant.div_euclid(content) }
 }
 
-/// What follows for the other unknowns.
+/// Eliminates an unknown (Fourier-Motzkin): returns the conditions that follow for the other unknowns.
 fn eliminated(conditions: Vec<Form>, unknown: Unknown) -> Option<Vec<Form>> {
     let (with, mut rest): (Vec<Form>, Vec<Form>) = conditions.into_iter().partition(|f| f.of_unknown(unknown) != 0);
     let (lower, upper): (Vec<Form>, Vec<Form>) = with.into_iter().partition(|f| f.of_unknown(unknown) > 0);
@@ -166,7 +166,7 @@ mod tests {
         assert!(!s.may_hold(), "one half is no integer");
     }
 
-    /// Where some integers solve a system, it says so.
+    /// A system that some integers solve is never refuted.
     #[test]
     fn solutions_are_never_lost() {
         let mut state = 5u64;

@@ -92,7 +92,7 @@ impl Drafter<'_, '_, '_> {
         }
     }
 
-    /// What `prefetch` names: something that the stage reads, and loops of it.
+    /// Resolves the names in a `prefetch`: a source that the stage reads, and loops of the stage.
     fn prefetch(
         &self,
         func: FuncId,
@@ -123,7 +123,7 @@ impl Drafter<'_, '_, '_> {
         }
     }
 
-    /// What the schedule vouches for, if it is so.
+    /// Returns the fold that the schedule vouches for, or the reason that the update is not one.
     pub(super) fn monoid(
         &self,
         func: FuncId,
@@ -203,7 +203,7 @@ pub(in crate::plan) fn said_monoid<'s>(schedule: &'s Schedule, subject: &Subject
     .next()
 }
 
-/// Whether a Func reads a source, itself or through Funcs that it calls.
+/// Returns true if a Func reads a source, itself or through Funcs that it calls.
 fn reads(p: &Pipeline, func: FuncId, source: Read) -> bool {
     let (mut seen, mut todo) = (BTreeSet::from([func]), vec![func]);
     while let Some(f) = todo.pop() {
@@ -248,8 +248,8 @@ fn mark_part(
     Ok(())
 }
 
-/// How floats of a stage may be treated when all directives up to number `limit` have been applied: as the last one
-/// says, or as the stage's general case did when the specialisation was opened.
+/// Returns the float mode of a stage after all directives up to number `limit`: that of the stage's last one, else that
+/// of its general case when the specialisation was opened.
 pub(in crate::plan) fn float_mode(schedule: &Schedule, subject: &Subject, limit: usize) -> FloatMode {
     let before = &schedule.directives()[..limit];
     let said = before.iter().rev().filter(|d| d.subject == *subject).find_map(|d| match d.verb {

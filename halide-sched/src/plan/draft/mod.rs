@@ -18,7 +18,7 @@ use halide_core::pipeline::{DimField, Kind, Pipeline};
 use halide_core::shape::{BufferOf, Law};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a schedule says of one Func.
+/// The directives about one Func, collected.
 #[derive(Clone, Debug)]
 pub(super) struct FuncDraft {
     pub(super) compute: Option<(Request, usize)>,
@@ -28,7 +28,7 @@ pub(super) struct FuncDraft {
     pub(super) memory: ir::Memory,
     /// The directive that chose the memory.
     pub(super) memory_by: Option<usize>,
-    /// Where the values are brought, and by which directive.
+    /// The memories, of host or device, to which the values are copied, each with the directive that says so.
     pub(super) copies: BTreeMap<ir::Residency, usize>,
     pub(super) bounds: Vec<BoundConstraint>,
     pub(super) room: Vec<Option<Room>>,
@@ -87,7 +87,7 @@ pub(super) fn apply(
     drafts
 }
 
-/// Whether a directive changes the graph; those have been applied.
+/// Returns true if a directive changes the graph; those have been applied.
 pub(super) fn is_rewrite(verb: &Verb) -> bool {
     matches!(verb, Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. })
 }
@@ -112,7 +112,8 @@ fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
     }
 }
 
-/// What rules of the algorithm say of an output's region: constants only, since these make loops constant.
+/// Returns the extent that rules of the algorithm give to an output's dimension: constants only, since these make loops
+/// constant.
 fn ruled(pipeline: &Pipeline, func: FuncId, dim: usize) -> BoundConstraint {
     let mut constraint = BoundConstraint::default();
     let rules = pipeline.shapes.iter().filter(|r| r.of == BufferOf::Output(func) && r.dim == dim);
@@ -254,7 +255,8 @@ fn speaks_of_stage(verb: &Verb) -> bool {
     )
 }
 
-/// That there is no Func called `name`. Of an input image of that name, a Func can be made.
+/// Returns the error that there is no Func called `name`. For an input image of that name, it suggests the Func that
+/// wraps it.
 fn unknown_func(pipeline: &Pipeline, name: &str) -> Problem {
     if pipeline.images.iter().any(|i| i.name == name) {
         return Problem::UnknownFunc { name: name.to_string(), near: Some(format!("{name}.in()")) };

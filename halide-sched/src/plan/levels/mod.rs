@@ -1,4 +1,5 @@
-//! Where each Func is computed, stored and allocated: consumers first, because a place is a loop of a consumer.
+//! The places at which each Func is computed, stored and allocated: consumers first, because a place is a loop of a
+//! consumer.
 
 mod copies;
 mod storage;
@@ -86,7 +87,7 @@ impl Chooser<'_, '_, '_> {
         self.drafts[func].stages.len() > 1
     }
 
-    /// Whether the Func is substituted where it is used.
+    /// Returns true if the Func is substituted into its consumers.
     fn is_inline(&self, func: FuncId) -> bool {
         let asked = self.drafts[func].compute.as_ref().map(|(request, _)| request);
         matches!(asked, None | Some(Request::Inline)) && !self.has_updates(func) && !self.outputs.contains(&func)
@@ -217,7 +218,7 @@ impl Chooser<'_, '_, '_> {
         DraftLevel::At { func, stage, label: var }
     }
 
-    /// What is computed together is computed at one place.
+    /// Checks that stages that are computed together are computed at one place.
     fn check_joined(&mut self) {
         for (stage, host, directive) in self.joined.links() {
             let (Some(own), Some(theirs)) = (&self.chosen[stage.0], &self.chosen[host.0]) else { continue };
@@ -229,8 +230,8 @@ impl Chooser<'_, '_, '_> {
         }
     }
 
-    /// Whether all that a stage computes is computed inside of loop `var` of `host`. `None` if that cannot be said,
-    /// because of a mistake that has been reported.
+    /// Returns true if all that a stage computes is computed inside of loop `var` of `host`. `None` if that cannot be
+    /// said, because of a mistake that has been reported.
     fn is_inside(&self, user: Stage, host: Stage, var: &str) -> Option<bool> {
         let position = self.drafts[host.0].stages[host.1].position(var);
         let runs_in = |stage: Stage| stage == host || position.is_some_and(|p| p < self.joined.shared(stage, host));
@@ -253,7 +254,7 @@ impl Chooser<'_, '_, '_> {
         }
     }
 
-    /// Whether loop `outer` of a stage is loop `inner` or around it, in every variant.
+    /// Returns true if loop `outer` of a stage is loop `inner` or around it, in every variant.
     fn encloses(&self, (func, stage): Stage, outer: &str, inner: &str) -> bool {
         with_loops(&self.drafts[func].stages[stage]).iter().all(|v| v.position(outer) <= v.position(inner))
     }

@@ -1,4 +1,4 @@
-//! Where the values of a Func are kept, and where its memory is allocated.
+//! The places at which the values of a Func are kept and its memory is allocated.
 
 use super::{Chooser, DraftLevel, Levels, with_loops};
 use crate::plan::draft::Request;

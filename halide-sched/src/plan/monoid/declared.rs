@@ -9,23 +9,23 @@ use halide_core::pipeline::{Kind, PipelineData, StageDef};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 
-/// Why an update is not what a schedule vouches for.
+/// A reason for which an update is not the operation that a schedule vouches for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MonoidReason {
     /// There is another number of elements.
     Elements {
-        /// How many an element of the Func has.
+        /// The number of values that an element of the Func has.
         values: usize,
-        /// How many the identity has.
+        /// The number of values that the identity has.
         given: usize,
     },
     /// It reads other elements than the one that it stores, or old values say where.
     Reads,
-    /// How two partial results are put together cannot be seen.
+    /// The form of the update shows no way to combine two partial results.
     Parts,
     /// A law does not hold for some values.
     Refuted {
-        /// Which.
+        /// The name of the law.
         law: &'static str,
         /// For what values.
         example: String,
@@ -34,10 +34,11 @@ pub enum MonoidReason {
 
 /// Steps and terms beyond this many are not what anybody writes down as one operation.
 const MOST_NODES: usize = 2000;
-/// How many draws try to refute a law.
+/// The number of draws that try to refute a law.
 const DRAWS: u64 = 300;
 
-/// How an update folds, if it is an associative operation with this identity as far as random values can tell.
+/// Returns the fold of an update, if it is an associative operation with this identity as far as random values can
+/// tell.
 pub(in crate::plan) fn declared(
     pipeline: &PipelineData,
     func: FuncId,
@@ -147,7 +148,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What a schedule vouches for.
+/// The operation and the identity that a schedule vouches for.
 struct Claim<'c> {
     step: &'c [Term],
     types: &'c [ScalarType],
@@ -195,7 +196,7 @@ fn text(values: &[Scalar]) -> String {
     if let [one] = &list[..] { one.clone() } else { format!("({})", list.join(", ")) }
 }
 
-/// Whether values are the same but for rounding.
+/// Returns true if values are the same but for rounding.
 fn close(a: &[Scalar], b: &[Scalar]) -> bool {
     a.iter().zip(b).all(|(a, b)| {
         let (x, y) = (a.as_f64(), b.as_f64());

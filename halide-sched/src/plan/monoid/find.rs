@@ -9,14 +9,14 @@ use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How an update folds the values of its iterations into an element.
+/// The way in which an update folds the values of its iterations into an element.
 #[derive(Clone, Debug)]
 pub(in crate::plan) struct Fold {
-    /// How partial results are made; `None` if an element is only set, which leaves nothing to combine.
+    /// The operation that combines partial results; `None` if an element is only set, which leaves nothing to combine.
     pub(in crate::plan) parts: Option<Parts>,
-    /// Whether the iterations may be folded in parts that follow each other.
+    /// Associativity: the iterations may be folded in parts that follow each other.
     pub(in crate::plan) associative: Law,
-    /// Whether they may come in any order, in parts or not.
+    /// Order independence: the iterations may come in any order, in parts or not.
     pub(in crate::plan) any_order: Law,
 }
 
@@ -27,8 +27,9 @@ pub(in crate::plan) struct Parts {
     pub(in crate::plan) identity: Vec<Scalar>,
 }
 
-/// How an update folds, if it is known to: it stores where it does whatever the Func holds, and each value is the same in
-/// all iterations, or old values of the same point combined with new ones by a known operation.
+/// Returns the fold of an update, if it is known to be one: the places of its stores do not depend on what the Func
+/// holds, and each value is the same in all iterations, or combines old values of the same point with new ones by a
+/// known operation.
 pub(in crate::plan) fn fold(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> Option<Fold> {
     if pipeline.sites(stage) > 1 {
         return None;
@@ -66,7 +67,7 @@ fn has_rvar(pipeline: &PipelineData, value: ExprId) -> bool {
     reachable(pipeline, &[value]).into_iter().any(varies)
 }
 
-/// Which expressions of a definition read the Func that it defines.
+/// The expressions of a definition that read the Func that it defines.
 pub(super) struct Old<'p> {
     pipeline: &'p PipelineData,
     func: FuncId,
@@ -131,12 +132,12 @@ impl<'p> Old<'p> {
         pattern::patterns(&types).into_iter().find(|p| self.matches(p, group))
     }
 
-    /// Whether `func` is the Func that is defined.
+    /// Returns true if `func` is the Func that is defined.
     pub(super) fn is_of(&self, func: FuncId) -> bool {
         func == self.func
     }
 
-    /// Whether `e` is what element number `element` holds where the definition stores.
+    /// Returns true if `e` is the old value of element number `element` at the point that the definition stores to.
     pub(super) fn is_old(&self, e: ExprId, element: usize) -> bool {
         let Kind::Call { func, element: read, args } = self.kind(e) else { return false };
         *func == self.func && usize::from(*read) == element && *args == self.stage.args
@@ -176,7 +177,7 @@ impl<'p> Old<'p> {
         equations.all(|(term, &element)| self.is(term, self.stage.values[element], group, &mut news))
     }
 
-    /// Whether `e` has the form of `term`; `news` are the new values known so far.
+    /// Returns true if `e` has the form of `term`; `news` are the new values known so far.
     fn is(&self, term: &Term, e: ExprId, group: &[usize], news: &mut Vec<Option<ExprId>>) -> bool {
         let kind = self.kind(e);
         match term {

@@ -1,4 +1,4 @@
-//! Which updates combine the old value with new ones by an operation whose order does not matter.
+//! Updates that combine the old value with new ones by an operation whose order does not matter.
 //!
 //! An update `f[..] = op(f[..], e)` folds the values `e` of its iterations into an element. If `op` is associative, the
 //! fold can be done in parts: each part from the identity of `op`, then the parts into the element, in their order. If it

@@ -19,7 +19,7 @@ pub(in crate::plan) enum Term {
     SaturatingCast(ScalarType, Box<Term>),
 }
 
-/// Whether a law holds.
+/// The degrees to which a law holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::plan) enum Law {
     No,
@@ -31,15 +31,15 @@ pub(in crate::plan) enum Law {
 /// An operation on one element or on several at once.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    /// What an update says.
+    /// The values that an update stores, as terms.
     pub(super) step: Vec<Term>,
-    /// What puts two partial results together; the same as `step` unless that says less.
+    /// The terms that combine two partial results; the same as `step` unless that says less.
     pub(super) merge: Vec<Term>,
-    /// Where a partial result begins.
+    /// The initial values of a partial result.
     pub(super) identity: Vec<Scalar>,
-    /// Whether the new values may be combined in parts that follow each other.
+    /// Associativity: the new values may be combined in parts that follow each other.
     pub(super) associative: Law,
-    /// Whether they may come in any order.
+    /// Commutativity: the new values may come in any order.
     pub(super) commutative: Law,
 }
 
@@ -174,7 +174,8 @@ fn complex_product(ty: ScalarType) -> Option<Pattern> {
     Some(Pattern { merge: step.clone(), step, identity, associative: law, commutative: law })
 }
 
-/// Where `key` is best: the others are what goes with it. The first that is best counts, or with `<=` the last.
+/// Patterns of argmin and argmax: element `key` is compared, and the others go with it. The first that is best counts,
+/// or with `<=` the last.
 fn located(types: &[ScalarType], key: usize, better: BinOp) -> Vec<Pattern> {
     let worst = if better == BinOp::Lt { Scalar::highest(types[key]) } else { Scalar::lowest(types[key]) };
     let identity: Vec<Scalar> =

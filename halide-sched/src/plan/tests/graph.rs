@@ -20,7 +20,7 @@ fn check(pipeline: &Pipeline, schedule: &str, expected: Expect) {
     assert_eq!(pipeline.to_string(), before, "the user's pipeline is untouched");
 }
 
-/// What every plan keeps true.
+/// Asserts the invariants of every plan.
 fn invariants(plan: &Plan) {
     let p = &plan.pipeline;
     assert_eq!(plan.funcs.len(), p.funcs.len());

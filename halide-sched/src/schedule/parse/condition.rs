@@ -6,13 +6,13 @@ use super::ParseError;
 use super::text::{Func, Text};
 use halide_core::pipeline::DimField;
 
-/// What parentheses may hold: until a comparison stands beside it, a lone name is a parameter of either kind.
+/// An operand in parentheses: until a comparison stands beside it, a lone name is a parameter of either kind.
 enum Operand {
     Term(Term),
     Condition(Condition),
 }
 
-/// How deep parentheses may nest.
+/// The most levels that parentheses may nest.
 const DEPTH: usize = 256;
 
 /// A condition: alternatives of conjunctions of comparisons.

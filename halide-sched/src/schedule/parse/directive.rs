@@ -63,7 +63,7 @@ pub(super) const WORDS: [&str; 50] = [
     "atomic",
 ];
 
-/// Whether `word` is a directive without arguments, whose parentheses may be left out.
+/// Returns true if `word` is a directive without arguments, whose parentheses may be left out.
 pub(super) fn takes_nothing(word: &str) -> bool {
     word == "atomic" || nullary(word).is_some()
 }

@@ -36,11 +36,11 @@ pub struct ParseErrors(pub Vec<ParseError>);
 /// One thing that is wrong with a text that should be a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// Where.
+    /// The place in the text.
     pub at: Location,
-    /// What was expected, and what is there.
+    /// The message: what was expected, and what is there.
     pub message: String,
-    /// What would do.
+    /// The remedy, if one is known.
     pub help: Option<String>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn wrappers_named(name: &str) -> Vec<String> {
     }
 }
 
-/// Whether `name` is one that a directive gives to the Func that it makes.
+/// Returns true if `name` is one that a directive gives to the Func that it makes.
 pub(super) fn is_made_name(name: &str) -> bool {
     let mut text = Text::new(name, "");
     text.func("").is_ok_and(|func| text.at_end() && func.name == name && func.is_made)
@@ -98,7 +98,7 @@ struct Reader<'t> {
     subject: Current,
 }
 
-/// Whose directives are read.
+/// The subject whose directives are read.
 enum Current {
     None,
     /// The subject could not be read; its directives are read for their errors only.

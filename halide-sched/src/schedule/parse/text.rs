@@ -11,7 +11,7 @@ pub(super) struct Text<'t> {
     text: &'t str,
     pos: usize,
     file: &'t str,
-    /// Where the last place was asked for: up to where, the line there, and where that begins.
+    /// The last place that was asked for: its offset, its line, and the offset at which that line begins.
     seen: Cell<(usize, u32, usize)>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Func {
     pub(super) name: String,
     /// For every wrapper in it: of which Func, the directive that makes it, its name.
     pub(super) makes: Vec<(String, Verb, String)>,
-    /// Whether it is one that a directive gives.
+    /// True if it is a name that a directive gives.
     pub(super) is_made: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'t> Text<'t> {
         &self.text[self.pos..]
     }
 
-    /// How many items there are up to the end of the parentheses.
+    /// Returns the number of items up to the end of the parentheses.
     pub(super) fn items_ahead(&self) -> usize {
         1 + self.rest().split(')').next().map_or(0, |list| list.matches(',').count())
     }
@@ -79,7 +79,7 @@ impl<'t> Text<'t> {
         self.rest().starts_with(token)
     }
 
-    /// Whether the next letter is one of `letters`.
+    /// Returns true if the next letter is one of `letters`.
     pub(super) fn sees_any(&self, letters: &str) -> bool {
         self.rest().starts_with(|c| letters.contains(c))
     }
@@ -102,7 +102,7 @@ impl<'t> Text<'t> {
         ParseError { at: self.location(), message: format!("expected {what}, found {}", self.found()), help: None }
     }
 
-    /// What stands here, for messages.
+    /// Returns the next word or letter, quoted, for messages.
     pub(super) fn found(&self) -> String {
         let rest = self.rest();
         let Some(first) = rest.chars().next() else { return "the end".to_string() };
@@ -265,7 +265,7 @@ impl<'t> Text<'t> {
         None
     }
 
-    /// How far the text has been read, for [`Text::skip_item`].
+    /// Returns the offset up to which the text has been read, for [`Text::skip_item`].
     pub(super) fn position(&self) -> usize {
         self.pos
     }

@@ -1,4 +1,4 @@
-//! What is said of texts that are no schedules.
+//! The errors of texts that are no schedules.
 
 use super::super::{Condition, Schedule};
 use expect_test::{Expect, expect};
@@ -116,7 +116,7 @@ g.specialize((p >) || q): compute_rot()";
     );
 }
 
-/// What each argument may be.
+/// Errors of arguments name the values that each may have.
 #[test]
 fn arguments() {
     for (text, expected) in [

@@ -1,4 +1,4 @@
-//! What follows from what is learned.
+//! Consequences of what is learned.
 
 use super::{Facts, Undo};
 use crate::ir::build;
@@ -8,7 +8,7 @@ use crate::simplify::linear::{Linear, Term, Terms};
 use crate::simplify::range::{Congruence, Range, gcd};
 use halide_core::ops::{BinOp, UnOp};
 
-/// How often a learned inequality is taken apart into those that follow from it.
+/// The most levels to which a learned inequality is taken apart into those that follow from it.
 const CONSEQUENCES: u32 = 8;
 
 impl Facts {

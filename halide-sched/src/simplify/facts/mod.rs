@@ -1,4 +1,4 @@
-//! What is known of the values of expressions at a place in a program.
+//! Facts: what is known of the values of expressions at a place in a program.
 //!
 //! Facts are constant ranges and congruences of atoms, constant ranges of sums of atoms (`x - w <= -1`), truths of
 //! conditions, and the values of let-bound symbols. They are kept in scopes, pushed and popped as a pass walks into and
@@ -20,7 +20,7 @@ use crate::ir::{BufId, Expr, ExprKind, LoopId, Sym};
 use learn::primitive;
 use std::cell::RefCell;
 
-/// What is known at a place in a program. Clones share what was simplified under facts that they both learn, and forget the
+/// The facts at a place in a program. Clones share what was simplified under facts that they both learn, and forget the
 /// rest of the memory.
 #[derive(Default)]
 pub struct Facts {
@@ -31,13 +31,13 @@ pub struct Facts {
     truths: Map<Expr, bool>,
     values: Map<Sym, Expr>,
     elements: Map<BufId, Elements>,
-    /// Of float parameters.
+    /// The ranges of float parameters.
     floats: Map<Expr, (f64, f64)>,
     far: FarValues,
     /// The support of all that has one value, and of what is known of data: settled expressions may change only there.
     pinned: u64,
     undo: Vec<Undo>,
-    /// Where `undo` and `pinned` stood when each scope began.
+    /// The length of `undo`, `pinned` and `state` when each scope began.
     scopes: Vec<(usize, u64, State)>,
     pub(super) memory: Memory,
     pub(super) state: State,
@@ -45,14 +45,14 @@ pub struct Facts {
     pub(super) cache: RefCell<Cache>,
 }
 
-/// What is known of the elements of the caller's buffers for the whole run.
+/// The facts about the elements of one of the caller's buffers, for the whole run.
 #[derive(Clone, Copy, Default)]
 struct Elements {
     range: Option<Range>,
     grows: Option<usize>,
 }
 
-/// How to take back one change.
+/// The former value that takes back one change.
 #[derive(Clone)]
 enum Undo {
     Atom(Expr, Option<Known>),
@@ -159,7 +159,7 @@ impl Facts {
         self.note(Fact::Floats(e.clone(), min.to_bits(), max.to_bits()));
         self.floats.insert(e.clone(), (min, max));
     }
-    /// What a float parameter lies in.
+    /// Returns the range of a float parameter, if one was learned.
     pub fn float_range(&self, e: &Expr) -> Option<(f64, f64)> {
         self.floats.get(e).copied()
     }
@@ -185,11 +185,12 @@ impl Facts {
         self.note(Fact::Grows(buf, dim));
         self.elements.entry(buf).or_default().grows = Some(dim);
     }
-    /// What [`Facts::assume_growing`] said of a buffer.
+    /// Returns the dimension that [`Facts::assume_growing`] named for a buffer.
     pub(crate) fn growing(&self, buf: BufId) -> Option<usize> {
         self.elements.get(&buf)?.grows
     }
-    /// What `e`, a read or load, gives in each lane, as far as it is known of its buffer. Lanes that are not read give 0.
+    /// Returns the range of `e`, a read or load, in each lane, as far as it is known of its buffer. Lanes that are not
+    /// read give 0.
     pub(super) fn element_range(&self, e: &Expr) -> Option<Range> {
         let (buf, always) = match e.kind() {
             ExprKind::Read { buf, .. } => (buf, true),
@@ -219,7 +220,7 @@ impl Facts {
     pub fn range_of(&self, e: &Expr) -> Range {
         self.known(e).range
     }
-    /// What is known of the remainder of an Index expression.
+    /// Returns the congruence of an Index expression.
     pub fn congruence(&self, e: &Expr) -> Congruence {
         self.known(e).congruence
     }
@@ -235,11 +236,11 @@ impl Facts {
             Reach::Far => self.far.of(sym, &near),
         }
     }
-    /// Whether the condition was learned to hold or not to hold.
+    /// Returns the truth of a condition that was learned to hold or not to hold.
     pub(super) fn truth(&self, cond: &Expr) -> Option<bool> {
         self.truths.get(cond).copied()
     }
-    /// What was learned of an atom, together with what always holds for it.
+    /// Returns the abstract value that was learned of an atom, together with what always holds for it.
     pub(super) fn atom(&self, e: &Expr) -> Known {
         let known = default_of(e);
         self.atoms.get(e).map_or(known, |learned| learned.intersect(known))
@@ -289,11 +290,11 @@ impl Facts {
     pub(super) fn share(&self, e: Expr) -> Expr {
         self.cache.borrow_mut().share(e)
     }
-    /// Whether `e` was simplified before, under whatever facts, and these change nothing of it.
+    /// Returns true if `e` was simplified before, under whatever facts, and these change nothing of it.
     pub(super) fn leaves(&self, e: &Expr) -> bool {
         e.is_settled() && e.support() & self.pinned == 0
     }
-    /// Whether any sum of several atoms was learned.
+    /// Returns true if any sum of several atoms was learned.
     pub(super) fn has_sums(&self) -> bool {
         !self.sums.is_empty()
     }

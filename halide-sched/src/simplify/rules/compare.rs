@@ -43,7 +43,7 @@ fn varies(m: &Match) -> bool {
     m.any[0].is_some_and(|x| as_const(x).is_none() && as_int(x).is_none())
 }
 
-/// Whether neither side wraps when the constant moves over.
+/// Returns true if neither side wraps when the constant moves over.
 fn moves(m: &Match) -> bool {
     (m.x() + Range::point(m.c())).within(m.all()) && m.fits(m.d() - m.c())
 }

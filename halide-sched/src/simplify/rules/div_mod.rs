@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = rules! {
     Float "x / power of 2": (x / c) => (x * (1 / c)) if |m| has_exact_inverse(m.float());
 };
 
-/// Whether `c` is a multiple of the positive `d`.
+/// Returns true if `c` is a multiple of the positive `d`.
 fn divides(m: &Match) -> bool {
     m.d() > 0 && m.c() % m.d() == 0
 }
@@ -42,7 +42,8 @@ fn product_fits(m: &Match) -> bool {
     (m.x() * Range::point(m.c())).within(m.all())
 }
 
-/// Whether the value is a power of two of which the inverse is a normal number in every float type of its range.
+/// Returns true if dividing by `value` is multiplying by its inverse: a power of two, not 1, of either sign, whose
+/// inverse is a normal number in every float type.
 fn has_exact_inverse(value: f64) -> bool {
     let exponent = (value.to_bits() >> 52 & 0x7FF) as i64 - 1023;
     value.to_bits() << 12 == 0 && value != 1.0 && (-14..=14).contains(&exponent)

@@ -22,7 +22,7 @@ pub(super) const RULES: &[Rule] = rules! {
     Int "(x max c) max y": ((x max c) max y) => ((x max y) max c) if |m| as_const(&name(m, 1)).is_none();
 };
 
-/// Whether every value of `a` is at most every value of `b`.
+/// Returns true if every value of `a` is at most every value of `b`.
 fn below(a: Range, b: Range) -> bool {
     matches!((a.max(), b.min()), (Some(most), Some(least)) if most <= least)
 }

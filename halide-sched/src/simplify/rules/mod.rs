@@ -25,14 +25,14 @@ use smallvec::{SmallVec, smallvec};
 
 /// One row.
 pub(super) struct Rule {
-    /// What it does; unique in its table. Only tests say it.
+    /// The name of the rule, which says what it does; unique in its table. Only tests read it.
     #[cfg_attr(not(test), allow(dead_code))]
     pub(super) name: &'static str,
     /// The types of `x` that it is for.
     class: Class,
     left: Pattern,
     right: Pattern,
-    /// What must hold beside the shape.
+    /// The condition that must hold beside the shape.
     when: fn(&Match) -> bool,
 }
 
@@ -144,7 +144,7 @@ pub(super) const TABLES: [&[Rule]; 7] =
 /// From this number on, names stand for conditions only.
 const FIRST_CONDITION: usize = 3;
 
-/// What the names of a rule stand for.
+/// The expressions and constants that the names of a rule stand for.
 pub(super) struct Match<'a> {
     any: [Option<&'a Expr>; 6],
     constants: [Option<&'a Expr>; 2],
@@ -181,7 +181,7 @@ impl Match<'_> {
         let ty = self.any[0].and_then(|x| x.ty().scalar());
         ty.map_or(Range::ALL, Range::of_type)
     }
-    /// Whether `value` is in the type of `x`.
+    /// Returns true if `value` is in the type of `x`.
     fn fits(&self, value: i128) -> bool {
         Range::point(value).within(self.all())
     }
@@ -248,7 +248,7 @@ fn apply(rule: &'static Rule, e: &Expr, facts: &Facts) -> Option<Expr> {
     Some(build::broadcast(make(&rule.right, &m), e.lanes()))
 }
 
-/// Whether `e` may have the shape of a pattern, by a look at its root: most rules end here.
+/// Returns true if `e` may have the shape of a pattern, by a look at its root: most rules end here.
 fn may_be(pattern: &Pattern, e: &Expr) -> bool {
     match (pattern, e.kind()) {
         (Pattern::Any(_), _) => true,
@@ -264,8 +264,8 @@ fn may_be(pattern: &Pattern, e: &Expr) -> bool {
 /// Expressions to be held against patterns.
 type Work<'a> = SmallVec<[(&'static Pattern, &'a Expr); 8]>;
 
-/// Whether every expression of `work` has the shape of its pattern, and then the rule's condition holds. Where operands
-/// commute, both orders are tried.
+/// Returns true if every expression of `work` has the shape of its pattern, and the rule's condition holds then. Where
+/// operands commute, both orders are tried.
 fn matches<'a>(rule: &'static Rule, mut work: Work<'a>, m: &mut Match<'a>) -> bool {
     while let Some((pattern, e)) = work.pop() {
         match (pattern, e.kind()) {
@@ -308,7 +308,7 @@ fn matches<'a>(rule: &'static Rule, mut work: Work<'a>, m: &mut Match<'a>) -> bo
     m.any[0].is_none_or(|x| rule.class.holds(x.ty().elem)) && (rule.when)(m)
 }
 
-/// Whether the operands of `op`, of which `x` is one, may change places.
+/// Returns true if the operands of `op`, of which `x` is one, may change places.
 pub(super) fn commutes(op: BinOp, x: &Expr) -> bool {
     let float = x.ty().scalar().is_some_and(|t| t.is_float());
     match op {

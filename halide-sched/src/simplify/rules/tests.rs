@@ -34,7 +34,7 @@ fn types(class: Class) -> Vec<Elem> {
     data.iter().map(|t| Elem::Data(*t)).chain(index).collect()
 }
 
-/// How often each name occurs: the expressions, then the constants.
+/// Counts the uses of each name: the expressions, then the constants.
 fn count(p: &Pattern, into: &mut [usize; 8]) {
     match p {
         Pattern::Any(i) => into[*i] += 1,

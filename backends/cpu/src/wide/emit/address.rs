@@ -10,7 +10,7 @@ use halide_sched::ir::{BufId, BufferRole, Cache, Expr, Sym, Type, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 
-/// Where a buffer is.
+/// The location of a buffer.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
     /// At the address that a symbol of ours stands for.

@@ -25,7 +25,7 @@ struct Rising {
     stride: i64,
     first: Expr,
     last: Expr,
-    /// What the first lane would be without limits.
+    /// The value of the first lane without limits.
     free: Expr,
 }
 

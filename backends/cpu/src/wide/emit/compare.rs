@@ -14,7 +14,7 @@ use halide_core::ops::BinOp;
 use halide_sched::ir::Expr;
 use regalloc2::VReg;
 
-/// What a comparison of floats asks; a NaN is only ever unordered, or unequal.
+/// The kinds of comparison of floats; a NaN is only ever unordered, or unequal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     Equal,

@@ -10,7 +10,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_sched::ir::{Expr, build};
 
-/// What a division is asked for.
+/// The parameters of a division.
 #[derive(Clone, Copy)]
 pub(super) struct Division {
     lanes: usize,
@@ -19,7 +19,7 @@ pub(super) struct Division {
     pub(super) euclidean: bool,
     /// The remainder rather than the quotient.
     pub(super) remainder: bool,
-    /// Whether the dividend is known not to be negative.
+    /// True if the dividend is known to be non-negative.
     positive: bool,
 }
 

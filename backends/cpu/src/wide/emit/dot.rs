@@ -24,10 +24,10 @@ use halide_sched::ir::{BufId, Expr, ExprKind, Intrinsic, Sym, build};
 /// Vectors of fewer lanes are not worth it.
 const LEAST_LANES: u16 = 4;
 
-/// How many sums are taken apart into one: each sum inside of one that has no products is looked at again.
+/// The most sums that are taken apart into one: each sum inside of one that has no products is looked at again.
 const MOST_OPENED: usize = 128;
 
-/// What names stand for that may be part of such a sum, and what that reads.
+/// Definitions of names that may be part of such a sum, and the buffers that these read.
 pub(super) type Names = Map<Sym, (Expr, Vec<BufId>)>;
 
 /// Lanes of up to 16 bits.
@@ -35,7 +35,7 @@ pub(super) type Names = Map<Sym, (Expr, Vec<BufId>)>;
 pub(super) enum Small {
     /// The same in all lanes; it fits into i16.
     Constant(i64),
-    /// Of type I8, U8 or I16.
+    /// Lanes of type I8, U8 or I16.
     Lanes(Expr),
 }
 
@@ -169,7 +169,7 @@ impl Emit<'_> {
             _ => None,
         }
     }
-    /// What an expression of 32-bit lanes was before it was made wider.
+    /// Returns the narrow lanes that an expression of 32-bit lanes was widened from.
     fn small(&self, e: &Expr) -> Option<Small> {
         match e.kind() {
             ExprKind::Const(v) => {
@@ -268,7 +268,8 @@ impl Emit<'_> {
             }
         }
     }
-    /// Whether `flipped` is the side to flip bits of, as what it brings too much depends on `other` alone.
+    /// Returns true if the sides are to be swapped, so that bits are flipped on the side that changes more often: the
+    /// correction for the flipped bits depends on the other side alone.
     fn changes_more_often(&mut self, flipped: &[Small], other: &[Small], unsigned: bool) -> bool {
         let mut often = |side: &[Small]| {
             let homes = side.iter().map(|s| match s {
@@ -309,11 +310,11 @@ fn as_words(parts: &Parts) -> Parts {
     parts.as_lane(crate::codegen::Lane::I32)
 }
 
-/// Whether an expression is of integers of 32 bits.
+/// Returns true if an expression is of integers of 32 bits.
 fn is_word(e: &Expr) -> bool {
     matches!(e.ty().scalar(), Some(I32 | U32))
 }
-/// Whether an expression is of integers of up to 16 bits.
+/// Returns true if an expression is of integers of 8 or 16 bits.
 fn is_small(e: &Expr) -> bool {
     matches!(e.ty().scalar(), Some(I8 | U8 | I16 | U16))
 }
@@ -341,7 +342,7 @@ fn sides(products: &[Product]) -> [Vec<Small>; 2] {
     made
 }
 
-/// Whether operands are of one kind: of one type, and of the same buffer where they are loaded.
+/// Returns true if operands are of one kind: of one type, and of the same buffer if they are loaded.
 fn alike(a: &Small, b: &Small) -> bool {
     fn source(e: &Expr) -> Option<BufId> {
         match e.kind() {
@@ -417,7 +418,7 @@ fn fours(products: Vec<Product>) -> (Vec<[Product; 4]>, Vec<Product>) {
         }
     }
 }
-/// Whether either side of products has one type of bytes.
+/// Returns true if each side of the products has one type of bytes.
 fn fits_bytes(four: &[Product; 4]) -> bool {
     sides(four).iter().all(|side| match common(side) {
         Some(ty) => ty.bits() == 8,

@@ -154,7 +154,7 @@ enum Stride {
     Reg(regalloc2::VReg),
 }
 
-/// Whether an operand lives in a general register.
+/// Returns true if an operand is an Index scalar, which lives in a general register.
 fn is_scalar_index(e: &Expr) -> bool {
     e.lanes() == 1 && e.ty().elem == Elem::Index
 }

@@ -35,7 +35,7 @@ impl Emit<'_> {
         };
         Ok(Val::Lanes(self.rounded_to(ty, a.lanes(), made)?))
     }
-    /// What was computed of lanes of `floats`, as a type that may be of halves.
+    /// Rounds the result of an operation on lanes of `floats` to its type, which may be a half.
     pub(super) fn rounded_to(&mut self, ty: ScalarType, lanes: u16, made: Parts) -> Made<Parts> {
         if ty.bits() == 16 { self.f32_to_half(ty, lanes as usize, &made) } else { Ok(made) }
     }
@@ -137,7 +137,7 @@ impl Emit<'_> {
         self.rounded_to(ty, a.lanes(), made)
     }
 
-    /// Whether lanes come from memory as they are.
+    /// Returns true if lanes are loaded from memory as they are.
     fn in_memory(&self, e: &Expr) -> bool {
         let ExprKind::Load { buf, mask: None, .. } = e.kind() else { return false };
         !matches!(self.slots.places.get(buf), Some(Place::Registers))

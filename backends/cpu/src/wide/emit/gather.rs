@@ -89,7 +89,8 @@ impl Emit<'_> {
         let mem = self.flat(first);
         Ok((self.lanes(&sum)?, mem))
     }
-    /// Which lanes are touched, for each register of indices: in vector registers, cut as the lanes are.
+    /// Emits the mask of the lanes that are touched, for each register of indices: in vector registers, cut as the
+    /// lanes are.
     fn index_masks(&mut self, indices: &Parts, lane: Lane, lanes: usize, mask: Option<&Mask>) -> Made<Vec<VReg>> {
         let per = indices.per();
         let (cut, view) = match self.body.evex {

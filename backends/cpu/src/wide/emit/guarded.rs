@@ -71,7 +71,7 @@ impl Emit<'_> {
 
     // Lanes of a mask.
 
-    /// Those of the first `count` lanes that the mask has, and 0 elsewhere.
+    /// Loads those of the first `count` lanes that the mask has, and 0 elsewhere.
     pub(super) fn load_where(&mut self, lane: Lane, view: View, mem: Mem, mask: VReg, count: usize) -> Made<VReg> {
         if self.body.evex {
             let row = by_bits(lane, [Op::LoadB, Op::LoadW, Op::LoadD, Op::LoadQ]);

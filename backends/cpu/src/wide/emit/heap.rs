@@ -19,12 +19,14 @@ use halide_sched::simplify::{Linear, Term};
 /// A bound of the size that is used where the size itself is not known: memory that is possibly never touched.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What is known of the nest before it runs, and the memory that it is handed.
+/// Facts about the nest that are known before it runs, and the memory that it is handed.
 #[derive(Default)]
 pub(super) struct Heap {
-    /// What names stand for that are bound in the nest; the variable of a loop stands for nothing that is known outside.
+    /// The values of names that are bound in the nest; `None` for the variable of a loop, which has no value that is
+    /// known outside.
     definitions: Map<Sym, Option<Expr>>,
-    /// What names stand for outside, as far as that was asked.
+    /// The values of names in terms of what is visible outside, as far as these were asked for; `None` if there is
+    /// none.
     expanded: Map<Sym, Option<Expr>>,
     /// The first and last value of the variable of each loop.
     ends: Map<Sym, [Expr; 2]>,
@@ -50,14 +52,14 @@ impl Heap {
             self.expanded.clear();
         }
     }
-    /// What follows runs in iterations of this loop, until the matching [`Heap::leave`].
+    /// Enters the iterations of a loop, until the matching [`Heap::leave`].
     pub(super) fn enter_loop(&mut self, l: &For) {
         let (variable, last) = (Sym::Loop(l.id), build::offset(build::add(l.min.clone(), l.extent.clone()), -1));
         self.bind(variable, None);
         self.ends.insert(variable, [l.min.clone(), last]);
         self.enter(build::lt(build::int(0), l.extent.clone()));
     }
-    /// What follows runs under this condition, until the matching [`Heap::leave`].
+    /// Enters code that runs under a condition, until the matching [`Heap::leave`].
     pub(super) fn enter(&mut self, condition: Expr) {
         self.conditions.push(condition);
     }
@@ -103,8 +105,8 @@ impl Heap {
         self.expanded.insert(name, made.clone());
         made
     }
-    /// Whether a comparison holds in some iteration of a loop of the nest, whose variable is a term of it: as it does in
-    /// the first or the last then.
+    /// Returns the condition that a comparison holds in some iteration of a loop of the nest whose variable is a term
+    /// of it: that it holds in the first or the last one.
     fn holds_once(&mut self, condition: &Expr) -> Option<Expr> {
         let ExprKind::Binary(BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge, a, b) = condition.kind() else {
             return None;
@@ -123,7 +125,7 @@ impl Heap {
         let at = ends.map(|end| substitute(condition, &|s| (s == variable).then(|| end.clone())));
         Some(build::or(self.outside(&at[0])?, self.outside(&at[1])?))
     }
-    /// How much memory an allocation of `count` elements needs, at most `constant` of them, `size` bytes each.
+    /// Returns the memory that an allocation of `count` elements needs, at most `constant` of them, `size` bytes each.
     fn claim(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, size: u64) -> Option<Claim> {
         let known = self.reached();
         let all_known = known.iter().all(Option::is_some);

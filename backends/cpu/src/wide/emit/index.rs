@@ -128,7 +128,7 @@ impl Emit<'_> {
         let byte = self.made(code, View::G8, &[]);
         Ok(Val::Scalar(self.made(Code::Movzx_r32_rm8, View::G32, &[Arg::Use(byte, View::G8)])))
     }
-    /// What a branch on a truth value compares.
+    /// Returns the comparison that a branch on a truth value makes.
     pub(super) fn test(&mut self, e: &Expr) -> Made<(Condition, VReg, Right)> {
         if let ExprKind::Binary(op, a, b) = e.kind()
             && a.ty().is_index()
@@ -210,7 +210,7 @@ fn condition(op: BinOp) -> Option<Condition> {
     })
 }
 
-/// Whether an expression's value is in a general register.
+/// Returns true if an expression's value is in a general register.
 pub(super) fn is_general(e: &Expr) -> bool {
     e.lanes() == 1 && (e.ty().elem == Elem::Index || e.ty().is_bool())
 }

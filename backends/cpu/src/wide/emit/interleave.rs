@@ -83,7 +83,7 @@ impl Emit<'_> {
         let lanes = loads.iter().map(Expr::lanes).sum();
         Some(build::load(buf, loads[0].ty().scalar()?, build::ramp(first, build::int(1), lanes), None))
     }
-    /// Whether each place is `step` elements behind the one before, in one buffer.
+    /// Returns `Some` if each place is `step` elements behind the one before, in one buffer.
     fn adjacent(&self, places: &[(BufId, Expr)], step: i64) -> Option<()> {
         let follows = |pair: &[(BufId, Expr)]| {
             let distance = Linear::of(&build::sub(pair[1].1.clone(), pair[0].1.clone()));

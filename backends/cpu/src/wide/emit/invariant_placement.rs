@@ -1,4 +1,4 @@
-//! Where a value is computed: as far out as it stays the same.
+//! Placement of loop-invariant values: each is computed as far out as it stays the same.
 //!
 //! The open loops and branches are levels, each with a block at whose end code can still be added, and which is run
 //! before all that is inside of it. A value belongs to the innermost level that it depends on, and is computed as deep as
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 pub(super) struct Level {
     /// The block that gets more code.
     pub(super) block: BlockId,
-    /// How many loops it is in.
+    /// The number of loops around its code.
     pub(super) loops: usize,
     kind: Kind,
 }
@@ -126,7 +126,7 @@ impl Emit<'_> {
         let loops = self.levels[least].loops;
         (least..self.levels.len()).rev().find(|l| self.levels[*l].loops == loops).unwrap_or(least)
     }
-    /// How far out of the innermost level a load of a buffer may move, whose address is known from `least` on.
+    /// Returns the outermost level that a load of a buffer may move to, if its address is known from `least` on.
     fn load_level(&self, buf: BufId, least: usize) -> usize {
         if let Some(level) = self.slots.level(buf) {
             return level;

@@ -29,18 +29,18 @@ pub(super) enum Logic {
     And,
     Or,
     Xor,
-    /// Whether both are the same.
+    /// Equality of both.
     Same,
     /// The second, but not the first.
     AndNot,
 }
 
 impl Mask {
-    /// How many lanes are in each register.
+    /// Returns the number of lanes in each register.
     pub(super) fn per(&self) -> usize {
         per_part(self.lane, self.view)
     }
-    /// Where truth is in vector registers: as integer lanes.
+    /// Returns the mask as integer lanes, if truth is in vector registers.
     fn as_parts(&self) -> Parts {
         Parts { lane: self.lane, view: self.view, regs: self.regs.clone() }
     }

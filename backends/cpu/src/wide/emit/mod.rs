@@ -62,11 +62,11 @@ use regalloc2::VReg;
 use slots::Slots;
 use value::{Constant, Val};
 
-/// What a kernel may ask of the code around it.
+/// The facts about the code around it that a kernel may ask for.
 pub(crate) trait Surroundings {
-    /// Whether a buffer, allocated outside, is in memory.
+    /// Returns true if a buffer that is allocated outside is in memory.
     fn in_memory(&self, buf: BufId) -> bool;
-    /// How many elements an allocation outside has, if that is known.
+    /// Returns the number of elements of an allocation outside, if that is known.
     fn elements(&self, buf: BufId) -> Option<u64>;
 }
 
@@ -107,23 +107,23 @@ struct Emit<'a> {
     checks: Vec<Check>,
     captures: Vec<(Capture, usize)>,
     words: usize,
-    /// What bits of an address speak against stores to a buffer past the caches.
+    /// The masks of the address bits that rule out non-temporal stores, by buffer.
     small: Map<BufId, VReg>,
     /// Blocks that stand behind all others, since they rarely run.
     cold: Vec<BlockId>,
     /// Looks at the flag that ends the run.
     polls: Polls,
-    /// Whether some stores pass the caches by.
+    /// True if some stores may be non-temporal.
     streams: bool,
-    /// Whether bytes can be permuted.
+    /// True if bytes can be permuted.
     vbmi: bool,
-    /// Whether sums of products of bytes are one instruction.
+    /// True if sums of products of bytes are one instruction.
     vnni: bool,
     /// Names of lanes that were made wider, and of their products.
     small_names: dot::Names,
-    /// Where in the frame there is memory that means nothing.
+    /// The offset in the frame of memory whose contents mean nothing.
     scratch: Option<u32>,
-    /// Where indices are put that are looked up.
+    /// The memory for indices that are looked up.
     looked_up: table_lookup::Scratch,
     /// The number of its instructions.
     count: usize,
@@ -250,7 +250,7 @@ impl Emit<'_> {
         self.push(code, all);
         Ok(to)
     }
-    /// Whether there is no instruction for an operation.
+    /// Returns true if there is no instruction for an operation.
     fn lacks(&self, op: Op, view: View) -> bool {
         op.code(self.body.evex, view).is_none()
     }

@@ -10,7 +10,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use regalloc2::VReg;
 
-/// How two registers become one of half the lanes' width.
+/// The ways to narrow two registers into one, of half the lanes' width.
 #[derive(Clone, Copy)]
 enum Pack {
     /// The lower halves of 64-bit lanes.
@@ -182,14 +182,14 @@ impl Emit<'_> {
     }
 }
 
-/// What a narrowing does with what does not fit.
+/// The treatment of values that do not fit into the narrower lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
     Wrap,
     Signed,
-    /// Of unsigned lanes.
+    /// Saturates unsigned lanes.
     Unsigned,
-    /// Of signed lanes, to unsigned ones. Only AVX2 has it.
+    /// Saturates signed lanes to unsigned ones. Only AVX2 has it.
     Positive,
 }
 

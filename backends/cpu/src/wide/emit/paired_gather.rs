@@ -78,8 +78,8 @@ impl Emit<'_> {
     }
 }
 
-/// What loads have in common whose elements are a constant number of elements apart, and when they happen: how many stores
-/// are before them, each of which could change what an index is, too.
+/// The key of loads whose elements are a constant number of elements apart: the common part of their indices, and the
+/// number of stores before them, each of which could change an index, too.
 #[derive(PartialEq, Eq, Hash)]
 struct Group {
     buf: BufId,

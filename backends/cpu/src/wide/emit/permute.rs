@@ -25,11 +25,11 @@ impl Picks<'_> {
     fn half(&self, pick: usize) -> Half {
         (pick / self.per, pick % self.per * self.size / 16)
     }
-    /// Where in its half a lane starts.
+    /// Returns the byte of its half at which a lane starts.
     fn byte(&self, pick: usize) -> usize {
         pick % self.per * self.size % 16
     }
-    /// Which sources are picked from, in the order of the first pick.
+    /// Returns the sources that are picked from, in the order of the first pick.
     fn used(&self) -> Vec<usize> {
         let mut used: Vec<usize> = Vec::new();
         for p in self.lanes {
@@ -53,7 +53,7 @@ impl Picks<'_> {
         }
         halves
     }
-    /// Whether each lane is `step` after the one before.
+    /// Returns true if each lane is `step` after the one before.
     fn rises_by(&self, step: usize) -> bool {
         self.lanes.windows(2).all(|w| w[1] == w[0] + step)
     }
@@ -287,7 +287,7 @@ impl Emit<'_> {
     }
 }
 
-/// Whether both halves are where they are in a register.
+/// Returns true if the halves are the lower and the upper half of one register, in this order.
 fn is_register(pair: &[Option<Half>; 2]) -> bool {
     match pair {
         [Some((a, 0)), Some((b, 1))] => a == b,
@@ -296,7 +296,7 @@ fn is_register(pair: &[Option<Half>; 2]) -> bool {
     }
 }
 
-/// Which halves are shuffled together so that each half of the result gets all that it needs.
+/// Returns the pairs of halves to shuffle together, so that each half of the result gets all that it needs.
 fn pairs(picks: &Picks<'_>) -> Vec<[Option<Half>; 2]> {
     let (low, mut high) = (picks.halves_of(0), picks.halves_of(1));
     let mut pairs: Vec<[Option<Half>; 2]> = low.iter().map(|h| [Some(*h), None]).collect();
@@ -317,7 +317,8 @@ fn pairs(picks: &Picks<'_>) -> Vec<[Option<Half>; 2]> {
     pairs
 }
 
-/// Where quarters of the result can be made, if no byte leaves its half on the way there.
+/// Returns the places where quarters of the result can be made without a byte that leaves its half; `None` if there are
+/// none.
 fn quarters(picks: &Picks<'_>) -> Option<[usize; 4]> {
     let mut halves = [None; 4];
     for (i, p) in picks.numbered() {

@@ -16,9 +16,9 @@ use regalloc2::VReg;
 pub(super) struct Each {
     /// Lanes of 32 or 64 bits.
     indices: Parts,
-    /// Whether 32 bits are a number that may be negative.
+    /// True if 32 bits are a number that may be negative.
     signed: bool,
-    /// Of indices of 32 bits, those from lane `.0` on that are in general registers.
+    /// The indices of 32 bits that are in general registers: those of the lanes from `.0` on.
     ready: (usize, Vec<VReg>),
     /// The sixteen bytes of indices that were taken last, and which these are.
     quarter: Option<(usize, VReg)>,

@@ -20,7 +20,7 @@ const FRAME_BUDGET: u64 = 64 << 10;
 /// instructions.
 const OTHER_REGISTERS: usize = 4;
 
-/// Where allocations are.
+/// The locations of allocations.
 #[derive(Default)]
 pub(super) struct Slots {
     pub(super) places: Map<BufId, Place>,
@@ -46,7 +46,7 @@ impl Slots {
         all.sort();
         all
     }
-    /// What registers of such buffers hold, one after the other.
+    /// Returns the registers of such buffers, one after the other.
     pub(super) fn values(&self, bufs: impl Fn(BufId) -> bool) -> Vec<VReg> {
         let all = self.among(bufs);
         all.iter().flat_map(|b| self.registers[b].pieces.iter().flat_map(|(_, regs)| regs.iter().copied())).collect()
@@ -157,7 +157,7 @@ impl Emit<'_> {
     }
 }
 
-/// Whether the registers of a piece are registers of a range that it is in.
+/// Returns true if the registers of a piece are registers of a range that it is in.
 fn fills(widest: View, lane: Lane, piece: Piece, range: Piece) -> bool {
     let (view, _) = shape(widest, lane, range.lanes as usize);
     let per = super::value::per_part(lane, view) as i64;

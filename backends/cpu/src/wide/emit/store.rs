@@ -122,8 +122,8 @@ impl Emit<'_> {
             Ok(())
         })
     }
-    /// What bits of an address speak against a store past the caches: those below the size of a register, and all of them
-    /// if the buffer is small.
+    /// Returns the mask of the address bits that rule out a non-temporal store: those below the size of a register, and
+    /// all of them if the buffer is small.
     fn reasons(&mut self, buf: BufId, view: View) -> Made<VReg> {
         if let Some(known) = self.small.get(&buf) {
             return Ok(*known);

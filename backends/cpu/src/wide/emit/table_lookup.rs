@@ -21,7 +21,7 @@ use iced_x86::Code;
 const MOST_BYTES: u64 = 1024;
 /// Bytes of two registers.
 const PAIR: u64 = 128;
-/// What a pair of registers costs, in lanes that are loaded one by one.
+/// The cost of a pair of registers, in lanes that are loaded one by one.
 const LANES_PER_PAIR: u64 = 4;
 
 /// Memory for indices on their way to general registers.
@@ -151,7 +151,7 @@ impl Emit<'_> {
     }
 }
 
-/// How an index of this type is loaded into a general register, widened to 64 bits.
+/// Returns the instruction that loads an index of this type into a general register, widened to 64 bits.
 fn load_of_index(ty: ScalarType) -> Option<(Code, View)> {
     Some(match (ty.bits(), ty.is_signed_int()) {
         (8, false) => (Code::Movzx_r32_rm8, View::G32),

@@ -1,4 +1,4 @@
-//! How lanes live in registers.
+//! The representation of lanes in registers.
 //!
 //! An Index scalar and a scalar truth (0 or 1) are in general registers. All other lanes, also single ones, are in vector
 //! registers: in as few and as narrow ones as hold them, all of one width, of which the last may be filled in part; what

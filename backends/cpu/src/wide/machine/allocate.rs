@@ -1,4 +1,4 @@
-//! Which register holds which value: `regalloc2` decides.
+//! Register allocation, by `regalloc2`.
 
 use super::inst::{Arg, Base, BlockId, Body, End, Inst, Right, View};
 use regalloc2::{
@@ -102,7 +102,7 @@ impl<'a> Laid<'a> {
     pub(super) fn step(&self, inst: regalloc2::Inst) -> &Step<'a> {
         &self.insts[inst.index()].step
     }
-    /// How many operands of an instruction are registers.
+    /// Returns the number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.ranges.len()
     }

@@ -14,7 +14,7 @@ pub(super) fn clean(body: &mut Body) {
     }
 }
 
-/// How often each register is used.
+/// Counts the uses of each register.
 fn count(body: &Body) -> Vec<u32> {
     let mut uses = vec![0; body.registers];
     for id in &body.order {

@@ -45,7 +45,7 @@ struct Encoder64<'a> {
     spills: i32,
     saved: Vec<usize>,
     items: Vec<Item>,
-    /// Where each block starts among the items.
+    /// The index of each block's first item.
     starts: Vec<usize>,
     /// The block that a jump to each block arrives at in the end.
     arrives: Vec<usize>,
@@ -247,7 +247,8 @@ impl Encoder64<'_> {
             }
         }
     }
-    /// Whether the last instruction of a block sets the flags by whether `of` is 0, which is all that is asked.
+    /// Returns true if the last instruction of a block sets the flags by whether `of` is 0, and the branch asks only
+    /// that.
     fn says_if_zero(&self, position: usize, of: Register, asked: Condition) -> bool {
         let ands = [Code::And_r64_rm64, Code::And_rm64_imm32];
         let last = self.items[self.starts[position]..].last();
@@ -379,7 +380,7 @@ impl Encoder64<'_> {
 }
 
 impl Condition {
-    /// What holds where this does not.
+    /// Returns the condition that holds if this one does not.
     pub(in crate::wide) fn opposite(self) -> Condition {
         match self {
             Condition::Equal => Condition::NotEqual,

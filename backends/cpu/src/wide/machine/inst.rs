@@ -3,7 +3,7 @@
 use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
 
-/// How an instruction names a register.
+/// The part of a register that an instruction names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::wide) enum View {
     /// 128 bits of a vector register.
@@ -51,9 +51,9 @@ pub(in crate::wide) enum Arg {
     UseIn(VReg, usize),
     /// A register that is read and written.
     Mod {
-        /// What comes out.
+        /// The value after the instruction.
         to: VReg,
-        /// What goes in.
+        /// The value before it.
         from: VReg,
         view: View,
     },
@@ -78,11 +78,11 @@ pub(in crate::wide) struct Mem {
     /// does not take its place.
     pub(in crate::wide) index: Option<(VReg, View, u8)>,
     pub(in crate::wide) offset: i32,
-    /// Whether one element is loaded into all lanes.
+    /// True if one element is loaded into all lanes.
     pub(in crate::wide) broadcast: bool,
 }
 
-/// What an address is relative to.
+/// The base that an address is relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::wide) enum Base {
     Reg(VReg),
@@ -97,9 +97,9 @@ pub(in crate::wide) enum Base {
 pub(in crate::wide) struct Inst {
     pub(in crate::wide) code: Code,
     pub(in crate::wide) args: Vec<Arg>,
-    /// Whether its last register may be memory instead.
+    /// True if its last register may be memory instead.
     pub(in crate::wide) folds: bool,
-    /// Whether it loads a whole register and does nothing else.
+    /// True if it loads a whole register and does nothing else.
     pub(in crate::wide) loads_whole: bool,
 }
 
@@ -118,14 +118,14 @@ pub(in crate::wide) enum Condition {
     GreaterOrEqual,
 }
 
-/// What a branch compares.
+/// The right operand of the comparison that a branch makes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wide) enum Right {
     Reg(VReg),
     Const(i32),
 }
 
-/// How a block ends.
+/// The terminator of a block.
 #[derive(Clone, Debug)]
 pub(in crate::wide) enum End {
     /// Goes on in a block, whose parameters get these values.
@@ -164,7 +164,7 @@ pub(in crate::wide) struct Body {
     pub(in crate::wide) frame: u32,
     /// The widest vector register in use.
     pub(in crate::wide) widest: View,
-    /// Whether there are 32 vector registers and masks.
+    /// True if there are 32 vector registers and masks.
     pub(in crate::wide) evex: bool,
 }
 
@@ -184,7 +184,7 @@ impl Body {
         body.argument = body.register(View::G64);
         body
     }
-    /// How many vector registers there are.
+    /// Returns the number of vector registers.
     pub(in crate::wide) fn vector_registers(&self) -> usize {
         if self.evex { 32 } else { 16 }
     }
@@ -203,7 +203,8 @@ impl Body {
         self.blocks.push(Block::default());
         BlockId(self.blocks.len() - 1)
     }
-    /// Where these bytes are among the constants; their number is a power of two up to 64.
+    /// Returns the offset of these bytes among the constants, and adds them if needed; their number is a power of two
+    /// up to 64.
     pub(in crate::wide) fn constant(&mut self, bytes: &[u8]) -> i32 {
         let size = bytes.len();
         let known = self.pool.chunks_exact(size).position(|c| c == bytes);
@@ -217,7 +218,7 @@ impl Body {
 }
 
 impl Mem {
-    /// What is at a register's address.
+    /// Returns the memory at a register's address, plus an offset.
     pub(in crate::wide) fn at(base: VReg, offset: i32) -> Mem {
         Mem { base: Base::Reg(base), index: None, offset, broadcast: false }
     }

@@ -110,8 +110,8 @@ fn arguments_must_fit_the_tables() {
     assert!(matches!(run(&nest, &[], &[], &mut []), Err(EvalError::Arguments(_))));
 }
 
-/// What is required of an element that nobody wrote fails by garbage only, whatever is in memory; of one that was written,
-/// by its value; and what else is asserted of garbage is a mistake of the program.
+/// A requirement of an element that nobody wrote fails by garbage only, whatever is in memory; one of an element that
+/// was written fails by its value; any other assertion of garbage is a mistake of the program.
 #[test]
 fn a_requirement_of_an_element_that_was_never_written_fails_by_garbage() {
     let run_checked = |fault: Fault, written: i64| {

@@ -20,7 +20,7 @@ struct Place<'p> {
     guards: Vec<Poly<'p>>,
 }
 
-/// What one coordinate of an access is, where its guards are at least 0.
+/// One coordinate of an access, valid if all its guards are at least 0.
 struct Form<'p> {
     /// Its number; `None` of the element in its allocation.
     of: Option<usize>,
@@ -53,7 +53,7 @@ impl<'p> Accesses<'p> {
     }
 }
 
-/// What is around a statement of the body.
+/// The atomic step and the guards around a statement of the body.
 #[derive(Clone, Default)]
 struct Inside<'p> {
     /// The buffers of the Func of the atomic step.

@@ -55,7 +55,7 @@ impl<'p> Judge<'p> {
         }
     }
 
-    /// What `s` has written to the buffer when it ends.
+    /// Returns the intervals of the buffer that `s` has written when it ends.
     fn written(&mut self, buf: BufId, s: &'p Stmt) -> Vec<Interval<'p>> {
         match s {
             Stmt::Block(list) => {
@@ -88,7 +88,8 @@ impl<'p> Judge<'p> {
         self.reader.is_plain(&low).then_some(Interval { low, high })
     }
 
-    /// What all iterations of a loop write, of which one writes `of`.
+    /// Returns the interval that all iterations of a loop write together, given the interval `of` that one iteration
+    /// writes.
     fn over(&mut self, l: &For, of: Interval<'p>) -> Option<Interval<'p>> {
         let var = Sym::Loop(l.id);
         let level = self.reader.defs.level(var);

@@ -6,13 +6,13 @@ use crate::ir::{BufId, Expr, ExprKind, Program, Sym, build};
 use crate::lower::loops::copy::fresh_temp;
 use halide_core::ops::BinOp;
 
-/// How a node is used.
+/// The uses of a node.
 struct Use {
-    /// By how many distinct parents and statements.
+    /// The number of distinct parents and statements that use it.
     count: u32,
     /// The first and the last statement that needs it.
     span: (usize, usize),
-    /// Whether it reads what a statement writes: then every statement evaluates it on its own.
+    /// True if it reads memory that a statement writes: then every statement evaluates it on its own.
     pinned: bool,
 }
 
@@ -130,7 +130,7 @@ impl Names {
     }
 }
 
-/// Whether an expression that is used more than once gets a name.
+/// Returns true if an expression that is used more than once gets a name.
 fn worth_naming(e: &Expr) -> bool {
     match e.kind() {
         ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Sym(_) | ExprKind::Param(_) => false,

@@ -15,7 +15,7 @@ pub(super) struct Run {
     /// Stores and counts.
     stores: Vec<Stmt>,
     stored: Set<BufId>,
-    /// What is read by statements of several stores: none of the run may write it.
+    /// Buffers that statements with several stores read: no statement of the run may write them.
     fixed: Set<BufId>,
 }
 
@@ -121,7 +121,7 @@ pub(super) fn share_direct(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>,
     (names.here, s)
 }
 
-/// What a statement uses, if it is one or several stores under names.
+/// The uses of a statement that is one or several stores under names: its buffers, and the number of its leaves.
 #[derive(Default)]
 struct Uses {
     loaded: Set<BufId>,
@@ -130,7 +130,7 @@ struct Uses {
 }
 
 impl Uses {
-    /// Whether `s` consists of names, stores, counts and prefetches only.
+    /// Records the uses of `s`; returns true if it consists of names, stores, counts and prefetches only.
     fn collect(&mut self, s: &Stmt) -> bool {
         match s {
             Stmt::Store { buf, .. } => {
@@ -154,7 +154,7 @@ impl Uses {
     }
 }
 
-/// Whether `e` loads from a buffer of `bufs`; names are not looked through.
+/// Returns true if `e` loads from a buffer of `bufs`; names are not looked through.
 fn reads_any(e: &Expr, bufs: &Set<BufId>, table: &mut Map<Expr, bool>) -> bool {
     visit::fold(e, table, &mut |n, known| {
         let mut reads = matches!(n.kind(), ExprKind::Load { buf, .. } if bufs.contains(buf));

@@ -19,7 +19,7 @@ struct Access {
     buf: BufId,
     place: Place,
     writes: bool,
-    /// Which elements, as a row of `Barriers::patterns`; `None` may be any.
+    /// The elements, as a row of `Barriers::patterns`; `None` may be any.
     pattern: Option<usize>,
 }
 
@@ -35,12 +35,12 @@ type Accesses = BTreeSet<Access>;
 
 struct Barriers<'s> {
     shared: &'s [Shared],
-    /// What lanes hold: a shuffle waits for who holds it.
+    /// Buffers that lanes hold in registers: a shuffle waits for the lane that holds the element.
     held: &'s Set<BufId>,
     threads: [u64; 3],
     counters: Counters,
     patterns: Vec<Pattern>,
-    /// What happened since the last barrier.
+    /// The accesses since the last barrier.
     open: Accesses,
 }
 
@@ -120,7 +120,7 @@ impl Barriers<'_> {
         build::block(list)
     }
 
-    /// What the expressions of `s` itself use.
+    /// Returns the accesses by the expressions of `s` itself.
     fn own(&mut self, s: &Stmt) -> Accesses {
         let mut found = Accesses::new();
         self.collect(s, self.threads, &BTreeSet::new(), &mut found);
@@ -128,7 +128,7 @@ impl Barriers<'_> {
         found.into_iter().map(|a| Access { pattern: None, ..a }).collect()
     }
 
-    /// What `s` and all in it uses, but for what each thread has for itself.
+    /// Returns the accesses by `s` and all statements in it, without those of storage that each thread has for itself.
     fn all(&mut self, s: &Stmt) -> Accesses {
         let mut private = BTreeSet::new();
         walk::any_stmt(s, &mut |s| {
@@ -185,7 +185,7 @@ impl Barriers<'_> {
         }
     }
 
-    /// Whether the two must not happen in any order, and different threads may do them.
+    /// Returns true if the order of two accesses matters and different threads may do them.
     fn clash(&self, a: &Access, b: &Access) -> bool {
         let meet = match (a.place, b.place) {
             (Place::Global, Place::Global) => a.buf == b.buf,

@@ -1,8 +1,8 @@
-//! Why loops over blocks and threads cannot be a kernel.
+//! The reasons that loops over blocks and threads cannot be a kernel.
 
 use std::fmt;
 
-/// What is wrong with a kernel.
+/// A reason that loops over blocks and threads cannot be a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelProblem {
     /// The number of threads has no constant bound.
@@ -46,35 +46,35 @@ pub enum KernelProblem {
     },
     /// Storage in a kernel without a constant bound of its size.
     NoConstantSize {
-        /// Whose storage.
+        /// The Func whose storage it is.
         func: String,
-        /// Whether the threads of a block share it; else each has its own.
+        /// True if the threads of a block share it; else each has its own.
         shared: bool,
     },
     /// Storage in the device's memory whose size differs from block to block.
     GlobalSize {
-        /// Whose storage.
+        /// The Func whose storage it is.
         func: String,
     },
     /// Storage that a schedule wants in registers or on the stack, and that the threads of a block share.
     NotPrivate {
-        /// Whose storage.
+        /// The Func whose storage it is.
         func: String,
     },
     /// Loops over lanes of a kernel have different extents.
     DifferentLanes {
         /// One of the loops.
         var: String,
-        /// How many lanes it has.
+        /// The number of its lanes.
         lanes: u64,
-        /// How many another one has.
+        /// The number of lanes of another one.
         others: u64,
     },
     /// A stage in a block has more threads along the dimension of lanes than there are lanes.
     MoreThreadsThanLanes {
-        /// How many threads.
+        /// The number of threads.
         threads: u64,
-        /// How many lanes.
+        /// The number of lanes.
         lanes: u64,
     },
     /// Loops over threads that are not lanes are inside of a loop over lanes.
@@ -82,49 +82,50 @@ pub enum KernelProblem {
         /// The loop over lanes.
         var: String,
     },
-    /// Which lane computes an element of what lanes shall hold is not known, or not the same for each.
+    /// An element of storage that lanes shall hold is computed by an unknown lane, or maybe by another lane than its
+    /// holder.
     NotOfLanes {
-        /// Whose storage.
+        /// The Func whose storage it is.
         func: String,
     },
     /// Lanes shall hold what several rows of a block use.
     LanesOfRows {
-        /// Whose storage.
+        /// The Func whose storage it is.
         func: String,
     },
     /// A lane would hold too many elements.
     TooMuchForLanes {
-        /// Whose storage.
+        /// The Func whose storage it is.
         func: String,
-        /// How many elements each lane would hold.
+        /// The number of elements that each lane would hold.
         each: u64,
         /// The most it may hold.
         most: u64,
     },
-    /// What lanes hold is needed in a loop or step that differs from lane to lane.
+    /// Storage that lanes hold is needed in a loop or step that differs from lane to lane.
     LanesApart {
-        /// Whose storage.
+        /// The Func whose storage it is.
         func: String,
     },
     /// The memory that threads of a block share is too small.
     SharedMemory {
-        /// How many bytes the block needs.
+        /// The number of bytes that the block needs.
         bytes: u64,
-        /// How many there may be.
+        /// The most bytes that there may be.
         most: u64,
-        /// Whose storage, and how many bytes each takes.
+        /// The Funcs whose storage it is, and the number of bytes that each takes.
         funcs: Vec<(String, u64)>,
     },
     /// An output begins with what the caller's buffer holds.
     Kept {
-        /// Which output.
+        /// The output.
         func: String,
     },
     /// Something is printed.
     Prints,
     /// A check that needs values which only the kernel has.
     Check {
-        /// What is checked.
+        /// The message of the check.
         what: String,
     },
 }

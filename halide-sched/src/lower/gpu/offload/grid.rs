@@ -15,15 +15,15 @@ const DIMENSIONS: usize = 3;
 pub(super) struct Grid {
     /// The loops over blocks, outermost first; each counts from 0.
     pub(super) loops: Vec<LoopId>,
-    /// How many blocks in each of these dimensions: values of the host.
+    /// The number of blocks in each of these dimensions: values of the host.
     pub(super) extents: Vec<Expr>,
-    /// What the host binds first.
+    /// Bindings that the host makes first.
     pub(super) outside: Vec<(Sym, Expr)>,
-    /// What a block does.
+    /// The body that each block runs.
     pub(super) body: Stmt,
 }
 
-/// What stands between loops over blocks and depends on the block.
+/// A name or condition that stands between loops over blocks and depends on the block.
 enum Between {
     Let(Sym, Expr),
     If(Expr),
@@ -63,7 +63,7 @@ pub(super) fn take(program: &mut Program, l: For, facts: &Facts) -> Result<Grid,
     }
 }
 
-/// Whether `s` is a loop over blocks with names and conditions around it.
+/// Returns true if `s` is a loop over blocks, with or without names and conditions around it.
 fn leads_to_blocks(s: &Stmt) -> bool {
     match s {
         Stmt::For(l) => l.kind == ForKind::GpuBlocks,
@@ -74,7 +74,7 @@ fn leads_to_blocks(s: &Stmt) -> bool {
 }
 
 impl Taking<'_> {
-    /// Whether the host cannot or should not compute `e`.
+    /// Returns true if the host cannot or should not compute `e`.
     fn is_inside(&self, e: &Expr) -> bool {
         visit::any_node(e, |n| match n.kind() {
             ExprKind::Sym(s) => self.vary.contains(s),

@@ -9,29 +9,29 @@ use crate::ir::visit::{self, deep};
 use crate::ir::{BufId, Expr, ExprKind, Fault, LoopId, Memory, Program, Stmt, Sym, build};
 use crate::simplify::Facts;
 
-/// What was taken out of a kernel.
+/// The checks and the storage that were taken out of a kernel.
 #[derive(Default)]
 pub(super) struct Taken {
     /// Checks, with the conditions around them.
     pub(super) checks: Vec<Stmt>,
     /// Storage with its number of elements, each buffer once.
     pub(super) storage: Vec<(BufId, Expr)>,
-    /// Whether it counted something, which it does not any more.
+    /// True if the kernel counted something, which it does not any more.
     pub(super) counted: bool,
 }
 
 struct Take<'p> {
     program: &'p Program,
     facts: &'p mut Facts,
-    /// Which block or thread runs, counted from 0, and how many there are.
+    /// The number of the block or thread that runs, counted from 0, and the number of all of them.
     place: Expr,
     places: Expr,
-    /// What names of the kernel mean to the host; those that mean nothing to it are missing.
+    /// The values of the kernel's names as the host can compute them; names without such a value are missing.
     values: Map<Sym, Expr>,
     inside: Set<Sym>,
     conditions: Vec<Expr>,
-    /// How many elements each place has of a buffer, how many places there are, and which element is the first of them. A
-    /// buffer has several rows if copies of code allocate it, as those of partitioned loops do.
+    /// The number of elements that each place has of a buffer, the number of places, and the first element of all
+    /// these. A buffer has several rows if copies of code allocate it, as those of partitioned loops do.
     parts: Map<BufId, Vec<(Expr, Expr, Expr)>>,
     taken: Taken,
 }

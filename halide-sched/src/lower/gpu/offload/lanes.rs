@@ -1,4 +1,5 @@
-//! What the lanes of a subgroup hold together, and that they are together where one needs what another holds.
+//! Storage that the lanes of a subgroup hold together, and the check that all lanes run together if one needs an
+//! element of another.
 //!
 //! Who holds an element is told by who stores it: at index `run * lane + q`, with `q` less than `run`, plus multiples of what
 //! all lanes hold in one turn. Loads of held elements are moved out of conditions that differ from lane to lane, with masks
@@ -18,7 +19,8 @@ use halide_core::ops::BinOp;
 /// The most elements of a buffer that a lane may hold: a load of one looks at all of them.
 const MOST_EACH: u64 = 64;
 
-/// How a buffer of `count` elements is held, that `body` computes in loops over `lanes` lanes.
+/// Returns the distribution over `lanes` lanes of a buffer of `count` elements that `body` computes in loops over these
+/// lanes.
 pub(super) fn hold(program: &Program, buf: BufId, count: u64, body: &Stmt, lanes: u64) -> Result<Held, KernelProblem> {
     let func = || program.buffers[buf].name.clone();
     let mut found = Runs { buf, values: Map::default(), run: None };
@@ -107,7 +109,7 @@ struct Owners<'h> {
     held: &'h [Held],
     lanes: u32,
     values: Map<Sym, Expr>,
-    /// How many iterations loops from 0 have.
+    /// The number of iterations of each loop from 0, by its variable.
     counts: Map<Expr, i64>,
     /// The loops over threads around that tell rows apart.
     rows: Vec<Expr>,
@@ -163,7 +165,7 @@ impl Owners<'_> {
             self.wrong.get_or_insert(Wrong::Holder(buf));
         }
     }
-    /// Whether a lane holds what it stores: `width` elements from `sum` on.
+    /// Returns true if a lane holds what it stores: `width` elements from `sum` on. `None` if that is not known.
     fn is_own(&self, held: &Held, sum: &Linear, width: i64) -> Option<bool> {
         let (run, turn) = (i64::from(held.run), i64::from(held.run) * i64::from(self.lanes));
         let lane = build::sym(LANE);
@@ -212,7 +214,7 @@ impl Meet<'_> {
         let body = self.guard(runs, body, &mut vary);
         build::for_loop(id, kind, min, build::int(self.lanes.into()), body)
     }
-    /// Whether `s` loads what lanes hold.
+    /// Returns true if `s` loads elements that lanes hold.
     fn loads(&self, s: &Stmt) -> bool {
         walk::any_stmt(s, &mut |s| {
             let mut found = false;
@@ -244,7 +246,7 @@ impl Meet<'_> {
             other => visit::map_stmt(other, |e| e.clone(), |inner| deep(|| self.thread(inner, vary))),
         }
     }
-    /// What does `s` where `cond` holds. The condition is asked once, since `s` may change what it depends on.
+    /// Emits `s` under the condition `cond`. The condition is evaluated once, since `s` may change what it depends on.
     fn guard(&mut self, cond: Expr, s: Stmt, vary: &mut Set<Sym>) -> Stmt {
         if build::is_nothing(&s) {
             return s;
@@ -255,7 +257,7 @@ impl Meet<'_> {
         let body = self.only(&on, s, vary);
         build::let_in(vec![(name, cond)], body)
     }
-    /// What does `s` where `on` holds, and loads what lanes hold in any case.
+    /// Emits `s` under the condition `on`, with loads of held elements that run in any case.
     fn only(&mut self, on: &Expr, s: Stmt, vary: &mut Set<Sym>) -> Stmt {
         if !self.loads(&s) {
             return build::if_else(on.clone(), s, build::nothing());

@@ -23,9 +23,9 @@ struct Near<'p> {
     far: Set<Sym>,
     /// Names of data that depends on what is in memory. What depends on arguments alone is known when a kernel is dispatched.
     loaded: Set<Sym>,
-    /// What stands for a name whose value was taken apart.
+    /// The expressions that stand for names whose values were taken apart.
     moved: Map<Sym, Expr>,
-    /// Whether an expression may be far away.
+    /// The results of `is_far`, by expression.
     known: Map<Expr, bool>,
 }
 
@@ -104,7 +104,7 @@ fn zero(like: &Expr) -> Expr {
     build::broadcast(build::int(0), like.lanes())
 }
 
-/// Whether a value depends on what is in memory.
+/// Returns true if a value depends on memory.
 fn is_loaded(cx: &Near<'_>, e: &Expr) -> bool {
     visit::any_node(e, |n| match n.kind() {
         ExprKind::Load { .. } => true,
@@ -113,7 +113,7 @@ fn is_loaded(cx: &Near<'_>, e: &Expr) -> bool {
     })
 }
 
-/// Whether a value of 32 bits or more from memory is in it.
+/// Returns true if a coordinate contains a value of 32 bits or more from memory.
 fn is_far(cx: &mut Near<'_>, e: &Expr) -> bool {
     if let Some(&known) = cx.known.get(e) {
         return known;

@@ -1,4 +1,4 @@
-//! Which elements a thread touches: enough to see that what two phases do to one element, one thread does.
+//! Patterns of the elements that threads touch: enough to see that one thread does what two phases do to one element.
 //!
 //! The index of an access is a sum of loop counters (of threads, and of loops around and inside of the phase), each times
 //! a constant, and of a rest that is the same for the whole block. Where the constants are far enough apart, an element
@@ -15,9 +15,9 @@ use crate::simplify::{Facts, Linear, simplify};
 struct Digit {
     /// The dimension of the block, if it counts threads.
     thread: Option<usize>,
-    /// How far apart the elements of two counts are.
+    /// The distance between the elements of two successive counts.
     step: i64,
-    /// How many counts there are, if that is a constant.
+    /// The number of counts, if that is a constant.
     count: Option<i64>,
 }
 
@@ -27,11 +27,11 @@ pub(super) struct Pattern {
     /// By falling step.
     digits: Vec<Digit>,
     rest: Linear,
-    /// How many elements side by side.
+    /// The number of elements side by side.
     width: i64,
 }
 
-/// What names and loop variables of a kernel are, in terms of counters and of what is the same for a block.
+/// The values of a kernel's names and loop variables, in terms of counters and of what is the same for a block.
 pub(super) struct Counters {
     values: Map<Sym, Expr>,
     digits: Map<Sym, Digit>,
@@ -117,7 +117,7 @@ impl Counters {
 }
 
 impl Pattern {
-    /// Whether an element belongs to one combination of counts.
+    /// Returns true if each element belongs to one combination of counts.
     fn tells_counters(&self) -> bool {
         let mut reach = i128::from(self.width) - 1;
         for (place, digit) in self.digits.iter().enumerate().rev() {
@@ -148,7 +148,7 @@ impl Pattern {
     }
 }
 
-/// How many threads of a block of `threads` the phase `s` runs at most, per dimension.
+/// Returns the most threads per dimension that run the phase `s` in a block of `threads`.
 pub(super) fn threads_of(s: &Stmt, threads: [u64; 3]) -> [u64; 3] {
     let (mut all, mut at) = ([1; 3], s);
     while let Stmt::For(l) = at
@@ -163,7 +163,7 @@ pub(super) fn threads_of(s: &Stmt, threads: [u64; 3]) -> [u64; 3] {
     all
 }
 
-/// How many loops over threads are directly in each other in `s`.
+/// Returns the number of loops over threads, directly in each other, that `s` begins with.
 fn threads_below(s: &Stmt) -> usize {
     match s {
         Stmt::For(l) if l.kind == ForKind::GpuThreads => 1 + threads_below(&l.body),

@@ -28,13 +28,13 @@ pub(super) struct Shaped {
     pub(super) body: Stmt,
     /// Threads per dimension, innermost first.
     pub(super) threads: [u64; 3],
-    /// How many of the first dimension are lanes of a subgroup, if they are.
+    /// The number of threads of the first dimension that are lanes of a subgroup, if they are.
     pub(super) lanes: Option<u64>,
-    /// What lanes hold together.
+    /// Buffers that lanes hold together.
     pub(super) held: Vec<Held>,
 }
 
-/// What is around a statement inside of a loop over threads, outermost first.
+/// A loop, names or a condition around a statement inside of a loop over threads; lists have the outermost first.
 enum Around {
     Thread { id: LoopId, min: Expr, extent: Expr, most: u64, lanes: bool },
     Let(Vec<(Sym, Expr)>),
@@ -46,13 +46,13 @@ struct Shape<'p> {
     facts: &'p mut Facts,
     around: Vec<Around>,
     threads: [u64; 3],
-    /// How many loops over threads every phase has.
+    /// The number of loops over threads in every phase.
     depth: usize,
-    /// Of the outermost loop over threads around: how many loops the deepest nest in it has.
+    /// The number of loops in the deepest nest of the outermost loop over threads around, which counts too.
     nest_depth: usize,
     /// Phases made of the outermost loop over threads around, so far.
     phases: usize,
-    /// Whether what was one run of threads now is several.
+    /// True if what was one run of threads now is several.
     parted: bool,
     /// The extent of the loops over lanes.
     lanes: Option<u64>,
@@ -80,7 +80,7 @@ pub(super) fn shape(program: &mut Program, body: Stmt, facts: &mut Facts) -> Res
     Ok(Shaped { body, threads: shape.threads, lanes: shape.lanes, held: shape.held })
 }
 
-/// How many loops over threads are in each other in `s`, at most.
+/// Returns the number of loops over threads in the deepest nest in `s`.
 fn thread_depth(s: &Stmt) -> usize {
     let mut inner = 0;
     visit::for_each_stmt(s, |s| inner = inner.max(thread_depth(s)));
@@ -91,7 +91,7 @@ fn is_threads(s: &Stmt) -> bool {
     matches!(s, Stmt::For(l) if l.kind.is_gpu_threads())
 }
 
-/// How many lanes the loops over lanes in `s` have, if there are any.
+/// Returns the number of lanes of the loops over lanes in `s`, if there are any.
 fn lanes_in(s: &Stmt) -> Option<u64> {
     let mut lanes = None;
     walk::any_stmt(s, &mut |s| match s {
@@ -145,7 +145,8 @@ impl Shape<'_> {
         }
     }
 
-    /// Whether there is storage in `s` that the schedule wants threads to share, also if there is one of them only.
+    /// Returns true if `s` allocates storage that the schedule wants threads to share, even if there is only one
+    /// thread.
     fn has_shared(&self, s: &Stmt) -> bool {
         let shared = |buf: &BufId| self.program.buffers[*buf].memory == Memory::Shared;
         walk::any_stmt(s, &mut |s| matches!(s, Stmt::Alloc { buf, .. } if shared(buf)))
@@ -278,7 +279,7 @@ impl Shape<'_> {
         visit::substitute(e, &|s| values.get(&s).cloned())
     }
 
-    /// Whether `e` has a value of its own for each thread around.
+    /// Returns true if `e` uses the variable of a loop over threads around.
     fn is_of_thread(&self, e: &Expr) -> bool {
         self.around.iter().any(|a| match a {
             Around::Thread { id, .. } => visit::uses(e, Sym::Loop(*id)),

@@ -1,4 +1,4 @@
-//! Where the allocations of block code lie in the memory that the threads of a block share.
+//! Assigns places to the allocations of block code in the memory that the threads of a block share.
 
 use super::error::KernelProblem;
 use crate::ir::hash::{Map, Set};
@@ -15,17 +15,17 @@ struct Life {
 
 #[derive(Default)]
 struct Lives<'h> {
-    /// What lanes hold in registers, which needs no place here.
+    /// Buffers that lanes hold in registers, which need no place here.
     held: Option<&'h Set<BufId>>,
     now: u32,
     lives: Map<BufId, Option<Life>>,
     words: Map<BufId, u64>,
     order: Vec<BufId>,
-    /// Of each loop around: what it uses.
+    /// The buffers that each loop around uses.
     used: Vec<Set<BufId>>,
 }
 
-/// How many words an element takes there.
+/// Returns the number of words that an element takes in shared memory.
 pub(super) fn words_of(elem: ScalarType) -> u64 {
     (elem.bytes() as u64).div_ceil(4)
 }
@@ -75,7 +75,7 @@ pub(super) fn place(
     Ok((lives.order.iter().map(|buf| row(*buf)).collect(), total as u32))
 }
 
-/// Whether two allocations are alive at one time.
+/// Returns true if two allocations are alive at the same time.
 fn meet(a: Option<Life>, b: Option<Life>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.first <= b.last && b.first <= a.last,
@@ -129,7 +129,7 @@ impl Lives<'_> {
         }
     }
 
-    /// What the expressions of `s` itself use.
+    /// Records the uses by the expressions of `s` itself, at a time of their own.
     fn uses(&mut self, s: &Stmt) {
         self.now += 1;
         self.uses_now(s);
@@ -150,7 +150,7 @@ impl Lives<'_> {
         found.into_iter().for_each(|buf| self.touch(buf, self.now));
     }
 
-    /// What threads use, all at one time: one may be at the end of a phase while another begins it.
+    /// Records the uses by threads, all at the same time: one may be at the end of a phase while another begins it.
     fn uses_deep(&mut self, s: &Stmt) {
         self.uses_now(s);
         visit::for_each_stmt(s, |inner| self.uses_deep(inner));

@@ -70,7 +70,7 @@ fn four_loops_over_threads() {
     );
 }
 
-/// What threads read in front of the inner loops would be read by each of them again, after others have stored.
+/// Values that threads read in front of the inner loops would be read again by each of these, after others have stored.
 #[test]
 fn values_that_threads_read_before_they_part() {
     check(

@@ -1,4 +1,4 @@
-//! What a kernel needs from outside, and how it stores.
+//! The symbols, parameters and buffers that a kernel needs from outside, and the form of its stores.
 
 use crate::ir::visit;
 use crate::ir::{BufId, DimField, Expr, ExprKind, KernelBuffer, LoopId, Program, Stmt, Sym, Type, Writes, build};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes of a word, the smallest part of memory that a kernel can write without disturbing its neighbours.
 const WORD: i64 = 4;
 
-/// What a kernel uses and does not make itself.
+/// The symbols, parameters and buffers that a kernel uses and does not make itself.
 #[derive(Default)]
 pub(super) struct Uses {
     pub(super) syms: BTreeMap<Sym, Type>,
@@ -22,7 +22,7 @@ pub(super) struct Uses {
     own: BTreeSet<BufId>,
 }
 
-/// What `body` uses, whose loops over blocks are `blocks`.
+/// Returns the uses of `body`, whose loops over blocks are `blocks`.
 pub(super) fn of(body: &Stmt, blocks: &[LoopId]) -> Uses {
     let mut uses = Uses { made: blocks.iter().map(|l| Sym::Loop(*l)).collect(), ..Uses::default() };
     walk::any_stmt(body, &mut |s| {
@@ -90,15 +90,15 @@ impl Uses {
     }
 }
 
-/// How many elements of a buffer a word holds; 1 for those of a word and more.
+/// Returns the number of elements of a buffer that a word holds; 1 for elements of a word and more.
 fn lanes_of_word(program: &Program, buf: BufId) -> i64 {
     (WORD / program.buffers[buf].elem.bytes() as i64).max(1)
 }
 
-/// Why stores to a buffer are not of whole words.
+/// A reason that stores to a buffer are not of whole words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pieces {
-    /// Of too few elements, or not of neighbours.
+    /// They are of too few elements, or not of neighbours.
     Lanes,
     /// Some lanes may be off.
     Mask,
@@ -173,7 +173,7 @@ fn stores(cx: &mut Stores<'_>, s: Stmt) -> Stmt {
     walk::map_stmt_under(s, cx, |cx| &mut *cx.facts, |_, e| e.clone(), stores)
 }
 
-/// Why a store of elements of which a word holds `lanes` is not of whole words.
+/// Returns the reason that a store is not of whole words, if it is not; a word holds `lanes` elements.
 fn store_in_pieces(index: &Expr, mask: Option<&Expr>, lanes: i64, facts: &Facts) -> Option<Pieces> {
     if lanes == 1 {
         return None;

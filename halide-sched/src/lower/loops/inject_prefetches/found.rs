@@ -22,7 +22,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Of `buf`, in a loop that moves with these.
+    /// Starts a search for the box of `buf` that is read in a loop and moves with `loops`.
     pub(super) fn new(buf: BufId, loops: [LoopId; 2], facts: &'a Facts) -> Search<'a> {
         let (seen, known, moving) = (SeenFrom::default(), Set::default(), loops.map(Sym::Loop));
         Search { buf, facts, moving, seen, known, found: None }
@@ -72,7 +72,8 @@ impl<'a> Search<'a> {
         self.seen.bind_let(s, &value, self.facts);
     }
 
-    /// What `e` is in most iterations: of a minimum or maximum of two of which one moves, the one that `moves` or does not.
+    /// Returns the value of `e` in most iterations: in place of a minimum or maximum with one moving operand, that
+    /// operand if `moves`, else the other one.
     fn steady(&self, e: &Expr, moves: bool) -> Expr {
         let is_moving = |e: &Expr| self.moving.iter().any(|s| visit::uses(e, *s));
         let e = visit::without_likely(&self.seen.expanded(e, self.facts));

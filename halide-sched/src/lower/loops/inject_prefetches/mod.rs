@@ -47,7 +47,7 @@ use halide_core::ids::FuncId;
 
 /// Bytes of a cache line.
 const LINE: i64 = 64;
-/// What is asked for from one iteration to the next goes to the first cache, if it is no more than so many lines.
+/// The most cache lines that a prefetch from one iteration to the next requests into the first cache.
 const MOST_NEAR: i64 = 256;
 /// No more lines are asked for at a time: a megabyte.
 const MOST: i64 = 1 << 14;
@@ -76,11 +76,11 @@ struct Inject<'p> {
     program: &'p mut Program,
     facts: Facts,
     trace: &'p mut LoweringTrace,
-    /// What is bound here, outermost first.
+    /// The names and loops around, outermost first.
     around: Vec<Around>,
     /// First coordinate and extent of what is stored around.
     realized: Map<FuncId, Vec<(Expr, Expr)>>,
-    /// Whether a graphics processor runs this.
+    /// True if a GPU runs this.
     on_device: bool,
 }
 
@@ -181,7 +181,8 @@ fn prefetches(
     Ok((build::if_else(guard, stmt, build::nothing()), told))
 }
 
-/// What of a box is new `offset` iterations of `from` later: without what the iterations of `from` and `at` before ask for.
+/// Returns the part of a box that is new `offset` iterations of `from` later: without the parts that the iterations of
+/// `from` and `at` before ask for.
 fn part_ahead(now: &[(Expr, Expr)], from: LoopId, at: LoopId, offset: i64, facts: &Facts) -> Vec<(Expr, Expr)> {
     let later = |e: &Expr, l: LoopId, by: i64| {
         let to = |s: Sym| (s == Sym::Loop(l)).then(|| build::offset(build::loop_var(l), by));
@@ -207,7 +208,7 @@ fn part_ahead(now: &[(Expr, Expr)], from: LoopId, at: LoopId, offset: i64, facts
     ahead
 }
 
-/// What is asked for of a box at the ends of its source, and when.
+/// Returns the box to prefetch, treated at the ends of its source as `bound` says, and the condition of the prefetch.
 fn bounded(cx: &Inject<'_>, buf: BufId, bound: PrefetchBound, ahead: Vec<(Expr, Expr)>) -> (Vec<(Expr, Expr)>, Expr) {
     let info = &cx.program.buffers[buf];
     let field = |d: usize, field| build::sym(Sym::Buffer { buf, dim: d as u16, field });
@@ -242,13 +243,13 @@ fn bounded(cx: &Inject<'_>, buf: BufId, bound: PrefetchBound, ahead: Vec<(Expr, 
 
 /// The cache lines of a box.
 struct Lines {
-    /// How many prefetches, by dimension.
+    /// The number of prefetches, by dimension.
     counts: Vec<Expr>,
-    /// How many coordinates further each is than the one before, by dimension.
+    /// The distance in coordinates from one prefetch to the next, by dimension.
     steps: Vec<i64>,
-    /// How many they are in all, if that is a constant.
+    /// The number of all prefetches, if that is a constant.
     total: Option<i64>,
-    /// How many they are at least, if they are any: the product of what is constant.
+    /// The least number of prefetches, if there are any: the product of the constant counts.
     least: i64,
 }
 

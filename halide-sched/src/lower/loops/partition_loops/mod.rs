@@ -81,7 +81,7 @@ struct Cut<'p> {
     program: &'p mut Program,
     facts: Facts,
     trace: &'p mut LoweringTrace,
-    /// Whether the code at hand runs at the ends of a loop only.
+    /// True if the code at hand runs only at the ends of a loop.
     cold: bool,
     /// The loops that were cut, or cannot be, by their origins.
     done: &'p mut BTreeSet<LoopId>,
@@ -130,7 +130,7 @@ fn uncut(cx: &mut Cut<'_>, l: For) -> Stmt {
     build::for_loop(id, kind, min, extent, body)
 }
 
-/// What would justify a cut.
+/// The kinds of conditions that justify a cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wish {
     /// Any likely condition.
@@ -141,7 +141,8 @@ enum Wish {
     Outside,
 }
 
-/// Whether and for what `l` is to be cut; records why not where the schedule or the size forbids it.
+/// Returns the conditions that `l` is to be cut for, if any; records the reason if the device or the size forbids a
+/// cut.
 fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
     let innermost = !walk::any_stmt(&l.body, &mut |s| matches!(s, Stmt::For(_)));
     let on_device = l.kind.is_gpu();

@@ -18,15 +18,15 @@ pub(super) struct Steady {
     pub(super) first: Vec<Expr>,
     /// It ends with the smallest of these (or with the loop).
     pub(super) last: Vec<Expr>,
-    /// What must hold besides, and does not depend on the loop.
+    /// The loop-invariant condition that must hold besides.
     pub(super) invariant: Option<Expr>,
-    /// How many conditions bound it.
+    /// The number of conditions that bound it.
     pub(super) solved: usize,
     /// Conditions that stay, since they cannot be solved for the loop variable.
     pub(super) unsolved: Vec<Expr>,
 }
 
-/// Whether anything in `s` is marked as likely.
+/// Returns true if `s` contains a mark of a likely condition.
 pub(super) fn any_likely(s: &Stmt) -> bool {
     let mut found = false;
     visit::for_each_expr_deep(s, &mut |e| {
@@ -75,7 +75,7 @@ impl Steady {
     }
 }
 
-/// What a condition costs in every iteration.
+/// The cost of a condition in every iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weight {
     /// A scalar minimum or maximum.
@@ -86,7 +86,7 @@ enum Weight {
     Heavy,
 }
 
-/// Whether a condition holds in the steady state.
+/// The answer to a condition: it holds in the steady state, or this is not known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Holds,
@@ -98,13 +98,13 @@ struct Search<'a> {
     wish: Wish,
     program: &'a mut Program,
     facts: &'a Facts,
-    /// Whether conditions at hand decide on vectors or branches.
+    /// True if conditions at hand decide on vectors or branches.
     heavy: bool,
     /// The loops inside that the search is in: variable, first and last value.
     inner: Vec<(Sym, Expr, Expr)>,
     /// Ramps that stand for symbols of the body.
     values: Map<Sym, Expr>,
-    /// What symbols of the body mean in terms of those outside, the loop variables, and memory.
+    /// The definitions of symbols of the body in terms of symbols outside, the loop variables, and memory.
     definitions: Map<Sym, Expr>,
     /// Vectors of data that are named in the body: no condition on them can stand outside of it.
     opaque: Set<Sym>,
@@ -114,7 +114,7 @@ struct Search<'a> {
     invariants: Vec<Expr>,
     solved: usize,
     unsolved: Vec<Expr>,
-    /// Whether something that was solved justifies the cut.
+    /// True if a condition that was solved justifies the cut.
     worthwhile: bool,
 }
 
@@ -301,7 +301,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether `cond` (all lanes of it) holds in the steady state, which is made smaller to that end.
+    /// Decides if `cond` (all lanes of it) holds in the steady state, which is made smaller to that end.
     fn ask(&mut self, cond: &Expr, weight: Weight) -> Answer {
         let expanded = without_likely(&self.expanded(cond));
         if let Some(&known) = self.answers.get(&expanded) {
@@ -388,7 +388,7 @@ fn at_worst(cond: &Expr, var: Sym, low: &Expr, high: &Expr, facts: &Facts) -> Op
     }
 }
 
-/// What is marked as likely in an expression.
+/// The marks of likely operands in an expression.
 #[derive(Clone, Copy)]
 struct Marks {
     /// Anything at all.
@@ -417,7 +417,8 @@ impl Marks {
     }
 }
 
-/// Which of two operands is the likely one: the one with a mark of its own, or else the one with any mark.
+/// Returns true if `a` is the likely operand, and false if `b` is: the one with a mark of its own, or else the one with
+/// any mark.
 fn likely_side(a: &Marks, b: &Marks) -> Option<bool> {
     match (a.open, b.open, a.any, b.any) {
         (true, false, ..) => Some(true),

@@ -9,7 +9,7 @@ use crate::ir::{BufId, Expr, Program, Stmt};
 use halide_core::ids::FuncId;
 use std::collections::BTreeMap;
 
-/// What a program reads of the Funcs that it stores.
+/// The reads and productions of the Funcs that a program stores.
 pub(super) struct Survey<'p> {
     uniform: &'p Uniform,
     /// The Func of each buffer that is stored.
@@ -18,11 +18,11 @@ pub(super) struct Survey<'p> {
     reads: BTreeMap<FuncId, Vec<(Condition, Option<usize>)>>,
     /// Productions: the Func and the one around.
     productions: Vec<(FuncId, Option<usize>)>,
-    /// Why stages are computed whoever needs them.
+    /// The reasons that stages are computed even if nobody needs them.
     kept: BTreeMap<FuncId, &'static str>,
 }
 
-/// Where a statement stands.
+/// The context of a statement: its condition, the production around, and whether a kernel runs it.
 #[derive(Clone)]
 struct Here {
     path: Condition,
@@ -69,7 +69,7 @@ impl<'p> Survey<'p> {
         &self.owner
     }
 
-    /// Why a stage is computed whoever needs it.
+    /// Returns the reason that a stage is computed even if nobody needs it.
     pub(super) fn kept(&self, func: FuncId) -> Option<&'static str> {
         self.kept.get(&func).copied()
     }

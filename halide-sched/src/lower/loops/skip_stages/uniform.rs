@@ -8,7 +8,7 @@ use crate::ir::{BufferRole, Expr, ExprKind, Program, Stmt, Sym};
 /// Nodes beyond which a condition is not asked once more.
 const MOST_NODES: usize = 64;
 
-/// What is known of names.
+/// The names and the properties of buffers that are the same for the whole run.
 pub(super) struct Uniform {
     /// Names of values that are the same for the whole run, in terms of what the caller gives.
     names: Map<Sym, Expr>,
@@ -62,7 +62,7 @@ impl Uniform {
         matches!(s, Sym::Buffer { buf, .. } if self.given.get(buf.0 as usize) == Some(&true))
     }
 
-    /// What is the same for the whole run of `cond` being `value`.
+    /// Returns the part of `cond` being `value` that is the same for the whole run.
     pub(super) fn condition(&self, cond: &Expr, value: bool) -> Condition {
         // Names stand for conjunctions as well.
         match self.of(cond) {

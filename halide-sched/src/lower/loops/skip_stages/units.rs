@@ -103,7 +103,7 @@ fn for_each_part(cond: &Expr, uniform: &Uniform, f: &mut dyn FnMut(&Expr)) {
     }
 }
 
-/// What is the same for the whole run of `cond` being `value`, where only parts in `splits` are known.
+/// Returns the part of `cond` being `value` that is the same for the whole run, if only parts in `splits` are known.
 fn known_part(cond: &Expr, value: bool, splits: &[Split], uniform: &Uniform) -> Condition {
     match cond.kind() {
         ExprKind::Likely(a) => known_part(a, value, splits, uniform),

@@ -81,7 +81,7 @@ pub(crate) fn slide_windows(
     all
 }
 
-/// How a loop runs.
+/// Returns the kind of a loop: serial, parallel, vectorized and so on.
 pub(crate) fn kind_of(ctx: &Ctx<'_>, l: LoopId) -> ForKind {
     let inst = &ctx.instances[ctx.loops[l].instance];
     let (var, _) = inst.leaves.iter().find(|(_, id)| **id == l).expect("a loop is a leaf of its instance");

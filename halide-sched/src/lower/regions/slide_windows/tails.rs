@@ -21,8 +21,8 @@ use halide_core::ids::FuncId;
 /// No piece is longer than this: it would be no piece but the whole region.
 const LONGEST: i64 = 1 << 16;
 
-/// How often lengths are rounded up by one tail after another: factors that disagree by more have no common multiple
-/// worth computing.
+/// The most rounds in which lengths are rounded up by one tail after another: factors that disagree by more have no
+/// common multiple worth computing.
 const ROUNDS: usize = 4;
 
 /// The tails of all definitions, and what is known.

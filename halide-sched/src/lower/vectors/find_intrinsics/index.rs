@@ -81,7 +81,7 @@ impl Sum {
     }
 }
 
-/// What is found of the parts of an index, which may stand in it many times.
+/// The results for the parts of an index, which may stand in it many times.
 struct Parts<'a> {
     facts: &'a Facts,
     done: Map<Expr, Option<Small>>,
@@ -91,7 +91,7 @@ struct Parts<'a> {
 #[derive(Clone)]
 struct Small {
     value: Option<Expr>,
-    /// What the expression can be.
+    /// The range of the expression's values.
     range: Range,
     offset: i64,
 }

@@ -91,7 +91,7 @@ fn widened(e: &Expr) -> Option<(&Expr, ScalarType)> {
     (from.is_int() && to.is_int() && holds_all(to, from) && to.bits() > from.bits()).then_some((a, from))
 }
 
-/// Whether every value of `from` is one of `to`.
+/// Returns true if every value of `from` is one of `to`.
 fn holds_all(to: ScalarType, from: ScalarType) -> bool {
     from.int_min() >= to.int_min() && from.int_max() <= to.int_max()
 }

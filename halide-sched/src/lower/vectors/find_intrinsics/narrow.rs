@@ -43,7 +43,7 @@ pub(super) fn comparison(op: BinOp, a: &Expr, b: &Expr, facts: &Facts) -> Option
         .find_map(|ty| Some(build::binary(op, low_bits(a, ty, 0, facts)?, low_bits(b, ty, 0, facts)?)))
 }
 
-/// Whether every lane of `e` is a value of `ty`.
+/// Returns true if every lane of `e` is a value of `ty`.
 fn fits(e: &Expr, ty: ScalarType, facts: &Facts) -> bool {
     facts.range_of(e).within(Range::of_type(ty))
 }
@@ -52,7 +52,7 @@ fn is_operation(e: &Expr) -> bool {
     matches!(e.kind(), ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Select(..))
 }
 
-/// Whether `e` multiplies, divides or shifts.
+/// Returns true if `e` multiplies, divides or shifts, or is too deep to be searched.
 fn needs_sixteen(e: &Expr, depth: u32) -> bool {
     match e.kind() {
         _ if depth > MOST_DEPTH => true,
@@ -73,7 +73,7 @@ fn low_bits(e: &Expr, ty: ScalarType, casts: u32, facts: &Facts) -> Option<Expr>
 
 struct Narrow<'a> {
     ty: ScalarType,
-    /// How many more conversions from a wide type may be made.
+    /// The number of further conversions from a wide type that may be made.
     casts: u32,
     facts: &'a Facts,
     done: Map<Expr, Option<Expr>>,

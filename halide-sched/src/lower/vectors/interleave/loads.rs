@@ -9,7 +9,7 @@ use crate::lower::vectors::lanes::{self, Shape};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 
-/// Which elements straight code reads with a stride. Loads that differ by a constant offset have one entry.
+/// The elements that straight code reads with a stride. Loads that differ by a constant offset have one entry.
 pub(super) struct Reads<'a> {
     spans: Map<Family, (i64, i64)>,
     /// The buffers whose elements others may store meanwhile.
@@ -35,7 +35,7 @@ struct Strided {
 }
 
 impl<'a> Reads<'a> {
-    /// What the straight code of `s` reads, while others may store to `shared`.
+    /// Collects the strided reads of the straight code of `s`, while others may store to `shared`.
     pub(super) fn of(s: &Stmt, shared: &'a Set<BufId>) -> Reads<'a> {
         let mut reads = Reads { spans: Map::default(), shared };
         reads.collect(s);

@@ -81,7 +81,7 @@ struct Uses {
 }
 
 impl Uses {
-    /// Whether `s` consists of names and stores only.
+    /// Records the uses of `s`; returns true if it consists of names, stores, counts and prefetches only.
     fn collect(&mut self, s: &Stmt) -> bool {
         if let Stmt::Store { buf, .. } = s {
             self.stored.insert(*buf);
@@ -113,7 +113,7 @@ fn take_apart(s: Stmt, bindings: &mut Vec<(Sym, Expr)>, stores: &mut Vec<Stmt>) 
     }
 }
 
-/// What is equal in stores that may fill one stretch: everything but the constant part of the base.
+/// The common key of stores that may fill one stretch: everything but the constant part of the base.
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Family {
     buf: BufId,
@@ -161,7 +161,7 @@ fn families(stores: &[Option<Stmt>]) -> Vec<Vec<Part>> {
     families
 }
 
-/// Whether no two of the sorted `parts` store to one element.
+/// Returns true if no two of the sorted `parts` store to one element.
 fn are_disjoint(parts: &[Part]) -> bool {
     let Family { stride, lanes, .. } = parts[0].family;
     let mut next = vec![i64::MIN; stride as usize];
@@ -183,7 +183,7 @@ fn strided(at: usize, s: &Stmt) -> Option<Part> {
     Some(Part { at, first: base.constant, rest: sum_of(base.terms()), family, value: value.clone() })
 }
 
-/// How many parts of the family of `parts` fill a stretch.
+/// Returns the number of parts of the family of `parts` that fill a stretch.
 fn a_stretch(parts: &[Part]) -> usize {
     parts[0].family.stride as usize
 }

@@ -35,11 +35,11 @@ pub(super) struct Widen<'p> {
     pub(super) varying: Varying,
     /// The vectors that stand for varying symbols.
     pub(super) values: Map<Sym, Expr>,
-    /// Which lanes run the statement at hand; a vector.
+    /// The mask of the lanes that run the statement at hand.
     pub(super) mask: Option<Expr>,
     /// Widened expressions; valid for the mask at hand.
     memo: Memo,
-    /// Why the loop cannot become vectors.
+    /// The reason that the loop cannot become vectors.
     failed: Option<String>,
 }
 

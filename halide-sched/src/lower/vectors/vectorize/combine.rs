@@ -66,7 +66,7 @@ pub(super) fn into_one(
     Some(Combined { any, store: Stmt::Store { buf, index: place.clone(), value, mask: None } })
 }
 
-/// What all lanes do at once.
+/// The joint step of all lanes: one store, and the condition for it.
 pub(super) struct Combined {
     /// Scalar: whether any lane runs; `None` is that all do.
     any: Option<Expr>,
@@ -84,7 +84,7 @@ impl Combined {
     }
 }
 
-/// What changes nothing, of integers and truth values.
+/// Returns the identity of `op` for integers and truth values.
 fn identity(op: BinOp, ty: ScalarType) -> Scalar {
     match op {
         BinOp::Mul => Scalar::int(ty, 1),

@@ -110,7 +110,8 @@ fn without_sums(cx: &mut Vectorize<'_>, lanes: LoopId, body: Stmt) -> Stmt {
     }
 }
 
-/// Whether a loop does nothing but change an element that is the same in all iterations, and another one for each lane.
+/// Returns true if a loop does nothing but change an element that is the same in all iterations and differs between
+/// lanes.
 fn changes_one_element(l: &For, lanes: LoopId) -> bool {
     let Stmt::Store { index, .. } = &l.body else { return false };
     let lane = build::loop_var(lanes);

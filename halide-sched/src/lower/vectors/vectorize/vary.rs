@@ -1,4 +1,4 @@
-//! What differs between the lanes of a loop that is to become vectors.
+//! The symbols and allocations that differ between the lanes of a loop that is to become vectors.
 
 use crate::ir::hash::{Map, Set};
 use crate::ir::visit;
@@ -15,12 +15,12 @@ pub(super) struct Varying {
     pub(super) inner: Set<BufId>,
     /// Buffers that the body loads from.
     pub(super) loaded: Set<BufId>,
-    /// What is known of expressions.
+    /// The results of `expr`, by expression.
     memo: Map<Expr, bool>,
 }
 
 impl Varying {
-    /// What varies with the variable of `l`.
+    /// Finds the symbols and allocations that vary with the variable of `l`.
     pub(super) fn of(l: &For) -> Varying {
         let mut varying = Varying::default();
         varying.syms.insert(Sym::Loop(l.id));
@@ -36,7 +36,7 @@ impl Varying {
         }
     }
 
-    /// Whether `e` differs between lanes.
+    /// Returns true if `e` differs between lanes.
     pub(super) fn expr(&mut self, e: &Expr) -> bool {
         let Varying { syms, per_lane, memo, .. } = self;
         visit::fold(e, memo, &mut |n, known| {

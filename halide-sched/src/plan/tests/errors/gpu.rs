@@ -151,7 +151,7 @@ fn kernels_on_the_host_and_on_one_thread() {
     );
 }
 
-/// What stands in the loops of a specialised stage stands in those of all its variants.
+/// A Func in the loops of a specialised stage stands in the loops of all its variants.
 #[test]
 fn variants_of_what_is_around() {
     check_blur(

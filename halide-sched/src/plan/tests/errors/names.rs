@@ -1,4 +1,4 @@
-//! What does not exist or is out of range.
+//! Errors about names that do not exist and numbers that are out of range.
 
 use super::check;
 use crate::plan::resolve;
