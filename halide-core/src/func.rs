@@ -16,17 +16,17 @@ use std::rc::Rc;
 /// The first definition is pure and has distinct variables on the left; further ones are updates, run in order. A Func
 /// that another Func has read takes no further definitions.
 ///
-/// Rust borrows the left side of `+=` before it looks at the right side, so `f[x] += f[x - 1]` does not compile. Read first,
-/// or assign:
+/// Rust borrows the left side of `+=` before it looks at the right side, so `f[(x, 1)] += f[(x, 0)]` does not compile. Read
+/// first, or assign:
 /// ```
 /// use halide_core::{Func, vars};
 /// let (x, y) = vars!(x, y);
 /// let mut f = Func::new("f");
 /// f[(x, y)] = x + y;
-/// let before = f[(x - 1, y)];
-/// f[(x, 1)] += before;
+/// let row = f[(x, 0)];
+/// f[(x, 1)] += row;
 /// f[(x, 2)] = f[(x, 2)] + f[(x, 1)];
-/// assert!(halide_core::Pipeline::new([&f]).is_ok());
+/// halide_core::Pipeline::new([&f]).unwrap();
 /// ```
 pub struct Func {
     handle: Rc<FuncHandle>,
