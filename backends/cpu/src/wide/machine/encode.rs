@@ -247,8 +247,7 @@ impl Encoder64<'_> {
             }
         }
     }
-    /// Returns true if the last instruction of a block sets the flags by whether `of` is 0, and the branch asks only
-    /// that.
+    /// Returns true if the last instruction of a block sets the flags by whether `of` is 0: all that the branch asks.
     fn says_if_zero(&self, position: usize, of: Register, asked: Condition) -> bool {
         let ands = [Code::And_r64_rm64, Code::And_rm64_imm32];
         let last = self.items[self.starts[position]..].last();
