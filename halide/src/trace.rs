@@ -119,7 +119,7 @@ impl Call<'_> {
     /// The sink may end the run: it is told of nothing after it returned [`ControlFlow::Break`].
     ///
     /// # Errors
-    /// As of any run; the sink may have been told of the steps until then. [`Error::Cancelled`] if the sink ended it.
+    /// The errors of any run; the sink may have been told of the steps until then. [`Error::Cancelled`] if the sink ended it.
     pub fn trace<A: TraceAnswer>(
         &self,
         regions: &[Region],

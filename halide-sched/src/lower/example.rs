@@ -154,7 +154,7 @@ fn on_plan(pipeline: &Pipeline, schedule: &str, show: impl Fn(&mut Ctx<'_>, Stmt
     let plan = crate::plan::resolve(pipeline, &schedule, &target).unwrap_or_else(|e| panic!("{e:?}"));
     let options = LowerOptions::default();
     let mut ctx = Ctx::new(&plan, &options);
-    let nest = crate::lower::nests::build_nests::build_nests(&mut ctx);
+    let nest = nests::build_nests::build_nests(&mut ctx);
     show(&mut ctx, nest)
 }
 
@@ -163,33 +163,29 @@ fn built(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
 }
 
 fn bounded(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
-    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
-    let regions =
-        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
-    let body = crate::lower::regions::infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
+    let mut facts = regions::facts::of_arguments(ctx);
+    let regions = regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let body = regions::infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
     print::stmt_in(&body, &ctx.program)
 }
 
 /// The loops that start early.
 fn early(ctx: &mut Ctx<'_>, nest: Stmt) -> String {
-    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
-    let mut regions =
-        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
-    let slid =
-        crate::lower::regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
-    crate::lower::regions::start_early::start_early(ctx, &mut regions, &facts, slid, &mut LoweringTrace::new());
-    let body = crate::lower::regions::infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
+    let mut facts = regions::facts::of_arguments(ctx);
+    let mut regions = regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let slid = regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
+    regions::start_early::start_early(ctx, &mut regions, &facts, slid, &mut LoweringTrace::new());
+    let body = regions::infer_bounds::infer_bounds(ctx, &regions, &facts, Default::default(), nest);
     print::stmt_in(&body, &ctx.program)
 }
 
 /// The definitions that sliding changes.
 fn slid(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
-    let mut regions =
-        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let mut facts = regions::facts::of_arguments(ctx);
+    let mut regions = regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
     let before = regions.values.clone();
     let mut trace = LoweringTrace::new();
-    crate::lower::regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut trace);
+    regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut trace);
     let mut text = String::new();
     for (s, new) in &regions.values {
         if before[s] != *new {
@@ -207,12 +203,11 @@ fn decisions(trace: &LoweringTrace) -> String {
 
 /// The factors that folding chooses.
 fn folded(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
-    let mut regions =
-        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
-    crate::lower::regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
+    let mut facts = regions::facts::of_arguments(ctx);
+    let mut regions = regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    regions::slide_windows::slide_windows(ctx, &mut regions, &facts, &mut LoweringTrace::new());
     let mut trace = LoweringTrace::new();
-    let errors = crate::lower::storage::fold_storage::fold_storage(ctx, &regions, &facts, &mut trace);
+    let errors = storage::fold_storage::fold_storage(ctx, &regions, &facts, &mut trace);
     let mut text = decisions(&trace);
     errors.iter().for_each(|e| text += &format!("{e}\n"));
     let whole = ctx.program.to_string();
@@ -222,10 +217,9 @@ fn folded(ctx: &mut Ctx<'_>, _: Stmt) -> String {
 
 /// The assertions, with what each failure is.
 fn checked(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let mut facts = crate::lower::regions::facts::of_arguments(ctx);
-    let regions =
-        crate::lower::regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
-    let checks = crate::lower::checks::check_arguments::check_arguments(ctx, &regions, &facts);
+    let mut facts = regions::facts::of_arguments(ctx);
+    let regions = regions::infer_bounds::find_regions(ctx, &Default::default(), &mut facts).expect("bounded");
+    let checks = checks::check_arguments::check_arguments(ctx, &regions, &facts);
     let text: String = checks.at.values().flatten().map(|s| print::stmt_in(s, &ctx.program)).collect();
     let whole = ctx.program.to_string();
     whole.lines().filter(|l| l.starts_with("fault ")).map(|l| format!("{l}\n")).collect::<String>() + &text
@@ -233,8 +227,8 @@ fn checked(ctx: &mut Ctx<'_>, _: Stmt) -> String {
 
 /// The intervals found, and the values of the output, with coordinates clamped where that is needed.
 fn valued(ctx: &mut Ctx<'_>, _: Stmt) -> String {
-    let facts = crate::lower::regions::facts::of_program(&ctx.program, &ctx.plan.pipeline);
-    let values = crate::lower::regions::value_bounds::value_bounds(ctx, &facts);
+    let facts = regions::facts::of_program(&ctx.program, &ctx.plan.pipeline);
+    let values = regions::value_bounds::value_bounds(ctx, &facts);
     let mut text = String::new();
     for (buf, interval) in &values.known {
         let end = |e: &Option<_>| e.as_ref().map_or("?".to_string(), |e| print::expr_in(e, &ctx.program));
@@ -289,37 +283,37 @@ on_plans! {
 }
 
 on_programs! {
-    uniquify_example "loops/uniquify.rs" at "bounded": |p, _| crate::lower::loops::uniquify::uniquify(p);
-    skip_stages_example "loops/skip_stages/mod.rs" at "bounded": |p, t| crate::lower::loops::skip_stages::skip_stages(p, &Facts::new(), t);
-    hoist_storage_example "storage/hoist_storage.rs" at "bounded": |p, t| crate::lower::storage::hoist_storage::hoist_storage(at_root(p), &Facts::new(), t);
+    uniquify_example "loops/uniquify.rs" at "bounded": |p, _| loops::uniquify::uniquify(p);
+    skip_stages_example "loops/skip_stages/mod.rs" at "bounded": |p, t| loops::skip_stages::skip_stages(p, &Facts::new(), t);
+    hoist_storage_example "storage/hoist_storage.rs" at "bounded": |p, t| storage::hoist_storage::hoist_storage(at_root(p), &Facts::new(), t);
     inject_prefetches_example "loops/inject_prefetches/mod.rs" at "bounded":
-        |p, t| crate::lower::loops::inject_prefetches::inject_prefetches(of_image(p), &Facts::new(), t);
-    instrument_example "loops/instrument.rs" at "bounded": |p, _| crate::lower::loops::instrument::instrument(p);
+        |p, t| loops::inject_prefetches::inject_prefetches(of_image(p), &Facts::new(), t);
+    instrument_example "loops/instrument.rs" at "bounded": |p, _| loops::instrument::instrument(p);
     bound_small_allocations_example "storage/bound_small_allocations.rs" at "bounded":
-        |p, t| crate::lower::storage::bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
+        |p, t| storage::bound_small_allocations::bound_small_allocations(p, &Facts::new(), t);
     bound_loops_example "loops/bound_loops.rs" at "bounded":
-        |p, t| crate::lower::loops::bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
-    flatten_storage_example "storage/flatten_storage.rs" at "bounded": |p, _| crate::lower::storage::flatten_storage::flatten_storage(p);
-    unroll_example "loops/unroll.rs" at "flat": crate::lower::loops::unroll::unroll;
-    vectorize_example "vectors/vectorize/mod.rs" at "flat": crate::lower::vectors::vectorize::vectorize;
+        |p, t| loops::bound_loops::bound_loops(p, &Facts::new(), t).unwrap_or_else(|e| panic!("{e:?}"));
+    flatten_storage_example "storage/flatten_storage.rs" at "bounded": |p, _| storage::flatten_storage::flatten_storage(p);
+    unroll_example "loops/unroll.rs" at "flat": loops::unroll::unroll;
+    vectorize_example "vectors/vectorize/mod.rs" at "flat": vectors::vectorize::vectorize;
     partition_loops_example "loops/partition_loops/mod.rs" at "shaped":
-        |p, t| crate::lower::loops::partition_loops::partition_loops(p, &Facts::new(), u64::MAX, t).program;
-    loop_trimming_example "loops/loop_trimming.rs" at "shaped": |p, t| crate::lower::loops::loop_trimming::loop_trimming(p, &Facts::new(), t);
-    interleave_example "vectors/interleave/mod.rs" at "shaped": |p, _| crate::lower::vectors::interleave::interleave(p);
-    join_sums_example "vectors/join_sums.rs" at "shaped": |p, _| crate::lower::vectors::join_sums::join_sums(p);
-    find_intrinsics_example "vectors/find_intrinsics/mod.rs" at "shaped": |p, _| crate::lower::vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
-    indices_example "vectors/find_intrinsics/index.rs" at "shaped": |p, _| crate::lower::vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
-    licm_example "code/licm.rs" at "shaped": |p, _| crate::lower::code::licm::licm(p);
-    cse_example "code/cse/mod.rs" at "shaped": |p, _| crate::lower::code::cse::cse(p);
+        |p, t| loops::partition_loops::partition_loops(p, &Facts::new(), u64::MAX, t).program;
+    loop_trimming_example "loops/loop_trimming.rs" at "shaped": |p, t| loops::loop_trimming::loop_trimming(p, &Facts::new(), t);
+    interleave_example "vectors/interleave/mod.rs" at "shaped": |p, _| vectors::interleave::interleave(p);
+    join_sums_example "vectors/join_sums.rs" at "shaped": |p, _| vectors::join_sums::join_sums(p);
+    find_intrinsics_example "vectors/find_intrinsics/mod.rs" at "shaped": |p, _| vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
+    indices_example "vectors/find_intrinsics/index.rs" at "shaped": |p, _| vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
+    licm_example "code/licm.rs" at "shaped": |p, _| code::licm::licm(p);
+    cse_example "code/cse/mod.rs" at "shaped": |p, _| code::cse::cse(p);
     offload_example "gpu/offload/mod.rs" at "shaped":
-        |p, t| crate::lower::gpu::offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));
+        |p, t| gpu::offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));
     place_copies_example "gpu/place_copies.rs" at "shaped": |p, t| {
-        let kernels = crate::lower::gpu::offload::offload(p, &Facts::new(), &Gpu::LEAST, t);
-        crate::lower::gpu::place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")), &Default::default(), &mut LoweringTrace::new())
+        let kernels = gpu::offload::offload(p, &Facts::new(), &Gpu::LEAST, t);
+        gpu::place_copies::place_copies(kernels.unwrap_or_else(|e| panic!("{e:?}")), &Default::default(), &mut LoweringTrace::new())
     };
-    check_accesses_example "checks/check_accesses/mod.rs" at "shaped": |p, t| crate::lower::checks::check_accesses::check_accesses(p, None, false, t);
-    last_use_example "storage/last_use.rs" at "final": |p, _| crate::lower::storage::last_use::last_use(p);
+    check_accesses_example "checks/check_accesses/mod.rs" at "shaped": |p, t| checks::check_accesses::check_accesses(p, None, false, t);
+    last_use_example "storage/last_use.rs" at "final": |p, _| storage::last_use::last_use(p);
     split_functions_example "code/split_functions.rs" at "final":
-        |p, t| crate::lower::code::split_functions::split_beyond(p, crate::lower::code::split_functions::Limits { long: 12, part: 5 }, t);
-    outline_tasks_example "code/outline_tasks.rs" at "shaped": |p, _| crate::lower::code::outline_tasks::outline_tasks(p);
+        |p, t| code::split_functions::split_beyond(p, code::split_functions::Limits { long: 12, part: 5 }, t);
+    outline_tasks_example "code/outline_tasks.rs" at "shaped": |p, _| code::outline_tasks::outline_tasks(p);
 }

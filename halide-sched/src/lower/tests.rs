@@ -68,24 +68,19 @@ const SEEDS: u64 = 1000;
 
 #[test]
 fn uniquify_keeps_meaning() {
-    assert!(check(Stage::Bounded, SEEDS, crate::lower::loops::uniquify::uniquify) > SEEDS as u32 / 3);
+    assert!(check(Stage::Bounded, SEEDS, loops::uniquify::uniquify) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn skip_stages_keeps_meaning() {
-    let pass = |p| crate::lower::loops::skip_stages::skip_stages(p, &Facts::new(), &mut LoweringTrace::new());
-    assert!(check(Stage::Bounded, SEEDS, |p| pass(crate::lower::loops::uniquify::uniquify(p))) > SEEDS as u32 / 3);
+    let pass = |p| loops::skip_stages::skip_stages(p, &Facts::new(), &mut LoweringTrace::new());
+    assert!(check(Stage::Bounded, SEEDS, |p| pass(loops::uniquify::uniquify(p))) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn bound_small_allocations_keeps_meaning() {
-    let pass = |p| {
-        crate::lower::storage::bound_small_allocations::bound_small_allocations(
-            p,
-            &Facts::new(),
-            &mut LoweringTrace::new(),
-        )
-    };
+    let pass =
+        |p| storage::bound_small_allocations::bound_small_allocations(p, &Facts::new(), &mut LoweringTrace::new());
     assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
     assert!(check(Stage::Flat, SEEDS, pass) > SEEDS as u32 / 3);
 }
@@ -106,7 +101,7 @@ fn inject_prefetches_keeps_meaning() {
     let made = std::cell::Cell::new(0);
     let pass = |p: Program| {
         let mut trace = LoweringTrace::new();
-        let p = crate::lower::loops::inject_prefetches::inject_prefetches(asking(p), &Facts::new(), &mut trace);
+        let p = loops::inject_prefetches::inject_prefetches(asking(p), &Facts::new(), &mut trace);
         let did = |d: &&Decision| matches!(d.outcome, trace::Outcome::Did(_));
         made.set(made.get() + trace.passes.iter().flat_map(|p| &p.decisions).filter(did).count());
         p
@@ -117,29 +112,25 @@ fn inject_prefetches_keeps_meaning() {
 
 #[test]
 fn bound_loops_keeps_meaning() {
-    let pass = |p: Program| {
-        crate::lower::loops::bound_loops::bound_loops(p.clone(), &Facts::new(), &mut LoweringTrace::new()).unwrap_or(p)
-    };
+    let pass =
+        |p: Program| loops::bound_loops::bound_loops(p.clone(), &Facts::new(), &mut LoweringTrace::new()).unwrap_or(p);
     assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn flatten_storage_keeps_meaning() {
-    let pass = |p| crate::lower::storage::flatten_storage::flatten_storage(crate::lower::loops::uniquify::uniquify(p));
+    let pass = |p| storage::flatten_storage::flatten_storage(loops::uniquify::uniquify(p));
     assert!(check(Stage::Bounded, SEEDS, pass) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn unroll_keeps_meaning() {
-    assert!(
-        check(Stage::Flat, SEEDS, |p| crate::lower::loops::unroll::unroll(p, &mut LoweringTrace::new()))
-            > SEEDS as u32 / 3
-    );
+    assert!(check(Stage::Flat, SEEDS, |p| loops::unroll::unroll(p, &mut LoweringTrace::new())) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn interleave_keeps_meaning() {
-    assert!(check(Stage::Shaped, SEEDS, crate::lower::vectors::interleave::interleave) > SEEDS as u32 / 3);
+    assert!(check(Stage::Shaped, SEEDS, vectors::interleave::interleave) > SEEDS as u32 / 3);
 }
 
 #[test]
@@ -147,8 +138,7 @@ fn partition_loops_keeps_meaning() {
     for how in [Partition::Always, Partition::Auto] {
         let pass = |mut p: Program| {
             p.loops.iter_mut().for_each(|l| l.partition = how);
-            crate::lower::loops::partition_loops::partition_loops(p, &Facts::new(), u64::MAX, &mut LoweringTrace::new())
-                .program
+            loops::partition_loops::partition_loops(p, &Facts::new(), u64::MAX, &mut LoweringTrace::new()).program
         };
         assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
     }
@@ -156,47 +146,46 @@ fn partition_loops_keeps_meaning() {
 
 #[test]
 fn trim_no_ops_keeps_meaning() {
-    let pass = |p| crate::lower::loops::loop_trimming::loop_trimming(p, &Facts::new(), &mut LoweringTrace::new());
+    let pass = |p| loops::loop_trimming::loop_trimming(p, &Facts::new(), &mut LoweringTrace::new());
     assert!(check(Stage::Shaped, SEEDS, pass) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn hoist_keeps_meaning() {
-    assert!(check(Stage::Shaped, SEEDS, crate::lower::code::licm::licm) > SEEDS as u32 / 3);
+    assert!(check(Stage::Shaped, SEEDS, code::licm::licm) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn share_keeps_meaning() {
-    assert!(check(Stage::Shaped, SEEDS, crate::lower::code::cse::cse) > SEEDS as u32 / 3);
+    assert!(check(Stage::Shaped, SEEDS, code::cse::cse) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn join_sums_keeps_meaning() {
     // Random programs have few sums of products one after the other.
-    check(Stage::Shaped, SEEDS, crate::lower::vectors::join_sums::join_sums);
+    check(Stage::Shaped, SEEDS, vectors::join_sums::join_sums);
 }
 
 #[test]
 fn find_intrinsics_keeps_meaning() {
     assert!(
-        check(Stage::Shaped, SEEDS, |p| crate::lower::vectors::find_intrinsics::find_intrinsics(p, &Facts::new()))
-            > SEEDS as u32 / 3
+        check(Stage::Shaped, SEEDS, |p| vectors::find_intrinsics::find_intrinsics(p, &Facts::new())) > SEEDS as u32 / 3
     );
 }
 
 #[test]
 fn free_early_keeps_meaning() {
-    assert!(check(Stage::Final, SEEDS, crate::lower::storage::last_use::last_use) > SEEDS as u32 / 3);
+    assert!(check(Stage::Final, SEEDS, storage::last_use::last_use) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn outline_tasks_keeps_meaning() {
-    assert!(check(Stage::Shaped, SEEDS, crate::lower::code::outline_tasks::outline_tasks) > SEEDS as u32 / 3);
+    assert!(check(Stage::Shaped, SEEDS, code::outline_tasks::outline_tasks) > SEEDS as u32 / 3);
 }
 
 #[test]
 fn check_accesses_keeps_meaning() {
-    let exact = |p| crate::lower::checks::check_accesses::check_accesses(p, None, true, &mut LoweringTrace::new());
+    let exact = |p| checks::check_accesses::check_accesses(p, None, true, &mut LoweringTrace::new());
     assert!(check(Stage::Shaped, SEEDS, exact) > SEEDS as u32 / 3);
 }
 
@@ -214,12 +203,7 @@ fn check_accesses_leaves_no_access_outside() {
         let broken = run(&before).is_err_and(|e| outside(&e));
         wrong += u32::from(broken);
         for exact in [false, true] {
-            let after = crate::lower::checks::check_accesses::check_accesses(
-                before.clone(),
-                None,
-                exact,
-                &mut LoweringTrace::new(),
-            );
+            let after = checks::check_accesses::check_accesses(before.clone(), None, exact, &mut LoweringTrace::new());
             verified(&after, &format!("seed {seed}, exact {exact}\n{before}"));
             match run(&after) {
                 Err(e) if outside(&e) => panic!("seed {seed}, exact {exact}: {e}\nbefore {before}\nafter {after}"),
@@ -240,12 +224,7 @@ fn is_asked(names: &str, difference: &str) {
     let text = format!("alloc b1[8] {{ {names} b1[{difference} + 7] = 1u16 }}");
     let program = crate::ir::samples::small(Stage::Shaped, text.parse().unwrap());
     for exact in [false, true] {
-        let after = crate::lower::checks::check_accesses::check_accesses(
-            program.clone(),
-            None,
-            exact,
-            &mut LoweringTrace::new(),
-        );
+        let after = checks::check_accesses::check_accesses(program.clone(), None, exact, &mut LoweringTrace::new());
         let asked = |text: &str| text.matches("assert").count();
         assert!(asked(&after.to_string()) > asked(&text), "{after}");
     }

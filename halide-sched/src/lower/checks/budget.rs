@@ -318,6 +318,8 @@ impl Room {
 mod tests {
     use super::*;
     use crate::lower::example::TABLES;
+    use crate::lower::loops::unroll::unroll;
+    use crate::lower::trace::LoweringTrace;
 
     fn program(stage: &str, body: &str) -> Program {
         let text = format!("program {stage}{TABLES}body {{\n{body}}}");
@@ -351,7 +353,7 @@ mod tests {
     fn sizes_are_those_of_what_unroll_makes_and_of_its_loops() {
         let body = "unrolled y#L1 from 0 extent 7 {\n unrolled x#L0 from 0 extent 5 {\n out#b2[3] = in#b0[4]\n}\n}\n";
         let before = program("flat", body);
-        let after = crate::lower::loops::unroll::unroll(before.clone(), &mut crate::lower::trace::LoweringTrace::new());
+        let after = unroll(before.clone(), &mut LoweringTrace::new());
         let size = size_up_to(&after.body, u64::MAX);
         assert!(check_copies(&before, size + 24).is_ok());
         assert!(check_copies(&before, size - 1).is_err());

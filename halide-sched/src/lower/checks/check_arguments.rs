@@ -26,7 +26,7 @@ use crate::lower::checks::check_coordinates::check_coordinates;
 use crate::lower::checks::check_factors::check_factors;
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::effects;
-use crate::lower::nests::reached_factors::where_reached;
+use crate::lower::nests::reached_factors::{reached_variants, where_reached};
 use crate::lower::nests::vars::{Vars, extent_between};
 use crate::lower::regions::region_table::Regions;
 use crate::lower::storage::bound_storage::check_room;
@@ -195,7 +195,9 @@ fn check_output_tails(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {
     for func in ctx.plan.pipeline.outputs.clone() {
         for stage in 0..ctx.plan.funcs[func].stages.len() {
             let plan = ctx.plan;
-            check_variant_tails(ctx, facts, list, func, stage, &plan.funcs[func].stages[stage], build::boolean(true));
+            for (reached, variant) in reached_variants(&plan.funcs[func].stages[stage]) {
+                check_variant_tails(ctx, facts, list, (func, stage), variant, &reached);
+            }
         }
     }
 }
@@ -204,21 +206,12 @@ fn check_variant_tails(
     ctx: &mut Ctx<'_>,
     facts: &Facts,
     list: &mut Vec<Stmt>,
-    func: FuncId,
-    stage: usize,
+    (func, stage): (FuncId, usize),
     plan: &StagePlan,
-    mut reached: Expr,
+    reached: &Expr,
 ) {
-    for (cond, variant) in &plan.variants {
-        let here = build::and(reached.clone(), cond.clone());
-        check_variant_tails(ctx, facts, list, func, stage, variant, here);
-        reached = build::and(reached, build::not(cond.clone()));
-    }
-    if plan.fail.is_some() {
-        return;
-    }
     let buf = ctx.program.func_buffers[func][0];
-    let plan = &*where_reached(plan, &reached);
+    let plan = &*where_reached(plan, reached);
     for t in &plan.transforms {
         let Transform::Split { var: root, .. } = t else { continue };
         let VarOrigin::Pure { dim } = plan.vars[*root].origin else { continue };

@@ -4,6 +4,7 @@
 use crate::ir::{Expr, Fault, Stmt, build};
 use crate::lower::checks::check_arguments::assert;
 use crate::lower::nests::ctx::Ctx;
+use crate::lower::nests::reached_factors::reached_variants;
 use crate::plan::{Level, StagePlan, Transform};
 use crate::simplify::Facts;
 use halide_core::ids::FuncId;
@@ -16,8 +17,8 @@ pub(crate) fn check_factors(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stm
         if row.compute == Level::Inline {
             continue;
         }
-        for stage in &row.stages {
-            check_variant(ctx, facts, list, func, stage, build::boolean(true));
+        for (reached, variant) in row.stages.iter().flat_map(reached_variants) {
+            check_variant(ctx, facts, list, func, variant, &reached);
         }
     }
 }
@@ -28,15 +29,8 @@ fn check_variant(
     list: &mut Vec<Stmt>,
     func: FuncId,
     stage: &StagePlan,
-    mut reached: Expr,
+    reached: &Expr,
 ) {
-    for (cond, variant) in &stage.variants {
-        check_variant(ctx, facts, list, func, variant, build::and(reached.clone(), cond.clone()));
-        reached = build::and(reached, build::not(cond.clone()));
-    }
-    if stage.fail.is_some() {
-        return;
-    }
     for t in &stage.transforms {
         let Transform::Split { var, factor, at, .. } = t else { continue };
         if build::as_int(factor).is_some() {

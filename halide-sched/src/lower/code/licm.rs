@@ -36,7 +36,7 @@ use crate::ir::hash::Map;
 use crate::ir::visit::{self, Memo};
 use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use crate::lower::code::polynomial::{Sum, Term, sum_of};
-use crate::lower::loops::copy::fresh_temp;
+use crate::lower::loops::copy::{fresh_copy, fresh_temp};
 use crate::lower::walk;
 use halide_core::ops::{BinOp, UnOp};
 
@@ -153,7 +153,7 @@ fn around_condition(cx: &mut Hoist<'_>, l: For) -> Stmt {
                 *otherwise
             } else {
                 let copy = For { id, kind, min: min.clone(), extent: extent.clone(), body: *otherwise };
-                crate::lower::loops::copy::fresh_copy(&Stmt::For(Box::new(copy)), &[], cx.program)
+                fresh_copy(&Stmt::For(Box::new(copy)), &[], cx.program)
             };
             build::if_else(cond, build::for_loop(id, kind, min, extent, *then), other)
         }

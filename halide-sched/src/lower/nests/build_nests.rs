@@ -32,7 +32,8 @@ use crate::ir::{
 use crate::lower::nests::compute_with::{self, Block, Tree};
 use crate::lower::nests::ctx::{Ctx, Instance, NestLoop, Source, TemplateSite};
 use crate::lower::nests::effects::{self, Told};
-use crate::lower::nests::vars::{Vars, bound, extent_between};
+use crate::lower::nests::vars::{Guard, Vars, bound, extent_between};
+use crate::lower::regions::slide_windows::kind_of;
 use crate::lower::trace::LoweringTrace;
 use crate::plan::{Level, LoopLabel, StagePlan, StageVar, VarOrigin};
 use halide_core::ids::FuncId;
@@ -299,7 +300,7 @@ fn declare_loops<'a>(
 /// The parts of a variant's nest.
 struct Nest {
     bounds: BTreeMap<StageVar, (Expr, Expr)>,
-    guards: Vec<crate::lower::nests::vars::Guard>,
+    guards: Vec<Guard>,
     /// The store of one point under the domain's predicate.
     store: Stmt,
 }
@@ -476,7 +477,7 @@ fn hoist_level(ctx: &Ctx<'_>, func: FuncId, stored: Scope, trace: &mut LoweringT
         if is_at(&ctx.plan.funcs[func].hoist, &key) {
             break;
         }
-        if crate::lower::regions::slide_windows::kind_of(ctx, l).is_concurrent() {
+        if kind_of(ctx, l).is_concurrent() {
             let what = format!("hoisted out of {}", ctx.program.loops[l]);
             trace.did_not(ctx.name(func), what, "its iterations run at once");
             break;

@@ -7,21 +7,20 @@ use crate::ir::{Expr, build};
 use crate::plan::{StagePlan, Transform};
 use std::borrow::Cow;
 
-/// Returns every variant of a stage that has loops, as [`crate::lower::nests::vars::variants`] does, with factors that are 1 where the
-/// variant does not run.
-pub(crate) fn variants_where_reached(plan: &StagePlan) -> Vec<Cow<'_, StagePlan>> {
+/// Returns every variant of a stage that has loops, each with the condition under which it runs.
+pub(crate) fn reached_variants(plan: &StagePlan) -> Vec<(Expr, &StagePlan)> {
     let mut all = Vec::new();
     collect(plan, build::boolean(true), &mut all);
     all
 }
 
-fn collect<'p>(plan: &'p StagePlan, mut reached: Expr, all: &mut Vec<Cow<'p, StagePlan>>) {
+fn collect<'p>(plan: &'p StagePlan, mut reached: Expr, all: &mut Vec<(Expr, &'p StagePlan)>) {
     for (cond, variant) in &plan.variants {
         collect(variant, build::and(reached.clone(), cond.clone()), all);
         reached = build::and(reached, build::not(cond.clone()));
     }
     if plan.fail.is_none() {
-        all.push(where_reached(plan, &reached));
+        all.push((reached, plan));
     }
 }
 

@@ -7,15 +7,15 @@
 use crate::ir::print::expr_by_names;
 use crate::ir::visit::substitute;
 use crate::ir::{DimField, Edge, Expr, LoopId, Program, Scope, Sym, build};
-use crate::lower::LowerError;
-use crate::lower::LowerOptions;
 use crate::lower::nests::build_nests;
 use crate::lower::nests::ctx::{Ctx, ReadSite, Source};
 use crate::lower::regions::facts;
 use crate::lower::regions::infer_bounds::{Finder, find_regions};
 use crate::lower::regions::predicate_refinement::where_predicate_holds;
 use crate::lower::regions::region_table::{Region, Regions};
+use crate::lower::regions::rules::given_region;
 use crate::lower::regions::value_bounds;
+use crate::lower::{LowerError, LowerOptions};
 use crate::plan::{Level, Plan};
 use crate::simplify::{Facts, prove, simplify};
 use halide_core::error::Location;
@@ -104,7 +104,7 @@ impl Finder<'_> {
         let ctx = self.ctx;
         let mut all = Vec::new();
         if ctx.is_output(func) && scope == Scope::Root {
-            let region = crate::lower::regions::rules::given_region(ctx, func);
+            let region = given_region(ctx, func);
             let name = ctx.name(func);
             all.push(Demanded { region, by: format!("the caller asks for it: `{name}` is an output") });
         }

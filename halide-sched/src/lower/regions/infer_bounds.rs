@@ -274,19 +274,22 @@ impl Finder<'_> {
     /// Constants in the ends of what an iteration needs lie within the ends of the whole run, which inputs are checked for.
     /// Constants that hold for any coordinate may say less than the ends of a domain do.
     fn parts_of_the_whole(&mut self) {
-        for (_, defs) in self.found.defs.iter_mut().filter(|(scope, _)| **scope != Scope::Root) {
+        let mut parts = Vec::new();
+        for (&scope, defs) in self.found.defs.iter().filter(|(scope, _)| **scope != Scope::Root) {
             for (s, value) in defs {
-                let &mut Sym::Bound { func, stage, dim, edge, .. } = s else { continue };
+                let &Sym::Bound { func, stage, dim, edge, .. } = s else { continue };
                 let plan = &self.ctx.plan.funcs[func].bounds[usize::from(dim)];
                 let whole = bound(func, usize::from(stage), usize::from(dim), edge, Scope::Root);
                 let whole = simplify(&whole, self.facts);
                 if *plan == Default::default()
                     && let Some(part) = within_whole(value, &whole, edge, self.facts)
                 {
-                    *value = part;
-                    self.found.values.insert(*s, value.clone());
+                    parts.push((*s, scope, part));
                 }
             }
+        }
+        for (s, scope, part) in parts {
+            self.found.refine(s, scope, part);
         }
     }
 

@@ -8,11 +8,11 @@
 
 use crate::bounds::{Interval, at_most_through, interval_of};
 use crate::ir::visit::{for_each_child, substitute};
-use crate::ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build};
+use crate::ir::{Edge, Expr, ExprKind, Scope, Sym, build};
 use crate::lower::nests::ctx::Source;
-use crate::lower::nests::vars::Vars;
 use crate::lower::regions::infer_bounds::Finder;
 use crate::lower::regions::region_table::{Region, bound_sym};
+use crate::lower::regions::slide_windows::bounds_of;
 use crate::simplify::simplify;
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
@@ -58,14 +58,9 @@ impl Finder<'_> {
     /// Takes back the intersections with regions that are proved to hold the inner ones.
     pub(crate) fn drop_proved_intersections(&mut self) {
         for end in std::mem::take(&mut self.intersected) {
-            if !self.is_within(&end) {
-                continue;
+            if self.is_within(&end) {
+                self.found.refine(end.symbol, end.at, end.own);
             }
-            let list = self.found.defs.entry(end.at).or_default();
-            if let Some(slot) = list.iter_mut().find(|(s, _)| *s == end.symbol) {
-                slot.1 = end.own.clone();
-            }
-            self.found.values.insert(end.symbol, end.own);
         }
     }
 
@@ -74,7 +69,9 @@ impl Finder<'_> {
         let Sym::Bound { edge, .. } = end.symbol else { return false };
         let mut hull = self.over_outer_symbols(&end.own, end.outer_at);
         for l in self.ctx.loops_between(end.outer_at, end.at).into_iter().rev() {
-            let Some(range) = self.loop_range(l) else { return false };
+            let (min, extent) = bounds_of(self.ctx, l);
+            let last = build::offset(build::add(min.clone(), extent), -1);
+            let range = Interval::new(simplify(&min, self.facts), simplify(&last, self.facts));
             let env = |s: Sym| (s == Sym::Loop(l)).then(|| range.clone());
             let ends = interval_of(&hull, &env, self.facts);
             let Some(next) = (if edge == Edge::Min { ends.min } else { ends.max }) else { return false };
@@ -86,19 +83,6 @@ impl Finder<'_> {
             Edge::Min => at_most_through(&outer, &hull, self.facts, &definition, 0),
             Edge::Max => at_most_through(&hull, &outer, self.facts, &definition, 0),
         }
-    }
-
-    /// The values of a loop's variable; `None` of a loop that is shared.
-    fn loop_range(&self, l: LoopId) -> Option<Interval> {
-        let info = &self.ctx.loops[l];
-        let instance = &self.ctx.instances[info.instance];
-        if info.bounds.is_some() {
-            return None;
-        }
-        let (&var, _) = instance.leaves.iter().find(|(_, leaf)| **leaf == l)?;
-        let (min, extent) = Vars::of(self.ctx, instance).loop_bounds(var, &|v| instance.leaf(v));
-        let last = build::offset(build::add(min.clone(), extent), -1);
-        Some(Interval::new(simplify(&min, self.facts), simplify(&last, self.facts)))
     }
 
     /// An expression with the bounds of scopes inside of `scope` replaced by their definitions.

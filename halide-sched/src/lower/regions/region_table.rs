@@ -4,7 +4,7 @@ use crate::bounds::difference_through;
 use crate::ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
 use crate::lower::checks::exact_indices::SmallOperand;
 use crate::lower::nests::ctx::{Ctx, Template};
-use crate::lower::nests::reached_factors::variants_where_reached;
+use crate::lower::nests::reached_factors::{reached_variants, where_reached};
 use crate::lower::nests::vars::{Vars, bound, extent_between, variants};
 use crate::lower::regions::start_early::Early;
 use crate::plan::StagePlan;
@@ -84,16 +84,20 @@ impl Regions {
         self.unslid.get(&s).or_else(|| self.values.get(&s))
     }
 
-    /// Replaces the definition of `s` at `scope`; the new one uses only what is visible at the scope's start.
-    pub(crate) fn replace(&mut self, s: Sym, scope: Scope, value: Expr) {
-        let old = self.values.insert(s, value.clone());
+    /// Replaces the definition of `s` at `scope` by a better one of the same region.
+    pub(crate) fn refine(&mut self, s: Sym, scope: Scope, value: Expr) -> Option<Expr> {
         self.far.clear();
-        if let Some(old) = old {
-            self.unslid.entry(s).or_insert(old);
-        }
         let list = self.defs.entry(scope).or_default();
         if let Some(slot) = list.iter_mut().find(|(t, _)| *t == s) {
-            slot.1 = value;
+            slot.1 = value.clone();
+        }
+        self.values.insert(s, value)
+    }
+
+    /// Replaces the definition of `s` at `scope` by that of what is new; it uses only what is visible at the scope's start.
+    pub(crate) fn replace(&mut self, s: Sym, scope: Scope, value: Expr) {
+        if let Some(old) = self.refine(s, scope, value) {
+            self.unslid.entry(s).or_insert(old);
         }
     }
 }
@@ -128,7 +132,8 @@ pub(crate) fn computed(
     scope: Scope,
 ) -> Region {
     let growth = Growth { ctx, known, facts, func, stage, scope };
-    let variants = variants_where_reached(&ctx.plan.funcs[func].stages[stage]);
+    let variants = reached_variants(&ctx.plan.funcs[func].stages[stage]);
+    let variants: Vec<_> = variants.iter().map(|(reached, plan)| where_reached(plan, reached)).collect();
     let mut region = Vec::new();
     for dim in 0..ctx.plan.pipeline.funcs[func].dims() {
         let (min, max) = growth.edges(dim, scope);

@@ -18,7 +18,7 @@
 use crate::bounds::{Interval, Monotone, at_most, interval_of, monotone, upper_difference, upper_through};
 use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::lower::error::LowerError;
-use crate::lower::nests::ctx::{Ctx, Source};
+use crate::lower::nests::ctx::{Ctx, Instance, Source};
 use crate::lower::nests::vars::{Vars, variants};
 use crate::lower::regions::bound_expansion::Expansions;
 use crate::lower::regions::region_table::{Regions, bound_sym};
@@ -285,7 +285,7 @@ fn growth(ctx: &Ctx<'_>, func: FuncId, dim: usize, place: Scope, extent: i64) ->
 
 /// Returns true if a vector loop runs along dimension `dim` of `func`, in its own definitions or where it is read.
 fn is_vector_dim(ctx: &Ctx<'_>, func: FuncId, dim: usize) -> bool {
-    let vectorized = |inst: &crate::lower::nests::ctx::Instance<'_>, origin: &dyn Fn(VarOrigin) -> bool| {
+    let vectorized = |inst: &Instance<'_>, origin: &dyn Fn(VarOrigin) -> bool| {
         let vars = Vars::of(ctx, inst);
         inst.plan.vars.enumerate().filter(|(_, v)| origin(v.origin)).any(|(id, _)| {
             let leaves = vars.leaves(id);
