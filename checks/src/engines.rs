@@ -247,10 +247,10 @@ pub(crate) fn settled(
     }
 }
 
-/// Returns true if no stage of the Func of this name has loops.
+/// Returns true if there is a Func of this name and none of its stages has loops.
 fn is_inlined(plan: &Plan, name: &str) -> bool {
-    let funcs = plan.pipeline.funcs.enumerate().filter(|(_, def)| def.name == name);
-    funcs.map(|(id, _)| &plan.funcs[id].compute).all(|level| *level == plan::Level::Inline)
+    let func = plan.pipeline.funcs.enumerate().find(|(_, def)| def.name == name);
+    func.is_some_and(|(id, _)| plan.funcs[id].compute == plan::Level::Inline)
 }
 
 /// More code, or deeper frames, than there may be.
