@@ -13,12 +13,12 @@ use halide::lower::{LowerOptions, LoweringTrace, lower};
 use halide::plan;
 use halide_core::limits::Limits;
 use halide_cpu::{CpuFault, CpuOptions};
-use halide_sched::ir::arbitrary::{self, Random};
 use halide_sched::lower::Accesses;
 use halide_sched::lower::checks::check_accesses::check_accesses;
 use halide_sched::lower::code::outline_tasks::outline_tasks;
 use halide_sched::lower::code::split_functions::split_functions;
 use halide_sched::lower::storage::last_use::last_use;
+use halide_testing::programs::{self, Random};
 use std::time::Duration;
 
 /// Broken programs of one case.
@@ -121,7 +121,7 @@ pub(crate) fn checked(case: &Case) -> Result<Result<Checked, Outcome>, Failure> 
 fn broken(checked: &Checked) -> impl Iterator<Item = (Program, String)> {
     (0..BROKEN).filter_map(|number| {
         let mut random = Random::new(checked.case.seed ^ number);
-        let wrong = arbitrary::mutant(checked.whole.as_ref()?, &mut random).filter(|p| verify(p).is_ok())?;
+        let wrong = programs::mutant(checked.whole.as_ref()?, &mut random).filter(|p| verify(p).is_ok())?;
         Some((wrong, format!("broken {number}")))
     })
 }

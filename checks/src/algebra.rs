@@ -1,7 +1,6 @@
 //! The simplifier keeps values: of expressions of every type and lane count for all values, and of whole programs.
 
 use crate::case;
-use halide::ir::arbitrary::{self, Vocabulary};
 use halide::ir::build;
 use halide::ir::eval::{self, Check, EvalError};
 use halide::ir::visit::any_node;
@@ -10,8 +9,9 @@ use halide::ir::{
     verify::verify,
 };
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
-use halide_sched::simplify::{Facts, Proofs, simplify, simplify_stmt};
+use halide_solve::simplify::{Facts, Proofs, simplify, simplify_stmt};
+use halide_testing::pipelines::Random;
+use halide_testing::programs::{self, Vocabulary};
 
 /// The number of times that each expression is evaluated.
 const VALUES: usize = 6;
@@ -24,7 +24,7 @@ pub fn expression(seed: u64) -> Result<(), String> {
     let elem = if random.one_in(3) { Elem::Index } else { Elem::Data(random.pick(&ScalarType::ALL)) };
     let ty = Type { elem, lanes: random.pick(&[1, 1, 1, 4]) };
     let size = 1 + random.below(24) as u32;
-    let e = arbitrary::expr(&mut arbitrary::Random::new(random.bits()), &words, ty, size);
+    let e = programs::expr(&mut programs::Random::new(random.bits()), &words, ty, size);
     let simple = simplify(&e, &Facts::new());
     if simple.ty() != ty {
         return Err(format!("{e}\nof {ty:?} becomes\n{simple}\nof {:?}", simple.ty()));
@@ -60,7 +60,7 @@ fn shows_bits_of_nan(e: &Expr, bindings: &[(Sym, Expr)]) -> bool {
 pub fn program(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let stage = random.pick(&[Stage::Bounded, Stage::Flat, Stage::Shaped]);
-    let before = arbitrary::program(&mut arbitrary::Random::new(random.bits()), stage, 20);
+    let before = programs::program(&mut programs::Random::new(random.bits()), stage, 20);
     let mut after = before.clone();
     after.body = simplify_stmt(after.body, &Facts::new(), Proofs::All);
     if let Err(errors) = verify(&after) {
@@ -143,7 +143,7 @@ fn evaluate(e: &Expr, bindings: &[(Sym, Expr)]) -> Result<AnyBuffer, EvalError> 
         unit_stride: Some(0),
         memory: Memory::Auto,
         keeps: false,
-        stream: halide_sched::ir::Stream::Never,
+        stream: halide_ir::Stream::Never,
         side: Side::Host,
     };
     let program = Program {

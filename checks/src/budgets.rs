@@ -9,9 +9,9 @@ use halide::ir::{Program, Stmt, visit};
 use halide::lower::{LowerError, LowerOptions, lower};
 use halide::plan;
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
 use halide_cpu::{CodeUnit, CpuError, CpuOptions};
-use halide_sched::target::Budget;
+use halide_ir::target::Budget;
+use halide_testing::pipelines::Random;
 
 /// The most copies that a schedule asks for, so that a compiler without a budget ends as well.
 const MOST_COPIES: i64 = 1 << 15;

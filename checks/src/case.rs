@@ -5,13 +5,13 @@ use halide::buffer::Span;
 use halide::plan;
 use halide::prelude::*;
 use halide::schedule::{Amount, Directive, Verb};
-use halide_core::arbitrary::{Random, random_pipeline};
 use halide_core::ids::ExprId;
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{ImageDef, Kind, ParamDef};
 use halide_core::promise::ValuePromise;
-use halide_sched::auto::random::{RandomOptions, random_gpu_schedule, random_schedule};
-use halide_sched::target::{Arch, Budget, Gpu};
+use halide_ir::target::{Arch, Budget, Gpu};
+use halide_testing::pipelines::{Random, random_pipeline};
+use halide_testing::schedules::random::{RandomOptions, random_gpu_schedule, random_schedule};
 use std::collections::BTreeSet;
 use std::fmt;
 

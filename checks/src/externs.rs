@@ -7,8 +7,8 @@ use crate::facade;
 use crate::families::{func, legal, var};
 use halide::buffer::Span;
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
 use halide_core::externs::Extern;
+use halide_testing::pipelines::Random;
 
 /// Draws a pipeline with one or two extern stages.
 fn draw(random: &mut Random) -> (Func, Vec<String>) {

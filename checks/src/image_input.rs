@@ -1,7 +1,7 @@
 //! Files that nobody vetted: decoded to an image that can be worked on, or refused.
 
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 use image::{DynamicImage, ImageFormat};
 use std::io::Cursor;
 use std::path::Path;

@@ -5,9 +5,9 @@ use crate::families::{func, legal, var};
 use crate::refusals::{LEGAL, without_lines};
 use halide::plan;
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
 use halide_core::ids::Id;
 use halide_sched::lower::storage::in_place::in_place;
+use halide_testing::pipelines::Random;
 
 /// A pipeline whose output reads an input at its own points, elsewhere, or by way of other stages.
 fn draw(random: &mut Random) -> (Vec<Func>, Vec<String>) {

@@ -7,9 +7,9 @@ use crate::engines::{self, Failure, compare, failure};
 use halide::ir::Program;
 use halide::ir::eval::{Check, EvalError};
 use halide::ir::verify::verify;
-use halide_sched::ir::Stmt;
-use halide_sched::ir::arbitrary::{self, Random};
-use halide_sched::ir::visit::for_each_stmt;
+use halide_ir::Stmt;
+use halide_ir::visit::for_each_stmt;
+use halide_testing::programs::{self, Random};
 use std::ops::Add;
 
 /// Programs of one case with another loop that is parallel.
@@ -45,9 +45,9 @@ pub fn check(case: &Case) -> Result<Tally, Failure> {
     let mut tally = both_orders(&checked, right)?;
     for number in (0..PARALLEL).filter(|_| !steps) {
         let mut random = Random::new(checked.case.seed ^ number);
-        let Some(mut program) = arbitrary::parallelised(right, &mut random) else { break };
+        let Some(mut program) = programs::parallelised(right, &mut random) else { break };
         if number % 2 == 1
-            && let Some(wrong) = arbitrary::mutant(&program, &mut random).filter(|p| verify(p).is_ok())
+            && let Some(wrong) = programs::mutant(&program, &mut random).filter(|p| verify(p).is_ok())
         {
             program = wrong;
         }
@@ -69,7 +69,7 @@ fn both_orders(checked: &Checked, program: &Program) -> Result<Tally, Failure> {
         Ok(first) => first,
         Err(e) => return Ok(Tally { agree: 0, race: u32::from(is_race(&e)) }),
     };
-    let other = arbitrary::reversed(program);
+    let other = programs::reversed(program);
     let second = match engines::run(&checked.case, &other, &checked.inputs) {
         Ok(second) => second,
         // A store of what an element holds already disturbs nobody who has read it, and is told to those who read it later.

@@ -10,7 +10,7 @@ use crate::families::Member;
 use crate::{in_place, schedules};
 use halide::plan;
 use halide::prelude::*;
-use halide_sched::target::Gpu;
+use halide_ir::target::Gpu;
 use std::path::PathBuf;
 
 /// The answer for a legal schedule.

@@ -4,9 +4,9 @@ use crate::case::{Case, TARGET};
 use halide::plan;
 use halide::prelude::*;
 use halide::schedule::{Amount, Directive, LoopKind, Partition, Verb};
-use halide_core::arbitrary::{PipelineOptions, Random, random_pipeline};
-use halide_sched::auto::random::{RandomOptions, random_gpu_schedule, random_schedule};
-use halide_sched::target::Gpu;
+use halide_ir::target::Gpu;
+use halide_testing::pipelines::{PipelineOptions, Random, random_pipeline};
+use halide_testing::schedules::random::{RandomOptions, random_gpu_schedule, random_schedule};
 
 /// A pipeline under a schedule that was legal, for it or for another pipeline, before somebody changed some of it.
 /// Numbers stay small, so that what is legal can be run.

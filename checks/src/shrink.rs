@@ -4,7 +4,7 @@ use crate::case::Case;
 use halide::buffer::Span;
 use halide::prelude::*;
 use halide::schedule::{Amount, Directive, Tail, Verb};
-use halide_core::arbitrary::smaller;
+use halide_testing::pipelines::smaller;
 use std::time::{Duration, Instant};
 
 /// Makes `case` smaller while `fails` says that it still does, until no step is left or the time is over.
@@ -84,7 +84,7 @@ fn plainer(verb: &Verb) -> Vec<Verb> {
     all
 }
 
-/// Every step that `halide_core::arbitrary` knows; regions of outputs that are left stay.
+/// Every step that `halide_testing::pipelines` knows; regions of outputs that are left stay.
 fn smaller_pipelines(case: &Case) -> Steps {
     let case = case.clone();
     Box::new(smaller(&case.pipeline.clone()).map(move |pipeline| {

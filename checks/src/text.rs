@@ -1,10 +1,11 @@
 //! Text that nobody vetted: parsers never panic, and what they accept prints as text that reads the same.
 
 use crate::case::TARGET;
-use halide::ir::{Expr, Program, Stage, Stmt, arbitrary, verify::verify};
+use halide::ir::{Expr, Program, Stage, Stmt, verify::verify};
 use halide::prelude::*;
-use halide_core::arbitrary::{PipelineOptions, Random, random_pipeline};
-use halide_sched::auto::random::{RandomOptions, random_schedule};
+use halide_testing::pipelines::{PipelineOptions, Random, random_pipeline};
+use halide_testing::programs;
+use halide_testing::schedules::random::{RandomOptions, random_schedule};
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
@@ -53,7 +54,7 @@ pub fn random_schedule_text(seed: u64) -> String {
 pub fn random_ir_text(seed: u64) -> String {
     let mut random = Random::new(seed);
     let stage = random.pick(&[Stage::Nest, Stage::Bounded, Stage::Flat, Stage::Shaped, Stage::Final]);
-    let program = arbitrary::program(&mut arbitrary::Random::new(random.bits()), stage, 12);
+    let program = programs::program(&mut programs::Random::new(random.bits()), stage, 12);
     let text = if random.one_in(3) { program.body.to_string() } else { program.to_string() };
     with_mistakes(&text, &mut random)
 }

@@ -1,9 +1,9 @@
 //! Themes that cases are drawn for. The theme of a seed, and the class within it, are functions of the seed alone: sixteen seeds
 //! in a row have every theme, and a few hundred times as many have every class of each.
 
-use halide_core::arbitrary::{Coordinate, PipelineOptions, Random, Structure, Update};
-use halide_sched::auto::aim::Aim;
-use halide_sched::auto::random::RandomOptions;
+use halide_testing::pipelines::{Coordinate, PipelineOptions, Random, Structure, Update};
+use halide_testing::schedules::aim::Aim;
+use halide_testing::schedules::random::RandomOptions;
 
 /// The structure that a case is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

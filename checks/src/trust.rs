@@ -8,8 +8,8 @@ use crate::engines::{self, Failure, failure};
 use halide::ir::Program;
 use halide::ir::eval::{Check, EvalError};
 use halide::ir::verify::verify;
-use halide_sched::ir::arbitrary::{self, Random};
 use halide_sched::lower::checks::trust::{Trust, trust};
+use halide_testing::programs::{self, Random};
 use std::ops::Add;
 
 /// Programs of one case that are broken, or have one more parallel loop.
@@ -41,9 +41,9 @@ pub fn check(case: &Case) -> Result<Tally, Failure> {
     let mut tally = judged(&checked, right)?;
     for number in 0..BROKEN {
         let mut random = Random::new(checked.case.seed ^ number);
-        let parallel = (number % 2 == 1).then(|| arbitrary::parallelised(right, &mut random)).flatten();
+        let parallel = (number % 2 == 1).then(|| programs::parallelised(right, &mut random)).flatten();
         let base = parallel.as_ref().unwrap_or(right);
-        let broken = arbitrary::mutant(base, &mut random).filter(|p| number % 4 != 3 && verify(p).is_ok());
+        let broken = programs::mutant(base, &mut random).filter(|p| number % 4 != 3 && verify(p).is_ok());
         tally = tally + judged(&checked, broken.as_ref().unwrap_or(base))?;
     }
     Ok(tally)

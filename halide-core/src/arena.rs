@@ -287,6 +287,10 @@ impl Expr {
     pub(crate) fn key(self) -> (u32, u32) {
         (self.slot, self.generation)
     }
+    /// Returns true if both are the same node; equal expressions that were written twice are two nodes.
+    pub fn is_node(self, other: Expr) -> bool {
+        self.key() == other.key()
+    }
 }
 
 /// The operands of a node; not what the Funcs and domains it mentions reach.

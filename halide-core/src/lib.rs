@@ -2,7 +2,6 @@
 //!
 //! Nothing here can observe a schedule, a loop or a target.
 
-pub mod arbitrary;
 mod arena;
 pub mod boundary;
 pub mod buffer;

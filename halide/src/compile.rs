@@ -14,9 +14,9 @@ use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use halide_core::interp::{self, Given, Inputs, RunError};
 use halide_core::pipeline::FuncDef;
+use halide_ir::target::Target;
 use halide_sched::plan::{self, Part, Plan};
 use halide_sched::schedule::Schedule;
-use halide_sched::target::Target;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -215,7 +215,7 @@ impl Compiled {
 
     /// The program and the kernels of the main variant, if a graphics processor runs some of it.
     #[cfg(feature = "gpu")]
-    pub(crate) fn on_device(&self) -> Option<(&halide_sched::ir::Program, &halide_gpu::runtime::GpuProgram)> {
+    pub(crate) fn on_device(&self) -> Option<(&halide_ir::Program, &halide_gpu::runtime::GpuProgram)> {
         self.parts.variants.as_ref().and_then(Variants::on_device)
     }
 

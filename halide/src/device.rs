@@ -10,8 +10,8 @@ use halide_core::value::Scalar;
 use halide_cpu::{CpuOptions, Executable, RunArgs};
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram, GpuRun};
-use halide_sched::ir::{BufId, DimField, Fault, Program};
-use halide_sched::target::Target;
+use halide_ir::target::Target;
+use halide_ir::{BufId, DimField, Fault, Program};
 use std::sync::{Mutex, PoisonError};
 
 /// Kernels store whole words of this many bytes where rows begin at multiples of it.

@@ -10,8 +10,8 @@ use halide_core::interp::Bound;
 use halide_core::value::Scalar;
 use halide_gpu::GpuError;
 use halide_gpu::runtime::{Gpu, GpuProgram};
-use halide_sched::ir::eval::{self, Ended, EvalError, Options};
-use halide_sched::ir::{BufId, BufferRole, Program};
+use halide_ir::eval::{self, Ended, EvalError, Options};
+use halide_ir::{BufId, BufferRole, Program};
 
 /// The kernels of a program, whose host code is evaluated.
 pub(crate) struct Hosted {

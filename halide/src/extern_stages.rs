@@ -17,9 +17,9 @@ use halide_core::ids::FuncId;
 use halide_core::interp::{Inputs, RunError};
 use halide_core::limits::bytes_of;
 use halide_core::value::Scalar;
+use halide_ir::target::Target;
 use halide_sched::plan::{self, Part};
 use halide_sched::schedule::Schedule;
-use halide_sched::target::Target;
 use std::ops::Range;
 
 /// One extern stage whose results a pipeline reads.

@@ -1,6 +1,6 @@
 //! This machine as a [`Target`]: the one question about the environment that compiling under a schedule asks.
 
-use halide_sched::target::Target;
+use halide_ir::target::Target;
 
 /// `Target::host()`. In the prelude.
 pub trait Host {
@@ -16,7 +16,7 @@ impl Host for Target {
     #[cfg(not(feature = "cpu"))]
     fn host() -> Target {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-        let arch = halide_sched::target::Arch::Other;
+        let arch = halide_ir::target::Arch::Other;
         Target {
             arch,
             vector_bits: 128,
@@ -24,7 +24,7 @@ impl Host for Target {
             threads,
             cache_bytes: 1 << 20,
             gpu: None,
-            budget: halide_sched::target::Budget::DEFAULT,
+            budget: halide_ir::target::Budget::DEFAULT,
         }
     }
 }

@@ -32,6 +32,7 @@ pub use halide_core::{boundary, buffer, error as diagnostics, expr, pipeline, ty
 pub use halide_core::{externs, shape};
 #[cfg(feature = "cpu")]
 pub use halide_cpu::{Tier, host_features};
-pub use halide_sched::{features, ir, lower, plan, schedule, target};
+pub use halide_ir::{self as ir, features, target};
+pub use halide_sched::{lower, plan, schedule};
 pub use storage::Stored;
 pub use variant_key::VariantKey;

@@ -6,8 +6,8 @@ use crate::variant::Failure;
 use halide_core::buffer::AnyBufferMut;
 use halide_core::interp::Bound;
 use halide_core::limits::{Held, Limits, OverCap};
-use halide_sched::ir::footprint::{Footprint, Known};
-use halide_sched::ir::{BufId, BufferRole, Program};
+use halide_ir::footprint::{Footprint, Known};
+use halide_ir::{BufId, BufferRole, Program};
 
 /// Checks that what is known to be allocated at once is within the cap. Where the arguments are wrong, so that the program ends
 /// before it comes to that, it says so itself.

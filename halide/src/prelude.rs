@@ -16,5 +16,5 @@ pub use halide_core::reduce::*;
 pub use halide_core::types::ScalarType::{self, *};
 pub use halide_core::value::Scalar;
 pub use halide_core::{Coords, Expr, Func, ImageParam, IntoExpr, Param, Pipeline, RDom, RVar, Var, vars};
+pub use halide_ir::target::Target;
 pub use halide_sched::schedule::{Schedule, Tail};
-pub use halide_sched::target::Target;

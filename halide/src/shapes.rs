@@ -26,8 +26,8 @@ use halide_core::buffer::Region;
 use halide_core::error::Location;
 use halide_core::interp::RunError;
 use halide_core::shape::BufferOf;
+use halide_ir::target::Target;
 use halide_sched::schedule::Schedule;
-use halide_sched::target::Target;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

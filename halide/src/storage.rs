@@ -4,9 +4,9 @@ use crate::compile::Compiled;
 use crate::error::Error;
 use crate::variant_key::VariantKey;
 use halide_core::types::ScalarType;
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::print::expr_in;
-use halide_sched::ir::{BufId, BufferRole, Memory, Program, Side, Stmt, visit};
+use halide_ir::hash::Map;
+use halide_ir::print::expr_in;
+use halide_ir::{BufId, BufferRole, Memory, Program, Side, Stmt, visit};
 use halide_sched::lower::lower;
 
 /// A buffer of a compiled pipeline.
@@ -59,9 +59,9 @@ fn collect(s: &Stmt, program: &Program, sizes: &mut Map<BufId, String>) {
 
 fn place(program: &Program, buf: BufId) -> String {
     let info = &program.buffers[buf];
-    let shared = |k: &halide_sched::ir::Kernel| k.shared.iter().any(|row| row.buf == buf);
-    let held = |k: &halide_sched::ir::Kernel| k.lanes.iter().flatten().any(|row| row.buf == buf);
-    let listed = |k: &halide_sched::ir::Kernel| k.buffers.iter().any(|row| row.buf == buf);
+    let shared = |k: &halide_ir::Kernel| k.shared.iter().any(|row| row.buf == buf);
+    let held = |k: &halide_ir::Kernel| k.lanes.iter().flatten().any(|row| row.buf == buf);
+    let listed = |k: &halide_ir::Kernel| k.buffers.iter().any(|row| row.buf == buf);
     let side = match info.side {
         Side::Host => "",
         Side::Both => ", with a copy on the device",

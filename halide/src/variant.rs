@@ -12,8 +12,8 @@ use crate::variant_key::{VariantKey, fault_error, next};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region};
 use halide_core::ids::ImageId;
 use halide_core::interp::{Bound, RunError};
-use halide_sched::ir::footprint::Footprint;
-use halide_sched::ir::{BufferRole, Fault, FaultId, Program};
+use halide_ir::footprint::Footprint;
+use halide_ir::{BufferRole, Fault, FaultId, Program};
 use halide_sched::lower::{Lowered, lower};
 use halide_sched::plan::Plan;
 use std::collections::BTreeMap;
@@ -369,8 +369,8 @@ pub(crate) fn copies_of(program: &Program, outputs: &[AnyBufferMut<'_>]) -> Resu
 }
 
 /// The error of a run of the evaluator, but for faults that another variant may not have.
-pub(crate) fn of_evaluator(error: halide_sched::ir::eval::EvalError, program: &Program) -> Error {
-    use halide_sched::ir::eval::EvalError;
+pub(crate) fn of_evaluator(error: halide_ir::eval::EvalError, program: &Program) -> Error {
+    use halide_ir::eval::EvalError;
     match error {
         EvalError::OverCap { buf, over } => Error::Memory { func: program.buffers[buf].name.clone(), over },
         EvalError::Stopped(stop) => RunError::Stopped(stop).into(),
@@ -386,7 +386,7 @@ fn evaluate(
     outputs: &mut [AnyBufferMut<'_>],
     how: &How,
 ) -> Result<RunStats, Failure> {
-    use halide_sched::ir::eval::{EvalError, Options, run_with};
+    use halide_ir::eval::{EvalError, Options, run_with};
     let failed = |error| Failure::Other(Error::Buffer(error));
     let params: Vec<_> = bound.params.iter().copied().collect();
     let images: Vec<_> = bound.images.iter().cloned().collect();

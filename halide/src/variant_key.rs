@@ -1,7 +1,7 @@
 //! The key of a variant: the calls that it serves, the way to lower it, and the variant to try after a fault.
 
 use crate::error::Error;
-use halide_sched::ir::{Fault, FaultId, Program};
+use halide_ir::{Fault, FaultId, Program};
 use halide_sched::lower::{Accesses, LowerOptions};
 
 /// The calls that a variant serves. The default is the main variant.

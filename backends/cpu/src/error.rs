@@ -1,8 +1,8 @@
 //! The errors of making code and of running it.
 
 use halide_core::limits::{OverCap, Stop};
-use halide_sched::device::DeviceFault;
-use halide_sched::ir::{BufId, FaultId};
+use halide_ir::device::DeviceFault;
+use halide_ir::{BufId, FaultId};
 use std::fmt;
 
 /// The reason that a program could not be compiled.

@@ -11,8 +11,8 @@ use halide_core::limits::Limits;
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::device::Device;
-use halide_sched::ir::{BufId, BufferInfo, BufferRole, KernelId, Program};
+use halide_ir::device::Device;
+use halide_ir::{BufId, BufferInfo, BufferRole, KernelId, Program};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 

@@ -4,8 +4,8 @@ use crate::CpuError;
 use crate::tier::Tier;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use halide_sched::features::{CpuFeature, CpuFeatures};
-use halide_sched::target::{Arch, Budget, Target};
+use halide_ir::features::{CpuFeature, CpuFeatures};
+use halide_ir::target::{Arch, Budget, Target};
 
 /// This machine, with the widest vectors that code is generated for.
 pub fn host_target() -> Target {

@@ -1,6 +1,6 @@
 //! The CPU backend: machine code from the loop IR by Cranelift, and the runtime that the code calls.
 //!
-//! [`compile`] takes an [`ir::Program`](halide_sched::ir::Program) at stage `Final` and gives an [`Executable`], which is
+//! [`compile`] takes an [`ir::Program`](halide_ir::Program) at stage `Final` and gives an [`Executable`], which is
 //! cheap to clone, may be called from many threads at once and frees its code when the last clone is dropped.
 
 mod codegen;

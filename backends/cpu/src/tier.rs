@@ -1,6 +1,6 @@
 //! Tiers of vector instructions, and the extensions that this machine has.
 
-use halide_sched::features::{CpuFeature, CpuFeatures};
+use halide_ir::features::{CpuFeature, CpuFeatures};
 
 /// A family of vector instructions, from narrow to wide.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,8 +1,8 @@
 //! Errors of the GPU backend: when kernels are made, when a device is opened, and when it runs them.
 
 use halide_core::types::ScalarType;
-use halide_sched::device::DeviceFault;
-use halide_sched::ir::BufId;
+use halide_ir::BufId;
+use halide_ir::device::DeviceFault;
 use std::fmt;
 
 /// A reason that there is no kernel, no device or no result.

@@ -7,7 +7,7 @@ use halide::plan::{Level, Plan};
 use halide::schedule::{Amount, Condition, LoopKind, Verb, clone_name, wrapper_name};
 use halide_core::ids::{ExprId, FuncId};
 use halide_core::pipeline::{Kind, PipelineData};
-use halide_sched::auto::arms::conditions_of;
+use halide_testing::schedules::arms::conditions_of;
 
 const UPDATES: &str = "updates by loops";
 const GROUPS: &str = "groups";

@@ -4,7 +4,7 @@ use super::{Class, PLACES, place};
 use crate::case::Case;
 use halide::plan::{Level, Plan};
 use halide::schedule::{Amount, LoopKind, Subject, Tail, Verb};
-use halide_sched::auto::aim::LoopWord;
+use halide_testing::schedules::aim::LoopWord;
 use std::collections::BTreeMap;
 
 const TRIPLES: &str = "triples of directives";

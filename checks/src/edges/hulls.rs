@@ -7,7 +7,7 @@ use crate::case::{Case, TARGET};
 use crate::families::{func, var};
 use halide::buffer::Span;
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// The first and the last coordinate that an input holds at first: see `Sizes`.
 const HELD: (i64, i64) = (-1, 7);

@@ -13,7 +13,7 @@ use halide::ir::eval::EvalError;
 use halide::ir::{Fault, Program, Stage};
 use halide::plan;
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// A run, and whether it must be refused.
 struct Edge {

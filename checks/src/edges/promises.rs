@@ -7,7 +7,7 @@ use halide::buffer::Span;
 use halide::ir::Fault;
 use halide::prelude::*;
 use halide::schedule::{CompareOp, Condition, Term};
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 fn is_promise(fault: &Fault) -> bool {
     matches!(fault, Fault::Promise { .. } | Fault::OutputRegion { .. })

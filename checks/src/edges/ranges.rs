@@ -4,7 +4,7 @@ use super::{Edge, Expected};
 use crate::families::{func, var};
 use halide::buffer::Span;
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// A region of one dimension at the upper end of `i32`, or at the lower one.
 fn at_an_end(random: &mut Random) -> Region {

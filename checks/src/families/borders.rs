@@ -4,7 +4,7 @@
 use super::{Drawn, func, var};
 use halide::boundary;
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// Windows of any direction over an input with a border, whose loops are inside of those that are cut.
 pub(super) fn borders(random: &mut Random) -> Drawn {

@@ -2,7 +2,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// `f(x) = table(clamp(i32(float), low, high))`, where the table is computed only as far as is read.
 pub(super) fn floats(random: &mut Random) -> Drawn {

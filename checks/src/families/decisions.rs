@@ -4,7 +4,7 @@
 use super::folds::{Consumer, consumer, producer, stores};
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// `g` reads `h` and `f` reads `g` through such coordinates; both are stored and computed in loops of their consumers.
 pub(super) fn decisions(random: &mut Random) -> Drawn {

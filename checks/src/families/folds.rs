@@ -3,7 +3,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// A chain of two or three stages. Each producer is stored outside of loops in which its pieces move.
 pub(super) fn pieces(random: &mut Random) -> Drawn {

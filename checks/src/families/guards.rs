@@ -2,7 +2,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// `f(x) = select(condition, table(e), other)`, and sums over domains with such conditions.
 pub(super) fn guarded(random: &mut Random) -> Drawn {

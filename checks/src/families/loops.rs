@@ -2,7 +2,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// A read of a Func of two dimensions near `(x, y)`.
 fn near(random: &mut Random, f: &Func, x: Expr, y: Expr) -> Expr {

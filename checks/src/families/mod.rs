@@ -25,8 +25,8 @@ use crate::runs::caught;
 use crate::shrink;
 use halide::buffer::Span;
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
-use halide_sched::target::Gpu;
+use halide_ir::target::Gpu;
+use halide_testing::pipelines::Random;
 use std::time::Duration;
 
 /// The time for which a failing case is made smaller.

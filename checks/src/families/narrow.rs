@@ -2,7 +2,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// Types that have one of twice their width and one of four times.
 const NARROW: [ScalarType; 4] = [U8, I8, U16, I16];

@@ -3,7 +3,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// Two sums, of which the second reads the first and stores into what an output's buffer holds, so that nothing stands
 /// between the steps of both.

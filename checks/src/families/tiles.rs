@@ -3,7 +3,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// Two stencils and a consumer of three dimensions, the consumer in blocks.
 pub(super) fn tiles(random: &mut Random) -> Drawn {

@@ -3,7 +3,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// An update over one to three variables, under directives that change its order.
 pub(super) fn monoids(random: &mut Random) -> Drawn {

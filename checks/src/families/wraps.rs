@@ -2,7 +2,7 @@
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
-use halide_core::arbitrary::Random;
+use halide_testing::pipelines::Random;
 
 /// `f(x) = table(chain of casts of x)`, where the table is computed only as far as is read, or is an input.
 pub(super) fn wraps(random: &mut Random) -> Drawn {

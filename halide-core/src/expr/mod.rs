@@ -1,6 +1,7 @@
 //! Operators and functions on expressions, as users write them. Nothing here fails; a mistake makes a poisoned node
 //! that `Pipeline::new` reports.
 
+pub mod dynamic;
 mod fixed_point;
 mod functions;
 mod lerp;

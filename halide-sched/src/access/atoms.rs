@@ -2,8 +2,8 @@
 
 use super::mono::{AtomId, Mono};
 use super::poly::{Noted, Poly, Sums, Term};
-use crate::ir::hash::Map;
-use crate::ir::{Expr, Sym};
+use halide_ir::hash::Map;
+use halide_ir::{Expr, Sym};
 
 /// An atom.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

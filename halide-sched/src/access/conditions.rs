@@ -4,8 +4,8 @@ use super::atoms::{Atom, Terms};
 use super::hoist::MOST_PARTS;
 use super::poly::Poly;
 use super::read::{Definition, LaneOf, Reader};
-use crate::ir::{Expr, ExprKind, build};
 use halide_core::ops::{BinOp, UnOp};
+use halide_ir::{Expr, ExprKind, build};
 
 /// `0 <= p` as inequalities that together imply it: `0 <= min(a, b) + r` is one for `a` and one for `b`.
 pub(crate) fn split_minima<'p>(terms: &Terms<'p>, p: Poly<'p>) -> Vec<Poly<'p>> {

@@ -3,12 +3,12 @@
 use super::atoms::Span;
 use super::floats::FloatSpan;
 use super::read::{Definition, Reader};
-use crate::ir::hash::Map;
-use crate::ir::visit::deep;
-use crate::ir::{BufId, Elem, Expr, ExprKind};
 use halide_core::ids::ParamId;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
+use halide_ir::hash::Map;
+use halide_ir::visit::deep;
+use halide_ir::{BufId, Elem, Expr, ExprKind};
 
 /// The values that memory and parameters may hold.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use super::hoist::{Hoisted, Parts};
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
-use crate::ir::hash::Map;
+use halide_ir::hash::Map;
 
 /// The range of a loop variable.
 struct Range<'p> {

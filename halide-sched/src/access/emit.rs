@@ -3,7 +3,7 @@
 use super::atoms::{Atom, Terms};
 use super::mono::AtomId;
 use super::poly::Poly;
-use crate::ir::{Expr, build};
+use halide_ir::{Expr, build};
 
 /// `p` as an expression; `None` if it depends on a lane, or on more than one alternative.
 pub(crate) fn expression<'p>(terms: &Terms<'p>, p: &Poly<'p>) -> Option<Expr> {

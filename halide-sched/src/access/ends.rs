@@ -7,10 +7,10 @@
 use super::atoms::Atom;
 use super::poly::Poly;
 use super::read::{Definition, Reader};
-use crate::ir::visit::{any_node, deep};
-use crate::ir::{BufId, Elem, Expr, ExprKind, build};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
+use halide_ir::visit::{any_node, deep};
+use halide_ir::{BufId, Elem, Expr, ExprKind, build};
 
 /// The most stores whose values are looked at for one load.
 const MOST_STORES: usize = 8;
@@ -199,7 +199,7 @@ impl<'p> Reader<'p> {
         })
     }
 
-    fn name_reads(&mut self, s: crate::ir::Sym) -> bool {
+    fn name_reads(&mut self, s: halide_ir::Sym) -> bool {
         if let Some(known) = self.reading.get(&s) {
             return *known;
         }

@@ -5,7 +5,7 @@ use super::hoist::Hoisted;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
-use crate::ir::hash::Map;
+use halide_ir::hash::Map;
 
 /// The last place, on the way out of loops, at which an inequality holds if and only if its access stays inside.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use super::atoms::Atom;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::{Definition, Reader};
-use crate::ir::visit::deep;
+use halide_ir::visit::deep;
 
 /// The most monomials that a name is replaced by.
 const MOST_TERMS: usize = 24;

@@ -5,10 +5,10 @@
 
 use super::poly::Poly;
 use super::read::{Definition, Reader};
-use crate::ir::visit::deep;
-use crate::ir::{Elem, Expr, ExprKind, build};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
+use halide_ir::visit::deep;
+use halide_ir::{Elem, Expr, ExprKind, build};
 
 /// The largest float around which every multiple of a half is one, in all types of floats from `f32` on.
 const MOST_EXACT: f64 = (1 << 22) as f64;
@@ -136,8 +136,8 @@ fn binary(op: BinOp, a: FloatSpan, b: FloatSpan) -> Option<FloatSpan> {
 mod tests {
     use super::*;
     use crate::access::{Definitions, Elements, Sums};
-    use crate::ir::build;
     use halide_core::value::Scalar;
+    use halide_ir::build;
 
     #[test]
     fn ends_are_those_of_the_type() {
@@ -148,7 +148,7 @@ mod tests {
         let value = f64::from(1.0f32 / 3.0f32);
         assert_eq!(reader.float_range(&third), Some((value, value)));
         let byte = build::select(
-            build::typed_sym(crate::ir::Sym::Temp(0), crate::ir::Type::BOOL),
+            build::typed_sym(halide_ir::Sym::Temp(0), halide_ir::Type::BOOL),
             build::cast_data(ScalarType::F32, build::constant(Scalar::int(ScalarType::U8, 200))),
             number(-2.0),
         );

@@ -12,8 +12,8 @@ use super::exact::Exact;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::{LaneOf, Reader};
-use crate::ir::Sym;
-use crate::ir::visit::deep;
+use halide_ir::Sym;
+use halide_ir::visit::deep;
 use smallvec::SmallVec;
 
 /// The most monomials of an inequality that is moved further.

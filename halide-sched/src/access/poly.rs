@@ -2,8 +2,8 @@
 
 use super::atoms::Span;
 use super::mono::{AtomId, Mono};
-use crate::ir::hash::{Map, Spread, begin};
 use bumpalo::Bump;
+use halide_ir::hash::{Map, Spread, begin};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;

@@ -12,7 +12,7 @@ use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
 use super::samples::Samples;
-use crate::ir::hash::{Map, Set};
+use halide_ir::hash::{Map, Set};
 
 /// The most steps of a search.
 const MOST_STEPS: u32 = 200;

@@ -5,10 +5,10 @@ use super::data::Elements;
 use super::hoist::Hoisted;
 use super::mono::AtomId;
 use super::poly::{Poly, Sums};
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{any_node, deep};
-use crate::ir::{DimField, Elem, Expr, ExprKind, Sym, build};
 use halide_core::ops::{BinOp, UnOp};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{any_node, deep};
+use halide_ir::{DimField, Elem, Expr, ExprKind, Sym, build};
 
 /// The most alternatives of a shuffle that are told apart.
 const MOST_PICKS: usize = 16;
@@ -322,14 +322,14 @@ impl<'p> Reader<'p> {
     fn without_names(&self, e: &Expr) -> Expr {
         let mut e = e.clone();
         for _ in 0..MOST_ROUNDS {
-            let next = crate::ir::visit::substitute(&e, &|s| match self.defs.get(s) {
+            let next = halide_ir::visit::substitute(&e, &|s| match self.defs.get(s) {
                 Some(Definition::Let(value)) if value.lanes() == 1 && value.ty().scalar().is_some() => {
                     (!self.level_of_expr(value).eq(&Self::IN_MEMORY)).then(|| value.clone())
                 }
                 _ => None,
             });
             let mut nodes = 0;
-            crate::ir::visit::for_each_node(&next, &mut |_| nodes += 1);
+            halide_ir::visit::for_each_node(&next, &mut |_| nodes += 1);
             if nodes > MOST_NODES || next == e {
                 break;
             }
@@ -352,7 +352,7 @@ impl<'p> Reader<'p> {
     /// The latest binding that `e` depends on; [`Reader::IN_MEMORY`] if it reads, also by names.
     pub(crate) fn level_of_expr(&self, e: &Expr) -> u32 {
         let mut level = 0;
-        crate::ir::visit::for_each_node(e, &mut |n| {
+        halide_ir::visit::for_each_node(e, &mut |n| {
             if let ExprKind::Sym(s) = n.kind() {
                 level = level.max(self.defs.level(*s));
             }

@@ -8,9 +8,9 @@ use super::atoms::{Atom, Span};
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
-use crate::ir::hash::{Map, Spread};
-use crate::ir::visit::deep;
-use crate::ir::{DimField, Sym};
+use halide_ir::hash::{Map, Spread};
+use halide_ir::visit::deep;
+use halide_ir::{DimField, Sym};
 use std::hash::{BuildHasher, BuildHasherDefault};
 
 /// The number of samples.
@@ -80,7 +80,7 @@ impl Samples {
 
     /// The value of a scalar at each sample.
     #[cfg(test)]
-    pub(super) fn values_of<'p>(&mut self, reader: &mut Reader<'p>, e: &crate::ir::Expr) -> Values {
+    pub(super) fn values_of<'p>(&mut self, reader: &mut Reader<'p>, e: &halide_ir::Expr) -> Values {
         let p = reader.scalar(e);
         self.values(reader, &p)
     }

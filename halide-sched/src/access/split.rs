@@ -8,9 +8,9 @@ use super::atoms::Terms;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::{Definition, Reader};
-use crate::ir::hash::Map;
-use crate::ir::visit::{deep, for_each_node};
-use crate::ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Sym, build};
+use halide_ir::hash::Map;
+use halide_ir::visit::{deep, for_each_node};
+use halide_ir::{BufId, BufferInfo, DimField, Expr, ExprKind, Sym, build};
 use std::rc::Rc;
 
 /// The symbols that are looked for are names of strides; a definition may mention each some times removed.
@@ -67,7 +67,7 @@ impl<'p> Extents<'p> {
     /// Polynomials that are all at least 0 if the access is inside of its buffer; `None` if nothing is known of it.
     pub(crate) fn inequalities(&mut self, reader: &mut Reader<'p>, access: Access<'_, 'p>) -> Option<Vec<Poly<'p>>> {
         match access.info.role {
-            crate::ir::BufferRole::Internal => self.of_allocation(reader, access.buf, access.index),
+            halide_ir::BufferRole::Internal => self.of_allocation(reader, access.buf, access.index),
             _ => self.of_given(reader, access),
         }
     }

@@ -1,9 +1,9 @@
 //! Errors that lowering reports although the schedule was legal.
 
-use crate::ir::ForKind;
 use crate::lower::checks::budget::Cause;
 use crate::lower::gpu::offload::KernelProblem;
 use halide_core::error::Location;
+use halide_ir::ForKind;
 use std::fmt;
 
 /// A reason that a plan cannot be lowered.

@@ -6,15 +6,15 @@
 //! rewritten instead of compared.
 
 use super::*;
-use crate::ir::{BufId, LoopId, PrefetchBound, PrefetchRequest, Program, Stmt, print, verify};
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::trace::LoweringTrace;
-use crate::simplify::Facts;
-use crate::target::{Arch, Budget, Gpu, Target};
 use halide_core::expr::min;
 use halide_core::ids::FuncId;
 use halide_core::types::U8;
 use halide_core::{Func, ImageParam, Pipeline, vars};
+use halide_ir::target::{Arch, Budget, Gpu, Target};
+use halide_ir::{BufId, LoopId, PrefetchBound, PrefetchRequest, Program, Stmt, print, verify};
+use halide_solve::simplify::Facts;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

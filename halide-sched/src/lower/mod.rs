@@ -24,10 +24,10 @@ pub use trace::{Clock, Decision, LoweringTrace, Outcome, PassTrace};
 
 pub use checks::budget::{Cause, Multiplies};
 
-use crate::ir::{LoopId, LoopInfo, Program, Stage};
 use crate::plan::Plan;
-use crate::simplify::{Facts, Proofs};
-use crate::target::Gpu;
+use halide_ir::target::Gpu;
+use halide_ir::{LoopId, LoopInfo, Program, Stage};
+use halide_solve::simplify::{Facts, Proofs};
 use nests::ctx::Ctx;
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ pub enum Accesses {
     #[default]
     Trusted,
     /// All, before the loops around them. A check may ask for more than its accesses need, and end a run that is right with
-    /// [`crate::ir::Fault::Unproved`].
+    /// [`halide_ir::Fault::Unproved`].
     BeforeLoops,
     /// All, each directly before it: slow, and exact.
     InPlace,
@@ -178,7 +178,7 @@ fn kept(result: Result<Program, Vec<LowerError>>, all: &mut Vec<LowerError>) -> 
 }
 
 fn simplified(mut program: Program, facts: &Facts, proofs: Proofs) -> Program {
-    let (body, dead) = crate::simplify::simplify_noting_dead(program.body, facts, proofs);
+    let (body, dead) = halide_solve::simplify::simplify_noting_dead(program.body, facts, proofs);
     program.body = body;
     dead.into_iter().for_each(|l| program.loops[l].is_dead = true);
     program
@@ -187,7 +187,7 @@ fn simplified(mut program: Program, facts: &Facts, proofs: Proofs) -> Program {
 /// In debug and test builds: what each stage promises holds after each pass.
 fn debug_verify(pass: &str, program: &Program) {
     if cfg!(debug_assertions)
-        && let Err(errors) = crate::ir::verify::verify(program)
+        && let Err(errors) = halide_ir::verify::verify(program)
     {
         panic!("after {pass}: {errors:?}\n{program}");
     }

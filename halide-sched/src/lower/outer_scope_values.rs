@@ -1,11 +1,11 @@
 //! Values of expressions inside of a statement, as they are known in front of it: names are replaced by their
 //! definitions, and variables of loops have ranges.
 
-use crate::bounds::{Interval, interval_of};
-use crate::ir::hash::Map;
-use crate::ir::visit;
-use crate::ir::{Expr, ExprKind, LoopId, Sym, build};
-use crate::simplify::{Facts, simplify};
+use halide_ir::hash::Map;
+use halide_ir::visit;
+use halide_ir::{Expr, ExprKind, LoopId, Sym, build};
+use halide_solve::bounds::{Interval, interval_of};
+use halide_solve::simplify::{Facts, simplify};
 
 /// The names and loop variables that are bound between a place outside and one inside.
 #[derive(Default)]

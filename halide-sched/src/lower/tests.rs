@@ -2,15 +2,15 @@
 //! it makes.
 
 use super::*;
-use crate::ir::arbitrary::{self, Random};
-use crate::ir::eval::{self, Check, EvalError};
-use crate::ir::{Partition, PrefetchRequest, Program, Stage, verify};
 use crate::lower::trace::LoweringTrace;
-use crate::simplify::Facts;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::limits::Limits;
 use halide_core::types::ScalarType::{F32, U8, U16};
 use halide_core::value::Scalar;
+use halide_ir::eval::{self, Check, EvalError};
+use halide_ir::{Partition, PrefetchRequest, Program, Stage, verify};
+use halide_solve::simplify::Facts;
+use halide_testing::programs::{self, Random};
 
 /// The results of a run: the outputs and the counters.
 type Outcome = Result<(Vec<AnyBuffer>, Vec<i64>), EvalError>;
@@ -42,7 +42,7 @@ fn verified(program: &Program, what: &str) {
 fn check(stage: Stage, seeds: u64, pass: impl Fn(Program) -> Program) -> u32 {
     let mut good = 0;
     for seed in 0..seeds {
-        let before = arbitrary::program(&mut Random::new(seed), stage, 2 + (seed % 24) as u32);
+        let before = programs::program(&mut Random::new(seed), stage, 2 + (seed % 24) as u32);
         verified(&before, &format!("seed {seed}, before"));
         let after = pass(before.clone());
         verified(&after, &format!("seed {seed}, after\n{before}"));
@@ -87,7 +87,7 @@ fn bound_small_allocations_keeps_meaning() {
 
 #[test]
 fn inject_prefetches_keeps_meaning() {
-    use crate::ir::PrefetchBound::*;
+    use halide_ir::PrefetchBound::*;
     let asking = |mut p: Program| {
         let bufs: Vec<_> = p.buffers.ids().collect();
         let ids: Vec<_> = p.loops.ids().collect();
@@ -196,8 +196,8 @@ fn check_accesses_leaves_no_access_outside() {
     let (mut wrong, mut stopped) = (0, 0);
     for seed in 0..4 * SEEDS {
         let mut random = Random::new(seed);
-        let right = arbitrary::program(&mut random, Stage::Shaped, 2 + (seed % 24) as u32);
-        let Some(before) = arbitrary::mutant(&right, &mut random).filter(|p| verify::verify(p).is_ok()) else {
+        let right = programs::program(&mut random, Stage::Shaped, 2 + (seed % 24) as u32);
+        let Some(before) = programs::mutant(&right, &mut random).filter(|p| verify::verify(p).is_ok()) else {
             continue;
         };
         let broken = run(&before).is_err_and(|e| outside(&e));
@@ -209,7 +209,7 @@ fn check_accesses_leaves_no_access_outside() {
                 Err(e) if outside(&e) => panic!("seed {seed}, exact {exact}: {e}\nbefore {before}\nafter {after}"),
                 Err(EvalError::Fault { fault, .. }) if broken => {
                     let ours =
-                        matches!(after.faults[fault], crate::ir::Fault::Unproved | crate::ir::Fault::Access { .. });
+                        matches!(after.faults[fault], halide_ir::Fault::Unproved | halide_ir::Fault::Access { .. });
                     stopped += u32::from(ours);
                 }
                 _ => {}
@@ -222,7 +222,7 @@ fn check_accesses_leaves_no_access_outside() {
 /// Asserts that `check_accesses` does not take `b1[difference + 7]`, of eight elements, for proved behind `names`.
 fn is_asked(names: &str, difference: &str) {
     let text = format!("alloc b1[8] {{ {names} b1[{difference} + 7] = 1u16 }}");
-    let program = crate::ir::samples::small(Stage::Shaped, text.parse().unwrap());
+    let program = halide_testing::programs::around(Stage::Shaped, text.parse().unwrap());
     for exact in [false, true] {
         let after = checks::check_accesses::check_accesses(program.clone(), None, exact, &mut LoweringTrace::new());
         let asked = |text: &str| text.matches("assert").count();

@@ -1,7 +1,7 @@
 //! Record of the decisions of lowering: for every pass what it did, what it did not do and why, and, if asked for, the
 //! program after it. `explain`, the report and tests read it; nothing in lowering does.
 
-use crate::ir::Program;
+use halide_ir::Program;
 use std::fmt;
 use std::time::Duration;
 

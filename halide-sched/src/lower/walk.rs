@@ -1,8 +1,8 @@
 //! Walking statements with a context that expressions and statements change alike.
 
-use crate::ir::visit;
-use crate::ir::{Expr, For, Program, Stmt, build};
-use crate::simplify::Facts;
+use halide_ir::visit;
+use halide_ir::{Expr, For, Program, Stmt, build};
+use halide_solve::simplify::Facts;
 use std::cell::RefCell;
 
 /// [`visit::map_stmt`] whose two functions share the mutable context `cx`.

@@ -2,13 +2,13 @@
 
 use super::error::Problem;
 use super::query::{image_buffer, output_buffer};
-use crate::ir::{Expr, Sym, build};
 use crate::schedule::{Amount, CompareOp, Condition, Term, closest};
-use crate::target::Target;
 use halide_core::ids::{FuncId, ParamId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{DimField, Pipeline};
 use halide_core::types::ScalarType;
+use halide_ir::target::Target;
+use halide_ir::{Expr, Sym, build};
 
 /// Factors, lanes and extents stay below this, so that products of a few of them do not overflow.
 const MOST: i64 = i32::MAX as i64;

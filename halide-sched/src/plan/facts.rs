@@ -142,7 +142,7 @@ pub(super) fn expressions(pipeline: &PipelineData, stage: &StageDef) -> Vec<Expr
 }
 
 /// Every expression reachable from `from`, each once, children first.
-pub(crate) fn reachable(pipeline: &PipelineData, from: &[ExprId]) -> BTreeSet<ExprId> {
+pub fn reachable(pipeline: &PipelineData, from: &[ExprId]) -> BTreeSet<ExprId> {
     let mut found = BTreeSet::new();
     let mut todo = from.to_vec();
     while let Some(e) = todo.pop() {
@@ -248,7 +248,7 @@ fn reads_of<'p>(pipeline: &'p Pipeline, func: FuncId, from: &[ExprId]) -> Vec<&'
 }
 
 /// Returns `Ok` if an update gives the same result in every order of its iterations.
-pub(crate) fn order(pipeline: &Pipeline, func: FuncId, stage: &StageDef) -> Result<(), OrderReason> {
+pub fn order(pipeline: &Pipeline, func: FuncId, stage: &StageDef) -> Result<(), OrderReason> {
     match monoid::fold(pipeline, func, stage) {
         Some(fold) => any_order(&fold, OrderReason::InOrder),
         None => Err(OrderReason::NotCommutative),

@@ -5,8 +5,8 @@ use super::error::{Errors, Problem};
 use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::StageDraft;
 use crate::schedule::{LoopKind, Memory};
-use crate::target::{Gpu, Target};
 use halide_core::ids::{FuncId, IdVec};
+use halide_ir::target::{Gpu, Target};
 
 /// Blocks have, and grids have, at most this many dimensions.
 const DIMENSIONS: usize = 3;

@@ -32,18 +32,18 @@ pub use access::Collision;
 pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
 pub use error::{MonoidReason, OrderReason, Problem, ScheduleError, Shared, StepReason};
-pub(crate) use facts::{order, reachable};
+pub use facts::{order, reachable};
 pub use part::{Part, main_part, part};
 pub use query::image_buffer;
 pub use resolve::resolve;
 
-use crate::ir;
 use crate::schedule::{Align, FloatMode, Partition, PrefetchBound};
-use crate::target::Target;
 use halide_core::declare_ids;
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec, ImageId, RDomId};
 use halide_core::pipeline::Pipeline;
+use halide_ir;
+use halide_ir::target::Target;
 use std::collections::BTreeSet;
 
 declare_ids! {
@@ -82,9 +82,9 @@ pub struct FuncPlan {
     /// Dimensions from smallest stride to largest.
     pub storage: Vec<StorageDim>,
     /// The kind of memory.
-    pub memory: ir::Memory,
+    pub memory: halide_ir::Memory,
     /// The memories, of host or device, to which its values are copied as soon as they are computed.
-    pub copies: BTreeSet<ir::Residency>,
+    pub copies: BTreeSet<halide_ir::Residency>,
     /// Constraints on the computed region, by dimension.
     pub bounds: Vec<BoundConstraint>,
     /// The number of coordinates that there is room for, by dimension, where a schedule says that.
@@ -152,9 +152,9 @@ pub struct Room {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct BoundConstraint {
     /// The promised first coordinate and extent (`bound`); the extent alone (`bound_extent`). Scalar Index expressions.
-    pub min: Option<ir::Expr>,
+    pub min: Option<halide_ir::Expr>,
     /// The promised extent.
-    pub extent: Option<ir::Expr>,
+    pub extent: Option<halide_ir::Expr>,
     /// `min % modulus == remainder`, and the extent a multiple of the modulus (`align_bounds`).
     pub align: Option<(i64, i64)>,
     /// The extent is a multiple of this (`align_extent`).
@@ -167,7 +167,7 @@ pub struct BoundConstraint {
 #[derive(Clone, Debug)]
 pub struct StagePlan {
     /// Specialisations in the order in which they are tested.
-    pub variants: Vec<(ir::Expr, StagePlan)>,
+    pub variants: Vec<(halide_ir::Expr, StagePlan)>,
     /// The message that ends the run if no specialisation applies; `None`: the loops below run.
     pub fail: Option<(String, Option<Location>)>,
     /// Every variable that the directives made or that the definition has.
@@ -268,7 +268,7 @@ pub enum Transform {
         /// Counts inside a chunk from 0.
         inner: StageVar,
         /// Scalar Index: constant or a parameter; at least 1 (checked at run time if a parameter).
-        factor: ir::Expr,
+        factor: halide_ir::Expr,
         /// The treatment of the last chunk if the factor does not divide the extent.
         tail: PlanTail,
         /// The place at which the split was written.
@@ -309,7 +309,7 @@ pub struct LoopPlan {
     /// The variable that it runs over.
     pub var: StageVar,
     /// The way in which its iterations run.
-    pub kind: ir::ForKind,
+    pub kind: halide_ir::ForKind,
     /// The choice of loop partitioning: a cut into prologue, steady state and epilogue.
     pub partition: Partition,
     /// The place of the directive that chose its kind or partition.

@@ -6,10 +6,10 @@
 use super::error::Problem;
 use super::{Plan, ScheduleError, resolve};
 use crate::schedule::{Directive, Schedule, Subject, Verb};
-use crate::target::Target;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, StageDef};
 use halide_core::types::ScalarType;
+use halide_ir::target::Target;
 use std::collections::BTreeSet;
 
 /// A part of a pipeline with its part of the schedule.

@@ -1,8 +1,8 @@
 //! Questions that lowering and reports ask of a plan.
 
-use crate::ir::{BufId, build};
 use crate::plan::{LoopLabel, LoopPlan, Plan, StagePlan, StageVar, Transform};
 use halide_core::ids::{FuncId, Id, ImageId};
+use halide_ir::{BufId, build};
 
 impl Plan {
     /// Returns true if `func` is an output of the pipeline.
@@ -55,7 +55,7 @@ pub(super) fn const_extent(
     made.unwrap_or_else(|| root(var))
 }
 
-fn chunks(extent: Option<i64>, factor: &crate::ir::Expr) -> Option<i64> {
+fn chunks(extent: Option<i64>, factor: &halide_ir::Expr) -> Option<i64> {
     let (extent, factor) = (extent?, build::as_int(factor).filter(|f| *f > 0)?);
     Some(extent.div_euclid(factor) + i64::from(extent.rem_euclid(factor) > 0))
 }

@@ -11,9 +11,9 @@ use super::levels::{self, Levels};
 use super::rewrite::{Rewritten, rewrite};
 use crate::plan::{FuncPlan, Plan};
 use crate::schedule::Schedule;
-use crate::target::Target;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::{Pipeline, PipelineData};
+use halide_ir::target::Target;
 
 /// The plan that `schedule` makes for `pipeline`, or everything that is wrong with the schedule.
 ///

@@ -6,10 +6,10 @@ use super::error::{Errors, Problem};
 use super::graph::{Callee, Detours, Graph, Stage};
 use super::rfactor::{self, rfactor};
 use crate::schedule::{Directive, Schedule, Verb, clone_name, rfactor_name, wrapper_name};
-use crate::target::Target;
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::pipeline::Pipeline;
+use halide_ir::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The result of the directives that change the graph.

@@ -18,11 +18,11 @@ use super::graph::Graph;
 use super::monoid::{self, Law, Parts};
 use super::rdomain::{Domain, Leaf};
 use crate::schedule::{Amount, Directive, FloatMode, Schedule, Verb, closest, rfactor_name};
-use crate::target::Target;
 use halide_core::ids::{ExprId, FuncId, RDomId, VarId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{FuncDef, Kind, RDomDef, RVarDef, StageDef};
 use halide_core::types::ScalarType;
+use halide_ir::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One `rfactor` directive and what it is about.

@@ -6,11 +6,11 @@ use super::facts::Facts;
 use super::labels::Labels;
 use super::query;
 use super::tails;
-use crate::ir::{Expr, ForKind};
 use crate::plan::{Collision, LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
 use crate::schedule::{Align, FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
+use halide_ir::{Expr, ForKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A variant of a stage as far as it is scheduled.

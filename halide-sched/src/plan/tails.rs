@@ -2,9 +2,9 @@
 
 use super::error::Problem;
 use super::stage::StageDraft;
-use crate::ir::{Expr, build};
 use crate::plan::{PlanTail, StageVar, Transform};
 use crate::schedule::Tail;
+use halide_ir::{Expr, build};
 
 /// The tail of a split of `var` by `factor`.
 pub(super) fn choose(stage: &StageDraft, var: StageVar, factor: &Expr, tail: Tail) -> Result<PlanTail, Problem> {

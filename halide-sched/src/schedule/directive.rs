@@ -1,7 +1,7 @@
 //! The words of a schedule. One variant per directive; names are text here and resolved by `plan`.
 
-pub use crate::ir::{Partition, PrefetchBound};
 use halide_core::error::Location;
+pub use halide_ir::{Partition, PrefetchBound};
 
 /// One directive with its subject and place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -205,7 +205,7 @@ pub struct Site {
 }
 
 /// The kinds of memory of a Func.
-pub use crate::ir::Memory;
+pub use halide_ir::Memory;
 
 /// The words of directives, with their arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -14,16 +14,15 @@ mod print;
 mod tests;
 mod tiling;
 
-pub use crate::words::closest;
 pub use build::{StageSchedule, update};
 pub use directive::{
     Align, Amount, CompareOp, Condition, Directive, FloatMode, Identity, LoopKind, Memory, Partition, PrefetchBound,
     Site, Subject, Tail, Term, Verb,
 };
+pub use halide_ir::spelling::closest;
 pub use list::Schedule;
 pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
-#[cfg(test)]
-pub(crate) use parse::directive_words;
+pub use parse::directive_words;
 pub use parse::{ParseError, ParseErrors};
 pub use print::clone_name;
 pub use print::rfactor_name;

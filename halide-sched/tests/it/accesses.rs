@@ -8,11 +8,11 @@ use halide_core::interp::{self, Inputs};
 use halide_core::limits::Limits;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_sched::ir::arbitrary::{self, Random};
-use halide_sched::ir::eval::{self, Check, EvalError};
-use halide_sched::ir::{Fault, Program, verify};
+use halide_ir::eval::{self, Check, EvalError};
+use halide_ir::{Fault, Program, verify};
 use halide_sched::lower::checks::check_accesses::check_accesses;
 use halide_sched::lower::{Accesses, LowerOptions, LoweringTrace, lower};
+use halide_testing::programs::{self, Random};
 
 const SCHEDULES: [&str; 7] = [
     "f: compute_root()",
@@ -96,7 +96,7 @@ fn broken_programs_end_before_they_leave_their_buffers() {
         let right = passes.into_iter().rev().find(|p| p.name == "place_copies").and_then(|p| p.after).unwrap();
         for seed in 0..60 {
             let mut random = Random::new(seed * 7 + number as u64);
-            let Some(broken) = arbitrary::mutant(&right, &mut random).filter(|p| verify::verify(p).is_ok()) else {
+            let Some(broken) = programs::mutant(&right, &mut random).filter(|p| verify::verify(p).is_ok()) else {
                 continue;
             };
             let images = std::slice::from_ref(&image);

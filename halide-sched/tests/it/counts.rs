@@ -3,8 +3,8 @@
 use crate::matrix::TARGET;
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, Region};
-use halide_sched::ir::eval::{self, EvalStats};
-use halide_sched::ir::{Program, Stmt, visit};
+use halide_ir::eval::{self, EvalStats};
+use halide_ir::{Program, Stmt, visit};
 use halide_sched::lower::loops::instrument::counter_names;
 use halide_sched::lower::{LowerOptions, lower};
 

@@ -6,9 +6,9 @@ use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_sched::ir::eval::{self, Check};
-use halide_sched::ir::verify::verify;
-use halide_sched::ir::{ForKind, Kernel, Program, Residency, Side, Stmt, Writes, visit};
+use halide_ir::eval::{self, Check};
+use halide_ir::verify::verify;
+use halide_ir::{ForKind, Kernel, Program, Residency, Side, Stmt, Writes, visit};
 
 fn barriers(p: &Program) -> usize {
     p.kernels.iter().map(|k| count_stmts(&k.body, &|s| matches!(s, Stmt::Barrier))).sum()

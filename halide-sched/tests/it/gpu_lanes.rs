@@ -7,9 +7,9 @@ use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_sched::ir::eval::{self, Check};
-use halide_sched::ir::verify::verify;
-use halide_sched::ir::{Program, Stmt, build, visit};
+use halide_ir::eval::{self, Check};
+use halide_ir::verify::verify;
+use halide_ir::{Program, Stmt, build, visit};
 
 const SIZES: [(i32, i32); 7] = [(1, 1), (2, 5), (7, 3), (8, 12), (13, 8), (24, 9), (31, 17)];
 

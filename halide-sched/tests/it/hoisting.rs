@@ -5,7 +5,7 @@ use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, vars};
-use halide_sched::ir::eval::{self, BufferStats};
+use halide_ir::eval::{self, BufferStats};
 use halide_sched::lower::{LowerOptions, lower};
 
 fn stencil() -> Pipeline {

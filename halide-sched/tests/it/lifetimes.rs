@@ -4,7 +4,7 @@ use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
-use halide_sched::ir::eval;
+use halide_ir::eval;
 use halide_sched::lower::{LowerOptions, lower};
 
 /// A chain of `n` pointwise stages of `f32`, each stored as a whole, on 160x100: bytes held at most.

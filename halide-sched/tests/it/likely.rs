@@ -8,7 +8,7 @@ use halide_core::expr::*;
 use halide_core::ops::BinOp;
 use halide_core::types::*;
 use halide_core::{Expr, Func, ImageParam, Pipeline, Var, vars};
-use halide_sched::ir::{Expr as IrExpr, ExprKind, Stmt, visit};
+use halide_ir::{Expr as IrExpr, ExprKind, Stmt, visit};
 
 /// Returns true if a statement chooses: a select, a minimum or maximum, a mask or a condition.
 fn chooses(s: &Stmt) -> bool {

@@ -6,8 +6,8 @@ use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_sched::ir::visit::{any_node, for_each_expr, for_each_node, for_each_stmt};
-use halide_sched::ir::{BufId, ExprKind, Stmt};
+use halide_ir::visit::{any_node, for_each_expr, for_each_node, for_each_stmt};
+use halide_ir::{BufId, ExprKind, Stmt};
 use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::resolve;
 
@@ -59,7 +59,7 @@ fn storage_in_registers_is_accessed_at_constants() {
     assert!(loads >= 3 * 4);
 }
 
-fn for_each_load(s: &Stmt, f: &mut impl FnMut(BufId, &halide_sched::ir::Expr)) {
+fn for_each_load(s: &Stmt, f: &mut impl FnMut(BufId, &halide_ir::Expr)) {
     for_each_expr(s, |e| {
         for_each_node(e, &mut |n| {
             if let ExprKind::Load { buf, index, .. } = n.kind() {

@@ -3,11 +3,11 @@
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::interp::{self, Inputs};
-use halide_sched::ir::eval::{self, EvalError};
-use halide_sched::ir::{Fault, LoopInfo, Program};
+use halide_ir::eval::{self, EvalError};
+use halide_ir::target::{Arch, Budget, Gpu, Target};
+use halide_ir::{Fault, LoopInfo, Program};
 use halide_sched::lower::{LowerOptions, lower, lower_to_bounded};
 use halide_sched::schedule::Schedule;
-use halide_sched::target::{Arch, Budget, Gpu, Target};
 
 pub(crate) const TARGET: Target = Target {
     arch: Arch::X86_64,

@@ -7,9 +7,9 @@ use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
+use halide_ir::target::Target;
 use halide_sched::lower::{LowerOptions, Lowered, lower};
 use halide_sched::plan::resolve;
-use halide_sched::target::Target;
 
 /// Only wide vectors come with prefetches.
 const WIDE: Target = Target { vector_bits: 512, ..TARGET };

@@ -7,8 +7,8 @@ use halide_core::expr::*;
 use halide_core::interp::{self, Inputs};
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
-use halide_sched::ir::eval::{self, EvalError};
-use halide_sched::ir::{Fault, Stmt};
+use halide_ir::eval::{self, EvalError};
+use halide_ir::{Fault, Stmt};
 use halide_sched::lower::{LowerOptions, lower};
 
 /// Returns true if the program refuses to run. If it does not, its values are those of the interpreter, and the sums and products

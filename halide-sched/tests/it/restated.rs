@@ -8,7 +8,7 @@ use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::value::Scalar;
 use halide_core::{Func, ImageParam, Param, Pipeline, RDom, vars};
-use halide_sched::ir::eval::{self, EvalError};
+use halide_ir::eval::{self, EvalError};
 use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::resolve;
 use halide_sched::schedule::Schedule;

@@ -7,7 +7,7 @@ use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, IntoExpr, Param, Pipeline, RDom, vars};
-use halide_sched::ir::Stmt;
+use halide_ir::Stmt;
 use halide_sched::lower::{LowerOptions, lower_to_bounded};
 use halide_sched::plan::resolve;
 

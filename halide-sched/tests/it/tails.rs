@@ -6,7 +6,7 @@ use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_sched::ir::Stmt;
+use halide_ir::Stmt;
 
 /// A point of a fused loop that is one in an iteration of an outer loop is one in the loops inside as well.
 #[test]

@@ -5,7 +5,7 @@ use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
-use halide_sched::ir::eval;
+use halide_ir::eval;
 use halide_sched::lower::{LowerOptions, lower_to_bounded};
 
 /// Returns the most elements of `func` that are stored at once, under a schedule.

@@ -3,11 +3,11 @@
 use crate::engines_agree::noise;
 use halide::prelude::*;
 use halide_cpu::{CpuOptions, RunArgs, compile};
-use halide_sched::ir::{Fault, eval};
+use halide_ir::target::Gpu;
+use halide_ir::{Fault, eval};
 use halide_sched::lower::loops::instrument::counter_names;
 use halide_sched::lower::{Accesses, LowerOptions, lower};
 use halide_sched::plan::resolve;
-use halide_sched::target::Gpu;
 
 /// The results of one run.
 struct Run {

@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 const MOST_LINES: usize = 500;
 
 /// The crates, by the names that ARCHITECTURE.md has for them.
-const CRATES: [(&str, &str); 10] = [
+const CRATES: [(&str, &str); 13] = [
     ("core", "halide-core"),
+    ("ir", "halide-ir"),
+    ("solve", "halide-solve"),
     ("sched", "halide-sched"),
+    ("testing", "halide-testing"),
     ("cpu", "backends/cpu"),
     ("gpu", "backends/gpu"),
     ("halide", "halide"),
@@ -20,10 +23,9 @@ const CRATES: [(&str, &str); 10] = [
     ("fuzz", "fuzz"),
 ];
 
-/// The modules of halide-sched from low to high: each may use itself and those before it.
-const MODULES: [&str; 12] = [
-    "words", "features", "target", "ir", "access", "device", "schedule", "simplify", "bounds", "plan", "lower", "auto",
-];
+/// Crates of which each module may use itself and those before it, with the modules from low to high.
+const MODULES: [(&str, &[&str]); 2] =
+    [("halide-solve/src/", &["simplify", "bounds"]), ("halide-sched/src/", &["access", "schedule", "plan", "lower"])];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in the workspace").to_path_buf()
@@ -57,7 +59,10 @@ pub(crate) fn sources() -> Vec<(String, String)> {
 }
 
 pub(crate) fn is_test(path: &str) -> bool {
-    path.contains("/tests/") || path.ends_with("tests.rs") || path.ends_with("testing.rs")
+    path.starts_with("halide-testing/")
+        || path.contains("/tests/")
+        || path.ends_with("tests.rs")
+        || path.ends_with("testing.rs")
 }
 
 /// The lines of a file without comments and what is quoted, numbered from 1.
@@ -147,19 +152,18 @@ fn every_unsafe_block_says_why_it_is_sound() {
 }
 
 #[test]
-fn modules_of_scheduling_use_what_is_below_them() {
+fn modules_use_what_is_below_them() {
     let mut found = Vec::new();
     for (path, text) in sources() {
-        let Some(module) = path.strip_prefix("halide-sched/src/").map(|p| p.split(['/', '.']).next().unwrap_or(p))
-        else {
-            continue;
-        };
-        let Some(rank) = MODULES.iter().position(|m| *m == module) else {
+        let row = MODULES.iter().find_map(|(dir, modules)| Some((path.strip_prefix(dir)?, modules)));
+        let Some((place, modules)) = row else { continue };
+        let module = place.split(['/', '.']).next().unwrap_or(place);
+        let Some(rank) = modules.iter().position(|m| *m == module) else {
             assert_eq!(module, "lib", "{path} is of a module whose place is not known");
             continue;
         };
         for (line, code) in code(&text) {
-            for above in &MODULES[rank + 1..] {
+            for above in &modules[rank + 1..] {
                 if has_word(&code, &format!("crate::{above}")) {
                     found.push(format!("{path}:{line}: {module} uses {above}"));
                 }
@@ -167,6 +171,19 @@ fn modules_of_scheduling_use_what_is_below_them() {
         }
     }
     none(found, "imports that point up");
+}
+
+#[test]
+fn shipped_crates_do_not_depend_on_generators_of_tests() {
+    let mut found = Vec::new();
+    for (_, dir) in CRATES.iter().filter(|(name, _)| !["testing", "checks", "fuzz", "peers"].contains(name)) {
+        let text = fs::read_to_string(root().join(dir).join("Cargo.toml")).expect("a crate has one");
+        let shipped = text.split("[dev-dependencies]").next().unwrap_or_default();
+        if shipped.contains("halide-testing") {
+            found.push(format!("{dir}/Cargo.toml"));
+        }
+    }
+    none(found, "halide-testing is for tests: a dev-dependency");
 }
 
 /// The passes, by the names under which `lower/mod.rs` runs them.

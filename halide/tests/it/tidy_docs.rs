@@ -52,10 +52,13 @@ fn doc_comments_open_with_a_noun_or_a_verb() {
 fn folder(name: &str) -> Option<&'static str> {
     Some(match name {
         "core" => "halide-core/src",
+        "ir" => "halide-ir/src",
+        "solve" => "halide-solve/src",
         "sched" => "halide-sched/src",
         "cpu" => "backends/cpu/src",
         "gpu" => "backends/gpu/src",
         "halide" => "halide/src",
+        "testing" => "halide-testing/src",
         "checks" => "checks/src",
         _ => return None,
     })

@@ -26,16 +26,24 @@ const METHODS: [&str; 18] = [
 ];
 
 /// The crates that the rule is for. The others are tests and benches, which read what programs print.
-const CRATES: [&str; 6] =
-    ["halide-core/src/", "halide-sched/src/", "backends/cpu/src/", "backends/gpu/src/", "halide/src/", "apps/src/"];
+const CRATES: [&str; 8] = [
+    "halide-core/src/",
+    "halide-ir/src/",
+    "halide-solve/src/",
+    "halide-sched/src/",
+    "backends/cpu/src/",
+    "backends/gpu/src/",
+    "halide/src/",
+    "apps/src/",
+];
 
 /// Files and folders that read text, with what that is.
 const READERS: [(&str, &str); 16] = [
-    ("halide-sched/src/ir/parse/", "text of loop IR"),
-    ("halide-sched/src/ir/typing.rs", "types in loop IR: `u16x8`"),
+    ("halide-ir/src/parse/", "text of loop IR"),
+    ("halide-ir/src/typing.rs", "types in loop IR: `u16x8`"),
     ("halide-sched/src/schedule/parse/", "text of schedules"),
     ("halide-sched/src/schedule/print.rs", "names that schedules must quote"),
-    ("halide-sched/src/features.rs", "lists of extensions on the command line"),
+    ("halide-ir/src/features.rs", "lists of extensions on the command line"),
     ("halide-sched/src/lower/example.rs", "examples in the headers of passes, a test"),
     ("backends/cpu/src/codegen/mod.rs", "text of machine code, which says another instruction than there is"),
     ("backends/gpu/src/runtime/gpu.rs", "what a driver calls itself"),

@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use halide_core::ids::{Id, ParamId};
 use halide_core::pipeline::DimField;
-use halide_sched::ir::{BufId, BufferRole, Program};
+use halide_ir::{BufId, BufferRole, Program};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 

@@ -7,8 +7,8 @@ use super::storage::Area;
 use super::value::{Lane, Val};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use halide_core::ops::BinOp;
-use halide_sched::ir::visit::for_each_child;
-use halide_sched::ir::{Expr, ExprKind, Sym, build};
+use halide_ir::visit::for_each_child;
+use halide_ir::{Expr, ExprKind, Sym, build};
 
 /// An address: a register and a displacement.
 #[derive(Clone, Copy)]

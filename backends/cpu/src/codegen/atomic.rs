@@ -16,8 +16,8 @@ use cranelift_codegen::ir::{AtomicRmwOp, BlockArg, InstBuilder, MemFlagsData, Va
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
-use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, Expr, Step, Stmt, Sym};
+use halide_ir::visit::for_each_stmt;
+use halide_ir::{BufId, Expr, Step, Stmt, Sym};
 use std::collections::BTreeSet;
 
 /// The instruction that does it, and its operand.

@@ -5,7 +5,7 @@ use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_sched::ir::Expr;
+use halide_ir::Expr;
 
 impl Func<'_> {
     /// A one-operand operator on `Bool`.

@@ -7,8 +7,8 @@
 
 use super::value::Lane;
 use halide_core::ids::{Id, IdVec};
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, Task, TaskId, Type, visit};
+use halide_ir::hash::Map;
+use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, Task, TaskId, Type, visit};
 use std::collections::BTreeSet;
 
 /// The closure of one task.

@@ -6,7 +6,7 @@ use super::value::{Lane, Parts, Val, data};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::types::ScalarType::{self, *};
-use halide_sched::ir::{Elem, Expr};
+use halide_ir::{Elem, Expr};
 
 impl Func<'_> {
     /// `ExprKind::Cast` to `elem`.

@@ -4,7 +4,7 @@ use super::abi::RuntimeFn;
 use super::func::{Callee, Func};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ids::Id;
-use halide_sched::ir::{BufId, Expr, Kernel, KernelId, Residency, Side, Stmt, Writes, build};
+use halide_ir::{BufId, Expr, Kernel, KernelId, Residency, Side, Stmt, Writes, build};
 
 impl Func<'_> {
     /// Hands the extents of the grid and what the kernel captures to the runtime, one word each.

@@ -11,7 +11,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Expr, build};
+use halide_ir::{Expr, build};
 
 /// The parameters of a division.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::{Expr, ExprKind, Sym, Type};
+use halide_ir::{Expr, ExprKind, Sym, Type};
 
 impl Func<'_> {
     /// Emits one node; its operands come from [`Func::eval`].

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType::{self, F32};
-use halide_sched::ir::Expr;
+use halide_ir::Expr;
 
 impl Func<'_> {
     /// A one-operand operator on floats that is not about their bits.

@@ -5,8 +5,8 @@
 
 use crate::CpuError;
 use cranelift_module::FuncId;
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::visit::deep;
+use halide_ir::hash::Map;
+use halide_ir::visit::deep;
 
 /// The frame of a function.
 pub(super) struct Frame {

@@ -15,7 +15,7 @@
 //! further in. In the loop of the condition itself a tie costs more than it brings; loads there stay where they are.
 
 use cranelift_codegen::ir::Value;
-use halide_sched::ir::hash::Map;
+use halide_ir::hash::Map;
 
 /// The loops and conditions around the code at hand.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Expr, Intrinsic};
+use halide_ir::{Expr, Intrinsic};
 
 impl Func<'_> {
     /// A one-operand operator on integers or floats.

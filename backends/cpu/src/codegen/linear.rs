@@ -1,8 +1,8 @@
 //! An index as a sum of terms, so that constants become displacements and lanes that follow each other are seen.
 
 use halide_core::ops::{BinOp, UnOp};
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::{Expr, ExprKind, Sym, build};
+use halide_ir::hash::Map;
+use halide_ir::{Expr, ExprKind, Sym, build};
 
 /// An index of one or more lanes: lane `i` is
 /// `constant + i * step + sum(terms) + i * sum(steps) + sum(lane i of vectors)`, each entry times its factor.

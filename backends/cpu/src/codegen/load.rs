@@ -8,7 +8,7 @@ use super::storage::{Place, Scratch};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
-use halide_sched::ir::{BufId, Expr, ExprKind};
+use halide_ir::{BufId, Expr, ExprKind};
 
 /// Strides up to this are loaded as everything between the first and the last lane, then picked from.
 const DENSE_STRIDE: i64 = 4;
@@ -280,7 +280,7 @@ impl Func<'_> {
         self.enter(done);
     }
     /// Zero of a type.
-    pub(super) fn zero(&mut self, ty: halide_sched::ir::Type) -> Val {
+    pub(super) fn zero(&mut self, ty: halide_ir::Type) -> Val {
         let lane = Lane::of(ty.elem);
         let part: Type = lane.part(ty.lanes);
         let zero = self.constant(part, 0);

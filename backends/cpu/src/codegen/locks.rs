@@ -7,8 +7,8 @@
 //! other.
 
 use halide_core::ids::FuncId;
-use halide_sched::ir::visit::{any_node, for_each_stmt, substitute};
-use halide_sched::ir::{BufId, Expr, ExprKind, Program, Step, Stmt, Sym, build};
+use halide_ir::visit::{any_node, for_each_stmt, substitute};
+use halide_ir::{BufId, Expr, ExprKind, Program, Step, Stmt, Sym, build};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The mutual exclusion of the steps of a Func.

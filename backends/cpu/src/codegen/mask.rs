@@ -5,7 +5,7 @@ use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ops::BinOp;
-use halide_sched::ir::{Expr, ExprKind, build};
+use halide_ir::{Expr, ExprKind, build};
 
 impl Func<'_> {
     /// The mask of a `Bool` vector in lanes as wide as `want`.

@@ -13,7 +13,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use halide_core::math::{FloatOps, emit};
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType::{self, Bool, F32, F64};
-use halide_sched::ir::Expr;
+use halide_ir::Expr;
 use std::collections::BTreeSet;
 
 /// The signature of the function that computes one part.

@@ -3,9 +3,9 @@
 //! Visible: entries live in scopes that follow the dominance of blocks. Right: a value that depends on a load is
 //! forgotten when the loaded buffer may have been stored to since.
 
-use halide_sched::ir::hash::{Map, Set};
-use halide_sched::ir::visit::for_each_child;
-use halide_sched::ir::{BufId, Expr, ExprKind, Sym};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::for_each_child;
+use halide_ir::{BufId, Expr, ExprKind, Sym};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

@@ -14,9 +14,9 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_module::FuncId;
 use halide_core::ids::Id;
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, DimField, For, ForKind, LoopId, Program, Stmt, Sym, build};
+use halide_ir::hash::Map;
+use halide_ir::visit::for_each_stmt;
+use halide_ir::{BufId, DimField, For, ForKind, LoopId, Program, Stmt, Sym, build};
 use std::sync::PoisonError;
 
 /// The kernels of a program while it is compiled.

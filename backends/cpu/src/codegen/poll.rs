@@ -8,8 +8,8 @@
 use super::abi::WORKER_STOP;
 use super::func::Func;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{For, Stmt, build};
+use halide_ir::visit::for_each_stmt;
+use halide_ir::{For, Stmt, build};
 
 /// An iteration with so many inner iterations takes so much longer than a look at the flag that nobody can measure it.
 const LONG: u64 = 64;

@@ -4,7 +4,7 @@
 use super::value::data;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Expr, ExprKind, Intrinsic};
+use halide_ir::{Expr, ExprKind, Intrinsic};
 
 /// The depth to which an expression is looked at.
 const DEPTH: u32 = 6;

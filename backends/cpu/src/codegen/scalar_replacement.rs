@@ -6,8 +6,8 @@ use super::value::{Lane, Parts};
 use cranelift_codegen::ir::Value;
 use cranelift_frontend::Variable;
 use halide_core::ids::Id;
-use halide_sched::ir::visit::{for_each_expr, for_each_node, for_each_stmt};
-use halide_sched::ir::{BufId, Expr, ExprKind, Program, Stmt, build};
+use halide_ir::visit::{for_each_expr, for_each_node, for_each_stmt};
+use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, build};
 use std::collections::BTreeSet;
 
 /// A buffer that would need more variables than this stays in memory.

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Expr, ExprKind, build};
+use halide_ir::{Expr, ExprKind, build};
 
 impl Func<'_> {
     /// `Shl` or `Shr` of integers (floats by their bits).

@@ -3,7 +3,7 @@
 use super::func::Func;
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
-use halide_sched::ir::Expr;
+use halide_ir::Expr;
 
 impl Func<'_> {
     /// Parts whose lanes are `picks` of the concatenated `sources`; `sources` hold whole parts.

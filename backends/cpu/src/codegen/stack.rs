@@ -1,9 +1,9 @@
 //! Emission recurses into expressions and statements. Programs can be deep (a sum of thousands of terms), so where the
 //! depth asks for more stack than the thread has left, a new piece is used.
 
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::visit::{deep, for_each_child, for_each_expr, for_each_stmt};
-use halide_sched::ir::{Expr, Program, Stmt};
+use halide_ir::hash::Map;
+use halide_ir::visit::{deep, for_each_child, for_each_expr, for_each_stmt};
+use halide_ir::{Expr, Program, Stmt};
 
 /// A generous bound of the stack that one level of nesting takes.
 const BYTES_PER_LEVEL: usize = 4 << 10;

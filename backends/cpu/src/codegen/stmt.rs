@@ -10,8 +10,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use halide_core::ids::Id;
 use halide_core::types::ScalarType;
-use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, Expr, FaultId, For, ForKind, PrintId, Program, Side, Stmt, Sym, TaskId, build};
+use halide_ir::visit::for_each_stmt;
+use halide_ir::{BufId, Expr, FaultId, For, ForKind, PrintId, Program, Side, Stmt, Sym, TaskId, build};
 use std::collections::BTreeSet;
 
 impl Func<'_> {

@@ -5,7 +5,7 @@ use super::func::{Callee, Func, REGION_SCRATCH, REGION_SLOTS};
 use super::scalar_replacement::{self, Registers};
 use super::value::Lane;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
-use halide_sched::ir::{BufId, BufferRole, Expr, Memory, Side, Stmt};
+use halide_ir::{BufId, BufferRole, Expr, Memory, Side, Stmt};
 use std::rc::Rc;
 
 /// An allocation up to this size may live on the stack.

@@ -7,7 +7,7 @@ use super::linear::Linear;
 use super::storage::{Place, Scratch};
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use halide_sched::ir::{BufId, Expr, ExprKind};
+use halide_ir::{BufId, Expr, ExprKind};
 
 impl Func<'_> {
     /// `Stmt::Store`.
@@ -40,7 +40,7 @@ impl Func<'_> {
         // The next load of just these lanes is what was stored (truth is stored in another form).
         let distinct = matches!(index.kind(), ExprKind::Ramp { .. }) && Linear::of(index, &self.sums).step != 0;
         if mask.is_none() && (lanes == 1 || distinct) && elem.bits() > 1 {
-            let load = halide_sched::ir::build::load(buf, elem, index.clone(), None);
+            let load = halide_ir::build::load(buf, elem, index.clone(), None);
             self.memo.put(&load, Val::Data(parts));
         }
     }

@@ -7,7 +7,7 @@
 
 use cranelift_codegen::ir::{Type, Value, types};
 use halide_core::types::ScalarType;
-use halide_sched::ir::Elem;
+use halide_ir::Elem;
 use std::rc::Rc;
 
 /// The type of one lane in a register.

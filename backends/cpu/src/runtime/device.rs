@@ -4,8 +4,8 @@ use super::{Run, Worker, guarded};
 use crate::CpuFault;
 use halide_core::buffer::RawBuffer;
 use halide_core::ids::IdVec;
-use halide_sched::device::{Device, DeviceFault};
-use halide_sched::ir::{BufId, KernelId, Program, Residency};
+use halide_ir::device::{Device, DeviceFault};
+use halide_ir::{BufId, KernelId, Program, Residency};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,7 +21,7 @@ pub(crate) struct KernelCall {
 impl KernelCall {
     /// Returns the signature of every kernel of a program.
     pub(crate) fn all(program: &Program) -> IdVec<KernelId, KernelCall> {
-        let describe = |k: &halide_sched::ir::Kernel| KernelCall {
+        let describe = |k: &halide_ir::Kernel| KernelCall {
             grid: k.blocks.len(),
             scalars: k.captures.len() + k.params.len(),
             buffers: k.buffers.iter().map(|b| b.buf).collect(),

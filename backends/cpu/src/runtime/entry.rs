@@ -8,7 +8,7 @@ use halide_core::math::eval_f64;
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType;
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{BufId, FaultId};
+use halide_ir::{BufId, FaultId};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Slack after every allocation, so that the last vector of a row may be loaded whole.

@@ -9,8 +9,8 @@ use halide_core::limits::{Limits, OverCap};
 use halide_core::pipeline::told;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{Piece, Program, Stmt};
+use halide_ir::visit::for_each_stmt;
+use halide_ir::{Piece, Program, Stmt};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 

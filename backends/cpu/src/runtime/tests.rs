@@ -8,7 +8,7 @@ use crate::CpuFault;
 use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, OverCap, Stop};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, FaultId, Piece};
+use halide_ir::{BufId, FaultId, Piece};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -14,8 +14,8 @@ mod machine;
 pub(crate) use emit::Surroundings;
 
 use halide_core::ids::ParamId;
-use halide_sched::features::CpuFeature;
-use halide_sched::ir::{BufId, Expr, FaultId, For, Program, Sym, Type};
+use halide_ir::features::CpuFeature;
+use halide_ir::{BufId, Expr, FaultId, For, Program, Sym, Type};
 use machine::View;
 
 pub(crate) use crate::codegen::CpuOptions;

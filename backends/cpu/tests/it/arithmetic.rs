@@ -5,7 +5,7 @@ use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
 use halide_cpu::Tier;
-use halide_sched::ir::{BufId, Expr, ForKind, Intrinsic, Sym, build};
+use halide_ir::{BufId, Expr, ForKind, Intrinsic, Sym, build};
 
 type Make = Box<dyn Fn(&[Expr]) -> Expr>;
 type Meaning = Box<dyn Fn(&[Scalar]) -> Scalar>;

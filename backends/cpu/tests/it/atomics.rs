@@ -5,7 +5,7 @@ use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{BufId, Expr, Program, Stmt, build};
+use halide_ir::{BufId, Expr, Program, Stmt, build};
 
 /// Iterations, and elements that they change.
 const STEPS: i64 = 60_000;
@@ -28,7 +28,7 @@ fn steps(
         let news: Vec<Expr> = (0..first_out).map(|n| load(n, &i)).collect();
         let olds: Vec<Expr> = (0..first_out).map(|n| load(first_out + n, &place)).collect();
         // As lowering does it: what is stored is evaluated before anything is.
-        let temps: Vec<_> = (0..first_out as u32).map(halide_sched::ir::Sym::Temp).collect();
+        let temps: Vec<_> = (0..first_out as u32).map(halide_ir::Sym::Temp).collect();
         let values = new(&olds, &news);
         let names = temps.iter().zip(&values).map(|(t, v)| build::typed_sym(*t, v.ty()));
         let stores: Vec<Stmt> = names
@@ -159,7 +159,7 @@ fn two_sites_in_one_step() {
         let load = |buf, at: &Expr| build::load(buf, I64, at.clone(), None);
         let a = build::rem(build::mul(i.clone(), build::int(11)), build::int(SITES));
         let b = build::rem(build::add(build::mul(i.clone(), build::int(5)), build::int(1)), build::int(SITES));
-        let names = [halide_sched::ir::Sym::Temp(0), halide_sched::ir::Sym::Temp(1)];
+        let names = [halide_ir::Sym::Temp(0), halide_ir::Sym::Temp(1)];
         let step = build::constant(Scalar::from(1i64));
         let bound = [(names[0], load(out, &a)), (names[1], load(out, &b))];
         let old = names.map(|n| build::typed_sym(n, load(input, &a).ty()));

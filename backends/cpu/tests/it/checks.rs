@@ -5,7 +5,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, Executable, Tier};
-use halide_sched::ir::{BufId, Expr, Fault, FaultId, ForKind, Memory, Program, Stmt, build};
+use halide_ir::{BufId, Expr, Fault, FaultId, ForKind, Memory, Program, Stmt, build};
 
 const LANES: i64 = 16;
 const ROWS: i64 = 5;

@@ -5,7 +5,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuError, CpuFault, CpuOptions, compile};
-use halide_sched::ir::{BufId, Expr, Fault, FaultId, Memory, Stage, Stmt, Sym, Type, build};
+use halide_ir::{BufId, Expr, Fault, FaultId, Memory, Stage, Stmt, Sym, Type, build};
 
 const OUT: BufId = BufId(0);
 
@@ -28,7 +28,7 @@ fn loops_of_any_extent() {
         let at = build::add(build::mul(build::sub(i.clone(), bound(0)), build::int(4)), j.clone());
         store(BufId(1), at, data(build::add(build::mul(i, build::int(10)), j)))
     });
-    p.body = build::for_loop(outer, halide_sched::ir::ForKind::Serial, bound(0), bound(1), inner);
+    p.body = build::for_loop(outer, halide_ir::ForKind::Serial, bound(0), bound(1), inner);
     let e = compiled(&p);
     for (min, outer, inner) in [(0, 3, 4), (-2, 3, 2), (5, 0, 4), (5, 2, 0), (5, -1, 1), (7, 1, 1), (0, 2, -3)] {
         let bounds: Vec<Scalar> = [min, outer, inner].iter().map(|v| Scalar::from(*v)).collect();
@@ -187,7 +187,7 @@ fn tasks_inside_tasks() {
         let at = build::add(build::mul(build::loop_var(outer), build::int(50)), build::loop_var(id));
         store(OUT, at.clone(), data(build::mul(at.clone(), at)))
     });
-    let id = p.tasks.push(halide_sched::ir::Task { id: outer, captures: vec![], buffers: vec![], body: inner });
+    let id = p.tasks.push(halide_ir::Task { id: outer, captures: vec![], buffers: vec![], body: inner });
     p.body = Stmt::Launch { task: id, min: build::int(0), extent: build::int(60) };
     let (out, _) = run_everywhere(&p, &[], &[], &[(I32, 3000)]).unwrap();
     assert!(out[0].iter().enumerate().all(|(i, v)| v.as_i64() == (i * i) as i64));
@@ -209,7 +209,7 @@ fn a_long_sum_does_not_overflow_the_stack() {
 
 #[test]
 fn malformed_programs_are_refused() {
-    let refused = |change: &dyn Fn(&mut halide_sched::ir::Program)| {
+    let refused = |change: &dyn Fn(&mut halide_ir::Program)| {
         let mut p = program(&[I32], &[I32]);
         change(&mut p);
         match compile(&p, &CpuOptions::default()) {
@@ -225,7 +225,7 @@ fn malformed_programs_are_refused() {
     let why = refused(&|p| {
         let id = p.loops.push("x".into());
         let body = store(BufId(1), build::loop_var(id), build::constant(Scalar::from(1i32)));
-        p.body = build::for_loop(id, halide_sched::ir::ForKind::Vectorized, build::int(0), build::int(4), body);
+        p.body = build::for_loop(id, halide_ir::ForKind::Vectorized, build::int(0), build::int(4), body);
     });
     assert_eq!(why, "a Vectorized loop is left");
     let why = refused(&|p| p.body = store(BufId(1), build::int(0), build::read(BufId(0), I32, vec![build::int(0)])));

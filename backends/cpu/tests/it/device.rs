@@ -7,8 +7,8 @@ use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, RunArgs};
-use halide_sched::device::{Device, DeviceFault};
-use halide_sched::ir::{
+use halide_ir::device::{Device, DeviceFault};
+use halide_ir::{
     BufId, BufferRole, Expr, Kernel, KernelBuffer, KernelId, Memory, Program, Residency, Side, Stmt, Sym, Type, Writes,
     build,
 };

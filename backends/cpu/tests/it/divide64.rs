@@ -4,7 +4,7 @@ use crate::harness::*;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{BufId, build};
+use halide_ir::{BufId, build};
 
 const LANES: u16 = 8;
 

@@ -6,8 +6,8 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
 use halide_cpu::{CpuOptions, Executable, Tier, compile, host_features};
-use halide_sched::features::{CpuFeature, CpuFeatures};
-use halide_sched::ir::{BufId, Expr, Intrinsic, Program, build};
+use halide_ir::features::{CpuFeature, CpuFeatures};
+use halide_ir::{BufId, Expr, Intrinsic, Program, build};
 
 /// The number of vectors that each run computes.
 const VECTORS: i64 = 3;

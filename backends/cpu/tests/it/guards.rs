@@ -6,7 +6,7 @@ use halide_core::buffer::AnyBuffer;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, RunArgs};
-use halide_sched::ir::{BufId, Expr, Fault, ForKind, Program, Stmt, build};
+use halide_ir::{BufId, Expr, Fault, ForKind, Program, Stmt, build};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);

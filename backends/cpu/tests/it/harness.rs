@@ -6,7 +6,7 @@ use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, Tier, compile};
-use halide_sched::ir::{
+use halide_ir::{
     BufId, BufferInfo, BufferRole, Expr, LoopId, Memory, Program, Side, Stage, Stmt, Sym, Task, TaskId, build,
 };
 
@@ -35,7 +35,7 @@ pub(crate) fn add_buffer(p: &mut Program, name: &str, elem: ScalarType, role: Bu
         unit_stride: Some(0),
         memory: Memory::Auto,
         keeps: false,
-        stream: halide_sched::ir::Stream::Never,
+        stream: halide_ir::Stream::Never,
         side: Side::Host,
     })
 }
@@ -52,7 +52,7 @@ pub(crate) fn internal(p: &mut Program, elem: ScalarType, memory: Memory) -> Buf
 pub(crate) fn serial(p: &mut Program, count: Expr, body: impl FnOnce(Expr) -> Stmt) -> Stmt {
     let id = p.loops.push(format!("loop{}", p.loops.len()).into());
     let body = body(build::loop_var(id));
-    build::for_loop(id, halide_sched::ir::ForKind::Serial, build::int(0), count, body)
+    build::for_loop(id, halide_ir::ForKind::Serial, build::int(0), count, body)
 }
 
 /// A task over a loop variable, and the statement that launches it.
@@ -60,7 +60,7 @@ pub(crate) fn task(
     p: &mut Program,
     min: Expr,
     extent: Expr,
-    captures: Vec<(Sym, halide_sched::ir::Type)>,
+    captures: Vec<(Sym, halide_ir::Type)>,
     buffers: Vec<BufId>,
     body: impl FnOnce(&mut Program, LoopId) -> Stmt,
 ) -> Stmt {

@@ -4,7 +4,7 @@ use crate::harness::*;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
 use halide_cpu::{Executable, Tier};
-use halide_sched::ir::{BufId, Program, Stmt, build};
+use halide_ir::{BufId, Program, Stmt, build};
 
 const MANY: i64 = 14_000;
 const LANES: u16 = 16;

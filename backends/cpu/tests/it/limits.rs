@@ -7,8 +7,8 @@ use halide_core::limits::{Limits, Stop};
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, compile, host_target};
-use halide_sched::ir::footprint::Footprint;
-use halide_sched::ir::{BufId, BufferRole, Expr, Memory, Program, Stmt, build};
+use halide_ir::footprint::Footprint;
+use halide_ir::{BufId, BufferRole, Expr, Memory, Program, Stmt, build};
 use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::resolve;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ fn sums(outer: Expr, inner: Expr, lanes: u16) -> Program {
         let one = build::broadcast(build::constant(Scalar::from(1i32)), lanes);
         store(OUT, at.clone(), build::add(build::load(OUT, I32, at, None), one))
     });
-    p.body = build::for_loop(id, halide_sched::ir::ForKind::Serial, build::int(0), outer, step);
+    p.body = build::for_loop(id, halide_ir::ForKind::Serial, build::int(0), outer, step);
     p
 }
 
@@ -78,9 +78,8 @@ fn looks(code: &Executable) -> usize {
 
 #[test]
 fn only_loops_of_long_iterations_look_whether_they_are_to_end() {
-    let unknown = || {
-        build::sym(halide_sched::ir::Sym::Buffer { buf: OUT, dim: 0, field: halide_core::pipeline::DimField::Extent })
-    };
+    let unknown =
+        || build::sym(halide_ir::Sym::Buffer { buf: OUT, dim: 0, field: halide_core::pipeline::DimField::Extent });
     for lanes in [1, 16] {
         let of = |outer: Expr, inner: Expr| sums(outer, inner, lanes);
         let cases = [

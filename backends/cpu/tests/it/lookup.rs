@@ -6,7 +6,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
 use halide_cpu::Tier;
-use halide_sched::ir::{BufId, Memory, Program, Stmt, build};
+use halide_ir::{BufId, Memory, Program, Stmt, build};
 
 const SIZES: [i64; 11] = [1, 2, 63, 64, 65, 128, 129, 256, 700, 1024, 1025];
 const INDICES: usize = 192;

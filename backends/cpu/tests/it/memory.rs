@@ -6,7 +6,7 @@ use crate::harness::*;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
 use halide_cpu::RunArgs;
-use halide_sched::ir::{BufId, Expr, Memory, Stmt, build};
+use halide_ir::{BufId, Expr, Memory, Stmt, build};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);

@@ -5,7 +5,7 @@ use halide_core::limits::Limits;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, Executable, RunArgs, RunStats, Tier};
-use halide_sched::ir::{BufId, Expr, ForKind, Memory, Program, Stmt, Sym, build};
+use halide_ir::{BufId, Expr, ForKind, Memory, Program, Stmt, Sym, build};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);

@@ -6,7 +6,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_cpu::{RunArgs, Tier};
-use halide_sched::ir::{BufId, Expr, ExprKind, Program, Stmt, build};
+use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, build};
 
 const TABLE: i64 = 300;
 const INDICES: i64 = 192;
@@ -151,7 +151,7 @@ fn stores_and_branches_come_between() {
 fn nothing_is_loaded_that_is_not_asked_for() {
     let lanes = 8;
     let mut p = program(&[I32, I32], &[I32]);
-    let again = internal(&mut p, I32, halide_sched::ir::Memory::Heap);
+    let again = internal(&mut p, I32, halide_ir::Memory::Heap);
     let loops = serial(&mut p, build::int(2), |i| {
         let rows = dense(build::mul(i.clone(), build::int(i64::from(lanes))), lanes);
         let moving = build::to_index(build::load(again, I32, dense(build::int(0), lanes), None));

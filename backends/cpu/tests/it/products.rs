@@ -4,7 +4,7 @@ use crate::harness::*;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{BufId, Expr, Intrinsic, Stmt, Sym, build};
+use halide_ir::{BufId, Expr, Intrinsic, Stmt, Sym, build};
 
 /// Lanes of `to` times lanes of `to`, made of `a` and `b`.
 fn check(to: ScalarType, [a, b]: [ScalarType; 2], lanes: u16) {

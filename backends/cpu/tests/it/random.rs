@@ -5,9 +5,9 @@ use halide_core::buffer::{AnyBuffer, RawBuffer};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuFault, CpuOptions, RunArgs, Tier, compile};
-use halide_sched::ir::arbitrary::{Random, program};
-use halide_sched::ir::eval::{self, EvalError};
-use halide_sched::ir::{BufferInfo, BufferRole, FaultId, Program, Stage};
+use halide_ir::eval::{self, EvalError};
+use halide_ir::{BufferInfo, BufferRole, FaultId, Program, Stage};
+use halide_testing::programs::{Random, program};
 
 fn filled(ty: ScalarType, info: &BufferInfo, r: &mut SplitMix) -> AnyBuffer {
     let extents = vec![4i64; info.dims];

@@ -7,8 +7,8 @@ use halide_core::ops::MathFn;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier, compile, host_features, host_target};
-use halide_sched::features::{CpuFeature, CpuFeatures};
-use halide_sched::ir::{BufId, Fault, FaultId, Memory, Program, Stmt, Sym, Task, Type, build};
+use halide_ir::features::{CpuFeature, CpuFeatures};
+use halide_ir::{BufId, Fault, FaultId, Memory, Program, Stmt, Sym, Task, Type, build};
 
 /// `out[i] = sum of a heap buffer filled with in[i], ...` over parallel i, with a check that fails for in[i] < 0.
 fn parallel_sums(count: i64) -> Program {

@@ -4,8 +4,8 @@ use crate::harness::*;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
 use halide_cpu::{CpuError, CpuOptions, Executable, RunArgs, RunStats, Tier, compile};
-use halide_sched::ir::{BufId, Fault, FaultId, LoopId, Memory, Program, Stmt, Sym, Type, build};
-use halide_sched::target::Budget;
+use halide_ir::target::Budget;
+use halide_ir::{BufId, Fault, FaultId, LoopId, Memory, Program, Stmt, Sym, Type, build};
 
 /// Elements of an allocation that is as large as may be on the stack.
 const PIECE: i64 = 2048;
@@ -112,8 +112,7 @@ fn kernel() -> Program {
     let mut p = program(&[I32], &[I32]);
     let tmp = internal(&mut p, I32, Memory::Stack);
     let n = 4 * PIECE;
-    let at =
-        |k: &halide_sched::ir::Expr, plus: i64| dense(build::offset(build::mul(k.clone(), build::int(16)), plus), 16);
+    let at = |k: &halide_ir::Expr, plus: i64| dense(build::offset(build::mul(k.clone(), build::int(16)), plus), 16);
     let fill =
         serial(&mut p, build::int(n / 16), |k| store(tmp, at(&k, 0), build::load(BufId(0), I32, at(&k, 0), None)));
     let add = serial(&mut p, build::int(n / 16 - 1), |k| {

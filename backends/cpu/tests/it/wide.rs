@@ -7,7 +7,7 @@ use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::{self, Scalar};
 use halide_cpu::Tier;
-use halide_sched::ir::{BufId, Cache, Expr, ForKind, Intrinsic, Stmt, Stream, build};
+use halide_ir::{BufId, Cache, Expr, ForKind, Intrinsic, Stmt, Stream, build};
 use std::collections::BTreeMap;
 
 /// A function that applies an operator to two operands; `None` if their type has no such operator.
@@ -129,7 +129,7 @@ fn prefetches() {
     let at = |e: Expr| build::add(build::mul(e, build::int(1 << 40)), build::int(-7));
     for alone in [false, true] {
         let mut p = program(&[ScalarType::I32], &[ScalarType::I32]);
-        let small = internal(&mut p, ScalarType::I32, halide_sched::ir::Memory::Register);
+        let small = internal(&mut p, ScalarType::I32, halide_ir::Memory::Register);
         p.body = serial(&mut p, build::int(4), |i| {
             let index = if alone { i.clone() } else { dense(build::mul(i.clone(), build::int(LANES.into())), LANES) };
             let value = build::load(BufId(0), ScalarType::I32, index.clone(), None);
@@ -169,7 +169,7 @@ fn sums_of_products_in_registers() {
     for ty in [ScalarType::F32, ScalarType::F64] {
         for lanes in [1, 5, 16, 24] {
             let mut p = program(&[ty, ty], &[ty]);
-            let acc = internal(&mut p, ty, halide_sched::ir::Memory::Auto);
+            let acc = internal(&mut p, ty, halide_ir::Memory::Auto);
             let at = |first: Expr| if lanes == 1 { first } else { dense(first, lanes) };
             let zero = build::broadcast(build::constant(Scalar::float(ty, 0.0)), lanes);
             let zero = if lanes == 1 { build::constant(Scalar::float(ty, 0.0)) } else { zero };
@@ -188,7 +188,7 @@ fn sums_of_products_in_registers() {
                 accumulate,
                 store(BufId(2), at(build::int(0)), three),
             ]);
-            p.body = serial(&mut p, build::int(2), |_| halide_sched::ir::Stmt::Alloc {
+            p.body = serial(&mut p, build::int(2), |_| halide_ir::Stmt::Alloc {
                 buf: acc,
                 count: build::int(i64::from(lanes)),
                 constant: Some(u64::from(lanes)),
@@ -270,7 +270,7 @@ fn coordinates_within_limits() {
         for lanes in [4u16, 7, 16, 17, 32, 64] {
             for stride in [1i64, 2] {
                 let mut p = program(&[ty, ScalarType::I64], &[ty]);
-                let named = halide_sched::ir::Sym::Temp(0);
+                let named = halide_ir::Sym::Temp(0);
                 p.next_temp = 1;
                 p.body = serial(&mut p, build::int(places.len() as i64), |i| {
                     let at = |k: i64| build::add(build::mul(i.clone(), build::int(3)), build::int(k));
@@ -285,7 +285,7 @@ fn coordinates_within_limits() {
                     let value = build::load(BufId(0), ty, index, None);
                     let to = dense(build::mul(i, build::int(i64::from(lanes))), lanes);
                     let body = Box::new(store(BufId(2), to, value));
-                    halide_sched::ir::Stmt::Let { bindings: vec![(named, within)], body }
+                    halide_ir::Stmt::Let { bindings: vec![(named, within)], body }
                 });
                 let n = places.len() * usize::from(lanes);
                 let inputs = [buffer(ty, &image), buffer(ScalarType::I64, &numbers)];

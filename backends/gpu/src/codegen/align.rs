@@ -1,8 +1,8 @@
 //! Remainders of Index values modulo 4, as far as they are known: the position of a small element in its word.
 
 use halide_core::ops::BinOp;
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::{Expr, ExprKind, Sym, visit};
+use halide_ir::hash::Map;
+use halide_ir::{Expr, ExprKind, Sym, visit};
 
 /// The value is `rest` modulo `modulus`, which is 1, 2 or 4.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

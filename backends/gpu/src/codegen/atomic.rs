@@ -12,9 +12,9 @@ use super::place::Place;
 use super::types::Reg;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
-use halide_sched::ir::hash::Set;
-use halide_sched::ir::visit::{deep, for_each_child, for_each_stmt, uses};
-use halide_sched::ir::{BufId, Expr, Kernel, Step, Stmt, Sym, Writes};
+use halide_ir::hash::Set;
+use halide_ir::visit::{deep, for_each_child, for_each_stmt, uses};
+use halide_ir::{BufId, Expr, Kernel, Step, Stmt, Sym, Writes};
 use naga::BinaryOperator::{And, Equal, ExclusiveOr, InclusiveOr, ShiftLeft, ShiftRight};
 use naga::{AtomicFunction, Block, Expression, PredeclaredType, Statement};
 

@@ -8,7 +8,7 @@ use super::types::Reg;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value;
-use halide_sched::ir::{Elem, Expr, ExprKind, Type, intrinsic, visit};
+use halide_ir::{Elem, Expr, ExprKind, Type, intrinsic, visit};
 
 impl Gen<'_> {
     /// The lanes of an expression.

@@ -3,7 +3,7 @@
 use super::builder::{Code, V};
 use super::types::Reg;
 use halide_core::types::ScalarType;
-use halide_sched::ir::Intrinsic;
+use halide_ir::Intrinsic;
 use naga::BinaryOperator::{Add, And, ExclusiveOr, InclusiveOr, Less, Multiply, Subtract};
 use naga::MathFunction;
 

@@ -11,8 +11,8 @@ use super::types::{Reg, needed};
 use crate::{Feature, GpuError};
 use halide_core::ids::ParamId;
 use halide_core::types::ScalarType;
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::{BufId, Elem, Kernel, KernelBuffer, Program, Sym, Writes, print};
+use halide_ir::hash::Map;
+use halide_ir::{BufId, Elem, Kernel, KernelBuffer, Program, Sym, Writes, print};
 use naga::{
     AddressSpace, Binding, BuiltIn, EntryPoint, Expression, Function, FunctionArgument, GlobalVariable, Handle,
     ResourceBinding, ShaderStage, StorageAccess, Type, TypeInner, VectorSize,

@@ -12,8 +12,8 @@ use super::place::Place;
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::lanes::Held;
-use halide_sched::ir::{BufId, Expr, Kernel};
+use halide_ir::lanes::Held;
+use halide_ir::{BufId, Expr, Kernel};
 use naga::BinaryOperator::{Add, And, Divide, Equal, InclusiveOr, Less, Modulo, Multiply, Subtract};
 use naga::{Expression, GatherMode, Handle, LocalVariable, Statement};
 

@@ -12,7 +12,7 @@
 use super::Options;
 use super::kernel::{Made, Stop, word_strides, writes};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, Elem, Kernel, Program, Writes};
+use halide_ir::{BufId, Elem, Kernel, Program, Writes};
 
 /// The word of zero bits.
 pub(super) const ZERO: u32 = 0;
@@ -112,7 +112,7 @@ impl Layout {
         self.multiples.iter().all(|&(i, multiple)| scalars.get(i).is_none_or(|v| v.is_multiple_of(multiple.into())))
     }
     /// The contents of binding 0 for one part of a grid. `scalars` are the bits of the captures and then of the parameters, as
-    /// [`Device::dispatch`](halide_sched::device::Device::dispatch) has them; `offsets` has an element for each buffer.
+    /// [`Device::dispatch`](halide_ir::device::Device::dispatch) has them; `offsets` has an element for each buffer.
     pub fn pack(&self, scalars: &[u64], offsets: &[i64], part: Part) -> Vec<u32> {
         debug_assert!(scalars.len() == self.scalars.len() && offsets.len() == self.bindings.len());
         let mut packed = Vec::with_capacity(self.words as usize);

@@ -11,7 +11,7 @@ use super::place::{At, Place};
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::{BufId, Expr, ExprKind, build};
+use halide_ir::{BufId, Expr, ExprKind, build};
 use naga::BinaryOperator::{InclusiveOr, ShiftLeft, ShiftRight, Subtract};
 use naga::MathFunction;
 

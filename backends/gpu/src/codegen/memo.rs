@@ -4,9 +4,9 @@
 //! any more when the loaded buffer may have been stored to since.
 
 use super::builder::V;
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::visit::{deep, for_each_child};
-use halide_sched::ir::{BufId, Expr, ExprKind};
+use halide_ir::hash::Map;
+use halide_ir::visit::{deep, for_each_child};
+use halide_ir::{BufId, Expr, ExprKind};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

@@ -48,7 +48,7 @@ mod types;
 pub use layout::{Binding, Layout, Part, parts};
 
 use crate::GpuError;
-use halide_sched::ir::{KernelId, Program};
+use halide_ir::{KernelId, Program};
 use naga::back::{spv, wgsl};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 

@@ -11,8 +11,8 @@ use halide_core::ids::ParamId;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::{BufId, Elem, Expr, ExprKind, For, ForKind, Kernel, Program, Stmt, Sym, Type, build, visit};
+use halide_ir::hash::Map;
+use halide_ir::{BufId, Elem, Expr, ExprKind, For, ForKind, Kernel, Program, Stmt, Sym, Type, build, visit};
 
 /// The range of i32, in which kernels compute Index values.
 const WORD: Interval = Interval { low: i32::MIN as i128, high: i32::MAX as i128 };

@@ -6,7 +6,7 @@ use super::memo::Lanes;
 use super::place::Place;
 use super::store::for_all;
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, Writes};
+use halide_ir::{BufId, Writes};
 use naga::BinaryOperator::{InclusiveOr, NotEqual, ShiftLeft, ShiftRight, Subtract};
 use naga::Literal;
 

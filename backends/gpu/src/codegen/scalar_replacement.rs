@@ -4,7 +4,7 @@ use super::kernel::{Gen, Made, Stop};
 use super::load::constant_lanes;
 use super::place::Place;
 use super::types::Reg;
-use halide_sched::ir::{BufId, Expr, ExprKind, Stmt, visit};
+use halide_ir::{BufId, Expr, ExprKind, Stmt, visit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 

@@ -3,7 +3,7 @@
 use super::align::{Residue, residue};
 use super::builder::V;
 use super::kernel::{Gen, Made, Stop};
-use halide_sched::ir::{Expr, For, ForKind, Stmt, Sym, build, print, visit};
+use halide_ir::{Expr, For, ForKind, Stmt, Sym, build, print, visit};
 use naga::BinaryOperator::{Add, Equal, GreaterEqual, Less, LogicalAnd};
 use naga::{Barrier, Block, Literal, Statement};
 use std::ops::Range;
@@ -234,7 +234,7 @@ impl Gen<'_> {
         }
         let kernel = self.kernel;
         let mut what = Barrier::WORK_GROUP;
-        let back_and_forth = |b: &halide_sched::ir::KernelBuffer| b.reads && b.writes != halide_sched::ir::Writes::None;
+        let back_and_forth = |b: &halide_ir::KernelBuffer| b.reads && b.writes != halide_ir::Writes::None;
         what.set(Barrier::STORAGE, kernel.buffers.iter().any(back_and_forth));
         self.code.statement(Statement::ControlBarrier(what));
         let written = kernel.buffers.iter().map(|b| b.buf).chain(kernel.shared.iter().map(|row| row.buf));

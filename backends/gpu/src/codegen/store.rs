@@ -14,7 +14,7 @@ use super::place::{At, Place};
 use super::run::Run;
 use super::types::Reg;
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, Expr, Writes};
+use halide_ir::{BufId, Expr, Writes};
 use naga::BinaryOperator::{And, Equal, ExclusiveOr, ShiftLeft};
 use naga::{AtomicFunction, Block, Statement};
 

@@ -2,7 +2,7 @@
 
 use crate::Feature;
 use halide_core::types::ScalarType;
-use halide_sched::ir::Elem;
+use halide_ir::Elem;
 use naga::{Scalar, ScalarKind};
 
 /// A type of values in shaders: a *register* type, in the sense that a value of a narrow type lives in a wider register.

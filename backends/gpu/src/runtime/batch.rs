@@ -7,7 +7,7 @@ use super::pool::{Slab, Use};
 use super::program::Compute;
 use super::scopes::{Trouble, caught};
 use super::timing::Timing;
-use halide_sched::ir::KernelId;
+use halide_ir::KernelId;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::Arc;

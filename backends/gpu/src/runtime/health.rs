@@ -1,7 +1,7 @@
 //! Messages of the driver outside of the calls that we make: the device is gone, or there is an error that no scope
 //! caught.
 
-use halide_sched::device::DeviceFault;
+use halide_ir::device::DeviceFault;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use wgpu::{Device, PollType};

@@ -9,7 +9,7 @@
 //!   (`resident`).
 //!
 //! All of this is async and never blocks; what it waits for are callbacks (`wait`). Threads use the functions of the same names
-//! without `_async` (`blocking`), where also the [`Device`](halide_sched::device::Device) is that host code calls.
+//! without `_async` (`blocking`), where also the [`Device`](halide_ir::device::Device) is that host code calls.
 
 mod batch;
 #[cfg(not(target_arch = "wasm32"))]

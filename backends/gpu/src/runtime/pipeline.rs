@@ -14,7 +14,7 @@ use super::gpu::Gpu;
 use super::scopes::caught;
 use crate::codegen::KernelCode;
 use crate::{GpuError, Limit};
-use halide_sched::device::DeviceFault;
+use halide_ir::device::DeviceFault;
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use super::run::GpuRun;
 use crate::GpuError;
 use crate::codegen::{self, KernelCode, Layout, Options, range};
 use halide_core::ids::{Id, IdVec};
-use halide_sched::device::DeviceFault;
-use halide_sched::ir::{Kernel, KernelId, Program, Stmt};
+use halide_ir::device::DeviceFault;
+use halide_ir::{Kernel, KernelId, Program, Stmt};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -94,7 +94,7 @@ impl GpuProgram {
         let program = Program { body: Stmt::Block(Vec::new()), tasks: IdVec::default(), ..program.clone() };
         Ok(GpuProgram(Arc::new(Compiled { gpu: gpu.clone(), program, kernels })))
     }
-    /// Starts a run, which is the [`Device`](halide_sched::device::Device) of its host code once inputs and outputs are bound.
+    /// Starts a run, which is the [`Device`](halide_ir::device::Device) of its host code once inputs and outputs are bound.
     pub fn start(&self) -> GpuRun {
         GpuRun::new(self.clone(), false)
     }

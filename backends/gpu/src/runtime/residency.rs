@@ -9,16 +9,16 @@ use super::wait::Mapping;
 use crate::GpuError;
 use crate::codegen::parts;
 use halide_core::buffer::AnyBuffer;
-use halide_sched::device::DeviceFault;
-use halide_sched::ir::eval::AsyncDevice;
-use halide_sched::ir::{BufId, KernelId, Residency};
+use halide_ir::device::DeviceFault;
+use halide_ir::eval::AsyncDevice;
+use halide_ir::{BufId, KernelId, Residency};
 use std::sync::Arc;
 
 /// The most pieces that a grid is dispatched in.
 const MOST_PARTS: u64 = 1 << 16;
 
 impl GpuRun {
-    /// See [`Device::begin`](halide_sched::device::Device::begin).
+    /// See [`Device::begin`](halide_ir::device::Device::begin).
     pub fn begin_allocation(&mut self, buf: BufId, bytes: u64) -> Result<(), DeviceFault> {
         let most = self.program.gpu().most_buffer_bytes();
         if bytes > most {
@@ -31,12 +31,12 @@ impl GpuRun {
         self.slots.insert(buf, slot);
         Ok(())
     }
-    /// See [`Device::end`](halide_sched::device::Device::end).
+    /// See [`Device::end`](halide_ir::device::Device::end).
     pub fn end_allocation(&mut self, buf: BufId) {
         let place = self.slots.remove(&buf).and_then(|slot| slot.place);
         self.retire(place);
     }
-    /// See [`Device::dispatch`](halide_sched::device::Device::dispatch).
+    /// See [`Device::dispatch`](halide_ir::device::Device::dispatch).
     pub async fn dispatch_async(
         &mut self,
         kernel: KernelId,
@@ -86,7 +86,7 @@ impl GpuRun {
         }
         Ok(())
     }
-    /// See [`Device::reside`](halide_sched::device::Device::reside).
+    /// See [`Device::reside`](halide_ir::device::Device::reside).
     pub async fn reside_async(&mut self, buf: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault> {
         self.program.gpu().0.check()?;
         match what {

@@ -12,8 +12,8 @@ use super::timing::Timing;
 use super::wait;
 use crate::GpuError;
 use halide_core::buffer::{AnyBuffer, Dim, Region};
-use halide_sched::device::DeviceFault;
-use halide_sched::ir::BufId;
+use halide_ir::BufId;
+use halide_ir::device::DeviceFault;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ const MOST_STAGED: u64 = 64 << 20;
 /// The last work that a run handed to the device.
 pub(super) type Last = Arc<Mutex<Option<SubmissionIndex>>>;
 
-/// A run of a program's kernels: the [`Device`](halide_sched::device::Device) of its host code.
+/// A run of a program's kernels: the [`Device`](halide_ir::device::Device) of its host code.
 ///
 /// Inputs and outputs are bound first. Then host code runs, and at the end [`GpuRun::finish_output`] brings back what is on
 /// the device only. Nothing is handed to the device before somebody needs results or much is waiting.

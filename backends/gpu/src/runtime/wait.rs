@@ -3,7 +3,7 @@
 use super::gpu::Inner;
 use super::pool::Slab;
 use super::scopes::caught;
-use halide_sched::device::DeviceFault;
+use halide_ir::device::DeviceFault;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,7 +5,7 @@ use crate::harness::*;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar, binary_type, unary_type};
-use halide_sched::ir::{Expr, Intrinsic, build, intrinsic};
+use halide_ir::{Expr, Intrinsic, build, intrinsic};
 
 const BINARY: [BinOp; 19] = [
     BinOp::Add,

@@ -8,9 +8,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
 use halide_gpu::codegen::{compile, range};
-use halide_sched::ir::{
-    BufId, BufferRole, Expr, Intrinsic, KernelId, Program, Shared, Stmt, Sym, Writes, build, intrinsic,
-};
+use halide_ir::{BufId, BufferRole, Expr, Intrinsic, KernelId, Program, Shared, Stmt, Sym, Writes, build, intrinsic};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);

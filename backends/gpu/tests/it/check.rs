@@ -5,7 +5,7 @@ use crate::runner::runner;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_gpu::codegen::{Features, Options, compile};
-use halide_sched::ir::{BufId, Expr, Writes, build};
+use halide_ir::{BufId, Expr, Writes, build};
 
 type Make = Box<dyn Fn(&[Expr]) -> Expr>;
 type Meaning = Box<dyn Fn(&[Scalar]) -> Scalar>;

@@ -5,7 +5,7 @@ use crate::runner::runner;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
 use halide_gpu::codegen::{Part, parts};
-use halide_sched::ir::{BufId, Expr, ForKind, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
+use halide_ir::{BufId, Expr, ForKind, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
 
 const OUT: BufId = BufId(0);
 

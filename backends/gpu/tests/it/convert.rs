@@ -5,7 +5,7 @@ use crate::harness::*;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::{self, Scalar};
-use halide_sched::ir::{Expr, build};
+use halide_ir::{Expr, build};
 
 #[test]
 fn conversions() {

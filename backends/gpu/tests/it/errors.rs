@@ -4,7 +4,7 @@ use crate::harness::*;
 use expect_test::{Expect, expect};
 use halide_core::types::ScalarType::{self, *};
 use halide_gpu::codegen::{Features, Options, compile};
-use halide_sched::ir::{BufId, Expr, ForKind, KernelId, Program, Stmt, Sym, Writes, build};
+use halide_ir::{BufId, Expr, ForKind, KernelId, Program, Stmt, Sym, Writes, build};
 
 /// A kernel of one block and one thread that stores `value` to its output, and then does what `rest` says.
 fn storing(ty: ScalarType, value: Expr, rest: Stmt) -> (Program, KernelId) {
@@ -55,7 +55,7 @@ fn types_that_the_device_lacks() {
           hint: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
     );
     // Also where no buffer has the type.
-    let wide = build::cast_data(U64, build::loop_var(halide_sched::ir::LoopId(0)));
+    let wide = build::cast_data(U64, build::loop_var(halide_ir::LoopId(0)));
     refused(
         storing(U8, build::cast_data(U8, wide), build::nothing()),
         none,
@@ -67,7 +67,7 @@ fn types_that_the_device_lacks() {
 
 #[test]
 fn what_no_device_does() {
-    let x = build::cast_data(F64, build::loop_var(halide_sched::ir::LoopId(0)));
+    let x = build::cast_data(F64, build::loop_var(halide_ir::LoopId(0)));
     let sine = build::math(halide_core::ops::MathFn::Sin, vec![x]);
     refused(
         storing(F64, sine, build::nothing()),
@@ -76,7 +76,7 @@ fn what_no_device_does() {
         kernel `blur_y` has sin of f64, which graphics processors do not have
           hint: compute it in f32"#]],
     );
-    let x = build::cast_data(F32, build::loop_var(halide_sched::ir::LoopId(0)));
+    let x = build::cast_data(F32, build::loop_var(halide_ir::LoopId(0)));
     let fused = build::math(halide_core::ops::MathFn::Fma, vec![x.clone(), x.clone(), x]);
     refused(
         storing(F32, fused, build::nothing()),
@@ -105,7 +105,7 @@ fn malformed_kernels() {
         expect!["kernel `blur_y` is malformed (a bug in halide): b0 is stored to outside of loops over threads"],
     );
     refused(
-        storing(I32, build::typed_sym(Sym::Temp(3), halide_sched::ir::Type::data(I32)), build::nothing()),
+        storing(I32, build::typed_sym(Sym::Temp(3), halide_ir::Type::data(I32)), build::nothing()),
         features,
         expect!["kernel `blur_y` is malformed (a bug in halide): Temp(3) is not bound"],
     );

@@ -6,9 +6,9 @@ use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
 use halide_core::{Func, ImageParam, Pipeline, vars};
 use halide_gpu::codegen::{Features, Options, compile};
-use halide_sched::ir::{BufId, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
+use halide_ir::target::{Arch, Budget, Gpu, Target};
+use halide_ir::{BufId, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
 use halide_sched::lower::{LowerOptions, lower};
-use halide_sched::target::{Arch, Budget, Gpu, Target};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);
@@ -138,7 +138,7 @@ fn scatter_of_bytes() {
             let at = build::add(build::mul(block, build::int(5)), build::loop_var(i));
             let value = build::load(IN, U8, at.clone(), None);
             let to = build::to_index(value.clone());
-            build::for_loop(i, halide_sched::ir::ForKind::Serial, build::int(0), build::int(5), store(OUT, to, value))
+            build::for_loop(i, halide_ir::ForKind::Serial, build::int(0), build::int(5), store(OUT, to, value))
         })
     });
     uses(&mut p, id, IN, true, Writes::None);

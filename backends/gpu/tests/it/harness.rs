@@ -5,7 +5,7 @@ use halide_core::ids::{Id, ImageId};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_gpu::codegen::{Features, KernelCode, Options, compile, parts};
-use halide_sched::ir::{
+use halide_ir::{
     BufId, BufferInfo, BufferRole, Expr, ForKind, Kernel, KernelBuffer, KernelId, LoopId, Memory, Program, Side, Stage,
     Stmt, Writes, build,
 };
@@ -39,7 +39,7 @@ pub(crate) fn add_buffer(p: &mut Program, name: &str, elem: ScalarType, role: Bu
         unit_stride: Some(0),
         memory: Memory::Auto,
         keeps: false,
-        stream: halide_sched::ir::Stream::Never,
+        stream: halide_ir::Stream::Never,
         side: Side::Both,
     })
 }

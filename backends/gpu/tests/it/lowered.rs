@@ -10,11 +10,11 @@ use halide_core::types::*;
 use halide_core::value::Scalar;
 use halide_core::{Func, ImageParam, Pipeline, RDom, vars};
 use halide_gpu::codegen::{Options, range};
-use halide_sched::ir::{
+use halide_ir::target::{Arch, Budget, Gpu, Target};
+use halide_ir::{
     BufId, BufferRole, DimField, Expr, ExprKind, ForKind, KernelId, Program, Stmt, Sym, Writes, build, visit,
 };
 use halide_sched::lower::{LowerOptions, lower};
-use halide_sched::target::{Arch, Budget, Gpu, Target};
 use std::collections::HashMap;
 
 const TARGET: Target = Target {
@@ -88,7 +88,7 @@ impl Host<'_> {
     fn dispatch(&mut self, id: KernelId, grid: &[i64]) {
         let kernel = &self.program.kernels[id];
         assert!(kernel.params.is_empty());
-        let bits = |(s, _): &(Sym, halide_sched::ir::Type)| match self.symbols[s].kind() {
+        let bits = |(s, _): &(Sym, halide_ir::Type)| match self.symbols[s].kind() {
             ExprKind::Int(v) => *v as u64,
             ExprKind::Const(c) => c.bits(),
             other => panic!("{other:?} is captured"),

@@ -7,7 +7,7 @@ use halide_core::types::ScalarType::*;
 use halide_core::value::{self, Scalar};
 use halide_gpu::GpuError;
 use halide_gpu::codegen::compile;
-use halide_sched::ir::{BufId, Expr, Writes, build};
+use halide_ir::{BufId, Expr, Writes, build};
 
 #[test]
 fn math_functions() {

@@ -5,7 +5,7 @@ use crate::runner::runner;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_gpu::codegen::Options;
-use halide_sched::ir::{BufId, Expr, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
+use halide_ir::{BufId, Expr, KernelId, Program, Shared, Stmt, Sym, Type, Writes, build};
 
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);
@@ -186,7 +186,7 @@ fn whole_words() {
 /// Strides that are no multiples of a word: the other code stores pieces.
 #[test]
 fn strides_of_the_caller() {
-    let stride = Sym::Buffer { buf: OUT, dim: 0, field: halide_sched::ir::DimField::Stride };
+    let stride = Sym::Buffer { buf: OUT, dim: 0, field: halide_ir::DimField::Stride };
     let (mut p, id) = copier(U8, 4, Writes::Words, |block, t| {
         let row = build::mul(block, build::sym(stride));
         let at = build::mul(t, build::int(4));
@@ -283,7 +283,7 @@ fn loads_after_stores() {
             let more = store(OUT, t.clone(), build::add(old, build::load(IN, I32, t.clone(), None)));
             build::for_loop(
                 i,
-                halide_sched::ir::ForKind::Serial,
+                halide_ir::ForKind::Serial,
                 build::int(0),
                 build::int(3),
                 build::block([more.clone(), more]),

@@ -7,10 +7,10 @@ use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_gpu::GpuError;
 use halide_gpu::codegen::{Options, compile, range};
-use halide_sched::ir::arbitrary::{BufferWord, Random, Vocabulary, expr};
-use halide_sched::ir::{
+use halide_ir::{
     BufId, Elem, Expr, ExprKind, Kernel, KernelId, LoopId, Program, Stmt, Sym, Type, Writes, build, eval, verify, visit,
 };
+use halide_testing::programs::{BufferWord, Random, Vocabulary, expr};
 
 const BLOCKS: i64 = 2;
 const THREADS: i64 = 4;

@@ -4,7 +4,7 @@ use crate::harness::*;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_gpu::codegen::range::{fits, look};
-use halide_sched::ir::{BufId, Expr, ForKind, KernelId, Program, Sym, Type, Writes, build};
+use halide_ir::{BufId, Expr, ForKind, KernelId, Program, Sym, Type, Writes, build};
 
 const MOST: i64 = i32::MAX as i64;
 

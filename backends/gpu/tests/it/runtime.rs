@@ -6,8 +6,8 @@ use halide_core::buffer::{AnyBuffer, Buffer, Dim, Region};
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::*;
 use halide_gpu::runtime::{Choice, Gpu, GpuProgram, list_devices};
-use halide_sched::device::{Device, DeviceFault};
-use halide_sched::ir::{Residency, Sym, Type, Writes, build};
+use halide_ir::device::{Device, DeviceFault};
+use halide_ir::{Residency, Sym, Type, Writes, build};
 use std::thread;
 use std::time::Duration;
 

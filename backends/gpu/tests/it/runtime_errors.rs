@@ -5,8 +5,8 @@ use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::types::ScalarType::*;
 use halide_gpu::runtime::GpuProgram;
 use halide_gpu::{GpuError, Limit};
-use halide_sched::device::{Device, DeviceFault};
-use halide_sched::ir::{KernelId, Residency};
+use halide_ir::device::{Device, DeviceFault};
+use halide_ir::{KernelId, Residency};
 use std::thread;
 use std::time::Duration;
 
@@ -193,7 +193,7 @@ fn a_lost_device_ends_the_run_and_all_later_ones() {
     assert_eq!(scaled(&scale(&again), &input, 2).unwrap().0[999], 1998);
 }
 
-fn program_of_scale() -> (halide_sched::ir::Program, halide_gpu::codegen::KernelCode) {
+fn program_of_scale() -> (halide_ir::Program, halide_gpu::codegen::KernelCode) {
     let mut p = program(&[U32], &[], &[]);
     let id = kernel(&mut p, "none", [1, 1, 1], &[(b(0), false)], 0);
     let code = code(&p, id, "");

@@ -6,8 +6,8 @@ use halide_core::types::ScalarType;
 use halide_gpu::GpuError;
 use halide_gpu::codegen::{KernelCode, Options, compile};
 use halide_gpu::runtime::{Choice, Gpu, GpuProgram, GpuRun};
-use halide_sched::device::{Device, DeviceFault};
-use halide_sched::ir::{
+use halide_ir::device::{Device, DeviceFault};
+use halide_ir::{
     BufId, BufferInfo, BufferRole, Kernel, KernelBuffer, KernelId, Memory, Program, Side, Stage, Sym, Type, Writes,
     build,
 };
@@ -40,7 +40,7 @@ pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType], allocations
             unit_stride: Some(0),
             memory: Memory::Auto,
             keeps: false,
-            stream: halide_sched::ir::Stream::Never,
+            stream: halide_ir::Stream::Never,
             side: Side::Both,
         })
     };

@@ -17,7 +17,7 @@ use super::atoms::{Atom, Span, product};
 use super::mono::Mono;
 use super::poly::Poly;
 use super::read::Reader;
-use crate::ir::hash::Map;
+use halide_ir::hash::Map;
 use simplex::{Answer, Bound, Levels, Simplex, Var, level};
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Answers of the simplex method against all small integers.
 
 use super::simplex::{Answer, Bound, Simplex};
-use crate::ir::arbitrary::Random;
+use halide_testing::programs::Random;
 
 /// The greatest magnitude of a variable.
 const MOST: i64 = 3;

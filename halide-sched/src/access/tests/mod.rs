@@ -7,9 +7,9 @@ use super::data::Elements;
 use super::hoist::{Frame, FrameKind, Hoisted};
 use super::poly::{Poly, Sums};
 use super::read::{Definition, Definitions, LaneOf, Reader};
-use crate::ir::arbitrary::Random;
-use crate::ir::{Expr, LoopId, Sym, Type, build};
 use halide_core::ids::Id;
+use halide_ir::{Expr, LoopId, Sym, Type, build};
+use halide_testing::programs::Random;
 
 const FIRST: Sym = Sym::Temp(0);
 const COUNT: Sym = Sym::Temp(1);

@@ -2,15 +2,15 @@
 //!
 //! Sizes are numbers of nodes: statements, and nodes of their expressions, those that are shared within one expression once.
 
-use crate::ir::hash::Set;
-use crate::ir::visit::{self, deep};
-use crate::ir::{Expr, ExprKind, For, ForKind, LoopId, LoopInfo, Program, Stmt, Sym, build};
 use crate::lower::error::LowerError;
 use crate::lower::loops::partition_loops::Partitioned;
 use crate::lower::nests::ctx::{Ctx, TemplateSite};
 use crate::plan::{Level, LoopLabel, StagePlan};
 use halide_core::error::Location;
 use halide_core::ids::FuncId;
+use halide_ir::hash::Set;
+use halide_ir::visit::{self, deep};
+use halide_ir::{Expr, ExprKind, For, ForKind, LoopId, LoopInfo, Program, Stmt, Sym, build};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 

@@ -20,8 +20,6 @@
 //! assert in#b0.min0 <= g#b1.min0 && g#f1.s0.d0.max@root + 3 <= in#b0.min0 + in#b0.extent0 else fault3(g#b1.min0, g#f1.s0.d0.max@root + 2, in#b0.min0, in#b0.min0 + in#b0.extent0 + -1)
 //! ```
 
-use crate::ir::visit::any_node;
-use crate::ir::{BufId, BufferRole, DimField, Expr, ExprKind, Fault, FaultId, Scope, Stmt, Sym, build};
 use crate::lower::checks::check_coordinates::check_coordinates;
 use crate::lower::checks::check_factors::check_factors;
 use crate::lower::nests::ctx::Ctx;
@@ -31,8 +29,10 @@ use crate::lower::nests::vars::{Vars, extent_between};
 use crate::lower::regions::region_table::Regions;
 use crate::lower::storage::bound_storage::check_room;
 use crate::plan::{PlanTail, StagePlan, Transform, VarOrigin};
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use halide_ir::visit::any_node;
+use halide_ir::{BufId, BufferRole, DimField, Expr, ExprKind, Fault, FaultId, Scope, Stmt, Sym, build};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeMap;
 
 /// Assertions and where they stand.

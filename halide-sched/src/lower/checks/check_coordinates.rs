@@ -18,15 +18,15 @@
 //! assert f#f0.s0.d0.min@root >= -2147483648 && f#f0.s0.d0.max@root <= 2147483647 else fault1(f#f0.s0.d0.min@root, f#f0.s0.d0.max@root)
 //! ```
 
-use crate::ir::{BufferRole, DimField, Edge, Expr, ExprKind, Fault, Scope, Stmt, Sym, build};
 use crate::lower::checks::check_arguments::assert;
 use crate::lower::checks::exact_indices::{check_exact, check_operands};
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::vars::bound;
 use crate::lower::regions::region_table::{InlinedCall, Reached, Regions, bound_sym};
-use crate::simplify::{Facts, Linear};
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
+use halide_ir::{BufferRole, DimField, Edge, Expr, ExprKind, Fault, Scope, Stmt, Sym, build};
+use halide_solve::simplify::{Facts, Linear};
 use std::collections::BTreeMap;
 
 /// Adds the assertions, consumers first, so that what each one computes with was checked before; gives those that have

@@ -1,13 +1,13 @@
 //! Asserts that factors of splits that are parameters are positive, before anything is written. Part of
 //! `check_arguments`.
 
-use crate::ir::{Expr, Fault, Stmt, build};
 use crate::lower::checks::check_arguments::assert;
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::reached_factors::reached_variants;
 use crate::plan::{Level, StagePlan, Transform};
-use crate::simplify::Facts;
 use halide_core::ids::FuncId;
+use halide_ir::{Expr, Fault, Stmt, build};
+use halide_solve::simplify::Facts;
 
 /// Adds the assertions to `list`. Where a specialisation does not apply, its factors may be anything.
 pub(crate) fn check_factors(ctx: &mut Ctx<'_>, facts: &Facts, list: &mut Vec<Stmt>) {

@@ -4,16 +4,16 @@
 //! types, so that holds of most; of what may be beyond, the operands are asserted, before a run, to be so small that it is
 //! not. A check of an operand is one of sums and products that were checked before.
 
-use crate::bounds::{Interval, interval_with_values};
-use crate::ir::{Elem, Expr, ExprKind, Fault, Scope, Stmt, Sym, build};
 use crate::lower::checks::check_arguments::assert;
 use crate::lower::nests::ctx::{Ctx, Source};
 use crate::lower::regions::infer_bounds::Finder;
 use crate::lower::regions::value_bounds::ValueBounds;
-use crate::simplify::walk::nodes;
-use crate::simplify::{Facts, Range};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
+use halide_ir::{Elem, Expr, ExprKind, Fault, Scope, Stmt, Sym, build};
+use halide_solve::bounds::{Interval, interval_with_values};
+use halide_solve::simplify::walk::nodes;
+use halide_solve::simplify::{Facts, Range};
 use std::collections::{BTreeMap, HashMap};
 
 /// The most that sums and products reach of which operands are asserted to be small: other terms fit beside them.
@@ -179,8 +179,8 @@ impl Search<'_> {
         }
         let range = match e.kind() {
             ExprKind::Int(value) => Range::point((*value).into()),
-            ExprKind::Sym(Sym::Buffer { field: crate::ir::DimField::Stride, .. }) => all,
-            ExprKind::Sym(Sym::Buffer { field: crate::ir::DimField::Extent, .. }) => Range::new(Some(0), Some(1 << 32)),
+            ExprKind::Sym(Sym::Buffer { field: halide_ir::DimField::Stride, .. }) => all,
+            ExprKind::Sym(Sym::Buffer { field: halide_ir::DimField::Extent, .. }) => Range::new(Some(0), Some(1 << 32)),
             ExprKind::Sym(_) => Range::of_type(ScalarType::I32),
             ExprKind::Cast(a) => self.element(e, a),
             ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub | BinOp::Mul), a, b) => return self.exact(e, *op, a, b),

@@ -32,13 +32,13 @@
 //! }
 //! ```
 
-use crate::ir::hash::Map;
-use crate::ir::visit::{self, Memo};
-use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use crate::lower::code::polynomial::{Sum, Term, sum_of};
 use crate::lower::loops::copy::{fresh_copy, fresh_temp};
 use crate::lower::walk;
 use halide_core::ops::{BinOp, UnOp};
+use halide_ir::hash::Map;
+use halide_ir::visit::{self, Memo};
+use halide_ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 
 /// Moves invariant values and conditions out of loops.
 pub fn licm(program: Program) -> Program {

@@ -24,10 +24,10 @@
 //! }
 //! ```
 
-use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, BufferRole, Expr, ExprKind, For, ForKind, Program, Stage, Stmt, Sym, Task, Type, build};
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::walk;
+use halide_ir::visit::{self, Memo};
+use halide_ir::{BufId, BufferRole, Expr, ExprKind, For, ForKind, Program, Stage, Stmt, Sym, Task, Type, build};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Replaces every parallel loop by a launch of a task.
@@ -100,16 +100,16 @@ pub(crate) struct Needs {
 
 impl Needs {
     /// Returns the needs of `body`, the body of loop `id`.
-    pub(crate) fn of(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
+    pub(crate) fn of(body: &Stmt, id: halide_ir::LoopId, program: &Program) -> Needs {
         Needs::with(body, id, program, true)
     }
 
     /// As [`Needs::of`], without what the tasks and kernels need that it launches.
-    pub(crate) fn of_code(body: &Stmt, id: crate::ir::LoopId, program: &Program) -> Needs {
+    pub(crate) fn of_code(body: &Stmt, id: halide_ir::LoopId, program: &Program) -> Needs {
         Needs::with(body, id, program, false)
     }
 
-    fn with(body: &Stmt, id: crate::ir::LoopId, program: &Program, launched: bool) -> Needs {
+    fn with(body: &Stmt, id: halide_ir::LoopId, program: &Program, launched: bool) -> Needs {
         let mut needs = Needs { syms: BTreeMap::new(), buffers: BTreeSet::new() };
         let mut made = Made { syms: BTreeSet::from([Sym::Loop(id)]), buffers: BTreeSet::new() };
         needs.collect(body, &mut made, program, launched);

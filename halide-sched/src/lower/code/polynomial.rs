@@ -1,9 +1,9 @@
 //! Scalar Index arithmetic as a sum of products, for passes that regroup it. Index arithmetic is exact, so any order of
 //! the same terms has the same value.
 
-use crate::ir::hash::Map;
-use crate::ir::{Expr, ExprKind, build};
 use halide_core::ops::{BinOp, UnOp};
+use halide_ir::hash::Map;
+use halide_ir::{Expr, ExprKind, build};
 
 /// A product with more terms than this is not multiplied out.
 const MOST_TERMS: usize = 12;
@@ -127,7 +127,7 @@ fn canonical(factors: &[Expr]) -> Vec<Expr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{LoopId, Sym};
+    use halide_ir::{LoopId, Sym};
 
     #[test]
     fn products_are_multiplied_out_and_terms_meet() {

@@ -37,10 +37,10 @@
 //! }
 //! ```
 
-use crate::ir::visit::{self, deep};
-use crate::ir::{For, ForKind, Memory, Program, Stmt, build};
 use crate::lower::code::outline_tasks::{Needs, outline};
 use crate::lower::trace::LoweringTrace;
+use halide_ir::visit::{self, deep};
+use halide_ir::{For, ForKind, Memory, Program, Stmt, build};
 
 /// The sizes from which code is cut.
 #[derive(Clone, Copy)]

@@ -48,12 +48,12 @@
 //! }
 //! ```
 
-use crate::ir::hash::Set;
-use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, BufferRole, ExprKind, KernelId, Program, Residency, Side, Stmt, Writes, build};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
 use halide_core::ids::FuncId;
+use halide_ir::hash::Set;
+use halide_ir::visit::{self, deep};
+use halide_ir::{BufId, BufferRole, ExprKind, KernelId, Program, Residency, Side, Stmt, Writes, build};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sides, host or device, to which the schedule brings the values of Funcs as soon as they are computed.

@@ -23,12 +23,12 @@
 //! }
 //! ```
 
-use crate::bounds::{constant_difference, upper_difference};
-use crate::ir::{For, ForKind, LoopInfo, Program, Stmt, build};
 use crate::lower::error::LowerError;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
-use crate::simplify::Facts;
+use halide_ir::{For, ForKind, LoopInfo, Program, Stmt, build};
+use halide_solve::bounds::{constant_difference, upper_difference};
+use halide_solve::simplify::Facts;
 
 /// More copies or lanes than this are surely not meant.
 const MOST: i64 = 4096;

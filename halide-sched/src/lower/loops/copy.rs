@@ -1,10 +1,10 @@
 //! Copies of statements. A copy that stands beside its original gets loops and names of its own, so that a symbol keeps
 //! meaning one thing in the whole program.
 
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit;
-use crate::ir::{Expr, For, Program, Stmt, Sym, build};
 use crate::lower::walk;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit;
+use halide_ir::{Expr, For, Program, Stmt, Sym, build};
 
 /// A fresh symbol for a value.
 pub(crate) fn fresh_temp(program: &mut Program) -> Sym {

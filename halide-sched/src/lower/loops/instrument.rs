@@ -26,9 +26,9 @@
 //! }
 //! ```
 
-use crate::ir::{Expr, Program, Stmt, build};
 use crate::lower::walk;
 use halide_core::ids::FuncId;
+use halide_ir::{Expr, Program, Stmt, build};
 use std::collections::BTreeMap;
 
 /// The names of the counters of the Func `func`: points computed, elements allocated, allocations.

@@ -24,13 +24,13 @@
 //! }
 //! ```
 
-use crate::bounds::{Interval, solve_outer};
-use crate::ir::visit::any_node;
-use crate::ir::{Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build};
 use crate::lower::nests::guards::guards;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
-use crate::simplify::{Facts, simplify};
+use halide_ir::visit::any_node;
+use halide_ir::{Expr, ExprKind, For, ForKind, Program, Stmt, Sym, build};
+use halide_solve::bounds::{Interval, solve_outer};
+use halide_solve::simplify::{Facts, simplify};
 
 /// Shrinks loops whose bodies are guarded. `facts` holds what is known of arguments.
 pub fn loop_trimming(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {

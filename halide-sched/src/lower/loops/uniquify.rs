@@ -25,9 +25,9 @@
 //! }
 //! ```
 
-use crate::ir::Program;
 use crate::lower::loops::copy::rename_repeated;
 use crate::lower::walk;
+use halide_ir::Program;
 
 /// Renames symbols and loops that are bound more than once.
 pub fn uniquify(program: Program) -> Program {

@@ -27,10 +27,10 @@
 //! }
 //! ```
 
-use crate::ir::{Expr, For, ForKind, Program, Stmt, Sym, build};
 use crate::lower::loops::copy::fresh_copy;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use halide_ir::{Expr, For, ForKind, Program, Stmt, Sym, build};
 
 /// Replaces every unrolled loop of constant extent by copies of its body.
 pub fn unroll(program: Program, trace: &mut LoweringTrace) -> Program {

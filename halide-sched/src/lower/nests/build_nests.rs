@@ -26,9 +26,6 @@
 //! }
 //! ```
 
-use crate::ir::{
-    self, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, PrefetchRequest, Scope, Stmt, Sym, build, visit,
-};
 use crate::lower::nests::compute_with::{self, Block, Tree};
 use crate::lower::nests::ctx::{Ctx, Instance, NestLoop, Source, TemplateSite};
 use crate::lower::nests::effects::{self, Told};
@@ -38,6 +35,9 @@ use crate::lower::trace::LoweringTrace;
 use crate::plan::{Level, LoopLabel, StagePlan, StageVar, VarOrigin};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::NoteKind;
+use halide_ir::{
+    self, Edge, Expr, Fault, For, ForKind, LoopId, LoopInfo, PrefetchRequest, Scope, Stmt, Sym, build, visit,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Funcs that are computed in the statement made so far and still need storage around it.
@@ -152,7 +152,7 @@ fn emit_variants<'a>(
     pending: &mut Pending,
 ) -> Stmt {
     let all = plan.variants.iter().map(|(cond, variant)| (Some(cond), variant)).chain([(None, plan)]);
-    let mut arms: Vec<(Option<&ir::Expr>, Stmt, Pending)> = Vec::new();
+    let mut arms: Vec<(Option<&halide_ir::Expr>, Stmt, Pending)> = Vec::new();
     let mut stored_inside = Pending::new();
     for (cond, variant) in all {
         let mut own = Pending::new();
@@ -371,7 +371,7 @@ fn provide_all(ctx: &Ctx<'_>, func: FuncId, sites: &[TemplateSite], put: &mut dy
         let mut all = Vec::new();
         for (&name, e) in site.names.iter().zip(site.exprs()) {
             let value = put(e);
-            let reads = visit::any_node(&value, |n| matches!(n.kind(), ir::ExprKind::Read { .. }));
+            let reads = visit::any_node(&value, |n| matches!(n.kind(), halide_ir::ExprKind::Read { .. }));
             all.push(if reads { build::typed_sym(name, value.ty()) } else { value.clone() });
             if reads {
                 bindings.push((name, value));
@@ -385,8 +385,8 @@ fn provide_all(ctx: &Ctx<'_>, func: FuncId, sites: &[TemplateSite], put: &mut dy
 }
 
 /// Returns true if a value is what the element holds already, so that it need not be stored.
-fn leaves(value: &Expr, buf: ir::BufId, site: &TemplateSite) -> bool {
-    matches!(value.kind(), ir::ExprKind::Read { buf: b, args } if *b == buf && **args == *site.lhs)
+fn leaves(value: &Expr, buf: halide_ir::BufId, site: &TemplateSite) -> bool {
+    matches!(value.kind(), halide_ir::ExprKind::Read { buf: b, args } if *b == buf && **args == *site.lhs)
 }
 
 /// Says which of the schedule's hints no code comes of, and why.
@@ -394,7 +394,7 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
     for inst in &ctx.instances {
         let name = ctx.stage_name(inst.func, inst.stage);
         let buffers = &ctx.program.func_buffers[inst.func];
-        let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == ir::Stream::Always);
+        let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == halide_ir::Stream::Always);
         if !inst.plan.stream {
             continue;
         }

@@ -7,7 +7,6 @@
 //! What is computed inside of a shared loop, for one definition or several, is computed in all iterations; in those that
 //! are not a definition's own it is computed for the nearest one that is, so that nothing else is ever asked for.
 
-use crate::ir::{Expr, ExprKind, LoopId, Scope, build, visit};
 use crate::lower::nests::build_nests::placeholders;
 use crate::lower::nests::ctx::{Ctx, Instance, SharedLeaf};
 use crate::lower::nests::vars::Vars;
@@ -15,6 +14,7 @@ use crate::lower::trace::LoweringTrace;
 use crate::plan::{StageVar, With, block_order};
 use crate::schedule::{Align, Partition};
 use halide_core::ids::FuncId;
+use halide_ir::{Expr, ExprKind, LoopId, Scope, build, visit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A definition.

@@ -1,10 +1,6 @@
 //! State that the early passes share: the program's tables while they grow, one template per definition, and one
 //! instance per place where a definition's loops stand.
 
-use crate::ir::hash::Set;
-use crate::ir::{
-    BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Side, Stage, Stream, Sym, build,
-};
 use crate::lower::LowerOptions;
 use crate::lower::nests::effects::{self, Row, Told};
 use crate::lower::nests::likely_if_innermost;
@@ -12,9 +8,13 @@ use crate::lower::nests::translate::{Env, Translator};
 use crate::lower::regions::rules::{Rule, dense_dim, rules};
 pub(crate) use crate::plan::Source;
 use crate::plan::{Level, Plan, StagePlan, StageVar};
-use crate::simplify::walk::nodes;
 use halide_core::ids::{FuncId, IdVec, NoteId};
 use halide_core::shape::BufferOf;
+use halide_ir::hash::Set;
+use halide_ir::{
+    BufId, BufferInfo, BufferRole, Expr, ExprKind, LoopId, Memory, Program, Scope, Side, Stage, Stream, Sym, build,
+};
+use halide_solve::simplify::walk::nodes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A definition in loop IR over placeholders: what one point of it computes.

@@ -1,8 +1,8 @@
 //! Ends of splits: what each does there, and how far a stage runs beyond the region that was asked for. Part of `vars`.
 
-use crate::ir::{DimField, Expr, Scope, build};
 use crate::lower::nests::vars::{Guard, Vars, ceil_div};
 use crate::plan::{PlanTail, StageVar, Transform, VarOrigin};
+use halide_ir::{DimField, Expr, Scope, build};
 use std::collections::BTreeSet;
 
 /// The tail of a split, once constant extents and enclosing splits are taken into account.

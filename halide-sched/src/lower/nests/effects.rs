@@ -9,12 +9,12 @@
 //! computed. More points are computed than are needed, so a check that fails may be a false alarm: who runs the program
 //! asks the interpreter then (`Fault::Require`), and goes on with a variant that checks nothing if it was one.
 
-use crate::ir::{Expr, ExprKind, Fault, FaultId, PrintId, Program, Stmt, Sym, build, visit};
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::translate::{Env, Translator};
 use crate::plan::{Level, reachable};
 use halide_core::ids::{ExprId, FuncId, IdVec, NoteId};
 use halide_core::pipeline::{Kind, NoteDef, NoteKind, PipelineData, StageDef, told};
+use halide_ir::{Expr, ExprKind, Fault, FaultId, PrintId, Program, Stmt, Sym, build, visit};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -5,13 +5,13 @@
 //! leave its buffer alone, and the body must do it whatever other conditions say: a load under a guard may only be valid
 //! where the guard holds.
 
-use crate::bounds::{Interval, interval_of};
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, any_node};
-use crate::ir::{BufId, Elem, Expr, ExprKind, Stmt, Sym, Type, build};
 use crate::lower::vectors::lanes;
-use crate::simplify::{Facts, simplify};
 use halide_core::ops::BinOp;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, any_node};
+use halide_ir::{BufId, Elem, Expr, ExprKind, Stmt, Sym, Type, build};
+use halide_solve::bounds::{Interval, interval_of};
+use halide_solve::simplify::{Facts, simplify};
 use std::cell::RefCell;
 
 /// More guards than this side by side are not looked at.

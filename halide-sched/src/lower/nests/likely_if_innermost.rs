@@ -1,8 +1,8 @@
 //! Placeholders of a definition that its innermost loop runs over: for `likely_if_innermost`.
 
-use crate::ir::Sym;
 use crate::plan::{Level, Plan, StagePlan, StageVar, Transform, VarOrigin};
 use halide_core::ids::FuncId;
+use halide_ir::Sym;
 
 /// The placeholders, of `dims` and `rvars`, that change with the innermost loop; none if other Funcs are computed in it.
 pub(crate) fn placeholders(plan: &Plan, func: FuncId, stage: usize, dims: &[Sym], rvars: &[Sym]) -> Vec<Sym> {

@@ -3,8 +3,8 @@
 //! Regions and assertions outside of a Func's loops count all its variants, whichever of them runs. A factor that is a
 //! parameter is checked where its variant runs only, so elsewhere it may be anything: there it counts as 1.
 
-use crate::ir::{Expr, build};
 use crate::plan::{StagePlan, Transform};
+use halide_ir::{Expr, build};
 use std::borrow::Cow;
 
 /// Returns every variant of a stage that has loops, each with the condition under which it runs.

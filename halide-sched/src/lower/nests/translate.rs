@@ -4,20 +4,20 @@
 //! translated once per environment, an inlined call once per distinct arguments, which are compared in normal form: in a
 //! chain of stencils the same point is reached over many paths.
 
-use crate::ir::hash::Map;
-use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, DimField, Expr, ExprKind, Sym, build};
 use crate::lower::nests::effects::Told;
 use crate::lower::regions::rules::ruled;
 use crate::plan::{Level, Plan};
 use crate::schedule::FloatMode;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::pipeline::{IndexTable, Kind};
 use halide_core::shape::BufferOf;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
+use halide_ir::hash::Map;
+use halide_ir::visit::{self, deep};
+use halide_ir::{BufId, DimField, Expr, ExprKind, Sym, build};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

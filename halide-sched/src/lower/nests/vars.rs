@@ -4,12 +4,12 @@
 //! loops are the leaves. `value` goes from leaves to a root, `range` does the same for intervals when only some loops
 //! are fixed. How splits end, and how far beyond the region that was asked for a stage runs, is in `cut`.
 
-use crate::bounds::Interval;
-use crate::ir::{Edge, Expr, ForKind, Scope, Sym, build};
 use crate::lower::nests::ctx::{Ctx, Instance};
 use crate::lower::nests::cut::Cut;
 use crate::plan::{StagePlan, StageVar, Transform, VarOrigin};
 use halide_core::ids::FuncId;
+use halide_ir::{Edge, Expr, ForKind, Scope, Sym, build};
+use halide_solve::bounds::Interval;
 use std::collections::BTreeSet;
 
 /// A condition on the loops of a stage.

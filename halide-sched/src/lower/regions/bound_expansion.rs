@@ -1,13 +1,13 @@
 //! Bounds inside of a loop's body in terms of what is fixed while the body runs, for `slide_windows` and `fold_storage`.
 
-use crate::ir::hash::Map;
-use crate::ir::visit::{self, deep};
-use crate::ir::{Expr, ExprKind, LoopId, Scope, Sym};
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::regions::region_table::Regions;
 use crate::lower::regions::slide_windows::first_iteration;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use halide_ir::hash::Map;
+use halide_ir::visit::{self, deep};
+use halide_ir::{Expr, ExprKind, LoopId, Scope, Sym};
+use halide_solve::simplify::{Facts, simplify};
 
 /// Expanded bounds, remembered: each is found once from those of its consumers.
 pub(crate) struct Expansions<'f> {

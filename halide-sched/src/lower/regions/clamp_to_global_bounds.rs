@@ -1,9 +1,9 @@
 //! Ends of what an iteration needs, within those of the whole run. Part of `infer_bounds`.
 
-use crate::ir::hash::Map;
-use crate::ir::{Edge, Expr, ExprKind, build};
-use crate::simplify::Facts;
 use halide_core::ops::BinOp;
+use halide_ir::hash::Map;
+use halide_ir::{Edge, Expr, ExprKind, build};
+use halide_solve::simplify::Facts;
 
 /// The depth of minima, maxima, choices and offsets to which ends of iterations are searched for constants.
 const MOST_CHOICES: u32 = 32;
@@ -81,7 +81,7 @@ impl Ends<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Sym;
+    use halide_ir::Sym;
 
     fn within(end: &Expr, whole: i64, edge: Edge) -> Option<Expr> {
         within_whole(end, &build::int(whole), edge, &Facts::new())

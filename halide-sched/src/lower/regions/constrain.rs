@@ -1,13 +1,13 @@
 //! Regions as `bound` and `align` of a schedule have them. Part of `infer_bounds`.
 
-use crate::bounds::upper_difference;
-use crate::ir::{Expr, Scope, build};
 use crate::lower::nests::vars::{ceil_div, extent_between};
 use crate::lower::regions::infer_bounds::Finder;
 use crate::lower::regions::region_table::{Demand, Region, Regions};
 use crate::lower::regions::rules::given_region;
-use crate::simplify::simplify;
 use halide_core::ids::FuncId;
+use halide_ir::{Expr, Scope, build};
+use halide_solve::bounds::upper_difference;
+use halide_solve::simplify::simplify;
 
 impl Finder<'_> {
     /// Applies `bound` and `align` constraints; outputs keep the region of their buffer and what is needed is checked.

@@ -4,9 +4,6 @@
 //! and over the whole run. Here the boxes are found one by one, and those that cannot be the edge are left out, as far as
 //! that can be proved.
 
-use crate::ir::print::expr_by_names;
-use crate::ir::visit::substitute;
-use crate::ir::{DimField, Edge, Expr, LoopId, Program, Scope, Sym, build};
 use crate::lower::nests::build_nests;
 use crate::lower::nests::ctx::{Ctx, ReadSite, Source};
 use crate::lower::regions::facts;
@@ -17,9 +14,12 @@ use crate::lower::regions::rules::given_region;
 use crate::lower::regions::value_bounds;
 use crate::lower::{LowerError, LowerOptions};
 use crate::plan::{Level, Plan};
-use crate::simplify::{Facts, prove, simplify};
 use halide_core::error::Location;
 use halide_core::ids::FuncId;
+use halide_ir::print::expr_by_names;
+use halide_ir::visit::substitute;
+use halide_ir::{DimField, Edge, Expr, LoopId, Program, Scope, Sym, build};
+use halide_solve::simplify::{Facts, prove, simplify};
 use std::collections::BTreeMap;
 use std::fmt;
 

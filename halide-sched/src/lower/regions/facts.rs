@@ -1,12 +1,12 @@
 //! Facts about arguments that hold once `check_arguments` let a run begin.
 
-use crate::ir::{BufferRole, DimField, Program, Scope, Sym, build};
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::cut::Cut;
 use crate::lower::nests::vars::Vars;
 use crate::plan::{Transform, VarOrigin};
-use crate::simplify::{Facts, Range};
 use halide_core::pipeline::Pipeline;
+use halide_ir::{BufferRole, DimField, Program, Scope, Sym, build};
+use halide_solve::simplify::{Facts, Range};
 
 /// Facts about buffers and parameters that every pass may use.
 pub(crate) fn of_arguments(ctx: &Ctx<'_>) -> Facts {

@@ -34,8 +34,6 @@
 //! }
 //! ```
 
-use crate::bounds::{Interval, interval_of, interval_with_values};
-use crate::ir::{Edge, Expr, FaultId, Scope, Stmt, Sym, build, visit};
 use crate::lower::checks::check_arguments::Checks;
 use crate::lower::error::LowerError;
 use crate::lower::nests::ctx::{Ctx, Source, Template};
@@ -50,8 +48,10 @@ use crate::lower::regions::region_table::{
 use crate::lower::regions::rules::given_region;
 use crate::lower::regions::value_bounds::ValueBounds;
 use crate::lower::storage::bound_storage::in_room;
-use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ids::{FuncId, Id, ImageId};
+use halide_ir::{Edge, Expr, FaultId, Scope, Stmt, Sym, build, visit};
+use halide_solve::bounds::{Interval, interval_of, interval_with_values};
+use halide_solve::simplify::{Facts, Linear, simplify};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds every bound. `facts` holds what is known of buffers, and learns the definitions; `values` bounds coordinates
@@ -296,8 +296,8 @@ impl Finder<'_> {
     fn record(&mut self, scope: Scope, s: Sym, value: Expr) {
         let mut deps = BTreeSet::new();
         visit::for_each_node(&value, &mut |n| match n.kind() {
-            crate::ir::ExprKind::Sym(Sym::Loop(l)) => deps.extend([Scope::Body(*l)]),
-            crate::ir::ExprKind::Sym(t @ Sym::Bound { at, .. }) => match self.found.deps.get(t) {
+            halide_ir::ExprKind::Sym(Sym::Loop(l)) => deps.extend([Scope::Body(*l)]),
+            halide_ir::ExprKind::Sym(t @ Sym::Bound { at, .. }) => match self.found.deps.get(t) {
                 Some(known) => deps.extend(known.iter().copied()),
                 None => deps.extend(self.ctx.enclosing(*at)),
             },
@@ -375,7 +375,7 @@ impl Finder<'_> {
     fn close(&self, template: &Template, mut ranges: BTreeMap<Sym, Interval>) -> BTreeMap<Sym, Interval> {
         for (s, _, _) in &template.rvars {
             let Some(Interval { min: Some(min), max: Some(max) }) = ranges.get(s).cloned() else { continue };
-            let reads = |e: &Expr| visit::any_node(e, |n| matches!(n.kind(), crate::ir::ExprKind::Read { .. }));
+            let reads = |e: &Expr| visit::any_node(e, |n| matches!(n.kind(), halide_ir::ExprKind::Read { .. }));
             if reads(&min) || reads(&max) {
                 let known = ranges.clone();
                 let env = |s: Sym| known.get(&s).cloned();

@@ -2,13 +2,13 @@
 //!
 //! An inlined Func has no region of its own, so `check_coordinates` asks what it is called with.
 
-use crate::bounds::{Interval, interval_of};
-use crate::ir::visit::any_node;
-use crate::ir::{ExprKind, Scope, Sym};
 use crate::lower::nests::ctx::Template;
 use crate::lower::regions::infer_bounds::Finder;
 use crate::lower::regions::region_table::{InlinedCall, Reached, shifted};
 use halide_core::ids::FuncId;
+use halide_ir::visit::any_node;
+use halide_ir::{ExprKind, Scope, Sym};
+use halide_solve::bounds::{Interval, interval_of};
 use std::collections::BTreeMap;
 
 impl Finder<'_> {

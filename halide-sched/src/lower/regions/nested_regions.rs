@@ -6,16 +6,16 @@
 //! are symbols. The coordinates that an iteration reaches lie in both intervals, so the intersection holds them as well. It
 //! is taken where a coordinate has such a rule and the inner region is not proved to lie within the outer one.
 
-use crate::bounds::{Interval, at_most_through, interval_of};
-use crate::ir::visit::{for_each_child, substitute};
-use crate::ir::{Edge, Expr, ExprKind, Scope, Sym, build};
 use crate::lower::nests::ctx::Source;
 use crate::lower::regions::infer_bounds::Finder;
 use crate::lower::regions::region_table::{Region, bound_sym};
 use crate::lower::regions::slide_windows::bounds_of;
-use crate::simplify::simplify;
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
+use halide_ir::visit::{for_each_child, substitute};
+use halide_ir::{Edge, Expr, ExprKind, Scope, Sym, build};
+use halide_solve::bounds::{Interval, at_most_through, interval_of};
+use halide_solve::simplify::simplify;
 
 /// An end of a region that was intersected with the one of a scope around it.
 pub(crate) struct Intersected {

@@ -4,11 +4,11 @@
 //! have less in them than `e`: where `r.x < offsets[y + 1] - offsets[y]`, the coordinate `offsets[y] + r.x` is less than
 //! `offsets[y + 1]`, and on a diagonal `r.x + r.y < 9`, `r.x + r.y` is.
 
-use crate::bounds::{Interval, exact};
-use crate::ir::{Expr, ExprKind, build};
 use crate::lower::regions::predicate_refinement::within;
-use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ops::BinOp;
+use halide_ir::{Expr, ExprKind, build};
+use halide_solve::bounds::{Interval, exact};
+use halide_solve::simplify::{Facts, Linear, simplify};
 
 /// More conditions than this are not looked at.
 const MOST: usize = 8;

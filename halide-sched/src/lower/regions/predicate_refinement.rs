@@ -1,14 +1,14 @@
 //! Predicate refinement: narrows the placeholders of a definition to where the predicate of its reduction domain can
 //! hold. Part of `infer_bounds`.
 
-use crate::bounds::{Interval, interval_of, solve_outer};
-use crate::ir::{Expr, Scope, Sym, build};
 use crate::lower::nests::ctx::{Ctx, Source};
 use crate::lower::nests::vars::Vars;
 use crate::lower::regions::predicate_constraints::slacks;
-use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
+use halide_ir::{Expr, Scope, Sym, build};
+use halide_solve::bounds::{Interval, interval_of, solve_outer};
+use halide_solve::simplify::{Facts, Linear, simplify};
 use std::collections::BTreeMap;
 
 /// The ranges of a definition's placeholders: everywhere, and where the predicate of its domain may hold.

@@ -7,8 +7,6 @@
 //! ends, which finds what a boundary condition would have to make up otherwise; then, where that has no end, from inputs
 //! of one point.
 
-use crate::ir::visit::{Memo, map_children};
-use crate::ir::{BufId, DimField, Expr, ExprKind, Sym, build};
 use crate::lower::LowerError;
 use crate::lower::LowerOptions;
 use crate::lower::nests::build_nests;
@@ -18,12 +16,14 @@ use crate::lower::regions::infer_bounds;
 use crate::lower::regions::rules::Rule;
 use crate::lower::regions::value_bounds;
 use crate::plan::Plan;
-use crate::simplify::{Facts, simplify};
 use halide_core::buffer::{AnyBuffer, Dim, Region, Span};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
 use halide_core::shape::dense_strides;
 use halide_core::value::Scalar;
+use halide_ir::visit::{Memo, map_children};
+use halide_ir::{BufId, DimField, Expr, ExprKind, Sym, build};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -118,7 +118,7 @@ impl ShapeQuery {
         let of = |func: &FuncId| ctx.program.func_buffers[*func].clone();
         let outputs = plan.pipeline.outputs.iter().map(of).collect();
         let names = plan.pipeline.images.iter().map(|i| (i.name.clone(), i.dims)).collect();
-        let defs = regions.defs.get(&crate::ir::Scope::Root).cloned().unwrap_or_default();
+        let defs = regions.defs.get(&halide_ir::Scope::Root).cloned().unwrap_or_default();
         let image_buffers = ctx.program.image_buffers.clone();
         Ok(ShapeQuery { defs, images: regions.images, names, rules: ctx.rules, image_buffers, outputs })
     }

@@ -1,16 +1,16 @@
 //! Regions: the boxes that bounds inference finds, and how far stages compute beyond what they are asked for.
 
-use crate::bounds::difference_through;
-use crate::ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
 use crate::lower::checks::exact_indices::SmallOperand;
 use crate::lower::nests::ctx::{Ctx, Template};
 use crate::lower::nests::reached_factors::{reached_variants, where_reached};
 use crate::lower::nests::vars::{Vars, bound, extent_between, variants};
 use crate::lower::regions::start_early::Early;
 use crate::plan::StagePlan;
-use crate::simplify::{Facts, FarValues, Linear, Reach, extreme_of_many, is_long_extreme, simplify};
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::ops::BinOp;
+use halide_ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
+use halide_solve::bounds::difference_through;
+use halide_solve::simplify::{Facts, FarValues, Linear, Reach, extreme_of_many, is_long_extreme, simplify};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A box: first and last coordinate per dimension.

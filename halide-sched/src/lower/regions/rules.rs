@@ -1,7 +1,6 @@
 //! Rules of the algorithm for the caller's buffers, in loop IR: what `check_arguments` asserts, and what everything else may
 //! take for granted.
 
-use crate::ir::{BufId, DimField, Expr, Program, Sym, build};
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::translate::{Env, Translator};
 use crate::lower::regions::region_table::Region;
@@ -11,6 +10,7 @@ use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline};
 use halide_core::shape::{BufferOf, Law};
+use halide_ir::{BufId, DimField, Expr, Program, Sym, build};
 use std::collections::BTreeMap;
 
 /// A rule of the algorithm for a property of a caller's buffer.

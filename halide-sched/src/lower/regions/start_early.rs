@@ -38,16 +38,16 @@
 //! }
 //! ```
 
-use crate::bounds::{at_most_through, difference_through, upper_through};
-use crate::ir::{Edge, Expr, ExprKind, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
 use crate::lower::nests::ctx::{Ctx, Source};
 use crate::lower::nests::vars::{Vars, variants};
 use crate::lower::regions::region_table::Regions;
 use crate::lower::regions::slide_windows::{bounds_of, edge_sym, kind_of};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk::any_stmt;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use halide_ir::{Edge, Expr, ExprKind, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
+use halide_solve::bounds::{at_most_through, difference_through, upper_through};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// No loop starts earlier than this: a window of so many iterations is no window.

@@ -28,15 +28,15 @@
 //! table#b2(int(i32(max(min(index#b3(t2), 100u8), 0u8))))
 //! ```
 
-use crate::bounds::{Interval, interval_of, interval_with_values};
-use crate::ir::visit::{Memo, any_node, for_each_node, map_children};
-use crate::ir::{BufId, BufferRole, Elem, Expr, ExprKind, Sym, build};
 use crate::lower::nests::ctx::{Ctx, Source, Template, sources_of};
 use crate::lower::nests::vars::interval;
 use crate::plan::Level;
-use crate::simplify::{Facts, Range};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::types::ScalarType;
+use halide_ir::visit::{Memo, any_node, for_each_node, map_children};
+use halide_ir::{BufId, BufferRole, Elem, Expr, ExprKind, Sym, build};
+use halide_solve::bounds::{Interval, interval_of, interval_with_values};
+use halide_solve::simplify::{Facts, Range};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An interval for each buffer whose elements are known to be in less than what their type holds.

@@ -24,12 +24,12 @@
 //! }
 //! ```
 
-use crate::bounds::{at_most, upper_difference};
-use crate::ir::{BufferInfo, Expr, ForKind, Program, Stmt, build};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
-use crate::simplify::Facts;
 use halide_core::ids::FuncId;
+use halide_ir::{BufferInfo, Expr, ForKind, Program, Stmt, build};
+use halide_solve::bounds::{at_most, upper_difference};
+use halide_solve::simplify::Facts;
 
 /// A realization of at most this many bytes gets constant extents, if the bounds are close.
 const SMALL_BYTES: i64 = 128 << 10;

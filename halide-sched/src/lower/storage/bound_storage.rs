@@ -1,9 +1,9 @@
 //! Storage of a size that the schedule says (`bound_storage`). Part of `check_arguments` and `infer_bounds`.
 
-use crate::ir::{Expr, Fault, FaultId, Stmt, build};
 use crate::lower::nests::ctx::Ctx;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use halide_ir::{Expr, Fault, FaultId, Stmt, build};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeMap;
 
 /// The faults of `bound_storage`. What it asserts stands where the storage begins.

@@ -37,16 +37,16 @@
 //! }
 //! ```
 
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, Memo};
-use crate::ir::{
-    BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build,
-};
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::walk;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, Memo};
+use halide_ir::{
+    BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build,
+};
+use halide_solve::simplify::{Facts, simplify};
 
 /// Rows are padded to this many bytes.
 const LINE: i64 = 64;

@@ -15,8 +15,6 @@
 //! buffer f#b2: u8 dims 1 internal fold [3]
 //! ```
 
-use crate::bounds::{Interval, Monotone, at_most, interval_of, monotone, upper_difference, upper_through};
-use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::lower::error::LowerError;
 use crate::lower::nests::ctx::{Ctx, Instance, Source};
 use crate::lower::nests::vars::{Vars, variants};
@@ -25,8 +23,10 @@ use crate::lower::regions::region_table::{Regions, bound_sym};
 use crate::lower::regions::slide_windows::{bounds_of, edge_sym, follows, kind_of};
 use crate::lower::trace::LoweringTrace;
 use crate::plan::VarOrigin;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use halide_ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
+use halide_solve::bounds::{Interval, Monotone, at_most, interval_of, monotone, upper_difference, upper_through};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeMap;
 
 /// The longest window that is stored circularly. A longer one is no window but the range of coordinates themselves, and

@@ -28,15 +28,15 @@
 //! }
 //! ```
 
-use crate::bounds::upper_difference;
-use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, build};
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::outer_scope_values::SeenFrom;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use halide_ir::visit::{self, Memo};
+use halide_ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, build};
+use halide_solve::bounds::upper_difference;
+use halide_solve::simplify::{Facts, simplify};
 
 /// A bound of an extent that is never less than this says no more than that coordinates are 32 bits wide.
 const MOST_EXTENT: i64 = 1 << 31;

@@ -6,7 +6,6 @@
 //! definition where it reads the input at the coordinates that it writes, and computes no point twice. Everything else is
 //! refused, though some schedules would do.
 
-use crate::ir::{BufId, Expr, ExprKind, build};
 use crate::lower::LowerOptions;
 use crate::lower::nests::ctx::{Ctx, Source, Template};
 use crate::plan::{Level, Plan, PlanTail, StagePlan, Transform};
@@ -14,6 +13,7 @@ use halide_core::error::Location;
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::pipeline::NoteKind;
 use halide_core::types::ScalarType;
+use halide_ir::{BufId, Expr, ExprKind, build};
 use std::fmt;
 
 /// An output that cannot be computed in the memory of an input, with the reason.

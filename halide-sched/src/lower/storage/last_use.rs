@@ -41,10 +41,10 @@
 //! }
 //! ```
 
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit;
-use crate::ir::{BufId, ExprKind, Program, Stmt, build};
 use crate::lower::walk;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit;
+use halide_ir::{BufId, ExprKind, Program, Stmt, build};
 
 /// Allocations that never have more bytes than this end where they end.
 const SMALL_BYTES: u64 = 32 << 10;

@@ -18,11 +18,11 @@
 //! result#b5[ramp(8, 1, 8)] = result#b5[ramp(8, 1, 8)] + u16x8(in#b0[ramp(0, 1, 8)]) * u16x8(in#b0[ramp(50, 1, 8)])
 //! ```
 
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, any_node};
-use crate::ir::{BufId, Expr, ExprKind, Program, Stmt, build};
 use crate::lower::walk;
 use halide_core::ops::BinOp;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, any_node};
+use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, build};
 
 /// The most steps that become one.
 const MOST: usize = 16;
@@ -148,8 +148,8 @@ pub(crate) fn is_small_product(e: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::LoopId;
     use halide_core::types::ScalarType::{U8, U32};
+    use halide_ir::LoopId;
 
     /// A block such as unrolling makes of a large tile: a search through all steps before each would not end.
     #[test]

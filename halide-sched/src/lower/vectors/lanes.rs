@@ -1,9 +1,9 @@
 //! Arithmetic on vectors of Index that keeps its shape: a sum of a ramp and a uniform value is a ramp again, so that
 //! accesses stay dense. Data is only relieved of broadcasts: what is equal in all lanes is computed once.
 
-use crate::ir::visit;
-use crate::ir::{Expr, ExprKind, build};
 use halide_core::ops::BinOp;
+use halide_ir::visit;
+use halide_ir::{Expr, ExprKind, build};
 
 /// The relation between the lanes of a vector.
 pub(crate) enum Shape {
@@ -208,7 +208,7 @@ fn monotone_end(op: BinOp, e: &Expr) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{LoopId, Sym};
+    use halide_ir::{LoopId, Sym};
 
     fn x() -> Expr {
         build::loop_var(LoopId(0))

@@ -163,7 +163,7 @@ impl Nest<'_> {
             }
             for t in self.transforms {
                 let Transform::Split { var, outer, inner, factor, .. } = t else { continue };
-                let factor = i128::from(crate::ir::build::as_int(factor)?);
+                let factor = i128::from(halide_ir::build::as_int(factor)?);
                 let whole = pair.var(*var, side);
                 let whole = match self.space.mins.get(var.0 as usize) {
                     // A variable of the definition; others count from 0.

@@ -1,11 +1,11 @@
 //! Directives about a Func as a whole: its region, its place, its storage.
 
 use super::{Drafter, FuncDraft, Request, unknown_func};
-use crate::ir::Residency;
 use crate::plan::error::Problem;
 use crate::plan::{Room, StorageDim};
 use crate::schedule::{Directive, Site, Verb};
 use halide_core::ids::FuncId;
+use halide_ir::Residency;
 
 impl Drafter<'_, '_, '_> {
     /// Applies a directive about the region of a Func.

@@ -1,7 +1,6 @@
 //! Directives about the loops of a stage or of one of its specialisations.
 
 use super::{Drafter, Request};
-use crate::ir::{Expr, build};
 use crate::plan::convert;
 use crate::plan::error::Problem;
 use crate::plan::facts::{expressions, reachable};
@@ -13,6 +12,7 @@ use crate::schedule::{
 };
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline};
+use halide_ir::{Expr, build};
 use std::collections::BTreeSet;
 
 /// A prefetch is at most so many iterations ahead, so that its addresses can be counted in 64 bits.

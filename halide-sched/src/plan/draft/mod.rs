@@ -9,13 +9,13 @@ use super::convert;
 use super::error::{Errors, OrderReason, Problem};
 use super::facts::{any_order, facts};
 use super::stage::StageDraft;
-use crate::ir::{self, Expr, build};
 use crate::plan::{BoundConstraint, Room, StorageDim};
 use crate::schedule::{Amount, Directive, Schedule, Subject, Verb, closest};
-use crate::target::Target;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::{DimField, Kind, Pipeline};
 use halide_core::shape::{BufferOf, Law};
+use halide_ir::target::Target;
+use halide_ir::{Expr, build};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The directives about one Func, collected.
@@ -25,11 +25,11 @@ pub(super) struct FuncDraft {
     pub(super) store: Option<(Request, usize)>,
     pub(super) hoist: Option<(Request, usize)>,
     pub(super) storage: Vec<StorageDim>,
-    pub(super) memory: ir::Memory,
+    pub(super) memory: halide_ir::Memory,
     /// The directive that chose the memory.
     pub(super) memory_by: Option<usize>,
     /// The memories, of host or device, to which the values are copied, each with the directive that says so.
-    pub(super) copies: BTreeMap<ir::Residency, usize>,
+    pub(super) copies: BTreeMap<halide_ir::Residency, usize>,
     pub(super) bounds: Vec<BoundConstraint>,
     pub(super) room: Vec<Option<Room>>,
     pub(super) estimates: Vec<Option<(i64, i64)>>,
@@ -99,7 +99,7 @@ fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
         store: None,
         hoist: None,
         storage: (0..dims).map(|dim| StorageDim { dim, align: 1, fold: None, at: None }).collect(),
-        memory: ir::Memory::Auto,
+        memory: halide_ir::Memory::Auto,
         memory_by: None,
         copies: BTreeMap::new(),
         bounds: (0..dims).map(|dim| ruled(pipeline, func, dim)).collect(),

@@ -7,10 +7,10 @@ mod show;
 
 use crate::plan::resolve;
 use crate::schedule::Schedule;
-use crate::target::{Arch, Budget, Gpu, Target};
 use expect_test::{Expect, expect};
 use halide_core::pipeline::Pipeline;
 use halide_core::types::{F32, I32};
+use halide_ir::target::{Arch, Budget, Gpu, Target};
 
 const TARGET: Target = Target {
     arch: Arch::X86_64,

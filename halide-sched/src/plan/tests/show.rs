@@ -1,7 +1,7 @@
 //! A plan as text.
 
-use crate::ir::{Expr, ExprKind};
 use crate::plan::{Level, Plan, StagePlan, Transform};
+use halide_ir::{Expr, ExprKind};
 use std::fmt::Write;
 
 /// One paragraph per Func in the order of realization.

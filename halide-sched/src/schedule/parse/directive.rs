@@ -6,8 +6,8 @@ use super::super::tiling::Tiling;
 use super::condition::condition;
 use super::text::Text;
 use super::{ParseError, hints};
-use crate::words::closest;
 use halide_core::error::Location;
+use halide_ir::spelling::closest;
 
 /// Every word that begins a directive.
 pub(super) const WORDS: [&str; 50] = [

@@ -18,14 +18,13 @@ mod text;
 
 use super::directive::*;
 use super::list::Schedule;
-use crate::words::closest;
 use halide_core::error::Location;
+use halide_ir::spelling::closest;
 use std::fmt;
 use text::{Func, Text};
 
 /// Every word that begins a directive.
-#[cfg(test)]
-pub(crate) fn directive_words() -> &'static [&'static str] {
+pub fn directive_words() -> &'static [&'static str] {
     &directive::WORDS
 }
 

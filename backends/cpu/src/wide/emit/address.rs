@@ -6,7 +6,7 @@ use super::Emit;
 use super::value::Val;
 use crate::codegen::Linear;
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, BufferRole, Cache, Expr, Sym, Type, build};
+use halide_ir::{BufId, BufferRole, Cache, Expr, Sym, Type, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 

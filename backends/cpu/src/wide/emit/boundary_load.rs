@@ -9,7 +9,7 @@ use super::address::Place;
 use super::value::{Parts, broadcast_op, by_bits, per_part};
 use crate::codegen::{Lane, Linear};
 use halide_core::ops::BinOp;
-use halide_sched::ir::{Expr, ExprKind, build};
+use halide_ir::{Expr, ExprKind, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 

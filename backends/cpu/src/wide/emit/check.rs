@@ -8,7 +8,7 @@ use super::super::machine::{Arg, End, View};
 use super::super::{Capture, Check, Made, refuse};
 use super::Emit;
 use super::stmt::stored;
-use halide_sched::ir::{Expr, Fault, FaultId, Stmt, build, visit};
+use halide_ir::{Expr, Fault, FaultId, Stmt, build, visit};
 use iced_x86::Code;
 
 /// The most numbers that a fault inside of a kernel speaks of.

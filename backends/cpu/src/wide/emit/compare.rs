@@ -11,7 +11,7 @@ use super::mask::Mask;
 use super::value::{Parts, Val, by_bits, data};
 use crate::codegen::Lane;
 use halide_core::ops::BinOp;
-use halide_sched::ir::Expr;
+use halide_ir::Expr;
 use regalloc2::VReg;
 
 /// The kinds of comparison of floats; a NaN is only ever unordered, or unequal.

@@ -11,7 +11,7 @@ use crate::codegen::{Lane, float_range, int_range, type_range, within};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_sched::ir::{Elem, Expr};
+use halide_ir::{Elem, Expr};
 
 impl Emit<'_> {
     /// `ExprKind::Cast` to `elem`.

@@ -8,7 +8,7 @@ use super::value::{Parts, by_bits};
 use crate::codegen::{Lane, Reciprocal, int_range};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Expr, build};
+use halide_ir::{Expr, build};
 
 /// The parameters of a division.
 #[derive(Clone, Copy)]

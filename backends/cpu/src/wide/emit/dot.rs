@@ -17,9 +17,9 @@ use crate::codegen::int_range;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_sched::ir::hash::{Map, Set};
-use halide_sched::ir::visit::for_each_node;
-use halide_sched::ir::{BufId, Expr, ExprKind, Intrinsic, Sym, build};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::for_each_node;
+use halide_ir::{BufId, Expr, ExprKind, Intrinsic, Sym, build};
 
 /// Vectors of fewer lanes are not worth it.
 const LEAST_LANES: u16 = 4;

@@ -9,7 +9,7 @@ use crate::codegen::Lane;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::{Elem, Expr, ExprKind, Type, build};
+use halide_ir::{Elem, Expr, ExprKind, Type, build};
 use std::rc::Rc;
 
 impl Emit<'_> {

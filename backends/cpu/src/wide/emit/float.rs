@@ -10,7 +10,7 @@ use super::value::{Parts, Val};
 use crate::codegen::{Lane, float_range};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Expr, ExprKind};
+use halide_ir::{Expr, ExprKind};
 
 impl Emit<'_> {
     /// A one-operand operator on floats that is not about their bits.

@@ -8,7 +8,7 @@ use super::mask::{Logic, Mask};
 use super::shuffle::narrower;
 use super::value::Parts;
 use crate::codegen::{Lane, Linear};
-use halide_sched::ir::build;
+use halide_ir::build;
 use regalloc2::VReg;
 
 impl Emit<'_> {

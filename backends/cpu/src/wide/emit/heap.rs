@@ -11,10 +11,10 @@ use super::super::{Capture, Claim, Made, refuse};
 use super::Emit;
 use super::address::Place;
 use halide_core::ops::BinOp;
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::visit::{deep, for_each_node, substitute, uses};
-use halide_sched::ir::{BufId, Expr, ExprKind, For, Stmt, Sym, Type, build};
-use halide_sched::simplify::{Linear, Term};
+use halide_ir::hash::Map;
+use halide_ir::visit::{deep, for_each_node, substitute, uses};
+use halide_ir::{BufId, Expr, ExprKind, For, Stmt, Sym, Type, build};
+use halide_solve::simplify::{Linear, Term};
 
 /// A bound of the size that is used where the size itself is not known: memory that is possibly never touched.
 const MOST_BYTES: u64 = 1 << 20;

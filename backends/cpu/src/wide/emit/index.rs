@@ -6,7 +6,7 @@ use super::super::{Made, refuse};
 use super::Emit;
 use super::value::Val;
 use halide_core::ops::{BinOp, UnOp};
-use halide_sched::ir::{Elem, Expr, ExprKind, build};
+use halide_ir::{Elem, Expr, ExprKind, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 

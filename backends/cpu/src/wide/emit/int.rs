@@ -8,7 +8,7 @@ use super::value::{Parts, Val, by_bits, data};
 use crate::codegen::{Lane, int_range};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Expr, Intrinsic, build};
+use halide_ir::{Expr, Intrinsic, build};
 use regalloc2::VReg;
 
 impl Emit<'_> {

@@ -9,8 +9,8 @@ use super::value::{Parts, broadcast_op};
 use crate::codegen::Lane;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::{BufId, Expr, ExprKind, build};
-use halide_sched::simplify::Linear;
+use halide_ir::{BufId, Expr, ExprKind, build};
+use halide_solve::simplify::Linear;
 use regalloc2::VReg;
 
 impl Emit<'_> {

@@ -11,8 +11,8 @@ use super::super::Made;
 use super::super::machine::BlockId;
 use super::Emit;
 use super::value::Val;
-use halide_sched::ir::visit::for_each_child;
-use halide_sched::ir::{BufId, Expr, ExprKind};
+use halide_ir::visit::for_each_child;
+use halide_ir::{BufId, Expr, ExprKind};
 use std::collections::BTreeSet;
 
 /// An open loop or branch.

@@ -10,7 +10,7 @@ use super::mask::Mask;
 use super::value::{Parts, Val, broadcast_op, per_part};
 use crate::codegen::{Lane, Linear};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, Expr, ExprKind};
+use halide_ir::{BufId, Expr, ExprKind};
 use iced_x86::Code;
 use regalloc2::VReg;
 

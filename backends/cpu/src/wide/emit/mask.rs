@@ -8,7 +8,7 @@ use super::Emit;
 use super::value::{Constant, Parts, Val, by_bits, per_part};
 use crate::codegen::Lane;
 use halide_core::ops::{BinOp, UnOp};
-use halide_sched::ir::Expr;
+use halide_ir::Expr;
 use iced_x86::Code;
 use regalloc2::VReg;
 use std::rc::Rc;

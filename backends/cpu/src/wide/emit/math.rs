@@ -11,7 +11,7 @@ use crate::codegen::Lane;
 use halide_core::math::{FloatOps, emit};
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType;
-use halide_sched::ir::Expr;
+use halide_ir::Expr;
 use regalloc2::VReg;
 
 /// Registers of one width of a kernel.

@@ -12,9 +12,9 @@ use super::super::machine::{Mem, View};
 use super::Emit;
 use super::value::{Parts, Val};
 use crate::codegen::{Lane, Linear, Sums};
-use halide_sched::ir::hash::{Map, Set};
-use halide_sched::ir::visit::for_each_child;
-use halide_sched::ir::{BufId, Expr, ExprKind, Stmt};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::for_each_child;
+use halide_ir::{BufId, Expr, ExprKind, Stmt};
 use std::collections::BTreeMap;
 
 /// Loads and their neighbours.

@@ -5,7 +5,7 @@ use super::super::machine::{Arg, BlockId, Condition, End, Inst, Mem, Right, View
 use super::super::{Capture, Made, refuse};
 use super::Emit;
 use super::value::Val;
-use halide_sched::ir::Type;
+use halide_ir::Type;
 use iced_x86::Code;
 use regalloc2::VReg;
 

@@ -7,7 +7,7 @@ use super::Emit;
 use super::value::Parts;
 use crate::codegen::{int_range, within};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Elem, Expr, build};
+use halide_ir::{Elem, Expr, build};
 
 const SIGNED: (i128, i128) = (i32::MIN as i128, i32::MAX as i128);
 const UNSIGNED: (i128, i128) = (0, u32::MAX as i128);

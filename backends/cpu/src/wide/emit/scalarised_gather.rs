@@ -8,7 +8,7 @@ use super::Emit;
 use super::value::{Parts, by_bits, data};
 use crate::codegen::{Lane, Linear};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Expr, build};
+use halide_ir::{Expr, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 

@@ -6,7 +6,7 @@ use super::super::{Made, refuse};
 use super::Emit;
 use super::value::{Parts, Val, broadcast_op, by_bits, per_part};
 use crate::codegen::Lane;
-use halide_sched::ir::Expr;
+use halide_ir::Expr;
 use regalloc2::VReg;
 
 impl Emit<'_> {

@@ -8,8 +8,8 @@ use super::address::Place;
 use super::mask::Mask;
 use super::value::{Parts, broadcast_op, shape};
 use crate::codegen::{Lane, Piece, pieces};
-use halide_sched::ir::hash::Map;
-use halide_sched::ir::{BufId, Expr, ExprKind, Memory, Stmt};
+use halide_ir::hash::Map;
+use halide_ir::{BufId, Expr, ExprKind, Memory, Stmt};
 use regalloc2::VReg;
 
 /// An allocation up to this size may live in the frame.

@@ -6,8 +6,8 @@ use super::Emit;
 use super::value::Val;
 use crate::codegen::polls;
 use halide_core::ops::BinOp;
-use halide_sched::ir::visit::for_each_stmt;
-use halide_sched::ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
+use halide_ir::visit::for_each_stmt;
+use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
 use regalloc2::VReg;
 use std::collections::BTreeSet;
 

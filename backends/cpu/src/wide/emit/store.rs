@@ -9,7 +9,7 @@ use super::mask::Mask;
 use super::value::{Parts, Val, by_bits, per_part};
 use crate::codegen::{Lane, Linear};
 use halide_core::types::ScalarType;
-use halide_sched::ir::{BufId, Expr, Stream};
+use halide_ir::{BufId, Expr, Stream};
 use iced_x86::Code;
 use regalloc2::VReg;
 

@@ -14,7 +14,7 @@ use crate::codegen::{Lane, Linear, int_range};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
-use halide_sched::ir::{BufId, Expr, ExprKind, build};
+use halide_ir::{BufId, Expr, ExprKind, build};
 use iced_x86::Code;
 
 /// Tables of more bytes are not held in registers.

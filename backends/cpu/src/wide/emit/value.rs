@@ -12,7 +12,7 @@ use super::Emit;
 use super::mask::Mask;
 use crate::codegen::Lane;
 use halide_core::types::ScalarType;
-use halide_sched::ir::{Elem, Expr, Type};
+use halide_ir::{Elem, Expr, Type};
 use iced_x86::Code;
 use regalloc2::VReg;
 use std::rc::Rc;

@@ -4,9 +4,9 @@
 //! condition is compared with the former.
 
 use crate::access::{Definition, Definitions};
-use crate::ir::visit::{any_node, deep};
-use crate::ir::{Expr, ExprKind, build};
 use halide_core::ops::{BinOp, UnOp};
+use halide_ir::visit::{any_node, deep};
+use halide_ir::{Expr, ExprKind, build};
 
 /// The conditions of the branches that are open, each with the value that it has there.
 #[derive(Default)]
@@ -89,7 +89,7 @@ fn reads(e: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Sym, Type};
+    use halide_ir::{Sym, Type};
 
     fn flag(n: u32) -> Expr {
         build::typed_sym(Sym::Temp(n), Type::BOOL)

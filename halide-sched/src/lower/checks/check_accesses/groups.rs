@@ -5,7 +5,7 @@
 
 use super::Place;
 use crate::access::{Asked, Frame, Hoisted, Poly, Prover, Reader, Terms, is_expressible};
-use crate::ir::hash::Map;
+use halide_ir::hash::Map;
 
 /// The number of a group.
 pub(super) type GroupId = usize;

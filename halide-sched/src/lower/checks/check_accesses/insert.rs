@@ -1,9 +1,9 @@
 //! Checks written into a program.
 
 use super::{IndexQuestion, Place, Question};
-use crate::ir::hash::Map;
-use crate::ir::{BufId, BufferRole, DimField, Expr, Fault, FaultId, Program, Stmt, Sym, build};
 use crate::lower::walk;
+use halide_ir::hash::Map;
+use halide_ir::{BufId, BufferRole, DimField, Expr, Fault, FaultId, Program, Stmt, Sym, build};
 
 /// The program with its questions at their places.
 pub(super) fn insert(program: Program, questions: Map<Place, Vec<Question>>) -> Program {
@@ -29,7 +29,7 @@ impl Insert<'_> {
         let number = self.next;
         self.next += 1;
         let mut list = self.checks(number, 0);
-        let s = crate::ir::visit::deep(|| match s {
+        let s = halide_ir::visit::deep(|| match s {
             Stmt::Let { bindings, body } => self.names(bindings, *body, number),
             other => walk::map_stmt(other, self, |_, e| e.clone(), |cx, inner| cx.stmt(inner)),
         });

@@ -2,9 +2,9 @@
 //!
 //! Before and after: `Stage::Shaped`, symbols bound once. No later pass changes an index. What is not proved is asked in
 //! front of the outermost loop where the question can be put (see `crate::access`). A question that asks more than its
-//! accesses need may be answered with no for a program that is right, so its fault, [`Unproved`](crate::ir::Fault::Unproved), only says that
+//! accesses need may be answered with no for a program that is right, so its fault, [`Unproved`](halide_ir::Fault::Unproved), only says that
 //! another variant is to be run. That variant ([`Accesses::InPlace`](crate::lower::Accesses)) tests every access that is
-//! not proved directly before it, and ends the run with [`Access`](crate::ir::Fault::Access): a defect of this compiler, which then touches
+//! not proved directly before it, and ends the run with [`Access`](halide_ir::Fault::Access): a defect of this compiler, which then touches
 //! no memory. The trace counts what was proved, and names what is checked in innermost loops.
 //!
 //! A kernel of a graphics processor cannot end a run; what is neither proved nor checked on the host is listed.
@@ -32,9 +32,9 @@ mod tally;
 mod walk;
 
 use crate::access::{Definition, Definitions, Elements, Reader, Sums};
-use crate::ir::{BufId, Expr, KernelId, LoopId, Program, Stmt, Sym, build, visit};
 use crate::lower::trace::LoweringTrace;
 use halide_core::pipeline::Pipeline;
+use halide_ir::{BufId, Expr, KernelId, LoopId, Program, Stmt, Sym, build, visit};
 
 /// The place of a question: its function, the statement behind it, and the number of that one's bindings before it.
 type Place = (u32, u32, u32);

@@ -1,8 +1,8 @@
 //! The accesses of a program, by what became of them.
 
-use crate::ir::hash::Map;
-use crate::ir::{BufId, LoopId, Program};
 use crate::lower::trace::LoweringTrace;
+use halide_ir::hash::Map;
+use halide_ir::{BufId, LoopId, Program};
 
 /// The verdict on an access; later ones cost more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

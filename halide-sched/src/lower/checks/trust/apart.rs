@@ -6,8 +6,8 @@
 
 use super::Judge;
 use crate::access::{Access, LaneOf, Poly, conditions};
-use crate::ir::hash::{Map, Set};
-use crate::ir::{BufId, BufferRole, Expr, ExprKind, For, Stmt, Sym, build, visit};
+use halide_ir::hash::{Map, Set};
+use halide_ir::{BufId, BufferRole, Expr, ExprKind, For, Stmt, Sym, build, visit};
 
 /// The most steps of finding the least that an expression can be.
 const MOST_STEPS: usize = 20;

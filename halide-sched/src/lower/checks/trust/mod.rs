@@ -10,8 +10,8 @@ mod apart;
 mod written;
 
 use crate::access::{Extents, LaneOf, Poly, Prover, Reader, Sums, conditions};
-use crate::ir::{BufId, BufferRole, LoopId, Program, Stmt, visit};
 use crate::lower::checks::check_accesses::Found;
+use halide_ir::{BufId, BufferRole, LoopId, Program, Stmt, visit};
 use std::collections::BTreeMap;
 
 /// The verdicts on one program.
@@ -31,7 +31,7 @@ pub fn trust(program: &Program) -> Trust {
     found.collect(program, &program.body);
     let (defs, elements) = found.into_parts();
     let sums = Sums::default();
-    let folded = |b: &&crate::ir::BufferInfo| b.role == BufferRole::Internal && b.fold.iter().any(Option::is_some);
+    let folded = |b: &&halide_ir::BufferInfo| b.role == BufferRole::Internal && b.fold.iter().any(Option::is_some);
     let folds = program.buffers.iter().filter(folded).count();
     let mut judge = Judge {
         program,
@@ -91,7 +91,7 @@ impl<'p> Judge<'p> {
                 let proved = self.is_written_first(*buf, count, body);
                 self.trust.initialised.entry(*buf).and_modify(|all| *all &= proved).or_insert(proved);
             }
-            Stmt::For(l) if l.kind == crate::ir::ForKind::Parallel => {
+            Stmt::For(l) if l.kind == halide_ir::ForKind::Parallel => {
                 let proved = self.keeps_apart(l);
                 self.trust.independent.entry(l.id).and_modify(|all| *all &= proved).or_insert(proved);
             }

@@ -1,11 +1,11 @@
 //! Small programs for each argument, and ones that it must not be used for.
 
 use super::*;
-use crate::ir::Stage;
-use crate::ir::samples::small;
+use halide_ir::Stage;
+use halide_testing::programs::around;
 
 fn judged(text: &str) -> Trust {
-    let program = small(Stage::Shaped, text.parse().unwrap_or_else(|e| panic!("{text}: {e}")));
+    let program = around(Stage::Shaped, text.parse().unwrap_or_else(|e| panic!("{text}: {e}")));
     trust(&program)
 }
 

@@ -5,7 +5,7 @@
 
 use super::Judge;
 use crate::access::Poly;
-use crate::ir::{BufId, Expr, ExprKind, For, Stmt, Sym, build, visit};
+use halide_ir::{BufId, Expr, ExprKind, For, Stmt, Sym, build, visit};
 
 /// The most intervals that are known of a statement.
 const MOST: usize = 8;

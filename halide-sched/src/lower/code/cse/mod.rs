@@ -22,8 +22,8 @@
 mod names;
 mod run;
 
-use crate::ir::{Program, Stmt, build};
 use crate::lower::walk;
+use halide_ir::{Program, Stmt, build};
 use run::Run;
 
 /// Names what is computed more than once.

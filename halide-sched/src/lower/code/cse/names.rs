@@ -1,10 +1,10 @@
 //! Names for expressions that are used more than once.
 
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit;
-use crate::ir::{BufId, Expr, ExprKind, Program, Sym, build};
 use crate::lower::loops::copy::fresh_temp;
 use halide_core::ops::BinOp;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit;
+use halide_ir::{BufId, Expr, ExprKind, Program, Sym, build};
 
 /// The uses of a node.
 struct Use {

@@ -1,9 +1,9 @@
 //! Neighbouring stores and the names that they use.
 
 use super::names::Names;
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit;
-use crate::ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, build};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit;
+use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, build};
 
 /// Stores and counts in order, with the names they use.
 #[derive(Default)]

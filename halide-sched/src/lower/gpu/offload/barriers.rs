@@ -7,10 +7,10 @@
 //! own beginning, so that is asked again with what is left, until nothing new is.
 
 use super::patterns::{Counters, Pattern, threads_of};
-use crate::ir::hash::Set;
-use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, Expr, ExprKind, ForKind, Shared, Stmt, build};
 use crate::lower::walk;
+use halide_ir::hash::Set;
+use halide_ir::visit::{self, deep};
+use halide_ir::{BufId, Expr, ExprKind, ForKind, Shared, Stmt, build};
 use std::collections::BTreeSet;
 
 /// A use of memory that threads share.

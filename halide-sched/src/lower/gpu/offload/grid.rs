@@ -1,12 +1,12 @@
 //! Takes the loops over blocks off a kernel: what the host computes for it, and what each block does.
 
 use super::error::KernelProblem;
-use crate::bounds::{Interval, interval_of};
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, Memo};
-use crate::ir::{Expr, ExprKind, For, ForKind, LoopId, Program, Stmt, Sym, build};
 use crate::lower::loops::copy::fresh_temp;
-use crate::simplify::Facts;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, Memo};
+use halide_ir::{Expr, ExprKind, For, ForKind, LoopId, Program, Stmt, Sym, build};
+use halide_solve::bounds::{Interval, interval_of};
+use halide_solve::simplify::Facts;
 
 /// The most loops over blocks of a kernel.
 const DIMENSIONS: usize = 3;

@@ -3,11 +3,11 @@
 
 use super::error::KernelProblem;
 use super::phases::moved;
-use crate::bounds::upper_difference;
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, Expr, ExprKind, Fault, LoopId, Memory, Program, Stmt, Sym, build};
-use crate::simplify::Facts;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, deep};
+use halide_ir::{BufId, Expr, ExprKind, Fault, LoopId, Memory, Program, Stmt, Sym, build};
+use halide_solve::bounds::upper_difference;
+use halide_solve::simplify::Facts;
 
 /// The checks and the storage that were taken out of a kernel.
 #[derive(Default)]

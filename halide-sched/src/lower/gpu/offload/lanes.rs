@@ -6,15 +6,15 @@
 //! for the lanes that do not need them, since all lanes of a row must take part in a shuffle.
 
 use super::error::KernelProblem;
-use crate::ir::hash::{Map, Set};
-use crate::ir::lanes::{Held, held_in, loaded_apart, varies};
-use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, Expr, ExprKind, For, ForKind, Program, Stmt, Sym, Type, build};
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape, shape};
 use crate::lower::walk;
-use crate::simplify::{Facts, Linear, simplify};
 use halide_core::ops::BinOp;
+use halide_ir::hash::{Map, Set};
+use halide_ir::lanes::{Held, held_in, loaded_apart, varies};
+use halide_ir::visit::{self, deep};
+use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Program, Stmt, Sym, Type, build};
+use halide_solve::simplify::{Facts, Linear, simplify};
 
 /// The most elements of a buffer that a lane may hold: a load of one looks at all of them.
 const MOST_EACH: u64 = 64;

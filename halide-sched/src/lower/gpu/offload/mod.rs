@@ -61,16 +61,16 @@ mod uses;
 
 pub use error::KernelProblem;
 
-use crate::ir::hash::Set;
-use crate::ir::lanes::Held;
-use crate::ir::{BufId, Expr, For, ForKind, Kernel, LoopId, Program, Stmt, Sym, build};
 use crate::lower::code::outline_tasks::scalars_only;
 use crate::lower::error::LowerError;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
-use crate::simplify::Facts;
-use crate::target::Gpu;
 use halide_core::ids::FuncId;
+use halide_ir::hash::Set;
+use halide_ir::lanes::Held;
+use halide_ir::target::Gpu;
+use halide_ir::{BufId, Expr, For, ForKind, Kernel, LoopId, Program, Stmt, Sym, build};
+use halide_solve::simplify::Facts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Makes kernels for `gpu` of all loops over blocks. `facts` holds what is known of arguments.

@@ -4,12 +4,12 @@
 //! Simplified code has what is added to such a coordinate inside of these, where the sum may leave 32 bits:
 //! `min(c, x + 256)`. It is added outside instead, where the value is small: `min(c - 256, x) + 256`.
 
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, Memo};
-use crate::ir::{Expr, ExprKind, Program, Stmt, Sym, build};
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::walk;
 use halide_core::ops::BinOp;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, Memo};
+use halide_ir::{Expr, ExprKind, Program, Stmt, Sym, build};
 
 /// Rewrites the coordinates of a kernel's body.
 pub(super) fn keep(program: &mut Program, body: Stmt) -> Stmt {

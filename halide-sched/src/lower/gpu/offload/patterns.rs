@@ -4,11 +4,11 @@
 //! a constant, and of a rest that is the same for the whole block. Where the constants are far enough apart, an element
 //! tells the counters, as digits tell a number's places, and so the thread.
 
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit;
-use crate::ir::{Expr, ExprKind, For, ForKind, Stmt, Sym, build};
 use crate::lower::vectors::lanes::{Shape, shape};
-use crate::simplify::{Facts, Linear, simplify};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit;
+use halide_ir::{Expr, ExprKind, For, ForKind, Stmt, Sym, build};
+use halide_solve::simplify::{Facts, Linear, simplify};
 
 /// A counter in an index.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,16 +7,16 @@
 
 use super::error::KernelProblem;
 use super::lanes;
-use crate::bounds::{at_most, upper_difference};
-use crate::ir::hash::{Map, Set};
-use crate::ir::lanes::Held;
-use crate::ir::visit::{self, Memo, deep};
-use crate::ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
 use crate::lower::loops::copy::{fresh_copy, fresh_temp};
 use crate::lower::vectors::lanes as vector_lanes;
 use crate::lower::walk;
-use crate::simplify::Facts;
 use halide_core::ops::BinOp;
+use halide_ir::hash::{Map, Set};
+use halide_ir::lanes::Held;
+use halide_ir::visit::{self, Memo, deep};
+use halide_ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
+use halide_solve::bounds::{at_most, upper_difference};
+use halide_solve::simplify::Facts;
 
 /// The most loops over threads in each other.
 const DIMENSIONS: usize = 3;

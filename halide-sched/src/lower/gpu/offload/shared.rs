@@ -1,10 +1,10 @@
 //! Assigns places to the allocations of block code in the memory that the threads of a block share.
 
 use super::error::KernelProblem;
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, deep};
-use crate::ir::{BufId, ExprKind, ForKind, Program, Shared, Stmt};
 use halide_core::types::ScalarType;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, deep};
+use halide_ir::{BufId, ExprKind, ForKind, Program, Shared, Stmt};
 
 /// When an allocation is used, in the order of block code; what is used in a loop lives through all of it.
 #[derive(Clone, Copy)]

@@ -1,12 +1,12 @@
 //! Nests of loops over blocks and threads that are no kernel, as loop IR: whole pipelines do not come to all of them.
 
 use super::offload;
-use crate::ir::Program;
 use crate::lower::example::TABLES;
 use crate::lower::trace::LoweringTrace;
-use crate::simplify::Facts;
-use crate::target::Gpu;
 use expect_test::{Expect, expect};
+use halide_ir::Program;
+use halide_ir::target::Gpu;
+use halide_solve::simplify::Facts;
 
 fn check(body: &str, expected: Expect) {
     let tables = TABLES.replace("fault fault0", "loop z#L4\nfault fault0");

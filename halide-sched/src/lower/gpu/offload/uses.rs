@@ -1,11 +1,11 @@
 //! The symbols, parameters and buffers that a kernel needs from outside, and the form of its stores.
 
-use crate::ir::visit;
-use crate::ir::{BufId, DimField, Expr, ExprKind, KernelBuffer, LoopId, Program, Stmt, Sym, Type, Writes, build};
 use crate::lower::vectors::lanes;
 use crate::lower::walk;
-use crate::simplify::Facts;
 use halide_core::ids::ParamId;
+use halide_ir::visit;
+use halide_ir::{BufId, DimField, Expr, ExprKind, KernelBuffer, LoopId, Program, Stmt, Sym, Type, Writes, build};
+use halide_solve::simplify::Facts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a word, the smallest part of memory that a kernel can write without disturbing its neighbours.

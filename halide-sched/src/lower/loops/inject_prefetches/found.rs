@@ -1,13 +1,13 @@
 //! The box that a loop's body reads of a buffer, in most iterations.
 
-use crate::bounds::Interval;
-use crate::ir::hash::Set;
-use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, Expr, ExprKind, LoopId, Stmt, Sym};
 use crate::lower::outer_scope_values::SeenFrom;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::ops::BinOp;
+use halide_ir::hash::Set;
+use halide_ir::visit::{self, Memo};
+use halide_ir::{BufId, Expr, ExprKind, LoopId, Stmt, Sym};
+use halide_solve::bounds::Interval;
+use halide_solve::simplify::{Facts, simplify};
 
 /// The box that a statement reads of a buffer.
 pub(super) struct Search<'a> {

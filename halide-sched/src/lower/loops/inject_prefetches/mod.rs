@@ -33,17 +33,17 @@
 
 mod found;
 
-use crate::ir::hash::Map;
-use crate::ir::visit;
-use crate::ir::{
+use crate::lower::LoweringTrace;
+use crate::lower::walk;
+use found::Search;
+use halide_core::ids::FuncId;
+use halide_ir::hash::Map;
+use halide_ir::visit;
+use halide_ir::{
     BufId, BufferInfo, BufferRole, Cache, DimField, Expr, For, ForKind, LoopId, LoopInfo, PrefetchBound,
     PrefetchRequest, Program, Stmt, Sym, build,
 };
-use crate::lower::LoweringTrace;
-use crate::lower::walk;
-use crate::simplify::{Facts, simplify};
-use found::Search;
-use halide_core::ids::FuncId;
+use halide_solve::simplify::{Facts, simplify};
 
 /// Bytes of a cache line.
 const LINE: i64 = 64;

@@ -34,13 +34,13 @@
 
 mod steady;
 
-use crate::ir::visit;
-use crate::ir::{Expr, For, LoopId, Partition, Program, Stmt, Sym, build};
 use crate::lower::checks::budget::Room;
 use crate::lower::loops::copy::{fresh_copy, fresh_temp};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
-use crate::simplify::{Facts, simplify};
+use halide_ir::visit;
+use halide_ir::{Expr, For, LoopId, Partition, Program, Stmt, Sym, build};
+use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeSet;
 use steady::Steady;
 
@@ -250,7 +250,7 @@ fn inside(cx: &mut Cut<'_>, s: Stmt) -> Stmt {
 }
 
 fn bind(cx: &mut Cut<'_>, e: Expr, names: &mut Vec<(Sym, Expr)>) -> Expr {
-    if matches!(e.kind(), crate::ir::ExprKind::Int(_) | crate::ir::ExprKind::Sym(_)) {
+    if matches!(e.kind(), halide_ir::ExprKind::Int(_) | halide_ir::ExprKind::Sym(_)) {
         return e;
     }
     let temp = fresh_temp(cx.program);
@@ -262,7 +262,7 @@ fn explain(cx: &mut Cut<'_>, name: &str, solved: usize, unsolved: &[Expr], teste
     let tested = if tested { ", with conditions tested in front of it" } else { "" };
     cx.trace.did(name, format!("cut into prologue, steady state and epilogue by {solved} conditions{tested}"));
     for cond in unsolved {
-        let text = crate::ir::print::expr_in(cond, cx.program);
+        let text = halide_ir::print::expr_in(cond, cx.program);
         cx.trace.did_not(name, "freed of a condition", format!("it cannot be solved: {text}"));
     }
 }

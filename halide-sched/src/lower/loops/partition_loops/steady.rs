@@ -1,14 +1,14 @@
 //! The steady state of one loop: what its body becomes where everything likely holds, and where that is.
 
 use super::Wish;
-use crate::bounds::{Interval, Monotone, monotone_under, solve_for};
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, Memo};
-use crate::ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape};
-use crate::simplify::{Facts, simplify};
 use halide_core::ops::BinOp;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, Memo};
+use halide_ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
+use halide_solve::bounds::{Interval, Monotone, monotone_under, solve_for};
+use halide_solve::simplify::{Facts, simplify};
 
 /// A loop's steady state.
 pub(super) struct Steady {

@@ -1,7 +1,7 @@
 //! Conditions as unions of conjunctions of literals, in which it is cheap to see what always holds.
 
-use crate::ir::{Expr, ExprKind, build};
 use halide_core::ops::{BinOp, UnOp};
+use halide_ir::{Expr, ExprKind, build};
 
 /// Conjunctions beyond which a union is taken to hold always.
 const MOST_TERMS: usize = 8;
@@ -130,8 +130,8 @@ fn is_tautology(terms: &[Vec<Literal>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Sym, Type};
     use halide_core::types::ScalarType::F32;
+    use halide_ir::{Sym, Type};
 
     fn atom(e: &Expr) -> Option<Expr> {
         Some(e.clone())

@@ -57,12 +57,12 @@ mod needs;
 mod uniform;
 mod units;
 
-use crate::ir::{BufId, Expr, ExprKind, Program, Stmt, build, print, visit};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
-use crate::simplify::{Facts, prove, simplify};
 use condition::Condition;
 use halide_core::ids::FuncId;
+use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, build, print, visit};
+use halide_solve::simplify::{Facts, prove, simplify};
 use needs::Survey;
 use std::collections::BTreeMap;
 use uniform::Uniform;

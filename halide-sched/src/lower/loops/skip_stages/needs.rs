@@ -3,10 +3,10 @@
 use super::condition::Condition;
 use super::uniform::Uniform;
 use super::units::{funcs_read, has_effects, is_kernel, is_unit, reads_of, splits_of};
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit;
-use crate::ir::{BufId, Expr, Program, Stmt};
 use halide_core::ids::FuncId;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit;
+use halide_ir::{BufId, Expr, Program, Stmt};
 use std::collections::BTreeMap;
 
 /// The reads and productions of the Funcs that a program stores.

@@ -1,9 +1,9 @@
 //! Expressions that have one value in a whole run: of parameters and of sizes of the caller's buffers.
 
 use super::condition::Condition;
-use crate::ir::hash::Map;
-use crate::ir::visit;
-use crate::ir::{BufferRole, Expr, ExprKind, Program, Stmt, Sym};
+use halide_ir::hash::Map;
+use halide_ir::visit;
+use halide_ir::{BufferRole, Expr, ExprKind, Program, Stmt, Sym};
 
 /// Nodes beyond which a condition is not asked once more.
 const MOST_NODES: usize = 64;

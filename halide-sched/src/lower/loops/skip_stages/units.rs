@@ -2,13 +2,13 @@
 
 use super::condition::Condition;
 use super::uniform::Uniform;
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, Expr, ExprKind, ForKind, Program, Stmt, build};
 use crate::lower::loops::copy::fresh_copy;
 use crate::lower::walk;
 use halide_core::ids::FuncId;
 use halide_core::ops::{BinOp, UnOp};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, Memo};
+use halide_ir::{BufId, Expr, ExprKind, ForKind, Program, Stmt, build};
 
 /// Nodes of code beyond which it is not made twice.
 const MOST_NODES: usize = 4000;

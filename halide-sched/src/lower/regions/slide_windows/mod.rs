@@ -36,8 +36,6 @@
 
 mod tails;
 
-use crate::bounds::{Monotone, at_most, monotone};
-use crate::ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use crate::lower::nests::compute_with;
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::vars::Vars;
@@ -45,8 +43,10 @@ use crate::lower::regions::bound_expansion::Expansions;
 use crate::lower::regions::region_table::{Regions, bound_sym};
 use crate::lower::regions::start_early::Slid;
 use crate::lower::trace::LoweringTrace;
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use halide_ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
+use halide_solve::bounds::{Monotone, at_most, monotone};
+use halide_solve::simplify::{Facts, simplify};
 use tails::{Moving, Tails};
 
 /// Slides every Func that can be slid, and says for each loop whether and why not; gives those that slide.

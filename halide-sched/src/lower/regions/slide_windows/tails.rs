@@ -10,13 +10,13 @@
 //! is refused unless the one loop inside that moves the region moves it upwards, in another dimension, and leaves the window
 //! where it is: its next iteration mends them.
 
-use crate::bounds::{Monotone, at_most, monotone, upper_difference};
-use crate::ir::{Edge, Expr, LoopId, Scope, Sym, build, visit};
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::vars::{Vars, variants};
 use crate::lower::regions::region_table::{Regions, StageTail, bound_sym};
-use crate::simplify::{Facts, simplify};
 use halide_core::ids::FuncId;
+use halide_ir::{Edge, Expr, LoopId, Scope, Sym, build, visit};
+use halide_solve::bounds::{Monotone, at_most, monotone, upper_difference};
+use halide_solve::simplify::{Facts, simplify};
 
 /// No piece is longer than this: it would be no piece but the whole region.
 const LONGEST: i64 = 1 << 16;

@@ -12,12 +12,12 @@
 //! An index has 64 bits, and vectors of them have half as many lanes. The part of an index that is data, clamped and
 //! scaled, mostly has values of 32 bits, if a constant is set aside.
 
-use crate::ir::hash::Map;
-use crate::ir::{Expr, ExprKind, build};
-use crate::simplify::{Facts, Range};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
+use halide_ir::hash::Map;
+use halide_ir::{Expr, ExprKind, build};
+use halide_solve::simplify::{Facts, Range};
 
 /// Operations nested deeper than this are left as they are.
 const MOST_DEPTH: u32 = 24;
@@ -212,7 +212,7 @@ fn aligned(a: Small, b: Small) -> Option<(Small, Small, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{BufId, Sym};
+    use halide_ir::{BufId, Sym};
 
     /// Parts that stand in an index again and again are looked at once, and sums of very many terms not at all.
     #[test]

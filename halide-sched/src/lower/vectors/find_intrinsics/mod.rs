@@ -26,12 +26,12 @@
 mod index;
 mod narrow;
 
-use crate::ir::visit::{self, Memo};
-use crate::ir::{Expr, ExprKind, Intrinsic, Program, Stmt, build};
 use crate::lower::walk;
-use crate::simplify::Facts;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
+use halide_ir::visit::{self, Memo};
+use halide_ir::{Expr, ExprKind, Intrinsic, Program, Stmt, build};
+use halide_solve::simplify::Facts;
 
 /// Replaces integer idioms by intrinsics and narrow arithmetic. `facts` holds what is known of arguments.
 pub fn find_intrinsics(program: Program, facts: &Facts) -> Program {

@@ -3,11 +3,11 @@
 //! The low bits of sums, differences, products, bitwise operations and shifts to the left depend on the low bits of the
 //! operands only. For other operators the operands must be values of the narrow type.
 
-use crate::ir::hash::Map;
-use crate::ir::{Expr, ExprKind, build};
-use crate::simplify::{Facts, Range};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
+use halide_ir::hash::Map;
+use halide_ir::{Expr, ExprKind, build};
+use halide_solve::simplify::{Facts, Range};
 
 /// Operations nested deeper than this are left as they are.
 const MOST_DEPTH: u32 = 48;

@@ -1,13 +1,13 @@
 //! Strided loads as dense loads and shuffles.
 
 use super::MOST_STRIDE;
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit::{self, Memo};
-use crate::ir::{BufId, Expr, ExprKind, Stmt, build};
 use crate::lower::code::polynomial::{Sum, sum_of};
 use crate::lower::vectors::lanes::{self, Shape};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit::{self, Memo};
+use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 
 /// The elements that straight code reads with a stride. Loads that differ by a constant offset have one entry.
 pub(super) struct Reads<'a> {

@@ -25,9 +25,9 @@
 mod loads;
 mod stores;
 
-use crate::ir::hash::Set;
-use crate::ir::{BufId, Program, Stmt, visit};
 use crate::lower::walk;
+use halide_ir::hash::Set;
+use halide_ir::{BufId, Program, Stmt, visit};
 
 /// Strides of up to this many elements are made dense: beyond, most of what is loaded would be thrown away.
 const MOST_STRIDE: i64 = 4;

@@ -1,11 +1,11 @@
 //! Strided stores that fill a stretch of memory as one dense store.
 
 use super::MOST_STRIDE;
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit;
-use crate::ir::{BufId, Expr, ExprKind, Stmt, Sym, build};
 use crate::lower::code::polynomial::{Sum, sum_of};
 use crate::lower::vectors::lanes::{self, Shape};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit;
+use halide_ir::{BufId, Expr, ExprKind, Stmt, Sym, build};
 
 /// The statements of a block with groups of strided stores merged.
 pub(super) fn interleave(list: Vec<Stmt>) -> Stmt {

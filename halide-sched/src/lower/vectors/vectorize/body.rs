@@ -3,12 +3,12 @@
 use super::combine;
 use super::mask;
 use super::vary::Varying;
-use crate::ir::hash::Map;
-use crate::ir::visit::Memo;
-use crate::ir::{BufId, Expr, ExprKind, For, Program, Stmt, Sym, Type, build};
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape};
 use halide_core::ops::BinOp;
+use halide_ir::hash::Map;
+use halide_ir::visit::Memo;
+use halide_ir::{BufId, Expr, ExprKind, For, Program, Stmt, Sym, Type, build};
 
 /// The body of `l` with `lanes` iterations side by side, or why that cannot be.
 pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, String> {

@@ -1,8 +1,6 @@
 //! Lanes that change the same element.
 
 use super::body::{Widen, both, expression};
-use crate::ir::visit::{self, any_node};
-use crate::ir::{BufId, Expr, ExprKind, Stmt, build};
 use crate::lower::loops::copy::fresh_copy;
 use crate::lower::vectors::join_sums::is_small_product;
 use crate::lower::vectors::lanes;
@@ -11,6 +9,8 @@ use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
+use halide_ir::visit::{self, any_node};
+use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 
 /// `buf[index] = buf[index] op value` of all lanes at once, where `place` is the index and is the same in all of them:
 /// the values are combined first. `None` if the statement is none of that form. `index` and `stored` are as they were

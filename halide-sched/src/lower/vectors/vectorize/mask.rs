@@ -1,8 +1,8 @@
 //! Conditions that become masks, and are evaluated again by every statement that they guard.
 
-use crate::ir::hash::Set;
-use crate::ir::visit;
-use crate::ir::{BufId, Expr, ExprKind, Stmt};
+use halide_ir::hash::Set;
+use halide_ir::visit;
+use halide_ir::{BufId, Expr, ExprKind, Stmt};
 
 /// Returns true if `cond` is evaluated after a store to what it loads, where every expression in `guarded`, which run one
 /// after the other, evaluates it.

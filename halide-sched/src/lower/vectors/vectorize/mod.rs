@@ -35,11 +35,11 @@ mod combine;
 mod mask;
 mod vary;
 
-use crate::ir::{For, ForKind, LoopId, Program, Stage, Stmt, Sym, build, visit};
 use crate::lower::loops::unroll::copies;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
-use crate::simplify::Linear;
+use halide_ir::{For, ForKind, LoopId, Program, Stage, Stmt, Sym, build, visit};
+use halide_solve::simplify::Linear;
 
 /// The most lanes that one vector gets; longer loops become loops over vectors of a divisor.
 const MOST_LANES: i64 = 256;

@@ -1,8 +1,8 @@
 //! The symbols and allocations that differ between the lanes of a loop that is to become vectors.
 
-use crate::ir::hash::{Map, Set};
-use crate::ir::visit;
-use crate::ir::{BufId, Expr, ExprKind, For, Stmt, Sym};
+use halide_ir::hash::{Map, Set};
+use halide_ir::visit;
+use halide_ir::{BufId, Expr, ExprKind, For, Stmt, Sym};
 
 /// The symbols and allocations of a loop body that differ between iterations, and what the body does with memory.
 #[derive(Default)]

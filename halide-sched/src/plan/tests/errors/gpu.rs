@@ -4,8 +4,8 @@ use super::check_blur;
 use crate::plan::resolve;
 use crate::plan::tests::samples::blur;
 use crate::plan::tests::{TARGET, parse};
-use crate::target::Target;
 use expect_test::expect;
+use halide_ir::target::Target;
 
 #[test]
 fn kernels_in_kernels() {
@@ -237,7 +237,7 @@ fn lanes_of_subgroups() {
               `xi` has 64 iterations, and a subgroup of 32 lanes cannot be divided into such parts
               help: split by 32, or by a power of two that is less"#]],
     );
-    let target = Target { gpu: TARGET.gpu.map(|gpu| crate::target::Gpu { subgroup: None, ..gpu }), ..TARGET };
+    let target = Target { gpu: TARGET.gpu.map(|gpu| halide_ir::target::Gpu { subgroup: None, ..gpu }), ..TARGET };
     let errors = resolve(&blur(), &parse(rows), &target).expect_err("there are no subgroups");
     expect![[r#"
         test:1:66: blur_y: gpu_lanes(xi)

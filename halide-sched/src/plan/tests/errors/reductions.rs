@@ -3,12 +3,12 @@
 use super::{TARGET, check, parse};
 use crate::plan::resolve;
 use crate::plan::tests::samples::{blur, updates};
-use crate::target::Target;
 use expect_test::expect;
 use halide_core::expr::*;
 use halide_core::pipeline::Pipeline;
 use halide_core::types::{I32, I64};
 use halide_core::{Func, ImageParam, RDom, vars};
+use halide_ir::target::Target;
 
 /// The place and value of the least pixel of each row, the first of several.
 fn least() -> Pipeline {

@@ -7,9 +7,9 @@ use super::groups::{GroupId, Groups};
 use super::tally::{Tally, Verdict};
 use super::{Place, Question};
 use crate::access::{Access, Exact, Extents, Frame, FrameKind, LaneOf, Poly, Prover, Reader, condition, conditions};
-use crate::ir::hash::{Map, Set};
-use crate::ir::{BufId, Expr, ExprKind, KernelId, Program, Stmt, Sym, Type, visit};
 use halide_core::ops::BinOp;
+use halide_ir::hash::{Map, Set};
+use halide_ir::{BufId, Expr, ExprKind, KernelId, Program, Stmt, Sym, Type, visit};
 
 /// The function number of the program's body, and of kernels.
 const BODY: u32 = 0;

@@ -5,7 +5,7 @@ use super::super::tally::Verdict;
 use super::super::{IndexQuestion, Place, Question};
 use super::{Found, KERNEL, Part, Walk};
 use crate::access::{Exact, Frame, FrameKind, LaneOf, Reader, conditions};
-use crate::ir::{Expr, ExprKind, LoopId, Sym, visit};
+use halide_ir::{Expr, ExprKind, LoopId, Sym, visit};
 
 /// A group with the constant that is asked of it, and what that costs.
 struct Asking {

@@ -1,0 +1,98 @@
+//! Events of a run of a program of stage `Bounded`: for looking at the order of computation under a schedule.
+//!
+//! Loops run one iteration after the other here, so the order is that of the text. Loads of a statement come in the order
+//! in which its values are computed, before its stores; what is computed and then not chosen is loaded too.
+
+use super::code::Instr;
+use super::machine::{Machine, Stop};
+use crate::BufId;
+use halide_core::ids::FuncId;
+use halide_core::value::Scalar;
+
+/// One thing that a run does. Coordinates are those of the Func or image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Storage of a Func begins: the least coordinate and the number of coordinates of each dimension.
+    Allocate {
+        /// The Func that is stored.
+        func: FuncId,
+        /// Least coordinate and number of coordinates.
+        region: Vec<(i64, i64)>,
+    },
+    /// It ends.
+    Free {
+        /// The Func whose storage ends.
+        func: FuncId,
+    },
+    /// Computation of a Func begins, for the region that its place needs.
+    Produce {
+        /// The Func that is computed.
+        func: FuncId,
+    },
+    /// The computation has ended.
+    Produced {
+        /// The Func that was computed.
+        func: FuncId,
+    },
+    /// An element is loaded.
+    Load {
+        /// The buffer that is loaded from.
+        buf: BufId,
+        /// Its coordinates.
+        at: Vec<i64>,
+        /// Its value; `None` if nobody has written it, so that nobody needs it.
+        value: Option<Scalar>,
+    },
+    /// An element is stored.
+    Store {
+        /// The buffer that is stored to.
+        buf: BufId,
+        /// Its coordinates.
+        at: Vec<i64>,
+        /// Its value; `None` if it was computed from what nobody has written.
+        value: Option<Scalar>,
+    },
+}
+
+/// The listener, and the loads of the statement at hand.
+pub(super) struct Watch<'w> {
+    pub(super) tell: &'w mut dyn FnMut(Event),
+    loads: Vec<Event>,
+}
+
+impl<'w> Watch<'w> {
+    pub(super) fn new(tell: &'w mut dyn FnMut(Event)) -> Watch<'w> {
+        Watch { tell, loads: Vec::new() }
+    }
+}
+
+impl Machine<'_> {
+    /// Tells of an event, if anybody listens.
+    pub(super) fn tell(&mut self, event: impl FnOnce() -> Event) {
+        if let Some(watch) = &mut self.watch {
+            (watch.tell)(event());
+        }
+    }
+
+    /// Remembers a load; the code may be run again to track holes, and then loads it again.
+    pub(super) fn loaded(&mut self, buf: BufId, at: impl FnOnce(&Self) -> Vec<i64>, bits: Option<u64>) {
+        // The coordinates are made of the rest of the machine.
+        let Some(mut watch) = self.watch.take() else { return };
+        let ty = self.program.buffers[buf].elem;
+        let value = bits.map(|bits| Scalar::from_bits(ty, bits));
+        watch.loads.push(Event::Load { buf, at: at(self), value });
+        self.watch = Some(watch);
+    }
+
+    /// Runs `code` and tells of its loads once it has succeeded.
+    pub(super) fn exec_watched<const TRACK: bool>(&mut self, code: &[Instr]) -> Result<(), Stop> {
+        let outcome = self.exec::<TRACK>(code);
+        if let Some(watch) = &mut self.watch {
+            let loads = watch.loads.drain(..);
+            if outcome.is_ok() {
+                loads.for_each(|event| (watch.tell)(event));
+            }
+        }
+        outcome
+    }
+}

@@ -1,0 +1,361 @@
+//! Walking loop IR: the children of a node, and a node rebuilt with other children. There are no visitor objects; a
+//! pass matches what it changes and hands the rest to these functions.
+
+use super::expr::{Expr, ExprKind};
+use super::stmt::{For, Stmt};
+use super::{Sym, build};
+use crate::hash::{Map, Set, begin};
+use smallvec::{SmallVec, smallvec};
+
+/// The bytes of stack that a step of a walk must find free, and those by which the stack grows otherwise.
+const STACK: (usize, usize) = (256 << 10, 4 << 20);
+
+/// `f()`, on a new piece of stack if little of the old one is left: for each step of a walk that recurses into nested
+/// statements, which are as deep as a pipeline is long.
+pub fn deep<R>(f: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(STACK.0, STACK.1, f)
+}
+
+/// Calls `f` on every direct child expression, in evaluation order.
+pub fn for_each_child<'e>(e: &'e Expr, f: impl FnMut(&'e Expr)) {
+    for_each_child_of(e.kind(), f);
+}
+
+/// As [`for_each_child`], of what is no expression yet.
+pub(super) fn for_each_child_of<'e>(kind: &'e ExprKind, mut f: impl FnMut(&'e Expr)) {
+    use ExprKind::*;
+    match kind {
+        Const(_) | Int(_) | Sym(_) | Param(_) => {}
+        Unary(_, a) | Cast(a) | SaturatingCast(a) | Reinterpret(a) | Likely(a) | Broadcast(a) => f(a),
+        Binary(_, a, b) | Ramp { base: a, stride: b } => {
+            f(a);
+            f(b);
+        }
+        Select(c, a, b) => {
+            f(c);
+            f(a);
+            f(b);
+        }
+        Math(_, args) | Intrinsic(_, args) | Read { args, .. } | Shuffle(args, _) => args.iter().for_each(f),
+        Load { index, mask, .. } => {
+            f(index);
+            if let Some(m) = mask {
+                f(m);
+            }
+        }
+    }
+}
+
+/// The node with every direct child replaced by `f(child)`, remade by the smart constructors; lanes may change.
+/// A node whose children all stay the same is returned as it is, so that sharing survives.
+pub fn map_children(e: &Expr, mut f: impl FnMut(&Expr) -> Expr) -> Expr {
+    use ExprKind::*;
+    let mut same = true;
+    let mut g = |x: &Expr| {
+        let y = f(x);
+        same &= y.id() == x.id();
+        y
+    };
+    let new = match e.kind() {
+        Const(_) | Int(_) | Sym(_) | Param(_) => return e.clone(),
+        Unary(op, a) => Unary(*op, g(a)),
+        Cast(a) => Cast(g(a)),
+        SaturatingCast(a) => SaturatingCast(g(a)),
+        Reinterpret(a) => Reinterpret(g(a)),
+        Likely(a) => Likely(g(a)),
+        Broadcast(a) => Broadcast(g(a)),
+        Binary(op, a, b) => Binary(*op, g(a), g(b)),
+        Ramp { base, stride } => Ramp { base: g(base), stride: g(stride) },
+        Select(c, a, b) => Select(g(c), g(a), g(b)),
+        Math(m, args) => Math(*m, args.iter().map(&mut g).collect()),
+        Intrinsic(i, args) => Intrinsic(*i, args.iter().map(&mut g).collect()),
+        Read { buf, args } => Read { buf: *buf, args: args.iter().map(&mut g).collect() },
+        Shuffle(args, lanes) => Shuffle(args.iter().map(&mut g).collect(), lanes.clone()),
+        Load { buf, index, mask } => Load { buf: *buf, index: g(index), mask: mask.as_ref().map(&mut g) },
+    };
+    if same { e.clone() } else { build::remake(new, e.ty()) }
+}
+
+/// A memo table for rewriting a DAG: each shared node is rewritten once.
+#[derive(Default)]
+pub struct Memo {
+    done: Map<Expr, Expr>,
+}
+
+impl Memo {
+    /// An empty table. Use one per environment: a result must depend on the node alone.
+    pub fn new() -> Memo {
+        Memo::default()
+    }
+    /// The remembered result for `e`, or that of `make`, remembered.
+    pub fn get(&mut self, e: &Expr, make: impl FnOnce(&mut Memo) -> Expr) -> Expr {
+        if let Some(known) = self.done.get(e) {
+            return known.clone();
+        }
+        let made = make(self);
+        self.done.insert(e.clone(), made.clone());
+        made
+    }
+    /// The result for `root` when `make` gives the result for every node, from the results of its children: its second
+    /// argument looks those up.
+    pub fn rewrite(&mut self, root: &Expr, mut make: impl FnMut(&Expr, &dyn Fn(&Expr) -> Expr) -> Expr) -> Expr {
+        fold(root, &mut self.done, &mut make)
+    }
+}
+
+/// `e` with every symbol for which `lookup` has a value replaced by it. Values are not searched again.
+pub fn substitute(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>) -> Expr {
+    match e.kind() {
+        ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Param(_) => return e.clone(),
+        ExprKind::Sym(s) => return lookup(*s).unwrap_or_else(|| e.clone()),
+        _ => {}
+    }
+    // Most have nothing to replace, which a look finds out for less than a rewrite.
+    if !any_node(e, |n| matches!(n.kind(), ExprKind::Sym(s) if lookup(*s).is_some())) {
+        return e.clone();
+    }
+    substitute_with(e, lookup, &mut Memo::new())
+}
+
+/// As [`substitute`], sharing a memo table between calls with the same `lookup`.
+pub fn substitute_with(e: &Expr, lookup: &dyn Fn(Sym) -> Option<Expr>, memo: &mut Memo) -> Expr {
+    memo.rewrite(e, |e, done| match e.kind() {
+        ExprKind::Sym(s) => lookup(*s).unwrap_or_else(|| e.clone()),
+        _ => map_children(e, done),
+    })
+}
+
+/// `e` without marks of what is likely.
+pub fn without_likely(e: &Expr) -> Expr {
+    Memo::new().rewrite(e, |n, done| match n.kind() {
+        ExprKind::Likely(inner) => done(inner),
+        _ => map_children(n, done),
+    })
+}
+
+/// Calls `f` once on every distinct node of the DAG, children before parents.
+pub fn for_each_node(e: &Expr, f: &mut impl FnMut(&Expr)) {
+    let mut seen = Seen::default();
+    walk(e, &mut |n, _| seen.insert(n), &mut |n, _| f(n), &mut ());
+}
+
+/// The value of every node of `e` that `table` does not have yet, from those of its children; the result is that of `e`.
+/// The third argument of `make` looks up children.
+pub fn fold<T: Clone>(e: &Expr, table: &mut Map<Expr, T>, make: &mut impl FnMut(&Expr, &dyn Fn(&Expr) -> T) -> T) -> T {
+    walk(
+        e,
+        &mut |n, table: &mut Map<Expr, T>| !table.contains_key(n),
+        &mut |n, table| {
+            let made = make(n, &|c| table[c].clone());
+            begin(table, 24);
+            table.insert(n.clone(), made);
+        },
+        table,
+    );
+    table[e].clone()
+}
+
+/// Visits nodes for which `enter` holds, children before parents. Does not recurse, since expressions grow as deep as a
+/// pipeline is long.
+fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut impl FnMut(&Expr, &mut C), cx: &mut C) {
+    let mut stack: SmallVec<[(&Expr, bool); 16]> = smallvec![(e, false)];
+    while let Some((e, ready)) = stack.pop() {
+        if ready {
+            leave(e, cx);
+        } else if enter(e, cx) {
+            stack.push((e, true));
+            let first = stack.len();
+            for_each_child(e, |c| stack.push((c, false)));
+            stack[first..].reverse();
+        }
+    }
+}
+
+/// Returns true if any node of `e` satisfies `test`, which is asked of each node at most once.
+pub fn any_node(e: &Expr, mut test: impl FnMut(&Expr) -> bool) -> bool {
+    let mut seen = Seen::default();
+    let mut stack: SmallVec<[&Expr; 16]> = smallvec![e];
+    while let Some(e) = stack.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        if test(e) {
+            return true;
+        }
+        for_each_child(e, |c| stack.push(c));
+    }
+    false
+}
+
+/// Addresses of nodes; the first few in a list, which costs less than a table.
+#[derive(Default)]
+struct Seen {
+    few: SmallVec<[usize; 24]>,
+    many: Set<usize>,
+}
+
+impl Seen {
+    /// Adds a node; returns true if it is new.
+    fn insert(&mut self, e: &Expr) -> bool {
+        const FEW: usize = 24;
+        let id = e.id();
+        if self.few.contains(&id) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(id);
+            return true;
+        }
+        if self.many.is_empty() {
+            self.many.reserve(100);
+        }
+        self.many.insert(id)
+    }
+}
+
+/// Returns true if `e` uses the symbol `s`.
+pub fn uses(e: &Expr, s: Sym) -> bool {
+    any_node(e, |n| matches!(n.kind(), ExprKind::Sym(t) if *t == s))
+}
+
+/// Calls `f` on every expression directly in `s` (not in nested statements), in evaluation order.
+pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
+    match s {
+        Stmt::Block(_) | Stmt::Produce { .. } | Stmt::Atomic { .. } => {}
+        Stmt::Let { bindings, .. } => bindings.iter().for_each(|(_, e)| f(e)),
+        Stmt::For(l) => {
+            f(&l.min);
+            f(&l.extent);
+        }
+        Stmt::If { cond, .. } => f(cond),
+        Stmt::Assert { cond, args, .. } => {
+            f(cond);
+            args.iter().for_each(f);
+        }
+        Stmt::Print { when, args, .. } => {
+            f(when);
+            args.iter().for_each(f);
+        }
+        Stmt::Realize { bounds, when, .. } => {
+            bounds.iter().for_each(|(min, extent)| {
+                f(min);
+                f(extent);
+            });
+            when.iter().for_each(f);
+        }
+        Stmt::Provide { args, values, mask, .. } => {
+            args.iter().for_each(&mut f);
+            values.iter().for_each(|(_, v)| f(v));
+            mask.iter().for_each(f);
+        }
+        Stmt::Alloc { count, .. } => f(count),
+        Stmt::Store { index, value, mask, .. } => {
+            f(index);
+            f(value);
+            mask.iter().for_each(f);
+        }
+        Stmt::Free { .. } | Stmt::Reside { .. } | Stmt::Barrier => {}
+        Stmt::Prefetch { at, .. } => at.iter().for_each(f),
+        Stmt::Dispatch { grid, .. } => grid.iter().for_each(f),
+        Stmt::Count { amount, .. } => f(amount),
+        Stmt::Launch { min, extent, .. } => {
+            f(min);
+            f(extent);
+        }
+    }
+}
+
+/// The statements directly in `s`.
+pub fn nested(s: &Stmt) -> impl Iterator<Item = &Stmt> {
+    let (list, one, two): (&[Stmt], Option<&Stmt>, Option<&Stmt>) = match s {
+        Stmt::Block(list) => (list, None, None),
+        Stmt::For(l) => (&[], Some(&l.body), None),
+        Stmt::If { then, otherwise, .. } => (&[], Some(then), Some(otherwise)),
+        Stmt::Let { body, .. }
+        | Stmt::Produce { body, .. }
+        | Stmt::Atomic { body, .. }
+        | Stmt::Realize { body, .. }
+        | Stmt::Alloc { body, .. } => (&[], Some(body), None),
+        Stmt::Assert { .. }
+        | Stmt::Print { .. }
+        | Stmt::Provide { .. }
+        | Stmt::Free { .. }
+        | Stmt::Prefetch { .. }
+        | Stmt::Store { .. }
+        | Stmt::Count { .. }
+        | Stmt::Launch { .. }
+        | Stmt::Dispatch { .. }
+        | Stmt::Reside { .. }
+        | Stmt::Barrier => (&[], None, None),
+    };
+    list.iter().chain(one).chain(two)
+}
+
+/// Calls `f` on every statement directly in `s`, with stack enough to go on into it.
+pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
+    nested(s).for_each(|inner| deep(|| f(inner)));
+}
+
+/// Calls `f` on every expression root in `s` and all nested statements.
+pub fn for_each_expr_deep(s: &Stmt, f: &mut impl FnMut(&Expr)) {
+    for_each_expr(s, &mut *f);
+    for_each_stmt(s, |inner| for_each_expr_deep(inner, f));
+}
+
+/// `s` with every direct expression replaced by `fe(expression)` and every direct statement by `fs(statement)`,
+/// which has stack enough to go on into it.
+pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(Stmt) -> Stmt) -> Stmt {
+    let mut fs = |s: Stmt| deep(|| fs(s));
+    match s {
+        Stmt::Block(list) => build::block(list.into_iter().map(fs)),
+        Stmt::Let { bindings, body } => {
+            let bindings = bindings.into_iter().map(|(s, e)| (s, fe(&e))).collect();
+            build::let_in(bindings, fs(*body))
+        }
+        Stmt::For(l) => {
+            let For { id, kind, min, extent, body } = *l;
+            build::for_loop(id, kind, fe(&min), fe(&extent), fs(body))
+        }
+        Stmt::If { cond, then, otherwise } => {
+            let cond = fe(&cond);
+            build::if_else(cond, fs(*then), fs(*otherwise))
+        }
+        Stmt::Assert { cond, fault, args } => {
+            Stmt::Assert { cond: fe(&cond), fault, args: args.iter().map(fe).collect() }
+        }
+        Stmt::Print { line, when, args } => Stmt::Print { line, when: fe(&when), args: args.iter().map(fe).collect() },
+        Stmt::Produce { func, body } => Stmt::Produce { func, body: Box::new(fs(*body)) },
+        Stmt::Atomic { func, body } => Stmt::Atomic { func, body: Box::new(fs(*body)) },
+        Stmt::Realize { func, bounds, when, body } => {
+            let bounds = bounds.iter().map(|(min, extent)| (fe(min), fe(extent))).collect();
+            let when = when.as_ref().map(fe).filter(|w| build::as_bool(w) != Some(true));
+            Stmt::Realize { func, bounds, when, body: Box::new(fs(*body)) }
+        }
+        Stmt::Provide { func, args, values, mask } => Stmt::Provide {
+            func,
+            args: args.iter().map(&mut fe).collect(),
+            values: values.iter().map(|(b, v)| (*b, fe(v))).collect(),
+            mask: mask.as_ref().map(fe),
+        },
+        Stmt::Alloc { buf, count, constant, body } => {
+            Stmt::Alloc { buf, count: fe(&count), constant, body: Box::new(fs(*body)) }
+        }
+        Stmt::Store { buf, index, value, mask } => {
+            Stmt::Store { buf, index: fe(&index), value: fe(&value), mask: mask.as_ref().map(fe) }
+        }
+        Stmt::Free { .. } | Stmt::Reside { .. } | Stmt::Barrier => s,
+        Stmt::Prefetch { buf, at, cache } => Stmt::Prefetch { buf, at: at.iter().map(fe).collect(), cache },
+        Stmt::Dispatch { kernel, grid } => Stmt::Dispatch { kernel, grid: grid.iter().map(fe).collect() },
+        Stmt::Count { counter, amount } => Stmt::Count { counter, amount: fe(&amount) },
+        Stmt::Launch { task, min, extent } => Stmt::Launch { task, min: fe(&min), extent: fe(&extent) },
+    }
+}
+
+/// `s` with every expression in it and below replaced by `fe(expression)`.
+pub fn map_exprs(s: Stmt, fe: &mut impl FnMut(&Expr) -> Expr) -> Stmt {
+    fn go(s: Stmt, fe: &mut dyn FnMut(&Expr) -> Expr) -> Stmt {
+        let fe = std::cell::RefCell::new(fe);
+        map_stmt(s, |e| (fe.borrow_mut())(e), |inner| go(inner, &mut **fe.borrow_mut()))
+    }
+    go(s, fe)
+}

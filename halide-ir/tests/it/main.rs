@@ -1,0 +1,3 @@
+//! Random loop IR as text and back.
+
+mod round_trips;

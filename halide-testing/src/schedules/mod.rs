@@ -1,0 +1,16 @@
+//! Schedules that nobody wrote.
+
+pub mod aim;
+pub mod arms;
+mod cases;
+mod chains;
+mod kernels;
+mod loops;
+mod place;
+pub mod random;
+mod rewrites;
+mod storage;
+#[cfg(test)]
+mod tests;
+mod together;
+mod unchecked_assertions;
