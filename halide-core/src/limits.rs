@@ -2,6 +2,10 @@
 //!
 //! The threads of a run share its [`Limits`]. Nothing here asks the machine or a clock:
 //! whoever starts the run hands in a function that does, and raises the flag when time is up.
+//!
+//! Sizes that are known before a run are refused then (`ir/footprint` evaluates the sizes of allocations at the root),
+//! the rest where it is allocated. Machine code polls the flag in loops whose iterations are long, never in innermost
+//! ones.
 
 use crate::buffer::Dim;
 use crate::types::ScalarType;

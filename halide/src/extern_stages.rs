@@ -4,6 +4,9 @@
 //! What computes the inputs of a stage is a compiled pipeline of its own, of the same engine, under those directives of
 //! the schedule that speak of its Funcs. It may read the results of other stages in turn. A stage that is read in
 //! several of these pipelines runs once for each.
+//!
+//! Once frozen, such a Func reads an input image which nobody gives. `plan::main_part` and `plan::part` cut the
+//! pipeline at these images. Nothing below this module knows of extern stages.
 
 use crate::call::{How, dense_bytes};
 use crate::compile::{Compiled, Engine, compile_part};

@@ -3,6 +3,11 @@
 //! The main variant is made at once. It is fast and assumes what is so for nearly every call: outputs at least as large as
 //! the factors of splits, inputs with room for rounded-up reads, rows without gaps. A call that it does not serve ends
 //! with a fault before anything is written; then the variant for such calls is made, once, and serves this one.
+//!
+//! The *exact* variant has guards in place of shifted tails, others take any stride. A requirement that fails may be at
+//! a point that was computed and that nobody needs: the interpreter decides and words the error, and if all is well the
+//! *unchecked* variant runs. The variant that checks accesses in place runs where a check outside of loops asked too
+//! much (`Fault::Unproved`).
 
 use crate::call::{How, RunStats};
 use crate::compile::regions_of;

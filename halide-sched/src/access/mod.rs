@@ -13,6 +13,13 @@
 //!
 //! The decomposition of a flat index by its strides follows Grosser, Ramanujam, Pouchet, Sadayappan and Pop, *Optimistic
 //! Delinearization of Parametrically Sized Arrays* (ICS 2015); elimination is Fourier and Motzkin's, with a limit.
+//!
+//! Polynomials are hash-consed in one arena per analysis (`poly`). A question that is false at one of eight samples of
+//! values at which its facts hold has no proof (`samples`). Names of sums are replaced first (`expand`), and accesses
+//! that differ by a constant are moved once. Data that becomes an index is bounded by its type, by what is stored
+//! (`data`), or by expressions of its ends (`ends`); floats have intervals of constants (`floats`). `exact` says where
+//! a question is exact: along a loop nothing in it falls while something else rises; short periods and few lanes are
+//! taken apart.
 
 mod atoms;
 mod conditions;

@@ -1,4 +1,25 @@
 //! From a plan to a program: the table of contents of lowering. One pass, one file, one function.
+//!
+//! `build_nests` puts each stage's loops, productions and realizations where the plan says. Bounds of loops are symbols
+//! `Bound { func, stage, dim, edge, at }`: the region of this stage per iteration of that loop. `infer_bounds` defines
+//! each symbol by the consumers' bounds at the same place, so text grows with the number of stages, not of paths
+//! between them.
+//!
+//! Before that, `value_bounds` finds the integers that Funcs hold and that become coordinates of others, and clamps
+//! coordinates that could be garbage. `slide_windows` shrinks a region to the part that the previous iteration left
+//! out, and to no less than its tails need, consumers first. `start_early` moves the beginning of such loops back, so
+//! their first windows are computed bit by bit as well. `fold_storage` makes circular what stays live in a constant
+//! window. `check_arguments` asserts what inputs, outputs and promises must satisfy, before anything is written;
+//! `check_coordinates` asserts that every region, over the whole run, lies inside i32.
+//!
+//! From `Stage::Bounded` on, statements stand alone.
+//!
+//! **Scale.** Time to lower grows with the number of stages. Definitions are expanded once and remembered
+//! (`regions/bound_expansion`, and `transitive_definitions` of the simplifier). Statements nest as deep as a pipeline
+//! is long, so walks take `visit::deep` steps, which grow the stack.
+//!
+//! **Storage and threads.** Storage that a schedule keeps outside of a parallel loop, while values are computed inside,
+//! moves into the loop's body, so iterations share nothing.
 
 pub mod checks;
 pub mod code;

@@ -1,4 +1,13 @@
 //! The plan: the checked, resolved form of a schedule, which lowering reads. `resolve` is the only road to it.
+//!
+//! **Reductions.** Loops over reduction variables run at once where `access` proves that no two iterations meet, or
+//! where `dependence` does, which also knows predicates, parts of splits and linear conditions; it also says which
+//! orders of loops keep what depends on what. `monoid` is a table of operations with their laws and identities, which a
+//! test tries to refute. A recognised operation may run in another order (`reorder`, `fuse`), in parts (`rfactor`,
+//! which adds a Func), or by steps that do not disturb each other (`atomic`).
+//!
+//! **Floats.** Nothing is reassociated or contracted unless a stage's `float` directive says so: lowering then makes
+//! `mul_add` of products and sums, but for what `strict_float` encloses, and laws of sums count as laws.
 
 mod access;
 mod affine;

@@ -12,6 +12,20 @@
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
 //! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other. [`frames`] sums what all of them need of the
 //! stack.
+//!
+//! **Loads and addresses.** Storage accessed at constants only becomes SSA values (`scalar_replacement`). Loads of
+//! inputs are pure to Cranelift, which puts each at its first use or in front of loops; a term in their addresses holds
+//! them in loops that ask a condition (`guards`). The terms of an address are added loop by loop, outermost first,
+//! through names (`address::Sums`).
+//!
+//! **Large functions.** Functions of very many instructions get their registers in one pass (`host::Effort`, which
+//! `--explain` says), since the usual way would take minutes. Functions that store nothing themselves and only lead to
+//! kernels and tasks do so too, and skip Cranelift's optimiser.
+//!
+//! **Stack.** Both generators touch each page of a frame of a page or more on entry. The stack of the deepest chain of
+//! calls is known after compiling; a thread that has less left runs the code on a stack of its own (`runtime/stack`),
+//! since a thread that waits for others takes up other work on top. Memory of megabytes asks for large pages
+//! (`core/buffer/raw`). Loops whose iterations are long poll the flag that ends a run.
 
 mod abi;
 mod address;

@@ -1,4 +1,8 @@
 //! Kernels: what compiled host code calls to have an accelerator work, and the memory that both use.
+//!
+//! `Dispatch` and `Reside` are calls of this module, which asks the run's `Device`; the evaluator runs kernels itself.
+//! Where there is no machine code, as in a browser, or nobody may wait, the evaluator is the host: `ir/eval/hosted`
+//! walks the program by futures and asks an `AsyncDevice`.
 
 use super::{Run, Worker, guarded};
 use crate::CpuFault;

@@ -6,6 +6,21 @@
 //!
 //! [`machine`] knows instructions and registers, [`rows`] which instruction does what at which width, [`emit`] what
 //! statements and expressions of loop IR become.
+//!
+//! Memory that a nest needs for itself beyond its frame is obtained before the call and handed in, one piece for what
+//! is not live at the same time (`emit/heap`). Checks that the nest would come to are made there too; those that only
+//! the inside can decide leave the kernel early (`emit/check`). Each value is computed in the outermost loop in which
+//! it does not change (`emit/invariant_placement`). Loads that limits keep near each other need no gathers
+//! (`emit/boundary_load`), bytes of small tables are looked up in registers (`emit/table_lookup`), lanes at addresses
+//! of their own are loaded one by one (`emit/scalarised_gather`), two neighbouring elements at once
+//! (`emit/paired_gather`), and products of small integers are added two or four at a time (`emit/dot`).
+//!
+//! What AVX2 lacks is made of other instructions (`emit/polyfills`, `narrow`, `permute`, `guarded`), so both tiers
+//! refuse the same. Truth is in mask registers or in vectors (`emit/mask`). [`machine`] drops dead code, folds loads
+//! into operands, has `regalloc2` choose registers and `iced-x86` encode. Outputs far larger than caches, and buffers
+//! of `stream_stores`, are stored by non-temporal stores where addresses allow it. Prefetches are instructions of
+//! kernels; those outside of kernels are kernels of their own, and without wide vectors there are none, since Cranelift
+//! has no such instruction.
 
 mod emit;
 mod instruction_table;

@@ -16,6 +16,14 @@
 //! **What is relied on.** Accesses are in bounds, as lowering promises, also in both arms of a `Select`; lanes that a mask
 //! turns off access nothing. So shaders need no checks of bounds, though a driver or wgpu may add them. All loops end.
 //! Control flow of block code is the same for all threads of a block, so barriers are met by all; no thread returns early.
+//!
+//! **Floats.** Drivers fuse and cancel float operations where they see them, and naga cannot forbid it, so floats pass
+//! from one operation to the next through an exclusive or with a zero from memory (`contraction_barrier`).
+//!
+//! **Integers.** Vectors are lists of scalars, memory is words. Coordinates are computed in 32 bits; intervals decide
+//! before each dispatch if they fit, of ever fewer blocks where those of all say too little. Small elements of which
+//! threads share words are stored by clearing and setting their own bits, which two threads may do to one element
+//! (`store`), whole words by plain stores (`run`).
 
 mod align;
 mod atomic;

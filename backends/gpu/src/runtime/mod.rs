@@ -10,6 +10,13 @@
 //!
 //! All of this is async and never blocks; what it waits for are callbacks (`wait`). Threads use the functions of the same names
 //! without `_async` (`blocking`), where also the [`Device`](halide_ir::device::Device) is that host code calls.
+//!
+//! **Two copies.** A run knows for each buffer which copy is the newest: the host's, the device's or both; a copy moves
+//! when the other side needs it. Commands are recorded as plain data and handed to wgpu in batches, each inside one set
+//! of error scopes. A slab of device memory goes back to the pool when no recorded command names it, since the device
+//! runs what is submitted in order. The device's copy of an input is kept with the host's memory
+//! (`AnyBuffer::keep_companion`) until a mutable view of it is made: that is the only road to writing it, so an
+//! unchanged input is never copied twice.
 
 mod batch;
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,6 +1,9 @@
 //! Budget of a program's size: every pass that multiplies code asks here before it does.
 //!
 //! Sizes are numbers of nodes: statements, and nodes of their expressions, those that are shared within one expression once.
+//!
+//! Copies of unrolled and vectorized loops, of variants and of cut loops are counted before they are made; both CPU
+//! code generators stop on the way. Errors name the directives that multiply code.
 
 use crate::lower::error::LowerError;
 use crate::lower::loops::partition_loops::Partitioned;

@@ -6,6 +6,10 @@
 //!
 //! What is computed inside of a shared loop, for one definition or several, is computed in all iterations; in those that
 //! are not a definition's own it is computed for the nearest one that is, so that nothing else is ever asked for.
+//!
+//! Groups form trees, whose outer loops are loops of the root: each runs over the union of the regions of its stages,
+//! moved as alignment says, and a condition keeps each stage to its own points. Bounds of what is computed in such a
+//! loop use the nearest iteration that is a stage's own.
 
 use crate::lower::nests::build_nests::placeholders;
 use crate::lower::nests::ctx::{Ctx, Instance, SharedLeaf};

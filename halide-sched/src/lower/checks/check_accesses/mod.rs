@@ -7,6 +7,15 @@
 //! not proved directly before it, and ends the run with [`Access`](halide_ir::Fault::Access): a defect of this compiler, which then touches
 //! no memory. The trace counts what was proved, and names what is checked in innermost loops.
 //!
+//! An inequality that is not decided becomes an assertion at the outermost place where it is *exact*: it holds if and
+//! only if the accesses stay inside. Inequalities that differ only in their constants are one group, decided once where
+//! its frame ends (`groups`). One that is exact in the innermost loop only is asked outside of all loops nevertheless,
+//! where it may ask too much: the run then ends with `Fault::Unproved`, and the variant that checks in place runs,
+//! several times as long. That variant is used from the start where a run cannot be made twice (prints, outputs in the
+//! memory of inputs). Mutants of random programs hold the pass to its promise, in the evaluator and as machine code
+//! between guard pages (`checks/src/accesses`). `LowerOptions` trusts lowering by default, for passes and tests that
+//! look at programs.
+//!
 //! A kernel of a graphics processor cannot end a run; what is neither proved nor checked on the host is listed.
 //!
 //! Example:

@@ -13,6 +13,10 @@
 //! - `near` keeps coordinates that are data within 32 bits.
 //! - `uses` finds what the kernel needs from outside, and whether it stores whole words.
 //!
+//! Loops that are not nested so are fissioned, or refused with a reason. Threads may be lanes of subgroups
+//! (`gpu_lanes`): what they hold in registers for each other needs no barrier. `place_copies` then says which side has
+//! each buffer, and puts a `Reside` where host code meets kernels.
+//!
 //! Example:
 //! ```text
 //! let t0 = out#b2.extent0 / 8
