@@ -1,7 +1,7 @@
 //! Monotonicity: the direction in which an expression changes as a symbol grows.
 
 use crate::simplify::walk::nodes;
-use crate::simplify::{Facts, Linear, MUCH, correlated_range, simplify};
+use crate::simplify::{BoundQuery, Facts, Linear, simplify};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::build::{self, as_int};
 use halide_ir::hash::Map;
@@ -138,7 +138,7 @@ impl Search<'_> {
             return Monotone::Unknown;
         }
         let clear = |r: crate::simplify::Range| r.at_least(0) || r.at_most(0);
-        let range = correlated_range(&Linear::of(&step), self.facts, &|_, _| None, clear, MUCH);
+        let range = BoundQuery::of_sum(&Linear::of(&step), self.facts).range_until(clear);
         match (range.at_least(0), range.at_most(0)) {
             (true, true) => Monotone::Constant,
             (true, _) => Monotone::Increasing,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::simplify::testing::*;
-use crate::simplify::{Facts, simplify};
+use crate::simplify::{BoundQuery, Facts, simplify};
 use halide_core::ids::ParamId;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
@@ -138,9 +138,9 @@ fn differences_hold() {
         let circular = halide_ir::visit::uses(&definition, defined);
         let facts = Facts::new();
         let defs = |s: Sym| (s == defined && !circular).then(|| definition.clone());
-        let (min, max) = constant_difference(&a, &b, &facts, &defs);
+        let (min, max) = BoundQuery::difference(&a, &b, &facts).through(&|s, _| defs(s)).range().ends();
         let limit = r.between(-20, 60);
-        let upper = upper_through(&a, &b, &facts, &|s, _| defs(s), limit);
+        let upper = BoundQuery::difference(&a, &b, &facts).through(&|s, _| defs(s)).upper(limit);
         let found = max.filter(|m| *m <= limit);
         let as_good = upper.is_none_or(|u| u <= limit) && found.is_none_or(|m| upper.is_some_and(|u| u <= m));
         assert!(as_good, "seed {seed}: {upper:?} instead of {max:?}, at most {limit}: {a:?} - {b:?}");
@@ -216,7 +216,7 @@ fn solutions_hold() {
 }
 
 fn check_difference(a: Expr, b: Expr, expected: (Option<i64>, Option<i64>)) {
-    assert_eq!(constant_difference(&a, &b, &Facts::new(), &|_| None), expected, "{a:?} - {b:?}");
+    assert_eq!(BoundQuery::difference(&a, &b, &Facts::new()).range().ends(), expected, "{a:?} - {b:?}");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn nested_pyramids_stay_small() {
         low = name(max(min(low, last.clone()), first.clone()), &mut next, &mut ends);
         high = name(max(min(high, last), first), &mut next, &mut ends);
         let defs = |s: Sym| ends.get(&s).cloned();
-        let (_, width) = constant_difference(&high, &low, &facts, &defs);
+        let (_, width) = BoundQuery::difference(&high, &low, &facts).through(&|s, _| defs(s)).range().ends();
         widths.push(width.unwrap_or(i64::MAX));
     }
     for level in (0..8).rev() {
@@ -265,7 +265,7 @@ fn nested_pyramids_stay_small() {
         low = name(max(low, first), &mut next, &mut ends);
         high = name(min(high, last), &mut next, &mut ends);
         let defs = |s: Sym| ends.get(&s).cloned();
-        let (_, width) = constant_difference(&high, &low, &facts, &defs);
+        let (_, width) = BoundQuery::difference(&high, &low, &facts).through(&|s, _| defs(s)).range().ends();
         widths.push(width.unwrap_or(i64::MAX));
     }
     assert_eq!(widths, [33, 18, 10, 6, 4, 3, 3, 3, 9, 21, 45, 93, 189, 381, 765, 1533]);
@@ -281,9 +281,13 @@ fn long_chains_are_followed() {
         ends.insert(Sym::Temp(2 * k + 1), min(offset(high, 1), t(10_001)));
         (low, high) = (t(2 * k), t(2 * k + 1));
     }
-    let (_, width) = constant_difference(&high, &low, &Facts::new(), &|s| ends.get(&s).cloned());
+    let (_, width) =
+        BoundQuery::difference(&high, &low, &Facts::new()).through(&|s, _| ends.get(&s).cloned()).range().ends();
     assert_eq!(width, Some(607));
-    let upper = |limit| upper_through(&high, &low, &Facts::new(), &|s, _| ends.get(&s).cloned(), limit);
+    let known = |s, _| ends.get(&s).cloned();
+    let facts = Facts::new();
+    let query = BoundQuery::difference(&high, &low, &facts).through(&known);
+    let upper = |limit| query.upper(limit);
     assert_eq!((upper(607), upper(606)), (Some(607), None));
 }
 
@@ -295,7 +299,7 @@ fn upper_differences_are_within_limits() {
     facts.bind_let(Sym::Temp(1), &offset(t(0), 7));
     facts.bind_loop(LoopId(2), &int(3), &int(10));
     let z = loop_var(LoopId(2));
-    let upper = |a: &Expr, b: &Expr, limit| upper_difference(a, b, &facts, limit);
+    let upper = |a: &Expr, b: &Expr, limit| BoundQuery::difference(a, b, &facts).upper(limit);
     assert_eq!((upper(&t(1), &x(), 1000), upper(&t(1), &t(0), 7), upper(&t(1), &t(0), 6)), (None, Some(7), None));
     assert_eq!((upper(&x(), &t(1), 0), upper(&x(), &t(1), -8)), (Some(-7), None));
     assert_eq!((upper(&z, &int(0), 12), upper(&z, &int(0), 11)), (Some(12), None));

@@ -5,6 +5,7 @@
 //! tables of rules (`rules`). `README.md` states the laws that all of it keeps.
 
 mod abstract_value;
+mod bound_query;
 mod cast;
 mod compare;
 mod congruence;
@@ -26,6 +27,7 @@ mod stmt;
 mod transitive_definitions;
 pub mod walk;
 
+pub use bound_query::BoundQuery;
 pub use dead::drop_dead_lets;
 pub use expr::simplify;
 pub use expr::{extreme_of_many, is_long_extreme};
@@ -36,7 +38,6 @@ pub use range::{Congruence, Range};
 pub use stmt::simplify_noting_dead;
 pub use stmt::{Proofs, simplify_stmt};
 
-pub use prove::{Effort, MUCH, correlated_at_most, correlated_range, correlated_upper};
 pub use transitive_definitions::{FarValues, Reach};
 
 #[cfg(test)]

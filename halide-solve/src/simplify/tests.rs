@@ -1,7 +1,7 @@
 //! Properties of the simplifier on random expressions, and a table of what it must achieve.
 
 use super::testing::*;
-use super::{Facts, Linear, MUCH, correlated_range, prove, simplify};
+use super::{BoundQuery, Facts, Linear, prove, simplify};
 use halide_core::types::ScalarType;
 use halide_ir::build::*;
 use halide_ir::{Expr, LoopId, Sym};
@@ -171,6 +171,6 @@ fn sums_with_the_least_coefficient() {
     let mut facts = Facts::new();
     facts.learn(&le(sub(x(), y()), int(3)));
     let sum = Linear::of(&x()).plus_scaled(&Linear::of(&y()), i64::MIN).unwrap();
-    let range = correlated_range(&sum, &facts, &|_, _| None, |_| false, MUCH);
+    let range = BoundQuery::of_sum(&sum, &facts).range_until(|_| false);
     assert!(!range.is_bounded());
 }

@@ -27,8 +27,7 @@ use crate::lower::error::LowerError;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
 use halide_ir::{For, ForKind, LoopInfo, Program, Stmt, build};
-use halide_solve::bounds::{constant_difference, upper_difference};
-use halide_solve::simplify::Facts;
+use halide_solve::simplify::{BoundQuery, Facts};
 
 /// More copies or lanes than this are surely not meant.
 const MOST: i64 = 4096;
@@ -68,7 +67,7 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
         return l;
     }
     let LoopInfo { name, at, .. } = cx.program.loops[l.id].clone();
-    match upper_difference(&l.extent, &build::int(0), &cx.facts, MOST) {
+    match BoundQuery::difference(&l.extent, &build::int(0), &cx.facts).upper(MOST) {
         Some(most) => {
             let most = most.max(0);
             cx.trace.did(name, format!("runs {most} times, as often as it ever needs to, under a condition"));
@@ -78,7 +77,7 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
             For { extent: build::int(most), body, ..l }
         }
         None => {
-            let most = constant_difference(&l.extent, &build::int(0), &cx.facts, &|_| None).1;
+            let most = BoundQuery::difference(&l.extent, &build::int(0), &cx.facts).range().ends().1;
             cx.errors.push(LowerError::NoConstantExtent { name, kind: l.kind, most, at });
             l
         }

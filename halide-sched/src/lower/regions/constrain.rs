@@ -6,8 +6,7 @@ use crate::lower::regions::region_table::{Demand, Region, Regions};
 use crate::lower::regions::rules::given_region;
 use halide_core::ids::FuncId;
 use halide_ir::{Expr, Scope, build};
-use halide_solve::bounds::upper_difference;
-use halide_solve::simplify::simplify;
+use halide_solve::simplify::{BoundQuery, simplify};
 
 impl Finder<'_> {
     /// Applies `bound` and `align` constraints; outputs keep the region of their buffer and what is needed is checked.
@@ -61,7 +60,8 @@ impl Finder<'_> {
     /// Remembers how far a computation of the promised extent reaches beyond the extent that is needed of it.
     fn note_beyond(&mut self, func: FuncId, dim: usize, promised: &Expr, needed: &Expr) {
         let most = build::offset(promised.clone(), -1);
-        let known = upper_difference(promised, needed, self.facts, i32::MAX.into()).map(|by| build::int(by.max(0)));
+        let known =
+            BoundQuery::difference(promised, needed, self.facts).upper(i32::MAX.into()).map(|by| build::int(by.max(0)));
         let beyond = known.map_or(most.clone(), |by| build::min(by, most));
         let all = self.beyond.get(&(func, dim)).map_or(beyond.clone(), |other| build::max(other.clone(), beyond));
         self.beyond.insert((func, dim), simplify(&all, self.facts));

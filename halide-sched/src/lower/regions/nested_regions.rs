@@ -14,8 +14,8 @@ use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use halide_ir::visit::{for_each_child, substitute};
 use halide_ir::{Edge, Expr, ExprKind, Scope, Sym, build};
-use halide_solve::bounds::{Interval, at_most_through, interval_of};
-use halide_solve::simplify::simplify;
+use halide_solve::bounds::{Interval, interval_of};
+use halide_solve::simplify::{BoundQuery, simplify};
 
 /// An end of a region that was intersected with the one of a scope around it.
 pub(crate) struct Intersected {
@@ -80,8 +80,8 @@ impl Finder<'_> {
         let definition = |s, reach| self.found.definition(s, reach);
         let outer = build::sym(end.outer);
         match edge {
-            Edge::Min => at_most_through(&outer, &hull, self.facts, &definition, 0),
-            Edge::Max => at_most_through(&hull, &outer, self.facts, &definition, 0),
+            Edge::Min => BoundQuery::difference(&outer, &hull, self.facts).through(&definition).is_at_most(0),
+            Edge::Max => BoundQuery::difference(&hull, &outer, self.facts).through(&definition).is_at_most(0),
         }
     }
 

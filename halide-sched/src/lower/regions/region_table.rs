@@ -9,8 +9,7 @@ use crate::plan::StagePlan;
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::ops::BinOp;
 use halide_ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
-use halide_solve::bounds::difference_through;
-use halide_solve::simplify::{Facts, FarValues, Linear, Reach, extreme_of_many, is_long_extreme, simplify};
+use halide_solve::simplify::{BoundQuery, Facts, FarValues, Linear, Reach, extreme_of_many, is_long_extreme, simplify};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A box: first and last coordinate per dimension.
@@ -231,12 +230,15 @@ impl Growth<'_, '_> {
         let vars = Vars::of_plan(self.ctx, self.func, self.stage, variant, self.scope);
         let Some((var, slack)) = vars.pure_var(dim).and_then(|var| Some((var, vars.slack(var)?))) else { return true };
         let definition = |s, reach| self.known.definition(s, reach);
-        let keeps = |min: &Expr, max: &Expr| match difference_through(
+        let keeps = |min: &Expr, max: &Expr| match BoundQuery::difference(
             &extent_between(min, max),
             &build::int(0),
             self.facts,
-            &definition,
-        ) {
+        )
+        .through(&definition)
+        .range()
+        .ends()
+        {
             (Some(low), Some(high)) if low == high => {
                 let at = Vars::of_plan(self.ctx, self.func, self.stage, variant, inner);
                 simplify(&at.cover(var, build::int(low)), self.facts) == build::int(low)

@@ -46,8 +46,7 @@ use crate::lower::trace::LoweringTrace;
 use crate::lower::walk::any_stmt;
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, ExprKind, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
-use halide_solve::bounds::{at_most_through, difference_through, upper_through};
-use halide_solve::simplify::{Facts, simplify};
+use halide_solve::simplify::{BoundQuery, Facts, simplify};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// No loop starts earlier than this: a window of so many iterations is no window.
@@ -172,8 +171,9 @@ fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Resu
         return Err("tails of its producers need more than what is new".into());
     }
     let definition = |s, reach| regions.definition(s, reach);
-    let apart = |a: &Expr, b: &Expr| difference_through(a, b, facts, &definition);
-    let at_most = |a: &Expr, b: &Expr, limit| at_most_through(a, b, facts, &definition, limit);
+    let apart = |a: &Expr, b: &Expr| BoundQuery::difference(a, b, facts).through(&definition).range().ends();
+    let at_most =
+        |a: &Expr, b: &Expr, limit| BoundQuery::difference(a, b, facts).through(&definition).is_at_most(limit);
     let first = bounds_of(ctx, along).0;
     let later = |by: i64| {
         let value = build::offset(first.clone(), by);
@@ -185,7 +185,9 @@ fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Resu
     };
     // Where the first window begins: where everything does that the loop computes.
     let begin = build::sym(edge_sym(ctx, func, dim, Edge::Min, info.parent));
-    let length = upper_through(&later(0), &begin, facts, &definition, MOST_ITERATIONS - 1)
+    let length = BoundQuery::difference(&later(0), &begin, facts)
+        .through(&definition)
+        .upper(MOST_ITERATIONS - 1)
         .ok_or("its window has no constant length")?;
     let longest = length.max(0);
     // By how much it usually moves, or at least; where that is less than one per iteration, by a half or a quarter.

@@ -28,8 +28,7 @@ use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
 use halide_core::ids::FuncId;
 use halide_ir::{BufferInfo, Expr, ForKind, Program, Stmt, build};
-use halide_solve::bounds::{at_most, upper_difference};
-use halide_solve::simplify::Facts;
+use halide_solve::simplify::{BoundQuery, Facts};
 
 /// A realization of at most this many bytes gets constant extents, if the bounds are close.
 const SMALL_BYTES: i64 = 128 << 10;
@@ -88,7 +87,7 @@ fn largest(cx: &Bound<'_>, e: &Expr, limit: i64) -> Option<i64> {
     match (build::as_int(e), cx.in_loop) {
         (Some(n), _) => Some(n),
         (None, false) => cx.facts.range(e).1,
-        (None, true) => upper_difference(e, &build::int(0), &cx.facts, limit),
+        (None, true) => BoundQuery::difference(e, &build::int(0), &cx.facts).upper(limit),
     }
 }
 
@@ -97,7 +96,7 @@ fn never_below(cx: &Bound<'_>, e: &Expr, least: i64) -> bool {
     match (build::as_int(e), cx.in_loop) {
         (Some(n), _) => n >= least,
         (None, false) => cx.facts.range(e).0.is_some_and(|n| n >= least),
-        (None, true) => at_most(&build::int(0), e, &cx.facts, least.saturating_neg()),
+        (None, true) => BoundQuery::difference(&build::int(0), e, &cx.facts).is_at_most(least.saturating_neg()),
     }
 }
 

@@ -25,8 +25,8 @@ use crate::lower::trace::LoweringTrace;
 use crate::plan::VarOrigin;
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
-use halide_solve::bounds::{Interval, Monotone, at_most, interval_of, monotone, upper_difference, upper_through};
-use halide_solve::simplify::{Facts, simplify};
+use halide_solve::bounds::{Interval, Monotone, interval_of, monotone};
+use halide_solve::simplify::{BoundQuery, Facts, simplify};
 use std::collections::BTreeMap;
 
 /// The longest window that is stored circularly. A longer one is no window but the range of coordinates themselves, and
@@ -172,7 +172,10 @@ impl Site<'_, '_> {
     fn extent(&self, dim: usize) -> Option<i64> {
         let edge = |edge| build::sym(edge_sym(self.ctx, self.func, dim, edge, self.place));
         let definition = |s, reach| self.regions.definition(s, reach);
-        let extent = upper_through(&edge(Edge::Max), &edge(Edge::Min), self.facts, &definition, LONGEST)? + 1;
+        let extent = BoundQuery::difference(&edge(Edge::Max), &edge(Edge::Min), self.facts)
+            .through(&definition)
+            .upper(LONGEST)?
+            + 1;
         extent.checked_add(growth(self.ctx, self.func, dim, self.place, extent)?)
     }
 
@@ -207,7 +210,8 @@ impl Site<'_, '_> {
                 for tail in tails {
                     let slack = build::as_int(&tail.slack)?;
                     // Each iteration of an inner loop computes a piece of its own, which may begin late.
-                    let grows = !tail.only_shifts || !at_most(&need_min, &need_max, facts, slack.saturating_neg());
+                    let grows = !tail.only_shifts
+                        || !BoundQuery::difference(&need_min, &need_max, facts).is_at_most(slack.saturating_neg());
                     if grows {
                         ends.push((simplify(&over_inner(&need_min).max?, facts), slack));
                     }
@@ -221,7 +225,8 @@ impl Site<'_, '_> {
             for start in &starts {
                 for (end, slack) in &ends {
                     let beyond = slack.checked_add(1)?;
-                    largest = largest.max(upper_difference(end, start, facts, LONGEST)?.checked_add(beyond)?);
+                    largest =
+                        largest.max(BoundQuery::difference(end, start, facts).upper(LONGEST)?.checked_add(beyond)?);
                 }
             }
         }

@@ -35,8 +35,7 @@ use crate::lower::walk;
 use halide_core::ids::FuncId;
 use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, build};
-use halide_solve::bounds::upper_difference;
-use halide_solve::simplify::{Facts, simplify};
+use halide_solve::simplify::{BoundQuery, Facts, simplify};
 
 /// A bound of an extent that is never less than this says no more than that coordinates are 32 bits wide.
 const MOST_EXTENT: i64 = 1 << 31;
@@ -194,7 +193,7 @@ fn nested(inside: &mut Inside<'_, '_>, s: Stmt) -> Stmt {
 fn largest(inside: &Inside<'_, '_>, extent: &Expr) -> Option<Expr> {
     // A mark would keep what is likely at one end from cancelling against the other end.
     let extent = simplify(&visit::without_likely(&inside.seen.expanded(extent, &inside.cx.facts)), &inside.cx.facts);
-    let constant = upper_difference(&extent, &build::int(0), &inside.cx.facts, MOST_EXTENT - 1);
+    let constant = BoundQuery::difference(&extent, &build::int(0), &inside.cx.facts).upper(MOST_EXTENT - 1);
     let constant = constant.map(|n| build::int(n.max(0)));
     let says_something = |e: &Expr| inside.cx.facts.range(e).0.is_none_or(|least| least < MOST_EXTENT);
     match (inside.seen.within(&extent, &inside.cx.facts).max.filter(says_something), constant) {

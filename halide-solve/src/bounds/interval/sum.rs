@@ -2,7 +2,7 @@
 
 use super::{Interval, Search, add, extreme_of};
 use crate::bounds::monotone::{Monotone, monotone_under};
-use crate::simplify::{Linear, MUCH, Range, Terms, correlated_range};
+use crate::simplify::{BoundQuery, Linear, Range, Terms};
 use halide_core::ops::BinOp;
 use halide_ir::build::as_int;
 use halide_ir::visit::{any_node, for_each_node, substitute};
@@ -42,7 +42,7 @@ impl Search<'_> {
             let (c, f): (Terms, Terms) = sum.terms.iter().cloned().partition(is_varying);
             (Linear { terms: c, constant: 0 }, Linear { terms: f, constant: sum.constant })
         };
-        let constant = correlated_range(&changing, self.facts, &|_, _| None, |r| r.as_point().is_some(), MUCH);
+        let constant = BoundQuery::of_sum(&changing, self.facts).range();
         let mut wide = Interval::everything();
         if constant.is_bounded() && !self.ranges_are_constant(&changing) {
             let found = add(&Interval::point(fixed.to_expr()), &Interval::of_range(constant), 1, self.facts);

@@ -6,8 +6,7 @@ use super::phases::moved;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, deep};
 use halide_ir::{BufId, Expr, ExprKind, Fault, LoopId, Memory, Program, Stmt, Sym, build};
-use halide_solve::bounds::upper_difference;
-use halide_solve::simplify::Facts;
+use halide_solve::simplify::{BoundQuery, Facts};
 
 /// The checks and the storage that were taken out of a kernel.
 #[derive(Default)]
@@ -112,7 +111,7 @@ impl Take<'_> {
                 self.inside.insert(Sym::Loop(l.id));
                 let around = (self.place.clone(), self.places.clone());
                 if l.kind.is_gpu_threads() {
-                    let most = upper_difference(&l.extent, &build::int(0), self.facts, i64::MAX);
+                    let most = BoundQuery::difference(&l.extent, &build::int(0), self.facts).upper(i64::MAX);
                     let most =
                         most.ok_or_else(|| KernelProblem::ThreadExtent { var: self.program.loops[l.id].name.clone() })?;
                     let at = build::sub(build::loop_var(l.id), l.min.clone());

@@ -15,8 +15,7 @@ use halide_ir::hash::{Map, Set};
 use halide_ir::lanes::Held;
 use halide_ir::visit::{self, Memo, deep};
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, LoopId, Memory, Program, Stmt, Sym, build};
-use halide_solve::bounds::{at_most, upper_difference};
-use halide_solve::simplify::Facts;
+use halide_solve::simplify::{BoundQuery, Facts};
 
 /// The most loops over threads in each other.
 const DIMENSIONS: usize = 3;
@@ -203,7 +202,7 @@ impl Shape<'_> {
         }
         let most = match build::as_int(&l.extent) {
             Some(n) => Some(n),
-            None => upper_difference(&l.extent, &build::int(0), self.facts, NO_BOUND - 1),
+            None => BoundQuery::difference(&l.extent, &build::int(0), self.facts).upper(NO_BOUND - 1),
         };
         let most = most.filter(|n| *n < NO_BOUND);
         let most = most.ok_or_else(|| KernelProblem::ThreadExtent { var: var(self.program) })?.max(1) as u64;
@@ -244,7 +243,7 @@ impl Shape<'_> {
         if self.in_threads() {
             (min, extent) = (self.for_all(&min), self.for_all(&extent));
         }
-        if at_most(&extent, &build::int(0), self.facts, 1) {
+        if BoundQuery::difference(&extent, &build::int(0), self.facts).is_at_most(1) {
             let name = fresh_temp(self.program);
             let value = build::sym(name);
             let body =

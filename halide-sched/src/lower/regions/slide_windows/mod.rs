@@ -45,8 +45,8 @@ use crate::lower::regions::start_early::Slid;
 use crate::lower::trace::LoweringTrace;
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
-use halide_solve::bounds::{Monotone, at_most, monotone};
-use halide_solve::simplify::{Facts, simplify};
+use halide_solve::bounds::{Monotone, monotone};
+use halide_solve::simplify::{BoundQuery, Facts, simplify};
 use tails::{Moving, Tails};
 
 /// Slides every Func that can be slid, and says for each loop whether and why not; gives those that slide.
@@ -176,8 +176,12 @@ fn slide<'p>(
     let previous = |e: &Expr| visit::substitute(e, &|s| (s == var).then(|| build::offset(build::loop_var(v), -1)));
     // The new edge, next to what the previous iteration reached.
     let (old, reached, touching) = match way {
-        Edge::Min => (min, build::offset(previous(max), 1), at_most(min, &previous(max), facts, 1)),
-        Edge::Max => (max, build::offset(previous(min), -1), at_most(&previous(min), max, facts, 1)),
+        Edge::Min => {
+            (min, build::offset(previous(max), 1), BoundQuery::difference(min, &previous(max), facts).is_at_most(1))
+        }
+        Edge::Max => {
+            (max, build::offset(previous(min), -1), BoundQuery::difference(&previous(min), max, facts).is_at_most(1))
+        }
     };
     let reached = match (touching, way) {
         (true, _) => reached,

@@ -15,8 +15,8 @@ use crate::lower::nests::vars::{Vars, variants};
 use crate::lower::regions::region_table::{Regions, StageTail, bound_sym};
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, LoopId, Scope, Sym, build, visit};
-use halide_solve::bounds::{Monotone, at_most, monotone, upper_difference};
-use halide_solve::simplify::{Facts, simplify};
+use halide_solve::bounds::{Monotone, monotone};
+use halide_solve::simplify::{BoundQuery, Facts, simplify};
 
 /// No piece is longer than this: it would be no piece but the whole region.
 const LONGEST: i64 = 1 << 16;
@@ -97,13 +97,14 @@ impl<'f, 'p> Tails<'f, 'p> {
                 length = length.max(slack + 1);
             }
         }
-        let is_long = |(first, last): Part<'_>, length: i64| at_most(first, last, facts, 1 - length);
+        let is_long =
+            |(first, last): Part<'_>, length: i64| BoundQuery::difference(first, last, facts).is_at_most(1 - length);
         let shifts = tails.iter().all(|(_, var, vars)| vars.only_shifts(*var));
         if shifts && is_long(new, length) && is_long(window, length) {
             return Ok(0);
         }
         if !shifts {
-            let new = upper_difference(new.1, new.0, facts, LONGEST - 1);
+            let new = BoundQuery::difference(new.1, new.0, facts).upper(LONGEST - 1);
             length = length.max(new.ok_or("the length of what is new has no bound to round up")? + 1);
         }
         for _ in 0..ROUNDS {
@@ -167,7 +168,7 @@ impl<'f, 'p> Tails<'f, 'p> {
         (first, last): Part<'_>,
         length: i64,
     ) -> Result<i64, String> {
-        if at_most(last, first, self.facts, length - 1) {
+        if BoundQuery::difference(last, first, self.facts).is_at_most(length - 1) {
             return Err("the dimension that moves is split by no less than the window is long".into());
         }
         if ctx.plan.funcs[func].bounds[dim] != Default::default() {
