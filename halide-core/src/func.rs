@@ -1,12 +1,14 @@
 //! Funcs: pure functions of integer coordinates, with updates.
 
+pub(crate) use crate::graph::func::{Def, FuncBody, Written};
+
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, check_coords};
-use crate::shape::{OpenShape, OutputShape};
+use crate::graph::func::FuncHandle;
+use crate::shape::OutputShape;
 use crate::var::Var;
 use elsa::FrozenVec;
-use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::{Index, IndexMut};
 use std::rc::Rc;
@@ -40,37 +42,6 @@ struct Slot {
     value: Expr,
 }
 
-/// Alive as long as the user's Func.
-pub(crate) struct FuncHandle {
-    pub(crate) body: Rc<FuncBody>,
-}
-
-/// The body of a Func, which calls point to.
-pub(crate) struct FuncBody {
-    pub(crate) name: String,
-    pub(crate) at: Location,
-    pub(crate) defs: RefCell<Vec<Def>>,
-    /// The left side that was written but not collected yet.
-    pub(crate) open: Cell<Option<Written>>,
-    /// The rules and estimates for the caller's buffer, if the Func is an output.
-    pub(crate) shape: OpenShape,
-}
-
-/// One definition.
-#[derive(Clone)]
-pub(crate) struct Def {
-    pub(crate) args: Vec<Expr>,
-    pub(crate) value: Expr,
-    pub(crate) written: Written,
-}
-
-/// The place in the source and the time (see [`arena::now`]) at which a left side was written.
-#[derive(Clone, Copy)]
-pub(crate) struct Written {
-    pub(crate) at: Location,
-    pub(crate) born: u64,
-}
-
 impl Written {
     pub(crate) fn now(at: Location) -> Written {
         Written { at, born: arena::now() }
@@ -78,10 +49,6 @@ impl Written {
 }
 
 impl FuncBody {
-    /// A Func without definitions.
-    fn new(name: String, at: Location) -> FuncBody {
-        FuncBody { name, at, defs: RefCell::default(), open: Cell::new(None), shape: OpenShape::default() }
-    }
     /// A Func that no user's handle names, with its pure definition.
     pub(crate) fn anonymous(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Rc<FuncBody> {
         let body = FuncBody::new(name.into(), at);
@@ -91,18 +58,6 @@ impl FuncBody {
     /// Adds a definition.
     pub(crate) fn define(&self, args: Vec<Expr>, value: Expr, at: Location) {
         self.defs.borrow_mut().push(Def { args, value, written: Written::now(at) });
-    }
-    /// Everything that its definitions hold.
-    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
-        for def in self.defs.borrow().iter() {
-            out.extend(&def.args);
-            out.push(def.value);
-        }
-        self.shape.exprs(out);
-    }
-    /// The number of dimensions, once there is a definition.
-    pub(crate) fn dims(&self) -> Option<usize> {
-        self.defs.borrow().first().map(|d| d.args.len())
     }
     /// The type of its values, once there is a definition.
     pub(crate) fn ty(&self) -> Ty {

@@ -1,13 +1,16 @@
 //! Inputs that the caller gives to a pipeline: scalar parameters and images.
 
+pub(crate) use crate::graph::image::ImageBody;
+pub(crate) use crate::graph::param::ParamData;
+
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, IntoExpr};
-use crate::externs::OpenExtern;
+use crate::graph::image::{ImageHandle, OpenExtern};
 use crate::names::Name;
 use crate::pipeline::DimField;
 use crate::promise::ValuePromise;
-use crate::shape::{ImageHandle, OpenShape, ShapeDim};
+use crate::shape::{OpenShape, ShapeDim};
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
 use elsa::FrozenVec;
@@ -25,17 +28,6 @@ pub struct Param<T> {
     range: (Option<T>, Option<T>),
     at: Location,
     here: PhantomData<*const ()>,
-}
-
-/// A parameter without its Rust type.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ParamData {
-    pub(crate) name: Rc<str>,
-    pub(crate) ty: ScalarType,
-    pub(crate) default: Option<Scalar>,
-    pub(crate) min: Option<Scalar>,
-    pub(crate) max: Option<Scalar>,
-    pub(crate) at: Location,
 }
 
 impl<T: Element> Param<T>
@@ -99,25 +91,11 @@ pub struct ImageParam {
     calls: Rc<FrozenVec<Box<Expr>>>,
 }
 
-pub(crate) struct ImageBody {
-    pub(crate) name: String,
-    pub(crate) ty: ScalarType,
-    pub(crate) dims: usize,
-    pub(crate) at: Location,
-    pub(crate) promise: Cell<ValuePromise>,
-    /// The rules and estimates for the caller's buffer.
-    pub(crate) shape: OpenShape,
-    /// The extern stage whose results it stands for, and which element of them.
-    pub(crate) external: Option<(Rc<OpenExtern>, usize)>,
-}
-
-impl ImageBody {
-    /// Every expression that it holds.
-    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
-        self.shape.exprs(out);
-        if let Some((stage, _)) = &self.external {
-            stage.exprs(out);
-        }
+impl ImageHandle {
+    pub(crate) fn new(body: ImageBody) -> Rc<ImageHandle> {
+        let handle = Rc::new(ImageHandle { body: Rc::new(body) });
+        arena::register_image(&handle);
+        handle
     }
 }
 

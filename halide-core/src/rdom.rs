@@ -1,9 +1,13 @@
 //! Reduction domains: boxes of integer points that updates and inline reductions run over, in order.
 
+pub(crate) use crate::graph::rdom::RDomBody;
+pub use crate::graph::rdom::RVar;
+
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{IntoExpr, binary, scalar};
 use crate::func::Written;
+use crate::graph::rdom::RDomHandle;
 use crate::ops::BinOp;
 use crate::param::ImageParam;
 use crate::types::ScalarType;
@@ -23,57 +27,6 @@ pub struct RDom {
     /// Dimension 3; a mistake to use if there is none.
     pub w: RVar,
     handle: Rc<RDomHandle>,
-}
-
-/// A variable of a reduction domain: an i32 index value.
-#[derive(Clone, Copy)]
-pub struct RVar {
-    expr: Expr,
-}
-
-pub(crate) struct RDomHandle {
-    pub(crate) body: Rc<RDomBody>,
-    vars: Vec<RVar>,
-}
-
-pub(crate) struct RDomBody {
-    pub(crate) name: String,
-    pub(crate) dims: Vec<(String, Expr, Expr)>,
-    pub(crate) predicate: Cell<Option<Expr>>,
-    /// The last restriction.
-    restricted: Cell<Option<Written>>,
-    /// The user's domain that this one stands for, with a predicate of its own.
-    original: Option<Rc<RDomBody>>,
-    pub(crate) at: Location,
-}
-
-impl RDomBody {
-    /// The same domain, to be given a predicate of its own.
-    pub(crate) fn copy_of(body: &Rc<RDomBody>) -> RDomBody {
-        RDomBody {
-            name: body.name.clone(),
-            dims: body.dims.clone(),
-            predicate: Cell::new(None),
-            restricted: Cell::new(None),
-            original: Some(body.clone()),
-            at: body.at,
-        }
-    }
-    /// The place in the source and the time at which the user restricted it last.
-    pub(crate) fn restricted(&self) -> Option<Written> {
-        self.original.as_ref().map_or_else(|| self.restricted.get(), |o| o.restricted())
-    }
-    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
-        out.extend(self.dims.iter().flat_map(|(_, a, b)| [*a, *b]));
-        out.extend(self.predicate.get());
-    }
-}
-
-impl RDomHandle {
-    pub(crate) fn roots(&self, out: &mut Vec<Expr>) {
-        self.body.exprs(out);
-        out.extend(self.vars.iter().map(|v| v.expr));
-    }
 }
 
 impl RDom {

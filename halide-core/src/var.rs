@@ -55,6 +55,6 @@ impl fmt::Debug for Var {
 /// Declares variables named after themselves: `let (x, y) = vars!(x, y);`, `let x = vars!(x);`.
 #[macro_export]
 macro_rules! vars {
-    ($x:ident $(,)?) => { $crate::Var::new(stringify!($x)) };
-    ($($x:ident),+ $(,)?) => { ($($crate::Var::new(stringify!($x))),+) };
+    ($x:ident $(,)?) => { $crate::var::Var::new(stringify!($x)) };
+    ($($x:ident),+ $(,)?) => { ($($crate::var::Var::new(stringify!($x))),+) };
 }

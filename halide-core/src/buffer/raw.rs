@@ -5,7 +5,8 @@
 
 #![allow(unsafe_code)]
 
-use super::{BufferError, Dim};
+use super::error::BufferError;
+use super::shape::Dim;
 use crate::types::ScalarType;
 use crate::value::Element;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};

@@ -1,6 +1,6 @@
 //! Boxes of coordinates.
 
-use super::BufferError;
+use super::error::BufferError;
 use std::fmt;
 
 /// Integers that users write as coordinates, mins and extents.

@@ -1,6 +1,8 @@
 //! Buffers against a plain map from coordinates to values.
 
 use super::*;
+use crate::types::ScalarType::{self, *};
+use crate::value::Scalar;
 use std::collections::BTreeMap;
 
 /// A 3-dimensional buffer of distinct values with odd mins.

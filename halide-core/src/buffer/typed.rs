@@ -1,6 +1,11 @@
 //! Buffers whose element type is known at compile time.
 
-use super::*;
+use super::any::AnyBuffer;
+use super::error::BufferError;
+use super::region::{Coordinate, Region};
+use super::view_mut::BufferMut;
+use crate::value::Element;
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -129,6 +134,13 @@ impl<T: Element> Buffer<T> {
             to.copy_from_slice(elements);
         }
         Ok(())
+    }
+}
+
+impl AnyBuffer {
+    /// The buffer with its element type known at compile time.
+    pub fn typed<T: Element>(&self) -> Result<Buffer<T>, BufferError> {
+        Buffer::try_from(self.clone())
     }
 }
 

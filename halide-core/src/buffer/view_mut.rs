@@ -1,9 +1,41 @@
 //! Views that write into a part of a buffer in place.
 
-use super::raw::Storage;
-use super::shape::Shape;
-use super::*;
+use super::any::AnyBuffer;
+use super::element::with_element;
+use super::error::BufferError;
+use super::raw::{RawBuffer, Storage};
+use super::region::{Coordinate, Region};
+use super::shape::{Dim, Shape};
+use crate::types::ScalarType::{self, Bool};
+use crate::value::{Element, Scalar};
 use std::marker::PhantomData;
+use std::sync::Arc;
+
+impl AnyBuffer {
+    /// Writes an element of the buffer's type.
+    pub fn set<C: Coordinate>(&mut self, at: impl AsRef<[C]>, value: Scalar) -> Result<(), BufferError> {
+        self.view_mut()?.set(at, value)
+    }
+    /// Writes one value of the buffer's type to every element.
+    pub fn fill(&mut self, value: Scalar) -> Result<(), BufferError> {
+        self.view_mut()?.fill(value)
+    }
+    /// A view for writing in place; memory that is shared is copied first.
+    pub fn view_mut(&mut self) -> Result<AnyBufferMut<'_>, BufferError> {
+        if Arc::get_mut(&mut self.storage).is_none() {
+            *self = self.compact()?;
+        }
+        // Memory of one's own has no other owner; the error cannot be met.
+        let storage = Arc::get_mut(&mut self.storage).ok_or(BufferError::OutOfMemory { bytes: 0 })?;
+        Ok(AnyBufferMut::new(self.ty, storage, self.shape.clone()))
+    }
+    /// A copy with memory of its own and no gaps; dimensions keep their order in memory.
+    pub fn compact(&self) -> Result<AnyBuffer, BufferError> {
+        let mut copy = AnyBuffer::with_layout(self.ty, &self.region(), &self.shape.memory_order())?;
+        copy.view_mut()?.copy_from(self)?;
+        Ok(copy)
+    }
+}
 
 /// A mutable view of a buffer, or of a part of it, whose element type is known at run time.
 pub struct AnyBufferMut<'a> {

@@ -5,8 +5,10 @@
 //! products and shifts in twice the width, which the CPU backend recognises; 64-bit operands, which have no wider type,
 //! are made of their bits.
 
-use super::{Expr, IntoExpr, as_type, binary, is_literal, scalars, select_at, unary};
-use crate::arena::{self, Kind, Ty};
+use super::functions::cast;
+use super::into::IntoExpr;
+use super::make::{as_type, binary, is_literal, scalars, select as select_at, unary};
+use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::{BinOp, UnOp};
 use crate::types::ScalarType;
@@ -103,7 +105,7 @@ pub fn extract_bits<T: Element>(a: impl IntoExpr, first: impl IntoExpr) -> Expr 
     let (at, operator) = (Location::caller(), "extract_bits");
     let bits = scalars([a.expr()], operator, at).and_then(|[ty]| integer(operator, ty, at));
     match bits.and_then(|_| integer(operator, T::TYPE, at)) {
-        Ok(_) => super::cast::<T>(binary(BinOp::Shr, a.expr(), first.expr(), at)),
+        Ok(_) => cast::<T>(binary(BinOp::Shr, a.expr(), first.expr(), at)),
         Err(poison) => poison,
     }
 }

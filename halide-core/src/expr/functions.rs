@@ -1,7 +1,8 @@
 //! Named functions of expressions, as functions and (for comparisons and casts) as methods.
 
-use super::{Expr, IntoExpr, binary, make, unary};
-use crate::arena::Kind;
+use super::into::IntoExpr;
+use super::make::{self, binary, unary};
+use crate::arena::{Expr, Kind};
 use crate::error::Location;
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::ScalarType;

@@ -1,7 +1,8 @@
 //! Linear interpolation, exactly rounded on integers.
 
-use super::{Expr, IntoExpr, as_type, binary, is_literal, scalars, select_at, unary};
-use crate::arena::{self, Kind, Ty};
+use super::into::IntoExpr;
+use super::make::{as_type, binary, is_literal, scalars, select as select_at, unary};
+use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::{BinOp, UnOp};
 use crate::types::ScalarType::{self, *};

@@ -9,8 +9,9 @@
 //! Printing is no part of the meaning. A line is printed for every time that a point is computed, so schedules change how
 //! often and in which order that is; each line is whole, also those of tasks that run at once.
 
-use super::{Expr, IntoExpr, binary, make};
-use crate::arena::{self, Kind, Ty};
+use super::into::IntoExpr;
+use super::make::{self, binary};
+use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::BinOp;
 use crate::pipeline::{NoteDef, NoteKind, Piece};

@@ -4,8 +4,9 @@
 //! other coordinates (the pure variables and reduction variables of the definition), in another Func (by its name), at
 //! another place of the same definition, and for another `seed`, an integer that may be a parameter.
 
-use super::{Expr, IntoExpr, as_type, binary, scalars};
-use crate::arena::{self, Kind, Ty};
+use super::into::IntoExpr;
+use super::make::{as_type, binary, scalars};
+use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::BinOp;
 use crate::types::ScalarType::{F32, I32, U32};

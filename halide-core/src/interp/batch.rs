@@ -5,34 +5,14 @@
 //! Funcs whose values are not known yet become requests. Rounds of "what is needed" (backwards) and "what can be
 //! computed" (forwards) go on until the results are known or something was requested.
 
+use super::error::{RunError, required};
 use super::lanes;
 use super::mask::Mask;
-use super::program::{Note, Op, Program, Reg};
+use super::op::{Note, Op, Program, Reg};
 use super::read::{Site, Source};
-use super::store::{Points, Store};
-use super::{Bound, PrintSink, RunError};
-use crate::buffer::AnyBuffer;
-use crate::ids::{FuncId, IdVec};
-use crate::limits::Limits;
-use crate::pipeline::{NoteKind, PipelineData};
-use std::collections::BTreeMap;
-
-/// Points whose values somebody needs: of a Func, with so many stages applied.
-pub(super) type Requests = BTreeMap<(FuncId, u32), Points>;
-
-/// The data that evaluation reads.
-pub(super) struct World<'a> {
-    pub(super) pipeline: &'a PipelineData,
-    pub(super) bound: &'a Bound,
-    pub(super) stores: IdVec<FuncId, Store>,
-    /// Takes the lines that are printed.
-    pub(super) print: Option<&'a PrintSink>,
-    /// The contents of the outputs' buffers before the run, one per tuple element; none where buffers are fresh.
-    pub(super) before: BTreeMap<FuncId, &'a [AnyBuffer]>,
-    pub(super) limits: &'a Limits,
-    /// Bytes of the values that the run holds.
-    pub(super) memory: u64,
-}
+use super::world::{Requests, World};
+use crate::ids::FuncId;
+use crate::pipeline::NoteKind;
 
 /// A stage being evaluated at some lanes.
 pub(super) struct Batch {
@@ -225,7 +205,7 @@ impl Batch {
                 (NoteKind::Require, _) => {
                     let at = self.coordinates(world, lane);
                     let place = (self.func, self.stage);
-                    return Err(super::error::required(world.pipeline, place, note.note, at, text));
+                    return Err(required(world.pipeline, place, note.note, at, text));
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! The reasons that a pipeline could not be run.
 
+use super::broken_rule::BrokenRule;
 use crate::buffer::BufferError;
 use crate::error::Location;
-use crate::externs::ExternFault;
+use crate::externs::fault::ExternFault;
 use crate::ids::{FuncId, NoteId};
 use crate::limits::{OverCap, Stop};
 use crate::pipeline::PipelineData;
@@ -143,7 +144,7 @@ pub enum RunError {
         fault: ExternFault,
     },
     /// Buffers that break the pipeline's rules for their shapes: all rules that are broken.
-    Rules(Vec<super::BrokenRule>),
+    Rules(Vec<BrokenRule>),
     /// A region that cannot be an output's, or memory for it that cannot be had.
     Output {
         /// The output.

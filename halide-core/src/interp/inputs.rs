@@ -1,9 +1,11 @@
 //! The inputs of a run, by name, and the checks that every engine makes before it starts.
 
-use super::RunError;
+use super::bound::{Bound, PartlyBound};
+use super::error::RunError;
+use super::promises;
 use crate::buffer::AnyBuffer;
 use crate::externs::{ExternDef, ExternFault};
-use crate::ids::{IdVec, ImageId, ParamId};
+use crate::ids::ImageId;
 use crate::ops::BinOp;
 use crate::pipeline::{ParamDef, PipelineData};
 use crate::value::{Scalar, binary};
@@ -14,24 +16,6 @@ use std::collections::BTreeMap;
 pub struct Inputs {
     images: BTreeMap<String, AnyBuffer>,
     params: BTreeMap<String, Scalar>,
-}
-
-/// Inputs that were found complete and right for one pipeline.
-#[derive(Clone, Debug)]
-pub struct Bound {
-    /// The buffer of every image; type and dimensions are the image's.
-    pub images: IdVec<ImageId, AnyBuffer>,
-    /// The value of every parameter; of its type and within its range.
-    pub params: IdVec<ParamId, Scalar>,
-}
-
-/// Inputs of which images may be missing, but none is wrong; see [`Inputs::bind_partly`].
-#[derive(Clone, Debug)]
-pub struct PartlyBound {
-    /// The buffer of every image that was given.
-    pub images: IdVec<ImageId, Option<AnyBuffer>>,
-    /// The value of every parameter; of its type and within its range.
-    pub params: IdVec<ParamId, Scalar>,
 }
 
 impl Inputs {
@@ -118,7 +102,7 @@ impl Inputs {
         if buffer.dims().len() != def.dims {
             return Err(RunError::ImageDims { image, expected: def.dims, found: buffer.dims().len() });
         }
-        super::promises::check(def, buffer)?;
+        promises::check(def, buffer)?;
         Ok(buffer.clone())
     }
 

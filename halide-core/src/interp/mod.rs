@@ -22,10 +22,14 @@
 //! ```
 
 mod batch;
-mod error;
+mod bound;
+mod broken_rule;
+pub(crate) mod error;
 mod inputs;
 mod lanes;
 mod mask;
+mod op;
+mod options;
 mod program;
 mod promises;
 mod read;
@@ -34,10 +38,14 @@ mod shapes;
 mod store;
 #[cfg(test)]
 mod tests;
+mod world;
 
+pub use bound::{Bound, PartlyBound};
+pub use broken_rule::BrokenRule;
 pub use error::RunError;
-pub use inputs::{Bound, Inputs, PartlyBound};
-pub use shapes::{BrokenRule, Given};
+pub use inputs::Inputs;
+pub use options::{Options, PrintSink};
+pub use shapes::Given;
 
 use crate::buffer::{AnyBuffer, Dim, Region};
 use crate::ids::FuncId;
@@ -52,25 +60,10 @@ use store::Points;
 /// The number of points of an output that are demanded at once.
 const DEMAND: usize = 1 << 16;
 
-/// Takes lines that a pipeline prints, without their ends; from any thread.
-pub type PrintSink = dyn Fn(&str) + Send + Sync;
-
 /// Runs a pipeline: one region per output Func gives one buffer per tuple element of each, in order. What it prints is
 /// dropped.
 pub fn run(pipeline: &PipelineData, inputs: &Inputs, regions: &[Region]) -> Result<Vec<AnyBuffer>, RunError> {
     run_with(pipeline, inputs, regions, &Options::default())
-}
-
-/// The optional arguments of a run.
-#[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
-    /// Gets what the pipeline prints: a line for each evaluation, and each point is evaluated once.
-    pub print: Option<&'a PrintSink>,
-    /// The contents of the outputs' buffers, one per tuple element of each output, over the regions that are computed;
-    /// for definitions that leave some of them there (see [`undef`](crate::expr::undef)). Zeros if this is not given.
-    pub before: Option<&'a [AnyBuffer]>,
-    /// The cap on memory for the outputs and for the values of all Funcs, and the flag that ends the run early; none by default.
-    pub limits: Option<&'a Limits>,
 }
 
 /// As [`run`], with options.

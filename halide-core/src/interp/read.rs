@@ -1,9 +1,9 @@
 //! Reading images, and Funcs as far as they are known.
 
-use super::RunError;
-use super::batch::{Requests, World};
+use super::error::RunError;
 use super::mask::Mask;
 use super::store::Points;
+use super::world::{Requests, World};
 use crate::buffer::AnyBuffer;
 use crate::ids::{FuncId, ImageId};
 

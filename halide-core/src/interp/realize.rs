@@ -11,11 +11,15 @@
 //! with the stages before its own applied. Runs for different keys are independent and become lanes; so do several
 //! points of the reduction domain, of which only what does not read the Func itself is evaluated ahead of its turn.
 
-use super::batch::{Batch, Requests, World};
+use super::batch::Batch;
+use super::bound::Bound;
+use super::error::RunError;
 use super::mask::{LANES, Mask};
-use super::program::{Program, Site, compile};
-use super::store::Points;
-use super::{Bound, PrintSink, RunError};
+use super::op::{Program, Site};
+use super::options::PrintSink;
+use super::program::compile;
+use super::store::{Points, Store};
+use super::world::{Requests, World};
 use crate::buffer::{AnyBuffer, Region, Span};
 use crate::ids::{FuncId, IdVec};
 use crate::limits::{Limits, OverCap};
@@ -90,7 +94,7 @@ enum Step {
 impl<'a> Realizer<'a> {
     pub(super) fn new(pipeline: &'a PipelineData, around: Surroundings<'a>) -> Result<Realizer<'a>, RunError> {
         let Surroundings { bound, print, before, limits } = around;
-        let stores = pipeline.funcs.iter().map(|f| super::store::Store::new(f.dims(), f.types.len())).collect();
+        let stores = pipeline.funcs.iter().map(|f| Store::new(f.dims(), f.types.len())).collect();
         let index = pipeline.index_table();
         let (mut programs, mut started) = (IdVec::new(), IdVec::new());
         for (id, func) in pipeline.funcs.enumerate() {

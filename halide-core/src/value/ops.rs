@@ -1,6 +1,8 @@
 //! The operators: wrapping integers with Euclidean division, IEEE floats.
 
-use super::{Element, Scalar, bf16, f16};
+use super::element::Element;
+use super::half::{bf16, f16};
+use super::scalar::Scalar;
 use crate::math::{eval_f32, eval_f64};
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::ScalarType::{self, *};

@@ -15,29 +15,22 @@
 //! # Ok::<(), halide_core::error::AlgorithmErrors>(())
 //! ```
 
-use crate::arena::{self, Expr};
+pub(crate) mod rules;
+
+pub(crate) use crate::graph::shape::{OpenLaw, OpenRule, OpenShape};
+pub use rules::{AlignmentRule, BufferOf, Estimate, Law, ShapeRule};
+
 use crate::buffer::{Region, Span};
 use crate::error::Location;
 use crate::expr::IntoExpr;
-use crate::func::FuncBody;
-use crate::ids::{ExprId, FuncId, ImageId};
-use crate::param::ImageBody;
+use crate::graph::func::FuncBody;
+use crate::graph::image::ImageBody;
 use crate::pipeline::{DimField, Kind, Node, PipelineData};
 use crate::types::ScalarType;
 use crate::value::Scalar;
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
-
-/// A buffer that the caller gives.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum BufferOf {
-    /// The buffer of an input image.
-    Image(ImageId),
-    /// The buffer of each element of an output.
-    Output(FuncId),
-}
 
 impl BufferOf {
     /// `input `in``, `output `f``.
@@ -47,54 +40,6 @@ impl BufferOf {
             BufferOf::Output(func) => format!("output `{}`", pipeline.funcs[func].name),
         }
     }
-}
-
-/// One rule for one dimension of a buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShapeRule {
-    /// The buffer that the rule is for.
-    pub of: BufferOf,
-    /// The dimension; the buffer has it.
-    pub dim: usize,
-    /// The property of the dimension.
-    pub field: DimField,
-    /// The requirement on the property.
-    pub law: Law,
-    /// The place in the source where the rule was made.
-    pub at: Location,
-}
-
-/// A requirement on a property of a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// This: index arithmetic over parameters, image dimensions and constants.
-    Is(ExprId),
-    /// A multiple of this, which is at least 1.
-    MultipleOf(i64),
-}
-
-/// The address that the first element of a buffer must have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AlignmentRule {
-    /// The buffer that the rule is for.
-    pub of: BufferOf,
-    /// A multiple of this many bytes: a power of two.
-    pub bytes: u64,
-    /// The place in the source where the rule was made.
-    pub at: Location,
-}
-
-/// The expected coordinates of a dimension: nothing is checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Estimate {
-    /// The buffer.
-    pub of: BufferOf,
-    /// The dimension.
-    pub dim: usize,
-    /// The first coordinate.
-    pub min: i32,
-    /// The number of coordinates.
-    pub extent: i32,
 }
 
 impl PipelineData {
@@ -158,38 +103,6 @@ pub fn dense_strides(
         place(dim, rounded(next, multiple(dim)), &mut next);
     }
     strides
-}
-
-/// The rules of a Func or an image under construction.
-#[derive(Default)]
-pub(crate) struct OpenShape {
-    pub(crate) rules: RefCell<Vec<OpenRule>>,
-    pub(crate) alignments: RefCell<Vec<(u64, Location)>>,
-    pub(crate) estimates: RefCell<Vec<(usize, i32, i32, Location)>>,
-}
-
-#[derive(Clone)]
-pub(crate) struct OpenRule {
-    pub(crate) dim: usize,
-    pub(crate) field: DimField,
-    pub(crate) law: OpenLaw,
-    pub(crate) at: Location,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) enum OpenLaw {
-    Is(Expr),
-    MultipleOf(i64),
-}
-
-impl OpenShape {
-    /// Every expression in the rules.
-    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
-        out.extend(self.rules.borrow().iter().filter_map(|rule| match rule.law {
-            OpenLaw::Is(e) => Some(e),
-            OpenLaw::MultipleOf(_) => None,
-        }));
-    }
 }
 
 /// The image or Func whose buffer the rules are for.
@@ -301,18 +214,5 @@ impl fmt::Debug for ShapeDim {
             Owner::Func(body) => &body.name,
         };
         write!(f, "ShapeDim({} of {name})", self.dim)
-    }
-}
-
-/// Keeps what an image's rules hold alive while its handle lives.
-pub(crate) struct ImageHandle {
-    pub(crate) body: Rc<ImageBody>,
-}
-
-impl ImageHandle {
-    pub(crate) fn new(body: ImageBody) -> Rc<ImageHandle> {
-        let handle = Rc::new(ImageHandle { body: Rc::new(body) });
-        arena::register_image(&handle);
-        handle
     }
 }
