@@ -16,6 +16,8 @@ use crate::graph::image::ImageHandle;
 use crate::graph::node::children;
 use crate::graph::rdom::RDomHandle;
 use crate::names::{Name, Names};
+use crate::tuning::SMALL_ARENA;
+use crate::tuning::YOUNG_NODES;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
@@ -68,18 +70,13 @@ impl<T> Registry<T> {
     }
 }
 
-/// Nodes younger than this many creations are never swept.
-const YOUNG: u64 = 200_000;
-/// An arena smaller than this is never swept.
-const SMALL: usize = 400_000;
-
 thread_local! {
     static ARENA: RefCell<Arena> = RefCell::default();
 }
 
 /// Adds a node.
 pub(crate) fn add(kind: Kind, ty: Ty, at: Location) -> Expr {
-    if ARENA.with_borrow(|a| a.slots.len() - a.free.len() >= a.next_sweep.max(SMALL)) {
+    if ARENA.with_borrow(|a| a.slots.len() - a.free.len() >= a.next_sweep.max(SMALL_ARENA)) {
         sweep();
     }
     ARENA.with_borrow_mut(|a| {
@@ -140,7 +137,7 @@ impl Arena {
 
 /// The name of a text. One that is long and that nobody uses any more goes stale like an expression.
 pub(crate) fn intern(text: &str) -> Name {
-    if ARENA.with_borrow(|a| a.names.len() >= a.next_names_sweep.max(SMALL)) {
+    if ARENA.with_borrow(|a| a.names.len() >= a.next_names_sweep.max(SMALL_ARENA)) {
         sweep();
     }
     ARENA.with_borrow_mut(|a| {
@@ -223,14 +220,14 @@ fn sweep() {
                 a.free.push(i as u32);
             }
         }
-        a.next_sweep = 2 * (a.slots.len() - a.free.len()) + SMALL / 2;
+        a.next_sweep = 2 * (a.slots.len() - a.free.len()) + SMALL_ARENA / 2;
         let used = a.slots.iter().filter_map(|s| match s.node.as_ref()?.kind {
             Kind::Var(name) => Some(name),
             _ => None,
         });
         let used: Vec<Name> = used.collect();
-        a.names.sweep(&used, a.created.saturating_sub(YOUNG));
-        a.next_names_sweep = 2 * a.names.len() + SMALL / 2;
+        a.names.sweep(&used, a.created.saturating_sub(YOUNG_NODES));
+        a.next_names_sweep = 2 * a.names.len() + SMALL_ARENA / 2;
     });
 }
 
@@ -248,8 +245,8 @@ impl Arena {
         self.images.live().for_each(|i| i.body.exprs(&mut todo));
         moments.sort_unstable();
         for (i, s) in self.slots.iter().enumerate() {
-            let next = moments.partition_point(|m| m + YOUNG < s.born);
-            if s.node.is_some() && moments.get(next).is_some_and(|m| *m <= s.born + YOUNG) {
+            let next = moments.partition_point(|m| m + YOUNG_NODES < s.born);
+            if s.node.is_some() && moments.get(next).is_some_and(|m| *m <= s.born + YOUNG_NODES) {
                 todo.push(Expr { slot: i as u32, generation: s.generation, here: PhantomData });
             }
         }

@@ -18,8 +18,8 @@ use std::rc::Rc;
 /// The first definition is pure and has distinct variables on the left; further ones are updates, run in order. A Func
 /// that another Func has read takes no further definitions.
 ///
-/// Rust borrows the left side of `+=` before it looks at the right side, so `f[(x, 1)] += f[(x, 0)]` does not compile. Read
-/// first, or assign:
+/// Rust borrows the left side of `+=` before it looks at the right side, so `f[(x, 1)] += f[(x, 0)]` does not compile.
+/// Read first, or assign:
 /// ```
 /// use halide_core::{Func, vars};
 /// let (x, y) = vars!(x, y);
@@ -33,11 +33,11 @@ use std::rc::Rc;
 pub struct Func {
     handle: Rc<FuncHandle>,
     /// The left side last written, until what was assigned to it is collected.
-    slot: Option<Slot>,
+    slot: Option<LeftSide>,
     calls: FrozenVec<Box<Expr>>,
 }
 
-struct Slot {
+struct LeftSide {
     args: Vec<Expr>,
     value: Expr,
 }
@@ -70,13 +70,13 @@ impl Func {
     #[track_caller]
     pub fn new(name: impl Into<String>) -> Func {
         let (name, at) = (name.into(), Location::caller());
-        Func::of(Rc::new(FuncBody::new(name, at)))
+        Func::from_body(Rc::new(FuncBody::new(name, at)))
     }
     /// A Func with its pure definition.
     pub(crate) fn defined(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Func {
-        Func::of(FuncBody::anonymous(name, args, value, at))
+        Func::from_body(FuncBody::anonymous(name, args, value, at))
     }
-    fn of(body: Rc<FuncBody>) -> Func {
+    fn from_body(body: Rc<FuncBody>) -> Func {
         let handle = Rc::new(FuncHandle { body });
         arena::register_func(&handle);
         Func { handle, slot: None, calls: FrozenVec::new() }
@@ -94,11 +94,11 @@ impl Func {
     pub fn args(&self) -> Vec<Var> {
         self.collect();
         let defs = self.handle.body.defs.borrow();
-        defs.first().map_or(Vec::new(), |d| d.args.iter().filter_map(|&a| Var::of(a)).collect())
+        defs.first().map_or(Vec::new(), |d| d.args.iter().filter_map(|&a| Var::from_expr(a)).collect())
     }
     /// The caller's buffer for this Func where it is an output, to say what it is to be like.
     pub fn output(&self) -> OutputShape {
-        OutputShape::of(self.body())
+        OutputShape::of_func(self.body())
     }
     /// The number of updates.
     pub fn updates(&self) -> usize {
@@ -175,7 +175,7 @@ impl<C: Coords> IndexMut<C> for Func {
             None => arena::add(Kind::Undefined(body.clone()), Ty::None, at),
         };
         body.open.set(Some(Written::now(at)));
-        &mut self.slot.insert(Slot { args, value }).value
+        &mut self.slot.insert(LeftSide { args, value }).value
     }
 }
 

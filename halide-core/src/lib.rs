@@ -26,6 +26,7 @@ pub mod promise;
 pub mod rdom;
 pub mod reduce;
 pub mod shape;
+mod tuning;
 pub mod types;
 pub mod value;
 pub mod var;

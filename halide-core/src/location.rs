@@ -13,15 +13,15 @@ thread_local! {
 pub struct Location {
     /// The file as the compiler names it, or a name for text that was parsed.
     pub file: &'static str,
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// From 1.
+    /// The column, counted from 1.
     pub column: u32,
 }
 
 impl Location {
-    /// A place in a text that is called `file`. The names of files are kept for as long as the process lives, each once in
-    /// every thread that reads texts.
+    /// A place in a text that is called `file`. The names of files are kept for as long as the process lives, each once
+    /// in every thread that reads texts.
     pub fn in_text(file: &str, line: u32, column: u32) -> Location {
         Location { file: file_name(file), line, column }
     }

@@ -10,12 +10,25 @@ use crate::func::Written;
 use crate::graph::rdom::RDomHandle;
 use crate::ops::BinOp;
 use crate::param::ImageParam;
+use crate::tuning::MAX_DIMS;
 use crate::types::ScalarType;
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
 /// A reduction domain of 1 to 8 dimensions, run lexicographically with the first dimension innermost.
+///
+/// ```
+/// use halide_core::{Func, ImageParam, Pipeline, RDom, types::U8, vars};
+/// let (x, y) = vars!(x, y);
+/// let input = ImageParam::new("input", U8, 2);
+/// let r = RDom::new([(-1, 3), (-1, 3)]);
+/// r.where_((r.x + r.y).ne(0));
+/// let mut f = Func::new("f");
+/// f[(x, y)] += input[(x + r.x, y + r.y)].cast(halide_core::types::U32);
+/// assert_eq!(Pipeline::new([&f])?.rdoms.len(), 1);
+/// # Ok::<(), halide_core::error::AlgorithmErrors>(())
+/// ```
 #[derive(Clone)]
 pub struct RDom {
     /// Dimension 0, innermost.
@@ -44,7 +57,7 @@ impl RDom {
         for (d, (min, extent)) in ranges.into_iter().enumerate() {
             dims.push((format!("{name}.{}", dim_name(d)), min.expr(), extent.expr()));
         }
-        RDom::of(name, dims, at)
+        RDom::build(name, dims, at)
     }
 
     /// The domain of all coordinates of an image.
@@ -54,15 +67,15 @@ impl RDom {
         let dims = (0..image.dims())
             .map(|d| (format!("r.{}", dim_name(d)), image.dim(d).min_at(at), image.dim(d).extent_at(at)))
             .collect();
-        RDom::of("r", dims, at)
+        RDom::build("r", dims, at)
     }
 
-    fn of(name: &str, dims: Vec<(String, Expr, Expr)>, at: Location) -> RDom {
+    fn build(name: &str, dims: Vec<(String, Expr, Expr)>, at: Location) -> RDom {
         let count = dims.len();
         let (predicate, restricted) = (Cell::new(None), Cell::new(None));
         let body = Rc::new(RDomBody { name: name.into(), dims, predicate, restricted, original: None, at });
         let var = |d| {
-            let kind = if count == 0 || count > 8 {
+            let kind = if count == 0 || count > MAX_DIMS {
                 AlgorithmErrorKind::DomainDims { rdom: name.into(), dims: count }
             } else if d >= count {
                 AlgorithmErrorKind::NoSuchRVar { rdom: name.into(), dim: d, dims: count }
@@ -99,8 +112,8 @@ impl RDom {
         let kind = AlgorithmErrorKind::NoSuchRVar { rdom: self.name().into(), dim: d, dims: self.dims() };
         RVar { expr: arena::poison(kind, at) }
     }
-    /// Restricts the domain to points where `condition` holds: elsewhere nothing is stored. Several restrictions all hold.
-    /// To be called before the domain is used.
+    /// Restricts the domain to points where `condition` holds: elsewhere nothing is stored. Several restrictions all
+    /// hold. To be called before the domain is used.
     #[track_caller]
     pub fn where_(&self, condition: impl IntoExpr) {
         let (at, new) = (Location::caller(), condition.expr());

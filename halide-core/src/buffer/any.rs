@@ -3,7 +3,7 @@
 use super::element::with_element;
 use super::error::BufferError;
 use super::raw::{Companion, Memory, RawBuffer, Storage};
-use super::region::{Coordinate, Coords, Region};
+use super::region::{Coordinate, Region, RegionPoints};
 use super::shape::{Dim, Shape};
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
@@ -11,6 +11,15 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A buffer whose element type is known at run time.
+///
+/// ```
+/// use halide_core::{buffer::AnyBuffer, types::U16};
+/// let mut buffer = AnyBuffer::new(U16, [4, 3])?;
+/// buffer.fill(7u16.into())?;
+/// assert_eq!((buffer.ty(), buffer.extent(1), buffer.get([3, 2])), (U16, 3, Some(7u16.into())));
+/// assert_eq!(buffer.typed::<u16>()?.get([0, 0]), Some(7));
+/// # Ok::<(), halide_core::buffer::BufferError>(())
+/// ```
 #[derive(Clone)]
 pub struct AnyBuffer {
     pub(super) ty: ScalarType,
@@ -20,21 +29,34 @@ pub struct AnyBuffer {
 
 impl AnyBuffer {
     /// A zeroed buffer with mins 0; the first dimension is innermost in memory.
+    ///
+    /// # Errors
+    /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn new<C: Coordinate>(ty: ScalarType, extents: impl AsRef<[C]>) -> Result<AnyBuffer, BufferError> {
         AnyBuffer::with_region(ty, &Region::of_extents(extents))
     }
     /// A zeroed buffer over `region`; the first dimension is innermost in memory.
+    ///
+    /// # Errors
+    /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn with_region(ty: ScalarType, region: &Region) -> Result<AnyBuffer, BufferError> {
         let order: Vec<usize> = (0..region.dims()).collect();
         AnyBuffer::with_layout(ty, region, &order)
     }
     /// A zeroed buffer whose last dimension, the channels, is innermost in memory.
+    ///
+    /// # Errors
+    /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn interleaved(ty: ScalarType, region: &Region) -> Result<AnyBuffer, BufferError> {
         let mut order: Vec<usize> = (0..region.dims()).collect();
         order.rotate_right(region.dims().min(1));
         AnyBuffer::with_layout(ty, region, &order)
     }
     /// A zeroed buffer whose dimensions lie in memory in `order`, innermost first.
+    ///
+    /// # Errors
+    /// An order that does not name each dimension once, a negative extent, coordinates outside i32, or more memory than
+    /// there is.
     pub fn with_layout(ty: ScalarType, region: &Region, order: &[usize]) -> Result<AnyBuffer, BufferError> {
         let shape = Shape::dense(region, order)?;
         let storage = Storage::zeroed(shape.dense_bytes(ty)?)?;
@@ -49,8 +71,11 @@ impl AnyBuffer {
         let storage = Storage::zeroed(shape.spread_bytes(ty)?)?;
         Ok(AnyBuffer { ty, storage: Arc::new(storage), shape })
     }
-    /// A zeroed buffer with these dimensions, strides too; where no memory can have those strides, without gaps but in their
-    /// order.
+    /// A zeroed buffer with these dimensions, strides too; where no memory can have those strides, without gaps but in
+    /// their order.
+    ///
+    /// # Errors
+    /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn like(ty: ScalarType, dims: &[Dim]) -> Result<AnyBuffer, BufferError> {
         let region: Region = dims.iter().map(|d| d.span()).collect();
         let strides: Vec<i64> = dims.iter().map(|d| d.stride).collect();
@@ -63,8 +88,11 @@ impl AnyBuffer {
             made => made,
         }
     }
-    /// A buffer over `region`, the first dimension innermost in memory and without gaps, whose elements have these bytes; any
-    /// byte other than 0 is true.
+    /// A buffer over `region`, the first dimension innermost in memory and without gaps, whose elements have these
+    /// bytes; any byte other than 0 is true.
+    ///
+    /// # Errors
+    /// Another number of bytes than the elements have, or a region as for [`AnyBuffer::with_region`].
     pub fn from_bytes(ty: ScalarType, region: &Region, bytes: &[u8]) -> Result<AnyBuffer, BufferError> {
         let order: Vec<usize> = (0..region.dims()).collect();
         let shape = Shape::dense(region, &order)?;
@@ -112,7 +140,7 @@ impl AnyBuffer {
         self.len() == 0
     }
     /// Every point, first dimension fastest.
-    pub fn coords(&self) -> Coords {
+    pub fn coords(&self) -> RegionPoints {
         self.region().coords()
     }
     /// Returns true if two buffers share memory, so that a write to one would copy.
@@ -148,18 +176,30 @@ impl AnyBuffer {
     }
 
     /// The part inside `region`, which must be inside this buffer.
+    ///
+    /// # Errors
+    /// A region that is not inside, or has another number of dimensions.
     pub fn crop(&self, region: &Region) -> Result<AnyBuffer, BufferError> {
         Ok(self.with_shape(self.shape.crop(region)?))
     }
     /// The plane at coordinate `at` of `dim`, without that dimension.
+    ///
+    /// # Errors
+    /// A dimension or a coordinate that the buffer does not have.
     pub fn slice(&self, dim: usize, at: i64) -> Result<AnyBuffer, BufferError> {
         Ok(self.with_shape(self.shape.slice(dim, at)?))
     }
     /// The same elements with the dimensions in another order: dimension `i` is this buffer's `order[i]`.
+    ///
+    /// # Errors
+    /// An order that does not name each dimension once.
     pub fn transpose(&self, order: &[usize]) -> Result<AnyBuffer, BufferError> {
         Ok(self.with_shape(self.shape.transpose(order)?))
     }
     /// The same elements with `offsets` added to the coordinates.
+    ///
+    /// # Errors
+    /// Another number of offsets than dimensions, or coordinates outside i32.
     pub fn translate<C: Coordinate>(&self, offsets: impl AsRef<[C]>) -> Result<AnyBuffer, BufferError> {
         let offsets = offsets.as_ref();
         self.shape.expect_dims(offsets.len())?;
@@ -167,11 +207,17 @@ impl AnyBuffer {
         self.with_mins(moved.collect::<Vec<i64>>())
     }
     /// The same elements with other first coordinates.
+    ///
+    /// # Errors
+    /// Another number of mins than dimensions, or coordinates outside i32.
     pub fn with_mins<C: Coordinate>(&self, mins: impl AsRef<[C]>) -> Result<AnyBuffer, BufferError> {
         let mins: Vec<i64> = mins.as_ref().iter().map(|m| m.to_i64()).collect();
         Ok(self.with_shape(self.shape.with_mins(&mins)?))
     }
     /// The same elements with a new dimension of extent 1, before dimension `dim`, at coordinate `at`.
+    ///
+    /// # Errors
+    /// A dimension further than one behind the last, or a coordinate outside i32.
     pub fn embed(&self, dim: usize, at: i64) -> Result<AnyBuffer, BufferError> {
         Ok(self.with_shape(self.shape.embed(dim, at)?))
     }

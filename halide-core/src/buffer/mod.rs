@@ -1,8 +1,8 @@
 //! Buffers: N-dimensional arrays with a min, an extent and a stride per dimension.
 //!
 //! A buffer is a value. Clones and views (crop, slice, transpose, translate, embed) share memory; the first write to
-//! shared memory copies, so nobody sees another's writes. A mutable view ([`AnyBufferMut`], [`BufferMut`]) writes into a
-//! part of an existing buffer in place. [`AnyBuffer`] knows its element type at run time, [`Buffer`] at compile time.
+//! shared memory copies, so nobody sees another's writes. A mutable view ([`AnyBufferMut`], [`BufferMut`]) writes into
+//! a part of an existing buffer in place. [`AnyBuffer`] knows its element type at run time, [`Buffer`] at compile time.
 //!
 //! Extent 0 is an empty buffer; a negative extent is an error, and so is memory that cannot be had.
 //!
@@ -31,7 +31,7 @@ pub use any::AnyBuffer;
 pub use error::BufferError;
 pub use raw::{ALIGNMENT, Companion, Memory, RawBuffer, prefer_large_pages};
 pub(crate) use region::advance;
-pub use region::{Coordinate, Coords, Extents, Region, Span};
+pub use region::{Coordinate, Extents, Region, RegionPoints, Span};
 pub use shape::Dim;
 pub use typed::Buffer;
 pub use view_mut::{AnyBufferMut, BufferMut};

@@ -1,9 +1,9 @@
 //! Fixed-point arithmetic: functions of integers that are defined by exact arithmetic, whatever the width.
 //!
-//! Operands are brought to one type as by `+` (a literal takes the type of the other). "Exact" means: in integers without a
-//! width, and only the result is brought to its type, as each function says. Up to 32 bits they are made of casts, sums,
-//! products and shifts in twice the width, which the CPU backend recognises; 64-bit operands, which have no wider type,
-//! are made of their bits.
+//! Operands are brought to one type as by `+` (a literal takes the type of the other). "Exact" means: in integers
+//! without a width, and only the result is brought to its type, as each function says. Up to 32 bits they are made of
+//! casts, sums, products and shifts in twice the width, which the CPU backend recognises; 64-bit operands, which have
+//! no wider type, are made of their bits.
 
 use super::functions::cast;
 use super::into::IntoExpr;
@@ -75,7 +75,8 @@ pub fn rounding_shift_left(a: impl IntoExpr, b: impl IntoExpr) -> Expr {
     shifted.unwrap_or_else(|poison| poison)
 }
 
-/// `floor(a * b / 2^bits)` exactly, clamped to the type of the operands. `bits` is at least 0; operands of up to 32 bits.
+/// `floor(a * b / 2^bits)` exactly, clamped to the type of the operands. `bits` is at least 0; operands of up to 32
+/// bits.
 #[track_caller]
 pub fn mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl IntoExpr) -> Expr {
     let at = Location::caller();
@@ -86,8 +87,8 @@ pub fn mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl IntoExpr) 
     scaled.unwrap_or_else(|poison| poison)
 }
 
-/// `floor(a * b / 2^bits + 1/2)` exactly, clamped to the type of the operands. `bits` is at least 0; operands of up to 32
-/// bits.
+/// `floor(a * b / 2^bits + 1/2)` exactly, clamped to the type of the operands. `bits` is at least 0; operands of up to
+/// 32 bits.
 #[track_caller]
 pub fn rounding_mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl IntoExpr) -> Expr {
     let at = Location::caller();
@@ -98,8 +99,8 @@ pub fn rounding_mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl I
     scaled.unwrap_or_else(|poison| poison)
 }
 
-/// The bits of `a` from bit `first` (0 is the lowest) as a `T`, an integer type; bits beyond the width are 0, or copies of
-/// the sign.
+/// The bits of `a` from bit `first` (0 is the lowest) as a `T`, an integer type; bits beyond the width are 0, or copies
+/// of the sign.
 #[track_caller]
 pub fn extract_bits<T: Element>(a: impl IntoExpr, first: impl IntoExpr) -> Expr {
     let (at, operator) = (Location::caller(), "extract_bits");
@@ -110,8 +111,8 @@ pub fn extract_bits<T: Element>(a: impl IntoExpr, first: impl IntoExpr) -> Expr 
     }
 }
 
-/// The bits of `parts` in one unsigned integer, those of the first lowest. The parts are 2, 4 or 8 integers of one type, and
-/// have 64 bits at most in all.
+/// The bits of `parts` in one unsigned integer, those of the first lowest. The parts are 2, 4 or 8 integers of one
+/// type, and have 64 bits at most in all.
 #[track_caller]
 pub fn concat_bits<E: IntoExpr>(parts: impl AsRef<[E]>) -> Expr {
     let at = Location::caller();
@@ -320,7 +321,7 @@ fn joined(parts: &[Expr], at: Location) -> Made {
     let [ty] = scalars([first], operator, at)?;
     let bits = integer(operator, ty, at)?.bits() * parts.len() as u32;
     if !bits.is_power_of_two() || bits > 64 || bits == ty.bits() {
-        let wants = "2, 4 or 8 integers of together 64 bits at most";
+        let wants = "2, 4 or 8 integers of 64 bits at most together";
         return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants }, at));
     }
     let (narrow, whole) = (ScalarType::unsigned(ty.bits()), ScalarType::unsigned(bits));

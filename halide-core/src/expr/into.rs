@@ -6,9 +6,9 @@ use crate::types::ScalarType;
 use crate::value::{Scalar, bf16, f16};
 use crate::var::Var;
 
-/// Anything that can stand in an expression: expressions, variables, parameters, literals.
+/// A value that can stand in an expression: an expression, variable, parameter or literal.
 pub trait IntoExpr: Copy {
-    /// It as an expression.
+    /// Converts to an expression.
     fn expr(self) -> Expr;
 }
 

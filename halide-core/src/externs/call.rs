@@ -8,14 +8,14 @@ use std::sync::Arc;
 /// The result of the closures of extern stages: any type of error will do, a text too.
 pub type ExternResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-pub(super) type Needs = dyn Fn(&ExternQuery<'_>) -> ExternResult<Vec<Region>> + Send + Sync;
-pub(super) type Compute = dyn Fn(&mut ExternCall<'_>) -> ExternResult<()> + Send + Sync;
+pub(super) type NeedsFn = dyn Fn(&ExternQuery<'_>) -> ExternResult<Vec<Region>> + Send + Sync;
+pub(super) type ComputeFn = dyn Fn(&mut ExternCall<'_>) -> ExternResult<()> + Send + Sync;
 
 /// The two closures.
 #[derive(Clone)]
 pub struct ExternFns {
-    pub(super) needs: Arc<Needs>,
-    pub(super) compute: Arc<Compute>,
+    pub(super) needs: Arc<NeedsFn>,
+    pub(super) compute: Arc<ComputeFn>,
 }
 
 impl fmt::Debug for ExternFns {
@@ -58,7 +58,8 @@ impl ExternCall<'_> {
     pub fn param(&self, i: usize) -> Option<Scalar> {
         self.params.get(i).copied()
     }
-    /// The buffers of all inputs, in order: one per image and per element of a Func, over the region that was asked for.
+    /// The buffers of all inputs, in order: one per image and per element of a Func, over the region that was asked
+    /// for.
     pub fn inputs(&self) -> &[AnyBuffer] {
         self.inputs
     }

@@ -52,8 +52,8 @@ impl fmt::Display for ExternFault {
             ExternFault::Region { input, error } => write!(f, "it cannot have what it needs of `{input}`: {error}"),
             ExternFault::Keeps { func } => write!(
                 f,
-                "it needs `{func}`, which leaves some elements as its buffer holds them, and that is not at hand before the \
-                 stage runs; give those elements a value, or read an image instead"
+                "it needs `{func}`, which leaves some elements as its buffer holds them, and that is not at hand \
+                 before the stage runs; give those elements a value, or read an image instead"
             ),
             ExternFault::Output => f.write_str(
                 "it replaced an output by a buffer of another type or region; write into the one that is there",

@@ -2,12 +2,12 @@
 //!
 //! One closure answers which regions of the inputs a region of the output needs, the other computes the region from
 //! those. Both may be called from any thread, and must answer the same for the same question; the value at a point must
-//! not depend on the region that is asked for. Errors and panics in them end the run with a [`RunError`](crate::interp::RunError) that names the
-//! stage.
+//! not depend on the region that is asked for. Errors and panics in them end the run with a
+//! [`RunError`](crate::interp::RunError) that names the stage.
 //!
-//! In a frozen pipeline the results are input images that nobody gives: whoever runs it asks, computes what is asked for,
-//! calls the closure, and gives them (see [`ExternDef`]). A stage is so computed whole, once per run, over the region
-//! that its consumers need, before any of them; its inputs are computed before it.
+//! In a frozen pipeline the results are input images that nobody gives: whoever runs it asks, computes what is asked
+//! for, calls the closure, and gives them (see [`ExternDef`]). A stage is so computed whole, once per run, over the
+//! region that its consumers need, before any of them; its inputs are computed before it.
 //!
 //! ```
 //! use halide_core::externs::Extern;

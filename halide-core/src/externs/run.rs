@@ -21,7 +21,7 @@ impl ExternDef {
     /// # Errors
     /// [`RunError::Extern`]: the closure failed or panicked, or its answer is none.
     pub fn needs(&self, pipeline: &PipelineData, region: &Region, params: &[Scalar]) -> Result<Vec<Region>, RunError> {
-        let asked = caught(|| (self.fns.needs)(&ExternQuery { region, params }));
+        let asked = catch_panic(|| (self.fns.needs)(&ExternQuery { region, params }));
         let regions = match asked {
             Ok(Ok(regions)) => regions,
             Ok(Err(error)) => return Err(self.fault(ExternFault::Needs(error.to_string()))),
@@ -45,8 +45,8 @@ impl ExternDef {
         Ok(regions)
     }
 
-    /// Computes `region`: one buffer per element of the values. `inputs` are the buffers of the inputs over the regions that
-    /// were asked for, one per image and per element of a Func.
+    /// Computes `region`: one buffer per element of the values. `inputs` are the buffers of the inputs over the regions
+    /// that were asked for, one per image and per element of a Func.
     ///
     /// # Errors
     /// [`RunError::Extern`]: the closure failed or panicked; or there is no memory.
@@ -60,7 +60,7 @@ impl ExternDef {
         let failed = |error| RunError::Output { func: self.name.clone(), error };
         let mut outputs: Vec<AnyBuffer> = self.types.iter().map(make).collect::<Result<_, _>>().map_err(failed)?;
         let call = |outputs: &mut [AnyBuffer]| (self.fns.compute)(&mut ExternCall { region, params, inputs, outputs });
-        match caught(|| call(&mut outputs)) {
+        match catch_panic(|| call(&mut outputs)) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(self.fault(ExternFault::Compute(error.to_string()))),
             Err(text) => return Err(self.fault(ExternFault::Panic(text))),
@@ -71,7 +71,7 @@ impl ExternDef {
 }
 
 /// The result of `work`, or the text of its panic.
-fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
         text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()

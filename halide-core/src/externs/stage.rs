@@ -1,6 +1,6 @@
 //! Extern stages under construction.
 
-use super::call::{ExternCall, ExternFns, ExternQuery, ExternResult, Needs};
+use super::call::{ExternCall, ExternFns, ExternQuery, ExternResult, NeedsFn};
 use crate::arena::Expr;
 use crate::buffer::Region;
 use crate::error::Location;
@@ -23,7 +23,7 @@ pub struct Extern {
     dims: usize,
     inputs: Vec<OpenInput>,
     params: Vec<Rc<ParamData>>,
-    needs: Option<Arc<Needs>>,
+    needs: Option<Arc<NeedsFn>>,
     at: Location,
 }
 
@@ -54,8 +54,8 @@ impl Extern {
         self.params.push(param.data());
         self
     }
-    /// Says which regions are needed: one per input, in order. Without it, each input is needed over the region that is
-    /// asked for, and must have as many dimensions.
+    /// Sets the closure that gives the regions that are needed: one per input, in order. Without it, each input is
+    /// needed over the region that is asked for, and must have as many dimensions.
     pub fn needs(
         mut self,
         needs: impl Fn(&ExternQuery<'_>) -> ExternResult<Vec<Region>> + Send + Sync + 'static,
@@ -63,7 +63,7 @@ impl Extern {
         self.needs = Some(Arc::new(needs));
         self
     }
-    /// Says how a region is computed, and makes the Func. What the closure leaves unwritten is zero.
+    /// Sets the closure that computes a region, and makes the Func. What the closure leaves unwritten is zero.
     pub fn compute(self, compute: impl Fn(&mut ExternCall<'_>) -> ExternResult<()> + Send + Sync + 'static) -> Func {
         let inputs = self.inputs.len();
         let same = Arc::new(move |query: &ExternQuery<'_>| Ok(vec![query.region().clone(); inputs]));

@@ -42,7 +42,7 @@ impl FuncBody {
     pub(crate) fn new(name: String, at: Location) -> FuncBody {
         FuncBody { name, at, defs: RefCell::default(), open: Cell::new(None), shape: OpenShape::default() }
     }
-    /// Everything that its definitions hold.
+    /// Appends the expressions of its definitions and rules.
     pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
         for def in self.defs.borrow().iter() {
             out.extend(&def.args);

@@ -52,11 +52,11 @@ pub(crate) enum Kind {
     Element(Expr, usize),
     Image(Rc<ImageBody>, Vec<Expr>),
     Likely(Expr),
-    /// As `Likely`, if the innermost loop runs over it.
+    /// The same as `Likely`, if the innermost loop runs over it.
     LikelyIfInnermost(Expr),
-    /// Its operand, whose float operations stay as they are.
+    /// The operand, whose float operations stay as they are.
     Strict(Expr),
-    /// Nothing is to be stored here.
+    /// The absence of a value: nothing is stored.
     Undef,
     /// The contents of an output's buffer before the run, of tuple element `.0`; made when `Undef` is frozen.
     Before(u8),

@@ -2,7 +2,7 @@
 
 use crate::error::Location;
 use crate::pipeline::DimField;
-use crate::shape::wanted;
+use crate::shape::describe_rule;
 use std::fmt;
 
 /// A rule that a buffer breaks.
@@ -52,14 +52,15 @@ impl fmt::Display for BrokenRule {
         match self {
             BrokenRule::Dim { buffer, dim, field, multiple, needed, found, at } => write!(
                 f,
-                "{buffer} needs {} in dimension {dim}, by the rule at {at}, but it has {}; give another buffer or drop the rule",
-                wanted(*field, *multiple, *needed),
-                wanted(*field, false, *found)
+                "{buffer} needs {} in dimension {dim}, by the rule at {at}, but it has {}; give another buffer or \
+                 drop the rule",
+                describe_rule(*field, *multiple, *needed),
+                describe_rule(*field, false, *found)
             ),
             BrokenRule::Alignment { buffer, bytes, beyond, at } => write!(
                 f,
-                "{buffer} must begin at an address that is a multiple of {bytes} bytes, by the rule at {at}, but it begins \
-                 {beyond} bytes beyond one; give another buffer or drop the rule"
+                "{buffer} must begin at an address that is a multiple of {bytes} bytes, by the rule at {at}, but it \
+                 begins {beyond} bytes beyond one; give another buffer or drop the rule"
             ),
             BrokenRule::Overflow { buffer, dim, at } => {
                 write!(

@@ -19,7 +19,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Nothing given yet.
+    /// Inputs without images and parameters.
     pub fn new() -> Inputs {
         Inputs::default()
     }
@@ -34,6 +34,10 @@ impl Inputs {
         self
     }
     /// Checks that there is a right buffer for every image and a legal value for every parameter, and nothing else.
+    ///
+    /// # Errors
+    /// The first that is missing, unknown, of another type or dimensions, or outside its range or promise; or every
+    /// rule that a buffer breaks.
     pub fn bind(&self, pipeline: &PipelineData) -> Result<Bound, RunError> {
         self.check_names(pipeline)?;
         let images = pipeline.images.ids().map(|id| self.bind_image(pipeline, id)).collect::<Result<_, _>>()?;
@@ -47,7 +51,7 @@ impl Inputs {
     pub fn get(&self, image: &str) -> Option<&AnyBuffer> {
         self.images.get(image)
     }
-    /// Only those that the pipeline reads.
+    /// The inputs that the pipeline reads.
     pub fn restricted(&self, pipeline: &PipelineData) -> Inputs {
         let (mut images, mut params) = (self.images.clone(), self.params.clone());
         images.retain(|name, _| pipeline.images.iter().any(|i| i.name == *name));
@@ -55,7 +59,7 @@ impl Inputs {
         Inputs { images, params }
     }
 
-    /// Only what the pipeline reads may be given.
+    /// Checks that the pipeline reads all that was given.
     ///
     /// # Errors
     /// The first name that is not one of an image or a parameter.

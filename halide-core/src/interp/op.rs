@@ -2,7 +2,7 @@
 
 use crate::ids::{FuncId, ImageId, NoteId};
 use crate::ops::{BinOp, MathFn, UnOp};
-use crate::pipeline::{NoteKind, PipelineData, told};
+use crate::pipeline::{NoteKind, PipelineData, note_text};
 use crate::types::ScalarType;
 use crate::value::Scalar;
 
@@ -86,7 +86,7 @@ impl Note {
     /// The text of the message, where `value` gives the bits of registers.
     pub(super) fn text(&self, p: &PipelineData, value: impl Fn(Reg) -> u64) -> String {
         let parts: Vec<Scalar> = self.parts.iter().map(|(r, ty)| Scalar::from_bits(*ty, value(*r))).collect();
-        told(&p.notes[self.note].text, &parts)
+        note_text(&p.notes[self.note].text, &parts)
     }
 }
 

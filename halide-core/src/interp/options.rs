@@ -14,6 +14,7 @@ pub struct Options<'a> {
     /// The contents of the outputs' buffers, one per tuple element of each output, over the regions that are computed;
     /// for definitions that leave some of them there (see [`undef`](crate::expr::undef)). Zeros if this is not given.
     pub before: Option<&'a [AnyBuffer]>,
-    /// The cap on memory for the outputs and for the values of all Funcs, and the flag that ends the run early; none by default.
+    /// The cap on memory for the outputs and for the values of all Funcs, and the flag that ends the run early; none by
+    /// default.
     pub limits: Option<&'a Limits>,
 }

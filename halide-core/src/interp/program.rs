@@ -28,7 +28,7 @@ pub(super) fn compile(
     roots.extend(targets.iter().map(|e| (*e, Mode::Index)));
     roots.extend(def.values.iter().map(|e| (*e, Mode::Data)));
 
-    let mut scope = Scope { p, index, bound, func, stage, rdom: def.rdom, site: 0 };
+    let mut scope = StageScope { p, index, bound, func, stage, rdom: def.rdom, site: 0 };
     let (mut code, mut sites, mut guarded) = (Code::default(), Vec::new(), None);
     for site in 0..p.sites(def) {
         scope.site = site;
@@ -65,7 +65,7 @@ enum Mode {
 }
 
 /// The meaning of names in a stage.
-struct Scope<'a> {
+struct StageScope<'a> {
     p: &'a PipelineData,
     index: &'a IndexTable,
     bound: &'a Bound,
@@ -76,7 +76,7 @@ struct Scope<'a> {
     site: usize,
 }
 
-impl Scope<'_> {
+impl StageScope<'_> {
     fn malformed(&self, reason: String) -> RunError {
         RunError::Malformed { func: self.p.funcs[self.func].name.clone(), stage: self.stage, reason }
     }
@@ -149,7 +149,7 @@ struct Code {
 
 impl Code {
     /// Compiles everything that the roots need, in the order of the frozen nodes: operands first.
-    fn compile(&mut self, scope: &Scope, roots: &[(ExprId, Mode)]) -> Result<(), RunError> {
+    fn compile(&mut self, scope: &StageScope, roots: &[(ExprId, Mode)]) -> Result<(), RunError> {
         let (mut needed, mut todo) = (BTreeSet::new(), roots.to_vec());
         while let Some(node) = todo.pop() {
             if needed.insert(node) {
@@ -189,7 +189,7 @@ impl Code {
         }
     }
 
-    fn op(&self, scope: &Scope, (id, mode): (ExprId, Mode)) -> Result<Op, RunError> {
+    fn op(&self, scope: &StageScope, (id, mode): (ExprId, Mode)) -> Result<Op, RunError> {
         let node = &scope.p.exprs[id];
         let ty = node.ty;
         let data = |e: &ExprId| self.regs[&(*e, Mode::Data)];
@@ -281,7 +281,7 @@ fn is_index_kind(kind: &Kind) -> bool {
 }
 
 /// The dimensions whose coordinate is the Func's own variable in the store and in every read of the Func itself.
-fn pure_dims(scope: &Scope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> {
+fn pure_dims(scope: &StageScope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> {
     let (p, own) = (scope.p, &scope.p.funcs[scope.func].args);
     let is_own = |args: &[ExprId], dim: usize| {
         args.get(dim).is_some_and(|e| matches!(p.exprs[*e].kind, Kind::Var(v) if v == own[dim]))
@@ -312,7 +312,7 @@ fn pure_dims(scope: &Scope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> 
 /// overflows.
 pub(super) fn uniform(p: &PipelineData, bound: &Bound, e: ExprId) -> Option<i64> {
     let func = *p.outputs.first()?;
-    let scope = Scope { p, index: &p.index_table(), bound, func, stage: 0, rdom: None, site: 0 };
+    let scope = StageScope { p, index: &p.index_table(), bound, func, stage: 0, rdom: None, site: 0 };
     let mut code = Code::default();
     code.compile(&scope, &[(e, Mode::Index)]).ok()?;
     let mut values: Vec<u64> = Vec::with_capacity(code.ops.len());
@@ -323,9 +323,9 @@ pub(super) fn uniform(p: &PipelineData, bound: &Bound, e: ExprId) -> Option<i64>
 }
 
 /// Min and extent of a dimension of a reduction domain: expressions of nothing that varies.
-fn constant_range(scope: &Scope, min: ExprId, extent: ExprId) -> Result<(i64, i64), RunError> {
+fn constant_range(scope: &StageScope, min: ExprId, extent: ExprId) -> Result<(i64, i64), RunError> {
     let mut code = Code::default();
-    let outside = Scope { rdom: None, ..*scope };
+    let outside = StageScope { rdom: None, ..*scope };
     code.compile(&outside, &[(min, Mode::Index), (extent, Mode::Index)])?;
     let overflow = || RunError::IndexOverflow { func: scope.p.funcs[scope.func].name.clone(), stage: scope.stage };
     let mut values: Vec<u64> = Vec::with_capacity(code.ops.len());

@@ -8,7 +8,7 @@ use crate::buffer::AnyBuffer;
 use crate::ids::{FuncId, ImageId};
 
 /// The stage that reads, for messages.
-pub(super) struct Site<'a> {
+pub(super) struct Reader<'a> {
     pub(super) world: &'a World<'a>,
     pub(super) func: FuncId,
     pub(super) stage: usize,
@@ -21,7 +21,7 @@ pub(super) struct Source {
     pub(super) element: usize,
 }
 
-impl Site<'_> {
+impl Reader<'_> {
     pub(super) fn read_image(
         &self,
         image: ImageId,

@@ -102,8 +102,9 @@ impl Bound {
         if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
     }
 
-    /// Strides for a buffer for `func` over `region` with which the rules for its strides hold, where any do: in the order of
-    /// the strides that rules ask for, dimensions without such a rule in between, and gaps where a rule needs them.
+    /// Strides for a buffer for `func` over `region` with which the rules for its strides hold, where any do: in the
+    /// order of the strides that rules ask for, dimensions without such a rule in between, and gaps where a rule needs
+    /// them.
     pub fn strides(&self, pipeline: &PipelineData, func: FuncId, region: &Region) -> Vec<i64> {
         let rules = |dim: usize| {
             let of = BufferOf::Output(func);

@@ -13,6 +13,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A checked, frozen algorithm. Made by `Pipeline::new`.
+///
+/// ```
+/// use halide_core::{Func, Pipeline, vars};
+/// let x = vars!(x);
+/// let (mut f, g) = (Func::new("f"), Func::new("g"));
+/// f[x] = g[x] + 1;
+/// let errors = Pipeline::new([&f]).unwrap_err().to_string();
+/// assert!(errors.contains("`g` is read before it has a definition"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     pub(crate) data: Arc<PipelineData>,

@@ -11,4 +11,4 @@ pub(crate) mod note;
 pub use data::{FuncDef, ImageDef, ParamDef, Pipeline, PipelineData, RDomDef, RVarDef, StageDef};
 pub use index_table::IndexTable;
 pub use node::{DimField, Kind, Node};
-pub use note::{NoteDef, NoteKind, Piece, told};
+pub use note::{NoteDef, NoteKind, Piece, note_text};

@@ -21,8 +21,8 @@ pub struct Node {
 /// bound) `I32` nodes built of `Var`, `RVar`, `ImageDim`, `I32` parameters and constants by `Add`, `Sub`, `Mul`, `Div`,
 /// `Mod`, `Min`, `Max`, `Neg`, `Select`, `Sites`, `Likely`, `LikelyIfInnermost` and `Note` are exact index arithmetic
 /// whose overflow of i32 is an error. The same holds for the two operands of a comparison that
-/// [`IndexTable::is_comparison`](super::IndexTable::is_comparison) accepts, wherever it stands. Everywhere else `I32` wraps. A `Cast`, `Call` or `Image`
-/// below a coordinate is data again.
+/// [`IndexTable::is_comparison`](super::IndexTable::is_comparison) accepts, wherever it stands. Everywhere else `I32`
+/// wraps. A `Cast`, `Call` or `Image` below a coordinate is data again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A constant of the node's type.
@@ -89,13 +89,14 @@ pub enum Kind {
         /// The values that the text shows: one scalar for each [`Piece::Value`](super::Piece::Value).
         parts: Vec<ExprId>,
     },
-    /// Its operand; says that in the steady state of a loop the enclosing min, max or select takes this side.
+    /// The operand, marked: in the steady state of a loop the enclosing min, max or select takes this side.
     Likely(ExprId),
-    /// As `Likely`, where the innermost loop around it runs over what it depends on.
+    /// The same as `Likely`, where the innermost loop around it runs over what it depends on.
     LikelyIfInnermost(ExprId),
-    /// Its operand, whose float operations are neither contracted nor put in another order.
+    /// The operand, whose float operations are neither contracted nor reordered.
     Strict(ExprId),
-    /// One value for each site that an update stores to at once (see [`PipelineData::sites`](super::PipelineData::sites)); at least one.
+    /// One value for each site that an update stores to at once (see
+    /// [`PipelineData::sites`](super::PipelineData::sites)); at least one.
     Sites(Vec<ExprId>),
     /// The contents of the output's own buffer at the Func's coordinates before the run. Stands in the first definition
     /// of outputs only; elsewhere it is zero.

@@ -33,7 +33,7 @@ pub enum Piece {
 }
 
 /// The text of `pieces` with `values` filled in, with spaces between.
-pub fn told(pieces: &[Piece], values: &[Scalar]) -> String {
+pub fn note_text(pieces: &[Piece], values: &[Scalar]) -> String {
     let mut values = values.iter();
     let words = pieces.iter().map(|piece| match piece {
         Piece::Text(text) => text.clone(),

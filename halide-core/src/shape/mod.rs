@@ -43,8 +43,8 @@ impl BufferOf {
 }
 
 impl PipelineData {
-    /// Adds the rules that the buffer `of` lies over `region`, which has its dimensions. A property for which there is a rule
-    /// already keeps that alone, and so does one that is no `I32`.
+    /// Adds the rules that the buffer `of` lies over `region`, which has its dimensions. A property for which there is
+    /// a rule already keeps that alone, and so does one that is no `I32`.
     pub fn add_region(&mut self, of: BufferOf, region: &Region, at: Location) {
         for (dim, span) in region.spans().iter().enumerate() {
             for (field, value) in [(DimField::Min, span.min), (DimField::Extent, span.extent)] {
@@ -61,7 +61,7 @@ impl PipelineData {
 }
 
 /// Describes a rule for messages: `stride 3`, `an extent that is a multiple of 16`.
-pub fn wanted(field: DimField, multiple: bool, value: i64) -> String {
+pub fn describe_rule(field: DimField, multiple: bool, value: i64) -> String {
     let (name, article) = match field {
         DimField::Min => ("min", "a"),
         DimField::Extent => ("extent", "an"),
@@ -70,9 +70,9 @@ pub fn wanted(field: DimField, multiple: bool, value: i64) -> String {
     if multiple { format!("{article} {name} that is a multiple of {value}") } else { format!("{name} {value}") }
 }
 
-/// Strides for a buffer with these coordinates, as small as they can be where `fixed` says nothing, in the order of those
-/// that it gives, with gaps where those need them; and multiples of what `multiple` says, at least 1. Where `fixed` asks
-/// for what cannot be, strides are larger.
+/// Strides for a buffer with these coordinates, as small as they can be where `fixed` says nothing, in the order of
+/// those that it gives, with gaps where those need them; and multiples of what `multiple` says, at least 1. Where
+/// `fixed` asks for what cannot be, strides are larger.
 pub fn dense_strides(
     spans: &[Span],
     fixed: &dyn Fn(usize) -> Option<i64>,
@@ -127,7 +127,7 @@ pub struct OutputShape {
 }
 
 impl OutputShape {
-    pub(crate) fn of(body: Rc<FuncBody>) -> OutputShape {
+    pub(crate) fn of_func(body: Rc<FuncBody>) -> OutputShape {
         OutputShape { body }
     }
     /// Its dimension `d`.
@@ -189,7 +189,7 @@ impl ShapeDim {
     pub fn set_stride_multiple_of(self, n: i64) -> ShapeDim {
         self.rule(DimField::Stride, OpenLaw::MultipleOf(n), Location::caller())
     }
-    /// Says what coordinates are to be expected. Nothing is checked, and results do not depend on it.
+    /// Gives the expected coordinates. Nothing is checked, and results do not depend on it.
     #[track_caller]
     pub fn set_estimate(self, min: i32, extent: i32) -> ShapeDim {
         self.of.shape().estimates.borrow_mut().push((self.dim, min, extent, Location::caller()));

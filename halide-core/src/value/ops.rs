@@ -94,8 +94,8 @@ pub fn select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar {
     if condition.as_bool() { a } else { b }
 }
 
-/// A transcendental function of one to three operands of one type. f16 and bf16 compute in f32 and round once; the operands
-/// of other types are cast to f64, and the result back.
+/// A transcendental function of one to three operands of one type. f16 and bf16 compute in f32 and round once; the
+/// operands of other types are cast to f64, and the result back.
 pub fn math(function: MathFn, args: &[Scalar]) -> Scalar {
     let ty = args.first().map_or(F32, |a| a.ty());
     match ty {

@@ -14,7 +14,7 @@ pub(crate) fn check_at(start: u32, outputs: &[&Func], expected: Expect) {
             let file = e.at.file.rsplit('/').next().unwrap();
             let line = e.at.line.checked_sub(start).map_or("?".into(), |l| l.to_string());
             text += &format!("{file}:+{line}:{}: {}\n", e.at.column, e.kind.reason());
-            text + &e.kind.hint().map_or(String::new(), |h| format!("  hint: {h}\n"))
+            text + &format!("  help: {}\n", e.kind.help())
         }),
     };
     expected.assert_eq(&text);
