@@ -9,10 +9,10 @@
 //! use halide_core::interp::{Inputs, run};
 //! use halide_core::{Func, ImageParam, Pipeline, buffer::{Buffer, Region}, types::I32};
 //! let input = ImageParam::new("input", I32, 1);
-//! let around = |f: &Func| {
+//! let around = |f: &Func| -> Result<Vec<i32>, Box<dyn std::error::Error>> {
 //!     let inputs = Inputs::new().image("input", Buffer::from_slice([3], &[1, 2, 3])?);
 //!     let out = run(&Pipeline::new([f])?, &inputs, &[Region::of_spans([(-2, 7)])])?;
-//!     Ok::<_, Box<dyn std::error::Error>>(out[0].typed::<i32>()?.to_vec())
+//!     Ok(out[0].typed::<i32>()?.to_vec())
 //! };
 //! assert_eq!(around(&constant_exterior(&input, 0))?, [0, 0, 1, 2, 3, 0, 0]);
 //! assert_eq!(around(&repeat_edge(&input))?, [1, 1, 1, 2, 3, 3, 3]);

@@ -19,13 +19,13 @@ use std::rc::Rc;
 /// A reduction domain of 1 to 8 dimensions, run lexicographically with the first dimension innermost.
 ///
 /// ```
-/// use halide_core::{Func, ImageParam, Pipeline, RDom, types::U8, vars};
+/// use halide_core::{Func, ImageParam, Pipeline, RDom, expr::ExprMethods, types::{U8, U32}, vars};
 /// let (x, y) = vars!(x, y);
 /// let input = ImageParam::new("input", U8, 2);
 /// let r = RDom::new([(-1, 3), (-1, 3)]);
 /// r.where_((r.x + r.y).ne(0));
 /// let mut f = Func::new("f");
-/// f[(x, y)] += input[(x + r.x, y + r.y)].cast(halide_core::types::U32);
+/// f[(x, y)] += input[(x + r.x, y + r.y)].cast(U32);
 /// assert_eq!(Pipeline::new([&f])?.rdoms.len(), 1);
 /// # Ok::<(), halide_core::error::AlgorithmErrors>(())
 /// ```

@@ -33,7 +33,7 @@ macro_rules! diagnostics {
 diagnostics! {
     LiteralRange { literal: String, ty: ScalarType } =>
         format!("the literal {literal} meets {ty}, which cannot hold it"),
-        help: "cast what it meets to a wider type: a literal takes that type";
+        help: "cast what it meets to a type that holds it: a literal takes that type";
     LiteralFloat { literal: String, ty: ScalarType } =>
         format!("the literal {literal} is a float but meets {ty}"),
         help: "cast what it meets to a float type: a literal takes that type";

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 /// Operators and the functions of [`expr`](crate::expr) make expressions of others; literals take the type that they
 /// meet.
 /// ```
-/// use halide_core::{Expr, expr::{select, sqrt}, types::{F32, I32}, vars};
+/// use halide_core::{Expr, expr::{ExprMethods, select, sqrt}, types::{F32, I32}, vars};
 /// let x = vars!(x);
 /// let even: Expr = (x % 2).eq(0);
 /// let e = select(even, x, x - 1);

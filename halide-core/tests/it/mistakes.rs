@@ -46,19 +46,19 @@ fn literals_must_fit_the_type_they_meet() {
         [&f],
         expect![[r#"
             mistakes.rs:+5:9: the literal 256 meets u8, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+6:9: the literal -1 meets u8, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+7:9: the literal 0.5 is a float but meets u8
               help: cast what it meets to a float type: a literal takes that type
             mistakes.rs:+8:9: the literal 1000000000.0 meets f16, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+9:18: the literal 300 meets u8, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+10:9: the literal 300 meets u8, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+11:9: the literal 18446744073709551615 meets i64, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
         "#]]
     );
 }
@@ -210,7 +210,7 @@ fn coordinates_are_as_many_as_dimensions_and_integers() {
             mistakes.rs:+4:78: coordinate 0 of `input` is bool, not an integer
               help: cast it to i32
             mistakes.rs:+4:100: the literal 1099511627776 meets i32, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+6:13: `f` has 2 dimensions but 1 coordinate is given
               help: give one coordinate for each dimension
             mistakes.rs:+6:25: `input` has no dimension 2: it has 2 dimensions
@@ -302,7 +302,7 @@ fn updates_keep_the_type_arity_and_order_of_the_func() {
             mistakes.rs:+4:6: an update of `f` stores i32 where element 0 is u8
               help: cast the value to u8
             mistakes.rs:+6:21: the literal 700 meets u8, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+7:6: `f` has 2 dimensions but 1 coordinate is given
               help: give one coordinate for each dimension
             mistakes.rs:+8:6: an update of `f` stores 2 elements where it has 1
@@ -456,7 +456,7 @@ fn a_mistake_is_reported_once_however_often_it_is_used() {
         [&h],
         expect![[r#"
             mistakes.rs:+4:12: the literal 300 meets u8, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
         "#]]
     );
 }

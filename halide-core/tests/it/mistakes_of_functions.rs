@@ -36,7 +36,7 @@ fn fixed_point() {
             mistakes_of_functions.rs:+6:9: `saturating_add` takes integers, not f32
               help: cast the operand to a type that it takes
             mistakes_of_functions.rs:+7:9: the literal 300 meets u8, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes_of_functions.rs:+8:9: `halving_add` takes integers, not f32
               help: cast the operand to a type that it takes
             mistakes_of_functions.rs:+9:9: `rounding_shift_right` takes integers, not f64
@@ -102,7 +102,7 @@ fn choices() {
             mistakes_of_functions.rs:+13:9: the operands of `max` are a bool and a number of type i32
               help: cast the bool, or compare the number
             mistakes_of_functions.rs:+14:9: the literal 1099511627776 meets i32, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes_of_functions.rs:+15:9: `lerp` takes a float or unsigned weight of at most 32 bits, not bool
               help: cast the operand to a type that it takes
             mistakes_of_functions.rs:+16:9: `lerp` takes floats, or integers of at most 32 bits, not i64
@@ -206,7 +206,7 @@ fn what_is_said_and_drawn() {
             mistakes_of_functions.rs:+12:9: `random_f32` takes an integer seed, not bool
               help: cast the operand to a type that it takes
             mistakes_of_functions.rs:+13:9: the literal 1099511627776 meets i32, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes_of_functions.rs:+14:9: `>=` takes a scalar, not a tuple of 2 elements
               help: take one element with `.at(i)`
             mistakes_of_functions.rs:+15:9: the literal 0.5 is a float but meets i32

@@ -83,7 +83,7 @@ fn domains_that_need_what_nobody_knows_yet() {
             mistakes_of_inputs.rs:+10:13: a bound of the domain `g` is not an integer
               help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
             mistakes_of_inputs.rs:+11:13: the literal 1099511627776 meets i32, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
         "#]],
     );
 }
@@ -239,7 +239,7 @@ fn boundary_conditions() {
         &[&f],
         expect![[r#"
             mistakes_of_inputs.rs:+3:13: the literal 300 meets u8, which cannot hold it
-              help: cast what it meets to a wider type: a literal takes that type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes_of_inputs.rs:+4:13: `input` has 1 dimension but bounds for 2 are given
               help: give bounds for no more dimensions than there are
             mistakes_of_inputs.rs:+5:13: the literal 0.5 is a float but meets i32
