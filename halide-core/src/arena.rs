@@ -1,4 +1,5 @@
-//! The expressions under construction: one arena per thread, the only global of the crate.
+//! The expressions under construction: one arena per thread, the only global of the crate beside the
+//! names of source files.
 //!
 //! `Expr` is a copyable handle (slot and generation), so nobody tells when the last one is gone. The arena therefore
 //! sweeps: when it has grown well beyond what was alive after the last sweep, everything that no live `Func` or `RDom`
@@ -6,94 +7,22 @@
 //! left side was written whose value is not known yet. A handle whose slot was freed is found out by its generation and
 //! becomes a diagnostic.
 
+pub use crate::graph::expr::Expr;
+pub(crate) use crate::graph::node::{Kind, Literal, Node, Ty, map_operands, operands};
+
 use crate::error::{AlgorithmError, AlgorithmErrorKind, Location};
-use crate::func::FuncBody;
+use crate::graph::func::FuncHandle;
+use crate::graph::image::ImageHandle;
+use crate::graph::node::children;
+use crate::graph::rdom::RDomHandle;
 use crate::names::{Name, Names};
-use crate::ops::{BinOp, MathFn, UnOp};
-use crate::param::{ImageBody, ParamData};
-use crate::pipeline::{DimField, NoteDef};
-use crate::rdom::RDomBody;
-use crate::types::ScalarType;
-use crate::value::Scalar;
+use crate::tuning::SMALL_ARENA;
+use crate::tuning::YOUNG_NODES;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
-
-/// An expression: a copyable handle into this thread's arena.
-#[derive(Clone, Copy)]
-pub struct Expr {
-    slot: u32,
-    generation: u32,
-    /// Handles mean nothing on another thread, so they cannot be sent there.
-    here: PhantomData<*const ()>,
-}
-
-/// The type of a node's value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Ty {
-    One(ScalarType),
-    /// A tuple.
-    Many(Rc<[ScalarType]>),
-    /// Poisoned, or not known yet.
-    None,
-}
-
-/// A literal of Rust, which takes the type of the other operand.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Literal {
-    Int(i128),
-    Float(f64),
-}
-
-#[derive(Clone)]
-pub(crate) enum Kind {
-    Const(Scalar),
-    Literal(Literal),
-    Var(Name),
-    RVar(Rc<RDomBody>, u8),
-    Param(Rc<ParamData>),
-    ImageDim(Rc<ImageBody>, u8, DimField),
-    Unary(UnOp, Expr),
-    Binary(BinOp, Expr, Expr),
-    Select(Expr, Expr, Expr),
-    Cast(Expr),
-    SaturatingCast(Expr),
-    Reinterpret(Expr),
-    Math(MathFn, Vec<Expr>),
-    /// A read of a Func, or of all its elements if it is a tuple; and how many definitions it had then.
-    Call(Rc<FuncBody>, Vec<Expr>, usize),
-    Element(Expr, usize),
-    Image(Rc<ImageBody>, Vec<Expr>),
-    Likely(Expr),
-    /// As `Likely`, if the innermost loop runs over it.
-    LikelyIfInnermost(Expr),
-    /// Its operand, whose float operations stay as they are.
-    Strict(Expr),
-    /// Nothing is to be stored here.
-    Undef,
-    /// The contents of an output's buffer before the run, of tuple element `.0`; made when `Undef` is frozen.
-    Before(u8),
-    /// The second operand; a requirement that the first holds, or a line printed where it does. The parts are shown.
-    Note(Rc<NoteDef>, Expr, Expr, Vec<Expr>),
-    /// 32 random bits, the same for the same seed, place and coordinates.
-    Random(Expr),
-    Tuple(Vec<Expr>),
-    /// One value for each site of an update: `scatter` and `gather`.
-    Sites(Vec<Expr>),
-    /// The old value on a left side of a Func that has no definition yet: the identity of the operator.
-    Undefined(Rc<FuncBody>),
-    /// A mistake, its own or those of its operands, all of which it keeps so that theirs are reported too.
-    Poison(Option<Rc<AlgorithmError>>, Vec<Expr>),
-}
-
-#[derive(Clone)]
-pub(crate) struct Node {
-    pub(crate) kind: Kind,
-    pub(crate) ty: Ty,
-    pub(crate) at: Location,
-}
 
 #[derive(Default)]
 struct Slot {
@@ -111,9 +40,9 @@ struct Arena {
     next_sweep: usize,
     next_names_sweep: usize,
     names: Names,
-    funcs: Registry<crate::func::FuncHandle>,
-    rdoms: Registry<crate::rdom::RDomHandle>,
-    images: Registry<crate::shape::ImageHandle>,
+    funcs: Registry<FuncHandle>,
+    rdoms: Registry<RDomHandle>,
+    images: Registry<ImageHandle>,
 }
 
 /// The owners of roots. Forgets the dead whenever it has doubled.
@@ -141,31 +70,13 @@ impl<T> Registry<T> {
     }
 }
 
-/// Nodes younger than this many creations are never swept.
-const YOUNG: u64 = 200_000;
-/// An arena smaller than this is never swept.
-const SMALL: usize = 400_000;
-
 thread_local! {
     static ARENA: RefCell<Arena> = RefCell::default();
-    static FILES: RefCell<HashSet<&'static str>> = RefCell::default();
-}
-
-/// The name of a text, as long-lived as places in it may be: for ever, once in each thread that reads texts.
-pub(crate) fn file_name(name: &str) -> &'static str {
-    FILES.with_borrow_mut(|files| match files.get(name) {
-        Some(known) => *known,
-        None => {
-            let name: &'static str = Box::leak(name.into());
-            files.insert(name);
-            name
-        }
-    })
 }
 
 /// Adds a node.
 pub(crate) fn add(kind: Kind, ty: Ty, at: Location) -> Expr {
-    if ARENA.with_borrow(|a| a.slots.len() - a.free.len() >= a.next_sweep.max(SMALL)) {
+    if ARENA.with_borrow(|a| a.slots.len() - a.free.len() >= a.next_sweep.max(SMALL_ARENA)) {
         sweep();
     }
     ARENA.with_borrow_mut(|a| {
@@ -226,7 +137,7 @@ impl Arena {
 
 /// The name of a text. One that is long and that nobody uses any more goes stale like an expression.
 pub(crate) fn intern(text: &str) -> Name {
-    if ARENA.with_borrow(|a| a.names.len() >= a.next_names_sweep.max(SMALL)) {
+    if ARENA.with_borrow(|a| a.names.len() >= a.next_names_sweep.max(SMALL_ARENA)) {
         sweep();
     }
     ARENA.with_borrow_mut(|a| {
@@ -247,17 +158,17 @@ pub(crate) fn name_of(name: Name) -> Rc<str> {
 }
 
 /// Keeps what a Func reaches alive while its handle lives.
-pub(crate) fn register_func(f: &Rc<crate::func::FuncHandle>) {
+pub(crate) fn register_func(f: &Rc<FuncHandle>) {
     ARENA.with_borrow_mut(|a| a.funcs.add(f));
 }
 
 /// Keeps what a reduction domain reaches alive while its handle lives.
-pub(crate) fn register_rdom(r: &Rc<crate::rdom::RDomHandle>) {
+pub(crate) fn register_rdom(r: &Rc<RDomHandle>) {
     ARENA.with_borrow_mut(|a| a.rdoms.add(r));
 }
 
 /// Keeps what an image's rules hold alive while its handle lives.
-pub(crate) fn register_image(i: &Rc<crate::shape::ImageHandle>) {
+pub(crate) fn register_image(i: &Rc<ImageHandle>) {
     ARENA.with_borrow_mut(|a| a.images.add(i));
 }
 
@@ -282,26 +193,6 @@ impl fmt::Debug for Expr {
     }
 }
 
-impl Expr {
-    /// The identity of the handle.
-    pub(crate) fn key(self) -> (u32, u32) {
-        (self.slot, self.generation)
-    }
-    /// Returns true if both are the same node; equal expressions that were written twice are two nodes.
-    pub fn is_node(self, other: Expr) -> bool {
-        self.key() == other.key()
-    }
-}
-
-/// The operands of a node; not what the Funcs and domains it mentions reach.
-pub(crate) fn operands(kind: &Kind, out: &mut Vec<Expr>) {
-    match kind {
-        Kind::Call(_, args, _) | Kind::Image(_, args) => out.extend(args),
-        Kind::RVar(..) | Kind::ImageDim(..) | Kind::Undefined(_) => {}
-        other => children(other, out),
-    }
-}
-
 /// Calls `visit` with every node below `roots`, each once, in reading order; it may add expressions to visit.
 /// Uses a stack of its own: expressions may be deep.
 pub(crate) fn walk(roots: &[Expr], mut visit: impl FnMut(Expr, &Kind, &mut Vec<Expr>)) {
@@ -319,69 +210,6 @@ pub(crate) fn walk(roots: &[Expr], mut visit: impl FnMut(Expr, &Kind, &mut Vec<E
     }
 }
 
-/// The node's kind with each operand replaced.
-pub(crate) fn map_operands(kind: Kind, mut f: impl FnMut(Expr) -> Expr) -> Kind {
-    let mut all = |args: Vec<Expr>| args.into_iter().map(&mut f).collect::<Vec<_>>();
-    match kind {
-        Kind::Math(op, args) => Kind::Math(op, all(args)),
-        Kind::Call(body, args, defs) => Kind::Call(body, all(args), defs),
-        Kind::Image(body, args) => Kind::Image(body, all(args)),
-        Kind::Tuple(args) => Kind::Tuple(all(args)),
-        Kind::Sites(args) => Kind::Sites(all(args)),
-        Kind::Poison(error, args) => Kind::Poison(error, all(args)),
-        Kind::Unary(op, a) => Kind::Unary(op, f(a)),
-        Kind::Cast(a) => Kind::Cast(f(a)),
-        Kind::SaturatingCast(a) => Kind::SaturatingCast(f(a)),
-        Kind::Reinterpret(a) => Kind::Reinterpret(f(a)),
-        Kind::Likely(a) => Kind::Likely(f(a)),
-        Kind::LikelyIfInnermost(a) => Kind::LikelyIfInnermost(f(a)),
-        Kind::Strict(a) => Kind::Strict(f(a)),
-        Kind::Random(a) => Kind::Random(f(a)),
-        Kind::Element(a, i) => Kind::Element(f(a), i),
-        Kind::Binary(op, a, b) => Kind::Binary(op, f(a), f(b)),
-        Kind::Select(c, a, b) => Kind::Select(f(c), f(a), f(b)),
-        Kind::Note(note, c, a, parts) => Kind::Note(note, f(c), f(a), parts.into_iter().map(f).collect()),
-        leaf @ (Kind::Const(_)
-        | Kind::Literal(_)
-        | Kind::Var(_)
-        | Kind::RVar(..)
-        | Kind::Param(_)
-        | Kind::ImageDim(..)
-        | Kind::Undef
-        | Kind::Before(_)
-        | Kind::Undefined(_)) => leaf,
-    }
-}
-
-/// Direct children of a node, and the definitions that it reaches.
-fn children(kind: &Kind, out: &mut Vec<Expr>) {
-    match kind {
-        Kind::Undef | Kind::Before(_) => {}
-        Kind::Const(_) | Kind::Literal(_) | Kind::Var(_) | Kind::Param(_) => {}
-        Kind::ImageDim(body, ..) => body.exprs(out),
-        Kind::RVar(body, _) => body.exprs(out),
-        Kind::Unary(_, a) | Kind::Cast(a) | Kind::SaturatingCast(a) | Kind::Reinterpret(a) => out.push(*a),
-        Kind::LikelyIfInnermost(a) | Kind::Strict(a) => out.push(*a),
-        Kind::Likely(a) | Kind::Random(a) | Kind::Element(a, _) => out.push(*a),
-        Kind::Binary(_, a, b) => out.extend([*a, *b]),
-        Kind::Select(c, a, b) => out.extend([*c, *a, *b]),
-        Kind::Note(_, c, a, parts) => {
-            out.extend([*c, *a]);
-            out.extend(parts);
-        }
-        Kind::Math(_, args) | Kind::Tuple(args) | Kind::Sites(args) | Kind::Poison(_, args) => out.extend(args),
-        Kind::Image(body, args) => {
-            out.extend(args);
-            body.exprs(out);
-        }
-        Kind::Call(body, args, _) => {
-            out.extend(args);
-            body.exprs(out);
-        }
-        Kind::Undefined(body) => body.exprs(out),
-    }
-}
-
 /// Frees what nothing reaches and is not young. What nodes own does not look at the arena when it is dropped.
 fn sweep() {
     ARENA.with_borrow_mut(|a| {
@@ -392,14 +220,14 @@ fn sweep() {
                 a.free.push(i as u32);
             }
         }
-        a.next_sweep = 2 * (a.slots.len() - a.free.len()) + SMALL / 2;
+        a.next_sweep = 2 * (a.slots.len() - a.free.len()) + SMALL_ARENA / 2;
         let used = a.slots.iter().filter_map(|s| match s.node.as_ref()?.kind {
             Kind::Var(name) => Some(name),
             _ => None,
         });
         let used: Vec<Name> = used.collect();
-        a.names.sweep(&used, a.created.saturating_sub(YOUNG));
-        a.next_names_sweep = 2 * a.names.len() + SMALL / 2;
+        a.names.sweep(&used, a.created.saturating_sub(YOUNG_NODES));
+        a.next_names_sweep = 2 * a.names.len() + SMALL_ARENA / 2;
     });
 }
 
@@ -417,8 +245,8 @@ impl Arena {
         self.images.live().for_each(|i| i.body.exprs(&mut todo));
         moments.sort_unstable();
         for (i, s) in self.slots.iter().enumerate() {
-            let next = moments.partition_point(|m| m + YOUNG < s.born);
-            if s.node.is_some() && moments.get(next).is_some_and(|m| *m <= s.born + YOUNG) {
+            let next = moments.partition_point(|m| m + YOUNG_NODES < s.born);
+            if s.node.is_some() && moments.get(next).is_some_and(|m| *m <= s.born + YOUNG_NODES) {
                 todo.push(Expr { slot: i as u32, generation: s.generation, here: PhantomData });
             }
         }

@@ -1,8 +1,26 @@
 //! Boundary conditions: Funcs that are defined everywhere from sources that are not.
 //!
-//! Each marks the inside as `likely`, so that loop partitioning can give the steady state of a loop plain accesses. What
-//! is read always lies inside the bounds, whatever the coordinate; bounds of extent 1 and coordinates many extents away
-//! are fine.
+//! Each marks the inside as `likely`, so that loop partitioning can give the steady state of a loop plain accesses.
+//! What is read always lies inside the bounds, whatever the coordinate; bounds of extent 1 and coordinates many extents
+//! away are fine.
+//!
+//! ```
+//! use halide_core::boundary::{constant_exterior, mirror_image, mirror_interior, repeat_edge, repeat_image};
+//! use halide_core::interp::{Inputs, run};
+//! use halide_core::{Func, ImageParam, Pipeline, buffer::{Buffer, Region}, types::I32};
+//! let input = ImageParam::new("input", I32, 1);
+//! let around = |f: &Func| -> Result<Vec<i32>, Box<dyn std::error::Error>> {
+//!     let inputs = Inputs::new().image("input", Buffer::from_slice([3], &[1, 2, 3])?);
+//!     let out = run(&Pipeline::new([f])?, &inputs, &[Region::of_spans([(-2, 7)])])?;
+//!     Ok(out[0].typed::<i32>()?.to_vec())
+//! };
+//! assert_eq!(around(&constant_exterior(&input, 0))?, [0, 0, 1, 2, 3, 0, 0]);
+//! assert_eq!(around(&repeat_edge(&input))?, [1, 1, 1, 2, 3, 3, 3]);
+//! assert_eq!(around(&repeat_image(&input))?, [2, 3, 1, 2, 3, 1, 2]);
+//! assert_eq!(around(&mirror_image(&input))?, [2, 1, 1, 2, 3, 3, 2]);
+//! assert_eq!(around(&mirror_interior(&input))?, [3, 2, 1, 2, 3, 2, 1]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::arena::{self, Expr};
 use crate::error::{AlgorithmErrorKind, Location};
@@ -69,7 +87,8 @@ macro_rules! conditions {
         pub fn $name(image: &ImageParam) -> Func {
             remap(stringify!($name), image, &bounds_of(image), Location::caller(), $place)
         }
-        #[doc = concat!("As [`", stringify!($name), "`], of any source with bounds per dimension; dimensions beyond the list have none.")]
+        #[doc = concat!("The same as [`", stringify!($name), "`], of any source with bounds per dimension;")]
+        /// dimensions beyond the list have none.
         #[track_caller]
         pub fn $name_in(source: &impl BoundarySource, bounds: &[DimBounds]) -> Func {
             remap(stringify!($name), source, bounds, Location::caller(), $place)
@@ -88,13 +107,13 @@ conditions! {
     mirror_interior, mirror_interior_in, mirrored_inside;
 }
 
-/// `value` outside.
+/// The image, and `value` outside of it.
 #[track_caller]
 pub fn constant_exterior(image: &ImageParam, value: impl IntoExpr) -> Func {
     around(image, value.expr(), &bounds_of(image), Location::caller())
 }
 
-/// As [`constant_exterior`], of any source with bounds per dimension; dimensions beyond the list have none.
+/// The same as [`constant_exterior`], of any source with bounds per dimension; dimensions beyond the list have none.
 #[track_caller]
 pub fn constant_exterior_in(source: &impl BoundarySource, value: impl IntoExpr, bounds: &[DimBounds]) -> Func {
     around(source, value.expr(), bounds, Location::caller())
@@ -102,14 +121,14 @@ pub fn constant_exterior_in(source: &impl BoundarySource, value: impl IntoExpr, 
 
 /// A coordinate with the first one inside and the extent.
 #[derive(Clone, Copy)]
-struct Place {
+struct BoundedCoordinate {
     x: Expr,
     first: Expr,
     extent: Expr,
     at: Location,
 }
 
-impl Place {
+impl BoundedCoordinate {
     fn op(self, op: BinOp, a: Expr, b: impl IntoExpr) -> Expr {
         binary(op, a, b.expr(), self.at)
     }
@@ -134,22 +153,22 @@ impl Place {
     }
 }
 
-fn nearest(p: Place) -> Expr {
+fn nearest(p: BoundedCoordinate) -> Expr {
     likely_at(p.x, p.at)
 }
 
-fn tiled(p: Place) -> Expr {
+fn tiled(p: BoundedCoordinate) -> Expr {
     p.unless_inside(p.op(BinOp::Mod, p.offset(), p.extent))
 }
 
-fn mirrored(p: Place) -> Expr {
+fn mirrored(p: BoundedCoordinate) -> Expr {
     let period = p.op(BinOp::Mul, p.extent, 2);
     let phase = p.op(BinOp::Mod, p.offset(), period);
     let back = p.op(BinOp::Sub, p.op(BinOp::Sub, period, 1), phase);
     p.unless_inside(p.op(BinOp::Min, phase, back))
 }
 
-fn mirrored_inside(p: Place) -> Expr {
+fn mirrored_inside(p: BoundedCoordinate) -> Expr {
     // A single pixel has no interior to mirror: period 1, so every coordinate is the pixel.
     let period = p.op(BinOp::Max, p.op(BinOp::Sub, p.op(BinOp::Mul, p.extent, 2), 2), 1);
     let phase = p.op(BinOp::Mod, p.offset(), period);
@@ -157,23 +176,23 @@ fn mirrored_inside(p: Place) -> Expr {
 }
 
 /// The variables of a condition's Func, and for each the coordinate with its bounds.
-fn places(source: &impl BoundarySource, bounds: &[DimBounds], at: Location) -> Vec<(Expr, Option<Place>)> {
+fn places(source: &impl BoundarySource, bounds: &[DimBounds], at: Location) -> Vec<(Expr, Option<BoundedCoordinate>)> {
     let names = ["x", "y", "z", "w", "v4", "v5", "v6", "v7"];
     let vars = names.iter().take(source.source_dims().unwrap_or(0)).map(|name| Var::new(name).expr_at(at));
     let place = |(d, x): (usize, Expr)| {
-        (x, bounds.get(d).copied().flatten().map(|(first, extent)| Place { x, first, extent, at }))
+        (x, bounds.get(d).copied().flatten().map(|(first, extent)| BoundedCoordinate { x, first, extent, at }))
     };
     vars.enumerate().map(place).collect()
 }
 
-/// A Func that reads `source` at coordinates moved by `place` and clamped into the bounds; the clamp changes nothing that
-/// `place` already put inside, but shows bounds inference that all reads are.
+/// A Func that reads `source` at coordinates moved by `place` and clamped into the bounds; the clamp changes nothing
+/// that `place` already put inside, but shows bounds inference that all reads are.
 fn remap(
     name: &str,
     source: &impl BoundarySource,
     bounds: &[DimBounds],
     at: Location,
-    place: fn(Place) -> Expr,
+    place: fn(BoundedCoordinate) -> Expr,
 ) -> Func {
     let places = places(source, bounds, at);
     let coords = places.iter().map(|&(x, p)| p.map_or(x, |p| p.clamp(place(p)))).collect();
@@ -197,7 +216,7 @@ fn condition(
     name: &str,
     source: &impl BoundarySource,
     bounds: &[DimBounds],
-    places: Vec<(Expr, Option<Place>)>,
+    places: Vec<(Expr, Option<BoundedCoordinate>)>,
     value: Expr,
     at: Location,
 ) -> Func {

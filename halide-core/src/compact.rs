@@ -6,8 +6,8 @@ use crate::shape::{AlignmentRule, BufferOf, Estimate, Law};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Pipeline {
-    /// The pipeline that computes its outputs alone, or the Funcs `part`, whose buffers then have no rules. Funcs, images and
-    /// parameters keep their names; results of extern stages are images like any other.
+    /// The pipeline that computes its outputs alone, or the Funcs `part`, whose buffers then have no rules. Funcs,
+    /// images and parameters keep their names; results of extern stages are images like any other.
     pub fn part(&self, part: Option<&[FuncId]>) -> Pipeline {
         Pipeline::from_data(compact(self, part))
     }

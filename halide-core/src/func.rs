@@ -1,12 +1,14 @@
 //! Funcs: pure functions of integer coordinates, with updates.
 
+pub(crate) use crate::graph::func::{Def, FuncBody, Written};
+
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, check_coords};
-use crate::shape::{OpenShape, OutputShape};
+use crate::graph::func::FuncHandle;
+use crate::shape::OutputShape;
 use crate::var::Var;
 use elsa::FrozenVec;
-use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::{Index, IndexMut};
 use std::rc::Rc;
@@ -16,8 +18,8 @@ use std::rc::Rc;
 /// The first definition is pure and has distinct variables on the left; further ones are updates, run in order. A Func
 /// that another Func has read takes no further definitions.
 ///
-/// Rust borrows the left side of `+=` before it looks at the right side, so `f[(x, 1)] += f[(x, 0)]` does not compile. Read
-/// first, or assign:
+/// Rust borrows the left side of `+=` before it looks at the right side, so `f[(x, 1)] += f[(x, 0)]` does not compile.
+/// Read first, or assign:
 /// ```
 /// use halide_core::{Func, vars};
 /// let (x, y) = vars!(x, y);
@@ -31,44 +33,13 @@ use std::rc::Rc;
 pub struct Func {
     handle: Rc<FuncHandle>,
     /// The left side last written, until what was assigned to it is collected.
-    slot: Option<Slot>,
+    slot: Option<LeftSide>,
     calls: FrozenVec<Box<Expr>>,
 }
 
-struct Slot {
+struct LeftSide {
     args: Vec<Expr>,
     value: Expr,
-}
-
-/// Alive as long as the user's Func.
-pub(crate) struct FuncHandle {
-    pub(crate) body: Rc<FuncBody>,
-}
-
-/// The body of a Func, which calls point to.
-pub(crate) struct FuncBody {
-    pub(crate) name: String,
-    pub(crate) at: Location,
-    pub(crate) defs: RefCell<Vec<Def>>,
-    /// The left side that was written but not collected yet.
-    pub(crate) open: Cell<Option<Written>>,
-    /// The rules and estimates for the caller's buffer, if the Func is an output.
-    pub(crate) shape: OpenShape,
-}
-
-/// One definition.
-#[derive(Clone)]
-pub(crate) struct Def {
-    pub(crate) args: Vec<Expr>,
-    pub(crate) value: Expr,
-    pub(crate) written: Written,
-}
-
-/// The place in the source and the time (see [`arena::now`]) at which a left side was written.
-#[derive(Clone, Copy)]
-pub(crate) struct Written {
-    pub(crate) at: Location,
-    pub(crate) born: u64,
 }
 
 impl Written {
@@ -78,10 +49,6 @@ impl Written {
 }
 
 impl FuncBody {
-    /// A Func without definitions.
-    fn new(name: String, at: Location) -> FuncBody {
-        FuncBody { name, at, defs: RefCell::default(), open: Cell::new(None), shape: OpenShape::default() }
-    }
     /// A Func that no user's handle names, with its pure definition.
     pub(crate) fn anonymous(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Rc<FuncBody> {
         let body = FuncBody::new(name.into(), at);
@@ -91,18 +58,6 @@ impl FuncBody {
     /// Adds a definition.
     pub(crate) fn define(&self, args: Vec<Expr>, value: Expr, at: Location) {
         self.defs.borrow_mut().push(Def { args, value, written: Written::now(at) });
-    }
-    /// Everything that its definitions hold.
-    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
-        for def in self.defs.borrow().iter() {
-            out.extend(&def.args);
-            out.push(def.value);
-        }
-        self.shape.exprs(out);
-    }
-    /// The number of dimensions, once there is a definition.
-    pub(crate) fn dims(&self) -> Option<usize> {
-        self.defs.borrow().first().map(|d| d.args.len())
     }
     /// The type of its values, once there is a definition.
     pub(crate) fn ty(&self) -> Ty {
@@ -115,13 +70,13 @@ impl Func {
     #[track_caller]
     pub fn new(name: impl Into<String>) -> Func {
         let (name, at) = (name.into(), Location::caller());
-        Func::of(Rc::new(FuncBody::new(name, at)))
+        Func::from_body(Rc::new(FuncBody::new(name, at)))
     }
     /// A Func with its pure definition.
     pub(crate) fn defined(name: &str, args: Vec<Expr>, value: Expr, at: Location) -> Func {
-        Func::of(FuncBody::anonymous(name, args, value, at))
+        Func::from_body(FuncBody::anonymous(name, args, value, at))
     }
-    fn of(body: Rc<FuncBody>) -> Func {
+    fn from_body(body: Rc<FuncBody>) -> Func {
         let handle = Rc::new(FuncHandle { body });
         arena::register_func(&handle);
         Func { handle, slot: None, calls: FrozenVec::new() }
@@ -139,11 +94,11 @@ impl Func {
     pub fn args(&self) -> Vec<Var> {
         self.collect();
         let defs = self.handle.body.defs.borrow();
-        defs.first().map_or(Vec::new(), |d| d.args.iter().filter_map(|&a| Var::of(a)).collect())
+        defs.first().map_or(Vec::new(), |d| d.args.iter().filter_map(|&a| Var::from_expr(a)).collect())
     }
     /// The caller's buffer for this Func where it is an output, to say what it is to be like.
     pub fn output(&self) -> OutputShape {
-        OutputShape::of(self.body())
+        OutputShape::of_func(self.body())
     }
     /// The number of updates.
     pub fn updates(&self) -> usize {
@@ -220,7 +175,7 @@ impl<C: Coords> IndexMut<C> for Func {
             None => arena::add(Kind::Undefined(body.clone()), Ty::None, at),
         };
         body.open.set(Some(Written::now(at)));
-        &mut self.slot.insert(Slot { args, value }).value
+        &mut self.slot.insert(LeftSide { args, value }).value
     }
 }
 

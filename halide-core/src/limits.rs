@@ -7,21 +7,20 @@
 //! the rest where it is allocated. Machine code polls the flag in loops whose iterations are long, never in innermost
 //! ones.
 
+pub use crate::tuning::UNMETERED_BYTES;
+
 use crate::buffer::Dim;
 use crate::types::ScalarType;
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// For no more than so many bytes the machine is not asked how much it has: asking costs more than the run would.
-pub const SMALL: u64 = 64 << 20;
-
 /// The reason that a run was ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Its caller cancelled it.
+    /// Cancelled by the caller.
     Cancelled,
-    /// Its time was up.
+    /// Ended when its time was up.
     TimeUp,
 }
 
@@ -87,13 +86,15 @@ impl Limits {
     pub fn with_cap(bytes: u64) -> Limits {
         Limits { cap: Cap::Bytes(bytes), ..Limits::default() }
     }
-    /// Limits memory to what `available` says, which is asked once, when more than [`SMALL`] is needed; no cap where it does not know.
+    /// Limits memory to what `available` says, which is asked once, when more than [`UNMETERED_BYTES`] is needed; no
+    /// cap where it does not know.
     pub fn of_machine(available: fn() -> Option<u64>) -> Limits {
         Limits { cap: Cap::Machine(available, OnceLock::new()), ..Limits::default() }
     }
 
-    /// Checks that `bytes` more are within the cap, beside `own` that whoever asks has without having charged them. `spare`
-    /// says how many bytes are kept from earlier runs and will be used for it, which the machine does not count as available.
+    /// Checks that `bytes` more are within the cap, beside `own` that whoever asks has without having charged them.
+    /// `spare` says how many bytes are kept from earlier runs and will be used for it, which the machine does not count
+    /// as available.
     ///
     /// # Errors
     /// They are not.
@@ -103,7 +104,7 @@ impl Limits {
         let (cap, of_machine) = match &self.cap {
             Cap::None => return Ok(()),
             Cap::Bytes(cap) => (*cap, false),
-            Cap::Machine(..) if total <= SMALL => return Ok(()),
+            Cap::Machine(..) if total <= UNMETERED_BYTES => return Ok(()),
             Cap::Machine(available, answer) => {
                 let ask = || available().map_or(u64::MAX, |free| free.saturating_add(spare()).saturating_add(held));
                 (*answer.get_or_init(ask), true)
@@ -212,13 +213,13 @@ mod tests {
     #[test]
     fn the_machine_is_asked_once_and_only_for_much() {
         let limits = Limits::of_machine(|| panic!("nobody needs to know"));
-        assert_eq!(limits.charge(SMALL), Ok(()));
-        let limits = Limits::of_machine(|| Some(2 * SMALL));
-        limits.charge(SMALL).unwrap();
-        let more = 2 * SMALL + SMALL / 2;
-        assert_eq!(limits.check(more, 0, || SMALL / 2), Ok(()), "what is available, and what was kept");
+        assert_eq!(limits.charge(UNMETERED_BYTES), Ok(()));
+        let limits = Limits::of_machine(|| Some(2 * UNMETERED_BYTES));
+        limits.charge(UNMETERED_BYTES).unwrap();
+        let more = 2 * UNMETERED_BYTES + UNMETERED_BYTES / 2;
+        assert_eq!(limits.check(more, 0, || UNMETERED_BYTES / 2), Ok(()), "what is available, and what was kept");
         assert_eq!(limits.check(more, 0, || 0), Ok(()), "the first answer stays");
-        assert!(limits.check(more, 1, || 0).is_err_and(|over| over.of_machine && over.cap == more + SMALL));
+        assert!(limits.check(more, 1, || 0).is_err_and(|over| over.of_machine && over.cap == more + UNMETERED_BYTES));
         assert!(Limits::of_machine(|| None).charge(u64::MAX).is_ok());
     }
 

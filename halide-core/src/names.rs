@@ -3,17 +3,15 @@
 //! A short name is its own text, so it costs nothing and lasts for ever. A long one is a place in a table per thread,
 //! which the sweep of the arena clears of what no expression uses and nobody touched lately (see [`crate::arena`]).
 
+use crate::tuning::SHORT_NAME;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// The longest text, in bytes, that a name holds itself.
-const SHORT: usize = 22;
 
 /// A name; equal texts are equal names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Name {
     /// The first `len` bytes are its text; the others are 0.
-    Short { len: u8, text: [u8; SHORT] },
+    Short { len: u8, text: [u8; SHORT_NAME] },
     /// A place in the table, and how often the place was cleared before.
     Long { slot: u32, generation: u32 },
 }
@@ -21,15 +19,15 @@ pub(crate) enum Name {
 /// The long names of a thread.
 #[derive(Default)]
 pub(crate) struct Names {
-    slots: Vec<Slot>,
+    slots: Vec<LongName>,
     free: Vec<u32>,
     by_text: HashMap<Rc<str>, u32>,
 }
 
 #[derive(Default)]
-struct Slot {
+struct LongName {
     generation: u32,
-    /// When it was last made or asked for, by the arena's clock.
+    /// The time at which it was last made or asked for, by the arena's clock.
     used: u64,
     text: Option<Rc<str>>,
 }
@@ -37,8 +35,8 @@ struct Slot {
 impl Names {
     /// The name of a text; `now` is the arena's clock.
     pub(crate) fn intern(&mut self, text: &str, now: u64) -> Name {
-        if text.len() <= SHORT {
-            let mut bytes = [0; SHORT];
+        if text.len() <= SHORT_NAME {
+            let mut bytes = [0; SHORT_NAME];
             bytes[..text.len()].copy_from_slice(text.as_bytes());
             return Name::Short { len: text.len() as u8, text: bytes };
         }
@@ -53,7 +51,7 @@ impl Names {
 
     fn add(&mut self, text: Rc<str>) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot::default());
+            self.slots.push(LongName::default());
             (self.slots.len() - 1) as u32
         });
         self.slots[slot as usize].text = Some(text.clone());

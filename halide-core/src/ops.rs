@@ -82,7 +82,8 @@ pub enum BinOp {
     BitOr,
     /// Bitwise exclusive or; logical on `Bool`.
     BitXor,
-    /// Shift left. The amount has the signed integer type of the left operand's width; negative reverses; width or more gives 0.
+    /// Shift left. The amount has the signed integer type of the left operand's width; negative reverses; width or more
+    /// gives 0.
     Shl,
     /// Shift right, arithmetic on signed. Amount as for `Shl`; width or more gives 0, or the sign.
     Shr,
@@ -141,8 +142,9 @@ macro_rules! math_functions {
         /// Transcendental functions of floats; one or two operands, all of the result's type.
         /// The `Fast` forms may be less exact but are as deterministic: every engine gives the same bits.
         ///
-        /// `Fma` is `a * b + c`, rounded once. `MulAdd` is that where the machine does it in one instruction, and rounded
-        /// twice where not: lowering makes it of products and sums in stages under `float(contract)` or `float(relaxed)`.
+        /// `Fma` is `a * b + c`, rounded once. `MulAdd` is that where the machine does it in one instruction, and
+        /// rounded twice where not: lowering makes it of products and sums in stages under `float(contract)` or
+        /// `float(relaxed)`.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs)] // The names are the documentation.
         pub enum MathFn {

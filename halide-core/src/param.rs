@@ -1,13 +1,16 @@
 //! Inputs that the caller gives to a pipeline: scalar parameters and images.
 
+pub(crate) use crate::graph::image::ImageBody;
+pub(crate) use crate::graph::param::ParamData;
+
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{Coords, IntoExpr};
-use crate::externs::OpenExtern;
+use crate::graph::image::{ImageHandle, OpenExtern};
 use crate::names::Name;
 use crate::pipeline::DimField;
 use crate::promise::ValuePromise;
-use crate::shape::{ImageHandle, OpenShape, ShapeDim};
+use crate::shape::{OpenShape, ShapeDim};
 use crate::types::ScalarType;
 use crate::value::{Element, Scalar};
 use elsa::FrozenVec;
@@ -18,6 +21,19 @@ use std::ops::Index;
 use std::rc::Rc;
 
 /// A scalar parameter of Rust type `T`. A long name is forgotten as that of a [`Var`](crate::Var) is.
+///
+/// ```
+/// use halide_core::interp::{Inputs, run};
+/// use halide_core::{Func, Param, Pipeline, buffer::Region, vars};
+/// let x = vars!(x);
+/// let gain = Param::<i32>::new("gain").with_default(2).with_range(0, 10);
+/// let mut f = Func::new("f");
+/// f[x] = x * gain;
+/// let pipeline = Pipeline::new([&f])?;
+/// let out = run(&pipeline, &Inputs::new().param("gain", 5), &[Region::of_extents([3])])?;
+/// assert_eq!(out[0].typed::<i32>()?.to_vec(), [0, 5, 10]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Param<T> {
     name: Name,
@@ -25,17 +41,6 @@ pub struct Param<T> {
     range: (Option<T>, Option<T>),
     at: Location,
     here: PhantomData<*const ()>,
-}
-
-/// A parameter without its Rust type.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ParamData {
-    pub(crate) name: Rc<str>,
-    pub(crate) ty: ScalarType,
-    pub(crate) default: Option<Scalar>,
-    pub(crate) min: Option<Scalar>,
-    pub(crate) max: Option<Scalar>,
-    pub(crate) at: Location,
 }
 
 impl<T: Element> Param<T>
@@ -93,31 +98,31 @@ where
 }
 
 /// An input image: read like a Func, given by the caller.
+///
+/// ```
+/// use halide_core::interp::{Inputs, run};
+/// use halide_core::{Func, ImageParam, Pipeline, buffer::{Buffer, Region}, types::U8, vars};
+/// let x = vars!(x);
+/// let input = ImageParam::new("input", U8, 1);
+/// let mut f = Func::new("f");
+/// f[x] = input[input.width() - 1 - x];
+/// let pipeline = Pipeline::new([&f])?;
+/// let inputs = Inputs::new().image("input", Buffer::from_slice([3], &[1u8, 2, 3])?);
+/// let out = run(&pipeline, &inputs, &[Region::of_extents([3])])?;
+/// assert_eq!(out[0].typed::<u8>()?.to_vec(), [3, 2, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct ImageParam {
     handle: Rc<ImageHandle>,
     calls: Rc<FrozenVec<Box<Expr>>>,
 }
 
-pub(crate) struct ImageBody {
-    pub(crate) name: String,
-    pub(crate) ty: ScalarType,
-    pub(crate) dims: usize,
-    pub(crate) at: Location,
-    pub(crate) promise: Cell<ValuePromise>,
-    /// The rules and estimates for the caller's buffer.
-    pub(crate) shape: OpenShape,
-    /// The extern stage whose results it stands for, and which element of them.
-    pub(crate) external: Option<(Rc<OpenExtern>, usize)>,
-}
-
-impl ImageBody {
-    /// Every expression that it holds.
-    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
-        self.shape.exprs(out);
-        if let Some((stage, _)) = &self.external {
-            stage.exprs(out);
-        }
+impl ImageHandle {
+    pub(crate) fn new(body: ImageBody) -> Rc<ImageHandle> {
+        let handle = Rc::new(ImageHandle { body: Rc::new(body) });
+        arena::register_image(&handle);
+        handle
     }
 }
 
@@ -178,9 +183,9 @@ impl ImageParam {
         let more = ValuePromise { range: Some((min, max)), grows: None };
         self.body().promise.set(self.body().promise.get().and(more));
     }
-    /// Promises that no element of this integer image is less than the one before it along dimension `dim`, as offsets of
-    /// ragged rows are: what rows `a` to `b` need is then between the offset of `a` and that of `b`. Every run checks it
-    /// before it begins, and is an error where it does not hold.
+    /// Promises that no element of this integer image is less than the one before it along dimension `dim`, as offsets
+    /// of ragged rows are: what rows `a` to `b` need is then between the offset of `a` and that of `b`. Every run
+    /// checks it before it begins, and is an error where it does not hold.
     pub fn promise_growing(&self, dim: usize) {
         let more = ValuePromise { range: None, grows: Some(dim) };
         self.body().promise.set(self.body().promise.get().and(more));
@@ -242,7 +247,7 @@ impl ImageDim {
     pub fn stride(&self) -> Expr {
         self.field(DimField::Stride, Location::caller())
     }
-    /// To make rules for it: see [`ShapeDim`].
+    /// The handle by which rules are made: see [`ShapeDim`].
     fn shape(&self) -> ShapeDim {
         ShapeDim::of_image(self.body.clone(), self.dim)
     }

@@ -9,13 +9,14 @@
 //! output hist
 //! ```
 //!
-//! Constants carry their type unless they are `i32` or `bool`. Where a definition written out would be long, what it uses
-//! more than once gets a name, so that text is never much longer than the pipeline.
+//! Constants carry their type unless they are `i32` or `bool`. Where a definition written out would be long, what it
+//! uses more than once gets a name, so that text is never much longer than the pipeline.
 
 use crate::ids::{ExprId, NoteId, RDomId};
 use crate::ops::{BinOp, UnOp};
 use crate::pipeline::{DimField, FuncDef, Kind, NoteKind, ParamDef, Piece, Pipeline, PipelineData, RDomDef, StageDef};
 use crate::shape::{Law, ShapeRule};
+use crate::tuning::PRINTED_WHOLE;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::collections::BTreeMap;
@@ -134,9 +135,6 @@ fn print_stage(data: &PipelineData, func: &FuncDef, stage: &StageDef, out: &mut 
     out.push('\n');
 }
 
-/// A text whose expanded size is beyond this many nodes names what it uses more than once.
-const LONG: u64 = 400;
-
 struct Printer<'p> {
     data: &'p PipelineData,
     /// The expressions that have a name, with the number in it.
@@ -144,7 +142,7 @@ struct Printer<'p> {
 }
 
 /// A part that is left to print; a stack of these stands for recursion, as expressions may be deep.
-enum Task {
+enum PrintTask {
     Text(&'static str),
     Owned(String),
     /// An expression within operators that bind as tightly as the number.
@@ -173,12 +171,12 @@ impl<'p> Printer<'p> {
     }
 
     fn print(&self, root: ExprId, out: &mut String) {
-        let mut todo = vec![Task::Expr(root, 0)];
+        let mut todo = vec![PrintTask::Expr(root, 0)];
         while let Some(task) = todo.pop() {
             match task {
-                Task::Text(text) => out.push_str(text),
-                Task::Owned(text) => out.push_str(&text),
-                Task::Expr(id, outer) => match self.names.get(&id) {
+                PrintTask::Text(text) => out.push_str(text),
+                PrintTask::Owned(text) => out.push_str(&text),
+                PrintTask::Expr(id, outer) => match self.names.get(&id) {
                     Some(name) => drop(write!(out, "t{name}")),
                     None => {
                         let mut parts = self.parts(id, outer);
@@ -191,9 +189,9 @@ impl<'p> Printer<'p> {
     }
 
     /// The parts of a node, in reading order.
-    fn parts(&self, id: ExprId, outer: u8) -> Vec<Task> {
+    fn parts(&self, id: ExprId, outer: u8) -> Vec<PrintTask> {
         let node = &self.data.exprs[id];
-        let owned = |text: String| vec![Task::Owned(text)];
+        let owned = |text: String| vec![PrintTask::Owned(text)];
         match &node.kind {
             Kind::Const(value) => owned(constant(*value)),
             Kind::Var(v) => owned(self.data.vars[*v].clone()),
@@ -220,7 +218,7 @@ impl<'p> Printer<'p> {
                 let func = &self.data.funcs[*func];
                 let mut parts = call(func.name.clone(), args);
                 if func.types.len() > 1 {
-                    parts.push(Task::Owned(format!(".{element}")));
+                    parts.push(PrintTask::Owned(format!(".{element}")));
                 }
                 parts
             }
@@ -234,7 +232,7 @@ impl<'p> Printer<'p> {
     }
 
     /// `require(condition, value, "text", part)`.
-    fn note(&self, note: NoteId, condition: ExprId, value: ExprId, parts: &[ExprId]) -> Vec<Task> {
+    fn note(&self, note: NoteId, condition: ExprId, value: ExprId, parts: &[ExprId]) -> Vec<PrintTask> {
         let def = &self.data.notes[note];
         let name = match def.kind {
             NoteKind::Require => "require",
@@ -244,13 +242,13 @@ impl<'p> Printer<'p> {
         tasks.pop();
         let mut parts = parts.iter();
         for piece in &def.text {
-            tasks.push(Task::Text(", "));
+            tasks.push(PrintTask::Text(", "));
             tasks.extend(match piece {
-                Piece::Text(text) => Some(Task::Owned(format!("{text:?}"))),
-                Piece::Value => parts.next().map(|&part| Task::Expr(part, 0)),
+                Piece::Text(text) => Some(PrintTask::Owned(format!("{text:?}"))),
+                Piece::Value => parts.next().map(|&part| PrintTask::Expr(part, 0)),
             });
         }
-        tasks.push(Task::Text(")"));
+        tasks.push(PrintTask::Text(")"));
         tasks
     }
 
@@ -266,35 +264,40 @@ const PREFIX: u8 = 9;
 /// The precedence of comparisons, which do not associate.
 const COMPARISON: u8 = 2;
 
-fn infix(symbol: &'static str, level: u8, a: ExprId, b: ExprId, outer: u8) -> Vec<Task> {
+fn infix(symbol: &'static str, level: u8, a: ExprId, b: ExprId, outer: u8) -> Vec<PrintTask> {
     let left = if level == COMPARISON { level + 1 } else { level };
-    let parts =
-        vec![Task::Expr(a, left), Task::Text(" "), Task::Text(symbol), Task::Text(" "), Task::Expr(b, level + 1)];
+    let parts = vec![
+        PrintTask::Expr(a, left),
+        PrintTask::Text(" "),
+        PrintTask::Text(symbol),
+        PrintTask::Text(" "),
+        PrintTask::Expr(b, level + 1),
+    ];
     enclosed(parts, level < outer)
 }
 
 /// The parts, in parentheses if need be.
-fn enclosed(mut parts: Vec<Task>, needed: bool) -> Vec<Task> {
+fn enclosed(mut parts: Vec<PrintTask>, needed: bool) -> Vec<PrintTask> {
     if needed {
-        parts.insert(0, Task::Text("("));
-        parts.push(Task::Text(")"));
+        parts.insert(0, PrintTask::Text("("));
+        parts.push(PrintTask::Text(")"));
     }
     parts
 }
 
-fn prefix(symbol: &'static str, a: ExprId, outer: u8) -> Vec<Task> {
-    enclosed(vec![Task::Text(symbol), Task::Expr(a, PREFIX)], PREFIX < outer)
+fn prefix(symbol: &'static str, a: ExprId, outer: u8) -> Vec<PrintTask> {
+    enclosed(vec![PrintTask::Text(symbol), PrintTask::Expr(a, PREFIX)], PREFIX < outer)
 }
 
-fn call(name: String, args: &[ExprId]) -> Vec<Task> {
-    let mut parts = vec![Task::Owned(name), Task::Text("(")];
+fn call(name: String, args: &[ExprId]) -> Vec<PrintTask> {
+    let mut parts = vec![PrintTask::Owned(name), PrintTask::Text("(")];
     for (i, &a) in args.iter().enumerate() {
         if i > 0 {
-            parts.push(Task::Text(", "));
+            parts.push(PrintTask::Text(", "));
         }
-        parts.push(Task::Expr(a, 0));
+        parts.push(PrintTask::Expr(a, 0));
     }
-    parts.push(Task::Text(")"));
+    parts.push(PrintTask::Text(")"));
     parts
 }
 
@@ -324,7 +327,7 @@ fn shared(data: &PipelineData, roots: &[ExprId]) -> Vec<ExprId> {
         sizes.insert(id, below.saturating_add(1));
     }
     let total = roots.iter().fold(0u64, |n, r| n.saturating_add(sizes[r]));
-    if total <= LONG {
+    if total <= PRINTED_WHOLE {
         return Vec::new();
     }
     uses.into_iter().filter(|(id, n)| *n > 1 && sizes[id] > 3).map(|(id, _)| id).collect()

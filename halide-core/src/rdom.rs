@@ -1,17 +1,34 @@
 //! Reduction domains: boxes of integer points that updates and inline reductions run over, in order.
 
+pub(crate) use crate::graph::rdom::RDomBody;
+pub use crate::graph::rdom::RVar;
+
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::{IntoExpr, binary, scalar};
 use crate::func::Written;
+use crate::graph::rdom::RDomHandle;
 use crate::ops::BinOp;
 use crate::param::ImageParam;
+use crate::tuning::MAX_DIMS;
 use crate::types::ScalarType;
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
 /// A reduction domain of 1 to 8 dimensions, run lexicographically with the first dimension innermost.
+///
+/// ```
+/// use halide_core::{Func, ImageParam, Pipeline, RDom, expr::ExprMethods, types::{U8, U32}, vars};
+/// let (x, y) = vars!(x, y);
+/// let input = ImageParam::new("input", U8, 2);
+/// let r = RDom::new([(-1, 3), (-1, 3)]);
+/// r.where_((r.x + r.y).ne(0));
+/// let mut f = Func::new("f");
+/// f[(x, y)] += input[(x + r.x, y + r.y)].cast(U32);
+/// assert_eq!(Pipeline::new([&f])?.rdoms.len(), 1);
+/// # Ok::<(), halide_core::error::AlgorithmErrors>(())
+/// ```
 #[derive(Clone)]
 pub struct RDom {
     /// Dimension 0, innermost.
@@ -23,57 +40,6 @@ pub struct RDom {
     /// Dimension 3; a mistake to use if there is none.
     pub w: RVar,
     handle: Rc<RDomHandle>,
-}
-
-/// A variable of a reduction domain: an i32 index value.
-#[derive(Clone, Copy)]
-pub struct RVar {
-    expr: Expr,
-}
-
-pub(crate) struct RDomHandle {
-    pub(crate) body: Rc<RDomBody>,
-    vars: Vec<RVar>,
-}
-
-pub(crate) struct RDomBody {
-    pub(crate) name: String,
-    pub(crate) dims: Vec<(String, Expr, Expr)>,
-    pub(crate) predicate: Cell<Option<Expr>>,
-    /// The last restriction.
-    restricted: Cell<Option<Written>>,
-    /// The user's domain that this one stands for, with a predicate of its own.
-    original: Option<Rc<RDomBody>>,
-    pub(crate) at: Location,
-}
-
-impl RDomBody {
-    /// The same domain, to be given a predicate of its own.
-    pub(crate) fn copy_of(body: &Rc<RDomBody>) -> RDomBody {
-        RDomBody {
-            name: body.name.clone(),
-            dims: body.dims.clone(),
-            predicate: Cell::new(None),
-            restricted: Cell::new(None),
-            original: Some(body.clone()),
-            at: body.at,
-        }
-    }
-    /// The place in the source and the time at which the user restricted it last.
-    pub(crate) fn restricted(&self) -> Option<Written> {
-        self.original.as_ref().map_or_else(|| self.restricted.get(), |o| o.restricted())
-    }
-    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
-        out.extend(self.dims.iter().flat_map(|(_, a, b)| [*a, *b]));
-        out.extend(self.predicate.get());
-    }
-}
-
-impl RDomHandle {
-    pub(crate) fn roots(&self, out: &mut Vec<Expr>) {
-        self.body.exprs(out);
-        out.extend(self.vars.iter().map(|v| v.expr));
-    }
 }
 
 impl RDom {
@@ -91,7 +57,7 @@ impl RDom {
         for (d, (min, extent)) in ranges.into_iter().enumerate() {
             dims.push((format!("{name}.{}", dim_name(d)), min.expr(), extent.expr()));
         }
-        RDom::of(name, dims, at)
+        RDom::build(name, dims, at)
     }
 
     /// The domain of all coordinates of an image.
@@ -101,15 +67,15 @@ impl RDom {
         let dims = (0..image.dims())
             .map(|d| (format!("r.{}", dim_name(d)), image.dim(d).min_at(at), image.dim(d).extent_at(at)))
             .collect();
-        RDom::of("r", dims, at)
+        RDom::build("r", dims, at)
     }
 
-    fn of(name: &str, dims: Vec<(String, Expr, Expr)>, at: Location) -> RDom {
+    fn build(name: &str, dims: Vec<(String, Expr, Expr)>, at: Location) -> RDom {
         let count = dims.len();
         let (predicate, restricted) = (Cell::new(None), Cell::new(None));
         let body = Rc::new(RDomBody { name: name.into(), dims, predicate, restricted, original: None, at });
         let var = |d| {
-            let kind = if count == 0 || count > 8 {
+            let kind = if count == 0 || count > MAX_DIMS {
                 AlgorithmErrorKind::DomainDims { rdom: name.into(), dims: count }
             } else if d >= count {
                 AlgorithmErrorKind::NoSuchRVar { rdom: name.into(), dim: d, dims: count }
@@ -146,8 +112,8 @@ impl RDom {
         let kind = AlgorithmErrorKind::NoSuchRVar { rdom: self.name().into(), dim: d, dims: self.dims() };
         RVar { expr: arena::poison(kind, at) }
     }
-    /// Restricts the domain to points where `condition` holds: elsewhere nothing is stored. Several restrictions all hold.
-    /// To be called before the domain is used.
+    /// Restricts the domain to points where `condition` holds: elsewhere nothing is stored. Several restrictions all
+    /// hold. To be called before the domain is used.
     #[track_caller]
     pub fn where_(&self, condition: impl IntoExpr) {
         let (at, new) = (Location::caller(), condition.expr());

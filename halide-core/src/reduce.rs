@@ -1,8 +1,8 @@
 //! Inline reductions: `sum(f[x + r.x])` and its kin, as Funcs without a name of the user's.
 //!
-//! Each becomes a Func over the free variables of its operand, with the identity of the reduction as its pure definition
-//! and one update over the domain; the expression is a call of that Func. It accumulates in the operand's type, so a sum
-//! of `u8` wraps like any other `u8` arithmetic: cast the operand to accumulate wider.
+//! Each becomes a Func over the free variables of its operand, with the identity of the reduction as its pure
+//! definition and one update over the domain; the expression is a call of that Func. It accumulates in the operand's
+//! type, so a sum of `u8` wraps like any other `u8` arithmetic: cast the operand to accumulate wider.
 
 use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
@@ -149,8 +149,8 @@ fn the_domain(fold: Fold, e: Expr, at: Location) -> Result<Rc<RDomBody>, Expr> {
     }
 }
 
-/// The pure variables, and the reduction variables of other domains, that `e` or the domain's predicate uses: each once,
-/// in the order of first use.
+/// The pure variables, and the reduction variables of other domains, that `e` or the domain's predicate uses: each
+/// once, in the order of first use.
 fn free_variables(e: Expr, domain: &Rc<RDomBody>) -> Vec<Expr> {
     let mut free: Vec<(Variable, Expr)> = Vec::new();
     let roots: Vec<Expr> = [e].into_iter().chain(domain.predicate.get()).collect();

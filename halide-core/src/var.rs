@@ -10,6 +10,15 @@ use std::marker::PhantomData;
 /// A pure variable: a name for a coordinate. Two variables of one name are the same.
 ///
 /// A variable with a name of more than 22 bytes that nothing used for a long time is forgotten, like an [`Expr`].
+///
+/// ```
+/// use halide_core::{Func, Var, vars};
+/// let (x, y) = vars!(x, y);
+/// assert_eq!(x, Var::new("x"));
+/// let mut f = Func::new("f");
+/// f[(x, y)] = x + 2 * y;
+/// assert_eq!(f.args(), [x, y]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Var {
     name: Name,
@@ -38,7 +47,7 @@ impl Var {
         }
     }
     /// The variable that an expression is.
-    pub(crate) fn of(e: Expr) -> Option<Var> {
+    pub(crate) fn from_expr(e: Expr) -> Option<Var> {
         match arena::node(e).kind {
             Kind::Var(name) => Some(Var { name, here: PhantomData }),
             _ => None,
@@ -55,6 +64,6 @@ impl fmt::Debug for Var {
 /// Declares variables named after themselves: `let (x, y) = vars!(x, y);`, `let x = vars!(x);`.
 #[macro_export]
 macro_rules! vars {
-    ($x:ident $(,)?) => { $crate::Var::new(stringify!($x)) };
-    ($($x:ident),+ $(,)?) => { ($($crate::Var::new(stringify!($x))),+) };
+    ($x:ident $(,)?) => { $crate::var::Var::new(stringify!($x)) };
+    ($($x:ident),+ $(,)?) => { ($($crate::var::Var::new(stringify!($x))),+) };
 }

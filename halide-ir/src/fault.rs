@@ -2,7 +2,7 @@
 //! a hint.
 
 use super::{Fault, Program};
-use halide_core::shape::wanted;
+use halide_core::shape::describe_rule;
 
 impl Fault {
     /// Returns the number of arguments that an `Assert` gives it; `None` if any number is right.
@@ -52,8 +52,8 @@ impl Fault {
                     "{kind} `{}` needs {} in dimension {dim}, by the rule at {at}, but it has {}; give another buffer or \
                      drop the rule",
                     name(*buf),
-                    wanted(*field, *multiple, needed),
-                    wanted(*field, false, found)
+                    describe_rule(*field, *multiple, needed),
+                    describe_rule(*field, false, found)
                 )
             }
             Fault::IndexOverflow { name, dim } => {

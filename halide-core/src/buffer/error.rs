@@ -86,11 +86,12 @@ impl fmt::Display for BufferError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BufferError::NegativeExtent { dim, extent } => {
-                write!(f, "the extent of dimension {dim} is {extent}; extents are 0 or more")
+                write!(f, "the extent of dimension {dim} is {extent}; use 0 or more")
             }
             BufferError::CoordinateRange { dim, min, extent } => write!(
                 f,
-                "dimension {dim} from {min} with extent {extent} has coordinates outside i32; use a smaller extent or a min nearer to 0"
+                "dimension {dim} from {min} with extent {extent} has coordinates outside i32; use a smaller extent \
+                 or a min nearer to 0"
             ),
             BufferError::TooLarge { extents, ty } => {
                 write!(f, "{extents:?} elements of {ty} do not fit an address space; use smaller extents")
@@ -118,8 +119,8 @@ impl fmt::Display for BufferError {
             }
             BufferError::Strides { strides } => write!(
                 f,
-                "with strides {strides:?} two elements would be at one place; each stride is at least 1 and goes beyond all \
-                 that smaller strides reach"
+                "with strides {strides:?} two elements would be at one place; make each stride at least 1 and larger \
+                 than all that smaller strides reach"
             ),
             BufferError::NotAPermutation { order, dims } => {
                 write!(f, "{order:?} is not an order of {dims} dimensions; name each of 0..{dims} once")

@@ -1,11 +1,13 @@
 //! The memory of buffers: the only unsafe code of this crate, and the raw view that compiled code works on.
 //!
-//! Storage is allocated zeroed and is always initialised. It is written through `&mut Storage` (which a buffer gets only
-//! while nobody shares it) or through a [`RawBuffer`] made from a mutable view, whose user promises the same.
+//! Storage is allocated zeroed and is always initialised. It is written through `&mut Storage` (which a buffer gets
+//! only while nobody shares it) or through a [`RawBuffer`] made from a mutable view, whose user promises the same.
 
 #![allow(unsafe_code)]
 
-use super::{BufferError, Dim};
+use super::error::BufferError;
+use super::shape::Dim;
+use crate::tuning::LARGE_PAGES_FROM;
 use crate::types::ScalarType;
 use crate::value::Element;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -18,17 +20,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The alignment of every buffer in bytes: a cache line, and the widest vector.
 pub const ALIGNMENT: usize = 64;
 
-/// Memory of this size and more is asked to be in large pages.
-const LARGE: usize = 4 << 20;
-
-/// Asks the system to back memory of a few megabytes and more by large pages. Code that walks down an image is at another
-/// 4 KiB page with every line, and would wait for addresses to be looked up more than for the pixels.
+/// Asks the system to back memory of a few megabytes and more by large pages. Code that walks down an image is at
+/// another 4 KiB page with every line, and would wait for addresses to be looked up more than for the pixels.
 ///
 /// To be called before the memory is touched. Advice only: nothing else changes, whatever the arguments are.
 pub fn prefer_large_pages(data: NonNull<u8>, bytes: usize) {
     // Miri does not know the call.
     #[cfg(all(target_os = "linux", not(miri)))]
-    if bytes >= LARGE {
+    if bytes >= LARGE_PAGES_FROM {
         const PAGE: usize = 4096;
         let skipped = data.addr().get().next_multiple_of(PAGE) - data.addr().get();
         let whole = (bytes - skipped) / PAGE * PAGE;
@@ -40,8 +39,8 @@ pub fn prefer_large_pages(data: NonNull<u8>, bytes: usize) {
     let _ = (data, bytes);
 }
 
-/// Something that others keep with the memory of a buffer for as long as nobody may have written it, such as a copy of it
-/// on a device.
+/// Something that others keep with the memory of a buffer for as long as nobody may have written it, such as a copy of
+/// it on a device.
 pub type Companion = Arc<dyn Any + Send + Sync>;
 
 /// A zeroed, aligned allocation.
@@ -51,8 +50,8 @@ pub(crate) struct Storage {
     companion: Mutex<Option<Companion>>,
 }
 
-// SAFETY: a `Storage` owns its memory, which shared references only read: it is written through an exclusive reference or a
-// raw view derived from one. What is kept with it is behind a lock and `Send + Sync` itself.
+// SAFETY: a `Storage` owns its memory, which shared references only read: it is written through an exclusive reference
+// or a raw view derived from one. What is kept with it is behind a lock and `Send + Sync` itself.
 unsafe impl Send for Storage {}
 // SAFETY: as above; concurrent reads of initialised memory are sound.
 unsafe impl Sync for Storage {}
@@ -64,7 +63,7 @@ impl Storage {
         let companion = Mutex::new(None);
         let size = bytes.max(1).checked_next_multiple_of(ALIGNMENT).ok_or(failed.clone())?;
         let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| failed.clone())?;
-        if size < LARGE {
+        if size < LARGE_PAGES_FROM {
             // SAFETY: the size of `layout` is at least ALIGNMENT, so not zero.
             let data = unsafe { alloc_zeroed(layout) };
             return NonNull::new(data).map(|data| Storage { data, layout, companion }).ok_or(failed);
@@ -98,8 +97,8 @@ impl Storage {
     /// Copies bytes to the start of the memory: elements of the type that it was made with.
     pub(crate) fn fill_bytes(&mut self, ty: ScalarType, bytes: &[u8]) {
         let count = bytes.len().min(self.layout.size());
-        // SAFETY: the memory is initialised, lives as long as `self`, and is borrowed exclusively; every bit pattern is an
-        // element, but for `bool`, for which only 0 and 1 are put there.
+        // SAFETY: the memory is initialised, lives as long as `self`, and is borrowed exclusively; every bit pattern is
+        // an element, but for `bool`, for which only 0 and 1 are put there.
         let to = unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), count) };
         match ty {
             ScalarType::Bool => to.iter_mut().zip(bytes).for_each(|(to, b)| *to = u8::from(*b != 0)),
@@ -155,9 +154,9 @@ impl fmt::Debug for Memory<'_> {
 
 /// The address, element type and dimensions of a buffer, for compiled code.
 ///
-/// Dereferencing `data` is unsafe, and whoever does so promises: the buffer that the view was made from is alive; accesses
-/// stay within `dims`; writes happen only through a view made by `raw_mut` while its borrow lasts, and put only 0 and 1
-/// into `Bool` elements.
+/// Dereferencing `data` is unsafe, and whoever does so promises: the buffer that the view was made from is alive;
+/// accesses stay within `dims`; writes happen only through a view made by `raw_mut` while its borrow lasts, and put
+/// only 0 and 1 into `Bool` elements.
 #[derive(Clone, Debug)]
 pub struct RawBuffer {
     /// The element at the min coordinates. Not to be read when an extent is 0.

@@ -1,6 +1,6 @@
 //! Boxes of coordinates.
 
-use super::BufferError;
+use super::error::BufferError;
 use std::fmt;
 
 /// Integers that users write as coordinates, mins and extents.
@@ -70,6 +70,14 @@ impl Span {
 }
 
 /// A box of coordinates: one [`Span`] per dimension, first dimension first.
+///
+/// ```
+/// use halide_core::buffer::Region;
+/// let image = Region::of_extents([640, 480]);
+/// let border = Region::of_spans([(-1, 642), (-1, 482)]);
+/// assert!(border.contains([-1, 480]) && !image.contains([-1, 480]));
+/// assert_eq!((image.points(), image.around(&border)), (Some(640 * 480), border));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Region {
     spans: Vec<Span>,
@@ -128,6 +136,9 @@ impl Region {
         }
     }
     /// Refuses negative extents and coordinates outside i32.
+    ///
+    /// # Errors
+    /// The first dimension with a negative extent or with coordinates outside i32.
     pub fn check(&self) -> Result<(), BufferError> {
         let range = i32::MIN as i64..=i32::MAX as i64 + 1;
         for (dim, &Span { min, extent }) in self.spans.iter().enumerate() {
@@ -141,9 +152,9 @@ impl Region {
         Ok(())
     }
     /// Every point, first dimension fastest.
-    pub fn coords(&self) -> Coords {
+    pub fn coords(&self) -> RegionPoints {
         let next = (!self.is_empty()).then(|| self.spans.iter().map(|s| s.min as i32).collect());
-        Coords { spans: self.spans.clone(), next }
+        RegionPoints { spans: self.spans.clone(), next }
     }
 }
 
@@ -171,12 +182,12 @@ impl fmt::Debug for Region {
 
 /// The points of a [`Region`], first dimension fastest.
 #[derive(Clone, Debug)]
-pub struct Coords {
+pub struct RegionPoints {
     spans: Vec<Span>,
     next: Option<Vec<i32>>,
 }
 
-impl Iterator for Coords {
+impl Iterator for RegionPoints {
     type Item = Vec<i32>;
     fn next(&mut self) -> Option<Vec<i32>> {
         let now = self.next.clone()?;

@@ -1,6 +1,7 @@
 //! Layout of the elements of a view: dimensions with strides, and the arithmetic of views. No memory here.
 
-use super::{BufferError, Coordinate, Region, Span};
+use super::error::BufferError;
+use super::region::{Coordinate, Region, Span};
 use crate::types::ScalarType;
 
 /// One dimension of a buffer.

@@ -1,6 +1,8 @@
 //! Buffers against a plain map from coordinates to values.
 
 use super::*;
+use crate::types::ScalarType::{self, *};
+use crate::value::Scalar;
 use std::collections::BTreeMap;
 
 /// A 3-dimensional buffer of distinct values with odd mins.
@@ -231,7 +233,7 @@ fn companions_stay_until_the_memory_may_be_written() {
 #[test]
 fn errors_say_what_to_do() {
     let of = |region: &Region| AnyBuffer::with_region(F64, region).map(drop).unwrap_err().to_string();
-    assert_eq!(of(&Region::of_extents([3, -1])), "the extent of dimension 1 is -1; extents are 0 or more");
+    assert_eq!(of(&Region::of_extents([3, -1])), "the extent of dimension 1 is -1; use 0 or more");
     assert_eq!(
         of(&Region::of_spans([(i64::from(i32::MAX) - 1, 3)])),
         "dimension 0 from 2147483646 with extent 3 has coordinates outside i32; use a smaller extent or a min nearer to 0"
@@ -264,7 +266,7 @@ fn errors_say_what_to_do() {
         "dimension 2 was asked for coordinate 7, but the buffer has no coordinates; stay inside or make the buffer larger",
         "the shape has 6 elements, but 1 were given; give exactly one value per element",
         "the buffer holds u8, not i8; name its own type or convert the elements",
-        "with strides [1, 3] two elements would be at one place; each stride is at least 1 and goes beyond all that smaller \
+        "with strides [1, 3] two elements would be at one place; make each stride at least 1 and larger than all that smaller \
          strides reach",
         "[0, 1, 1] is not an order of 3 dimensions; name each of 0..3 once",
     ];

@@ -1,10 +1,24 @@
 //! Buffers whose element type is known at compile time.
 
-use super::*;
+use super::any::AnyBuffer;
+use super::error::BufferError;
+use super::region::{Coordinate, Region};
+use super::view_mut::BufferMut;
+use crate::value::Element;
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
 /// A buffer of `T`. It dereferences to [`AnyBuffer`], which has the questions that do not concern elements.
+///
+/// ```
+/// use halide_core::buffer::Buffer;
+/// let mut buffer = Buffer::from_slice([3, 2], &[1u8, 2, 3, 4, 5, 6])?;
+/// buffer.set([2, 1], 9)?;
+/// assert_eq!((buffer.get([2, 1]), buffer.get([3, 1])), (Some(9), None));
+/// assert_eq!(buffer.slice(1, 0)?.to_vec(), [1, 2, 3]);
+/// # Ok::<(), halide_core::buffer::BufferError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Buffer<T: Element> {
     any: AnyBuffer,
@@ -13,18 +27,30 @@ pub struct Buffer<T: Element> {
 
 impl<T: Element> Buffer<T> {
     /// A zeroed buffer with mins 0; the first dimension is innermost in memory.
+    ///
+    /// # Errors
+    /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn new<C: Coordinate>(extents: impl AsRef<[C]>) -> Result<Buffer<T>, BufferError> {
         AnyBuffer::new(T::TYPE, extents).map(Buffer::wrap)
     }
     /// A zeroed buffer over `region`; the first dimension is innermost in memory.
+    ///
+    /// # Errors
+    /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn with_region(region: &Region) -> Result<Buffer<T>, BufferError> {
         AnyBuffer::with_region(T::TYPE, region).map(Buffer::wrap)
     }
     /// A zeroed buffer with mins 0 whose last dimension, the channels, is innermost in memory.
+    ///
+    /// # Errors
+    /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn interleaved<C: Coordinate>(extents: impl AsRef<[C]>) -> Result<Buffer<T>, BufferError> {
         AnyBuffer::interleaved(T::TYPE, &Region::of_extents(extents)).map(Buffer::wrap)
     }
     /// A buffer with mins 0 of `elements`, first dimension innermost.
+    ///
+    /// # Errors
+    /// Another number of elements than the extents say, or extents as for [`Buffer::new`].
     pub fn from_slice<C: Coordinate>(extents: impl AsRef<[C]>, elements: &[T]) -> Result<Buffer<T>, BufferError> {
         let mut buffer = Buffer::new(extents)?;
         buffer.copy_from_slice(elements)?;
@@ -32,12 +58,18 @@ impl<T: Element> Buffer<T> {
     }
     /// A buffer with mins 0 of `elements`, in the order in which an interleaved buffer has them: last dimension
     /// innermost, then the first.
+    ///
+    /// # Errors
+    /// Another number of elements than the extents say, or extents as for [`Buffer::new`].
     pub fn from_interleaved<C: Coordinate>(extents: impl AsRef<[C]>, elements: &[T]) -> Result<Buffer<T>, BufferError> {
         let mut buffer = Buffer::interleaved(extents)?;
         buffer.copy_from_slice(elements)?;
         Ok(buffer)
     }
     /// A buffer over `region` of `f` of the coordinates.
+    ///
+    /// # Errors
+    /// A negative extent, coordinates outside i32, or more memory than there is.
     pub fn from_fn(region: &Region, f: impl FnMut(&[i32]) -> T) -> Result<Buffer<T>, BufferError> {
         let mut buffer = Buffer::with_region(region)?;
         buffer.view_mut()?.fill_with(f);
@@ -58,15 +90,24 @@ impl<T: Element> Buffer<T> {
         Some(self.any.elements::<T>()[index])
     }
     /// Writes an element.
+    ///
+    /// # Errors
+    /// A point outside, or no memory for a copy where memory is shared.
     pub fn set<C: Coordinate>(&mut self, at: impl AsRef<[C]>, value: T) -> Result<(), BufferError> {
         self.view_mut()?.set(at, value)
     }
     /// Writes one value to every element.
+    ///
+    /// # Errors
+    /// No memory for a copy where memory is shared.
     pub fn fill(&mut self, value: T) -> Result<(), BufferError> {
         self.view_mut()?.fill_with(|_| value);
         Ok(())
     }
     /// A view for writing in place; memory that is shared is copied first.
+    ///
+    /// # Errors
+    /// No memory for the copy.
     pub fn view_mut(&mut self) -> Result<BufferMut<'_, T>, BufferError> {
         self.any.view_mut()?.typed()
     }
@@ -90,26 +131,44 @@ impl<T: Element> Buffer<T> {
     }
 
     /// The part inside `region`, which must be inside this buffer.
+    ///
+    /// # Errors
+    /// A region that is not inside, or has another number of dimensions.
     pub fn crop(&self, region: &Region) -> Result<Buffer<T>, BufferError> {
         self.any.crop(region).map(Buffer::wrap)
     }
     /// The plane at coordinate `at` of `dim`, without that dimension.
+    ///
+    /// # Errors
+    /// A dimension or a coordinate that the buffer does not have.
     pub fn slice(&self, dim: usize, at: i64) -> Result<Buffer<T>, BufferError> {
         self.any.slice(dim, at).map(Buffer::wrap)
     }
     /// The same elements with the dimensions in another order: dimension `i` is this buffer's `order[i]`.
+    ///
+    /// # Errors
+    /// An order that does not name each dimension once.
     pub fn transpose(&self, order: &[usize]) -> Result<Buffer<T>, BufferError> {
         self.any.transpose(order).map(Buffer::wrap)
     }
     /// The same elements with `offsets` added to the coordinates.
+    ///
+    /// # Errors
+    /// Another number of offsets than dimensions, or coordinates outside i32.
     pub fn translate<C: Coordinate>(&self, offsets: impl AsRef<[C]>) -> Result<Buffer<T>, BufferError> {
         self.any.translate(offsets).map(Buffer::wrap)
     }
     /// The same elements with other first coordinates.
+    ///
+    /// # Errors
+    /// Another number of mins than dimensions, or coordinates outside i32.
     pub fn with_mins<C: Coordinate>(&self, mins: impl AsRef<[C]>) -> Result<Buffer<T>, BufferError> {
         self.any.with_mins(mins).map(Buffer::wrap)
     }
     /// The same elements with a new dimension of extent 1, before dimension `dim`, at coordinate `at`.
+    ///
+    /// # Errors
+    /// A dimension further than one behind the last, or a coordinate outside i32.
     pub fn embed(&self, dim: usize, at: i64) -> Result<Buffer<T>, BufferError> {
         self.any.embed(dim, at).map(Buffer::wrap)
     }
@@ -129,6 +188,16 @@ impl<T: Element> Buffer<T> {
             to.copy_from_slice(elements);
         }
         Ok(())
+    }
+}
+
+impl AnyBuffer {
+    /// The buffer with its element type known at compile time.
+    ///
+    /// # Errors
+    /// Elements of another type.
+    pub fn typed<T: Element>(&self) -> Result<Buffer<T>, BufferError> {
+        Buffer::try_from(self.clone())
     }
 }
 

@@ -1,9 +1,53 @@
 //! Views that write into a part of a buffer in place.
 
-use super::raw::Storage;
-use super::shape::Shape;
-use super::*;
+use super::any::AnyBuffer;
+use super::element::with_element;
+use super::error::BufferError;
+use super::raw::{RawBuffer, Storage};
+use super::region::{Coordinate, Region};
+use super::shape::{Dim, Shape};
+use crate::types::ScalarType::{self, Bool};
+use crate::value::{Element, Scalar};
 use std::marker::PhantomData;
+use std::sync::Arc;
+
+impl AnyBuffer {
+    /// Writes an element of the buffer's type.
+    ///
+    /// # Errors
+    /// A point outside, a value of another type, or no memory for a copy where memory is shared.
+    pub fn set<C: Coordinate>(&mut self, at: impl AsRef<[C]>, value: Scalar) -> Result<(), BufferError> {
+        self.view_mut()?.set(at, value)
+    }
+    /// Writes one value of the buffer's type to every element.
+    ///
+    /// # Errors
+    /// A value of another type, or no memory for a copy where memory is shared.
+    pub fn fill(&mut self, value: Scalar) -> Result<(), BufferError> {
+        self.view_mut()?.fill(value)
+    }
+    /// A view for writing in place; memory that is shared is copied first.
+    ///
+    /// # Errors
+    /// No memory for the copy.
+    pub fn view_mut(&mut self) -> Result<AnyBufferMut<'_>, BufferError> {
+        if Arc::get_mut(&mut self.storage).is_none() {
+            *self = self.compact()?;
+        }
+        // Memory of one's own has no other owner; the error cannot be met.
+        let storage = Arc::get_mut(&mut self.storage).ok_or(BufferError::OutOfMemory { bytes: 0 })?;
+        Ok(AnyBufferMut::new(self.ty, storage, self.shape.clone()))
+    }
+    /// A copy with memory of its own and no gaps; dimensions keep their order in memory.
+    ///
+    /// # Errors
+    /// No memory for the copy.
+    pub fn compact(&self) -> Result<AnyBuffer, BufferError> {
+        let mut copy = AnyBuffer::with_layout(self.ty, &self.region(), &self.shape.memory_order())?;
+        copy.view_mut()?.copy_from(self)?;
+        Ok(copy)
+    }
+}
 
 /// A mutable view of a buffer, or of a part of it, whose element type is known at run time.
 pub struct AnyBufferMut<'a> {
@@ -31,16 +75,25 @@ impl<'a> AnyBufferMut<'a> {
         self.shape.region()
     }
     /// The part inside `region`, which must be inside this view.
+    ///
+    /// # Errors
+    /// A region that is not inside, or has another number of dimensions.
     pub fn crop(self, region: &Region) -> Result<AnyBufferMut<'a>, BufferError> {
         let shape = self.shape.crop(region)?;
         Ok(AnyBufferMut { shape, ..self })
     }
     /// The plane at coordinate `at` of `dim`, without that dimension.
+    ///
+    /// # Errors
+    /// A dimension or a coordinate that the view does not have.
     pub fn slice(self, dim: usize, at: i64) -> Result<AnyBufferMut<'a>, BufferError> {
         let shape = self.shape.slice(dim, at)?;
         Ok(AnyBufferMut { shape, ..self })
     }
     /// The same elements with the dimensions in another order: dimension `i` is this view's `order[i]`.
+    ///
+    /// # Errors
+    /// An order that does not name each dimension once.
     pub fn transpose(self, order: &[usize]) -> Result<AnyBufferMut<'a>, BufferError> {
         let shape = self.shape.transpose(order)?;
         Ok(AnyBufferMut { shape, ..self })
@@ -51,6 +104,9 @@ impl<'a> AnyBufferMut<'a> {
         Some(with_element!(self.ty, T => Scalar::from(self.storage.elements::<T>()[index])))
     }
     /// Writes an element of the buffer's type.
+    ///
+    /// # Errors
+    /// A point outside, or a value of another type.
     pub fn set<C: Coordinate>(&mut self, at: impl AsRef<[C]>, value: Scalar) -> Result<(), BufferError> {
         self.expect_type(value.ty())?;
         let index = self.shape.checked_index(at.as_ref())?;
@@ -58,6 +114,9 @@ impl<'a> AnyBufferMut<'a> {
         Ok(())
     }
     /// Writes one value of the buffer's type to every element.
+    ///
+    /// # Errors
+    /// A value of another type.
     pub fn fill(&mut self, value: Scalar) -> Result<(), BufferError> {
         self.expect_type(value.ty())?;
         with_element!(self.ty, T => {
@@ -67,6 +126,9 @@ impl<'a> AnyBufferMut<'a> {
         Ok(())
     }
     /// Writes the elements of `source`, of one type with this view, at every point of this view; `source` has them all.
+    ///
+    /// # Errors
+    /// A source of another type, or without elements at some point of this view.
     pub fn copy_from(&mut self, source: &AnyBuffer) -> Result<(), BufferError> {
         self.expect_type(source.ty)?;
         let from = source.shape.crop(&self.region())?;
@@ -81,11 +143,15 @@ impl<'a> AnyBufferMut<'a> {
         Ok(())
     }
     /// A copy with memory of its own and, where memory can have them, the same strides.
+    ///
+    /// # Errors
+    /// No memory for the copy.
     pub fn to_buffer(&self) -> Result<AnyBuffer, BufferError> {
         let mut copy = AnyBuffer::like(self.ty, &self.shape.dims)?;
         let view = copy.view_mut()?;
         with_element!(self.ty, T => {
-            let (from, to, shape) = (self.storage.elements::<T>(), view.storage.elements_mut::<T>(), view.shape.clone());
+            let (from, shape) = (self.storage.elements::<T>(), view.shape.clone());
+            let to = view.storage.elements_mut::<T>();
             self.shape.walk(|at, index| {
                 if let Some(place) = shape.index(at) {
                     to[place] = from[index];
@@ -104,8 +170,8 @@ impl<'a> AnyBufferMut<'a> {
         let start = self.storage.bytes().as_ptr() as usize;
         start.wrapping_add((self.shape.offset as usize).wrapping_mul(self.ty.bytes()))
     }
-    /// The memory from the lowest element of this view to the end of its highest, what is between elements included. `None`
-    /// for `Bool`, whose bytes may not be any: see [`AnyBufferMut::copy_from_bytes`].
+    /// The memory from the lowest element of this view to the end of its highest, what is between elements included.
+    /// `None` for `Bool`, whose bytes may not be any: see [`AnyBufferMut::copy_from_bytes`].
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         let (size, used) = (self.ty.bytes(), self.shape.used());
         let all = self.storage.bytes_mut();
@@ -139,6 +205,9 @@ impl<'a> AnyBufferMut<'a> {
         AnyBufferMut { ty: self.ty, storage: self.storage, shape: self.shape.clone() }
     }
     /// The view with its element type known at compile time.
+    ///
+    /// # Errors
+    /// Elements of another type.
     pub fn typed<T: Element>(self) -> Result<BufferMut<'a, T>, BufferError> {
         self.expect_type(T::TYPE)?;
         Ok(BufferMut { any: self, element: PhantomData })
@@ -165,10 +234,16 @@ impl<'a, T: Element> BufferMut<'a, T> {
         self.any.region()
     }
     /// The part inside `region`, which must be inside this view.
+    ///
+    /// # Errors
+    /// A region that is not inside, or has another number of dimensions.
     pub fn crop(self, region: &Region) -> Result<BufferMut<'a, T>, BufferError> {
         self.any.crop(region)?.typed()
     }
     /// The plane at coordinate `at` of `dim`, without that dimension.
+    ///
+    /// # Errors
+    /// A dimension or a coordinate that the view does not have.
     pub fn slice(self, dim: usize, at: i64) -> Result<BufferMut<'a, T>, BufferError> {
         self.any.slice(dim, at)?.typed()
     }
@@ -183,6 +258,9 @@ impl<'a, T: Element> BufferMut<'a, T> {
         Some(&mut self.any.storage.elements_mut::<T>()[index])
     }
     /// Writes an element.
+    ///
+    /// # Errors
+    /// A point outside.
     pub fn set<C: Coordinate>(&mut self, at: impl AsRef<[C]>, value: T) -> Result<(), BufferError> {
         let index = self.any.shape.checked_index(at.as_ref())?;
         self.any.storage.elements_mut::<T>()[index] = value;

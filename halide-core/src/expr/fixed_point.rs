@@ -1,12 +1,14 @@
 //! Fixed-point arithmetic: functions of integers that are defined by exact arithmetic, whatever the width.
 //!
-//! Operands are brought to one type as by `+` (a literal takes the type of the other). "Exact" means: in integers without a
-//! width, and only the result is brought to its type, as each function says. Up to 32 bits they are made of casts, sums,
-//! products and shifts in twice the width, which the CPU backend recognises; 64-bit operands, which have no wider type,
-//! are made of their bits.
+//! Operands are brought to one type as by `+` (a literal takes the type of the other). "Exact" means: in integers
+//! without a width, and only the result is brought to its type, as each function says. Up to 32 bits they are made of
+//! casts, sums, products and shifts in twice the width, which the CPU backend recognises; 64-bit operands, which have
+//! no wider type, are made of their bits.
 
-use super::{Expr, IntoExpr, as_type, binary, is_literal, scalars, select_at, unary};
-use crate::arena::{self, Kind, Ty};
+use super::functions::cast;
+use super::into::IntoExpr;
+use super::make::{as_type, binary, is_literal, scalars, select as select_at, unary};
+use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::{BinOp, UnOp};
 use crate::types::ScalarType;
@@ -73,7 +75,8 @@ pub fn rounding_shift_left(a: impl IntoExpr, b: impl IntoExpr) -> Expr {
     shifted.unwrap_or_else(|poison| poison)
 }
 
-/// `floor(a * b / 2^bits)` exactly, clamped to the type of the operands. `bits` is at least 0; operands of up to 32 bits.
+/// `floor(a * b / 2^bits)` exactly, clamped to the type of the operands. `bits` is at least 0; operands of up to 32
+/// bits.
 #[track_caller]
 pub fn mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl IntoExpr) -> Expr {
     let at = Location::caller();
@@ -84,8 +87,8 @@ pub fn mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl IntoExpr) 
     scaled.unwrap_or_else(|poison| poison)
 }
 
-/// `floor(a * b / 2^bits + 1/2)` exactly, clamped to the type of the operands. `bits` is at least 0; operands of up to 32
-/// bits.
+/// `floor(a * b / 2^bits + 1/2)` exactly, clamped to the type of the operands. `bits` is at least 0; operands of up to
+/// 32 bits.
 #[track_caller]
 pub fn rounding_mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl IntoExpr) -> Expr {
     let at = Location::caller();
@@ -96,20 +99,20 @@ pub fn rounding_mul_shift_right(a: impl IntoExpr, b: impl IntoExpr, bits: impl I
     scaled.unwrap_or_else(|poison| poison)
 }
 
-/// The bits of `a` from bit `first` (0 is the lowest) as a `T`, an integer type; bits beyond the width are 0, or copies of
-/// the sign.
+/// The bits of `a` from bit `first` (0 is the lowest) as a `T`, an integer type; bits beyond the width are 0, or copies
+/// of the sign.
 #[track_caller]
 pub fn extract_bits<T: Element>(a: impl IntoExpr, first: impl IntoExpr) -> Expr {
     let (at, operator) = (Location::caller(), "extract_bits");
     let bits = scalars([a.expr()], operator, at).and_then(|[ty]| integer(operator, ty, at));
     match bits.and_then(|_| integer(operator, T::TYPE, at)) {
-        Ok(_) => super::cast::<T>(binary(BinOp::Shr, a.expr(), first.expr(), at)),
+        Ok(_) => cast::<T>(binary(BinOp::Shr, a.expr(), first.expr(), at)),
         Err(poison) => poison,
     }
 }
 
-/// The bits of `parts` in one unsigned integer, those of the first lowest. The parts are 2, 4 or 8 integers of one type, and
-/// have 64 bits at most in all.
+/// The bits of `parts` in one unsigned integer, those of the first lowest. The parts are 2, 4 or 8 integers of one
+/// type, and have 64 bits at most in all.
 #[track_caller]
 pub fn concat_bits<E: IntoExpr>(parts: impl AsRef<[E]>) -> Expr {
     let at = Location::caller();
@@ -318,7 +321,7 @@ fn joined(parts: &[Expr], at: Location) -> Made {
     let [ty] = scalars([first], operator, at)?;
     let bits = integer(operator, ty, at)?.bits() * parts.len() as u32;
     if !bits.is_power_of_two() || bits > 64 || bits == ty.bits() {
-        let wants = "2, 4 or 8 integers of together 64 bits at most";
+        let wants = "2, 4 or 8 integers of 64 bits at most together";
         return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants }, at));
     }
     let (narrow, whole) = (ScalarType::unsigned(ty.bits()), ScalarType::unsigned(bits));

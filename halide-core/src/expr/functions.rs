@@ -1,7 +1,8 @@
 //! Named functions of expressions, as functions and (for comparisons and casts) as methods.
 
-use super::{Expr, IntoExpr, binary, make, unary};
-use crate::arena::Kind;
+use super::into::IntoExpr;
+use super::make::{self, binary, unary};
+use crate::arena::{Expr, Kind};
 use crate::error::Location;
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::ScalarType;
@@ -81,7 +82,8 @@ one_operand! {
 
 macro_rules! math_functions {
     ($($name:ident $f:ident ($($arg:ident),+);)*) => {$(
-        #[doc = concat!("`", stringify!($name), "` of floats; integers become f32 first. The same bits on every engine.")]
+        #[doc = concat!("`", stringify!($name), "` of floats; integers become f32 first.")]
+        /// The same bits on every engine.
         #[track_caller]
         pub fn $name($($arg: impl IntoExpr),+) -> Expr {
             make::math(MathFn::$f, &[$($arg.expr()),+], Location::caller())
@@ -185,8 +187,8 @@ pub fn likely_if_innermost(a: impl IntoExpr) -> Expr {
 }
 
 /// `a`, whose float operations stay as they are written whatever the schedule allows: products and sums are not
-/// contracted by `float(contract)`, and a sum that is strict has its order, so `float(relaxed)` does not change it. That
-/// holds for what is written in `a`, not for the definitions of Funcs that it calls.
+/// contracted by `float(contract)`, and a sum that is strict has its order, so `float(relaxed)` does not change it.
+/// That holds for what is written in `a`, not for the definitions of Funcs that it calls.
 #[track_caller]
 pub fn strict_float(a: impl IntoExpr) -> Expr {
     make::marked(a.expr(), "strict_float", Kind::Strict, Location::caller())
@@ -231,7 +233,7 @@ pub trait ExprMethods: IntoExpr {
     fn ge(self, b: impl IntoExpr) -> Expr {
         binary(BinOp::Ge, self.expr(), b.expr(), Location::caller())
     }
-    /// Both hold.
+    /// True if both hold.
     #[track_caller]
     fn and(self, b: impl IntoExpr) -> Expr {
         binary(BinOp::BitAnd, self.expr(), b.expr(), Location::caller())

@@ -1,17 +1,19 @@
 //! Linear interpolation, exactly rounded on integers.
 
-use super::{Expr, IntoExpr, as_type, binary, is_literal, scalars, select_at, unary};
-use crate::arena::{self, Kind, Ty};
+use super::into::IntoExpr;
+use super::make::{as_type, binary, is_literal, scalars, select as select_at, unary};
+use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::{BinOp, UnOp};
 use crate::types::ScalarType::{self, *};
 use crate::value::Scalar;
 
-/// From `a` at weight 0 to `b` at weight 1.
+/// Interpolates linearly from `a` at weight 0 to `b` at weight 1.
 ///
 /// Floats: `a * (1 - w) + b * w`. Integers of up to 32 bits: the exact value `a + (b - a) * w`, rounded to the nearest
-/// integer, ties up. The weight is a float, clamped to 0..=1 for integers (NaN is 0), or an unsigned integer of up to 32
-/// bits whose largest value means 1. A literal weight is a float, or an unsigned integer of the width of `a` and `b`.
+/// integer, ties up. The weight is a float, clamped to 0..=1 for integers (NaN is 0), or an unsigned integer of up to
+/// 32 bits whose largest value means 1. A literal weight is a float, or an unsigned integer of the width of `a` and
+/// `b`.
 #[track_caller]
 pub fn lerp(a: impl IntoExpr, b: impl IntoExpr, weight: impl IntoExpr) -> Expr {
     let at = Location::caller();
@@ -59,8 +61,8 @@ fn between_floats(a: Expr, b: Expr, w: Expr, ty: ScalarType, wty: ScalarType, at
     binary(BinOp::Add, binary(BinOp::Mul, a, rest, at), binary(BinOp::Mul, b, w, at), at)
 }
 
-/// `w / W` for the largest `W`: `a` moved towards `b` by `(|b - a| * w + W / 2) / W`, in a width where nothing wraps. `W`
-/// is odd, so there are no ties.
+/// `w / W` for the largest `W`: `a` moved towards `b` by `(|b - a| * w + W / 2) / W`, in a width where nothing wraps.
+/// `W` is odd, so there are no ties.
 fn by_whole_weight(a: Expr, b: Expr, w: Expr, ty: ScalarType, wty: ScalarType, at: Location) -> Expr {
     let wide = ScalarType::unsigned((ty.bits() + wty.bits()).next_power_of_two());
     let whole = wty.int_max().expect("an integer type");
@@ -72,8 +74,8 @@ fn by_whole_weight(a: Expr, b: Expr, w: Expr, ty: ScalarType, wty: ScalarType, a
     select_at(up, binary(BinOp::Add, a, step, at), binary(BinOp::Sub, a, step, at), at)
 }
 
-/// `a + floor((b - a) * w + 1/2)`. The product of 17 and 24 bits is exact in f64. So is the sum where the product is 1/4 or
-/// more away from 0; elsewhere the sum lies between 1/4 and 3/4, so its floor is 0 however it was rounded.
+/// `a + floor((b - a) * w + 1/2)`. The product of 17 and 24 bits is exact in f64. So is the sum where the product is
+/// 1/4 or more away from 0; elsewhere the sum lies between 1/4 and 3/4, so its floor is 0 however it was rounded.
 fn by_float_in_f64(a: Expr, b: Expr, w: Expr, ty: ScalarType, at: Location) -> Expr {
     let w = cast(clamped(w, at), F64, at);
     let distance = cast(binary(BinOp::Sub, cast(b, I32, at), cast(a, I32, at), at), F64, at);
@@ -82,8 +84,8 @@ fn by_float_in_f64(a: Expr, b: Expr, w: Expr, ty: ScalarType, at: Location) -> E
     cast(binary(BinOp::Add, cast(a, I32, at), step, at), ty, at)
 }
 
-/// As [`by_float_in_f64`] for 33-bit distances: the weight is a 24-bit integer `m` times `2^-s`, so `(b - a) * m` is exact in
-/// an i64 and the rest is a shift.
+/// As [`by_float_in_f64`] for 33-bit distances: the weight is a 24-bit integer `m` times `2^-s`, so `(b - a) * m` is
+/// exact in an i64 and the rest is a shift.
 fn by_float_bits(a: Expr, b: Expr, w: Expr, ty: ScalarType, at: Location) -> Expr {
     let number = |v: i64| constant(Scalar::int(I64, v as i128), at);
     let bits = arena::add(Kind::Reinterpret(cast(clamped(w, at), F32, at)), Ty::One(U32), at);

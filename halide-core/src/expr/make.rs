@@ -1,9 +1,8 @@
 //! Checked construction: types, literals and promotion.
 
-use super::Expr;
-use crate::arena::{self, Kind, Literal, Ty};
+use crate::arena::{self, Expr, Kind, Literal, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
-use crate::func::FuncBody;
+use crate::graph::func::FuncBody;
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::{ScalarType, promote};
 use crate::value::{self, Scalar};

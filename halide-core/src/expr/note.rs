@@ -6,11 +6,12 @@
 //! and the shapes of images is checked before anything is written; by the time that another one fails, parts of the
 //! outputs may have been.
 //!
-//! Printing is no part of the meaning. A line is printed for every time that a point is computed, so schedules change how
-//! often and in which order that is; each line is whole, also those of tasks that run at once.
+//! Printing is no part of the meaning. A line is printed for every time that a point is computed, so schedules change
+//! how often and in which order that is; each line is whole, also those of tasks that run at once.
 
-use super::{Expr, IntoExpr, binary, make};
-use crate::arena::{self, Kind, Ty};
+use super::into::IntoExpr;
+use super::make::{self, binary};
+use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::BinOp;
 use crate::pipeline::{NoteDef, NoteKind, Piece};
@@ -28,7 +29,7 @@ pub enum Part {
 
 /// A type whose values can be part of a message.
 pub trait IntoPart {
-    /// It as a part.
+    /// Converts to a part.
     fn part(self) -> Part;
 }
 
@@ -102,23 +103,23 @@ pub fn require(condition: impl IntoExpr, value: impl IntoExpr, message: impl Mes
     note(NoteKind::Require, condition.expr(), value.expr(), message.parts(), at)
 }
 
-/// `value`; each time it is computed, prints a line of it and `message`. That is no part of a pipeline's meaning: schedules
-/// change how often and in which order a point is computed.
+/// `value`; each time it is computed, prints a line of it and `message`. That is no part of a pipeline's meaning:
+/// schedules change how often and in which order a point is computed.
 #[track_caller]
 pub fn print(value: impl IntoExpr, message: impl Message) -> Expr {
     let (at, value) = (Location::caller(), value.expr());
     note(NoteKind::Print, true.expr(), value, with_value(value, message.parts()), at)
 }
 
-/// As [`print()`], where `condition` holds.
+/// The same as [`print()`], where `condition` holds.
 #[track_caller]
 pub fn print_when(condition: impl IntoExpr, value: impl IntoExpr, message: impl Message) -> Expr {
     let (at, value) = (Location::caller(), value.expr());
     note(NoteKind::Print, condition.expr(), value, with_value(value, message.parts()), at)
 }
 
-/// `value`, of which it is promised that it is `low` to `high`: a fact for bounds where it is a coordinate, and a
-/// requirement that is checked.
+/// Promises that `value` is in `low` to `high`: a fact for bounds where it is a coordinate, and a requirement that is
+/// checked.
 #[track_caller]
 pub fn promise_clamped(value: impl IntoExpr, low: impl IntoExpr, high: impl IntoExpr) -> Expr {
     let (at, value, low, high) = (Location::caller(), value.expr(), low.expr(), high.expr());
@@ -135,11 +136,11 @@ pub fn promise_clamped_unchecked(value: impl IntoExpr, low: impl IntoExpr, high:
     binary(BinOp::Min, binary(BinOp::Max, value.expr(), low.expr(), at), high.expr(), at)
 }
 
-/// Says that nothing is stored: as the value of a definition, of an element of a tuple, or of what a
+/// A mark that nothing is stored: as the value of a definition, of an element of a tuple, or of what a
 /// [`select`](super::select) there gives.
 ///
-/// An update leaves the element as it is. The first definition of an output leaves what the caller's buffer holds (zeros,
-/// where it is made for the call), so updates may go on from that; that of any other Func is zero.
+/// An update leaves the element as it is. The first definition of an output leaves what the caller's buffer holds
+/// (zeros, where it is made for the call), so updates may go on from that; that of any other Func is zero.
 #[track_caller]
 pub fn undef<T: Element>() -> Expr {
     arena::add(Kind::Undef, Ty::One(T::TYPE), Location::caller())

@@ -1,11 +1,12 @@
 //! Random numbers, as pure functions of where they stand.
 //!
-//! A call gives the same value for the same coordinates, whatever the engine, schedule or number of threads; another one at
-//! other coordinates (the pure variables and reduction variables of the definition), in another Func (by its name), at
-//! another place of the same definition, and for another `seed`, an integer that may be a parameter.
+//! A call gives the same value for the same coordinates, whatever the engine, schedule or number of threads; another
+//! one at other coordinates (the pure variables and reduction variables of the definition), in another Func (by its
+//! name), at another place of the same definition, and for another `seed`, an integer that may be a parameter.
 
-use super::{Expr, IntoExpr, as_type, binary, scalars};
-use crate::arena::{self, Kind, Ty};
+use super::into::IntoExpr;
+use super::make::{as_type, binary, scalars};
+use crate::arena::{self, Expr, Kind, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::ops::BinOp;
 use crate::types::ScalarType::{F32, I32, U32};

@@ -1,6 +1,7 @@
 //! Several sites that one update stores to at once.
 
-use super::{Coords, make};
+use super::coords::Coords;
+use super::make;
 use crate::arena::Expr;
 use crate::error::Location;
 

@@ -1,6 +1,6 @@
 //! Freezing the definitions of one Func.
 
-use super::{Freezer, MAX_DIMS, Scope, random, undef};
+use super::{DefinitionScope, Freezer, random, undef};
 use crate::arena::{self, Expr, Kind as Open, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::expr::{as_type, binary, check_coords, element, is_literal};
@@ -9,6 +9,7 @@ use crate::ids::{ExprId, VarId};
 use crate::names::Name;
 use crate::ops::BinOp;
 use crate::pipeline::{FuncDef, Kind, StageDef};
+use crate::tuning::MAX_DIMS;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::collections::HashMap;
@@ -52,7 +53,7 @@ impl Freezer {
     /// The mistakes within a definition.
     fn report(&mut self, body: &Rc<FuncBody>, def: &Def) {
         let (rename, coordinates) = (HashMap::new(), Vec::new());
-        let scope = Scope { body, written: def.written, rename, args: &def.args, coordinates };
+        let scope = DefinitionScope { body, written: def.written, rename, args: &def.args, coordinates };
         for &a in &def.args {
             self.freeze(a, &scope);
         }
@@ -101,7 +102,8 @@ impl Freezer {
 
     fn pure_definition(&mut self, body: &Rc<FuncBody>, def: &Def, func: &mut FuncDef) {
         let coordinates = random::coordinates(def);
-        let scope = Scope { body, written: def.written, rename: HashMap::new(), args: &def.args, coordinates };
+        let scope =
+            DefinitionScope { body, written: def.written, rename: HashMap::new(), args: &def.args, coordinates };
         let distinct = self.pure_args(def, &scope, func);
         let values = self.first_values(body, elements(def));
         func.types = values.iter().filter_map(|e| e.ty()).collect();
@@ -115,7 +117,7 @@ impl Freezer {
     }
 
     /// The Func's variables; whether its left side is nothing but distinct ones.
-    fn pure_args(&mut self, def: &Def, scope: &Scope<'_>, func: &mut FuncDef) -> bool {
+    fn pure_args(&mut self, def: &Def, scope: &DefinitionScope<'_>, func: &mut FuncDef) -> bool {
         let mut distinct = true;
         for (dim, &a) in def.args.iter().enumerate() {
             let name = func.name.clone();
@@ -158,7 +160,7 @@ impl Freezer {
             }
         }
         let coordinates = random::coordinates(def);
-        let scope = Scope { body, written: def.written, rename, args: &def.args, coordinates };
+        let scope = DefinitionScope { body, written: def.written, rename, args: &def.args, coordinates };
         let args: Option<Vec<ExprId>> = match check_coords(&body.name, func.args.len(), &def.args, def.written.at) {
             Ok(args) => Some(args.into_iter().map(|a| self.freeze(a, &scope)).collect()),
             Err(poison) => {
@@ -181,7 +183,7 @@ impl Freezer {
     }
 
     /// The values of an update in the Func's types; `None` if there was a mistake in them.
-    fn update_values(&mut self, def: &Def, scope: &Scope<'_>, func: &FuncDef) -> Option<Vec<ExprId>> {
+    fn update_values(&mut self, def: &Def, scope: &DefinitionScope<'_>, func: &FuncDef) -> Option<Vec<ExprId>> {
         if arena::ty(def.value) == Ty::None {
             self.report(scope.body, def);
             return None;
@@ -231,7 +233,7 @@ fn elements(def: &Def) -> Vec<Expr> {
 }
 
 /// Returns a tuple element of the Func under definition at its own left side.
-fn own_value(scope: &Scope<'_>, func: &FuncDef, element: usize) -> Expr {
+fn own_value(scope: &DefinitionScope<'_>, func: &FuncDef, element: usize) -> Expr {
     let at = scope.written.at;
     let args = scope.args.iter().map(|&a| as_type(a, ScalarType::I32, at)).collect();
     let ty = match func.types[..] {
@@ -242,7 +244,7 @@ fn own_value(scope: &Scope<'_>, func: &FuncDef, element: usize) -> Expr {
 }
 
 /// A call of the Func under definition at its own left side.
-fn self_call(scope: &Scope<'_>, func: &FuncDef) -> Expr {
+fn self_call(scope: &DefinitionScope<'_>, func: &FuncDef) -> Expr {
     let at = scope.written.at;
     let args = scope.args.iter().map(|&a| as_type(a, ScalarType::I32, at)).collect();
     arena::add(Open::Call(scope.body.clone(), args, 1), Ty::One(func.types[0]), at)

@@ -1,6 +1,6 @@
 //! Freezing reduction domains.
 
-use super::{Freezer, Scope, address};
+use super::{DefinitionScope, Freezer, address};
 use crate::arena::{self, Expr, Kind as Open, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::expr::as_type;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 impl Freezer {
     /// The frozen domain, as the definition in `scope` means it.
-    pub(super) fn rdom(&mut self, body: &Rc<RDomBody>, scope: &Scope<'_>) -> RDomId {
+    pub(super) fn rdom(&mut self, body: &Rc<RDomBody>, scope: &DefinitionScope<'_>) -> RDomId {
         let vars = self.predicate_vars(body, scope);
         let key = (address(body), vars);
         if let Some(&id) = self.rdoms.get(&key) {
@@ -34,7 +34,7 @@ impl Freezer {
     }
 
     /// The ids in `scope` of the pure variables of a domain's predicate, in reading order.
-    fn predicate_vars(&mut self, body: &RDomBody, scope: &Scope<'_>) -> Vec<VarId> {
+    fn predicate_vars(&mut self, body: &RDomBody, scope: &DefinitionScope<'_>) -> Vec<VarId> {
         let Some(predicate) = body.predicate.get() else { return Vec::new() };
         let mut names = Vec::new();
         arena::walk(&[predicate], |_, kind, _| {
@@ -45,7 +45,7 @@ impl Freezer {
         names.into_iter().map(|name| self.var(name, scope)).collect()
     }
 
-    fn rdom_bound(&mut self, body: &RDomBody, e: Expr, scope: &Scope<'_>) -> ExprId {
+    fn rdom_bound(&mut self, body: &RDomBody, e: Expr, scope: &DefinitionScope<'_>) -> ExprId {
         let what = match arena::ty(e) {
             Ty::One(ty) if ty.is_int() => too_late(e),
             Ty::None => None,

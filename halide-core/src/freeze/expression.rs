@@ -1,6 +1,6 @@
 //! Freezing one expression: handles to ids, hash-consed, children first.
 
-use super::{Freezer, Scope, address};
+use super::{DefinitionScope, Freezer, address};
 use crate::arena::{self, Expr, Kind as Open, Literal, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::ids::{ExprId, VarId};
@@ -28,7 +28,7 @@ impl Freezer {
     }
 
     /// Freezes `root`; mistakes below it are recorded and give zeros. Uses a stack of its own: expressions may be deep.
-    pub(super) fn freeze(&mut self, root: Expr, scope: &Scope<'_>) -> ExprId {
+    pub(super) fn freeze(&mut self, root: Expr, scope: &DefinitionScope<'_>) -> ExprId {
         if arena::is_stale(root) {
             self.mistake(scope.written.at, AlgorithmErrorKind::Stale);
         }
@@ -58,7 +58,7 @@ impl Freezer {
         done[&root.key()]
     }
 
-    fn freeze_node(&mut self, node: &arena::Node, scope: &Scope<'_>, id: &dyn Fn(&Expr) -> ExprId) -> ExprId {
+    fn freeze_node(&mut self, node: &arena::Node, scope: &DefinitionScope<'_>, id: &dyn Fn(&Expr) -> ExprId) -> ExprId {
         let Ty::One(ty) = node.ty else { return self.freeze_untyped(node) };
         let ids = |args: &[Expr]| args.iter().map(id).collect::<Vec<_>>();
         let kind = match &node.kind {
@@ -114,7 +114,7 @@ impl Freezer {
     }
 
     /// The id of a user's variable in `scope`.
-    pub(super) fn var(&mut self, name: Name, scope: &Scope<'_>) -> VarId {
+    pub(super) fn var(&mut self, name: Name, scope: &DefinitionScope<'_>) -> VarId {
         match scope.rename.get(&name) {
             Some(id) => *id,
             None => self.own_var(name),
@@ -129,7 +129,7 @@ impl Freezer {
 }
 
 /// The operands that `freeze` needs before a node: those of a tuple call are reached through its elements.
-fn frozen_children(kind: &Open, scope: &Scope<'_>, out: &mut Vec<Expr>) {
+fn frozen_children(kind: &Open, scope: &DefinitionScope<'_>, out: &mut Vec<Expr>) {
     match kind {
         Open::Element(call, _) => match arena::node(*call).kind {
             Open::Call(_, args, _) => out.extend(args),

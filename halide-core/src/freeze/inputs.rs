@@ -1,12 +1,13 @@
 //! Freezing what the caller gives: parameters and images, each known by its name.
 
-use super::{Freezer, MAX_DIMS};
+use super::Freezer;
 use crate::error::AlgorithmErrorKind;
 use crate::ids::{ImageId, ParamId};
 use crate::ops::BinOp;
 use crate::param::{ImageBody, ParamData};
 use crate::pipeline::{ImageDef, ParamDef};
 use crate::promise::ValuePromise;
+use crate::tuning::MAX_DIMS;
 use crate::value::{Scalar, binary};
 use std::rc::Rc;
 
@@ -86,11 +87,11 @@ impl Freezer {
         };
         if !in_order(def.min, def.max) {
             let (Some(low), Some(high)) = (def.min, def.max) else { return };
-            wrong(format!("its range {low} to {high} is empty"));
+            wrong(format!("an empty range, {low} to {high}"));
         } else if let Some(value) = def.default
             && !(in_order(def.min, def.default) && in_order(def.default, def.max))
         {
-            wrong(format!("its default {value} is outside its range"));
+            wrong(format!("a default outside its range, {value}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From Funcs under construction to a frozen `Pipeline`, or every mistake at once.
+//! Conversion of Funcs under construction to a frozen `Pipeline`, or to every mistake at once.
 
 mod definition;
 mod discover;
@@ -23,9 +23,6 @@ use crate::pipeline::{FuncDef, Node, Pipeline, PipelineData};
 use crate::rdom::RDomBody;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
-
-/// Funcs, images and reduction domains have at most this many dimensions.
-const MAX_DIMS: usize = 8;
 
 impl Pipeline {
     /// Freezes and checks everything that `outputs` reach.
@@ -65,8 +62,8 @@ impl Pipeline {
     }
 }
 
-/// The tables while they grow. Shared parts of Funcs under construction are known by their addresses; whatever is frozen
-/// is alive meanwhile.
+/// The tables while they grow. Shared parts of Funcs under construction are known by their addresses; whatever is
+/// frozen is alive meanwhile.
 #[derive(Default)]
 struct Freezer {
     data: PipelineData,
@@ -87,7 +84,7 @@ struct Freezer {
 }
 
 /// The definition that is being frozen.
-struct Scope<'d> {
+struct DefinitionScope<'d> {
     body: &'d Rc<FuncBody>,
     written: Written,
     /// The Func's variable for each user's variable that stands alone on the left side.
@@ -110,9 +107,9 @@ impl Freezer {
 
     /// Gives Funcs and domains unique names: a repeated one gets `$1`, `$2`, ...
     fn name_everything(&mut self) {
-        let mut names = Names::default();
+        let mut names = UniqueNames::default();
         self.data.funcs.iter_mut().for_each(|f: &mut FuncDef| names.make_unique(&mut f.name));
-        let mut names = Names::default();
+        let mut names = UniqueNames::default();
         for r in self.data.rdoms.iter_mut() {
             let old = r.name.len();
             names.make_unique(&mut r.name);
@@ -123,11 +120,11 @@ impl Freezer {
 
 /// The names taken, each with the last number that was put after it.
 #[derive(Default)]
-struct Names {
+struct UniqueNames {
     taken: HashMap<String, u32>,
 }
 
-impl Names {
+impl UniqueNames {
     fn make_unique(&mut self, name: &mut String) {
         let base = name.clone();
         while self.taken.contains_key(name) {

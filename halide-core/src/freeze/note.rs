@@ -1,8 +1,9 @@
 //! Freezing requirements and lines to print.
 //!
 //! The condition of a requirement says something about its value: `require(i < n, i, ..)` is below `n` wherever it is
-//! used. That becomes part of the frozen value, as a minimum and a maximum that change nothing where the condition holds,
-//! so that whoever needs bounds finds them; and a value that was computed but that nobody asked for stays inside them.
+//! used. That becomes part of the frozen value, as a minimum and a maximum that change nothing where the condition
+//! holds, so that whoever needs bounds finds them; and a value that was computed but that nobody asked for stays inside
+//! them.
 
 use super::Freezer;
 use crate::ids::{ExprId, Id, NoteId};

@@ -1,10 +1,11 @@
-//! Random numbers: integers hashed from where they are asked for, so that every engine and schedule finds the same ones.
+//! Random numbers: integers hashed from where they are asked for, so that every engine and schedule finds the same
+//! ones.
 //!
-//! The bits of a call depend on its seed, on the Func and the place in it where the call stands, and on the coordinates at
-//! which the definition is evaluated: the pure variables of its left side and all variables of its reduction domain. They
-//! become plain arithmetic here; nothing behind the frozen pipeline knows of them.
+//! The bits of a call depend on its seed, on the Func and the place in it where the call stands, and on the coordinates
+//! at which the definition is evaluated: the pure variables of its left side and all variables of its reduction domain.
+//! They become plain arithmetic here; nothing behind the frozen pipeline knows of them.
 
-use super::{Freezer, Scope, address};
+use super::{DefinitionScope, Freezer, address};
 use crate::arena::{self, Expr, Kind as Open, Ty};
 use crate::func::{Def, FuncBody};
 use crate::ids::ExprId;
@@ -18,7 +19,7 @@ use std::rc::Rc;
 /// The numbers by which calls are told apart.
 #[derive(Default)]
 pub(super) struct Places {
-    /// For each Func: the hash that its numbers are made from, and the number of its calls so far.
+    /// The hash that the numbers of each Func are made from, and the number of its calls so far.
     funcs: HashMap<usize, (u32, u32)>,
     /// The number of Funcs of each name.
     names: HashMap<String, u32>,
@@ -81,7 +82,13 @@ pub(super) fn coordinates(def: &Def) -> Vec<Expr> {
 
 impl Freezer {
     /// The `u32` of call `e`, whose seed is `seed`, at the coordinates of `scope`.
-    pub(super) fn random_bits(&mut self, seed: ExprId, coordinates: &[ExprId], e: Expr, scope: &Scope<'_>) -> ExprId {
+    pub(super) fn random_bits(
+        &mut self,
+        seed: ExprId,
+        coordinates: &[ExprId],
+        e: Expr,
+        scope: &DefinitionScope<'_>,
+    ) -> ExprId {
         let number = self.random.number(scope.body, e);
         let place = self.constant(Scalar::from(number));
         let mut hash = self.mixed_with(place, seed);

@@ -1,7 +1,7 @@
 //! Freezing what the caller's buffers must be like.
 
 use super::domain::too_late;
-use super::{Freezer, Scope};
+use super::{DefinitionScope, Freezer};
 use crate::arena::{self, Expr, Ty};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::expr::as_type;
@@ -9,13 +9,11 @@ use crate::func::{FuncBody, Written};
 use crate::ids::ExprId;
 use crate::pipeline::{DimField, Kind};
 use crate::shape::{AlignmentRule, BufferOf, Estimate, Law, OpenLaw, OpenShape, ShapeRule};
+use crate::tuning::MAX_ALIGNMENT;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// The largest alignment of memory that can be asked for, in bytes.
-const MOST_ALIGNMENT: u64 = 1 << 20;
 
 impl Freezer {
     /// The rules of every image met and of the outputs. Rules of images may mention others, whose rules count too.
@@ -64,7 +62,7 @@ impl Freezer {
             }
         }
         for &(bytes, at) in shape.alignments.borrow().iter() {
-            match bytes.is_power_of_two() && bytes <= MOST_ALIGNMENT {
+            match bytes.is_power_of_two() && bytes <= MAX_ALIGNMENT {
                 true => self.data.alignments.push(AlignmentRule { of, bytes, at }),
                 false => self.mistake(at, AlgorithmErrorKind::HostAlignment { of: name.into(), bytes }),
             }
@@ -89,7 +87,7 @@ impl Freezer {
         }
         // It has no variables, so it means the same wherever it stands.
         let written = Written { at, born: u64::MAX };
-        let scope = Scope { body: any, written, rename: HashMap::new(), args: &[], coordinates: Vec::new() };
+        let scope = DefinitionScope { body: any, written, rename: HashMap::new(), args: &[], coordinates: Vec::new() };
         self.freeze(as_type(e, ScalarType::I32, at), &scope)
     }
 

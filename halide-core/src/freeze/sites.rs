@@ -1,6 +1,6 @@
 //! Checks of the sites of a definition: `scatter` and `gather` stand in updates only, all with as many values.
 
-use super::{Freezer, Scope};
+use super::{DefinitionScope, Freezer};
 use crate::error::AlgorithmErrorKind;
 use crate::ids::ExprId;
 use crate::pipeline::Kind;
@@ -8,7 +8,7 @@ use crate::pipeline::Kind;
 impl Freezer {
     /// Checks that all sites below the roots of an update are as many, and that nothing in it is required or printed,
     /// which is once per point, if there are several.
-    pub(super) fn check_sites(&mut self, scope: &Scope<'_>, roots: &[ExprId]) {
+    pub(super) fn check_sites(&mut self, scope: &DefinitionScope<'_>, roots: &[ExprId]) {
         let nodes = self.data.reachable(roots);
         let count = |id: &ExprId| match &self.data.exprs[*id].kind {
             Kind::Sites(values) => Some(values.len()),
@@ -25,7 +25,7 @@ impl Freezer {
     }
 
     /// Checks that no sites stand below the roots of a first definition, or in the predicate of a domain.
-    pub(super) fn check_no_sites(&mut self, scope: &Scope<'_>, roots: &[ExprId]) {
+    pub(super) fn check_no_sites(&mut self, scope: &DefinitionScope<'_>, roots: &[ExprId]) {
         let is_sites = |id: &ExprId| matches!(self.data.exprs[*id].kind, Kind::Sites(_));
         if self.data.reachable(roots).iter().any(is_sites) {
             let func = scope.body.name.clone();

@@ -1,8 +1,8 @@
 //! Freezing `undef`, which says that nothing is stored.
 //!
 //! In an update the element keeps its value: it is stored again. In the first definition of an output it is what the
-//! caller's buffer holds, which is zero in a fresh one; in that of any other Func it is zero. So reading what nobody wrote
-//! has one meaning, the same on every engine.
+//! caller's buffer holds, which is zero in a fresh one; in that of any other Func it is zero. So reading what nobody
+//! wrote has one meaning, the same on every engine.
 
 use super::{Freezer, address};
 use crate::arena::{self, Expr, Kind as Open};

@@ -1,13 +1,13 @@
 //! Checks of what a definition uses: variables, domains, and the Func itself.
 
-use super::{Freezer, Scope, address};
+use super::{DefinitionScope, Freezer, address};
 use crate::error::AlgorithmErrorKind;
 use crate::ids::{ExprId, RDomId, VarId};
 use crate::pipeline::{FuncDef, Kind};
 
 impl Freezer {
     /// The one reduction domain that `roots` use.
-    pub(super) fn find_rdom(&mut self, scope: &Scope<'_>, roots: &[ExprId]) -> Option<RDomId> {
+    pub(super) fn find_rdom(&mut self, scope: &DefinitionScope<'_>, roots: &[ExprId]) -> Option<RDomId> {
         let found = self.data.reachable(roots).into_iter().find_map(|id| match self.data.exprs[id].kind {
             Kind::RVar { rdom, .. } => Some(rdom),
             _ => None,
@@ -23,7 +23,7 @@ impl Freezer {
     /// Reports the variables below `roots` that may not stand there: all but those in `allowed` and of the domain.
     pub(super) fn check_variables(
         &mut self,
-        scope: &Scope<'_>,
+        scope: &DefinitionScope<'_>,
         allowed: &[VarId],
         roots: &[ExprId],
         rdom: Option<RDomId>,
@@ -54,8 +54,14 @@ impl Freezer {
         }
     }
 
-    /// In a dimension that an update runs over whole, it may read its own Func only at the point it writes.
-    pub(super) fn check_self_reads(&mut self, scope: &Scope<'_>, func: &FuncDef, lhs: &[ExprId], roots: &[ExprId]) {
+    /// Checks that an update reads its own Func only at the point it writes, in each dimension that it runs over whole.
+    pub(super) fn check_self_reads(
+        &mut self,
+        scope: &DefinitionScope<'_>,
+        func: &FuncDef,
+        lhs: &[ExprId],
+        roots: &[ExprId],
+    ) {
         let own = self.funcs[&address(scope.body)];
         for id in self.data.reachable(roots) {
             let Kind::Call { func: callee, args, .. } = &self.data.exprs[id].kind else { continue };

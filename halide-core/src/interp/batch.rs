@@ -5,34 +5,14 @@
 //! Funcs whose values are not known yet become requests. Rounds of "what is needed" (backwards) and "what can be
 //! computed" (forwards) go on until the results are known or something was requested.
 
+use super::error::{RunError, required};
 use super::lanes;
 use super::mask::Mask;
-use super::program::{Note, Op, Program, Reg};
-use super::read::{Site, Source};
-use super::store::{Points, Store};
-use super::{Bound, PrintSink, RunError};
-use crate::buffer::AnyBuffer;
-use crate::ids::{FuncId, IdVec};
-use crate::limits::Limits;
-use crate::pipeline::{NoteKind, PipelineData};
-use std::collections::BTreeMap;
-
-/// Points whose values somebody needs: of a Func, with so many stages applied.
-pub(super) type Requests = BTreeMap<(FuncId, u32), Points>;
-
-/// The data that evaluation reads.
-pub(super) struct World<'a> {
-    pub(super) pipeline: &'a PipelineData,
-    pub(super) bound: &'a Bound,
-    pub(super) stores: IdVec<FuncId, Store>,
-    /// Takes the lines that are printed.
-    pub(super) print: Option<&'a PrintSink>,
-    /// The contents of the outputs' buffers before the run, one per tuple element; none where buffers are fresh.
-    pub(super) before: BTreeMap<FuncId, &'a [AnyBuffer]>,
-    pub(super) limits: &'a Limits,
-    /// Bytes of the values that the run holds.
-    pub(super) memory: u64,
-}
+use super::op::{Note, Op, Program, Reg};
+use super::read::{Reader, Source};
+use super::world::{Requests, World};
+use crate::ids::FuncId;
+use crate::pipeline::NoteKind;
 
 /// A stage being evaluated at some lanes.
 pub(super) struct Batch {
@@ -49,7 +29,7 @@ pub(super) struct Batch {
 }
 
 /// One operation to be computed, where it is needed and not known.
-struct Step<'a> {
+struct PendingOp<'a> {
     program: &'a Program,
     world: &'a World<'a>,
     now: Mask,
@@ -100,14 +80,14 @@ impl Batch {
             for (reg, needed) in needed.iter().enumerate() {
                 let todo = needed.minus(self.known[reg]);
                 if !todo.is_empty() {
-                    self.step(&Step { program, world, now, reg, todo }, requests)?;
+                    self.step(&PendingOp { program, world, now, reg, todo }, requests)?;
                 }
             }
             if !requests.is_empty() {
                 return Ok(false);
             }
             if self.known == before {
-                return Err(self.site(world).malformed("evaluation makes no progress"));
+                return Err(self.reader(world).malformed("evaluation makes no progress"));
             }
         }
     }
@@ -118,7 +98,7 @@ impl Batch {
         guarded && program.results().all(|r| active.minus(self.known[r]).is_empty())
     }
 
-    /// For each operation, the lanes in which it is needed, as far as conditions are known.
+    /// Returns the lanes in which each operation is needed, as far as conditions are known.
     fn needed(&self, program: &Program) -> Vec<Mask> {
         let mut needed = vec![Mask::NONE; program.ops.len()];
         let add = |needed: &mut Vec<Mask>, reg: Reg, mask: Mask| needed[reg] = needed[reg].or(mask);
@@ -179,14 +159,14 @@ impl Batch {
     }
 
     /// Computes one operation where it is needed and its operands are known.
-    fn step(&mut self, step: &Step, requests: &mut Requests) -> Result<(), RunError> {
-        let Step { program, world, now, reg, todo } = *step;
+    fn step(&mut self, step: &PendingOp, requests: &mut Requests) -> Result<(), RunError> {
+        let PendingOp { program, world, now, reg, todo } = *step;
         let op = &program.ops[reg];
         let ready = todo.and(self.operands_known(program, op, todo));
         if let Op::Note(note) = op {
             self.tell(note, world, ready)?;
         }
-        let place = self.site(world);
+        let place = self.reader(world);
         // Operands have smaller registers.
         let (operands, rest) = self.values.split_at_mut(reg * self.lanes);
         let out = &mut rest[..self.lanes];
@@ -225,7 +205,7 @@ impl Batch {
                 (NoteKind::Require, _) => {
                     let at = self.coordinates(world, lane);
                     let place = (self.func, self.stage);
-                    return Err(super::error::required(world.pipeline, place, note.note, at, text));
+                    return Err(required(world.pipeline, place, note.note, at, text));
                 }
             }
         }
@@ -271,8 +251,8 @@ impl Batch {
         }
     }
 
-    pub(super) fn site<'a>(&self, world: &'a World<'a>) -> Site<'a> {
-        Site { world, func: self.func, stage: self.stage }
+    pub(super) fn reader<'a>(&self, world: &'a World<'a>) -> Reader<'a> {
+        Reader { world, func: self.func, stage: self.stage }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The reasons that a pipeline could not be run.
 
+use super::broken_rule::BrokenRule;
 use crate::buffer::BufferError;
 use crate::error::Location;
-use crate::externs::ExternFault;
+use crate::externs::fault::ExternFault;
 use crate::ids::{FuncId, NoteId};
 use crate::limits::{OverCap, Stop};
 use crate::pipeline::PipelineData;
@@ -10,7 +11,11 @@ use crate::types::ScalarType;
 use crate::value::Scalar;
 use std::fmt;
 
-/// A reason that a pipeline could not be run on these inputs and regions. Nothing was written.
+/// A reason that a run ended without a result.
+///
+/// Mistakes in what was given (names, types, shapes, values that rules and promises are about) are found before
+/// anything is written. Parts of the outputs may have been written by the time of the others: a requirement on values
+/// that does not hold, a lack of memory, the end of the run's time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunError {
     /// An input image was not given.
@@ -75,7 +80,7 @@ pub enum RunError {
         /// The largest legal value.
         max: Option<Scalar>,
     },
-    /// Not one region per output.
+    /// A number of regions that is not the number of outputs.
     OutputCount {
         /// The number of outputs.
         expected: usize,
@@ -99,7 +104,7 @@ pub enum RunError {
     PromisedGrowth {
         /// The image.
         image: String,
-        /// Along which dimension.
+        /// The dimension along which they grow.
         dim: usize,
         /// The coordinates of the element.
         at: Vec<i32>,
@@ -108,7 +113,7 @@ pub enum RunError {
         /// The one before it.
         before: Box<i128>,
     },
-    /// Not one buffer per element of the outputs.
+    /// A number of buffers that is not the number of elements of the outputs.
     OutputBuffers {
         /// The number of elements.
         expected: usize,
@@ -143,7 +148,7 @@ pub enum RunError {
         fault: ExternFault,
     },
     /// Buffers that break the pipeline's rules for their shapes: all rules that are broken.
-    Rules(Vec<super::BrokenRule>),
+    Rules(Vec<BrokenRule>),
     /// A region that cannot be an output's, or memory for it that cannot be had.
     Output {
         /// The output.
@@ -174,7 +179,7 @@ pub enum RunError {
         stage: usize,
         /// The Func accessed there.
         of: String,
-        /// In which dimension.
+        /// The dimension of the coordinate.
         dim: usize,
         /// The coordinate.
         at: i64,
@@ -200,7 +205,7 @@ pub enum RunError {
         /// The message of the requirement, with the values.
         message: String,
     },
-    /// No memory for intermediate values.
+    /// A lack of memory for intermediate values.
     OutOfMemory {
         /// The Func whose values they are.
         func: String,
@@ -248,19 +253,14 @@ impl fmt::Display for RunError {
             }
             RunError::ImageDims { image, expected, found } => write!(
                 f,
-                "input image `{image}` has {expected} dimensions, but the buffer given has {found}; slice or embed the buffer"
+                "input image `{image}` has {expected} dimensions, but the buffer given has {found}; slice or embed \
+                 the buffer"
             ),
             RunError::ParamType { param, expected, found } => {
                 write!(f, "parameter `{param}` is of {expected}, but {found} was given; convert the value")
             }
             RunError::ParamRange { param, value, min, max } => {
-                write!(f, "parameter `{param}` is {value}; give ")?;
-                match (min, max) {
-                    (Some(min), Some(max)) => write!(f, "a value from {min} to {max}"),
-                    (Some(min), None) => write!(f, "{min} or more"),
-                    (None, Some(max)) => write!(f, "{max} or less"),
-                    (None, None) => write!(f, "another value"),
-                }
+                write!(f, "parameter `{param}` is {value}; give {}", legal_values(*min, *max))
             }
             RunError::OutputCount { expected, found } => {
                 write!(
@@ -270,43 +270,46 @@ impl fmt::Display for RunError {
             }
             RunError::PromisedRange { image, at, value, min, max } => write!(
                 f,
-                "input `{image}` has {value} at {at:?}, but its elements are promised to be in {min} to {max}; give other data, or change the promise"
+                "input `{image}` has {value} at {at:?}, but its elements are promised to be in {min} to {max}; give \
+                 other data, or change the promise"
             ),
             RunError::PromisedGrowth { image, dim, at, value, before } => write!(
                 f,
-                "input `{image}` falls from {before} to {value} at {at:?}, but its elements are promised to grow along dimension {dim}; give other data, or take the promise back"
+                "input `{image}` falls from {before} to {value} at {at:?}, but its elements are promised to grow \
+                 along dimension {dim}; give other data, or take the promise back"
             ),
             RunError::OutputBuffers { expected, found } => write!(
                 f,
-                "the pipeline's outputs have {expected} elements in all, but {found} buffers were given; give one per element"
+                "the pipeline's outputs have {expected} elements in all, but {found} buffers were given; give one \
+                 per element"
             ),
             RunError::OutputDims { func, expected, found } => write!(
                 f,
-                "output `{func}` has {expected} dimensions, but the region given for it has {found}; give one span per dimension"
+                "output `{func}` has {expected} dimensions, but the region given for it has {found}; give one span \
+                 per dimension"
             ),
             RunError::NoBuffer { image, buffers: 0, .. } => write!(
                 f,
-                "`{image}` is to be in the memory of an output, so give the output's buffer: call `realize_into` or `realize_all_into`"
+                "`{image}` is to be in the memory of an output, but no buffer was given for one; call \
+                 `realize_into` or `realize_all_into`"
             ),
             RunError::NoBuffer { image, buffer, buffers } => write!(
                 f,
-                "`{image}` is to be in the memory of output buffer {buffer}, but there are {buffers}; they are counted from 0"
+                "`{image}` is to be in the memory of output buffer {buffer}, but there are {buffers}; use a smaller \
+                 number: they are counted from 0"
             ),
             RunError::Extern { stage, at, fault } => write!(f, "extern stage `{stage}` at {at}: {fault}"),
-            RunError::Rules(broken) => {
-                let lines: Vec<String> = broken.iter().map(|b| b.to_string()).collect();
-                f.write_str(&lines.join("\n"))
-            }
+            RunError::Rules(broken) => f.write_str(&lines(broken)),
             RunError::Output { func, error } => write!(f, "output `{func}`: {error}"),
             RunError::ReadOutside { func, image, dim, at, min, extent } => write!(
                 f,
-                "`{func}` reads `{image}` at coordinate {at} of dimension {dim}, but it has {extent} coordinates from {min}; \
-                 make the image larger, the output smaller, or put a boundary condition around the image"
+                "`{func}` reads `{image}` at coordinate {at} of dimension {dim}, but it has {extent} coordinates \
+                 from {min}; make the image larger, the output smaller, or put a boundary condition around the image"
             ),
             RunError::CoordinateOverflow { func, stage, of, dim, at } => write!(
                 f,
-                "{} accesses `{of}` at coordinate {at} of dimension {dim}, which leaves the range of i32; compute a smaller \
-                 output or check the parameters",
+                "{} accesses `{of}` at coordinate {at} of dimension {dim}, which leaves the range of i32; compute a \
+                 smaller output or check the parameters",
                 place(func, *stage)
             ),
             RunError::IndexOverflow { func, stage } => write!(
@@ -315,10 +318,8 @@ impl fmt::Display for RunError {
                 place(func, *stage)
             ),
             RunError::Require { place: written, func, stage, at, message } => {
-                let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-                let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-                write!(f, "{written}: {}{at}: requirement failed", place(func, *stage))?;
-                if message.is_empty() { Ok(()) } else { write!(f, ": {message}") }
+                let message = if message.is_empty() { String::new() } else { format!(": {message}") };
+                write!(f, "{written}: {}{}: requirement failed{message}", place(func, *stage), coordinates(at))
             }
             RunError::OutOfMemory { func } => {
                 write!(f, "the system has no memory for values of `{func}`; ask for a smaller output")
@@ -354,4 +355,23 @@ fn there_is(things: &str, known: &[String]) -> String {
 
 fn place(func: &str, stage: usize) -> String {
     if stage == 0 { format!("`{func}`") } else { format!("update {} of `{func}`", stage - 1) }
+}
+
+fn legal_values(min: Option<Scalar>, max: Option<Scalar>) -> String {
+    match (min, max) {
+        (Some(min), Some(max)) => format!("a value from {min} to {max}"),
+        (Some(min), None) => format!("{min} or more"),
+        (None, Some(max)) => format!("{max} or less"),
+        (None, None) => "another value".to_string(),
+    }
+}
+
+/// ` at x = 3, y = 4`; empty if there are no variables.
+fn coordinates(at: &[(String, i32)]) -> String {
+    let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) }
+}
+
+fn lines(broken: &[BrokenRule]) -> String {
+    broken.iter().map(|b| b.to_string()).collect::<Vec<_>>().join("\n")
 }

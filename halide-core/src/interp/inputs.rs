@@ -1,9 +1,11 @@
 //! The inputs of a run, by name, and the checks that every engine makes before it starts.
 
-use super::RunError;
+use super::bound::{Bound, PartlyBound};
+use super::error::RunError;
+use super::promises;
 use crate::buffer::AnyBuffer;
 use crate::externs::{ExternDef, ExternFault};
-use crate::ids::{IdVec, ImageId, ParamId};
+use crate::ids::ImageId;
 use crate::ops::BinOp;
 use crate::pipeline::{ParamDef, PipelineData};
 use crate::value::{Scalar, binary};
@@ -16,26 +18,8 @@ pub struct Inputs {
     params: BTreeMap<String, Scalar>,
 }
 
-/// Inputs that were found complete and right for one pipeline.
-#[derive(Clone, Debug)]
-pub struct Bound {
-    /// The buffer of every image; type and dimensions are the image's.
-    pub images: IdVec<ImageId, AnyBuffer>,
-    /// The value of every parameter; of its type and within its range.
-    pub params: IdVec<ParamId, Scalar>,
-}
-
-/// Inputs of which images may be missing, but none is wrong; see [`Inputs::bind_partly`].
-#[derive(Clone, Debug)]
-pub struct PartlyBound {
-    /// The buffer of every image that was given.
-    pub images: IdVec<ImageId, Option<AnyBuffer>>,
-    /// The value of every parameter; of its type and within its range.
-    pub params: IdVec<ParamId, Scalar>,
-}
-
 impl Inputs {
-    /// Nothing given yet.
+    /// Inputs without images and parameters.
     pub fn new() -> Inputs {
         Inputs::default()
     }
@@ -50,6 +34,10 @@ impl Inputs {
         self
     }
     /// Checks that there is a right buffer for every image and a legal value for every parameter, and nothing else.
+    ///
+    /// # Errors
+    /// The first that is missing, unknown, of another type or dimensions, or outside its range or promise; or every
+    /// rule that a buffer breaks.
     pub fn bind(&self, pipeline: &PipelineData) -> Result<Bound, RunError> {
         self.check_names(pipeline)?;
         let images = pipeline.images.ids().map(|id| self.bind_image(pipeline, id)).collect::<Result<_, _>>()?;
@@ -63,7 +51,7 @@ impl Inputs {
     pub fn get(&self, image: &str) -> Option<&AnyBuffer> {
         self.images.get(image)
     }
-    /// Only those that the pipeline reads.
+    /// The inputs that the pipeline reads.
     pub fn restricted(&self, pipeline: &PipelineData) -> Inputs {
         let (mut images, mut params) = (self.images.clone(), self.params.clone());
         images.retain(|name, _| pipeline.images.iter().any(|i| i.name == *name));
@@ -71,7 +59,7 @@ impl Inputs {
         Inputs { images, params }
     }
 
-    /// Only what the pipeline reads may be given.
+    /// Checks that the pipeline reads all that was given.
     ///
     /// # Errors
     /// The first name that is not one of an image or a parameter.
@@ -118,7 +106,7 @@ impl Inputs {
         if buffer.dims().len() != def.dims {
             return Err(RunError::ImageDims { image, expected: def.dims, found: buffer.dims().len() });
         }
-        super::promises::check(def, buffer)?;
+        promises::check(def, buffer)?;
         Ok(buffer.clone())
     }
 

@@ -1,6 +1,6 @@
 //! Operations on one lane or a run of lanes: the functions of [`crate::value`], and exact index arithmetic.
 
-use super::program::Op;
+use super::op::Op;
 use crate::ops::BinOp;
 use crate::types::ScalarType;
 use crate::value::{self, Scalar};

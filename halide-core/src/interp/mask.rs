@@ -1,16 +1,14 @@
 //! Sets of lanes.
 
+use crate::tuning::BATCH_LANES;
 use std::ops::Range;
-
-/// The most lanes of a batch.
-pub(super) const LANES: usize = 256;
 
 /// A set of lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Mask([u64; LANES / 64]);
+pub(super) struct Mask([u64; BATCH_LANES / 64]);
 
 impl Mask {
-    pub(super) const NONE: Mask = Mask([0; LANES / 64]);
+    pub(super) const NONE: Mask = Mask([0; BATCH_LANES / 64]);
 
     /// The lanes of a range.
     pub(super) fn range(lanes: Range<usize>) -> Mask {
@@ -42,7 +40,7 @@ impl Mask {
     pub(super) fn lanes(self) -> impl Iterator<Item = usize> {
         self.span().filter(move |lane| self.contains(*lane))
     }
-    /// From the first to the last lane.
+    /// The range from the first to the last lane.
     pub(super) fn span(self) -> Range<usize> {
         let first = self.0.iter().position(|w| *w != 0);
         let last = self.0.iter().rposition(|w| *w != 0);

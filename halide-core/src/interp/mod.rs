@@ -3,8 +3,8 @@
 //! It evaluates points on demand and remembers them. There is no lowering, no bounds inference and no schedule: a point
 //! is computed when an output or another point needs it, and nothing else is. `select` evaluates the arm chosen; where
 //! a reduction domain's predicate is false neither coordinates nor values are evaluated. Within a coordinate, integers
-//! are exact (see [`crate::pipeline::Kind`]), and one outside i32 is an error. The condition of a `select` there is data,
-//! but wherever a comparison of index expressions stands, its operands are exact too.
+//! are exact (see [`crate::pipeline::Kind`]), and one outside i32 is an error. The condition of a `select` there is
+//! data, but wherever a comparison of index expressions stands, its operands are exact too.
 //!
 //! ```
 //! use halide_core::buffer::{Buffer, Region};
@@ -22,10 +22,14 @@
 //! ```
 
 mod batch;
-mod error;
+mod bound;
+mod broken_rule;
+pub(crate) mod error;
 mod inputs;
 mod lanes;
 mod mask;
+mod op;
+mod options;
 mod program;
 mod promises;
 mod read;
@@ -34,46 +38,39 @@ mod shapes;
 mod store;
 #[cfg(test)]
 mod tests;
+mod world;
 
+pub use bound::{Bound, PartlyBound};
+pub use broken_rule::BrokenRule;
 pub use error::RunError;
-pub use inputs::{Bound, Inputs, PartlyBound};
-pub use shapes::{BrokenRule, Given};
+pub use inputs::Inputs;
+pub use options::{Options, PrintSink};
+pub use shapes::Given;
 
 use crate::buffer::{AnyBuffer, Dim, Region};
 use crate::ids::FuncId;
 use crate::limits::{Held, Limits, bytes_of};
 use crate::pipeline::PipelineData;
+use crate::tuning::DEMANDED_POINTS;
 use crate::types::ScalarType;
 use crate::value::Scalar;
 use realize::{Realizer, Surroundings};
 use std::collections::BTreeMap;
 use store::Points;
 
-/// The number of points of an output that are demanded at once.
-const DEMAND: usize = 1 << 16;
-
-/// Takes lines that a pipeline prints, without their ends; from any thread.
-pub type PrintSink = dyn Fn(&str) + Send + Sync;
-
 /// Runs a pipeline: one region per output Func gives one buffer per tuple element of each, in order. What it prints is
 /// dropped.
+///
+/// # Errors
+/// Inputs as for [`Inputs::bind`], regions that are not the outputs', and a computation that fails: see [`RunError`].
 pub fn run(pipeline: &PipelineData, inputs: &Inputs, regions: &[Region]) -> Result<Vec<AnyBuffer>, RunError> {
     run_with(pipeline, inputs, regions, &Options::default())
 }
 
-/// The optional arguments of a run.
-#[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
-    /// Gets what the pipeline prints: a line for each evaluation, and each point is evaluated once.
-    pub print: Option<&'a PrintSink>,
-    /// The contents of the outputs' buffers, one per tuple element of each output, over the regions that are computed;
-    /// for definitions that leave some of them there (see [`undef`](crate::expr::undef)). Zeros if this is not given.
-    pub before: Option<&'a [AnyBuffer]>,
-    /// The cap on memory for the outputs and for the values of all Funcs, and the flag that ends the run early; none by default.
-    pub limits: Option<&'a Limits>,
-}
-
-/// As [`run`], with options.
+/// Runs a pipeline like [`run`], with options.
+///
+/// # Errors
+/// As of [`run`]; and a run that meets its cap on memory or is ended early.
 pub fn run_with(
     pipeline: &PipelineData,
     inputs: &Inputs,
@@ -151,7 +148,7 @@ fn fill(
     let mut coords = region.coords().peekable();
     while coords.peek().is_some() {
         let mut points = Points::new(def.dims());
-        for at in coords.by_ref().take(DEMAND) {
+        for at in coords.by_ref().take(DEMANDED_POINTS) {
             points.push(&at);
         }
         realizer.realize(func, points.clone())?;

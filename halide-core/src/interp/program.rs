@@ -3,131 +3,14 @@
 //! An expression below a coordinate is compiled in *index* mode: its integers are exact 64-bit values. Everywhere else
 //! it is *data*, and wraps in its type. One frozen node may be used in both ways and then becomes two operations.
 
-use super::inputs::Bound;
-use super::{RunError, lanes};
-use crate::ids::{ExprId, FuncId, ImageId, NoteId, RDomId, VarId};
-use crate::ops::{BinOp, MathFn, UnOp};
-use crate::pipeline::{DimField, IndexTable, Kind, NoteKind, PipelineData, told};
-use crate::types::ScalarType;
-use crate::value::Scalar;
+use super::bound::Bound;
+use super::error::{RunError, required};
+use super::lanes;
+use super::op::{Note, Op, Program, Reg, Site};
+use crate::ids::{ExprId, FuncId, RDomId, VarId};
+use crate::ops::{BinOp, UnOp};
+use crate::pipeline::{DimField, IndexTable, Kind, PipelineData};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// An operation's position in its program, and its register.
-pub(super) type Reg = usize;
-
-/// One operation. Data registers hold the bits of a `Scalar`, index registers an i64.
-#[derive(Debug)]
-pub(super) enum Op {
-    /// A constant, also of parameters and image dimensions: a program is compiled for one run.
-    Const(u64),
-    /// Coordinate `dim` of the Func at which the stage is evaluated.
-    Var {
-        dim: usize,
-        index: bool,
-    },
-    /// Dimension `dim` of the stage's reduction domain.
-    RVar {
-        dim: usize,
-        index: bool,
-    },
-    Unary(UnOp, ScalarType, Reg),
-    Binary(BinOp, ScalarType, Reg, Reg),
-    Select(Reg, Reg, Reg),
-    Cast {
-        from: ScalarType,
-        to: ScalarType,
-        a: Reg,
-    },
-    SaturatingCast {
-        from: ScalarType,
-        to: ScalarType,
-        a: Reg,
-    },
-    Copy(Reg),
-    Math(MathFn, ScalarType, Vec<Reg>),
-    /// Exact index arithmetic.
-    IndexNeg(Reg),
-    IndexBinary(BinOp, Reg, Reg),
-    /// A comparison of exact index values; the result is data.
-    IndexCompare(BinOp, Reg, Reg),
-    /// The value of an i32 as an index.
-    ToIndex(Reg),
-    Call {
-        func: FuncId,
-        element: usize,
-        args: Vec<Reg>,
-    },
-    /// A read of the Func being defined, in an update.
-    SelfCall {
-        element: usize,
-        args: Vec<Reg>,
-    },
-    Image {
-        image: ImageId,
-        args: Vec<Reg>,
-    },
-    /// The contents of the output before the run.
-    Before {
-        element: usize,
-    },
-    /// `value`, where that is possible; and something said about the parts.
-    Note(Note),
-}
-
-/// A requirement or a line to print.
-#[derive(Debug)]
-pub(super) struct Note {
-    pub(super) note: NoteId,
-    pub(super) kind: NoteKind,
-    pub(super) condition: Reg,
-    pub(super) value: Reg,
-    pub(super) parts: Vec<(Reg, ScalarType)>,
-}
-
-impl Note {
-    /// The side of the condition on which the parts are shown.
-    pub(super) fn tells(&self) -> bool {
-        self.kind == NoteKind::Print
-    }
-    /// The text of the message, where `value` gives the bits of registers.
-    pub(super) fn text(&self, p: &PipelineData, value: impl Fn(Reg) -> u64) -> String {
-        let parts: Vec<Scalar> = self.parts.iter().map(|(r, ty)| Scalar::from_bits(*ty, value(*r))).collect();
-        told(&p.notes[self.note].text, &parts)
-    }
-}
-
-/// A compiled stage.
-#[derive(Debug)]
-pub(super) struct Program {
-    pub(super) ops: Vec<Op>,
-    /// True for an operation that, operands included, can neither fail nor ask for a Func: then it may be computed
-    /// where it is not needed.
-    pub(super) total: Vec<bool>,
-    /// The predicate of the reduction domain.
-    pub(super) guard: Option<Reg>,
-    /// The points that are stored to, in order.
-    pub(super) sites: Vec<Site>,
-    /// The dimensions that are pure: one coordinate at a time, independent of each other.
-    pub(super) pure_dims: Vec<usize>,
-    /// Min and extent of each dimension of the reduction domain.
-    pub(super) rdom: Vec<(i64, i64)>,
-}
-
-/// A point that a stage stores to.
-#[derive(Debug)]
-pub(super) struct Site {
-    /// Its coordinates; empty in a pure definition.
-    pub(super) targets: Vec<Reg>,
-    /// The values stored.
-    pub(super) values: Vec<Reg>,
-}
-
-impl Program {
-    /// All that is evaluated before anything is stored.
-    pub(super) fn results(&self) -> impl Iterator<Item = Reg> {
-        self.sites.iter().flat_map(|s| s.targets.iter().chain(&s.values).copied())
-    }
-}
 
 /// Compiles stage `stage` of `func`; `index` is the pipeline's table.
 pub(super) fn compile(
@@ -145,7 +28,7 @@ pub(super) fn compile(
     roots.extend(targets.iter().map(|e| (*e, Mode::Index)));
     roots.extend(def.values.iter().map(|e| (*e, Mode::Data)));
 
-    let mut scope = Scope { p, index, bound, func, stage, rdom: def.rdom, site: 0 };
+    let mut scope = StageScope { p, index, bound, func, stage, rdom: def.rdom, site: 0 };
     let (mut code, mut sites, mut guarded) = (Code::default(), Vec::new(), None);
     for site in 0..p.sites(def) {
         scope.site = site;
@@ -182,7 +65,7 @@ enum Mode {
 }
 
 /// The meaning of names in a stage.
-struct Scope<'a> {
+struct StageScope<'a> {
     p: &'a PipelineData,
     index: &'a IndexTable,
     bound: &'a Bound,
@@ -193,7 +76,7 @@ struct Scope<'a> {
     site: usize,
 }
 
-impl Scope<'_> {
+impl StageScope<'_> {
     fn malformed(&self, reason: String) -> RunError {
         RunError::Malformed { func: self.p.funcs[self.func].name.clone(), stage: self.stage, reason }
     }
@@ -266,7 +149,7 @@ struct Code {
 
 impl Code {
     /// Compiles everything that the roots need, in the order of the frozen nodes: operands first.
-    fn compile(&mut self, scope: &Scope, roots: &[(ExprId, Mode)]) -> Result<(), RunError> {
+    fn compile(&mut self, scope: &StageScope, roots: &[(ExprId, Mode)]) -> Result<(), RunError> {
         let (mut needed, mut todo) = (BTreeSet::new(), roots.to_vec());
         while let Some(node) = todo.pop() {
             if needed.insert(node) {
@@ -306,7 +189,7 @@ impl Code {
         }
     }
 
-    fn op(&self, scope: &Scope, (id, mode): (ExprId, Mode)) -> Result<Op, RunError> {
+    fn op(&self, scope: &StageScope, (id, mode): (ExprId, Mode)) -> Result<Op, RunError> {
         let node = &scope.p.exprs[id];
         let ty = node.ty;
         let data = |e: &ExprId| self.regs[&(*e, Mode::Data)];
@@ -398,7 +281,7 @@ fn is_index_kind(kind: &Kind) -> bool {
 }
 
 /// The dimensions whose coordinate is the Func's own variable in the store and in every read of the Func itself.
-fn pure_dims(scope: &Scope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> {
+fn pure_dims(scope: &StageScope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> {
     let (p, own) = (scope.p, &scope.p.funcs[scope.func].args);
     let is_own = |args: &[ExprId], dim: usize| {
         args.get(dim).is_some_and(|e| matches!(p.exprs[*e].kind, Kind::Var(v) if v == own[dim]))
@@ -429,7 +312,7 @@ fn pure_dims(scope: &Scope, targets: &[ExprId]) -> Result<Vec<usize>, RunError> 
 /// overflows.
 pub(super) fn uniform(p: &PipelineData, bound: &Bound, e: ExprId) -> Option<i64> {
     let func = *p.outputs.first()?;
-    let scope = Scope { p, index: &p.index_table(), bound, func, stage: 0, rdom: None, site: 0 };
+    let scope = StageScope { p, index: &p.index_table(), bound, func, stage: 0, rdom: None, site: 0 };
     let mut code = Code::default();
     code.compile(&scope, &[(e, Mode::Index)]).ok()?;
     let mut values: Vec<u64> = Vec::with_capacity(code.ops.len());
@@ -440,9 +323,9 @@ pub(super) fn uniform(p: &PipelineData, bound: &Bound, e: ExprId) -> Option<i64>
 }
 
 /// Min and extent of a dimension of a reduction domain: expressions of nothing that varies.
-fn constant_range(scope: &Scope, min: ExprId, extent: ExprId) -> Result<(i64, i64), RunError> {
+fn constant_range(scope: &StageScope, min: ExprId, extent: ExprId) -> Result<(i64, i64), RunError> {
     let mut code = Code::default();
-    let outside = Scope { rdom: None, ..*scope };
+    let outside = StageScope { rdom: None, ..*scope };
     code.compile(&outside, &[(min, Mode::Index), (extent, Mode::Index)])?;
     let overflow = || RunError::IndexOverflow { func: scope.p.funcs[scope.func].name.clone(), stage: scope.stage };
     let mut values: Vec<u64> = Vec::with_capacity(code.ops.len());
@@ -451,7 +334,7 @@ fn constant_range(scope: &Scope, min: ExprId, extent: ExprId) -> Result<(i64, i6
             && values[note.condition] == 0
         {
             let message = note.text(scope.p, |r| values[r]);
-            return Err(super::error::required(scope.p, (scope.func, scope.stage), note.note, Vec::new(), message));
+            return Err(required(scope.p, (scope.func, scope.stage), note.note, Vec::new(), message));
         }
         let value = lanes::constant(op, &values)
             .ok_or_else(|| scope.malformed("the bounds of a reduction domain vary with a variable or a Func".into()))?;

@@ -1,6 +1,6 @@
 //! Checks that the elements of the images given are as promised.
 
-use super::RunError;
+use super::error::RunError;
 use crate::buffer::{AnyBuffer, Region};
 use crate::pipeline::ImageDef;
 use crate::promise::ValuePromise;

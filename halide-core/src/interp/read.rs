@@ -1,14 +1,14 @@
 //! Reading images, and Funcs as far as they are known.
 
-use super::RunError;
-use super::batch::{Requests, World};
+use super::error::RunError;
 use super::mask::Mask;
 use super::store::Points;
+use super::world::{Requests, World};
 use crate::buffer::AnyBuffer;
 use crate::ids::{FuncId, ImageId};
 
 /// The stage that reads, for messages.
-pub(super) struct Site<'a> {
+pub(super) struct Reader<'a> {
     pub(super) world: &'a World<'a>,
     pub(super) func: FuncId,
     pub(super) stage: usize,
@@ -21,7 +21,7 @@ pub(super) struct Source {
     pub(super) element: usize,
 }
 
-impl Site<'_> {
+impl Reader<'_> {
     pub(super) fn read_image(
         &self,
         image: ImageId,

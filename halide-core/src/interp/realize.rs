@@ -1,25 +1,30 @@
 //! Demand-driven realization: which points of which Funcs are computed, and when.
 //!
-//! A task is a Func's points somebody demanded, an evaluation of its pure definition at up to [`LANES`] points, or a run
-//! of one of its updates. Tasks that need values of other Funcs wait on an explicit stack, so that neither long chains
-//! of Funcs nor deep expressions use the machine's.
+//! A task is a Func's points somebody demanded, an evaluation of its pure definition at up to [`BATCH_LANES`] points,
+//! or a run of one of its updates. Tasks that need values of other Funcs wait on an explicit stack, so that neither
+//! long chains of Funcs nor deep expressions use the machine's.
 //!
 //! Updates. In stage `s` some dimensions are pure: the stored coordinate, and that of every read of the Func itself, is
 //! the Func's own variable. A *key* gives those coordinates, and running stage `s` for a key reads and writes only
-//! points that agree with it. So a point has stages 0..=s applied when its pure definition is known and each stage up to
-//! `s` has run for the point's key, in order; each (stage, key) runs once. A run that touches a point first demands it
-//! with the stages before its own applied. Runs for different keys are independent and become lanes; so do several
+//! points that agree with it. So a point has stages 0..=s applied when its pure definition is known and each stage up
+//! to `s` has run for the point's key, in order; each (stage, key) runs once. A run that touches a point first demands
+//! it with the stages before its own applied. Runs for different keys are independent and become lanes; so do several
 //! points of the reduction domain, of which only what does not read the Func itself is evaluated ahead of its turn.
 
-use super::batch::{Batch, Requests, World};
-use super::mask::{LANES, Mask};
-use super::program::{Program, Site, compile};
-use super::store::Points;
-use super::{Bound, PrintSink, RunError};
+use super::batch::Batch;
+use super::bound::Bound;
+use super::error::RunError;
+use super::mask::Mask;
+use super::op::{Program, Site};
+use super::options::PrintSink;
+use super::program::compile;
+use super::store::{Points, Store};
+use super::world::{Requests, World};
 use crate::buffer::{AnyBuffer, Region, Span};
 use crate::ids::{FuncId, IdVec};
 use crate::limits::{Limits, OverCap};
 use crate::pipeline::PipelineData;
+use crate::tuning::BATCH_LANES;
 use std::collections::{BTreeMap, HashSet};
 
 /// The realization of one pipeline on one set of inputs. Values once computed stay.
@@ -81,7 +86,7 @@ struct Chunk {
 }
 
 /// The outcome of working on a task.
-enum Step {
+enum Progress {
     Done,
     /// These come first.
     Wait(Vec<Task>),
@@ -90,7 +95,7 @@ enum Step {
 impl<'a> Realizer<'a> {
     pub(super) fn new(pipeline: &'a PipelineData, around: Surroundings<'a>) -> Result<Realizer<'a>, RunError> {
         let Surroundings { bound, print, before, limits } = around;
-        let stores = pipeline.funcs.iter().map(|f| super::store::Store::new(f.dims(), f.types.len())).collect();
+        let stores = pipeline.funcs.iter().map(|f| Store::new(f.dims(), f.types.len())).collect();
         let index = pipeline.index_table();
         let (mut programs, mut started) = (IdVec::new(), IdVec::new());
         for (id, func) in pipeline.funcs.enumerate() {
@@ -107,15 +112,15 @@ impl<'a> Realizer<'a> {
         let stages = self.world.pipeline.funcs[func].stages.len() as u32;
         let mut stack = vec![Task::demand(func, stages, points)];
         while let Some(task) = stack.last_mut() {
-            go_on(&self.world)?;
+            check_stop(&self.world)?;
             let step = match task {
                 Task::Demand(demand) => self.demand(demand)?,
                 Task::Define(define) => self.define(define)?,
                 Task::Update(update) => self.update(update)?,
             };
             match step {
-                Step::Done => drop(stack.pop()),
-                Step::Wait(tasks) => stack.extend(tasks),
+                Progress::Done => drop(stack.pop()),
+                Progress::Wait(tasks) => stack.extend(tasks),
             }
         }
         Ok(())
@@ -128,14 +133,14 @@ impl<'a> Realizer<'a> {
     }
 
     /// Finds what to run next for the demanded points: stage after stage, a batch of points or keys at a time.
-    fn demand(&mut self, d: &mut Demand) -> Result<Step, RunError> {
+    fn demand(&mut self, d: &mut Demand) -> Result<Progress, RunError> {
         while d.stage < d.stages {
-            go_on(&self.world)?;
+            check_stop(&self.world)?;
             let program = &self.programs[d.func][d.stage as usize];
             let (started, store) = (&mut self.started[d.func][d.stage as usize], &mut self.world.stores[d.func]);
             let mut keys = Points::new(program.pure_dims.len());
             let whole = program.pure_dims.len() == d.points.dims();
-            while d.next < d.points.len() && keys.len() < LANES {
+            while d.next < d.points.len() && keys.len() < BATCH_LANES {
                 let at = d.points.get(d.next);
                 d.next += 1;
                 let place = match store.find(at) {
@@ -159,14 +164,14 @@ impl<'a> Realizer<'a> {
                 }
             }
             if keys.len() > 0 {
-                return Ok(Step::Wait(vec![Task::run(d.func, d.stage as usize, keys, program)]));
+                return Ok(Progress::Wait(vec![Task::run(d.func, d.stage as usize, keys, program)]));
             }
             (d.stage, d.next) = (d.stage + 1, 0);
         }
-        Ok(Step::Done)
+        Ok(Progress::Done)
     }
 
-    fn define(&mut self, d: &mut Define) -> Result<Step, RunError> {
+    fn define(&mut self, d: &mut Define) -> Result<Progress, RunError> {
         let program = &self.programs[d.batch.func][0];
         let mut requests = Requests::new();
         if !d.batch.advance(program, &self.world, Mask::range(0..d.points.len()), &mut requests)? {
@@ -180,18 +185,18 @@ impl<'a> Realizer<'a> {
                 }
             }
         }
-        Ok(Step::Done)
+        Ok(Progress::Done)
     }
 
-    fn update(&mut self, u: &mut Update) -> Result<Step, RunError> {
+    fn update(&mut self, u: &mut Update) -> Result<Progress, RunError> {
         let program = &self.programs[u.func][u.stage];
         loop {
-            go_on(&self.world)?;
+            check_stop(&self.world)?;
             let Some(chunk) = &mut u.chunk else {
                 u.chunk = next_chunk(self.world.pipeline.funcs[u.func].dims(), program, u);
                 match u.chunk {
                     Some(_) => continue,
-                    None => return Ok(Step::Done),
+                    None => return Ok(Progress::Done),
                 }
             };
             let keys = u.keys.len();
@@ -232,7 +237,7 @@ fn next_chunk(dims: usize, program: &Program, u: &mut Update) -> Option<Chunk> {
     let region: Region = program.rdom.iter().map(|(min, extent)| Span { min: *min, extent: *extent }).collect();
     let mut rvars = vec![Vec::new(); program.rdom.len()];
     let (keys, mut turns) = (u.keys.len(), 0);
-    while turns == 0 || (turns + 1) * keys <= LANES {
+    while turns == 0 || (turns + 1) * keys <= BATCH_LANES {
         let Some(r) = &mut u.next else { break };
         for (column, c) in rvars.iter_mut().zip(r.iter()) {
             column.resize(column.len() + keys, *c);
@@ -292,13 +297,13 @@ fn known_targets(program: &Program, batch: &Batch) -> Mask {
 }
 
 fn target(world: &World, site: &Site, batch: &Batch, lane: usize) -> Result<Vec<i32>, RunError> {
-    let place = batch.site(world);
+    let place = batch.reader(world);
     let coordinate = |(dim, reg): (usize, &usize)| place.coordinate(batch.func, dim, batch.value(*reg, lane) as i64);
     site.targets.iter().enumerate().map(coordinate).collect()
 }
 
-fn wait_for(requests: Requests) -> Step {
-    Step::Wait(requests.into_iter().map(|((func, stages), points)| Task::demand(func, stages, points)).collect())
+fn wait_for(requests: Requests) -> Progress {
+    Progress::Wait(requests.into_iter().map(|((func, stages), points)| Task::demand(func, stages, points)).collect())
 }
 
 fn columns(points: &Points) -> Vec<Vec<i32>> {
@@ -306,7 +311,7 @@ fn columns(points: &Points) -> Vec<Vec<i32>> {
 }
 
 /// Ends the run where it was told to.
-fn go_on(world: &World<'_>) -> Result<(), RunError> {
+fn check_stop(world: &World<'_>) -> Result<(), RunError> {
     world.limits.stopped().map_or(Ok(()), |stop| Err(RunError::Stopped(stop)))
 }
 

@@ -1,79 +1,13 @@
 //! Checks that the caller's buffers are as the pipeline's rules say. Every engine asks before it begins.
 
-use super::inputs::Bound;
-use super::{RunError, program};
+use super::bound::Bound;
+use super::broken_rule::BrokenRule;
+use super::error::RunError;
+use super::program;
 use crate::buffer::{AnyBuffer, AnyBufferMut, Dim, Region};
-use crate::error::Location;
 use crate::ids::FuncId;
 use crate::pipeline::{DimField, Kind, PipelineData};
-use crate::shape::{BufferOf, Law, dense_strides, wanted};
-use std::fmt;
-
-/// A rule that a buffer breaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BrokenRule {
-    /// A property that is not what a rule says.
-    Dim {
-        /// The buffer: `input `in``.
-        buffer: String,
-        /// The dimension.
-        dim: usize,
-        /// The property.
-        field: DimField,
-        /// True if multiples of `needed` will do.
-        multiple: bool,
-        /// The value in the rule.
-        needed: i64,
-        /// The value that the buffer has.
-        found: i64,
-        /// The place in the source where the rule was made.
-        at: Location,
-    },
-    /// The address of the first element.
-    Alignment {
-        /// The buffer.
-        buffer: String,
-        /// The number of bytes that the address must be a multiple of.
-        bytes: u64,
-        /// The number of bytes from such a multiple to the address.
-        beyond: u64,
-        /// The place in the source where the rule was made.
-        at: Location,
-    },
-    /// A rule whose value cannot be computed, since it leaves the range of 64 bits.
-    Overflow {
-        /// The buffer.
-        buffer: String,
-        /// The dimension.
-        dim: usize,
-        /// The place in the source where the rule was made.
-        at: Location,
-    },
-}
-
-impl fmt::Display for BrokenRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BrokenRule::Dim { buffer, dim, field, multiple, needed, found, at } => write!(
-                f,
-                "{buffer} needs {} in dimension {dim}, by the rule at {at}, but it has {}; give another buffer or drop the rule",
-                wanted(*field, *multiple, *needed),
-                wanted(*field, false, *found)
-            ),
-            BrokenRule::Alignment { buffer, bytes, beyond, at } => write!(
-                f,
-                "{buffer} must begin at an address that is a multiple of {bytes} bytes, by the rule at {at}, but it begins \
-                 {beyond} bytes beyond one; give another buffer or drop the rule"
-            ),
-            BrokenRule::Overflow { buffer, dim, at } => {
-                write!(
-                    f,
-                    "the rule for dimension {dim} of {buffer} at {at} has no value in 64 bits; check the parameters"
-                )
-            }
-        }
-    }
-}
+use crate::shape::{BufferOf, Law, dense_strides};
 
 /// The properties of a buffer that rules are about: its dimensions, and the address of its first element.
 pub struct Given {
@@ -168,8 +102,9 @@ impl Bound {
         if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
     }
 
-    /// Strides for a buffer for `func` over `region` with which the rules for its strides hold, where any do: in the order of
-    /// the strides that rules ask for, dimensions without such a rule in between, and gaps where a rule needs them.
+    /// Strides for a buffer for `func` over `region` with which the rules for its strides hold, where any do: in the
+    /// order of the strides that rules ask for, dimensions without such a rule in between, and gaps where a rule needs
+    /// them.
     pub fn strides(&self, pipeline: &PipelineData, func: FuncId, region: &Region) -> Vec<i64> {
         let rules = |dim: usize| {
             let of = BufferOf::Output(func);

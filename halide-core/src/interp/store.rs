@@ -1,14 +1,12 @@
 //! The values of one Func that are known so far, in pages of neighbouring points.
 
+use crate::tuning::PAGE_POINTS_LOG2;
+use crate::tuning::RECENT_PAGES;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The logarithm of the number of points of a page.
-const PAGE_BITS: u32 = 8;
-const PAGE: usize = 1 << PAGE_BITS;
-/// The number of pages that are found without a look into the index.
-const RECENT: usize = 256;
+const PAGE: usize = 1 << PAGE_POINTS_LOG2;
 
 /// The values of a Func by point and tuple element.
 pub(super) struct Store {
@@ -19,18 +17,18 @@ pub(super) struct Store {
     index: HashMap<Box<[i32]>, usize, BuildHasherDefault<KeyHasher>>,
     /// The first point of each page.
     corners: Vec<i32>,
-    /// For each point of each page: how many stages have been applied, 0 where nothing is known.
+    /// The number of stages applied at each point of each page; 0 where nothing is known.
     applied: Vec<u32>,
-    /// For each point of each page, the bits of its elements.
+    /// The bits of the elements of each point of each page.
     values: Vec<u64>,
     /// The page found last, and pages found lately, each where [`Store::slot`] puts it.
     last: Cell<usize>,
-    recent: [Cell<usize>; RECENT],
+    recent: [Cell<usize>; RECENT_PAGES],
 }
 
 /// The index of a point in a store.
 #[derive(Clone, Copy)]
-pub(super) struct Place(usize);
+pub(super) struct PointIndex(usize);
 
 /// There was no memory for a page.
 pub(super) struct NoMemory;
@@ -38,7 +36,7 @@ pub(super) struct NoMemory;
 impl Store {
     pub(super) fn new(dims: usize, elements: usize) -> Store {
         let mut bits = vec![0; dims];
-        for i in 0..if dims == 0 { 0 } else { PAGE_BITS as usize } {
+        for i in 0..if dims == 0 { 0 } else { PAGE_POINTS_LOG2 as usize } {
             bits[i % dims] += 1;
         }
         Store {
@@ -53,7 +51,7 @@ impl Store {
         }
     }
     /// The place of a point, if its page exists.
-    pub(super) fn find(&self, at: &[i32]) -> Option<Place> {
+    pub(super) fn find(&self, at: &[i32]) -> Option<PointIndex> {
         if let Some(place) = self.on_page(self.last.get(), at) {
             return Some(place);
         }
@@ -65,7 +63,7 @@ impl Store {
         self.on_page(recent.get(), at)
     }
     /// The place of a point; makes its page if need be.
-    pub(super) fn make(&mut self, at: &[i32]) -> Result<Place, NoMemory> {
+    pub(super) fn make(&mut self, at: &[i32]) -> Result<PointIndex, NoMemory> {
         if let Some(place) = self.find(at) {
             return Ok(place);
         }
@@ -91,22 +89,22 @@ impl Store {
             + names
     }
     /// The number of stages that have been applied to a point: 0 if it is unknown.
-    pub(super) fn applied(&self, place: Place) -> u32 {
+    pub(super) fn applied(&self, place: PointIndex) -> u32 {
         self.applied[place.0]
     }
     /// Notes how many stages have been applied to a point.
-    pub(super) fn set_applied(&mut self, place: Place, stages: u32) {
+    pub(super) fn set_applied(&mut self, place: PointIndex, stages: u32) {
         self.applied[place.0] = stages;
     }
-    pub(super) fn value(&self, place: Place, element: usize) -> u64 {
+    pub(super) fn value(&self, place: PointIndex, element: usize) -> u64 {
         self.values[place.0 * self.elements + element]
     }
-    pub(super) fn set_value(&mut self, place: Place, element: usize, bits: u64) {
+    pub(super) fn set_value(&mut self, place: PointIndex, element: usize, bits: u64) {
         self.values[place.0 * self.elements + element] = bits;
     }
 
     /// The place of a point if it is on this page.
-    fn on_page(&self, page: usize, at: &[i32]) -> Option<Place> {
+    fn on_page(&self, page: usize, at: &[i32]) -> Option<PointIndex> {
         let (mut point, mut shift) = (0, 0);
         let corner = self.corners.get(page * at.len()..(page + 1) * at.len())?;
         for ((c, first), bits) in at.iter().zip(corner).zip(&self.bits) {
@@ -117,7 +115,7 @@ impl Store {
             point |= (inside as usize) << shift;
             shift += bits;
         }
-        (page < self.index.len()).then_some(Place(page * PAGE + point))
+        (page < self.index.len()).then_some(PointIndex(page * PAGE + point))
     }
     /// The first point of the page of a point.
     fn corner(&self, at: &[i32]) -> Box<[i32]> {
@@ -125,7 +123,7 @@ impl Store {
     }
     fn slot(&self, at: &[i32]) -> usize {
         let mix = |h: usize, (c, b): (&i32, &u32)| h.wrapping_mul(5).wrapping_add((c >> b) as usize);
-        at.iter().zip(&self.bits).fold(0, mix) % RECENT
+        at.iter().zip(&self.bits).fold(0, mix) % RECENT_PAGES
     }
 }
 
@@ -146,8 +144,8 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// Returns how many elements a list makes room for to get `more`: at least as many again as it has, so that it seldom moves; 0
-/// where it has room.
+/// Returns how many elements a list makes room for to get `more`: at least as many again as it has, so that it seldom
+/// moves; 0 where it has room.
 fn room<T>(all: &Vec<T>, more: usize) -> usize {
     if all.capacity() - all.len() >= more { 0 } else { more.max(all.len()) }
 }

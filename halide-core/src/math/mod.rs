@@ -1,7 +1,7 @@
 //! Transcendental functions with one result on every engine.
 //!
-//! For f32 each is a fixed sequence of IEEE operations, written once over the trait [`FloatOps`]: [`eval_f32`] runs it on
-//! numbers, and a backend emits it lane by lane with [`emit`], so all give the same bits. Errors against the exact
+//! For f32 each is a fixed sequence of IEEE operations, written once over the trait [`FloatOps`]: [`eval_f32`] runs it
+//! on numbers, and a backend emits it lane by lane with [`emit`], so all give the same bits. Errors against the exact
 //! result, measured in the tests: at most 1 ulp for exp and log, 1.5 for sin and cos (|x| <= 102,900), 3 for the rest.
 //! f16 and bf16 go through f32. For f64 they are the standard library's functions, which engines on the CPU call.
 
@@ -23,7 +23,8 @@ pub use wide::eval_f64;
 
 use crate::ops::MathFn;
 
-/// Runs `function` on f32 lanes: computes with [`Compute`], emits code with a backend's operations. A missing operand is 0.
+/// Runs `function` on f32 lanes: computes with [`Compute`], emits code with a backend's operations. A missing operand
+/// is 0.
 pub fn emit<O: FloatOps>(o: &mut O, function: MathFn, args: &[O::F]) -> O::F {
     let zero = o.float(0.0);
     let arg = |i: usize| args.get(i).copied().unwrap_or(zero);

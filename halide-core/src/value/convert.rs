@@ -1,7 +1,41 @@
 //! Conversions between scalar types.
 
-use super::{Element, Scalar, bf16, f16};
+use super::element::Element;
+use super::half::{bf16, f16};
+use super::scalar::Scalar;
 use crate::types::ScalarType::{self, *};
+
+impl Scalar {
+    /// The integer `value` as a `ty`: wraps into an integer type, rounds to nearest even once into a float type,
+    /// and is true for `Bool` unless it is 0.
+    pub fn int(ty: ScalarType, value: i128) -> Scalar {
+        match ty {
+            Bool => Scalar::bool(value != 0),
+            F16 | BF16 => narrow_float(ty, odd_f64(value)),
+            F32 => Scalar::from(value as f32),
+            F64 => Scalar::from(value as f64),
+            _ => Scalar::from_bits(ty, value as u64),
+        }
+    }
+    /// The float `value` as a `ty`, as [`cast`] converts it: rounded to nearest even once for a float type.
+    pub fn float(ty: ScalarType, value: f64) -> Scalar {
+        cast(ty, Scalar::from(value))
+    }
+    /// The smallest value: the integer minimum, `false`, or minus infinity. The identity of `Max`.
+    pub fn lowest(ty: ScalarType) -> Scalar {
+        match ty.int_min() {
+            Some(min) => Scalar::int(ty, min),
+            None => Scalar::float(ty, f64::NEG_INFINITY),
+        }
+    }
+    /// The largest value: the integer maximum, `true`, or infinity. The identity of `Min`.
+    pub fn highest(ty: ScalarType) -> Scalar {
+        match ty.int_max() {
+            Some(max) => Scalar::int(ty, max),
+            None => Scalar::float(ty, f64::INFINITY),
+        }
+    }
+}
 
 /// `a` converted to `ty`. Integers wrap; float to integer truncates, saturates, and NaN gives 0; to a float rounds to
 /// nearest even once, from any type; to `Bool` it is `a != 0`.

@@ -1,6 +1,7 @@
 //! Rust types that are elements of buffers and values of scalars.
 
-use super::{Scalar, bf16, f16};
+use super::half::{bf16, f16};
+use super::scalar::Scalar;
 use crate::types::ScalarType;
 
 mod sealed {
@@ -15,6 +16,13 @@ pub trait Element: Copy + PartialEq + std::fmt::Debug + Default + Send + Sync + 
     fn to_bits64(self) -> u64;
     /// The value with the low bits of `bits` (as many as the type has).
     fn from_bits64(bits: u64) -> Self;
+}
+
+impl Scalar {
+    /// Its value as a Rust type, if it is of just that type.
+    pub fn get<T: Element>(self) -> Option<T> {
+        (self.ty == T::TYPE).then(|| T::from_bits64(self.bits))
+    }
 }
 
 macro_rules! elements {

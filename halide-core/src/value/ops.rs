@@ -1,6 +1,8 @@
 //! The operators: wrapping integers with Euclidean division, IEEE floats.
 
-use super::{Element, Scalar, bf16, f16};
+use super::element::Element;
+use super::half::{bf16, f16};
+use super::scalar::Scalar;
 use crate::math::{eval_f32, eval_f64};
 use crate::ops::{BinOp, MathFn, UnOp};
 use crate::types::ScalarType::{self, *};
@@ -92,8 +94,8 @@ pub fn select(condition: Scalar, a: Scalar, b: Scalar) -> Scalar {
     if condition.as_bool() { a } else { b }
 }
 
-/// A transcendental function of one to three operands of one type. f16 and bf16 compute in f32 and round once; the operands
-/// of other types are cast to f64, and the result back.
+/// A transcendental function of one to three operands of one type. f16 and bf16 compute in f32 and round once; the
+/// operands of other types are cast to f64, and the result back.
 pub fn math(function: MathFn, args: &[Scalar]) -> Scalar {
     let ty = args.first().map_or(F32, |a| a.ty());
     match ty {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ops::{BinOp, UnOp};
+use crate::types::ScalarType::{self, *};
 
 const INTS: [ScalarType; 8] = [I8, I16, I32, I64, U8, U16, U32, U64];
 const ARITHMETIC: [BinOp; 12] = [

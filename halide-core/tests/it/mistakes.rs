@@ -14,7 +14,7 @@ pub(crate) fn check_at(start: u32, outputs: &[&Func], expected: Expect) {
             let file = e.at.file.rsplit('/').next().unwrap();
             let line = e.at.line.checked_sub(start).map_or("?".into(), |l| l.to_string());
             text += &format!("{file}:+{line}:{}: {}\n", e.at.column, e.kind.reason());
-            text + &e.kind.hint().map_or(String::new(), |h| format!("  hint: {h}\n"))
+            text + &format!("  help: {}\n", e.kind.help())
         }),
     };
     expected.assert_eq(&text);
@@ -46,19 +46,19 @@ fn literals_must_fit_the_type_they_meet() {
         [&f],
         expect![[r#"
             mistakes.rs:+5:9: the literal 256 meets u8, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+6:9: the literal -1 meets u8, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+7:9: the literal 0.5 is a float but meets u8
-              hint: a literal takes the type of what it meets: cast that to a float type
+              help: cast what it meets to a float type: a literal takes that type
             mistakes.rs:+8:9: the literal 1000000000.0 meets f16, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+9:18: the literal 300 meets u8, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+10:9: the literal 300 meets u8, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+11:9: the literal 18446744073709551615 meets i64, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
         "#]]
     );
 }
@@ -84,16 +84,20 @@ fn bools_are_not_numbers() {
         s,
         [&f],
         expect![[r#"
-            mistakes.rs:+5:9: `+` of bool: it takes numbers
-            mistakes.rs:+7:9: `&` of a bool and a number, of type i32
-              hint: cast the bool, or compare the number
-            mistakes.rs:+8:11: `==` of a bool and a number, of type i32
-              hint: cast the bool, or compare the number
-            mistakes.rs:+9:9: `select` of i32: it takes a bool condition
-            mistakes.rs:+10:9: `select` of a bool and a number, of type i32
-              hint: cast the bool, or compare the number
-            mistakes.rs:+11:9: `abs` of bool: it takes numbers
-            mistakes.rs:+12:9: `-` of bool: it takes numbers
+            mistakes.rs:+5:9: `+` takes numbers, not bool
+              help: cast the operand to a type that it takes
+            mistakes.rs:+7:9: the operands of `&` are a bool and a number of type i32
+              help: cast the bool, or compare the number
+            mistakes.rs:+8:11: the operands of `==` are a bool and a number of type i32
+              help: cast the bool, or compare the number
+            mistakes.rs:+9:9: `select` takes a bool condition, not i32
+              help: cast the operand to a type that it takes
+            mistakes.rs:+10:9: the operands of `select` are a bool and a number of type i32
+              help: cast the bool, or compare the number
+            mistakes.rs:+11:9: `abs` takes numbers, not bool
+              help: cast the operand to a type that it takes
+            mistakes.rs:+12:9: `-` takes numbers, not bool
+              help: cast the operand to a type that it takes
         "#]]
     );
 }
@@ -109,15 +113,22 @@ fn operators_refuse_types_without_meaning() {
         s,
         [&f],
         expect![[r#"
-            mistakes.rs:+4:19: `&` of u8 and i8: one is signed, the other is not
-              hint: cast one of them
-            mistakes.rs:+4:26: `&` of f32: it takes integers or bools
-            mistakes.rs:+4:33: `<<` of f32: it takes integers
-            mistakes.rs:+4:41: `<<` of f32: it takes integers
-            mistakes.rs:+4:49: `popcount` of f32: it takes integers
-            mistakes.rs:+4:62: `floor` of u8: it takes floats
-            mistakes.rs:+4:72: `is_nan` of i8: it takes floats
-            mistakes.rs:+4:85: reinterpreting f32 as u16, which is of another width
+            mistakes.rs:+4:19: the operands of `&` are u8 and i8: one is signed, the other is not
+              help: cast one of them
+            mistakes.rs:+4:26: `&` takes integers or bools, not f32
+              help: cast the operand to a type that it takes
+            mistakes.rs:+4:33: `<<` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes.rs:+4:41: `<<` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes.rs:+4:49: `popcount` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes.rs:+4:62: `floor` takes floats, not u8
+              help: cast the operand to a type that it takes
+            mistakes.rs:+4:72: `is_nan` takes floats, not i8
+              help: cast the operand to a type that it takes
+            mistakes.rs:+4:85: f32 cannot be reinterpreted as u16, which is of another width
+              help: cast it, or reinterpret it as a type of 32 bits
         "#]]
     );
 }
@@ -134,7 +145,7 @@ fn a_func_is_defined_before_it_is_read() {
         [&g, &f],
         expect![[r#"
             mistakes.rs:+3:13: `f` is read before it has a definition
-              hint: define it first: `f[(x, y)] = ...`
+              help: define it first: `f[(x, y)] = ...`
         "#]]
     );
 }
@@ -154,7 +165,7 @@ fn a_func_that_another_has_read_takes_no_further_definition() {
         [&h],
         expect![[r#"
             mistakes.rs:+5:6: `f` gets another definition after `g` has read it
-              hint: write all definitions of `f` before others read it
+              help: write all definitions of `f` before others read it
         "#]]
     );
 }
@@ -171,8 +182,8 @@ fn funcs_that_need_each_other_are_a_cycle() {
         s,
         [&g, &f],
         expect![[r#"
-            mistakes.rs:+2:43: Funcs need each other: `g` reads `f` reads `g`
-              hint: make it one Func with an update over an RDom
+            mistakes.rs:+2:43: Funcs depend on each other: `g` reads `f` reads `g`
+              help: make it one Func with an update over an RDom
         "#]]
     );
 }
@@ -191,15 +202,19 @@ fn coordinates_are_as_many_as_dimensions_and_integers() {
         [&g],
         expect![[r#"
             mistakes.rs:+4:22: `input` has 2 dimensions but 1 coordinate is given
+              help: give one coordinate for each dimension
             mistakes.rs:+4:33: `input` has 2 dimensions but 3 coordinates are given
+              help: give one coordinate for each dimension
             mistakes.rs:+4:52: coordinate 0 of `input` is f32, not an integer
-              hint: cast it to i32
+              help: cast it to i32
             mistakes.rs:+4:78: coordinate 0 of `input` is bool, not an integer
-              hint: cast it to i32
+              help: cast it to i32
             mistakes.rs:+4:100: the literal 1099511627776 meets i32, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+6:13: `f` has 2 dimensions but 1 coordinate is given
-            mistakes.rs:+6:25: dimension 2 of `input`, which has 2 dimensions
+              help: give one coordinate for each dimension
+            mistakes.rs:+6:25: `input` has no dimension 2: it has 2 dimensions
+              help: use a smaller number: dimensions are counted from 0
         "#]]
     );
 }
@@ -218,16 +233,16 @@ fn first_definitions_have_distinct_variables_on_the_left() {
         s,
         [&f, &g, &h, &i],
         expect![[r#"
-            mistakes.rs:+4:6: `x` stands twice on the left of the first definition of `f`
-              hint: define it for all coordinates first, then update
+            mistakes.rs:+4:6: `x` stands twice on the left side of the first definition of `f`
+              help: define it for all coordinates first, then update it
             mistakes.rs:+5:6: coordinate 1 of the first definition of `g` is not a variable
-              hint: define it for all coordinates first, then update
+              help: define it for all coordinates first, then update it
             mistakes.rs:+6:6: the first definition of `h` uses the reduction variable `r.x`
-              hint: define it without, then add an update; or use `sum` and its like
+              help: define it without, then add an update; or use `sum` and its like
             mistakes.rs:+7:6: a definition of `i` uses `y`, which is not on its left side
-              hint: on its left side: x
+              help: use the variables of its left side: x
             mistakes.rs:+7:6: the first definition of `i` uses the reduction variable `r.x`
-              hint: define it without, then add an update; or use `sum` and its like
+              help: define it without, then add an update; or use `sum` and its like
         "#]]
     );
 }
@@ -251,11 +266,15 @@ fn nine_dimensions_are_too_many() {
         [&f, &g, &h],
         expect![[r#"
             mistakes.rs:+3:6: `f` has 9 dimensions; at most 8 are possible
+              help: use fewer dimensions, or several Funcs or images
             mistakes.rs:+4:17: `input` has 9 dimensions; at most 8 are possible
+              help: use fewer dimensions, or several Funcs or images
             mistakes.rs:+6:6: a definition of `g` uses `v1`, `v2`, `v3`, `v4`, `v5`, `v6`, `v7`, `v8`, which are not on its left side
-              hint: on its left side: v0
+              help: use the variables of its left side: v0
             mistakes.rs:+9:16: the domain `r` has 9 dimensions; 1 to 8 are possible
+              help: use another number of dimensions
             mistakes.rs:+11:16: the domain `r` has 0 dimensions; 1 to 8 are possible
+              help: use another number of dimensions
         "#]]
     );
 }
@@ -281,21 +300,23 @@ fn updates_keep_the_type_arity_and_order_of_the_func() {
         [&f],
         expect![[r#"
             mistakes.rs:+4:6: an update of `f` stores i32 where element 0 is u8
-              hint: cast the value to u8
+              help: cast the value to u8
             mistakes.rs:+6:21: the literal 700 meets u8, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
             mistakes.rs:+7:6: `f` has 2 dimensions but 1 coordinate is given
+              help: give one coordinate for each dimension
             mistakes.rs:+8:6: an update of `f` stores 2 elements where it has 1
-            mistakes.rs:+9:6: an update of `f` for every `x` reads `f` elsewhere than at that `x`, so its order would matter
-              hint: use an RDom for that dimension: it runs in order
-            mistakes.rs:+10:6: an update of `f` for every `x` reads `f` elsewhere than at that `x`, so its order would matter
-              hint: use an RDom for that dimension: it runs in order
-            mistakes.rs:+10:6: an update of `f` for every `y` reads `f` elsewhere than at that `y`, so its order would matter
-              hint: use an RDom for that dimension: it runs in order
+              help: store one value for each element
+            mistakes.rs:+9:6: an update of `f` reads `f` at another `x` than it writes, so the order of `x` would matter
+              help: use an RDom for that dimension: it runs in order
+            mistakes.rs:+10:6: an update of `f` reads `f` at another `x` than it writes, so the order of `x` would matter
+              help: use an RDom for that dimension: it runs in order
+            mistakes.rs:+10:6: an update of `f` reads `f` at another `y` than it writes, so the order of `y` would matter
+              help: use an RDom for that dimension: it runs in order
             mistakes.rs:+11:6: a definition of `f` uses `y`, which is not on its left side
-              hint: on its left side: x
+              help: use the variables of its left side: x
             mistakes.rs:+13:6: an update of `f` uses variables of two domains, `r` and `q`
-              hint: make one RDom with all the dimensions
+              help: make one RDom with all the dimensions
         "#]]
     );
 }
@@ -310,7 +331,8 @@ fn a_left_side_needs_a_value() {
         s,
         [&f],
         expect![[r#"
-            mistakes.rs:+3:19: a left side of `f` is written but nothing assigned to it
+            mistakes.rs:+3:19: a left side of `f` has no value
+              help: assign a value to it
         "#]]
     );
 }
@@ -326,10 +348,12 @@ fn tuples_are_read_by_element() {
         s,
         [&f],
         expect![[r#"
-            mistakes.rs:+4:12: `+` of a tuple of 2 elements
-              hint: take one element with `.at(i)`
-            mistakes.rs:+4:24: element 2 of a value that has 2 elements
-            mistakes.rs:+4:43: element 1 of a value that has 1 element
+            mistakes.rs:+4:12: `+` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes.rs:+4:24: a value of 2 elements has no element 2
+              help: use a smaller index: elements are counted from 0
+            mistakes.rs:+4:43: a value of 1 element has no element 1
+              help: use a smaller index: elements are counted from 0
         "#]]
     );
 }
@@ -354,14 +378,17 @@ fn domains_have_integer_bounds_that_are_known_early() {
         [&g],
         expect![[r#"
             mistakes.rs:+6:13: a bound of the domain `a` is not an integer
-              hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
             mistakes.rs:+7:13: a bound of the domain `b` uses the variable `x`
-              hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
             mistakes.rs:+8:13: a bound of the domain `c` reads `f`
-              hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
-            mistakes.rs:+9:13: dimension 1 of the domain `d`, which has 1 dimension
-            mistakes.rs:+10:21: dimension 9 of the domain `d`, which has 1 dimension
-            mistakes.rs:+11:7: `where_` of i32: it takes a bool
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
+            mistakes.rs:+9:13: the domain `d` has no dimension 1: it has 1 dimension
+              help: use a smaller number, counted from 0, or give the domain another dimension
+            mistakes.rs:+10:21: the domain `d` has no dimension 9: it has 1 dimension
+              help: use a smaller number, counted from 0, or give the domain another dimension
+            mistakes.rs:+11:7: `where_` takes a bool, not i32
+              help: cast the operand to a type that it takes
         "#]]
     );
 }
@@ -379,7 +406,7 @@ fn a_domain_is_restricted_before_it_is_used() {
         [&f],
         expect![[r#"
             mistakes.rs:+5:7: the domain `r` is restricted after `sum` has used it
-              hint: call `r.where_(...)` right after `RDom::new`
+              help: call `r.where_(...)` right after `RDom::new`
         "#]]
     );
 }
@@ -400,10 +427,11 @@ fn parameters_agree_with_themselves() {
         [&f],
         expect![[r#"
             mistakes.rs:+3:15: two parameters are called `one` and differ
-              hint: inputs are given by name: use one handle, or another name
-            mistakes.rs:+4:15: the parameter `two`: its range 3 to 2 is empty
+              help: use one handle, or another name: inputs are given by name
+            mistakes.rs:+4:15: the parameter `two` has an empty range, 3 to 2
+              help: change the range or the default
             mistakes.rs:+6:49: two input images are called `in` and differ
-              hint: inputs are given by name: use one handle, or another name
+              help: use one handle, or another name: inputs are given by name
         "#]]
     );
 }
@@ -428,7 +456,7 @@ fn a_mistake_is_reported_once_however_often_it_is_used() {
         [&h],
         expect![[r#"
             mistakes.rs:+4:12: the literal 300 meets u8, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
+              help: cast what it meets to a type that holds it: a literal takes that type
         "#]]
     );
 }
@@ -440,7 +468,8 @@ fn no_outputs_is_a_mistake() {
         s,
         [],
         expect![[r#"
-        mistakes.rs:+?:22: a pipeline needs at least one output
-    "#]]
+            mistakes.rs:+?:22: the pipeline has no outputs
+              help: give at least one Func
+        "#]]
     );
 }

@@ -31,21 +31,32 @@ fn fixed_point() {
         s,
         &[&f],
         expect![[r#"
-            mistakes_of_functions.rs:+5:9: `widening_mul` of u64: it takes integers of at most 32 bits
-            mistakes_of_functions.rs:+6:9: `saturating_add` of f32: it takes integers
+            mistakes_of_functions.rs:+5:9: `widening_mul` takes integers of at most 32 bits, not u64
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+6:9: `saturating_add` takes integers, not f32
+              help: cast the operand to a type that it takes
             mistakes_of_functions.rs:+7:9: the literal 300 meets u8, which cannot hold it
-              hint: a literal takes the type of what it meets: cast that to a wider type
-            mistakes_of_functions.rs:+8:9: `halving_add` of f32: it takes integers
-            mistakes_of_functions.rs:+9:9: `rounding_shift_right` of f64: it takes integers
-            mistakes_of_functions.rs:+10:9: `>>` of f32: it takes integers
-            mistakes_of_functions.rs:+11:9: `concat_bits` of u8: it takes 2, 4 or 8 integers of together 64 bits at most
-            mistakes_of_functions.rs:+12:9: `concat_bits` of i8: it takes integers of one type
-            mistakes_of_functions.rs:+13:9: `concat_bits` of u64: it takes 2, 4 or 8 integers of together 64 bits at most
-            mistakes_of_functions.rs:+14:9: element 0 of a value that has 0 elements
-            mistakes_of_functions.rs:+15:9: `extract_bits` of f32: it takes integers
-            mistakes_of_functions.rs:+16:9: `extract_bits` of f32: it takes integers
-            mistakes_of_functions.rs:+17:9: `absd` of a bool and a number, of type u8
-              hint: cast the bool, or compare the number
+              help: cast what it meets to a type that holds it: a literal takes that type
+            mistakes_of_functions.rs:+8:9: `halving_add` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+9:9: `rounding_shift_right` takes integers, not f64
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+10:9: `>>` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+11:9: `concat_bits` takes 2, 4 or 8 integers of 64 bits at most together, not u8
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+12:9: `concat_bits` takes integers of one type, not i8
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+13:9: `concat_bits` takes 2, 4 or 8 integers of 64 bits at most together, not u64
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+14:9: a value of 0 elements has no element 0
+              help: give at least one element
+            mistakes_of_functions.rs:+15:9: `extract_bits` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+16:9: `extract_bits` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+17:9: the operands of `absd` are a bool and a number of type u8
+              help: cast the bool, or compare the number
         "#]],
     );
 }
@@ -76,22 +87,29 @@ fn choices() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_functions.rs:+6:9: `mux` of f32: it takes integers
-        mistakes_of_functions.rs:+7:9: element 0 of a value that has 0 elements
-        mistakes_of_functions.rs:+8:9: `select` of a bool and a number, of type f32
-          hint: cast the bool, or compare the number
-        mistakes_of_functions.rs:+9:9: `select` of f32: it takes a bool condition
-        mistakes_of_functions.rs:+10:9: `select` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        mistakes_of_functions.rs:+12:9: `select` of i32: it takes a bool condition
-        mistakes_of_functions.rs:+13:9: `max` of a bool and a number, of type i32
-          hint: cast the bool, or compare the number
-        mistakes_of_functions.rs:+14:9: the literal 1099511627776 meets i32, which cannot hold it
-          hint: a literal takes the type of what it meets: cast that to a wider type
-        mistakes_of_functions.rs:+15:9: `lerp` of bool: it takes a float or unsigned weight of at most 32 bits
-        mistakes_of_functions.rs:+16:9: `lerp` of i64: it takes floats, or integers of at most 32 bits
-        mistakes_of_functions.rs:+17:9: `lerp` of f64: it takes a weight of at most 32 bits between integers
-    "#]],
+            mistakes_of_functions.rs:+6:9: `mux` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+7:9: a value of 0 elements has no element 0
+              help: give at least one element
+            mistakes_of_functions.rs:+8:9: the operands of `select` are a bool and a number of type f32
+              help: cast the bool, or compare the number
+            mistakes_of_functions.rs:+9:9: `select` takes a bool condition, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+10:9: `select` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes_of_functions.rs:+12:9: `select` takes a bool condition, not i32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+13:9: the operands of `max` are a bool and a number of type i32
+              help: cast the bool, or compare the number
+            mistakes_of_functions.rs:+14:9: the literal 1099511627776 meets i32, which cannot hold it
+              help: cast what it meets to a type that holds it: a literal takes that type
+            mistakes_of_functions.rs:+15:9: `lerp` takes a float or unsigned weight of at most 32 bits, not bool
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+16:9: `lerp` takes floats, or integers of at most 32 bits, not i64
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+17:9: `lerp` takes a weight of at most 32 bits between integers, not f64
+              help: cast the operand to a type that it takes
+        "#]],
     );
 }
 
@@ -120,24 +138,33 @@ fn mathematics_and_bits() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_functions.rs:+5:9: `sin` of bool: it takes numbers
-        mistakes_of_functions.rs:+6:9: `pow` of a bool and a number, of type f32
-          hint: cast the bool, or compare the number
-        mistakes_of_functions.rs:+7:9: `fma` of a bool and a number, of type f32
-          hint: cast the bool, or compare the number
-        mistakes_of_functions.rs:+8:9: `abs` of bool: it takes numbers
-        mistakes_of_functions.rs:+9:9: `round` of i32: it takes floats
-        mistakes_of_functions.rs:+10:9: `is_nan` of i32: it takes floats
-        mistakes_of_functions.rs:+11:9: `popcount` of f32: it takes integers
-        mistakes_of_functions.rs:+12:9: `clz` of f32: it takes integers
-        mistakes_of_functions.rs:+13:9: reinterpreting f32 as u16, which is of another width
-        mistakes_of_functions.rs:+14:9: reinterpreting u8 as bool, which is of another width
-        mistakes_of_functions.rs:+15:9: `likely` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        mistakes_of_functions.rs:+16:9: `strict_float` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        mistakes_of_functions.rs:+17:9: element 0 of a value that has 0 elements
-    "#]],
+            mistakes_of_functions.rs:+5:9: `sin` takes numbers, not bool
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+6:9: the operands of `pow` are a bool and a number of type f32
+              help: cast the bool, or compare the number
+            mistakes_of_functions.rs:+7:9: the operands of `fma` are a bool and a number of type f32
+              help: cast the bool, or compare the number
+            mistakes_of_functions.rs:+8:9: `abs` takes numbers, not bool
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+9:9: `round` takes floats, not i32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+10:9: `is_nan` takes floats, not i32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+11:9: `popcount` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+12:9: `clz` takes integers, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+13:9: f32 cannot be reinterpreted as u16, which is of another width
+              help: cast it, or reinterpret it as a type of 32 bits
+            mistakes_of_functions.rs:+14:9: u8 cannot be reinterpreted as bool, which is of another width
+              help: cast it, or reinterpret it as a type of 8 bits
+            mistakes_of_functions.rs:+15:9: `likely` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes_of_functions.rs:+16:9: `strict_float` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes_of_functions.rs:+17:9: a value of 0 elements has no element 0
+              help: give at least one element
+        "#]],
     );
 }
 
@@ -164,23 +191,27 @@ fn what_is_said_and_drawn() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_functions.rs:+6:9: `require` of i32: it takes a bool condition
-        mistakes_of_functions.rs:+7:9: `require` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        mistakes_of_functions.rs:+8:9: `print` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        mistakes_of_functions.rs:+9:9: `print` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        mistakes_of_functions.rs:+10:9: `print` of i32: it takes a bool condition
-        mistakes_of_functions.rs:+11:9: `random_u32` of f32: it takes an integer seed
-        mistakes_of_functions.rs:+12:9: `random_f32` of bool: it takes an integer seed
-        mistakes_of_functions.rs:+13:9: the literal 1099511627776 meets i32, which cannot hold it
-          hint: a literal takes the type of what it meets: cast that to a wider type
-        mistakes_of_functions.rs:+14:9: `>=` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        mistakes_of_functions.rs:+15:9: the literal 0.5 is a float but meets i32
-          hint: a literal takes the type of what it meets: cast that to a float type
-    "#]],
+            mistakes_of_functions.rs:+6:9: `require` takes a bool condition, not i32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+7:9: `require` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes_of_functions.rs:+8:9: `print` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes_of_functions.rs:+9:9: `print` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes_of_functions.rs:+10:9: `print` takes a bool condition, not i32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+11:9: `random_u32` takes an integer seed, not f32
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+12:9: `random_f32` takes an integer seed, not bool
+              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+13:9: the literal 1099511627776 meets i32, which cannot hold it
+              help: cast what it meets to a type that holds it: a literal takes that type
+            mistakes_of_functions.rs:+14:9: `>=` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes_of_functions.rs:+15:9: the literal 0.5 is a float but meets i32
+              help: cast what it meets to a float type: a literal takes that type
+        "#]],
     );
 }
 
@@ -203,21 +234,22 @@ fn sites() {
         s,
         &[&f, &g],
         expect![[r#"
-        mistakes_of_functions.rs:+3:6: `scatter` or `gather` in the first definition of `f`, or in the predicate of a domain
-          hint: let them stand in an update: on its left side and in its value
-        mistakes_of_functions.rs:+5:6: an update of `g` is of 2 sites and of 3
-          hint: repeat the last value where there are too few
-        mistakes_of_functions.rs:+6:30: `gather` of no values
-        mistakes_of_functions.rs:+7:6: an update of `g` of several sites requires or prints something
-          hint: require or print it in another Func that this one reads
-        mistakes_of_functions.rs:+8:6: coordinate 0 of `g` is bool, not an integer
-          hint: cast it to i32
-        mistakes_of_functions.rs:+9:6: coordinate 0 of `g` is f64, not an integer
-          hint: cast it to i32
-        mistakes_of_functions.rs:+9:6: an update of `g` stores bool where element 0 is i32
-          hint: cast the value to i32
-        mistakes_of_functions.rs:+12:6: `scatter` or `gather` in the first definition of `g`, or in the predicate of a domain
-          hint: let them stand in an update: on its left side and in its value
-    "#]],
+            mistakes_of_functions.rs:+3:6: `scatter` or `gather` stands in the first definition of `f`, or in the predicate of a domain
+              help: let them stand in an update: on its left side and in its value
+            mistakes_of_functions.rs:+5:6: an update of `g` has 2 sites at one place and 3 at another
+              help: repeat the last value where there are too few
+            mistakes_of_functions.rs:+6:30: `gather` has no values
+              help: give a value for each site
+            mistakes_of_functions.rs:+7:6: an update of `g` of several sites requires or prints something
+              help: require or print it in another Func that this one reads
+            mistakes_of_functions.rs:+8:6: coordinate 0 of `g` is bool, not an integer
+              help: cast it to i32
+            mistakes_of_functions.rs:+9:6: coordinate 0 of `g` is f64, not an integer
+              help: cast it to i32
+            mistakes_of_functions.rs:+9:6: an update of `g` stores bool where element 0 is i32
+              help: cast the value to i32
+            mistakes_of_functions.rs:+12:6: `scatter` or `gather` stands in the first definition of `g`, or in the predicate of a domain
+              help: let them stand in an update: on its left side and in its value
+        "#]],
     );
 }

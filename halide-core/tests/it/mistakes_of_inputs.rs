@@ -21,12 +21,13 @@ fn outputs_are_defined() {
         s,
         &[&nothing, &f, &g],
         expect![[r#"
-        mistakes_of_inputs.rs:+1:29: the output `nothing` has no definition
-        mistakes_of_inputs.rs:+3:6: coordinate 0 of the first definition of `f` is not a variable
-          hint: define it for all coordinates first, then update
-        mistakes_of_inputs.rs:+6:6: a definition of `g` uses `x`, `y`, which are not on its left side
-          hint: no variable stands alone on its left side
-    "#]],
+            mistakes_of_inputs.rs:+1:29: the output `nothing` has no definition
+              help: define it first: `nothing[(x, y)] = ...`
+            mistakes_of_inputs.rs:+3:6: coordinate 0 of the first definition of `f` is not a variable
+              help: define it for all coordinates first, then update it
+            mistakes_of_inputs.rs:+6:6: a definition of `g` uses `x`, `y`, which are not on its left side
+              help: put each variable alone on the left side, in a dimension of its own
+        "#]],
     );
 }
 
@@ -43,11 +44,11 @@ fn a_domain_of_several_variables_is_no_value() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_inputs.rs:+5:13: the domain `r` stands for one variable but has 2 dimensions
-          hint: name one: `r.x`
-        mistakes_of_inputs.rs:+6:6: the domain `r` stands for one variable but has 2 dimensions
-          hint: name one: `r.x`
-    "#]],
+            mistakes_of_inputs.rs:+5:13: the domain `r` is used as one variable but has 2 dimensions
+              help: name one: `r.x`
+            mistakes_of_inputs.rs:+6:6: the domain `r` is used as one variable but has 2 dimensions
+              help: name one: `r.x`
+        "#]],
     );
 }
 
@@ -69,21 +70,21 @@ fn domains_that_need_what_nobody_knows_yet() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_inputs.rs:+5:13: a bound of the domain `a` is random
-          hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
-        mistakes_of_inputs.rs:+6:13: a bound of the domain `b` prints
-          hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
-        mistakes_of_inputs.rs:+7:13: a bound of the domain `c` reads `input`
-          hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
-        mistakes_of_inputs.rs:+8:13: a bound of the domain `d` uses the variable `other.x`
-          hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
-        mistakes_of_inputs.rs:+9:13: a bound of the domain `e` is not an integer
-          hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
-        mistakes_of_inputs.rs:+10:13: a bound of the domain `g` is not an integer
-          hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything
-        mistakes_of_inputs.rs:+11:13: the literal 1099511627776 meets i32, which cannot hold it
-          hint: a literal takes the type of what it meets: cast that to a wider type
-    "#]],
+            mistakes_of_inputs.rs:+5:13: a bound of the domain `a` is random
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
+            mistakes_of_inputs.rs:+6:13: a bound of the domain `b` prints
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
+            mistakes_of_inputs.rs:+7:13: a bound of the domain `c` reads `input`
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
+            mistakes_of_inputs.rs:+8:13: a bound of the domain `d` uses the variable `other.x`
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
+            mistakes_of_inputs.rs:+9:13: a bound of the domain `e` is not an integer
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
+            mistakes_of_inputs.rs:+10:13: a bound of the domain `g` is not an integer
+              help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool
+            mistakes_of_inputs.rs:+11:13: the literal 1099511627776 meets i32, which cannot hold it
+              help: cast what it meets to a type that holds it: a literal takes that type
+        "#]],
     );
 }
 
@@ -104,18 +105,19 @@ fn reductions_over_one_domain() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_inputs.rs:+4:12: `sum` of an expression without a reduction variable
-          hint: use a variable of an RDom in it
-        mistakes_of_inputs.rs:+5:13: `product` of an expression with variables of two domains, `r` and `q`
-          hint: say which one: `product_over(&r, ...)`
-        mistakes_of_inputs.rs:+6:13: `argmin` of an expression without a reduction variable
-          hint: use a variable of an RDom in it
-        mistakes_of_inputs.rs:+7:13: `argmax` of an expression with variables of two domains, `r` and `q`
-          hint: say which one: `argmax_over(&r, ...)`
-        mistakes_of_inputs.rs:+8:13: `minimum` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        mistakes_of_inputs.rs:+9:25: `saturating_sum` of f32: it takes integers
-    "#]],
+            mistakes_of_inputs.rs:+4:12: the expression of `sum` has no reduction variable
+              help: use a variable of an RDom in it
+            mistakes_of_inputs.rs:+5:13: the expression of `product` has variables of two domains, `r` and `q`
+              help: name the domain: `product_over(&r, ...)`
+            mistakes_of_inputs.rs:+6:13: the expression of `argmin` has no reduction variable
+              help: use a variable of an RDom in it
+            mistakes_of_inputs.rs:+7:13: the expression of `argmax` has variables of two domains, `r` and `q`
+              help: name the domain: `argmax_over(&r, ...)`
+            mistakes_of_inputs.rs:+8:13: `minimum` takes a scalar, not a tuple of 2 elements
+              help: take one element with `.at(i)`
+            mistakes_of_inputs.rs:+9:25: `saturating_sum` takes integers, not f32
+              help: cast the operand to a type that it takes
+        "#]],
     );
 }
 
@@ -133,11 +135,15 @@ fn parameters_within_their_ranges() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_inputs.rs:+3:15: the parameter `low`: its default 2 is outside its range
-        mistakes_of_inputs.rs:+4:16: the parameter `high`: its default 200 is outside its range
-        mistakes_of_inputs.rs:+5:15: the parameter `nan`: its default NaN is outside its range
-        mistakes_of_inputs.rs:+6:17: the parameter `order`: its range 1.0 to NaN is empty
-    "#]],
+            mistakes_of_inputs.rs:+3:15: the parameter `low` has a default outside its range, 2
+              help: change the range or the default
+            mistakes_of_inputs.rs:+4:16: the parameter `high` has a default outside its range, 200
+              help: change the range or the default
+            mistakes_of_inputs.rs:+5:15: the parameter `nan` has a default outside its range, NaN
+              help: change the range or the default
+            mistakes_of_inputs.rs:+6:17: the parameter `order` has an empty range, 1.0 to NaN
+              help: change the range or the default
+        "#]],
     );
 }
 
@@ -160,10 +166,13 @@ fn promises_of_images() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_inputs.rs:+3:18: what is promised of the elements of `floats` cannot be: its elements are f32, and promises are of integers
-        mistakes_of_inputs.rs:+5:16: what is promised of the elements of `rows` cannot be: it has no dimension 1
-        mistakes_of_inputs.rs:+7:17: what is promised of the elements of `empty` cannot be: no element is in 9 to 3
-    "#]],
+            mistakes_of_inputs.rs:+3:18: a promise about the elements of `floats` cannot hold: its elements are f32, and promises are of integers
+              help: change the promise, or drop it
+            mistakes_of_inputs.rs:+5:16: a promise about the elements of `rows` cannot hold: it has no dimension 1
+              help: change the promise, or drop it
+            mistakes_of_inputs.rs:+7:17: a promise about the elements of `empty` cannot hold: no element is in 9 to 3
+              help: change the promise, or drop it
+        "#]],
     );
 }
 
@@ -189,21 +198,29 @@ fn rules_of_buffers() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_inputs.rs:+5:18: a rule for dimension 2 of the buffer of `input`, which has 2 dimensions
-        mistakes_of_inputs.rs:+6:18: a rule for the buffer of `input` uses the variable `x`
-          hint: rules are integers made of constants, parameters and image dimensions
-        mistakes_of_inputs.rs:+7:18: a rule for the buffer of `input` is not an integer
-          hint: rules are integers made of constants, parameters and image dimensions
-        mistakes_of_inputs.rs:+8:18: a rule asks for multiples of 0 of the buffer of `input`; 1 to 2147483647 are possible
-        mistakes_of_inputs.rs:+8:44: a rule asks for multiples of -4 of the buffer of `input`; 1 to 2147483647 are possible
-        mistakes_of_inputs.rs:+9:18: a rule for the buffer of `input` reads `f`
-          hint: rules are integers made of constants, parameters and image dimensions
-        mistakes_of_inputs.rs:+10:11: the host alignment of `input` is 24 bytes; powers of two up to 1048576 are possible
-        mistakes_of_inputs.rs:+11:11: the host alignment of `input` is 0 bytes; powers of two up to 1048576 are possible
-        mistakes_of_inputs.rs:+12:11: the host alignment of `input` is 2097152 bytes; powers of two up to 1048576 are possible
-        mistakes_of_inputs.rs:+13:38: two rules for the extent of dimension 0 of the buffer of `f` can never both hold
-        mistakes_of_inputs.rs:+15:23: a rule for dimension 1 of the buffer of `f`, which has 1 dimension
-    "#]],
+            mistakes_of_inputs.rs:+5:18: a rule is for dimension 2 of the buffer of `input`, which has 2 dimensions
+              help: use a smaller number: dimensions are counted from 0
+            mistakes_of_inputs.rs:+6:18: a rule for the buffer of `input` uses the variable `x`
+              help: use integers made of constants, parameters and image dimensions
+            mistakes_of_inputs.rs:+7:18: a rule for the buffer of `input` is not an integer
+              help: use integers made of constants, parameters and image dimensions
+            mistakes_of_inputs.rs:+8:18: a rule for the buffer of `input` asks for multiples of 0; 1 to 2147483647 are possible
+              help: use another multiple, or drop the rule
+            mistakes_of_inputs.rs:+8:44: a rule for the buffer of `input` asks for multiples of -4; 1 to 2147483647 are possible
+              help: use another multiple, or drop the rule
+            mistakes_of_inputs.rs:+9:18: a rule for the buffer of `input` reads `f`
+              help: use integers made of constants, parameters and image dimensions
+            mistakes_of_inputs.rs:+10:11: the host alignment of `input` is 24 bytes; powers of two up to 1048576 are possible
+              help: use another alignment, or drop the rule
+            mistakes_of_inputs.rs:+11:11: the host alignment of `input` is 0 bytes; powers of two up to 1048576 are possible
+              help: use another alignment, or drop the rule
+            mistakes_of_inputs.rs:+12:11: the host alignment of `input` is 2097152 bytes; powers of two up to 1048576 are possible
+              help: use another alignment, or drop the rule
+            mistakes_of_inputs.rs:+13:38: two rules for the extent of dimension 0 of the buffer of `f` can never both hold
+              help: change one of them, or drop it
+            mistakes_of_inputs.rs:+15:23: a rule is for dimension 1 of the buffer of `f`, which has 1 dimension
+              help: use a smaller number: dimensions are counted from 0
+        "#]],
     );
 }
 
@@ -221,15 +238,17 @@ fn boundary_conditions() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_inputs.rs:+3:13: the literal 300 meets u8, which cannot hold it
-          hint: a literal takes the type of what it meets: cast that to a wider type
-        mistakes_of_inputs.rs:+4:13: `input` has 1 dimension but bounds for 2 are given
-        mistakes_of_inputs.rs:+5:13: the literal 0.5 is a float but meets i32
-          hint: a literal takes the type of what it meets: cast that to a float type
-        mistakes_of_inputs.rs:+6:13: `nothing` is read before it has a definition
-          hint: define it first: `nothing[(x, y)] = ...`
-        mistakes_of_inputs.rs:+7:34: `repeat_image_nothing` has 0 dimensions but 1 coordinate is given
-    "#]],
+            mistakes_of_inputs.rs:+3:13: the literal 300 meets u8, which cannot hold it
+              help: cast what it meets to a type that holds it: a literal takes that type
+            mistakes_of_inputs.rs:+4:13: `input` has 1 dimension but bounds for 2 are given
+              help: give bounds for no more dimensions than there are
+            mistakes_of_inputs.rs:+5:13: the literal 0.5 is a float but meets i32
+              help: cast what it meets to a float type: a literal takes that type
+            mistakes_of_inputs.rs:+6:13: `nothing` is read before it has a definition
+              help: define it first: `nothing[(x, y)] = ...`
+            mistakes_of_inputs.rs:+7:34: `repeat_image_nothing` has 0 dimensions but 1 coordinate is given
+              help: give one coordinate for each dimension
+        "#]],
     );
 }
 
@@ -246,15 +265,15 @@ fn values_that_are_not_stored() {
         s,
         &[&f],
         expect![[r#"
-        mistakes_of_inputs.rs:+3:12: `undef` is used as a value: it says that nothing is stored
-          hint: let it be the whole value of a definition, or what a `select` there gives
-        mistakes_of_inputs.rs:+4:29: `undef` is used as a value: it says that nothing is stored
-          hint: let it be the whole value of a definition, or what a `select` there gives
-        mistakes_of_inputs.rs:+5:7: `undef` is used as a value: it says that nothing is stored
-          hint: let it be the whole value of a definition, or what a `select` there gives
-        mistakes_of_inputs.rs:+6:19: `undef` is used as a value: it says that nothing is stored
-          hint: let it be the whole value of a definition, or what a `select` there gives
-    "#]],
+            mistakes_of_inputs.rs:+3:12: `undef` is used as an operand, and has no value
+              help: let it be the whole value of a definition, or what a `select` there gives
+            mistakes_of_inputs.rs:+4:29: `undef` is used as an operand, and has no value
+              help: let it be the whole value of a definition, or what a `select` there gives
+            mistakes_of_inputs.rs:+5:7: `undef` is used as an operand, and has no value
+              help: let it be the whole value of a definition, or what a `select` there gives
+            mistakes_of_inputs.rs:+6:19: `undef` is used as an operand, and has no value
+              help: let it be the whole value of a definition, or what a `select` there gives
+        "#]],
     );
 }
 

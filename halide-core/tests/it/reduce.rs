@@ -149,9 +149,9 @@ fn mistakes_say_which_domain_is_missing() {
             f
         },
         expect![[r#"
-            `sum` of an expression without a reduction variable
-            `sum` of an expression with variables of two domains, `r` and `s`
-            `+` of bool: it takes numbers
+            the expression of `sum` has no reduction variable
+            the expression of `sum` has variables of two domains, `r` and `s`
+            `+` takes numbers, not bool
         "#]],
     );
 }

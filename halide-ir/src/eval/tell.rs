@@ -5,7 +5,7 @@ use super::compile::Code;
 use super::error::{Check, EvalError};
 use super::machine::{Machine, Outcome};
 use crate::{Fault, FaultId, PrintId};
-use halide_core::pipeline::told;
+use halide_core::pipeline::note_text;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 
@@ -30,7 +30,7 @@ impl Machine<'_> {
         if let Some(sink) = self.print.filter(|_| !hole && self.regs[when as usize] != 0) {
             let values: Vec<Scalar> =
                 args.iter().map(|(r, ty)| Scalar::from_bits(*ty, self.regs[*r as usize])).collect();
-            sink(&told(&self.program.prints[line], &values));
+            sink(&note_text(&self.program.prints[line], &values));
         }
         Ok(())
     }

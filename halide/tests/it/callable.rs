@@ -103,7 +103,7 @@ fn wrong_arguments_are_errors_with_texts() {
         );
         assert_eq!(
             good().realize::<u8>([8, -1]).unwrap_err().to_string(),
-            "output `out`: the extent of dimension 1 is -1; extents are 0 or more"
+            "output `out`: the extent of dimension 1 is -1; use 0 or more"
         );
         let mut wrong = Buffer::<u16>::new([8, 4]).unwrap();
         assert_eq!(

@@ -225,11 +225,12 @@ fn there_must_be_such_an_input_and_such_a_buffer() {
     assert_eq!(run("imput", 0), "the pipeline reads no image `imput`; its images are input");
     assert_eq!(
         run("input", 1),
-        "`input` is to be in the memory of output buffer 1, but there are 1; they are counted from 0"
+        "`input` is to be in the memory of output buffer 1, but there are 1; use a smaller number: they are counted from 0"
     );
     let alone = compiled.inputs().in_place(&input, 0).realize::<u8>([4]).unwrap_err().to_string();
     assert_eq!(
         alone,
-        "`input` is to be in the memory of an output, so give the output's buffer: call `realize_into` or `realize_all_into`"
+        "`input` is to be in the memory of an output, but no buffer was given for one; call `realize_into` or \
+         `realize_all_into`"
     );
 }

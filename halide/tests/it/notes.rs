@@ -299,10 +299,13 @@ fn mistakes_in_what_is_said() {
     let errors = Pipeline::new([&f]).unwrap_err();
     let text: Vec<String> = errors.0.iter().map(|e| relative(&e.to_string(), s)).collect();
     expect![[r#"
-        +4:12: `require` of i32: it takes a bool condition
-        +4:32: `print` of a tuple of 2 elements
-          hint: take one element with `.at(i)`
-        +4:49: `print` of i32: it takes a bool condition
+        +4:12: `require` takes a bool condition, not i32
+          help: cast the operand to a type that it takes
+        +4:32: `print` takes a scalar, not a tuple of 2 elements
+          help: take one element with `.at(i)`
+        +4:49: `print` takes a bool condition, not i32
+          help: cast the operand to a type that it takes
         +5:13: a bound of the domain `r` prints
-          hint: bounds are integers made of constants, parameters and image dimensions; `where_` takes bools of anything"#]].assert_eq(&text.join("\n"));
+          help: use integers made of constants, parameters and image dimensions; or `where_`, which takes any bool"#]]
+    .assert_eq(&text.join("\n"));
 }

@@ -80,7 +80,7 @@ fn promises_that_cannot_be() {
     let errors = Pipeline::new([&f]).unwrap_err().to_string();
     assert!(
         errors.contains(
-            "what is promised of the elements of `image` cannot be: its elements are f32, and promises are of integers"
+            "a promise about the elements of `image` cannot hold: its elements are f32, and promises are of integers"
         ),
         "{errors}"
     );

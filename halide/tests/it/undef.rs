@@ -106,9 +106,9 @@ fn mistakes() {
     let text = Pipeline::new([&f]).unwrap_err().to_string();
     let places: Vec<&str> = text.lines().map(|l| l.split_once(": ").map_or(l, |(_, rest)| rest)).collect();
     expect![[r#"
-        `undef` is used as a value: it says that nothing is stored
+        `undef` is used as an operand, and has no value
         let it be the whole value of a definition, or what a `select` there gives
-        `undef` is used as a value: it says that nothing is stored
+        `undef` is used as an operand, and has no value
         let it be the whole value of a definition, or what a `select` there gives"#]]
     .assert_eq(&places.join("\n"));
     let mut kept = Func::new("kept");

@@ -6,7 +6,7 @@ use crate::CpuFault;
 use halide_core::ids::Id;
 use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, OverCap};
-use halide_core::pipeline::told;
+use halide_core::pipeline::note_text;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_ir::visit::for_each_stmt;
@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
         let Some((lines, sink)) = self.print else { return };
         let Some(line) = lines.get(line) else { return };
         let values: Vec<Scalar> = line.types.iter().zip(args).map(|(ty, bits)| Scalar::from_bits(*ty, *bits)).collect();
-        sink(&told(&line.pieces, &values));
+        sink(&note_text(&line.pieces, &values));
     }
     /// Waits for a lock and takes it.
     pub(super) fn lock(&self, number: usize) {

@@ -61,7 +61,7 @@ fn inputs_that_do_not_fit() {
 fn outputs_that_cannot_be() {
     let (mut b, f) = scaled();
     let inputs = Inputs::new().image("input", ramp(5)).param("gain", 2);
-    b.check_error(f, &inputs, (0, -1), "output `f`: the extent of dimension 0 is -1; extents are 0 or more");
+    b.check_error(f, &inputs, (0, -1), "output `f`: the extent of dimension 0 is -1; use 0 or more");
     let error = b.run(f, &inputs, &[(0, 1), (0, 1)]).unwrap_err();
     let expected = "output `f` has 1 dimensions, but the region given for it has 2; give one span per dimension";
     assert_eq!(error.to_string(), expected);

@@ -13,7 +13,7 @@ use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::translate::{Env, Translator};
 use crate::plan::{Level, reachable};
 use halide_core::ids::{ExprId, FuncId, IdVec, NoteId};
-use halide_core::pipeline::{Kind, NoteDef, NoteKind, PipelineData, StageDef, told};
+use halide_core::pipeline::{Kind, NoteDef, NoteKind, PipelineData, StageDef, note_text};
 use halide_ir::{Expr, ExprKind, Fault, FaultId, PrintId, Program, Stmt, Sym, build, visit};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -177,7 +177,7 @@ pub(crate) enum Row {
 pub(crate) fn rows(pipeline: &PipelineData, program: &mut Program) -> IdVec<NoteId, Row> {
     let row = |note: &NoteDef| match note.kind {
         NoteKind::Require => {
-            let text = told(&note.text, &[]);
+            let text = note_text(&note.text, &[]);
             let what = if text.is_empty() { note.at.to_string() } else { format!("{}: {text}", note.at) };
             Row::Fault(program.faults.push(Fault::Require { what }))
         }

@@ -15,29 +15,22 @@
 //! # Ok::<(), halide_core::error::AlgorithmErrors>(())
 //! ```
 
-use crate::arena::{self, Expr};
+pub(crate) mod rules;
+
+pub(crate) use crate::graph::shape::{OpenLaw, OpenRule, OpenShape};
+pub use rules::{AlignmentRule, BufferOf, Estimate, Law, ShapeRule};
+
 use crate::buffer::{Region, Span};
 use crate::error::Location;
 use crate::expr::IntoExpr;
-use crate::func::FuncBody;
-use crate::ids::{ExprId, FuncId, ImageId};
-use crate::param::ImageBody;
+use crate::graph::func::FuncBody;
+use crate::graph::image::ImageBody;
 use crate::pipeline::{DimField, Kind, Node, PipelineData};
 use crate::types::ScalarType;
 use crate::value::Scalar;
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
-
-/// A buffer that the caller gives.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum BufferOf {
-    /// The buffer of an input image.
-    Image(ImageId),
-    /// The buffer of each element of an output.
-    Output(FuncId),
-}
 
 impl BufferOf {
     /// `input `in``, `output `f``.
@@ -49,57 +42,9 @@ impl BufferOf {
     }
 }
 
-/// One rule for one dimension of a buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShapeRule {
-    /// The buffer that the rule is for.
-    pub of: BufferOf,
-    /// The dimension; the buffer has it.
-    pub dim: usize,
-    /// The property of the dimension.
-    pub field: DimField,
-    /// The requirement on the property.
-    pub law: Law,
-    /// The place in the source where the rule was made.
-    pub at: Location,
-}
-
-/// A requirement on a property of a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// This: index arithmetic over parameters, image dimensions and constants.
-    Is(ExprId),
-    /// A multiple of this, which is at least 1.
-    MultipleOf(i64),
-}
-
-/// The address that the first element of a buffer must have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AlignmentRule {
-    /// The buffer that the rule is for.
-    pub of: BufferOf,
-    /// A multiple of this many bytes: a power of two.
-    pub bytes: u64,
-    /// The place in the source where the rule was made.
-    pub at: Location,
-}
-
-/// The expected coordinates of a dimension: nothing is checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Estimate {
-    /// The buffer.
-    pub of: BufferOf,
-    /// The dimension.
-    pub dim: usize,
-    /// The first coordinate.
-    pub min: i32,
-    /// The number of coordinates.
-    pub extent: i32,
-}
-
 impl PipelineData {
-    /// Adds the rules that the buffer `of` lies over `region`, which has its dimensions. A property for which there is a rule
-    /// already keeps that alone, and so does one that is no `I32`.
+    /// Adds the rules that the buffer `of` lies over `region`, which has its dimensions. A property for which there is
+    /// a rule already keeps that alone, and so does one that is no `I32`.
     pub fn add_region(&mut self, of: BufferOf, region: &Region, at: Location) {
         for (dim, span) in region.spans().iter().enumerate() {
             for (field, value) in [(DimField::Min, span.min), (DimField::Extent, span.extent)] {
@@ -116,7 +61,7 @@ impl PipelineData {
 }
 
 /// Describes a rule for messages: `stride 3`, `an extent that is a multiple of 16`.
-pub fn wanted(field: DimField, multiple: bool, value: i64) -> String {
+pub fn describe_rule(field: DimField, multiple: bool, value: i64) -> String {
     let (name, article) = match field {
         DimField::Min => ("min", "a"),
         DimField::Extent => ("extent", "an"),
@@ -125,9 +70,9 @@ pub fn wanted(field: DimField, multiple: bool, value: i64) -> String {
     if multiple { format!("{article} {name} that is a multiple of {value}") } else { format!("{name} {value}") }
 }
 
-/// Strides for a buffer with these coordinates, as small as they can be where `fixed` says nothing, in the order of those
-/// that it gives, with gaps where those need them; and multiples of what `multiple` says, at least 1. Where `fixed` asks
-/// for what cannot be, strides are larger.
+/// Strides for a buffer with these coordinates, as small as they can be where `fixed` says nothing, in the order of
+/// those that it gives, with gaps where those need them; and multiples of what `multiple` says, at least 1. Where
+/// `fixed` asks for what cannot be, strides are larger.
 pub fn dense_strides(
     spans: &[Span],
     fixed: &dyn Fn(usize) -> Option<i64>,
@@ -160,38 +105,6 @@ pub fn dense_strides(
     strides
 }
 
-/// The rules of a Func or an image under construction.
-#[derive(Default)]
-pub(crate) struct OpenShape {
-    pub(crate) rules: RefCell<Vec<OpenRule>>,
-    pub(crate) alignments: RefCell<Vec<(u64, Location)>>,
-    pub(crate) estimates: RefCell<Vec<(usize, i32, i32, Location)>>,
-}
-
-#[derive(Clone)]
-pub(crate) struct OpenRule {
-    pub(crate) dim: usize,
-    pub(crate) field: DimField,
-    pub(crate) law: OpenLaw,
-    pub(crate) at: Location,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) enum OpenLaw {
-    Is(Expr),
-    MultipleOf(i64),
-}
-
-impl OpenShape {
-    /// Every expression in the rules.
-    pub(crate) fn exprs(&self, out: &mut Vec<Expr>) {
-        out.extend(self.rules.borrow().iter().filter_map(|rule| match rule.law {
-            OpenLaw::Is(e) => Some(e),
-            OpenLaw::MultipleOf(_) => None,
-        }));
-    }
-}
-
 /// The image or Func whose buffer the rules are for.
 #[derive(Clone)]
 enum Owner {
@@ -214,7 +127,7 @@ pub struct OutputShape {
 }
 
 impl OutputShape {
-    pub(crate) fn of(body: Rc<FuncBody>) -> OutputShape {
+    pub(crate) fn of_func(body: Rc<FuncBody>) -> OutputShape {
         OutputShape { body }
     }
     /// Its dimension `d`.
@@ -276,7 +189,7 @@ impl ShapeDim {
     pub fn set_stride_multiple_of(self, n: i64) -> ShapeDim {
         self.rule(DimField::Stride, OpenLaw::MultipleOf(n), Location::caller())
     }
-    /// Says what coordinates are to be expected. Nothing is checked, and results do not depend on it.
+    /// Gives the expected coordinates. Nothing is checked, and results do not depend on it.
     #[track_caller]
     pub fn set_estimate(self, min: i32, extent: i32) -> ShapeDim {
         self.of.shape().estimates.borrow_mut().push((self.dim, min, extent, Location::caller()));
@@ -301,18 +214,5 @@ impl fmt::Debug for ShapeDim {
             Owner::Func(body) => &body.name,
         };
         write!(f, "ShapeDim({} of {name})", self.dim)
-    }
-}
-
-/// Keeps what an image's rules hold alive while its handle lives.
-pub(crate) struct ImageHandle {
-    pub(crate) body: Rc<ImageBody>,
-}
-
-impl ImageHandle {
-    pub(crate) fn new(body: ImageBody) -> Rc<ImageHandle> {
-        let handle = Rc::new(ImageHandle { body: Rc::new(body) });
-        arena::register_image(&handle);
-        handle
     }
 }
