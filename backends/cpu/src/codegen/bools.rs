@@ -3,6 +3,7 @@
 use super::func::Func;
 use super::value::{Lane, Parts, Val};
 use cranelift_codegen::ir::{InstBuilder, Value};
+use halide_backend::{TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::Expr;
@@ -37,27 +38,22 @@ impl Func<'_> {
         self.truth_val(lane, parts, lanes)
     }
     fn bool_op(&mut self, op: BinOp, x: Value, y: Value) -> Value {
-        match op {
-            BinOp::Add | BinOp::Sub | BinOp::BitXor | BinOp::Absd | BinOp::Ne => self.ins().bxor(x, y),
-            // x / 0 = 0, so a quotient of truths is their conjunction, and a remainder is never left.
-            BinOp::Mul | BinOp::Div | BinOp::DivToZero | BinOp::Min | BinOp::BitAnd => self.ins().band(x, y),
-            BinOp::Mod | BinOp::ModToZero => self.ins().bxor(x, x),
-            BinOp::Max | BinOp::BitOr => self.ins().bor(x, y),
-            BinOp::Eq => {
+        let Some((function, swapped)) = truth_op(op) else { return x };
+        let (x, y) = if swapped { (y, x) } else { (x, y) };
+        match function {
+            TruthOp::Never => self.ins().bxor(x, x),
+            TruthOp::And => self.ins().band(x, y),
+            TruthOp::Or => self.ins().bor(x, y),
+            TruthOp::Xor => self.ins().bxor(x, y),
+            TruthOp::Same => {
                 let differ = self.ins().bxor(x, y);
                 self.bool_not(differ)
             }
-            BinOp::Lt => self.ins().band_not(y, x),
-            BinOp::Gt => self.ins().band_not(x, y),
-            BinOp::Le => {
+            TruthOp::Less => self.ins().band_not(y, x),
+            TruthOp::LessOrEqual => {
                 let greater = self.ins().band_not(x, y);
                 self.bool_not(greater)
             }
-            BinOp::Ge => {
-                let less = self.ins().band_not(y, x);
-                self.bool_not(less)
-            }
-            BinOp::Shl | BinOp::Shr => x,
         }
     }
     /// The other truth: of a mask, or of an i8 that is 0 or 1.

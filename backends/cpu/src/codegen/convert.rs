@@ -1,10 +1,11 @@
 //! Conversions between types.
 
 use super::func::Func;
-use super::range::{float_range, int_range, type_range, within};
+use super::range::{float_range, int_range};
 use super::value::{Lane, Parts, Val, data};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use halide_backend::{Arithmetic, Interval};
 use halide_core::types::ScalarType::{self, *};
 use halide_ir::{Elem, Expr};
 
@@ -23,7 +24,7 @@ impl Func<'_> {
             return self.as_truth(from, &parts, lanes);
         }
         if !from.is_float() && !to.is_float() {
-            let fits = within(int_range(a), type_range(to));
+            let fits = int_range(a).within(Interval::of_type(to));
             let (source, target) = (Lane::of_data(from).bits(), Lane::of_data(to).bits());
             let signed = if target > source { from.is_signed_int() } else { to.is_signed_int() };
             if let Some(wide) = self.widening_load(a, from, to) {
@@ -71,7 +72,7 @@ impl Func<'_> {
             });
             return self.truth_val(lane, truth, lanes);
         }
-        if from.is_float() || to.is_float() || from == Bool || within(int_range(a), type_range(to)) {
+        if from.is_float() || to.is_float() || from == Bool || int_range(a).within(Interval::of_type(to)) {
             return self.cast(a, Elem::Data(to));
         }
         let parts = self.data(a);
@@ -174,20 +175,8 @@ impl Func<'_> {
             }
             return parts;
         }
-        let (low, high) = (type_range(to), type_range(from));
-        let clamped = self.map(x, |f, v| {
-            let ty = f.ty(v);
-            let mut v = v;
-            if low.0 > high.0 {
-                let least = f.constant(ty, low.0 as u64);
-                v = f.ins().smax(v, least);
-            }
-            if low.1 < high.1 {
-                let most = f.constant(ty, low.1 as u64);
-                v = if from.is_signed_int() { f.ins().smin(v, most) } else { f.ins().umin(v, most) };
-            }
-            v
-        });
+        let (range, to_range) = (Interval::of_type(from), Interval::of_type(to));
+        let Ok(clamped) = self.integers(Lane::of_data(from), lanes).clamp_to(from.is_signed_int(), x, range, to_range);
         let signed = if target > source { from.is_signed_int() } else { to.is_signed_int() };
         self.resize_ints(&clamped, lanes, source, target, signed, true)
     }

@@ -4,14 +4,15 @@
 //! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code, and [`jit`] links them.
 //!
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
-//! [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators
-//! ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`],
-//! [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements, with the polls ([`poll`]) of loops and the closures ([`closure`]) of tasks. [`high_words`] supplies an instruction that Cranelift's
-//! IR lacks.
+//! [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then
+//! operators ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory
+//! ([`address`], [`load`], [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements, with the
+//! polls ([`poll`]) of loops and the closures ([`closure`]) of tasks. [`high_words`] supplies an instruction that
+//! Cranelift's IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
-//! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other. [`frames`] sums what all of them need of the
-//! stack.
+//! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other.
+//! [`frames`] sums what all of them need of the stack.
 
 mod abi;
 mod address;
@@ -30,6 +31,7 @@ mod half;
 mod high_words;
 mod int;
 mod jit;
+mod lane_ops;
 mod linear;
 mod load;
 mod locks;
@@ -50,12 +52,11 @@ mod store;
 mod value;
 
 pub(crate) use abi::ArgLayout;
-pub(crate) use divide::Reciprocal;
 pub(crate) use jit::Code;
 pub(crate) use linear::{Linear, Sums};
 pub(crate) use memo::Memo;
 pub(crate) use poll::polls;
-pub(crate) use range::{float_range, int_range, type_range, within};
+pub(crate) use range::{float_range, int_range};
 pub(crate) use scalar_replacement::{Piece, pieces};
 pub(crate) use value::Lane;
 
@@ -159,7 +160,8 @@ fn has_fma(isa: &dyn TargetIsa) -> bool {
 
 /// Compiles a program of stage `Final` for this machine.
 ///
-/// The code does what the program says, without checks of its own: that accesses are in bounds is the lowering's promise.
+/// The code does what the program says, without checks of its own: that accesses are in bounds is the lowering's
+/// promise.
 pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, CpuError> {
     if program.stage != Stage::Final {
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));

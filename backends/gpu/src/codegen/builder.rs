@@ -1,12 +1,12 @@
 //! Building a function of a shader: values, and the statements that they stand between.
 //!
-//! naga keeps the expressions of a function in one list and says by `Emit` statements where each is evaluated: in the block
-//! that was open when it was made, in the order in which they were made. So an `Emit` is due before every other statement, for
-//! what was made since the last one, and must leave out what is not evaluated anywhere (literals, variables, arguments) and
-//! what a statement defines (the result of a call).
+//! naga keeps the expressions of a function in one list and says by `Emit` statements where each is evaluated: in the
+//! block that was open when it was made, in the order in which they were made. So an `Emit` is due before every other
+//! statement, for what was made since the last one, and must leave out what is not evaluated anywhere (literals,
+//! variables, arguments) and what a statement defines (the result of a call).
 
-use super::interval::Interval;
 use super::types::Reg;
+use halide_backend::Interval;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use naga::{
@@ -217,8 +217,8 @@ impl<'s> Code<'s> {
     pub(super) fn unary_op(&mut self, op: UnaryOperator, expr: V) -> V {
         self.value(Expression::Unary { op, expr })
     }
-    /// `accept` where the condition is true, else `reject`, of any register type but for floats under a condition on floats:
-    /// that is [`Code::select`].
+    /// `accept` where the condition is true, else `reject`, of any register type but for floats under a condition on
+    /// floats: that is [`Code::select`].
     pub(super) fn pick(&mut self, condition: V, accept: V, reject: V) -> V {
         match self.as_literal(condition) {
             Some(Literal::Bool(true)) => return accept,

@@ -1,8 +1,8 @@
 //! Conversions: wrapping, truncating, saturating, and of bits.
 
 use super::builder::{Code, V};
-use super::interval::Interval;
 use super::types::Reg;
+use halide_backend::{Arithmetic, Interval};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use naga::BinaryOperator::{Equal, Greater, GreaterEqual, InclusiveOr, Less, NotEqual, Subtract};
@@ -137,15 +137,7 @@ impl Code<'_> {
     /// An integer clamped to the range of another type.
     fn clamp_to(&mut self, from: ScalarType, to: ScalarType, v: V) -> V {
         let (reg, values, range) = (Reg::of(from), self.values(from, v), Interval::of_type(to));
-        let mut v = v;
-        if range.low > values.low {
-            let low = self.int(reg, range.low as i64);
-            v = self.math_op(MathFunction::Max, &[v, low]);
-        }
-        if range.high < values.high {
-            let high = self.int(reg, range.high as i64);
-            v = self.math_op(MathFunction::Min, &[v, high]);
-        }
+        let Ok(v) = self.integers(reg).clamp_to(reg.is_signed(), &v, values, range);
         self.note(from, v, values.clamp(range));
         v
     }
@@ -165,7 +157,8 @@ impl Code<'_> {
         self.wrap(to, made)
     }
 
-    /// An f64 as an f32 that rounds to a 16-bit float as the f64 does: truncated, with an odd last bit where that loses some.
+    /// An f64 as an f32 that rounds to a 16-bit float as the f64 does: truncated, with an odd last bit where that loses
+    /// some.
     fn f32_odd(&mut self, v: V) -> V {
         let v = self.operand(Reg::F64, v);
         let near = self.convert(Reg::F32, v);

@@ -1,9 +1,9 @@
-//! Integer operators: arithmetic that wraps, comparisons, counts of bits. Those of 8 and 16 bits compute in 32 and wrap after,
-//! unless the intervals of their operands say that nothing can: sums of widened bytes need no care.
+//! Integer operators: arithmetic that wraps, comparisons, counts of bits. Those of 8 and 16 bits compute in 32 and wrap
+//! after, unless the intervals of their operands say that nothing can: sums of widened bytes need no care.
 
 use super::builder::{Code, V};
-use super::interval::Interval;
 use super::types::Reg;
+use halide_backend::{Arithmetic, Interval, TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use naga::{BinaryOperator, MathFunction, UnaryOperator};
@@ -133,7 +133,7 @@ impl Code<'_> {
         if let Some(truth) = comparison(op) {
             return Some(self.op(truth, a, b));
         }
-        let exact = Interval::of(op, self.values(ty, a), self.values(ty, b));
+        let exact = Interval::binary(op, self.values(ty, a), self.values(ty, b));
         let made = match op {
             BinOp::Add => self.op(BinaryOperator::Add, a, b),
             BinOp::Sub => self.op(BinaryOperator::Subtract, a, b),
@@ -155,9 +155,7 @@ impl Code<'_> {
     }
     /// `|a - b|` exactly, in the unsigned register.
     fn difference(&mut self, reg: Reg, a: V, b: V) -> V {
-        let larger = self.math_op(MathFunction::Max, &[a, b]);
-        let smaller = self.math_op(MathFunction::Min, &[a, b]);
-        let made = self.op(BinaryOperator::Subtract, larger, smaller);
+        let Ok(made) = self.integers(reg).absolute_difference(reg.is_signed(), &a, &b);
         if reg.is_signed() { self.bits_as(reg.unsigned(), made) } else { made }
     }
 
@@ -167,26 +165,26 @@ impl Code<'_> {
     }
     /// An operator on Bools, which compare as 0 and 1. `None` if they do not have it.
     pub(super) fn bool_binary(&mut self, op: BinOp, a: V, b: V) -> Option<V> {
-        let with_not = |c: &mut Self, operator, not_first: bool| {
-            let (a, b) = if not_first { (c.not(a), b) } else { (a, c.not(b)) };
-            c.truth_op(operator, a, b)
-        };
-        Some(match op {
-            BinOp::BitAnd | BinOp::Min => self.truth_op(BinaryOperator::LogicalAnd, a, b),
-            BinOp::BitOr | BinOp::Max => self.truth_op(BinaryOperator::LogicalOr, a, b),
-            BinOp::BitXor | BinOp::Ne => self.truth_op(BinaryOperator::NotEqual, a, b),
-            BinOp::Eq => self.truth_op(BinaryOperator::Equal, a, b),
-            BinOp::Lt => with_not(self, BinaryOperator::LogicalAnd, true),
-            BinOp::Le => with_not(self, BinaryOperator::LogicalOr, true),
-            BinOp::Gt => with_not(self, BinaryOperator::LogicalAnd, false),
-            BinOp::Ge => with_not(self, BinaryOperator::LogicalOr, false),
-            _ => return None,
+        let (function, swapped) = truth_op(op)?;
+        let (a, b) = if swapped { (b, a) } else { (a, b) };
+        Some(match function {
+            TruthOp::Never => self.bool(false),
+            TruthOp::And => self.truth_op(BinaryOperator::LogicalAnd, a, b),
+            TruthOp::Or => self.truth_op(BinaryOperator::LogicalOr, a, b),
+            TruthOp::Xor => self.truth_op(BinaryOperator::NotEqual, a, b),
+            TruthOp::Same => self.truth_op(BinaryOperator::Equal, a, b),
+            TruthOp::Less | TruthOp::LessOrEqual => {
+                let either = function == TruthOp::LessOrEqual;
+                let operator = if either { BinaryOperator::LogicalOr } else { BinaryOperator::LogicalAnd };
+                let rest = self.not(a);
+                self.truth_op(operator, rest, b)
+            }
         })
     }
 }
 
 /// The shader language's comparison; `None` of other operators.
-fn comparison(op: BinOp) -> Option<BinaryOperator> {
+pub(super) fn comparison(op: BinOp) -> Option<BinaryOperator> {
     Some(match op {
         BinOp::Eq => BinaryOperator::Equal,
         BinOp::Ne => BinaryOperator::NotEqual,

@@ -5,17 +5,18 @@
 //!
 //! The lower files build on each other: `types` (in which registers values live), `builder` (naga's expressions and
 //! statements), `opaque` (what keeps drivers from changing what floats compute), `helper` (functions of the shader),
-//! then operators (`int`, `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value
-//! numbering), memory (`place`, `align`, `load`, `store`, `run`, `registers`, `atomic`, `lanes`) and statements. [`range`] is for whoever
-//! dispatches: whether 32 bits are enough for the coordinates at hand.
+//! then operators (`int`, `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value numbering),
+//! memory (`place`, `align`, `load`, `store`, `run`, `registers`, `atomic`, `lanes`) and statements. [`range`] is for
+//! whoever dispatches: whether 32 bits are enough for the coordinates at hand.
 //!
 //! **What is promised.** A shader computes, bit for bit, what `halide_core::value` says, on a device whose f32 and f64
-//! operations are correctly rounded and keep subnormal numbers and NaNs (lavapipe's do). Vulkan promises less of division,
-//! square roots, subnormal numbers and NaNs, see `float`; integers are exact everywhere.
+//! operations are correctly rounded and keep subnormal numbers and NaNs (lavapipe's do). Vulkan promises less of
+//! division, square roots, subnormal numbers and NaNs, see `float`; integers are exact everywhere.
 //!
-//! **What is relied on.** Accesses are in bounds, as lowering promises, also in both arms of a `Select`; lanes that a mask
-//! turns off access nothing. So shaders need no checks of bounds, though a driver or wgpu may add them. All loops end.
-//! Control flow of block code is the same for all threads of a block, so barriers are met by all; no thread returns early.
+//! **What is relied on.** Accesses are in bounds, as lowering promises, also in both arms of a `Select`; lanes that a
+//! mask turns off access nothing. So shaders need no checks of bounds, though a driver or wgpu may add them. All loops
+//! end. Control flow of block code is the same for all threads of a block, so barriers are met by all; no thread
+//! returns early.
 
 mod align;
 mod atomic;
@@ -29,8 +30,8 @@ mod half;
 mod helper;
 mod idiom;
 mod int;
-mod interval;
 mod kernel;
+mod lane_ops;
 mod lanes;
 mod layout;
 mod load;

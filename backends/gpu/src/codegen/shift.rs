@@ -1,8 +1,8 @@
 //! Shifts by any amount: a negative one shifts the other way, and one that is too large leaves 0 or the sign.
 
 use super::builder::{Code, V};
-use super::interval::Interval;
 use super::types::Reg;
+use halide_backend::Interval;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use naga::{BinaryOperator, Literal, MathFunction};
@@ -32,7 +32,7 @@ impl Code<'_> {
         if distance >= ty.bits().into() {
             return self.int(Reg::of(ty), 0);
         }
-        let exact = Interval::of(BinOp::Shl, self.values(ty, a), Interval::point(distance.into()));
+        let exact = Interval::binary(BinOp::Shl, self.values(ty, a), Interval::point(distance.into()));
         let made = self.shift_left(a, distance as u32);
         self.wrapped(ty, exact, made)
     }
@@ -42,7 +42,7 @@ impl Code<'_> {
             true if !signed => self.int(Reg::of(ty), 0),
             true => self.shift_right(a, ty.bits() - 1),
             false => {
-                let exact = Interval::of(BinOp::Shr, self.values(ty, a), Interval::point(distance.into()));
+                let exact = Interval::binary(BinOp::Shr, self.values(ty, a), Interval::point(distance.into()));
                 let made = self.shift_right(a, distance as u32);
                 self.wrapped(ty, exact, made)
             }

@@ -7,7 +7,8 @@ use super::compare::Order;
 use super::index::is_general;
 use super::narrow::Cut;
 use super::value::{Parts, Val, data};
-use crate::codegen::{Lane, float_range, int_range, type_range, within};
+use crate::codegen::{Lane, float_range, int_range};
+use halide_backend::Interval;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
@@ -60,7 +61,7 @@ impl Emit<'_> {
         if to == Bool && from != Bool {
             return refuse("a saturating conversion to truth");
         }
-        if from.is_float() || to.is_float() || from == Bool || within(int_range(a), type_range(to)) {
+        if from.is_float() || to.is_float() || from == Bool || int_range(a).within(Interval::of_type(to)) {
             return self.cast(a, Elem::Data(to));
         }
         let parts = self.lanes(a)?;
@@ -178,8 +179,8 @@ impl Emit<'_> {
         let zero = self.splat_like(x, 0)?;
         self.zip_op(row, x, &zero)
     }
-    /// To signed integers of the same width. The machine gives the most negative one for everything out of range and for
-    /// NaN.
+    /// To signed integers of the same width. The machine gives the most negative one for everything out of range and
+    /// for NaN.
     fn saturating_truncation(&mut self, x: &Parts, row: Op) -> Made<Parts> {
         let lane = x.lane.as_int();
         let top = lane.bits() - 1;

@@ -1,15 +1,15 @@
-//! Products and quotients of 64-bit lanes, of which the machine has only parts.
+//! Quotients of 64-bit lanes, which the machine lacks.
 //!
-//! The upper half of a product is put together of four products of 32-bit halves. A quotient is guessed as a float, a little too
+//! A quotient is guessed as a float, a little too
 //! low; what is left is then less than 2^16 divisors, is divided in the same way, and what is left of that once more by
 //! taking the divisor away. Nothing of it wraps around, so the guesses need not be exact, only low enough.
 
 use super::super::Made;
 use super::super::instruction_table::Op;
 use super::Emit;
-use super::divide::Division;
 use super::value::Parts;
 use crate::codegen::Lane;
+use halide_backend::{Divide, Division};
 use halide_core::ops::{BinOp, UnOp};
 
 /// 1 - 2^-50: more than makes up for the roundings of two conversions and a division.
@@ -17,59 +17,12 @@ const A_LITTLE_LESS: u64 = 0x3fef_ffff_ffff_fff8;
 /// The bits of 2^52 as a double: below it, the lowest bits of a double are an integer.
 const TWO_52: u64 = 0x4330_0000_0000_0000;
 
-/// A vector and its upper halves of 32 bits.
-pub(super) struct Halves {
-    whole: Parts,
-    upper: Parts,
-}
-
 impl Emit<'_> {
-    /// 64-bit lanes of any value.
-    fn halves(&mut self, x: &Parts) -> Made<Halves> {
-        Ok(Halves { whole: x.clone(), upper: self.map_imm(Op::ShrQ, x, 32)? })
-    }
-    /// A constant in 64-bit lanes.
-    pub(super) fn constant_halves(&mut self, like: &Parts, value: u64) -> Made<Halves> {
-        Ok(Halves { whole: self.splat_like(like, value)?, upper: self.splat_like(like, value >> 32)? })
-    }
-    /// The upper half of the product of 64-bit lanes.
-    pub(super) fn mul_high_64(&mut self, signed: bool, x: &Parts, y: &Parts) -> Made<Parts> {
-        let factor = self.halves(y)?;
-        let high = self.mul_high_halves(x, &factor)?;
-        if !signed {
-            return Ok(high);
-        }
-        // A negative operand was taken for 2^64 more than it is.
-        let (x_sign, y_sign) = (self.shift_const(true, x, -63)?, self.shift_const(true, y, -63)?);
-        let (less, more) = (self.zip_op(Op::And, &x_sign, y)?, self.zip_op(Op::And, &y_sign, x)?);
-        let high = self.zip_op(Op::SubQ, &high, &less)?;
-        self.zip_op(Op::SubQ, &high, &more)
-    }
-    /// The same of unsigned lanes.
-    pub(super) fn mul_high_halves(&mut self, x: &Parts, y: &Halves) -> Made<Parts> {
-        let x = self.halves(x)?;
-        let lowest = self.zip_op(Op::MulWideUD, &x.whole, &y.whole)?;
-        let middle = self.zip_op(Op::MulWideUD, &x.upper, &y.whole)?;
-        let other = self.zip_op(Op::MulWideUD, &x.whole, &y.upper)?;
-        let highest = self.zip_op(Op::MulWideUD, &x.upper, &y.upper)?;
-        // Each sum has room: (2^32 - 1)^2 + 2 (2^32 - 1) is 2^64 - 1.
-        let carried = self.map_imm(Op::ShrQ, &lowest, 32)?;
-        let middle = self.zip_op(Op::AddQ, &middle, &carried)?;
-        let low_half = self.splat_like(&x.whole, 0xffff_ffff)?;
-        let kept = self.zip_op(Op::And, &middle, &low_half)?;
-        let other = self.zip_op(Op::AddQ, &other, &kept)?;
-        let (middle, other) = (self.map_imm(Op::ShrQ, &middle, 32)?, self.map_imm(Op::ShrQ, &other, 32)?);
-        let high = self.zip_op(Op::AddQ, &highest, &middle)?;
-        self.zip_op(Op::AddQ, &high, &other)
-    }
-
     /// 64-bit lanes by lanes of any value.
-    pub(super) fn divide_lanes_64(&mut self, d: Division, x: &Parts, y: &Parts) -> Made<Parts> {
+    pub(super) fn divide_lanes_64(&mut self, d: Division, lanes: usize, x: &Parts, y: &Parts) -> Made<Parts> {
         let result =
             if d.signed { self.divide_signed_64(d, x, y)? } else { self.divide_unsigned_64(d.remainder, x, y)? };
-        let zero = self.splat_like(x, 0)?;
-        let by_zero = self.compare_ints(BinOp::Eq, false, y, &zero)?;
-        self.choose(&by_zero, &zero, &result)
+        self.integers(lanes).zero_where_zero(y, &result)
     }
     /// By magnitudes; nothing that makes sense where a divisor is 0.
     fn divide_signed_64(&mut self, d: Division, x: &Parts, y: &Parts) -> Made<Parts> {

@@ -1,12 +1,12 @@
 //! Sums of products of small integers: two or four products per lane in one instruction.
 //!
-//! A sum of 32-bit lanes is taken apart into its terms. Products of what fits into 16 bits are added in pairs (`vpmaddwd`,
-//! or `vpdpwssd`, which adds the sum as well), products of bytes in fours where the machine has `vpdpbusd`. All of these
-//! wrap around as the sum itself does; `vpmaddubsw`, which does not, is never used. Operands of one instruction lie next to
-//! each other ([`super::alternate`]), and often do so in memory already.
+//! A sum of 32-bit lanes is taken apart into its terms. Products of what fits into 16 bits are added in pairs
+//! (`vpmaddwd`, or `vpdpwssd`, which adds the sum as well), products of bytes in fours where the machine has
+//! `vpdpbusd`. All of these wrap around as the sum itself does; `vpmaddubsw`, which does not, is never used. Operands
+//! of one instruction lie next to each other ([`super::alternate`]), and often do so in memory already.
 //!
-//! `vpdpbusd` takes unsigned bytes by signed ones. Of two signed bytes one gets 128 more, which is taken back from the sum; of
-//! two unsigned ones one gets 128 less.
+//! `vpdpbusd` takes unsigned bytes by signed ones. Of two signed bytes one gets 128 more, which is taken back from the
+//! sum; of two unsigned ones one gets 128 less.
 
 use super::super::Made;
 use super::super::instruction_table::Op;
@@ -211,7 +211,7 @@ impl Emit<'_> {
         }
         match ty {
             I8 | U8 | I16 => Some(Small::Lanes(e.clone())),
-            _ => (int_range(e).1 <= i128::from(i16::MAX)).then(|| Small::Lanes(build::cast_data(I16, e.clone()))),
+            _ => (int_range(e).high <= i128::from(i16::MAX)).then(|| Small::Lanes(build::cast_data(I16, e.clone()))),
         }
     }
 
@@ -325,7 +325,8 @@ fn holds(to: ScalarType, from: ScalarType) -> bool {
     from.is_int() && from != Bool && from.int_min() >= to.int_min() && from.int_max() <= to.int_max()
 }
 
-/// The operands of products, side by side: of those that follow the first one, each is taken the way round that is like it.
+/// The operands of products, side by side: of those that follow the first one, each is taken the way round that is like
+/// it.
 fn sides(products: &[Product]) -> [Vec<Small>; 2] {
     let mut made = [Vec::new(), Vec::new()];
     for p in products {

@@ -6,8 +6,10 @@ use super::super::{Made, refuse};
 use super::Emit;
 use super::address::Place;
 use super::compare::Order;
+use super::lane_ops::Floats;
 use super::value::{Parts, Val};
 use crate::codegen::{Lane, float_range};
+use halide_backend::{FloatLanes, NanRule};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::{Expr, ExprKind};
@@ -24,12 +26,9 @@ impl Emit<'_> {
             UnOp::Sqrt => self.map_op(pick(lane, Op::SqrtF32, Op::SqrtF64), &x)?,
             UnOp::IsNan => return self.truth(&x, &x, Order::Unordered, a),
             UnOp::IsInf | UnOp::IsFinite => {
-                let magnitude = self.magnitude(&x)?;
-                let infinity =
-                    if lane == Lane::F32 { u64::from(f32::INFINITY.to_bits()) } else { f64::INFINITY.to_bits() };
-                let infinity = self.splat_like(&magnitude, infinity)?;
-                let order = if op == UnOp::IsInf { Order::Equal } else { Order::Less };
-                return self.truth(&magnitude, &infinity, order, a);
+                let order = if op == UnOp::IsInf { BinOp::Eq } else { BinOp::Lt };
+                let mask = Floats(self).against_infinity(order, &x)?;
+                return self.truth_value(mask, a.lanes());
             }
             UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return refuse(format!("{op:?} of floats")),
         };
@@ -76,44 +75,14 @@ impl Emit<'_> {
     }
     fn float_operation(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
         let (x, y) = (self.floats(ty, a)?, self.floats(ty, b)?);
-        let lane = x.lane;
-        let row = match op {
-            BinOp::Add => pick(lane, Op::AddF32, Op::AddF64),
-            BinOp::Sub => pick(lane, Op::SubF32, Op::SubF64),
-            BinOp::Mul => pick(lane, Op::MulF32, Op::MulF64),
-            BinOp::Div | BinOp::DivToZero => pick(lane, Op::DivF32, Op::DivF64),
-            BinOp::Mod | BinOp::ModToZero => {
-                let quotient = self.zip_op(pick(lane, Op::DivF32, Op::DivF64), &x, &y)?;
-                let whole = self.round(UnOp::Floor, &quotient)?;
-                let product = self.zip_op(pick(lane, Op::MulF32, Op::MulF64), &y, &whole)?;
-                return self.zip_op(pick(lane, Op::SubF32, Op::SubF64), &x, &product);
-            }
-            BinOp::Absd => {
-                let difference = self.zip_op(pick(lane, Op::SubF32, Op::SubF64), &x, &y)?;
-                return self.magnitude(&difference);
-            }
-            BinOp::Min | BinOp::Max => return self.float_extreme(op, a, b, &x, &y),
-            _ => return refuse(format!("{op:?} of floats")),
-        };
-        self.zip_op(row, &x, &y)
-    }
-    /// `if x < y || y is NaN { x } else { y }`, or with `>`. The machine's gives y where one is NaN, and of equal ones.
-    fn float_extreme(&mut self, op: BinOp, a: &Expr, b: &Expr, x: &Parts, y: &Parts) -> Made<Parts> {
-        let lane = x.lane;
-        let row = match op {
-            BinOp::Min => pick(lane, Op::MinF32, Op::MinF64),
-            _ => pick(lane, Op::MaxF32, Op::MaxF64),
-        };
-        if float_range(b).is_some() {
-            return self.zip_op(row, x, y);
+        match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul => Floats(self).arithmetic(op, &x, &y),
+            BinOp::Div | BinOp::DivToZero => Floats(self).arithmetic(BinOp::Div, &x, &y),
+            BinOp::Mod | BinOp::ModToZero => Floats(self).remainder(&x, &y),
+            BinOp::Absd => Floats(self).absolute_difference(&x, &y),
+            BinOp::Min | BinOp::Max => Floats(self).min_max(op, NanRule::new(float_range(a), float_range(b)), &x, &y),
+            _ => refuse(format!("{op:?} of floats")),
         }
-        if float_range(a).is_some_and(|(lo, hi)| lo > 0.0 || hi < 0.0) {
-            // A zero that is equal to the other operand must lose, whatever its sign.
-            return self.zip_op(row, y, x);
-        }
-        let made = self.zip_op(row, x, y)?;
-        let nan = self.compare_floats(Order::Unordered, y, y)?;
-        self.choose(&nan, x, &made)
     }
 
     /// `a * b + c`, rounded once; for halves, as f32.

@@ -1,5 +1,5 @@
-//! Truth of vectors. Machines with AVX-512 have it in mask registers, a bit for each lane; others in vector registers, as lanes
-//! of the width of what it is of, all ones or 0. Here and in [`super::guarded`] is all that depends on which.
+//! Truth of vectors. Machines with AVX-512 have it in mask registers, a bit for each lane; others in vector registers,
+//! as lanes of the width of what it is of, all ones or 0. Here and in [`super::guarded`] is all that depends on which.
 
 use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
@@ -7,6 +7,7 @@ use super::super::{Made, refuse};
 use super::Emit;
 use super::value::{Constant, Parts, Val, by_bits, per_part};
 use crate::codegen::Lane;
+use halide_backend::{TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::Expr;
 use iced_x86::Code;
@@ -285,23 +286,25 @@ impl Emit<'_> {
         let finer = if x.lane.bits() >= y.lane.bits() { x.lane } else { y.lane };
         let lanes = a.lanes() as usize;
         let (mut x, mut y) = (self.recut(&x, lanes, finer)?, self.recut(&y, lanes, finer)?);
+        let Some((function, swapped)) = truth_op(op) else { return refuse(format!("{op:?} of truths")) };
         // `a <= b` is no `b < a`.
-        if matches!(op, BinOp::Gt | BinOp::Le) {
+        let negated = function == TruthOp::LessOrEqual;
+        if swapped != negated {
             std::mem::swap(&mut x, &mut y);
         }
-        let how = match op {
-            BinOp::BitAnd | BinOp::Min | BinOp::Mul => Logic::And,
-            BinOp::BitOr | BinOp::Max => Logic::Or,
-            BinOp::BitXor | BinOp::Ne => Logic::Xor,
-            BinOp::Eq => Logic::Same,
+        let how = match function {
+            TruthOp::And => Logic::And,
+            TruthOp::Or => Logic::Or,
+            TruthOp::Xor => Logic::Xor,
+            TruthOp::Same => Logic::Same,
             // The first is inverted.
-            BinOp::Lt | BinOp::Gt | BinOp::Le | BinOp::Ge => Logic::AndNot,
-            _ => return refuse(format!("{op:?} of truths")),
+            TruthOp::Less | TruthOp::LessOrEqual => Logic::AndNot,
+            TruthOp::Never => return Ok(Val::Mask(self.constant_mask(false, finer, lanes)?)),
         };
         let view = x.view;
         let regs = x.regs.iter().zip(y.regs.iter()).map(|(a, b)| {
             let made = self.mask_logic(how, view, *a, *b)?;
-            if matches!(op, BinOp::Le | BinOp::Ge) { self.mask_not(view, made) } else { Ok(made) }
+            if negated { self.mask_not(view, made) } else { Ok(made) }
         });
         let regs = regs.collect::<Made<Vec<_>>>()?;
         Ok(Val::Mask(Mask { regs: regs.into(), ..x }))

@@ -1,13 +1,14 @@
 //! From statements and expressions of loop IR to machine code.
 //!
-//! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live in
-//! registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`product`], [`divide64`], [`dot`], [`float`], [`compare`], [`half`],
-//! [`convert`], [`narrow`], [`math`]), scalars that count ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`each`],
-//! [`pairs`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`], [`alternate`]) and statements ([`stmt`],
-//! [`slots`], [`heap`], [`check`], [`poll`]).
+//! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live
+//! in registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`product`],
+//! [`divide64`], [`dot`], [`float`], [`compare`], [`half`], [`convert`], [`narrow`], [`math`]), scalars that count
+//! ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`each`], [`pairs`], [`store`], [`gather`], and
+//! [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`], [`alternate`]) and statements
+//! ([`stmt`], [`slots`], [`heap`], [`check`], [`poll`]).
 //!
-//! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`built`], [`narrow`] and
-//! [`permute`], and refused where that is not worth it.
+//! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`built`],
+//! [`narrow`] and [`permute`], and refused where that is not worth it.
 
 mod address;
 mod bits;
@@ -28,6 +29,7 @@ mod index;
 mod int;
 mod interleave;
 mod invariant_placement;
+mod lane_ops;
 mod load;
 mod mask;
 mod math;
@@ -191,7 +193,8 @@ impl Emit<'_> {
         self.body.blocks[block.0].insts.push(inst);
         self.count += 1;
     }
-    /// Refuses more instructions than registers are chosen for in good time: on the way, before there are too many to hold.
+    /// Refuses more instructions than registers are chosen for in good time: on the way, before there are too many to
+    /// hold.
     fn check_size(&self) -> Made<()> {
         if self.count > LARGE {
             return refuse(format!("it has {} instructions or more, more than {LARGE}", self.count));

@@ -5,7 +5,8 @@ use super::super::instruction_table::Op;
 use super::super::machine::{Arg, View};
 use super::Emit;
 use super::value::Parts;
-use crate::codegen::{Lane, type_range};
+use crate::codegen::Lane;
+use halide_backend::Interval;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use regalloc2::VReg;
@@ -65,8 +66,8 @@ impl Emit<'_> {
             let cut = if to.is_signed_int() { Cut::Signed } else { Cut::Unsigned };
             return self.cut_lanes(&x, lanes, target, cut);
         }
-        if type_range(to).1 < type_range(from).1 {
-            let most = self.splat_like(&x, type_range(to).1 as u64)?;
+        if Interval::of_type(to).high < Interval::of_type(from).high {
+            let most = self.splat_like(&x, Interval::of_type(to).high as u64)?;
             x = self.int_binary(BinOp::Min, signed, &x, &most)?;
         }
         self.resize(&x, lanes, target, signed)

@@ -1,8 +1,8 @@
 //! Loads of lanes of 8 and 16 bits at data: lookups in tables. The machine gathers nothing so narrow.
 //!
-//! A table of bytes that is small and whose size is known is held in registers, in which each lane picks its own: the low 7
-//! bits of an index pick among the 128 bytes of two registers, and the bits above say which two. Of other tables, the indices
-//! go through memory: one store, and for each lane one load of its index and one of its element.
+//! A table of bytes that is small and whose size is known is held in registers, in which each lane picks its own: the
+//! low 7 bits of an index pick among the 128 bytes of two registers, and the bits above say which two. Of other tables,
+//! the indices go through memory: one store, and for each lane one load of its index and one of its element.
 
 use super::super::Made;
 use super::super::instruction_table::Op;
@@ -42,11 +42,11 @@ impl Emit<'_> {
     ) -> Made<Option<Parts>> {
         let (Some(x), true) = (self.data_of(index), lane.bits() == 8 && self.vbmi) else { return Ok(None) };
         let alone = index.terms.is_empty() && index.constant == 0 && index.vectors[0].1 == 1;
-        let (least, most) = int_range(&x);
+        let range = int_range(&x);
         let size = self.around.elements(buf).unwrap_or(0).min(MOST_BYTES);
-        let used = u64::try_from(most + 1).unwrap_or(u64::MAX);
+        let used = u64::try_from(range.high + 1).unwrap_or(u64::MAX);
         let pays = used.div_ceil(PAIR) * LANES_PER_PAIR <= lanes as u64;
-        if !alone || least < 0 || used > size || !pays {
+        if !alone || range.low < 0 || used > size || !pays {
             return Ok(None);
         }
         let mem = self.address(place, 1, &Linear::default())?;
