@@ -1,6 +1,7 @@
 //! Sums and differences that saturate or are halved, rounded products, and values clamped to the range of a type.
 
-use super::{Emitted, IntLanes, Interval};
+use crate::interval::Interval;
+use crate::lanes::{Emitted, IntLanes};
 use halide_core::ops::BinOp;
 
 /// Arithmetic on integers that does not wrap.

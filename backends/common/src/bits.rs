@@ -1,6 +1,6 @@
 //! Counts of bits, from the counts in each byte.
 
-use super::{Emitted, IntLanes};
+use crate::lanes::{Emitted, IntLanes};
 
 /// Counts of bits of integers.
 pub trait BitCounts: IntLanes {

@@ -4,7 +4,7 @@
 //! [`DivideByConstant::divide_by`]. By other values a generator supplies a quotient that is rounded to zero, of which
 //! [`Divide::finish_division`] makes what was asked for.
 
-use super::{Emitted, IntLanes};
+use crate::lanes::{Emitted, IntLanes};
 use halide_core::ops::BinOp;
 
 /// The parameters of a division.

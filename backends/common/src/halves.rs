@@ -1,7 +1,7 @@
 //! 16-bit floats by integer arithmetic on their bits, in 32-bit lanes: widened to f32 exactly, and rounded back to
 //! nearest, ties to even.
 
-use super::{Emitted, IntLanes};
+use crate::lanes::{Emitted, IntLanes};
 use halide_core::ops::BinOp;
 
 /// The bits of the f32 infinity.

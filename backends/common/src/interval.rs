@@ -117,7 +117,7 @@ impl Interval {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::interval::*;
 
     /// Every operator on every pair of small intervals holds every result.
     #[test]

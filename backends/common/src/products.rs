@@ -1,6 +1,6 @@
 //! Products made of products of narrower or wider lanes.
 
-use super::{Emitted, IntLanes};
+use crate::lanes::{Emitted, IntLanes};
 
 /// An operand and its upper half.
 pub struct Halves<V> {

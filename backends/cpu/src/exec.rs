@@ -1,7 +1,9 @@
 //! A compiled program and its runs.
 
-use crate::CpuFault;
-use crate::codegen::{ArgLayout, Code, CompileStats, CpuOptions, Texts};
+use crate::codegen::abi::ArgLayout;
+use crate::codegen::jit::Code;
+use crate::error::CpuFault;
+use crate::options::{CompileStats, CpuOptions, Texts};
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, Pool, Run, Worker, guarded, within};
 use halide_core::buffer::RawBuffer;

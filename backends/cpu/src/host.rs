@@ -1,6 +1,6 @@
 //! The machine this process runs on, as a [`Target`] and as a Cranelift instruction set.
 
-use crate::CpuError;
+use crate::error::CpuError;
 use crate::tier::Tier;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};

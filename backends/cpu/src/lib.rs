@@ -7,12 +7,15 @@ mod codegen;
 mod error;
 mod exec;
 mod host;
+mod options;
 mod runtime;
+mod shared;
 mod tier;
 mod wide;
 
-pub use codegen::{CompileStats, CpuOptions, compile};
+pub use codegen::compile;
 pub use error::{CodeUnit, CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
 pub use host::host_target;
+pub use options::{CompileStats, CpuOptions};
 pub use tier::{Tier, host_features};

@@ -7,10 +7,11 @@
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func};
 use super::guards::Motion;
-use super::linear::Linear;
 use super::locks::{Lock, SiteStep, exchange_of};
-use super::storage::{Area, Place};
-use super::value::{Lane, Val};
+use super::places::{Area, Place};
+use super::value::Val;
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AtomicRmwOp, BlockArg, InstBuilder, MemFlagsData, Value};
 use halide_core::ids::FuncId;

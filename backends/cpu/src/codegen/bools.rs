@@ -1,7 +1,8 @@
 //! Operators on truth: `Bool` computes as a one-bit unsigned integer.
 
 use super::func::Func;
-use super::value::{Lane, Parts, Val};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use halide_backend::{TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
@@ -62,7 +63,7 @@ impl Func<'_> {
     }
     /// Only an amount of 0 leaves the one bit where it is.
     fn bool_shift(&mut self, a: &Expr, amount: &Expr) -> Val {
-        let ty = super::value::data(amount.ty().elem);
+        let ty = crate::shared::lane::data(amount.ty().elem);
         let lane = Lane::of_data(ty);
         let (x, n) = (self.truth(a, lane), self.data(amount));
         let parts = self.zip(&x, &n, |f, x, n| {

@@ -5,7 +5,7 @@
 //! says where that is. So a symbol that many tasks hand on to each other, as those do that long code is cut into, is
 //! stored once.
 
-use super::value::Lane;
+use crate::shared::lane::Lane;
 use halide_core::ids::{Id, IdVec};
 use halide_ir::hash::Map;
 use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, Task, TaskId, Type, visit};

@@ -1,8 +1,9 @@
 //! Conversions between types.
 
 use super::func::Func;
-use super::range::{float_range, int_range};
-use super::value::{Lane, Parts, Val, data};
+use super::value::{Parts, Val};
+use crate::shared::lane::{Lane, data};
+use crate::shared::range::{float_range, int_range};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_backend::{Arithmetic, Interval};
@@ -176,7 +177,9 @@ impl Func<'_> {
             return parts;
         }
         let (range, to_range) = (Interval::of_type(from), Interval::of_type(to));
-        let Ok(clamped) = self.integers(Lane::of_data(from), lanes).clamp_to(from.is_signed_int(), x, range, to_range);
+        let clamped = self.each_part(&[x], |f, part| {
+            f.integers(Lane::of_data(from), lanes).clamp_to(from.is_signed_int(), &part[0], range, to_range)
+        });
         let signed = if target > source { from.is_signed_int() } else { to.is_signed_int() };
         self.resize_ints(&clamped, lanes, source, target, signed, true)
     }

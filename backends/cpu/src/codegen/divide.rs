@@ -3,8 +3,9 @@
 //! that rounding lifts it there.
 
 use super::func::Func;
-use super::range::int_range;
-use super::value::{Lane, Parts};
+use super::value::Parts;
+use crate::shared::lane::Lane;
+use crate::shared::range::int_range;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_backend::{Divide, DivideByConstant, Division};
@@ -20,6 +21,9 @@ impl Func<'_> {
         let x = self.data(a);
         let constant = build::as_const(b).map(|v| v.as_i128()).or(build::as_int(b).map(i128::from));
         if let Some(divisor) = constant {
+            if divisor.unsigned_abs().is_power_of_two() {
+                return self.each_part(&[&x], |f, part| f.integers(lane, lanes).divide_by(d, &part[0], divisor));
+            }
             let Ok(made) = self.integers(lane, lanes).divide_by(d, &x, divisor);
             return made;
         }
@@ -84,16 +88,17 @@ impl Func<'_> {
                 self.resize_ints(x, lanes, bits, 32, d.signed, true),
                 self.resize_ints(y, lanes, bits, 32, d.signed, true),
             );
-            let quotient = self.zip(&x, &y, |f, x, y| {
-                let (a, b) = (f.ins().fcvt_from_sint(types::F32X4, x), f.ins().fcvt_from_sint(types::F32X4, y));
+            let result = self.each_part(&[&x, &y], |f, part| {
+                let [x, y] = [&part[0], &part[1]];
+                let [a, b] = [x, y].map(|v| f.ins().fcvt_from_sint(types::F32X4, v[0]));
                 let quotient = f.ins().fdiv(a, b);
                 // Of a division by zero nothing is kept, so what it converts to does not matter.
-                match f.x64 {
+                let quotient = match f.x64 {
                     true => f.ins().x86_cvtt2dq(types::I32X4, quotient),
                     false => f.ins().fcvt_to_sint_sat(types::I32X4, quotient),
-                }
+                };
+                f.integers(Lane::I32, lanes).finish_division(d, x, y, &Func::one(quotient))
             });
-            let Ok(result) = self.integers(Lane::I32, lanes).finish_division(d, &x, &y, &quotient);
             return self.resize_ints(&result, lanes, 32, bits, false, false);
         }
         let ty = if d.signed { ScalarType::I32 } else { ScalarType::U32 };
@@ -107,7 +112,8 @@ impl Func<'_> {
             f.bitcast(types::I64X2, moved)
         });
         let quotients = self.resize_ints(&quotients, lanes, 64, 32, d.signed, false);
-        let Ok(result) = self.integers(Lane::I32, lanes).finish_division(d, x, y, &quotients);
-        result
+        self.each_part(&[x, y, &quotients], |f, part| {
+            f.integers(Lane::I32, lanes).finish_division(d, &part[0], &part[1], &part[2])
+        })
     }
 }

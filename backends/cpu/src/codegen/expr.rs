@@ -1,7 +1,8 @@
 //! Expressions: what each kind of node becomes.
 
 use super::func::Func;
-use super::value::{Lane, Parts, Val, data};
+use super::value::{Parts, Val};
+use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
 use halide_core::types::ScalarType;

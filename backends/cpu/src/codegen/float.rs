@@ -1,9 +1,11 @@
 //! Float operators: IEEE, and the language's minimum and maximum.
 
+use super::conditions::float_condition;
 use super::func::Func;
 use super::lane_ops::Floats;
-use super::range::float_range;
-use super::value::{Lane, Parts, Val};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::range::float_range;
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_backend::{FloatLanes, NanRule};
@@ -110,17 +112,4 @@ impl Func<'_> {
         let Ok(made) = Floats(self).min_max(op, rule, &x, &y);
         made
     }
-}
-
-/// The condition code of a comparison; `None` of other operators.
-pub(super) fn float_condition(op: BinOp) -> Option<FloatCC> {
-    Some(match op {
-        BinOp::Eq => FloatCC::Equal,
-        BinOp::Ne => FloatCC::NotEqual,
-        BinOp::Lt => FloatCC::LessThan,
-        BinOp::Le => FloatCC::LessThanOrEqual,
-        BinOp::Gt => FloatCC::GreaterThan,
-        BinOp::Ge => FloatCC::GreaterThanOrEqual,
-        _ => return None,
-    })
 }

@@ -3,14 +3,15 @@
 use super::abi::{self, ArgLayout, RuntimeFn};
 use super::captures::Closure;
 use super::guards::Guards;
-use super::linear::Sums;
-use super::memo::Memo;
 use super::ops::Ops;
-use super::outline::Outlined;
-use super::storage::{Place, Slots};
-use super::value::{Lane, Parts, Val};
+use super::outlined::Outlined;
+use super::places::{Place, Slots};
+use super::value::{Parts, Val};
+use crate::error::{CodeUnit, CpuError};
 use crate::host::{Effort, LARGE};
-use crate::{CodeUnit, CpuError};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Sums;
+use crate::shared::memo::Memo;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Block, ExtFuncData, ExternalName, FuncRef, Function, InstBuilder, MemFlagsData,
@@ -302,7 +303,7 @@ impl<'a> Func<'a> {
             Callee::Kernel(id) => (id, abi::signature(CallConv::SystemV, &[types::I64], &[])),
             Callee::Math(f) => {
                 self.math_used.insert(f);
-                (env.symbols.math[f as usize], super::math::signature(f))
+                (env.symbols.math[f as usize], abi::math_signature(f))
             }
         };
         let signature = self.b.import_signature(signature);

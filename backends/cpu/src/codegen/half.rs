@@ -3,7 +3,8 @@
 
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func};
-use super::value::{Lane, Parts};
+use super::value::Parts;
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 use halide_backend::{HalfFloats, IntLanes};
 use halide_core::types::ScalarType;
@@ -12,15 +13,19 @@ impl Func<'_> {
     /// The exact f32 of each lane.
     pub(super) fn half_to_f32(&mut self, ty: ScalarType, lanes: u16, x: &Parts) -> Parts {
         let wide = self.resize_ints(x, lanes, 16, 32, false, true);
-        let mut integers = self.integers(Lane::I32, lanes);
-        let Ok(bits) = if ty == ScalarType::BF16 { integers.shift_left(&wide, 16) } else { integers.f32_of_f16(&wide) };
+        let bits = self.each_part(&[&wide], |f, part| {
+            let mut integers = f.integers(Lane::I32, lanes);
+            if ty == ScalarType::BF16 { integers.shift_left(&part[0], 16) } else { integers.f32_of_f16(&part[0]) }
+        });
         self.cast_parts(&bits, Lane::F32)
     }
     /// Each lane rounded to nearest even.
     pub(super) fn f32_to_half(&mut self, ty: ScalarType, lanes: u16, x: &Parts) -> Parts {
         let bits = self.cast_parts(x, Lane::I32);
-        let mut integers = self.integers(Lane::I32, lanes);
-        let Ok(rounded) = if ty == ScalarType::BF16 { integers.bf16_of_f32(&bits) } else { integers.f16_of_f32(&bits) };
+        let rounded = self.each_part(&[&bits], |f, part| {
+            let mut integers = f.integers(Lane::I32, lanes);
+            if ty == ScalarType::BF16 { integers.bf16_of_f32(&part[0]) } else { integers.f16_of_f32(&part[0]) }
+        });
         self.resize_ints(&rounded, lanes, 32, 16, false, true)
     }
     /// The float type of as many lanes as `v` has.

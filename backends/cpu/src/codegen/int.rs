@@ -1,8 +1,9 @@
 //! Integer operators on scalars and parts alike; wrapping, and total.
 
+use super::conditions::int_condition;
 use super::func::Func;
-use super::value::{Lane, Parts, Val, data};
-use cranelift_codegen::ir::condcodes::IntCC;
+use super::value::{Parts, Val};
+use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_backend::{Arithmetic, BitCounts, Products};
 use halide_core::ops::{BinOp, UnOp};
@@ -195,21 +196,5 @@ impl Func<'_> {
         let picks: Vec<usize> = (0..lanes as usize).map(|i| 2 * i + 1).collect();
         let narrow = self.cast_parts(&product, lane);
         self.pick(lane, &narrow, &picks)
-    }
-}
-
-/// The condition code of a comparison.
-pub(super) fn int_condition(op: BinOp, signed: bool) -> IntCC {
-    match (op, signed) {
-        (BinOp::Eq, _) => IntCC::Equal,
-        (BinOp::Lt, true) => IntCC::SignedLessThan,
-        (BinOp::Lt, false) => IntCC::UnsignedLessThan,
-        (BinOp::Le, true) => IntCC::SignedLessThanOrEqual,
-        (BinOp::Le, false) => IntCC::UnsignedLessThanOrEqual,
-        (BinOp::Gt, true) => IntCC::SignedGreaterThan,
-        (BinOp::Gt, false) => IntCC::UnsignedGreaterThan,
-        (BinOp::Ge, true) => IntCC::SignedGreaterThanOrEqual,
-        (BinOp::Ge, false) => IntCC::UnsignedGreaterThanOrEqual,
-        _ => IntCC::NotEqual,
     }
 }

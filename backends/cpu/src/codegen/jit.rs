@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::abi::RuntimeFn;
-use crate::CpuError;
+use crate::error::CpuError;
 use crate::runtime::Worker;
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::Signature;

@@ -1,7 +1,8 @@
 //! Parts as the lanes and floats of which `halide_backend` makes total operators.
 
 use super::func::Func;
-use super::value::{Lane, Parts};
+use super::value::Parts;
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_backend::{Arithmetic, BitCounts, Divide, DivideByConstant, FloatLanes, HalfFloats, IntLanes, Products};
@@ -22,6 +23,20 @@ impl<'a> Func<'a> {
     /// The operators on `lanes` integers of a lane type.
     pub(super) fn integers(&mut self, lane: Lane, lanes: u16) -> Integers<'_, 'a> {
         Integers { f: self, lane: lane.as_int(), lanes }
+    }
+    /// `make` on corresponding parts of values, one part after the other, so that few values are live at the same time.
+    pub(super) fn each_part(
+        &mut self,
+        values: &[&Parts],
+        mut make: impl FnMut(&mut Self, &[Parts]) -> Result<Parts, Infallible>,
+    ) -> Parts {
+        let count = values.first().map_or(0, |v| v.len());
+        let made = (0..count).map(|i| {
+            let parts: Vec<Parts> = values.iter().map(|v| Func::one(v[i])).collect();
+            let Ok(made) = make(self, &parts);
+            made[0]
+        });
+        made.collect()
     }
 }
 
@@ -75,7 +90,7 @@ impl IntLanes for Integers<'_, '_> {
         Ok(self.f.map(x, |f, v| if signed { f.ins().sshr_imm_u(v, by) } else { f.ins().ushr_imm_u(v, by) }))
     }
     fn compare(&mut self, op: BinOp, signed: bool, x: &Parts, y: &Parts) -> Result<Parts, Infallible> {
-        let condition = super::int::int_condition(op, signed);
+        let condition = super::conditions::int_condition(op, signed);
         Ok(self.f.zip(x, y, |f, x, y| f.ins().icmp(condition, x, y)))
     }
     fn select(&mut self, truth: &Parts, x: &Parts, y: &Parts) -> Result<Parts, Infallible> {
@@ -186,7 +201,7 @@ impl FloatLanes for Floats<'_, '_> {
         Ok(self.0.flip_bits(*x, false))
     }
     fn compare(&mut self, op: BinOp, x: &Value, y: &Value) -> Result<Value, Infallible> {
-        let condition = super::float::float_condition(op).unwrap_or(FloatCC::Equal);
+        let condition = super::conditions::float_condition(op).unwrap_or(FloatCC::Equal);
         Ok(self.0.fcmp(condition, *x, *y))
     }
     fn is_nan(&mut self, x: &Value) -> Result<Value, Infallible> {

@@ -3,9 +3,10 @@
 use super::address::Address;
 use super::func::{Func, REGION_SCRATCH};
 use super::guards::Motion;
-use super::linear::Linear;
-use super::storage::{Place, Scratch};
-use super::value::{Lane, Parts, Val};
+use super::places::{Place, Scratch};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
 use halide_ir::{BufId, Expr, ExprKind};

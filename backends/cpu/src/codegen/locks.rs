@@ -148,7 +148,7 @@ fn loads_elsewhere(node: &Expr, stores: &[Store]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::codegen::locks::*;
     use halide_core::types::ScalarType::I32;
 
     const A: BufId = BufId(0);

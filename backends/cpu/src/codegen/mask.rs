@@ -1,7 +1,8 @@
 //! Masks: truth lanes of vectors, in integer lanes of the width that the consumer wants.
 
 use super::func::Func;
-use super::value::{Lane, Parts, Val};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ops::BinOp;

@@ -4,11 +4,11 @@
 use super::abi::{self, RuntimeFn};
 use super::func::{Callee, Env, Func, Made};
 use super::ops::Ops;
-use super::value::{Lane, Parts, Val, data};
+use super::value::{Parts, Val};
 use crate::host::Effort;
+use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{Function, InstBuilder, Signature, UserFuncName, Value, types};
-use cranelift_codegen::isa::CallConv;
+use cranelift_codegen::ir::{Function, InstBuilder, UserFuncName, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use halide_core::math::{FloatOps, emit};
 use halide_core::ops::MathFn;
@@ -16,15 +16,10 @@ use halide_core::types::ScalarType::{self, Bool, F32, F64};
 use halide_ir::Expr;
 use std::collections::BTreeSet;
 
-/// The signature of the function that computes one part.
-pub(super) fn signature(f: MathFn) -> Signature {
-    abi::signature(CallConv::Fast, &[types::F32X4; 3][..f.arity()], &[types::F32X4])
-}
-
 /// The function that computes one part.
 pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
     let id = env.symbols.math[function as usize];
-    let mut clif = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), signature(function));
+    let mut clif = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), abi::math_signature(function));
     let mut context = FunctionBuilderContext::new();
     let mut ops = Ops { b: FunctionBuilder::new(&mut clif, &mut context), x64: env.x64 };
     let block = ops.b.create_block();

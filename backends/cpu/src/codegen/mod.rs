@@ -14,11 +14,12 @@
 //! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other.
 //! [`frames`] sums what all of them need of the stack.
 
-mod abi;
+pub(crate) mod abi;
 mod address;
 mod atomic;
 mod bools;
 mod captures;
+mod conditions;
 mod convert;
 mod device;
 mod divide;
@@ -30,18 +31,17 @@ mod guards;
 mod half;
 mod high_words;
 mod int;
-mod jit;
+pub(crate) mod jit;
 mod lane_ops;
-mod linear;
 mod load;
 mod locks;
 mod mask;
 mod math;
-mod memo;
 mod ops;
 mod outline;
+mod outlined;
+mod places;
 mod poll;
-mod range;
 mod scalar_replacement;
 mod shift;
 mod shuffle;
@@ -51,19 +51,12 @@ mod storage;
 mod store;
 mod value;
 
-pub(crate) use abi::ArgLayout;
-pub(crate) use jit::Code;
-pub(crate) use linear::{Linear, Sums};
-pub(crate) use memo::Memo;
-pub(crate) use poll::polls;
-pub(crate) use range::{float_range, int_range};
-pub(crate) use scalar_replacement::{Piece, pieces};
-pub(crate) use value::Lane;
-
+use crate::error::{CodeUnit, CpuError};
+use crate::exec::Executable;
 use crate::host::{self, Effort};
+use crate::options::{CompileStats, CpuOptions, Texts};
 use crate::tier::{Tier, host_features, missing};
-use crate::{CodeUnit, CpuError, Executable};
-use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
+use abi::{ArgLayout, ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::types;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
@@ -72,85 +65,16 @@ use frames::Frame;
 use func::{Env, Made, Symbols};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
-use halide_ir::features::{CpuFeature, CpuFeatures};
-use halide_ir::target::{Budget, Target};
+use halide_ir::target::Budget;
 use halide_ir::{Program, Stage};
 use jit::{Linker, MachineCode};
-use outline::{Outlined, OutlinedKernel};
+use outlined::{Outlined, OutlinedKernel};
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// The options for compiling a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuOptions {
-    /// Keep the text of Cranelift's IR and of the machine code, for [`Executable::clif`] and [`Executable::asm`].
-    pub keep_text: bool,
-    /// The most bytes of memory that an executable may keep between runs for the next one.
-    pub retain_bytes: usize,
-    /// The vector instructions to use.
-    pub tier: Tier,
-    /// The extensions that code may use; all of this machine if it is not said.
-    pub features: Option<CpuFeatures>,
-    /// Limits on the size of code, and on its stack.
-    pub budget: Budget,
-}
-
-impl Default for CpuOptions {
-    /// No text, as much memory kept as a run used, the widest vectors of this machine, and the default budget.
-    fn default() -> Self {
-        let (tier, budget) = (Tier::host(), Budget::default());
-        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier, features: None, budget }
-    }
-}
-
-impl CpuOptions {
-    /// For code that was lowered for this target.
-    pub fn for_target(target: &Target) -> CpuOptions {
-        let most = target.features.map_or(Tier::Avx512, Tier::of_features);
-        let tier = Tier::for_bits(target.vector_bits).min(most);
-        CpuOptions { tier, features: target.features, budget: target.budget, ..CpuOptions::default() }
-    }
-    /// Returns true if kernels may use an extension that their tier does not need.
-    pub(crate) fn may_use(&self, feature: CpuFeature) -> bool {
-        host_features().has(feature) && self.features.is_none_or(|f| f.has(feature))
-    }
-}
-
-/// The cost of compiling a program: times and sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CompileStats {
-    /// Time to make Cranelift's IR.
-    pub emit: Duration,
-    /// Time to make machine code of it.
-    pub generate: Duration,
-    /// Time to link it and make it executable.
-    pub link: Duration,
-    /// The number of functions.
-    pub functions: usize,
-    /// The number of instructions of Cranelift's IR in them, before it optimises them.
-    pub instructions: usize,
-    /// The size of their machine code.
-    pub bytes: usize,
-    /// The number of loops that became functions with wide vectors.
-    pub kernels: usize,
-    /// The sum of the stack frames along the deepest chain of calls.
-    pub stack: u64,
-}
-
-/// The text of what was compiled.
-#[derive(Default)]
-pub(crate) struct Texts {
-    pub(crate) clif: String,
-    pub(crate) asm: String,
-    /// Loops with vectors that stayed with Cranelift: the name of each, and why.
-    pub(crate) refusals: Vec<(String, String)>,
-    /// Functions with so many instructions that their registers were assigned in one pass.
-    pub(crate) large: Vec<String>,
-}
+use std::time::Instant;
 
 /// Returns true if the machine multiplies and adds in one instruction.
 fn has_fma(isa: &dyn TargetIsa) -> bool {
@@ -188,7 +112,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
     let started = Instant::now();
     let outlined = Mutex::new(Outlined::new(program, &mut linker, options)?);
     let wide = (options.tier > Tier::Baseline).then_some(&outlined);
-    let sizes = outline::sizes(program);
+    let sizes = outlined::sizes(program);
     let env = Env {
         program,
         layout: &layout,
@@ -272,7 +196,7 @@ fn declare(program: &Program, isa: &dyn TargetIsa, linker: &mut Linker) -> Resul
         Ok((f, linker.declare(name, false, &abi::signature(conv, params, results))?))
     });
     let runtime = runtime.collect::<Result<_, CpuError>>()?;
-    let math = MathFn::ALL.into_iter().map(|f| linker.declare(&format!("math_{f:?}"), true, &math::signature(f)));
+    let math = MathFn::ALL.into_iter().map(|f| linker.declare(&format!("math_{f:?}"), true, &abi::math_signature(f)));
     let math = math.collect::<Result<_, _>>()?;
     Ok(Symbols { entry, tasks, runtime, math })
 }

@@ -1,7 +1,8 @@
 //! Shifts by any amount: negative reverses, the width or more shifts everything out.
 
 use super::func::Func;
-use super::value::{Lane, Parts, data};
+use super::value::Parts;
+use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_backend::IntLanes;

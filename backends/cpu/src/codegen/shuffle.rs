@@ -1,7 +1,8 @@
 //! Moving lanes: picking them from parts, single lanes in and out.
 
 use super::func::Func;
-use super::value::{Lane, Parts, Val};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
 use halide_ir::Expr;
 

@@ -3,9 +3,10 @@
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func, REGION_SCRATCH};
 use super::guards::Around;
-use super::poll::polls;
-use super::storage::{Area, Place, Scratch};
-use super::value::{Lane, Parts, Val};
+use super::places::{Area, Place, Scratch};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::long_loops::polls;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use halide_core::ids::Id;

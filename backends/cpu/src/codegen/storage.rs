@@ -2,8 +2,9 @@
 
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func, REGION_SCRATCH, REGION_SLOTS};
-use super::scalar_replacement::{self, Registers};
-use super::value::Lane;
+use super::places::{Area, Place, Registers, Scratch};
+use super::scalar_replacement;
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
 use halide_ir::{BufId, BufferRole, Expr, Memory, Side, Stmt};
 use std::rc::Rc;
@@ -14,51 +15,6 @@ const STACK_LIMIT: u64 = 8 << 10;
 const STACK_BUDGET: u64 = 64 << 10;
 /// Bytes after an allocation that may be read (and mean nothing), so that a last partial vector is loaded whole.
 const STACK_SLACK: u64 = 16;
-
-/// The location of a buffer.
-#[derive(Clone)]
-pub(super) enum Place {
-    /// In memory.
-    Memory(Area),
-    /// In registers: every access has a constant index.
-    Registers(Rc<Registers>),
-}
-
-/// A buffer in memory.
-#[derive(Clone, Copy)]
-pub(super) struct Area {
-    /// The address of element 0.
-    pub(super) base: Value,
-    /// The number of its alias region.
-    pub(super) region: u32,
-    /// True if nobody writes it during a run.
-    pub(super) readonly: bool,
-    /// True if 15 bytes after the last element may be read.
-    pub(super) slack: bool,
-}
-
-/// The stack slots of one function.
-#[derive(Default)]
-pub(super) struct Slots {
-    used: u64,
-    /// Slots of allocations that have ended, with their sizes: another may take their place.
-    free: Vec<(StackSlot, u64)>,
-    /// Short-lived scratch space by purpose.
-    scratch: Vec<(Scratch, StackSlot, u32)>,
-}
-
-/// The purposes of scratch space; two purposes never share.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scratch {
-    /// Lanes of data.
-    Data,
-    /// Lanes of a mask.
-    Mask,
-    /// Offsets of lanes.
-    Offsets,
-    /// The arguments of a fault.
-    Fault,
-}
 
 impl Func<'_> {
     /// The place of a buffer that is visible here.

@@ -3,9 +3,10 @@
 use super::address::Address;
 use super::func::{Func, REGION_SCRATCH};
 use super::guards::Motion;
-use super::linear::Linear;
-use super::storage::{Place, Scratch};
-use super::value::{Lane, Parts, Val};
+use super::places::{Place, Scratch};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_ir::{BufId, Expr, ExprKind};
 

@@ -202,7 +202,7 @@ impl LocalHeap {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::runtime::heap::*;
 
     #[test]
     fn allocations_nest_and_are_reused() {

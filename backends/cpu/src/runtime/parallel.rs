@@ -1,6 +1,6 @@
 //! Parallel loops: threads take chunks of iterations from a shared counter until none are left or one has failed.
 
-use super::Worker;
+use super::run::Worker;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// The body of a parallel loop: one iteration. Returns 0, or another value when it has failed.

@@ -2,7 +2,7 @@
 
 use super::device::OnDevice;
 use super::heap::{LocalHeap, Pool};
-use crate::CpuFault;
+use crate::error::CpuFault;
 use halide_core::ids::Id;
 use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, OverCap};

@@ -4,7 +4,7 @@
 //! each other, as deep as there is work to take up. So wherever a thread enters compiled code, it looks at how much stack it
 //! has left; if that is not what the code needs, the code runs on a stack of its own.
 
-use super::Run;
+use super::run::Run;
 
 /// The most stack that functions of the runtime, and of libraries that these use, take between two such looks.
 const RUNTIME: usize = 64 << 10;

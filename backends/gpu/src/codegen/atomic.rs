@@ -7,8 +7,8 @@
 //! and threads that run in step with each other could wait for one for ever.
 
 use super::builder::{Code, V};
-use super::kernel::{Gen, Made, Stop};
-use super::place::Place;
+use super::places::Place;
+use super::state::{Gen, Made, Stop};
 use super::types::Reg;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;

@@ -43,6 +43,17 @@ impl Shader {
     }
 }
 
+/// The keys of values that are made once per block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// A value, hidden.
+    Hidden(V),
+    /// A value, hidden in another way.
+    Turned(V),
+    /// A constant that the driver does not know, by its bits.
+    Bits(Reg, u64),
+}
+
 /// A function that is being built.
 pub(super) struct Code<'s> {
     pub(super) shader: &'s mut Shader,
@@ -55,7 +66,7 @@ pub(super) struct Code<'s> {
     variables: HashMap<Handle<LocalVariable>, V>,
     globals: HashMap<Handle<GlobalVariable>, V>,
     /// Values that are made once per block, see [`super::contraction_barrier`]; one table for each open block.
-    pub(super) made: Vec<HashMap<super::contraction_barrier::Key, V>>,
+    pub(super) made: Vec<HashMap<Key, V>>,
     /// Results of float operations, which a driver may fuse with others.
     pub(super) raw: HashSet<V>,
     /// The ranges of integers of up to 32 bits, where more is known than their types say, see [`super::int`].

@@ -13,20 +13,9 @@
 //! NaNs and subnormal numbers, which are no literals at all. Comparisons are exact, but compilers negate and swap them as
 //! if there were no NaN, so a truth that comes from one is hidden before it is negated or selects between floats.
 
-use super::builder::{Code, V};
+use super::builder::{Code, Key, V};
 use super::types::Reg;
 use naga::{BinaryOperator, Literal};
-
-/// The keys of values that are made once per block.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Key {
-    /// A value, hidden.
-    Hidden(V),
-    /// A value, hidden in another way.
-    Turned(V),
-    /// A constant that the driver does not know, by its bits.
-    Bits(Reg, u64),
-}
 
 impl Code<'_> {
     /// Returns the value of `key`, made by `make` if no block around has it.

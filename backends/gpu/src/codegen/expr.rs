@@ -2,8 +2,8 @@
 //! language's own meaning: shader languages refuse constants that overflow.
 
 use super::builder::{Code, V};
-use super::kernel::{Gen, Made, Stop};
 use super::memo::Lanes;
+use super::state::{Gen, Made, Stop};
 use super::types::Reg;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;

@@ -1,69 +1,24 @@
 //! The entry point of a shader: its bindings, its arguments, and the code of one kernel.
 
-use super::Options;
 use super::align::Residue;
 use super::builder::{Code, NOWHERE, Shader, V};
-use super::lanes::{self, Subgroup};
-use super::layout::{FIRST_BLOCK, Layout, ZERO};
+use super::lanes;
+use super::layout::{FIRST_BLOCK, Layout, ZERO, word_strides, writes};
 use super::memo::{Lanes, Memo};
-use super::place::Place;
+use super::options::Options;
+use super::places::Place;
+use super::state::{Gen, Made, Stop, Subgroup};
 use super::types::{Reg, needed};
-use crate::{Feature, GpuError};
-use halide_core::ids::ParamId;
+use crate::error::Feature;
 use halide_core::types::ScalarType;
 use halide_ir::hash::Map;
-use halide_ir::{BufId, Elem, Kernel, KernelBuffer, Program, Sym, Writes, print};
+use halide_ir::{Elem, Kernel, Program, Sym, Writes, print};
 use naga::{
     AddressSpace, Binding, BuiltIn, EntryPoint, Expression, Function, FunctionArgument, GlobalVariable, Handle,
     ResourceBinding, ShaderStage, StorageAccess, Type, TypeInner, VectorSize,
 };
 use std::num::NonZeroU32;
 use std::rc::Rc;
-
-/// A reason that a kernel has no shader; the kernel's name is added at the end.
-pub(super) enum Stop {
-    Feature(ScalarType, Feature),
-    Subgroups(u32, Option<u32>),
-    Unsupported(String, &'static str),
-    Malformed(String),
-}
-
-impl Stop {
-    pub(super) fn of(self, kernel: &str) -> GpuError {
-        let kernel = kernel.to_string();
-        match self {
-            Stop::Feature(ty, feature) => GpuError::Feature { kernel, ty, feature },
-            Stop::Subgroups(lanes, has) => GpuError::Subgroups { kernel, lanes, has },
-            Stop::Unsupported(what, hint) => GpuError::Unsupported { kernel, what, hint },
-            Stop::Malformed(what) => GpuError::Malformed { kernel, what },
-        }
-    }
-}
-
-pub(super) type Made<T> = Result<T, Stop>;
-
-/// The code of a kernel while it is made.
-pub(super) struct Gen<'a> {
-    pub(super) code: Code<'a>,
-    pub(super) program: &'a Program,
-    pub(super) kernel: &'a Kernel,
-    pub(super) options: Options,
-    pub(super) memo: Memo,
-    pub(super) symbols: Map<Sym, Lanes>,
-    pub(super) residues: Map<Sym, Residue>,
-    pub(super) params: Map<ParamId, V>,
-    pub(super) places: Map<BufId, Place>,
-    /// The position of the thread in its block, as an I32 per dimension.
-    pub(super) thread: [V; 3],
-    /// A Bool that is true in the threads of the kernel; `None` if all threads are.
-    pub(super) runs: Option<V>,
-    /// The thread's place in its subgroup, if threads are lanes.
-    pub(super) subgroup: Option<Subgroup>,
-    /// True if the code at hand is that of one thread, not of the whole block.
-    pub(super) in_phase: bool,
-    /// The number of atomic steps so far.
-    pub(super) steps: u32,
-}
 
 /// The module of a kernel.
 pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, options: Options) -> Made<naga::Module> {
@@ -115,18 +70,6 @@ pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, option
         incoming_ray_payload: None,
     });
     Ok(shader.module)
-}
-
-/// Returns the way in which the code of these options stores to a buffer.
-pub(super) fn writes(b: &KernelBuffer, options: Options) -> Writes {
-    if options.pieces && !b.word_strides.is_empty() { Writes::Pieces } else { b.writes }
-}
-
-/// The strides of which the code of these options takes for granted that they are multiples of so many elements.
-pub(super) fn word_strides(program: &Program, kernel: &Kernel, options: Options) -> Vec<(Sym, u32)> {
-    let whole = |b: &&KernelBuffer| writes(b, options) == Writes::Words;
-    let per_word = |b: &KernelBuffer| program.buffers.get(b.buf).map_or(1, |info| 4 / info.elem.bytes().min(4) as u32);
-    kernel.buffers.iter().filter(whole).flat_map(|b| b.word_strides.iter().map(move |&s| (s, per_word(b)))).collect()
 }
 
 /// The variables of the module.

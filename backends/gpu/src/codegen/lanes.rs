@@ -6,9 +6,9 @@
 //! handed over by a shuffle, one for each element that a lane holds, and takes the one that it needs.
 
 use super::builder::{Code, V};
-use super::kernel::{Gen, Made, Stop};
 use super::memo::Lanes;
-use super::place::Place;
+use super::places::Place;
+use super::state::{Gen, Made, Stop};
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -16,15 +16,6 @@ use halide_ir::lanes::Held;
 use halide_ir::{BufId, Expr, Kernel};
 use naga::BinaryOperator::{Add, And, Divide, Equal, InclusiveOr, Less, Modulo, Multiply, Subtract};
 use naga::{Expression, GatherMode, Handle, LocalVariable, Statement};
-
-/// A subgroup of the device, for a kernel whose threads are lanes.
-#[derive(Clone, Copy)]
-pub(super) struct Subgroup {
-    /// The number of its lanes.
-    pub(super) size: u32,
-    /// The number of the thread's lane in it, a U32.
-    pub(super) lane: V,
-}
 
 /// The size of the subgroups that a kernel runs in, if it speaks of lanes.
 pub(super) fn subgroup_size(kernel: &Kernel, has: Option<u32>) -> Made<Option<u32>> {

@@ -5,9 +5,9 @@
 
 use super::align::residue;
 use super::builder::V;
-use super::kernel::{Gen, Made, Stop};
 use super::memo::Lanes;
-use super::place::{At, Place};
+use super::places::{At, Place};
+use super::state::{Gen, Made, Stop};
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;

@@ -37,42 +37,25 @@ mod layout;
 mod load;
 mod math;
 mod memo;
+mod options;
 mod place;
+mod places;
 pub mod range;
 mod run;
 mod scalar_replacement;
 mod shift;
+mod state;
 mod stmt;
 mod store;
 mod types;
 
 pub use layout::{Binding, Layout, Part, parts};
+pub use options::{Features, Options};
 
-use crate::GpuError;
+use crate::error::GpuError;
 use halide_ir::{KernelId, Program};
 use naga::back::{spv, wgsl};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
-
-/// The features of the device at hand beyond those that every device has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Features {
-    /// 64-bit integers.
-    pub int64: bool,
-    /// 64-bit floats. Their bits pass through 64-bit integers, so these are needed too.
-    pub float64: bool,
-    /// The number of lanes of its subgroups, if all have the same number and lanes can exchange values.
-    pub subgroup: Option<u32>,
-}
-
-/// The options of a compilation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Options {
-    /// The features of the device.
-    pub features: Features,
-    /// True to store pieces of words where the code would otherwise assume that the caller's strides are multiples of a
-    /// word: for arguments that [`Layout::serves`] refuses.
-    pub pieces: bool,
-}
 
 /// A kernel as a shader.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Storage of one thread: variables where every access is at constants, else an array.
 
-use super::kernel::{Gen, Made, Stop};
 use super::load::constant_lanes;
-use super::place::Place;
+use super::places::Place;
+use super::state::{Gen, Made, Stop};
 use super::types::Reg;
 use halide_ir::{BufId, Expr, ExprKind, Stmt, visit};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 
 use super::align::{Residue, residue};
 use super::builder::V;
-use super::kernel::{Gen, Made, Stop};
+use super::state::{Gen, Made, Stop};
 use halide_ir::{Expr, For, ForKind, Stmt, Sym, build, print, visit};
 use naga::BinaryOperator::{Add, Equal, GreaterEqual, Less, LogicalAnd};
 use naga::{Barrier, Block, Literal, Statement};

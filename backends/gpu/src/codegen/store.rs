@@ -7,11 +7,11 @@
 //! be a race.
 
 use super::builder::V;
-use super::kernel::{Gen, Made, Stop};
 use super::load::constant_lanes;
 use super::memo::Lanes;
-use super::place::{At, Place};
-use super::run::Run;
+use super::places::{At, Place};
+use super::run::{Run, for_all};
+use super::state::{Gen, Made, Stop};
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Expr, Writes};
@@ -171,9 +171,4 @@ impl Gen<'_> {
             self.code.statement(Statement::Atomic { pointer, fun, value, result: None });
         }
     }
-}
-
-/// The condition that all lanes have, if they have one in common.
-pub(super) fn for_all(mask: Option<&Lanes>) -> Option<V> {
-    mask.filter(|m| m.iter().all(|&v| v == m[0])).map(|m| m[0])
 }

@@ -1,6 +1,6 @@
 //! In which types of the shader language values are computed.
 
-use crate::Feature;
+use crate::error::Feature;
 use halide_core::types::ScalarType;
 use halide_ir::Elem;
 use naga::{Scalar, ScalarKind};

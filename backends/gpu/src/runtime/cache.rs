@@ -1,12 +1,18 @@
 //! Pipelines that a device has made before, by what they were made of.
 
-use super::pipeline::Pipeline;
 use crate::codegen::{KernelCode, Layout};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use wgpu::{BindGroupLayout, ComputePipeline};
 
 /// The most pipelines that are kept, also when no program has them any more.
 const MOST: usize = 128;
+
+/// A kernel that a device can run.
+pub(super) struct Pipeline {
+    pub(super) pipeline: ComputePipeline,
+    pub(super) bindings: BindGroupLayout,
+}
 
 /// The pipelines of a device, the longest unused first.
 #[derive(Default)]

@@ -5,8 +5,8 @@ use super::choice::{Choice, DeviceInfo, DeviceKind};
 use super::health::Health;
 use super::pool::Pool;
 use super::scopes::Trouble;
-use crate::GpuError;
 use crate::codegen::Features;
+use crate::error::GpuError;
 use halide_ir::device::DeviceFault;
 use halide_ir::target;
 use std::fmt;
@@ -162,7 +162,7 @@ impl Inner {
             }
             self.poll(PollType::Wait { submission_index: None, timeout: None });
             #[cfg(not(target_arch = "wasm32"))]
-            super::blocking::let_others_go_on();
+            super::health::let_others_go_on();
         }
         match self.health.check() {
             Err(lost @ DeviceFault::Lost { .. }) => lost,

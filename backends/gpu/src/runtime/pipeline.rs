@@ -8,28 +8,22 @@
 
 #![allow(unsafe_code)]
 
-use super::cache::Source;
+use super::cache::{Pipeline, Source};
 use super::clock::Moment;
 use super::gpu::Gpu;
 use super::scopes::caught;
 use crate::codegen::KernelCode;
-use crate::{GpuError, Limit};
+use crate::error::{GpuError, Limit};
 use halide_ir::device::DeviceFault;
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 use wgpu::{
-    BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
-    ComputePipelineDescriptor, PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor,
-    ShaderRuntimeChecks, ShaderSource, ShaderStages,
+    BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipelineDescriptor,
+    PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor, ShaderRuntimeChecks, ShaderSource,
+    ShaderStages,
 };
-
-/// A kernel that a device can run.
-pub(super) struct Pipeline {
-    pub(super) pipeline: ComputePipeline,
-    pub(super) bindings: BindGroupLayout,
-}
 
 /// A pipeline for a kernel, and how long it took to get it: the driver compiles it, after a check that the device has enough
 /// of everything for it, unless it has before.

@@ -3,10 +3,10 @@
 //! A [`Slab`] goes back to the pool when it is dropped, and may then be used by anyone. That is right only because the device
 //! runs what is submitted in order: so whoever recorded commands for a slab keeps it until they are submitted.
 
-use super::copies::Copies;
 use super::health::{Health, poll};
 use super::scopes::{Trouble, caught};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device};
@@ -70,6 +70,30 @@ pub(super) struct Slab {
     pub(super) buffer: Buffer,
     what: Use,
     pool: Arc<Pool>,
+}
+
+/// A part of a buffer's memory on a device.
+#[derive(Clone)]
+pub(super) struct HostCopy {
+    pub(super) slab: Arc<Slab>,
+    /// The bytes of the memory that it holds.
+    pub(super) held: Range<usize>,
+    /// The byte of the memory that would be the slab's first; less than 0 if the slab starts with bytes that are not used.
+    pub(super) base: i64,
+}
+
+/// All copies of one memory, on any device.
+#[derive(Default)]
+pub(super) struct Copies(Mutex<Vec<HostCopy>>);
+
+impl Copies {
+    /// Forgets those that only this list has.
+    pub(super) fn forget_unused(&self) {
+        self.lock().retain(|copy| Arc::strong_count(&copy.slab) > 1);
+    }
+    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<HostCopy>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Pool {
@@ -257,7 +281,7 @@ fn size_class(bytes: u64, most: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::size_class;
+    use crate::runtime::pool::size_class;
 
     #[test]
     fn sizes_waste_little_and_are_few() {

@@ -1,10 +1,10 @@
 //! The kernels of a program, compiled for a device.
 
+use super::cache::Pipeline;
 use super::gpu::Gpu;
-use super::pipeline::{self, Pipeline};
-use super::run::GpuRun;
-use crate::GpuError;
+use super::pipeline;
 use crate::codegen::{self, KernelCode, Layout, Options, range};
+use crate::error::GpuError;
 use halide_core::ids::{Id, IdVec};
 use halide_ir::device::DeviceFault;
 use halide_ir::{Kernel, KernelId, Program, Stmt};
@@ -93,14 +93,6 @@ impl GpuProgram {
         }
         let program = Program { body: Stmt::Block(Vec::new()), tasks: IdVec::default(), ..program.clone() };
         Ok(GpuProgram(Arc::new(Compiled { gpu: gpu.clone(), program, kernels })))
-    }
-    /// Starts a run, which is the [`Device`](halide_ir::device::Device) of its host code once inputs and outputs are bound.
-    pub fn start(&self) -> GpuRun {
-        GpuRun::new(self.clone(), false)
-    }
-    /// [`GpuProgram::start`] for a run that also times each kernel, if the device can; that takes a little longer.
-    pub fn start_timed(&self) -> GpuRun {
-        GpuRun::new(self.clone(), true)
     }
     /// The device.
     pub fn gpu(&self) -> &Gpu {

@@ -1,13 +1,13 @@
 //! Keeping the two copies of a buffer in step, and running kernels on the device's.
 
 use super::clock::Moment;
-use super::copies::{self, HostCopy};
-use super::pool::{Slab, Use};
+use super::copies;
+use super::pool::{HostCopy, Slab, Use};
 use super::run::GpuRun;
 use super::slot::{HostSide, Newest, Place, Slot};
 use super::wait::Mapping;
-use crate::GpuError;
 use crate::codegen::parts;
+use crate::error::GpuError;
 use halide_core::buffer::AnyBuffer;
 use halide_ir::device::DeviceFault;
 use halide_ir::eval::AsyncDevice;

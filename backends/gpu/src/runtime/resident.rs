@@ -1,12 +1,12 @@
 //! Buffers on a device: results that stay there, to be inputs of other runs.
 
-use super::copies::{self, HostCopy};
+use super::copies;
 use super::gpu::Gpu;
-use super::pool::Use;
+use super::pool::{HostCopy, Use};
 use super::scopes::caught;
 use super::slot::{Place, Reach};
 use super::wait::Mapping;
-use crate::GpuError;
+use crate::error::GpuError;
 use halide_core::buffer::{AnyBuffer, BufferError, Dim, Region};
 use halide_core::types::ScalarType;
 use std::fmt;

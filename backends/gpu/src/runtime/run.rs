@@ -1,8 +1,7 @@
 //! A run: its buffers, what it asks of the device, and the end of it.
 
 use super::batch::Batch;
-use super::copies::HostCopy;
-use super::pool::{Slab, Use};
+use super::pool::{HostCopy, Slab, Use};
 use super::program::{Compiled, GpuProgram};
 use super::resident::DeviceBuffer;
 use super::scopes::Trouble;
@@ -10,7 +9,7 @@ use super::slot::{HostSide, Newest, Place, Reach, Slot};
 use super::stats::GpuStats;
 use super::timing::Timing;
 use super::wait;
-use crate::GpuError;
+use crate::error::GpuError;
 use halide_core::buffer::{AnyBuffer, Dim, Region};
 use halide_ir::BufId;
 use halide_ir::device::DeviceFault;
@@ -45,6 +44,17 @@ pub struct GpuRun {
     /// True if work was submitted that nobody has waited for.
     running: bool,
     pub(super) stats: GpuStats,
+}
+
+impl GpuProgram {
+    /// Starts a run, which is the [`Device`](halide_ir::device::Device) of its host code once inputs and outputs are bound.
+    pub fn start(&self) -> GpuRun {
+        GpuRun::new(self.clone(), false)
+    }
+    /// [`GpuProgram::start`] for a run that also times each kernel, if the device can; that takes a little longer.
+    pub fn start_timed(&self) -> GpuRun {
+        GpuRun::new(self.clone(), true)
+    }
 }
 
 impl GpuRun {

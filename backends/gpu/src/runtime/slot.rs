@@ -1,7 +1,6 @@
 //! The two copies of each buffer of a run: their places, and which is the newest.
 
-use super::copies::HostCopy;
-use super::pool::Slab;
+use super::pool::{HostCopy, Slab};
 use halide_core::buffer::{AnyBuffer, Dim};
 use halide_core::types::ScalarType;
 use std::sync::Arc;
@@ -167,7 +166,7 @@ impl Slot {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::runtime::slot::*;
 
     fn dim(extent: i64, stride: i64) -> Dim {
         Dim { min: 5, extent, stride }

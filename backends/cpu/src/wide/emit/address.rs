@@ -1,25 +1,15 @@
 //! Addresses: what stays the same in a loop is added outside of it, what changes most is the index register.
 
+use super::super::interface::{Capture, Made, refuse};
 use super::super::machine::{Arg, Base, Mem, View};
-use super::super::{Capture, Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
+use super::places::Place;
 use super::value::Val;
-use crate::codegen::Linear;
+use crate::shared::linear::Linear;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, BufferRole, Cache, Expr, Sym, Type, build};
 use iced_x86::Code;
 use regalloc2::VReg;
-
-/// The location of a buffer.
-#[derive(Clone, Copy)]
-pub(super) enum Place {
-    /// At the address that a symbol of ours stands for.
-    Pointer(Sym),
-    /// In the kernel's frame, so many bytes from its start.
-    Frame(u32),
-    /// In registers.
-    Registers,
-}
 
 impl Emit<'_> {
     /// The place of a buffer that is visible here, and its element type.

@@ -1,10 +1,10 @@
 //! Counts of bits.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
-use super::Emit;
+use super::super::interface::Made;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use halide_backend::BitCounts;
 use halide_core::ops::UnOp;
 

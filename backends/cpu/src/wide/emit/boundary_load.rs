@@ -1,13 +1,14 @@
 //! Loads at coordinates that rise and are kept within limits, as at the borders of an image: what lies between the first
 //! lane's element and the last one's is loaded at once, and each lane picks its own. A gather would cost several times that.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Made;
 use super::super::machine::{Arg, View};
-use super::Emit;
-use super::address::Place;
+use super::kernel::Emit;
+use super::places::Place;
 use super::value::{Parts, broadcast_op, by_bits, per_part};
-use crate::codegen::{Lane, Linear};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use halide_core::ops::BinOp;
 use halide_ir::{Expr, ExprKind, build};
 use iced_x86::Code;

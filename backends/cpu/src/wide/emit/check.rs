@@ -4,9 +4,9 @@
 //! Any other check leaves the kernel with the number of its fault in the words of the call; the caller ends the run. Loads
 //! behind it do not move in front of it.
 
+use super::super::interface::{Capture, Check, Made, refuse};
 use super::super::machine::{Arg, End, View};
-use super::super::{Capture, Check, Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::stmt::stored;
 use halide_ir::{Expr, Fault, FaultId, Stmt, build, visit};
 use iced_x86::Code;

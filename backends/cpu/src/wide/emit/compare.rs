@@ -1,28 +1,17 @@
 //! Comparisons, and choices by them.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Made, refuse};
 use super::super::machine::{Arg, View};
-use super::super::{Made, refuse};
-use super::Emit;
-use super::float::pick;
 use super::index::is_general;
 use super::int::extreme;
-use super::mask::Mask;
-use super::value::{Parts, Val, by_bits, data};
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Mask, Order, Parts, Val, by_bits, pick};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
 use halide_core::ops::BinOp;
 use halide_ir::Expr;
 use regalloc2::VReg;
-
-/// The kinds of comparison of floats; a NaN is only ever unordered, or unequal.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Unordered,
-}
 
 impl Emit<'_> {
     /// A comparison of data or of Index vectors.

@@ -1,13 +1,14 @@
 //! Conversions between types.
 
 use super::super::instruction_table::Op;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::compare::Order;
+use super::super::interface::{Made, refuse};
 use super::index::is_general;
+use super::kernel::Emit;
 use super::narrow::Cut;
-use super::value::{Parts, Val, data};
-use crate::codegen::{Lane, float_range, int_range};
+use super::value::{Order, Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
+use crate::shared::range::{float_range, int_range};
 use halide_backend::Interval;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};

@@ -1,11 +1,12 @@
 //! Integer division. By constants it is what `halide_backend` makes of it; by other values, lanes of up to 32 bits
 //! divide as floats, and those of 64 bits as [`super::divide64`] says.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
-use super::Emit;
+use super::super::interface::Made;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::{Lane, int_range};
+use crate::shared::lane::Lane;
+use crate::shared::range::int_range;
 use halide_backend::{Divide, DivideByConstant, Division};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;

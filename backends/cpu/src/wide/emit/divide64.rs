@@ -4,11 +4,11 @@
 //! low; what is left is then less than 2^16 divisors, is divided in the same way, and what is left of that once more by
 //! taking the divisor away. Nothing of it wraps around, so the guesses need not be exact, only low enough.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
-use super::Emit;
+use super::super::interface::Made;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use halide_backend::{Divide, Division};
 use halide_core::ops::{BinOp, UnOp};
 

@@ -8,16 +8,16 @@
 //! `vpdpbusd` takes unsigned bytes by signed ones. Of two signed bytes one gets 128 more, which is taken back from the
 //! sum; of two unsigned ones one gets 128 less.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Made;
 use super::super::machine::Arg;
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::int_range;
+use crate::shared::range::int_range;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_ir::hash::{Map, Set};
+use halide_ir::hash::Set;
 use halide_ir::visit::for_each_node;
 use halide_ir::{BufId, Expr, ExprKind, Intrinsic, Sym, build};
 
@@ -26,9 +26,6 @@ const LEAST_LANES: u16 = 4;
 
 /// The most sums that are taken apart into one: each sum inside of one that has no products is looked at again.
 const MOST_OPENED: usize = 128;
-
-/// Definitions of names that may be part of such a sum, and the buffers that these read.
-pub(super) type Names = Map<Sym, (Expr, Vec<BufId>)>;
 
 /// Lanes of up to 16 bits.
 #[derive(Clone)]
@@ -307,7 +304,7 @@ impl Emit<'_> {
 
 /// Registers of 32-bit lanes.
 fn as_words(parts: &Parts) -> Parts {
-    parts.as_lane(crate::codegen::Lane::I32)
+    parts.as_lane(crate::shared::lane::Lane::I32)
 }
 
 /// Returns true if an expression is of integers of 32 bits.

@@ -1,11 +1,12 @@
 //! Expressions: what each kind of node becomes.
 
+use super::super::instruction_table::Op;
+use super::super::interface::{Capture, Made, refuse};
 use super::super::machine::View;
-use super::super::{Capture, Made, refuse};
-use super::Emit;
-use super::mask::Mask;
-use super::value::{Parts, Val, data};
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Mask, Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -119,10 +120,10 @@ impl Emit<'_> {
                 }
                 Stride::Reg(s) => {
                     let numbers = self.pattern(numbers.flat_map(i64::to_le_bytes).collect(), view)?;
-                    self.op2(super::Op::MulQ, view, s, numbers)?
+                    self.op2(Op::MulQ, view, s, numbers)?
                 }
             };
-            self.op2(super::Op::AddQ, view, first, steps)
+            self.op2(Op::AddQ, view, first, steps)
         });
         let regs = regs.collect::<Made<Rc<[_]>>>()?;
         Ok(Val::Lanes(Parts { lane, view, regs }))

@@ -1,14 +1,13 @@
 //! Float operators: IEEE, and the language's minimum and maximum.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Made, refuse};
 use super::super::machine::Arg;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::address::Place;
-use super::compare::Order;
+use super::kernel::Emit;
 use super::lane_ops::Floats;
-use super::value::{Parts, Val};
-use crate::codegen::{Lane, float_range};
+use super::places::Place;
+use super::value::{Order, Parts, Val, pick};
+use crate::shared::range::float_range;
 use halide_backend::{FloatLanes, NanRule};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
@@ -111,9 +110,4 @@ impl Emit<'_> {
         let ExprKind::Load { buf, mask: None, .. } = e.kind() else { return false };
         !matches!(self.slots.places.get(buf), Some(Place::Registers))
     }
-}
-
-/// The operation for f32 or for f64 lanes.
-pub(super) fn pick(lane: Lane, single: Op, double: Op) -> Op {
-    if lane == Lane::F32 { single } else { double }
 }

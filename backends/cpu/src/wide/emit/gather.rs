@@ -1,13 +1,14 @@
 //! Lanes at addresses of their own: gathers and scatters of 32 and 64-bit lanes by the machine's own instructions.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Made;
 use super::super::machine::{Arg, Mem, View};
-use super::Emit;
-use super::mask::{Logic, Mask};
+use super::kernel::Emit;
+use super::mask::Logic;
 use super::shuffle::narrower;
-use super::value::Parts;
-use crate::codegen::{Lane, Linear};
+use super::value::{Mask, Parts};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use halide_ir::build;
 use regalloc2::VReg;
 

@@ -2,13 +2,13 @@
 //! How many lanes there are is known in a tail of constant length, which is then a few pieces. Elsewhere each small lane gets
 //! an address of its own, which is that of other memory where its mask is false.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Made;
 use super::super::machine::{Arg, Mem, View};
-use super::Emit;
-use super::mask::Mask;
-use super::value::{Parts, by_bits, per_part};
-use crate::codegen::{Lane, Linear};
+use super::kernel::Emit;
+use super::value::{Mask, Parts, by_bits, per_part};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use iced_x86::Code;
 use regalloc2::VReg;
 

@@ -1,12 +1,11 @@
 //! Floats of 16 bits compute as f32 and are rounded once.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Made, refuse};
 use super::super::machine::Arg;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::compare::Order;
-use super::value::Parts;
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Order, Parts};
+use crate::shared::lane::Lane;
 use halide_core::types::ScalarType;
 use regalloc2::VReg;
 

@@ -1,9 +1,9 @@
 //! Scalars that count, in general registers: Index arithmetic, comparisons, and their ways to and from vectors.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Made, refuse};
 use super::super::machine::{Arg, Base, Condition, Mem, Right, View};
-use super::super::{Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Val;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::{Elem, Expr, ExprKind, build};

@@ -1,10 +1,12 @@
 //! Integer operators: wrapping, and total.
 
 use super::super::instruction_table::Op;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::value::{Parts, Val, by_bits, data};
-use crate::codegen::{Lane, int_range};
+use super::super::interface::{Made, refuse};
+use super::kernel::Emit;
+use super::value::{Parts, Val, by_bits};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
+use crate::shared::range::int_range;
 use halide_backend::{Arithmetic, IntLanes, Interval, Products};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;

@@ -1,12 +1,12 @@
 //! Vectors whose lanes take turns, `a0 b0 a1 b1 ...`: what lies so in memory is loaded as it is.
 
-use super::super::Made;
+use super::super::interface::Made;
 use super::super::machine::{Arg, View};
-use super::Emit;
-use super::address::Place;
 use super::dot::Small;
+use super::kernel::Emit;
+use super::places::Place;
 use super::value::{Parts, broadcast_op};
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_ir::{BufId, Expr, ExprKind, build};

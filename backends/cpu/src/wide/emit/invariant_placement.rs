@@ -7,38 +7,14 @@
 //! Arithmetic may be computed although nobody asks for it. A load may not: it stays inside of every branch that it is in,
 //! and of the test whether a loop runs at all.
 
-use super::super::Made;
+use super::super::interface::Made;
 use super::super::machine::BlockId;
-use super::Emit;
+use super::kernel::Emit;
+use super::levels::{Kind, Level};
 use super::value::Val;
 use halide_ir::visit::for_each_child;
 use halide_ir::{BufId, Expr, ExprKind};
 use std::collections::BTreeSet;
-
-/// An open loop or branch.
-pub(super) struct Level {
-    /// The block that gets more code.
-    pub(super) block: BlockId,
-    /// The number of loops around its code.
-    pub(super) loops: usize,
-    kind: Kind,
-}
-
-enum Kind {
-    /// The whole kernel.
-    First,
-    /// Runs if a condition holds.
-    Branch,
-    /// Runs again and again, and stores to these buffers.
-    Loop(BTreeSet<BufId>),
-}
-
-impl Level {
-    /// The outermost level.
-    pub(super) fn first() -> Level {
-        Level { block: BlockId(0), loops: 0, kind: Kind::First }
-    }
-}
 
 impl Emit<'_> {
     /// The innermost open level.

@@ -1,14 +1,11 @@
 //! Registers as the lanes and floats of which `halide_backend` makes total operators.
 
 use super::super::instruction_table::Op;
-use super::super::{Made, Refusal};
-use super::Emit;
-use super::compare::Order;
-use super::float::pick;
+use super::super::interface::{Made, Refusal};
 use super::int::{ADD, SUB, extreme};
-use super::mask::Mask;
-use super::value::{Parts, by_bits};
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Mask, Order, Parts, by_bits, pick};
+use crate::shared::lane::Lane;
 use halide_backend::{Arithmetic, BitCounts, Divide, DivideByConstant, FloatLanes, Halves, IntLanes, Products};
 use halide_core::ops::{BinOp, UnOp};
 

@@ -2,13 +2,13 @@
 //! Nothing is touched but what is asked for: the machine skips lanes of a mask without a fault.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Made, refuse};
 use super::super::machine::{Arg, Mem, View};
-use super::super::{Made, refuse};
-use super::Emit;
-use super::address::Place;
-use super::mask::Mask;
-use super::value::{Parts, Val, broadcast_op, per_part};
-use crate::codegen::{Lane, Linear};
+use super::kernel::Emit;
+use super::places::Place;
+use super::value::{Mask, Parts, Val, broadcast_op, per_part};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Expr, ExprKind};
 use iced_x86::Code;

@@ -2,27 +2,16 @@
 //! as lanes of the width of what it is of, all ones or 0. Here and in [`super::guarded`] is all that depends on which.
 
 use super::super::instruction_table::Op;
-use super::super::machine::{Arg, View};
-use super::super::{Made, refuse};
-use super::Emit;
-use super::value::{Constant, Parts, Val, by_bits, per_part};
-use crate::codegen::Lane;
+use super::super::interface::{Made, refuse};
+use super::super::machine::{Arg, Mem, View};
+use super::kernel::Emit;
+use super::value::{Constant, Mask, Parts, Val, by_bits, per_part};
+use crate::shared::lane::Lane;
 use halide_backend::{TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::Expr;
 use iced_x86::Code;
 use regalloc2::VReg;
-use std::rc::Rc;
-
-/// Truth, cut as lanes of a width are: one register for each register of these.
-#[derive(Clone, Debug)]
-pub(super) struct Mask {
-    /// The integer lanes that it is cut like.
-    pub(super) lane: Lane,
-    /// The registers of these.
-    pub(super) view: View,
-    pub(super) regs: Rc<[VReg]>,
-}
 
 /// An operation on truths.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,17 +23,6 @@ pub(super) enum Logic {
     Same,
     /// The second, but not the first.
     AndNot,
-}
-
-impl Mask {
-    /// Returns the number of lanes in each register.
-    pub(super) fn per(&self) -> usize {
-        per_part(self.lane, self.view)
-    }
-    /// Returns the mask as integer lanes, if truth is in vector registers.
-    fn as_parts(&self) -> Parts {
-        Parts { lane: self.lane, view: self.view, regs: self.regs.clone() }
-    }
 }
 
 impl Emit<'_> {
@@ -74,7 +52,7 @@ impl Emit<'_> {
     pub(super) fn mask_constant(&mut self, bits: u64) -> Made<VReg> {
         self.constant(Constant::Mask(bits), |e| {
             let at = e.body.constant(&bits.to_le_bytes());
-            Ok(e.made(Code::VEX_Kmovq_kr_km64, View::K, &[Arg::Mem(super::Mem::pool(at))]))
+            Ok(e.made(Code::VEX_Kmovq_kr_km64, View::K, &[Arg::Mem(Mem::pool(at))]))
         })
     }
     /// The mask of the first `count` lanes of a register.

@@ -1,13 +1,13 @@
 //! Transcendental functions of f32: the sequences of exact operations that all engines share, in vector registers.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Made, Refusal, refuse};
 use super::super::machine::View;
-use super::super::{Made, Refusal, refuse};
-use super::Emit;
-use super::compare::Order;
+use super::kernel::Emit;
 use super::mask::Logic;
-use super::value::{Parts, Val, data};
-use crate::codegen::Lane;
+use super::value::{Order, Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
 use halide_core::math::{FloatOps, emit};
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType;

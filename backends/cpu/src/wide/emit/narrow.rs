@@ -1,11 +1,11 @@
 //! Integer lanes of other widths. AVX2 packs registers two by two, half by half, where AVX-512 has one instruction.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Made;
 use super::super::machine::{Arg, View};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use halide_backend::Interval;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;

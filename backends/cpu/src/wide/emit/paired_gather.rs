@@ -7,26 +7,14 @@
 //! What is loaded together must be loaded in any case: both loads are in code that runs from its start to its end, with no
 //! store between them. Nothing else is touched.
 
-use super::super::Made;
+use super::super::interface::Made;
 use super::super::machine::{Mem, View};
-use super::Emit;
+use super::kernel::Emit;
+use super::neighbours::{Found, Neighbour};
 use super::value::{Parts, Val};
-use crate::codegen::{Lane, Linear, Sums};
-use halide_ir::hash::{Map, Set};
-use halide_ir::visit::for_each_child;
-use halide_ir::{BufId, Expr, ExprKind, Stmt};
-use std::collections::BTreeMap;
-
-/// Loads and their neighbours.
-#[derive(Default)]
-pub(super) struct Neighbours(Map<Expr, Neighbour>);
-
-/// The other load of two, and where its element is.
-#[derive(Clone)]
-struct Neighbour {
-    load: Expr,
-    above: bool,
-}
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
+use halide_ir::{Expr, Stmt};
 
 impl Emit<'_> {
     /// Emits a statement, of which the code that runs from its start to its end has neighbours of its own: what is loaded in
@@ -75,65 +63,5 @@ impl Emit<'_> {
         let (this, other) = if above { (low, high) } else { (high, low) };
         self.memo.put_at(&load, Val::Lanes(other), home);
         Ok(Some(this))
-    }
-}
-
-/// The key of loads whose elements are a constant number of elements apart: the common part of their indices, and the
-/// number of stores before them, each of which could change an index, too.
-#[derive(PartialEq, Eq, Hash)]
-struct Group {
-    buf: BufId,
-    stores: u32,
-    step: i64,
-    terms: Vec<(Expr, i64)>,
-    steps: Vec<(Expr, i64)>,
-    vectors: Vec<(Expr, i64)>,
-}
-
-#[derive(Default)]
-struct Found {
-    groups: Map<Group, BTreeMap<i64, Expr>>,
-    stores: u32,
-    seen: Set<Expr>,
-}
-
-impl Found {
-    fn statement(&mut self, s: &Stmt) {
-        match s {
-            Stmt::Block(list) => list.iter().for_each(|s| self.statement(s)),
-            Stmt::Let { bindings, body } => {
-                bindings.iter().for_each(|(_, value)| self.expression(value));
-                self.statement(body);
-            }
-            Stmt::Produce { body, .. } | Stmt::Alloc { body, .. } => self.statement(body),
-            Stmt::Store { value, .. } => {
-                self.expression(value);
-                self.store();
-            }
-            Stmt::Prefetch { .. } => {}
-            // These have code of their own.
-            _ => self.store(),
-        }
-    }
-    fn store(&mut self) {
-        self.stores += 1;
-        // The same load is another one now.
-        self.seen.clear();
-    }
-    fn expression(&mut self, e: &Expr) {
-        if e.lanes() == 1 || !self.seen.insert(e.clone()) {
-            return;
-        }
-        for_each_child(e, |c| self.expression(c));
-        let ExprKind::Load { buf, index, mask: None } = e.kind() else { return };
-        if !matches!(e.ty().scalar(), Some(t) if t.bits() == 32) {
-            return;
-        }
-        let Linear { constant, step, terms, steps, vectors } = Linear::of(index, &Sums::default());
-        if vectors.is_empty() {
-            return;
-        }
-        let group = Group { buf: *buf, stores: self.stores, step, terms, steps, vectors };
-        self.groups.entry(group).or_default().insert(constant, e.clone());
     }
 }

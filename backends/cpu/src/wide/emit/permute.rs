@@ -2,11 +2,11 @@
 //! is asked for is put together from the sequences that give it, of which the shortest is taken.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Made, refuse};
 use super::super::machine::{Arg, View};
-use super::super::{Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::{by_bits, per_part};
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use regalloc2::VReg;
 
 /// Half a register: the number of the source, and 0 or 1.

@@ -1,13 +1,12 @@
 //! Operations that AVX2 has no instruction for, made of those that it has. Each gives the very bits that the instruction of
 //! AVX-512 gives, where somebody uses them.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Made;
 use super::super::machine::{Arg, View};
-use super::Emit;
-use super::compare::Order;
-use super::value::Parts;
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Order, Parts};
+use crate::shared::lane::Lane;
 use halide_core::ops::UnOp;
 use halide_core::types::ScalarType;
 use regalloc2::VReg;

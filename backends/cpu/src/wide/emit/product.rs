@@ -1,11 +1,11 @@
 //! Products of 64-bit lanes of which something is known: AVX2 has no instruction for the product of any two, and that
 //! of AVX-512 is slow. Indices are such lanes.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
-use super::Emit;
+use super::super::interface::Made;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::int_range;
+use crate::shared::range::int_range;
 use halide_backend::Interval;
 use halide_core::types::ScalarType;
 use halide_ir::{Elem, Expr, build};

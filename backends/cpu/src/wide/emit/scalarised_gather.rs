@@ -1,12 +1,14 @@
 //! Lanes loaded one by one. A processor's own gather takes it as many steps, and on many of them more: it is left for lanes
 //! of a mask, and for addresses that are no cheaper to have one by one.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Made;
 use super::super::machine::{Arg, Mem, View};
-use super::Emit;
-use super::value::{Parts, by_bits, data};
-use crate::codegen::{Lane, Linear};
+use super::kernel::Emit;
+use super::value::{Parts, by_bits};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
+use crate::shared::linear::Linear;
 use halide_core::types::ScalarType;
 use halide_ir::{Expr, build};
 use iced_x86::Code;

@@ -1,11 +1,11 @@
 //! Moving lanes: picking them from registers, one lane into all.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Made, refuse};
 use super::super::machine::{Arg, View};
-use super::super::{Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::{Parts, Val, broadcast_op, by_bits, per_part};
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use halide_ir::Expr;
 use regalloc2::VReg;
 

@@ -1,14 +1,13 @@
 //! Allocations of a kernel: small ones whose every access is at a constant live in registers, others in its frame, large
 //! ones in memory that it is handed ([`super::heap`]).
 
-use super::super::machine::View;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::address::Place;
-use super::mask::Mask;
-use super::value::{Parts, broadcast_op, shape};
-use crate::codegen::{Lane, Piece, pieces};
-use halide_ir::hash::Map;
+use super::super::interface::{Made, refuse};
+use super::super::machine::{Arg, View};
+use super::kernel::Emit;
+use super::places::{Pieces, Place};
+use super::value::{Mask, Parts, broadcast_op, shape};
+use crate::shared::lane::Lane;
+use crate::shared::pieces::{Piece, pieces};
 use halide_ir::{BufId, Expr, ExprKind, Memory, Stmt};
 use regalloc2::VReg;
 
@@ -19,50 +18,6 @@ const FRAME_BUDGET: u64 = 64 << 10;
 /// A buffer that would need more registers than all but this many stays in memory, where it is read as an operand of
 /// instructions.
 const OTHER_REGISTERS: usize = 4;
-
-/// The locations of allocations.
-#[derive(Default)]
-pub(super) struct Slots {
-    pub(super) places: Map<BufId, Place>,
-    registers: Map<BufId, Pieces>,
-}
-
-/// A buffer in registers: what each piece holds at the moment.
-#[derive(Clone)]
-struct Pieces {
-    pieces: Vec<(Piece, Vec<VReg>)>,
-    /// The level of the newest value.
-    level: usize,
-}
-
-impl Slots {
-    /// The level of what a buffer in registers holds.
-    pub(super) fn level(&self, buf: BufId) -> Option<usize> {
-        self.registers.get(&buf).map(|p| p.level)
-    }
-    /// Buffers in registers of a set, in a fixed order.
-    fn among(&self, bufs: impl Fn(BufId) -> bool) -> Vec<BufId> {
-        let mut all: Vec<BufId> = self.registers.keys().copied().filter(|b| bufs(*b)).collect();
-        all.sort();
-        all
-    }
-    /// Returns the registers of such buffers, one after the other.
-    pub(super) fn values(&self, bufs: impl Fn(BufId) -> bool) -> Vec<VReg> {
-        let all = self.among(bufs);
-        all.iter().flat_map(|b| self.registers[b].pieces.iter().flat_map(|(_, regs)| regs.iter().copied())).collect()
-    }
-    /// Gives registers of such buffers new values, in the same order, which are of this level.
-    pub(super) fn set(&mut self, bufs: impl Fn(BufId) -> bool, values: &[VReg], level: usize) {
-        let mut values = values.iter().copied();
-        for b in self.among(bufs) {
-            let Some(p) = self.registers.get_mut(&b) else { continue };
-            p.level = level;
-            for reg in p.pieces.iter_mut().flat_map(|(_, regs)| regs) {
-                *reg = values.next().unwrap_or(*reg);
-            }
-        }
-    }
-}
 
 impl Emit<'_> {
     /// `Stmt::Alloc`.
@@ -114,7 +69,7 @@ impl Emit<'_> {
         let (range, regs) = self.registers_at(buf, index)?;
         if let ExprKind::Broadcast(_) = index.kind() {
             let (view, count) = self.shape(lane, index.lanes() as usize);
-            let one = self.op(broadcast_op(lane), view, &[super::Arg::Use(regs[0], View::X)])?;
+            let one = self.op(broadcast_op(lane), view, &[Arg::Use(regs[0], View::X)])?;
             return Ok(Parts { lane, view, regs: vec![one; count].into() });
         }
         let (view, _) = self.shape(lane, range.lanes as usize);

@@ -1,10 +1,10 @@
 //! Statements: loops, branches, names.
 
+use super::super::interface::{Made, refuse};
 use super::super::machine::{Condition, End, Right, View};
-use super::super::{Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Val;
-use crate::codegen::polls;
+use crate::shared::long_loops::polls;
 use halide_core::ops::BinOp;
 use halide_ir::visit::for_each_stmt;
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};

@@ -1,13 +1,13 @@
 //! Stores: dense ones as whole registers, others scattered or lane by lane.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Capture, Made, refuse};
 use super::super::machine::{Arg, Base, Condition, Mem, View};
-use super::super::{Capture, Made, refuse};
-use super::Emit;
-use super::address::Place;
-use super::mask::Mask;
-use super::value::{Parts, Val, by_bits, per_part};
-use crate::codegen::{Lane, Linear};
+use super::kernel::Emit;
+use super::places::Place;
+use super::value::{Mask, Parts, Val, by_bits, per_part};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Expr, Stream};
 use iced_x86::Code;

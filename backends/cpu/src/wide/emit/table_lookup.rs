@@ -4,13 +4,16 @@
 //! low 7 bits of an index pick among the 128 bytes of two registers, and the bits above say which two. Of other tables,
 //! the indices go through memory: one store, and for each lane one load of its index and one of its element.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Made;
 use super::super::machine::{Arg, Mem, View};
-use super::Emit;
-use super::address::Place;
-use super::value::{Parts, data};
-use crate::codegen::{Lane, Linear, int_range};
+use super::kernel::{Emit, Scratch};
+use super::places::Place;
+use super::value::Parts;
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
+use crate::shared::linear::Linear;
+use crate::shared::range::int_range;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -23,13 +26,6 @@ const MOST_BYTES: u64 = 1024;
 const PAIR: u64 = 128;
 /// The cost of a pair of registers, in lanes that are loaded one by one.
 const LANES_PER_PAIR: u64 = 4;
-
-/// Memory for indices on their way to general registers.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Scratch {
-    start: u32,
-    bytes: u32,
-}
 
 impl Emit<'_> {
     /// Lanes of bytes of a small table; `None` if it is of another kind.

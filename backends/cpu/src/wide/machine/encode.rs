@@ -6,7 +6,7 @@ use iced_x86::{Code, Encoder, Formatter, IcedError, Instruction, IntelFormatter,
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, InstPosition, Output, RegClass};
 
 /// Constants lie at a multiple of this from the start, and so must the code.
-pub(in crate::wide) const ALIGN: usize = 64;
+pub(crate) const ALIGN: usize = 64;
 
 /// The alignment of frames.
 const FRAME_ALIGN: i32 = 64;
@@ -14,12 +14,12 @@ const FRAME_ALIGN: i32 = 64;
 const PAGE: i32 = 4096;
 
 /// A finished function.
-pub(in crate::wide) struct Encoded {
-    pub(in crate::wide) bytes: Vec<u8>,
+pub(crate) struct Encoded {
+    pub(crate) bytes: Vec<u8>,
     /// Its instructions, if they were asked for.
-    pub(in crate::wide) text: String,
+    pub(crate) text: String,
     /// Bytes of stack that it needs, from its return address on.
-    pub(in crate::wide) frame: u64,
+    pub(crate) frame: u64,
 }
 
 /// An instruction, and what is filled in when all places are known.
@@ -380,7 +380,7 @@ impl Encoder64<'_> {
 
 impl Condition {
     /// Returns the condition that holds if this one does not.
-    pub(in crate::wide) fn opposite(self) -> Condition {
+    pub(crate) fn opposite(self) -> Condition {
         match self {
             Condition::Equal => Condition::NotEqual,
             Condition::NotEqual => Condition::Equal,

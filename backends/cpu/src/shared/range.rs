@@ -1,7 +1,7 @@
 //! Ranges of expressions, as far as they are known: enough to leave out the fix-ups of conversions whose operand was
 //! clamped, widened or reduced just before.
 
-use super::value::data;
+use super::lane::data;
 use halide_backend::Interval;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::{Expr, ExprKind, Intrinsic};
