@@ -1,7 +1,7 @@
 //! The CPU backend: machine code from the loop IR by Cranelift, and the runtime that the code calls.
 //!
-//! [`compile`] takes an [`ir::Program`](halide_ir::Program) at stage `Final` and gives an [`Executable`], which is
-//! cheap to clone, may be called from many threads at once and frees its code when the last clone is dropped.
+//! [`compile`] takes an [`ir::Program`](halide_ir::Program) at stage `Final` and gives an [`Executable`], which
+//! is cheap to clone, may be called from many threads at once and frees its code when the last clone is dropped.
 
 mod codegen;
 mod error;
@@ -11,6 +11,7 @@ mod options;
 mod runtime;
 mod shared;
 mod tier;
+mod tuning;
 mod wide;
 
 pub use codegen::compile;

@@ -76,7 +76,7 @@ impl Func<'_> {
     pub(super) fn bool_to(&mut self, a: &Expr, to: ScalarType) -> Parts {
         let lanes = a.lanes();
         if lanes == 1 {
-            let bytes = Func::one(self.scalar(a));
+            let bytes = Func::single(self.scalar(a));
             return self.ints_to(&bytes, 1, ScalarType::U8, to);
         }
         let lane = Lane::of_data(to);

@@ -101,7 +101,7 @@ impl Func<'_> {
     pub(super) fn resize_ints(&mut self, x: &Parts, lanes: u16, from: u32, to: u32, signed: bool, fits: bool) -> Parts {
         if lanes == 1 {
             let ty = Lane::int(to).scalar();
-            return Func::one(match from.cmp(&to) {
+            return Func::single(match from.cmp(&to) {
                 std::cmp::Ordering::Equal => x[0],
                 std::cmp::Ordering::Greater => self.ins().ireduce(ty, x[0]),
                 std::cmp::Ordering::Less if signed => self.ins().sextend(ty, x[0]),
@@ -261,8 +261,8 @@ impl Func<'_> {
             }
             (F32, F16 | BF16) => self.f32_to_half(to, lanes, x),
             (F64, F16 | BF16) => self.per_lane(lanes, &[(Lane::F64, x)], Lane::I16, |f, v| f.half_from_f64(to, v[0])),
-            (F32, F64) if lanes == 1 => Func::one(self.ins().fpromote(types::F64, x[0])),
-            (F64, F32) if lanes == 1 => Func::one(self.ins().fdemote(types::F32, x[0])),
+            (F32, F64) if lanes == 1 => Func::single(self.ins().fpromote(types::F64, x[0])),
+            (F64, F32) if lanes == 1 => Func::single(self.ins().fdemote(types::F32, x[0])),
             (F32, F64) => (0..Lane::F64.parts(lanes))
                 .map(|i| {
                     let half = self.low_half(x[i / 2], i % 2 == 1);

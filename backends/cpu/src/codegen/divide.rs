@@ -61,7 +61,7 @@ impl Func<'_> {
             let divisor = self.choose(unsafe_divisor, one, y);
             let quotient = self.ins().sdiv(x, divisor);
             let wide = if narrow { Lane::I32 } else { lane };
-            let [dividend, divisor, quotient] = [x, divisor, quotient].map(Func::one);
+            let [dividend, divisor, quotient] = [x, divisor, quotient].map(Func::single);
             let Ok(made) = self.integers(wide, 1).of_truncated(d, &dividend, &divisor, &quotient);
             // By 1 or -1 nothing is left, and divided by 1 it was.
             if d.remainder {
@@ -97,7 +97,7 @@ impl Func<'_> {
                     true => f.ins().x86_cvtt2dq(types::I32X4, quotient),
                     false => f.ins().fcvt_to_sint_sat(types::I32X4, quotient),
                 };
-                f.integers(Lane::I32, lanes).finish_division(d, x, y, &Func::one(quotient))
+                f.integers(Lane::I32, lanes).finish_division(d, x, y, &Func::single(quotient))
             });
             return self.resize_ints(&result, lanes, 32, bits, false, false);
         }

@@ -49,7 +49,7 @@ impl Func<'_> {
                 _ => self.ins().ctz(v),
             };
         }
-        let part = Func::one(v);
+        let part = Func::single(v);
         let mut integers = self.integers(lane, lane.per_part() as u16);
         let Ok(made) = match op {
             UnOp::Popcount => integers.ones(&part),
@@ -104,7 +104,7 @@ impl Func<'_> {
                 self.bitcast(ty, made)
             }
             BinOp::Absd => {
-                let Ok(made) = self.integers(lane, 1).absolute_difference(signed, &Func::one(x), &Func::one(y));
+                let Ok(made) = self.integers(lane, 1).absolute_difference(signed, &Func::single(x), &Func::single(y));
                 made[0]
             }
             _ => x,
@@ -115,7 +115,7 @@ impl Func<'_> {
         if lane != Lane::I8 || !self.ty(x).is_vector() || !self.x64 {
             return self.ins().imul(x, y);
         }
-        let [x, y] = [x, y].map(|v| Func::one(self.bitcast(types::I16X8, v)));
+        let [x, y] = [x, y].map(|v| Func::single(self.bitcast(types::I16X8, v)));
         let Ok(both) = self.integers(Lane::I16, 8).mul_bytes(&x, &y);
         self.bitcast(types::I8X16, both[0])
     }
@@ -124,7 +124,7 @@ impl Func<'_> {
     pub(super) fn intrinsic(&mut self, op: Intrinsic, args: &[Expr]) -> Val {
         let [a, b] = args else {
             self.wrong(format!("{op:?} of {} operands", args.len()));
-            return Val::Data(Func::one(self.worker));
+            return Val::Data(Func::single(self.worker));
         };
         let ty = data(a.ty().elem);
         let (lane, lanes, signed) = (Lane::of_data(ty), a.lanes(), ty.is_signed_int());
@@ -143,7 +143,7 @@ impl Func<'_> {
             return self.ins().sqmul_round_sat(x, y);
         }
         let (x, y) = (self.ins().sextend(types::I32, x), self.ins().sextend(types::I32, y));
-        let Ok(rounded) = self.integers(Lane::I32, 1).mul_rounded(&Func::one(x), &Func::one(y));
+        let Ok(rounded) = self.integers(Lane::I32, 1).mul_rounded(&Func::single(x), &Func::single(y));
         self.ins().ireduce(types::I16, rounded[0])
     }
     /// Vectors of 8 and 16-bit lanes have instructions for most.
@@ -158,7 +158,7 @@ impl Func<'_> {
                 _ => {}
             }
         }
-        let (x, y) = (Func::one(x), Func::one(y));
+        let (x, y) = (Func::single(x), Func::single(y));
         let mut integers = self.integers(lane, 1);
         let Ok(made) = match op {
             Intrinsic::SaturatingAdd => integers.saturating(BinOp::Add, signed, &x, &y),
@@ -191,7 +191,7 @@ impl Func<'_> {
         let product = self.widening_mul(lane, lanes, signed, x, y);
         if lanes == 1 {
             let high = self.ins().ushr_imm_u(product[0], i64::from(lane.bits()));
-            return Func::one(self.ins().ireduce(lane.scalar(), high));
+            return Func::single(self.ins().ireduce(lane.scalar(), high));
         }
         let picks: Vec<usize> = (0..lanes as usize).map(|i| 2 * i + 1).collect();
         let narrow = self.cast_parts(&product, lane);

@@ -32,7 +32,7 @@ impl<'a> Func<'a> {
     ) -> Parts {
         let count = values.first().map_or(0, |v| v.len());
         let made = (0..count).map(|i| {
-            let parts: Vec<Parts> = values.iter().map(|v| Func::one(v[i])).collect();
+            let parts: Vec<Parts> = values.iter().map(|v| Func::single(v[i])).collect();
             let Ok(made) = make(self, &parts);
             made[0]
         });

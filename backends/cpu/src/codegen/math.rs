@@ -2,7 +2,7 @@
 //! same bits as everywhere; f64 ones are called lane by lane.
 
 use super::abi::{self, RuntimeFn};
-use super::func::{Callee, Env, Func, Made};
+use super::func::{Callee, EmittedFunction, Env, Func};
 use super::ops::Ops;
 use super::value::{Parts, Val};
 use crate::host::Effort;
@@ -17,7 +17,7 @@ use halide_ir::Expr;
 use std::collections::BTreeSet;
 
 /// The function that computes one part.
-pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
+pub(super) fn make(env: &Env<'_>, function: MathFn) -> EmittedFunction {
     let id = env.symbols.math[function as usize];
     let mut clif = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), abi::math_signature(function));
     let mut context = FunctionBuilderContext::new();
@@ -31,7 +31,7 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
     ops.ins().return_(&[result]);
     ops.b.finalize(env.isa.frontend_config());
     let name = format!("{function:?}").to_lowercase();
-    Made { id, name, clif, math_used: BTreeSet::new(), calls: Vec::new(), effort: Effort::Full }
+    EmittedFunction { id, name, clif, math_used: BTreeSet::new(), calls: Vec::new(), effort: Effort::Full }
 }
 
 /// Returns true if a function is short enough to be inlined where it is used.
@@ -45,7 +45,7 @@ impl Func<'_> {
     pub(super) fn math(&mut self, function: MathFn, args: &[Expr]) -> Val {
         let Some(first) = args.first().filter(|_| args.len() == function.arity()) else {
             self.wrong(format!("{function:?} of {} operands", args.len()));
-            return Val::Data(Func::one(self.worker));
+            return Val::Data(Func::single(self.worker));
         };
         let (ty, lanes) = (data(first.ty().elem), first.lanes());
         let operands: Vec<Parts> = args.iter().map(|a| self.data(a)).collect();

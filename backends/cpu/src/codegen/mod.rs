@@ -3,12 +3,12 @@
 //! [`compile`] is the table of contents: the program's body and each of its parallel tasks become a function of
 //! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code, and [`jit`] links them.
 //!
-//! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
-//! [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then
-//! operators ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory
-//! ([`address`], [`load`], [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements, with the
-//! polls ([`poll`]) of loops and the closures ([`closure`]) of tasks. [`high_words`] supplies an instruction that
-//! Cranelift's IR lacks.
+//! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), `shared::memo` (value
+//! numbering), [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`],
+//! then operators ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), which are
+//! those of `halide_backend` over the primitives of [`lane_ops`], memory ([`address`], [`load`], [`store`],
+//! [`atomic`], [`places`], [`storage`], [`scalar_replacement`], [`device`]) and statements, with the polls ([`poll`])
+//! of loops and the closures ([`captures`]) of tasks. [`high_words`] supplies an instruction that Cranelift's IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
 //! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other.
@@ -62,7 +62,7 @@ use cranelift_codegen::ir::types;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_module::ModuleReloc;
 use frames::Frame;
-use func::{Env, Made, Symbols};
+use func::{EmittedFunction, Env, Symbols};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
 use halide_ir::target::Budget;
@@ -202,7 +202,7 @@ fn declare(program: &Program, isa: &dyn TargetIsa, linker: &mut Linker) -> Resul
 }
 
 /// The functions of a program: its body, its tasks, and the f32 functions that those call.
-fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
+fn emit_all(env: &Env<'_>) -> Result<Vec<EmittedFunction>, CpuError> {
     let program = env.program;
     let mut all =
         vec![func::make(env, env.symbols.entry, "pipeline".into(), &ENTRY_PARAMS, |f, _| f.stmt(&program.body))?];
@@ -219,10 +219,10 @@ fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
 /// Machine code for every function, several at a time.
 fn generate_all(
     isas: &BTreeMap<Effort, OwnedTargetIsa>,
-    made: Vec<Made>,
+    made: Vec<EmittedFunction>,
     keep_text: bool,
 ) -> Result<Vec<Compiled>, CpuError> {
-    let one = |m: Made| generate(&*isas[&m.effort], m, keep_text);
+    let one = |m: EmittedFunction| generate(&*isas[&m.effort], m, keep_text);
     // To hand work to one other thread would only be a detour.
     match made.len() == 1 || rayon::current_num_threads() == 1 {
         true => made.into_iter().map(one).collect(),
@@ -240,8 +240,8 @@ struct Compiled {
 /// The return address and the caller's frame pointer, which lie above a frame as Cranelift counts it.
 const ABOVE_FRAME: u64 = 16;
 
-fn generate(isa: &dyn TargetIsa, made: Made, keep_text: bool) -> Result<Compiled, CpuError> {
-    let Made { id, name, clif, calls, .. } = made;
+fn generate(isa: &dyn TargetIsa, made: EmittedFunction, keep_text: bool) -> Result<Compiled, CpuError> {
+    let EmittedFunction { id, name, clif, calls, .. } = made;
     let mut text = Texts::default();
     if keep_text {
         text.clif = format!("; {name}\n{clif}\n");

@@ -7,6 +7,7 @@ use super::outlined::{OutlinedKernel, has_vectors, only_prefetches};
 use super::places::Place;
 use super::value::Val;
 use crate::shared::lane::Lane;
+use crate::tuning::NON_TEMPORAL_BYTES;
 use crate::wide;
 use crate::wide::interface::{Capture, Claim, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -126,15 +127,15 @@ impl Func<'_> {
                 Val::Data(parts) => parts,
                 Val::Mask(lane, parts) => self.resize_mask(lane, &parts, ty.lanes, Lane::I8),
             },
-            Capture::Heap(piece) => Func::one(heap[piece]),
-            Capture::Stop => Func::one(self.stop_flag()),
-            Capture::Failed => Func::one(self.index(0)),
+            Capture::Heap(piece) => Func::single(heap[piece]),
+            Capture::Stop => Func::single(self.stop_flag()),
+            Capture::Failed => Func::single(self.index(0)),
             Capture::Param(id) => {
                 let (_, ty) = self.env.program.params[id];
                 self.data(&build::param(id, ty))
             }
             Capture::Buffer(buf) => match self.place(buf) {
-                Place::Memory(area) => Func::one(area.base),
+                Place::Memory(area) => Func::single(area.base),
                 Place::Registers(_) => return self.wrong(format!("{buf:?} is handed over but in registers")),
             },
             Capture::Small(buf) => {
@@ -143,9 +144,9 @@ impl Func<'_> {
                 let extents = (0..info.dims).map(extent);
                 let bytes = build::int(info.elem.bytes() as i64);
                 let bytes = self.scalar(&extents.fold(bytes, build::mul));
-                let small = self.ins().icmp_imm_s(IntCC::SignedLessThan, bytes, LARGE);
+                let small = self.ins().icmp_imm_s(IntCC::SignedLessThan, bytes, NON_TEMPORAL_BYTES);
                 let small = self.ins().uextend(types::I64, small);
-                Func::one(self.ins().ineg(small))
+                Func::single(self.ins().ineg(small))
             }
         };
         for (i, part) in parts.iter().enumerate() {
@@ -153,9 +154,6 @@ impl Func<'_> {
         }
     }
 }
-
-/// A buffer of so many bytes is far larger than the caches that a core has to itself, or its share of others.
-const LARGE: i64 = 16 << 20;
 
 /// More elements than there is memory for anywhere, whose bytes can be counted.
 const MOST_ELEMENTS: i64 = 1 << 56;

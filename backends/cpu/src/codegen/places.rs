@@ -12,7 +12,7 @@ pub(super) enum Place {
     /// In memory.
     Memory(Area),
     /// In registers: every access has a constant index.
-    Registers(Rc<Registers>),
+    Registers(Rc<RegisterBuffer>),
 }
 
 /// A buffer in memory.
@@ -29,7 +29,7 @@ pub(super) struct Area {
 }
 
 /// A buffer in registers.
-pub(super) struct Registers {
+pub(super) struct RegisterBuffer {
     pub(super) lane: Lane,
     pub(super) pieces: Vec<(Piece, Vec<Variable>)>,
 }

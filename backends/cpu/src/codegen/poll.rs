@@ -1,9 +1,10 @@
 //! Polls of the flag that ends a run early.
 //!
-//! A loop looks at the flag before each further iteration if an iteration is long: if it launches tasks, or runs inner loops
-//! of at least `shared::long_loops::LONG` iterations, or of an unknown number. Shorter loops, innermost ones among them, have not an instruction
-//! more. So from the moment that the flag is raised to the end of the run, every thread runs at most one loop whose
-//! iterations are short. A kernel of wide vectors returns as soon as it sees the flag, and its caller looks again.
+//! A loop looks at the flag before each further iteration if an iteration is long: if it launches tasks, or runs inner
+//! loops of at least [`POLL_ITERATIONS`](crate::tuning::POLL_ITERATIONS) iterations, or of an unknown number. Shorter
+//! loops, innermost ones among them, have not an instruction more. So from the moment that the flag is raised to the
+//! end of the run, every thread runs at most one loop whose iterations are short. A kernel of wide vectors returns as
+//! soon as it sees the flag, and its caller looks again.
 
 use super::abi::WORKER_STOP;
 use super::func::Func;

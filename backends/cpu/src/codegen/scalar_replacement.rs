@@ -2,22 +2,20 @@
 //! always accessed as a whole becomes SSA variables. The accumulators of inline reductions live here.
 
 use super::func::Func;
-use super::places::Registers;
+use super::places::RegisterBuffer;
 use super::value::Parts;
 use crate::shared::lane::Lane;
 use crate::shared::pieces::{Piece, pieces};
+use crate::tuning::REGISTER_VARIABLES;
 use cranelift_codegen::ir::Value;
 use cranelift_frontend::Variable;
 use halide_ir::{BufId, Expr, ExprKind, Program, Stmt};
-
-/// A buffer that would need more variables than this stays in memory.
-const MOST_VARIABLES: usize = 64;
 
 /// The pieces of `buf` under `body`; `None` when it must be in memory.
 pub(super) fn plan(program: &Program, buf: BufId, lane: Lane, body: &Stmt) -> Option<Vec<Piece>> {
     let pieces = pieces(program, buf, body, |a, all| is_made_of_parts(a, lane, all))?;
     let variables: usize = pieces.iter().map(|p| lane.parts(p.lanes)).sum();
-    (variables <= MOST_VARIABLES).then_some(pieces)
+    (variables <= REGISTER_VARIABLES).then_some(pieces)
 }
 
 /// Returns true if the parts of the pieces in this range, one after the other, are the parts of the range.
@@ -32,9 +30,9 @@ fn is_made_of_parts(range: Piece, lane: Lane, pieces: &[Piece]) -> bool {
     }
 }
 
-impl Registers {
+impl RegisterBuffer {
     /// Declares the variables of `pieces`. They start as zeros.
-    pub(super) fn declare(f: &mut Func<'_>, lane: Lane, pieces: Vec<Piece>) -> Registers {
+    pub(super) fn declare(f: &mut Func<'_>, lane: Lane, pieces: Vec<Piece>) -> RegisterBuffer {
         let declared = pieces.into_iter().map(|piece| {
             let ty = lane.part(piece.lanes);
             let zero = f.constant(ty, 0);
@@ -46,7 +44,7 @@ impl Registers {
             let variables = variables.collect();
             (piece, variables)
         });
-        Registers { lane, pieces: declared.collect() }
+        RegisterBuffer { lane, pieces: declared.collect() }
     }
     /// The parts at a constant index.
     pub(super) fn load(&self, f: &mut Func<'_>, index: &Expr) -> Parts {
@@ -71,7 +69,7 @@ impl Registers {
         }
     }
     fn variables(&self, index: &Expr) -> Vec<Variable> {
-        let Some(range) = Piece::at(index, true) else { return Vec::new() };
+        let Some(range) = Piece::at_index(index, true) else { return Vec::new() };
         self.pieces.iter().filter(|(p, _)| range.covers(*p)).flat_map(|(_, v)| v.iter().copied()).collect()
     }
 }

@@ -29,7 +29,7 @@ impl Func<'_> {
             let n = self.amount(op, n);
             self.shift_uniform(lane, signed, &x, n)
         } else {
-            let amount_lane = Lane::of(amount.ty().elem);
+            let amount_lane = Lane::of_elem(amount.ty().elem);
             let n = self.data(amount);
             self.per_lane(lanes, &[(lane, &x), (amount_lane, &n)], lane, |f, v| {
                 let n = f.left_amount(op, v[1]);

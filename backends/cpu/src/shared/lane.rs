@@ -17,7 +17,7 @@ pub(crate) enum Lane {
 
 impl Lane {
     /// The lane of an element kind.
-    pub(crate) fn of(elem: Elem) -> Lane {
+    pub(crate) fn of_elem(elem: Elem) -> Lane {
         Lane::of_data(data(elem))
     }
     /// The lane of a data type.

@@ -39,7 +39,7 @@ pub(crate) fn pieces(
 
 impl Piece {
     /// The elements at a constant, dense index; of a load also one that is the same for all lanes.
-    pub(crate) fn at(index: &Expr, load: bool) -> Option<Piece> {
+    pub(crate) fn at_index(index: &Expr, load: bool) -> Option<Piece> {
         let piece = match index.kind() {
             ExprKind::Int(first) => Piece { first: *first, lanes: 1 },
             ExprKind::Ramp { base, stride } if build::as_int(stride) == Some(1) => {
@@ -64,7 +64,7 @@ fn collect(program: &Program, buf: BufId, s: &Stmt, into: &mut BTreeSet<Piece>) 
             if let ExprKind::Load { buf: b, index, .. } = n.kind()
                 && *b == buf
             {
-                match Piece::at(index, true) {
+                match Piece::at_index(index, true) {
                     Some(piece) => _ = into.insert(piece),
                     None => fine = false,
                 }
@@ -72,7 +72,7 @@ fn collect(program: &Program, buf: BufId, s: &Stmt, into: &mut BTreeSet<Piece>) 
         });
     });
     match s {
-        Stmt::Store { buf: b, index, .. } if *b == buf => match Piece::at(index, false) {
+        Stmt::Store { buf: b, index, .. } if *b == buf => match Piece::at_index(index, false) {
             Some(piece) => _ = into.insert(piece),
             None => return false,
         },

@@ -2,21 +2,19 @@
 //! clamped, widened or reduced just before.
 
 use super::lane::data;
+use crate::tuning::RANGE_DEPTH;
 use halide_backend::Interval;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::{Expr, ExprKind, Intrinsic};
 
-/// The depth to which an expression is looked at.
-const DEPTH: u32 = 6;
-
 /// Bounds of an integer or Index expression.
 pub(crate) fn int_range(e: &Expr) -> Interval {
-    ints(e, DEPTH)
+    ints(e, RANGE_DEPTH)
 }
 
 /// Bounds of a float expression; `None` if it may be a NaN or nothing is known.
 pub(crate) fn float_range(e: &Expr) -> Option<(f64, f64)> {
-    floats(e, DEPTH)
+    floats(e, RANGE_DEPTH)
 }
 
 fn ints(e: &Expr, depth: u32) -> Interval {

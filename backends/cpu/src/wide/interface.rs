@@ -8,9 +8,9 @@ use halide_ir::{BufId, Expr, FaultId, Sym, Type};
 pub(crate) struct Refusal(pub(crate) String);
 
 /// Something, or why not.
-pub(super) type Made<T> = Result<T, Refusal>;
+pub(super) type Emitted<T> = Result<T, Refusal>;
 
-pub(super) fn refuse<T>(why: impl Into<String>) -> Made<T> {
+pub(super) fn refuse<T>(why: impl Into<String>) -> Emitted<T> {
     Err(Refusal(why.into()))
 }
 
@@ -29,8 +29,8 @@ pub(crate) enum Capture {
     Heap(usize),
     /// The address of the flag that ends the run early.
     Stop,
-    /// Nothing at first; a kernel that was left by a check puts here its fault's number and 1, how many numbers it speaks of,
-    /// and these.
+    /// Nothing at first; a kernel that was left by a check puts here its fault's number and 1, how many numbers it
+    /// speaks of, and these.
     Failed,
 }
 

@@ -1,11 +1,12 @@
 //! Loops with vectors of 256 or 512 bits, which Cranelift does not have: a generator of machine code of our own.
 //!
 //! The code generator offers it every loop nest whose statements have vectors, outermost first. What it takes whole
-//! becomes a function of one argument, a block of words that hold what the nest uses from around it ([`Capture`]); what it
-//! does not take, it refuses with a reason ([`Refusal`]), and the loops inside are offered next. Nothing is taken in part.
+//! becomes a function of one argument, a block of words that hold what the nest uses from around it ([`Capture`]); what
+//! it does not take, it refuses with a reason ([`Refusal`]), and the loops inside are offered next. Nothing is taken in
+//! part.
 //!
-//! [`machine`] knows instructions and registers, [`rows`] which instruction does what at which width, [`emit`] what
-//! statements and expressions of loop IR become.
+//! [`machine`] knows instructions and registers, [`instruction_table`] which instruction does what at which width,
+//! [`emit`] what statements and expressions of loop IR become.
 
 mod emit;
 mod instruction_table;
@@ -20,8 +21,8 @@ use interface::{Capture, Check, Claim, Refusal, Surroundings};
 
 /// A finished kernel.
 pub(crate) struct Kernel {
-    /// Its code, to be placed at a multiple of [`ALIGN`]. By the System V convention it gets the address of its words and
-    /// returns nothing.
+    /// Its code, to be placed at a multiple of [`ALIGN`]. By the System V convention it gets the address of its words
+    /// and returns nothing.
     pub(crate) bytes: Vec<u8>,
     /// Its instructions, if they were asked for.
     pub(crate) text: String,

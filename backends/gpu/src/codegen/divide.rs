@@ -3,14 +3,14 @@
 //! naga gives division by zero and MIN / -1 some meaning on every device (it divides by 1 instead), so they may be
 //! computed; only the quotient and remainder by zero are then replaced.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::helper::Helper;
 use super::types::Reg;
 use halide_backend::{Divide, Division};
 use halide_core::ops::BinOp;
 use naga::{BinaryOperator, Literal};
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A quotient or remainder of registers; narrow ones may be one off their range (-128 / -1).
     pub(super) fn divide(&mut self, op: BinOp, reg: Reg, a: V, b: V) -> V {
         match self.divisor(b) {

@@ -4,7 +4,7 @@
 //! the last place and a square root is as exact as 1 / inversesqrt, though most devices round both correctly; subnormal
 //! numbers may be taken for zeros. Lavapipe, on which the tests run, rounds all of them correctly.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::types::Reg;
 use halide_backend::{FloatLanes, NanRule};
 use halide_core::ops::{BinOp, UnOp};
@@ -14,7 +14,7 @@ use naga::{BinaryOperator, MathFunction};
 /// The sign bit of an f64.
 const SIGN: u64 = 1 << 63;
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A one-operand operator on a float of type `ty`. `None` if floats do not have it.
     pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, v: V) -> Option<V> {
         let tests = matches!(op, UnOp::IsNan | UnOp::IsInf | UnOp::IsFinite);
@@ -27,7 +27,7 @@ impl Code<'_> {
             let made = self.float_unary(op, ScalarType::F32, wide)?;
             return Some(if tests { made } else { self.narrow(ty, made) });
         }
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         let round = |c: &mut Self, fun| {
             let x = c.operand(reg, v);
             let made = c.math_op(fun, &[x]);
@@ -117,7 +117,7 @@ impl Code<'_> {
             let made = self.float_binary(op, ScalarType::F32, x, y)?;
             return Some(if op.is_comparison() { made } else { self.narrow(ty, made) });
         }
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         Some(match op {
             BinOp::Add => self.float_op(BinaryOperator::Add, reg, a, b),
             BinOp::Sub => self.float_op(BinaryOperator::Subtract, reg, a, b),

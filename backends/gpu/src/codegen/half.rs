@@ -1,7 +1,7 @@
 //! 16-bit floats, which are kept as their bits: exact conversion to f32, and correctly rounded conversion back, in
 //! integer arithmetic (a device's own conversions may round as they like and lose subnormal numbers).
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::helper::Helper;
 use super::types::Reg;
 use halide_backend::HalfFloats;
@@ -16,7 +16,7 @@ use naga::Literal;
 /// The distance between the exponent fields of f32 and f16.
 const F16_BIAS: u32 = 112 << 23;
 
-impl Code<'_> {
+impl Builder<'_> {
     /// The f32 of a 16-bit float.
     pub(super) fn widen(&mut self, ty: ScalarType, bits: V) -> V {
         if let Some(Literal::U32(bits)) = self.as_literal(bits) {

@@ -1,6 +1,6 @@
 //! The integer idioms: saturating and halving sums, high halves and wide products.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::types::Reg;
 use halide_backend::{Arithmetic, Products};
 use halide_core::ops::BinOp;
@@ -9,10 +9,10 @@ use halide_ir::Intrinsic;
 use naga::BinaryOperator::{Add, Multiply, Subtract};
 use naga::MathFunction;
 
-impl Code<'_> {
+impl Builder<'_> {
     /// An idiom on integers of type `ty`. `wide` is whether there are 64-bit integers.
     pub(super) fn idiom(&mut self, op: Intrinsic, ty: ScalarType, a: V, b: V, wide: bool) -> V {
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         match op {
             // A register has room for exact results.
             Intrinsic::SaturatingAdd | Intrinsic::SaturatingSub if ty.bits() < 32 => {
@@ -22,7 +22,7 @@ impl Code<'_> {
                 let exact = self.op(operator, x, y);
                 let (least, most) = (self.least(Reg::I32, ty), self.most(Reg::I32, ty));
                 let made = self.math_op(MathFunction::Clamp, &[exact, least, most]);
-                self.bits_as(Reg::of(ty), made)
+                self.bits_as(Reg::of_type(ty), made)
             }
             Intrinsic::SaturatingAdd | Intrinsic::SaturatingSub => {
                 let operator = if op == Intrinsic::SaturatingAdd { BinOp::Add } else { BinOp::Sub };
@@ -45,7 +45,7 @@ impl Code<'_> {
             Intrinsic::WideningMul if ty.bits() < 32 => self.op(Multiply, a, b),
             Intrinsic::WideningMul => {
                 let to = if ty.is_signed_int() { Reg::I64 } else { Reg::U64 };
-                let (x, y) = (self.resize(Reg::of(ty), to, a), self.resize(Reg::of(ty), to, b));
+                let (x, y) = (self.resize(Reg::of_type(ty), to, a), self.resize(Reg::of_type(ty), to, b));
                 self.op(Multiply, x, y)
             }
         }
@@ -67,14 +67,14 @@ impl Code<'_> {
                 self.shift_right(product, bits)
             }
             32 if wide => {
-                let (reg, to) = (Reg::of(ty), if ty.is_signed_int() { Reg::I64 } else { Reg::U64 });
-                let (x, y) = (self.resize(Reg::of(ty), to, a), self.resize(Reg::of(ty), to, b));
+                let (reg, to) = (Reg::of_type(ty), if ty.is_signed_int() { Reg::I64 } else { Reg::U64 });
+                let (x, y) = (self.resize(Reg::of_type(ty), to, a), self.resize(Reg::of_type(ty), to, b));
                 let product = self.op(Multiply, x, y);
                 let high = self.shift_right(product, 32);
                 self.convert(reg, high)
             }
             _ => {
-                let (reg, bits) = (Reg::of(ty), Reg::of(ty).unsigned());
+                let (reg, bits) = (Reg::of_type(ty), Reg::of_type(ty).unsigned());
                 if !reg.is_signed() {
                     let Ok(high) = self.integers(bits).mul_high(false, &a, &b);
                     return high;

@@ -1,14 +1,14 @@
 //! Integer operators: arithmetic that wraps, comparisons, counts of bits. Those of 8 and 16 bits compute in 32 and wrap
 //! after, unless the intervals of their operands say that nothing can: sums of widened bytes need no care.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::types::Reg;
 use halide_backend::{Arithmetic, Interval, TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use naga::{BinaryOperator, MathFunction, UnaryOperator};
 
-impl Code<'_> {
+impl Builder<'_> {
     /// Brings a register back to what values of `ty` look like: sign- or zero-extended from its width.
     pub(super) fn wrap(&mut self, ty: ScalarType, v: V) -> V {
         match ty.bits() {
@@ -51,7 +51,7 @@ impl Code<'_> {
 
     /// A one-operand operator on an integer of type `ty`. `None` if integers do not have it.
     pub(super) fn int_unary(&mut self, op: UnOp, ty: ScalarType, v: V) -> Option<V> {
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         Some(match op {
             UnOp::Neg => {
                 let zero = self.int(reg, 0);
@@ -88,7 +88,7 @@ impl Code<'_> {
         if !ty.is_signed_int() {
             return v;
         }
-        let bits = self.bits_as(Reg::of(ty).unsigned(), v);
+        let bits = self.bits_as(Reg::of_type(ty).unsigned(), v);
         self.wrap(ScalarType::unsigned(ty.bits()), bits)
     }
     /// A count of the low `width` bits of a 32-bit register; the bits above are zero.
@@ -138,13 +138,13 @@ impl Code<'_> {
             BinOp::Add => self.op(BinaryOperator::Add, a, b),
             BinOp::Sub => self.op(BinaryOperator::Subtract, a, b),
             BinOp::Mul => self.op(BinaryOperator::Multiply, a, b),
-            BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero => self.divide(op, Reg::of(ty), a, b),
+            BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero => self.divide(op, Reg::of_type(ty), a, b),
             BinOp::Min => self.math_op(MathFunction::Min, &[a, b]),
             BinOp::Max => self.math_op(MathFunction::Max, &[a, b]),
             BinOp::BitAnd => self.op(BinaryOperator::And, a, b),
             BinOp::BitOr => self.op(BinaryOperator::InclusiveOr, a, b),
             BinOp::BitXor => self.op(BinaryOperator::ExclusiveOr, a, b),
-            BinOp::Absd => return Some(self.difference(Reg::of(ty), a, b)),
+            BinOp::Absd => return Some(self.difference(Reg::of_type(ty), a, b)),
             _ => return None,
         };
         Some(match op {

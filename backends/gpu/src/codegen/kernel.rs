@@ -1,13 +1,13 @@
 //! The entry point of a shader: its bindings, its arguments, and the code of one kernel.
 
 use super::align::Residue;
-use super::builder::{Code, NOWHERE, Shader, V};
+use super::builder::{Builder, NOWHERE, Shader, V};
 use super::lanes;
 use super::layout::{FIRST_BLOCK, Layout, ZERO, word_strides, writes};
 use super::memo::{Lanes, Memo};
 use super::options::Options;
 use super::places::Place;
-use super::state::{Gen, Made, Stop, Subgroup};
+use super::state::{Emitted, Gen, Stop, Subgroup};
 use super::types::{Reg, needed};
 use crate::error::Feature;
 use halide_core::types::ScalarType;
@@ -21,12 +21,12 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 /// The module of a kernel.
-pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, options: Options) -> Made<naga::Module> {
+pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, options: Options) -> Emitted<naga::Module> {
     let mut shader = Shader::default();
     let globals = globals(&mut shader, program, kernel, options);
     let subgroup_size = lanes::subgroup_size(kernel, options.features.subgroup)?;
     let function = Function { arguments: arguments(&mut shader, subgroup_size.is_some()), ..Function::default() };
-    let mut code = Code::new(&mut shader, function, |c| c.scalar_word(globals.scalars, ZERO));
+    let mut code = Builder::new(&mut shader, function, |c| c.scalar_word(globals.scalars, ZERO));
     let zero = code.zero;
     code.name(zero, || "zero".to_string());
     let (thread, runs, subgroup) = match subgroup_size {
@@ -153,7 +153,7 @@ fn arguments(shader: &mut Shader, lanes: bool) -> Vec<FunctionArgument> {
     list.into_iter().map(argument).collect()
 }
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A word of the scalars.
     fn scalar_word(&mut self, scalars: Handle<GlobalVariable>, word: u32) -> V {
         let (array, index) = (self.place_of_global(scalars), self.u32(word));
@@ -184,7 +184,7 @@ impl Gen<'_> {
         }
     }
     /// Gives the captures and parameters.
-    fn bind_scalars(&mut self, scalars: Handle<GlobalVariable>, layout: &Layout) -> Made<()> {
+    fn bind_scalars(&mut self, scalars: Handle<GlobalVariable>, layout: &Layout) -> Emitted<()> {
         let kernel = self.kernel;
         for (i, (symbol, ty)) in kernel.captures.iter().enumerate() {
             let v = self.scalar(scalars, layout.scalar_word(i), ty.elem)?;
@@ -204,7 +204,7 @@ impl Gen<'_> {
         Ok(())
     }
     /// A scalar at a word of the scalars.
-    fn scalar(&mut self, scalars: Handle<GlobalVariable>, word: u32, elem: Elem) -> Made<V> {
+    fn scalar(&mut self, scalars: Handle<GlobalVariable>, word: u32, elem: Elem) -> Emitted<V> {
         let ty = match elem {
             Elem::Index => ScalarType::I32,
             Elem::Data(ty) => ty,
@@ -220,7 +220,7 @@ impl Gen<'_> {
         })
     }
     /// Says where the buffers and the memory of the block are.
-    fn bind_buffers(&mut self, globals: &Globals, layout: &Layout) -> Made<()> {
+    fn bind_buffers(&mut self, globals: &Globals, layout: &Layout) -> Emitted<()> {
         let kernel = self.kernel;
         for (i, b) in kernel.buffers.iter().enumerate() {
             self.allowed(self.program.buffers[b.buf].elem)?;
@@ -248,7 +248,7 @@ impl Gen<'_> {
         self.symbols.insert(symbol, value);
     }
     /// Refuses a type that the device does not compute in.
-    pub(super) fn allowed(&self, ty: ScalarType) -> Made<()> {
+    pub(super) fn allowed(&self, ty: ScalarType) -> Emitted<()> {
         let has = |feature| match feature {
             Feature::Int64 => self.options.features.int64,
             Feature::Float64 => self.options.features.float64,

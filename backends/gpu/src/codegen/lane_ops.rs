@@ -3,7 +3,7 @@
 //! Values of 8 and 16 bits fill a register of 32, so operators on them compute in that and wrap afterwards
 //! ([`super::int`], [`super::shift`]). Shaders count bits and divide by constants with operations of their own.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::int::comparison;
 use super::types::Reg;
 use halide_backend::{Arithmetic, Divide, FloatLanes, HalfFloats, IntLanes, NanRule, Products};
@@ -14,17 +14,17 @@ use std::convert::Infallible;
 
 /// Integers in registers of a type.
 pub(super) struct Integers<'c, 's> {
-    code: &'c mut Code<'s>,
+    code: &'c mut Builder<'s>,
     reg: Reg,
 }
 
 /// Floats in registers of a type: F32 or F64.
 pub(super) struct Floats<'c, 's> {
-    code: &'c mut Code<'s>,
+    code: &'c mut Builder<'s>,
     reg: Reg,
 }
 
-impl<'s> Code<'s> {
+impl<'s> Builder<'s> {
     /// The operators on integers in registers of a type.
     pub(super) fn integers(&mut self, reg: Reg) -> Integers<'_, 's> {
         Integers { code: self, reg }

@@ -10,7 +10,7 @@
 //! - then each capture and each parameter: a word, or two (the lower first) for data of 64 bits.
 
 use super::options::Options;
-use super::state::{Made, Stop};
+use super::state::{Emitted, Stop};
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Elem, Kernel, KernelBuffer, Program, Sym, Writes};
 
@@ -69,7 +69,7 @@ pub fn parts(grid: &[i64], most: u32) -> impl Iterator<Item = Part> {
 }
 
 impl Layout {
-    pub(super) fn new(program: &Program, kernel: &Kernel, options: Options) -> Made<Layout> {
+    pub(super) fn new(program: &Program, kernel: &Kernel, options: Options) -> Emitted<Layout> {
         let mut bindings = Vec::new();
         for b in &kernel.buffers {
             let Some(info) = program.buffers.get(b.buf) else {
@@ -107,12 +107,13 @@ impl Layout {
     }
 
     /// Returns true if the code is right for these scalars: the strides that it takes to be multiples of a word are
-    /// such multiples. Code of [`Options::pieces`] serves all.
+    /// such multiples. Builder of [`Options::pieces`] serves all.
     pub fn serves(&self, scalars: &[u64]) -> bool {
         self.multiples.iter().all(|&(i, multiple)| scalars.get(i).is_none_or(|v| v.is_multiple_of(multiple.into())))
     }
-    /// The contents of binding 0 for one part of a grid. `scalars` are the bits of the captures and then of the parameters, as
-    /// [`Device::dispatch`](halide_ir::device::Device::dispatch) has them; `offsets` has an element for each buffer.
+    /// The contents of binding 0 for one part of a grid. `scalars` are the bits of the captures and then of the
+    /// parameters, as [`Device::dispatch`](halide_ir::device::Device::dispatch) has them; `offsets` has an element
+    /// for each buffer.
     pub fn pack(&self, scalars: &[u64], offsets: &[i64], part: Part) -> Vec<u32> {
         debug_assert!(scalars.len() == self.scalars.len() && offsets.len() == self.bindings.len());
         let mut packed = Vec::with_capacity(self.words as usize);

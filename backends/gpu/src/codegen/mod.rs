@@ -4,9 +4,10 @@
 //! statement by statement (`stmt`) of expressions (`expr`), and naga's validator over what came out.
 //!
 //! The lower files build on each other: `types` (in which registers values live), `builder` (naga's expressions and
-//! statements), `opaque` (what keeps drivers from changing what floats compute), `helper` (functions of the shader),
-//! then operators (`int`, `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value numbering),
-//! memory (`place`, `align`, `load`, `store`, `run`, `registers`, `atomic`, `lanes`) and statements. [`range`] is for
+//! statements), `contraction_barrier` (what keeps drivers from changing what floats compute), `helper` (functions of
+//! the shader), then operators, of which many are those of `halide_backend` over the primitives of `lane_ops` (`int`,
+//! `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value numbering), memory (`places`,
+//! `place`, `align`, `load`, `store`, `run`, `scalar_replacement`, `atomic`, `lanes`) and statements. [`range`] is for
 //! whoever dispatches: whether 32 bits are enough for the coordinates at hand.
 //!
 //! **What is promised.** A shader computes, bit for bit, what `halide_core::value` says, on a device whose f32 and f64
@@ -111,8 +112,8 @@ pub fn compile(program: &Program, id: KernelId, options: &Options) -> Result<Ker
     let Some(kernel) = program.kernels.get(id) else {
         return Err(GpuError::Malformed { kernel: format!("{id:?}"), what: "it is not in the table".to_string() });
     };
-    let layout = Layout::new(program, kernel, *options).map_err(|stop| stop.of(&kernel.name))?;
-    let module = kernel::module(program, kernel, &layout, *options).map_err(|stop| stop.of(&kernel.name))?;
+    let layout = Layout::new(program, kernel, *options).map_err(|stop| stop.in_kernel(&kernel.name))?;
+    let module = kernel::module(program, kernel, &layout, *options).map_err(|stop| stop.in_kernel(&kernel.name))?;
     let info = validate(&module, options.features)
         .map_err(|reason| GpuError::Invalid { kernel: kernel.name.clone(), reason })?;
     let workgroup = module.entry_points.first().map_or(kernel.threads, |entry| entry.workgroup_size);

@@ -6,6 +6,7 @@
 //! themselves. Values of data that become coordinates are followed as far as their operators bound them. The answer may
 //! be no without need, never yes without right.
 
+use crate::tuning::RANGE_LOOKS;
 use halide_backend::Interval;
 use halide_core::ids::ParamId;
 use halide_core::ops::UnOp;
@@ -48,7 +49,7 @@ pub fn look(
     for looked_at in 0.. {
         let Some(blocks) = left.pop() else { break };
         let found = dispatch.look(&blocks);
-        if (found.0 && found.1 <= most) || looked_at >= MOST_LOOKS {
+        if (found.0 && found.1 <= most) || looked_at >= RANGE_LOOKS {
             (fits, iterations) = (fits && found.0, iterations.max(found.1));
             continue;
         }
@@ -59,9 +60,6 @@ pub fn look(
     }
     (fits, iterations)
 }
-
-/// The number of sets of blocks that are looked at before the rest is no longer halved.
-const MOST_LOOKS: usize = 4000;
 
 /// Two halves of a set of blocks; `None` of a single one.
 fn halves(blocks: &[Interval]) -> Option<[Vec<Interval>; 2]> {

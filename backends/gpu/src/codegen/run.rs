@@ -3,7 +3,7 @@
 use super::builder::V;
 use super::memo::Lanes;
 use super::places::Place;
-use super::state::{Gen, Made, Stop};
+use super::state::{Emitted, Gen, Stop};
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Writes};
 use naga::BinaryOperator::{InclusiveOr, NotEqual, ShiftLeft, ShiftRight, Subtract};
@@ -34,7 +34,7 @@ impl Run<'_> {
 
 impl Gen<'_> {
     /// Stores a run, but lanes whose mask is false.
-    pub(super) fn store_run(&mut self, buf: BufId, place: &Place, run: &Run<'_>, mask: Option<&Lanes>) -> Made<()> {
+    pub(super) fn store_run(&mut self, buf: BufId, place: &Place, run: &Run<'_>, mask: Option<&Lanes>) -> Emitted<()> {
         let common = for_all(mask);
         let mask = if common.is_some() { None } else { mask };
         if let Place::Buffer { writes: Writes::Words, .. } = place {

@@ -1,7 +1,7 @@
 //! The code of a kernel while it is made, and the reasons that there is none.
 
 use super::align::Residue;
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::memo::{Lanes, Memo};
 use super::options::Options;
 use super::places::Place;
@@ -20,7 +20,7 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    pub(super) fn of(self, kernel: &str) -> GpuError {
+    pub(super) fn in_kernel(self, kernel: &str) -> GpuError {
         let kernel = kernel.to_string();
         match self {
             Stop::Feature(ty, feature) => GpuError::Feature { kernel, ty, feature },
@@ -31,7 +31,7 @@ impl Stop {
     }
 }
 
-pub(super) type Made<T> = Result<T, Stop>;
+pub(super) type Emitted<T> = Result<T, Stop>;
 
 /// A subgroup of the device, for a kernel whose threads are lanes.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub(super) struct Subgroup {
 
 /// The code of a kernel while it is made.
 pub(super) struct Gen<'a> {
-    pub(super) code: Code<'a>,
+    pub(super) code: Builder<'a>,
     pub(super) program: &'a Program,
     pub(super) kernel: &'a Kernel,
     pub(super) options: Options,

@@ -1,18 +1,17 @@
 //! Memory of a device that is used again: buffers of a few sizes, so that a run finds what the last one left.
 //!
-//! A [`Slab`] goes back to the pool when it is dropped, and may then be used by anyone. That is right only because the device
-//! runs what is submitted in order: so whoever recorded commands for a slab keeps it until they are submitted.
+//! A [`Slab`] goes back to the pool when it is dropped, and may then be used by anyone. That is right only because the
+//! device runs what is submitted in order: so whoever recorded commands for a slab keeps it until they are submitted.
 
 use super::health::{Health, poll};
 use super::scopes::{Trouble, caught};
+use crate::tuning::IDLE_BYTES;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device};
 
-/// The most bytes that are kept for later of each use: some frames of what images have.
-const MOST_IDLE: u64 = 512 << 20;
 /// The smallest buffer: an alignment that every device accepts for a place in one.
 const LEAST: u64 = 256;
 
@@ -78,7 +77,8 @@ pub(super) struct HostCopy {
     pub(super) slab: Arc<Slab>,
     /// The bytes of the memory that it holds.
     pub(super) held: Range<usize>,
-    /// The byte of the memory that would be the slab's first; less than 0 if the slab starts with bytes that are not used.
+    /// The byte of the memory that would be the slab's first; less than 0 if the slab starts with bytes that are not
+    /// used.
     pub(super) base: i64,
 }
 
@@ -103,8 +103,8 @@ impl Pool {
         Arc::new(Pool { device, health, most, bytes, cap, idle, copies })
     }
 
-    /// A buffer of at least `bytes`, which are no more than the device's largest. Before memory is said to be out, what is
-    /// idle is freed, and then copies of inputs that no run uses.
+    /// A buffer of at least `bytes`, which are no more than the device's largest. Before memory is said to be out, what
+    /// is idle is freed, and then copies of inputs that no run uses.
     pub(super) async fn take(self: &Arc<Pool>, what: Use, bytes: u64) -> Result<Slab, Trouble> {
         let size = size_class(bytes, self.most);
         if let Some(buffer) = self.idle(what).take(size) {
@@ -193,7 +193,7 @@ impl Idle {
         self.bytes += buffer.size();
         self.buffers.push_back(buffer);
         let mut gone = Vec::new();
-        while self.bytes > MOST_IDLE
+        while self.bytes > IDLE_BYTES
             && let Some(oldest) = self.buffers.pop_front()
         {
             self.bytes -= oldest.size();

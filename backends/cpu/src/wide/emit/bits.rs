@@ -1,7 +1,7 @@
 //! Counts of bits.
 
 use super::super::instruction_table::Op;
-use super::super::interface::Made;
+use super::super::interface::Emitted;
 use super::kernel::Emit;
 use super::value::Parts;
 use crate::shared::lane::Lane;
@@ -10,7 +10,7 @@ use halide_core::ops::UnOp;
 
 impl Emit<'_> {
     /// `Popcount`, `Clz` or `Ctz` of integer lanes.
-    pub(super) fn count_bits(&mut self, op: UnOp, lanes: usize, x: &Parts) -> Made<Parts> {
+    pub(super) fn count_bits(&mut self, op: UnOp, lanes: usize, x: &Parts) -> Emitted<Parts> {
         let lane = x.lane;
         match op {
             UnOp::Clz if lane == Lane::I32 && !self.lacks(Op::LeadingZerosD, x.view) => {

@@ -1,14 +1,12 @@
 //! Facts about a nest that are known before it runs, and the memory that is claimed for its allocations.
 
 use super::super::interface::Claim;
+use crate::tuning::CLAIM_BYTES;
 use halide_core::ops::BinOp;
 use halide_ir::hash::Map;
 use halide_ir::visit::{deep, for_each_node, substitute, uses};
 use halide_ir::{BufId, Expr, ExprKind, For, Sym, build};
 use halide_solve::simplify::{Linear, Term};
-
-/// A bound of the size that is used where the size itself is not known: memory that is possibly never touched.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// Facts about the nest that are known before it runs, and the memory that it is handed.
 #[derive(Default)]
@@ -63,8 +61,8 @@ impl Heap {
         self.slots.into_iter().map(|s| s.claims).collect()
     }
 
-    /// Each condition under which the statement at hand runs, as far as it is known outside whether it holds, or ever holds.
-    /// If all are known, the statement runs at least once where all hold, and never elsewhere.
+    /// LaneIndices condition under which the statement at hand runs, as far as it is known outside whether it holds, or
+    /// ever holds. If all are known, the statement runs at least once where all hold, and never elsewhere.
     pub(super) fn reached(&mut self) -> Vec<Option<Expr>> {
         let conditions = self.conditions.clone();
         let mut known: Vec<Option<Expr>> = conditions.iter().map(|c| self.outside(c)).collect();
@@ -120,7 +118,7 @@ impl Heap {
     pub(super) fn claim(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, size: u64) -> Option<Claim> {
         let known = self.reached();
         let all_known = known.iter().all(Option::is_some);
-        let constant = constant.filter(|n| n.checked_mul(size).is_some_and(|b| b <= MOST_BYTES));
+        let constant = constant.filter(|n| n.checked_mul(size).is_some_and(|b| b <= CLAIM_BYTES));
         let count = match (self.outside(count), constant) {
             (Some(count), _) if all_known || build::as_int(&count).is_some() && constant.is_some() => count,
             (_, Some(n)) => build::int(n as i64),
@@ -129,8 +127,8 @@ impl Heap {
         let when = known.into_iter().flatten().filter(|c| build::as_bool(c) != Some(true)).reduce(build::and);
         Some(Claim { buf, count, when })
     }
-    /// The slot for a claim: a free one of which something as large was claimed before, or else the same buffer, whose sizes
-    /// may have other names; or any free one.
+    /// The slot for a claim: a free one of which something as large was claimed before, or else the same buffer, whose
+    /// sizes may have other names; or any free one.
     pub(super) fn take(&mut self, claim: Claim) -> usize {
         let free = |s: &Slot| !s.used;
         let same = |s: &Slot| free(s) && s.claims.iter().any(|c| c.count == claim.count && c.when == claim.when);

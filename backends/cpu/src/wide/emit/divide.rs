@@ -2,7 +2,7 @@
 //! divide as floats, and those of 64 bits as [`super::divide64`] says.
 
 use super::super::instruction_table::Op;
-use super::super::interface::Made;
+use super::super::interface::Emitted;
 use super::kernel::Emit;
 use super::value::Parts;
 use crate::shared::lane::Lane;
@@ -14,7 +14,7 @@ use halide_ir::{Expr, build};
 
 impl Emit<'_> {
     /// `Div`, `Mod`, `DivToZero` or `ModToZero` of integers.
-    pub(super) fn divide(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
+    pub(super) fn divide(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Emitted<Parts> {
         let constant = build::as_const(b).map(|v| v.as_i128()).or(build::as_int(b).map(i128::from));
         let d = Division::new(op, ty.is_signed_int(), int_range(a).low >= 0);
         let lanes = a.lanes() as usize;
@@ -30,7 +30,7 @@ impl Emit<'_> {
 
     /// By lanes of any value: 8 and 16 bits divide as f32, 32 bits as f64. That is exact: the quotient of two integers
     /// that a float holds is never so close below an integer that rounding lifts it there.
-    fn divide_lanes(&mut self, d: Division, lanes: usize, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn divide_lanes(&mut self, d: Division, lanes: usize, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let bits = x.lane.bits();
         match bits {
             8 | 16 => {

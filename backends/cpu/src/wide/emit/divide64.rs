@@ -5,7 +5,7 @@
 //! taking the divisor away. Nothing of it wraps around, so the guesses need not be exact, only low enough.
 
 use super::super::instruction_table::Op;
-use super::super::interface::Made;
+use super::super::interface::Emitted;
 use super::kernel::Emit;
 use super::value::Parts;
 use crate::shared::lane::Lane;
@@ -19,13 +19,13 @@ const TWO_52: u64 = 0x4330_0000_0000_0000;
 
 impl Emit<'_> {
     /// 64-bit lanes by lanes of any value.
-    pub(super) fn divide_lanes_64(&mut self, d: Division, lanes: usize, x: &Parts, y: &Parts) -> Made<Parts> {
+    pub(super) fn divide_lanes_64(&mut self, d: Division, lanes: usize, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let result =
             if d.signed { self.divide_signed_64(d, x, y)? } else { self.divide_unsigned_64(d.remainder, x, y)? };
         self.integers(lanes).zero_where_zero(y, &result)
     }
     /// By magnitudes; nothing that makes sense where a divisor is 0.
-    fn divide_signed_64(&mut self, d: Division, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn divide_signed_64(&mut self, d: Division, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let (x_sign, y_sign) = (self.shift_const(true, x, -63)?, self.shift_const(true, y, -63)?);
         let (most, divisor) = (self.signed_as(x, &x_sign)?, self.signed_as(y, &y_sign)?);
         if !d.remainder {
@@ -50,18 +50,18 @@ impl Emit<'_> {
         self.zip_op(Op::AddQ, &rest, &more)
     }
     /// Negated where `sign` is all ones, the same where it is 0.
-    fn signed_as(&mut self, x: &Parts, sign: &Parts) -> Made<Parts> {
+    fn signed_as(&mut self, x: &Parts, sign: &Parts) -> Emitted<Parts> {
         let flipped = self.zip_op(Op::Xor, x, sign)?;
         self.zip_op(Op::SubQ, &flipped, sign)
     }
     /// Lanes of `mask` where `x` is not 0, and 0 elsewhere.
-    fn where_not_zero(&mut self, x: &Parts, mask: &Parts) -> Made<Parts> {
+    fn where_not_zero(&mut self, x: &Parts, mask: &Parts) -> Emitted<Parts> {
         let zero = self.splat_like(x, 0)?;
         let any = self.compare_ints(BinOp::Ne, false, x, &zero)?;
         self.choose(&any, mask, &zero)
     }
     /// The quotient or the remainder of unsigned lanes; nothing that makes sense where a divisor is 0.
-    fn divide_unsigned_64(&mut self, remainder: bool, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn divide_unsigned_64(&mut self, remainder: bool, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let divisor = self.map_op(Op::U64ToF64, y)?.as_lane(Lane::F64);
         let guess = self.guess(x, &divisor)?;
         let first = match self.body.evex {
@@ -85,14 +85,14 @@ impl Emit<'_> {
         self.choose(&once_more, &more, &quotient)
     }
     /// A quotient as a float, not above what it is.
-    fn guess(&mut self, x: &Parts, divisor: &Parts) -> Made<Parts> {
+    fn guess(&mut self, x: &Parts, divisor: &Parts) -> Emitted<Parts> {
         let x = self.map_op(Op::U64ToF64, x)?.as_lane(Lane::F64);
         let quotient = self.zip_op(Op::DivF64, &x, divisor)?;
         let less = self.splat_like(&quotient, A_LITTLE_LESS)?;
         self.zip_op(Op::MulF64, &quotient, &less)
     }
     /// A double of at least 0 and less than 2^64 as an integer: its upper and its lower half one after the other.
-    fn large_double_to_int(&mut self, x: &Parts) -> Made<Parts> {
+    fn large_double_to_int(&mut self, x: &Parts) -> Emitted<Parts> {
         let scale = |power: i32| 2f64.powi(power).to_bits();
         let (down, up) = (self.splat_like(x, scale(-32))?, self.splat_like(x, scale(32))?);
         let upper = self.zip_op(Op::MulF64, x, &down)?;
@@ -104,7 +104,7 @@ impl Emit<'_> {
         self.zip_op(Op::AddQ, &upper, &lower)
     }
     /// A double of at least 0 and less than 2^52 as an integer.
-    fn small_double_to_int(&mut self, x: &Parts) -> Made<Parts> {
+    fn small_double_to_int(&mut self, x: &Parts) -> Emitted<Parts> {
         let whole = self.round(UnOp::Floor, x)?;
         let magic = self.splat_like(x, TWO_52)?;
         let placed = self.zip_op(Op::AddF64, &whole, &magic)?.as_lane(Lane::I64);

@@ -3,29 +3,24 @@
 //! A sum of 32-bit lanes is taken apart into its terms. Products of what fits into 16 bits are added in pairs
 //! (`vpmaddwd`, or `vpdpwssd`, which adds the sum as well), products of bytes in fours where the machine has
 //! `vpdpbusd`. All of these wrap around as the sum itself does; `vpmaddubsw`, which does not, is never used. Operands
-//! of one instruction lie next to each other ([`super::alternate`]), and often do so in memory already.
+//! of one instruction lie next to each other ([`super::interleave`]), and often do so in memory already.
 //!
 //! `vpdpbusd` takes unsigned bytes by signed ones. Of two signed bytes one gets 128 more, which is taken back from the
 //! sum; of two unsigned ones one gets 128 less.
 
 use super::super::instruction_table::Op;
-use super::super::interface::Made;
+use super::super::interface::Emitted;
 use super::super::machine::Arg;
 use super::kernel::Emit;
 use super::value::Parts;
 use crate::shared::range::int_range;
+use crate::tuning::{DOT_LANES, DOT_SUMS};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_ir::hash::Set;
 use halide_ir::visit::for_each_node;
 use halide_ir::{BufId, Expr, ExprKind, Intrinsic, Sym, build};
-
-/// Vectors of fewer lanes are not worth it.
-const LEAST_LANES: u16 = 4;
-
-/// The most sums that are taken apart into one: each sum inside of one that has no products is looked at again.
-const MOST_OPENED: usize = 128;
 
 /// Lanes of up to 16 bits.
 #[derive(Clone)]
@@ -66,8 +61,8 @@ impl Emit<'_> {
     }
 
     /// The sum `e`, if some of its terms are products of small integers.
-    pub(super) fn dot(&mut self, e: &Expr) -> Made<Option<Parts>> {
-        if !is_word(e) || e.lanes() < LEAST_LANES {
+    pub(super) fn dot(&mut self, e: &Expr) -> Emitted<Option<Parts>> {
+        if !is_word(e) || e.lanes() < DOT_LANES {
             return Ok(None);
         }
         let (mut products, mut others) = (Vec::new(), Vec::new());
@@ -118,7 +113,7 @@ impl Emit<'_> {
         while let Some(next) = left.pop() {
             match next.kind() {
                 ExprKind::Binary(BinOp::Add, a, b)
-                    if opened.len() < MOST_OPENED
+                    if opened.len() < DOT_SUMS
                         && (next == *e || (self.memo.get(&next).is_none() && loops(self, &next) == most))
                         && opened.insert(next.id()) =>
                 {
@@ -213,11 +208,11 @@ impl Emit<'_> {
     }
 
     /// Two products of 16-bit lanes.
-    fn add_pair(&mut self, sum: Option<Parts>, pair: &[Product; 2]) -> Made<Parts> {
+    fn add_pair(&mut self, sum: Option<Parts>, pair: &[Product; 2]) -> Emitted<Parts> {
         let lanes = pair[0].term.lanes();
         let sides = sides(pair).map(|side| {
             let ty = common(&side).unwrap_or(I16);
-            build::cast_data(I16, self.alternating(&side, ty, lanes))
+            build::cast_data(I16, self.interleave_side(&side, ty, lanes))
         });
         let (x, y) = (self.lanes(&sides[0])?, self.lanes(&sides[1])?);
         match sum {
@@ -230,16 +225,16 @@ impl Emit<'_> {
         }
     }
     /// Four products of bytes.
-    fn add_four(&mut self, sum: Option<Parts>, four: &[Product; 4]) -> Made<Parts> {
+    fn add_four(&mut self, sum: Option<Parts>, four: &[Product; 4]) -> Emitted<Parts> {
         let lanes = four[0].term.lanes();
         let [mut a, mut b] = sides(four);
         let (mut a_ty, mut b_ty) = types(&a, &b);
         let unsigned = a_ty == U8 && b_ty == U8;
-        if a_ty == I8 && b_ty == U8 || (a_ty == b_ty && self.changes_more_often(&b, &a, unsigned)) {
+        if a_ty == I8 && b_ty == U8 || (a_ty == b_ty && self.should_swap_sides(&b, &a, unsigned)) {
             std::mem::swap(&mut a, &mut b);
             std::mem::swap(&mut a_ty, &mut b_ty);
         }
-        let (x, y) = (self.alternating(&a, a_ty, lanes), self.alternating(&b, b_ty, lanes));
+        let (x, y) = (self.interleave_side(&a, a_ty, lanes), self.interleave_side(&b, b_ty, lanes));
         let flipped = |e: Expr, to: ScalarType| {
             let lanes = e.lanes();
             let top = build::broadcast(build::constant(Scalar::from_bits(to, 0x80)), lanes);
@@ -267,7 +262,7 @@ impl Emit<'_> {
     }
     /// Returns true if the sides are to be swapped, so that bits are flipped on the side that changes more often: the
     /// correction for the flipped bits depends on the other side alone.
-    fn changes_more_often(&mut self, flipped: &[Small], other: &[Small], unsigned: bool) -> bool {
+    fn should_swap_sides(&mut self, flipped: &[Small], other: &[Small], unsigned: bool) -> bool {
         let mut often = |side: &[Small]| {
             let homes = side.iter().map(|s| match s {
                 Small::Lanes(e) => self.home(e),
@@ -290,7 +285,7 @@ impl Emit<'_> {
         terms.reduce(build::add).unwrap_or(factor)
     }
     /// `sum` with what an instruction adds to it.
-    fn accumulate(&mut self, op: Op, sum: &Parts, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn accumulate(&mut self, op: Op, sum: &Parts, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let view = sum.view;
         let mut regs = Vec::new();
         for i in 0..sum.regs.len() {

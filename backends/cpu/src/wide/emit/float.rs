@@ -1,7 +1,7 @@
 //! Float operators: IEEE, and the language's minimum and maximum.
 
 use super::super::instruction_table::Op;
-use super::super::interface::{Made, refuse};
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::Arg;
 use super::kernel::Emit;
 use super::lane_ops::Floats;
@@ -15,7 +15,7 @@ use halide_ir::{Expr, ExprKind};
 
 impl Emit<'_> {
     /// A one-operand operator on floats that is not about their bits.
-    pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, a: &Expr) -> Made<Val> {
+    pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, a: &Expr) -> Emitted<Val> {
         let x = self.floats(ty, a)?;
         let lane = x.lane;
         let made = match op {
@@ -27,23 +27,23 @@ impl Emit<'_> {
             UnOp::IsInf | UnOp::IsFinite => {
                 let order = if op == UnOp::IsInf { BinOp::Eq } else { BinOp::Lt };
                 let mask = Floats(self).against_infinity(order, &x)?;
-                return self.truth_value(mask, a.lanes());
+                return self.mask_value(mask, a.lanes());
             }
             UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return refuse(format!("{op:?} of floats")),
         };
         Ok(Val::Lanes(self.rounded_to(ty, a.lanes(), made)?))
     }
     /// Rounds the result of an operation on lanes of `floats` to its type, which may be a half.
-    pub(super) fn rounded_to(&mut self, ty: ScalarType, lanes: u16, made: Parts) -> Made<Parts> {
+    pub(super) fn rounded_to(&mut self, ty: ScalarType, lanes: u16, made: Parts) -> Emitted<Parts> {
         if ty.bits() == 16 { self.f32_to_half(ty, lanes as usize, &made) } else { Ok(made) }
     }
     /// The truth of a comparison of floats, as wide as `of`.
-    fn truth(&mut self, x: &Parts, y: &Parts, order: Order, of: &Expr) -> Made<Val> {
+    fn truth(&mut self, x: &Parts, y: &Parts, order: Order, of: &Expr) -> Emitted<Val> {
         let mask = self.compare_floats(order, x, y)?;
-        self.truth_value(mask, of.lanes())
+        self.mask_value(mask, of.lanes())
     }
     /// Rounded to an integer.
-    pub(super) fn round(&mut self, op: UnOp, x: &Parts) -> Made<Parts> {
+    pub(super) fn round(&mut self, op: UnOp, x: &Parts) -> Emitted<Parts> {
         let mode = match op {
             UnOp::Floor => 1,
             UnOp::Ceil => 2,
@@ -53,26 +53,26 @@ impl Emit<'_> {
         // Bit 3: the flag of inexact results stays as it is.
         self.map_imm(pick(x.lane, Op::RoundF32, Op::RoundF64), x, mode | 8)
     }
-    fn flip_sign(&mut self, x: &Parts) -> Made<Parts> {
+    fn flip_sign(&mut self, x: &Parts) -> Emitted<Parts> {
         let sign = self.splat_like(&x.as_lane(x.lane.as_int()), 1 << (x.lane.bits() - 1))?;
         self.zip_op(Op::Xor, x, &sign)
     }
-    pub(super) fn magnitude(&mut self, x: &Parts) -> Made<Parts> {
+    pub(super) fn magnitude(&mut self, x: &Parts) -> Emitted<Parts> {
         let rest = self.splat_like(&x.as_lane(x.lane.as_int()), (1u64 << (x.lane.bits() - 1)) - 1)?;
         self.zip_op(Op::And, x, &rest)
     }
     /// Lanes that compute: f32 for halves.
-    pub(super) fn floats(&mut self, ty: ScalarType, a: &Expr) -> Made<Parts> {
+    pub(super) fn floats(&mut self, ty: ScalarType, a: &Expr) -> Emitted<Parts> {
         let parts = self.lanes(a)?;
         if ty.bits() == 16 { self.half_to_f32(ty, a.lanes() as usize, &parts) } else { Ok(parts) }
     }
 
     /// A two-operand operator on floats that is neither a comparison nor about their bits.
-    pub(super) fn float_binary(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
+    pub(super) fn float_binary(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Emitted<Parts> {
         let made = self.float_operation(op, ty, a, b)?;
         self.rounded_to(ty, a.lanes(), made)
     }
-    fn float_operation(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
+    fn float_operation(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Emitted<Parts> {
         let (x, y) = (self.floats(ty, a)?, self.floats(ty, b)?);
         match op {
             BinOp::Add | BinOp::Sub | BinOp::Mul => Floats(self).arithmetic(op, &x, &y),
@@ -85,7 +85,7 @@ impl Emit<'_> {
     }
 
     /// `a * b + c`, rounded once; for halves, as f32.
-    pub(super) fn fused(&mut self, ty: ScalarType, a: &Expr, b: &Expr, c: &Expr) -> Made<Parts> {
+    pub(super) fn fused(&mut self, ty: ScalarType, a: &Expr, b: &Expr, c: &Expr) -> Emitted<Parts> {
         // The product's second operand and a sum that is not kept can be memory.
         let (a, b) = if self.in_memory(a) && !self.in_memory(b) { (b, a) } else { (a, b) };
         let keeps_sum = self.in_memory(c) || matches!(c.kind(), ExprKind::Broadcast(_) | ExprKind::Const(_));

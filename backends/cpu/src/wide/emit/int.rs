@@ -1,7 +1,7 @@
 //! Integer operators: wrapping, and total.
 
 use super::super::instruction_table::Op;
-use super::super::interface::{Made, refuse};
+use super::super::interface::{Emitted, refuse};
 use super::kernel::Emit;
 use super::value::{Parts, Val, by_bits};
 use crate::shared::lane::Lane;
@@ -14,7 +14,7 @@ use halide_ir::{Expr, Intrinsic, build};
 
 impl Emit<'_> {
     /// A one-operand operator on data.
-    pub(super) fn unary(&mut self, op: UnOp, a: &Expr) -> Made<Val> {
+    pub(super) fn unary(&mut self, op: UnOp, a: &Expr) -> Emitted<Val> {
         let ty = data(a.ty().elem);
         let counts = matches!(op, UnOp::Popcount | UnOp::Clz | UnOp::Ctz);
         if ty.is_float() && !counts && op != UnOp::Not {
@@ -40,7 +40,7 @@ impl Emit<'_> {
         Ok(Val::Lanes(made.as_lane(parts.lane)))
     }
     /// All bits flipped.
-    pub(super) fn invert(&mut self, a: &Parts) -> Made<Parts> {
+    pub(super) fn invert(&mut self, a: &Parts) -> Emitted<Parts> {
         let view = a.view;
         if self.lacks(Op::Ternary, view) {
             let ones = self.splat_like(a, u64::MAX)?;
@@ -50,7 +50,7 @@ impl Emit<'_> {
     }
 
     /// A two-operand operator on data that is no comparison.
-    pub(super) fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Val> {
+    pub(super) fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Emitted<Val> {
         let ty = data(a.ty().elem);
         let bitwise = matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor);
         match op {
@@ -70,7 +70,7 @@ impl Emit<'_> {
         Ok(Val::Lanes(self.int_binary(op, ty.is_signed_int(), &x, &y)?))
     }
     /// Operators that are the same for every integer type but for its sign. Bitwise ones also take floats.
-    pub(super) fn int_binary(&mut self, op: BinOp, signed: bool, x: &Parts, y: &Parts) -> Made<Parts> {
+    pub(super) fn int_binary(&mut self, op: BinOp, signed: bool, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let lane = x.lane;
         let row = match op {
             BinOp::Add => by_bits(lane, ADD),
@@ -86,7 +86,7 @@ impl Emit<'_> {
         self.zip_op(row, x, y)
     }
     /// Wrapping product. There is none of bytes: even and odd ones are multiplied as 16-bit lanes.
-    pub(super) fn int_mul(&mut self, x: &Parts, y: &Parts) -> Made<Parts> {
+    pub(super) fn int_mul(&mut self, x: &Parts, y: &Parts) -> Emitted<Parts> {
         match x.lane.bits() {
             16 => return self.zip_op(Op::MulW, x, y),
             32 => return self.zip_op(Op::MulD, x, y),
@@ -99,7 +99,7 @@ impl Emit<'_> {
     }
 
     /// `ExprKind::Intrinsic`.
-    pub(super) fn intrinsic(&mut self, op: Intrinsic, args: &[Expr]) -> Made<Val> {
+    pub(super) fn intrinsic(&mut self, op: Intrinsic, args: &[Expr]) -> Emitted<Val> {
         let [a, b] = args else { return refuse(format!("{op:?} of {} operands", args.len())) };
         let ty = data(a.ty().elem);
         let (x, y) = (self.lanes(a)?, self.lanes(b)?);
@@ -119,7 +119,7 @@ impl Emit<'_> {
     }
     /// The instruction wraps the one product that does not fit, of two least values: to the least value, which no other
     /// product comes to.
-    fn mul_rounded(&mut self, x: &Parts, y: &Parts, ranges: [Interval; 2]) -> Made<Parts> {
+    fn mul_rounded(&mut self, x: &Parts, y: &Parts, ranges: [Interval; 2]) -> Emitted<Parts> {
         let product = self.zip_op(Op::MulRoundedW, x, y)?;
         let least = i128::from(i16::MIN);
         if ranges.iter().any(|r| r.low > least) {
@@ -134,7 +134,7 @@ impl Emit<'_> {
         self.zip_op(Op::Xor, &product, &bits)
     }
     /// Lanes of 8 and 16 bits have instructions.
-    fn saturating(&mut self, op: BinOp, signed: bool, lanes: usize, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn saturating(&mut self, op: BinOp, signed: bool, lanes: usize, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let lane = x.lane;
         if lane.bits() > 16 {
             return self.integers(lanes).saturating(op, signed, x, y);
@@ -149,7 +149,7 @@ impl Emit<'_> {
     }
 
     /// The product in lanes of twice the width.
-    pub(super) fn widening_mul(&mut self, lanes: usize, signed: bool, x: &Parts, y: &Parts) -> Made<Parts> {
+    pub(super) fn widening_mul(&mut self, lanes: usize, signed: bool, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let bits = x.lane.bits();
         if bits == 64 {
             return self.int_mul(x, y);
@@ -161,7 +161,7 @@ impl Emit<'_> {
         }
     }
     /// The upper half of the product.
-    pub(super) fn mul_high(&mut self, lanes: usize, signed: bool, x: &Parts, y: &Parts) -> Made<Parts> {
+    pub(super) fn mul_high(&mut self, lanes: usize, signed: bool, x: &Parts, y: &Parts) -> Emitted<Parts> {
         match x.lane.bits() {
             16 => self.zip_op(if signed { Op::MulHighW } else { Op::MulHighUW }, x, y),
             8 => {
@@ -184,7 +184,7 @@ impl Emit<'_> {
     }
 
     /// `Shl` or `Shr` of integers.
-    fn shift(&mut self, op: BinOp, ty: ScalarType, a: &Expr, amount: &Expr) -> Made<Parts> {
+    fn shift(&mut self, op: BinOp, ty: ScalarType, a: &Expr, amount: &Expr) -> Emitted<Parts> {
         if ty.is_float() {
             return refuse("a shift of floats");
         }
@@ -207,7 +207,7 @@ impl Emit<'_> {
     }
     /// Lanes by signed amounts of their own; the machine shifts everything out by amounts of the width or more, taken
     /// as unsigned integers.
-    fn shift_each(&mut self, op: BinOp, signed: bool, x: &Parts, n: &Parts) -> Made<Parts> {
+    fn shift_each(&mut self, op: BinOp, signed: bool, x: &Parts, n: &Parts) -> Emitted<Parts> {
         let lane = x.lane;
         let at = lane.bits().trailing_zeros() as usize - 4;
         let zero = self.splat_like(n, 0)?;
@@ -226,11 +226,11 @@ impl Emit<'_> {
         self.integers(x.per()).select_negative(n, there, here)
     }
     /// By a constant to the left, or to the right where it is negative.
-    pub(super) fn shift_const(&mut self, signed: bool, x: &Parts, left: i64) -> Made<Parts> {
+    pub(super) fn shift_const(&mut self, signed: bool, x: &Parts, left: i64) -> Emitted<Parts> {
         self.integers(x.per()).shift(signed, x, left)
     }
     /// By a constant above 0 and below the width.
-    pub(super) fn shift_left(&mut self, x: &Parts, by: u32) -> Made<Parts> {
+    pub(super) fn shift_left(&mut self, x: &Parts, by: u32) -> Emitted<Parts> {
         let by = i64::from(by);
         match x.lane.bits() {
             8 => self.shift_bytes(false, x, by),
@@ -240,7 +240,7 @@ impl Emit<'_> {
         }
     }
     /// By a constant above 0 and below the width.
-    pub(super) fn shift_right(&mut self, signed: bool, x: &Parts, by: u32) -> Made<Parts> {
+    pub(super) fn shift_right(&mut self, signed: bool, x: &Parts, by: u32) -> Emitted<Parts> {
         let by = i64::from(by);
         match (x.lane.bits(), signed) {
             (8, _) => self.shift_bytes(signed, x, -by),
@@ -253,7 +253,7 @@ impl Emit<'_> {
         }
     }
     /// Bytes shift as 16-bit lanes; what crosses over is cut off, and the sign put back.
-    fn shift_bytes(&mut self, signed: bool, x: &Parts, left: i64) -> Made<Parts> {
+    fn shift_bytes(&mut self, signed: bool, x: &Parts, left: i64) -> Emitted<Parts> {
         let words = x.as_lane(Lane::I16);
         if left > 0 {
             let moved = self.map_imm(Op::ShlW, &words, left)?.as_lane(Lane::I8);

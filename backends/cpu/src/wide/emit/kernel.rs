@@ -1,16 +1,16 @@
 //! A kernel under construction: its state, and the smallest operations on it.
 
 use super::super::instruction_table::Op;
-use super::super::interface::{Capture, Check, Made, Refusal, Surroundings, refuse};
+use super::super::interface::{Capture, Check, Emitted, Refusal, Surroundings, refuse};
 use super::super::machine::{Arg, BlockId, Body, Inst, Mem, View};
 use super::claims::Heap;
 use super::levels::Level;
 use super::neighbours::Neighbours;
-use super::places::Slots;
+use super::places::Allocations;
 use super::value::{Constant, Val, words};
-use crate::host::LARGE;
 use crate::shared::linear::{Linear, Sums};
 use crate::shared::memo::Memo;
+use crate::tuning::ONE_PASS_INSTRUCTIONS;
 use halide_ir::hash::Map;
 use halide_ir::{BufId, Expr, Program, Sym, Type};
 use iced_x86::Code;
@@ -35,7 +35,7 @@ pub(super) struct Emit<'a> {
     pub(super) sums: Sums,
     /// Vectors of indices that symbols stand for.
     pub(super) vectors: Map<Sym, Expr>,
-    pub(super) slots: Slots,
+    pub(super) slots: Allocations,
     /// Loads of neighbouring elements.
     pub(super) neighbours: Neighbours,
     pub(super) heap: Heap,
@@ -59,7 +59,7 @@ pub(super) struct Emit<'a> {
     /// The offset in the frame of memory whose contents mean nothing.
     pub(super) scratch: Option<u32>,
     /// The memory for indices that are looked up.
-    pub(super) looked_up: Scratch,
+    pub(super) index_scratch: IndexScratch,
     /// The number of its instructions.
     pub(super) count: usize,
 }
@@ -69,7 +69,7 @@ pub(super) type Names = Map<Sym, (Expr, Vec<BufId>)>;
 
 /// Memory for indices on their way to general registers.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Scratch {
+pub(super) struct IndexScratch {
     pub(super) start: u32,
     pub(super) bytes: u32,
 }
@@ -96,13 +96,13 @@ impl Emit<'_> {
     }
     /// Refuses more instructions than registers are chosen for in good time: on the way, before there are too many to
     /// hold.
-    pub(super) fn check_size(&self) -> Made<()> {
-        if self.count > LARGE {
-            return refuse(format!("it has {} instructions or more, more than {LARGE}", self.count));
+    pub(super) fn check_size(&self) -> Emitted<()> {
+        if self.count > ONE_PASS_INSTRUCTIONS {
+            return refuse(format!("it has {} instructions or more, more than {ONE_PASS_INSTRUCTIONS}", self.count));
         }
         Ok(())
     }
-    pub(super) fn code(&self, op: Op, view: View) -> Made<Code> {
+    pub(super) fn code(&self, op: Op, view: View) -> Emitted<Code> {
         let code = op.code(self.body.evex, view);
         code.ok_or_else(|| Refusal(format!("no instruction for {op:?} in {} bits", 8 * view.bytes())))
     }
@@ -110,7 +110,7 @@ impl Emit<'_> {
         self.body.register(view)
     }
     /// `op` of registers, or of memory as the last operand; all of one width.
-    pub(super) fn op(&mut self, op: Op, view: View, args: &[Arg]) -> Made<VReg> {
+    pub(super) fn op(&mut self, op: Op, view: View, args: &[Arg]) -> Emitted<VReg> {
         let code = self.code(op, view)?;
         let to = self.register(view);
         let all: Vec<Arg> = std::iter::once(Arg::Def(to, view)).chain(args.iter().copied()).collect();
@@ -118,14 +118,14 @@ impl Emit<'_> {
         self.push_inst(Inst { code, args: all, folds: false, loads_whole });
         Ok(to)
     }
-    pub(super) fn op1(&mut self, op: Op, view: View, a: VReg) -> Made<VReg> {
-        if let Some(built) = self.built1(op, view, a)? {
+    pub(super) fn op1(&mut self, op: Op, view: View, a: VReg) -> Emitted<VReg> {
+        if let Some(built) = self.polyfill1(op, view, a)? {
             return Ok(built);
         }
         self.op(op, view, &[Arg::Use(a, view)])
     }
-    pub(super) fn op2(&mut self, op: Op, view: View, a: VReg, b: VReg) -> Made<VReg> {
-        if let Some(built) = self.built2(op, view, a, b)? {
+    pub(super) fn op2(&mut self, op: Op, view: View, a: VReg, b: VReg) -> Emitted<VReg> {
+        if let Some(built) = self.polyfill2(op, view, a, b)? {
             return Ok(built);
         }
         let made = self.op(op, view, &[Arg::Use(a, view), Arg::Use(b, view)])?;
@@ -140,14 +140,14 @@ impl Emit<'_> {
             last.folds = true;
         }
     }
-    pub(super) fn op_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Made<VReg> {
-        if let Some(built) = self.built_imm(op, view, a, imm)? {
+    pub(super) fn op_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Emitted<VReg> {
+        if let Some(built) = self.polyfill_imm(op, view, a, imm)? {
             return Ok(built);
         }
         self.op(op, view, &[Arg::Use(a, view), Arg::Imm(imm)])
     }
     /// `op` that reads and writes its first operand.
-    pub(super) fn op_mod(&mut self, op: Op, view: View, from: VReg, rest: &[Arg]) -> Made<VReg> {
+    pub(super) fn op_mod(&mut self, op: Op, view: View, from: VReg, rest: &[Arg]) -> Emitted<VReg> {
         let code = self.code(op, view)?;
         let to = self.register(view);
         let all = std::iter::once(Arg::Mod { to, from, view }).chain(rest.iter().copied()).collect();
@@ -159,18 +159,18 @@ impl Emit<'_> {
         op.code(self.body.evex, view).is_none()
     }
     /// Any three-input function of bits: bit `4 * a + 2 * b + c` of `table` is the result.
-    pub(super) fn ternary(&mut self, view: View, a: VReg, b: VReg, c: VReg, table: u8) -> Made<VReg> {
+    pub(super) fn ternary(&mut self, view: View, a: VReg, b: VReg, c: VReg, table: u8) -> Emitted<VReg> {
         let rest = [Arg::Use(b, view), Arg::Use(c, view), Arg::Imm(i64::from(table))];
         self.op_mod(Op::Ternary, view, a, &rest)
     }
     /// An instruction that is there for what it does to memory.
-    pub(super) fn effect(&mut self, op: Op, view: View, args: Vec<Arg>) -> Made<()> {
+    pub(super) fn effect(&mut self, op: Op, view: View, args: Vec<Arg>) -> Emitted<()> {
         let code = self.code(op, view)?;
         self.push(code, args);
         Ok(())
     }
     /// An instruction with a result of its own.
-    pub(super) fn made(&mut self, code: Code, view: View, args: &[Arg]) -> VReg {
+    pub(super) fn result_of(&mut self, code: Code, view: View, args: &[Arg]) -> VReg {
         let to = self.register(view);
         self.push(code, std::iter::once(Arg::Def(to, view)).chain(args.iter().copied()).collect());
         to
@@ -192,14 +192,14 @@ impl Emit<'_> {
         Mem::at(self.body.argument, 8 * word as i32)
     }
     /// Runs `f` with what it emits going to the first block.
-    pub(super) fn at_start<T>(&mut self, f: impl FnOnce(&mut Self) -> Made<T>) -> Made<T> {
+    pub(super) fn at_start<T>(&mut self, f: impl FnOnce(&mut Self) -> Emitted<T>) -> Emitted<T> {
         let cursor = std::mem::replace(&mut self.cursor, 0);
         let made = f(self);
         self.cursor = cursor;
         made
     }
     /// A captured symbol.
-    pub(super) fn captured(&mut self, symbol: Sym, ty: Type) -> Made<Val> {
+    pub(super) fn captured(&mut self, symbol: Sym, ty: Type) -> Emitted<Val> {
         let words = words(ty);
         let word = self.capture(Capture::Sym(symbol, ty), words);
         let made = self.at_start(|e| {
@@ -211,6 +211,6 @@ impl Emit<'_> {
     }
     /// The index as a sum.
     pub(super) fn linear(&self, index: &Expr) -> Linear {
-        Linear::of(index, &self.sums)
+        Linear::of_index(index, &self.sums)
     }
 }

@@ -1,7 +1,7 @@
 //! Registers as the lanes and floats of which `halide_backend` makes total operators.
 
 use super::super::instruction_table::Op;
-use super::super::interface::{Made, Refusal};
+use super::super::interface::{Emitted, Refusal};
 use super::int::{ADD, SUB, extreme};
 use super::kernel::Emit;
 use super::value::{Mask, Order, Parts, by_bits, pick};
@@ -33,67 +33,67 @@ impl IntLanes for Integers<'_, '_> {
     fn width(&self, x: &Parts) -> u32 {
         x.lane.bits()
     }
-    fn constant(&mut self, like: &Parts, bits: u64) -> Made<Parts> {
+    fn constant(&mut self, like: &Parts, bits: u64) -> Emitted<Parts> {
         self.e.splat_like(like, bits)
     }
-    fn add(&mut self, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn add(&mut self, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.zip_op(by_bits(x.lane, ADD), x, y)
     }
-    fn sub(&mut self, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn sub(&mut self, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.zip_op(by_bits(x.lane, SUB), x, y)
     }
-    fn mul(&mut self, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn mul(&mut self, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.int_mul(x, y)
     }
-    fn and(&mut self, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn and(&mut self, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.zip_op(Op::And, x, y)
     }
-    fn or(&mut self, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn or(&mut self, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.zip_op(Op::Or, x, y)
     }
-    fn xor(&mut self, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn xor(&mut self, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.zip_op(Op::Xor, x, y)
     }
-    fn not(&mut self, x: &Parts) -> Made<Parts> {
+    fn not(&mut self, x: &Parts) -> Emitted<Parts> {
         self.e.invert(x)
     }
-    fn min(&mut self, signed: bool, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn min(&mut self, signed: bool, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.zip_op(extreme(BinOp::Min, x.lane, signed), x, y)
     }
-    fn max(&mut self, signed: bool, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn max(&mut self, signed: bool, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.zip_op(extreme(BinOp::Max, x.lane, signed), x, y)
     }
-    fn shift_left(&mut self, x: &Parts, by: u32) -> Made<Parts> {
+    fn shift_left(&mut self, x: &Parts, by: u32) -> Emitted<Parts> {
         self.e.shift_left(x, by)
     }
-    fn shift_right(&mut self, signed: bool, x: &Parts, by: u32) -> Made<Parts> {
+    fn shift_right(&mut self, signed: bool, x: &Parts, by: u32) -> Emitted<Parts> {
         self.e.shift_right(signed, x, by)
     }
-    fn compare(&mut self, op: BinOp, signed: bool, x: &Parts, y: &Parts) -> Made<Mask> {
+    fn compare(&mut self, op: BinOp, signed: bool, x: &Parts, y: &Parts) -> Emitted<Mask> {
         self.e.compare_ints(op, signed, x, y)
     }
-    fn select(&mut self, truth: &Mask, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn select(&mut self, truth: &Mask, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.e.choose(truth, x, y)
     }
 
     /// AVX-512 has it.
-    fn ternary(&mut self, table: u8, x: &Parts, y: &Parts, z: &Parts) -> Made<Option<Parts>> {
+    fn ternary(&mut self, table: u8, x: &Parts, y: &Parts, z: &Parts) -> Emitted<Option<Parts>> {
         let view = x.view;
         if self.e.lacks(Op::Ternary, view) {
             return Ok(None);
         }
         let regs = (0..x.regs.len()).map(|i| self.e.ternary(view, x.regs[i], y.regs[i], z.regs[i], table));
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Some(Parts { regs: regs.into(), ..x.clone() }))
     }
     /// One comparison finds sign bits in either kind of mask.
-    fn select_negative(&mut self, sign: &Parts, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn select_negative(&mut self, sign: &Parts, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let (lane, view) = (x.lane, x.view);
         let regs = (0..x.regs.len()).map(|i| {
             let negative = self.e.sign_mask(lane, view, sign.regs[i])?;
             self.e.blend(lane, view, negative, x.regs[i], y.regs[i])
         });
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { regs: regs.into(), ..x.clone() })
     }
 }
@@ -102,13 +102,13 @@ impl Arithmetic for Integers<'_, '_> {}
 
 /// Products of 64-bit lanes: the machine multiplies their lower halves, whatever is above.
 impl Products for Integers<'_, '_> {
-    fn mul_halves(&mut self, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn mul_halves(&mut self, x: &Parts, y: &Parts) -> Emitted<Parts> {
         match x.lane {
             Lane::I64 => self.e.zip_op(Op::MulWideUD, x, y),
             _ => self.e.int_mul(x, y),
         }
     }
-    fn lower_half(&mut self, x: &Parts) -> Made<Parts> {
+    fn lower_half(&mut self, x: &Parts) -> Emitted<Parts> {
         if x.lane == Lane::I64 {
             return Ok(x.clone());
         }
@@ -119,7 +119,7 @@ impl Products for Integers<'_, '_> {
 
 /// Ones of half bytes come from a table; those of bytes are added up.
 impl BitCounts for Integers<'_, '_> {
-    fn ones_in_bytes(&mut self, x: &Parts) -> Made<Parts> {
+    fn ones_in_bytes(&mut self, x: &Parts) -> Emitted<Parts> {
         let words = x.as_lane(Lane::I16);
         let table: Vec<u8> = (0..x.view.bytes()).map(|i| (i as u8 % 16).count_ones() as u8).collect();
         let table = self.e.pattern(table, x.view)?;
@@ -138,7 +138,7 @@ impl BitCounts for Integers<'_, '_> {
 impl Divide for Integers<'_, '_> {}
 
 impl DivideByConstant for Integers<'_, '_> {
-    fn divide_unsigned(&mut self, x: &Parts, divisor: u64, width: u32) -> Made<Parts> {
+    fn divide_unsigned(&mut self, x: &Parts, divisor: u64, width: u32) -> Emitted<Parts> {
         match x.lane {
             // There is no room for the reciprocal, but only one quotient above 0.
             Lane::I64 if divisor > 1 << 63 => {
@@ -155,7 +155,7 @@ impl DivideByConstant for Integers<'_, '_> {
             _ => self.divide_by_reciprocal(x, divisor, width),
         }
     }
-    fn mul_high_by(&mut self, x: &Parts, factor: u64) -> Made<Parts> {
+    fn mul_high_by(&mut self, x: &Parts, factor: u64) -> Emitted<Parts> {
         if x.lane == Lane::I64 {
             let factor = Halves { lower: self.constant(x, factor)?, upper: self.constant(x, factor >> 32)? };
             return self.mul_high_unsigned(x, &factor);
@@ -170,11 +170,11 @@ impl FloatLanes for Floats<'_, '_> {
     type Truth = Mask;
     type Error = Refusal;
 
-    fn constant(&mut self, like: &Parts, value: f64) -> Made<Parts> {
+    fn constant(&mut self, like: &Parts, value: f64) -> Emitted<Parts> {
         let bits = if like.lane == Lane::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() };
         self.0.splat_like(like, bits)
     }
-    fn arithmetic(&mut self, op: BinOp, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn arithmetic(&mut self, op: BinOp, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let row = match op {
             BinOp::Add => pick(x.lane, Op::AddF32, Op::AddF64),
             BinOp::Sub => pick(x.lane, Op::SubF32, Op::SubF64),
@@ -183,24 +183,24 @@ impl FloatLanes for Floats<'_, '_> {
         };
         self.0.zip_op(row, x, y)
     }
-    fn floor(&mut self, x: &Parts) -> Made<Parts> {
+    fn floor(&mut self, x: &Parts) -> Emitted<Parts> {
         self.0.round(UnOp::Floor, x)
     }
-    fn magnitude(&mut self, x: &Parts) -> Made<Parts> {
+    fn magnitude(&mut self, x: &Parts) -> Emitted<Parts> {
         self.0.magnitude(x)
     }
-    fn compare(&mut self, op: BinOp, x: &Parts, y: &Parts) -> Made<Mask> {
+    fn compare(&mut self, op: BinOp, x: &Parts, y: &Parts) -> Emitted<Mask> {
         let order = if op == BinOp::Eq { Order::Equal } else { Order::Less };
         self.0.compare_floats(order, x, y)
     }
-    fn is_nan(&mut self, x: &Parts) -> Made<Mask> {
+    fn is_nan(&mut self, x: &Parts) -> Emitted<Mask> {
         self.0.compare_floats(Order::Unordered, x, x)
     }
-    fn select(&mut self, truth: &Mask, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn select(&mut self, truth: &Mask, x: &Parts, y: &Parts) -> Emitted<Parts> {
         self.0.choose(truth, x, y)
     }
     /// The instruction gives the second operand of equal ones, and where one is a NaN.
-    fn extreme(&mut self, op: BinOp, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn extreme(&mut self, op: BinOp, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let row = match op {
             BinOp::Min => pick(x.lane, Op::MinF32, Op::MinF64),
             _ => pick(x.lane, Op::MaxF32, Op::MaxF64),

@@ -1,13 +1,15 @@
 //! From statements and expressions of loop IR to machine code.
 //!
-//! [`level`] says where in the code a value is computed: as far out as it stays the same. [`value`] says how lanes live
-//! in registers, [`mask`] how their truth does. Then the operators ([`int`], [`bits`], [`divide`], [`product`],
-//! [`divide64`], [`dot`], [`float`], [`compare`], [`half`], [`convert`], [`narrow`], [`math`]), scalars that count
-//! ([`index`]), memory ([`address`], [`load`], [`clamped`], [`lookup`], [`each`], [`pairs`], [`store`], [`gather`], and
-//! [`guarded`] where some lanes must not be touched), lanes that move ([`shuffle`], [`alternate`]) and statements
-//! ([`stmt`], [`slots`], [`heap`], [`check`], [`poll`]).
+//! [`kernel`] is the state of a kernel under construction. [`levels`] and [`invariant_placement`] say at which loop a
+//! value is computed: as far out as it stays the same. [`value`] and [`registers`] say how lanes live in registers,
+//! [`mask`] how predicate masks do. Then the operators ([`int`], [`bits`], [`divide`], [`product`], [`divide64`],
+//! [`dot`], [`float`], [`compare`], [`half`], [`convert`], [`narrow`], [`math`]), of which many are those of
+//! `halide_backend` over the primitives of [`lane_ops`], scalars that count ([`index`]), memory ([`places`],
+//! [`address`], [`load`], [`boundary_load`], [`table_lookup`], [`scalarised_gather`], [`paired_gather`] with
+//! [`neighbours`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move
+//! ([`shuffle`], [`interleave`]) and statements ([`stmt`], [`slots`], [`heap`] with [`claims`], [`check`], [`poll`]).
 //!
-//! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`built`],
+//! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`polyfills`],
 //! [`narrow`] and [`permute`], and refused where that is not worth it.
 
 mod address;
@@ -64,10 +66,10 @@ use halide_ir::features::CpuFeature;
 use halide_ir::hash::Map;
 use halide_ir::{For, Program};
 use iced_x86::Code;
-use kernel::{Emit, Names, Polls, Scratch};
+use kernel::{Emit, IndexScratch, Names, Polls};
 use levels::Level;
 use neighbours::Neighbours;
-use places::Slots;
+use places::Allocations;
 
 /// A kernel before registers are chosen.
 pub(super) struct Finished {
@@ -100,7 +102,7 @@ pub(super) fn nest(
         constants: Map::default(),
         sums: Sums::default(),
         vectors: Map::default(),
-        slots: Slots::default(),
+        slots: Allocations::default(),
         neighbours: Neighbours::default(),
         heap: Heap::default(),
         checks: Vec::new(),
@@ -114,7 +116,7 @@ pub(super) fn nest(
         vnni: options.may_use(if tier == Tier::Avx512 { CpuFeature::Avx512vnni } else { CpuFeature::Avxvnni }),
         small_names: Names::default(),
         scratch: None,
-        looked_up: Scratch::default(),
+        index_scratch: IndexScratch::default(),
         count: 0,
     };
     e.for_loop(nest)?;

@@ -37,14 +37,14 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn statement(&mut self, s: &Stmt) {
+    pub(super) fn stmt(&mut self, s: &Stmt) {
         match s {
-            Stmt::Block(list) => list.iter().for_each(|s| self.statement(s)),
+            Stmt::Block(list) => list.iter().for_each(|s| self.stmt(s)),
             Stmt::Let { bindings, body } => {
                 bindings.iter().for_each(|(_, value)| self.expression(value));
-                self.statement(body);
+                self.stmt(body);
             }
-            Stmt::Produce { body, .. } | Stmt::Alloc { body, .. } => self.statement(body),
+            Stmt::Produce { body, .. } | Stmt::Alloc { body, .. } => self.stmt(body),
             Stmt::Store { value, .. } => {
                 self.expression(value);
                 self.store();
@@ -68,7 +68,7 @@ impl Found {
         if !matches!(e.ty().scalar(), Some(t) if t.bits() == 32) {
             return;
         }
-        let Linear { constant, step, terms, steps, vectors } = Linear::of(index, &Sums::default());
+        let Linear { constant, step, terms, steps, vectors } = Linear::of_index(index, &Sums::default());
         if vectors.is_empty() {
             return;
         }

@@ -4,10 +4,10 @@
 //! a[v] * w + a[v + 1] * u   with an address for each lane:   one load of 64 bits for each lane, then even and odd halves
 //! ```
 //!
-//! What is loaded together must be loaded in any case: both loads are in code that runs from its start to its end, with no
-//! store between them. Nothing else is touched.
+//! What is loaded together must be loaded in any case: both loads are in code that runs from its start to its end, with
+//! no store between them. Nothing else is touched.
 
-use super::super::interface::Made;
+use super::super::interface::Emitted;
 use super::super::machine::{Mem, View};
 use super::kernel::Emit;
 use super::neighbours::{Found, Neighbour};
@@ -17,18 +17,18 @@ use crate::shared::linear::Linear;
 use halide_ir::{Expr, Stmt};
 
 impl Emit<'_> {
-    /// Emits a statement, of which the code that runs from its start to its end has neighbours of its own: what is loaded in
-    /// a branch is not loaded outside of it.
-    pub(super) fn with_neighbours(&mut self, body: &Stmt) -> Made<()> {
+    /// Emits a statement, of which the code that runs from its start to its end has neighbours of its own: what is
+    /// loaded in a branch is not loaded outside of it.
+    pub(super) fn with_neighbours(&mut self, body: &Stmt) -> Emitted<()> {
         let outside = std::mem::take(&mut self.neighbours);
         self.note_neighbours(body);
-        let made = self.statement(body);
+        let made = self.stmt(body);
         self.neighbours = outside;
         made
     }
     fn note_neighbours(&mut self, body: &Stmt) {
         let mut found = Found::default();
-        found.statement(body);
+        found.stmt(body);
         for group in found.groups.into_values() {
             let mut rest = group.into_iter().peekable();
             while let Some((at, low)) = rest.next() {
@@ -41,7 +41,7 @@ impl Emit<'_> {
         }
     }
     /// Both loads of two neighbours, of which `e` is one; `None` if it has none here.
-    pub(super) fn load_pair(&mut self, e: &Expr, lanes: usize, first: Mem, index: &Linear) -> Made<Option<Parts>> {
+    pub(super) fn load_pair(&mut self, e: &Expr, lanes: usize, first: Mem, index: &Linear) -> Emitted<Option<Parts>> {
         let Some(Neighbour { load, above }) = self.neighbours.0.get(e).cloned() else { return Ok(None) };
         let (here, home) = (self.cursor, self.home(&load));
         let Some(elem) = e.ty().scalar().map(Lane::of_data) else { return Ok(None) };
@@ -50,7 +50,7 @@ impl Emit<'_> {
             return Ok(None);
         }
         let lowest = if above { first } else { first.plus(-(elem.bytes() as i32)) };
-        let (mut each, table) = self.each_index(lanes, lowest, index)?;
+        let (mut each, table) = self.lane_indices(lanes, lowest, index)?;
         let both = self.collect_by(Lane::I64, lanes, |e, i| {
             let index = e.index_of(&mut each, i)?;
             Ok(Mem { index: Some((index, View::G64, elem.bytes() as u8)), ..table })

@@ -18,7 +18,7 @@ pub(super) enum Place {
 
 /// The locations of allocations.
 #[derive(Default)]
-pub(super) struct Slots {
+pub(super) struct Allocations {
     pub(super) places: Map<BufId, Place>,
     pub(super) registers: Map<BufId, Pieces>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Pieces {
     pub(super) level: usize,
 }
 
-impl Slots {
+impl Allocations {
     /// The level of what a buffer in registers holds.
     pub(super) fn level(&self, buf: BufId) -> Option<usize> {
         self.registers.get(&buf).map(|p| p.level)

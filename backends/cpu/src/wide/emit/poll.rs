@@ -1,7 +1,7 @@
-//! Polls: loops whose iterations are long look at the flag that ends a run early, and leave the kernel. What they have stored
-//! by then stays; the caller looks at the flag again.
+//! Polls: loops whose iterations are long look at the flag that ends a run early, and leave the kernel. What they have
+//! stored by then stays; the caller looks at the flag again.
 
-use super::super::interface::{Capture, Made, refuse};
+use super::super::interface::{Capture, Emitted, refuse};
 use super::super::machine::{Arg, BlockId, Condition, End, Inst, Mem, Right, View};
 use super::kernel::Emit;
 use super::value::Val;
@@ -10,7 +10,7 @@ use iced_x86::Code;
 
 impl Emit<'_> {
     /// Ends `block`, which is in the order already, by a look at the flag; gives the block that follows it.
-    pub(super) fn poll(&mut self, block: BlockId) -> Made<BlockId> {
+    pub(super) fn poll(&mut self, block: BlockId) -> Emitted<BlockId> {
         let flag = match self.polls.flag {
             Some(flag) => flag,
             None => {

@@ -2,7 +2,7 @@
 //! of AVX-512 is slow. Indices are such lanes.
 
 use super::super::instruction_table::Op;
-use super::super::interface::Made;
+use super::super::interface::Emitted;
 use super::kernel::Emit;
 use super::value::Parts;
 use crate::shared::range::int_range;
@@ -15,7 +15,7 @@ const UNSIGNED: Interval = Interval { low: 0, high: u32::MAX as i128 };
 
 impl Emit<'_> {
     /// The product of 32 or 64-bit lanes, where less than a multiplication of any two lanes will do.
-    pub(super) fn known_product(&mut self, a: &Expr, b: &Expr) -> Made<Option<Parts>> {
+    pub(super) fn known_product(&mut self, a: &Expr, b: &Expr) -> Emitted<Option<Parts>> {
         let bits = match a.ty().elem {
             Elem::Index => 64,
             Elem::Data(ty) if ty.is_int() && ty != ScalarType::Bool => ty.bits(),

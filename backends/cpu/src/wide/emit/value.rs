@@ -1,9 +1,9 @@
 //! The representation of lanes in registers.
 //!
-//! An Index scalar and a scalar truth (0 or 1) are in general registers. All other lanes, also single ones, are in vector
-//! registers: in as few and as narrow ones as hold them, all of one width, of which the last may be filled in part; what
-//! its other lanes hold means nothing. Truth of vectors is cut as the lanes are that it is of ([`super::mask`]); `F16` and
-//! `BF16` are their bits.
+//! An Index scalar and a scalar truth (0 or 1) are in general registers. All other lanes, also single ones, are in
+//! vector registers: in as few and as narrow ones as hold them, all of one width, of which the last may be filled in
+//! part; what its other lanes hold means nothing. Truth of vectors is cut as the lanes are that it is of
+//! ([`super::mask`]); `F16` and `BF16` are their bits.
 
 use super::super::instruction_table::Op;
 use super::super::machine::View;
@@ -54,7 +54,7 @@ pub(super) fn per_part(lane: Lane, view: View) -> usize {
 /// Words that a captured value takes.
 pub(super) fn words(ty: Type) -> usize {
     // As Cranelift's parts of 128 bits lie one after the other.
-    if ty.lanes == 1 { 1 } else { 2 * (Lane::of(ty.elem).bytes() * ty.lanes as usize).div_ceil(16) }
+    if ty.lanes == 1 { 1 } else { 2 * (Lane::of_elem(ty.elem).bytes() * ty.lanes as usize).div_ceil(16) }
 }
 
 impl Parts {
