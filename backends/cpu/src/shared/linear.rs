@@ -19,8 +19,7 @@ pub(crate) struct Linear {
     pub(crate) vectors: Vec<(Expr, i64)>,
 }
 
-/// Let-bound sums of which a part changes less often than the whole: such a part joins a base address that is computed
-/// further out.
+/// Let-bound sums whose loop-invariant terms join the hoisted base address.
 pub(crate) type Sums = Map<Sym, Expr>;
 
 impl Linear {

@@ -1,4 +1,4 @@
-//! What a kernel and the code around it hand to each other.
+//! Interface of a kernel and the code around it: captures, claims of memory, checks before a call, and refusals.
 
 use halide_core::ids::ParamId;
 use halide_ir::{BufId, Expr, FaultId, Sym, Type};

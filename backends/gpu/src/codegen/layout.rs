@@ -107,7 +107,7 @@ impl Layout {
     }
 
     /// Returns true if the code is right for these scalars: the strides that it takes to be multiples of a word are
-    /// such multiples. Builder of [`Options::pieces`] serves all.
+    /// such multiples. Code of [`Options::pieces`] serves all.
     pub fn serves(&self, scalars: &[u64]) -> bool {
         self.multiples.iter().all(|&(i, multiple)| scalars.get(i).is_none_or(|v| v.is_multiple_of(multiple.into())))
     }

@@ -143,7 +143,7 @@ impl Emit<'_> {
         }
         Ok(all)
     }
-    /// The addresses of lanes that are a number of elements apart which is known when the code runs. LaneIndices fourth
+    /// The addresses of lanes that are a number of elements apart which is known when the code runs. Each fourth
     /// one is in a register; those between are one, two and three steps further.
     fn row_of_lanes(&mut self, first: Mem, size: usize, index: &Linear, lanes: usize) -> Emitted<Vec<Mem>> {
         let factors = index.steps.iter().map(|(e, factor)| build::mul(e.clone(), build::int(*factor)));

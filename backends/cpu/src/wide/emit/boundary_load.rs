@@ -1,4 +1,4 @@
-//! Loads at coordinates that rise and are kept within limits, as at the borders of an image: what lies between the
+//! Boundary loads: of coordinates that rise and are clamped, as at the borders of an image, what lies between the
 //! first lane's element and the last one's is loaded at once, and each lane picks its own. A gather would cost several
 //! times that.
 

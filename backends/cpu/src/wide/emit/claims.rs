@@ -61,7 +61,7 @@ impl Heap {
         self.slots.into_iter().map(|s| s.claims).collect()
     }
 
-    /// LaneIndices condition under which the statement at hand runs, as far as it is known outside whether it holds, or
+    /// Each condition under which the statement at hand runs, as far as it is known outside whether it holds, or
     /// ever holds. If all are known, the statement runs at least once where all hold, and never elsewhere.
     pub(super) fn reached(&mut self) -> Vec<Option<Expr>> {
         let conditions = self.conditions.clone();

@@ -260,8 +260,8 @@ impl Emit<'_> {
             }
         }
     }
-    /// Returns true if the sides are to be swapped, so that bits are flipped on the side that changes more often: the
-    /// correction for the flipped bits depends on the other side alone.
+    /// Returns true if the sides are to be swapped, so that bits are flipped on the side that changes in more loops:
+    /// the correction for flipped bits depends on the other side alone, and is loop-invariant where that is.
     fn should_swap_sides(&mut self, flipped: &[Small], other: &[Small], unsigned: bool) -> bool {
         let mut often = |side: &[Small]| {
             let homes = side.iter().map(|s| match s {

@@ -1,4 +1,4 @@
-//! Vectors whose lanes take turns, `a0 b0 a1 b1 ...`: what lies so in memory is loaded as it is.
+//! Interleaved vectors, whose lanes take turns, `a0 b0 a1 b1 ...`: what lies so in memory is loaded as it is.
 
 use super::super::interface::Emitted;
 use super::super::machine::{Arg, View};

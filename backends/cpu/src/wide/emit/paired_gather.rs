@@ -1,11 +1,11 @@
-//! Lanes of which each takes two neighbouring elements, as interpolations do: both are loaded at once.
+//! Paired gathers: `a[i]` and `a[i + 1]` become one load of 64 bits for each lane, as interpolations have them.
 //!
 //! ```text
 //! a[v] * w + a[v + 1] * u   with an address for each lane:   one load of 64 bits for each lane, then even and odd halves
 //! ```
 //!
-//! What is loaded together must be loaded in any case: both loads are in code that runs from its start to its end, with
-//! no store between them. Nothing else is touched.
+//! A pair must be loaded in any case: both loads are in code that runs from its start to its end, with no store between
+//! them. Nothing else is touched.
 
 use super::super::interface::Emitted;
 use super::super::machine::{Mem, View};

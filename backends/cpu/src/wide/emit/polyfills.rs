@@ -1,4 +1,4 @@
-//! Operations that AVX2 has no instruction for, made of those that it has. LaneIndices gives the very bits that the
+//! Polyfills: operations that AVX2 has no instruction for, made of those that it has. Each gives the very bits that the
 //! instruction of AVX-512 gives, where somebody uses them.
 
 use super::super::instruction_table::Op;

@@ -1,5 +1,5 @@
-//! Lanes loaded one by one. A processor's own gather takes it as many steps, and on many of them more: it is left for
-//! lanes of a mask, and for addresses that are no cheaper to have one by one.
+//! Scalarised gathers: lanes loaded one by one. A processor's own gather takes it as many steps, and on many of them
+//! more: it is left for lanes of a mask, and for addresses that are no cheaper to have one by one.
 
 use super::super::instruction_table::Op;
 use super::super::interface::Emitted;
@@ -14,7 +14,7 @@ use halide_ir::{Expr, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 
-/// Indices of lanes, to be had one by one.
+/// Indices of the lanes of a scalarised gather, which come to general registers one by one.
 pub(super) struct LaneIndices {
     /// Lanes of 32 or 64 bits.
     indices: Parts,

@@ -1,4 +1,4 @@
-//! Loads of lanes of 8 and 16 bits at data: lookups in tables. The machine gathers nothing so narrow.
+//! Table lookups: loads of lanes of 8 and 16 bits at data. The machine gathers nothing so narrow.
 //!
 //! A table of bytes that is small and whose size is known is held in registers, in which each lane picks its own: the
 //! low 7 bits of an index pick among the 128 bytes of two registers, and the bits above say which two. Of other tables,
