@@ -1,7 +1,9 @@
 //! A compiled program and its runs.
 
-use crate::CpuFault;
-use crate::codegen::{ArgLayout, Code, CompileStats, CpuOptions, Texts};
+use crate::codegen::abi::ArgLayout;
+use crate::codegen::jit::LinkedCode;
+use crate::error::CpuFault;
+use crate::options::{CompileStats, CpuOptions, Texts};
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, Pool, Run, Worker, guarded, within};
 use halide_core::buffer::RawBuffer;
@@ -21,7 +23,7 @@ use std::sync::{Arc, Mutex};
 pub struct Executable(Arc<Inner>);
 
 struct Inner {
-    code: Code,
+    code: LinkedCode,
     layout: ArgLayout,
     params: Vec<(String, ScalarType)>,
     buffers: IdVec<BufId, BufferInfo>,
@@ -41,8 +43,8 @@ struct Inner {
 pub struct RunArgs<'a> {
     /// One value per parameter of the program.
     pub params: &'a [Scalar],
-    /// One view per external buffer: inputs in the order of their images, then outputs by position. Their memory must be
-    /// alive, and that of outputs not be used by anyone else, until the run ends.
+    /// One view per external buffer: inputs in the order of their images, then outputs by position. Their memory must
+    /// be alive, and that of outputs not be used by anyone else, until the run ends.
     pub buffers: &'a [RawBuffer],
     /// The number of threads that parallel loops may use; `None` is all of the pool, 1 runs iterations in order on this
     /// thread.
@@ -72,7 +74,7 @@ pub struct RunStats {
 impl Executable {
     pub(crate) fn new(
         program: &Program,
-        code: Code,
+        code: LinkedCode,
         layout: ArgLayout,
         options: &CpuOptions,
         texts: Texts,
@@ -147,8 +149,8 @@ impl Executable {
     pub fn refusals(&self) -> &[(String, String)] {
         &self.0.texts.refusals
     }
-    /// The names of functions with so many instructions that their registers were assigned in one pass: they keep more values
-    /// in memory than they would have to.
+    /// The names of functions with so many instructions that their registers were assigned in one pass: they keep more
+    /// values in memory than they would have to.
     pub fn large(&self) -> &[String] {
         &self.0.texts.large
     }

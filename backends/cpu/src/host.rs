@@ -1,7 +1,8 @@
 //! The machine this process runs on, as a [`Target`] and as a Cranelift instruction set.
 
-use crate::CpuError;
+use crate::error::CpuError;
 use crate::tier::Tier;
+use crate::tuning::CORE_CACHE_BYTES;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use halide_ir::features::{CpuFeature, CpuFeatures};
@@ -18,9 +19,7 @@ pub fn host_target() -> Target {
     };
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let (vector_bits, budget) = (Tier::host().vector_bits(), Budget::DEFAULT);
-    // Typical of current cores; nothing in std tells it.
-    let cache_bytes = 1 << 20;
-    Target { arch, vector_bits, features: None, threads, cache_bytes, gpu: None, budget }
+    Target { arch, vector_bits, features: None, threads, cache_bytes: CORE_CACHE_BYTES, gpu: None, budget }
 }
 
 /// Extensions that Cranelift uses, and its flags for them.
@@ -39,15 +38,13 @@ const FLAGS: [(CpuFeature, &str); 11] = [
     (CpuFeature::Avx512vbmi, "has_avx512vbmi"),
 ];
 
-/// Beyond as many instructions in one function, an assignment of registers that tries again and again takes minutes.
-pub(crate) const LARGE: usize = 40_000;
-
 /// The work that Cranelift puts into a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Effort {
     /// It optimises, and tries again and again until little is spilled, in time that grows faster than the code.
     Full,
-    /// It optimises, and assigns registers in one pass: for what is [`LARGE`].
+    /// It optimises, and assigns registers in one pass: for what is
+    /// [`ONE_PASS_INSTRUCTIONS`](crate::tuning::ONE_PASS_INSTRUCTIONS).
     OnePass,
     /// It does neither: for what only leads to kernels and tasks.
     Little,
@@ -65,8 +62,8 @@ impl Effort {
     }
 }
 
-/// The code generator for this machine, of whose extensions it uses these, or all. The verifier is a check on ourselves, so
-/// it runs in debug builds.
+/// The code generator for this machine, of whose extensions it uses these, or all. The verifier is a check on
+/// ourselves, so it runs in debug builds.
 pub(crate) fn host_isa(features: Option<CpuFeatures>, effort: Effort) -> Result<OwnedTargetIsa, CpuError> {
     let host = |why: &dyn std::fmt::Display| CpuError::Host(why.to_string());
     let mut flags = settings::builder();
@@ -78,7 +75,8 @@ pub(crate) fn host_isa(features: Option<CpuFeatures>, effort: Effort) -> Result<
         ("use_colocated_libcalls", "false"),
         // Loop heads of small kernels profit from functions that start on a fetch boundary.
         ("log2_min_function_alignment", "5"),
-        // No frame steps over a guard page: each page is touched on entry, in order. Pages of 4 KiB are the smallest there are.
+        // No frame steps over a guard page: each page is touched on entry, in order. Pages of 4 KiB are the smallest
+        // there are.
         ("enable_probestack", "true"),
         ("probestack_strategy", "inline"),
         ("probestack_size_log2", "12"),

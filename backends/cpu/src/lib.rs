@@ -1,18 +1,22 @@
 //! The CPU backend: machine code from the loop IR by Cranelift, and the runtime that the code calls.
 //!
-//! [`compile`] takes an [`ir::Program`](halide_ir::Program) at stage `Final` and gives an [`Executable`], which is
-//! cheap to clone, may be called from many threads at once and frees its code when the last clone is dropped.
+//! [`compile`] takes an [`ir::Program`](halide_ir::Program) at stage `Final` and gives an [`Executable`], which
+//! is cheap to clone, may be called from many threads at once and frees its code when the last clone is dropped.
 
 mod codegen;
 mod error;
 mod exec;
 mod host;
+mod options;
 mod runtime;
+mod shared;
 mod tier;
+mod tuning;
 mod wide;
 
-pub use codegen::{CompileStats, CpuOptions, compile};
+pub use codegen::compile;
 pub use error::{CodeUnit, CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
 pub use host::host_target;
+pub use options::{CompileStats, CpuOptions};
 pub use tier::{Tier, host_features};

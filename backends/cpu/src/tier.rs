@@ -113,7 +113,7 @@ pub(crate) fn missing(tier: Tier, features: Option<CpuFeatures>, machine: CpuFea
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::tier::*;
 
     #[test]
     fn what_a_machine_lacks_is_named() {

@@ -55,6 +55,7 @@ fn folder(name: &str) -> Option<&'static str> {
         "ir" => "halide-ir/src",
         "solve" => "halide-solve/src",
         "sched" => "halide-sched/src",
+        "backend" => "backends/common/src",
         "cpu" => "backends/cpu/src",
         "gpu" => "backends/gpu/src",
         "halide" => "halide/src",

@@ -26,11 +26,12 @@ const METHODS: [&str; 18] = [
 ];
 
 /// The crates that the rule is for. The others are tests and benches, which read what programs print.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "halide-core/src/",
     "halide-ir/src/",
     "halide-solve/src/",
     "halide-sched/src/",
+    "backends/common/src/",
     "backends/cpu/src/",
     "backends/gpu/src/",
     "halide/src/",

@@ -12,6 +12,7 @@ use crate::runtime::{Worker, device, entry};
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use halide_core::ids::{Id, ParamId};
+use halide_core::ops::MathFn;
 use halide_core::pipeline::DimField;
 use halide_ir::{BufId, BufferRole, Program};
 use std::collections::BTreeMap;
@@ -157,3 +158,8 @@ pub(super) fn signature(conv: CallConv, params: &[Type], results: &[Type]) -> Si
 pub(super) const ENTRY_PARAMS: [Type; 1] = [types::I64];
 /// Parameters of a task.
 pub(super) const TASK_PARAMS: [Type; 3] = [types::I64, types::I64, types::I64];
+
+/// The signature of the function that computes one part.
+pub(super) fn math_signature(f: MathFn) -> Signature {
+    signature(CallConv::Fast, &[types::F32X4; 3][..f.arity()], &[types::F32X4])
+}

@@ -2,9 +2,10 @@
 
 use super::func::Func;
 use super::guards::Motion;
-use super::linear::Linear;
-use super::storage::Area;
-use super::value::{Lane, Val};
+use super::places::Area;
+use super::value::Val;
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use halide_core::ops::BinOp;
 use halide_ir::visit::for_each_child;

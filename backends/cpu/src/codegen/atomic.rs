@@ -7,10 +7,11 @@
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func};
 use super::guards::Motion;
-use super::linear::Linear;
 use super::locks::{Lock, SiteStep, exchange_of};
-use super::storage::{Area, Place};
-use super::value::{Lane, Val};
+use super::places::{Area, Place};
+use super::value::Val;
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AtomicRmwOp, BlockArg, InstBuilder, MemFlagsData, Value};
 use halide_core::ids::FuncId;
@@ -58,7 +59,7 @@ impl Func<'_> {
                 Some(exchange) => self.exchange(&exchange, old),
                 None => self.wrong(format!("a step of {func:?} that no instruction does has no lock")),
             },
-            Some(Lock::Site) => match SiteStep::of(body) {
+            Some(Lock::Site) => match SiteStep::parse(body) {
                 Some(step) => self.locked_site(func, &step),
                 None => self.wrong(format!("a step of {func:?} is not of one site")),
             },
@@ -119,7 +120,7 @@ impl Func<'_> {
         let int = lane.as_int().scalar();
         // Elements are aligned to their size.
         let flags = MemFlagsData::trusted();
-        let linear = Linear::of(&step.index, &self.sums);
+        let linear = Linear::of_index(&step.index, &self.sums);
         let place = self.address(area, lane.bytes(), &linear, Motion::Stays);
         let address = self.ins().iadd_imm_s(place.base, place.offset);
         if let Some((op, new)) = instruction(step, old) {
@@ -134,7 +135,7 @@ impl Func<'_> {
         self.b.switch_to_block(head);
         self.memo.open();
         let value: Value = self.bitcast(lane.scalar(), held);
-        self.define(old, Val::Data(Func::one(value)), self.guards.loop_depth());
+        self.define(old, Val::Data(Func::single(value)), self.guards.loop_depth());
         let new = self.scalar(&step.value);
         let new = self.bitcast(int, new);
         let seen = self.ins().atomic_cas(flags, address, held, new);

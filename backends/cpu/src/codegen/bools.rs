@@ -1,8 +1,10 @@
 //! Operators on truth: `Bool` computes as a one-bit unsigned integer.
 
 use super::func::Func;
-use super::value::{Lane, Parts, Val};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::{InstBuilder, Value};
+use halide_backend::{TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::Expr;
@@ -37,27 +39,22 @@ impl Func<'_> {
         self.truth_val(lane, parts, lanes)
     }
     fn bool_op(&mut self, op: BinOp, x: Value, y: Value) -> Value {
-        match op {
-            BinOp::Add | BinOp::Sub | BinOp::BitXor | BinOp::Absd | BinOp::Ne => self.ins().bxor(x, y),
-            // x / 0 = 0, so a quotient of truths is their conjunction, and a remainder is never left.
-            BinOp::Mul | BinOp::Div | BinOp::DivToZero | BinOp::Min | BinOp::BitAnd => self.ins().band(x, y),
-            BinOp::Mod | BinOp::ModToZero => self.ins().bxor(x, x),
-            BinOp::Max | BinOp::BitOr => self.ins().bor(x, y),
-            BinOp::Eq => {
+        let Some((function, swapped)) = truth_op(op) else { return x };
+        let (x, y) = if swapped { (y, x) } else { (x, y) };
+        match function {
+            TruthOp::Never => self.ins().bxor(x, x),
+            TruthOp::And => self.ins().band(x, y),
+            TruthOp::Or => self.ins().bor(x, y),
+            TruthOp::Xor => self.ins().bxor(x, y),
+            TruthOp::Same => {
                 let differ = self.ins().bxor(x, y);
                 self.bool_not(differ)
             }
-            BinOp::Lt => self.ins().band_not(y, x),
-            BinOp::Gt => self.ins().band_not(x, y),
-            BinOp::Le => {
+            TruthOp::Less => self.ins().band_not(y, x),
+            TruthOp::LessOrEqual => {
                 let greater = self.ins().band_not(x, y);
                 self.bool_not(greater)
             }
-            BinOp::Ge => {
-                let less = self.ins().band_not(y, x);
-                self.bool_not(less)
-            }
-            BinOp::Shl | BinOp::Shr => x,
         }
     }
     /// The other truth: of a mask, or of an i8 that is 0 or 1.
@@ -66,7 +63,7 @@ impl Func<'_> {
     }
     /// Only an amount of 0 leaves the one bit where it is.
     fn bool_shift(&mut self, a: &Expr, amount: &Expr) -> Val {
-        let ty = super::value::data(amount.ty().elem);
+        let ty = crate::shared::lane::data(amount.ty().elem);
         let lane = Lane::of_data(ty);
         let (x, n) = (self.truth(a, lane), self.data(amount));
         let parts = self.zip(&x, &n, |f, x, n| {
@@ -79,7 +76,7 @@ impl Func<'_> {
     pub(super) fn bool_to(&mut self, a: &Expr, to: ScalarType) -> Parts {
         let lanes = a.lanes();
         if lanes == 1 {
-            let bytes = Func::one(self.scalar(a));
+            let bytes = Func::single(self.scalar(a));
             return self.ints_to(&bytes, 1, ScalarType::U8, to);
         }
         let lane = Lane::of_data(to);

@@ -1,11 +1,11 @@
 //! Closures, in which tasks find what they capture.
 //!
-//! A closure lies on the stack of the function that launches a task, and holds what is defined in that function. What the
-//! function was handed itself stays where it is, in the closure of a task further out, and a pointer in the new closure
-//! says where that is. So a symbol that many tasks hand on to each other, as those do that long code is cut into, is
-//! stored once.
+//! A closure lies on the stack of the function that launches a task, and holds what is defined in that function. What
+//! the function was handed itself stays where it is, in the closure of a task further out, and a pointer in the new
+//! closure says where that is. So a symbol that many tasks hand on to each other, as those do that long code is cut
+//! into, is stored once.
 
-use super::value::Lane;
+use crate::shared::lane::Lane;
 use halide_core::ids::{Id, IdVec};
 use halide_ir::hash::Map;
 use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, Sym, Task, TaskId, Type, visit};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// The closure of one task.
 #[derive(Default)]
-pub(super) struct Closure {
+pub(super) struct ClosureLayout {
     /// Symbols that it holds, with the word where each begins.
     pub(super) own: Vec<(Sym, Type, usize)>,
     /// The tasks around it whose closures it points to, with the word of each pointer.
@@ -28,7 +28,7 @@ pub(super) struct Closure {
     used: BTreeSet<Sym>,
 }
 
-impl Closure {
+impl ClosureLayout {
     /// Returns the captured symbols that the task's own code needs, each with the closure and the word that hold it.
     pub(super) fn needed(&self) -> impl Iterator<Item = (Sym, Type, TaskId, usize)> {
         let found = self.used.iter().filter_map(|s| self.owners.get(s).map(|o| (*s, o)));
@@ -37,8 +37,8 @@ impl Closure {
 }
 
 /// The closures of all tasks.
-pub(super) fn closures(program: &Program) -> IdVec<TaskId, Closure> {
-    let mut all: IdVec<TaskId, Closure> = program.tasks.iter().map(|_| Closure::default()).collect();
+pub(super) fn closures(program: &Program) -> IdVec<TaskId, ClosureLayout> {
+    let mut all: IdVec<TaskId, ClosureLayout> = program.tasks.iter().map(|_| ClosureLayout::default()).collect();
     let parents = parents(program);
     let mut done = vec![false; program.tasks.len()];
     for id in program.tasks.ids() {
@@ -86,8 +86,8 @@ fn launches(s: &Stmt, out: &mut Vec<TaskId>) {
     visit::for_each_stmt(s, |inner| launches(inner, out));
 }
 
-fn lay_out(task: &Task, id: TaskId, parent: Option<&Closure>) -> Closure {
-    let mut closure = Closure::default();
+fn lay_out(task: &Task, id: TaskId, parent: Option<&ClosureLayout>) -> ClosureLayout {
+    let mut closure = ClosureLayout::default();
     for &(symbol, ty) in &task.captures {
         if let Some(owner) = parent.and_then(|p| p.owners.get(&symbol)) {
             closure.owners.insert(symbol, *owner);
@@ -109,7 +109,7 @@ fn lay_out(task: &Task, id: TaskId, parent: Option<&Closure>) -> Closure {
 }
 
 /// The symbols that the code of `s` uses, and those that closures made there hold.
-fn collect(program: &Program, all: &IdVec<TaskId, Closure>, s: &Stmt, used: &mut BTreeSet<Sym>) {
+fn collect(program: &Program, all: &IdVec<TaskId, ClosureLayout>, s: &Stmt, used: &mut BTreeSet<Sym>) {
     match s {
         Stmt::Launch { task, .. } => {
             used.extend(all.get(*task).into_iter().flat_map(|c| c.own.iter().map(|(symbol, ..)| *symbol)));
@@ -131,5 +131,5 @@ fn collect(program: &Program, all: &IdVec<TaskId, Closure>, s: &Stmt, used: &mut
 
 /// The 64-bit words of a captured value.
 fn words(ty: Type) -> usize {
-    if ty.lanes == 1 { 1 } else { 2 * Lane::of(ty.elem).parts(ty.lanes) }
+    if ty.lanes == 1 { 1 } else { 2 * Lane::of_elem(ty.elem).parts(ty.lanes) }
 }

@@ -1,10 +1,12 @@
 //! Conversions between types.
 
 use super::func::Func;
-use super::range::{float_range, int_range, type_range, within};
-use super::value::{Lane, Parts, Val, data};
+use super::value::{Parts, Val};
+use crate::shared::lane::{Lane, data};
+use crate::shared::range::{float_range, int_range};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use halide_backend::{Arithmetic, Interval};
 use halide_core::types::ScalarType::{self, *};
 use halide_ir::{Elem, Expr};
 
@@ -23,7 +25,7 @@ impl Func<'_> {
             return self.as_truth(from, &parts, lanes);
         }
         if !from.is_float() && !to.is_float() {
-            let fits = within(int_range(a), type_range(to));
+            let fits = int_range(a).within(Interval::of_type(to));
             let (source, target) = (Lane::of_data(from).bits(), Lane::of_data(to).bits());
             let signed = if target > source { from.is_signed_int() } else { to.is_signed_int() };
             if let Some(wide) = self.widening_load(a, from, to) {
@@ -71,7 +73,7 @@ impl Func<'_> {
             });
             return self.truth_val(lane, truth, lanes);
         }
-        if from.is_float() || to.is_float() || from == Bool || within(int_range(a), type_range(to)) {
+        if from.is_float() || to.is_float() || from == Bool || int_range(a).within(Interval::of_type(to)) {
             return self.cast(a, Elem::Data(to));
         }
         let parts = self.data(a);
@@ -99,7 +101,7 @@ impl Func<'_> {
     pub(super) fn resize_ints(&mut self, x: &Parts, lanes: u16, from: u32, to: u32, signed: bool, fits: bool) -> Parts {
         if lanes == 1 {
             let ty = Lane::int(to).scalar();
-            return Func::one(match from.cmp(&to) {
+            return Func::single(match from.cmp(&to) {
                 std::cmp::Ordering::Equal => x[0],
                 std::cmp::Ordering::Greater => self.ins().ireduce(ty, x[0]),
                 std::cmp::Ordering::Less if signed => self.ins().sextend(ty, x[0]),
@@ -174,19 +176,9 @@ impl Func<'_> {
             }
             return parts;
         }
-        let (low, high) = (type_range(to), type_range(from));
-        let clamped = self.map(x, |f, v| {
-            let ty = f.ty(v);
-            let mut v = v;
-            if low.0 > high.0 {
-                let least = f.constant(ty, low.0 as u64);
-                v = f.ins().smax(v, least);
-            }
-            if low.1 < high.1 {
-                let most = f.constant(ty, low.1 as u64);
-                v = if from.is_signed_int() { f.ins().smin(v, most) } else { f.ins().umin(v, most) };
-            }
-            v
+        let (range, to_range) = (Interval::of_type(from), Interval::of_type(to));
+        let clamped = self.each_part(&[x], |f, part| {
+            f.integers(Lane::of_data(from), lanes).clamp_to(from.is_signed_int(), &part[0], range, to_range)
         });
         let signed = if target > source { from.is_signed_int() } else { to.is_signed_int() };
         self.resize_ints(&clamped, lanes, source, target, signed, true)
@@ -269,8 +261,8 @@ impl Func<'_> {
             }
             (F32, F16 | BF16) => self.f32_to_half(to, lanes, x),
             (F64, F16 | BF16) => self.per_lane(lanes, &[(Lane::F64, x)], Lane::I16, |f, v| f.half_from_f64(to, v[0])),
-            (F32, F64) if lanes == 1 => Func::one(self.ins().fpromote(types::F64, x[0])),
-            (F64, F32) if lanes == 1 => Func::one(self.ins().fdemote(types::F32, x[0])),
+            (F32, F64) if lanes == 1 => Func::single(self.ins().fpromote(types::F64, x[0])),
+            (F64, F32) if lanes == 1 => Func::single(self.ins().fdemote(types::F32, x[0])),
             (F32, F64) => (0..Lane::F64.parts(lanes))
                 .map(|i| {
                     let half = self.low_half(x[i / 2], i % 2 == 1);

@@ -1,7 +1,8 @@
 //! Expressions: what each kind of node becomes.
 
 use super::func::Func;
-use super::value::{Lane, Parts, Val, data};
+use super::value::{Parts, Val};
+use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
 use halide_core::types::ScalarType;
@@ -14,13 +15,13 @@ impl Func<'_> {
         let ty = e.ty();
         match e.kind() {
             ExprKind::Const(v) => self.const_lanes(*v, 1),
-            ExprKind::Int(v) => Val::Data(Func::one(self.index(*v))),
+            ExprKind::Int(v) => Val::Data(Func::single(self.index(*v))),
             ExprKind::Sym(s) => self.symbol(*s, ty),
             ExprKind::Param(id) => match self.env.layout.param(*id) {
                 Some(word) => {
-                    let lane = Lane::of(ty.elem);
+                    let lane = Lane::of_elem(ty.elem);
                     let v = self.argument(word, lane.scalar());
-                    Val::Data(Func::one(v))
+                    Val::Data(Func::single(v))
                 }
                 None => {
                     self.wrong(format!("{id:?} is not a parameter"));
@@ -59,7 +60,7 @@ impl Func<'_> {
         if let Sym::Buffer { buf, dim, field } = s
             && let Some(word) = self.env.layout.field(buf, dim as usize, field)
         {
-            return Val::Data(Func::one(self.argument(word, types::I64)));
+            return Val::Data(Func::single(self.argument(word, types::I64)));
         }
         self.wrong(format!("{s:?} is not bound"));
         self.zero(ty)
@@ -87,7 +88,7 @@ impl Func<'_> {
             let ones = self.ins().bmask(types::I8, v);
             return Val::Mask(Lane::I8, self.broadcast(Lane::I8, ones, ty.lanes));
         }
-        Val::Data(self.broadcast(Lane::of(ty.elem), v, ty.lanes))
+        Val::Data(self.broadcast(Lane::of_elem(ty.elem), v, ty.lanes))
     }
 
     /// Index lanes `base, base + stride, ...` as 64-bit vectors.
@@ -118,7 +119,7 @@ impl Func<'_> {
             let others = self.zip(&c, &b, |f, c, b| f.ins().band_not(b, c));
             return Val::Mask(lane, self.zip(&arms, &others, |f, x, y| f.ins().bor(x, y)));
         }
-        let lane = Lane::of(ty.elem);
+        let lane = Lane::of_elem(ty.elem);
         let (a, b) = (self.data(a), self.data(b));
         let c = self.truth(c, lane);
         let parts = (0..a.len()).map(|i| self.choose(c[i], a[i], b[i])).collect();

@@ -1,10 +1,14 @@
 //! Float operators: IEEE, and the language's minimum and maximum.
 
+use super::conditions::float_condition;
 use super::func::Func;
-use super::range::float_range;
-use super::value::{Lane, Parts, Val};
+use super::lane_ops::Floats;
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::range::float_range;
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use halide_backend::{FloatLanes, NanRule};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType::{self, F32};
 use halide_ir::Expr;
@@ -24,7 +28,6 @@ impl Func<'_> {
         if tests { self.truth_val(Lane::of_data(ty), parts, lanes) } else { Val::Data(parts) }
     }
     fn float_unary_part(&mut self, op: UnOp, v: Value) -> Value {
-        let ty = self.ty(v);
         match op {
             UnOp::Neg => self.flip_bits(v, true),
             UnOp::Abs => self.flip_bits(v, false),
@@ -35,16 +38,15 @@ impl Func<'_> {
             UnOp::Sqrt => self.ins().sqrt(v),
             UnOp::IsNan => self.fcmp(FloatCC::Unordered, v, v),
             UnOp::IsInf | UnOp::IsFinite => {
-                let magnitude = self.flip_bits(v, false);
-                let infinity = self.float(ty, f64::INFINITY);
-                let cc = if op == UnOp::IsInf { FloatCC::Equal } else { FloatCC::LessThan };
-                self.fcmp(cc, magnitude, infinity)
+                let order = if op == UnOp::IsInf { BinOp::Eq } else { BinOp::Lt };
+                let Ok(truth) = Floats(self).against_infinity(order, &v);
+                truth
             }
             UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => v,
         }
     }
     /// Negates, or takes the magnitude: one instruction on vectors, with a constant.
-    fn flip_bits(&mut self, v: Value, negate: bool) -> Value {
+    pub(super) fn flip_bits(&mut self, v: Value, negate: bool) -> Value {
         let ty = self.ty(v);
         if !ty.is_vector() {
             return if negate { self.ins().fneg(v) } else { self.ins().fabs(v) };
@@ -74,39 +76,31 @@ impl Func<'_> {
             let lane = if ty.bits() == 16 { Lane::I32 } else { Lane::of_data(ty) };
             return self.truth_val(lane, truth, lanes);
         }
-        let (left, right) = (float_range(a), float_range(b));
-        let order = match (left, right) {
-            (_, Some(_)) => NanRule::SecondIsNumber,
-            // A zero that is equal to the other operand must lose, whatever its sign.
-            (Some((lo, hi)), _) if lo > 0.0 || hi < 0.0 => NanRule::FirstIsNumber,
-            _ => NanRule::Unknown,
-        };
+        let rule = NanRule::new(float_range(a), float_range(b));
         let parts = self.zip(&x, &y, |f, x, y| match op {
-            BinOp::Min | BinOp::Max => f.float_min_max(op, order, x, y),
+            BinOp::Min | BinOp::Max => f.float_min_max(op, rule, x, y),
             _ => f.float_arithmetic(op, x, y),
         });
         Val::Data(if ty.bits() == 16 { self.f32_to_half(ty, lanes, &parts) } else { parts })
     }
-    fn float_arithmetic(&mut self, op: BinOp, x: Value, y: Value) -> Value {
+    pub(super) fn float_arithmetic(&mut self, op: BinOp, x: Value, y: Value) -> Value {
         match op {
             BinOp::Add => self.ins().fadd(x, y),
             BinOp::Sub => self.ins().fsub(x, y),
             BinOp::Mul => self.ins().fmul(x, y),
             BinOp::Div | BinOp::DivToZero => self.ins().fdiv(x, y),
             BinOp::Mod | BinOp::ModToZero => {
-                let quotient = self.ins().fdiv(x, y);
-                let whole = self.ins().floor(quotient);
-                let product = self.ins().fmul(y, whole);
-                self.ins().fsub(x, product)
+                let Ok(rest) = Floats(self).remainder(&x, &y);
+                rest
             }
             BinOp::Absd => {
-                let difference = self.ins().fsub(x, y);
-                self.flip_bits(difference, false)
+                let Ok(difference) = Floats(self).absolute_difference(&x, &y);
+                difference
             }
             _ => x,
         }
     }
-    /// `if x < y || y is NaN { x } else { y }`, or with `>`. Scalars compute as vectors, which need no branch.
+    /// A minimum or maximum. Scalars compute as vectors, which need no branch.
     fn float_min_max(&mut self, op: BinOp, rule: NanRule, x: Value, y: Value) -> Value {
         let ty = self.ty(x);
         if !ty.is_vector() {
@@ -115,44 +109,7 @@ impl Func<'_> {
             let made = self.float_min_max(op, rule, x, y);
             return self.ins().extractlane(made, 0);
         }
-        let prefer = |f: &mut Self, x: Value, y: Value| {
-            let before = match op {
-                BinOp::Min => f.fcmp(FloatCC::LessThan, x, y),
-                _ => f.fcmp(FloatCC::LessThan, y, x),
-            };
-            f.choose(before, x, y)
-        };
-        match rule {
-            NanRule::SecondIsNumber => prefer(self, x, y),
-            NanRule::FirstIsNumber => prefer(self, y, x),
-            NanRule::Unknown => {
-                let made = prefer(self, x, y);
-                let second_is_nan = self.fcmp(FloatCC::Unordered, y, y);
-                self.choose(second_is_nan, x, made)
-            }
-        }
+        let Ok(made) = Floats(self).min_max(op, rule, &x, &y);
+        made
     }
-}
-
-/// The known absence of NaNs among the operands of a minimum or maximum.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum NanRule {
-    /// The second operand is no NaN: `x < y ? x : y` is it.
-    SecondIsNumber,
-    /// The first operand is no NaN and no zero: `y < x ? y : x` is it.
-    FirstIsNumber,
-    Unknown,
-}
-
-/// The condition code of a comparison; `None` of other operators.
-fn float_condition(op: BinOp) -> Option<FloatCC> {
-    Some(match op {
-        BinOp::Eq => FloatCC::Equal,
-        BinOp::Ne => FloatCC::NotEqual,
-        BinOp::Lt => FloatCC::LessThan,
-        BinOp::Le => FloatCC::LessThanOrEqual,
-        BinOp::Gt => FloatCC::GreaterThan,
-        BinOp::Ge => FloatCC::GreaterThanOrEqual,
-        _ => return None,
-    })
 }

@@ -3,7 +3,7 @@
 //! A task counts as a callee of whoever launches it, though it may run on another thread: a parallel loop of one thread is a
 //! loop of calls. What functions of the runtime take comes on top (`runtime::stack`).
 
-use crate::CpuError;
+use crate::error::CpuError;
 use cranelift_module::FuncId;
 use halide_ir::hash::Map;
 use halide_ir::visit::deep;
@@ -79,7 +79,7 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::codegen::frames::*;
 
     /// Functions with these frames, each with the numbers of those that it calls.
     fn frames(all: &[(u64, &[u32])]) -> Vec<Frame> {

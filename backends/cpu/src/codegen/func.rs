@@ -1,16 +1,18 @@
 //! One function under construction: what symbols and buffers stand for in it, calls, and the value of an expression.
 
 use super::abi::{self, ArgLayout, RuntimeFn};
-use super::captures::Closure;
+use super::captures::ClosureLayout;
 use super::guards::Guards;
-use super::linear::Sums;
-use super::memo::Memo;
 use super::ops::Ops;
-use super::outline::Outlined;
-use super::storage::{Place, Slots};
-use super::value::{Lane, Parts, Val};
-use crate::host::{Effort, LARGE};
-use crate::{CodeUnit, CpuError};
+use super::outlined::Outlined;
+use super::places::{Place, Slots};
+use super::value::{Parts, Val};
+use crate::error::{CodeUnit, CpuError};
+use crate::host::Effort;
+use crate::shared::lane::Lane;
+use crate::shared::linear::Sums;
+use crate::shared::memo::Memo;
+use crate::tuning::ONE_PASS_INSTRUCTIONS;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Block, ExtFuncData, ExternalName, FuncRef, Function, InstBuilder, MemFlagsData,
@@ -46,7 +48,7 @@ pub(super) struct Env<'a> {
     pub(super) locks: BTreeMap<halide_core::ids::FuncId, super::locks::Lock>,
     pub(super) symbols: Symbols,
     /// The closure of each task.
-    pub(super) closures: IdVec<TaskId, Closure>,
+    pub(super) closures: IdVec<TaskId, ClosureLayout>,
     /// The kernels of wide vectors made so far, if there may be any.
     pub(super) outlined: Option<&'a Mutex<Outlined>>,
     /// The least number of elements of each allocation.
@@ -127,7 +129,7 @@ pub(super) struct Func<'a> {
 }
 
 /// A finished function.
-pub(super) struct Made {
+pub(super) struct EmittedFunction {
     pub(super) id: FuncId,
     pub(super) name: String,
     pub(super) clif: Function,
@@ -152,7 +154,7 @@ pub(super) fn make(
     name: String,
     params: &[Type],
     body: impl FnOnce(&mut Func<'_>, &[Value]),
-) -> Result<Made, CpuError> {
+) -> Result<EmittedFunction, CpuError> {
     let mut clif = Function::with_name_signature(
         UserFuncName::user(0, id.as_u32()),
         abi::signature(env.isa.default_call_conv(), params, &[types::I64]),
@@ -203,7 +205,7 @@ pub(super) fn make(
         return Err(CpuError::TooLarge { function: name, unit, count, most });
     }
     let effort = effort(stores, &clif);
-    let made = Made { id, name, clif, math_used, calls, effort };
+    let made = EmittedFunction { id, name, clif, math_used, calls, effort };
     error.map_or(Ok(made), |why| Err(CpuError::Program(why)))
 }
 
@@ -211,7 +213,7 @@ pub(super) fn make(
 pub(super) fn effort(stores: bool, clif: &Function) -> Effort {
     // Only the optimiser drops the high products that nothing uses, before they are counted.
     let works = stores || super::high_words::are_in(clif);
-    match (works, clif.dfg.num_insts() > LARGE) {
+    match (works, clif.dfg.num_insts() > ONE_PASS_INSTRUCTIONS) {
         (false, _) => Effort::Little,
         (true, true) => Effort::OnePass,
         (true, false) => Effort::Full,
@@ -240,7 +242,8 @@ impl<'a> Func<'a> {
     fn instructions(&self) -> u64 {
         self.b.func.dfg.num_insts() as u64 + self.outside
     }
-    /// Returns true once there are more than [`Func::most`] allows. Nothing more is emitted then: the code is thrown away.
+    /// Returns true once there are more than [`Func::most`] allows. Nothing more is emitted then: the code is thrown
+    /// away.
     pub(super) fn is_full(&self) -> bool {
         self.instructions() > self.most
     }
@@ -302,7 +305,7 @@ impl<'a> Func<'a> {
             Callee::Kernel(id) => (id, abi::signature(CallConv::SystemV, &[types::I64], &[])),
             Callee::Math(f) => {
                 self.math_used.insert(f);
-                (env.symbols.math[f as usize], super::math::signature(f))
+                (env.symbols.math[f as usize], abi::math_signature(f))
             }
         };
         let signature = self.b.import_signature(signature);
@@ -379,7 +382,7 @@ impl<'a> Func<'a> {
         }
     }
     /// One part or scalar as a list.
-    pub(super) fn one(v: Value) -> Parts {
+    pub(super) fn single(v: Value) -> Parts {
         Rc::from([v])
     }
 }

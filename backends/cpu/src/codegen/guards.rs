@@ -1,13 +1,13 @@
 //! Guards that keep loads behind the conditions that make them right.
 //!
-//! To Cranelift a load of an input is a value like a sum: it is computed where it is first used, or further out, in front
-//! of every loop in which its address does not change. The place in front of a loop is behind all conditions that are
-//! asked outside of that loop, but not behind those that are asked inside. With
+//! To Cranelift a load of an input is a value like a sum: it is computed where it is first used, or further out, in
+//! front of every loop in which its address does not change. The place in front of a loop is behind all conditions that
+//! are asked outside of that loop, but not behind those that are asked inside. With
 //! ```text
 //! for y from 0 extent h { for x from 0 extent w { out[x] = in[7] } }
 //! ```
-//! `in[7]` goes in front of both loops, where nothing says that `w` is not 0 and `in` not empty. So does a load behind an
-//! `if` or a check in an outer loop.
+//! `in[7]` goes in front of both loops, where nothing says that `w` is not 0 and `in` not empty. So does a load behind
+//! an `if` or a check in an outer loop.
 //!
 //! A condition that is asked in `n` loops thus holds for loads that do not leave the `n`th loop. Unless the variable of
 //! that loop, or of one further in, is in their addresses for certain, these get a term that is zero but, as far as
@@ -41,7 +41,7 @@ pub(super) struct Around {
 
 /// Code that conditions in it decide.
 #[derive(Clone, Copy)]
-pub(super) struct Scope {
+pub(super) struct GuardScope {
     asked: usize,
     checks: usize,
 }
@@ -62,7 +62,7 @@ impl Guards {
     pub(super) fn loop_depth(&self) -> u32 {
         self.loops.len() as u32
     }
-    /// From here to the end of a [`Scope`] code runs if a condition holds that is asked here.
+    /// From here to the end of a [`GuardScope`] code runs if a condition holds that is asked here.
     pub(super) fn ask(&mut self) {
         self.asked = self.loops.len();
     }
@@ -72,11 +72,11 @@ impl Guards {
         self.checks += 1;
     }
     /// The start of what conditions asked from here on decide.
-    pub(super) fn begin(&self) -> Scope {
-        Scope { asked: self.asked, checks: self.checks }
+    pub(super) fn begin(&self) -> GuardScope {
+        GuardScope { asked: self.asked, checks: self.checks }
     }
     /// The end of it. Checks in it go on to hold.
-    pub(super) fn end(&mut self, scope: Scope) {
+    pub(super) fn end(&mut self, scope: GuardScope) {
         self.asked = if self.checks > scope.checks { self.loops.len() } else { scope.asked };
     }
     /// Into a loop.

@@ -1,9 +1,11 @@
 //! Integer operators on scalars and parts alike; wrapping, and total.
 
+use super::conditions::int_condition;
 use super::func::Func;
-use super::value::{Lane, Parts, Val, data};
-use cranelift_codegen::ir::condcodes::IntCC;
+use super::value::{Parts, Val};
+use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use halide_backend::{Arithmetic, BitCounts, Products};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::{Expr, Intrinsic};
@@ -35,51 +37,26 @@ impl Func<'_> {
             UnOp::Neg => self.ins().ineg(v),
             UnOp::Not => self.ins().bnot(v),
             UnOp::Abs => self.ins().iabs(v),
-            UnOp::Popcount => self.popcount(lane, v),
-            UnOp::Clz if !self.ty(v).is_vector() => self.ins().clz(v),
-            UnOp::Ctz if !self.ty(v).is_vector() => self.ins().ctz(v),
-            UnOp::Clz => {
-                // Ones below the highest one; what is left is leading.
-                let mut filled = v;
-                let mut distance = 1;
-                while distance < lane.bits() {
-                    let shifted = self.ins().ushr_imm_u(filled, i64::from(distance));
-                    filled = self.ins().bor(filled, shifted);
-                    distance *= 2;
-                }
-                let leading = self.ins().bnot(filled);
-                self.popcount(lane, leading)
-            }
-            UnOp::Ctz => {
-                // Ones just where the trailing zeros are.
-                let ty = self.ty(v);
-                let one = self.constant(ty, 1);
-                let below = self.ins().isub(v, one);
-                let trailing = self.ins().band_not(below, v);
-                self.popcount(lane, trailing)
-            }
+            UnOp::Popcount | UnOp::Clz | UnOp::Ctz => self.count_bits(op, lane, v),
             _ => v,
         }
     }
-    fn popcount(&mut self, lane: Lane, v: Value) -> Value {
+    fn count_bits(&mut self, op: UnOp, lane: Lane, v: Value) -> Value {
         if !self.ty(v).is_vector() {
-            return self.ins().popcnt(v);
+            return match op {
+                UnOp::Popcount => self.ins().popcnt(v),
+                UnOp::Clz => self.ins().clz(v),
+                _ => self.ins().ctz(v),
+            };
         }
-        let bytes = self.bitcast(types::I8X16, v);
-        let counts = self.ins().popcnt(bytes);
-        let mut sum = self.bitcast(lane.vector(), counts);
-        let mut width = 8;
-        while width < lane.bits() {
-            let higher = self.ins().ushr_imm_u(sum, i64::from(width));
-            sum = self.ins().iadd(sum, higher);
-            width *= 2;
-        }
-        // The count is in the lowest byte; above it are partial sums.
-        if lane == Lane::I8 {
-            return sum;
-        }
-        let low = self.constant(lane.vector(), 0xff);
-        self.ins().band(sum, low)
+        let part = Func::single(v);
+        let mut integers = self.integers(lane, lane.per_part() as u16);
+        let Ok(made) = match op {
+            UnOp::Popcount => integers.ones(&part),
+            UnOp::Clz => integers.leading_zeros(&part),
+            _ => integers.trailing_zeros(&part),
+        };
+        made[0]
     }
 
     /// A two-operand operator on integers (also Index) or floats.
@@ -127,11 +104,8 @@ impl Func<'_> {
                 self.bitcast(ty, made)
             }
             BinOp::Absd => {
-                let (low, high) = match signed {
-                    true => (self.ins().smin(x, y), self.ins().smax(x, y)),
-                    false => (self.ins().umin(x, y), self.ins().umax(x, y)),
-                };
-                self.ins().isub(high, low)
+                let Ok(made) = self.integers(lane, 1).absolute_difference(signed, &Func::single(x), &Func::single(y));
+                made[0]
             }
             _ => x,
         }
@@ -141,22 +115,16 @@ impl Func<'_> {
         if lane != Lane::I8 || !self.ty(x).is_vector() || !self.x64 {
             return self.ins().imul(x, y);
         }
-        let (x, y) = (self.bitcast(types::I16X8, x), self.bitcast(types::I16X8, y));
-        let even = self.ins().imul(x, y);
-        let low = self.constant(types::I16X8, 0xff);
-        let even = self.ins().band(even, low);
-        let (x, y) = (self.ins().ushr_imm_u(x, 8), self.ins().ushr_imm_u(y, 8));
-        let odd = self.ins().imul(x, y);
-        let odd = self.ins().ishl_imm_u(odd, 8);
-        let both = self.ins().bor(even, odd);
-        self.bitcast(types::I8X16, both)
+        let [x, y] = [x, y].map(|v| Func::single(self.bitcast(types::I16X8, v)));
+        let Ok(both) = self.integers(Lane::I16, 8).mul_bytes(&x, &y);
+        self.bitcast(types::I8X16, both[0])
     }
 
     /// `ExprKind::Intrinsic`.
     pub(super) fn intrinsic(&mut self, op: Intrinsic, args: &[Expr]) -> Val {
         let [a, b] = args else {
             self.wrong(format!("{op:?} of {} operands", args.len()));
-            return Val::Data(Func::one(self.worker));
+            return Val::Data(Func::single(self.worker));
         };
         let ty = data(a.ty().elem);
         let (lane, lanes, signed) = (Lane::of_data(ty), a.lanes(), ty.is_signed_int());
@@ -175,61 +143,30 @@ impl Func<'_> {
             return self.ins().sqmul_round_sat(x, y);
         }
         let (x, y) = (self.ins().sextend(types::I32, x), self.ins().sextend(types::I32, y));
-        let product = self.ins().imul(x, y);
-        let sum = self.ins().iadd_imm_u(product, 1 << 14);
-        let rounded = self.ins().sshr_imm_u(sum, 15);
-        let most = self.constant(types::I32, i16::MAX as u64);
-        let clamped = self.ins().smin(rounded, most);
-        self.ins().ireduce(types::I16, clamped)
+        let Ok(rounded) = self.integers(Lane::I32, 1).mul_rounded(&Func::single(x), &Func::single(y));
+        self.ins().ireduce(types::I16, rounded[0])
     }
+    /// Vectors of 8 and 16-bit lanes have instructions for most.
     fn saturating_or_halving(&mut self, op: Intrinsic, lane: Lane, signed: bool, x: Value, y: Value) -> Value {
-        let native = lane.bits() <= 16 && self.ty(x).is_vector();
-        match (op, signed) {
-            (Intrinsic::SaturatingAdd, true) if native => self.ins().sadd_sat(x, y),
-            (Intrinsic::SaturatingAdd, false) if native => self.ins().uadd_sat(x, y),
-            (Intrinsic::SaturatingSub, true) if native => self.ins().ssub_sat(x, y),
-            (Intrinsic::SaturatingSub, false) if native => self.ins().usub_sat(x, y),
-            (Intrinsic::SaturatingAdd, false) => {
-                let room = self.ins().bnot(y);
-                let fits = self.ins().umin(x, room);
-                self.ins().iadd(fits, y)
-            }
-            (Intrinsic::SaturatingSub, false) => {
-                let most = self.ins().umax(x, y);
-                self.ins().isub(most, y)
-            }
-            (Intrinsic::SaturatingAdd | Intrinsic::SaturatingSub, true) => self.signed_saturating(op, lane, x, y),
-            (Intrinsic::RoundingHalvingAdd, false) if native => self.ins().avg_round(x, y),
-            (Intrinsic::RoundingHalvingAdd, _) => {
-                let (either, differ) = (self.ins().bor(x, y), self.ins().bxor(x, y));
-                let half = self.half(signed, differ);
-                self.ins().isub(either, half)
-            }
-            _ => {
-                let (both, differ) = (self.ins().band(x, y), self.ins().bxor(x, y));
-                let half = self.half(signed, differ);
-                self.ins().iadd(both, half)
+        if lane.bits() <= 16 && self.ty(x).is_vector() {
+            match (op, signed) {
+                (Intrinsic::SaturatingAdd, true) => return self.ins().sadd_sat(x, y),
+                (Intrinsic::SaturatingAdd, false) => return self.ins().uadd_sat(x, y),
+                (Intrinsic::SaturatingSub, true) => return self.ins().ssub_sat(x, y),
+                (Intrinsic::SaturatingSub, false) => return self.ins().usub_sat(x, y),
+                (Intrinsic::RoundingHalvingAdd, false) => return self.ins().avg_round(x, y),
+                _ => {}
             }
         }
-    }
-    fn half(&mut self, signed: bool, v: Value) -> Value {
-        if signed { self.ins().sshr_imm_u(v, 1) } else { self.ins().ushr_imm_u(v, 1) }
-    }
-    /// The wrapped result has the wrong sign just when it does not fit; then it is the extreme of x's sign.
-    fn signed_saturating(&mut self, op: Intrinsic, lane: Lane, x: Value, y: Value) -> Value {
-        let top = i64::from(lane.bits()) - 1;
-        let add = op == Intrinsic::SaturatingAdd;
-        let wrapped = if add { self.ins().iadd(x, y) } else { self.ins().isub(x, y) };
-        let turned = self.ins().bxor(x, wrapped);
-        // A sum overflows only for operands of one sign, a difference only for those of two.
-        let operands = self.ins().bxor(x, y);
-        let over = if add { self.ins().band_not(turned, operands) } else { self.ins().band(turned, operands) };
-        let over = self.icmp_const(IntCC::SignedLessThan, over, 0);
-        let sign = self.ins().sshr_imm_u(x, top);
-        let ty = self.ty(x);
-        let most = self.constant(ty, (1u64 << top) - 1);
-        let extreme = self.ins().bxor(sign, most);
-        self.choose(over, extreme, wrapped)
+        let (x, y) = (Func::single(x), Func::single(y));
+        let mut integers = self.integers(lane, 1);
+        let Ok(made) = match op {
+            Intrinsic::SaturatingAdd => integers.saturating(BinOp::Add, signed, &x, &y),
+            Intrinsic::SaturatingSub => integers.saturating(BinOp::Sub, signed, &x, &y),
+            Intrinsic::RoundingHalvingAdd => integers.rounding_halving_add(signed, &x, &y),
+            _ => integers.halving_add(signed, &x, &y),
+        };
+        made[0]
     }
 
     /// The product in lanes of twice the width.
@@ -254,26 +191,10 @@ impl Func<'_> {
         let product = self.widening_mul(lane, lanes, signed, x, y);
         if lanes == 1 {
             let high = self.ins().ushr_imm_u(product[0], i64::from(lane.bits()));
-            return Func::one(self.ins().ireduce(lane.scalar(), high));
+            return Func::single(self.ins().ireduce(lane.scalar(), high));
         }
         let picks: Vec<usize> = (0..lanes as usize).map(|i| 2 * i + 1).collect();
         let narrow = self.cast_parts(&product, lane);
         self.pick(lane, &narrow, &picks)
-    }
-}
-
-/// The condition code of a comparison.
-pub(super) fn int_condition(op: BinOp, signed: bool) -> IntCC {
-    match (op, signed) {
-        (BinOp::Eq, _) => IntCC::Equal,
-        (BinOp::Lt, true) => IntCC::SignedLessThan,
-        (BinOp::Lt, false) => IntCC::UnsignedLessThan,
-        (BinOp::Le, true) => IntCC::SignedLessThanOrEqual,
-        (BinOp::Le, false) => IntCC::UnsignedLessThanOrEqual,
-        (BinOp::Gt, true) => IntCC::SignedGreaterThan,
-        (BinOp::Gt, false) => IntCC::UnsignedGreaterThan,
-        (BinOp::Ge, true) => IntCC::SignedGreaterThanOrEqual,
-        (BinOp::Ge, false) => IntCC::UnsignedGreaterThanOrEqual,
-        _ => IntCC::NotEqual,
     }
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::abi::RuntimeFn;
-use crate::CpuError;
+use crate::error::CpuError;
 use crate::runtime::Worker;
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::Signature;
@@ -48,12 +48,12 @@ impl Linker {
         self.module().define_function_bytes(code.id, code.align, &code.bytes, &code.relocs).map_err(failed)
     }
     /// Links everything and makes it executable. `entry` is the function that runs start with.
-    pub(super) fn finish(mut self, entry: FuncId) -> Result<Code, CpuError> {
+    pub(super) fn finish(mut self, entry: FuncId) -> Result<LinkedCode, CpuError> {
         self.module().finalize_definitions().map_err(failed)?;
         let address = self.module().get_finalized_function(entry);
         // SAFETY: `entry` was compiled with the signature of `EntryFn` and the machine's own calling convention.
         let entry = unsafe { std::mem::transmute::<*const u8, EntryFn>(address) };
-        Ok(Code { module: Mutex::new(self.module.take()), entry })
+        Ok(LinkedCode { module: Mutex::new(self.module.take()), entry })
     }
     fn module(&mut self) -> &mut JITModule {
         self.module.as_mut().expect("the module is there until `finish`, which consumes the linker")
@@ -72,20 +72,20 @@ impl Drop for Linker {
 type EntryFn = for<'a> extern "C" fn(*mut Worker<'a>) -> i64;
 
 /// Linked, executable code. Dropping it frees the memory, which Cranelift's module by itself would leak.
-pub(crate) struct Code {
+pub(crate) struct LinkedCode {
     /// Only to be freed; the mutex makes it shareable.
     module: Mutex<Option<JITModule>>,
     entry: EntryFn,
 }
 
-impl Code {
+impl LinkedCode {
     /// Runs the program with `worker`. Returns 0, or 1 after a fault that the worker's run has recorded.
     pub(crate) fn enter(&self, worker: &mut Worker<'_>) -> i64 {
         (self.entry)(worker)
     }
 }
 
-impl Drop for Code {
+impl Drop for LinkedCode {
     fn drop(&mut self) {
         let module = self.module.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = module.take() {

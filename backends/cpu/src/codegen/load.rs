@@ -3,15 +3,14 @@
 use super::address::Address;
 use super::func::{Func, REGION_SCRATCH};
 use super::guards::Motion;
-use super::linear::Linear;
-use super::storage::{Place, Scratch};
-use super::value::{Lane, Parts, Val};
+use super::places::{Place, Scratch};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
+use crate::tuning::DENSE_STRIDE;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
 use halide_ir::{BufId, Expr, ExprKind};
-
-/// Strides up to this are loaded as everything between the first and the last lane, then picked from.
-const DENSE_STRIDE: i64 = 4;
 
 impl Func<'_> {
     /// `ExprKind::Load`.
@@ -30,16 +29,16 @@ impl Func<'_> {
                 self.zip(&mask, &parts, |f, m, v| f.choose(m, v, zero))
             }
             (Place::Memory(area), None) => {
-                let linear = Linear::of(index, &self.sums);
+                let linear = Linear::of_index(index, &self.sums);
                 let address = self.address(area, lane.bytes(), &linear, self.guards.motion());
                 self.load_lanes(address, lane, lanes, &linear, area.slack)
             }
             (Place::Memory(area), Some(mask)) => {
-                let linear = Linear::of(index, &self.sums);
+                let linear = Linear::of_index(index, &self.sums);
                 let address = self.address(area, lane.bytes(), &linear, Motion::Stays);
                 if lanes == 1 {
                     let truth = self.scalar(mask);
-                    Func::one(self.load_if(truth, address, lane))
+                    Func::single(self.load_if(truth, address, lane))
                 } else {
                     self.load_masked(address, lane, lanes, &linear, mask, area.slack)
                 }
@@ -49,19 +48,19 @@ impl Func<'_> {
     }
     /// A condition as it selects lanes of `lane`: an i8 for a scalar, a mask for a vector.
     pub(super) fn truth(&mut self, e: &Expr, lane: Lane) -> Parts {
-        if e.lanes() == 1 { Func::one(self.scalar(e)) } else { self.mask(e, lane) }
+        if e.lanes() == 1 { Func::single(self.scalar(e)) } else { self.mask(e, lane) }
     }
 
     fn load_lanes(&mut self, first: Address, lane: Lane, lanes: u16, index: &Linear, slack: bool) -> Parts {
         let ty = lane.scalar();
         if lanes == 1 {
-            return Func::one(self.load_at(ty, first, 0));
+            return Func::single(self.load_at(ty, first, 0));
         }
         if index.is_affine() && index.step == 0 {
             let v = self.load_at(ty, first, 0);
             return self.broadcast(lane, v, lanes);
         }
-        if index.is_affine() && index.step.abs() <= DENSE_STRIDE {
+        if index.is_affine() && index.step.unsigned_abs() <= DENSE_STRIDE {
             return self.load_span(first, lane, lanes, index.step, slack);
         }
         let addresses = self.lane_addresses(first, lane.bytes(), index, lanes);
@@ -131,9 +130,9 @@ impl Func<'_> {
     /// The lanes of a dense load of integers, extended to twice the width on the way; `None` of other expressions.
     pub(super) fn load_widened(&mut self, e: &Expr, signed: bool) -> Option<Parts> {
         let ExprKind::Load { buf, index, mask: None } = e.kind() else { return None };
-        let (lane, lanes) = (Lane::of(e.ty().elem), e.lanes());
+        let (lane, lanes) = (Lane::of_elem(e.ty().elem), e.lanes());
         let bytes = lane.bytes() * lanes as usize;
-        let linear = Linear::of(index, &self.sums);
+        let linear = Linear::of_index(index, &self.sums);
         if lanes == 1 || !bytes.is_multiple_of(8) || lane.bits() > 32 || !linear.is_affine() || linear.step != 1 {
             return None;
         }
@@ -216,7 +215,8 @@ impl Func<'_> {
         let args: Vec<BlockArg> = values.iter().map(|v| BlockArg::Value(*v)).collect();
         self.ins().jump(to, &args);
     }
-    /// Writes the byte offset of every lane from `first` to scratch space, unless it is a multiple of the lane's number.
+    /// Writes the byte offset of every lane from `first` to scratch space, unless it is a multiple of the lane's
+    /// number.
     pub(super) fn spill_offsets(&mut self, first: Address, lane: Lane, lanes: u16, index: &Linear) -> Option<Value> {
         if index.is_affine() {
             return None;
@@ -281,7 +281,7 @@ impl Func<'_> {
     }
     /// Zero of a type.
     pub(super) fn zero(&mut self, ty: halide_ir::Type) -> Val {
-        let lane = Lane::of(ty.elem);
+        let lane = Lane::of_elem(ty.elem);
         let part: Type = lane.part(ty.lanes);
         let zero = self.constant(part, 0);
         let parts = (0..lane.parts(ty.lanes)).map(|_| zero).collect();

@@ -44,7 +44,7 @@ fn lock_of(steps: &[Stmt]) -> Option<Lock> {
         let bufs: BTreeSet<BufId> = site.stores.iter().map(|s| s.buf).collect();
         *stored.get_or_insert_with(|| bufs.clone()) == bufs
     };
-    let by_site = steps.iter().all(|s| SiteStep::of(s).is_some_and(&mut is_alike));
+    let by_site = steps.iter().all(|s| SiteStep::parse(s).is_some_and(&mut is_alike));
     Some(if by_site { Lock::Site } else { Lock::Func })
 }
 
@@ -72,7 +72,7 @@ struct Store {
 
 impl SiteStep {
     /// The step `body`, if it is one.
-    pub(super) fn of(body: &Stmt) -> Option<SiteStep> {
+    pub(super) fn parse(body: &Stmt) -> Option<SiteStep> {
         let (mut names, mut list) = (Vec::new(), Vec::new());
         flatten(body, &mut names, &mut list)?;
         let stores: Vec<Store> = list.iter().filter_map(store_of).collect();
@@ -148,7 +148,7 @@ fn loads_elsewhere(node: &Expr, stores: &[Store]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::codegen::locks::*;
     use halide_core::types::ScalarType::I32;
 
     const A: BufId = BufId(0);
@@ -174,18 +174,18 @@ mod tests {
     #[test]
     fn steps_of_one_site() {
         let at = build::sym(Sym::Temp(7));
-        assert!(SiteStep::of(&sums(&at, &at)).is_some());
+        assert!(SiteStep::parse(&sums(&at, &at)).is_some());
         assert_eq!(lock_of(&[sums(&at, &at), sums(&build::int(3), &build::int(3))]), Some(Lock::Site));
         // Other elements are read, or stored.
         let next = build::offset(at.clone(), 1);
-        assert!(SiteStep::of(&sums(&at, &next)).is_none());
+        assert!(SiteStep::parse(&sums(&at, &next)).is_none());
         let swap = build::block([store(A, &at, name(0)), store(A, &next, name(1))]);
         let swap = build::let_in(vec![(Sym::Temp(0), load(A, &next)), (Sym::Temp(1), load(A, &at))], swap);
         assert_eq!(lock_of(std::slice::from_ref(&swap)), Some(Lock::Func));
         assert_eq!(lock_of(&[sums(&at, &at), swap]), Some(Lock::Func));
         // What the site holds must not say which it is.
         let data = build::to_index(load(A, &at));
-        assert!(SiteStep::of(&sums(&data, &data)).is_none());
+        assert!(SiteStep::parse(&sums(&data, &data)).is_none());
         // Steps that store other elements of the tuple cannot be told by one of them.
         let one = build::let_in(vec![(Sym::Temp(0), load(A, &at))], store(B, &at, build::mul(name(0), load(B, &at))));
         assert_eq!(lock_of(&[sums(&at, &at), one]), Some(Lock::Func));

@@ -1,7 +1,8 @@
 //! Masks: truth lanes of vectors, in integer lanes of the width that the consumer wants.
 
 use super::func::Func;
-use super::value::{Lane, Parts, Val};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_core::ops::BinOp;
@@ -31,7 +32,7 @@ impl Func<'_> {
     pub(super) fn natural_mask(&self, e: &Expr) -> Option<Lane> {
         match e.kind() {
             ExprKind::Binary(op, a, _) if op.is_comparison() && !a.ty().is_bool() => {
-                let lane = Lane::of(a.ty().elem).as_int();
+                let lane = Lane::of_elem(a.ty().elem).as_int();
                 let half = a.ty().scalar().is_some_and(|t| t.is_float() && t.bits() == 16);
                 Some(if half { Lane::I32 } else { lane })
             }

@@ -2,13 +2,13 @@
 //! same bits as everywhere; f64 ones are called lane by lane.
 
 use super::abi::{self, RuntimeFn};
-use super::func::{Callee, Env, Func, Made};
+use super::func::{Callee, EmittedFunction, Env, Func};
 use super::ops::Ops;
-use super::value::{Lane, Parts, Val, data};
+use super::value::{Parts, Val};
 use crate::host::Effort;
+use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{Function, InstBuilder, Signature, UserFuncName, Value, types};
-use cranelift_codegen::isa::CallConv;
+use cranelift_codegen::ir::{Function, InstBuilder, UserFuncName, Value, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use halide_core::math::{FloatOps, emit};
 use halide_core::ops::MathFn;
@@ -16,15 +16,10 @@ use halide_core::types::ScalarType::{self, Bool, F32, F64};
 use halide_ir::Expr;
 use std::collections::BTreeSet;
 
-/// The signature of the function that computes one part.
-pub(super) fn signature(f: MathFn) -> Signature {
-    abi::signature(CallConv::Fast, &[types::F32X4; 3][..f.arity()], &[types::F32X4])
-}
-
 /// The function that computes one part.
-pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
+pub(super) fn make(env: &Env<'_>, function: MathFn) -> EmittedFunction {
     let id = env.symbols.math[function as usize];
-    let mut clif = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), signature(function));
+    let mut clif = Function::with_name_signature(UserFuncName::user(0, id.as_u32()), abi::math_signature(function));
     let mut context = FunctionBuilderContext::new();
     let mut ops = Ops { b: FunctionBuilder::new(&mut clif, &mut context), x64: env.x64 };
     let block = ops.b.create_block();
@@ -36,7 +31,7 @@ pub(super) fn make(env: &Env<'_>, function: MathFn) -> Made {
     ops.ins().return_(&[result]);
     ops.b.finalize(env.isa.frontend_config());
     let name = format!("{function:?}").to_lowercase();
-    Made { id, name, clif, math_used: BTreeSet::new(), calls: Vec::new(), effort: Effort::Full }
+    EmittedFunction { id, name, clif, math_used: BTreeSet::new(), calls: Vec::new(), effort: Effort::Full }
 }
 
 /// Returns true if a function is short enough to be inlined where it is used.
@@ -50,7 +45,7 @@ impl Func<'_> {
     pub(super) fn math(&mut self, function: MathFn, args: &[Expr]) -> Val {
         let Some(first) = args.first().filter(|_| args.len() == function.arity()) else {
             self.wrong(format!("{function:?} of {} operands", args.len()));
-            return Val::Data(Func::one(self.worker));
+            return Val::Data(Func::single(self.worker));
         };
         let (ty, lanes) = (data(first.ty().elem), first.lanes());
         let operands: Vec<Parts> = args.iter().map(|a| self.data(a)).collect();

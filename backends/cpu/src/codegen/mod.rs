@@ -3,15 +3,16 @@
 //! [`compile`] is the table of contents: the program's body and each of its parallel tasks become a function of
 //! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code, and [`jit`] links them.
 //!
-//! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), [`memo`] (value numbering),
-//! [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`], then operators
-//! ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), memory ([`address`], [`load`],
-//! [`store`], [`atomic`], [`storage`], [`registers`], [`device`]) and statements, with the polls ([`poll`]) of loops and the closures ([`closure`]) of tasks. [`high_words`] supplies an instruction that Cranelift's
-//! IR lacks.
+//! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), `shared::memo` (value
+//! numbering), [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`],
+//! then operators ([`int`], [`shift`], [`divide`], [`float`], [`half`], [`bools`], [`math`], [`convert`]), which are
+//! those of `halide_backend` over the primitives of [`lane_ops`], memory ([`address`], [`load`], [`store`],
+//! [`atomic`], [`places`], [`storage`], [`scalar_replacement`], [`device`]) and statements, with the polls ([`poll`])
+//! of loops and the closures ([`captures`]) of tasks. [`high_words`] supplies an instruction that Cranelift's IR lacks.
 //!
 //! **Wider vectors.** Cranelift's vectors have 128 bits. Loops with vectors are offered to a generator of wider ones
-//! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other. [`frames`] sums what all of them need of the
-//! stack.
+//! (`wide`) first; what it takes becomes a function of its own ([`outline`]), which [`jit`] links like any other.
+//! [`frames`] sums what all of them need of the stack.
 //!
 //! **Loads and addresses.** Storage accessed at constants only becomes SSA values (`scalar_replacement`). Loads of
 //! inputs are pure to Cranelift, which puts each at its first use or in front of loops; a term in their addresses holds
@@ -27,11 +28,12 @@
 //! since a thread that waits for others takes up other work on top. Memory of megabytes asks for large pages
 //! (`core/buffer/raw`). Loops whose iterations are long poll the flag that ends a run.
 
-mod abi;
+pub(crate) mod abi;
 mod address;
 mod atomic;
 mod bools;
 mod captures;
+mod conditions;
 mod convert;
 mod device;
 mod divide;
@@ -43,17 +45,17 @@ mod guards;
 mod half;
 mod high_words;
 mod int;
-mod jit;
-mod linear;
+pub(crate) mod jit;
+mod lane_ops;
 mod load;
 mod locks;
 mod mask;
 mod math;
-mod memo;
 mod ops;
 mod outline;
+mod outlined;
+mod places;
 mod poll;
-mod range;
 mod scalar_replacement;
 mod shift;
 mod shuffle;
@@ -63,107 +65,30 @@ mod storage;
 mod store;
 mod value;
 
-pub(crate) use abi::ArgLayout;
-pub(crate) use divide::Reciprocal;
-pub(crate) use jit::Code;
-pub(crate) use linear::{Linear, Sums};
-pub(crate) use memo::Memo;
-pub(crate) use poll::polls;
-pub(crate) use range::{float_range, int_range, type_range, within};
-pub(crate) use scalar_replacement::{Piece, pieces};
-pub(crate) use value::Lane;
-
+use crate::error::{CodeUnit, CpuError};
+use crate::exec::Executable;
 use crate::host::{self, Effort};
+use crate::options::{CompileStats, CpuOptions, Texts};
 use crate::tier::{Tier, host_features, missing};
-use crate::{CodeUnit, CpuError, Executable};
-use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
+use abi::{ArgLayout, ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::types;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_module::ModuleReloc;
 use frames::Frame;
-use func::{Env, Made, Symbols};
+use func::{EmittedFunction, Env, Symbols};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
-use halide_ir::features::{CpuFeature, CpuFeatures};
-use halide_ir::target::{Budget, Target};
+use halide_ir::target::Budget;
 use halide_ir::{Program, Stage};
 use jit::{Linker, MachineCode};
-use outline::{Outlined, OutlinedKernel};
+use outlined::{Outlined, OutlinedKernel};
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// The options for compiling a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuOptions {
-    /// Keep the text of Cranelift's IR and of the machine code, for [`Executable::clif`] and [`Executable::asm`].
-    pub keep_text: bool,
-    /// The most bytes of memory that an executable may keep between runs for the next one.
-    pub retain_bytes: usize,
-    /// The vector instructions to use.
-    pub tier: Tier,
-    /// The extensions that code may use; all of this machine if it is not said.
-    pub features: Option<CpuFeatures>,
-    /// Limits on the size of code, and on its stack.
-    pub budget: Budget,
-}
-
-impl Default for CpuOptions {
-    /// No text, as much memory kept as a run used, the widest vectors of this machine, and the default budget.
-    fn default() -> Self {
-        let (tier, budget) = (Tier::host(), Budget::default());
-        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier, features: None, budget }
-    }
-}
-
-impl CpuOptions {
-    /// For code that was lowered for this target.
-    pub fn for_target(target: &Target) -> CpuOptions {
-        let most = target.features.map_or(Tier::Avx512, Tier::of_features);
-        let tier = Tier::for_bits(target.vector_bits).min(most);
-        CpuOptions { tier, features: target.features, budget: target.budget, ..CpuOptions::default() }
-    }
-    /// Returns true if kernels may use an extension that their tier does not need.
-    pub(crate) fn may_use(&self, feature: CpuFeature) -> bool {
-        host_features().has(feature) && self.features.is_none_or(|f| f.has(feature))
-    }
-}
-
-/// The cost of compiling a program: times and sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CompileStats {
-    /// Time to make Cranelift's IR.
-    pub emit: Duration,
-    /// Time to make machine code of it.
-    pub generate: Duration,
-    /// Time to link it and make it executable.
-    pub link: Duration,
-    /// The number of functions.
-    pub functions: usize,
-    /// The number of instructions of Cranelift's IR in them, before it optimises them.
-    pub instructions: usize,
-    /// The size of their machine code.
-    pub bytes: usize,
-    /// The number of loops that became functions with wide vectors.
-    pub kernels: usize,
-    /// The sum of the stack frames along the deepest chain of calls.
-    pub stack: u64,
-}
-
-/// The text of what was compiled.
-#[derive(Default)]
-pub(crate) struct Texts {
-    pub(crate) clif: String,
-    pub(crate) asm: String,
-    /// Loops with vectors that stayed with Cranelift: the name of each, and why.
-    pub(crate) refusals: Vec<(String, String)>,
-    /// Functions with so many instructions that their registers were assigned in one pass.
-    pub(crate) large: Vec<String>,
-}
+use std::time::Instant;
 
 /// Returns true if the machine multiplies and adds in one instruction.
 fn has_fma(isa: &dyn TargetIsa) -> bool {
@@ -173,7 +98,8 @@ fn has_fma(isa: &dyn TargetIsa) -> bool {
 
 /// Compiles a program of stage `Final` for this machine.
 ///
-/// The code does what the program says, without checks of its own: that accesses are in bounds is the lowering's promise.
+/// The code does what the program says, without checks of its own: that accesses are in bounds is the lowering's
+/// promise.
 pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, CpuError> {
     if program.stage != Stage::Final {
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
@@ -200,7 +126,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
     let started = Instant::now();
     let outlined = Mutex::new(Outlined::new(program, &mut linker, options)?);
     let wide = (options.tier > Tier::Baseline).then_some(&outlined);
-    let sizes = outline::sizes(program);
+    let sizes = outlined::sizes(program);
     let env = Env {
         program,
         layout: &layout,
@@ -284,13 +210,13 @@ fn declare(program: &Program, isa: &dyn TargetIsa, linker: &mut Linker) -> Resul
         Ok((f, linker.declare(name, false, &abi::signature(conv, params, results))?))
     });
     let runtime = runtime.collect::<Result<_, CpuError>>()?;
-    let math = MathFn::ALL.into_iter().map(|f| linker.declare(&format!("math_{f:?}"), true, &math::signature(f)));
+    let math = MathFn::ALL.into_iter().map(|f| linker.declare(&format!("math_{f:?}"), true, &abi::math_signature(f)));
     let math = math.collect::<Result<_, _>>()?;
     Ok(Symbols { entry, tasks, runtime, math })
 }
 
 /// The functions of a program: its body, its tasks, and the f32 functions that those call.
-fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
+fn emit_all(env: &Env<'_>) -> Result<Vec<EmittedFunction>, CpuError> {
     let program = env.program;
     let mut all =
         vec![func::make(env, env.symbols.entry, "pipeline".into(), &ENTRY_PARAMS, |f, _| f.stmt(&program.body))?];
@@ -307,10 +233,10 @@ fn emit_all(env: &Env<'_>) -> Result<Vec<Made>, CpuError> {
 /// Machine code for every function, several at a time.
 fn generate_all(
     isas: &BTreeMap<Effort, OwnedTargetIsa>,
-    made: Vec<Made>,
+    made: Vec<EmittedFunction>,
     keep_text: bool,
 ) -> Result<Vec<Compiled>, CpuError> {
-    let one = |m: Made| generate(&*isas[&m.effort], m, keep_text);
+    let one = |m: EmittedFunction| generate(&*isas[&m.effort], m, keep_text);
     // To hand work to one other thread would only be a detour.
     match made.len() == 1 || rayon::current_num_threads() == 1 {
         true => made.into_iter().map(one).collect(),
@@ -328,8 +254,8 @@ struct Compiled {
 /// The return address and the caller's frame pointer, which lie above a frame as Cranelift counts it.
 const ABOVE_FRAME: u64 = 16;
 
-fn generate(isa: &dyn TargetIsa, made: Made, keep_text: bool) -> Result<Compiled, CpuError> {
-    let Made { id, name, clif, calls, .. } = made;
+fn generate(isa: &dyn TargetIsa, made: EmittedFunction, keep_text: bool) -> Result<Compiled, CpuError> {
+    let EmittedFunction { id, name, clif, calls, .. } = made;
     let mut text = Texts::default();
     if keep_text {
         text.clif = format!("; {name}\n{clif}\n");

@@ -1,52 +1,20 @@
 //! Loops that the generator of wide vectors takes: each becomes a function of its own, called with a block of words on
 //! the stack that holds what it uses from around it.
 
-use super::CpuOptions;
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func};
-use super::jit::Linker;
-use super::storage::Place;
-use super::value::{Lane, Val};
-use crate::CpuError;
-use crate::wide::{self, Capture, Claim, Kernel, Surroundings};
+use super::outlined::{OutlinedKernel, has_vectors, only_prefetches};
+use super::places::Place;
+use super::value::Val;
+use crate::shared::lane::Lane;
+use crate::tuning::NON_TEMPORAL_BYTES;
+use crate::wide;
+use crate::wide::interface::{Capture, Claim, Surroundings};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use cranelift_codegen::isa::CallConv;
-use cranelift_module::FuncId;
 use halide_core::ids::Id;
-use halide_ir::hash::Map;
-use halide_ir::visit::for_each_stmt;
-use halide_ir::{BufId, DimField, For, ForKind, LoopId, Program, Stmt, Sym, build};
+use halide_ir::{BufId, DimField, For, ForKind, LoopId, Stmt, Sym, build};
 use std::sync::PoisonError;
-
-/// The kernels of a program while it is compiled.
-pub(super) struct Outlined {
-    /// Symbols, of which kernels take one after the other: there are as many as loops.
-    symbols: Vec<FuncId>,
-    options: CpuOptions,
-    pub(super) kernels: Vec<OutlinedKernel>,
-    /// Loops with vectors that stayed with Cranelift: the name of each, and why.
-    pub(super) refusals: Vec<(String, String)>,
-}
-
-/// A kernel with its symbol.
-pub(super) struct OutlinedKernel {
-    pub(super) id: FuncId,
-    /// The loop that it is made of.
-    pub(super) name: String,
-    pub(super) kernel: Kernel,
-}
-
-impl Outlined {
-    /// None yet, but symbols for all that there could be.
-    pub(super) fn new(program: &Program, linker: &mut Linker, options: &CpuOptions) -> Result<Outlined, CpuError> {
-        let signature = super::abi::signature(CallConv::SystemV, &[types::I64], &[]);
-        let loops: usize = program.tasks.iter().map(|t| loops(&t.body)).sum::<usize>() + loops(&program.body);
-        let symbols = (0..loops).map(|i| linker.declare(&format!("kernel{i}"), true, &signature));
-        let symbols = symbols.collect::<Result<_, _>>()?;
-        Ok(Outlined { symbols, options: *options, kernels: Vec::new(), refusals: Vec::new() })
-    }
-}
 
 impl Surroundings for Func<'_> {
     fn in_memory(&self, buf: BufId) -> bool {
@@ -159,15 +127,15 @@ impl Func<'_> {
                 Val::Data(parts) => parts,
                 Val::Mask(lane, parts) => self.resize_mask(lane, &parts, ty.lanes, Lane::I8),
             },
-            Capture::Heap(piece) => Func::one(heap[piece]),
-            Capture::Stop => Func::one(self.stop_flag()),
-            Capture::Failed => Func::one(self.index(0)),
+            Capture::Heap(piece) => Func::single(heap[piece]),
+            Capture::Stop => Func::single(self.stop_flag()),
+            Capture::Failed => Func::single(self.index(0)),
             Capture::Param(id) => {
                 let (_, ty) = self.env.program.params[id];
                 self.data(&build::param(id, ty))
             }
             Capture::Buffer(buf) => match self.place(buf) {
-                Place::Memory(area) => Func::one(area.base),
+                Place::Memory(area) => Func::single(area.base),
                 Place::Registers(_) => return self.wrong(format!("{buf:?} is handed over but in registers")),
             },
             Capture::Small(buf) => {
@@ -176,9 +144,9 @@ impl Func<'_> {
                 let extents = (0..info.dims).map(extent);
                 let bytes = build::int(info.elem.bytes() as i64);
                 let bytes = self.scalar(&extents.fold(bytes, build::mul));
-                let small = self.ins().icmp_imm_s(IntCC::SignedLessThan, bytes, LARGE);
+                let small = self.ins().icmp_imm_s(IntCC::SignedLessThan, bytes, NON_TEMPORAL_BYTES);
                 let small = self.ins().uextend(types::I64, small);
-                Func::one(self.ins().ineg(small))
+                Func::single(self.ins().ineg(small))
             }
         };
         for (i, part) in parts.iter().enumerate() {
@@ -187,56 +155,5 @@ impl Func<'_> {
     }
 }
 
-/// A buffer of so many bytes is far larger than the caches that a core has to itself, or its share of others.
-const LARGE: i64 = 16 << 20;
-
 /// More elements than there is memory for anywhere, whose bytes can be counted.
 const MOST_ELEMENTS: i64 = 1 << 56;
-
-/// Returns the least number of elements of each allocation; 0 if that is no constant.
-pub(super) fn sizes(program: &Program) -> Map<BufId, u64> {
-    let mut sizes = Map::default();
-    let tasks = program.tasks.iter().map(|t| &t.body);
-    for s in std::iter::once(&program.body).chain(tasks) {
-        note_sizes(s, &mut sizes);
-    }
-    sizes
-}
-
-fn note_sizes(s: &Stmt, sizes: &mut Map<BufId, u64>) {
-    if let Stmt::Alloc { buf, count, .. } = s {
-        // Variants of a pipeline allocate a buffer each.
-        let count = build::as_int(count).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-        sizes.entry(*buf).and_modify(|least| *least = count.min(*least)).or_insert(count);
-    }
-    for_each_stmt(s, |inner| note_sizes(inner, sizes));
-}
-
-/// Counts the statements that may become kernels: loops that store vectors or do nothing but prefetch, and prefetches.
-fn loops(s: &Stmt) -> usize {
-    let mut count = usize::from(match s {
-        Stmt::For(l) => has_vectors(&l.body) || only_prefetches(&l.body),
-        Stmt::Prefetch { .. } => true,
-        _ => false,
-    });
-    for_each_stmt(s, |inner| count += loops(inner));
-    count
-}
-
-/// Returns true if a statement does nothing but prefetch.
-fn only_prefetches(s: &Stmt) -> bool {
-    match s {
-        Stmt::Prefetch { .. } => true,
-        Stmt::Block(list) => !list.is_empty() && list.iter().all(only_prefetches),
-        Stmt::Let { body, .. } | Stmt::Produce { body, .. } => only_prefetches(body),
-        Stmt::For(l) => only_prefetches(&l.body),
-        _ => false,
-    }
-}
-
-/// Returns true if anything is stored as a vector.
-fn has_vectors(s: &Stmt) -> bool {
-    let mut found = matches!(s, Stmt::Store { value, .. } if value.lanes() > 1);
-    for_each_stmt(s, |inner| found = found || has_vectors(inner));
-    found
-}

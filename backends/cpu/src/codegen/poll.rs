@@ -1,41 +1,14 @@
 //! Polls of the flag that ends a run early.
 //!
-//! A loop looks at the flag before each further iteration if an iteration is long: if it launches tasks, or runs inner loops
-//! of at least [`LONG`] iterations, or of an unknown number. Shorter loops, innermost ones among them, have not an instruction
-//! more. So from the moment that the flag is raised to the end of the run, every thread runs at most one loop whose
-//! iterations are short. A kernel of wide vectors returns as soon as it sees the flag, and its caller looks again.
+//! A loop looks at the flag before each further iteration if an iteration is long: if it launches tasks, or runs inner
+//! loops of at least [`POLL_ITERATIONS`](crate::tuning::POLL_ITERATIONS) iterations, or of an unknown number. Shorter
+//! loops, innermost ones among them, have not an instruction more. So from the moment that the flag is raised to the
+//! end of the run, every thread runs at most one loop whose iterations are short. A kernel of wide vectors returns as
+//! soon as it sees the flag, and its caller looks again.
 
 use super::abi::WORKER_STOP;
 use super::func::Func;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
-use halide_ir::visit::for_each_stmt;
-use halide_ir::{For, Stmt, build};
-
-/// An iteration with so many inner iterations takes so much longer than a look at the flag that nobody can measure it.
-const LONG: u64 = 64;
-
-/// Returns true for a loop that polls: one whose iterations are long.
-pub(crate) fn polls(l: &For) -> bool {
-    iterations(&l.body) >= LONG
-}
-
-/// Counts the iterations of inner loops that a statement runs, as far as extents are constants; [`LONG`] for one that is not.
-fn iterations(s: &Stmt) -> u64 {
-    let mut inside = 0u64;
-    for_each_stmt(s, |inner| {
-        if inside < LONG {
-            inside = inside.saturating_add(iterations(inner));
-        }
-    });
-    match s {
-        Stmt::For(l) => {
-            let extent = build::as_int(&l.extent).map_or(LONG, |n| n.max(0) as u64);
-            extent.saturating_mul(inside.max(1))
-        }
-        Stmt::Launch { .. } | Stmt::Dispatch { .. } => LONG,
-        _ => inside,
-    }
-}
 
 impl Func<'_> {
     /// The address of the flag.

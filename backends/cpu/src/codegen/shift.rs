@@ -1,9 +1,11 @@
 //! Shifts by any amount: negative reverses, the width or more shifts everything out.
 
 use super::func::Func;
-use super::value::{Lane, Parts, data};
+use super::value::Parts;
+use crate::shared::lane::{Lane, data};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use halide_backend::IntLanes;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_ir::{Expr, ExprKind, build};
@@ -19,12 +21,15 @@ impl Func<'_> {
         let shifted = if let Some(n) = constant {
             let n = n.clamp(-64, 64) as i64;
             let left = if op == BinOp::Shl { n } else { -n };
-            self.map(&x, |f, v| f.shift_const(lane, signed, v, left))
+            {
+                let Ok(made) = self.integers(lane, lanes).shift(signed, &x, left);
+                made
+            }
         } else if let (ExprKind::Broadcast(n), true) = (amount.kind(), lanes > 1) {
             let n = self.amount(op, n);
             self.shift_uniform(lane, signed, &x, n)
         } else {
-            let amount_lane = Lane::of(amount.ty().elem);
+            let amount_lane = Lane::of_elem(amount.ty().elem);
             let n = self.data(amount);
             self.per_lane(lanes, &[(lane, &x), (amount_lane, &n)], lane, |f, v| {
                 let n = f.left_amount(op, v[1]);
@@ -49,18 +54,6 @@ impl Func<'_> {
         let n = self.ins().ineg(n);
         let overflow = self.icmp_const(IntCC::Equal, n, i64::MIN as u64);
         self.choose(overflow, most, n)
-    }
-    /// By a constant to the left, or to the right where it is negative.
-    pub(super) fn shift_const(&mut self, lane: Lane, signed: bool, v: Value, left: i64) -> Value {
-        let bits = i64::from(lane.bits());
-        let ty = self.ty(v);
-        match left {
-            0 => v,
-            _ if left >= bits || (left <= -bits && !signed) => self.constant(ty, 0),
-            _ if left > 0 => self.ins().ishl_imm_u(v, left),
-            _ if signed => self.ins().sshr_imm_u(v, (-left).min(bits - 1)),
-            _ => self.ins().ushr_imm_u(v, -left),
-        }
     }
     /// Vectors by one i64 amount to the left.
     fn shift_uniform(&mut self, lane: Lane, signed: bool, x: &Parts, left: Value) -> Parts {

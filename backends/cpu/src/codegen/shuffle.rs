@@ -1,7 +1,8 @@
 //! Moving lanes: picking them from parts, single lanes in and out.
 
 use super::func::Func;
-use super::value::{Lane, Parts, Val};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
 use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
 use halide_ir::Expr;
 
@@ -81,7 +82,7 @@ impl Func<'_> {
     /// Parts whose lanes are these scalars. A single scalar stays one.
     pub(super) fn collect(&mut self, lane: Lane, scalars: &[Value]) -> Parts {
         if let [one] = scalars {
-            return Func::one(*one);
+            return Func::single(*one);
         }
         scalars.chunks(lane.per_part()).map(|chunk| self.collect_part(lane, chunk)).collect()
     }
@@ -106,7 +107,7 @@ impl Func<'_> {
     /// A scalar in `lanes` lanes.
     pub(super) fn broadcast(&mut self, lane: Lane, v: Value, lanes: u16) -> Parts {
         if lanes == 1 {
-            return Func::one(v);
+            return Func::single(v);
         }
         let splat = self.splat(lane.vector(), v);
         (0..lane.parts(lanes)).map(|_| splat).collect()
@@ -131,7 +132,7 @@ impl Func<'_> {
     /// `ExprKind::Shuffle`.
     pub(super) fn shuffle_expr(&mut self, e: &Expr, vectors: &[Expr], picks: &[u16]) -> Val {
         let is_bool = e.ty().is_bool();
-        let lane = if is_bool { Lane::I8 } else { Lane::of(e.ty().elem) };
+        let lane = if is_bool { Lane::I8 } else { Lane::of_elem(e.ty().elem) };
         // Where each lane of the concatenation is among the parts, whose last ones may be filled in part.
         let (mut sources, mut places) = (Vec::new(), Vec::new());
         for v in vectors {
@@ -140,7 +141,7 @@ impl Func<'_> {
                 Val::Mask(..) => self.mask(v, lane),
                 Val::Data(parts) if v.lanes() == 1 => {
                     let scalar = if is_bool { self.ins().bmask(types::I8, parts[0]) } else { parts[0] };
-                    Func::one(self.splat(lane.vector(), scalar))
+                    Func::single(self.splat(lane.vector(), scalar))
                 }
                 Val::Data(parts) => parts,
             };
@@ -154,7 +155,7 @@ impl Func<'_> {
         if let [one] = picks[..] {
             let scalar = self.lane(lane, &sources.into(), one as u16);
             let scalar = if is_bool { self.ins().band_imm_u(scalar, 1) } else { scalar };
-            return Val::Data(Func::one(scalar));
+            return Val::Data(Func::single(scalar));
         }
         let parts = self.pick(lane, &sources, &picks);
         if is_bool { Val::Mask(lane, parts) } else { Val::Data(parts) }

@@ -1,21 +1,17 @@
 //! Emission recurses into expressions and statements. Programs can be deep (a sum of thousands of terms), so where the
 //! depth asks for more stack than the thread has left, a new piece is used.
 
+use crate::tuning::{COMPILER_STACK, COMPILER_STACK_PER_LEVEL};
 use halide_ir::hash::Map;
 use halide_ir::visit::{deep, for_each_child, for_each_expr, for_each_stmt};
 use halide_ir::{Expr, Program, Stmt};
-
-/// A generous bound of the stack that one level of nesting takes.
-const BYTES_PER_LEVEL: usize = 4 << 10;
-/// Stack of the code generators, on top of that.
-const BYTES: usize = 1 << 20;
 
 /// Runs `work` with enough stack to recurse through `program`.
 pub(super) fn with_room_for<T>(program: &Program, work: impl FnOnce() -> T) -> T {
     let mut seen = Map::default();
     let bodies = std::iter::once(&program.body).chain(program.tasks.iter().map(|t| &t.body));
     let depth = bodies.map(|s| stmt_depth(s, &mut seen)).max().unwrap_or(0);
-    let size = BYTES + depth * BYTES_PER_LEVEL;
+    let size = COMPILER_STACK + depth * COMPILER_STACK_PER_LEVEL;
     stacker::maybe_grow(size, size, work)
 }
 

@@ -3,9 +3,10 @@
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func, REGION_SCRATCH};
 use super::guards::Around;
-use super::poll::polls;
-use super::storage::{Area, Place, Scratch};
-use super::value::{Lane, Parts, Val};
+use super::places::{Area, Place, Scratch};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::long_loops::polls;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use halide_core::ids::Id;
@@ -104,7 +105,7 @@ impl Func<'_> {
         let min = self.scalar(&l.min);
         if extent == Some(1) {
             let depth = self.depth(&l.min);
-            self.define(Sym::Loop(l.id), Val::Data(Func::one(min)), depth);
+            self.define(Sym::Loop(l.id), Val::Data(Func::single(min)), depth);
             return self.stmt(&l.body);
         }
         let count = self.scalar(&l.extent);
@@ -131,7 +132,7 @@ impl Func<'_> {
         let tie = self.ins().uextend(types::I64, beyond);
         self.guards.enter_loop(Around { variable: i, tie });
         self.memo.open();
-        self.define(Sym::Loop(l.id), Val::Data(Func::one(i)), self.guards.loop_depth());
+        self.define(Sym::Loop(l.id), Val::Data(Func::single(i)), self.guards.loop_depth());
         self.stmt(&l.body);
         self.memo.close();
         self.guards.leave_loop();
@@ -257,7 +258,7 @@ impl Func<'_> {
             self.closures.insert(*owner, outer);
         }
         for (symbol, ty, owner, word) in layout.needed() {
-            let lane = Lane::of(ty.elem);
+            let lane = Lane::of_elem(ty.elem);
             let part = lane.part(ty.lanes);
             let from = self.closures[&owner];
             let parts: Parts = (0..lane.parts(ty.lanes))
@@ -276,7 +277,7 @@ impl Func<'_> {
             let internal = env.layout.data(*buf).is_none();
             self.places.insert(*buf, Place::Memory(Area { base, region: buf.0, readonly: false, slack: internal }));
         }
-        self.define(Sym::Loop(task.id), Val::Data(Func::one(iteration)), 0);
+        self.define(Sym::Loop(task.id), Val::Data(Func::single(iteration)), 0);
         self.stmt(&task.body);
     }
 }

@@ -2,63 +2,16 @@
 
 use super::abi::RuntimeFn;
 use super::func::{Callee, Func, REGION_SCRATCH, REGION_SLOTS};
-use super::scalar_replacement::{self, Registers};
-use super::value::Lane;
+use super::places::{Area, Place, RegisterBuffer, Scratch};
+use super::scalar_replacement;
+use crate::shared::lane::Lane;
+use crate::tuning::{FRAME_BUDGET_BYTES, STACK_ALLOCATION_BYTES};
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
 use halide_ir::{BufId, BufferRole, Expr, Memory, Side, Stmt};
 use std::rc::Rc;
 
-/// An allocation up to this size may live on the stack.
-const STACK_LIMIT: u64 = 8 << 10;
-/// All allocations of one function together take no more stack than this.
-const STACK_BUDGET: u64 = 64 << 10;
 /// Bytes after an allocation that may be read (and mean nothing), so that a last partial vector is loaded whole.
 const STACK_SLACK: u64 = 16;
-
-/// The location of a buffer.
-#[derive(Clone)]
-pub(super) enum Place {
-    /// In memory.
-    Memory(Area),
-    /// In registers: every access has a constant index.
-    Registers(Rc<Registers>),
-}
-
-/// A buffer in memory.
-#[derive(Clone, Copy)]
-pub(super) struct Area {
-    /// The address of element 0.
-    pub(super) base: Value,
-    /// The number of its alias region.
-    pub(super) region: u32,
-    /// True if nobody writes it during a run.
-    pub(super) readonly: bool,
-    /// True if 15 bytes after the last element may be read.
-    pub(super) slack: bool,
-}
-
-/// The stack slots of one function.
-#[derive(Default)]
-pub(super) struct Slots {
-    used: u64,
-    /// Slots of allocations that have ended, with their sizes: another may take their place.
-    free: Vec<(StackSlot, u64)>,
-    /// Short-lived scratch space by purpose.
-    scratch: Vec<(Scratch, StackSlot, u32)>,
-}
-
-/// The purposes of scratch space; two purposes never share.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scratch {
-    /// Lanes of data.
-    Data,
-    /// Lanes of a mask.
-    Mask,
-    /// Offsets of lanes.
-    Offsets,
-    /// The arguments of a fault.
-    Fault,
-}
 
 impl Func<'_> {
     /// The place of a buffer that is visible here.
@@ -91,7 +44,7 @@ impl Func<'_> {
         let lane = Lane::of_data(info.elem);
         let registers = if on_heap { None } else { scalar_replacement::plan(self.env.program, buf, lane, body) };
         if let Some(plan) = registers {
-            let registers = Registers::declare(self, lane, plan);
+            let registers = RegisterBuffer::declare(self, lane, plan);
             self.places.insert(buf, Place::Registers(Rc::new(registers)));
             self.stmt(body);
         } else if let Some((slot, size)) = bytes.filter(|_| !on_heap).and_then(|b| self.take_slot(b)) {
@@ -144,14 +97,14 @@ impl Func<'_> {
 
     /// A stack slot of at least `bytes` within the budget, and its size.
     fn take_slot(&mut self, bytes: u64) -> Option<(StackSlot, u64)> {
-        if bytes > STACK_LIMIT + STACK_SLACK {
+        if bytes > STACK_ALLOCATION_BYTES + STACK_SLACK {
             return None;
         }
         if let Some(i) = self.slots.free.iter().position(|(_, size)| *size >= bytes && *size <= 2 * bytes) {
             return Some(self.slots.free.swap_remove(i));
         }
         let size = bytes.next_multiple_of(16);
-        if self.slots.used + size > STACK_BUDGET {
+        if self.slots.used + size > FRAME_BUDGET_BYTES {
             return None;
         }
         self.slots.used += size;

@@ -3,9 +3,10 @@
 use super::address::Address;
 use super::func::{Func, REGION_SCRATCH};
 use super::guards::Motion;
-use super::linear::Linear;
-use super::storage::{Place, Scratch};
-use super::value::{Lane, Parts, Val};
+use super::places::{Place, Scratch};
+use super::value::{Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use halide_ir::{BufId, Expr, ExprKind};
 
@@ -26,19 +27,19 @@ impl Func<'_> {
                 registers.store(self, index, &parts, mask.as_deref());
             }
             (Place::Memory(area), None) => {
-                let linear = Linear::of(index, &self.sums);
+                let linear = Linear::of_index(index, &self.sums);
                 let address = self.address(area, lane.bytes(), &linear, Motion::Stays);
                 self.store_lanes(address, lane, lanes, &linear, &parts);
             }
             (Place::Memory(area), Some(mask)) => {
-                let linear = Linear::of(index, &self.sums);
+                let linear = Linear::of_index(index, &self.sums);
                 let address = self.address(area, lane.bytes(), &linear, Motion::Stays);
                 self.store_masked(address, lane, lanes, &linear, &parts, mask);
             }
         }
         self.memo.stored(buf);
         // The next load of just these lanes is what was stored (truth is stored in another form).
-        let distinct = matches!(index.kind(), ExprKind::Ramp { .. }) && Linear::of(index, &self.sums).step != 0;
+        let distinct = matches!(index.kind(), ExprKind::Ramp { .. }) && Linear::of_index(index, &self.sums).step != 0;
         if mask.is_none() && (lanes == 1 || distinct) && elem.bits() > 1 {
             let load = halide_ir::build::load(buf, elem, index.clone(), None);
             self.memo.put(&load, Val::Data(parts));

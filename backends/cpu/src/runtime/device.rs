@@ -4,8 +4,9 @@
 //! Where there is no machine code, as in a browser, or nobody may wait, the evaluator is the host: `ir/eval/hosted`
 //! walks the program by futures and asks an `AsyncDevice`.
 
-use super::{Run, Worker, guarded};
-use crate::CpuFault;
+use super::entry::guarded;
+use super::run::{Run, Worker};
+use crate::error::CpuFault;
 use halide_core::buffer::RawBuffer;
 use halide_core::ids::IdVec;
 use halide_ir::device::{Device, DeviceFault};
@@ -186,8 +187,8 @@ pub(crate) extern "C" fn end(worker: *mut Worker<'_>, buf: i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pool;
-    use super::*;
+    use crate::runtime::device::*;
+    use crate::runtime::heap::Pool;
     use halide_core::buffer::{AnyBuffer, Region};
     use halide_core::limits::Limits;
     use halide_core::types::ScalarType;
@@ -247,7 +248,7 @@ mod tests {
         let run = Run::new(Vec::new(), 0, &pool, 1, &limits).on_device(Some(on));
         let mut worker = Worker::new(&run);
         let worker: *mut Worker<'_> = &mut worker;
-        let data = super::super::entry::allocate(worker, 6, 2, 1);
+        let data = crate::runtime::entry::allocate(worker, 6, 2, 1);
         assert_eq!(begin(worker, 1, data, 6, 2), 0);
         // SAFETY: an allocation of 12 bytes that has not ended.
         unsafe { data.add(1).write(5) };
@@ -256,7 +257,7 @@ mod tests {
         // SAFETY: as above.
         assert_eq!(unsafe { [data.read(), data.add(1).read(), data.add(11).read()] }, [3, 8, 3]);
         end(worker, 1);
-        super::super::entry::release(worker);
+        crate::runtime::entry::release(worker);
         assert_eq!(dispatch(worker, 0, [100u64, 0, 0].as_ptr()), 1, "more blocks than there may be");
         let fault = DeviceFault::TooManyBlocks { kernel: KernelId(0), blocks: 100, most: 99 };
         assert_eq!(run.take_fault(), Some(CpuFault::Device(fault)));

@@ -1,9 +1,8 @@
 //! The functions that compiled code calls. They never unwind: a panic becomes a fault of the run.
 
 use super::parallel::{TaskFn, launch};
-use super::run::lock_number;
-use super::{Run, Worker};
-use crate::CpuFault;
+use super::run::{Run, Worker, lock_number};
+use crate::error::CpuFault;
 use halide_core::math::eval_f64;
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType;

@@ -1,6 +1,7 @@
-//! Memory for allocations of programs: 64-byte aligned blocks that are kept and reused, because touching fresh memory is
-//! far slower than computing, and a stack of them per worker, because allocations nest.
+//! Memory for allocations of programs: 64-byte aligned blocks that are kept and reused, because touching fresh memory
+//! is far slower than computing, and a stack of them per worker, because allocations nest.
 
+use crate::tuning::{CHUNK_ALLOCATION_BYTES, CHUNK_BYTES};
 use halide_core::buffer::prefer_large_pages;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
@@ -8,37 +9,33 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The alignment of every allocation: a cache line, and the widest vector.
 const ALIGN: usize = 64;
-/// Allocations up to this size are bumped within a chunk; larger ones get a block of their own.
-const SMALL: usize = 32 << 10;
-/// The size of a chunk.
-const CHUNK: usize = 256 << 10;
 
 /// True if every allocation is memory of its own that is no larger than asked for and freed at once: for tests that
 /// guard its ends.
 const APART: bool = cfg!(feature = "apart-allocations");
 
 /// Owned memory.
-pub(crate) struct Block {
+pub(crate) struct HeapBlock {
     data: NonNull<u8>,
     bytes: usize,
 }
 
 // SAFETY: a block owns its memory; nothing else refers to it.
-unsafe impl Send for Block {}
+unsafe impl Send for HeapBlock {}
 
-impl Block {
-    fn new(bytes: usize) -> Option<Block> {
+impl HeapBlock {
+    fn new(bytes: usize) -> Option<HeapBlock> {
         let layout = Layout::from_size_align(bytes.max(ALIGN), ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
         let data = NonNull::new(unsafe { alloc(layout) })?;
         prefer_large_pages(data, layout.size());
-        Some(Block { data, bytes: layout.size() })
+        Some(HeapBlock { data, bytes: layout.size() })
     }
 }
 
-impl Drop for Block {
+impl Drop for HeapBlock {
     fn drop(&mut self) {
-        // SAFETY: made by `Block::new` with this size and alignment, freed once.
+        // SAFETY: made by `HeapBlock::new` with this size and alignment, freed once.
         unsafe { dealloc(self.data.as_ptr(), Layout::from_size_align_unchecked(self.bytes, ALIGN)) }
     }
 }
@@ -52,7 +49,7 @@ pub(crate) struct Pool {
 
 #[derive(Default)]
 struct PoolState {
-    idle: Vec<Block>,
+    idle: Vec<HeapBlock>,
     idle_bytes: usize,
     live_bytes: usize,
     /// The most that was ever live at once. Idle blocks never make the total exceed it: a block that does not fit a
@@ -75,10 +72,10 @@ impl Pool {
         self.lock().idle_bytes
     }
     /// A block of at least `bytes`: the smallest idle one that is not much larger, else a new one.
-    fn take(&self, bytes: usize) -> Option<Block> {
+    fn take(&self, bytes: usize) -> Option<HeapBlock> {
         let mut state = self.lock();
         let most = if APART { bytes } else { bytes + bytes / 4 + 4096 };
-        let fits = |b: &Block| (bytes..=most).contains(&b.bytes);
+        let fits = |b: &HeapBlock| (bytes..=most).contains(&b.bytes);
         let best = (0..state.idle.len()).filter(|&i| fits(&state.idle[i])).min_by_key(|&i| state.idle[i].bytes);
         let block = match best {
             Some(i) => {
@@ -92,7 +89,7 @@ impl Pool {
                 {
                     state.idle_bytes -= block.bytes;
                 }
-                Block::new(bytes)?
+                HeapBlock::new(bytes)?
             }
         };
         state.live_bytes += block.bytes;
@@ -100,7 +97,7 @@ impl Pool {
         Some(block)
     }
     /// Takes a block back.
-    fn give(&self, block: Block) {
+    fn give(&self, block: HeapBlock) {
         let mut state = self.lock();
         state.live_bytes -= block.bytes;
         if !APART && state.idle_bytes + block.bytes <= self.retain {
@@ -117,24 +114,24 @@ impl Pool {
 /// The allocations of one worker: a stack.
 #[derive(Default)]
 pub(crate) struct LocalHeap {
-    chunks: Vec<Block>,
+    chunks: Vec<HeapBlock>,
     /// The chunk that is being filled (one past the last when there is none), and how far.
     chunk: usize,
     used: usize,
-    frames: Vec<Frame>,
+    frames: Vec<HeapAllocation>,
 }
 
 /// One allocation.
-struct Frame {
+struct HeapAllocation {
     bytes: usize,
-    place: Place,
+    origin: Origin,
 }
 
-enum Place {
+enum Origin {
     /// In a chunk: what `chunk` and `used` were before.
     Chunk { chunk: usize, used: usize },
     /// A block of its own.
-    Own(Block),
+    Own(HeapBlock),
     /// A block that was given back early.
     Gone,
 }
@@ -143,37 +140,37 @@ impl LocalHeap {
     /// `bytes` of aligned memory, until the matching [`LocalHeap::pop`].
     pub(crate) fn push(&mut self, bytes: usize, pool: &Pool) -> Option<*mut u8> {
         let size = bytes.checked_next_multiple_of(ALIGN)?;
-        let (data, place) = if size <= SMALL && !APART {
-            let before = Place::Chunk { chunk: self.chunk, used: self.used };
+        let (data, origin) = if size <= CHUNK_ALLOCATION_BYTES && !APART {
+            let before = Origin::Chunk { chunk: self.chunk, used: self.used };
             (self.bump(size.max(ALIGN), pool)?, before)
         } else {
             let block = pool.take(size)?;
-            (block.data.as_ptr(), Place::Own(block))
+            (block.data.as_ptr(), Origin::Own(block))
         };
-        self.frames.push(Frame { bytes, place });
+        self.frames.push(HeapAllocation { bytes, origin });
         Some(data)
     }
     /// Ends the newest allocation and returns its size; 0 when there is none.
     pub(crate) fn pop(&mut self, pool: &Pool) -> usize {
         match self.frames.pop() {
             None => 0,
-            Some(Frame { bytes, place: Place::Chunk { chunk, used } }) => {
+            Some(HeapAllocation { bytes, origin: Origin::Chunk { chunk, used } }) => {
                 (self.chunk, self.used) = (chunk, used);
                 bytes
             }
-            Some(Frame { bytes, place: Place::Own(block) }) => {
+            Some(HeapAllocation { bytes, origin: Origin::Own(block) }) => {
                 pool.give(block);
                 bytes
             }
-            Some(Frame { place: Place::Gone, .. }) => 0,
+            Some(HeapAllocation { origin: Origin::Gone, .. }) => 0,
         }
     }
     /// Gives the block of the allocation at `data` back before the allocation ends; returns its size. Small allocations
     /// stay, and give 0: others may lie behind them in their chunk.
     pub(crate) fn free_early(&mut self, data: *mut u8, pool: &Pool) -> usize {
-        let holds = |f: &&mut Frame| matches!(&f.place, Place::Own(block) if block.data.as_ptr() == data);
+        let holds = |f: &&mut HeapAllocation| matches!(&f.origin, Origin::Own(block) if block.data.as_ptr() == data);
         let Some(frame) = self.frames.iter_mut().rev().find(holds) else { return 0 };
-        if let Place::Own(block) = std::mem::replace(&mut frame.place, Place::Gone) {
+        if let Origin::Own(block) = std::mem::replace(&mut frame.origin, Origin::Gone) {
             pool.give(block);
         }
         frame.bytes
@@ -191,7 +188,7 @@ impl LocalHeap {
             (self.chunk, self.used) = (self.chunk + 1, 0);
         }
         if self.chunk == self.chunks.len() {
-            self.chunks.push(pool.take(CHUNK)?);
+            self.chunks.push(pool.take(CHUNK_BYTES)?);
             self.used = 0;
         }
         let data = self.chunks[self.chunk].data.as_ptr().wrapping_add(self.used);
@@ -202,7 +199,7 @@ impl LocalHeap {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::runtime::heap::*;
 
     #[test]
     fn allocations_nest_and_are_reused() {
@@ -218,7 +215,7 @@ mod tests {
         assert_eq!(heap.push(1 << 20, &pool), Some(large), "a large block is reused");
         heap.clear(&pool);
         assert_eq!(pool.lock().live_bytes, 0);
-        assert_eq!(pool.idle_bytes(), (1 << 20) + CHUNK);
+        assert_eq!(pool.idle_bytes(), (1 << 20) + CHUNK_BYTES);
         pool.trim();
         assert_eq!(pool.idle_bytes(), 0);
     }
@@ -227,12 +224,12 @@ mod tests {
     fn many_small_allocations_fill_chunks() {
         let pool = Pool::new(usize::MAX);
         let mut heap = LocalHeap::default();
-        let all: Vec<usize> = (0..100).map(|_| heap.push(SMALL, &pool).unwrap() as usize).collect();
+        let all: Vec<usize> = (0..100).map(|_| heap.push(CHUNK_ALLOCATION_BYTES, &pool).unwrap() as usize).collect();
         let mut sorted = all.clone();
         sorted.sort_unstable();
-        assert!(sorted.windows(2).all(|w| w[1] - w[0] >= SMALL), "no two overlap");
-        (0..100).for_each(|_| assert_eq!(heap.pop(&pool), SMALL));
-        assert_eq!(heap.push(SMALL, &pool).map(|p| p as usize), Some(all[0]));
+        assert!(sorted.windows(2).all(|w| w[1] - w[0] >= CHUNK_ALLOCATION_BYTES), "no two overlap");
+        (0..100).for_each(|_| assert_eq!(heap.pop(&pool), CHUNK_ALLOCATION_BYTES));
+        assert_eq!(heap.push(CHUNK_ALLOCATION_BYTES, &pool).map(|p| p as usize), Some(all[0]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Parallel loops: threads take chunks of iterations from a shared counter until none are left or one has failed.
 
-use super::Worker;
+use super::run::Worker;
+use crate::tuning::CHUNKS_PER_THREAD;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// The body of a parallel loop: one iteration. Returns 0, or another value when it has failed.
@@ -31,8 +32,7 @@ unsafe impl Sync for Closure {}
 pub(crate) fn launch(worker: &mut Worker<'_>, task: TaskFn, closure: *const u64, min: i64, extent: i64) -> i64 {
     let run = worker.run;
     let helpers = (run.threads as i64).min(extent) - 1;
-    // Small, so that no thread waits long for another's last chunk; taking one costs some 50 ns.
-    let chunk = if helpers > 0 { (extent / ((helpers + 1) * 64)).max(1) } else { i64::MAX };
+    let chunk = if helpers > 0 { (extent / ((helpers + 1) * CHUNKS_PER_THREAD)).max(1) } else { i64::MAX };
     let end = min.saturating_add(extent.max(0));
     let closure = Closure(closure);
     let shared = Loop { task, closure, next: AtomicI64::new(min), end, chunk, failed: AtomicBool::new(false) };

@@ -2,7 +2,8 @@
 
 use super::device::OnDevice;
 use super::heap::{LocalHeap, Pool};
-use crate::CpuFault;
+use crate::error::CpuFault;
+use crate::tuning::{LOCK_ATTEMPTS, LOCK_BITS};
 use halide_core::ids::Id;
 use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, OverCap};
@@ -33,7 +34,8 @@ pub(crate) struct Run<'a> {
     device: Option<OnDevice<'a>>,
     /// The lines that the program prints, and who takes them.
     print: Option<(&'a [Line], &'a PrintSink)>,
-    /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs and sites share them.
+    /// Held for the time of an atomic step, which is a few instructions that wait for nothing; Funcs and sites share
+    /// them.
     locks: [AtomicBool; LOCKS],
 }
 
@@ -67,22 +69,19 @@ impl Line {
     }
 }
 
-/// The logarithm of the number of locks of a run: a kilobyte of them, of which two threads at random sites rarely want one.
-const LOCK_BITS: u32 = 10;
 /// The number of locks of a run.
 const LOCKS: usize = 1 << LOCK_BITS;
-/// The number of attempts at a lock after which a thread lets others run.
-const LOOKS: usize = 100;
 
-/// Returns the number of the lock of a site of a Func. Multiplicative hashing by the golden ratio puts neighbouring sites far
-/// apart, into different cache lines.
+/// Returns the number of the lock of a site of a Func. Multiplicative hashing by the golden ratio puts neighbouring
+/// sites far apart, into different cache lines.
 pub(super) fn lock_number(func: i64, site: i64) -> usize {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     let func = (func as u64).wrapping_mul(GOLDEN).rotate_left(32);
     ((site as u64 ^ func).wrapping_mul(GOLDEN) >> (u64::BITS - LOCK_BITS)) as usize
 }
 
-/// The state of one thread while it takes part in a run. Compiled code gets a pointer to it and reads the first three fields.
+/// The state of one thread while it takes part in a run. Compiled code gets a pointer to it and reads the first three
+/// fields.
 #[repr(C)]
 pub(crate) struct Worker<'a> {
     /// The argument block.
@@ -135,7 +134,7 @@ impl<'a> Run<'a> {
         let mut looks = 0;
         while lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             looks += 1;
-            if looks % LOOKS == 0 {
+            if looks % LOCK_ATTEMPTS == 0 {
                 std::thread::yield_now();
             } else {
                 std::hint::spin_loop();
@@ -150,8 +149,8 @@ impl<'a> Run<'a> {
     pub(crate) fn needing_stack(self, bytes: usize) -> Run<'a> {
         Run { stack: bytes, ..self }
     }
-    /// Counts memory that is no allocation of the program, until [`Run::release`]. It is not refused, but leaves less of the
-    /// cap.
+    /// Counts memory that is no allocation of the program, until [`Run::release`]. It is not refused, but leaves less
+    /// of the cap.
     pub(super) fn hold(&self, bytes: usize) {
         let before = self.live.fetch_add(bytes, Ordering::Relaxed);
         self.peak.fetch_max(before.saturating_add(bytes), Ordering::Relaxed);

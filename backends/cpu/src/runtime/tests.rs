@@ -4,7 +4,7 @@
 use super::entry::{SLACK, allocate, fail, free_early, lock, parallel, print, release, unlock};
 use super::run::lock_number;
 use super::*;
-use crate::CpuFault;
+use crate::error::CpuFault;
 use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, OverCap, Stop};
 use halide_core::types::ScalarType;

@@ -1,11 +1,12 @@
 //! Loops with vectors of 256 or 512 bits, which Cranelift does not have: a generator of machine code of our own.
 //!
 //! The code generator offers it every loop nest whose statements have vectors, outermost first. What it takes whole
-//! becomes a function of one argument, a block of words that hold what the nest uses from around it ([`Capture`]); what it
-//! does not take, it refuses with a reason ([`Refusal`]), and the loops inside are offered next. Nothing is taken in part.
+//! becomes a function of one argument, a block of words that hold what the nest uses from around it ([`Capture`]); what
+//! it does not take, it refuses with a reason ([`Refusal`]), and the loops inside are offered next. Nothing is taken in
+//! part.
 //!
-//! [`machine`] knows instructions and registers, [`rows`] which instruction does what at which width, [`emit`] what
-//! statements and expressions of loop IR become.
+//! [`machine`] knows instructions and registers, [`instruction_table`] which instruction does what at which width,
+//! [`emit`] what statements and expressions of loop IR become.
 //!
 //! Memory that a nest needs for itself beyond its frame is obtained before the call and handed in, one piece for what
 //! is not live at the same time (`emit/heap`). Checks that the nest would come to are made there too; those that only
@@ -24,77 +25,19 @@
 
 mod emit;
 mod instruction_table;
+pub(crate) mod interface;
 mod machine;
 
-pub(crate) use emit::Surroundings;
-
-use halide_core::ids::ParamId;
+use crate::options::CpuOptions;
+use crate::tier::Tier;
 use halide_ir::features::CpuFeature;
-use halide_ir::{BufId, Expr, FaultId, For, Program, Sym, Type};
-use machine::View;
-
-pub(crate) use crate::codegen::CpuOptions;
-pub(crate) use crate::tier::Tier;
-
-/// The reason that a loop is left to Cranelift.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Refusal(pub(crate) String);
-
-/// Something, or why not.
-type Made<T> = Result<T, Refusal>;
-
-fn refuse<T>(why: impl Into<String>) -> Made<T> {
-    Err(Refusal(why.into()))
-}
-
-/// A value that a kernel gets from the code around it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Capture {
-    /// The value of a symbol, as its lanes lie in memory.
-    Sym(Sym, Type),
-    /// The value of a parameter.
-    Param(ParamId),
-    /// The address of a buffer.
-    Buffer(BufId),
-    /// All bits if a buffer is too small for non-temporal stores, and none if not.
-    Small(BufId),
-    /// The address of a piece of [`Kernel::heap`], by its number.
-    Heap(usize),
-    /// The address of the flag that ends the run early.
-    Stop,
-    /// Nothing at first; a kernel that was left by a check puts here its fault's number and 1, how many numbers it speaks of,
-    /// and these.
-    Failed,
-}
-
-/// Memory that an allocation inside of a kernel needs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Claim {
-    /// The buffer that is allocated.
-    pub(crate) buf: BufId,
-    /// The number of elements, or more than that.
-    pub(crate) count: Expr,
-    /// It is never used if this does not hold.
-    pub(crate) when: Option<Expr>,
-}
-
-/// A check that is made before a kernel is called.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Check {
-    /// It is not made if this does not hold.
-    pub(crate) when: Option<Expr>,
-    /// The condition that must hold.
-    pub(crate) cond: Expr,
-    /// The fault if it does not.
-    pub(crate) fault: FaultId,
-    /// The numbers that the fault speaks of.
-    pub(crate) args: Vec<Expr>,
-}
+use halide_ir::{For, Program};
+use interface::{Capture, Check, Claim, Refusal, Surroundings};
 
 /// A finished kernel.
 pub(crate) struct Kernel {
-    /// Its code, to be placed at a multiple of [`ALIGN`]. By the System V convention it gets the address of its words and
-    /// returns nothing.
+    /// Its code, to be placed at a multiple of [`ALIGN`]. By the System V convention it gets the address of its words
+    /// and returns nothing.
     pub(crate) bytes: Vec<u8>,
     /// Its instructions, if they were asked for.
     pub(crate) text: String,
@@ -133,13 +76,4 @@ pub(crate) fn compile(
     let emit::Finished { captures, words, heap, checks, count, .. } = finished;
     let machine::Encoded { bytes, text, frame } = encoded;
     Ok(Kernel { bytes, text, captures, words, heap, checks, frame, count })
-}
-
-/// The widest registers of a tier.
-fn widest(tier: Tier) -> View {
-    match tier {
-        Tier::Baseline => View::X,
-        Tier::Avx2 => View::Y,
-        Tier::Avx512 => View::Z,
-    }
 }

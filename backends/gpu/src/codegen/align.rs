@@ -22,7 +22,7 @@ impl Residue {
     pub(super) fn multiple_of(modulus: u32) -> Residue {
         Residue::new(modulus, 0)
     }
-    fn of(value: i64) -> Residue {
+    fn of_value(value: i64) -> Residue {
         Residue::new(4, value.rem_euclid(4) as u32)
     }
     /// The remainder modulo `n` (1, 2 or 4), if it is known.
@@ -54,7 +54,7 @@ impl Residue {
 pub(super) fn residue(e: &Expr, symbols: &Map<Sym, Residue>) -> Residue {
     let of = |e: &Expr| visit::deep(|| residue(e, symbols));
     match e.kind() {
-        ExprKind::Int(v) => Residue::of(*v),
+        ExprKind::Int(v) => Residue::of_value(*v),
         ExprKind::Sym(s) => symbols.get(s).copied().unwrap_or(Residue::ANY),
         ExprKind::Likely(a) | ExprKind::Broadcast(a) => of(a),
         ExprKind::Binary(BinOp::Add, a, b) => of(a).add(of(b)),

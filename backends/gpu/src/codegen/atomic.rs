@@ -1,14 +1,14 @@
 //! Steps that are atomic.
 //!
-//! A step that adds to an integer of 32 bits or sets or clears bits of one is an atomic operation, and so are minima and
-//! maxima of unsigned ones. Any other step on an element of up to 32 bits computes a new word from the one that is there
-//! and exchanges the two if nobody came between, else tries again: some thread always gets through, so all end. Where a
-//! step would change nothing, the word is left alone. Lanes follow each other. A step of several elements would need a lock,
-//! and threads that run in step with each other could wait for one for ever.
+//! A step that adds to an integer of 32 bits or sets or clears bits of one is an atomic operation, and so are minima
+//! and maxima of unsigned ones. Any other step on an element of up to 32 bits computes a new word from the one that is
+//! there and exchanges the two if nobody came between, else tries again: some thread always gets through, so all end.
+//! Where a step would change nothing, the word is left alone. Lanes follow each other. A step of several elements would
+//! need a lock, and threads that run in step with each other could wait for one for ever.
 
-use super::builder::{Code, V};
-use super::kernel::{Gen, Made, Stop};
-use super::place::Place;
+use super::builder::{Builder, V};
+use super::places::Place;
+use super::state::{Emitted, Gen, Stop};
 use super::types::Reg;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
@@ -54,7 +54,7 @@ struct Target {
 
 impl Gen<'_> {
     /// `Stmt::Atomic`.
-    pub(super) fn atomic(&mut self, body: &Stmt) -> Made<()> {
+    pub(super) fn atomic(&mut self, body: &Stmt) -> Emitted<()> {
         let mut bufs = Set::default();
         stored(body, &mut bufs);
         for &buf in &bufs {
@@ -91,7 +91,7 @@ impl Gen<'_> {
         Ok(())
     }
 
-    fn target(&mut self, buf: BufId, place: &Place, ty: ScalarType, element: V) -> Made<Target> {
+    fn target(&mut self, buf: BufId, place: &Place, ty: ScalarType, element: V) -> Emitted<Target> {
         let (array, word, shift, register) = match place {
             Place::Buffer { array, writes: Writes::Pieces, .. } if ty.bytes() < 4 => {
                 let (word, shift) = self.code.word_and_shift(ty.bytes() as u32, element);
@@ -108,7 +108,7 @@ impl Gen<'_> {
     }
 
     /// The step of one lane.
-    fn change(&mut self, target: &Target, step: &Step, old: Sym, lane: usize) -> Made<()> {
+    fn change(&mut self, target: &Target, step: &Step, old: Sym, lane: usize) -> Emitted<()> {
         let operation = step.operation(old);
         if let Some((fun, operand)) = operation.and_then(|(op, e)| function(op, target).map(|fun| (fun, e))) {
             let operand = self.eval(operand)?[lane];
@@ -121,7 +121,7 @@ impl Gen<'_> {
                 }
                 _ => bits,
             };
-            self.code.statement(Statement::Atomic { pointer: target.pointer, fun, value, result: None });
+            self.code.push_stmt(Statement::Atomic { pointer: target.pointer, fun, value, result: None });
             return Ok(());
         }
         self.beforehand(&step.value, old)?;
@@ -131,7 +131,7 @@ impl Gen<'_> {
         self.code.name(was, || "old".to_string());
         self.symbols.insert(old, Gen::splat(was, step.value.lanes()));
         let new = self.eval(&step.value)?[lane];
-        let new = self.code.settled(Reg::of(target.ty), new);
+        let new = self.code.settled(Reg::of_type(target.ty), new);
         let mut word = self.code.bits_of(target, new);
         if let Some(shift) = target.shift {
             let others = self.code.others(target.ty, shift);
@@ -143,12 +143,12 @@ impl Gen<'_> {
         let exchanged = self.code.exchange(target.pointer, held, word);
         self.code.stop_if(exchanged);
         let body = self.close();
-        self.code.statement(Statement::Loop { body, continuing: Block::new(), break_if: None });
+        self.code.push_stmt(Statement::Loop { body, continuing: Block::new(), break_if: None });
         Ok(())
     }
 
     /// Computes the parts of `e` that do not depend on `old`, which need not be computed again with every try.
-    fn beforehand(&mut self, e: &Expr, old: Sym) -> Made<()> {
+    fn beforehand(&mut self, e: &Expr, old: Sym) -> Emitted<()> {
         if !uses(e, old) {
             return self.eval(e).map(|_| ());
         }
@@ -178,11 +178,11 @@ fn function(op: BinOp, target: &Target) -> Option<AtomicFunction> {
     }
 }
 
-impl Code<'_> {
+impl Builder<'_> {
     /// The bits of an element at their place in the word, and zeros beside them.
     fn bits_of(&mut self, target: &Target, v: V) -> V {
         let bits = match target.register {
-            true => self.word_of_register(Reg::of(target.ty), v),
+            true => self.word_of_register(Reg::of_type(target.ty), v),
             false => self.word_of_value(target.ty, v),
         };
         target.shift.map_or(bits, |shift| self.op(ShiftLeft, bits, shift))
@@ -194,7 +194,7 @@ impl Code<'_> {
                 let bits = self.op(ShiftRight, word, shift);
                 self.small_value(target.ty, bits)
             }
-            None if target.register => self.register_of_word(Reg::of(target.ty), word),
+            None if target.register => self.register_of_word(Reg::of_type(target.ty), word),
             None => self.value_of_word(target.ty, word),
         }
     }
@@ -207,9 +207,9 @@ impl Code<'_> {
     /// Leaves the loop around where the condition holds.
     fn stop_if(&mut self, condition: V) {
         self.open();
-        self.statement(Statement::Break);
+        self.push_stmt(Statement::Break);
         let accept = self.close();
-        self.statement(Statement::If { condition, accept, reject: Block::new() });
+        self.push_stmt(Statement::If { condition, accept, reject: Block::new() });
     }
     /// Puts `word` there if `held` is there; gives whether it did. It may not though it could.
     fn exchange(&mut self, pointer: V, held: V, word: V) -> V {
@@ -217,7 +217,7 @@ impl Code<'_> {
         let ty = self.shader.module.generate_predeclared_type(outcome);
         let result = self.unevaluated(Expression::AtomicResult { ty, comparison: true });
         let fun = AtomicFunction::Exchange { compare: Some(held) };
-        self.statement(Statement::Atomic { pointer, fun, value: word, result: Some(result) });
+        self.push_stmt(Statement::Atomic { pointer, fun, value: word, result: Some(result) });
         self.value(Expression::AccessIndex { base: result, index: 1 })
     }
 }

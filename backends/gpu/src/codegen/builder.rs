@@ -1,12 +1,12 @@
 //! Building a function of a shader: values, and the statements that they stand between.
 //!
-//! naga keeps the expressions of a function in one list and says by `Emit` statements where each is evaluated: in the block
-//! that was open when it was made, in the order in which they were made. So an `Emit` is due before every other statement, for
-//! what was made since the last one, and must leave out what is not evaluated anywhere (literals, variables, arguments) and
-//! what a statement defines (the result of a call).
+//! naga keeps the expressions of a function in one list and says by `Emit` statements where each is evaluated: in the
+//! block that was open when it was made, in the order in which they were made. So an `Emit` is due before every other
+//! statement, for what was made since the last one, and must leave out what is not evaluated anywhere (literals,
+//! variables, arguments) and what a statement defines (the result of a call).
 
-use super::interval::Interval;
 use super::types::Reg;
+use halide_backend::Interval;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use naga::{
@@ -43,8 +43,19 @@ impl Shader {
     }
 }
 
+/// The keys of values that are made once per block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// A value, hidden.
+    Barrier(V),
+    /// A value, hidden in another way.
+    SecondBarrier(V),
+    /// A constant that the driver does not know, by its bits.
+    Bits(Reg, u64),
+}
+
 /// A function that is being built.
-pub(super) struct Code<'s> {
+pub(super) struct Builder<'s> {
     pub(super) shader: &'s mut Shader,
     pub(super) function: Function,
     /// The open blocks, innermost last.
@@ -55,7 +66,7 @@ pub(super) struct Code<'s> {
     variables: HashMap<Handle<LocalVariable>, V>,
     globals: HashMap<Handle<GlobalVariable>, V>,
     /// Values that are made once per block, see [`super::contraction_barrier`]; one table for each open block.
-    pub(super) made: Vec<HashMap<super::contraction_barrier::Key, V>>,
+    pub(super) made: Vec<HashMap<Key, V>>,
     /// Results of float operations, which a driver may fuse with others.
     pub(super) raw: HashSet<V>,
     /// The ranges of integers of up to 32 bits, where more is known than their types say, see [`super::int`].
@@ -66,14 +77,18 @@ pub(super) struct Code<'s> {
     pub(super) zero: V,
 }
 
-impl<'s> Code<'s> {
+impl<'s> Builder<'s> {
     /// An empty function. `zero` gives the opaque zero, before everything else.
-    pub(super) fn new(shader: &'s mut Shader, function: Function, zero: impl FnOnce(&mut Code<'s>) -> V) -> Code<'s> {
+    pub(super) fn new(
+        shader: &'s mut Shader,
+        function: Function,
+        zero: impl FnOnce(&mut Builder<'s>) -> V,
+    ) -> Builder<'s> {
         let mut function = function;
-        // Replaced below by what `zero` gives, which needs a `Code` to be made in.
+        // Replaced below by what `zero` gives, which needs a `Builder` to be made in.
         let placeholder = function.expressions.append(Expression::Literal(Literal::U32(0)), NOWHERE);
         let unemitted = function.expressions.len();
-        let mut code = Code {
+        let mut code = Builder {
             shader,
             function,
             blocks: vec![Block::new()],
@@ -123,7 +138,7 @@ impl<'s> Code<'s> {
         v
     }
     /// A statement.
-    pub(super) fn statement(&mut self, s: Statement) {
+    pub(super) fn push_stmt(&mut self, s: Statement) {
         self.flush();
         self.push(s);
     }
@@ -172,7 +187,7 @@ impl<'s> Code<'s> {
     pub(super) fn bool(&mut self, value: bool) -> V {
         self.literal(Reg::Bool, value.into())
     }
-    /// A float that is normal. Others are for [`Code::constant`].
+    /// A float that is normal. Others are for [`Builder::constant`].
     pub(super) fn float_literal(&mut self, reg: Reg, bits: u64) -> V {
         self.literal(reg, bits)
     }
@@ -183,7 +198,7 @@ impl<'s> Code<'s> {
             ScalarType::F32 => self.float_bits(Reg::F32, c.bits()),
             ScalarType::F64 => self.float_bits(Reg::F64, c.bits()),
             ScalarType::F16 | ScalarType::BF16 => self.u32(c.bits() as u32),
-            ty => self.int(Reg::of(ty), c.as_i64()),
+            ty => self.int(Reg::of_type(ty), c.as_i64()),
         }
     }
     /// The literal that `v` is, if it is one.
@@ -217,8 +232,8 @@ impl<'s> Code<'s> {
     pub(super) fn unary_op(&mut self, op: UnaryOperator, expr: V) -> V {
         self.value(Expression::Unary { op, expr })
     }
-    /// `accept` where the condition is true, else `reject`, of any register type but for floats under a condition on floats:
-    /// that is [`Code::select`].
+    /// `accept` where the condition is true, else `reject`, of any register type but for floats under a condition on
+    /// floats: that is [`Builder::select`].
     pub(super) fn pick(&mut self, condition: V, accept: V, reject: V) -> V {
         match self.as_literal(condition) {
             Some(Literal::Bool(true)) => return accept,
@@ -298,12 +313,12 @@ impl<'s> Code<'s> {
         self.value(Expression::Load { pointer })
     }
     pub(super) fn store(&mut self, pointer: V, value: V) {
-        self.statement(Statement::Store { pointer, value });
+        self.push_stmt(Statement::Store { pointer, value });
     }
     /// Calls a function that gives a value.
     pub(super) fn call(&mut self, function: Handle<Function>, arguments: Vec<V>) -> V {
         let result = self.unevaluated(Expression::CallResult(function));
-        self.statement(Statement::Call { function, arguments, result: Some(result) });
+        self.push_stmt(Statement::Call { function, arguments, result: Some(result) });
         result
     }
     /// A name for a value in the text of the shader.

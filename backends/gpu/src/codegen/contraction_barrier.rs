@@ -1,34 +1,24 @@
 //! Keeping a driver from changing what floats compute.
 //!
 //! Shader compilers may contract `a * b + c` into one rounding, reassociate sums and products, replace a division by a
-//! constant by a product, or drop `x + 0.0`, unless each operation is marked as exact, which naga cannot say. They may do so
-//! only where they see that a float comes out of one operation and goes into another. So such a float passes through an
-//! integer operation that changes nothing: an exclusive or with a zero that comes from memory.
+//! constant by a product, or drop `x + 0.0`, unless each operation is marked as exact, which naga cannot say. They may
+//! do so only where they see that a float comes out of one operation and goes into another. So such a float passes
+//! through an integer operation that changes nothing: an exclusive or with a zero that comes from memory.
 //!
-//! The rule: what a float operation gives is *raw*, and so is what is made of integers (of which the driver may know that
-//! they are 0) or selected from raw values; a raw value is hidden before it goes into another float operation. Integer
-//! operations, stores to memory that is not read again, and results of a kernel take raw values as they are. The second
-//! operand of a difference, a quotient or a comparison is hidden in another way than the first, since compilers know
-//! what `x - x` is, as long as it is no infinity. Also hidden are divisors that are literals, and all zeros, infinities,
-//! NaNs and subnormal numbers, which are no literals at all. Comparisons are exact, but compilers negate and swap them as
-//! if there were no NaN, so a truth that comes from one is hidden before it is negated or selects between floats.
+//! The rule: what a float operation gives is *raw*, and so is what is made of integers (of which the driver may know
+//! that they are 0) or selected from raw values; a raw value is hidden before it goes into another float operation.
+//! Integer operations, stores to memory that is not read again, and results of a kernel take raw values as they are.
+//! The second operand of a difference, a quotient or a comparison is hidden in another way than the first, since
+//! compilers know what `x - x` is, as long as it is no infinity. Also hidden are divisors that are literals, and all
+//! zeros, infinities, NaNs and subnormal numbers, which are no literals at all. Comparisons are exact, but compilers
+//! negate and swap them as if there were no NaN, so a truth that comes from one is hidden before it is negated or
+//! selects between floats.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, Key, V};
 use super::types::Reg;
 use naga::{BinaryOperator, Literal};
 
-/// The keys of values that are made once per block.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Key {
-    /// A value, hidden.
-    Hidden(V),
-    /// A value, hidden in another way.
-    Turned(V),
-    /// A constant that the driver does not know, by its bits.
-    Bits(Reg, u64),
-}
-
-impl Code<'_> {
+impl Builder<'_> {
     /// Returns the value of `key`, made by `make` if no block around has it.
     fn once(&mut self, key: Key, make: impl FnOnce(&mut Self) -> V) -> V {
         if let Some(&known) = self.made.iter().rev().find_map(|table| table.get(&key)) {
@@ -41,7 +31,7 @@ impl Code<'_> {
         v
     }
     /// Zero bits that the driver does not know.
-    fn opaque_zero(&mut self, reg: Reg) -> V {
+    fn unknown_zero(&mut self, reg: Reg) -> V {
         let zero = self.zero;
         match reg {
             Reg::U32 => zero,
@@ -51,7 +41,7 @@ impl Code<'_> {
             }),
             Reg::U64 => self.once(Key::Bits(Reg::U64, 0), |c| c.convert(Reg::U64, zero)),
             Reg::I32 | Reg::I64 | Reg::F32 | Reg::F64 => self.once(Key::Bits(reg, 0), |c| {
-                let bits = c.opaque_zero(reg.unsigned());
+                let bits = c.unknown_zero(reg.unsigned());
                 c.bits_as(reg, bits)
             }),
         }
@@ -64,9 +54,9 @@ impl Code<'_> {
         };
         match (normal, bits) {
             (true, _) => self.float_literal(reg, bits),
-            (false, 0) => self.opaque_zero(reg),
+            (false, 0) => self.unknown_zero(reg),
             (false, _) => self.once(Key::Bits(reg, bits), |c| {
-                let (zero, bits) = (c.opaque_zero(reg.unsigned()), c.int(reg.unsigned(), bits as i64));
+                let (zero, bits) = (c.unknown_zero(reg.unsigned()), c.int(reg.unsigned(), bits as i64));
                 let made = c.op(BinaryOperator::ExclusiveOr, zero, bits);
                 c.bits_as(reg, made)
             }),
@@ -81,29 +71,29 @@ impl Code<'_> {
     }
 
     /// The float `v`, of which the driver does not know where it comes from.
-    pub(super) fn hidden(&mut self, reg: Reg, v: V) -> V {
-        self.once(Key::Hidden(v), |c| {
-            let (bits, zero) = (c.bits_as(reg.unsigned(), v), c.opaque_zero(reg.unsigned()));
+    pub(super) fn barrier(&mut self, reg: Reg, v: V) -> V {
+        self.once(Key::Barrier(v), |c| {
+            let (bits, zero) = (c.bits_as(reg.unsigned(), v), c.unknown_zero(reg.unsigned()));
             let same = c.op(BinaryOperator::ExclusiveOr, bits, zero);
             c.bits_as(reg, same)
         })
     }
-    /// As [`Code::hidden`], by another operation: so the driver does not know either that two values are the same.
-    fn turned(&mut self, reg: Reg, v: V) -> V {
-        self.once(Key::Turned(v), |c| {
-            let (bits, zero) = (c.bits_as(reg.unsigned(), v), c.opaque_zero(reg.unsigned()));
+    /// As [`Builder::barrier`], by another operation: so the driver does not know either that two values are the same.
+    fn second_barrier(&mut self, reg: Reg, v: V) -> V {
+        self.once(Key::SecondBarrier(v), |c| {
+            let (bits, zero) = (c.bits_as(reg.unsigned(), v), c.unknown_zero(reg.unsigned()));
             let same = c.op(BinaryOperator::InclusiveOr, bits, zero);
             c.bits_as(reg, same)
         })
     }
     /// The integer `v`, of which the driver does not know where it comes from.
-    pub(super) fn disguised(&mut self, reg: Reg, v: V) -> V {
-        let zero = self.opaque_zero(reg);
+    pub(super) fn integer_barrier(&mut self, reg: Reg, v: V) -> V {
+        let zero = self.unknown_zero(reg);
         self.op(BinaryOperator::ExclusiveOr, v, zero)
     }
     /// A float as it may go into a float operation.
     pub(super) fn operand(&mut self, reg: Reg, v: V) -> V {
-        if self.raw.contains(&v) { self.hidden(reg, v) } else { v }
+        if self.raw.contains(&v) { self.barrier(reg, v) } else { v }
     }
     /// Notes that `v` is what a float operation gives.
     pub(super) fn raw(&mut self, v: V) -> V {
@@ -117,7 +107,7 @@ impl Code<'_> {
 
     /// A float as it may go into a float operation as the second operand beside `first`, from which it may not differ.
     fn second(&mut self, reg: Reg, first: V, v: V) -> V {
-        if v == first || self.raw.contains(&v) { self.turned(reg, v) } else { v }
+        if v == first || self.raw.contains(&v) { self.second_barrier(reg, v) } else { v }
     }
 
     /// A float operation with two operands: a sum, difference, product or quotient.
@@ -130,7 +120,7 @@ impl Code<'_> {
         };
         let x = self.operand(reg, a);
         let y = match op {
-            BinaryOperator::Divide if known => self.turned(reg, b),
+            BinaryOperator::Divide if known => self.second_barrier(reg, b),
             BinaryOperator::Divide | BinaryOperator::Subtract => self.second(reg, a, b),
             _ => self.operand(reg, b),
         };
@@ -149,15 +139,15 @@ impl Code<'_> {
         if !self.float_truths.contains(&truth) {
             return truth;
         }
-        self.once(Key::Hidden(truth), |c| {
-            let no = c.opaque_zero(Reg::Bool);
+        self.once(Key::Barrier(truth), |c| {
+            let no = c.unknown_zero(Reg::Bool);
             c.op(BinaryOperator::NotEqual, truth, no)
         })
     }
     /// Emits the negation of a Bool.
     pub(super) fn not(&mut self, truth: V) -> V {
         if self.float_truths.contains(&truth) {
-            let no = self.opaque_zero(Reg::Bool);
+            let no = self.unknown_zero(Reg::Bool);
             return self.op(BinaryOperator::Equal, truth, no);
         }
         self.unary_op(naga::UnaryOperator::LogicalNot, truth)

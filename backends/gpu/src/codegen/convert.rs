@@ -1,14 +1,14 @@
 //! Conversions: wrapping, truncating, saturating, and of bits.
 
-use super::builder::{Code, V};
-use super::interval::Interval;
+use super::builder::{Builder, V};
 use super::types::Reg;
+use halide_backend::{Arithmetic, Interval};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use naga::BinaryOperator::{Equal, Greater, GreaterEqual, InclusiveOr, Less, NotEqual, Subtract};
 use naga::MathFunction;
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A value of type `from` as a `to`, as [`halide_core::value::cast`] has it.
     pub(super) fn cast(&mut self, from: ScalarType, to: ScalarType, v: V) -> V {
         match (from, to) {
@@ -17,12 +17,12 @@ impl Code<'_> {
             (Bool, _) if to.is_float() => {
                 let (one, zero) = (Scalar::int(to, 1), Scalar::zero(to));
                 let (one, zero) = (self.constant(one), self.constant(zero));
-                self.select(Reg::of(to), v, one, zero)
+                self.select(Reg::of_type(to), v, one, zero)
             }
-            (Bool, _) => self.bool_as(Reg::of(to), v),
+            (Bool, _) => self.bool_as(Reg::of_type(to), v),
             _ if !from.is_float() && !to.is_float() => {
                 let values = self.values(from, v);
-                let made = self.resize(Reg::of(from), Reg::of(to), v);
+                let made = self.resize(Reg::of_type(from), Reg::of_type(to), v);
                 self.wrapped(to, Some(values), made)
             }
             _ if !from.is_float() => self.float_of_int(from, to, v),
@@ -36,16 +36,16 @@ impl Code<'_> {
             }
             (F32, F16 | BF16) => self.narrow(to, v),
             _ if to.is_float() => {
-                let x = self.operand(Reg::of(from), v);
-                let made = self.convert(Reg::of(to), x);
+                let x = self.operand(Reg::of_type(from), v);
+                let made = self.convert(Reg::of_type(to), x);
                 self.raw(made)
             }
-            _ => self.int_of_float(Reg::of(from), to, v),
+            _ => self.int_of_float(Reg::of_type(from), to, v),
         }
     }
     /// Emits a test that a value differs from zero; a NaN does.
     fn is_nonzero(&mut self, ty: ScalarType, v: V) -> V {
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         if !ty.is_float() {
             let zero = self.int(reg, 0);
             return self.op(NotEqual, v, zero);
@@ -64,14 +64,14 @@ impl Code<'_> {
         let same_sign = if from.is_signed() { Reg::signed(to) } else { Reg::unsigned(to) };
         let sized = if from.bits() == to.bits() { v } else { self.convert(same_sign, v) };
         // Mesa 22 gets comparisons of extended integers with constants wrong, where it sees that they are extended.
-        let plain = if to.bits() > from.bits() { self.disguised(same_sign, sized) } else { sized };
+        let plain = if to.bits() > from.bits() { self.integer_barrier(same_sign, sized) } else { sized };
         if same_sign == to { plain } else { self.bits_as(to, plain) }
     }
     /// An integer rounded to a float once.
     fn float_of_int(&mut self, from: ScalarType, to: ScalarType, v: V) -> V {
         match to {
             F32 | F64 => {
-                let made = self.convert(Reg::of(to), v);
+                let made = self.convert(Reg::of_type(to), v);
                 self.raw(made)
             }
             // What f32 cannot hold exactly is an infinity in f16.
@@ -84,7 +84,7 @@ impl Code<'_> {
                 self.narrow(to, wide)
             }
             _ => {
-                let odd = self.f32_odd_of_int(Reg::of(from), v);
+                let odd = self.f32_odd_of_int(Reg::of_type(from), v);
                 self.narrow(to, odd)
             }
         }
@@ -94,7 +94,7 @@ impl Code<'_> {
         let (Some(min), Some(max)) = (to.int_min(), to.int_max()) else {
             return v;
         };
-        let reg = Reg::of(to);
+        let reg = Reg::of_type(to);
         let v = self.operand(from, v);
         let (low, high) = (self.float(from, min as f64), self.float(from, below(from, max)));
         let inside = self.math_op(MathFunction::Clamp, &[v, low, high]);
@@ -119,13 +119,13 @@ impl Code<'_> {
                 self.saturating_cast(F32, to, wide)
             }
             (F32 | F64, Bool) => {
-                let reg = Reg::of(from);
+                let reg = Reg::of_type(from);
                 let one = self.float(reg, 1.0);
                 self.float_compare(GreaterEqual, reg, v, one)
             }
             (F32 | F64, _) | (Bool, _) => self.cast(from, to, v),
             (_, Bool) => {
-                let zero = self.int(Reg::of(from), 0);
+                let zero = self.int(Reg::of_type(from), 0);
                 self.op(Greater, v, zero)
             }
             _ => {
@@ -136,23 +136,15 @@ impl Code<'_> {
     }
     /// An integer clamped to the range of another type.
     fn clamp_to(&mut self, from: ScalarType, to: ScalarType, v: V) -> V {
-        let (reg, values, range) = (Reg::of(from), self.values(from, v), Interval::of_type(to));
-        let mut v = v;
-        if range.low > values.low {
-            let low = self.int(reg, range.low as i64);
-            v = self.math_op(MathFunction::Max, &[v, low]);
-        }
-        if range.high < values.high {
-            let high = self.int(reg, range.high as i64);
-            v = self.math_op(MathFunction::Min, &[v, high]);
-        }
+        let (reg, values, range) = (Reg::of_type(from), self.values(from, v), Interval::of_type(to));
+        let Ok(v) = self.integers(reg).clamp_to(reg.is_signed(), &v, values, range);
         self.note(from, v, values.clamp(range));
         v
     }
 
     /// The same bits as a type of equal width.
     pub(super) fn reinterpret(&mut self, from: ScalarType, to: ScalarType, v: V) -> V {
-        let (source, target) = (Reg::of(from), Reg::of(to));
+        let (source, target) = (Reg::of_type(from), Reg::of_type(to));
         if source == target && from.bits() == target.bits() {
             return v;
         }
@@ -165,7 +157,8 @@ impl Code<'_> {
         self.wrap(to, made)
     }
 
-    /// An f64 as an f32 that rounds to a 16-bit float as the f64 does: truncated, with an odd last bit where that loses some.
+    /// An f64 as an f32 that rounds to a 16-bit float as the f64 does: truncated, with an odd last bit where that loses
+    /// some.
     fn f32_odd(&mut self, v: V) -> V {
         let v = self.operand(Reg::F64, v);
         let near = self.convert(Reg::F32, v);

@@ -3,13 +3,14 @@
 //! naga gives division by zero and MIN / -1 some meaning on every device (it divides by 1 instead), so they may be
 //! computed; only the quotient and remainder by zero are then replaced.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::helper::Helper;
 use super::types::Reg;
+use halide_backend::{Divide, Division};
 use halide_core::ops::BinOp;
 use naga::{BinaryOperator, Literal};
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A quotient or remainder of registers; narrow ones may be one off their range (-128 / -1).
     pub(super) fn divide(&mut self, op: BinOp, reg: Reg, a: V, b: V) -> V {
         match self.divisor(b) {
@@ -24,10 +25,9 @@ impl Code<'_> {
                 };
                 let helper = Helper { name: format!("{name}_{}", reg.name()), args: &[reg, reg], result: reg };
                 self.helper(helper, &[a, b], |c, args| {
-                    let (a, b, zero) = (args[0], args[1], c.int(reg, 0));
-                    let made = c.quotient_or_rest(op, reg, a, b);
-                    let none = c.op(BinaryOperator::Equal, b, zero);
-                    c.pick(none, zero, made)
+                    let made = c.quotient_or_rest(op, reg, args[0], args[1]);
+                    let Ok(total) = c.integers(reg).zero_where_zero(&args[1], &made);
+                    total
                 })
             }
         }
@@ -47,13 +47,9 @@ impl Code<'_> {
         let power = divisor > 0 && divisor & (divisor - 1) == 0;
         let down = !reg.is_signed() || matches!(op, BinOp::Div | BinOp::Mod);
         if power && down {
-            return match op {
-                BinOp::Div | BinOp::DivToZero => self.shift_right(a, divisor.trailing_zeros()),
-                _ => {
-                    let mask = self.int(reg, (divisor - 1) as i64);
-                    self.op(BinaryOperator::And, a, mask)
-                }
-            };
+            let d = Division::new(op, reg.is_signed(), false);
+            let Ok(made) = self.integers(reg).divide_by_power(d, &a, divisor.trailing_zeros(), false);
+            return made;
         }
         let b = self.int(reg, divisor as i64);
         self.quotient_or_rest(op, reg, a, b)
@@ -66,26 +62,7 @@ impl Code<'_> {
             return self.op(operator, a, b);
         }
         let quotient = self.op(BinaryOperator::Divide, a, b);
-        if op == BinOp::DivToZero {
-            return quotient;
-        }
-        let product = self.op(BinaryOperator::Multiply, quotient, b);
-        let rest = self.op(BinaryOperator::Subtract, a, product);
-        if op == BinOp::ModToZero {
-            return rest;
-        }
-        // The rest has the sign of `a`; where that is negative, one more divisor fits in.
-        let (zero, one, minus_one) = (self.int(reg, 0), self.int(reg, 1), self.int(reg, -1));
-        let short = self.op(BinaryOperator::Less, rest, zero);
-        let positive = self.op(BinaryOperator::Greater, b, zero);
-        let (base, step) = match op {
-            BinOp::Div => (quotient, self.pick(positive, minus_one, one)),
-            _ => {
-                let negated = self.op(BinaryOperator::Subtract, zero, b);
-                (rest, self.pick(positive, b, negated))
-            }
-        };
-        let step = self.pick(short, step, zero);
-        self.op(BinaryOperator::Add, base, step)
+        let Ok(made) = self.integers(reg).of_truncated(Division::new(op, true, false), &a, &b, &quotient);
+        made
     }
 }

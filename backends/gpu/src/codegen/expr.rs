@@ -1,9 +1,9 @@
-//! Expressions: what each kind of node becomes. A vector is a list of scalars. Operations on literals are computed here, with the
-//! language's own meaning: shader languages refuse constants that overflow.
+//! Expressions: what each kind of node becomes. A vector is a list of scalars. Operations on literals are computed
+//! here, with the language's own meaning: shader languages refuse constants that overflow.
 
-use super::builder::{Code, V};
-use super::kernel::{Gen, Made, Stop};
+use super::builder::{Builder, V};
 use super::memo::Lanes;
+use super::state::{Emitted, Gen, Stop};
 use super::types::Reg;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
@@ -12,7 +12,7 @@ use halide_ir::{Elem, Expr, ExprKind, Type, intrinsic, visit};
 
 impl Gen<'_> {
     /// The lanes of an expression.
-    pub(super) fn eval(&mut self, e: &Expr) -> Made<Lanes> {
+    pub(super) fn eval(&mut self, e: &Expr) -> Emitted<Lanes> {
         if let Some(known) = self.memo.get(e) {
             return Ok(known);
         }
@@ -21,11 +21,11 @@ impl Gen<'_> {
         Ok(made)
     }
     /// The value of a scalar expression.
-    pub(super) fn one(&mut self, e: &Expr) -> Made<V> {
+    pub(super) fn single(&mut self, e: &Expr) -> Emitted<V> {
         Ok(self.eval(e)?[0])
     }
 
-    fn compute(&mut self, e: &Expr) -> Made<Lanes> {
+    fn compute(&mut self, e: &Expr) -> Emitted<Lanes> {
         let ty = e.ty();
         if let Elem::Data(t) = ty.elem {
             self.allowed(t)?;
@@ -64,7 +64,7 @@ impl Gen<'_> {
             }
             ExprKind::Math(f, args) => {
                 let t = data(ty)?;
-                let args = args.iter().map(|a| self.eval(a)).collect::<Made<Vec<Lanes>>>()?;
+                let args = args.iter().map(|a| self.eval(a)).collect::<Emitted<Vec<Lanes>>>()?;
                 let made: Option<Lanes> = (0..usize::from(ty.lanes))
                     .map(|i| {
                         let args: Vec<V> = args.iter().map(|a| a[i]).collect();
@@ -88,12 +88,12 @@ impl Gen<'_> {
             ExprKind::Likely(a) => self.eval(a)?,
             ExprKind::Load { buf, index, mask } => self.load(*buf, index, mask.as_ref())?,
             ExprKind::Ramp { base, stride } => self.ramp(base, stride, ty.lanes)?,
-            ExprKind::Broadcast(a) => Gen::splat(self.one(a)?, ty.lanes),
+            ExprKind::Broadcast(a) => Gen::splat(self.single(a)?, ty.lanes),
             ExprKind::Shuffle(vectors, picks) => {
                 let all: Vec<V> = vectors
                     .iter()
                     .map(|v| self.eval(v))
-                    .collect::<Made<Vec<Lanes>>>()?
+                    .collect::<Emitted<Vec<Lanes>>>()?
                     .iter()
                     .flat_map(|v| v.iter().copied())
                     .collect();
@@ -121,7 +121,7 @@ impl Gen<'_> {
     fn index_constant(&mut self, v: i64) -> V {
         self.code.i32(v as i32)
     }
-    fn unary(&mut self, op: UnOp, a: &Expr) -> Made<Lanes> {
+    fn unary(&mut self, op: UnOp, a: &Expr) -> Emitted<Lanes> {
         let (ty, lanes) = (as_data(a.ty()), self.eval(a)?);
         let mut known = true;
         let made = self.code.each(&lanes, |c, v| {
@@ -136,7 +136,7 @@ impl Gen<'_> {
         });
         if known { Ok(made) } else { Err(Stop::Malformed(format!("{op:?} of {}", a.ty()))) }
     }
-    fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Lanes> {
+    fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Emitted<Lanes> {
         let (ty, right, x, y) = (as_data(a.ty()), as_data(b.ty()), self.eval(a)?, self.eval(b)?);
         let mut known = true;
         let made = self.code.pairs(&x, &y, |c, x, y| {
@@ -154,7 +154,7 @@ impl Gen<'_> {
         if known { Ok(made) } else { Err(Stop::Malformed(format!("{op:?} of {}", a.ty()))) }
     }
     /// A conversion, of which one side may be Index.
-    fn cast(&mut self, a: &Expr, to: Elem) -> Made<Lanes> {
+    fn cast(&mut self, a: &Expr, to: Elem) -> Emitted<Lanes> {
         let (from, lanes) = (as_data(a.ty()), self.eval(a)?);
         let to = as_data(Type { elem: to, lanes: 1 });
         Ok(self.code.each(&lanes, |c, v| match c.as_scalar(from, v) {
@@ -162,8 +162,8 @@ impl Gen<'_> {
             None => c.cast(from, to, v),
         }))
     }
-    fn ramp(&mut self, base: &Expr, stride: &Expr, lanes: u16) -> Made<Lanes> {
-        let (base, stride) = (self.one(base)?, self.one(stride)?);
+    fn ramp(&mut self, base: &Expr, stride: &Expr, lanes: u16) -> Emitted<Lanes> {
+        let (base, stride) = (self.single(base)?, self.single(stride)?);
         let step = self.code.divisor(stride);
         Ok((0..lanes)
             .map(|i| {
@@ -180,7 +180,7 @@ impl Gen<'_> {
     }
 }
 
-impl Code<'_> {
+impl Builder<'_> {
     /// `f` of each lane; once for lanes that are the first or the one before.
     pub(super) fn each(&mut self, lanes: &[V], mut f: impl FnMut(&mut Self, V) -> V) -> Lanes {
         self.pairs(lanes, lanes, |c, v, _| f(c, v))
@@ -206,6 +206,6 @@ fn as_data(ty: Type) -> ScalarType {
     ty.scalar().unwrap_or(ScalarType::I32)
 }
 /// The data type of lanes that are no Index.
-fn data(ty: Type) -> Made<ScalarType> {
+fn data(ty: Type) -> Emitted<ScalarType> {
     ty.scalar().ok_or_else(|| Stop::Malformed(format!("{ty} where data is due")))
 }

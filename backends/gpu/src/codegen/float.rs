@@ -1,11 +1,12 @@
 //! Float operators. f32 and f64 have IEEE's arithmetic as far as the device has it; 16-bit floats compute in f32.
 //!
-//! What Vulkan promises of f32: sums, differences and products are correctly rounded; a quotient is within 2.5 units in the
-//! last place and a square root is as exact as 1 / inversesqrt, though most devices round both correctly; subnormal
+//! What Vulkan promises of f32: sums, differences and products are correctly rounded; a quotient is within 2.5 units in
+//! the last place and a square root is as exact as 1 / inversesqrt, though most devices round both correctly; subnormal
 //! numbers may be taken for zeros. Lavapipe, on which the tests run, rounds all of them correctly.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::types::Reg;
+use halide_backend::{FloatLanes, NanRule};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use naga::{BinaryOperator, MathFunction};
@@ -13,7 +14,7 @@ use naga::{BinaryOperator, MathFunction};
 /// The sign bit of an f64.
 const SIGN: u64 = 1 << 63;
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A one-operand operator on a float of type `ty`. `None` if floats do not have it.
     pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, v: V) -> Option<V> {
         let tests = matches!(op, UnOp::IsNan | UnOp::IsInf | UnOp::IsFinite);
@@ -26,7 +27,7 @@ impl Code<'_> {
             let made = self.float_unary(op, ScalarType::F32, wide)?;
             return Some(if tests { made } else { self.narrow(ty, made) });
         }
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         let round = |c: &mut Self, fun| {
             let x = c.operand(reg, v);
             let made = c.math_op(fun, &[x]);
@@ -38,12 +39,7 @@ impl Code<'_> {
             if reg == Reg::F64 { c.with_sign_of(made, v) } else { made }
         };
         Some(match op {
-            UnOp::Neg | UnOp::Abs => {
-                let bits = self.bits_as(reg.unsigned(), v);
-                let made = self.sign_bit(op, reg.unsigned(), 1 << (reg.bits() - 1), bits);
-                let made = self.bits_as(reg, made);
-                self.raw(made)
-            }
+            UnOp::Neg | UnOp::Abs => self.float_sign(op, reg, v),
             UnOp::Floor => whole(self, MathFunction::Floor),
             UnOp::Ceil => whole(self, MathFunction::Ceil),
             UnOp::Round if reg == Reg::F64 => self.nearest_even(v),
@@ -56,9 +52,9 @@ impl Code<'_> {
             UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return None,
         })
     }
-    /// An f64 rounded to the nearest integer, an even one of two. Drivers without an instruction for it get ties of negative
-    /// numbers and -0.0 wrong (lavapipe of Mesa 22.3 where there is no AVX-512), so it is made of sums: from 2^52 on there are
-    /// integers only.
+    /// An f64 rounded to the nearest integer, an even one of two. Drivers without an instruction for it get ties of
+    /// negative numbers and -0.0 wrong (lavapipe of Mesa 22.3 where there is no AVX-512), so it is made of sums: from
+    /// 2^52 on there are integers only.
     fn nearest_even(&mut self, v: V) -> V {
         let reg = Reg::F64;
         let bits = self.bits_as(Reg::U64, v);
@@ -80,6 +76,13 @@ impl Code<'_> {
         let sign = self.op(BinaryOperator::And, signed, mask);
         let made = self.op(BinaryOperator::InclusiveOr, magnitude, sign);
         let made = self.bits_as(Reg::F64, made);
+        self.raw(made)
+    }
+    /// Negates a float, or takes its magnitude.
+    pub(super) fn float_sign(&mut self, op: UnOp, reg: Reg, v: V) -> V {
+        let bits = self.bits_as(reg.unsigned(), v);
+        let made = self.sign_bit(op, reg.unsigned(), 1 << (reg.bits() - 1), bits);
+        let made = self.bits_as(reg, made);
         self.raw(made)
     }
     /// Flips the sign bit, or clears it.
@@ -114,28 +117,23 @@ impl Code<'_> {
             let made = self.float_binary(op, ScalarType::F32, x, y)?;
             return Some(if op.is_comparison() { made } else { self.narrow(ty, made) });
         }
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         Some(match op {
             BinOp::Add => self.float_op(BinaryOperator::Add, reg, a, b),
             BinOp::Sub => self.float_op(BinaryOperator::Subtract, reg, a, b),
             BinOp::Mul => self.float_op(BinaryOperator::Multiply, reg, a, b),
             BinOp::Div => self.float_op(BinaryOperator::Divide, reg, a, b),
             BinOp::Mod => {
-                let quotient = self.float_op(BinaryOperator::Divide, reg, a, b);
-                let whole = self.float_unary(UnOp::Floor, ty, quotient)?;
-                let product = self.float_op(BinaryOperator::Multiply, reg, b, whole);
-                self.float_op(BinaryOperator::Subtract, reg, a, product)
+                let Ok(rest) = self.floats(reg).remainder(&a, &b);
+                rest
             }
             BinOp::Absd => {
-                let difference = self.float_op(BinaryOperator::Subtract, reg, a, b);
-                return self.float_unary(UnOp::Abs, ty, difference);
+                let Ok(difference) = self.floats(reg).absolute_difference(&a, &b);
+                difference
             }
             BinOp::Min | BinOp::Max => {
-                let operator = if op == BinOp::Min { BinaryOperator::Less } else { BinaryOperator::Greater };
-                let before = self.float_compare(operator, reg, a, b);
-                let loses = self.is_nan(reg, b);
-                let first = self.truth_op(BinaryOperator::LogicalOr, before, loses);
-                self.select(reg, first, a, b)
+                let Ok(made) = self.floats(reg).min_max(op, NanRule::Unknown, &a, &b);
+                made
             }
             BinOp::Eq => self.float_compare(BinaryOperator::Equal, reg, a, b),
             BinOp::Ne => {

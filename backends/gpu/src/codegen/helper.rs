@@ -1,6 +1,6 @@
 //! Functions of a shader that its kernel calls: each is made when it is first needed.
 
-use super::builder::{Code, NOWHERE, V};
+use super::builder::{Builder, NOWHERE, V};
 use super::types::Reg;
 use naga::{Expression, Function, FunctionArgument, FunctionResult, Handle, Statement};
 
@@ -14,9 +14,14 @@ pub(super) struct Helper<'a> {
     pub(super) result: Reg,
 }
 
-impl Code<'_> {
+impl Builder<'_> {
     /// Emits a call of `helper` with `args`; `body` emits the function when it is first needed.
-    pub(super) fn helper(&mut self, helper: Helper<'_>, args: &[V], body: impl FnOnce(&mut Code<'_>, &[V]) -> V) -> V {
+    pub(super) fn helper(
+        &mut self,
+        helper: Helper<'_>,
+        args: &[V],
+        body: impl FnOnce(&mut Builder<'_>, &[V]) -> V,
+    ) -> V {
         let function = match self.shader.helpers.get(&helper.name) {
             Some(&known) => known,
             None => self.make(&helper, body),
@@ -27,7 +32,7 @@ impl Code<'_> {
     }
 
     /// Adds the function to the module. Its last argument is the opaque zero.
-    fn make(&mut self, helper: &Helper<'_>, body: impl FnOnce(&mut Code<'_>, &[V]) -> V) -> Handle<Function> {
+    fn make(&mut self, helper: &Helper<'_>, body: impl FnOnce(&mut Builder<'_>, &[V]) -> V) -> Handle<Function> {
         let regs: Vec<(String, Reg)> =
             helper.args.iter().zip(["a", "b", "c"]).map(|(&reg, name)| (name.to_string(), reg)).collect();
         let mut arguments = Vec::new();
@@ -37,11 +42,11 @@ impl Code<'_> {
         let result = Some(FunctionResult { ty: self.shader.reg(helper.result), binding: None });
         let function = Function { name: Some(helper.name.clone()), arguments, result, ..Function::default() };
         let count = helper.args.len() as u32;
-        let mut code = Code::new(self.shader, function, |c| c.unevaluated(Expression::FunctionArgument(count)));
+        let mut code = Builder::new(self.shader, function, |c| c.unevaluated(Expression::FunctionArgument(count)));
         let args: Vec<V> = (0..count).map(|i| code.unevaluated(Expression::FunctionArgument(i))).collect();
         let value = body(&mut code, &args);
         let value = code.settled(helper.result, value);
-        code.statement(Statement::Return { value: Some(value) });
+        code.push_stmt(Statement::Return { value: Some(value) });
         let function = code.finish();
         let handle = self.shader.module.functions.append(function, NOWHERE);
         self.shader.helpers.insert(helper.name.clone(), handle);

@@ -1,14 +1,14 @@
-//! Integer operators: arithmetic that wraps, comparisons, counts of bits. Those of 8 and 16 bits compute in 32 and wrap after,
-//! unless the intervals of their operands say that nothing can: sums of widened bytes need no care.
+//! Integer operators: arithmetic that wraps, comparisons, counts of bits. Those of 8 and 16 bits compute in 32 and wrap
+//! after, unless the intervals of their operands say that nothing can: sums of widened bytes need no care.
 
-use super::builder::{Code, V};
-use super::interval::Interval;
+use super::builder::{Builder, V};
 use super::types::Reg;
+use halide_backend::{Arithmetic, Interval, TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use naga::{BinaryOperator, MathFunction, UnaryOperator};
 
-impl Code<'_> {
+impl Builder<'_> {
     /// Brings a register back to what values of `ty` look like: sign- or zero-extended from its width.
     pub(super) fn wrap(&mut self, ty: ScalarType, v: V) -> V {
         match ty.bits() {
@@ -51,7 +51,7 @@ impl Code<'_> {
 
     /// A one-operand operator on an integer of type `ty`. `None` if integers do not have it.
     pub(super) fn int_unary(&mut self, op: UnOp, ty: ScalarType, v: V) -> Option<V> {
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         Some(match op {
             UnOp::Neg => {
                 let zero = self.int(reg, 0);
@@ -88,7 +88,7 @@ impl Code<'_> {
         if !ty.is_signed_int() {
             return v;
         }
-        let bits = self.bits_as(Reg::of(ty).unsigned(), v);
+        let bits = self.bits_as(Reg::of_type(ty).unsigned(), v);
         self.wrap(ScalarType::unsigned(ty.bits()), bits)
     }
     /// A count of the low `width` bits of a 32-bit register; the bits above are zero.
@@ -133,18 +133,18 @@ impl Code<'_> {
         if let Some(truth) = comparison(op) {
             return Some(self.op(truth, a, b));
         }
-        let exact = Interval::of(op, self.values(ty, a), self.values(ty, b));
+        let exact = Interval::binary(op, self.values(ty, a), self.values(ty, b));
         let made = match op {
             BinOp::Add => self.op(BinaryOperator::Add, a, b),
             BinOp::Sub => self.op(BinaryOperator::Subtract, a, b),
             BinOp::Mul => self.op(BinaryOperator::Multiply, a, b),
-            BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero => self.divide(op, Reg::of(ty), a, b),
+            BinOp::Div | BinOp::Mod | BinOp::DivToZero | BinOp::ModToZero => self.divide(op, Reg::of_type(ty), a, b),
             BinOp::Min => self.math_op(MathFunction::Min, &[a, b]),
             BinOp::Max => self.math_op(MathFunction::Max, &[a, b]),
             BinOp::BitAnd => self.op(BinaryOperator::And, a, b),
             BinOp::BitOr => self.op(BinaryOperator::InclusiveOr, a, b),
             BinOp::BitXor => self.op(BinaryOperator::ExclusiveOr, a, b),
-            BinOp::Absd => return Some(self.difference(Reg::of(ty), a, b)),
+            BinOp::Absd => return Some(self.difference(Reg::of_type(ty), a, b)),
             _ => return None,
         };
         Some(match op {
@@ -155,9 +155,7 @@ impl Code<'_> {
     }
     /// `|a - b|` exactly, in the unsigned register.
     fn difference(&mut self, reg: Reg, a: V, b: V) -> V {
-        let larger = self.math_op(MathFunction::Max, &[a, b]);
-        let smaller = self.math_op(MathFunction::Min, &[a, b]);
-        let made = self.op(BinaryOperator::Subtract, larger, smaller);
+        let Ok(made) = self.integers(reg).absolute_difference(reg.is_signed(), &a, &b);
         if reg.is_signed() { self.bits_as(reg.unsigned(), made) } else { made }
     }
 
@@ -167,26 +165,26 @@ impl Code<'_> {
     }
     /// An operator on Bools, which compare as 0 and 1. `None` if they do not have it.
     pub(super) fn bool_binary(&mut self, op: BinOp, a: V, b: V) -> Option<V> {
-        let with_not = |c: &mut Self, operator, not_first: bool| {
-            let (a, b) = if not_first { (c.not(a), b) } else { (a, c.not(b)) };
-            c.truth_op(operator, a, b)
-        };
-        Some(match op {
-            BinOp::BitAnd | BinOp::Min => self.truth_op(BinaryOperator::LogicalAnd, a, b),
-            BinOp::BitOr | BinOp::Max => self.truth_op(BinaryOperator::LogicalOr, a, b),
-            BinOp::BitXor | BinOp::Ne => self.truth_op(BinaryOperator::NotEqual, a, b),
-            BinOp::Eq => self.truth_op(BinaryOperator::Equal, a, b),
-            BinOp::Lt => with_not(self, BinaryOperator::LogicalAnd, true),
-            BinOp::Le => with_not(self, BinaryOperator::LogicalOr, true),
-            BinOp::Gt => with_not(self, BinaryOperator::LogicalAnd, false),
-            BinOp::Ge => with_not(self, BinaryOperator::LogicalOr, false),
-            _ => return None,
+        let (function, swapped) = truth_op(op)?;
+        let (a, b) = if swapped { (b, a) } else { (a, b) };
+        Some(match function {
+            TruthOp::Never => self.bool(false),
+            TruthOp::And => self.truth_op(BinaryOperator::LogicalAnd, a, b),
+            TruthOp::Or => self.truth_op(BinaryOperator::LogicalOr, a, b),
+            TruthOp::Xor => self.truth_op(BinaryOperator::NotEqual, a, b),
+            TruthOp::Same => self.truth_op(BinaryOperator::Equal, a, b),
+            TruthOp::Less | TruthOp::LessOrEqual => {
+                let either = function == TruthOp::LessOrEqual;
+                let operator = if either { BinaryOperator::LogicalOr } else { BinaryOperator::LogicalAnd };
+                let rest = self.not(a);
+                self.truth_op(operator, rest, b)
+            }
         })
     }
 }
 
 /// The shader language's comparison; `None` of other operators.
-fn comparison(op: BinOp) -> Option<BinaryOperator> {
+pub(super) fn comparison(op: BinOp) -> Option<BinaryOperator> {
     Some(match op {
         BinOp::Eq => BinaryOperator::Equal,
         BinOp::Ne => BinaryOperator::NotEqual,

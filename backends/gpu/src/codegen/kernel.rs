@@ -1,18 +1,18 @@
 //! The entry point of a shader: its bindings, its arguments, and the code of one kernel.
 
-use super::Options;
 use super::align::Residue;
-use super::builder::{Code, NOWHERE, Shader, V};
-use super::lanes::{self, Subgroup};
-use super::layout::{FIRST_BLOCK, Layout, ZERO};
+use super::builder::{Builder, NOWHERE, Shader, V};
+use super::lanes;
+use super::layout::{FIRST_BLOCK, Layout, ZERO, word_strides, writes};
 use super::memo::{Lanes, Memo};
-use super::place::Place;
+use super::options::Options;
+use super::places::Place;
+use super::state::{Emitted, Gen, Stop, Subgroup};
 use super::types::{Reg, needed};
-use crate::{Feature, GpuError};
-use halide_core::ids::ParamId;
+use crate::error::Feature;
 use halide_core::types::ScalarType;
 use halide_ir::hash::Map;
-use halide_ir::{BufId, Elem, Kernel, KernelBuffer, Program, Sym, Writes, print};
+use halide_ir::{Elem, Kernel, Program, Sym, Writes, print};
 use naga::{
     AddressSpace, Binding, BuiltIn, EntryPoint, Expression, Function, FunctionArgument, GlobalVariable, Handle,
     ResourceBinding, ShaderStage, StorageAccess, Type, TypeInner, VectorSize,
@@ -20,58 +20,13 @@ use naga::{
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-/// A reason that a kernel has no shader; the kernel's name is added at the end.
-pub(super) enum Stop {
-    Feature(ScalarType, Feature),
-    Subgroups(u32, Option<u32>),
-    Unsupported(String, &'static str),
-    Malformed(String),
-}
-
-impl Stop {
-    pub(super) fn of(self, kernel: &str) -> GpuError {
-        let kernel = kernel.to_string();
-        match self {
-            Stop::Feature(ty, feature) => GpuError::Feature { kernel, ty, feature },
-            Stop::Subgroups(lanes, has) => GpuError::Subgroups { kernel, lanes, has },
-            Stop::Unsupported(what, hint) => GpuError::Unsupported { kernel, what, hint },
-            Stop::Malformed(what) => GpuError::Malformed { kernel, what },
-        }
-    }
-}
-
-pub(super) type Made<T> = Result<T, Stop>;
-
-/// The code of a kernel while it is made.
-pub(super) struct Gen<'a> {
-    pub(super) code: Code<'a>,
-    pub(super) program: &'a Program,
-    pub(super) kernel: &'a Kernel,
-    pub(super) options: Options,
-    pub(super) memo: Memo,
-    pub(super) symbols: Map<Sym, Lanes>,
-    pub(super) residues: Map<Sym, Residue>,
-    pub(super) params: Map<ParamId, V>,
-    pub(super) places: Map<BufId, Place>,
-    /// The position of the thread in its block, as an I32 per dimension.
-    pub(super) thread: [V; 3],
-    /// A Bool that is true in the threads of the kernel; `None` if all threads are.
-    pub(super) runs: Option<V>,
-    /// The thread's place in its subgroup, if threads are lanes.
-    pub(super) subgroup: Option<Subgroup>,
-    /// True if the code at hand is that of one thread, not of the whole block.
-    pub(super) in_phase: bool,
-    /// The number of atomic steps so far.
-    pub(super) steps: u32,
-}
-
 /// The module of a kernel.
-pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, options: Options) -> Made<naga::Module> {
+pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, options: Options) -> Emitted<naga::Module> {
     let mut shader = Shader::default();
     let globals = globals(&mut shader, program, kernel, options);
     let subgroup_size = lanes::subgroup_size(kernel, options.features.subgroup)?;
     let function = Function { arguments: arguments(&mut shader, subgroup_size.is_some()), ..Function::default() };
-    let mut code = Code::new(&mut shader, function, |c| c.scalar_word(globals.scalars, ZERO));
+    let mut code = Builder::new(&mut shader, function, |c| c.scalar_word(globals.scalars, ZERO));
     let zero = code.zero;
     code.name(zero, || "zero".to_string());
     let (thread, runs, subgroup) = match subgroup_size {
@@ -115,18 +70,6 @@ pub(super) fn module(program: &Program, kernel: &Kernel, layout: &Layout, option
         incoming_ray_payload: None,
     });
     Ok(shader.module)
-}
-
-/// Returns the way in which the code of these options stores to a buffer.
-pub(super) fn writes(b: &KernelBuffer, options: Options) -> Writes {
-    if options.pieces && !b.word_strides.is_empty() { Writes::Pieces } else { b.writes }
-}
-
-/// The strides of which the code of these options takes for granted that they are multiples of so many elements.
-pub(super) fn word_strides(program: &Program, kernel: &Kernel, options: Options) -> Vec<(Sym, u32)> {
-    let whole = |b: &&KernelBuffer| writes(b, options) == Writes::Words;
-    let per_word = |b: &KernelBuffer| program.buffers.get(b.buf).map_or(1, |info| 4 / info.elem.bytes().min(4) as u32);
-    kernel.buffers.iter().filter(whole).flat_map(|b| b.word_strides.iter().map(move |&s| (s, per_word(b)))).collect()
 }
 
 /// The variables of the module.
@@ -210,7 +153,7 @@ fn arguments(shader: &mut Shader, lanes: bool) -> Vec<FunctionArgument> {
     list.into_iter().map(argument).collect()
 }
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A word of the scalars.
     fn scalar_word(&mut self, scalars: Handle<GlobalVariable>, word: u32) -> V {
         let (array, index) = (self.place_of_global(scalars), self.u32(word));
@@ -241,7 +184,7 @@ impl Gen<'_> {
         }
     }
     /// Gives the captures and parameters.
-    fn bind_scalars(&mut self, scalars: Handle<GlobalVariable>, layout: &Layout) -> Made<()> {
+    fn bind_scalars(&mut self, scalars: Handle<GlobalVariable>, layout: &Layout) -> Emitted<()> {
         let kernel = self.kernel;
         for (i, (symbol, ty)) in kernel.captures.iter().enumerate() {
             let v = self.scalar(scalars, layout.scalar_word(i), ty.elem)?;
@@ -261,7 +204,7 @@ impl Gen<'_> {
         Ok(())
     }
     /// A scalar at a word of the scalars.
-    fn scalar(&mut self, scalars: Handle<GlobalVariable>, word: u32, elem: Elem) -> Made<V> {
+    fn scalar(&mut self, scalars: Handle<GlobalVariable>, word: u32, elem: Elem) -> Emitted<V> {
         let ty = match elem {
             Elem::Index => ScalarType::I32,
             Elem::Data(ty) => ty,
@@ -277,7 +220,7 @@ impl Gen<'_> {
         })
     }
     /// Says where the buffers and the memory of the block are.
-    fn bind_buffers(&mut self, globals: &Globals, layout: &Layout) -> Made<()> {
+    fn bind_buffers(&mut self, globals: &Globals, layout: &Layout) -> Emitted<()> {
         let kernel = self.kernel;
         for (i, b) in kernel.buffers.iter().enumerate() {
             self.allowed(self.program.buffers[b.buf].elem)?;
@@ -305,7 +248,7 @@ impl Gen<'_> {
         self.symbols.insert(symbol, value);
     }
     /// Refuses a type that the device does not compute in.
-    pub(super) fn allowed(&self, ty: ScalarType) -> Made<()> {
+    pub(super) fn allowed(&self, ty: ScalarType) -> Emitted<()> {
         let has = |feature| match feature {
             Feature::Int64 => self.options.features.int64,
             Feature::Float64 => self.options.features.float64,

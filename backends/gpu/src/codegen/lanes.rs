@@ -1,14 +1,15 @@
 //! Threads that are lanes of a subgroup, and what they hold for each other.
 //!
-//! Which thread of a block is which lane of which subgroup, drivers do not say. So threads of a kernel of lanes take their
-//! positions from the numbers of their subgroup and of their lane in it: these count the threads of a block if each subgroup
-//! is full, as a block of whole subgroups has them. What is held by lanes is in variables of each thread; a load has the holder's
-//! handed over by a shuffle, one for each element that a lane holds, and takes the one that it needs.
+//! Which thread of a block is which lane of which subgroup, drivers do not say. So threads of a kernel of lanes take
+//! their positions from the numbers of their subgroup and of their lane in it: these count the threads of a block if
+//! each subgroup is full, as a block of whole subgroups has them. What is held by lanes is in variables of each thread;
+//! a load has the holder's handed over by a shuffle, one for each element that a lane holds, and takes the one that it
+//! needs.
 
-use super::builder::{Code, V};
-use super::kernel::{Gen, Made, Stop};
+use super::builder::{Builder, V};
 use super::memo::Lanes;
-use super::place::Place;
+use super::places::Place;
+use super::state::{Emitted, Gen, Stop};
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -17,17 +18,8 @@ use halide_ir::{BufId, Expr, Kernel};
 use naga::BinaryOperator::{Add, And, Divide, Equal, InclusiveOr, Less, Modulo, Multiply, Subtract};
 use naga::{Expression, GatherMode, Handle, LocalVariable, Statement};
 
-/// A subgroup of the device, for a kernel whose threads are lanes.
-#[derive(Clone, Copy)]
-pub(super) struct Subgroup {
-    /// The number of its lanes.
-    pub(super) size: u32,
-    /// The number of the thread's lane in it, a U32.
-    pub(super) lane: V,
-}
-
 /// The size of the subgroups that a kernel runs in, if it speaks of lanes.
-pub(super) fn subgroup_size(kernel: &Kernel, has: Option<u32>) -> Made<Option<u32>> {
+pub(super) fn subgroup_size(kernel: &Kernel, has: Option<u32>) -> Emitted<Option<u32>> {
     let row = kernel.threads[0];
     match (&kernel.lanes, has) {
         (None, _) => Ok(None),
@@ -42,9 +34,9 @@ pub(super) fn workgroup(kernel: &Kernel, subgroup: Option<u32>) -> [u32; 3] {
     subgroup.map_or(kernel.threads, |size| [all.div_ceil(size) * size, 1, 1])
 }
 
-/// The position of a thread in its block, as I32s, from the numbers of its subgroup and of its lane in it; and whether it has
-/// one, where a block has fewer threads than its subgroups have lanes.
-pub(super) fn position(code: &mut Code<'_>, kernel: &Kernel, size: u32, number: V, lane: V) -> ([V; 3], Option<V>) {
+/// The position of a thread in its block, as I32s, from the numbers of its subgroup and of its lane in it; and whether
+/// it has one, where a block has fewer threads than its subgroups have lanes.
+pub(super) fn position(code: &mut Builder<'_>, kernel: &Kernel, size: u32, number: V, lane: V) -> ([V; 3], Option<V>) {
     let all: u32 = kernel.threads.iter().product();
     let constant = code.u32(size);
     let first = code.op(Multiply, number, constant);
@@ -63,11 +55,11 @@ pub(super) fn position(code: &mut Code<'_>, kernel: &Kernel, size: u32, number: 
 
 impl Gen<'_> {
     /// The variables of what a lane holds of a buffer.
-    pub(super) fn bind_held(&mut self, held: &Held) -> Made<()> {
+    pub(super) fn bind_held(&mut self, held: &Held) -> Emitted<()> {
         let ty = self.elem(held.buf)?;
         self.allowed(ty)?;
         let name = self.program.buffers[held.buf].name.clone();
-        let reg = self.code.shader.reg(Reg::of(ty));
+        let reg = self.code.shader.reg(Reg::of_type(ty));
         let variables = (0..held.each).map(|i| self.code.variable(&format!("{name}_{i}"), reg)).collect();
         self.places.insert(held.buf, Place::Lanes { held: *held, variables });
         Ok(())
@@ -130,7 +122,7 @@ impl Gen<'_> {
         ty: ScalarType,
         index: &Expr,
         mask: Option<&Lanes>,
-    ) -> Made<Lanes> {
+    ) -> Emitted<Lanes> {
         let (held, variables) = place;
         let at = self.elements(None, index)?;
         let elements = self.each_element(at, index.lanes());
@@ -144,21 +136,21 @@ impl Gen<'_> {
                 let own = self.code.load(at);
                 let v = self.shuffled(ty, own, from);
                 found = Some(match (found, self.is_place(held, slot, k)) {
-                    (Some(other), Some(here)) => self.code.select(Reg::of(ty), here, v, other),
+                    (Some(other), Some(here)) => self.code.select(Reg::of_type(ty), here, v, other),
                     _ => v,
                 });
             }
             let v = found.ok_or_else(|| Stop::Malformed(format!("lanes hold nothing of {:?}", held.buf)))?;
             let zero = self.code.constant(Scalar::zero(ty));
             made.push(match mask {
-                Some(mask) => self.code.select(Reg::of(ty), mask[i], v, zero),
+                Some(mask) => self.code.select(Reg::of_type(ty), mask[i], v, zero),
                 None => v,
             });
         }
         Ok(made.into())
     }
     /// The number in its subgroup of a lane of the thread's row.
-    fn lane_of_row(&mut self, buf: BufId, lane: V) -> Made<V> {
+    fn lane_of_row(&mut self, buf: BufId, lane: V) -> Emitted<V> {
         let Some(subgroup) = self.subgroup else {
             return Err(Stop::Malformed(format!("{buf:?} is held by lanes of no subgroup")));
         };
@@ -175,21 +167,21 @@ impl Gen<'_> {
     /// Emits a shuffle: the value that the lane `from` of the subgroup has for `own`.
     fn shuffled(&mut self, ty: ScalarType, own: V, from: V) -> V {
         if ty.bits() < 64 {
-            let word = self.code.word_of_register(Reg::of(ty), own);
+            let word = self.code.word_of_register(Reg::of_type(ty), own);
             let word = self.code.shuffle(word, from);
-            return self.code.register_of_word(Reg::of(ty), word);
+            return self.code.register_of_word(Reg::of_type(ty), word);
         }
         let [low, high] = self.code.words_of_value(ty, own).map(|word| self.code.shuffle(word, from));
         self.code.value_of_words(ty, low, high)
     }
 }
 
-impl Code<'_> {
+impl Builder<'_> {
     /// The word that another lane of the subgroup has.
     fn shuffle(&mut self, word: V, from: V) -> V {
         let ty = self.shader.reg(Reg::U32);
         let result = self.unevaluated(Expression::SubgroupOperationResult { ty });
-        self.statement(Statement::SubgroupGather { mode: GatherMode::Shuffle(from), argument: word, result });
+        self.push_stmt(Statement::SubgroupGather { mode: GatherMode::Shuffle(from), argument: word, result });
         result
     }
 }

@@ -9,10 +9,10 @@
 //!   element stands at a multiple of 4 bytes;
 //! - then each capture and each parameter: a word, or two (the lower first) for data of 64 bits.
 
-use super::Options;
-use super::kernel::{Made, Stop, word_strides, writes};
+use super::options::Options;
+use super::state::{Emitted, Stop};
 use halide_core::types::ScalarType;
-use halide_ir::{BufId, Elem, Kernel, Program, Writes};
+use halide_ir::{BufId, Elem, Kernel, KernelBuffer, Program, Sym, Writes};
 
 /// The word of zero bits.
 pub(super) const ZERO: u32 = 0;
@@ -69,7 +69,7 @@ pub fn parts(grid: &[i64], most: u32) -> impl Iterator<Item = Part> {
 }
 
 impl Layout {
-    pub(super) fn new(program: &Program, kernel: &Kernel, options: Options) -> Made<Layout> {
+    pub(super) fn new(program: &Program, kernel: &Kernel, options: Options) -> Emitted<Layout> {
         let mut bindings = Vec::new();
         for b in &kernel.buffers {
             let Some(info) = program.buffers.get(b.buf) else {
@@ -111,8 +111,9 @@ impl Layout {
     pub fn serves(&self, scalars: &[u64]) -> bool {
         self.multiples.iter().all(|&(i, multiple)| scalars.get(i).is_none_or(|v| v.is_multiple_of(multiple.into())))
     }
-    /// The contents of binding 0 for one part of a grid. `scalars` are the bits of the captures and then of the parameters, as
-    /// [`Device::dispatch`](halide_ir::device::Device::dispatch) has them; `offsets` has an element for each buffer.
+    /// The contents of binding 0 for one part of a grid. `scalars` are the bits of the captures and then of the
+    /// parameters, as [`Device::dispatch`](halide_ir::device::Device::dispatch) has them; `offsets` has an element
+    /// for each buffer.
     pub fn pack(&self, scalars: &[u64], offsets: &[i64], part: Part) -> Vec<u32> {
         debug_assert!(scalars.len() == self.scalars.len() && offsets.len() == self.bindings.len());
         let mut packed = Vec::with_capacity(self.words as usize);
@@ -135,4 +136,16 @@ fn words(elem: Elem) -> u32 {
         Elem::Data(ty) if ty.bits() == 64 => 2,
         Elem::Index | Elem::Data(_) => 1,
     }
+}
+
+/// Returns the way in which the code of these options stores to a buffer.
+pub(super) fn writes(b: &KernelBuffer, options: Options) -> Writes {
+    if options.pieces && !b.word_strides.is_empty() { Writes::Pieces } else { b.writes }
+}
+
+/// The strides of which the code of these options takes for granted that they are multiples of so many elements.
+pub(super) fn word_strides(program: &Program, kernel: &Kernel, options: Options) -> Vec<(Sym, u32)> {
+    let whole = |b: &&KernelBuffer| writes(b, options) == Writes::Words;
+    let per_word = |b: &KernelBuffer| program.buffers.get(b.buf).map_or(1, |info| 4 / info.elem.bytes().min(4) as u32);
+    kernel.buffers.iter().filter(whole).flat_map(|b| b.word_strides.iter().map(move |&s| (s, per_word(b)))).collect()
 }

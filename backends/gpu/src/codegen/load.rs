@@ -5,9 +5,9 @@
 
 use super::align::residue;
 use super::builder::V;
-use super::kernel::{Gen, Made, Stop};
 use super::memo::Lanes;
-use super::place::{At, Place};
+use super::places::{At, Place};
+use super::state::{Emitted, Gen, Stop};
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -17,7 +17,7 @@ use naga::MathFunction;
 
 impl Gen<'_> {
     /// The elements at the lanes of `index`; 0 where the mask is false.
-    pub(super) fn load(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>) -> Made<Lanes> {
+    pub(super) fn load(&mut self, buf: BufId, index: &Expr, mask: Option<&Expr>) -> Emitted<Lanes> {
         let (place, ty) = (self.place(buf)?, self.elem(buf)?);
         if let Place::Registers(variables) = &place {
             return self.load_registers(buf, variables, index);
@@ -53,10 +53,10 @@ impl Gen<'_> {
         let safe = self.code.pick(on, element, nowhere);
         let v = self.load_element(place, ty, safe);
         let zero = self.code.constant(Scalar::zero(ty));
-        self.code.select(Reg::of(ty), on, v, zero)
+        self.code.select(Reg::of_type(ty), on, v, zero)
     }
     fn load_element(&mut self, place: &Place, ty: ScalarType, element: V) -> V {
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         match place {
             Place::Buffer { .. } if ty.bytes() < 4 => {
                 let (word, shift) = self.code.word_and_shift(ty.bytes() as u32, element);
@@ -107,7 +107,7 @@ impl Gen<'_> {
         buf: BufId,
         variables: &std::collections::BTreeMap<i64, naga::Handle<naga::LocalVariable>>,
         index: &Expr,
-    ) -> Made<Lanes> {
+    ) -> Emitted<Lanes> {
         let wrong = || Stop::Malformed(format!("{buf:?} is loaded where it has no element"));
         let mut lanes = Vec::new();
         for at in constant_lanes(index).ok_or_else(wrong)? {
@@ -193,7 +193,7 @@ impl Gen<'_> {
     }
 }
 
-impl super::builder::Code<'_> {
+impl super::builder::Builder<'_> {
     /// The value of a small element from a word in which it is the lowest.
     pub(super) fn small_value(&mut self, ty: ScalarType, word: V) -> V {
         let own = match ty {

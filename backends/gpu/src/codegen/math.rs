@@ -1,7 +1,8 @@
-//! Transcendental functions: those of f32 are the operations of [`halide_core::math`] as code of the shader, each a function
-//! of it, so that they have the bits that they have everywhere. A driver's own are off by up to thousands of units.
+//! Transcendental functions: those of f32 are the operations of [`halide_core::math`] as code of the shader, each a
+//! function of it, so that they have the bits that they have everywhere. A driver's own are off by up to thousands of
+//! units.
 
-use super::builder::{Code, V};
+use super::builder::{Builder, V};
 use super::helper::Helper;
 use super::types::Reg;
 use halide_core::math::{FloatOps, emit};
@@ -9,7 +10,7 @@ use halide_core::ops::{MathFn, UnOp};
 use halide_core::types::ScalarType;
 use naga::BinaryOperator;
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A function of floats of type `ty`. `None` for those of f64 that only the standard library has.
     pub(super) fn math(&mut self, function: MathFn, ty: ScalarType, args: &[V]) -> Option<V> {
         match ty {
@@ -49,7 +50,7 @@ impl Code<'_> {
     }
 }
 
-impl FloatOps for Code<'_> {
+impl FloatOps for Builder<'_> {
     type F = V;
     type I = V;
     type M = V;
@@ -87,7 +88,7 @@ impl FloatOps for Code<'_> {
     fn eq(&mut self, a: V, b: V) -> V {
         if a == b {
             let nan = self.is_nan(Reg::F32, a);
-            return Code::not(self, nan);
+            return Builder::not(self, nan);
         }
         self.float_compare(BinaryOperator::Equal, Reg::F32, a, b)
     }
@@ -98,10 +99,10 @@ impl FloatOps for Code<'_> {
         self.truth_op(BinaryOperator::LogicalOr, a, b)
     }
     fn not(&mut self, a: V) -> V {
-        Code::not(self, a)
+        Builder::not(self, a)
     }
     fn select(&mut self, mask: V, a: V, b: V) -> V {
-        Code::select(self, Reg::F32, mask, a, b)
+        Builder::select(self, Reg::F32, mask, a, b)
     }
     fn iadd(&mut self, a: V, b: V) -> V {
         self.op(BinaryOperator::Add, a, b)

@@ -4,18 +4,20 @@
 //! statement by statement (`stmt`) of expressions (`expr`), and naga's validator over what came out.
 //!
 //! The lower files build on each other: `types` (in which registers values live), `builder` (naga's expressions and
-//! statements), `opaque` (what keeps drivers from changing what floats compute), `helper` (functions of the shader),
-//! then operators (`int`, `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value
-//! numbering), memory (`place`, `align`, `load`, `store`, `run`, `registers`, `atomic`, `lanes`) and statements. [`range`] is for whoever
-//! dispatches: whether 32 bits are enough for the coordinates at hand.
+//! statements), `contraction_barrier` (what keeps drivers from changing what floats compute), `helper` (functions of
+//! the shader), then operators, of which many are those of `halide_backend` over the primitives of `lane_ops` (`int`,
+//! `divide`, `shift`, `idiom`, `float`, `half`, `math`, `convert`), `memo` (value numbering), memory (`places`,
+//! `place`, `align`, `load`, `store`, `run`, `scalar_replacement`, `atomic`, `lanes`) and statements. [`range`] is for
+//! whoever dispatches: whether 32 bits are enough for the coordinates at hand.
 //!
 //! **What is promised.** A shader computes, bit for bit, what `halide_core::value` says, on a device whose f32 and f64
-//! operations are correctly rounded and keep subnormal numbers and NaNs (lavapipe's do). Vulkan promises less of division,
-//! square roots, subnormal numbers and NaNs, see `float`; integers are exact everywhere.
+//! operations are correctly rounded and keep subnormal numbers and NaNs (lavapipe's do). Vulkan promises less of
+//! division, square roots, subnormal numbers and NaNs, see `float`; integers are exact everywhere.
 //!
-//! **What is relied on.** Accesses are in bounds, as lowering promises, also in both arms of a `Select`; lanes that a mask
-//! turns off access nothing. So shaders need no checks of bounds, though a driver or wgpu may add them. All loops end.
-//! Control flow of block code is the same for all threads of a block, so barriers are met by all; no thread returns early.
+//! **What is relied on.** Accesses are in bounds, as lowering promises, also in both arms of a `Select`; lanes that a
+//! mask turns off access nothing. So shaders need no checks of bounds, though a driver or wgpu may add them. All loops
+//! end. Control flow of block code is the same for all threads of a block, so barriers are met by all; no thread
+//! returns early.
 //!
 //! **Floats.** Drivers fuse and cancel float operations where they see them, and naga cannot forbid it, so floats pass
 //! from one operation to the next through an exclusive or with a zero from memory (`contraction_barrier`).
@@ -37,49 +39,32 @@ mod half;
 mod helper;
 mod idiom;
 mod int;
-mod interval;
 mod kernel;
+mod lane_ops;
 mod lanes;
 mod layout;
 mod load;
 mod math;
 mod memo;
+mod options;
 mod place;
+mod places;
 pub mod range;
 mod run;
 mod scalar_replacement;
 mod shift;
+mod state;
 mod stmt;
 mod store;
 mod types;
 
 pub use layout::{Binding, Layout, Part, parts};
+pub use options::{Features, Options};
 
-use crate::GpuError;
+use crate::error::GpuError;
 use halide_ir::{KernelId, Program};
 use naga::back::{spv, wgsl};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
-
-/// The features of the device at hand beyond those that every device has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Features {
-    /// 64-bit integers.
-    pub int64: bool,
-    /// 64-bit floats. Their bits pass through 64-bit integers, so these are needed too.
-    pub float64: bool,
-    /// The number of lanes of its subgroups, if all have the same number and lanes can exchange values.
-    pub subgroup: Option<u32>,
-}
-
-/// The options of a compilation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Options {
-    /// The features of the device.
-    pub features: Features,
-    /// True to store pieces of words where the code would otherwise assume that the caller's strides are multiples of a
-    /// word: for arguments that [`Layout::serves`] refuses.
-    pub pieces: bool,
-}
 
 /// A kernel as a shader.
 #[derive(Debug)]
@@ -135,8 +120,8 @@ pub fn compile(program: &Program, id: KernelId, options: &Options) -> Result<Ker
     let Some(kernel) = program.kernels.get(id) else {
         return Err(GpuError::Malformed { kernel: format!("{id:?}"), what: "it is not in the table".to_string() });
     };
-    let layout = Layout::new(program, kernel, *options).map_err(|stop| stop.of(&kernel.name))?;
-    let module = kernel::module(program, kernel, &layout, *options).map_err(|stop| stop.of(&kernel.name))?;
+    let layout = Layout::new(program, kernel, *options).map_err(|stop| stop.in_kernel(&kernel.name))?;
+    let module = kernel::module(program, kernel, &layout, *options).map_err(|stop| stop.in_kernel(&kernel.name))?;
     let info = validate(&module, options.features)
         .map_err(|reason| GpuError::Invalid { kernel: kernel.name.clone(), reason })?;
     let workgroup = module.entry_points.first().map_or(kernel.threads, |entry| entry.workgroup_size);

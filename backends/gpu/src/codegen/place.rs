@@ -1,64 +1,32 @@
 //! The locations of the elements of buffers, and their bits in words.
 
-use super::builder::{Code, V};
-use super::kernel::{Gen, Made, Stop};
+use super::builder::{Builder, V};
+use super::places::{At, Place};
+use super::state::{Emitted, Gen, Stop};
 use super::types::Reg;
 use halide_core::types::ScalarType;
-use halide_ir::lanes::Held;
-use halide_ir::{BufId, Expr, ExprKind, Writes, build};
+use halide_ir::{BufId, Expr, ExprKind, build};
 use naga::BinaryOperator::{Add, And, InclusiveOr, NotEqual};
-use naga::{GlobalVariable, Handle, LocalVariable};
-use std::collections::BTreeMap;
-use std::rc::Rc;
-
-/// The location of a buffer: memory of the device or of a block, an array, or variables.
-#[derive(Clone)]
-pub(super) enum Place {
-    /// In memory of the device: words, of which small elements share one.
-    Buffer {
-        array: Handle<GlobalVariable>,
-        /// The number of the element at the smallest coordinates, a U32.
-        offset: V,
-        reads: bool,
-        writes: Writes,
-    },
-    /// In the memory of the block: a word for each element of up to 32 bits, two for others.
-    Shared { array: Handle<GlobalVariable>, first_word: u32 },
-    /// In an array of the thread, of registers.
-    Array(Handle<LocalVariable>),
-    /// In variables of the lanes of a subgroup, a part of the elements in each.
-    Lanes { held: Held, variables: Rc<[Handle<LocalVariable>]> },
-    /// Each element in a variable of the thread.
-    Registers(BTreeMap<i64, Handle<LocalVariable>>),
-}
-
-/// The elements of an access.
-pub(super) enum At {
-    /// Consecutive ones from this on.
-    Dense(V),
-    /// One for each lane.
-    Each(Vec<V>),
-}
 
 impl Gen<'_> {
-    pub(super) fn place(&self, buf: BufId) -> Made<Place> {
+    pub(super) fn place(&self, buf: BufId) -> Emitted<Place> {
         self.places.get(&buf).cloned().ok_or_else(|| Stop::Malformed(format!("{buf:?} is used and not there")))
     }
     /// The type of a buffer's elements.
-    pub(super) fn elem(&self, buf: BufId) -> Made<ScalarType> {
+    pub(super) fn elem(&self, buf: BufId) -> Emitted<ScalarType> {
         let info = self.program.buffers.get(buf);
         info.map(|b| b.elem).ok_or_else(|| Stop::Malformed(format!("{buf:?} is not in the table")))
     }
     /// Returns the elements that the lanes of `index` address: U32 numbers, from `origin` on.
-    pub(super) fn elements(&mut self, origin: Option<V>, index: &Expr) -> Made<At> {
-        let from = |c: &mut Code<'_>, v: V| {
+    pub(super) fn elements(&mut self, origin: Option<V>, index: &Expr) -> Emitted<At> {
+        let from = |c: &mut Builder<'_>, v: V| {
             let v = c.bits_as(Reg::U32, v);
             origin.map_or(v, |o| c.op(Add, o, v))
         };
         if let ExprKind::Ramp { base, stride } = index.kind()
             && let Some(step) = build::as_int(stride)
         {
-            let base = self.one(base)?;
+            let base = self.single(base)?;
             let first = from(&mut self.code, base);
             return Ok(match step {
                 1 => At::Dense(first),
@@ -88,7 +56,7 @@ impl Place {
     }
 }
 
-impl Code<'_> {
+impl Builder<'_> {
     /// A U32 plus a constant; wraps.
     pub(super) fn plus(&mut self, v: V, constant: i64) -> V {
         if constant == 0 {
@@ -119,7 +87,7 @@ impl Code<'_> {
         let bits = self.op(InclusiveOr, low, high);
         match ty {
             ScalarType::U64 => bits,
-            _ => self.bits_as(Reg::of(ty), bits),
+            _ => self.bits_as(Reg::of_type(ty), bits),
         }
     }
     /// The bits of an element of up to 32 bits, zero-extended to a word.
@@ -130,7 +98,7 @@ impl Code<'_> {
                 let bits = self.bits_as(Reg::U32, v);
                 self.wrapped(ScalarType::unsigned(ty.bits()), Some(values), bits)
             }
-            _ => self.word_of_register(Reg::of(ty), v),
+            _ => self.word_of_register(Reg::of_type(ty), v),
         }
     }
     /// The two words of an element of 64 bits.

@@ -1,14 +1,15 @@
 //! The check that the coordinates of one dispatch fit the 32 bits that kernels compute them in.
 //!
 //! Index arithmetic is exact in 64 bits in loop IR; kernels compute it in 32, which is right if every value on the way
-//! fits. What depends on the arguments is known only when a kernel is dispatched: then intervals of all Index values are
-//! computed from those of the block numbers, positions of threads and loop variables, and from the scalars themselves. Values
-//! of data that become coordinates are followed as far as their operators bound them. The answer may be no without need,
-//! never yes without right.
+//! fits. What depends on the arguments is known only when a kernel is dispatched: then intervals of all Index values
+//! are computed from those of the block numbers, positions of threads and loop variables, and from the scalars
+//! themselves. Values of data that become coordinates are followed as far as their operators bound them. The answer may
+//! be no without need, never yes without right.
 
-use super::interval::Interval;
+use crate::tuning::RANGE_LOOKS;
+use halide_backend::Interval;
 use halide_core::ids::ParamId;
-use halide_core::ops::{BinOp, UnOp};
+use halide_core::ops::UnOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_ir::hash::Map;
@@ -26,9 +27,9 @@ pub fn fits(program: &Program, kernel: &Kernel, scalars: &[u64], offsets: &[i64]
 /// Returns the answer of [`fits`] and the most iterations of serial loops that one thread runs, inner loops counted
 /// each time.
 ///
-/// Ends of loops that depend on the number of a block in several ways, as those of the parts of a loop do that was cut at the
-/// borders of an image, are known too loosely from the numbers of all blocks at once. So where coordinates do not fit, or
-/// there are more iterations than `most`, blocks are looked at in halves, down to single ones.
+/// Ends of loops that depend on the number of a block in several ways, as those of the parts of a loop do that was cut
+/// at the borders of an image, are known too loosely from the numbers of all blocks at once. So where coordinates do
+/// not fit, or there are more iterations than `most`, blocks are looked at in halves, down to single ones.
 pub fn look(
     program: &Program,
     kernel: &Kernel,
@@ -48,7 +49,7 @@ pub fn look(
     for looked_at in 0.. {
         let Some(blocks) = left.pop() else { break };
         let found = dispatch.look(&blocks);
-        if (found.0 && found.1 <= most) || looked_at >= MOST_LOOKS {
+        if (found.0 && found.1 <= most) || looked_at >= RANGE_LOOKS {
             (fits, iterations) = (fits && found.0, iterations.max(found.1));
             continue;
         }
@@ -59,9 +60,6 @@ pub fn look(
     }
     (fits, iterations)
 }
-
-/// The number of sets of blocks that are looked at before the rest is no longer halved.
-const MOST_LOOKS: usize = 4000;
 
 /// Two halves of a set of blocks; `None` of a single one.
 fn halves(blocks: &[Interval]) -> Option<[Vec<Interval>; 2]> {
@@ -177,11 +175,11 @@ impl Walk<'_> {
         if count <= 0 {
             return;
         }
-        let values = min.add(Interval::new(0, count - 1));
+        let values = min.sum(Interval::new(0, count - 1));
         self.index(values);
         if l.kind == ForKind::Serial {
             // Where the loop ends.
-            self.index(min.add(extent));
+            self.index(min.sum(extent));
         }
         self.symbols.insert(Sym::Loop(l.id), values);
         let before = std::mem::take(&mut self.iterations);
@@ -194,11 +192,11 @@ impl Walk<'_> {
     fn address(&mut self, buf: BufId, index: Interval) {
         let wide = self.program.buffers.get(buf).is_some_and(|b| b.elem.bytes() == 8);
         let first = Interval::point(self.first.get(&buf).copied().unwrap_or(0));
-        let element = index.add(first);
+        let element = index.sum(first);
         self.index(element);
         if wide {
-            self.index(element.add(element).add(Interval::point(1)));
-            self.index(index.add(index).add(first).add(Interval::point(1)));
+            self.index(element.sum(element).sum(Interval::point(1)));
+            self.index(index.sum(index).sum(first).sum(Interval::point(1)));
         }
     }
 
@@ -229,13 +227,13 @@ impl Walk<'_> {
             ExprKind::Sym(s) => self.symbols.get(s).copied().unwrap_or(any),
             ExprKind::Param(id) => self.params.get(id).copied().unwrap_or(any),
             ExprKind::Likely(a) | ExprKind::Broadcast(a) => self.eval(a),
-            ExprKind::Unary(UnOp::Neg, a) => self.eval(a).negate(),
+            ExprKind::Unary(UnOp::Neg, a) => self.eval(a).negated(),
             ExprKind::Binary(op, a, b) => {
                 let (x, y) = (self.eval(a), self.eval(b));
                 match a.ty().scalar() {
                     _ if op.is_comparison() => any,
                     Some(ty) if ty.is_float() => any,
-                    _ => Interval::of(*op, x, y).unwrap_or(any),
+                    _ => Interval::binary(*op, x, y).unwrap_or(any),
                 }
             }
             ExprKind::Select(c, a, b) => {
@@ -270,11 +268,11 @@ impl Walk<'_> {
     fn ramp(&mut self, base: &Expr, stride: &Expr, lanes: u16) -> Interval {
         let (first, step) = (self.eval(base), self.eval(stride));
         let last = Interval::point(i128::from(lanes) - 1);
-        let distance = Interval::binary(BinOp::Mul, step, last).unwrap_or(step);
+        let distance = step.product(last);
         if build::as_int(stride).is_none() {
             self.index(distance);
         }
-        first.hull(first.add(distance))
+        first.hull(first.sum(distance))
     }
 }
 

@@ -1,10 +1,9 @@
 //! Stores of consecutive small elements: put together to words first.
 
 use super::builder::V;
-use super::kernel::{Gen, Made, Stop};
 use super::memo::Lanes;
-use super::place::Place;
-use super::store::for_all;
+use super::places::Place;
+use super::state::{Emitted, Gen, Stop};
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Writes};
 use naga::BinaryOperator::{InclusiveOr, NotEqual, ShiftLeft, ShiftRight, Subtract};
@@ -35,7 +34,7 @@ impl Run<'_> {
 
 impl Gen<'_> {
     /// Stores a run, but lanes whose mask is false.
-    pub(super) fn store_run(&mut self, buf: BufId, place: &Place, run: &Run<'_>, mask: Option<&Lanes>) -> Made<()> {
+    pub(super) fn store_run(&mut self, buf: BufId, place: &Place, run: &Run<'_>, mask: Option<&Lanes>) -> Emitted<()> {
         let common = for_all(mask);
         let mask = if common.is_some() { None } else { mask };
         if let Place::Buffer { writes: Writes::Words, .. } = place {
@@ -146,4 +145,9 @@ impl Gen<'_> {
             })
             .collect()
     }
+}
+
+/// The condition that all lanes have, if they have one in common.
+pub(super) fn for_all(mask: Option<&Lanes>) -> Option<V> {
+    mask.filter(|m| m.iter().all(|&v| v == m[0])).map(|m| m[0])
 }

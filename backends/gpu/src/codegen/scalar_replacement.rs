@@ -1,8 +1,8 @@
 //! Storage of one thread: variables where every access is at constants, else an array.
 
-use super::kernel::{Gen, Made, Stop};
 use super::load::constant_lanes;
-use super::place::Place;
+use super::places::Place;
+use super::state::{Emitted, Gen, Stop};
 use super::types::Reg;
 use halide_ir::{BufId, Expr, ExprKind, Stmt, visit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 
 impl Gen<'_> {
     /// `body` with storage of `constant` elements at most. In block code that is a place in the memory of the block.
-    pub(super) fn alloc(&mut self, buf: BufId, constant: Option<u64>, body: &Stmt) -> Made<()> {
+    pub(super) fn alloc(&mut self, buf: BufId, constant: Option<u64>, body: &Stmt) -> Emitted<()> {
         if !self.in_phase {
             return match self.places.contains_key(&buf) {
                 true => self.stmt(body),
@@ -23,7 +23,7 @@ impl Gen<'_> {
             return Err(Stop::Malformed(format!("the size of {buf:?} is not constant")));
         };
         let name = self.program.buffers[buf].name.clone();
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         let place = match constant_elements(buf, body) {
             Some(elements) => {
                 let ty = self.code.shader.reg(reg);

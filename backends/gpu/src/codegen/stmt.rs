@@ -2,7 +2,7 @@
 
 use super::align::{Residue, residue};
 use super::builder::V;
-use super::kernel::{Gen, Made, Stop};
+use super::state::{Emitted, Gen, Stop};
 use halide_ir::{Expr, For, ForKind, Stmt, Sym, build, print, visit};
 use naga::BinaryOperator::{Add, Equal, GreaterEqual, Less, LogicalAnd};
 use naga::{Barrier, Block, Literal, Statement};
@@ -10,10 +10,10 @@ use std::ops::Range;
 
 impl Gen<'_> {
     /// Emits a statement.
-    pub(super) fn stmt(&mut self, s: &Stmt) -> Made<()> {
+    pub(super) fn stmt(&mut self, s: &Stmt) -> Emitted<()> {
         visit::deep(|| self.one_stmt(s))
     }
-    fn one_stmt(&mut self, s: &Stmt) -> Made<()> {
+    fn one_stmt(&mut self, s: &Stmt) -> Emitted<()> {
         match s {
             Stmt::Block(list) => list.iter().try_for_each(|s| self.stmt(s)),
             Stmt::Let { bindings, body } => {
@@ -46,7 +46,7 @@ impl Gen<'_> {
     }
 
     /// Gives names their values.
-    pub(super) fn names(&mut self, bindings: &[(Sym, Expr)]) -> Made<()> {
+    pub(super) fn names(&mut self, bindings: &[(Sym, Expr)]) -> Emitted<()> {
         for (symbol, value) in bindings {
             let lanes = self.eval(value)?;
             if value.ty().is_index() && value.lanes() == 1 {
@@ -68,8 +68,8 @@ impl Gen<'_> {
         self.code.close()
     }
 
-    fn if_else(&mut self, cond: &Expr, then: &Stmt, otherwise: &Stmt) -> Made<()> {
-        let condition = self.one(cond)?;
+    fn if_else(&mut self, cond: &Expr, then: &Stmt, otherwise: &Stmt) -> Emitted<()> {
+        let condition = self.single(cond)?;
         if let Some(Literal::Bool(known)) = self.code.as_literal(condition) {
             return self.stmt(if known { then } else { otherwise });
         }
@@ -81,25 +81,26 @@ impl Gen<'_> {
             made.map(|()| block)
         });
         let (accept, reject) = (sides.next().unwrap_or(Ok(Block::new()))?, sides.next().unwrap_or(Ok(Block::new()))?);
-        self.code.statement(Statement::If { condition, accept, reject });
+        self.code.push_stmt(Statement::If { condition, accept, reject });
         Ok(())
     }
 
-    /// A loop of one thread, or of all threads together. Its last value plus one is in i32, which [`super::range`] checks.
-    fn serial(&mut self, l: &For) -> Made<()> {
+    /// A loop of one thread, or of all threads together. Its last value plus one is in i32, which [`super::range`]
+    /// checks.
+    fn serial(&mut self, l: &For) -> Emitted<()> {
         let extent = build::as_int(&l.extent);
         if extent.is_some_and(|n| n <= 0) {
             return Ok(());
         }
         let symbol = Sym::Loop(l.id);
-        let min = self.one(&l.min)?;
+        let min = self.single(&l.min)?;
         if extent == Some(1) {
             let known = residue(&l.min, &self.residues);
             self.residues.insert(symbol, known);
             self.bind(symbol, [min].into());
             return self.stmt(&l.body);
         }
-        let count = self.one(&l.extent)?;
+        let count = self.single(&l.extent)?;
         let end = self.sum(min, count);
         let ty = self.code.shader.reg(super::types::Reg::I32);
         let variable = self.code.variable(&print::owner_name(symbol, self.program), ty);
@@ -110,9 +111,9 @@ impl Gen<'_> {
         let i = self.code.load(at);
         let done = self.code.op(GreaterEqual, i, end);
         self.code.open();
-        self.code.statement(Statement::Break);
+        self.code.push_stmt(Statement::Break);
         let accept = self.code.close();
-        self.code.statement(Statement::If { condition: done, accept, reject: Block::new() });
+        self.code.push_stmt(Statement::If { condition: done, accept, reject: Block::new() });
         self.residues.insert(symbol, Residue::ANY);
         self.bind(symbol, [i].into());
         let made = self.stmt(&l.body);
@@ -124,7 +125,7 @@ impl Gen<'_> {
         let next = self.code.op(Add, i, one);
         self.code.store(at, next);
         let continuing = self.code.close();
-        self.code.statement(Statement::Loop { body, continuing, break_if: None });
+        self.code.push_stmt(Statement::Loop { body, continuing, break_if: None });
         Ok(())
     }
     /// Marks the buffers that `body` stores to as written: loaded values may be out of date in its next iteration.
@@ -142,7 +143,7 @@ impl Gen<'_> {
     }
 
     /// Loops over the threads of the block: a thread takes the iteration of its position, if there is one.
-    fn phase(&mut self, outermost: &For) -> Made<()> {
+    fn phase(&mut self, outermost: &For) -> Emitted<()> {
         if self.in_phase {
             return Err(Stop::Malformed("a loop over threads is inside of another, not directly".to_string()));
         }
@@ -168,7 +169,7 @@ impl Gen<'_> {
     /// Emits the code of a thread in a phase whose loops from dimension `end` on, innermost first, are bound. One
     /// question is asked for as many dimensions as possible: the range of a loop may depend on loops around it, which
     /// then are bound first.
-    fn thread_code(&mut self, nest: &[&For], end: usize) -> Made<()> {
+    fn thread_code(&mut self, nest: &[&For], end: usize) -> Emitted<()> {
         let of_others = |l: &For, others: &[&For]| {
             others.iter().any(|o| [&l.min, &l.extent].into_iter().any(|e| visit::uses(e, Sym::Loop(o.id))))
         };
@@ -186,7 +187,7 @@ impl Gen<'_> {
         made
     }
     /// Emits a test that the thread has an iteration in the dimensions `dims`; `None` if all threads have.
-    fn inside(&mut self, nest: &[&For], dims: Range<usize>) -> Made<Option<V>> {
+    fn inside(&mut self, nest: &[&For], dims: Range<usize>) -> Emitted<Option<V>> {
         let mut inside = None;
         for d in dims {
             let threads = self.kernel.threads[d];
@@ -206,16 +207,16 @@ impl Gen<'_> {
         Ok(inside)
     }
     /// Gives the loops of the dimensions from `first` on the iteration of the thread.
-    fn bind_loops(&mut self, loops: &[&For], first: usize) -> Made<()> {
+    fn bind_loops(&mut self, loops: &[&For], first: usize) -> Emitted<()> {
         for (d, l) in loops.iter().enumerate().rev() {
-            let min = self.one(&l.min)?;
+            let min = self.single(&l.min)?;
             let v = self.sum(min, self.thread[first + d]);
             self.bind(Sym::Loop(l.id), [v].into());
         }
         Ok(())
     }
     /// Emits a test that a thread's position is below the extent of a loop; `None` if all are.
-    fn within(&mut self, dim: usize, threads: u32, extent: &Expr) -> Made<Option<V>> {
+    fn within(&mut self, dim: usize, threads: u32, extent: &Expr) -> Emitted<Option<V>> {
         match build::as_int(extent) {
             Some(n) if n > threads.into() => {
                 return Err(Stop::Malformed(format!("a loop has {n} threads, and the block {threads}")));
@@ -223,12 +224,12 @@ impl Gen<'_> {
             Some(n) if n == threads.into() => return Ok(None),
             _ => {}
         }
-        let extent = self.one(extent)?;
+        let extent = self.single(extent)?;
         Ok(Some(self.code.op(Less, self.thread[dim], extent)))
     }
 
     /// All threads of the block meet, and see what the others wrote.
-    fn barrier(&mut self) -> Made<()> {
+    fn barrier(&mut self) -> Emitted<()> {
         if self.in_phase {
             return Err(Stop::Malformed("a barrier is inside of a loop over threads".to_string()));
         }
@@ -236,7 +237,7 @@ impl Gen<'_> {
         let mut what = Barrier::WORK_GROUP;
         let back_and_forth = |b: &halide_ir::KernelBuffer| b.reads && b.writes != halide_ir::Writes::None;
         what.set(Barrier::STORAGE, kernel.buffers.iter().any(back_and_forth));
-        self.code.statement(Statement::ControlBarrier(what));
+        self.code.push_stmt(Statement::ControlBarrier(what));
         let written = kernel.buffers.iter().map(|b| b.buf).chain(kernel.shared.iter().map(|row| row.buf));
         written.for_each(|buf| self.memo.stored(buf));
         Ok(())

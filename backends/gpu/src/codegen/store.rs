@@ -1,17 +1,17 @@
 //! Stores.
 //!
-//! Small elements of a buffer share words. Where the kernel writes whole words, the elements of one are put together (see
-//! [`super::run`]). Where it writes pieces, it clears the bits of its elements by an atomic operation and sets them by another,
-//! which leaves the bits of others alone. Two threads may store the same value to one element (where the last tile is moved
-//! inwards): whichever clears last, its own value is set after that. Nobody loads the element meanwhile, for that would
-//! be a race.
+//! Small elements of a buffer share words. Where the kernel writes whole words, the elements of one are put together
+//! (see [`super::run`]). Where it writes pieces, it clears the bits of its elements by an atomic operation and sets
+//! them by another, which leaves the bits of others alone. Two threads may store the same value to one element (where
+//! the last tile is moved inwards): whichever clears last, its own value is set after that. Nobody loads the element
+//! meanwhile, for that would be a race.
 
 use super::builder::V;
-use super::kernel::{Gen, Made, Stop};
 use super::load::constant_lanes;
 use super::memo::Lanes;
-use super::place::{At, Place};
-use super::run::Run;
+use super::places::{At, Place};
+use super::run::{Run, for_all};
+use super::state::{Emitted, Gen, Stop};
 use super::types::Reg;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Expr, Writes};
@@ -20,14 +20,14 @@ use naga::{AtomicFunction, Block, Statement};
 
 impl Gen<'_> {
     /// Stores lanes, but those whose mask is false.
-    pub(super) fn store(&mut self, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) -> Made<()> {
+    pub(super) fn store(&mut self, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) -> Emitted<()> {
         if !self.in_phase {
             return Err(Stop::Malformed(format!("{buf:?} is stored to outside of loops over threads")));
         }
         let (place, ty) = (self.place(buf)?, self.elem(buf)?);
         let values = self.eval(value)?;
         let values = match place.is_read() {
-            true => self.code.each(&values, |c, v| c.settled(Reg::of(ty), v)),
+            true => self.code.each(&values, |c, v| c.settled(Reg::of_type(ty), v)),
             false => values,
         };
         let mask = mask.map(|m| self.eval(m)).transpose()?;
@@ -69,7 +69,7 @@ impl Gen<'_> {
         at: At,
         values: &Lanes,
         mask: Option<&Lanes>,
-    ) -> Made<()> {
+    ) -> Emitted<()> {
         if let Place::Buffer { writes: Writes::Words, .. } = place
             && ty.bytes() < 4
         {
@@ -96,11 +96,11 @@ impl Gen<'_> {
         self.open();
         body(self);
         let accept = self.close();
-        self.code.statement(Statement::If { condition, accept, reject: Block::new() });
+        self.code.push_stmt(Statement::If { condition, accept, reject: Block::new() });
     }
 
     fn store_element(&mut self, place: &Place, ty: ScalarType, element: V, v: V) {
-        let reg = Reg::of(ty);
+        let reg = Reg::of_type(ty);
         match place {
             Place::Buffer { .. } if ty.bytes() < 4 => self.store_piece(place, ty, element, v),
             Place::Buffer { .. } if ty.bytes() == 4 => {
@@ -156,7 +156,7 @@ impl Gen<'_> {
         self.open();
         self.clear_and_set(place, word, value, mask);
         let reject = self.close();
-        self.code.statement(Statement::If { condition, accept, reject });
+        self.code.push_stmt(Statement::If { condition, accept, reject });
     }
     fn clear_and_set(&mut self, place: &Place, word: V, value: V, mask: V) {
         let Place::Buffer { array, .. } = place else {
@@ -168,12 +168,7 @@ impl Gen<'_> {
         let array = self.code.place_of_global(*array);
         let pointer = self.code.element(array, word);
         for (fun, value) in [(AtomicFunction::And, others), (AtomicFunction::InclusiveOr, own)] {
-            self.code.statement(Statement::Atomic { pointer, fun, value, result: None });
+            self.code.push_stmt(Statement::Atomic { pointer, fun, value, result: None });
         }
     }
-}
-
-/// The condition that all lanes have, if they have one in common.
-pub(super) fn for_all(mask: Option<&Lanes>) -> Option<V> {
-    mask.filter(|m| m.iter().all(|&v| v == m[0])).map(|m| m[0])
 }

@@ -1,11 +1,12 @@
 //! In which types of the shader language values are computed.
 
-use crate::Feature;
+use crate::error::Feature;
 use halide_core::types::ScalarType;
 use halide_ir::Elem;
 use naga::{Scalar, ScalarKind};
 
-/// A type of values in shaders: a *register* type, in the sense that a value of a narrow type lives in a wider register.
+/// A type of values in shaders: a *register* type, in the sense that a value of a narrow type lives in a wider
+/// register.
 ///
 /// Integers of 8 and 16 bits are kept sign- or zero-extended to 32 bits. 16-bit floats are kept as their bits, in a
 /// `U32`. An Index is an `I32`.
@@ -22,7 +23,7 @@ pub(super) enum Reg {
 
 impl Reg {
     /// Returns the register type for values of a data type.
-    pub(super) fn of(ty: ScalarType) -> Reg {
+    pub(super) fn of_type(ty: ScalarType) -> Reg {
         use ScalarType::*;
         match ty {
             Bool => Reg::Bool,
@@ -38,7 +39,7 @@ impl Reg {
     pub(super) fn of_elem(elem: Elem) -> Reg {
         match elem {
             Elem::Index => Reg::I32,
-            Elem::Data(ty) => Reg::of(ty),
+            Elem::Data(ty) => Reg::of_type(ty),
         }
     }
     /// The shader language's name for it.

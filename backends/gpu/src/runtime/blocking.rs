@@ -2,12 +2,13 @@
 
 use super::choice::{Choice, DeviceInfo};
 use super::gpu::{Gpu, list_devices_async};
+use super::health::let_others_go_on;
 use super::program::GpuProgram;
 use super::resident::DeviceBuffer;
 use super::run::{GpuRun, Last};
 use super::stats::GpuStats;
-use crate::GpuError;
 use crate::codegen::KernelCode;
+use crate::error::GpuError;
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_ir::device::{Device, DeviceFault};
 use halide_ir::{BufId, KernelId, Program, Residency};
@@ -123,9 +124,4 @@ fn wait<T>(gpu: &Gpu, last: Option<&Last>, future: impl Future<Output = T>) -> T
         // Another thread may be about to make the call that this one waits for.
         let_others_go_on();
     }
-}
-
-/// Lets other threads run first.
-pub(super) fn let_others_go_on() {
-    std::thread::yield_now();
 }

@@ -107,7 +107,7 @@ impl fmt::Display for DeviceInfo {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::runtime::choice::*;
 
     fn devices() -> Vec<DeviceInfo> {
         let device =

@@ -1,33 +1,9 @@
 //! Copies of host buffers on devices, kept with the host's memory until that may be written.
 
-use super::pool::{Pool, Slab};
+use super::pool::{Copies, HostCopy, Pool};
 use halide_core::buffer::AnyBuffer;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A part of a buffer's memory on a device.
-#[derive(Clone)]
-pub(super) struct HostCopy {
-    pub(super) slab: Arc<Slab>,
-    /// The bytes of the memory that it holds.
-    pub(super) held: Range<usize>,
-    /// The byte of the memory that would be the slab's first; less than 0 if the slab starts with bytes that are not used.
-    pub(super) base: i64,
-}
-
-/// All copies of one memory, on any device.
-#[derive(Default)]
-pub(super) struct Copies(Mutex<Vec<HostCopy>>);
-
-impl Copies {
-    /// Forgets those that only this list has.
-    pub(super) fn forget_unused(&self) {
-        self.lock().retain(|copy| Arc::strong_count(&copy.slab) > 1);
-    }
-    fn lock(&self) -> MutexGuard<'_, Vec<HostCopy>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use std::sync::Arc;
 
 impl HostCopy {
     /// Returns the `base` of a copy of the bytes `held`, for kernels that count elements from byte `first`: that byte

@@ -5,8 +5,9 @@ use super::choice::{Choice, DeviceInfo, DeviceKind};
 use super::health::Health;
 use super::pool::Pool;
 use super::scopes::Trouble;
-use crate::GpuError;
 use crate::codegen::Features;
+use crate::error::GpuError;
+use crate::tuning::LOST_POLLS;
 use halide_ir::device::DeviceFault;
 use halide_ir::target;
 use std::fmt;
@@ -30,10 +31,8 @@ pub(super) struct Inner {
     pub(super) tick: Option<f32>,
 }
 
-/// The most times that a device is asked whether it is gone after a failure.
-const MOST_POLLS: usize = 100;
-
-/// The devices of this machine, in the order in which [`Choice::Index`] counts them. In a browser the one that it offers.
+/// The devices of this machine, in the order in which [`Choice::Index`] counts them. In a browser the one that it
+/// offers.
 pub async fn list_devices_async() -> Vec<DeviceInfo> {
     adapters().await.iter().map(describe).collect()
 }
@@ -103,8 +102,8 @@ impl Gpu {
         // Whole words, as all our bindings are.
         self.0.limits.max_storage_buffer_binding_size.min(self.0.limits.max_buffer_size) / 4 * 4
     }
-    /// The most iterations of loops that a thread may run before the driver stops it without a word, if it does so: Mesa's
-    /// llvmpipe, which has a counter for all loops of a shader.
+    /// The most iterations of loops that a thread may run before the driver stops it without a word, if it does so:
+    /// Mesa's llvmpipe, which has a counter for all loops of a shader.
     pub fn most_iterations(&self) -> Option<u64> {
         const LLVMPIPE: u64 = 65_535;
         self.0.info.name.starts_with("llvmpipe").then_some(LLVMPIPE)
@@ -138,8 +137,8 @@ impl Gpu {
 }
 
 impl Inner {
-    /// An error if the driver has said anything since the last check. Calls on a lost device seem to succeed, so this is asked
-    /// before and after each.
+    /// An error if the driver has said anything since the last check. Calls on a lost device seem to succeed, so this
+    /// is asked before and after each.
     pub(super) fn check(&self) -> Result<(), DeviceFault> {
         self.health.check().map_err(|fault| self.lost_or(fault))
     }
@@ -152,17 +151,17 @@ impl Inner {
             },
         })
     }
-    /// `fault`, unless the device is gone, of which all other failures are consequences. A device says that it is gone only
-    /// when it is polled and nothing is left to do, and until then that things are not valid; another thread that polls may
-    /// be about to hear of it.
+    /// `fault`, unless the device is gone, of which all other failures are consequences. A device says that it is gone
+    /// only when it is polled and nothing is left to do, and until then that things are not valid; another thread that
+    /// polls may be about to hear of it.
     pub(super) fn lost_or(&self, fault: DeviceFault) -> DeviceFault {
-        for _ in 0..MOST_POLLS {
+        for _ in 0..LOST_POLLS {
             if self.health.is_lost() {
                 break;
             }
             self.poll(PollType::Wait { submission_index: None, timeout: None });
             #[cfg(not(target_arch = "wasm32"))]
-            super::blocking::let_others_go_on();
+            super::health::let_others_go_on();
         }
         match self.health.check() {
             Err(lost @ DeviceFault::Lost { .. }) => lost,

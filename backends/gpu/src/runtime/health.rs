@@ -61,3 +61,9 @@ pub(super) fn poll(device: &Device, health: &Health, how: PollType) {
         health.set_lost("it was lost while it was waited for".into());
     }
 }
+
+/// Lets other threads run first.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn let_others_go_on() {
+    std::thread::yield_now();
+}

@@ -1,38 +1,32 @@
 //! From a shader to something that a device can run: the only unsafe code of the runtime.
 //!
-//! **Checks in shaders.** wgpu can add three kinds. Of bounds: kept. What the code generator emits is proven to be inside, but
-//! a load may be done before the condition that guards it, and drivers may do so too; it must not fault. On Vulkan with
-//! `robustBufferAccess2`, Metal and D3D12 this costs nothing or little for buffers. Of loops that never end: left out, since
-//! they put a counter into every loop, and ours count up to an extent. Of divisions: kept, since the code generator counts on
-//! the meaning that they give to a division by zero.
+//! **Checks in shaders.** wgpu can add three kinds. Of bounds: kept. What the code generator emits is proven to be
+//! inside, but a load may be done before the condition that guards it, and drivers may do so too; it must not fault. On
+//! Vulkan with `robustBufferAccess2`, Metal and D3D12 this costs nothing or little for buffers. Of loops that never
+//! end: left out, since they put a counter into every loop, and ours count up to an extent. Of divisions: kept, since
+//! the code generator counts on the meaning that they give to a division by zero.
 
 #![allow(unsafe_code)]
 
-use super::cache::Source;
+use super::cache::{Pipeline, PipelineKey};
 use super::clock::Moment;
 use super::gpu::Gpu;
 use super::scopes::caught;
 use crate::codegen::KernelCode;
-use crate::{GpuError, Limit};
+use crate::error::{GpuError, Limit};
 use halide_ir::device::DeviceFault;
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 use wgpu::{
-    BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
-    ComputePipelineDescriptor, PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor,
-    ShaderRuntimeChecks, ShaderSource, ShaderStages,
+    BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipelineDescriptor,
+    PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor, ShaderRuntimeChecks, ShaderSource,
+    ShaderStages,
 };
 
-/// A kernel that a device can run.
-pub(super) struct Pipeline {
-    pub(super) pipeline: ComputePipeline,
-    pub(super) bindings: BindGroupLayout,
-}
-
-/// A pipeline for a kernel, and how long it took to get it: the driver compiles it, after a check that the device has enough
-/// of everything for it, unless it has before.
+/// A pipeline for a kernel, and how long it took to get it: the driver compiles it, after a check that the device has
+/// enough of everything for it, unless it has before.
 pub(super) async fn compile(
     gpu: &Gpu,
     code: &KernelCode,
@@ -40,7 +34,7 @@ pub(super) async fn compile(
 ) -> Result<(Arc<Pipeline>, Duration), GpuError> {
     check_limits(gpu, code, shared_words)?;
     let started = Moment::now();
-    let source = Source::of(code);
+    let source = PipelineKey::of_code(code);
     if let Some(known) = source.as_ref().and_then(|source| gpu.0.cache.find(source)) {
         gpu.0.check()?;
         return Ok((known, started.elapsed()));

@@ -1,18 +1,17 @@
 //! Memory of a device that is used again: buffers of a few sizes, so that a run finds what the last one left.
 //!
-//! A [`Slab`] goes back to the pool when it is dropped, and may then be used by anyone. That is right only because the device
-//! runs what is submitted in order: so whoever recorded commands for a slab keeps it until they are submitted.
+//! A [`Slab`] goes back to the pool when it is dropped, and may then be used by anyone. That is right only because the
+//! device runs what is submitted in order: so whoever recorded commands for a slab keeps it until they are submitted.
 
-use super::copies::Copies;
 use super::health::{Health, poll};
 use super::scopes::{Trouble, caught};
+use crate::tuning::IDLE_BYTES;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device};
 
-/// The most bytes that are kept for later of each use: some frames of what images have.
-const MOST_IDLE: u64 = 512 << 20;
 /// The smallest buffer: an alignment that every device accepts for a place in one.
 const LEAST: u64 = 256;
 
@@ -72,6 +71,31 @@ pub(super) struct Slab {
     pool: Arc<Pool>,
 }
 
+/// A part of a buffer's memory on a device.
+#[derive(Clone)]
+pub(super) struct HostCopy {
+    pub(super) slab: Arc<Slab>,
+    /// The bytes of the memory that it holds.
+    pub(super) held: Range<usize>,
+    /// The byte of the memory that would be the slab's first; less than 0 if the slab starts with bytes that are not
+    /// used.
+    pub(super) base: i64,
+}
+
+/// All copies of one memory, on any device.
+#[derive(Default)]
+pub(super) struct Copies(Mutex<Vec<HostCopy>>);
+
+impl Copies {
+    /// Forgets those that only this list has.
+    pub(super) fn forget_unused(&self) {
+        self.lock().retain(|copy| Arc::strong_count(&copy.slab) > 1);
+    }
+    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<HostCopy>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Pool {
     pub(super) fn new(device: Device, health: Arc<Health>, most: u64) -> Arc<Pool> {
         let idle = std::array::from_fn(|_| Mutex::default());
@@ -79,8 +103,8 @@ impl Pool {
         Arc::new(Pool { device, health, most, bytes, cap, idle, copies })
     }
 
-    /// A buffer of at least `bytes`, which are no more than the device's largest. Before memory is said to be out, what is
-    /// idle is freed, and then copies of inputs that no run uses.
+    /// A buffer of at least `bytes`, which are no more than the device's largest. Before memory is said to be out, what
+    /// is idle is freed, and then copies of inputs that no run uses.
     pub(super) async fn take(self: &Arc<Pool>, what: Use, bytes: u64) -> Result<Slab, Trouble> {
         let size = size_class(bytes, self.most);
         if let Some(buffer) = self.idle(what).take(size) {
@@ -169,7 +193,7 @@ impl Idle {
         self.bytes += buffer.size();
         self.buffers.push_back(buffer);
         let mut gone = Vec::new();
-        while self.bytes > MOST_IDLE
+        while self.bytes > IDLE_BYTES
             && let Some(oldest) = self.buffers.pop_front()
         {
             self.bytes -= oldest.size();
@@ -257,7 +281,7 @@ fn size_class(bytes: u64, most: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::size_class;
+    use crate::runtime::pool::size_class;
 
     #[test]
     fn sizes_waste_little_and_are_few() {

@@ -1,10 +1,11 @@
 //! The kernels of a program, compiled for a device.
 
+use super::cache::Pipeline;
 use super::gpu::Gpu;
-use super::pipeline::{self, Pipeline};
-use super::run::GpuRun;
-use crate::GpuError;
+use super::pipeline;
 use crate::codegen::{self, KernelCode, Layout, Options, range};
+use crate::error::GpuError;
+use crate::tuning::REMEMBERED_ARGUMENTS;
 use halide_core::ids::{Id, IdVec};
 use halide_ir::device::DeviceFault;
 use halide_ir::{Kernel, KernelId, Program, Stmt};
@@ -37,16 +38,14 @@ pub(super) struct Compute {
     pub(super) pipeline: Arc<Pipeline>,
     /// The time that it took to get the pipeline.
     creation: Duration,
-    /// Arguments for which coordinates are known to fit. Runs repeat them, and finding out goes through the whole kernel.
+    /// Arguments for which coordinates are known to fit. Runs repeat them, and finding out goes through the whole
+    /// kernel.
     fitting: Mutex<Vec<Arguments>>,
 }
 
 /// The arguments that decide whether coordinates fit and how far loops run: scalars, offsets of buffers, and the grid;
 /// with the number of iterations.
 type Arguments = (Vec<u64>, Vec<i64>, Vec<i64>, u64);
-
-/// The most arguments that are remembered for each kernel.
-const MOST_FITTING: usize = 16;
 
 impl Compute {
     fn new(layout: Layout, (pipeline, creation): (Arc<Pipeline>, Duration)) -> Arc<Compute> {
@@ -68,7 +67,7 @@ impl Compute {
         }
         let (fits, iterations) = range::look(program, kernel, scalars, offsets, grid, most);
         if fits {
-            known.truncate(MOST_FITTING - 1);
+            known.truncate(REMEMBERED_ARGUMENTS - 1);
             known.insert(0, (scalars.to_vec(), offsets.to_vec(), grid.to_vec(), iterations));
         }
         (fits, iterations)
@@ -93,14 +92,6 @@ impl GpuProgram {
         }
         let program = Program { body: Stmt::Block(Vec::new()), tasks: IdVec::default(), ..program.clone() };
         Ok(GpuProgram(Arc::new(Compiled { gpu: gpu.clone(), program, kernels })))
-    }
-    /// Starts a run, which is the [`Device`](halide_ir::device::Device) of its host code once inputs and outputs are bound.
-    pub fn start(&self) -> GpuRun {
-        GpuRun::new(self.clone(), false)
-    }
-    /// [`GpuProgram::start`] for a run that also times each kernel, if the device can; that takes a little longer.
-    pub fn start_timed(&self) -> GpuRun {
-        GpuRun::new(self.clone(), true)
     }
     /// The device.
     pub fn gpu(&self) -> &Gpu {

@@ -1,21 +1,19 @@
 //! Keeping the two copies of a buffer in step, and running kernels on the device's.
 
 use super::clock::Moment;
-use super::copies::{self, HostCopy};
-use super::pool::{Slab, Use};
+use super::copies;
+use super::pool::{HostCopy, Slab, Use};
 use super::run::GpuRun;
-use super::slot::{HostSide, Newest, Place, Slot};
+use super::slot::{DevicePlace, HostSide, Newest, Slot};
 use super::wait::Mapping;
-use crate::GpuError;
 use crate::codegen::parts;
+use crate::error::GpuError;
+use crate::tuning::DISPATCH_PARTS;
 use halide_core::buffer::AnyBuffer;
 use halide_ir::device::DeviceFault;
 use halide_ir::eval::AsyncDevice;
 use halide_ir::{BufId, KernelId, Residency};
 use std::sync::Arc;
-
-/// The most pieces that a grid is dispatched in.
-const MOST_PARTS: u64 = 1 << 16;
 
 impl GpuRun {
     /// See [`Device::begin`](halide_ir::device::Device::begin).
@@ -104,7 +102,7 @@ impl GpuRun {
     }
 
     /// Returns the place of a buffer on the device, after an upload of its contents if only the host has them.
-    async fn on_device(&mut self, buf: BufId, memory: &[u8]) -> Result<Place, DeviceFault> {
+    async fn on_device(&mut self, buf: BufId, memory: &[u8]) -> Result<DevicePlace, DeviceFault> {
         let slot = self.slot(buf)?;
         let (host, newest) = (slot.host.clone(), slot.newest);
         if let HostSide::Input(buffer) = host {
@@ -120,7 +118,7 @@ impl GpuRun {
         Ok(place)
     }
     /// The copy of an input: one that is kept with its memory, or a new one.
-    async fn input_on_device(&mut self, buf: BufId, buffer: &AnyBuffer) -> Result<Place, DeviceFault> {
+    async fn input_on_device(&mut self, buf: BufId, buffer: &AnyBuffer) -> Result<DevicePlace, DeviceFault> {
         let slot = self.slot(buf)?;
         if let Some(place) = &slot.place {
             return Ok(place.clone());
@@ -237,8 +235,12 @@ fn check_grid(kernel: KernelId, grid: &[i64], most: u32) -> Result<(), DeviceFau
     let blocks = grid.iter().fold(1u64, |n, &extent| n.saturating_mul(extent as u64));
     let pieces =
         grid.iter().fold(1u64, |n, &extent| n.saturating_mul((extent as u64).div_ceil(u64::from(most.max(1)))));
-    if grid.len() > 3 || pieces > MOST_PARTS || grid.iter().any(|&n| n > i64::from(i32::MAX)) {
-        return Err(DeviceFault::TooManyBlocks { kernel, blocks, most: u64::from(most).saturating_mul(MOST_PARTS) });
+    if grid.len() > 3 || pieces > DISPATCH_PARTS || grid.iter().any(|&n| n > i64::from(i32::MAX)) {
+        return Err(DeviceFault::TooManyBlocks {
+            kernel,
+            blocks,
+            most: u64::from(most).saturating_mul(DISPATCH_PARTS),
+        });
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! Buffers on a device: results that stay there, to be inputs of other runs.
 
-use super::copies::{self, HostCopy};
+use super::copies;
 use super::gpu::Gpu;
-use super::pool::Use;
+use super::pool::{HostCopy, Use};
 use super::scopes::caught;
-use super::slot::{Place, Reach};
+use super::slot::{DevicePlace, Reach};
 use super::wait::Mapping;
-use crate::GpuError;
+use crate::error::GpuError;
 use halide_core::buffer::{AnyBuffer, BufferError, Dim, Region};
 use halide_core::types::ScalarType;
 use std::fmt;
@@ -26,7 +26,7 @@ struct Whole {
     gpu: Gpu,
     ty: ScalarType,
     region: Region,
-    place: Place,
+    place: DevicePlace,
     /// The host's copy, once somebody has asked for one.
     host: Mutex<Option<AnyBuffer>>,
     /// Held by the thread that makes it.
@@ -36,7 +36,7 @@ struct Whole {
 
 impl DeviceBuffer {
     /// The elements of a dense region, the first dimension innermost, at a place. `None` if it does not fit there.
-    pub(super) fn new(gpu: Gpu, ty: ScalarType, region: &Region, place: Place) -> Option<DeviceBuffer> {
+    pub(super) fn new(gpu: Gpu, ty: ScalarType, region: &Region, place: DevicePlace) -> Option<DeviceBuffer> {
         let bytes = region.points()?.checked_mul(ty.bytes() as u64)?;
         if place.at < 0 || place.at as u64 + bytes > place.bytes {
             return None;
@@ -109,15 +109,15 @@ impl DeviceBuffer {
     }
 
     /// Returns its place for kernels of `gpu`; `None` if it is on another device or that is gone.
-    pub(super) fn place(&self, gpu: &Gpu) -> Option<Place> {
+    pub(super) fn place(&self, gpu: &Gpu) -> Option<DevicePlace> {
         let place = &self.whole.place;
         if !place.slab.is_of(&gpu.0.pool) || gpu.is_lost() {
             return None;
         }
-        let below = Reach::of(&self.dims)?.below as i64;
+        let below = Reach::of_dims(&self.dims)?.below as i64;
         let size = self.whole.ty.bytes() as i64;
         let at = place.at + (self.offset - below) * size;
-        Some(Place { at, first: place.first + self.offset, ..place.clone() })
+        Some(DevicePlace { at, first: place.first + self.offset, ..place.clone() })
     }
     /// Returns true if its first element is at a multiple of a word, as kernels want it.
     pub(super) fn is_at_word(&self) -> bool {
@@ -131,7 +131,7 @@ impl Whole {
         inner.check()?;
         let points = self.region.points().unwrap_or(u64::MAX);
         let bytes = points.saturating_mul(self.ty.bytes() as u64);
-        let Place { slab, at, bytes: words, .. } = &self.place;
+        let DevicePlace { slab, at, bytes: words, .. } = &self.place;
         let no_memory = |_| GpuError::HostMemory { bytes };
         if bytes == 0 {
             return AnyBuffer::with_region(self.ty, &self.region).map_err(no_memory);

@@ -1,16 +1,16 @@
 //! A run: its buffers, what it asks of the device, and the end of it.
 
 use super::batch::Batch;
-use super::copies::HostCopy;
-use super::pool::{Slab, Use};
+use super::pool::{HostCopy, Slab, Use};
 use super::program::{Compiled, GpuProgram};
 use super::resident::DeviceBuffer;
 use super::scopes::Trouble;
-use super::slot::{HostSide, Newest, Place, Reach, Slot};
+use super::slot::{DevicePlace, HostSide, Newest, Reach, Slot};
 use super::stats::GpuStats;
 use super::timing::Timing;
 use super::wait;
-use crate::GpuError;
+use crate::error::GpuError;
+use crate::tuning::{BATCH_COMMANDS, BATCH_STAGED_BYTES};
 use halide_core::buffer::{AnyBuffer, Dim, Region};
 use halide_ir::BufId;
 use halide_ir::device::DeviceFault;
@@ -19,23 +19,19 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::SubmissionIndex;
 
-/// After so many commands, or bytes that wait to be copied, work is handed to the device without being asked for results, so
-/// that it starts, and memory comes back.
-const MOST_COMMANDS: usize = 256;
-const MOST_STAGED: u64 = 64 << 20;
-
 /// The last work that a run handed to the device.
 pub(super) type Last = Arc<Mutex<Option<SubmissionIndex>>>;
 
 /// A run of a program's kernels: the [`Device`](halide_ir::device::Device) of its host code.
 ///
-/// Inputs and outputs are bound first. Then host code runs, and at the end [`GpuRun::finish_output`] brings back what is on
-/// the device only. Nothing is handed to the device before somebody needs results or much is waiting.
+/// Inputs and outputs are bound first. Then host code runs, and at the end [`GpuRun::finish_output`] brings back what
+/// is on the device only. Nothing is handed to the device before somebody needs results or much is waiting.
 pub struct GpuRun {
     pub(super) program: GpuProgram,
     pub(super) slots: BTreeMap<BufId, Slot>,
     pub(super) batch: Batch,
-    /// Memory of allocations that ended. What was recorded may use it, so it is only for this run until that is submitted.
+    /// Memory of allocations that ended. What was recorded may use it, so it is only for this run until that is
+    /// submitted.
     retired: Vec<Arc<Slab>>,
     /// Inputs that were copied by commands that are not submitted yet.
     pub(super) copied: Vec<(AnyBuffer, HostCopy)>,
@@ -45,6 +41,18 @@ pub struct GpuRun {
     /// True if work was submitted that nobody has waited for.
     running: bool,
     pub(super) stats: GpuStats,
+}
+
+impl GpuProgram {
+    /// Starts a run, which is the [`Device`](halide_ir::device::Device) of its host code once inputs and outputs are
+    /// bound.
+    pub fn start(&self) -> GpuRun {
+        GpuRun::new(self.clone(), false)
+    }
+    /// [`GpuProgram::start`] for a run that also times each kernel, if the device can; that takes a little longer.
+    pub fn start_timed(&self) -> GpuRun {
+        GpuRun::new(self.clone(), true)
+    }
 }
 
 impl GpuRun {
@@ -70,8 +78,8 @@ impl GpuRun {
         self.slots.insert(buf, Slot::new(HostSide::Input(buffer.clone()), Newest::Host, buffer.ty(), reach));
         Ok(())
     }
-    /// Gives an input that is on the device, which host code cannot read. Kernels want the first element at a multiple of 4
-    /// bytes: a crop of narrow elements for which that is not so passes through the host.
+    /// Gives an input that is on the device, which host code cannot read. Kernels want the first element at a multiple
+    /// of 4 bytes: a crop of narrow elements for which that is not so passes through the host.
     pub async fn bind_device_input_async(&mut self, buf: BufId, buffer: &DeviceBuffer) -> Result<(), GpuError> {
         let reach = self.checked(buf, buffer.ty(), buffer.dims())?;
         if !buffer.is_at_word() {
@@ -86,7 +94,8 @@ impl GpuRun {
         Ok(())
     }
     /// Introduces an output whose elements lie in the host's memory as `dims` says. That memory is shown to
-    /// [`GpuRun::finish_output`], from the lowest element to the end of the highest; what is between elements stays as it is.
+    /// [`GpuRun::finish_output`], from the lowest element to the end of the highest; what is between elements stays as
+    /// it is.
     pub fn bind_output(&mut self, buf: BufId, dims: &[Dim]) -> Result<(), GpuError> {
         let ty = self.elem(buf)?;
         let reach = self.checked(buf, ty, dims)?;
@@ -120,14 +129,15 @@ impl GpuRun {
             let (name, n, found) = (&info.name, info.dims, dims.len());
             return Err(wrong(format!("{name} has {n} dimensions of {elem}, not {found} of {ty}")));
         }
-        Reach::of(dims).ok_or_else(|| wrong("its elements are further apart than memory reaches".into()))
+        Reach::of_dims(dims).ok_or_else(|| wrong("its elements are further apart than memory reaches".into()))
     }
 
     /// Returns true if the device has a newer copy of an output than the host.
     pub fn is_on_device(&self, buf: BufId) -> bool {
         self.slots.get(&buf).is_some_and(|s| s.newest == Newest::Device)
     }
-    /// An output that [`GpuRun::bind_device_output`] introduced, as a buffer of its own. To be called when host code is done.
+    /// An output that [`GpuRun::bind_device_output`] introduced, as a buffer of its own. To be called when host code is
+    /// done.
     pub async fn take_output_async(&mut self, buf: BufId, region: &Region) -> Result<DeviceBuffer, GpuError> {
         let missing = || GpuError::Argument { buf, reason: "it was not bound as an output on the device".into() };
         if !matches!(self.slots.get(&buf), Some(Slot { host: HostSide::None, .. })) {
@@ -140,8 +150,9 @@ impl GpuRun {
         self.slots.remove(&buf);
         DeviceBuffer::new(self.program.gpu().clone(), ty, region, place).ok_or_else(missing)
     }
-    /// Keeps the device's copy of an output with the host buffer that it was brought back to, so that it need not be copied
-    /// again when that is an input. `buffer` has the memory that was bound and shown. To be called when host code is done.
+    /// Keeps the device's copy of an output with the host buffer that it was brought back to, so that it need not be
+    /// copied again when that is an input. `buffer` has the memory that was bound and shown. To be called when host
+    /// code is done.
     pub fn keep_output(&mut self, buf: BufId, buffer: &AnyBuffer) -> Result<(), GpuError> {
         let reach = self.checked(buf, buffer.ty(), buffer.dims())?;
         let slot = self.slot(buf)?;
@@ -181,7 +192,7 @@ impl GpuRun {
         self.slots.get_mut(&buf).ok_or_else(missing)
     }
     /// Device memory for a slot that is not an input, made now if there is none yet.
-    pub(super) async fn place(&mut self, buf: BufId) -> Result<Place, DeviceFault> {
+    pub(super) async fn place(&mut self, buf: BufId) -> Result<DevicePlace, DeviceFault> {
         let slot = self.slot(buf)?;
         let bytes = slot.device_bytes();
         if let Some(place) = &slot.place {
@@ -217,12 +228,12 @@ impl GpuRun {
         }
     }
     /// Memory of a slot whose allocation ends.
-    pub(super) fn retire(&mut self, place: Option<Place>) {
+    pub(super) fn retire(&mut self, place: Option<DevicePlace>) {
         self.retired.extend(place.map(|p| p.slab));
     }
     /// Hands over what is waiting if it is much.
     pub(super) async fn submit_if_much(&mut self) -> Result<(), DeviceFault> {
-        if self.batch.len() >= MOST_COMMANDS || self.batch.staged >= MOST_STAGED {
+        if self.batch.len() >= BATCH_COMMANDS || self.batch.staged >= BATCH_STAGED_BYTES {
             self.submit().await?;
         }
         Ok(())

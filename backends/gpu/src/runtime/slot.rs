@@ -1,7 +1,6 @@
 //! The two copies of each buffer of a run: their places, and which is the newest.
 
-use super::copies::HostCopy;
-use super::pool::Slab;
+use super::pool::{HostCopy, Slab};
 use halide_core::buffer::{AnyBuffer, Dim};
 use halide_core::types::ScalarType;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ pub(super) enum HostSide {
 
 /// The place of the device's copy.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct DevicePlace {
     pub(super) slab: Arc<Slab>,
     /// The byte of the slab at which the host's first byte is.
     pub(super) at: i64,
@@ -54,7 +53,7 @@ pub(super) struct Slot {
     pub(super) size: u64,
     /// The runs of bytes that are elements, if not all bytes are.
     pub(super) rows: Option<Rows>,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<DevicePlace>,
 }
 
 /// The extent of the elements of a buffer in memory, for dimensions with strides.
@@ -79,7 +78,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Returns the rows of elements of `size` bytes; the first byte is that of the lowest element. No extent is 0.
-    fn of(dims: &[Dim], size: u64) -> Rows {
+    fn of_dims(dims: &[Dim], size: u64) -> Rows {
         let of_dim = |d: &Dim| (d.extent as usize, d.stride.unsigned_abs() as usize * size as usize);
         let mut repeats: Vec<(usize, usize)> = dims.iter().map(of_dim).filter(|(n, _)| *n > 1).collect();
         repeats.sort_by_key(|(_, stride)| *stride);
@@ -110,7 +109,7 @@ fn copy_rows(run: usize, repeats: &[(usize, usize)], from: &[u8], to: &mut [u8])
 
 impl Reach {
     /// `None` if it does not fit the host's address space.
-    pub(super) fn of(dims: &[Dim]) -> Option<Reach> {
+    pub(super) fn of_dims(dims: &[Dim]) -> Option<Reach> {
         if dims.iter().any(|d| d.extent <= 0) {
             return Some(Reach { elements: 0, below: 0, dense: true });
         }
@@ -136,7 +135,7 @@ impl Slot {
     /// An output in the host's memory, whose elements may have gaps between them.
     pub(super) fn output(ty: ScalarType, dims: &[Dim], reach: Reach) -> Slot {
         let slot = Slot::new(HostSide::Shown, Newest::None, ty, reach);
-        let rows = (!reach.dense).then(|| Rows::of(dims, slot.size));
+        let rows = (!reach.dense).then(|| Rows::of_dims(dims, slot.size));
         Slot { rows, ..slot }
     }
     /// Returns the number of bytes of unused memory in front of the host's first byte on the device, so that the
@@ -149,14 +148,14 @@ impl Slot {
         (self.pad() + self.bytes).next_multiple_of(4).max(4)
     }
     /// A place in a slab of at least [`Slot::device_bytes`].
-    pub(super) fn place_in(&self, slab: Arc<Slab>) -> Place {
+    pub(super) fn place_in(&self, slab: Arc<Slab>) -> DevicePlace {
         let pad = self.pad();
-        Place { slab, at: pad as i64, first: ((pad + self.first) / self.size) as i64, bytes: self.device_bytes() }
+        DevicePlace { slab, at: pad as i64, first: ((pad + self.first) / self.size) as i64, bytes: self.device_bytes() }
     }
     /// The place of an input that a copy holds. `used` and `first` are those of the host's memory.
-    pub(super) fn place_of(copy: &HostCopy, used: usize, first: usize, size: u64) -> Place {
+    pub(super) fn place_of(copy: &HostCopy, used: usize, first: usize, size: u64) -> DevicePlace {
         let end = (copy.held.end as i64 - copy.base) as u64;
-        Place {
+        DevicePlace {
             slab: copy.slab.clone(),
             at: used as i64 - copy.base,
             first: (first as i64 - copy.base) / size as i64,
@@ -167,7 +166,7 @@ impl Slot {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::runtime::slot::*;
 
     fn dim(extent: i64, stride: i64) -> Dim {
         Dim { min: 5, extent, stride }
@@ -175,31 +174,31 @@ mod tests {
 
     #[test]
     fn reach_is_from_the_lowest_to_the_highest() {
-        assert_eq!(Reach::of(&[]), Some(Reach { elements: 1, below: 0, dense: true }));
-        assert_eq!(Reach::of(&[dim(4, 1), dim(3, 4)]), Some(Reach { elements: 12, below: 0, dense: true }));
-        assert_eq!(Reach::of(&[dim(4, 1), dim(3, 5)]), Some(Reach { elements: 14, below: 0, dense: false }));
-        assert_eq!(Reach::of(&[dim(4, -1), dim(3, 4)]), Some(Reach { elements: 12, below: 3, dense: true }));
-        assert_eq!(Reach::of(&[dim(4, 1), dim(0, 4)]), Some(Reach { elements: 0, below: 0, dense: true }));
-        assert_eq!(Reach::of(&[dim(i64::MAX, i64::MAX)]), None);
+        assert_eq!(Reach::of_dims(&[]), Some(Reach { elements: 1, below: 0, dense: true }));
+        assert_eq!(Reach::of_dims(&[dim(4, 1), dim(3, 4)]), Some(Reach { elements: 12, below: 0, dense: true }));
+        assert_eq!(Reach::of_dims(&[dim(4, 1), dim(3, 5)]), Some(Reach { elements: 14, below: 0, dense: false }));
+        assert_eq!(Reach::of_dims(&[dim(4, -1), dim(3, 4)]), Some(Reach { elements: 12, below: 3, dense: true }));
+        assert_eq!(Reach::of_dims(&[dim(4, 1), dim(0, 4)]), Some(Reach { elements: 0, below: 0, dense: true }));
+        assert_eq!(Reach::of_dims(&[dim(i64::MAX, i64::MAX)]), None);
     }
 
     #[test]
     fn rows_are_what_is_copied() {
         // 3 elements of 2 bytes in rows of 4, downwards; two planes.
         let dims = [dim(2, 12), dim(3, 1), dim(3, -4)];
-        let rows = Rows::of(&dims, 2);
+        let rows = Rows::of_dims(&dims, 2);
         assert_eq!(rows, Rows { run: 6, repeats: vec![(3, 8), (2, 24)] });
         let (from, mut to) = (vec![1u8; 46], vec![0u8; 46]);
         rows.copy(&from, &mut to);
         let expected: Vec<u8> = (0..46).map(|i| u8::from(i % 8 < 6)).collect();
         assert_eq!(to, expected);
-        assert_eq!(Rows::of(&[dim(4, 1), dim(3, 4)], 1), Rows { run: 12, repeats: vec![] });
-        assert_eq!(Rows::of(&[dim(4, 2)], 4), Rows { run: 4, repeats: vec![(4, 8)] });
+        assert_eq!(Rows::of_dims(&[dim(4, 1), dim(3, 4)], 1), Rows { run: 12, repeats: vec![] });
+        assert_eq!(Rows::of_dims(&[dim(4, 2)], 4), Rows { run: 4, repeats: vec![(4, 8)] });
     }
 
     #[test]
     fn the_first_element_stands_at_a_word() {
-        let reach = Reach::of(&[dim(4, -1), dim(3, 4)]).unwrap();
+        let reach = Reach::of_dims(&[dim(4, -1), dim(3, 4)]).unwrap();
         let slot = Slot::new(HostSide::Shown, Newest::None, ScalarType::U8, reach);
         assert_eq!((slot.bytes, slot.first, slot.pad(), slot.device_bytes()), (12, 3, 1, 16));
     }

@@ -4,15 +4,13 @@ use super::gpu::Gpu;
 use super::pool::{Slab, Use};
 use super::scopes::{Trouble, caught};
 use super::wait::Mapping;
+use crate::tuning::TIMED_KERNELS;
 use halide_core::ids::IdVec;
 use halide_ir::device::DeviceFault;
 use halide_ir::{Kernel, KernelId};
 use std::sync::Arc;
 use std::time::Duration;
 use wgpu::{CommandEncoder, ComputePassTimestampWrites, QuerySet, QuerySetDescriptor, QueryType};
-
-/// The most kernels that are timed per submission.
-const MOST: u32 = 1024;
 
 /// The times of one submission.
 pub(super) struct Timing {
@@ -25,14 +23,14 @@ pub(super) struct Timing {
 impl Timing {
     pub(super) async fn new(gpu: &Gpu) -> Result<Timing, Trouble> {
         let inner = &gpu.0;
-        let bytes = u64::from(MOST) * 16;
+        let bytes = u64::from(TIMED_KERNELS) * 16;
         let (resolved, copied) =
             (inner.pool.take(Use::Times, bytes).await?, inner.pool.take(Use::Download, bytes).await?);
         let made = caught(&inner.device, || {
             inner.device.create_query_set(&QuerySetDescriptor {
                 label: None,
                 ty: QueryType::Timestamp,
-                count: 2 * MOST,
+                count: 2 * TIMED_KERNELS,
             })
         });
         Ok(Timing { queries: made.await?, resolved, copied, kernels: Vec::new() })
@@ -40,7 +38,7 @@ impl Timing {
     /// Reserves the places for the times of the next kernel's pass; `None` if no place is left.
     pub(super) fn next(&mut self, kernel: KernelId) -> Option<ComputePassTimestampWrites<'_>> {
         let at = self.kernels.len() as u32;
-        if at == MOST {
+        if at == TIMED_KERNELS {
             return None;
         }
         self.kernels.push(kernel);

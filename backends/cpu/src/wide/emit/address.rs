@@ -1,29 +1,19 @@
 //! Addresses: what stays the same in a loop is added outside of it, what changes most is the index register.
 
+use super::super::interface::{Capture, Emitted, refuse};
 use super::super::machine::{Arg, Base, Mem, View};
-use super::super::{Capture, Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
+use super::places::Place;
 use super::value::Val;
-use crate::codegen::Linear;
+use crate::shared::linear::Linear;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, BufferRole, Cache, Expr, Sym, Type, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 
-/// The location of a buffer.
-#[derive(Clone, Copy)]
-pub(super) enum Place {
-    /// At the address that a symbol of ours stands for.
-    Pointer(Sym),
-    /// In the kernel's frame, so many bytes from its start.
-    Frame(u32),
-    /// In registers.
-    Registers,
-}
-
 impl Emit<'_> {
     /// The place of a buffer that is visible here, and its element type.
-    pub(super) fn place_of(&mut self, buf: BufId) -> Made<(Place, ScalarType)> {
+    pub(super) fn place_of(&mut self, buf: BufId) -> Emitted<(Place, ScalarType)> {
         let info = &self.program.buffers[buf];
         let elem = info.elem;
         if let Some(known) = self.slots.places.get(&buf) {
@@ -44,7 +34,7 @@ impl Emit<'_> {
     }
 
     /// `Stmt::Prefetch`. What is in registers or in the frame is near already.
-    pub(super) fn prefetch(&mut self, buf: BufId, at: &[Expr], cache: Cache) -> Made<()> {
+    pub(super) fn prefetch(&mut self, buf: BufId, at: &[Expr], cache: Cache) -> Emitted<()> {
         let outside = self.program.buffers[buf].role == BufferRole::Internal && !self.slots.places.contains_key(&buf);
         let [index] = at else { return refuse("a prefetch of storage that is not linear") };
         if outside && !self.around.in_memory(buf) {
@@ -69,7 +59,7 @@ impl Emit<'_> {
     }
 
     /// The address of lane 0 of an index, but for the parts of it that are vectors. `size` is that of an element.
-    pub(super) fn address(&mut self, place: Place, size: usize, index: &Linear) -> Made<Mem> {
+    pub(super) fn address(&mut self, place: Place, size: usize, index: &Linear) -> Emitted<Mem> {
         let mut terms: Vec<(usize, &Expr, i64)> =
             index.terms.iter().map(|(e, factor)| (self.home(e), e, factor.wrapping_mul(size as i64))).collect();
         terms.sort_by_key(|(level, ..)| *level);
@@ -103,7 +93,7 @@ impl Emit<'_> {
         }
     }
     /// The sum of terms, in bytes, as an index register and its scale.
-    fn index_register(&mut self, terms: &[(usize, &Expr, i64)]) -> Made<Option<(VReg, View, u8)>> {
+    fn index_register(&mut self, terms: &[(usize, &Expr, i64)]) -> Emitted<Option<(VReg, View, u8)>> {
         match terms {
             [] => Ok(None),
             [(_, e, factor @ (1 | 2 | 4 | 8))] => Ok(Some((self.scalar(e)?, View::G64, *factor as u8))),
@@ -125,7 +115,13 @@ impl Emit<'_> {
         Mem::at(to, 0)
     }
     /// The address of each lane.
-    pub(super) fn lane_addresses(&mut self, first: Mem, size: usize, index: &Linear, lanes: usize) -> Made<Vec<Mem>> {
+    pub(super) fn lane_addresses(
+        &mut self,
+        first: Mem,
+        size: usize,
+        index: &Linear,
+        lanes: usize,
+    ) -> Emitted<Vec<Mem>> {
         let offsets = match index.vectors.is_empty() {
             true => None,
             false => Some(self.vector_offsets(index, size)?),
@@ -136,7 +132,7 @@ impl Emit<'_> {
                     Ok(d) if d.unsigned_abs() < 1 << 29 => Ok(first.plus(d)),
                     _ => refuse("lanes far from each other"),
                 })
-                .collect::<Made<Vec<_>>>()?,
+                .collect::<Emitted<Vec<_>>>()?,
             false => self.row_of_lanes(first, size, index, lanes)?,
         };
         let Some(offsets) = offsets else { return Ok(row) };
@@ -147,9 +143,9 @@ impl Emit<'_> {
         }
         Ok(all)
     }
-    /// The addresses of lanes that are a number of elements apart which is known when the code runs. Each fourth one is in a
-    /// register; those between are one, two and three steps further.
-    fn row_of_lanes(&mut self, first: Mem, size: usize, index: &Linear, lanes: usize) -> Made<Vec<Mem>> {
+    /// The addresses of lanes that are a number of elements apart which is known when the code runs. Each fourth
+    /// one is in a register; those between are one, two and three steps further.
+    fn row_of_lanes(&mut self, first: Mem, size: usize, index: &Linear, lanes: usize) -> Emitted<Vec<Mem>> {
         let factors = index.steps.iter().map(|(e, factor)| build::mul(e.clone(), build::int(*factor)));
         let step = build::mul(factors.fold(build::int(index.step), build::add), build::int(size as i64));
         let step = self.scalar(&step)?;
@@ -171,12 +167,12 @@ impl Emit<'_> {
         Ok(all)
     }
     /// The parts of an index that are vectors, in bytes, as 64-bit lanes.
-    fn vector_offsets(&mut self, index: &Linear, size: usize) -> Made<super::value::Parts> {
+    fn vector_offsets(&mut self, index: &Linear, size: usize) -> Emitted<super::value::Parts> {
         let sum = self.vector_sum(index, size as i64)?;
         self.lanes(&sum)
     }
     /// The parts of an index that are vectors, times `size`.
-    pub(super) fn vector_sum(&mut self, index: &Linear, size: i64) -> Made<Expr> {
+    pub(super) fn vector_sum(&mut self, index: &Linear, size: i64) -> Emitted<Expr> {
         let products = index.vectors.iter().map(|(e, factor)| match factor.wrapping_mul(size) {
             1 => e.clone(),
             f => build::mul(e.clone(), build::broadcast(build::int(f), e.lanes())),

@@ -1,13 +1,15 @@
-//! Loads at coordinates that rise and are kept within limits, as at the borders of an image: what lies between the first
-//! lane's element and the last one's is loaded at once, and each lane picks its own. A gather would cost several times that.
+//! Boundary loads: of coordinates that rise and are clamped, as at the borders of an image, what lies between the
+//! first lane's element and the last one's is loaded at once, and each lane picks its own. A gather would cost several
+//! times that.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Emitted;
 use super::super::machine::{Arg, View};
-use super::Emit;
-use super::address::Place;
+use super::kernel::Emit;
+use super::places::Place;
 use super::value::{Parts, broadcast_op, by_bits, per_part};
-use crate::codegen::{Lane, Linear};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use halide_core::ops::BinOp;
 use halide_ir::{Expr, ExprKind, build};
 use iced_x86::Code;
@@ -45,7 +47,7 @@ impl Emit<'_> {
         lanes: usize,
         place: Place,
         index: &Linear,
-    ) -> Made<Option<Parts>> {
+    ) -> Emitted<Option<Parts>> {
         let [(e, 1)] = &index.vectors[..] else { return Ok(None) };
         let (view, count) = self.shape(lane, lanes);
         let permutes = match lane.bits() {
@@ -67,12 +69,12 @@ impl Emit<'_> {
             }
         }
         let regs = pieces.into_iter().map(|r| self.load_rising(lane, view, place, index, r));
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         debug_assert_eq!(regs.len(), count);
         Ok(Some(Parts { lane, view, regs: regs.into() }))
     }
 
-    fn load_rising(&mut self, lane: Lane, view: View, place: Place, index: &Linear, r: Rising) -> Made<VReg> {
+    fn load_rising(&mut self, lane: Lane, view: View, place: Place, index: &Linear, r: Rising) -> Emitted<VReg> {
         let per = per_part(lane, view) as i64;
         let mut terms = index.terms.clone();
         terms.push((r.first.clone(), 1));
@@ -91,7 +93,7 @@ impl Emit<'_> {
             let mem = mem.plus((k as usize * view.bytes()) as i32);
             self.load_where(lane, view, mem, mask, per as usize)
         });
-        let sources = sources.collect::<Made<Vec<_>>>()?;
+        let sources = sources.collect::<Emitted<Vec<_>>>()?;
 
         let int = lane.as_int();
         let steps = (0..per).flat_map(|i| (i * r.stride).to_le_bytes().into_iter().take(lane.bytes())).collect();
@@ -122,7 +124,7 @@ impl Emit<'_> {
         }
     }
     /// The mask of the first lanes, as many as `count` says.
-    fn mask_of_first(&mut self, lane: Lane, view: View, count: &Expr) -> Made<VReg> {
+    fn mask_of_first(&mut self, lane: Lane, view: View, count: &Expr) -> Emitted<VReg> {
         if !self.body.evex {
             let numbers = (0..per_part(lane, view) as i64).flat_map(|i| i.to_le_bytes().into_iter().take(lane.bytes()));
             let numbers = self.pattern(numbers.collect(), view)?;
@@ -132,11 +134,11 @@ impl Emit<'_> {
         let count = self.scalar(count)?;
         let ones = self.index_constant(-1);
         let args = [Arg::Use(ones, View::G64), Arg::Use(count, View::G64)];
-        let bits = self.made(Code::VEX_Bzhi_r64_rm64_r64, View::G64, &args);
+        let bits = self.result_of(Code::VEX_Bzhi_r64_rm64_r64, View::G64, &args);
         Ok(self.mask_of_general(bits))
     }
     /// The lowest bits of an index in every lane.
-    fn in_every_lane(&mut self, lane: Lane, view: View, e: &Expr) -> Made<VReg> {
+    fn in_every_lane(&mut self, lane: Lane, view: View, e: &Expr) -> Emitted<VReg> {
         let v = self.scalar(e)?;
         let x = self.vector_of_general(v)?;
         self.op(broadcast_op(lane), view, &[Arg::Use(x, View::X)])

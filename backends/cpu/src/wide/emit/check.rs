@@ -1,12 +1,12 @@
-//! Checks inside of a nest. A check is made before the kernel is called if the code around knows what it asks, and whether
-//! the nest ever comes to it: then nothing bad happens before it, and it says the same.
+//! Checks inside of a nest. A check is made before the kernel is called if the code around knows what it asks, and
+//! whether the nest ever comes to it: then nothing bad happens before it, and it says the same.
 //!
-//! Any other check leaves the kernel with the number of its fault in the words of the call; the caller ends the run. Loads
-//! behind it do not move in front of it.
+//! Any other check leaves the kernel with the number of its fault in the words of the call; the caller ends the run.
+//! Loads behind it do not move in front of it.
 
+use super::super::interface::{Capture, Check, Emitted, refuse};
 use super::super::machine::{Arg, End, View};
-use super::super::{Capture, Check, Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::stmt::stored;
 use halide_ir::{Expr, Fault, FaultId, Stmt, build, visit};
 use iced_x86::Code;
@@ -18,14 +18,14 @@ const WORDS: usize = 2 + MOST_NUMBERS;
 
 impl Emit<'_> {
     /// Statements one after the other: what follows a check that is made here runs if it holds.
-    pub(super) fn block(&mut self, list: &[Stmt]) -> Made<()> {
+    pub(super) fn block(&mut self, list: &[Stmt]) -> Emitted<()> {
         for (i, s) in list.iter().enumerate() {
             match s {
                 Stmt::Assert { cond, fault, args } if !self.check_outside(cond, *fault, args) => {
                     return visit::deep(|| self.check_inside(cond, *fault, args, &list[i + 1..]));
                 }
                 Stmt::Assert { .. } => {}
-                other => self.statement(other)?,
+                other => self.stmt(other)?,
             }
         }
         Ok(())
@@ -41,7 +41,7 @@ impl Emit<'_> {
         true
     }
 
-    fn check_inside(&mut self, cond: &Expr, fault: FaultId, args: &[Expr], rest: &[Stmt]) -> Made<()> {
+    fn check_inside(&mut self, cond: &Expr, fault: FaultId, args: &[Expr], rest: &[Stmt]) -> Emitted<()> {
         // Memory of the nest is obtained before all of it: a size must not be taken for what a check forbids.
         let of_sizes = match self.program.faults[fault] {
             Fault::OutOfMemory { .. } => return refuse("a check of a size that is only known inside"),

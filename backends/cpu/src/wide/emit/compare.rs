@@ -1,32 +1,21 @@
 //! Comparisons, and choices by them.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::{Arg, View};
-use super::super::{Made, refuse};
-use super::Emit;
-use super::float::pick;
 use super::index::is_general;
 use super::int::extreme;
-use super::mask::Mask;
-use super::value::{Parts, Val, by_bits, data};
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Mask, Order, Parts, Val, by_bits, pick};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
 use halide_core::ops::BinOp;
 use halide_ir::Expr;
 use regalloc2::VReg;
 
-/// The kinds of comparison of floats; a NaN is only ever unordered, or unequal.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Unordered,
-}
-
 impl Emit<'_> {
     /// A comparison of data or of Index vectors.
-    pub(super) fn compare(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Val> {
+    pub(super) fn compare(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Emitted<Val> {
         let ty = data(a.ty().elem);
         let (x, y) = match ty.is_float() {
             true => (self.floats(ty, a)?, self.floats(ty, b)?),
@@ -45,13 +34,13 @@ impl Emit<'_> {
         } else {
             self.compare_ints(op, ty.is_signed_int(), &x, &y)?
         };
-        self.truth_value(mask, a.lanes())
+        self.mask_value(mask, a.lanes())
     }
-    pub(super) fn compare_floats(&mut self, order: Order, x: &Parts, y: &Parts) -> Made<Mask> {
+    pub(super) fn compare_floats(&mut self, order: Order, x: &Parts, y: &Parts) -> Emitted<Mask> {
         self.compare_by(x, y, |e, a, b| e.compare_float(x.lane, x.view, order, a, b))
     }
     /// A comparison of floats in one register.
-    pub(super) fn compare_float(&mut self, lane: Lane, view: View, order: Order, a: VReg, b: VReg) -> Made<VReg> {
+    pub(super) fn compare_float(&mut self, lane: Lane, view: View, order: Order, a: VReg, b: VReg) -> Emitted<VReg> {
         let predicate = match order {
             Order::Equal => 0,
             Order::Less => 1,
@@ -65,10 +54,10 @@ impl Emit<'_> {
         let args = [Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)];
         self.op(pick(lane, Op::TruthF32, Op::TruthF64), view, &args)
     }
-    pub(super) fn compare_ints(&mut self, op: BinOp, signed: bool, x: &Parts, y: &Parts) -> Made<Mask> {
+    pub(super) fn compare_ints(&mut self, op: BinOp, signed: bool, x: &Parts, y: &Parts) -> Emitted<Mask> {
         self.compare_by(x, y, |e, a, b| e.compare_int(x.lane, x.view, op, signed, a, b))
     }
-    fn compare_int(&mut self, lane: Lane, view: View, op: BinOp, signed: bool, a: VReg, b: VReg) -> Made<VReg> {
+    fn compare_int(&mut self, lane: Lane, view: View, op: BinOp, signed: bool, a: VReg, b: VReg) -> Emitted<VReg> {
         if !self.body.evex {
             return self.compare_int_lanes(lane, view, op, signed, a, b);
         }
@@ -87,12 +76,20 @@ impl Emit<'_> {
         };
         self.compare_masked(by_bits(lane, rows), view, predicate, a, b)
     }
-    fn compare_masked(&mut self, row: Op, view: View, predicate: i64, a: VReg, b: VReg) -> Made<VReg> {
+    fn compare_masked(&mut self, row: Op, view: View, predicate: i64, a: VReg, b: VReg) -> Emitted<VReg> {
         let code = self.code(row, view)?;
-        Ok(self.made(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)]))
+        Ok(self.result_of(code, View::K, &[Arg::Use(a, view), Arg::Use(b, view), Arg::Imm(predicate)]))
     }
     /// AVX2 knows whether lanes are equal, and which of two signed ones is greater.
-    fn compare_int_lanes(&mut self, lane: Lane, view: View, op: BinOp, signed: bool, a: VReg, b: VReg) -> Made<VReg> {
+    fn compare_int_lanes(
+        &mut self,
+        lane: Lane,
+        view: View,
+        op: BinOp,
+        signed: bool,
+        a: VReg,
+        b: VReg,
+    ) -> Emitted<VReg> {
         let equal = by_bits(lane, [Op::EqualB, Op::EqualW, Op::EqualD, Op::EqualQ]);
         let greater = by_bits(lane, [Op::GreaterB, Op::GreaterW, Op::GreaterD, Op::GreaterQ]);
         let (made, opposite) = match op {
@@ -123,14 +120,14 @@ impl Emit<'_> {
         &mut self,
         x: &Parts,
         y: &Parts,
-        mut compare: impl FnMut(&mut Self, VReg, VReg) -> Made<VReg>,
-    ) -> Made<Mask> {
-        let regs = x.regs.iter().zip(y.regs.iter()).map(|(a, b)| compare(self, *a, *b)).collect::<Made<Vec<_>>>()?;
+        mut compare: impl FnMut(&mut Self, VReg, VReg) -> Emitted<VReg>,
+    ) -> Emitted<Mask> {
+        let regs = x.regs.iter().zip(y.regs.iter()).map(|(a, b)| compare(self, *a, *b)).collect::<Emitted<Vec<_>>>()?;
         Ok(Mask { lane: x.lane.as_int(), view: x.view, regs: regs.into() })
     }
 
     /// `ExprKind::Select`.
-    pub(super) fn select(&mut self, c: &Expr, a: &Expr, b: &Expr) -> Made<Val> {
+    pub(super) fn select(&mut self, c: &Expr, a: &Expr, b: &Expr) -> Emitted<Val> {
         if is_general(a) {
             return self.choose_scalar(c, a, b);
         }

@@ -1,13 +1,15 @@
 //! Conversions between types.
 
 use super::super::instruction_table::Op;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::compare::Order;
+use super::super::interface::{Emitted, refuse};
 use super::index::is_general;
+use super::kernel::Emit;
 use super::narrow::Cut;
-use super::value::{Parts, Val, data};
-use crate::codegen::{Lane, float_range, int_range, type_range, within};
+use super::value::{Order, Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
+use crate::shared::range::{float_range, int_range};
+use halide_backend::Interval;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
@@ -15,7 +17,7 @@ use halide_ir::{Elem, Expr};
 
 impl Emit<'_> {
     /// `ExprKind::Cast` to `elem`.
-    pub(super) fn cast(&mut self, a: &Expr, elem: Elem) -> Made<Val> {
+    pub(super) fn cast(&mut self, a: &Expr, elem: Elem) -> Emitted<Val> {
         let (from, to, lanes) = (data(a.ty().elem), data(elem), a.lanes() as usize);
         if a.ty().elem == elem {
             return self.eval(a);
@@ -42,7 +44,7 @@ impl Emit<'_> {
                     true => self.compare_floats(Order::NotEqual, &parts, &zero)?,
                     false => self.compare_ints(BinOp::Ne, false, &parts, &zero)?,
                 };
-                return self.truth_value(mask, a.lanes());
+                return self.mask_value(mask, a.lanes());
             }
             (false, false) => self.resize(&parts, lanes, to.bits(), from.is_signed_int())?.as_lane(Lane::of_data(to)),
             (false, true) => self.ints_to_floats(&parts, lanes, from, to)?,
@@ -55,18 +57,18 @@ impl Emit<'_> {
         Ok(Val::Lanes(made))
     }
     /// `ExprKind::SaturatingCast` to `to`.
-    pub(super) fn saturating_cast(&mut self, a: &Expr, to: ScalarType) -> Made<Val> {
+    pub(super) fn saturating_cast(&mut self, a: &Expr, to: ScalarType) -> Emitted<Val> {
         let from = data(a.ty().elem);
         if to == Bool && from != Bool {
             return refuse("a saturating conversion to truth");
         }
-        if from.is_float() || to.is_float() || from == Bool || within(int_range(a), type_range(to)) {
+        if from.is_float() || to.is_float() || from == Bool || int_range(a).within(Interval::of_type(to)) {
             return self.cast(a, Elem::Data(to));
         }
         let parts = self.lanes(a)?;
         Ok(Val::Lanes(self.saturate(&parts, a.lanes() as usize, from, to)?))
     }
-    fn bool_to(&mut self, a: &Expr, elem: Elem, lanes: usize) -> Made<Val> {
+    fn bool_to(&mut self, a: &Expr, elem: Elem, lanes: usize) -> Emitted<Val> {
         let to = data(elem);
         let one = if to.is_float() { Scalar::float(to, 1.0) } else { Scalar::int(to, 1) };
         if !is_general(a) {
@@ -84,7 +86,13 @@ impl Emit<'_> {
     // Floats.
 
     /// Integers as floats, rounded once.
-    pub(super) fn ints_to_floats(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
+    pub(super) fn ints_to_floats(
+        &mut self,
+        x: &Parts,
+        lanes: usize,
+        from: ScalarType,
+        to: ScalarType,
+    ) -> Emitted<Parts> {
         let signed = from.is_signed_int();
         let lane = Lane::of_data(to);
         if from.bits() == 64 {
@@ -110,7 +118,7 @@ impl Emit<'_> {
             (false, false) => self.u32_to_doubles(&wide, lanes),
         }
     }
-    fn floats_to_floats(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
+    fn floats_to_floats(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Emitted<Parts> {
         match (from, to) {
             (F32, F64) => self.widen(Op::F32ToF64, x, lanes, Lane::F64),
             (F64, F32) => self.narrow(Op::F64ToF32, x, lanes, Lane::F32),
@@ -125,7 +133,7 @@ impl Emit<'_> {
         from: ScalarType,
         to: ScalarType,
         range: Option<(f64, f64)>,
-    ) -> Made<Parts> {
+    ) -> Emitted<Parts> {
         if from == F64 || to.bits() == 64 {
             let x = if from == F32 { self.floats_to_floats(x, lanes, F32, F64)? } else { x.clone() };
             return self.doubles_to_ints(&x, lanes, to);
@@ -156,7 +164,7 @@ impl Emit<'_> {
         }
         self.cut_lanes(&wide, lanes, to.bits(), Cut::Signed)
     }
-    fn doubles_to_ints(&mut self, x: &Parts, lanes: usize, to: ScalarType) -> Made<Parts> {
+    fn doubles_to_ints(&mut self, x: &Parts, lanes: usize, to: ScalarType) -> Emitted<Parts> {
         let signed = to.is_signed_int();
         if to.bits() < 64 && self.lacks(Op::F64ToI64, x.view) {
             return self.doubles_to_small_ints(x, lanes, to);
@@ -174,13 +182,13 @@ impl Emit<'_> {
         self.cut_lanes(&wide, lanes, to.bits(), cut)
     }
     /// Negative numbers and NaN as 0: the machine's maximum is its second operand where one is a NaN.
-    pub(super) fn positive(&mut self, x: &Parts, row: Op) -> Made<Parts> {
+    pub(super) fn positive(&mut self, x: &Parts, row: Op) -> Emitted<Parts> {
         let zero = self.splat_like(x, 0)?;
         self.zip_op(row, x, &zero)
     }
-    /// To signed integers of the same width. The machine gives the most negative one for everything out of range and for
-    /// NaN.
-    fn saturating_truncation(&mut self, x: &Parts, row: Op) -> Made<Parts> {
+    /// To signed integers of the same width. The machine gives the most negative one for everything out of range and
+    /// for NaN.
+    fn saturating_truncation(&mut self, x: &Parts, row: Op) -> Emitted<Parts> {
         let lane = x.lane.as_int();
         let top = lane.bits() - 1;
         let limit = if lane == Lane::I32 { u64::from(2f32.powi(31).to_bits()) } else { 2f64.powi(63).to_bits() };

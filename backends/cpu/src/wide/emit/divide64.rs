@@ -1,15 +1,15 @@
-//! Products and quotients of 64-bit lanes, of which the machine has only parts.
+//! Quotients of 64-bit lanes, which the machine lacks.
 //!
-//! The upper half of a product is put together of four products of 32-bit halves. A quotient is guessed as a float, a little too
+//! A quotient is guessed as a float, a little too
 //! low; what is left is then less than 2^16 divisors, is divided in the same way, and what is left of that once more by
 //! taking the divisor away. Nothing of it wraps around, so the guesses need not be exact, only low enough.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
-use super::Emit;
-use super::divide::Division;
+use super::super::interface::Emitted;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
+use halide_backend::{Divide, Division};
 use halide_core::ops::{BinOp, UnOp};
 
 /// 1 - 2^-50: more than makes up for the roundings of two conversions and a division.
@@ -17,62 +17,15 @@ const A_LITTLE_LESS: u64 = 0x3fef_ffff_ffff_fff8;
 /// The bits of 2^52 as a double: below it, the lowest bits of a double are an integer.
 const TWO_52: u64 = 0x4330_0000_0000_0000;
 
-/// A vector and its upper halves of 32 bits.
-pub(super) struct Halves {
-    whole: Parts,
-    upper: Parts,
-}
-
 impl Emit<'_> {
-    /// 64-bit lanes of any value.
-    fn halves(&mut self, x: &Parts) -> Made<Halves> {
-        Ok(Halves { whole: x.clone(), upper: self.map_imm(Op::ShrQ, x, 32)? })
-    }
-    /// A constant in 64-bit lanes.
-    pub(super) fn constant_halves(&mut self, like: &Parts, value: u64) -> Made<Halves> {
-        Ok(Halves { whole: self.splat_like(like, value)?, upper: self.splat_like(like, value >> 32)? })
-    }
-    /// The upper half of the product of 64-bit lanes.
-    pub(super) fn mul_high_64(&mut self, signed: bool, x: &Parts, y: &Parts) -> Made<Parts> {
-        let factor = self.halves(y)?;
-        let high = self.mul_high_halves(x, &factor)?;
-        if !signed {
-            return Ok(high);
-        }
-        // A negative operand was taken for 2^64 more than it is.
-        let (x_sign, y_sign) = (self.shift_const(true, x, -63)?, self.shift_const(true, y, -63)?);
-        let (less, more) = (self.zip_op(Op::And, &x_sign, y)?, self.zip_op(Op::And, &y_sign, x)?);
-        let high = self.zip_op(Op::SubQ, &high, &less)?;
-        self.zip_op(Op::SubQ, &high, &more)
-    }
-    /// The same of unsigned lanes.
-    pub(super) fn mul_high_halves(&mut self, x: &Parts, y: &Halves) -> Made<Parts> {
-        let x = self.halves(x)?;
-        let lowest = self.zip_op(Op::MulWideUD, &x.whole, &y.whole)?;
-        let middle = self.zip_op(Op::MulWideUD, &x.upper, &y.whole)?;
-        let other = self.zip_op(Op::MulWideUD, &x.whole, &y.upper)?;
-        let highest = self.zip_op(Op::MulWideUD, &x.upper, &y.upper)?;
-        // Each sum has room: (2^32 - 1)^2 + 2 (2^32 - 1) is 2^64 - 1.
-        let carried = self.map_imm(Op::ShrQ, &lowest, 32)?;
-        let middle = self.zip_op(Op::AddQ, &middle, &carried)?;
-        let low_half = self.splat_like(&x.whole, 0xffff_ffff)?;
-        let kept = self.zip_op(Op::And, &middle, &low_half)?;
-        let other = self.zip_op(Op::AddQ, &other, &kept)?;
-        let (middle, other) = (self.map_imm(Op::ShrQ, &middle, 32)?, self.map_imm(Op::ShrQ, &other, 32)?);
-        let high = self.zip_op(Op::AddQ, &highest, &middle)?;
-        self.zip_op(Op::AddQ, &high, &other)
-    }
-
     /// 64-bit lanes by lanes of any value.
-    pub(super) fn divide_lanes_64(&mut self, d: Division, x: &Parts, y: &Parts) -> Made<Parts> {
+    pub(super) fn divide_lanes_64(&mut self, d: Division, lanes: usize, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let result =
             if d.signed { self.divide_signed_64(d, x, y)? } else { self.divide_unsigned_64(d.remainder, x, y)? };
-        let zero = self.splat_like(x, 0)?;
-        let by_zero = self.compare_ints(BinOp::Eq, false, y, &zero)?;
-        self.choose(&by_zero, &zero, &result)
+        self.integers(lanes).zero_where_zero(y, &result)
     }
     /// By magnitudes; nothing that makes sense where a divisor is 0.
-    fn divide_signed_64(&mut self, d: Division, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn divide_signed_64(&mut self, d: Division, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let (x_sign, y_sign) = (self.shift_const(true, x, -63)?, self.shift_const(true, y, -63)?);
         let (most, divisor) = (self.signed_as(x, &x_sign)?, self.signed_as(y, &y_sign)?);
         if !d.remainder {
@@ -97,18 +50,18 @@ impl Emit<'_> {
         self.zip_op(Op::AddQ, &rest, &more)
     }
     /// Negated where `sign` is all ones, the same where it is 0.
-    fn signed_as(&mut self, x: &Parts, sign: &Parts) -> Made<Parts> {
+    fn signed_as(&mut self, x: &Parts, sign: &Parts) -> Emitted<Parts> {
         let flipped = self.zip_op(Op::Xor, x, sign)?;
         self.zip_op(Op::SubQ, &flipped, sign)
     }
     /// Lanes of `mask` where `x` is not 0, and 0 elsewhere.
-    fn where_not_zero(&mut self, x: &Parts, mask: &Parts) -> Made<Parts> {
+    fn where_not_zero(&mut self, x: &Parts, mask: &Parts) -> Emitted<Parts> {
         let zero = self.splat_like(x, 0)?;
         let any = self.compare_ints(BinOp::Ne, false, x, &zero)?;
         self.choose(&any, mask, &zero)
     }
     /// The quotient or the remainder of unsigned lanes; nothing that makes sense where a divisor is 0.
-    fn divide_unsigned_64(&mut self, remainder: bool, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn divide_unsigned_64(&mut self, remainder: bool, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let divisor = self.map_op(Op::U64ToF64, y)?.as_lane(Lane::F64);
         let guess = self.guess(x, &divisor)?;
         let first = match self.body.evex {
@@ -132,14 +85,14 @@ impl Emit<'_> {
         self.choose(&once_more, &more, &quotient)
     }
     /// A quotient as a float, not above what it is.
-    fn guess(&mut self, x: &Parts, divisor: &Parts) -> Made<Parts> {
+    fn guess(&mut self, x: &Parts, divisor: &Parts) -> Emitted<Parts> {
         let x = self.map_op(Op::U64ToF64, x)?.as_lane(Lane::F64);
         let quotient = self.zip_op(Op::DivF64, &x, divisor)?;
         let less = self.splat_like(&quotient, A_LITTLE_LESS)?;
         self.zip_op(Op::MulF64, &quotient, &less)
     }
     /// A double of at least 0 and less than 2^64 as an integer: its upper and its lower half one after the other.
-    fn large_double_to_int(&mut self, x: &Parts) -> Made<Parts> {
+    fn large_double_to_int(&mut self, x: &Parts) -> Emitted<Parts> {
         let scale = |power: i32| 2f64.powi(power).to_bits();
         let (down, up) = (self.splat_like(x, scale(-32))?, self.splat_like(x, scale(32))?);
         let upper = self.zip_op(Op::MulF64, x, &down)?;
@@ -151,7 +104,7 @@ impl Emit<'_> {
         self.zip_op(Op::AddQ, &upper, &lower)
     }
     /// A double of at least 0 and less than 2^52 as an integer.
-    fn small_double_to_int(&mut self, x: &Parts) -> Made<Parts> {
+    fn small_double_to_int(&mut self, x: &Parts) -> Emitted<Parts> {
         let whole = self.round(UnOp::Floor, x)?;
         let magic = self.splat_like(x, TWO_52)?;
         let placed = self.zip_op(Op::AddF64, &whole, &magic)?.as_lane(Lane::I64);

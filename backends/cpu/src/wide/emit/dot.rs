@@ -1,34 +1,26 @@
 //! Sums of products of small integers: two or four products per lane in one instruction.
 //!
-//! A sum of 32-bit lanes is taken apart into its terms. Products of what fits into 16 bits are added in pairs (`vpmaddwd`,
-//! or `vpdpwssd`, which adds the sum as well), products of bytes in fours where the machine has `vpdpbusd`. All of these
-//! wrap around as the sum itself does; `vpmaddubsw`, which does not, is never used. Operands of one instruction lie next to
-//! each other ([`super::alternate`]), and often do so in memory already.
+//! A sum of 32-bit lanes is taken apart into its terms. Products of what fits into 16 bits are added in pairs
+//! (`vpmaddwd`, or `vpdpwssd`, which adds the sum as well), products of bytes in fours where the machine has
+//! `vpdpbusd`. All of these wrap around as the sum itself does; `vpmaddubsw`, which does not, is never used. Operands
+//! of one instruction lie next to each other ([`super::interleave`]), and often do so in memory already.
 //!
-//! `vpdpbusd` takes unsigned bytes by signed ones. Of two signed bytes one gets 128 more, which is taken back from the sum; of
-//! two unsigned ones one gets 128 less.
+//! `vpdpbusd` takes unsigned bytes by signed ones. Of two signed bytes one gets 128 more, which is taken back from the
+//! sum; of two unsigned ones one gets 128 less.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Emitted;
 use super::super::machine::Arg;
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::int_range;
+use crate::shared::range::int_range;
+use crate::tuning::{DOT_LANES, DOT_SUMS};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_ir::hash::{Map, Set};
+use halide_ir::hash::Set;
 use halide_ir::visit::for_each_node;
 use halide_ir::{BufId, Expr, ExprKind, Intrinsic, Sym, build};
-
-/// Vectors of fewer lanes are not worth it.
-const LEAST_LANES: u16 = 4;
-
-/// The most sums that are taken apart into one: each sum inside of one that has no products is looked at again.
-const MOST_OPENED: usize = 128;
-
-/// Definitions of names that may be part of such a sum, and the buffers that these read.
-pub(super) type Names = Map<Sym, (Expr, Vec<BufId>)>;
 
 /// Lanes of up to 16 bits.
 #[derive(Clone)]
@@ -69,8 +61,8 @@ impl Emit<'_> {
     }
 
     /// The sum `e`, if some of its terms are products of small integers.
-    pub(super) fn dot(&mut self, e: &Expr) -> Made<Option<Parts>> {
-        if !is_word(e) || e.lanes() < LEAST_LANES {
+    pub(super) fn dot(&mut self, e: &Expr) -> Emitted<Option<Parts>> {
+        if !is_word(e) || e.lanes() < DOT_LANES {
             return Ok(None);
         }
         let (mut products, mut others) = (Vec::new(), Vec::new());
@@ -121,7 +113,7 @@ impl Emit<'_> {
         while let Some(next) = left.pop() {
             match next.kind() {
                 ExprKind::Binary(BinOp::Add, a, b)
-                    if opened.len() < MOST_OPENED
+                    if opened.len() < DOT_SUMS
                         && (next == *e || (self.memo.get(&next).is_none() && loops(self, &next) == most))
                         && opened.insert(next.id()) =>
                 {
@@ -211,16 +203,16 @@ impl Emit<'_> {
         }
         match ty {
             I8 | U8 | I16 => Some(Small::Lanes(e.clone())),
-            _ => (int_range(e).1 <= i128::from(i16::MAX)).then(|| Small::Lanes(build::cast_data(I16, e.clone()))),
+            _ => (int_range(e).high <= i128::from(i16::MAX)).then(|| Small::Lanes(build::cast_data(I16, e.clone()))),
         }
     }
 
     /// Two products of 16-bit lanes.
-    fn add_pair(&mut self, sum: Option<Parts>, pair: &[Product; 2]) -> Made<Parts> {
+    fn add_pair(&mut self, sum: Option<Parts>, pair: &[Product; 2]) -> Emitted<Parts> {
         let lanes = pair[0].term.lanes();
         let sides = sides(pair).map(|side| {
             let ty = common(&side).unwrap_or(I16);
-            build::cast_data(I16, self.alternating(&side, ty, lanes))
+            build::cast_data(I16, self.interleave_side(&side, ty, lanes))
         });
         let (x, y) = (self.lanes(&sides[0])?, self.lanes(&sides[1])?);
         match sum {
@@ -233,16 +225,16 @@ impl Emit<'_> {
         }
     }
     /// Four products of bytes.
-    fn add_four(&mut self, sum: Option<Parts>, four: &[Product; 4]) -> Made<Parts> {
+    fn add_four(&mut self, sum: Option<Parts>, four: &[Product; 4]) -> Emitted<Parts> {
         let lanes = four[0].term.lanes();
         let [mut a, mut b] = sides(four);
         let (mut a_ty, mut b_ty) = types(&a, &b);
         let unsigned = a_ty == U8 && b_ty == U8;
-        if a_ty == I8 && b_ty == U8 || (a_ty == b_ty && self.changes_more_often(&b, &a, unsigned)) {
+        if a_ty == I8 && b_ty == U8 || (a_ty == b_ty && self.should_swap_sides(&b, &a, unsigned)) {
             std::mem::swap(&mut a, &mut b);
             std::mem::swap(&mut a_ty, &mut b_ty);
         }
-        let (x, y) = (self.alternating(&a, a_ty, lanes), self.alternating(&b, b_ty, lanes));
+        let (x, y) = (self.interleave_side(&a, a_ty, lanes), self.interleave_side(&b, b_ty, lanes));
         let flipped = |e: Expr, to: ScalarType| {
             let lanes = e.lanes();
             let top = build::broadcast(build::constant(Scalar::from_bits(to, 0x80)), lanes);
@@ -268,9 +260,9 @@ impl Emit<'_> {
             }
         }
     }
-    /// Returns true if the sides are to be swapped, so that bits are flipped on the side that changes more often: the
-    /// correction for the flipped bits depends on the other side alone.
-    fn changes_more_often(&mut self, flipped: &[Small], other: &[Small], unsigned: bool) -> bool {
+    /// Returns true if the sides are to be swapped, so that bits are flipped on the side that changes in more loops:
+    /// the correction for flipped bits depends on the other side alone, and is loop-invariant where that is.
+    fn should_swap_sides(&mut self, flipped: &[Small], other: &[Small], unsigned: bool) -> bool {
         let mut often = |side: &[Small]| {
             let homes = side.iter().map(|s| match s {
                 Small::Lanes(e) => self.home(e),
@@ -293,7 +285,7 @@ impl Emit<'_> {
         terms.reduce(build::add).unwrap_or(factor)
     }
     /// `sum` with what an instruction adds to it.
-    fn accumulate(&mut self, op: Op, sum: &Parts, x: &Parts, y: &Parts) -> Made<Parts> {
+    fn accumulate(&mut self, op: Op, sum: &Parts, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let view = sum.view;
         let mut regs = Vec::new();
         for i in 0..sum.regs.len() {
@@ -307,7 +299,7 @@ impl Emit<'_> {
 
 /// Registers of 32-bit lanes.
 fn as_words(parts: &Parts) -> Parts {
-    parts.as_lane(crate::codegen::Lane::I32)
+    parts.as_lane(crate::shared::lane::Lane::I32)
 }
 
 /// Returns true if an expression is of integers of 32 bits.
@@ -325,7 +317,8 @@ fn holds(to: ScalarType, from: ScalarType) -> bool {
     from.is_int() && from != Bool && from.int_min() >= to.int_min() && from.int_max() <= to.int_max()
 }
 
-/// The operands of products, side by side: of those that follow the first one, each is taken the way round that is like it.
+/// The operands of products, side by side: of those that follow the first one, each is taken the way round that is like
+/// it.
 fn sides(products: &[Product]) -> [Vec<Small>; 2] {
     let mut made = [Vec::new(), Vec::new()];
     for p in products {

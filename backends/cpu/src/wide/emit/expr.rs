@@ -1,11 +1,12 @@
 //! Expressions: what each kind of node becomes.
 
+use super::super::instruction_table::Op;
+use super::super::interface::{Capture, Emitted, refuse};
 use super::super::machine::View;
-use super::super::{Capture, Made, refuse};
-use super::Emit;
-use super::mask::Mask;
-use super::value::{Parts, Val, data};
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Mask, Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -14,7 +15,7 @@ use std::rc::Rc;
 
 impl Emit<'_> {
     /// Emits one node; its operands come from [`Emit::eval`].
-    pub(super) fn compute(&mut self, e: &Expr) -> Made<Val> {
+    pub(super) fn compute(&mut self, e: &Expr) -> Emitted<Val> {
         let ty = e.ty();
         match e.kind() {
             ExprKind::Const(v) => self.constant_lanes(*v, 1),
@@ -60,7 +61,7 @@ impl Emit<'_> {
     }
 
     /// A data constant in every lane.
-    pub(super) fn constant_lanes(&mut self, v: Scalar, lanes: u16) -> Made<Val> {
+    pub(super) fn constant_lanes(&mut self, v: Scalar, lanes: u16) -> Emitted<Val> {
         let lane = Lane::of_data(v.ty());
         if v.ty() == ScalarType::Bool {
             if lanes == 1 {
@@ -73,13 +74,13 @@ impl Emit<'_> {
         Ok(Val::Lanes(Parts { lane, view, regs: vec![one; count].into() }))
     }
 
-    fn broadcast(&mut self, a: &Expr, ty: Type) -> Made<Val> {
+    fn broadcast(&mut self, a: &Expr, ty: Type) -> Emitted<Val> {
         match a.kind() {
             ExprKind::Const(v) => return self.constant_lanes(*v, ty.lanes),
             ExprKind::Int(v) => return self.constant_lanes(Scalar::from(*v), ty.lanes),
             _ => {}
         }
-        let lane = Lane::of(ty.elem);
+        let lane = Lane::of_elem(ty.elem);
         let (view, count) = self.shape(lane, ty.lanes as usize);
         if ty.is_bool() {
             let truth = self.scalar(a)?;
@@ -97,7 +98,7 @@ impl Emit<'_> {
     }
 
     /// Index lanes `base, base + stride, ...`.
-    fn ramp(&mut self, base: &Expr, stride: &Expr, lanes: u16) -> Made<Val> {
+    fn ramp(&mut self, base: &Expr, stride: &Expr, lanes: u16) -> Emitted<Val> {
         let lane = Lane::I64;
         let (view, count) = self.shape(lane, lanes as usize);
         let first = self.scalar(base)?;
@@ -119,16 +120,16 @@ impl Emit<'_> {
                 }
                 Stride::Reg(s) => {
                     let numbers = self.pattern(numbers.flat_map(i64::to_le_bytes).collect(), view)?;
-                    self.op2(super::Op::MulQ, view, s, numbers)?
+                    self.op2(Op::MulQ, view, s, numbers)?
                 }
             };
-            self.op2(super::Op::AddQ, view, first, steps)
+            self.op2(Op::AddQ, view, first, steps)
         });
-        let regs = regs.collect::<Made<Rc<[_]>>>()?;
+        let regs = regs.collect::<Emitted<Rc<[_]>>>()?;
         Ok(Val::Lanes(Parts { lane, view, regs }))
     }
 
-    fn reinterpret(&mut self, a: &Expr, to: ScalarType) -> Made<Val> {
+    fn reinterpret(&mut self, a: &Expr, to: ScalarType) -> Emitted<Val> {
         let from = data(a.ty().elem);
         if from == to {
             return self.eval(a);
@@ -141,7 +142,7 @@ impl Emit<'_> {
     }
 
     /// Lanes of a truth expression: one mask register per register of lanes of `lane`.
-    pub(super) fn mask(&mut self, e: &Expr, lane: Lane) -> Made<Mask> {
+    pub(super) fn mask(&mut self, e: &Expr, lane: Lane) -> Emitted<Mask> {
         match self.eval(e)? {
             Val::Mask(mask) => self.recut(&mask, e.lanes() as usize, lane),
             _ => refuse(format!("{:?} where a mask is wanted", e.ty())),

@@ -1,20 +1,21 @@
 //! Float operators: IEEE, and the language's minimum and maximum.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::Arg;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::address::Place;
-use super::compare::Order;
-use super::value::{Parts, Val};
-use crate::codegen::{Lane, float_range};
+use super::kernel::Emit;
+use super::lane_ops::Floats;
+use super::places::Place;
+use super::value::{Order, Parts, Val, pick};
+use crate::shared::range::float_range;
+use halide_backend::{FloatLanes, NanRule};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::{Expr, ExprKind};
 
 impl Emit<'_> {
     /// A one-operand operator on floats that is not about their bits.
-    pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, a: &Expr) -> Made<Val> {
+    pub(super) fn float_unary(&mut self, op: UnOp, ty: ScalarType, a: &Expr) -> Emitted<Val> {
         let x = self.floats(ty, a)?;
         let lane = x.lane;
         let made = match op {
@@ -24,28 +25,25 @@ impl Emit<'_> {
             UnOp::Sqrt => self.map_op(pick(lane, Op::SqrtF32, Op::SqrtF64), &x)?,
             UnOp::IsNan => return self.truth(&x, &x, Order::Unordered, a),
             UnOp::IsInf | UnOp::IsFinite => {
-                let magnitude = self.magnitude(&x)?;
-                let infinity =
-                    if lane == Lane::F32 { u64::from(f32::INFINITY.to_bits()) } else { f64::INFINITY.to_bits() };
-                let infinity = self.splat_like(&magnitude, infinity)?;
-                let order = if op == UnOp::IsInf { Order::Equal } else { Order::Less };
-                return self.truth(&magnitude, &infinity, order, a);
+                let order = if op == UnOp::IsInf { BinOp::Eq } else { BinOp::Lt };
+                let mask = Floats(self).against_infinity(order, &x)?;
+                return self.mask_value(mask, a.lanes());
             }
             UnOp::Not | UnOp::Popcount | UnOp::Clz | UnOp::Ctz => return refuse(format!("{op:?} of floats")),
         };
         Ok(Val::Lanes(self.rounded_to(ty, a.lanes(), made)?))
     }
     /// Rounds the result of an operation on lanes of `floats` to its type, which may be a half.
-    pub(super) fn rounded_to(&mut self, ty: ScalarType, lanes: u16, made: Parts) -> Made<Parts> {
+    pub(super) fn rounded_to(&mut self, ty: ScalarType, lanes: u16, made: Parts) -> Emitted<Parts> {
         if ty.bits() == 16 { self.f32_to_half(ty, lanes as usize, &made) } else { Ok(made) }
     }
     /// The truth of a comparison of floats, as wide as `of`.
-    fn truth(&mut self, x: &Parts, y: &Parts, order: Order, of: &Expr) -> Made<Val> {
+    fn truth(&mut self, x: &Parts, y: &Parts, order: Order, of: &Expr) -> Emitted<Val> {
         let mask = self.compare_floats(order, x, y)?;
-        self.truth_value(mask, of.lanes())
+        self.mask_value(mask, of.lanes())
     }
     /// Rounded to an integer.
-    pub(super) fn round(&mut self, op: UnOp, x: &Parts) -> Made<Parts> {
+    pub(super) fn round(&mut self, op: UnOp, x: &Parts) -> Emitted<Parts> {
         let mode = match op {
             UnOp::Floor => 1,
             UnOp::Ceil => 2,
@@ -55,69 +53,39 @@ impl Emit<'_> {
         // Bit 3: the flag of inexact results stays as it is.
         self.map_imm(pick(x.lane, Op::RoundF32, Op::RoundF64), x, mode | 8)
     }
-    fn flip_sign(&mut self, x: &Parts) -> Made<Parts> {
+    fn flip_sign(&mut self, x: &Parts) -> Emitted<Parts> {
         let sign = self.splat_like(&x.as_lane(x.lane.as_int()), 1 << (x.lane.bits() - 1))?;
         self.zip_op(Op::Xor, x, &sign)
     }
-    pub(super) fn magnitude(&mut self, x: &Parts) -> Made<Parts> {
+    pub(super) fn magnitude(&mut self, x: &Parts) -> Emitted<Parts> {
         let rest = self.splat_like(&x.as_lane(x.lane.as_int()), (1u64 << (x.lane.bits() - 1)) - 1)?;
         self.zip_op(Op::And, x, &rest)
     }
     /// Lanes that compute: f32 for halves.
-    pub(super) fn floats(&mut self, ty: ScalarType, a: &Expr) -> Made<Parts> {
+    pub(super) fn floats(&mut self, ty: ScalarType, a: &Expr) -> Emitted<Parts> {
         let parts = self.lanes(a)?;
         if ty.bits() == 16 { self.half_to_f32(ty, a.lanes() as usize, &parts) } else { Ok(parts) }
     }
 
     /// A two-operand operator on floats that is neither a comparison nor about their bits.
-    pub(super) fn float_binary(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
+    pub(super) fn float_binary(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Emitted<Parts> {
         let made = self.float_operation(op, ty, a, b)?;
         self.rounded_to(ty, a.lanes(), made)
     }
-    fn float_operation(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Made<Parts> {
+    fn float_operation(&mut self, op: BinOp, ty: ScalarType, a: &Expr, b: &Expr) -> Emitted<Parts> {
         let (x, y) = (self.floats(ty, a)?, self.floats(ty, b)?);
-        let lane = x.lane;
-        let row = match op {
-            BinOp::Add => pick(lane, Op::AddF32, Op::AddF64),
-            BinOp::Sub => pick(lane, Op::SubF32, Op::SubF64),
-            BinOp::Mul => pick(lane, Op::MulF32, Op::MulF64),
-            BinOp::Div | BinOp::DivToZero => pick(lane, Op::DivF32, Op::DivF64),
-            BinOp::Mod | BinOp::ModToZero => {
-                let quotient = self.zip_op(pick(lane, Op::DivF32, Op::DivF64), &x, &y)?;
-                let whole = self.round(UnOp::Floor, &quotient)?;
-                let product = self.zip_op(pick(lane, Op::MulF32, Op::MulF64), &y, &whole)?;
-                return self.zip_op(pick(lane, Op::SubF32, Op::SubF64), &x, &product);
-            }
-            BinOp::Absd => {
-                let difference = self.zip_op(pick(lane, Op::SubF32, Op::SubF64), &x, &y)?;
-                return self.magnitude(&difference);
-            }
-            BinOp::Min | BinOp::Max => return self.float_extreme(op, a, b, &x, &y),
-            _ => return refuse(format!("{op:?} of floats")),
-        };
-        self.zip_op(row, &x, &y)
-    }
-    /// `if x < y || y is NaN { x } else { y }`, or with `>`. The machine's gives y where one is NaN, and of equal ones.
-    fn float_extreme(&mut self, op: BinOp, a: &Expr, b: &Expr, x: &Parts, y: &Parts) -> Made<Parts> {
-        let lane = x.lane;
-        let row = match op {
-            BinOp::Min => pick(lane, Op::MinF32, Op::MinF64),
-            _ => pick(lane, Op::MaxF32, Op::MaxF64),
-        };
-        if float_range(b).is_some() {
-            return self.zip_op(row, x, y);
+        match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul => Floats(self).arithmetic(op, &x, &y),
+            BinOp::Div | BinOp::DivToZero => Floats(self).arithmetic(BinOp::Div, &x, &y),
+            BinOp::Mod | BinOp::ModToZero => Floats(self).remainder(&x, &y),
+            BinOp::Absd => Floats(self).absolute_difference(&x, &y),
+            BinOp::Min | BinOp::Max => Floats(self).min_max(op, NanRule::new(float_range(a), float_range(b)), &x, &y),
+            _ => refuse(format!("{op:?} of floats")),
         }
-        if float_range(a).is_some_and(|(lo, hi)| lo > 0.0 || hi < 0.0) {
-            // A zero that is equal to the other operand must lose, whatever its sign.
-            return self.zip_op(row, y, x);
-        }
-        let made = self.zip_op(row, x, y)?;
-        let nan = self.compare_floats(Order::Unordered, y, y)?;
-        self.choose(&nan, x, &made)
     }
 
     /// `a * b + c`, rounded once; for halves, as f32.
-    pub(super) fn fused(&mut self, ty: ScalarType, a: &Expr, b: &Expr, c: &Expr) -> Made<Parts> {
+    pub(super) fn fused(&mut self, ty: ScalarType, a: &Expr, b: &Expr, c: &Expr) -> Emitted<Parts> {
         // The product's second operand and a sum that is not kept can be memory.
         let (a, b) = if self.in_memory(a) && !self.in_memory(b) { (b, a) } else { (a, b) };
         let keeps_sum = self.in_memory(c) || matches!(c.kind(), ExprKind::Broadcast(_) | ExprKind::Const(_));
@@ -142,9 +110,4 @@ impl Emit<'_> {
         let ExprKind::Load { buf, mask: None, .. } = e.kind() else { return false };
         !matches!(self.slots.places.get(buf), Some(Place::Registers))
     }
-}
-
-/// The operation for f32 or for f64 lanes.
-pub(super) fn pick(lane: Lane, single: Op, double: Op) -> Op {
-    if lane == Lane::F32 { single } else { double }
 }

@@ -1,13 +1,14 @@
 //! Lanes at addresses of their own: gathers and scatters of 32 and 64-bit lanes by the machine's own instructions.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Emitted;
 use super::super::machine::{Arg, Mem, View};
-use super::Emit;
-use super::mask::{Logic, Mask};
+use super::kernel::Emit;
+use super::mask::Logic;
 use super::shuffle::narrower;
-use super::value::Parts;
-use crate::codegen::{Lane, Linear};
+use super::value::{Mask, Parts};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use halide_ir::build;
 use regalloc2::VReg;
 
@@ -20,7 +21,7 @@ impl Emit<'_> {
         first: Mem,
         index: &Linear,
         mask: Option<&Mask>,
-    ) -> Made<Parts> {
+    ) -> Emitted<Parts> {
         let (indices, mem) = self.indices(lanes, first, index)?;
         let wide = lane.bits() == 64;
         let row = if wide { Op::GatherQQ } else { Op::GatherQD };
@@ -54,7 +55,7 @@ impl Emit<'_> {
         index: &Linear,
         parts: &Parts,
         mask: Option<&Mask>,
-    ) -> Made<()> {
+    ) -> Emitted<()> {
         let lane = parts.lane;
         if !self.body.evex {
             return self.scatter_each(lanes, first, index, parts, mask);
@@ -74,7 +75,7 @@ impl Emit<'_> {
         Ok(())
     }
     /// The index of each lane beyond an address in one register.
-    pub(super) fn indices(&mut self, lanes: usize, first: Mem, index: &Linear) -> Made<(Parts, Mem)> {
+    pub(super) fn indices(&mut self, lanes: usize, first: Mem, index: &Linear) -> Emitted<(Parts, Mem)> {
         let mut sum = match index.vectors.is_empty() {
             true => None,
             false => Some(self.vector_sum(index, 1)?),
@@ -91,7 +92,7 @@ impl Emit<'_> {
     }
     /// Emits the mask of the lanes that are touched, for each register of indices: in vector registers, cut as the
     /// lanes are.
-    fn index_masks(&mut self, indices: &Parts, lane: Lane, lanes: usize, mask: Option<&Mask>) -> Made<Vec<VReg>> {
+    fn index_masks(&mut self, indices: &Parts, lane: Lane, lanes: usize, mask: Option<&Mask>) -> Emitted<Vec<VReg>> {
         let per = indices.per();
         let (cut, view) = match self.body.evex {
             true => (Lane::I64, indices.view),
@@ -118,11 +119,11 @@ impl Emit<'_> {
             .collect()
     }
     /// Sixteen bytes of a value's lanes.
-    pub(super) fn quarter(&mut self, parts: &Parts, i: usize) -> Made<VReg> {
+    pub(super) fn quarter(&mut self, parts: &Parts, i: usize) -> Emitted<VReg> {
         self.chunk(parts, i, 16)
     }
     /// The chunk `i` of so many bytes of a value's lanes: 64, 32, 16, 8 or 4.
-    pub(super) fn chunk(&mut self, parts: &Parts, i: usize, bytes: usize) -> Made<VReg> {
+    pub(super) fn chunk(&mut self, parts: &Parts, i: usize, bytes: usize) -> Emitted<VReg> {
         let whole = parts.view.bytes();
         if bytes >= whole {
             return Ok(parts.regs[i]);
@@ -141,10 +142,10 @@ impl Emit<'_> {
         }
         let (row, view) = if bytes == 32 { (Op::Extract256, View::Y) } else { (Op::Extract128, View::X) };
         let code = self.code(row, parts.view)?;
-        Ok(self.made(code, view, &[Arg::Use(reg, parts.view), Arg::Imm((at / bytes) as i64)]))
+        Ok(self.result_of(code, view, &[Arg::Use(reg, parts.view), Arg::Imm((at / bytes) as i64)]))
     }
     /// Chunks of so many bytes (a power of two), one after the other, as the registers of a value.
-    pub(super) fn join(&mut self, lane: Lane, lanes: usize, chunks: &[VReg], bytes: usize) -> Made<Parts> {
+    pub(super) fn join(&mut self, lane: Lane, lanes: usize, chunks: &[VReg], bytes: usize) -> Emitted<Parts> {
         let (view, count) = self.shape(lane, lanes);
         let (mut chunks, mut bytes) = (chunks.to_vec(), bytes);
         while bytes < view.bytes() && chunks.len() > count {
@@ -152,12 +153,12 @@ impl Emit<'_> {
                 [low, high] => self.join_pair(*low, *high, bytes),
                 _ => Ok(pair[0]),
             });
-            chunks = joined.collect::<Made<Vec<_>>>()?;
+            chunks = joined.collect::<Emitted<Vec<_>>>()?;
             bytes *= 2;
         }
         Ok(Parts { lane, view, regs: chunks.into() })
     }
-    pub(super) fn join_pair(&mut self, low: VReg, high: VReg, bytes: usize) -> Made<VReg> {
+    pub(super) fn join_pair(&mut self, low: VReg, high: VReg, bytes: usize) -> Emitted<VReg> {
         let (row, view, half) = match bytes {
             2 => (Op::UnpackLowW, View::X, View::X),
             4 => (Op::UnpackLowD, View::X, View::X),

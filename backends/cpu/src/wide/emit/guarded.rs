@@ -1,14 +1,14 @@
-//! Memory of which only some lanes may be touched. AVX-512 has masks for that; AVX2 has them for 32 and 64-bit lanes only.
-//! How many lanes there are is known in a tail of constant length, which is then a few pieces. Elsewhere each small lane gets
-//! an address of its own, which is that of other memory where its mask is false.
+//! Memory of which only some lanes may be touched. AVX-512 has masks for that; AVX2 has them for 32 and 64-bit lanes
+//! only. How many lanes there are is known in a tail of constant length, which is then a few pieces. Elsewhere each
+//! small lane gets an address of its own, which is that of other memory where its mask is false.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Emitted;
 use super::super::machine::{Arg, Mem, View};
-use super::Emit;
-use super::mask::Mask;
-use super::value::{Parts, by_bits, per_part};
-use crate::codegen::{Lane, Linear};
+use super::kernel::Emit;
+use super::value::{Mask, Parts, by_bits, per_part};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -16,7 +16,7 @@ impl Emit<'_> {
     // The first bytes of a register.
 
     /// So many bytes, less than fill a register, in its lowest lanes.
-    pub(super) fn load_first(&mut self, lane: Lane, view: View, mem: Mem, bytes: usize) -> Made<VReg> {
+    pub(super) fn load_first(&mut self, lane: Lane, view: View, mem: Mem, bytes: usize) -> Emitted<VReg> {
         if self.body.evex {
             let mask = self.first_lanes(lane, view, bytes / lane.bytes())?;
             return self.load_where(lane, view, mem, mask, bytes / lane.bytes());
@@ -40,7 +40,7 @@ impl Emit<'_> {
         self.join_pair(low, high, join)
     }
     /// Stores the lowest bytes, less than fill a register.
-    pub(super) fn store_first(&mut self, lane: Lane, view: View, mem: Mem, reg: VReg, bytes: usize) -> Made<()> {
+    pub(super) fn store_first(&mut self, lane: Lane, view: View, mem: Mem, reg: VReg, bytes: usize) -> Emitted<()> {
         if self.body.evex {
             let mask = self.first_lanes(lane, view, bytes / lane.bytes())?;
             return self.store_where(lane, view, mem, reg, mask, bytes / lane.bytes());
@@ -65,14 +65,14 @@ impl Emit<'_> {
         Ok(())
     }
     /// 128 bits moved down by some bytes.
-    fn upper_bytes(&mut self, x: VReg, bytes: usize) -> Made<VReg> {
+    fn upper_bytes(&mut self, x: VReg, bytes: usize) -> Emitted<VReg> {
         self.op(Op::UpperBytes, View::X, &[Arg::Use(x, View::X), Arg::Imm(bytes as i64)])
     }
 
     // Lanes of a mask.
 
     /// Loads those of the first `count` lanes that the mask has, and 0 elsewhere.
-    pub(super) fn load_where(&mut self, lane: Lane, view: View, mem: Mem, mask: VReg, count: usize) -> Made<VReg> {
+    pub(super) fn load_where(&mut self, lane: Lane, view: View, mem: Mem, mask: VReg, count: usize) -> Emitted<VReg> {
         if self.body.evex {
             let row = by_bits(lane, [Op::LoadB, Op::LoadW, Op::LoadD, Op::LoadQ]);
             return self.op(row, view, &[Arg::ZeroMask(mask), Arg::Mem(mem)]);
@@ -82,7 +82,7 @@ impl Emit<'_> {
             return self.op(row, view, &[Arg::Use(mask, view), Arg::Mem(mem)]);
         }
         let nothing = self.body.constant(&[0; 8]);
-        let nothing = self.made(Code::Lea_r64_m, View::G64, &[Arg::Mem(Mem::pool(nothing))]);
+        let nothing = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(Mem::pool(nothing))]);
         let bits = self.mask_bits(view, mask)?;
         let insert = by_bits(lane, [Op::InsertB, Op::InsertW, Op::InsertD, Op::InsertQ]);
         let zero = self.splat(Lane::I64, View::X, 0)?;
@@ -107,7 +107,7 @@ impl Emit<'_> {
         reg: VReg,
         mask: VReg,
         count: usize,
-    ) -> Made<()> {
+    ) -> Emitted<()> {
         if self.body.evex {
             let row = by_bits(lane, [Op::StoreB, Op::StoreW, Op::StoreD, Op::StoreQ]);
             return self.effect(row, view, vec![Arg::Mem(mem), Arg::Mask(mask), Arg::Use(reg, view)]);
@@ -128,7 +128,7 @@ impl Emit<'_> {
         index: &Linear,
         parts: &Parts,
         mask: Option<&Mask>,
-    ) -> Made<()> {
+    ) -> Emitted<()> {
         let addresses = self.lane_addresses(first, parts.lane.bytes(), index, lanes)?;
         match mask {
             None => self.spread(parts, &addresses),
@@ -138,9 +138,9 @@ impl Emit<'_> {
             }
         }
     }
-    fn spread_where(&mut self, parts: &Parts, addresses: &[Mem], mask: &Mask) -> Made<()> {
+    fn spread_where(&mut self, parts: &Parts, addresses: &[Mem], mask: &Mask) -> Emitted<()> {
         let scratch = self.scratch();
-        let nowhere = self.made(Code::Lea_r64_m, View::G64, &[Arg::Mem(scratch)]);
+        let nowhere = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(scratch)]);
         let extract = by_bits(parts.lane, [Op::ExtractB, Op::ExtractW, Op::ExtractD, Op::ExtractQ]);
         let (per, size) = (parts.per(), parts.lane.bytes());
         let mut bits = nowhere;
@@ -159,13 +159,13 @@ impl Emit<'_> {
         Ok(())
     }
     /// A bit for each byte of a mask that is in a vector register.
-    fn mask_bits(&mut self, view: View, mask: VReg) -> Made<VReg> {
+    fn mask_bits(&mut self, view: View, mask: VReg) -> Emitted<VReg> {
         let code = self.code(Op::TopBitsB, view)?;
-        Ok(self.made(code, View::G32, &[Arg::Use(mask, view)]))
+        Ok(self.result_of(code, View::G32, &[Arg::Use(mask, view)]))
     }
     /// An address, or `other` where a bit is not set.
     fn guard(&mut self, mem: Mem, bits: VReg, bit: usize, other: VReg) -> Mem {
-        let address = self.made(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
+        let address = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
         // The flags of this test are still there: nothing that could come between changes them.
         self.push(Code::Bt_rm32_imm8, vec![Arg::Use(bits, View::G32), Arg::Imm(bit as i64)]);
         Mem::at(self.general(Code::Cmovae_r64_rm64, address, Arg::Use(other, View::G64)), 0)

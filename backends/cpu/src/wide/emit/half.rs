@@ -1,18 +1,17 @@
 //! Floats of 16 bits compute as f32 and are rounded once.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::Arg;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::compare::Order;
-use super::value::Parts;
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Order, Parts};
+use crate::shared::lane::Lane;
 use halide_core::types::ScalarType;
 use regalloc2::VReg;
 
 impl Emit<'_> {
     /// Halves, as their bits, as f32 lanes, exactly.
-    pub(super) fn half_to_f32(&mut self, ty: ScalarType, lanes: usize, x: &Parts) -> Made<Parts> {
+    pub(super) fn half_to_f32(&mut self, ty: ScalarType, lanes: usize, x: &Parts) -> Emitted<Parts> {
         match ty {
             ScalarType::F16 => self.widen(Op::F16ToF32, x, lanes, Lane::F32),
             ScalarType::BF16 => {
@@ -23,9 +22,10 @@ impl Emit<'_> {
             _ => refuse(format!("{ty} as halves")),
         }
     }
-    /// Doubles, or integers of 32 or 64 bits, as floats that round to the same halves as they do: what is below 13 binary
-    /// digits is cut off, and makes the last one that is left odd. A float holds that, wherever it does not round to zero.
-    pub(super) fn floats_for_halves(&mut self, x: &Parts, lanes: usize, from: ScalarType) -> Made<Parts> {
+    /// Doubles, or integers of 32 or 64 bits, as floats that round to the same halves as they do: what is below 13
+    /// binary digits is cut off, and makes the last one that is left odd. A float holds that, wherever it does not
+    /// round to zero.
+    pub(super) fn floats_for_halves(&mut self, x: &Parts, lanes: usize, from: ScalarType) -> Emitted<Parts> {
         let exact = match from.bits() {
             _ if from.is_float() => x.clone(),
             64 => {
@@ -45,14 +45,16 @@ impl Emit<'_> {
         self.narrow(Op::F64ToF32, &odd.as_lane(Lane::F64), lanes, Lane::F32)
     }
     /// f32 lanes rounded to halves, to even.
-    pub(super) fn f32_to_half(&mut self, ty: ScalarType, lanes: usize, x: &Parts) -> Made<Parts> {
+    pub(super) fn f32_to_half(&mut self, ty: ScalarType, lanes: usize, x: &Parts) -> Emitted<Parts> {
         match ty {
             ScalarType::F16 => {
                 let code = self.code(Op::F32ToF16, x.view)?;
                 let result = super::shuffle::narrower(x.view);
                 let sources: Vec<VReg> = x.regs.to_vec();
-                let chunks: Vec<VReg> =
-                    sources.into_iter().map(|r| self.made(code, result, &[Arg::Use(r, x.view), Arg::Imm(0)])).collect();
+                let chunks: Vec<VReg> = sources
+                    .into_iter()
+                    .map(|r| self.result_of(code, result, &[Arg::Use(r, x.view), Arg::Imm(0)]))
+                    .collect();
                 self.join(Lane::I16, lanes, &chunks, x.view.bytes() / 2)
             }
             ScalarType::BF16 => {

@@ -1,9 +1,9 @@
 //! Scalars that count, in general registers: Index arithmetic, comparisons, and their ways to and from vectors.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::{Arg, Base, Condition, Mem, Right, View};
-use super::super::{Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Val;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::{Elem, Expr, ExprKind, build};
@@ -13,8 +13,8 @@ use regalloc2::VReg;
 impl Emit<'_> {
     pub(super) fn index_constant(&mut self, v: i64) -> VReg {
         match i32::try_from(v) {
-            Ok(v) if v >= 0 => self.made(Code::Mov_r32_imm32, View::G32, &[Arg::Imm(i64::from(v))]),
-            _ => self.made(Code::Mov_r64_imm64, View::G64, &[Arg::Imm(v)]),
+            Ok(v) if v >= 0 => self.result_of(Code::Mov_r32_imm32, View::G32, &[Arg::Imm(i64::from(v))]),
+            _ => self.result_of(Code::Mov_r64_imm64, View::G64, &[Arg::Imm(v)]),
         }
     }
     /// A two-operand instruction whose first operand is also its result.
@@ -36,20 +36,20 @@ impl Emit<'_> {
     pub(super) fn address_of(&mut self, base: VReg, index: Option<(VReg, u8)>, offset: i32) -> VReg {
         let index = index.map(|(v, scale)| (v, View::G64, scale));
         let mem = Mem { base: Base::Reg(base), index, offset, broadcast: false };
-        self.made(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)])
+        self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)])
     }
     pub(super) fn index_add(&mut self, a: VReg, b: VReg) -> VReg {
         self.address_of(a, Some((b, 1)), 0)
     }
 
-    pub(super) fn index_unary(&mut self, op: UnOp, a: &Expr) -> Made<Val> {
+    pub(super) fn index_unary(&mut self, op: UnOp, a: &Expr) -> Emitted<Val> {
         let v = self.scalar(a)?;
         match op {
             UnOp::Neg => Ok(Val::Scalar(self.negated(v))),
             _ => refuse(format!("{op:?} of an index")),
         }
     }
-    pub(super) fn index_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Val> {
+    pub(super) fn index_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Emitted<Val> {
         let constant = build::as_int(b);
         let small = constant.and_then(|c| i32::try_from(c).ok());
         if let Some(condition) = condition(op) {
@@ -63,7 +63,7 @@ impl Emit<'_> {
                 self.general(Code::Shl_rm64_imm8, x, Arg::Imm(i64::from(c.trailing_zeros())))
             }
             (BinOp::Mul, _, Some(c)) => {
-                self.made(Code::Imul_r64_rm64_imm32, View::G64, &[Arg::Use(x, View::G64), Arg::Imm(i64::from(c))])
+                self.result_of(Code::Imul_r64_rm64_imm32, View::G64, &[Arg::Use(x, View::G64), Arg::Imm(i64::from(c))])
             }
             (BinOp::Div, Some(c), _) if c > 0 && c.count_ones() == 1 => {
                 self.general(Code::Sar_rm64_imm8, x, Arg::Imm(i64::from(c.trailing_zeros())))
@@ -75,7 +75,7 @@ impl Emit<'_> {
             (BinOp::Mod, Some(c), Some(small)) if c > 1 => {
                 let whole = self.quotient(x, c);
                 let args = [Arg::Use(whole, View::G64), Arg::Imm(i64::from(small))];
-                let whole = self.made(Code::Imul_r64_rm64_imm32, View::G64, &args);
+                let whole = self.result_of(Code::Imul_r64_rm64_imm32, View::G64, &args);
                 self.general2(Code::Sub_r64_rm64, x, whole)
             }
             (BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Min | BinOp::Max, ..) => {
@@ -114,7 +114,7 @@ impl Emit<'_> {
             }
         }
     }
-    fn index_compare(&mut self, condition: Condition, a: &Expr, b: &Expr) -> Made<Val> {
+    fn index_compare(&mut self, condition: Condition, a: &Expr, b: &Expr) -> Emitted<Val> {
         let (x, y) = (self.scalar(a)?, self.scalar(b)?);
         self.push(Code::Cmp_r64_rm64, vec![Arg::Use(x, View::G64), Arg::Use(y, View::G64)]);
         let code = match condition {
@@ -125,11 +125,11 @@ impl Emit<'_> {
             Condition::Greater => Code::Setg_rm8,
             Condition::GreaterOrEqual => Code::Setge_rm8,
         };
-        let byte = self.made(code, View::G8, &[]);
-        Ok(Val::Scalar(self.made(Code::Movzx_r32_rm8, View::G32, &[Arg::Use(byte, View::G8)])))
+        let byte = self.result_of(code, View::G8, &[]);
+        Ok(Val::Scalar(self.result_of(Code::Movzx_r32_rm8, View::G32, &[Arg::Use(byte, View::G8)])))
     }
     /// Returns the comparison that a branch on a truth value makes.
-    pub(super) fn test(&mut self, e: &Expr) -> Made<(Condition, VReg, Right)> {
+    pub(super) fn test(&mut self, e: &Expr) -> Emitted<(Condition, VReg, Right)> {
         if let ExprKind::Binary(op, a, b) = e.kind()
             && a.ty().is_index()
             && let Some(condition) = condition(*op)
@@ -145,13 +145,13 @@ impl Emit<'_> {
     }
 
     /// One of two scalars in general registers.
-    pub(super) fn choose_scalar(&mut self, c: &Expr, a: &Expr, b: &Expr) -> Made<Val> {
+    pub(super) fn choose_scalar(&mut self, c: &Expr, a: &Expr, b: &Expr) -> Emitted<Val> {
         let (c, a, b) = (self.scalar(c)?, self.scalar(a)?, self.scalar(b)?);
         self.push(Code::Test_rm64_r64, vec![Arg::Use(c, View::G64), Arg::Use(c, View::G64)]);
         Ok(Val::Scalar(self.general2(Code::Cmovne_r64_rm64, b, a)))
     }
     /// An operation on truths in general registers.
-    pub(super) fn scalar_truth(&mut self, op: BinOp, x: VReg, y: VReg) -> Made<VReg> {
+    pub(super) fn scalar_bool(&mut self, op: BinOp, x: VReg, y: VReg) -> Emitted<VReg> {
         let not = |e: &mut Self, v| e.general(Code::Xor_rm64_imm8, v, Arg::Imm(1));
         Ok(match op {
             BinOp::BitAnd | BinOp::Min | BinOp::Mul => self.general2(Code::And_r64_rm64, x, y),
@@ -172,7 +172,7 @@ impl Emit<'_> {
     // To and from vectors.
 
     /// An index in every 64-bit lane.
-    pub(super) fn broadcast_general(&mut self, v: VReg, view: View) -> Made<VReg> {
+    pub(super) fn broadcast_general(&mut self, v: VReg, view: View) -> Emitted<VReg> {
         if self.lacks(Op::BroadcastGeneral, view) {
             let lowest = self.vector_of_general(v)?;
             return self.op(Op::BroadcastQ, view, &[Arg::Use(lowest, View::X)]);
@@ -180,17 +180,17 @@ impl Emit<'_> {
         self.op(Op::BroadcastGeneral, view, &[Arg::Use(v, View::G64)])
     }
     /// An index in the lowest 64-bit lane.
-    pub(super) fn vector_of_general(&mut self, v: VReg) -> Made<VReg> {
+    pub(super) fn vector_of_general(&mut self, v: VReg) -> Emitted<VReg> {
         self.op(Op::FromGeneral, View::X, &[Arg::Use(v, View::G64)])
     }
     /// The bits of a general register as a mask.
     pub(super) fn mask_of_general(&mut self, v: VReg) -> VReg {
-        self.made(Code::VEX_Kmovq_kr_r64, View::K, &[Arg::Use(v, View::G64)])
+        self.result_of(Code::VEX_Kmovq_kr_r64, View::K, &[Arg::Use(v, View::G64)])
     }
     /// The lowest 64-bit lane as an index.
-    pub(super) fn general_of_lane(&mut self, v: VReg) -> Made<VReg> {
+    pub(super) fn general_of_lane(&mut self, v: VReg) -> Emitted<VReg> {
         let code = self.code(Op::ToGeneral, View::X)?;
-        Ok(self.made(code, View::G64, &[Arg::Use(v, View::X)]))
+        Ok(self.result_of(code, View::G64, &[Arg::Use(v, View::X)]))
     }
 }
 

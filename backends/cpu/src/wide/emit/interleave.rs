@@ -1,12 +1,12 @@
-//! Vectors whose lanes take turns, `a0 b0 a1 b1 ...`: what lies so in memory is loaded as it is.
+//! Interleaved vectors, whose lanes take turns, `a0 b0 a1 b1 ...`: what lies so in memory is loaded as it is.
 
-use super::super::Made;
+use super::super::interface::Emitted;
 use super::super::machine::{Arg, View};
-use super::Emit;
-use super::address::Place;
 use super::dot::Small;
+use super::kernel::Emit;
+use super::places::Place;
 use super::value::{Parts, broadcast_op};
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use halide_ir::{BufId, Expr, ExprKind, build};
@@ -15,7 +15,7 @@ use regalloc2::VReg;
 
 impl Emit<'_> {
     /// The lanes of vectors of `lanes` lanes, as elements of `ty`, taking turns.
-    pub(super) fn alternating(&self, side: &[Small], ty: ScalarType, lanes: u16) -> Expr {
+    pub(super) fn interleave_side(&self, side: &[Small], ty: ScalarType, lanes: u16) -> Expr {
         let vectors: Vec<Expr> = side
             .iter()
             .map(|s| match s {
@@ -103,9 +103,9 @@ impl Emit<'_> {
     }
 
     /// A shuffle whose lanes are the same few again and again: they are broadcast as one wider lane.
-    pub(super) fn repeated(&mut self, vectors: &[Expr], picks: &[u16]) -> Made<Option<Parts>> {
+    pub(super) fn repeated(&mut self, vectors: &[Expr], picks: &[u16]) -> Emitted<Option<Parts>> {
         let Some(elem) = vectors.first().map(|v| v.ty().elem) else { return Ok(None) };
-        let lane = Lane::of(elem);
+        let lane = Lane::of_elem(elem);
         let repeats = |n: usize| picks.len() > n && picks.iter().enumerate().all(|(i, p)| *p == picks[i % n]);
         let wide = |n: usize| match n * lane.bytes() {
             2 => Some(Lane::I16),
@@ -127,7 +127,7 @@ impl Emit<'_> {
         Ok(Some(Parts { lane, view, regs: vec![one; count].into() }))
     }
     /// The first elements of a dense load, from memory into every lane of their size.
-    fn broadcast_dense(&mut self, vectors: &[Expr], picks: &[u16], wide: Lane, view: View) -> Made<Option<VReg>> {
+    fn broadcast_dense(&mut self, vectors: &[Expr], picks: &[u16], wide: Lane, view: View) -> Emitted<Option<VReg>> {
         let [load] = vectors else { return Ok(None) };
         let in_order = picks.iter().enumerate().all(|(i, p)| *p as usize == i);
         let Some((buf, index)) = self.load_in_memory(load) else { return Ok(None) };
@@ -143,7 +143,7 @@ impl Emit<'_> {
         Ok(Some(self.op(broadcast_op(wide), view, &[Arg::Mem(mem)])?))
     }
     /// A shuffle of constants.
-    pub(super) fn constant_shuffle(&mut self, vectors: &[Expr], picks: &[u16]) -> Made<Option<Parts>> {
+    pub(super) fn constant_shuffle(&mut self, vectors: &[Expr], picks: &[u16]) -> Emitted<Option<Parts>> {
         let mut lanes = Vec::new();
         for v in vectors {
             let one = match v.kind() {
@@ -153,13 +153,13 @@ impl Emit<'_> {
             let Some(value) = build::as_const(one) else { return Ok(None) };
             lanes.extend(vec![value; v.lanes() as usize]);
         }
-        let lane = Lane::of(vectors[0].ty().elem);
+        let lane = Lane::of_elem(vectors[0].ty().elem);
         let (view, count) = self.shape(lane, picks.len());
         let bytes = picks.iter().flat_map(|p| lanes[*p as usize].bits().to_le_bytes().into_iter().take(lane.bytes()));
         let mut bytes: Vec<u8> = bytes.collect();
         bytes.resize(count * view.bytes(), 0);
         let regs = bytes.chunks(view.bytes()).map(|b| self.pattern(b.to_vec(), view));
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Some(Parts { lane, view, regs: regs.into() }))
     }
 }

@@ -1,44 +1,20 @@
 //! Placement of loop-invariant values: each is computed as far out as it stays the same.
 //!
 //! The open loops and branches are levels, each with a block at whose end code can still be added, and which is run
-//! before all that is inside of it. A value belongs to the innermost level that it depends on, and is computed as deep as
-//! that costs no more than there: outside of the same loops.
+//! before all that is inside of it. A value belongs to the innermost level that it depends on, and is computed as deep
+//! as that costs no more than there: outside of the same loops.
 //!
-//! Arithmetic may be computed although nobody asks for it. A load may not: it stays inside of every branch that it is in,
-//! and of the test whether a loop runs at all.
+//! Arithmetic may be computed although nobody asks for it. A load may not: it stays inside of every branch that it is
+//! in, and of the test whether a loop runs at all.
 
-use super::super::Made;
+use super::super::interface::Emitted;
 use super::super::machine::BlockId;
-use super::Emit;
+use super::kernel::Emit;
+use super::levels::{Kind, Level};
 use super::value::Val;
 use halide_ir::visit::for_each_child;
 use halide_ir::{BufId, Expr, ExprKind};
 use std::collections::BTreeSet;
-
-/// An open loop or branch.
-pub(super) struct Level {
-    /// The block that gets more code.
-    pub(super) block: BlockId,
-    /// The number of loops around its code.
-    pub(super) loops: usize,
-    kind: Kind,
-}
-
-enum Kind {
-    /// The whole kernel.
-    First,
-    /// Runs if a condition holds.
-    Branch,
-    /// Runs again and again, and stores to these buffers.
-    Loop(BTreeSet<BufId>),
-}
-
-impl Level {
-    /// The outermost level.
-    pub(super) fn first() -> Level {
-        Level { block: BlockId(0), loops: 0, kind: Kind::First }
-    }
-}
 
 impl Emit<'_> {
     /// The innermost open level.
@@ -86,7 +62,7 @@ impl Emit<'_> {
     }
 
     /// The value of an expression, computed once where it is visible.
-    pub(super) fn eval(&mut self, e: &Expr) -> Made<Val> {
+    pub(super) fn eval(&mut self, e: &Expr) -> Emitted<Val> {
         if let Some(known) = self.memo.get(e) {
             return Ok(known);
         }

@@ -2,24 +2,22 @@
 //! Nothing is touched but what is asked for: the machine skips lanes of a mask without a fault.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::{Arg, Mem, View};
-use super::super::{Made, refuse};
-use super::Emit;
-use super::address::Place;
-use super::mask::Mask;
-use super::value::{Parts, Val, broadcast_op, per_part};
-use crate::codegen::{Lane, Linear};
+use super::kernel::Emit;
+use super::places::Place;
+use super::value::{Mask, Parts, Val, broadcast_op, per_part};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
+use crate::tuning::DENSE_STRIDE;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Expr, ExprKind};
 use iced_x86::Code;
 use regalloc2::VReg;
 
-/// Strides up to this are loaded as everything between the first and the last lane, then picked from.
-const DENSE_STRIDE: u64 = 4;
-
 impl Emit<'_> {
     /// `ExprKind::Load`.
-    pub(super) fn load(&mut self, e: &Expr, buf: BufId, index: &Expr, mask: Option<&Expr>) -> Made<Val> {
+    pub(super) fn load(&mut self, e: &Expr, buf: BufId, index: &Expr, mask: Option<&Expr>) -> Emitted<Val> {
         let (place, elem) = self.place_of(buf)?;
         if e.ty().scalar() != Some(elem) {
             return refuse(format!("elements of {elem} as {:?}", e.ty()));
@@ -31,7 +29,7 @@ impl Emit<'_> {
             let parts = match mask {
                 None => parts,
                 Some(mask) => {
-                    let mask = self.truth_mask(mask, lane, lanes)?;
+                    let mask = self.predicate_mask(mask, lane, lanes)?;
                     let zero = self.splat_like(&parts, 0)?;
                     self.choose(&mask, &parts, &zero)?
                 }
@@ -51,29 +49,29 @@ impl Emit<'_> {
         }
         let mem = self.address(place, lane.bytes(), &linear)?;
         if lanes == 1 && truth && mask.is_none() {
-            return Ok(Val::Scalar(self.made(Code::Movzx_r32_rm8, View::G32, &[Arg::Mem(mem)])));
+            return Ok(Val::Scalar(self.result_of(Code::Movzx_r32_rm8, View::G32, &[Arg::Mem(mem)])));
         }
         let near = linear.step.unsigned_abs() <= DENSE_STRIDE;
         if mask.is_none() && lane.bits() >= 32 && lanes > 1 && !(linear.is_affine() && near) {
             let parts = match self.load_pair(e, lanes, mem, &linear)? {
                 Some(parts) => parts,
-                None => self.load_each(lane, lanes, mem, &linear)?,
+                None => self.load_scalarised(lane, lanes, mem, &linear)?,
             };
             return self.loaded(parts, truth, lanes);
         }
-        let mask = mask.map(|m| self.truth_mask(m, lane, lanes)).transpose()?;
+        let mask = mask.map(|m| self.predicate_mask(m, lane, lanes)).transpose()?;
         let parts = self.load_lanes(lane, lanes, mem, &linear, mask.as_ref())?;
         self.loaded(parts, truth, lanes)
     }
-    fn loaded(&mut self, parts: Parts, truth: bool, lanes: usize) -> Made<Val> {
+    fn loaded(&mut self, parts: Parts, truth: bool, lanes: usize) -> Emitted<Val> {
         if !truth {
             return Ok(Val::Lanes(parts));
         }
         let mask = self.bytes_to_mask(&parts)?;
-        self.truth_value(mask, lanes as u16)
+        self.mask_value(mask, lanes as u16)
     }
     /// A condition, scalar or not, as the masks of registers of lanes.
-    pub(super) fn truth_mask(&mut self, e: &Expr, lane: Lane, lanes: usize) -> Made<Mask> {
+    pub(super) fn predicate_mask(&mut self, e: &Expr, lane: Lane, lanes: usize) -> Emitted<Mask> {
         if lanes > 1 {
             return self.mask(e, lane);
         }
@@ -81,7 +79,14 @@ impl Emit<'_> {
         self.mask_of_truth(truth, lane, 1)
     }
 
-    fn load_lanes(&mut self, lane: Lane, lanes: usize, mem: Mem, index: &Linear, mask: Option<&Mask>) -> Made<Parts> {
+    fn load_lanes(
+        &mut self,
+        lane: Lane,
+        lanes: usize,
+        mem: Mem,
+        index: &Linear,
+        mask: Option<&Mask>,
+    ) -> Emitted<Parts> {
         let (view, count) = self.shape(lane, lanes);
         let dense = lanes == 1 || (index.is_affine() && index.step == 1);
         match mask {
@@ -107,7 +112,14 @@ impl Emit<'_> {
         }
     }
     /// Elements that follow each other.
-    pub(super) fn load_dense(&mut self, lane: Lane, lanes: usize, view: View, count: usize, mem: Mem) -> Made<Parts> {
+    pub(super) fn load_dense(
+        &mut self,
+        lane: Lane,
+        lanes: usize,
+        view: View,
+        count: usize,
+        mem: Mem,
+    ) -> Emitted<Parts> {
         let per = per_part(lane, view);
         let regs = (0..count).map(|i| {
             let mem = mem.plus((i * view.bytes()) as i32);
@@ -119,10 +131,10 @@ impl Emit<'_> {
                 bytes => self.load_first(lane, view, mem, bytes),
             }
         });
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { lane, view, regs: regs.into() })
     }
-    fn load_masked(&mut self, lane: Lane, lanes: usize, mem: Mem, mask: &Mask) -> Made<Parts> {
+    fn load_masked(&mut self, lane: Lane, lanes: usize, mem: Mem, mask: &Mask) -> Emitted<Parts> {
         let (view, count) = self.shape(lane, lanes);
         let per = per_part(lane, view);
         let regs = (0..count).map(|i| {
@@ -131,11 +143,11 @@ impl Emit<'_> {
             let mem = mem.plus((i * view.bytes()) as i32);
             self.load_where(lane, view, mem, mask, left)
         });
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { lane, view, regs: regs.into() })
     }
     /// Lanes `step` elements apart: loads all elements from the first lane to the last, which are all in the buffer.
-    fn load_span(&mut self, lane: Lane, lanes: usize, first: Mem, step: i64) -> Made<Parts> {
+    fn load_span(&mut self, lane: Lane, lanes: usize, first: Mem, step: i64) -> Emitted<Parts> {
         let apart = step.unsigned_abs() as usize;
         let span = (lanes - 1) * apart + 1;
         let lowest = if step < 0 { first.plus(-(((span - 1) * lane.bytes()) as i32)) } else { first };
@@ -145,7 +157,7 @@ impl Emit<'_> {
         self.pick(lane, &sources.regs, view, &picks)
     }
     /// A scalar load that only its broadcast needs: one instruction does both.
-    pub(super) fn broadcast_load(&mut self, e: &Expr, lane: Lane, view: View) -> Made<Option<VReg>> {
+    pub(super) fn broadcast_load(&mut self, e: &Expr, lane: Lane, view: View) -> Emitted<Option<VReg>> {
         let ExprKind::Load { buf, index, mask: None } = e.kind() else { return Ok(None) };
         if self.memo.get(e).is_some() || e.ty().is_bool() {
             return Ok(None);

@@ -1,27 +1,17 @@
-//! Truth of vectors. Machines with AVX-512 have it in mask registers, a bit for each lane; others in vector registers, as lanes
-//! of the width of what it is of, all ones or 0. Here and in [`super::guarded`] is all that depends on which.
+//! Truth of vectors. Machines with AVX-512 have it in mask registers, a bit for each lane; others in vector registers,
+//! as lanes of the width of what it is of, all ones or 0. Here and in [`super::guarded`] is all that depends on which.
 
 use super::super::instruction_table::Op;
-use super::super::machine::{Arg, View};
-use super::super::{Made, refuse};
-use super::Emit;
-use super::value::{Constant, Parts, Val, by_bits, per_part};
-use crate::codegen::Lane;
+use super::super::interface::{Emitted, refuse};
+use super::super::machine::{Arg, Mem, View};
+use super::kernel::Emit;
+use super::value::{Constant, Mask, Parts, Val, by_bits, per_part};
+use crate::shared::lane::Lane;
+use halide_backend::{TruthOp, truth_op};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::Expr;
 use iced_x86::Code;
 use regalloc2::VReg;
-use std::rc::Rc;
-
-/// Truth, cut as lanes of a width are: one register for each register of these.
-#[derive(Clone, Debug)]
-pub(super) struct Mask {
-    /// The integer lanes that it is cut like.
-    pub(super) lane: Lane,
-    /// The registers of these.
-    pub(super) view: View,
-    pub(super) regs: Rc<[VReg]>,
-}
 
 /// An operation on truths.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,20 +25,9 @@ pub(super) enum Logic {
     AndNot,
 }
 
-impl Mask {
-    /// Returns the number of lanes in each register.
-    pub(super) fn per(&self) -> usize {
-        per_part(self.lane, self.view)
-    }
-    /// Returns the mask as integer lanes, if truth is in vector registers.
-    fn as_parts(&self) -> Parts {
-        Parts { lane: self.lane, view: self.view, regs: self.regs.clone() }
-    }
-}
-
 impl Emit<'_> {
     /// The same truth in all lanes.
-    pub(super) fn constant_mask(&mut self, truth: bool, lane: Lane, lanes: usize) -> Made<Mask> {
+    pub(super) fn constant_mask(&mut self, truth: bool, lane: Lane, lanes: usize) -> Emitted<Mask> {
         let lane = lane.as_int();
         let (view, count) = self.shape(lane, lanes);
         let one = match self.body.evex {
@@ -58,7 +37,7 @@ impl Emit<'_> {
         Ok(Mask { lane, view, regs: vec![one; count].into() })
     }
     /// A scalar truth, 0 or 1, in all lanes.
-    pub(super) fn mask_of_truth(&mut self, truth: VReg, lane: Lane, lanes: usize) -> Made<Mask> {
+    pub(super) fn mask_of_truth(&mut self, truth: VReg, lane: Lane, lanes: usize) -> Emitted<Mask> {
         let lane = lane.as_int();
         let (view, count) = self.shape(lane, lanes);
         // 0 or 1 becomes no or all ones.
@@ -70,14 +49,14 @@ impl Emit<'_> {
         Ok(Mask { lane, view, regs: vec![one; count].into() })
     }
     /// A mask register with these bits.
-    pub(super) fn mask_constant(&mut self, bits: u64) -> Made<VReg> {
+    pub(super) fn mask_constant(&mut self, bits: u64) -> Emitted<VReg> {
         self.constant(Constant::Mask(bits), |e| {
             let at = e.body.constant(&bits.to_le_bytes());
-            Ok(e.made(Code::VEX_Kmovq_kr_km64, View::K, &[Arg::Mem(super::Mem::pool(at))]))
+            Ok(e.result_of(Code::VEX_Kmovq_kr_km64, View::K, &[Arg::Mem(Mem::pool(at))]))
         })
     }
     /// The mask of the first `count` lanes of a register.
-    pub(super) fn first_lanes(&mut self, lane: Lane, view: View, count: usize) -> Made<VReg> {
+    pub(super) fn first_lanes(&mut self, lane: Lane, view: View, count: usize) -> Emitted<VReg> {
         if self.body.evex {
             return self.mask_constant(if count >= 64 { u64::MAX } else { (1 << count) - 1 });
         }
@@ -85,7 +64,7 @@ impl Emit<'_> {
         self.pattern(bytes, view)
     }
     /// Only the first `count` lanes of a mask.
-    pub(super) fn cut(&mut self, mask: VReg, lane: Lane, view: View, count: usize) -> Made<VReg> {
+    pub(super) fn cut(&mut self, mask: VReg, lane: Lane, view: View, count: usize) -> Emitted<VReg> {
         if count >= per_part(lane, view) && (count >= 64 || !self.body.evex) {
             return Ok(mask);
         }
@@ -93,7 +72,7 @@ impl Emit<'_> {
         self.mask_logic(Logic::And, view, mask, first)
     }
     /// An operation on truths of lanes in registers of this width.
-    pub(super) fn mask_logic(&mut self, how: Logic, view: View, a: VReg, b: VReg) -> Made<VReg> {
+    pub(super) fn mask_logic(&mut self, how: Logic, view: View, a: VReg, b: VReg) -> Emitted<VReg> {
         if self.body.evex {
             let code = match how {
                 Logic::And => Code::VEX_Kandq_kr_kr_kr,
@@ -102,7 +81,7 @@ impl Emit<'_> {
                 Logic::Same => Code::VEX_Kxnorq_kr_kr_kr,
                 Logic::AndNot => Code::VEX_Kandnq_kr_kr_kr,
             };
-            return Ok(self.made(code, View::K, &[Arg::Use(a, View::K), Arg::Use(b, View::K)]));
+            return Ok(self.result_of(code, View::K, &[Arg::Use(a, View::K), Arg::Use(b, View::K)]));
         }
         match how {
             Logic::And => self.op2(Op::And, view, a, b),
@@ -119,23 +98,23 @@ impl Emit<'_> {
         }
     }
     /// The opposite.
-    pub(super) fn mask_not(&mut self, view: View, mask: VReg) -> Made<VReg> {
+    pub(super) fn mask_not(&mut self, view: View, mask: VReg) -> Emitted<VReg> {
         if self.body.evex {
-            return Ok(self.made(Code::VEX_Knotq_kr_kr, View::K, &[Arg::Use(mask, View::K)]));
+            return Ok(self.result_of(Code::VEX_Knotq_kr_kr, View::K, &[Arg::Use(mask, View::K)]));
         }
         let ones = self.splat(Lane::I64, view, u64::MAX)?;
         self.op2(Op::Xor, view, mask, ones)
     }
 
     /// The same truth cut like other lanes.
-    pub(super) fn recut(&mut self, mask: &Mask, lanes: usize, lane: Lane) -> Made<Mask> {
+    pub(super) fn recut(&mut self, mask: &Mask, lanes: usize, lane: Lane) -> Emitted<Mask> {
         let lane = lane.as_int();
         if mask.lane == lane {
             return Ok(mask.clone());
         }
         let (view, count) = self.shape(lane, lanes);
         if !self.body.evex {
-            let made = self.resize_truth(&mask.as_parts(), lanes, lane)?;
+            let made = self.resize_mask_lanes(&mask.as_parts(), lanes, lane)?;
             return Ok(Mask { lane, view, regs: made.regs });
         }
         let (from, per) = (mask.per(), per_part(lane, view));
@@ -156,25 +135,25 @@ impl Emit<'_> {
                 let next = mask.regs[first / from + k];
                 let next = if k + 1 < sources { self.cut(next, mask.lane, mask.view, from)? } else { next };
                 let shift = Arg::Imm((k * from) as i64);
-                let moved = self.made(Code::VEX_Kshiftlq_kr_kr_imm8, View::K, &[Arg::Use(next, View::K), shift]);
+                let moved = self.result_of(Code::VEX_Kshiftlq_kr_kr_imm8, View::K, &[Arg::Use(next, View::K), shift]);
                 sum = self.mask_logic(Logic::Or, view, sum, moved)?;
             }
             Ok(sum)
         });
-        Ok(Mask { lane, view, regs: regs.collect::<Made<Vec<_>>>()?.into() })
+        Ok(Mask { lane, view, regs: regs.collect::<Emitted<Vec<_>>>()?.into() })
     }
     /// A mask register shifted to the right.
     fn mask_from(&mut self, mask: VReg, first: usize) -> VReg {
         if first == 0 {
             return mask;
         }
-        self.made(Code::VEX_Kshiftrq_kr_kr_imm8, View::K, &[Arg::Use(mask, View::K), Arg::Imm(first as i64)])
+        self.result_of(Code::VEX_Kshiftrq_kr_kr_imm8, View::K, &[Arg::Use(mask, View::K), Arg::Imm(first as i64)])
     }
 
     // To and from lanes.
 
     /// Lanes that are not 0, of bytes.
-    pub(super) fn bytes_to_mask(&mut self, bytes: &Parts) -> Made<Mask> {
+    pub(super) fn bytes_to_mask(&mut self, bytes: &Parts) -> Emitted<Mask> {
         if !self.body.evex {
             let zero = self.splat_like(bytes, 0)?;
             return self.compare_ints(BinOp::Ne, false, bytes, &zero);
@@ -183,11 +162,11 @@ impl Emit<'_> {
         let view = bytes.view;
         let regs: Vec<VReg> = bytes.regs.to_vec();
         let regs =
-            regs.into_iter().map(|r| self.made(code, View::K, &[Arg::Use(r, view), Arg::Use(r, view)])).collect();
+            regs.into_iter().map(|r| self.result_of(code, View::K, &[Arg::Use(r, view), Arg::Use(r, view)])).collect();
         Ok(Mask { lane: Lane::I8, view, regs })
     }
     /// Lanes with these bits where the mask is true, and 0 elsewhere.
-    pub(super) fn mask_to_lanes(&mut self, mask: &Mask, lane: Lane, lanes: usize, bits: u64) -> Made<Parts> {
+    pub(super) fn mask_to_lanes(&mut self, mask: &Mask, lane: Lane, lanes: usize, bits: u64) -> Emitted<Parts> {
         let mask = self.recut(mask, lanes, lane)?;
         let view = mask.view;
         let ones = self.splat(lane, view, bits)?;
@@ -199,19 +178,19 @@ impl Emit<'_> {
         let code = self.code(by_bits(lane, [Op::LoadB, Op::LoadW, Op::LoadD, Op::LoadQ]), view)?;
         let masks: Vec<VReg> = mask.regs.to_vec();
         let regs =
-            masks.into_iter().map(|m| self.made(code, view, &[Arg::ZeroMask(m), Arg::Use(ones, view)])).collect();
+            masks.into_iter().map(|m| self.result_of(code, view, &[Arg::ZeroMask(m), Arg::Use(ones, view)])).collect();
         Ok(Parts { lane, view, regs })
     }
     /// Truth as what an expression of so many lanes has: a scalar's in a general register.
-    pub(super) fn truth_value(&mut self, mask: Mask, lanes: u16) -> Made<Val> {
+    pub(super) fn mask_value(&mut self, mask: Mask, lanes: u16) -> Emitted<Val> {
         if lanes > 1 {
             return Ok(Val::Mask(mask));
         }
         let bits = match self.body.evex {
-            true => self.made(Code::VEX_Kmovd_r32_kr, View::G32, &[Arg::Use(mask.regs[0], View::K)]),
+            true => self.result_of(Code::VEX_Kmovd_r32_kr, View::G32, &[Arg::Use(mask.regs[0], View::K)]),
             false => {
                 let code = self.code(Op::ToGeneralD, View::X)?;
-                self.made(code, View::G32, &[Arg::Use(mask.regs[0], View::X)])
+                self.result_of(code, View::G32, &[Arg::Use(mask.regs[0], View::X)])
             }
         };
         let to = self.register(View::G64);
@@ -219,26 +198,26 @@ impl Emit<'_> {
         Ok(Val::Scalar(to))
     }
     /// Lanes whose top bit is set.
-    pub(super) fn sign_mask(&mut self, lane: Lane, view: View, v: VReg) -> Made<VReg> {
+    pub(super) fn sign_mask(&mut self, lane: Lane, view: View, v: VReg) -> Emitted<VReg> {
         if !self.body.evex {
             let zero = self.splat(lane.as_int(), view, 0)?;
             return self.op2(by_bits(lane, [Op::GreaterB, Op::GreaterW, Op::GreaterD, Op::GreaterQ]), view, zero, v);
         }
         let top = self.splat(lane.as_int(), view, 1 << (lane.bits() - 1))?;
         let code = self.code(by_bits(lane, [Op::TestB, Op::TestW, Op::TestD, Op::TestQ]), view)?;
-        Ok(self.made(code, View::K, &[Arg::Use(v, view), Arg::Use(top, view)]))
+        Ok(self.result_of(code, View::K, &[Arg::Use(v, view), Arg::Use(top, view)]))
     }
 
     // Choices.
 
     /// Lanes of `a` where the mask is true, else of `b`.
-    pub(super) fn choose(&mut self, mask: &Mask, a: &Parts, b: &Parts) -> Made<Parts> {
+    pub(super) fn choose(&mut self, mask: &Mask, a: &Parts, b: &Parts) -> Emitted<Parts> {
         let regs = (0..a.regs.len()).map(|i| self.blend(a.lane, a.view, mask.regs[i], a.regs[i], b.regs[i]));
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { regs: regs.into(), ..a.clone() })
     }
     /// Lanes of `a` where the mask is true, else of `b`.
-    pub(super) fn blend(&mut self, lane: Lane, view: View, mask: VReg, a: VReg, b: VReg) -> Made<VReg> {
+    pub(super) fn blend(&mut self, lane: Lane, view: View, mask: VReg, a: VReg, b: VReg) -> Emitted<VReg> {
         if self.body.evex {
             let row = by_bits(lane, [Op::BlendB, Op::BlendW, Op::BlendD, Op::BlendQ]);
             return self.op(row, view, &[Arg::Mask(mask), Arg::Use(b, view), Arg::Use(a, view)]);
@@ -251,7 +230,7 @@ impl Emit<'_> {
         self.op(row, view, &[Arg::Use(b, view), Arg::Use(a, view), Arg::Use(mask, view)])
     }
     /// The odd ones of 32-bit lanes of `odd`, the even ones of `even`.
-    pub(super) fn blend_odd(&mut self, view: View, odd: VReg, even: VReg) -> Made<VReg> {
+    pub(super) fn blend_odd(&mut self, view: View, odd: VReg, even: VReg) -> Emitted<VReg> {
         if self.body.evex {
             let odds = self.mask_constant(0xaaaa)?;
             return self.blend(Lane::I32, view, odds, odd, even);
@@ -261,7 +240,7 @@ impl Emit<'_> {
 
     // Operators on truth.
 
-    pub(super) fn bool_unary(&mut self, op: UnOp, a: &Expr) -> Made<Val> {
+    pub(super) fn bool_unary(&mut self, op: UnOp, a: &Expr) -> Emitted<Val> {
         if !matches!(op, UnOp::Not) {
             return refuse(format!("{op:?} of truths"));
         }
@@ -269,15 +248,15 @@ impl Emit<'_> {
             Val::Scalar(v) => Ok(Val::Scalar(self.scalar_not(v))),
             Val::Mask(mask) => {
                 let view = mask.view;
-                let regs = mask.regs.iter().map(|m| self.mask_not(view, *m)).collect::<Made<Vec<_>>>()?;
+                let regs = mask.regs.iter().map(|m| self.mask_not(view, *m)).collect::<Emitted<Vec<_>>>()?;
                 Ok(Val::Mask(Mask { regs: regs.into(), ..mask }))
             }
             Val::Lanes(_) => refuse("truth in data lanes"),
         }
     }
-    pub(super) fn bool_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Made<Val> {
+    pub(super) fn bool_binary(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Emitted<Val> {
         let (x, y) = match (self.eval(a)?, self.eval(b)?) {
-            (Val::Scalar(x), Val::Scalar(y)) => return Ok(Val::Scalar(self.scalar_truth(op, x, y)?)),
+            (Val::Scalar(x), Val::Scalar(y)) => return Ok(Val::Scalar(self.scalar_bool(op, x, y)?)),
             (Val::Mask(x), Val::Mask(y)) => (x, y),
             _ => return refuse("truths of different kinds"),
         };
@@ -285,25 +264,27 @@ impl Emit<'_> {
         let finer = if x.lane.bits() >= y.lane.bits() { x.lane } else { y.lane };
         let lanes = a.lanes() as usize;
         let (mut x, mut y) = (self.recut(&x, lanes, finer)?, self.recut(&y, lanes, finer)?);
+        let Some((function, swapped)) = truth_op(op) else { return refuse(format!("{op:?} of truths")) };
         // `a <= b` is no `b < a`.
-        if matches!(op, BinOp::Gt | BinOp::Le) {
+        let negated = function == TruthOp::LessOrEqual;
+        if swapped != negated {
             std::mem::swap(&mut x, &mut y);
         }
-        let how = match op {
-            BinOp::BitAnd | BinOp::Min | BinOp::Mul => Logic::And,
-            BinOp::BitOr | BinOp::Max => Logic::Or,
-            BinOp::BitXor | BinOp::Ne => Logic::Xor,
-            BinOp::Eq => Logic::Same,
+        let how = match function {
+            TruthOp::And => Logic::And,
+            TruthOp::Or => Logic::Or,
+            TruthOp::Xor => Logic::Xor,
+            TruthOp::Same => Logic::Same,
             // The first is inverted.
-            BinOp::Lt | BinOp::Gt | BinOp::Le | BinOp::Ge => Logic::AndNot,
-            _ => return refuse(format!("{op:?} of truths")),
+            TruthOp::Less | TruthOp::LessOrEqual => Logic::AndNot,
+            TruthOp::Never => return Ok(Val::Mask(self.constant_mask(false, finer, lanes)?)),
         };
         let view = x.view;
         let regs = x.regs.iter().zip(y.regs.iter()).map(|(a, b)| {
             let made = self.mask_logic(how, view, *a, *b)?;
-            if matches!(op, BinOp::Le | BinOp::Ge) { self.mask_not(view, made) } else { Ok(made) }
+            if negated { self.mask_not(view, made) } else { Ok(made) }
         });
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Val::Mask(Mask { regs: regs.into(), ..x }))
     }
 }

@@ -1,13 +1,13 @@
 //! Transcendental functions of f32: the sequences of exact operations that all engines share, in vector registers.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Emitted, Refusal, refuse};
 use super::super::machine::View;
-use super::super::{Made, Refusal, refuse};
-use super::Emit;
-use super::compare::Order;
+use super::kernel::Emit;
 use super::mask::Logic;
-use super::value::{Parts, Val, data};
-use crate::codegen::Lane;
+use super::value::{Order, Parts, Val};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
 use halide_core::math::{FloatOps, emit};
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType;
@@ -15,7 +15,7 @@ use halide_ir::Expr;
 use regalloc2::VReg;
 
 /// Registers of one width of a kernel.
-struct Registers<'e, 'a> {
+struct F32Registers<'e, 'a> {
     e: &'e mut Emit<'a>,
     view: View,
     /// The first operation that there is no instruction for.
@@ -24,7 +24,7 @@ struct Registers<'e, 'a> {
 
 impl Emit<'_> {
     /// `ExprKind::Math`.
-    pub(super) fn math(&mut self, function: MathFn, args: &[Expr]) -> Made<Val> {
+    pub(super) fn math(&mut self, function: MathFn, args: &[Expr]) -> Emitted<Val> {
         let ty = args.first().map_or(ScalarType::F64, |a| data(a.ty().elem));
         if let (true, MathFn::Fma | MathFn::MulAdd, [a, b, c]) = (ty.is_float(), function, args) {
             return Ok(Val::Lanes(self.fused(ty, a, b, c)?));
@@ -32,12 +32,12 @@ impl Emit<'_> {
         if !ty.is_float() || ty.bits() > 32 {
             return refuse(format!("{function:?} of {ty}"));
         }
-        let operands = args.iter().map(|a| self.floats(ty, a)).collect::<Made<Vec<Parts>>>()?;
+        let operands = args.iter().map(|a| self.floats(ty, a)).collect::<Emitted<Vec<Parts>>>()?;
         let like = operands[0].clone();
         let mut regs = Vec::new();
         for i in 0..like.regs.len() {
             let values: Vec<VReg> = operands.iter().map(|o| o.regs[i]).collect();
-            let mut r = Registers { e: self, view: like.view, refusal: None };
+            let mut r = F32Registers { e: self, view: like.view, refusal: None };
             let made = emit(&mut r, function, &values);
             if let Some(refusal) = r.refusal {
                 return Err(refusal);
@@ -49,8 +49,8 @@ impl Emit<'_> {
     }
 }
 
-impl Registers<'_, '_> {
-    fn result(&mut self, made: Made<VReg>) -> VReg {
+impl F32Registers<'_, '_> {
+    fn result(&mut self, made: Emitted<VReg>) -> VReg {
         made.unwrap_or_else(|refusal| {
             self.refusal.get_or_insert(refusal);
             self.e.body.argument
@@ -78,7 +78,7 @@ impl Registers<'_, '_> {
     }
 }
 
-impl FloatOps for Registers<'_, '_> {
+impl FloatOps for F32Registers<'_, '_> {
     type F = VReg;
     type I = VReg;
     type M = VReg;

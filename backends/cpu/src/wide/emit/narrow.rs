@@ -1,11 +1,12 @@
 //! Integer lanes of other widths. AVX2 packs registers two by two, half by half, where AVX-512 has one instruction.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Emitted;
 use super::super::machine::{Arg, View};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::{Lane, type_range};
+use crate::shared::lane::Lane;
+use halide_backend::Interval;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use regalloc2::VReg;
@@ -20,7 +21,7 @@ enum Pack {
 
 impl Emit<'_> {
     /// Integer lanes of another width: extended, or cut.
-    pub(super) fn resize(&mut self, x: &Parts, lanes: usize, to: u32, signed: bool) -> Made<Parts> {
+    pub(super) fn resize(&mut self, x: &Parts, lanes: usize, to: u32, signed: bool) -> Emitted<Parts> {
         let x = &x.as_lane(x.lane.as_int());
         let (from, target) = (x.lane.bits(), Lane::int(to));
         match from.cmp(&to) {
@@ -30,7 +31,7 @@ impl Emit<'_> {
         }
     }
     /// An instruction whose result is wider than its operand, on every part of the result.
-    pub(super) fn widen(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Made<Parts> {
+    pub(super) fn widen(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Emitted<Parts> {
         let (view, count) = self.shape(lane, lanes);
         let bytes = view.bytes() * x.lane.bytes() / lane.bytes();
         let source = View::holding(bytes, x.view);
@@ -38,20 +39,21 @@ impl Emit<'_> {
             let chunk = self.chunk(x, i, bytes.max(4).min(x.view.bytes()))?;
             self.op(row, view, &[Arg::Use(chunk, source)])
         });
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { lane, view, regs: regs.into() })
     }
     /// An instruction whose result is narrower than its operand, on every part of that.
-    pub(super) fn narrow(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Made<Parts> {
+    pub(super) fn narrow(&mut self, row: Op, x: &Parts, lanes: usize, lane: Lane) -> Emitted<Parts> {
         let code = self.code(row, x.view)?;
         let bytes = x.view.bytes() * lane.bytes() / x.lane.bytes();
         let result = View::holding(bytes, x.view);
         let sources: Vec<VReg> = x.regs.to_vec();
-        let chunks: Vec<VReg> = sources.into_iter().map(|r| self.made(code, result, &[Arg::Use(r, x.view)])).collect();
+        let chunks: Vec<VReg> =
+            sources.into_iter().map(|r| self.result_of(code, result, &[Arg::Use(r, x.view)])).collect();
         self.join(lane, lanes, &chunks, bytes)
     }
     /// Integers clamped to the range of `to`.
-    pub(super) fn saturate(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Made<Parts> {
+    pub(super) fn saturate(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Emitted<Parts> {
         let (source, target, signed) = (from.bits(), to.bits(), from.is_signed_int());
         let mut x = x.clone();
         if !self.body.evex && signed && !to.is_signed_int() && target < source && source < 64 {
@@ -65,15 +67,15 @@ impl Emit<'_> {
             let cut = if to.is_signed_int() { Cut::Signed } else { Cut::Unsigned };
             return self.cut_lanes(&x, lanes, target, cut);
         }
-        if type_range(to).1 < type_range(from).1 {
-            let most = self.splat_like(&x, type_range(to).1 as u64)?;
+        if Interval::of_type(to).high < Interval::of_type(from).high {
+            let most = self.splat_like(&x, Interval::of_type(to).high as u64)?;
             x = self.int_binary(BinOp::Min, signed, &x, &most)?;
         }
         self.resize(&x, lanes, target, signed)
     }
 
     /// Integer lanes of a smaller width.
-    pub(super) fn cut_lanes(&mut self, x: &Parts, lanes: usize, to: u32, cut: Cut) -> Made<Parts> {
+    pub(super) fn cut_lanes(&mut self, x: &Parts, lanes: usize, to: u32, cut: Cut) -> Emitted<Parts> {
         let from = x.lane.bits();
         if self.body.evex {
             return self.narrow(narrowing(from, to, cut), x, lanes, Lane::int(to));
@@ -106,7 +108,7 @@ impl Emit<'_> {
         self.pack_to(&x, lanes, to, cut == Cut::Signed)
     }
     /// Truth as lanes, as lanes of another width.
-    pub(super) fn resize_truth(&mut self, x: &Parts, lanes: usize, to: Lane) -> Made<Parts> {
+    pub(super) fn resize_mask_lanes(&mut self, x: &Parts, lanes: usize, to: Lane) -> Emitted<Parts> {
         if to.bits() > x.lane.bits() {
             return self.resize(x, lanes, to.bits(), true);
         }
@@ -114,7 +116,7 @@ impl Emit<'_> {
         self.pack_to(&x, lanes, to.bits(), true)
     }
     /// Lanes of up to 32 bits packed; what does not fit becomes the nearest value that does.
-    fn pack_to(&mut self, x: &Parts, lanes: usize, to: u32, signed: bool) -> Made<Parts> {
+    fn pack_to(&mut self, x: &Parts, lanes: usize, to: u32, signed: bool) -> Emitted<Parts> {
         let last = |wide, narrow| if signed { wide } else { narrow };
         match (x.lane.bits(), to) {
             (32, 16) => self.pack(x, lanes, Pack::With(last(Op::PackSatDW, Op::PackSatUDW))),
@@ -131,7 +133,7 @@ impl Emit<'_> {
         }
     }
     /// Lanes of half the width, two registers at a time.
-    fn pack(&mut self, x: &Parts, lanes: usize, how: Pack) -> Made<Parts> {
+    fn pack(&mut self, x: &Parts, lanes: usize, how: Pack) -> Emitted<Parts> {
         let lane = Lane::int(x.lane.bits() / 2);
         let (view, count) = self.shape(lane, lanes);
         let mut regs: Vec<VReg> = x.regs.to_vec();
@@ -145,11 +147,11 @@ impl Emit<'_> {
             // Halves are packed with halves: quarters 0 and 2 of the result, then 1 and 3, follow each other.
             if view == View::X { Ok(packed) } else { self.permute_quarters(packed, [0, 2, 1, 3]) }
         });
-        let joined = joined.collect::<Made<Vec<_>>>()?;
+        let joined = joined.collect::<Emitted<Vec<_>>>()?;
         debug_assert_eq!(joined.len(), count);
         Ok(Parts { lane, view, regs: joined.into() })
     }
-    fn pack_pair(&mut self, view: View, how: Pack, low: VReg, high: VReg) -> Made<VReg> {
+    fn pack_pair(&mut self, view: View, how: Pack, low: VReg, high: VReg) -> Emitted<VReg> {
         match how {
             Pack::Low => {
                 let args = [Arg::Use(low, view), Arg::Use(high, view), Arg::Imm(0x88)];
@@ -159,7 +161,7 @@ impl Emit<'_> {
         }
     }
     /// Lanes of a quarter of the width, four registers of 256 bits at a time.
-    fn pack_four(&mut self, x: &Parts, first: Op, second: Op) -> Made<Parts> {
+    fn pack_four(&mut self, x: &Parts, first: Op, second: Op) -> Emitted<Parts> {
         let order: Vec<u8> = [0u32, 4, 1, 5, 2, 6, 3, 7].into_iter().flat_map(u32::to_le_bytes).collect();
         let order = self.pattern(order, View::Y)?;
         let regs = x.regs.chunks(4).map(|four| {
@@ -169,11 +171,11 @@ impl Emit<'_> {
             let packed = self.op2(second, View::Y, low, high)?;
             self.op2(Op::PermuteD, View::Y, order, packed)
         });
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { lane: Lane::I8, view: View::Y, regs: regs.into() })
     }
     /// Quarters of a register of 256 bits in this order.
-    pub(super) fn permute_quarters(&mut self, x: VReg, order: [usize; 4]) -> Made<VReg> {
+    pub(super) fn permute_quarters(&mut self, x: VReg, order: [usize; 4]) -> Emitted<VReg> {
         if order == [0, 1, 2, 3] {
             return Ok(x);
         }

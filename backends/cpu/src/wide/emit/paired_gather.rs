@@ -1,46 +1,34 @@
-//! Lanes of which each takes two neighbouring elements, as interpolations do: both are loaded at once.
+//! Paired gathers: `a[i]` and `a[i + 1]` become one load of 64 bits for each lane, as interpolations have them.
 //!
 //! ```text
 //! a[v] * w + a[v + 1] * u   with an address for each lane:   one load of 64 bits for each lane, then even and odd halves
 //! ```
 //!
-//! What is loaded together must be loaded in any case: both loads are in code that runs from its start to its end, with no
-//! store between them. Nothing else is touched.
+//! A pair must be loaded in any case: both loads are in code that runs from its start to its end, with no store between
+//! them. Nothing else is touched.
 
-use super::super::Made;
+use super::super::interface::Emitted;
 use super::super::machine::{Mem, View};
-use super::Emit;
+use super::kernel::Emit;
+use super::neighbours::{Found, Neighbour};
 use super::value::{Parts, Val};
-use crate::codegen::{Lane, Linear, Sums};
-use halide_ir::hash::{Map, Set};
-use halide_ir::visit::for_each_child;
-use halide_ir::{BufId, Expr, ExprKind, Stmt};
-use std::collections::BTreeMap;
-
-/// Loads and their neighbours.
-#[derive(Default)]
-pub(super) struct Neighbours(Map<Expr, Neighbour>);
-
-/// The other load of two, and where its element is.
-#[derive(Clone)]
-struct Neighbour {
-    load: Expr,
-    above: bool,
-}
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
+use halide_ir::{Expr, Stmt};
 
 impl Emit<'_> {
-    /// Emits a statement, of which the code that runs from its start to its end has neighbours of its own: what is loaded in
-    /// a branch is not loaded outside of it.
-    pub(super) fn with_neighbours(&mut self, body: &Stmt) -> Made<()> {
+    /// Emits a statement, of which the code that runs from its start to its end has neighbours of its own: what is
+    /// loaded in a branch is not loaded outside of it.
+    pub(super) fn with_neighbours(&mut self, body: &Stmt) -> Emitted<()> {
         let outside = std::mem::take(&mut self.neighbours);
         self.note_neighbours(body);
-        let made = self.statement(body);
+        let made = self.stmt(body);
         self.neighbours = outside;
         made
     }
     fn note_neighbours(&mut self, body: &Stmt) {
         let mut found = Found::default();
-        found.statement(body);
+        found.stmt(body);
         for group in found.groups.into_values() {
             let mut rest = group.into_iter().peekable();
             while let Some((at, low)) = rest.next() {
@@ -53,7 +41,7 @@ impl Emit<'_> {
         }
     }
     /// Both loads of two neighbours, of which `e` is one; `None` if it has none here.
-    pub(super) fn load_pair(&mut self, e: &Expr, lanes: usize, first: Mem, index: &Linear) -> Made<Option<Parts>> {
+    pub(super) fn load_pair(&mut self, e: &Expr, lanes: usize, first: Mem, index: &Linear) -> Emitted<Option<Parts>> {
         let Some(Neighbour { load, above }) = self.neighbours.0.get(e).cloned() else { return Ok(None) };
         let (here, home) = (self.cursor, self.home(&load));
         let Some(elem) = e.ty().scalar().map(Lane::of_data) else { return Ok(None) };
@@ -62,7 +50,7 @@ impl Emit<'_> {
             return Ok(None);
         }
         let lowest = if above { first } else { first.plus(-(elem.bytes() as i32)) };
-        let (mut each, table) = self.each_index(lanes, lowest, index)?;
+        let (mut each, table) = self.lane_indices(lanes, lowest, index)?;
         let both = self.collect_by(Lane::I64, lanes, |e, i| {
             let index = e.index_of(&mut each, i)?;
             Ok(Mem { index: Some((index, View::G64, elem.bytes() as u8)), ..table })
@@ -75,65 +63,5 @@ impl Emit<'_> {
         let (this, other) = if above { (low, high) } else { (high, low) };
         self.memo.put_at(&load, Val::Lanes(other), home);
         Ok(Some(this))
-    }
-}
-
-/// The key of loads whose elements are a constant number of elements apart: the common part of their indices, and the
-/// number of stores before them, each of which could change an index, too.
-#[derive(PartialEq, Eq, Hash)]
-struct Group {
-    buf: BufId,
-    stores: u32,
-    step: i64,
-    terms: Vec<(Expr, i64)>,
-    steps: Vec<(Expr, i64)>,
-    vectors: Vec<(Expr, i64)>,
-}
-
-#[derive(Default)]
-struct Found {
-    groups: Map<Group, BTreeMap<i64, Expr>>,
-    stores: u32,
-    seen: Set<Expr>,
-}
-
-impl Found {
-    fn statement(&mut self, s: &Stmt) {
-        match s {
-            Stmt::Block(list) => list.iter().for_each(|s| self.statement(s)),
-            Stmt::Let { bindings, body } => {
-                bindings.iter().for_each(|(_, value)| self.expression(value));
-                self.statement(body);
-            }
-            Stmt::Produce { body, .. } | Stmt::Alloc { body, .. } => self.statement(body),
-            Stmt::Store { value, .. } => {
-                self.expression(value);
-                self.store();
-            }
-            Stmt::Prefetch { .. } => {}
-            // These have code of their own.
-            _ => self.store(),
-        }
-    }
-    fn store(&mut self) {
-        self.stores += 1;
-        // The same load is another one now.
-        self.seen.clear();
-    }
-    fn expression(&mut self, e: &Expr) {
-        if e.lanes() == 1 || !self.seen.insert(e.clone()) {
-            return;
-        }
-        for_each_child(e, |c| self.expression(c));
-        let ExprKind::Load { buf, index, mask: None } = e.kind() else { return };
-        if !matches!(e.ty().scalar(), Some(t) if t.bits() == 32) {
-            return;
-        }
-        let Linear { constant, step, terms, steps, vectors } = Linear::of(index, &Sums::default());
-        if vectors.is_empty() {
-            return;
-        }
-        let group = Group { buf: *buf, stores: self.stores, step, terms, steps, vectors };
-        self.groups.entry(group).or_default().insert(constant, e.clone());
     }
 }

@@ -1,12 +1,12 @@
-//! Lanes picked from registers by AVX2, which permutes bytes inside of 128 bits, and 32 and 64-bit lanes of one register: what
-//! is asked for is put together from the sequences that give it, of which the shortest is taken.
+//! Lanes picked from registers by AVX2, which permutes bytes inside of 128 bits, and 32 and 64-bit lanes of one
+//! register: what is asked for is put together from the sequences that give it, of which the shortest is taken.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::{Arg, View};
-use super::super::{Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::{by_bits, per_part};
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use regalloc2::VReg;
 
 /// Half a register: the number of the source, and 0 or 1.
@@ -71,14 +71,15 @@ impl Picks<'_> {
 }
 
 impl Emit<'_> {
-    /// Lanes that take turns, from two values that start at registers of their own: `a0 b0 a1 b1 ...`; `None` for others.
+    /// Lanes that take turns, from two values that start at registers of their own: `a0 b0 a1 b1 ...`; `None` for
+    /// others.
     pub(super) fn interleaved(
         &mut self,
         lane: Lane,
         sources: &[VReg],
         view: View,
         picks: &[usize],
-    ) -> Made<Option<Vec<VReg>>> {
+    ) -> Emitted<Option<Vec<VReg>>> {
         let per = per_part(lane, view);
         let [a, b, ..] = *picks else { return Ok(None) };
         let whole = a % per == 0 && b % per == 0 && picks.len().is_multiple_of(2 * per);
@@ -111,7 +112,7 @@ impl Emit<'_> {
         view: View,
         result: View,
         picks: &[usize],
-    ) -> Made<VReg> {
+    ) -> Emitted<VReg> {
         let picks = Picks { sources, per: per_part(lane, view), size: lane.bytes(), lanes: picks };
         let used = picks.used();
         let Some(&first) = used.first() else { return refuse("a shuffle without lanes") };
@@ -141,10 +142,10 @@ impl Emit<'_> {
         }
     }
     /// Lanes of up to 128 bits: of each half in turn.
-    fn pick_half(&mut self, picks: &Picks<'_>) -> Made<VReg> {
+    fn pick_half(&mut self, picks: &Picks<'_>) -> Emitted<VReg> {
         let halves = picks.halves_of(0);
         let mut made = None;
-        let registers = halves.iter().map(|h| self.half_register(picks.sources, *h)).collect::<Made<Vec<_>>>()?;
+        let registers = halves.iter().map(|h| self.half_register(picks.sources, *h)).collect::<Emitted<Vec<_>>>()?;
         if let [low, high] = registers[..]
             && picks.rises_by(1)
         {
@@ -161,7 +162,7 @@ impl Emit<'_> {
         made.map_or_else(|| refuse("a shuffle without lanes"), Ok)
     }
     /// Lanes that follow each other from inside of one register into the next, and every second lane of two.
-    fn pick_rising(&mut self, picks: &Picks<'_>, view: View) -> Made<Option<VReg>> {
+    fn pick_rising(&mut self, picks: &Picks<'_>, view: View) -> Emitted<Option<VReg>> {
         let lanes = View::Y.bytes() / picks.size;
         let used = picks.used();
         if view != View::Y || picks.lanes.len() != lanes || used.len() != 2 || used[1] != used[0] + 1 {
@@ -193,7 +194,7 @@ impl Emit<'_> {
         Ok(Some(self.permute_quarters(packed, [0, 2, 1, 3])?))
     }
     /// Bytes of each source moved inside of its halves, and the quarters of all that put in order.
-    fn pick_quarters(&mut self, picks: &Picks<'_>, used: &[usize], to: [usize; 4]) -> Made<VReg> {
+    fn pick_quarters(&mut self, picks: &Picks<'_>, used: &[usize], to: [usize; 4]) -> Emitted<VReg> {
         let mut made = None;
         for source in used {
             let mut bytes = vec![0x80u8; 32];
@@ -210,7 +211,7 @@ impl Emit<'_> {
         self.permute_quarters(made, to)
     }
     /// 32 and 64-bit lanes: each source is permuted, and blended with what there is.
-    fn pick_wide_lanes(&mut self, picks: &Picks<'_>, used: &[usize]) -> Made<VReg> {
+    fn pick_wide_lanes(&mut self, picks: &Picks<'_>, used: &[usize]) -> Emitted<VReg> {
         let words = picks.size / 4;
         let mut made: Option<VReg> = None;
         for source in used {
@@ -241,7 +242,7 @@ impl Emit<'_> {
         made.map_or_else(|| refuse("a shuffle without lanes"), Ok)
     }
     /// Any two halves at a time.
-    fn pick_pairs(&mut self, picks: &Picks<'_>, pairs: &[[Option<Half>; 2]]) -> Made<VReg> {
+    fn pick_pairs(&mut self, picks: &Picks<'_>, pairs: &[[Option<Half>; 2]]) -> Emitted<VReg> {
         let mut made = None;
         for pair in pairs {
             let register = match pair {
@@ -260,30 +261,30 @@ impl Emit<'_> {
     }
 
     /// Bytes of each half by their numbers in it; 0 for those of 128 and more.
-    fn shuffle_bytes(&mut self, view: View, x: VReg, bytes: Vec<u8>) -> Made<VReg> {
+    fn shuffle_bytes(&mut self, view: View, x: VReg, bytes: Vec<u8>) -> Emitted<VReg> {
         if bytes.iter().enumerate().all(|(i, b)| i % 16 == *b as usize) {
             return Ok(x);
         }
         let bytes = self.pattern(bytes, view)?;
         self.op2(Op::ShuffleBytes, view, x, bytes)
     }
-    fn with(&mut self, view: View, old: Option<VReg>, new: VReg) -> Made<VReg> {
+    fn with(&mut self, view: View, old: Option<VReg>, new: VReg) -> Emitted<VReg> {
         old.map_or(Ok(new), |old| self.op2(Op::Or, view, old, new))
     }
     /// Two halves of registers as one register.
-    fn permute_halves(&mut self, halves: [(VReg, usize); 2]) -> Made<VReg> {
+    fn permute_halves(&mut self, halves: [(VReg, usize); 2]) -> Emitted<VReg> {
         let [(low, l), (high, h)] = halves;
         let imm = l | (2 + h) << 4;
         let args = [Arg::Use(low, View::Y), Arg::Use(high, View::Y), Arg::Imm(imm as i64)];
         self.op(Op::PermuteHalves, View::Y, &args)
     }
     /// Half a register as the lower half of one.
-    fn half_register(&mut self, sources: &[VReg], (source, half): Half) -> Made<VReg> {
+    fn half_register(&mut self, sources: &[VReg], (source, half): Half) -> Emitted<VReg> {
         if half == 0 {
             return Ok(sources[source]);
         }
         let code = self.code(Op::Extract128, View::Y)?;
-        Ok(self.made(code, View::X, &[Arg::Use(sources[source], View::Y), Arg::Imm(1)]))
+        Ok(self.result_of(code, View::X, &[Arg::Use(sources[source], View::Y), Arg::Imm(1)]))
     }
 }
 

@@ -1,26 +1,16 @@
-//! Polls: loops whose iterations are long look at the flag that ends a run early, and leave the kernel. What they have stored
-//! by then stays; the caller looks at the flag again.
+//! Polls: loops whose iterations are long look at the flag that ends a run early, and leave the kernel. What they have
+//! stored by then stays; the caller looks at the flag again.
 
+use super::super::interface::{Capture, Emitted, refuse};
 use super::super::machine::{Arg, BlockId, Condition, End, Inst, Mem, Right, View};
-use super::super::{Capture, Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Val;
 use halide_ir::Type;
 use iced_x86::Code;
-use regalloc2::VReg;
-
-/// The register and the block that polls share.
-#[derive(Default)]
-pub(super) struct Polls {
-    /// The address of the flag.
-    flag: Option<VReg>,
-    /// The block that ends the kernel early.
-    exit: Option<BlockId>,
-}
 
 impl Emit<'_> {
     /// Ends `block`, which is in the order already, by a look at the flag; gives the block that follows it.
-    pub(super) fn poll(&mut self, block: BlockId) -> Made<BlockId> {
+    pub(super) fn poll(&mut self, block: BlockId) -> Emitted<BlockId> {
         let flag = match self.polls.flag {
             Some(flag) => flag,
             None => {

@@ -1,13 +1,12 @@
-//! Operations that AVX2 has no instruction for, made of those that it has. Each gives the very bits that the instruction of
-//! AVX-512 gives, where somebody uses them.
+//! Polyfills: operations that AVX2 has no instruction for, made of those that it has. Each gives the very bits that the
+//! instruction of AVX-512 gives, where somebody uses them.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Emitted;
 use super::super::machine::{Arg, View};
-use super::Emit;
-use super::compare::Order;
-use super::value::Parts;
-use crate::codegen::Lane;
+use super::kernel::Emit;
+use super::value::{Order, Parts};
+use crate::shared::lane::Lane;
 use halide_core::ops::UnOp;
 use halide_core::types::ScalarType;
 use regalloc2::VReg;
@@ -19,7 +18,7 @@ const TWO_84: u64 = 0x4530_0000_0000_0000;
 
 impl Emit<'_> {
     /// An operation of one operand, if it has to be built.
-    pub(super) fn built1(&mut self, op: Op, view: View, a: VReg) -> Made<Option<VReg>> {
+    pub(super) fn polyfill1(&mut self, op: Op, view: View, a: VReg) -> Emitted<Option<VReg>> {
         if self.body.evex || !self.lacks(op, view) {
             return Ok(None);
         }
@@ -39,27 +38,27 @@ impl Emit<'_> {
                 let high = self.op2(Op::MulF32, view, high, factor)?;
                 self.op2(Op::AddF32, view, high, low)?
             }
-            Op::I64ToF64 | Op::U64ToF64 => self.built_i64_to_f64(view, a, op == Op::I64ToF64)?,
+            Op::I64ToF64 | Op::U64ToF64 => self.polyfill_i64_to_f64(view, a, op == Op::I64ToF64)?,
             Op::F32ToU32 => {
                 let half = self.splat(Lane::F32, view, u64::from(2f32.powi(31).to_bits()))?;
                 let limit = self.splat(Lane::F32, view, u64::from(2f32.powi(32).to_bits()))?;
                 let upper = self.op2(Op::SubF32, view, a, half)?;
                 let (low, high) = (self.op1(Op::F32ToI32, view, a)?, self.op1(Op::F32ToI32, view, upper)?);
-                self.built_unsigned(Lane::F32, view, [low, high], limit, a)?
+                self.polyfill_unsigned(Lane::F32, view, [low, high], limit, a)?
             }
             Op::F64ToU64 => {
                 let half = self.splat(Lane::F64, view, 2f64.powi(63).to_bits())?;
                 let limit = self.splat(Lane::F64, view, 2f64.powi(64).to_bits())?;
                 let upper = self.op2(Op::SubF64, view, a, half)?;
                 let (low, high) = (self.op1(Op::F64ToI64, view, a)?, self.op1(Op::F64ToI64, view, upper)?);
-                self.built_unsigned(Lane::F64, view, [low, high], limit, a)?
+                self.polyfill_unsigned(Lane::F64, view, [low, high], limit, a)?
             }
-            Op::F64ToI64 => self.built_f64_to_i64(view, a)?,
+            Op::F64ToI64 => self.polyfill_f64_to_i64(view, a)?,
             _ => return Ok(None),
         }))
     }
     /// An operation of two operands, if it has to be built.
-    pub(super) fn built2(&mut self, op: Op, view: View, a: VReg, b: VReg) -> Made<Option<VReg>> {
+    pub(super) fn polyfill2(&mut self, op: Op, view: View, a: VReg, b: VReg) -> Emitted<Option<VReg>> {
         if self.body.evex || !self.lacks(op, view) {
             return Ok(None);
         }
@@ -94,7 +93,7 @@ impl Emit<'_> {
         }))
     }
     /// An operation by a constant, if it has to be built.
-    pub(super) fn built_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Made<Option<VReg>> {
+    pub(super) fn polyfill_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Emitted<Option<VReg>> {
         if self.body.evex || op != Op::SarQ {
             return Ok(None);
         }
@@ -109,7 +108,7 @@ impl Emit<'_> {
     }
 
     /// Both halves become doubles that are exact; the sum of these is rounded once.
-    fn built_i64_to_f64(&mut self, view: View, a: VReg, signed: bool) -> Made<VReg> {
+    fn polyfill_i64_to_f64(&mut self, view: View, a: VReg, signed: bool) -> Emitted<VReg> {
         let (magic, bias) = if signed { (TWO_84 | 1 << 31, 1 << 31) } else { (TWO_84, 0) };
         let high = self.op_imm(Op::ShrQ, view, a, 32)?;
         let high_bits = self.splat(Lane::I64, view, magic)?;
@@ -122,9 +121,16 @@ impl Emit<'_> {
         let high = self.op2(Op::SubF64, view, high, both)?;
         self.op2(Op::AddF64, view, high, low)
     }
-    /// Unsigned integers of floats that are not negative: what converts as it is, and what converts when half of the range
-    /// is taken away; the machine gives the sign bit for what does not. All ones from `limit` on.
-    fn built_unsigned(&mut self, lane: Lane, view: View, [low, high]: [VReg; 2], limit: VReg, x: VReg) -> Made<VReg> {
+    /// Unsigned integers of floats that are not negative: what converts as it is, and what converts when half of the
+    /// range is taken away; the machine gives the sign bit for what does not. All ones from `limit` on.
+    fn polyfill_unsigned(
+        &mut self,
+        lane: Lane,
+        view: View,
+        [low, high]: [VReg; 2],
+        limit: VReg,
+        x: VReg,
+    ) -> Emitted<VReg> {
         let large = self.sign_mask(lane, view, low)?;
         let high = self.op2(Op::And, view, high, large)?;
         let made = self.op2(Op::Or, view, low, high)?;
@@ -132,15 +138,15 @@ impl Emit<'_> {
         self.op2(Op::Or, view, made, over)
     }
     /// Lane by lane.
-    fn built_f64_to_i64(&mut self, view: View, a: VReg) -> Made<VReg> {
+    fn polyfill_f64_to_i64(&mut self, view: View, a: VReg) -> Emitted<VReg> {
         let code = self.code(Op::FirstF64ToI64, View::X)?;
         let parts = Parts { lane: Lane::F64, view, regs: [a].into() };
         let mut quarters = Vec::new();
         for i in 0..view.bytes() / 16 {
             let x = self.quarter(&parts, i)?;
             let upper = self.op(Op::UpperBytes, View::X, &[Arg::Use(x, View::X), Arg::Imm(8)])?;
-            let first = self.made(code, View::G64, &[Arg::Use(x, View::X)]);
-            let second = self.made(code, View::G64, &[Arg::Use(upper, View::X)]);
+            let first = self.result_of(code, View::G64, &[Arg::Use(x, View::X)]);
+            let second = self.result_of(code, View::G64, &[Arg::Use(upper, View::X)]);
             let first = self.vector_of_general(first)?;
             let args = [Arg::Use(first, View::X), Arg::Use(second, View::G64), Arg::Imm(1)];
             quarters.push(self.op(Op::InsertQ, View::X, &args)?);
@@ -153,9 +159,9 @@ impl Emit<'_> {
 
     // Conversions of whole values.
 
-    /// 64-bit integers that a double holds, and that round to the same f32: what a double has no room for is cut off, and
-    /// makes the last bit that is left odd.
-    pub(super) fn rounded_to_odd(&mut self, x: &Parts, signed: bool) -> Made<Parts> {
+    /// 64-bit integers that a double holds, and that round to the same f32: what a double has no room for is cut off,
+    /// and makes the last bit that is left odd.
+    pub(super) fn rounded_to_odd(&mut self, x: &Parts, signed: bool) -> Emitted<Parts> {
         let rest = self.splat_like(x, 0x7ff)?;
         let sticky = self.zip_op(Op::And, x, &rest)?;
         let sticky = self.zip_op(Op::AddQ, &sticky, &rest)?;
@@ -172,7 +178,7 @@ impl Emit<'_> {
         self.choose(&small, x, &odd)
     }
     /// Unsigned 32-bit lanes as doubles.
-    pub(super) fn u32_to_doubles(&mut self, x: &Parts, lanes: usize) -> Made<Parts> {
+    pub(super) fn u32_to_doubles(&mut self, x: &Parts, lanes: usize) -> Emitted<Parts> {
         if self.body.evex {
             return self.widen(Op::U32ToF64, x, lanes, Lane::F64);
         }
@@ -183,7 +189,7 @@ impl Emit<'_> {
         self.zip_op(Op::AddF64, &made, &half)
     }
     /// Doubles that fit into 32 bits, of which the lowest are what matters, truncated.
-    pub(super) fn small_doubles_to_32_bits(&mut self, x: &Parts, lanes: usize, signed: bool) -> Made<Parts> {
+    pub(super) fn small_doubles_to_32_bits(&mut self, x: &Parts, lanes: usize, signed: bool) -> Emitted<Parts> {
         if self.body.evex {
             let wide = self.map_op(Op::F64ToI64, x)?.as_lane(Lane::I64);
             return self.resize(&wide, lanes, 32, true);
@@ -199,7 +205,7 @@ impl Emit<'_> {
         self.zip_op(Op::Xor, &made, &top)
     }
     /// Doubles as integers of up to 32 bits: truncated, saturated, NaN gives 0.
-    pub(super) fn doubles_to_small_ints(&mut self, x: &Parts, lanes: usize, to: ScalarType) -> Made<Parts> {
+    pub(super) fn doubles_to_small_ints(&mut self, x: &Parts, lanes: usize, to: ScalarType) -> Emitted<Parts> {
         let signed = to.is_signed_int();
         let limit = |v: Option<i128>| (v.unwrap_or(0) as f64).to_bits();
         let most = self.splat_like(x, limit(to.int_max()))?;

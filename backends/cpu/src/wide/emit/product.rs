@@ -1,20 +1,21 @@
-//! Products of 64-bit lanes of which something is known: AVX2 has no instruction for the product of any two, and that of
-//! AVX-512 is slow. Indices are such lanes.
+//! Products of 64-bit lanes of which something is known: AVX2 has no instruction for the product of any two, and that
+//! of AVX-512 is slow. Indices are such lanes.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
-use super::Emit;
+use super::super::interface::Emitted;
+use super::kernel::Emit;
 use super::value::Parts;
-use crate::codegen::{int_range, within};
+use crate::shared::range::int_range;
+use halide_backend::Interval;
 use halide_core::types::ScalarType;
 use halide_ir::{Elem, Expr, build};
 
-const SIGNED: (i128, i128) = (i32::MIN as i128, i32::MAX as i128);
-const UNSIGNED: (i128, i128) = (0, u32::MAX as i128);
+const SIGNED: Interval = Interval { low: i32::MIN as i128, high: i32::MAX as i128 };
+const UNSIGNED: Interval = Interval { low: 0, high: u32::MAX as i128 };
 
 impl Emit<'_> {
     /// The product of 32 or 64-bit lanes, where less than a multiplication of any two lanes will do.
-    pub(super) fn known_product(&mut self, a: &Expr, b: &Expr) -> Made<Option<Parts>> {
+    pub(super) fn known_product(&mut self, a: &Expr, b: &Expr) -> Emitted<Option<Parts>> {
         let bits = match a.ty().elem {
             Elem::Index => 64,
             Elem::Data(ty) if ty.is_int() && ty != ScalarType::Bool => ty.bits(),
@@ -34,12 +35,12 @@ impl Emit<'_> {
         }
         let (a_range, b_range) = (int_range(a), int_range(b));
         for (limits, op) in [(SIGNED, Op::MulWideD), (UNSIGNED, Op::MulWideUD)] {
-            if within(a_range, limits) && within(b_range, limits) {
+            if a_range.within(limits) && b_range.within(limits) {
                 let (x, y) = (self.lanes(a)?, self.lanes(b)?);
                 return Ok(Some(self.zip_op(op, &x, &y)?));
             }
         }
-        let small = match (within(a_range, UNSIGNED), within(b_range, UNSIGNED)) {
+        let small = match (a_range.within(UNSIGNED), b_range.within(UNSIGNED)) {
             (true, _) => Some((a, b)),
             (_, true) => Some((b, a)),
             _ => None,

@@ -1,19 +1,21 @@
-//! Lanes loaded one by one. A processor's own gather takes it as many steps, and on many of them more: it is left for lanes
-//! of a mask, and for addresses that are no cheaper to have one by one.
+//! Scalarised gathers: lanes loaded one by one. A processor's own gather takes it as many steps, and on many of them
+//! more: it is left for lanes of a mask, and for addresses that are no cheaper to have one by one.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Emitted;
 use super::super::machine::{Arg, Mem, View};
-use super::Emit;
-use super::value::{Parts, by_bits, data};
-use crate::codegen::{Lane, Linear};
+use super::kernel::Emit;
+use super::value::{Parts, by_bits};
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
+use crate::shared::linear::Linear;
 use halide_core::types::ScalarType;
 use halide_ir::{Expr, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 
-/// Indices of lanes, to be had one by one.
-pub(super) struct Each {
+/// Indices of the lanes of a scalarised gather, which come to general registers one by one.
+pub(super) struct LaneIndices {
     /// Lanes of 32 or 64 bits.
     indices: Parts,
     /// True if 32 bits are a number that may be negative.
@@ -26,7 +28,7 @@ pub(super) struct Each {
 
 impl Emit<'_> {
     /// Loads each lane of 32 or 64 bits from its own address.
-    pub(super) fn load_each(&mut self, lane: Lane, lanes: usize, mem: Mem, index: &Linear) -> Made<Parts> {
+    pub(super) fn load_scalarised(&mut self, lane: Lane, lanes: usize, mem: Mem, index: &Linear) -> Emitted<Parts> {
         if index.vectors.is_empty() {
             let addresses = self.lane_addresses(mem, lane.bytes(), index, lanes)?;
             return self.collect(lane, &addresses);
@@ -39,17 +41,17 @@ impl Emit<'_> {
         })
     }
     /// The indices of lanes beyond an address, and that.
-    pub(super) fn each_index(&mut self, lanes: usize, first: Mem, index: &Linear) -> Made<(Each, Mem)> {
+    pub(super) fn lane_indices(&mut self, lanes: usize, first: Mem, index: &Linear) -> Emitted<(LaneIndices, Mem)> {
         match self.small_indices(index)? {
             Some(each) => Ok((each, self.flat(first))),
             None => {
                 let (indices, table) = self.indices(lanes, first, index)?;
-                Ok((Each { indices, signed: true, ready: (0, Vec::new()), quarter: None }, table))
+                Ok((LaneIndices { indices, signed: true, ready: (0, Vec::new()), quarter: None }, table))
             }
         }
     }
     /// Indices that are data of at most 32 bits.
-    fn small_indices(&mut self, index: &Linear) -> Made<Option<Each>> {
+    fn small_indices(&mut self, index: &Linear) -> Emitted<Option<LaneIndices>> {
         let Some(x) = self.data_of(index).filter(|_| index.vectors[0].1 == 1) else { return Ok(None) };
         let ty = data(x.ty().elem);
         let (x, signed): (Expr, bool) = match ty.bits() {
@@ -58,10 +60,10 @@ impl Emit<'_> {
             _ => return Ok(None),
         };
         let indices = self.lanes(&x)?;
-        Ok(Some(Each { indices, signed, ready: (0, Vec::new()), quarter: None }))
+        Ok(Some(LaneIndices { indices, signed, ready: (0, Vec::new()), quarter: None }))
     }
     /// The index of lane `i` in a general register; lanes are to be asked for in order.
-    pub(super) fn index_of(&mut self, each: &mut Each, i: usize) -> Made<VReg> {
+    pub(super) fn index_of(&mut self, each: &mut LaneIndices, i: usize) -> Emitted<VReg> {
         if each.indices.lane.bits() == 64 {
             return self.two_words(each, i);
         }
@@ -73,13 +75,13 @@ impl Emit<'_> {
             true => (Code::Sar_rm64_imm8, Code::Movsxd_r64_rm32, View::G64),
             false => (Code::Shr_rm64_imm8, Code::Mov_r32_rm32, View::G32),
         };
-        let low = self.made(extend, view, &[Arg::Use(both, View::G32)]);
+        let low = self.result_of(extend, view, &[Arg::Use(both, View::G32)]);
         let high = self.general(shift, both, Arg::Imm(32));
         each.ready = (i / 2 * 2, vec![low, high]);
         Ok(each.ready.1[i % 2])
     }
     /// Eight bytes of the indices, in a general register.
-    fn two_words(&mut self, each: &mut Each, i: usize) -> Made<VReg> {
+    fn two_words(&mut self, each: &mut LaneIndices, i: usize) -> Emitted<VReg> {
         let x = match each.quarter {
             Some((at, x)) if at == i / 2 => x,
             _ => self.quarter(&each.indices, i / 2)?,
@@ -88,16 +90,16 @@ impl Emit<'_> {
         self.word_of(x, i % 2)
     }
     /// Lane 0 or 1 of two 64-bit lanes, in a general register.
-    fn word_of(&mut self, x: VReg, i: usize) -> Made<VReg> {
+    fn word_of(&mut self, x: VReg, i: usize) -> Emitted<VReg> {
         if i == 0 {
             return self.general_of_lane(x);
         }
         let code = self.code(Op::ExtractQ, View::X)?;
-        Ok(self.made(code, View::G64, &[Arg::Use(x, View::X), Arg::Imm(1)]))
+        Ok(self.result_of(code, View::G64, &[Arg::Use(x, View::X), Arg::Imm(1)]))
     }
 
     /// One element from each address, in lanes that follow each other.
-    pub(super) fn collect(&mut self, lane: Lane, addresses: &[Mem]) -> Made<Parts> {
+    pub(super) fn collect(&mut self, lane: Lane, addresses: &[Mem]) -> Emitted<Parts> {
         self.collect_by(lane, addresses.len(), |_, i| Ok(addresses[i]))
     }
     /// One element for each lane, in the order of lanes, from where `at` says.
@@ -105,8 +107,8 @@ impl Emit<'_> {
         &mut self,
         lane: Lane,
         lanes: usize,
-        mut at: impl FnMut(&mut Self, usize) -> Made<Mem>,
-    ) -> Made<Parts> {
+        mut at: impl FnMut(&mut Self, usize) -> Emitted<Mem>,
+    ) -> Emitted<Parts> {
         let insert = by_bits(lane, [Op::InsertB, Op::InsertW, Op::InsertD, Op::LoadUpperQ]);
         let per = 16 / lane.bytes();
         let mut chunks = Vec::new();
@@ -125,7 +127,7 @@ impl Emit<'_> {
         self.join(lane, lanes, &chunks, 16)
     }
     /// Lane `i` of 64-bit lanes in a general register.
-    pub(super) fn lane_of(&mut self, parts: &Parts, i: usize) -> Made<VReg> {
+    pub(super) fn lane_of(&mut self, parts: &Parts, i: usize) -> Emitted<VReg> {
         let x = self.quarter(parts, i / 2)?;
         self.word_of(x, i % 2)
     }

@@ -1,17 +1,17 @@
 //! Moving lanes: picking them from registers, one lane into all.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::{Arg, View};
-use super::super::{Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::{Parts, Val, broadcast_op, by_bits, per_part};
-use crate::codegen::Lane;
+use crate::shared::lane::Lane;
 use halide_ir::Expr;
 use regalloc2::VReg;
 
 impl Emit<'_> {
     /// `ExprKind::Shuffle`.
-    pub(super) fn shuffle(&mut self, vectors: &[Expr], picks: &[u16]) -> Made<Val> {
+    pub(super) fn shuffle(&mut self, vectors: &[Expr], picks: &[u16]) -> Emitted<Val> {
         let Some(first) = vectors.first() else { return refuse("a shuffle of nothing") };
         if first.ty().is_bool() {
             return refuse("a shuffle of truths");
@@ -22,7 +22,7 @@ impl Emit<'_> {
         if let Some(made) = self.repeated(vectors, picks)? {
             return Ok(Val::Lanes(made));
         }
-        let lane = Lane::of(first.ty().elem);
+        let lane = Lane::of_elem(first.ty().elem);
         let mut sources: Vec<Parts> = Vec::new();
         for v in vectors {
             sources.push(self.lanes(v)?);
@@ -48,7 +48,7 @@ impl Emit<'_> {
     }
 
     /// Lanes `picks` of sources of one width, whose lanes are numbered through.
-    pub(super) fn pick(&mut self, lane: Lane, sources: &[VReg], view: View, picks: &[usize]) -> Made<Parts> {
+    pub(super) fn pick(&mut self, lane: Lane, sources: &[VReg], view: View, picks: &[usize]) -> Emitted<Parts> {
         let (result, count) = self.shape(lane, picks.len());
         let per = per_part(lane, view);
         if !self.body.evex
@@ -64,10 +64,10 @@ impl Emit<'_> {
                 false => self.pick_bytes(lane, sources, view, result, &picks[first..last]),
             }
         });
-        let regs = regs.collect::<Made<Vec<_>>>()?;
+        let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { lane, view: result, regs: regs.into() })
     }
-    fn pick_part(&mut self, lane: Lane, sources: &[VReg], per: usize, view: View, picks: &[usize]) -> Made<VReg> {
+    fn pick_part(&mut self, lane: Lane, sources: &[VReg], per: usize, view: View, picks: &[usize]) -> Emitted<VReg> {
         let mut used: Vec<usize> = Vec::new();
         for p in picks {
             if !used.contains(&(p / per)) {
@@ -118,7 +118,7 @@ impl Emit<'_> {
         Ok(made)
     }
     /// The lowest lane in every lane.
-    pub(super) fn broadcast_lowest(&mut self, lane: Lane, v: VReg, view: View) -> Made<VReg> {
+    pub(super) fn broadcast_lowest(&mut self, lane: Lane, v: VReg, view: View) -> Emitted<VReg> {
         self.op(broadcast_op(lane), view, &[Arg::Use(v, View::X)])
     }
 }

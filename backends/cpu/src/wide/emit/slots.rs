@@ -1,80 +1,29 @@
-//! Allocations of a kernel: small ones whose every access is at a constant live in registers, others in its frame, large
-//! ones in memory that it is handed ([`super::heap`]).
+//! Allocations of a kernel: small ones whose every access is at a constant live in registers, others in its frame,
+//! large ones in memory that it is handed ([`super::heap`]).
 
-use super::super::machine::View;
-use super::super::{Made, refuse};
-use super::Emit;
-use super::address::Place;
-use super::mask::Mask;
-use super::value::{Parts, broadcast_op, shape};
-use crate::codegen::{Lane, Piece, pieces};
-use halide_ir::hash::Map;
+use super::super::interface::{Emitted, refuse};
+use super::super::machine::{Arg, View};
+use super::kernel::Emit;
+use super::places::{Pieces, Place};
+use super::value::{Mask, Parts, broadcast_op, shape};
+use crate::shared::lane::Lane;
+use crate::shared::pieces::{Piece, pieces};
+use crate::tuning::{FRAME_ALLOCATION_BYTES, FRAME_BUDGET_BYTES, FREE_REGISTERS};
 use halide_ir::{BufId, Expr, ExprKind, Memory, Stmt};
 use regalloc2::VReg;
 
-/// An allocation up to this size may live in the frame.
-const MOST_BYTES: u64 = 32 << 10;
-/// All allocations of a kernel together take no more than this.
-const FRAME_BUDGET: u64 = 64 << 10;
-/// A buffer that would need more registers than all but this many stays in memory, where it is read as an operand of
-/// instructions.
-const OTHER_REGISTERS: usize = 4;
-
-/// The locations of allocations.
-#[derive(Default)]
-pub(super) struct Slots {
-    pub(super) places: Map<BufId, Place>,
-    registers: Map<BufId, Pieces>,
-}
-
-/// A buffer in registers: what each piece holds at the moment.
-#[derive(Clone)]
-struct Pieces {
-    pieces: Vec<(Piece, Vec<VReg>)>,
-    /// The level of the newest value.
-    level: usize,
-}
-
-impl Slots {
-    /// The level of what a buffer in registers holds.
-    pub(super) fn level(&self, buf: BufId) -> Option<usize> {
-        self.registers.get(&buf).map(|p| p.level)
-    }
-    /// Buffers in registers of a set, in a fixed order.
-    fn among(&self, bufs: impl Fn(BufId) -> bool) -> Vec<BufId> {
-        let mut all: Vec<BufId> = self.registers.keys().copied().filter(|b| bufs(*b)).collect();
-        all.sort();
-        all
-    }
-    /// Returns the registers of such buffers, one after the other.
-    pub(super) fn values(&self, bufs: impl Fn(BufId) -> bool) -> Vec<VReg> {
-        let all = self.among(bufs);
-        all.iter().flat_map(|b| self.registers[b].pieces.iter().flat_map(|(_, regs)| regs.iter().copied())).collect()
-    }
-    /// Gives registers of such buffers new values, in the same order, which are of this level.
-    pub(super) fn set(&mut self, bufs: impl Fn(BufId) -> bool, values: &[VReg], level: usize) {
-        let mut values = values.iter().copied();
-        for b in self.among(bufs) {
-            let Some(p) = self.registers.get_mut(&b) else { continue };
-            p.level = level;
-            for reg in p.pieces.iter_mut().flat_map(|(_, regs)| regs) {
-                *reg = values.next().unwrap_or(*reg);
-            }
-        }
-    }
-}
-
 impl Emit<'_> {
     /// `Stmt::Alloc`.
-    pub(super) fn alloc(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, body: &Stmt) -> Made<()> {
+    pub(super) fn alloc(&mut self, buf: BufId, count: &Expr, constant: Option<u64>, body: &Stmt) -> Emitted<()> {
         let info = &self.program.buffers[buf];
-        let bytes = constant.and_then(|n| n.checked_mul(info.elem.bytes() as u64)).filter(|b| *b <= MOST_BYTES);
+        let bytes =
+            constant.and_then(|n| n.checked_mul(info.elem.bytes() as u64)).filter(|b| *b <= FRAME_ALLOCATION_BYTES);
         let Some(bytes) = bytes.filter(|_| !matches!(info.memory, Memory::Heap | Memory::Global)) else {
             return self.heap_alloc(buf, count, constant, body);
         };
         let lane = Lane::of_data(info.elem);
         let widest = self.body.widest;
-        let most = self.body.vector_registers() - OTHER_REGISTERS;
+        let most = self.body.vector_registers() - FREE_REGISTERS;
         let size = |p: &Piece| shape(widest, lane, p.lanes as usize);
         let planned = pieces(self.program, buf, body, |p, all| {
             // Several pieces that are read at once are its registers only if each fills whole ones.
@@ -91,18 +40,18 @@ impl Emit<'_> {
             let level = self.innermost();
             self.slots.registers.insert(buf, Pieces { pieces, level });
             self.slots.places.insert(buf, Place::Registers);
-            self.statement(body)?;
+            self.stmt(body)?;
             self.slots.registers.remove(&buf);
         } else {
             let start = self.body.frame.next_multiple_of(64);
             let end = u64::from(start) + bytes;
-            if end > FRAME_BUDGET {
+            if end > FRAME_BUDGET_BYTES {
                 return self.heap_alloc(buf, count, constant, body);
             }
             // What follows may use the same memory again, what is inside may not.
             self.slots.places.insert(buf, Place::Frame(start));
             self.body.frame = end as u32;
-            self.statement(body)?;
+            self.stmt(body)?;
         }
         self.slots.places.remove(&buf);
         self.stored(buf);
@@ -110,18 +59,18 @@ impl Emit<'_> {
     }
 
     /// The lanes at a constant index of a buffer in registers.
-    pub(super) fn load_slots(&mut self, buf: BufId, index: &Expr, lane: Lane) -> Made<Parts> {
+    pub(super) fn load_slots(&mut self, buf: BufId, index: &Expr, lane: Lane) -> Emitted<Parts> {
         let (range, regs) = self.registers_at(buf, index)?;
         if let ExprKind::Broadcast(_) = index.kind() {
             let (view, count) = self.shape(lane, index.lanes() as usize);
-            let one = self.op(broadcast_op(lane), view, &[super::Arg::Use(regs[0], View::X)])?;
+            let one = self.op(broadcast_op(lane), view, &[Arg::Use(regs[0], View::X)])?;
             return Ok(Parts { lane, view, regs: vec![one; count].into() });
         }
         let (view, _) = self.shape(lane, range.lanes as usize);
         Ok(Parts { lane, view, regs: regs.into() })
     }
     /// Stores lanes at a constant index; where the mask is false the old ones stay.
-    pub(super) fn store_slots(&mut self, buf: BufId, index: &Expr, parts: &Parts, mask: Option<&Mask>) -> Made<()> {
+    pub(super) fn store_slots(&mut self, buf: BufId, index: &Expr, parts: &Parts, mask: Option<&Mask>) -> Emitted<()> {
         let (range, old) = self.registers_at(buf, index)?;
         let new = match mask {
             None => parts.clone(),
@@ -140,8 +89,8 @@ impl Emit<'_> {
         }
         Ok(())
     }
-    fn registers_at(&self, buf: BufId, index: &Expr) -> Made<(Piece, Vec<VReg>)> {
-        let piece = Piece::at(index, true);
+    fn registers_at(&self, buf: BufId, index: &Expr) -> Emitted<(Piece, Vec<VReg>)> {
+        let piece = Piece::at_index(index, true);
         match (piece, self.slots.registers.get(&buf)) {
             (Some(range), Some(p)) => {
                 let regs = p.pieces.iter().filter(|(q, _)| range.covers(*q)).flat_map(|(_, r)| r.iter().copied());

@@ -1,10 +1,10 @@
 //! Statements: loops, branches, names.
 
+use super::super::interface::{Emitted, refuse};
 use super::super::machine::{Condition, End, Right, View};
-use super::super::{Made, refuse};
-use super::Emit;
+use super::kernel::Emit;
 use super::value::Val;
-use crate::codegen::polls;
+use crate::shared::long_loops::polls;
 use halide_core::ops::BinOp;
 use halide_ir::visit::for_each_stmt;
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 impl Emit<'_> {
     /// Emits a statement.
-    pub(super) fn statement(&mut self, s: &Stmt) -> Made<()> {
+    pub(super) fn stmt(&mut self, s: &Stmt) -> Emitted<()> {
         self.check_size()?;
         match s {
             Stmt::Block(list) => self.block(list),
@@ -29,11 +29,11 @@ impl Emit<'_> {
                     self.note_parts(*symbol, value);
                     self.note_small(*symbol, value);
                 }
-                self.statement(body)
+                self.stmt(body)
             }
             Stmt::For(l) => self.for_loop(l),
             Stmt::If { cond, then, otherwise } => self.if_else(cond, then, otherwise),
-            Stmt::Produce { body, .. } => self.statement(body),
+            Stmt::Produce { body, .. } => self.stmt(body),
             Stmt::Alloc { buf, count, constant, body } => self.alloc(*buf, count, *constant, body),
             Stmt::Free { buf } => {
                 self.free(*buf);
@@ -61,7 +61,7 @@ impl Emit<'_> {
         }
     }
 
-    fn if_else(&mut self, cond: &Expr, then: &Stmt, otherwise: &Stmt) -> Made<()> {
+    fn if_else(&mut self, cond: &Expr, then: &Stmt, otherwise: &Stmt) -> Emitted<()> {
         let (condition, left, right) = self.test(cond)?;
         let (yes, no, join) = (self.body.block(), self.body.block(), self.body.block());
         let from = self.levels[self.innermost()].block;
@@ -83,14 +83,14 @@ impl Emit<'_> {
         self.joined(join, &before, &bufs);
         Ok(())
     }
-    /// One of two pieces of code that only have effects: the first, of `true`, where a register has this relation to 0. The
-    /// other is rare, and stands out of the way behind all code.
+    /// One of two pieces of code that only have effects: the first, of `true`, where a register has this relation to 0.
+    /// The other is rare, and stands out of the way behind all code.
     pub(super) fn either(
         &mut self,
         condition: Condition,
         left: VReg,
-        mut emit: impl FnMut(&mut Self, bool) -> Made<()>,
-    ) -> Made<()> {
+        mut emit: impl FnMut(&mut Self, bool) -> Emitted<()>,
+    ) -> Emitted<()> {
         let (yes, no, join) = (self.body.block(), self.body.block(), self.body.block());
         let from = self.levels[self.innermost()].block;
         self.body.blocks[from.0].end = Some(End::Branch { condition, left, right: Right::Const(0), yes, no });
@@ -119,7 +119,7 @@ impl Emit<'_> {
     }
 
     /// A loop with its test at the end, behind a test whether it runs at all.
-    pub(super) fn for_loop(&mut self, l: &For) -> Made<()> {
+    pub(super) fn for_loop(&mut self, l: &For) -> Emitted<()> {
         if l.kind != ForKind::Serial {
             return refuse(format!("a {:?} loop", l.kind));
         }
@@ -132,7 +132,7 @@ impl Emit<'_> {
             let min = self.eval(&l.min)?;
             self.define(Sym::Loop(l.id), min, level);
             self.heap.bind(Sym::Loop(l.id), Some(&l.min));
-            return self.statement(&l.body);
+            return self.stmt(&l.body);
         }
         let min = self.scalar(&l.min)?;
         let end = build::add(l.min.clone(), l.extent.clone());

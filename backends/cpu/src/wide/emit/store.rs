@@ -1,13 +1,13 @@
 //! Stores: dense ones as whole registers, others scattered or lane by lane.
 
 use super::super::instruction_table::Op;
+use super::super::interface::{Capture, Emitted, refuse};
 use super::super::machine::{Arg, Base, Condition, Mem, View};
-use super::super::{Capture, Made, refuse};
-use super::Emit;
-use super::address::Place;
-use super::mask::Mask;
-use super::value::{Parts, Val, by_bits, per_part};
-use crate::codegen::{Lane, Linear};
+use super::kernel::Emit;
+use super::places::Place;
+use super::value::{Mask, Parts, Val, by_bits, per_part};
+use crate::shared::lane::Lane;
+use crate::shared::linear::Linear;
 use halide_core::types::ScalarType;
 use halide_ir::{BufId, Expr, Stream};
 use iced_x86::Code;
@@ -15,7 +15,7 @@ use regalloc2::VReg;
 
 impl Emit<'_> {
     /// `Stmt::Store`.
-    pub(super) fn store(&mut self, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) -> Made<()> {
+    pub(super) fn store(&mut self, buf: BufId, index: &Expr, value: &Expr, mask: Option<&Expr>) -> Emitted<()> {
         let (place, elem) = self.place_of(buf)?;
         if value.ty().scalar() != Some(elem) {
             return refuse(format!("{:?} stored as {elem}", value.ty()));
@@ -23,7 +23,7 @@ impl Emit<'_> {
         let (lane, lanes) = (Lane::of_data(elem), value.lanes() as usize);
         // Everything is evaluated before anything is stored.
         let value = self.eval(value)?;
-        let mask = mask.map(|m| self.truth_mask(m, lane, lanes)).transpose()?;
+        let mask = mask.map(|m| self.predicate_mask(m, lane, lanes)).transpose()?;
         let parts = match value {
             Val::Lanes(parts) => parts,
             Val::Mask(truth) => self.mask_to_lanes(&truth, Lane::I8, lanes, 1)?,
@@ -58,7 +58,7 @@ impl Emit<'_> {
         index: &Linear,
         parts: &Parts,
         mask: Option<&Mask>,
-    ) -> Made<()> {
+    ) -> Emitted<()> {
         let lane = parts.lane;
         let dense = lanes == 1 || (index.is_affine() && index.step == 1);
         match mask {
@@ -80,7 +80,7 @@ impl Emit<'_> {
             Some(_) => refuse("a masked store of lanes of 8 or 16 bits that do not follow each other"),
         }
     }
-    fn store_dense(&mut self, buf: BufId, lanes: usize, mem: Mem, parts: &Parts) -> Made<()> {
+    fn store_dense(&mut self, buf: BufId, lanes: usize, mem: Mem, parts: &Parts) -> Emitted<()> {
         let (lane, view) = (parts.lane, parts.view);
         let per = per_part(lane, view);
         let stream = self.program.buffers[buf].stream;
@@ -103,8 +103,8 @@ impl Emit<'_> {
     }
     /// Past the caches if the address is a multiple of the register's size, which the machine asks for, and the buffer
     /// is large enough.
-    fn store_stream(&mut self, buf: BufId, stream: Stream, mem: Mem, parts: &Parts) -> Made<()> {
-        let address = self.made(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
+    fn store_stream(&mut self, buf: BufId, stream: Stream, mem: Mem, parts: &Parts) -> Emitted<()> {
+        let address = self.result_of(Code::Lea_r64_m, View::G64, &[Arg::Mem(mem)]);
         let reasons = match stream {
             Stream::IfLarge => {
                 let mask = self.reasons(buf, parts.view)?;
@@ -124,21 +124,21 @@ impl Emit<'_> {
     }
     /// Returns the mask of the address bits that rule out a non-temporal store: those below the size of a register, and
     /// all of them if the buffer is small.
-    fn reasons(&mut self, buf: BufId, view: View) -> Made<VReg> {
+    fn reasons(&mut self, buf: BufId, view: View) -> Emitted<VReg> {
         if let Some(known) = self.small.get(&buf) {
             return Ok(*known);
         }
         let word = self.capture(Capture::Small(buf), 1);
         let mask = self.at_start(|e| {
             let mem = e.word(word);
-            let small = e.made(Code::Mov_r64_rm64, View::G64, &[Arg::Mem(mem)]);
+            let small = e.result_of(Code::Mov_r64_rm64, View::G64, &[Arg::Mem(mem)]);
             Ok(e.general(Code::Or_rm64_imm32, small, Arg::Imm(view.bytes() as i64 - 1)))
         })?;
         self.small.insert(buf, mask);
         Ok(mask)
     }
     /// The lowest 1, 2, 4 or 8 bytes of a register.
-    pub(super) fn store_few(&mut self, mem: Mem, reg: VReg, bytes: usize) -> Made<()> {
+    pub(super) fn store_few(&mut self, mem: Mem, reg: VReg, bytes: usize) -> Emitted<()> {
         let x = Arg::Use(reg, View::X);
         match bytes {
             1 => self.effect(Op::ExtractB, View::X, vec![Arg::Mem(mem), x, Arg::Imm(0)]),
@@ -148,7 +148,7 @@ impl Emit<'_> {
         }
     }
     /// Lane after lane to an address each.
-    pub(super) fn spread(&mut self, parts: &Parts, addresses: &[Mem]) -> Made<()> {
+    pub(super) fn spread(&mut self, parts: &Parts, addresses: &[Mem]) -> Emitted<()> {
         let lane = parts.lane;
         let extract = by_bits(lane, [Op::ExtractB, Op::ExtractW, Op::ExtractD, Op::ExtractQ]);
         let per = 16 / lane.bytes();

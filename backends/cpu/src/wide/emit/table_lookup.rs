@@ -1,16 +1,20 @@
-//! Loads of lanes of 8 and 16 bits at data: lookups in tables. The machine gathers nothing so narrow.
+//! Table lookups: loads of lanes of 8 and 16 bits at data. The machine gathers nothing so narrow.
 //!
-//! A table of bytes that is small and whose size is known is held in registers, in which each lane picks its own: the low 7
-//! bits of an index pick among the 128 bytes of two registers, and the bits above say which two. Of other tables, the indices
-//! go through memory: one store, and for each lane one load of its index and one of its element.
+//! A table of bytes that is small and whose size is known is held in registers, in which each lane picks its own: the
+//! low 7 bits of an index pick among the 128 bytes of two registers, and the bits above say which two. Of other tables,
+//! the indices go through memory: one store, and for each lane one load of its index and one of its element.
 
-use super::super::Made;
 use super::super::instruction_table::Op;
+use super::super::interface::Emitted;
 use super::super::machine::{Arg, Mem, View};
-use super::Emit;
-use super::address::Place;
-use super::value::{Parts, data};
-use crate::codegen::{Lane, Linear, int_range};
+use super::kernel::{Emit, IndexScratch};
+use super::places::Place;
+use super::value::Parts;
+use crate::shared::lane::Lane;
+use crate::shared::lane::data;
+use crate::shared::linear::Linear;
+use crate::shared::range::int_range;
+use crate::tuning::{LANES_PER_TABLE_PAIR, TABLE_REGISTERS};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -18,18 +22,9 @@ use halide_ir::{BufId, Expr, ExprKind, build};
 use iced_x86::Code;
 
 /// Tables of more bytes are not held in registers.
-const MOST_BYTES: u64 = 1024;
+const MOST_BYTES: u64 = TABLE_REGISTERS * 64;
 /// Bytes of two registers.
 const PAIR: u64 = 128;
-/// The cost of a pair of registers, in lanes that are loaded one by one.
-const LANES_PER_PAIR: u64 = 4;
-
-/// Memory for indices on their way to general registers.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Scratch {
-    start: u32,
-    bytes: u32,
-}
 
 impl Emit<'_> {
     /// Lanes of bytes of a small table; `None` if it is of another kind.
@@ -39,14 +34,14 @@ impl Emit<'_> {
         lanes: usize,
         (buf, place): (BufId, Place),
         index: &Linear,
-    ) -> Made<Option<Parts>> {
+    ) -> Emitted<Option<Parts>> {
         let (Some(x), true) = (self.data_of(index), lane.bits() == 8 && self.vbmi) else { return Ok(None) };
         let alone = index.terms.is_empty() && index.constant == 0 && index.vectors[0].1 == 1;
-        let (least, most) = int_range(&x);
+        let range = int_range(&x);
         let size = self.around.elements(buf).unwrap_or(0).min(MOST_BYTES);
-        let used = u64::try_from(most + 1).unwrap_or(u64::MAX);
-        let pays = used.div_ceil(PAIR) * LANES_PER_PAIR <= lanes as u64;
-        if !alone || least < 0 || used > size || !pays {
+        let used = u64::try_from(range.high + 1).unwrap_or(u64::MAX);
+        let pays = used.div_ceil(PAIR) * LANES_PER_TABLE_PAIR <= lanes as u64;
+        if !alone || range.low < 0 || used > size || !pays {
             return Ok(None);
         }
         let mem = self.address(place, 1, &Linear::default())?;
@@ -69,7 +64,7 @@ impl Emit<'_> {
         Ok(Some(Parts { lane, view, regs: picked.into() }))
     }
     /// Two registers of a table from its byte `first` on; nothing behind its `used` bytes is touched.
-    fn table_pair(&mut self, table: Mem, first: u64, used: u64) -> Made<[Arg; 2]> {
+    fn table_pair(&mut self, table: Mem, first: u64, used: u64) -> Emitted<[Arg; 2]> {
         let whole = View::Z.bytes() as u64;
         let mut half = |from: u64, may_be_memory: bool| {
             let mem = table.plus(from as i32);
@@ -91,7 +86,7 @@ impl Emit<'_> {
     }
 
     /// Lanes of bytes or words, each at an index of its own.
-    pub(super) fn look_up(&mut self, lane: Lane, lanes: usize, first: Mem, index: &Linear) -> Made<Option<Parts>> {
+    pub(super) fn look_up(&mut self, lane: Lane, lanes: usize, first: Mem, index: &Linear) -> Emitted<Option<Parts>> {
         let Some(x) = self.data_of(index) else { return Ok(None) };
         let scale = index.vectors[0].1.checked_mul(lane.bytes() as i64);
         let Some(scale @ (1 | 2 | 4 | 8)) = scale else { return Ok(None) };
@@ -112,7 +107,7 @@ impl Emit<'_> {
             let mut x = None;
             for at in from..(from + per).min(lanes) {
                 let index =
-                    self.made(narrow.0, narrow.1, &[Arg::Mem(scratch.plus((at * indices.lane.bytes()) as i32))]);
+                    self.result_of(narrow.0, narrow.1, &[Arg::Mem(scratch.plus((at * indices.lane.bytes()) as i32))]);
                 let mem = Mem { index: Some((index, View::G64, scale as u8)), ..table };
                 x = Some(match x {
                     None => self.load_one(lane, mem)?,
@@ -142,12 +137,12 @@ impl Emit<'_> {
     }
     /// Memory of so many bytes that is free until the next call.
     fn index_memory(&mut self, bytes: usize) -> Mem {
-        if self.looked_up.bytes < bytes as u32 {
+        if self.index_scratch.bytes < bytes as u32 {
             let start = self.body.frame.next_multiple_of(View::Z.bytes() as u32);
-            self.looked_up = Scratch { start, bytes: bytes as u32 };
+            self.index_scratch = IndexScratch { start, bytes: bytes as u32 };
             self.body.frame = start + bytes as u32;
         }
-        self.frame(self.looked_up.start)
+        self.frame(self.index_scratch.start)
     }
 }
 

@@ -1,19 +1,14 @@
 //! The representation of lanes in registers.
 //!
-//! An Index scalar and a scalar truth (0 or 1) are in general registers. All other lanes, also single ones, are in vector
-//! registers: in as few and as narrow ones as hold them, all of one width, of which the last may be filled in part; what
-//! its other lanes hold means nothing. Truth of vectors is cut as the lanes are that it is of ([`super::mask`]); `F16` and
-//! `BF16` are their bits.
+//! An Index scalar and a scalar truth (0 or 1) are in general registers. All other lanes, also single ones, are in
+//! vector registers: in as few and as narrow ones as hold them, all of one width, of which the last may be filled in
+//! part; what its other lanes hold means nothing. Truth of vectors is cut as the lanes are that it is of
+//! ([`super::mask`]); `F16` and `BF16` are their bits.
 
 use super::super::instruction_table::Op;
-use super::super::machine::{Arg, Base, Mem, View};
-use super::super::{Made, refuse};
-use super::Emit;
-use super::mask::Mask;
-use crate::codegen::Lane;
-use halide_core::types::ScalarType;
-use halide_ir::{Elem, Expr, Type};
-use iced_x86::Code;
+use super::super::machine::View;
+use crate::shared::lane::Lane;
+use halide_ir::Type;
 use regalloc2::VReg;
 use std::rc::Rc;
 
@@ -45,14 +40,6 @@ pub(super) enum Val {
     Mask(Mask),
 }
 
-/// The data type that computes as `elem` does: Index is I64.
-pub(super) fn data(elem: Elem) -> ScalarType {
-    match elem {
-        Elem::Index => ScalarType::I64,
-        Elem::Data(ty) => ty,
-    }
-}
-
 /// Registers of which width, up to `widest`, hold `lanes` lanes, and how many.
 pub(super) fn shape(widest: View, lane: Lane, lanes: usize) -> (View, usize) {
     let view = View::holding(lane.bytes() * lanes, widest);
@@ -67,7 +54,7 @@ pub(super) fn per_part(lane: Lane, view: View) -> usize {
 /// Words that a captured value takes.
 pub(super) fn words(ty: Type) -> usize {
     // As Cranelift's parts of 128 bits lie one after the other.
-    if ty.lanes == 1 { 1 } else { 2 * (Lane::of(ty.elem).bytes() * ty.lanes as usize).div_ceil(16) }
+    if ty.lanes == 1 { 1 } else { 2 * (Lane::of_elem(ty.elem).bytes() * ty.lanes as usize).div_ceil(16) }
 }
 
 impl Parts {
@@ -80,131 +67,6 @@ impl Parts {
     }
 }
 
-impl Emit<'_> {
-    /// Registers of which width hold `lanes` lanes, and how many.
-    pub(super) fn shape(&self, lane: Lane, lanes: usize) -> (View, usize) {
-        shape(self.body.widest, lane, lanes)
-    }
-    /// A scalar Index or truth in a general register.
-    pub(super) fn scalar(&mut self, e: &Expr) -> Made<VReg> {
-        match self.eval(e)? {
-            Val::Scalar(v) => Ok(v),
-            _ => refuse(format!("{:?} where a scalar is wanted", e.ty())),
-        }
-    }
-    /// The lanes of an expression that is no truth; an Index scalar as a vector of one lane.
-    pub(super) fn lanes(&mut self, e: &Expr) -> Made<Parts> {
-        match self.eval(e)? {
-            Val::Lanes(parts) => Ok(parts),
-            Val::Scalar(v) if e.ty().is_index() => {
-                let to = self.vector_of_general(v)?;
-                Ok(Parts { lane: Lane::I64, view: View::X, regs: Rc::from([to]) })
-            }
-            _ => refuse(format!("{:?} where lanes of data are wanted", e.ty())),
-        }
-    }
-    /// `f` of every register.
-    pub(super) fn map(&mut self, a: &Parts, mut f: impl FnMut(&mut Self, VReg) -> Made<VReg>) -> Made<Parts> {
-        let regs = a.regs.iter().map(|r| f(self, *r)).collect::<Made<Vec<_>>>()?;
-        Ok(Parts { regs: regs.into(), ..a.clone() })
-    }
-    /// `f` of corresponding registers.
-    pub(super) fn zip(
-        &mut self,
-        a: &Parts,
-        b: &Parts,
-        mut f: impl FnMut(&mut Self, VReg, VReg) -> Made<VReg>,
-    ) -> Made<Parts> {
-        let regs = a.regs.iter().zip(b.regs.iter()).map(|(a, b)| f(self, *a, *b)).collect::<Made<Vec<_>>>()?;
-        Ok(Parts { regs: regs.into(), ..a.clone() })
-    }
-    /// An operation on lanes of one kind, register by register.
-    pub(super) fn zip_op(&mut self, op: Op, a: &Parts, b: &Parts) -> Made<Parts> {
-        let view = a.view;
-        self.zip(a, b, |e, a, b| e.op2(op, view, a, b))
-    }
-    pub(super) fn map_op(&mut self, op: Op, a: &Parts) -> Made<Parts> {
-        let view = a.view;
-        self.map(a, |e, a| e.op1(op, view, a))
-    }
-    pub(super) fn map_imm(&mut self, op: Op, a: &Parts, imm: i64) -> Made<Parts> {
-        let view = a.view;
-        self.map(a, |e, a| e.op_imm(op, view, a, imm))
-    }
-
-    // Constants, loaded outside of all loops.
-
-    /// These bits in every lane of a register.
-    pub(super) fn splat(&mut self, lane: Lane, view: View, bits: u64) -> Made<VReg> {
-        self.constant(Constant::Splat(lane, view, bits), |e| {
-            let at = e.body.constant(&bits.to_le_bytes()[..lane.bytes()]);
-            e.op(broadcast_op(lane), view, &[Arg::Mem(Mem::pool(at))])
-        })
-    }
-    /// The constant in registers like those of `like`.
-    pub(super) fn splat_like(&mut self, like: &Parts, bits: u64) -> Made<Parts> {
-        let one = self.splat(like.lane, like.view, bits)?;
-        Ok(Parts { regs: like.regs.iter().map(|_| one).collect(), ..like.clone() })
-    }
-    /// A register with these bytes.
-    pub(super) fn pattern(&mut self, bytes: Vec<u8>, view: View) -> Made<VReg> {
-        self.constant(Constant::Bytes(bytes.clone()), |e| {
-            let at = e.body.constant(&bytes);
-            e.op(Op::Load, view, &[Arg::Mem(Mem::pool(at))])
-        })
-    }
-    /// A constant, made once where it is visible.
-    pub(super) fn constant(&mut self, key: Constant, make: impl FnOnce(&mut Self) -> Made<VReg>) -> Made<VReg> {
-        // What comes from outside of the kernel is unpacked in front of everything.
-        let visible = |level: usize| level <= self.cursor;
-        if let Some((reg, _)) = self.constants.get(&key).filter(|(_, level)| visible(*level)) {
-            return Ok(*reg);
-        }
-        let level = self.place(0).min(self.cursor);
-        let cursor = std::mem::replace(&mut self.cursor, level);
-        let made = make(self);
-        self.cursor = cursor;
-        let made = made?;
-        self.constants.insert(key, (made, level));
-        Ok(made)
-    }
-
-    // Memory of arguments.
-
-    /// The value of a type at an address in the argument block.
-    pub(super) fn unpack(&mut self, mem: Mem, ty: Type) -> Made<Val> {
-        let lane = Lane::of(ty.elem);
-        match (ty.lanes, ty.elem) {
-            (1, Elem::Index) => Ok(Val::Scalar(self.made(Code::Mov_r64_rm64, View::G64, &[Arg::Mem(mem)]))),
-            (1, Elem::Data(ScalarType::Bool)) => {
-                Ok(Val::Scalar(self.made(Code::Movzx_r32_rm8, View::G32, &[Arg::Mem(mem)])))
-            }
-            (1, _) => {
-                let reg = self.load_one(lane, mem)?;
-                Ok(Val::Lanes(Parts { lane, view: View::X, regs: Rc::from([reg]) }))
-            }
-            _ => {
-                let (view, count) = self.shape(lane, ty.lanes as usize);
-                // The words of a captured vector are rounded up to 16 bytes only.
-                let parts = self.load_dense(lane, ty.lanes as usize, view, count, mem)?;
-                if ty.is_bool() { Ok(Val::Mask(self.bytes_to_mask(&parts)?)) } else { Ok(Val::Lanes(parts)) }
-            }
-        }
-    }
-    /// One element in the lowest lane; what the other lanes hold means nothing.
-    pub(super) fn load_one(&mut self, lane: Lane, mem: Mem) -> Made<VReg> {
-        match lane.bits() {
-            32 => self.op(Op::LoadOneD, View::X, &[Arg::Mem(mem)]),
-            64 => self.op(Op::LoadOneQ, View::X, &[Arg::Mem(mem)]),
-            _ => self.op(broadcast_op(lane), View::X, &[Arg::Mem(mem)]),
-        }
-    }
-    /// The address of a word of memory of this kernel's frame.
-    pub(super) fn frame(&mut self, offset: u32) -> Mem {
-        Mem { base: Base::Frame, index: None, offset: offset as i32, broadcast: false }
-    }
-}
-
 /// The broadcast of a lane.
 pub(super) fn broadcast_op(lane: Lane) -> Op {
     by_bits(lane, [Op::BroadcastB, Op::BroadcastW, Op::BroadcastD, Op::BroadcastQ])
@@ -213,4 +75,40 @@ pub(super) fn broadcast_op(lane: Lane) -> Op {
 /// The operation of a list that is for lanes of this width: 8, 16, 32 or 64 bits.
 pub(super) fn by_bits(lane: Lane, ops: [Op; 4]) -> Op {
     ops[lane.bits().trailing_zeros() as usize - 3]
+}
+
+/// Truth, cut as lanes of a width are: one register for each register of these.
+#[derive(Clone, Debug)]
+pub(super) struct Mask {
+    /// The integer lanes that it is cut like.
+    pub(super) lane: Lane,
+    /// The registers of these.
+    pub(super) view: View,
+    pub(super) regs: Rc<[VReg]>,
+}
+
+impl Mask {
+    /// Returns the number of lanes in each register.
+    pub(super) fn per(&self) -> usize {
+        per_part(self.lane, self.view)
+    }
+    /// Returns the mask as integer lanes, if truth is in vector registers.
+    pub(super) fn as_parts(&self) -> Parts {
+        Parts { lane: self.lane, view: self.view, regs: self.regs.clone() }
+    }
+}
+
+/// The kinds of comparison of floats; a NaN is only ever unordered, or unequal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Unordered,
+}
+
+/// The operation for f32 or for f64 lanes.
+pub(super) fn pick(lane: Lane, single: Op, double: Op) -> Op {
+    if lane == Lane::F32 { single } else { double }
 }

@@ -25,7 +25,7 @@ pub(super) struct Laid<'a> {
 }
 
 /// An instruction as it is laid out.
-pub(super) enum Step<'a> {
+pub(super) enum LaidInst<'a> {
     /// The argument arrives.
     Enter,
     Inst(&'a Inst),
@@ -33,7 +33,7 @@ pub(super) enum Step<'a> {
 }
 
 struct Laying<'a> {
-    step: Step<'a>,
+    step: LaidInst<'a>,
     operands: Vec<Operand>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Laid<'a> {
         let mut laid = Laid {
             body,
             positions,
-            insts: vec![Laying { step: Step::Enter, operands: vec![argument(body.argument)] }],
+            insts: vec![Laying { step: LaidInst::Enter, operands: vec![argument(body.argument)] }],
             ranges: Vec::new(),
             predecessors: vec![Vec::new(); count],
             successors: vec![Vec::new(); count],
@@ -77,10 +77,10 @@ impl<'a> Laid<'a> {
             let first = if position == 0 { 0 } else { laid.insts.len() };
             let block = &body.blocks[id.0];
             for inst in &block.insts {
-                laid.insts.push(Laying { step: Step::Inst(inst), operands: operands(inst) });
+                laid.insts.push(Laying { step: LaidInst::Inst(inst), operands: operands(inst) });
             }
             let end = block.end.as_ref().unwrap_or(&End::Return);
-            laid.insts.push(Laying { step: Step::End(end), operands: end_operands(end) });
+            laid.insts.push(Laying { step: LaidInst::End(end), operands: end_operands(end) });
             laid.ranges.push(InstRange::new(regalloc2::Inst::new(first), regalloc2::Inst::new(laid.insts.len())));
             let targets = match end {
                 End::Jump(to, _) => vec![*to],
@@ -99,7 +99,7 @@ impl<'a> Laid<'a> {
     pub(super) fn position(&self, block: BlockId) -> usize {
         self.positions[block.0]
     }
-    pub(super) fn step(&self, inst: regalloc2::Inst) -> &Step<'a> {
+    pub(super) fn step(&self, inst: regalloc2::Inst) -> &LaidInst<'a> {
         &self.insts[inst.index()].step
     }
     /// Returns the number of blocks.
@@ -176,14 +176,14 @@ impl regalloc2::Function for Laid<'_> {
         &self.body.blocks[self.body.order[block.index()].0].params
     }
     fn is_ret(&self, inst: regalloc2::Inst) -> bool {
-        matches!(self.insts[inst.index()].step, Step::End(End::Return))
+        matches!(self.insts[inst.index()].step, LaidInst::End(End::Return))
     }
     fn is_branch(&self, inst: regalloc2::Inst) -> bool {
-        matches!(self.insts[inst.index()].step, Step::End(End::Jump(..) | End::Branch { .. }))
+        matches!(self.insts[inst.index()].step, LaidInst::End(End::Jump(..) | End::Branch { .. }))
     }
     fn branch_blockparams(&self, _: Block, inst: regalloc2::Inst, _: usize) -> &[VReg] {
         match &self.insts[inst.index()].step {
-            Step::End(End::Jump(_, values)) => values,
+            LaidInst::End(End::Jump(_, values)) => values,
             _ => &[],
         }
     }

@@ -1,12 +1,12 @@
 //! Bytes of machine code: prologue, instructions with their registers, moves between them, constants behind the code.
 
-use super::allocate::{Laid, SAVED, Step};
+use super::allocate::{Laid, LaidInst, SAVED};
 use super::inst::{Arg, Base, Condition, End, Inst, Mem, Right, View};
 use iced_x86::{Code, Encoder, Formatter, IcedError, Instruction, IntelFormatter, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, InstPosition, Output, RegClass};
 
 /// Constants lie at a multiple of this from the start, and so must the code.
-pub(in crate::wide) const ALIGN: usize = 64;
+pub(crate) const ALIGN: usize = 64;
 
 /// The alignment of frames.
 const FRAME_ALIGN: i32 = 64;
@@ -14,12 +14,12 @@ const FRAME_ALIGN: i32 = 64;
 const PAGE: i32 = 4096;
 
 /// A finished function.
-pub(in crate::wide) struct Encoded {
-    pub(in crate::wide) bytes: Vec<u8>,
+pub(crate) struct Encoded {
+    pub(crate) bytes: Vec<u8>,
     /// Its instructions, if they were asked for.
-    pub(in crate::wide) text: String,
+    pub(crate) text: String,
     /// Bytes of stack that it needs, from its return address on.
-    pub(in crate::wide) frame: u64,
+    pub(crate) frame: u64,
 }
 
 /// An instruction, and what is filled in when all places are known.
@@ -87,7 +87,7 @@ fn arrivals(laid: &Laid<'_>, output: &Output) -> Vec<usize> {
     let next = |position: usize| {
         let range = laid.block_insns(Block::new(position));
         match laid.step(range.first()) {
-            Step::End(End::Jump(to, _)) => {
+            LaidInst::End(End::Jump(to, _)) => {
                 let edits = output.edits.binary_search_by(|(point, _)| {
                     point.cmp(&regalloc2::ProgPoint::new(range.first(), InstPosition::Before))
                 });
@@ -123,9 +123,9 @@ impl Encoder64<'_> {
             match next {
                 InstOrEdit::Edit(Edit::Move { from, to }) => self.transfer(*from, *to)?,
                 InstOrEdit::Inst(inst) => match laid.step(inst) {
-                    Step::Enter => self.prologue()?,
-                    Step::Inst(i) => self.instruction(i, output.inst_allocs(inst)),
-                    Step::End(end) => self.end(position, end, output.inst_allocs(inst))?,
+                    LaidInst::Enter => self.prologue()?,
+                    LaidInst::Inst(i) => self.instruction(i, output.inst_allocs(inst)),
+                    LaidInst::End(end) => self.end(position, end, output.inst_allocs(inst))?,
                 },
             }
         }
@@ -146,8 +146,8 @@ impl Encoder64<'_> {
         }
         Ok(())
     }
-    /// Moves the stack pointer down by whole pages and touches each of them, in order, so that no frame steps over a guard
-    /// page. Returns how much of the frame is left: with what its alignment takes, less than a page.
+    /// Moves the stack pointer down by whole pages and touches each of them, in order, so that no frame steps over a
+    /// guard page. Returns how much of the frame is left: with what its alignment takes, less than a page.
     fn probe(&mut self, frame: i32) -> Result<i32, IcedError> {
         if frame < PAGE {
             return Ok(frame);
@@ -380,7 +380,7 @@ impl Encoder64<'_> {
 
 impl Condition {
     /// Returns the condition that holds if this one does not.
-    pub(in crate::wide) fn opposite(self) -> Condition {
+    pub(crate) fn opposite(self) -> Condition {
         match self {
             Condition::Equal => Condition::NotEqual,
             Condition::NotEqual => Condition::Equal,

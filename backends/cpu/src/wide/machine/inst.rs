@@ -5,7 +5,7 @@ use regalloc2::{RegClass, VReg};
 
 /// The part of a register that an instruction names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(in crate::wide) enum View {
+pub(crate) enum View {
     /// 128 bits of a vector register.
     X,
     /// 256 bits of a vector register.
@@ -24,7 +24,7 @@ pub(in crate::wide) enum View {
 
 impl View {
     /// Bytes of a vector register.
-    pub(in crate::wide) fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             View::X => 16,
             View::Y => 32,
@@ -35,14 +35,14 @@ impl View {
         }
     }
     /// The smallest vector register of at least so many bytes, at most `most`.
-    pub(in crate::wide) fn holding(bytes: usize, most: View) -> View {
+    pub(crate) fn holding(bytes: usize, most: View) -> View {
         [View::X, View::Y, View::Z].into_iter().find(|v| *v >= most || v.bytes() >= bytes).unwrap_or(most)
     }
 }
 
 /// An operand, in the order in which the instruction has them.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::wide) enum Arg {
+pub(crate) enum Arg {
     /// A register that is written.
     Def(VReg, View),
     /// A register that is read.
@@ -72,19 +72,19 @@ pub(in crate::wide) enum Arg {
 
 /// An address.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::wide) struct Mem {
-    pub(in crate::wide) base: Base,
+pub(crate) struct Mem {
+    pub(crate) base: Base,
     /// A register and what it is multiplied with: 1, 2, 4 or 8. A vector register is read late, so that a gather's result
     /// does not take its place.
-    pub(in crate::wide) index: Option<(VReg, View, u8)>,
-    pub(in crate::wide) offset: i32,
+    pub(crate) index: Option<(VReg, View, u8)>,
+    pub(crate) offset: i32,
     /// True if one element is loaded into all lanes.
-    pub(in crate::wide) broadcast: bool,
+    pub(crate) broadcast: bool,
 }
 
 /// The base that an address is relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::wide) enum Base {
+pub(crate) enum Base {
     Reg(VReg),
     /// The constants behind the code.
     Pool,
@@ -94,22 +94,22 @@ pub(in crate::wide) enum Base {
 
 /// One machine instruction.
 #[derive(Clone, Debug)]
-pub(in crate::wide) struct Inst {
-    pub(in crate::wide) code: Code,
-    pub(in crate::wide) args: Vec<Arg>,
+pub(crate) struct Inst {
+    pub(crate) code: Code,
+    pub(crate) args: Vec<Arg>,
     /// True if its last register may be memory instead.
-    pub(in crate::wide) folds: bool,
+    pub(crate) folds: bool,
     /// True if it loads a whole register and does nothing else.
-    pub(in crate::wide) loads_whole: bool,
+    pub(crate) loads_whole: bool,
 }
 
 /// The number of a block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(in crate::wide) struct BlockId(pub(in crate::wide) usize);
+pub(crate) struct BlockId(pub(crate) usize);
 
 /// A condition on two signed 64-bit integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::wide) enum Condition {
+pub(crate) enum Condition {
     Equal,
     NotEqual,
     Less,
@@ -120,14 +120,14 @@ pub(in crate::wide) enum Condition {
 
 /// The right operand of the comparison that a branch makes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::wide) enum Right {
+pub(crate) enum Right {
     Reg(VReg),
     Const(i32),
 }
 
 /// The terminator of a block.
 #[derive(Clone, Debug)]
-pub(in crate::wide) enum End {
+pub(crate) enum End {
     /// Goes on in a block, whose parameters get these values.
     Jump(BlockId, Vec<VReg>),
     /// Goes on in one of two blocks, neither of which has parameters or other predecessors.
@@ -143,34 +143,34 @@ pub(in crate::wide) enum End {
 
 /// Instructions that run one after the other.
 #[derive(Default, Debug)]
-pub(in crate::wide) struct Block {
-    pub(in crate::wide) params: Vec<VReg>,
-    pub(in crate::wide) insts: Vec<Inst>,
-    pub(in crate::wide) end: Option<End>,
+pub(crate) struct Block {
+    pub(crate) params: Vec<VReg>,
+    pub(crate) insts: Vec<Inst>,
+    pub(crate) end: Option<End>,
 }
 
 /// A function under construction. It gets one pointer and returns nothing.
 #[derive(Debug)]
-pub(in crate::wide) struct Body {
-    pub(in crate::wide) blocks: Vec<Block>,
+pub(crate) struct Body {
+    pub(crate) blocks: Vec<Block>,
     /// The blocks in the order of their code; the first is entered.
-    pub(in crate::wide) order: Vec<BlockId>,
+    pub(crate) order: Vec<BlockId>,
     /// The argument.
-    pub(in crate::wide) argument: VReg,
-    pub(in crate::wide) registers: usize,
+    pub(crate) argument: VReg,
+    pub(crate) registers: usize,
     /// Constants, each aligned to its size.
-    pub(in crate::wide) pool: Vec<u8>,
+    pub(crate) pool: Vec<u8>,
     /// Bytes of memory for allocations.
-    pub(in crate::wide) frame: u32,
+    pub(crate) frame: u32,
     /// The widest vector register in use.
-    pub(in crate::wide) widest: View,
+    pub(crate) widest: View,
     /// True if there are 32 vector registers and masks.
-    pub(in crate::wide) evex: bool,
+    pub(crate) evex: bool,
 }
 
 impl Body {
     /// A function with an empty first block.
-    pub(in crate::wide) fn new(widest: View, evex: bool) -> Body {
+    pub(crate) fn new(widest: View, evex: bool) -> Body {
         let mut body = Body {
             blocks: vec![Block::default()],
             order: vec![BlockId(0)],
@@ -185,11 +185,11 @@ impl Body {
         body
     }
     /// Returns the number of vector registers.
-    pub(in crate::wide) fn vector_registers(&self) -> usize {
+    pub(crate) fn vector_registers(&self) -> usize {
         if self.evex { 32 } else { 16 }
     }
     /// A new virtual register.
-    pub(in crate::wide) fn register(&mut self, view: View) -> VReg {
+    pub(crate) fn register(&mut self, view: View) -> VReg {
         let class = match view {
             View::X | View::Y | View::Z => RegClass::Float,
             View::G8 | View::G32 | View::G64 => RegClass::Int,
@@ -199,13 +199,13 @@ impl Body {
         VReg::new(self.registers - 1, class)
     }
     /// A new block, not yet in the order.
-    pub(in crate::wide) fn block(&mut self) -> BlockId {
+    pub(crate) fn block(&mut self) -> BlockId {
         self.blocks.push(Block::default());
         BlockId(self.blocks.len() - 1)
     }
     /// Returns the offset of these bytes among the constants, and adds them if needed; their number is a power of two
     /// up to 64.
-    pub(in crate::wide) fn constant(&mut self, bytes: &[u8]) -> i32 {
+    pub(crate) fn constant(&mut self, bytes: &[u8]) -> i32 {
         let size = bytes.len();
         let known = self.pool.chunks_exact(size).position(|c| c == bytes);
         let at = known.map(|i| i * size).unwrap_or_else(|| {
@@ -219,15 +219,15 @@ impl Body {
 
 impl Mem {
     /// Returns the memory at a register's address, plus an offset.
-    pub(in crate::wide) fn at(base: VReg, offset: i32) -> Mem {
+    pub(crate) fn at(base: VReg, offset: i32) -> Mem {
         Mem { base: Base::Reg(base), index: None, offset, broadcast: false }
     }
     /// A constant of the pool.
-    pub(in crate::wide) fn pool(offset: i32) -> Mem {
+    pub(crate) fn pool(offset: i32) -> Mem {
         Mem { base: Base::Pool, index: None, offset, broadcast: false }
     }
     /// The same, `bytes` further on.
-    pub(in crate::wide) fn plus(self, bytes: i32) -> Mem {
+    pub(crate) fn plus(self, bytes: i32) -> Mem {
         Mem { offset: self.offset + bytes, ..self }
     }
 }

@@ -1,5 +1,6 @@
 //! An index as a sum of terms, so that constants become displacements and lanes that follow each other are seen.
 
+use crate::tuning::INDEX_TERMS;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::hash::Map;
 use halide_ir::{Expr, ExprKind, Sym, build};
@@ -18,16 +19,12 @@ pub(crate) struct Linear {
     pub(crate) vectors: Vec<(Expr, i64)>,
 }
 
-/// Let-bound sums of which a part changes less often than the whole: such a part joins a base address that is computed
-/// further out.
+/// Let-bound sums whose loop-invariant terms join the hoisted base address.
 pub(crate) type Sums = Map<Sym, Expr>;
-
-/// A sum of more terms than this is not taken apart further.
-const MOST_TERMS: usize = 12;
 
 impl Linear {
     /// `index` as a sum.
-    pub(crate) fn of(index: &Expr, sums: &Sums) -> Linear {
+    pub(crate) fn of_index(index: &Expr, sums: &Sums) -> Linear {
         let mut sum = Linear::default();
         sum.add(index, 1, sums);
         sum
@@ -63,7 +60,7 @@ impl Linear {
                     None => put(&mut self.steps, stride, factor),
                 }
             }
-            ExprKind::Sym(s) if sums.contains_key(s) && self.terms.len() < MOST_TERMS => {
+            ExprKind::Sym(s) if sums.contains_key(s) && self.terms.len() < INDEX_TERMS => {
                 self.add(&sums[s], factor, sums)
             }
             _ if e.lanes() > 1 => put(&mut self.vectors, e, factor),

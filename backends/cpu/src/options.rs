@@ -1,0 +1,74 @@
+//! The options of a compilation, and what it reports.
+
+use crate::tier::{Tier, host_features};
+use halide_ir::features::{CpuFeature, CpuFeatures};
+use halide_ir::target::{Budget, Target};
+use std::time::Duration;
+
+/// The options for compiling a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuOptions {
+    /// Keep the text of Cranelift's IR and of the machine code, for [`Executable::clif`] and [`Executable::asm`].
+    pub keep_text: bool,
+    /// The most bytes of memory that an executable may keep between runs for the next one.
+    pub retain_bytes: usize,
+    /// The vector instructions to use.
+    pub tier: Tier,
+    /// The extensions that code may use; all of this machine if it is not said.
+    pub features: Option<CpuFeatures>,
+    /// Limits on the size of code, and on its stack.
+    pub budget: Budget,
+}
+
+impl Default for CpuOptions {
+    /// No text, as much memory kept as a run used, the widest vectors of this machine, and the default budget.
+    fn default() -> Self {
+        let (tier, budget) = (Tier::host(), Budget::default());
+        CpuOptions { keep_text: false, retain_bytes: usize::MAX, tier, features: None, budget }
+    }
+}
+
+impl CpuOptions {
+    /// For code that was lowered for this target.
+    pub fn for_target(target: &Target) -> CpuOptions {
+        let most = target.features.map_or(Tier::Avx512, Tier::of_features);
+        let tier = Tier::for_bits(target.vector_bits).min(most);
+        CpuOptions { tier, features: target.features, budget: target.budget, ..CpuOptions::default() }
+    }
+    /// Returns true if kernels may use an extension that their tier does not need.
+    pub(crate) fn may_use(&self, feature: CpuFeature) -> bool {
+        host_features().has(feature) && self.features.is_none_or(|f| f.has(feature))
+    }
+}
+
+/// The cost of compiling a program: times and sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompileStats {
+    /// Time to make Cranelift's IR.
+    pub emit: Duration,
+    /// Time to make machine code of it.
+    pub generate: Duration,
+    /// Time to link it and make it executable.
+    pub link: Duration,
+    /// The number of functions.
+    pub functions: usize,
+    /// The number of instructions of Cranelift's IR in them, before it optimises them.
+    pub instructions: usize,
+    /// The size of their machine code.
+    pub bytes: usize,
+    /// The number of loops that became functions with wide vectors.
+    pub kernels: usize,
+    /// The sum of the stack frames along the deepest chain of calls.
+    pub stack: u64,
+}
+
+/// The text of what was compiled.
+#[derive(Default)]
+pub(crate) struct Texts {
+    pub(crate) clif: String,
+    pub(crate) asm: String,
+    /// Loops with vectors that stayed with Cranelift: the name of each, and why.
+    pub(crate) refusals: Vec<(String, String)>,
+    /// Functions with so many instructions that their registers were assigned in one pass.
+    pub(crate) large: Vec<String>,
+}

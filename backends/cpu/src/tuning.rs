@@ -1,0 +1,109 @@
+//! The constants of the CPU backend that were chosen, rather than given by a protocol or a machine's manual.
+//!
+//! Each has its unit, the reason for it, and the measurement behind it where one is on record; "by reasoning" says that
+//! none is. None is made for one app or one size of image.
+
+// Code generation.
+
+/// Instructions of a function from which on registers are assigned in one pass. Trying again and again takes time that
+/// grows faster than the code. Measured: it takes minutes beyond this.
+pub(crate) const ONE_PASS_INSTRUCTIONS: usize = 40_000;
+
+/// Nodes on the way down an expression that is searched for its range: a clamp, a cast, a shift and a sum above a load
+/// are what conversions have above them. Each more may double the search. By reasoning.
+pub(crate) const RANGE_DEPTH: u32 = 6;
+
+/// Terms of an index from which on names of sums are not opened further: the number of terms may double with each name.
+/// By reasoning.
+pub(crate) const INDEX_TERMS: usize = 12;
+
+/// Iterations of inner loops that make an iteration long enough for a look at the flag that ends a run: a load and a
+/// branch that is predicted, next to at least as many iterations as this. By reasoning: nobody can measure it.
+pub(crate) const POLL_ITERATIONS: u64 = 64;
+
+/// Variables that a buffer in registers may need with 128-bit vectors: four times the 16 registers of the machine,
+/// since not all are live at the same time. By reasoning.
+pub(crate) const REGISTER_VARIABLES: usize = 64;
+
+/// Registers that a buffer in registers leaves free in a kernel of wide vectors: two operands, a result and a constant.
+/// What stays in memory is an operand of instructions at no cost. By reasoning.
+pub(crate) const FREE_REGISTERS: usize = 4;
+
+/// Elements between lanes up to which everything from the first to the last lane is loaded and picked from: that takes
+/// one load for each element of the distance, a gather one for each lane. By reasoning.
+pub(crate) const DENSE_STRIDE: u64 = 4;
+
+/// Bytes of a buffer from which on stores to it are non-temporal where a schedule allows it: far more than the caches
+/// that a core has to itself (1 to 2 MiB) or its share of others, so nothing of it would be read from a cache. By
+/// reasoning.
+pub(crate) const NON_TEMPORAL_BYTES: i64 = 16 << 20;
+
+/// Lanes below which sums of products are no dot products: with fewer, moving operands next to each other costs more
+/// than the products. By reasoning.
+pub(crate) const DOT_LANES: u16 = 4;
+
+/// Sums that are opened into one that may be a dot product: each sum inside of it that has no products is looked at
+/// again, so the work is quadratic. By reasoning.
+pub(crate) const DOT_SUMS: usize = 128;
+
+/// Registers of 64 bytes that a table may fill for lookups in registers: half of the 32 that the machine has; the other
+/// half is for indices, masks and what is live around. By reasoning.
+pub(crate) const TABLE_REGISTERS: u64 = 16;
+
+/// Lanes that load their element one by one in the time that one lookup in a pair of registers takes, with its
+/// comparison. By reasoning.
+pub(crate) const LANES_PER_TABLE_PAIR: u64 = 4;
+
+// Memory of functions.
+
+/// Bytes of an allocation on the stack of a function: a quarter of the smallest first-level cache. By reasoning.
+pub(crate) const STACK_ALLOCATION_BYTES: u64 = 8 << 10;
+
+/// Bytes of all allocations on the stack of a function, or in the frame of a kernel: twice a first-level cache, and
+/// little next to the stack of a thread. By reasoning.
+pub(crate) const FRAME_BUDGET_BYTES: u64 = 64 << 10;
+
+/// Bytes of an allocation in the frame of a kernel: the smallest first-level cache. By reasoning.
+pub(crate) const FRAME_ALLOCATION_BYTES: u64 = 32 << 10;
+
+/// Bytes of an upper bound of an allocation that is claimed in place of a size that is known inside of a kernel only.
+/// Memory that is never touched costs addresses only, and this much for each thread is no burden. By reasoning.
+pub(crate) const CLAIM_BYTES: u64 = 1 << 20;
+
+/// Bytes of stack for each level of nesting of a program that is compiled: a generous bound. By
+/// reasoning.
+pub(crate) const COMPILER_STACK_PER_LEVEL: usize = 4 << 10;
+
+/// Bytes of stack of the code generators, on top of [`COMPILER_STACK_PER_LEVEL`]. By reasoning.
+pub(crate) const COMPILER_STACK: usize = 1 << 20;
+
+// The runtime.
+
+/// Bytes of cache of a core that schedules may count on: typical of current cores; nothing in std tells it.
+pub(crate) const CORE_CACHE_BYTES: u64 = 1 << 20;
+
+/// Bytes of stack that functions of the runtime, and of libraries that these use, take between two looks at what is
+/// left. A generous bound, by reasoning.
+pub(crate) const RUNTIME_STACK: usize = 64 << 10;
+
+/// Bytes of a new stack beyond what the code needs: what a thread of std has, so that other work that is taken up finds
+/// as much as it would elsewhere.
+pub(crate) const SPARE_STACK: usize = 2 << 20;
+
+/// Bytes of an allocation that is taken from a chunk; larger ones get a block of their own. An eighth of a chunk, so
+/// that little of one is left unused. By reasoning.
+pub(crate) const CHUNK_ALLOCATION_BYTES: usize = 32 << 10;
+
+/// Bytes of a chunk: a part of the second-level cache of a core. By reasoning.
+pub(crate) const CHUNK_BYTES: usize = 256 << 10;
+
+/// The logarithm of the number of locks of a run: a kilobyte of them, of which two threads at random sites rarely want
+/// one. By reasoning.
+pub(crate) const LOCK_BITS: u32 = 10;
+
+/// Attempts at a lock after which a thread lets others run: an atomic step is short. By reasoning.
+pub(crate) const LOCK_ATTEMPTS: usize = 100;
+
+/// Chunks of iterations for each thread of a parallel loop: small ones, so that no thread waits long for another's last
+/// one. Measured: taking one costs some 50 ns.
+pub(crate) const CHUNKS_PER_THREAD: i64 = 64;
