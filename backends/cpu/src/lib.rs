@@ -14,5 +14,4 @@ mod wide;
 pub use codegen::{CompileStats, CpuOptions, compile};
 pub use error::{CodeUnit, CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
-pub use host::host_target;
-pub use tier::{Tier, host_features};
+pub use tier::Tier;

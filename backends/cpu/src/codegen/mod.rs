@@ -60,7 +60,7 @@ pub(crate) use scalar_replacement::{Piece, pieces};
 pub(crate) use value::Lane;
 
 use crate::host::{self, Effort};
-use crate::tier::{Tier, host_features, missing};
+use crate::tier::{Tier, missing};
 use crate::{CodeUnit, CpuError, Executable};
 use abi::{ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
@@ -115,7 +115,7 @@ impl CpuOptions {
     }
     /// Returns true if kernels may use an extension that their tier does not need.
     pub(crate) fn may_use(&self, feature: CpuFeature) -> bool {
-        host_features().has(feature) && self.features.is_none_or(|f| f.has(feature))
+        CpuFeatures::host().has(feature) && self.features.is_none_or(|f| f.has(feature))
     }
 }
 
@@ -164,7 +164,7 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     if program.stage != Stage::Final {
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
     }
-    if let Some(why) = missing(options.tier, options.features, host_features()) {
+    if let Some(why) = missing(options.tier, options.features, CpuFeatures::host()) {
         return Err(CpuError::Host(why));
     }
     stack::with_room_for(program, || compile_here(program, options))
