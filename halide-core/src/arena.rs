@@ -22,6 +22,19 @@ use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
 
 /// An expression: a copyable handle into this thread's arena.
+///
+/// Made by operators and functions of variables, numbers, calls of Funcs and other expressions. A mistake is recorded
+/// with its place, and reported by `Pipeline::new`.
+///
+/// ```
+/// use halide_core::expr::{cast, clamp, select};
+/// use halide_core::{Expr, Pipeline, Func, vars};
+/// let (x, y) = vars!(x, y);
+/// let distance: Expr = x * x + y * y;
+/// let mut disc = Func::new("disc");
+/// disc[(x, y)] = select(distance.le(100), cast::<u8>(clamp(distance, 0, 255)), 0u8);
+/// assert!(Pipeline::new([&disc]).is_ok());
+/// ```
 #[derive(Clone, Copy)]
 pub struct Expr {
     slot: u32,

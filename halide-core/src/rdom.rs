@@ -12,6 +12,21 @@ use std::fmt;
 use std::rc::Rc;
 
 /// A reduction domain of 1 to 8 dimensions, run lexicographically with the first dimension innermost.
+///
+/// ```
+/// use halide_core::buffer::Region;
+/// use halide_core::interp::{Inputs, run};
+/// use halide_core::{Func, IntoExpr, Pipeline, RDom, Var};
+/// let x = Var::new("x");
+/// let mut fibonacci = Func::new("fibonacci");
+/// fibonacci[x] = 1.expr();
+/// // Runs after the first definition, for 2, 3, ..., 7 in this order.
+/// let r = RDom::new([(2, 6)]);
+/// fibonacci[r.x] = fibonacci[r.x - 1] + fibonacci[r.x - 2];
+/// let out = run(&Pipeline::new([&fibonacci])?, &Inputs::new(), &[Region::of_extents([8])])?;
+/// assert_eq!(out[0].typed::<i32>()?.to_vec(), [1, 1, 2, 3, 5, 8, 13, 21]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct RDom {
     /// Dimension 0, innermost.

@@ -70,6 +70,13 @@ impl Span {
 }
 
 /// A box of coordinates: one [`Span`] per dimension, first dimension first.
+///
+/// ```
+/// use halide_core::buffer::Region;
+/// let (tile, image) = (Region::of_spans([(-2, 8), (4, 8)]), Region::of_extents([64, 48]));
+/// assert_eq!((tile.points(), tile.contains([-2, 11])), (Some(64), true));
+/// assert_eq!(tile.around(&image), Region::of_spans([(-2, 66), (0, 48)]));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Region {
     spans: Vec<Span>,

@@ -5,6 +5,18 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 /// A buffer of `T`. It dereferences to [`AnyBuffer`], which has the questions that do not concern elements.
+///
+/// ```
+/// use halide_core::buffer::{Buffer, Region};
+/// let mut image = Buffer::<u16>::new([4, 3])?;
+/// image.set([3, 2], 7)?;
+/// assert_eq!((image.get([3, 2]), image.get([4, 2])), (Some(7), None));
+/// let row = image.slice(1, 2)?;
+/// assert_eq!(row.to_vec(), [0, 0, 0, 7]);
+/// let moved = Buffer::from_fn(&Region::of_spans([(-1, 3)]), |at| at[0])?;
+/// assert_eq!((moved.min(0), moved.extent(0), moved.to_vec()), (-1, 3, vec![-1, 0, 1]));
+/// # Ok::<(), halide_core::buffer::BufferError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Buffer<T: Element> {
     any: AnyBuffer,
