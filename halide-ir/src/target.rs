@@ -7,7 +7,7 @@ use halide_core::types::ScalarType;
 ///
 /// ```
 /// use halide_core::types::ScalarType;
-/// use halide_sched::target::Target;
+/// use halide_ir::target::Target;
 /// let narrow = Target { vector_bits: 128, features: None, ..Target::host() };
 /// assert_eq!(narrow.natural_lanes(ScalarType::U8), 16);
 /// assert!(Target::host().vector_bits >= 128);
