@@ -89,7 +89,7 @@ fn bench(app: &'static App, gpu: &Gpu, options: &Options) -> Result<(Table, Vec<
     for named in app.schedules.iter().filter(|s| s.is_for_gpu()) {
         let schedule = named.parse().map_err(|e| e.to_string())?;
         let started = Instant::now();
-        let compiled = job.pipeline.compile_for(gpu, &schedule, &Target::host()).map_err(fail)?;
+        let compiled = Compiler::new(&job.pipeline).gpu(gpu).schedule(&schedule).compile().map_err(fail)?;
         let compile_ms = milliseconds(started.elapsed());
         candidates.push(Candidate {
             schedule: named.name,
@@ -101,7 +101,7 @@ fn bench(app: &'static App, gpu: &Gpu, options: &Options) -> Result<(Table, Vec<
     let budget = Budget { least: 3, most: 200, time: Duration::from_secs_f64(options.seconds.clamp(0.0, 1e6)) };
     let times = interleaved(&mut candidates, budget, |c| job.run(&c.compiled, None, &mut c.outputs).map(drop));
     let times = times.map_err(fail)?;
-    let reference = job.pipeline.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).map_err(fail)?;
+    let reference = Compiler::new(&job.pipeline).engine(Engine::Interp).compile().map_err(fail)?;
     let mut table = Table::new(&[
         "schedule",
         "min ms",
@@ -193,7 +193,7 @@ impl Row {
 fn launches(gpu: &Gpu) -> Result<f64, Error> {
     let time = |stages: usize| -> Result<f64, Error> {
         let (pipeline, schedule) = chain(stages);
-        let compiled = pipeline.compile_for(gpu, &schedule, &Target::host())?;
+        let compiled = Compiler::new(&pipeline).gpu(gpu).schedule(&schedule).compile()?;
         let input = Buffer::<i32>::new([256])?;
         let mut best = f64::MAX;
         for _ in 0..50 {
@@ -227,7 +227,7 @@ fn chain(stages: usize) -> (Pipeline, Schedule) {
 /// By how many KiB this process grew over `runs` runs, after some to warm up. 0 where the system does not say.
 fn growth(gpu: &Gpu, runs: u32) -> Result<i64, Error> {
     let (pipeline, schedule) = chain(3);
-    let compiled = pipeline.compile_for(gpu, &schedule, &Target::host())?;
+    let compiled = Compiler::new(&pipeline).gpu(gpu).schedule(&schedule).compile()?;
     let run = |n: u32| -> Result<(), Error> {
         for seed in 0..n {
             let input = Buffer::<i32>::from_fn(&Region::of_extents([4096]), |at| at[0] + seed as i32)?;

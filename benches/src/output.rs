@@ -39,7 +39,7 @@ impl Table {
 
 /// Returns a description of the machine that these numbers were taken on.
 pub fn machine() -> Value {
-    let target = <halide::target::Target as halide::host::Host>::host();
+    let target = halide::target::Target::host();
     json!({ "arch": std::env::consts::ARCH, "vector_bits": target.vector_bits, "threads": target.threads })
 }
 

@@ -129,7 +129,7 @@ fn broken(checked: &Checked) -> impl Iterator<Item = (Program, String)> {
 /// A program with its accesses checked, in both ways; true for the exact one.
 fn with_checks(checked: &Checked, program: &Program) -> [(Program, bool); 2] {
     [false, true].map(|exact| {
-        let promises = Some(&checked.case.pipeline);
+        let promises = Some(&*checked.case.pipeline);
         (check_accesses(program.clone(), promises, exact, &mut LoweringTrace::new()), exact)
     })
 }

@@ -63,9 +63,9 @@ impl Case {
         let mut random = Random::new(seed);
         let (of_pipeline, options) = theme::of(seed, &mut random);
         let pipeline = random_pipeline(random.bits(), of_pipeline);
-        let draw = |p: &Pipeline, seed| random_schedule(p, &TARGET, seed, options);
+        let draw = |p: &halide_core::Pipeline, seed| random_schedule(p, &TARGET, seed, options);
         let schedule = schedule_or(schedule, &pipeline, &mut random, draw);
-        let case = Case::with(pipeline, schedule, TARGET, random);
+        let case = Case::with(pipeline.into(), schedule, TARGET, random);
         Case { far: case.far || of_pipeline.far, ..case }
     }
 
@@ -90,15 +90,15 @@ impl Case {
         let target = Target { gpu: Some(Gpu { subgroup: Some(8), ..Gpu::LEAST }), ..TARGET };
         let any_shape = random.one_in(6);
         let options = RandomOptions { any_shape, long: random.one_in(4), ..RandomOptions::default() };
-        let draw = |p: &Pipeline, seed| random_gpu_schedule(p, &target, seed, options);
+        let draw = |p: &halide_core::Pipeline, seed| random_gpu_schedule(p, &target, seed, options);
         let schedule = schedule_or(schedule, &pipeline, &mut random, draw);
-        Case::with(pipeline, schedule, target, random)
+        Case::with(pipeline.into(), schedule, target, random)
     }
 
     /// Returns the part that computes the outputs: results of extern stages are inputs like others.
     pub(crate) fn main_part(&self) -> Case {
         let plan::Part { pipeline, schedule } = plan::main_part(&self.pipeline, &self.schedule);
-        Case { pipeline, schedule, ..self.clone() }
+        Case { pipeline: pipeline.into(), schedule, ..self.clone() }
     }
 
     /// Draws the rest of a case.
@@ -161,9 +161,9 @@ impl fmt::Display for Case {
 /// The schedule that is given, or else one that is drawn; `random` is left in the same state.
 fn schedule_or(
     given: Option<Schedule>,
-    pipeline: &Pipeline,
+    pipeline: &halide_core::Pipeline,
     random: &mut Random,
-    draw: impl Fn(&Pipeline, u64) -> Schedule,
+    draw: impl Fn(&halide_core::Pipeline, u64) -> Schedule,
 ) -> Schedule {
     match given {
         Some(schedule) => {
@@ -175,7 +175,11 @@ fn schedule_or(
 }
 
 /// A schedule for what computes the outputs, and where names allow, for what computes the inputs of extern stages.
-fn schedule_of_parts(whole: &Pipeline, random: &mut Random, draw: impl Fn(&Pipeline, u64) -> Schedule) -> Schedule {
+fn schedule_of_parts(
+    whole: &halide_core::Pipeline,
+    random: &mut Random,
+    draw: impl Fn(&halide_core::Pipeline, u64) -> Schedule,
+) -> Schedule {
     let main = plan::main_part(whole, &Schedule::new()).pipeline;
     let schedule = draw(&main, random.bits());
     let mut directives = schedule.directives().to_vec();

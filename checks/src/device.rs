@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::engines::{Failure, compare, failure};
 use crate::sizes::Sizes;
-use halide::gpu::{Choice, Gpu, GpuError, compile_async};
+use halide::gpu::{Choice, Gpu, GpuError};
 use halide::plan::Problem;
 use halide::prelude::*;
 use std::sync::OnceLock;
@@ -39,7 +39,8 @@ pub(crate) enum OnDevice {
 /// Runs a case as users do, twice: the second time, inputs are on the device already and memory comes from the pool.
 pub(crate) fn check(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Result<OnDevice, Failure> {
     let Some(gpu) = gpu() else { return Ok(OnDevice::Refused("no device".into())) };
-    let compiled = match case.pipeline.compile_for(gpu, &case.schedule, &case.target) {
+    let compiled = match Compiler::new(&case.pipeline).gpu(gpu).schedule(&case.schedule).target(&case.target).compile()
+    {
         Ok(compiled) => compiled,
         Err(error) => return refused(&error).ok_or_else(|| failure("device refuses", error.to_string())),
     };
@@ -61,7 +62,8 @@ pub(crate) fn check(case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Resu
 
 /// The same with evaluated host code, as pages in browsers have it.
 fn hosted(gpu: &Gpu, case: &Case, inputs: &Sizes, expected: &[AnyBuffer]) -> Result<OnDevice, Failure> {
-    let compiled = gpu.wait(compile_async(&case.pipeline, gpu, &case.schedule, &case.target));
+    let compiled =
+        gpu.wait(Compiler::new(&case.pipeline).gpu(gpu).schedule(&case.schedule).target(&case.target).compile_async());
     let compiled = compiled.map_err(|error| failure("evaluated host refuses", error.to_string()))?;
     let images = case.pipeline.images.iter().zip(&inputs.buffers);
     let call = images.fold(compiled.inputs(), |call, (i, buffer)| call.image_named(&i.name, buffer.clone()));
@@ -87,8 +89,10 @@ pub(crate) fn refused(error: &Error) -> Option<OnDevice> {
         Error::Gpu(GpuError::Unsupported { what, .. }) => what.clone(),
         Error::Gpu(GpuError::Limit { what, .. }) => format!("too many {what}"),
         // Coordinates made of data that nothing keeps near; arguments of cases are small.
-        Error::Fault(text) if text.contains("computes coordinates in 32 bits") => "coordinates".to_string(),
-        Error::Fault(text) if text.contains("iterations of its loops, and the driver stops it") => {
+        Error::Fault(fault) if fault.to_string().contains("computes coordinates in 32 bits") => {
+            "coordinates".to_string()
+        }
+        Error::Fault(fault) if fault.to_string().contains("iterations of its loops, and the driver stops it") => {
             "long loops".to_string()
         }
         _ => return None,

@@ -103,8 +103,10 @@ fn shared(
 /// A pipeline with extern stages, with inputs that are as large as it says that it needs.
 pub(crate) fn with_externs(case: &Case) -> Result<Outcome, Failure> {
     let compile = |engine, schedule: &Schedule| match (engine, device::gpu()) {
-        (Engine::Gpu, Some(gpu)) => case.pipeline.compile_for(gpu, schedule, &case.target),
-        _ => case.pipeline.compile_on(engine, schedule, &case.target),
+        (Engine::Gpu, Some(gpu)) => {
+            Compiler::new(&case.pipeline).gpu(gpu).schedule(schedule).target(&case.target).compile()
+        }
+        _ => Compiler::new(&case.pipeline).engine(engine).schedule(schedule).target(&case.target).compile(),
     };
     let reference = match compile(Engine::Interp, &Schedule::new()) {
         Ok(reference) => reference,
@@ -157,11 +159,13 @@ pub(crate) fn with_externs(case: &Case) -> Result<Outcome, Failure> {
             Ok(got) => got,
             Err(error) if engine == Engine::Gpu => return device_refuses(&error, "device fault with extern stages"),
             // What updates read and write of an output is found of their whole domains, also of empty ones.
-            Err(Error::Fault(text)) if text.contains("the pipeline itself reads or writes more of it") => {
+            Err(Error::Fault(fault))
+                if fault.to_string().contains("the pipeline itself reads or writes more of it") =>
+            {
                 return Ok(Outcome::Refused("output shape".into()));
             }
             // What a schedule promises of shapes may not hold of what a stage is given, as elsewhere.
-            Err(Error::Fault(text)) if text.contains("the schedule promises what does not hold") => {
+            Err(Error::Fault(fault)) if fault.kind() == FaultKind::Promise => {
                 return Ok(Outcome::Refused("promise".into()));
             }
             Err(error) => return Err(failure("fault with extern stages", error.to_string())),

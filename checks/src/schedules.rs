@@ -22,7 +22,7 @@ pub(crate) fn changed_for(seed: u64, gpu: Option<Gpu>, schedule: Option<Schedule
     let pipeline = random_pipeline(random.bits(), options);
     let target = Target { gpu, ..TARGET };
     let schedule = schedule.unwrap_or_else(|| {
-        let draw = |pipeline: &Pipeline, random: &mut Random| {
+        let draw = |pipeline: &halide_core::Pipeline, random: &mut Random| {
             let any_shape = random.one_in(2);
             let options = RandomOptions { any_shape, long: random.one_in(3), ..RandomOptions::default() };
             let draw = if gpu.is_some() { random_gpu_schedule } else { random_schedule };
@@ -40,7 +40,7 @@ pub(crate) fn changed_for(seed: u64, gpu: Option<Gpu>, schedule: Option<Schedule
         }
         Schedule::from(directives)
     });
-    Case::with(pipeline, schedule, target, random)
+    Case::with(pipeline.into(), schedule, target, random)
 }
 
 /// Checks that `resolve` answers for any numbers at all.

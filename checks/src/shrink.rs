@@ -93,7 +93,7 @@ fn smaller_pipelines(case: &Case) -> Steps {
             all.clone().find(|(f, _)| case.pipeline.funcs[**f].name == *name).map(|(_, r)| r.clone())
         };
         let regions = pipeline.outputs.iter().filter_map(|&f| region(&pipeline.funcs[f].name)).collect();
-        Case { pipeline, regions, ..case.clone() }
+        Case { pipeline: pipeline.into(), regions, ..case.clone() }
     }))
 }
 

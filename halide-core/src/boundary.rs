@@ -80,9 +80,28 @@ pub fn bounds_of(image: &ImageParam) -> Vec<DimBounds> {
     (0..image.dims()).map(|d| Some((image.dim(d).min_at(at), image.dim(d).extent_at(at)))).collect()
 }
 
+/// The documentation of a condition: what it makes of a row of three elements, two more on both sides.
+macro_rules! example {
+    ($call:expr, $row:expr) => {
+        concat!(
+            "```\nuse halide_core::boundary::*;\nuse halide_core::buffer::{Buffer, Region};\n",
+            "use halide_core::interp::{Inputs, run};\nuse halide_core::{ImageParam, Pipeline, types::I32};\n",
+            "let input = ImageParam::new(\"input\", I32, 1);\nlet around = ",
+            $call,
+            ";\nlet row = Inputs::new().image(\"input\", Buffer::from_slice([3], &[1, 2, 3])?);\n",
+            "let out = run(&Pipeline::new([&around])?, &row, &[Region::of_spans([(-2, 7)])])?;\n",
+            "assert_eq!(out[0].typed::<i32>()?.to_vec(), ",
+            $row,
+            ");\n# Ok::<(), Box<dyn std::error::Error>>(())\n```"
+        )
+    };
+}
+
 macro_rules! conditions {
-    ($($(#[$doc:meta])* $name:ident, $name_in:ident, $place:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $name_in:ident, $place:ident, $row:literal;)*) => {$(
         $(#[$doc])*
+        ///
+        #[doc = example!(concat!(stringify!($name), "(&input)"), $row)]
         #[track_caller]
         pub fn $name(image: &ImageParam) -> Func {
             remap(stringify!($name), image, &bounds_of(image), Location::caller(), $place)
@@ -98,16 +117,18 @@ macro_rules! conditions {
 
 conditions! {
     /// The value of the nearest point inside.
-    repeat_edge, repeat_edge_in, nearest;
+    repeat_edge, repeat_edge_in, nearest, "[1, 1, 1, 2, 3, 3, 3]";
     /// The image tiled over the plane.
-    repeat_image, repeat_image_in, tiled;
+    repeat_image, repeat_image_in, tiled, "[2, 3, 1, 2, 3, 1, 2]";
     /// The image mirrored at its edges, the edge itself repeated: `cba abc cba`.
-    mirror_image, mirror_image_in, mirrored;
+    mirror_image, mirror_image_in, mirrored, "[2, 1, 1, 2, 3, 3, 2]";
     /// The image mirrored at its edge pixels, which are not repeated: `cb abc ba`.
-    mirror_interior, mirror_interior_in, mirrored_inside;
+    mirror_interior, mirror_interior_in, mirrored_inside, "[3, 2, 1, 2, 3, 2, 1]";
 }
 
-/// The image, and `value` outside of it.
+/// The image with `value` outside.
+///
+#[doc = example!("constant_exterior(&input, 0)", "[0, 0, 1, 2, 3, 0, 0]")]
 #[track_caller]
 pub fn constant_exterior(image: &ImageParam, value: impl IntoExpr) -> Func {
     around(image, value.expr(), &bounds_of(image), Location::caller())

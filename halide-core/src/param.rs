@@ -23,15 +23,17 @@ use std::rc::Rc;
 /// A scalar parameter of Rust type `T`. A long name is forgotten as that of a [`Var`](crate::Var) is.
 ///
 /// ```
+/// use halide_core::buffer::Region;
 /// use halide_core::interp::{Inputs, run};
-/// use halide_core::{Func, Param, Pipeline, buffer::Region, vars};
-/// let x = vars!(x);
+/// use halide_core::{Func, Param, Pipeline, Var};
 /// let gain = Param::<i32>::new("gain").with_default(2).with_range(0, 10);
+/// let x = Var::new("x");
 /// let mut f = Func::new("f");
 /// f[x] = x * gain;
-/// let pipeline = Pipeline::new([&f])?;
-/// let out = run(&pipeline, &Inputs::new().param("gain", 5), &[Region::of_extents([3])])?;
-/// assert_eq!(out[0].typed::<i32>()?.to_vec(), [0, 5, 10]);
+/// let (pipeline, region) = (Pipeline::new([&f])?, [Region::of_extents([3])]);
+/// assert_eq!(run(&pipeline, &Inputs::new(), &region)?[0].typed::<i32>()?.to_vec(), [0, 2, 4]);
+/// assert_eq!(run(&pipeline, &Inputs::new().param("gain", 5), &region)?[0].typed::<i32>()?.to_vec(), [0, 5, 10]);
+/// assert!(run(&pipeline, &Inputs::new().param("gain", 11), &region).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -100,15 +102,15 @@ where
 /// An input image: read like a Func, given by the caller.
 ///
 /// ```
+/// use halide_core::buffer::{Buffer, Region};
 /// use halide_core::interp::{Inputs, run};
-/// use halide_core::{Func, ImageParam, Pipeline, buffer::{Buffer, Region}, types::U8, vars};
-/// let x = vars!(x);
-/// let input = ImageParam::new("input", U8, 1);
-/// let mut f = Func::new("f");
-/// f[x] = input[input.width() - 1 - x];
-/// let pipeline = Pipeline::new([&f])?;
-/// let inputs = Inputs::new().image("input", Buffer::from_slice([3], &[1u8, 2, 3])?);
-/// let out = run(&pipeline, &inputs, &[Region::of_extents([3])])?;
+/// use halide_core::{Func, ImageParam, Pipeline, types::U8, vars};
+/// let input = ImageParam::new("input", U8, 2);
+/// let (x, y) = vars!(x, y);
+/// let mut flipped = Func::new("flipped");
+/// flipped[(x, y)] = input[(input.width() - 1 - x, y)];
+/// let inputs = Inputs::new().image("input", Buffer::from_slice([3, 1], &[1u8, 2, 3])?);
+/// let out = run(&Pipeline::new([&flipped])?, &inputs, &[Region::of_extents([3, 1])])?;
 /// assert_eq!(out[0].typed::<u8>()?.to_vec(), [3, 2, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

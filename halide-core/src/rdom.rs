@@ -19,15 +19,18 @@ use std::rc::Rc;
 /// A reduction domain of 1 to 8 dimensions, run lexicographically with the first dimension innermost.
 ///
 /// ```
-/// use halide_core::{Func, ImageParam, Pipeline, RDom, expr::ExprMethods, types::{U8, U32}, vars};
-/// let (x, y) = vars!(x, y);
-/// let input = ImageParam::new("input", U8, 2);
-/// let r = RDom::new([(-1, 3), (-1, 3)]);
-/// r.where_((r.x + r.y).ne(0));
-/// let mut f = Func::new("f");
-/// f[(x, y)] += input[(x + r.x, y + r.y)].cast(U32);
-/// assert_eq!(Pipeline::new([&f])?.rdoms.len(), 1);
-/// # Ok::<(), halide_core::error::AlgorithmErrors>(())
+/// use halide_core::buffer::Region;
+/// use halide_core::interp::{Inputs, run};
+/// use halide_core::{Func, IntoExpr, Pipeline, RDom, Var};
+/// let x = Var::new("x");
+/// let mut fibonacci = Func::new("fibonacci");
+/// fibonacci[x] = 1.expr();
+/// // Runs after the first definition, for 2, 3, ..., 7 in this order.
+/// let r = RDom::new([(2, 6)]);
+/// fibonacci[r.x] = fibonacci[r.x - 1] + fibonacci[r.x - 2];
+/// let out = run(&Pipeline::new([&fibonacci])?, &Inputs::new(), &[Region::of_extents([8])])?;
+/// assert_eq!(out[0].typed::<i32>()?.to_vec(), [1, 1, 2, 3, 5, 8, 13, 21]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct RDom {

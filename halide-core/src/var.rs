@@ -9,6 +9,17 @@ use std::marker::PhantomData;
 
 /// A pure variable: a name for a coordinate. Two variables of one name are the same.
 ///
+/// ```
+/// use halide_core::{Func, Pipeline, Var, vars};
+/// let (x, y) = vars!(x, y);
+/// assert_eq!(x, Var::new("x"));
+/// let mut f = Func::new("f");
+/// f[(x, y)] = x + 2 * y;
+/// let pipeline = Pipeline::new([&f])?;
+/// assert_eq!(pipeline.to_string(), "f(x, y) = x + 2*y\n");
+/// # Ok::<(), halide_core::error::AlgorithmErrors>(())
+/// ```
+///
 /// A variable with a name of more than 22 bytes that nothing used for a long time is forgotten, like an [`Expr`].
 ///
 /// ```

@@ -62,6 +62,21 @@ impl CpuFeatures {
     /// No extension: what every x86-64 machine that code is generated for has.
     pub const NONE: CpuFeatures = CpuFeatures(0);
 
+    /// The extensions of the machine that this runs on, among those that code generators know.
+    pub fn host() -> CpuFeatures {
+        CpuFeatures::of(&CpuFeature::ALL.iter().copied().filter(|f| is_detected(*f)).collect::<Vec<_>>())
+    }
+    /// Returns the extensions that code with vectors of `bits` bits uses.
+    pub fn for_vectors_of(bits: u32) -> CpuFeatures {
+        let rows = VECTORS.iter().rev();
+        rows.filter(|(width, _)| *width <= bits).map(|(_, list)| CpuFeatures::of(list)).next().unwrap_or_default()
+    }
+    /// Returns the width in bits of the widest vectors that these extensions are enough for.
+    pub fn vector_bits(self) -> u32 {
+        let enough = |bits: &u32| self.includes(CpuFeatures::for_vectors_of(*bits));
+        VECTORS.iter().rev().map(|(bits, _)| *bits).find(enough).unwrap_or(128)
+    }
+
     /// The extensions of a list.
     pub fn of(list: &[CpuFeature]) -> CpuFeatures {
         list.iter().fold(CpuFeatures::NONE, |all, f| all.with(*f))
@@ -97,6 +112,40 @@ impl CpuFeatures {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         names.map(named).try_fold(CpuFeatures::NONE, |all, f| Ok(all.with(f?)))
     }
+}
+
+/// Widths of vectors in bits, from narrow to wide, with the extensions that code of that width uses.
+const VECTORS: [(u32, &[CpuFeature]); 3] = {
+    use CpuFeature::*;
+    [(128, &[]), (256, &[Avx2, Fma, F16c, Bmi2]), (512, &[Avx512f, Avx512bw, Avx512dq, Avx512vl, Avx512cd, Fma, Bmi2])]
+};
+
+/// Returns true if this machine has an extension.
+#[cfg(target_arch = "x86_64")]
+fn is_detected(feature: CpuFeature) -> bool {
+    use std::is_x86_feature_detected as has;
+    match feature {
+        CpuFeature::Popcnt => has!("popcnt"),
+        CpuFeature::Lzcnt => has!("lzcnt"),
+        CpuFeature::Bmi1 => has!("bmi1"),
+        CpuFeature::Bmi2 => has!("bmi2"),
+        CpuFeature::Avx => has!("avx"),
+        CpuFeature::Avx2 => has!("avx2"),
+        CpuFeature::Fma => has!("fma"),
+        CpuFeature::F16c => has!("f16c"),
+        CpuFeature::Avx512f => has!("avx512f"),
+        CpuFeature::Avx512bw => has!("avx512bw"),
+        CpuFeature::Avx512dq => has!("avx512dq"),
+        CpuFeature::Avx512vl => has!("avx512vl"),
+        CpuFeature::Avx512cd => has!("avx512cd"),
+        CpuFeature::Avx512vbmi => has!("avx512vbmi"),
+        CpuFeature::Avx512vnni => has!("avx512vnni"),
+        CpuFeature::Avxvnni => has!("avxvnni"),
+    }
+}
+#[cfg(not(target_arch = "x86_64"))]
+fn is_detected(_: CpuFeature) -> bool {
+    false
 }
 
 fn named(name: &str) -> Result<CpuFeature, UnknownFeature> {

@@ -4,14 +4,22 @@ use crate::features::CpuFeatures;
 use halide_core::types::ScalarType;
 
 /// A machine, as far as lowering and schedules need to know it.
+///
+/// ```
+/// use halide_core::types::ScalarType;
+/// use halide_ir::target::Target;
+/// let narrow = Target { vector_bits: 128, features: None, ..Target::host() };
+/// assert_eq!(narrow.natural_lanes(ScalarType::U8), 16);
+/// assert!(Target::host().vector_bits >= 128);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target {
     /// The instruction set family.
     pub arch: Arch,
     /// Width of the vector registers that generated code uses, in bits.
     pub vector_bits: u32,
-    /// The extensions of x86-64 that code may use: all that the machine has, as far as that width needs them, if it is not
-    /// said.
+    /// The extensions of x86-64 that code may use: all that the machine has, as far as that width needs them, if it is
+    /// not said.
     pub features: Option<CpuFeatures>,
     /// Number of threads that a parallel loop may use.
     pub threads: u32,
@@ -33,14 +41,14 @@ pub struct Budget {
     pub instructions: u64,
     /// Bytes of machine code.
     pub code_bytes: u64,
-    /// Bytes of stack that machine code may need along the deepest chain of calls. Where a thread has less, the code runs on a
-    /// stack of its own.
+    /// Bytes of stack that machine code may need along the deepest chain of calls. Where a thread has less, the code
+    /// runs on a stack of its own.
     pub stack_bytes: u64,
 }
 
 impl Budget {
-    /// At least 30 times what the largest of the apps needs: 20,300 nodes, 30,400 instructions, 175,000 bytes of code and
-    /// 20,000 of stack.
+    /// At least 30 times what the largest of the apps needs: 20,300 nodes, 30,400 instructions, 175,000 bytes of code
+    /// and 20,000 of stack.
     pub const DEFAULT: Budget =
         Budget { nodes: 2_000_000, instructions: 2_000_000, code_bytes: 64 << 20, stack_bytes: 8 << 20 };
 }
@@ -83,6 +91,22 @@ pub enum Arch {
 }
 
 impl Target {
+    /// The machine that this runs on, with the widest vectors that code is generated for, and without a GPU: the one
+    /// question to the environment that compiling asks. No pass asks it.
+    pub fn host() -> Target {
+        let arch = if cfg!(target_arch = "x86_64") {
+            Arch::X86_64
+        } else if cfg!(target_arch = "aarch64") {
+            Arch::Aarch64
+        } else {
+            Arch::Other
+        };
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        let vector_bits = CpuFeatures::host().vector_bits();
+        // Typical of current cores; nothing in std tells it.
+        let cache_bytes = 1 << 20;
+        Target { arch, vector_bits, features: None, threads, cache_bytes, gpu: None, budget: Budget::DEFAULT }
+    }
     /// Returns the number of elements of `ty` that one vector register holds, at least 1, which `vectorize(x, natural)`
     /// uses.
     pub fn natural_lanes(&self, ty: ScalarType) -> i64 {

@@ -1,20 +1,46 @@
 //! One run of a compiled pipeline: what goes in, and where the results go.
 
-use crate::compile::Compiled;
+use crate::compiled::Compiled;
 use crate::error::Error;
-use crate::limits::{Asked, Watch};
+use crate::limits::Cancel;
+#[cfg(doc)]
+use crate::limits::available_memory;
+use crate::memory::dense_bytes;
 use crate::print_sink::Sink;
+use crate::run_options::How;
+pub use crate::run_options::RunStats;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferError, BufferMut, Extents, Region};
 use halide_core::interp::{self, Inputs, RunError};
-use halide_core::limits::{Held, Limits};
+use halide_core::limits::Limits;
 use halide_core::types::ScalarType;
 use halide_core::value::{Element, Scalar};
 use halide_core::{ImageParam, Param};
-use std::sync::Arc;
+use std::time::Duration;
 
 /// A run that is being prepared. Made by [`Compiled::inputs`]; ends with one of the `realize` methods, which check
 /// everything that was given before anything is written.
+///
+/// Settings consume the call and give it back; `realize` methods borrow it, so one call may run several times.
+///
+/// ```
+/// use halide::prelude::*;
+/// let input = ImageParam::new("input", U8, 1);
+/// let gain = Param::<u8>::new("gain").with_default(2);
+/// let x = Var::new("x");
+/// let mut f = Func::new("f");
+/// f[x] = input[x] * gain;
+/// let compiled = Pipeline::new([&f])?.compile(&Schedule::new(), &Target::host())?;
+///
+/// let call = compiled.inputs().image(&input, Buffer::from_slice([3], &[1u8, 2, 3])?).threads(1);
+/// assert_eq!(call.realize::<u8>([3])?.to_vec(), [2, 4, 6]);
+/// // Another parameter, into memory that is there already.
+/// let mut out = Buffer::<u8>::new([3])?;
+/// call.param(&gain, 5).realize_into(out.view_mut()?)?;
+/// assert_eq!(out.to_vec(), [5, 10, 15]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug)]
+#[must_use = "a call does nothing until it is realized"]
 pub struct Call<'c> {
     compiled: &'c Compiled,
     inputs: Inputs,
@@ -23,70 +49,10 @@ pub struct Call<'c> {
     in_place: Vec<(String, usize)>,
 }
 
-/// The options of a run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct How {
-    /// The number of threads that parallel loops may use.
-    pub(crate) threads: Option<usize>,
-    /// True if kernels are to be timed.
-    pub(crate) profile: bool,
-    /// The receiver of printed lines.
-    pub(crate) print: Sink,
-    /// The limits that were asked for.
-    pub(crate) asked: Asked,
-    /// The limits of the run, which has begun.
-    pub(crate) limits: Option<Arc<Limits>>,
-}
-
-impl How {
-    /// Begins a run, unless it is part of one that has begun: sets its limits, and watches its time.
-    pub(crate) fn begin(&self) -> Result<(How, Option<Watch>), Error> {
-        if self.limits.is_some() {
-            return Ok((self.clone(), None));
-        }
-        let (limits, watch) = self.asked.begin()?;
-        Ok((How { limits: Some(limits), ..self.clone() }, watch))
-    }
-    /// The limits of the run, for engines.
-    pub(crate) fn limits(&self) -> Option<&Limits> {
-        self.limits.as_deref()
-    }
-    /// Charges memory of what `func` names, for as long as the run lasts.
-    pub(crate) fn charge(&self, bytes: u64, func: &str) -> Result<(), Error> {
-        self.hold(bytes, func).map(|held| held.map_or((), Held::keep))
-    }
-    /// Charges memory of what `func` names, for as long as the result lives.
-    pub(crate) fn hold(&self, bytes: u64, func: &str) -> Result<Option<Held<'_>>, Error> {
-        let held = self.limits().map(|limits| limits.hold(bytes)).transpose();
-        held.map_err(|over| Error::Memory { func: func.to_string(), over })
-    }
-    /// Returns the result of a run, with the error of one that was ended early.
-    pub(crate) fn after<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
-        self.print.after(result).map_err(|error| match error {
-            Error::Run(RunError::Stopped(stop)) => self.asked.ended(stop),
-            error => error,
-        })
-    }
-}
-
-/// Statistics of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct RunStats {
-    /// The most memory that intermediate values took at one time, in bytes. 0 from the interpreter, which does not say.
-    pub peak_bytes: u64,
-    /// Statistics of the GPU, if one took part.
-    #[cfg(feature = "gpu")]
-    pub gpu: Option<halide_gpu::runtime::GpuStats>,
-}
-
-impl RunStats {
-    /// Returns the statistics of a run that no GPU took part in.
-    pub(crate) fn on_host(peak_bytes: u64) -> RunStats {
-        RunStats {
-            peak_bytes,
-            #[cfg(feature = "gpu")]
-            gpu: None,
-        }
+impl Compiled {
+    /// Begins a run.
+    pub fn inputs(&self) -> Call<'_> {
+        Call::new(self)
     }
 }
 
@@ -141,9 +107,9 @@ impl<'c> Call<'c> {
         self.inputs = self.inputs.param(name, value);
         self
     }
-    /// Drops the inputs given so far that the pipeline does not read. An algorithm that does without one of its images or
-    /// parameters, for the value of a setting or because it was simplified away, can so be called as the others are. Without
-    /// this, such an input is an error, since its name may be misspelt.
+    /// Drops the inputs given so far that the pipeline does not read. An algorithm that does without one of its images
+    /// or parameters, for the value of a setting or because it was simplified away, can so be called as the others are.
+    /// Without this, such an input is an error, since its name may be misspelt.
     pub fn ignore_unused(mut self) -> Call<'c> {
         self.inputs = self.inputs.restricted(self.compiled.pipeline());
         self
@@ -160,8 +126,8 @@ impl<'c> Call<'c> {
     }
 
     /// Gives the lines that the pipeline prints to `sink`, without their ends; by default they go to the standard error
-    /// output. Parallel loops call it from several threads at once, each time with a whole line. Where it panics, the run gives it
-    /// no more lines and ends as [`Error::Print`].
+    /// output. Parallel loops call it from several threads at once, each time with a whole line. Where it panics, the
+    /// run gives it no more lines and ends as [`Error::Print`].
     pub fn print_to(mut self, sink: impl Fn(&str) + Send + Sync + 'static) -> Call<'c> {
         self.how.print = Sink::new(sink);
         self
@@ -170,13 +136,16 @@ impl<'c> Call<'c> {
     /// Computes the one output from coordinate 0 on, with these extents: `call.realize::<u8>([width, height])`.
     ///
     /// # Errors
-    /// The pipeline has several outputs or another type, an input is missing or too small, the schedule promises what does
-    /// not hold, or the run meets one of its limits.
-    pub fn realize<T: Element>(self, extents: impl Extents) -> Result<Buffer<T>, Error> {
+    /// The pipeline has several outputs or another type, an input is missing or too small, the schedule promises what
+    /// does not hold, or the run meets one of its limits.
+    pub fn realize<T: Element>(&self, extents: impl Extents) -> Result<Buffer<T>, Error> {
         self.realize_region(&extents.region())
     }
     /// Computes a region of the one output.
-    pub fn realize_region<T: Element>(self, region: &Region) -> Result<Buffer<T>, Error> {
+    ///
+    /// # Errors
+    /// As of [`Call::realize`].
+    pub fn realize_region<T: Element>(&self, region: &Region) -> Result<Buffer<T>, Error> {
         let expected = self.compiled.outputs().iter().map(|f| f.types.len()).sum();
         if expected != 1 {
             return Err(RunError::OutputBuffers { expected, found: 1 }.into());
@@ -185,6 +154,9 @@ impl<'c> Call<'c> {
         self.compiled.output_error(0, output.typed())
     }
     /// Computes a region of each output: one buffer per tuple element of each, in order.
+    ///
+    /// # Errors
+    /// Another number of regions than outputs, and as of [`Call::realize`].
     pub fn realize_all(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
         let (how, _watch) = self.how.begin()?;
         let (mut buffers, fed) = how.after(self.fresh_outputs(regions, &how))?;
@@ -197,6 +169,9 @@ impl<'c> Call<'c> {
         Ok(buffers)
     }
     /// [`Call::realize_all`] without waiting for a device: what a page in a browser calls.
+    ///
+    /// # Errors
+    /// As of [`Call::realize_all`].
     #[cfg(feature = "gpu")]
     pub async fn realize_all_async(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
         let (how, _watch) = self.how.begin()?;
@@ -248,10 +223,16 @@ impl<'c> Call<'c> {
         Ok((buffers, inputs))
     }
     /// Computes the one output for all coordinates of `output`, in place.
+    ///
+    /// # Errors
+    /// As of [`Call::realize`], and an output that breaks a rule of the algorithm for its shape.
     pub fn realize_into<T: Element>(&self, output: BufferMut<'_, T>) -> Result<RunStats, Error> {
         self.realize_all_into(&mut [output.into_any()])
     }
     /// Computes the outputs for all coordinates of the views, in place: one view per tuple element of each output.
+    ///
+    /// # Errors
+    /// Views of another number, type or shape than the outputs, and as of [`Call::realize_into`].
     pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
         let (how, _watch) = self.how.begin()?;
         self.run_into(outputs, &how)
@@ -279,10 +260,38 @@ impl<'c> Call<'c> {
     }
 }
 
-/// Returns how many bytes a dense buffer over a region has.
-pub(crate) fn dense_bytes(ty: ScalarType, region: &Region) -> u64 {
-    let points = region.spans().iter().fold(1u64, |all, s| all.saturating_mul(s.extent.max(0) as u64));
-    points.saturating_mul(ty.bytes() as u64)
+impl<'c> Call<'c> {
+    /// Lets the run have at most so many bytes of memory at once: what it allocates itself, that is outputs that the
+    /// caller does not give, values of Funcs and copies. Where it would need more, it ends with [`Error::Memory`]:
+    /// before it starts if the sizes are known then, so that nothing is written. Not counted are inputs and outputs
+    /// that the caller gives, memory of a graphics processor, and up to 256 KiB for each thread that small values
+    /// share. The stack that code needs where a thread has too little left is never refused, but leaves less for the
+    /// rest.
+    ///
+    /// By default a run may have what the machine has available when it comes to need more than 64 MiB:
+    /// [`available_memory`].
+    pub fn memory_cap(mut self, bytes: u64) -> Call<'c> {
+        self.how_mut().asked.memory_cap = Some(bytes);
+        self
+    }
+    /// Ends the run with [`Error::GaveUp`] if it is not done after `time`, which begins with the `realize` method. What
+    /// outputs hold then is not specified, and all memory of the run is free.
+    ///
+    /// Compiled code looks whether it is to end at every iteration of parallel loops, and of serial loops around others
+    /// of 64 iterations or more; the evaluator and the interpreter at every iteration and every batch of points. So the
+    /// run ends after at most one loop without such a loop in it, on each thread: milliseconds, unless that loop alone
+    /// is very long. What a driver does with one kernel, the closure of an extern stage, and code that is being
+    /// compiled are waited for.
+    pub fn give_up_after(mut self, time: Duration) -> Call<'c> {
+        self.how_mut().asked.give_up_after = Some(time);
+        self
+    }
+    /// Lets `handle` end the run from another thread with [`Error::Cancelled`], as soon as [`Call::give_up_after`]
+    /// says. One handle may be given to any number of runs.
+    pub fn cancel_with(mut self, handle: &Cancel) -> Call<'c> {
+        self.how_mut().asked.cancel = Some(handle.clone());
+        self
+    }
 }
 
 /// A view has the type and dimensions of its output, and the region of the other tuple elements.

@@ -1,9 +1,9 @@
 //! Runs on a graphics processor: host code on this CPU, kernels on the device.
 
-use crate::call::{How, RunStats};
 use crate::error::Error;
 use crate::evaluator_host::{of_gpu, outputs_of};
-use crate::variant::{Failure, of_cpu};
+use crate::failure::{Failure, of_cpu};
+use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, BufferError, Region, Span};
 use halide_core::interp::Bound;
 use halide_core::value::Scalar;
@@ -31,8 +31,8 @@ impl OnDevice {
         Ok(OnDevice { host, kernels })
     }
 
-    /// Runs the program on the caller's buffers. An output whose rows do not begin at whole words is computed in a copy in
-    /// which they do: other rows would be stored piece by piece, which takes several times as long. Not so where the
+    /// Runs the program on the caller's buffers. An output whose rows do not begin at whole words is computed in a copy
+    /// in which they do: other rows would be stored piece by piece, which takes several times as long. Not so where the
     /// algorithm makes rules for strides, which a copy would break.
     pub(crate) fn run(
         &self,
@@ -137,8 +137,8 @@ fn has_whole_words(view: &AnyBufferMut<'_>) -> bool {
     size >= WORD || dense.is_none() || rows.into_iter().all(|(_, d)| d.stride * size % WORD == 0)
 }
 
-/// A buffer over the same region whose rows, along the dense dimension of `view`, are whole words long, with what `view` holds
-/// where the program `keeps` some of that; `None` where that would take coordinates that there are not.
+/// A buffer over the same region whose rows, along the dense dimension of `view`, are whole words long, with what
+/// `view` holds where the program `keeps` some of that; `None` where that would take coordinates that there are not.
 fn padded(view: &AnyBufferMut<'_>, keeps: bool) -> Result<Option<AnyBuffer>, BufferError> {
     let mut order: Vec<usize> = (0..view.dims().len()).collect();
     order.sort_by_key(|&d| view.dims()[d].stride.abs());

@@ -1,20 +1,49 @@
 //! Everything that can go wrong between an algorithm and its pixels, as one type for `?`.
 
-use halide_core::buffer::BufferError;
-use halide_core::error::AlgorithmErrors;
-use halide_core::interp::RunError;
+use crate::fault::{CallFault, Defect};
 use halide_core::limits::OverCap;
 #[cfg(feature = "cpu")]
 use halide_sched::lower::Cause;
-use halide_sched::lower::LowerError;
-use halide_sched::plan::ScheduleError;
-use halide_sched::schedule::ParseErrors;
 use std::fmt;
 use std::time::Duration;
 
-/// An error of an algorithm, a schedule or a run. The text names each problem with its place, the reason, and what
-/// would do.
+pub use halide_core::buffer::BufferError;
+pub use halide_core::error::{AlgorithmError, AlgorithmErrorKind, AlgorithmErrors, Location};
+pub use halide_core::interp::RunError;
+#[cfg(feature = "cpu")]
+pub use halide_cpu::CpuError;
+#[cfg(feature = "gpu")]
+pub use halide_gpu::GpuError;
+pub use halide_sched::lower::LowerError;
+pub use halide_sched::lower::regions::query::QueryError;
+pub use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem};
+pub use halide_sched::plan::{Problem, ScheduleError};
+pub use halide_sched::schedule::{ParseError, ParseErrors};
+
+/// An error of an algorithm, a schedule or a run.
+///
+/// The text names each problem with its place, the reason, and what would do. It contains the text of
+/// [`source`](std::error::Error::source), which is the error of the layer below, if there is one: print one of them.
+///
+/// ```
+/// use halide::prelude::*;
+/// let x = Var::new("x");
+/// let input = ImageParam::new("input", U8, 1);
+/// let mut f = Func::new("f");
+/// f[x] = input[x + 1];
+/// let compiled = Pipeline::new([&f])?.compile(&Schedule::new(), &Target::host())?;
+///
+/// let error = compiled.inputs().realize::<u8>([4]).unwrap_err();
+/// assert_eq!(error.to_string(), "input `input` is missing");
+/// let small = compiled.inputs().image(&input, Buffer::<u8>::new([4])?);
+/// match small.realize::<u8>([4]).unwrap_err() {
+///     Error::Fault(fault) => assert_eq!(fault.kind(), FaultKind::InputTooSmall),
+///     other => panic!("{other}"),
+/// }
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// The algorithm has mistakes: all of them.
     Algorithm(AlgorithmErrors),
@@ -26,18 +55,18 @@ pub enum Error {
     Lower(Vec<LowerError>),
     /// The lowered program could not be made into machine code.
     #[cfg(feature = "cpu")]
-    Cpu(halide_cpu::CpuError),
+    Cpu(CpuError),
     /// The lowered program would become more code than the target's budget allows, or need more stack.
     #[cfg(feature = "cpu")]
     CodeTooLarge {
         /// The measure that is exceeded.
-        error: halide_cpu::CpuError,
+        error: CpuError,
         /// The directives that multiply code the most.
         causes: Vec<Cause>,
     },
     /// There is no such graphics processor, or it cannot run the pipeline.
     #[cfg(feature = "gpu")]
-    Gpu(halide_gpu::GpuError),
+    Gpu(GpuError),
     /// The schedule gives work to a graphics processor, and the pipeline was to be compiled for this CPU alone.
     #[cfg(feature = "cpu")]
     NoDevice {
@@ -47,8 +76,8 @@ pub enum Error {
     /// A page in a browser cannot wait for its graphics processor.
     #[cfg(feature = "gpu")]
     CannotWait,
-    /// The run would have had more memory than it may: see [`Call::memory_cap`](crate::call::Call::memory_cap). Outputs may
-    /// have been written, unless that was known before it started.
+    /// The run would have had more memory than it may: see [`Call::memory_cap`](crate::call::Call::memory_cap). Outputs
+    /// may have been written, unless that was known before it started.
     Memory {
         /// The Func or output whose values it is for.
         func: String,
@@ -57,8 +86,8 @@ pub enum Error {
     },
     /// The run was cancelled by a [`Cancel`](crate::limits::Cancel). What outputs hold is not specified.
     Cancelled,
-    /// The run was not done in its time: see [`Call::give_up_after`](crate::call::Call::give_up_after). What outputs hold is not
-    /// specified.
+    /// The run was not done in its time: see [`Call::give_up_after`](crate::call::Call::give_up_after). What outputs
+    /// hold is not specified.
     GaveUp {
         /// The time that it had.
         after: Duration,
@@ -68,18 +97,21 @@ pub enum Error {
         /// The reason that the system gives.
         why: String,
     },
-    /// The receiver of the lines that a pipeline prints panicked, with this text. Outputs may have been written.
-    Print(String),
+    /// The receiver of the lines that a pipeline prints panicked. Outputs may have been written.
+    Print {
+        /// The text of the panic.
+        panic: String,
+    },
     /// A call does not suit the compiled pipeline. Nothing was written.
-    Fault(String),
+    Fault(CallFault),
     /// A mistake of halide's own.
-    Internal(String),
+    Internal(Defect),
     /// A call gave wrong inputs or asked for an impossible output.
     Run(RunError),
     /// The requirements of a call on its inputs cannot be determined.
-    Query(halide_sched::lower::regions::query::QueryError),
+    Query(QueryError),
     /// An output cannot be computed in the memory of an input. Nothing was written.
-    InPlace(halide_sched::lower::storage::in_place::InPlaceError),
+    InPlace(InPlaceError),
     /// A Func that the pipeline does not have.
     NoFunc {
         /// The name asked for.
@@ -117,8 +149,9 @@ impl fmt::Display for Error {
             #[cfg(feature = "cpu")]
             Error::NoDevice { kernel } => write!(
                 f,
-                "the schedule gives `{kernel}` to a graphics processor, and machine code for this CPU alone was asked for\n  \
-                 help: compile with compile_for(&gpu, ...) or compile_on(Engine::Gpu, ...), which has it run there"
+                "the schedule gives `{kernel}` to a graphics processor, and machine code for this CPU alone was asked \
+                 for\n  \
+                 help: compile with Compiler::gpu(&gpu), or with Compiler::engine(Engine::Gpu)"
             ),
             #[cfg(feature = "gpu")]
             Error::Gpu(error) => match error.hint() {
@@ -128,37 +161,38 @@ impl fmt::Display for Error {
             #[cfg(feature = "gpu")]
             Error::CannotWait => f.write_str(
                 "a page in a browser cannot wait for its graphics processor\n  \
-                 help: compile with halide::gpu::compile_async(...), and run with Call::realize_all_async",
+                 help: compile with Compiler::compile_async, and run with Call::realize_all_async",
             ),
             Error::Memory { func, over } => {
                 let cap = if over.of_machine { "set another cap with" } else { "raise the cap:" };
                 write!(
                     f,
-                    "`{func}` {over}\n  help: compute a smaller output, store it at an inner loop, or {cap} Call::memory_cap"
+                    "`{func}` {over}\n  help: compute a smaller output, store it at an inner loop, or {cap} \
+                     Call::memory_cap"
                 )
             }
             Error::Cancelled => f.write_str("the run was cancelled; what its outputs hold is not specified"),
             Error::GaveUp { after } => write!(
                 f,
-                "the run was given up after {} ms; what its outputs hold is not specified; compute a smaller output, or give it \
-                 more time with Call::give_up_after",
+                "the run was given up after {} ms; what its outputs hold is not specified; compute a smaller output, or give \
+                 it more time with Call::give_up_after",
                 after.as_millis()
             ),
             Error::NoWatch { why } => write!(
                 f,
-                "no thread could be started to watch the time of the run: {why}; run without Call::give_up_after, or with \
-                 Call::cancel_with"
+                "no thread could be started to watch the time of the run: {why}; run without Call::give_up_after, or \
+                 with Call::cancel_with"
             ),
-            Error::Print(text) => write!(f, "what receives the lines that the pipeline prints panicked: {text}"),
-            Error::Fault(text) => f.write_str(text),
-            Error::Internal(text) => write!(f, "{text}\nthis is a mistake of halide's own; please report it"),
+            Error::Print { panic } => write!(f, "the receiver of the lines that the pipeline prints panicked: {panic}"),
+            Error::Fault(fault) => fault.fmt(f),
+            Error::Internal(defect) => write!(f, "{defect}\nthis is a mistake of halide's own; please report it"),
             Error::NoFunc { func, known } => {
                 write!(f, "the pipeline has no Func `{func}`; its Funcs are {}", known.join(", "))
             }
             Error::InlineFunc { func } => write!(
                 f,
-                "`{func}` has no region: the schedule leaves it inline, so it is substituted where it is used; ask for a Func \
-                 that is computed"
+                "`{func}` has no region: the schedule leaves it inline, so it is substituted where it is used; ask for a \
+                 Func that is computed"
             ),
             Error::Run(error) => error.fmt(f),
             Error::InPlace(error) => error.fmt(f),
@@ -170,7 +204,40 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    /// The error of the layer below: of several, the first.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Algorithm(errors) => Some(errors),
+            Error::Parse(errors) => Some(errors),
+            Error::Schedule(errors) => errors.first().map(|error| error as _),
+            Error::Lower(errors) => errors.first().map(|error| error as _),
+            #[cfg(feature = "cpu")]
+            Error::Cpu(error) | Error::CodeTooLarge { error, .. } => Some(error),
+            #[cfg(feature = "gpu")]
+            Error::Gpu(error) => Some(error),
+            Error::Memory { over, .. } => Some(over),
+            Error::Fault(fault) => Some(fault),
+            Error::Internal(defect) => Some(defect),
+            Error::Run(error) => Some(error),
+            Error::Query(error) => Some(error),
+            Error::InPlace(error) => Some(error),
+            #[cfg(feature = "image")]
+            Error::Image(error) => Some(error),
+            Error::Buffer(error) => Some(error),
+            #[cfg(feature = "cpu")]
+            Error::NoDevice { .. } => None,
+            #[cfg(feature = "gpu")]
+            Error::CannotWait => None,
+            Error::Cancelled
+            | Error::GaveUp { .. }
+            | Error::NoWatch { .. }
+            | Error::Print { .. }
+            | Error::NoFunc { .. }
+            | Error::InlineFunc { .. } => None,
+        }
+    }
+}
 
 #[cfg(feature = "cpu")]
 impl Error {
@@ -214,7 +281,7 @@ from! {
     AlgorithmErrors: Algorithm;
     ParseErrors: Parse;
     BufferError: Buffer;
-    halide_sched::lower::storage::in_place::InPlaceError: InPlace;
+    InPlaceError: InPlace;
 }
 
 #[cfg(feature = "image")]
@@ -224,5 +291,5 @@ from! {
 
 #[cfg(feature = "gpu")]
 from! {
-    halide_gpu::GpuError: Gpu;
+    GpuError: Gpu;
 }

@@ -1,10 +1,11 @@
-//! Runs on a graphics processor with the evaluator of loops as host: needs no machine code and never waits, as a page in a
-//! browser must not. Slow where much is left to the host, and otherwise as fast as the device.
+//! Runs on a graphics processor with the evaluator of loops as host: needs no machine code and never waits, as a page
+//! in a browser must not. Slow where much is left to the host, and otherwise as fast as the device.
 
-use crate::call::{How, RunStats};
 use crate::error::Error;
-use crate::memory::hold_copies;
-use crate::variant::{Failure, copies_of, of_evaluator};
+use crate::failure::{Failure, of_device, of_evaluator};
+use crate::fault::Defect;
+use crate::memory::{copies_of, hold_copies};
+use crate::run_options::{How, RunStats};
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
 use halide_core::interp::Bound;
 use halide_core::value::Scalar;
@@ -50,7 +51,7 @@ impl Hosted {
         let stats = stats.map_err(|error| match error {
             Ended::Host(EvalError::Fault { fault, args, .. }) => Failure::Fault(fault, args),
             Ended::Host(error) => Failure::Other(of_evaluator(error, program)),
-            Ended::Device(fault) => Failure::Other(Error::Fault(fault.message(program))),
+            Ended::Device(fault) => Failure::Other(of_device(&fault, program)),
         })?;
         for (view, buffer) in outputs.iter_mut().zip(&buffers) {
             view.copy_from(buffer).map_err(of_buffer)?;
@@ -69,7 +70,7 @@ pub(crate) fn outputs_of(program: &Program) -> impl Iterator<Item = (BufId, usiz
 }
 
 fn missing(program: &Program, buf: BufId) -> Failure {
-    Failure::Other(Error::Internal(format!("no buffer is given for output `{}`", program.buffers[buf].name)))
+    Failure::Other(Error::Internal(Defect::NoBuffer { output: program.buffers[buf].name.clone() }))
 }
 
 fn of_buffer(error: halide_core::buffer::BufferError) -> Failure {
@@ -79,7 +80,7 @@ fn of_buffer(error: halide_core::buffer::BufferError) -> Failure {
 /// A failure of the device, with the names that the program gives to buffers and kernels.
 pub(crate) fn of_gpu(error: GpuError, program: &Program) -> Error {
     match error {
-        GpuError::Fault(fault) => Error::Fault(fault.message(program)),
+        GpuError::Fault(fault) => of_device(&fault, program),
         other => Error::Gpu(other),
     }
 }

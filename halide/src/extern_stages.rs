@@ -8,70 +8,20 @@
 //! Once frozen, such a Func reads an input image which nobody gives. `plan::main_part` and `plan::part` cut the
 //! pipeline at these images. Nothing below this module knows of extern stages.
 
-use crate::call::{How, dense_bytes};
-use crate::compile::{Compiled, Engine, compile_part};
+use crate::compiled::Feeder;
 use crate::error::Error;
 use crate::input_requirements::{InputNeed, Spans};
-use crate::variant::Machine;
-use halide_core::Pipeline;
+use crate::memory::dense_bytes;
+use crate::run_options::How;
 use halide_core::buffer::{AnyBuffer, Region};
-use halide_core::externs::{ExternDef, ExternFault, ExternInput};
+use halide_core::externs::{ExternFault, ExternInput};
 use halide_core::ids::FuncId;
 use halide_core::interp::{Inputs, RunError};
 use halide_core::limits::bytes_of;
 use halide_core::value::Scalar;
-use halide_ir::target::Target;
-use halide_sched::plan::{self, Part};
-use halide_sched::schedule::Schedule;
 use std::ops::Range;
 
-/// One extern stage whose results a pipeline reads.
-pub(crate) struct Feeder {
-    stage: ExternDef,
-    /// The pipeline that the user gave, whose numbers the stage uses.
-    whole: Pipeline,
-    /// The names of the images that stand for its results: one per element, `None` for one that nobody reads here.
-    results: Vec<Option<String>>,
-    /// The pipeline that computes its inputs that are Funcs, in their order; `None` if there are none.
-    producer: Option<Compiled>,
-}
-
 impl Feeder {
-    /// The stages that `part` reads of, each with what computes its inputs.
-    pub(crate) fn all(
-        whole: &Pipeline,
-        part: &Part,
-        engine: Engine,
-        machine: Option<&Machine>,
-        schedule: &Schedule,
-        target: &Target,
-    ) -> Result<Vec<Feeder>, Error> {
-        let read = |name: &str| part.pipeline.images.iter().any(|image| image.name == name);
-        let mut all = Vec::new();
-        for stage in &whole.externs {
-            let name = |image: &Option<_>| image.map(|id| whole.images[id].name.clone()).filter(|name| read(name));
-            let results: Vec<Option<String>> = stage.images.iter().map(name).collect();
-            if results.iter().all(Option::is_none) {
-                continue;
-            }
-            let outputs = stage.funcs();
-            let producer = match outputs.is_empty() {
-                true => None,
-                false => {
-                    let part = plan::part(whole, schedule, &outputs);
-                    let here = |name: &str| part.pipeline.funcs.iter().any(|f| f.name == name);
-                    let keeps = whole.outputs.iter().filter(|func| whole.keeps(**func));
-                    if let Some(func) = keeps.map(|func| whole.funcs[*func].name.clone()).find(|name| here(name)) {
-                        return Err(stage.fault(ExternFault::Keeps { func }).into());
-                    }
-                    Some(compile_part(whole, part, engine, machine.cloned(), schedule, target)?)
-                }
-            };
-            all.push(Feeder { stage: stage.clone(), whole: whole.clone(), results, producer });
-        }
-        Ok(all)
-    }
-
     /// The values of the parameters that the stage may ask for.
     fn params(&self, inputs: &Inputs) -> Result<Vec<Scalar>, RunError> {
         let params = inputs.restricted(&self.whole).bind_partly(&self.whole)?.params;

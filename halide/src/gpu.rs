@@ -1,4 +1,4 @@
-//! Graphics processors: which there are, and which one to use.
+//! GPUs: the list of those there are, and the choice of one.
 //!
 //! ```no_run
 //! use halide::gpu::{Choice, Gpu};
@@ -7,13 +7,13 @@
 //! # Ok::<(), halide::gpu::GpuError>(())
 //! ```
 //!
-//! [`Compile::compile_for`](crate::compile::Compile::compile_for) compiles a pipeline whose schedule has `gpu_blocks` or
-//! `gpu_tile` for one; [`compile_async`] does so where nobody may wait. Buffers are copied to and from it as needed, inputs once for as long as they do not change.
+//! [`Compiler::gpu`](crate::Compiler::gpu) compiles a pipeline whose schedule has `gpu_blocks` or `gpu_tile` for one,
+//! and [`Compiler::compile_async`](crate::Compiler::compile_async) does so where nobody may wait. Buffers are copied to
+//! and from it as needed, inputs once for as long as they do not change.
 
 use crate::error::Error;
 use std::future::Future;
 
-pub use crate::compile::compile_async;
 pub use halide_gpu::GpuError;
 #[cfg(not(target_arch = "wasm32"))]
 pub use halide_gpu::runtime::list_devices;

@@ -17,12 +17,27 @@ impl ImageElement for u16 {}
 impl ImageElement for f32 {}
 
 /// A buffer from an image and back. In the prelude, so that `Buffer::<u16>::from_image(&photo)?` reads as it should.
+///
+/// ```
+/// use halide::prelude::*;
+/// let grey = Buffer::from_slice([2, 1], &[0u8, 255])?;
+/// let image = grey.to_image()?;
+/// assert_eq!((image.width(), image.height()), (2, 1));
+/// assert_eq!(Buffer::<u16>::from_image(&image)?.to_vec(), [0, 65535]);
+/// # Ok::<(), Error>(())
+/// ```
 pub trait BufferImage: Sized {
     /// The pixels as x, y, channel, with as many channels as the image has: 1, 2 (with alpha), 3 or 4 (with alpha).
     /// Values are scaled from the image's full range to the element's (0 to 255, 0 to 65535, or 0.0 to 1.0).
+    ///
+    /// # Errors
+    /// No memory for the buffer.
     fn from_image(image: &DynamicImage) -> Result<Self, ImageError>;
-    /// The image with these pixels: two dimensions are grey, the third holds 1 to 4 channels. Grey of `f32` becomes RGB,
-    /// as images have no such grey.
+    /// The image with these pixels: two dimensions are grey, the third holds 1 to 4 channels. Grey of `f32` becomes
+    /// RGB, as images have no such grey.
+    ///
+    /// # Errors
+    /// Extents that are not those of an image.
     fn to_image(&self) -> Result<DynamicImage, ImageError>;
 }
 
@@ -45,6 +60,9 @@ impl<T: ImageElement> BufferImage for Buffer<T> {
 }
 
 /// The image with the pixels of a buffer whose type is known at run time; see [`BufferImage::to_image`].
+///
+/// # Errors
+/// Extents or elements that are not those of an image.
 pub fn any_to_image(buffer: &AnyBuffer) -> Result<DynamicImage, ImageError> {
     match buffer.ty() {
         ScalarType::U8 => buffer.typed::<u8>()?.to_image(),
@@ -56,6 +74,7 @@ pub fn any_to_image(buffer: &AnyBuffer) -> Result<DynamicImage, ImageError> {
 
 /// A reason that a buffer cannot be an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ImageError {
     /// Not two dimensions, or a third with other than 1 to 4 channels, or an extent of 0 or beyond u32.
     Shape {
@@ -81,7 +100,14 @@ impl fmt::Display for ImageError {
     }
 }
 
-impl std::error::Error for ImageError {}
+impl std::error::Error for ImageError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ImageError::Shape { .. } | ImageError::Type(_) => None,
+            ImageError::Buffer(error) => Some(error),
+        }
+    }
+}
 
 impl From<BufferError> for ImageError {
     fn from(error: BufferError) -> ImageError {
@@ -142,7 +168,7 @@ fn grey_to_rgb<T: Copy>(samples: &[T], channels: usize) -> Vec<T> {
 }
 
 mod private {
-    use super::*;
+    use crate::image::*;
 
     /// Conversions between an element type and the image types of its depth.
     pub trait Convert: Sized {
@@ -200,7 +226,7 @@ mod private {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::image::*;
     use halide_core::buffer::Region;
 
     fn check_round_trip<T: ImageElement>(channels: usize, value: impl Fn(i32) -> T) {

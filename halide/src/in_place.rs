@@ -1,34 +1,18 @@
 //! Runs whose output is in the memory of an input.
 //!
-//! The result is what a copy of the input would give. The CPU works on the one buffer, as `lower::in_place` proved that it
-//! may; other engines do copy, under the same rules.
+//! The result is what a copy of the input would give. The CPU works on the one buffer, as `lower::in_place` proved that
+//! it may; other engines do copy, under the same rules.
 
-use crate::call::{Call, How};
-use crate::compile::{Compiled, Engine};
+use crate::aliases::{Aliases, Proofs};
+use crate::call::Call;
+use crate::compiled::Compiled;
+use crate::engine::Engine;
 use crate::error::Error;
-use crate::variant::Aliases;
+use crate::run_options::How;
 use halide_core::ImageParam;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut};
-use halide_core::ids::{FuncId, ImageId};
 use halide_core::interp::{Inputs, RunError};
-use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem, in_place};
-use halide_sched::plan::Plan;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
-/// The results of proofs about inputs and output buffers.
-#[derive(Default)]
-pub(crate) struct Proofs(Mutex<Known>);
-
-/// By input, output and element.
-type Known = BTreeMap<(ImageId, FuncId, usize), Result<bool, InPlaceError>>;
-
-impl Proofs {
-    fn of(&self, plan: &Plan, image: ImageId, (func, element): (FuncId, usize)) -> Result<bool, InPlaceError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry((image, func, element)).or_insert_with(|| in_place(plan, image, func, element)).clone()
-    }
-}
+use halide_sched::lower::storage::in_place::{InPlaceError, InPlaceProblem};
 
 impl<'c> Call<'c> {
     /// The output buffer number `buffer`, of those that `realize_all_into` takes one per element of the outputs (0 with

@@ -1,11 +1,9 @@
 //! Requirements of a call on its inputs: to allocate them, or to know before a run that they are too small.
 
-use crate::call::Call;
-use crate::compile::Compiled;
 use crate::error::Error;
 use halide_core::buffer::{AnyBuffer, BufferError, Region};
 use halide_core::ids::ImageId;
-use halide_core::interp::{Inputs, PartlyBound, RunError};
+use halide_core::interp::{Inputs, PartlyBound};
 use halide_core::pipeline::{DimField, Kind, PipelineData};
 use halide_core::shape::{BufferOf, Law, ShapeRule, dense_strides};
 use halide_core::types::ScalarType;
@@ -20,13 +18,14 @@ pub struct InputNeed {
     pub name: String,
     /// Its element type.
     pub ty: ScalarType,
-    /// The region that it must have, at least. It is a box that holds every pixel that the interpreter would read; that may
-    /// be more than those pixels, where coordinates depend on data, or on each other.
+    /// The region that it must have, at least. It is a box that holds every pixel that the interpreter would read; that
+    /// may be more than those pixels, where coordinates depend on data, or on each other.
     pub region: Region,
-    /// The region with which the main variant of the code runs, which may round reads up; with less another variant runs,
-    /// after it was compiled once.
+    /// The region with which the main variant of the code runs, which may round reads up; with less another variant
+    /// runs, after it was compiled once.
     pub roomy: Region,
-    /// Strides in elements that suit the algorithm's rules for a buffer over `region`; dense ones where there is no rule.
+    /// Strides in elements that suit the algorithm's rules for a buffer over `region`; dense ones where there is no
+    /// rule.
     pub strides: Vec<i64>,
     /// The first element must be at an address that is a multiple of this many bytes; 1 is any.
     pub alignment: u64,
@@ -109,7 +108,7 @@ impl Spans {
         });
     }
     /// All of it, `first` first. Strides suit the rules of `pipeline` that are constants.
-    fn joined(self, pipeline: &PipelineData, first: Vec<InputNeed>) -> Vec<InputNeed> {
+    pub(crate) fn joined(self, pipeline: &PipelineData, first: Vec<InputNeed>) -> Vec<InputNeed> {
         let mut all = Spans(first.clone());
         self.0.into_iter().for_each(|need| all.add(need));
         for need in all.0.iter_mut().filter(|need| !first.contains(need)) {
@@ -142,37 +141,4 @@ fn ruled_strides(pipeline: &PipelineData, name: &str, region: &Region) -> Vec<i6
         })
     };
     dense_strides(region.spans(), &fixed, &multiple)
-}
-
-impl Call<'_> {
-    /// Returns the requirements on each input for outputs over these regions, one per output Func: in the order in
-    /// which the pipeline reads them. Nothing is run. Inputs that were given count as they are where the algorithm
-    /// speaks of their regions, and with their values where these decide what is read; for the others, regions are
-    /// found that need no more than themselves. Parameters count with their values.
-    ///
-    /// # Errors
-    /// Regions that do not suit the outputs, parameters that are missing or out of range, and inputs whose regions never
-    /// settle, since what is read of them depends on these.
-    pub fn infer_input_bounds(&self, regions: &[Region]) -> Result<Vec<InputNeed>, Error> {
-        let compiled: &Compiled = self.compiled();
-        let funcs = compiled.outputs();
-        if regions.len() != funcs.len() {
-            return Err(RunError::OutputCount { expected: funcs.len(), found: regions.len() }.into());
-        }
-        for (i, (func, region)) in funcs.iter().zip(regions).enumerate() {
-            let (expected, found) = (func.dims(), region.dims());
-            if expected != found {
-                return Err(RunError::OutputDims { func: func.name.clone(), expected, found }.into());
-            }
-            compiled.output_error(i, region.check())?;
-        }
-        let inputs = compiled.named(self.given())?;
-        let raw = compiled.needs_of_images(&inputs, regions)?;
-        let mut all = Spans::default();
-        for feeder in compiled.feeders() {
-            feeder.needs(&inputs, &raw, &mut all)?;
-        }
-        let results = |need: &InputNeed| compiled.feeders().iter().any(|f| f.gives(&need.name));
-        Ok(all.joined(compiled.whole(), raw.into_iter().filter(|need| !results(need)).collect()))
-    }
 }

@@ -1,6 +1,5 @@
 //! Limits of runs: a cap on memory, a time to give up after, and cancellation from another thread.
 
-use crate::call::Call;
 use crate::error::Error;
 pub use crate::machine::available_memory;
 pub use halide_core::limits::OverCap;
@@ -9,7 +8,21 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A handle that ends runs from another thread: clones are the same handle. See [`Call::cancel_with`].
+/// A handle that ends runs from another thread: clones are the same handle. See
+/// [`Call::cancel_with`](crate::call::Call::cancel_with).
+///
+/// ```
+/// use halide::prelude::*;
+/// let x = Var::new("x");
+/// let mut f = Func::new("f");
+/// f[x] = x + 1;
+/// let compiled = Pipeline::new([&f])?.compile(&Schedule::new(), &Target::host())?;
+/// let cancel = Cancel::new();
+/// cancel.cancel();
+/// let error = compiled.inputs().cancel_with(&cancel).realize::<i32>([8]).unwrap_err();
+/// assert!(matches!(error, Error::Cancelled));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<Mutex<Cancelling>>);
 
@@ -25,8 +38,8 @@ impl Cancel {
     pub fn new() -> Cancel {
         Cancel::default()
     }
-    /// Ends all runs that have this handle, and each that begins later: with [`Error::Cancelled`], soon. Runs that are done do
-    /// not change; a second time nothing more happens.
+    /// Ends all runs that have this handle, and each that begins later: with [`Error::Cancelled`], soon. Runs that are
+    /// done do not change; a second time nothing more happens.
     pub fn cancel(&self) {
         let mut state = self.lock();
         state.cancelled = true;
@@ -50,44 +63,12 @@ impl Cancel {
     }
 }
 
-impl<'c> Call<'c> {
-    /// Lets the run have at most so many bytes of memory at once: what it allocates itself, that is outputs that the caller
-    /// does not give, values of Funcs and copies. Where it would need more, it ends with [`Error::Memory`]: before it starts
-    /// if the sizes are known then, so that nothing is written. Not counted are inputs and outputs that the caller gives, memory of
-    /// a graphics processor, and up to 256 KiB for each thread that small values share. The stack that code needs where a thread
-    /// has too little left is never refused, but leaves less for the rest.
-    ///
-    /// By default a run may have what the machine has available when it comes to need more than 64 MiB:
-    /// [`available_memory`].
-    pub fn memory_cap(mut self, bytes: u64) -> Call<'c> {
-        self.how_mut().asked.memory_cap = Some(bytes);
-        self
-    }
-    /// Ends the run with [`Error::GaveUp`] if it is not done after `time`, which begins with the `realize` method. What outputs
-    /// hold then is not specified, and all memory of the run is free.
-    ///
-    /// Compiled code looks whether it is to end at every iteration of parallel loops, and of serial loops around others of 64
-    /// iterations or more; the evaluator and the interpreter at every iteration and every batch of points. So the run ends after at most one loop without such a
-    /// loop in it, on each thread: milliseconds, unless that loop alone is very long. What a driver does with one kernel, the
-    /// closure of an extern stage, and code that is being compiled are waited for.
-    pub fn give_up_after(mut self, time: Duration) -> Call<'c> {
-        self.how_mut().asked.give_up_after = Some(time);
-        self
-    }
-    /// Lets `handle` end the run from another thread with [`Error::Cancelled`], as soon as [`Call::give_up_after`] says. One
-    /// handle may be given to any number of runs.
-    pub fn cancel_with(mut self, handle: &Cancel) -> Call<'c> {
-        self.how_mut().asked.cancel = Some(handle.clone());
-        self
-    }
-}
-
 /// The limits that a call asks for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
-    memory_cap: Option<u64>,
-    give_up_after: Option<Duration>,
-    cancel: Option<Cancel>,
+    pub(crate) memory_cap: Option<u64>,
+    pub(crate) give_up_after: Option<Duration>,
+    pub(crate) cancel: Option<Cancel>,
 }
 
 impl Asked {

@@ -1,7 +1,8 @@
 //! The memory that this machine has left, as its operating system tells it.
 //!
 //! On Linux that is the least of what the kernel could hand out without swapping (`MemAvailable`) and what each memory
-//! control group around this process leaves, where files that are merely cached count as free. Elsewhere nobody is asked.
+//! control group around this process leaves, where files that are merely cached count as free. Elsewhere nobody is
+//! asked.
 
 use std::path::Path;
 
@@ -40,8 +41,8 @@ const NEW: Names = Names { limit: "memory.max", usage: "memory.current", cached:
 const OLD: Names =
     Names { limit: "memory.limit_in_bytes", usage: "memory.usage_in_bytes", cached: "total_inactive_file" };
 
-/// The least that a group and those around it leave. In a container its path may be one of the host, which is not there: then
-/// only the top is asked.
+/// The least that a group and those around it leave. In a container its path may be one of the host, which is not
+/// there: then only the top is asked.
 fn left_in_groups(top: &Path, path: &str, names: &Names) -> Option<u64> {
     let own = top.join(path.trim_start_matches('/'));
     let around = own.ancestors().take_while(|group| group.starts_with(top));
@@ -66,7 +67,7 @@ fn row(text: &str, word: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::machine::*;
 
     fn at(files: &[(&str, &str)]) -> Option<u64> {
         let root = std::env::temp_dir().join(format!("halide-machine-{:?}", std::thread::current().id()));

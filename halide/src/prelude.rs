@@ -1,13 +1,17 @@
 //! The names that most programs need: `use halide::prelude::*;`.
 
 pub use crate::call::Call;
-pub use crate::compile::{Compile, Compiled, Engine};
+pub use crate::compiled::Compiled;
+pub use crate::compiler::Compiler;
+pub use crate::engine::Engine;
 pub use crate::error::Error;
-pub use crate::host::Host;
+pub use crate::fault::FaultKind;
 #[cfg(feature = "image")]
 pub use crate::image::BufferImage;
 pub use crate::limits::Cancel;
-pub use crate::shapes::{ByShape, Shapes};
+pub use crate::pipeline::Pipeline;
+pub use crate::shape_cache::ShapeCache;
+pub use crate::shapes::Shapes;
 pub use halide_core::boundary::*;
 pub use halide_core::buffer::{AnyBuffer, AnyBufferMut, Buffer, BufferMut, Region};
 pub use halide_core::error::AlgorithmErrors;
@@ -15,6 +19,6 @@ pub use halide_core::expr::*;
 pub use halide_core::reduce::*;
 pub use halide_core::types::ScalarType::{self, *};
 pub use halide_core::value::Scalar;
-pub use halide_core::{Coords, Expr, Func, ImageParam, IntoExpr, Param, Pipeline, RDom, RVar, Var, vars};
+pub use halide_core::{Coords, Expr, Func, ImageParam, IntoExpr, Param, RDom, RVar, Var, vars};
 pub use halide_ir::target::Target;
 pub use halide_sched::schedule::{Schedule, Tail};

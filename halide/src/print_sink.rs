@@ -46,7 +46,7 @@ impl Sink {
     /// [`Error::Print`] if the receiver of the lines panicked.
     pub(crate) fn after<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         match self.panicked.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(text) => Err(Error::Print(text)),
+            Some(text) => Err(Error::Print { panic: text }),
             None => result,
         }
     }

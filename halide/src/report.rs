@@ -1,8 +1,8 @@
 //! Reports on a schedule as text: the loop nest, the lowered program, what every pass did and did not do.
 
-use crate::compile::Compiled;
+use crate::compiled::Compiled;
 #[cfg(feature = "cpu")]
-use crate::compile::Engine;
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::variant_key::VariantKey;
 use halide_core::ids::FuncId;
@@ -17,6 +17,9 @@ use std::fmt::Write;
 
 impl Compiled {
     /// The loop nest: where every Func is stored and computed, and how each loop runs.
+    ///
+    /// # Errors
+    /// The schedule cannot be lowered.
     pub fn loops(&self) -> Result<String, Error> {
         let Lowered { program, .. } = lower_to_bounded(self.plan(), &LowerOptions::default()).map_err(Error::Lower)?;
         let mut nest = Nest { program: &program, text: String::new(), depth: 0 };
@@ -25,12 +28,18 @@ impl Compiled {
     }
 
     /// The lowered program, as backends take it.
+    ///
+    /// # Errors
+    /// The schedule cannot be lowered.
     pub fn ir(&self) -> Result<String, Error> {
         let lowered = lower(self.plan(), &VariantKey::default().options()).map_err(Error::Lower)?;
         Ok(lowered.program.to_string())
     }
 
     /// The program after every pass of lowering that changed it, with the name of the pass.
+    ///
+    /// # Errors
+    /// The schedule cannot be lowered.
     pub fn passes(&self) -> Result<Vec<(&'static str, String)>, Error> {
         let options = LowerOptions { keep_programs: true, ..VariantKey::default().options() };
         let lowered = lower(self.plan(), &options).map_err(Error::Lower)?;
@@ -45,25 +54,37 @@ impl Compiled {
     }
 
     /// Cranelift's input: the functions of the program before they become machine code.
+    ///
+    /// # Errors
+    /// The schedule cannot be lowered, or not be made machine code, as for kernels.
     #[cfg(feature = "cpu")]
     pub fn clif(&self) -> Result<String, Error> {
         Ok(self.with_text()?.clif().unwrap_or_default().to_string())
     }
 
     /// The machine code as text.
+    ///
+    /// # Errors
+    /// As of [`Compiled::clif`].
     #[cfg(feature = "cpu")]
     pub fn asm(&self) -> Result<String, Error> {
         Ok(self.with_text()?.asm().unwrap_or_default().to_string())
     }
 
     /// The kernels for the graphics processor in the shading language of WebGPU; empty if there are none.
+    ///
+    /// # Errors
+    /// A kernel that the device cannot run.
     #[cfg(feature = "gpu")]
     pub fn wgsl(&self) -> Result<String, Error> {
         self.kernels(|code| code.wgsl())
     }
 
-    /// The kernels for the graphics processor as SPIR-V, the form that Vulkan takes: a line of hexadecimal words for each
-    /// instruction.
+    /// The kernels for the graphics processor as SPIR-V, the form that Vulkan takes: a line of hexadecimal words for
+    /// each instruction.
+    ///
+    /// # Errors
+    /// A kernel that the device cannot run.
     #[cfg(feature = "gpu")]
     pub fn spirv(&self) -> Result<String, Error> {
         self.kernels(|code| code.spirv_text())
@@ -146,6 +167,9 @@ impl Compiled {
     }
 
     /// Explains what slid, folded, vectorized and so on, and what did not and why; then lists the variants of the code.
+    ///
+    /// # Errors
+    /// The schedule cannot be lowered, or not be made machine code.
     pub fn explain(&self) -> Result<String, Error> {
         let options = LowerOptions { keep_programs: true, ..VariantKey::default().options() };
         let lowered = lower(self.plan(), &options).map_err(Error::Lower)?;

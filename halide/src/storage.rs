@@ -1,6 +1,6 @@
 //! Storage of a compiled pipeline, buffer by buffer.
 
-use crate::compile::Compiled;
+use crate::compiled::Compiled;
 use crate::error::Error;
 use crate::variant_key::VariantKey;
 use halide_core::types::ScalarType;
@@ -26,6 +26,9 @@ pub struct Stored {
 
 impl Compiled {
     /// Every buffer of the main variant, inputs and outputs first.
+    ///
+    /// # Errors
+    /// The schedule cannot be lowered.
     pub fn storage(&self) -> Result<Vec<Stored>, Error> {
         let program = lower(self.plan(), &VariantKey::default().options()).map_err(Error::Lower)?.program;
         let mut sizes = Map::default();

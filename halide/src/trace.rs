@@ -1,11 +1,11 @@
 //! A run told step by step: what is stored and loaded, in which order, under a schedule.
 //!
-//! The checked evaluator runs the loops of the schedule one iteration after the other, whatever they are, before vectors and
-//! kernels are made of them. So the order of events is the one that the schedule prescribes for one thread.
+//! The checked evaluator runs the loops of the schedule one iteration after the other, whatever they are, before
+//! vectors and kernels are made of them. So the order of events is the one that the schedule prescribes for one thread.
 
 use crate::call::Call;
 use crate::error::Error;
-use crate::variant::of_evaluator;
+use crate::failure::of_evaluator;
 use crate::variant_key::{VariantKey, fault_error, next};
 use halide_core::buffer::{AnyBuffer, Region};
 use halide_core::ids::FuncId;
@@ -113,13 +113,14 @@ impl TraceAnswer for ControlFlow<()> {
 }
 
 impl Call<'_> {
-    /// Computes a region of each output as [`Call::realize_all`] does, and tells `sink` of every step. Slow: for looking at
-    /// what a schedule does, on small regions. Inputs of extern stages are computed before, and not told of.
+    /// Computes a region of each output as [`Call::realize_all`] does, and tells `sink` of every step. Slow: for
+    /// looking at what a schedule does, on small regions. Inputs of extern stages are computed before, and not told of.
     ///
     /// The sink may end the run: it is told of nothing after it returned [`ControlFlow::Break`].
     ///
     /// # Errors
-    /// The errors of any run; the sink may have been told of the steps until then. [`Error::Cancelled`] if the sink ended it.
+    /// The errors of any run; the sink may have been told of the steps until then. [`Error::Cancelled`] if the sink
+    /// ended it.
     pub fn trace<A: TraceAnswer>(
         &self,
         regions: &[Region],

@@ -1,6 +1,8 @@
 //! The key of a variant: the calls that it serves, the way to lower it, and the variant to try after a fault.
 
 use crate::error::Error;
+use crate::fault::{CallFault, Defect};
+use halide_core::ids::Id;
 use halide_ir::{Fault, FaultId, Program};
 use halide_sched::lower::{Accesses, LowerOptions};
 
@@ -13,11 +15,11 @@ pub struct VariantKey {
     pub generic_strides: bool,
     /// Values that the algorithm's requirements do not hold for, at points that are computed and that nobody needs.
     pub unchecked: bool,
-    /// Calls with outputs in the memory of inputs, whose first definitions would copy it to itself: outputs by position, as
-    /// bits.
+    /// Calls with outputs in the memory of inputs, whose first definitions would copy it to itself: outputs by
+    /// position, as bits.
     pub in_memory: u64,
-    /// Calls for which checks of accesses before loops ask for more than the accesses need: each access that is not proved
-    /// to be in bounds is checked where it stands.
+    /// Calls for which checks of accesses before loops ask for more than the accesses need: each access that is not
+    /// proved to be in bounds is checked where it stands.
     pub checks_in_place: bool,
 }
 
@@ -62,18 +64,20 @@ pub(crate) fn next(key: VariantKey, fault: &Fault) -> Option<VariantKey> {
 /// The error of a fault that no other variant is without.
 pub(crate) fn fault_error(program: &Program, fault: FaultId, args: &[i64]) -> Error {
     match program.faults.get(fault) {
-        Some(found @ Fault::Access { .. }) => Error::Internal(found.message(program, args)),
-        Some(found) => Error::Fault(found.message(program, args)),
-        None => Error::Internal(format!("{fault:?} with {args:?} is not in the program")),
+        Some(found @ Fault::Access { .. }) => Error::Internal(Defect::Access { message: found.message(program, args) }),
+        Some(found) => Error::Fault(CallFault::of_program(found, program, args)),
+        None => Error::Internal(Defect::UnknownFault { fault: fault.index(), args: args.to_vec() }),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::prelude::*;
+    use crate::variant_key::*;
+    use halide_core::{Func, Pipeline, Var};
+    use halide_ir::target::Target;
     use halide_sched::lower::lower;
     use halide_sched::plan::resolve;
+    use halide_sched::schedule::Schedule;
 
     fn program() -> Program {
         let (mut f, x) = (Func::new("f"), Var::new("x"));
@@ -88,7 +92,7 @@ mod tests {
         let buf = program.buffers.ids().next().unwrap();
         let access = program.faults.push(Fault::Access { buf, at: "f.x".into() });
         let error = fault_error(&program, access, &[16, 23, 0, 15]);
-        let Error::Internal(text) = &error else { panic!("{error:?}") };
+        let Error::Internal(Defect::Access { message: text }) = &error else { panic!("{error:?}") };
         assert!(["`f`", "loop `f.x`", "16 to 23", "0 to 15"].iter().all(|part| text.contains(part)), "{text}");
         let early = program.faults.push(Fault::Unproved);
         assert!(matches!(fault_error(&program, early, &[]), Error::Fault(_)));

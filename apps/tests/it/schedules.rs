@@ -19,7 +19,7 @@ fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
             job.run(compiled, None, &mut outputs).unwrap_or_else(|e| panic!("{name} {width}x{height}: {e}"));
             outputs.swap_remove(0)
         };
-        let reference = job.pipeline.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+        let reference = Compiler::new(&job.pipeline).engine(Engine::Interp).compile().unwrap();
         let expected = all(&reference);
         for named in app.schedules.iter().filter(|s| !s.is_for_gpu()) {
             let schedule = named.parse().unwrap();

@@ -1,26 +1,9 @@
-//! The machine this process runs on, as a [`Target`] and as a Cranelift instruction set.
+//! The machine this process runs on, as a Cranelift instruction set.
 
 use crate::error::CpuError;
-use crate::tier::Tier;
-use crate::tuning::CORE_CACHE_BYTES;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use halide_ir::features::{CpuFeature, CpuFeatures};
-use halide_ir::target::{Arch, Budget, Target};
-
-/// This machine, with the widest vectors that code is generated for.
-pub fn host_target() -> Target {
-    let arch = if cfg!(target_arch = "x86_64") {
-        Arch::X86_64
-    } else if cfg!(target_arch = "aarch64") {
-        Arch::Aarch64
-    } else {
-        Arch::Other
-    };
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-    let (vector_bits, budget) = (Tier::host().vector_bits(), Budget::DEFAULT);
-    Target { arch, vector_bits, features: None, threads, cache_bytes: CORE_CACHE_BYTES, gpu: None, budget }
-}
 
 /// Extensions that Cranelift uses, and its flags for them.
 #[cfg(target_arch = "x86_64")]

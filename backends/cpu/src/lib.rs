@@ -17,6 +17,5 @@ mod wide;
 pub use codegen::compile;
 pub use error::{CodeUnit, CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
-pub use host::host_target;
 pub use options::{CompileStats, CpuOptions};
-pub use tier::{Tier, host_features};
+pub use tier::Tier;

@@ -1,6 +1,6 @@
 //! The options of a compilation, and what it reports.
 
-use crate::tier::{Tier, host_features};
+use crate::tier::Tier;
 use halide_ir::features::{CpuFeature, CpuFeatures};
 use halide_ir::target::{Budget, Target};
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl CpuOptions {
     }
     /// Returns true if kernels may use an extension that their tier does not need.
     pub(crate) fn may_use(&self, feature: CpuFeature) -> bool {
-        host_features().has(feature) && self.features.is_none_or(|f| f.has(feature))
+        CpuFeatures::host().has(feature) && self.features.is_none_or(|f| f.has(feature))
     }
 }
 

@@ -1,6 +1,6 @@
-//! Tiers of vector instructions, and the extensions that this machine has.
+//! Tiers of vector instructions.
 
-use halide_ir::features::{CpuFeature, CpuFeatures};
+use halide_ir::features::CpuFeatures;
 
 /// A family of vector instructions, from narrow to wide.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -43,55 +43,19 @@ impl Tier {
     }
     /// The extensions that its code uses.
     pub fn needs(self) -> CpuFeatures {
-        use CpuFeature::*;
-        match self {
-            Tier::Baseline => CpuFeatures::NONE,
-            Tier::Avx2 => CpuFeatures::of(&[Avx2, Fma, F16c, Bmi2]),
-            Tier::Avx512 => CpuFeatures::of(&[Avx512f, Avx512bw, Avx512dq, Avx512vl, Avx512cd, Fma, Bmi2]),
-        }
+        CpuFeatures::for_vectors_of(self.vector_bits())
     }
     /// The widest family that these extensions are enough for.
     pub fn of_features(features: CpuFeatures) -> Tier {
-        Tier::ALL.into_iter().rev().find(|t| features.includes(t.needs())).unwrap_or(Tier::Baseline)
+        Tier::for_bits(features.vector_bits())
     }
     /// Returns true if this machine has it.
     pub fn available(self) -> bool {
-        host_features().includes(self.needs())
+        CpuFeatures::host().includes(self.needs())
     }
     /// The widest family that this machine has.
     pub fn host() -> Tier {
-        Tier::of_features(host_features())
-    }
-}
-
-/// The extensions of this machine, among those that code generators know.
-pub fn host_features() -> CpuFeatures {
-    #[cfg(target_arch = "x86_64")]
-    return CpuFeature::ALL.iter().filter(|f| detected(**f)).fold(CpuFeatures::NONE, |all, f| all.with(*f));
-    #[cfg(not(target_arch = "x86_64"))]
-    return CpuFeatures::NONE;
-}
-
-#[cfg(target_arch = "x86_64")]
-fn detected(feature: CpuFeature) -> bool {
-    use std::is_x86_feature_detected as has;
-    match feature {
-        CpuFeature::Popcnt => has!("popcnt"),
-        CpuFeature::Lzcnt => has!("lzcnt"),
-        CpuFeature::Bmi1 => has!("bmi1"),
-        CpuFeature::Bmi2 => has!("bmi2"),
-        CpuFeature::Avx => has!("avx"),
-        CpuFeature::Avx2 => has!("avx2"),
-        CpuFeature::Fma => has!("fma"),
-        CpuFeature::F16c => has!("f16c"),
-        CpuFeature::Avx512f => has!("avx512f"),
-        CpuFeature::Avx512bw => has!("avx512bw"),
-        CpuFeature::Avx512dq => has!("avx512dq"),
-        CpuFeature::Avx512vl => has!("avx512vl"),
-        CpuFeature::Avx512cd => has!("avx512cd"),
-        CpuFeature::Avx512vbmi => has!("avx512vbmi"),
-        CpuFeature::Avx512vnni => has!("avx512vnni"),
-        CpuFeature::Avxvnni => has!("avxvnni"),
+        Tier::of_features(CpuFeatures::host())
     }
 }
 

@@ -79,9 +79,6 @@ pub(crate) const COMPILER_STACK: usize = 1 << 20;
 
 // The runtime.
 
-/// Bytes of cache of a core that schedules may count on: typical of current cores; nothing in std tells it.
-pub(crate) const CORE_CACHE_BYTES: u64 = 1 << 20;
-
 /// Bytes of stack that functions of the runtime, and of libraries that these use, take between two looks at what is
 /// left. A generous bound, by reasoning.
 pub(crate) const RUNTIME_STACK: usize = 64 << 10;

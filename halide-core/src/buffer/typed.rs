@@ -12,11 +12,14 @@ use std::ops::Deref;
 /// A buffer of `T`. It dereferences to [`AnyBuffer`], which has the questions that do not concern elements.
 ///
 /// ```
-/// use halide_core::buffer::Buffer;
-/// let mut buffer = Buffer::from_slice([3, 2], &[1u8, 2, 3, 4, 5, 6])?;
-/// buffer.set([2, 1], 9)?;
-/// assert_eq!((buffer.get([2, 1]), buffer.get([3, 1])), (Some(9), None));
-/// assert_eq!(buffer.slice(1, 0)?.to_vec(), [1, 2, 3]);
+/// use halide_core::buffer::{Buffer, Region};
+/// let mut image = Buffer::<u16>::new([4, 3])?;
+/// image.set([3, 2], 7)?;
+/// assert_eq!((image.get([3, 2]), image.get([4, 2])), (Some(7), None));
+/// let row = image.slice(1, 2)?;
+/// assert_eq!(row.to_vec(), [0, 0, 0, 7]);
+/// let moved = Buffer::from_fn(&Region::of_spans([(-1, 3)]), |at| at[0])?;
+/// assert_eq!((moved.min(0), moved.extent(0), moved.to_vec()), (-1, 3, vec![-1, 0, 1]));
 /// # Ok::<(), halide_core::buffer::BufferError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]

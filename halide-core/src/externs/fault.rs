@@ -58,7 +58,9 @@ impl fmt::Display for ExternFault {
             ExternFault::Output => f.write_str(
                 "it replaced an output by a buffer of another type or region; write into the one that is there",
             ),
-            ExternFault::Alone => f.write_str("its closures run only in a pipeline that is compiled; use `compile_on`"),
+            ExternFault::Alone => {
+                f.write_str("its closures run only in a pipeline that is compiled; compile it with `halide::Compiler`")
+            }
         }
     }
 }

@@ -51,7 +51,11 @@ impl Case {
     #[track_caller]
     pub(crate) fn compile(&self, engine: Engine, schedule: &str) -> Compiled {
         let parsed: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-        self.pipeline.compile_on(engine, &parsed, &Target::host()).unwrap_or_else(|e| panic!("{schedule}\n{e}"))
+        Compiler::new(&self.pipeline)
+            .engine(engine)
+            .schedule(&parsed)
+            .compile()
+            .unwrap_or_else(|e| panic!("{schedule}\n{e}"))
     }
 
     pub(crate) fn call<'c>(&self, compiled: &'c Compiled) -> Call<'c> {

@@ -13,7 +13,7 @@ fn check(output: &Func, inputs: &[(&str, AnyBuffer)], region: Region, expected: 
 fn check_scheduled(output: &Func, schedule: &str, inputs: &[(&str, AnyBuffer)], region: Region, expected: &[&[i64]]) {
     let pipeline = Pipeline::new([output]).unwrap();
     for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
-        let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let mut given = compiled.inputs();
         for (name, image) in inputs {
             given = given.image_named(name, image.clone());
@@ -102,7 +102,7 @@ fn arg_reductions_take_the_first_of_what_is_there() {
 fn refuses(output: &Func, schedule: &str, region: &Region, parts: &[&str]) {
     let pipeline = Pipeline::new([output]).unwrap();
     for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
-        let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let error = match compiled.inputs().realize_all(std::slice::from_ref(region)) {
             Ok(_) => panic!("{engine:?} runs\n{schedule}"),
             Err(error) => error.to_string(),

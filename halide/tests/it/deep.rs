@@ -19,8 +19,11 @@ fn chain(n: u32) -> Pipeline {
 fn check(engine: Engine, n: u32, stage: impl Fn(u32) -> String) {
     let text: Vec<String> = (0..n - 1).map(|i| format!("s{i}: {}", stage(i))).collect();
     let schedule: Schedule = text.join("\n").parse().unwrap();
-    let compiled =
-        chain(n).compile_on(engine, &schedule, &Target::host()).unwrap_or_else(|e| panic!("{engine:?}: {e}"));
+    let compiled = Compiler::new(&chain(n))
+        .engine(engine)
+        .schedule(&schedule)
+        .compile()
+        .unwrap_or_else(|e| panic!("{engine:?}: {e}"));
     let image = Buffer::from_fn(&Region::of_extents([5]), |at| 7 * at[0] as u32 + 1).unwrap();
     let out: Buffer<u32> = compiled.inputs().image_named("input", image.clone()).realize([5]).unwrap();
     let expected = |x: u32| (1..n).fold(3 * (7 * x + 1), |value, i| value.wrapping_mul(3).wrapping_add(i));

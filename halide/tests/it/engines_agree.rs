@@ -18,7 +18,7 @@ pub(crate) fn noise(ty: ScalarType, region: &Region, mut seed: u64) -> AnyBuffer
 fn agree(pipeline: &Pipeline, schedules: &[&str], input: &str, image: &AnyBuffer, regions: &[Region]) {
     let run = |engine, schedule: &str, region: &Region, threads| {
         let schedule: Schedule = schedule.parse().unwrap();
-        let compiled = pipeline.compile_on(engine, &schedule, &Target::host()).unwrap();
+        let compiled = Compiler::new(pipeline).engine(engine).schedule(&schedule).compile().unwrap();
         let regions = vec![region.clone(); pipeline.outputs.len()];
         compiled.inputs().image_named(input, image.clone()).threads(threads).realize_all(&regions).unwrap()
     };

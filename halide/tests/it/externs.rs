@@ -63,7 +63,7 @@ fn a_closure_between_funcs() {
     let calls = Arc::new(AtomicUsize::new(0));
     let pipeline = around(|f| median(f, calls.clone()));
     let reference = around(median_here);
-    let expected = reference.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+    let expected = Compiler::new(&reference).engine(Engine::Interp).compile().unwrap();
     let schedules = [
         "",
         "bright: compute_root() vectorize(x, 8) parallel(y)\n out: vectorize(x, 4)",
@@ -76,7 +76,8 @@ fn a_closure_between_funcs() {
         let want = expected.inputs().image_named("input", &image).realize_all(std::slice::from_ref(&wanted)).unwrap();
         for text in schedules {
             for engine in ENGINES {
-                let compiled = pipeline.compile_on(engine, &text.parse().unwrap(), &Target::host()).unwrap();
+                let compiled =
+                    Compiler::new(&pipeline).engine(engine).schedule(&text.parse().unwrap()).compile().unwrap();
                 let before = calls.load(Ordering::Relaxed);
                 let got = compiled.inputs().image_named("input", &image).realize_all(std::slice::from_ref(&wanted));
                 assert_eq!(got.unwrap_or_else(|e| panic!("{text}\n{engine:?}: {e}")), want, "{text}\n{engine:?}");
@@ -94,7 +95,7 @@ fn a_closure_between_funcs() {
 fn inputs_whose_regions_are_rounded_up() {
     let calls = Arc::new(AtomicUsize::new(0));
     let pipeline = around(|f| median(f, calls.clone()));
-    let expected = around(median_here).compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+    let expected = Compiler::new(&around(median_here)).engine(Engine::Interp).compile().unwrap();
     let image = noise(U16, &region(&[(-40, 120), (-40, 120)]), 8);
     let schedules = [
         "bright: compute_root() align_bounds(x, 8, 3)",
@@ -105,7 +106,7 @@ fn inputs_whose_regions_are_rounded_up() {
         let wanted = [region(&[(-3, w), (2, h)])];
         let want = expected.inputs().image_named("input", &image).realize_all(&wanted).unwrap();
         for (text, engine) in schedules.iter().flat_map(|text| ENGINES.map(|engine| (text, engine))) {
-            let compiled = pipeline.compile_on(engine, &text.parse().unwrap(), &Target::host()).unwrap();
+            let compiled = Compiler::new(&pipeline).engine(engine).schedule(&text.parse().unwrap()).compile().unwrap();
             let got = compiled.inputs().image_named("input", &image).realize_all(&wanted);
             assert_eq!(got.unwrap_or_else(|e| panic!("{text}\n{engine:?}: {e}")), want, "{text}\n{engine:?}");
         }
@@ -137,7 +138,7 @@ fn inputs_with_updates_anywhere() {
     for spans in [(0, 1), (2, 5), (-3, 1)] {
         let wanted = [region(&[spans])];
         let run = |pipeline: &Pipeline, engine, text: &str| {
-            let compiled = pipeline.compile_on(engine, &text.parse().unwrap(), &Target::host()).unwrap();
+            let compiled = Compiler::new(pipeline).engine(engine).schedule(&text.parse().unwrap()).compile().unwrap();
             compiled.inputs().image_named("input", &image).realize_all(&wanted).unwrap_or_else(|e| panic!("{e}"))
         };
         let expected = run(&plain, Engine::Interp, "");
@@ -160,8 +161,9 @@ fn a_closure_between_kernels() {
     let wanted = [region(&[(0, 30), (0, 9)])];
     let image = noise(U16, &region(&[(-2, 35), (0, 10)]), 8);
     let run = |compiled: Compiled| compiled.inputs().image_named("input", &image).realize_all(&wanted).unwrap();
-    let device = run(pipeline.compile_for(gpu, &text.parse().unwrap(), &target).unwrap());
-    assert_eq!(device, run(pipeline.compile_on(Engine::Interp, &Schedule::new(), &target).unwrap()));
+    let device =
+        run(Compiler::new(&pipeline).gpu(gpu).schedule(&text.parse().unwrap()).target(&target).compile().unwrap());
+    assert_eq!(device, run(Compiler::new(&pipeline).engine(Engine::Interp).target(&target).compile().unwrap()));
 }
 
 #[test]
@@ -203,7 +205,7 @@ fn stages_read_stages_images_tuples_and_parameters() {
     let image = noise(I32, &region(&[(-9, 20)]), 1);
     let small = Buffer::from_fn(&region(&[(-9, 20)]), |at| at[0] * 10).unwrap();
     for engine in ENGINES {
-        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let call = compiled.inputs().image(&input, &image).image(&table, &small).param(&gain, 5);
         let got = call.realize_all(&[region(&[(-2, 6)]), region(&[(-4, 7)])]).unwrap();
         let of = |at: i32| image.get([at]).unwrap().as_i64() as i32;
@@ -229,7 +231,7 @@ fn failing(build: impl Fn(Extern) -> Func) -> String {
     let pipeline = Pipeline::new([&out]).unwrap();
     let mut texts = Vec::new();
     for engine in ENGINES {
-        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let image = AnyBuffer::new(U8, [8]).unwrap();
         let mut memory = Buffer::<u8>::from_fn(&Region::of_extents([4]), |_| 9).unwrap();
         let error = compiled.inputs().image_named("input", image).realize_into(memory.view_mut().unwrap()).unwrap_err();
@@ -326,7 +328,7 @@ fn stages_of_a_pipeline_that_nobody_compiled() {
     assert_eq!(before, "extern stage `median`");
     let (place, what) = after.split_once(": ").unwrap();
     assert_eq!(place.split(':').filter(|n| n.parse::<u32>().is_ok()).count(), 2, "line and column: {error}");
-    assert_eq!(what, "its closures run only in a pipeline that is compiled; use `compile_on`");
+    assert_eq!(what, "its closures run only in a pipeline that is compiled; compile it with `halide::Compiler`");
 }
 
 #[test]
@@ -369,7 +371,7 @@ fn stages_beside_inputs_that_are_read_as_data_says() {
     let starts = Buffer::<i32>::from_slice([4], &[0, 2, 2, 5]).unwrap().into_any();
     let data = Buffer::<i32>::from_slice([5], &[10, 20, 30, 40, 50]).unwrap().into_any();
     for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
-        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let call = compiled.inputs().image_named("offsets", &starts).image_named("values", &data);
         let out = call.realize_all(&[Region::of_extents([3])]).unwrap();
         assert_eq!(out[0].typed::<i32>().unwrap().to_vec(), [31, 2, 123], "{engine:?}");
@@ -405,7 +407,7 @@ fn stages_that_are_read_as_data_says() {
     for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
         for schedule in ["", "own: compute_at(sums.update(0), r.x)", "own: compute_at(sums.update(0), x)"] {
             let schedule = Schedule::parse(schedule, "test").unwrap();
-            let compiled = pipeline.compile_on(engine, &schedule, &Target::host()).unwrap();
+            let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule).compile().unwrap();
             let out =
                 compiled.inputs().image_named("offsets", &starts).realize_all(&[Region::of_extents([3])]).unwrap();
             assert_eq!(out[0].typed::<i32>().unwrap().to_vec(), [3, 0, 12], "{engine:?}");

@@ -4,7 +4,7 @@ use halide::prelude::*;
 
 fn compiled(pipeline: &Pipeline, engine: Engine, schedule: &str) -> Compiled {
     let schedule: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    pipeline.compile_on(engine, &schedule, &Target::host()).unwrap_or_else(|e| panic!("{schedule}\n{e}"))
+    Compiler::new(pipeline).engine(engine).schedule(&schedule).compile().unwrap_or_else(|e| panic!("{schedule}\n{e}"))
 }
 
 const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, Engine::Cpu];

@@ -1,7 +1,7 @@
 //! Pipeline x schedule on a graphics processor: the same bits as the interpreter's, copies included.
 
 use crate::engines_agree::noise;
-use halide::gpu::{Choice, Gpu, compile_async};
+use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;
 use std::sync::OnceLock;
 
@@ -28,14 +28,25 @@ pub(crate) fn agree(pipeline: &Pipeline, schedules: &[&str], inputs: &[(&str, An
         let regions = vec![region.clone(); pipeline.outputs.len()];
         call.realize_all(&regions).unwrap_or_else(|e| panic!("{e}"))
     };
-    let reference = pipeline.compile_on(Engine::Interp, &Schedule::new(), &target).unwrap();
+    let reference = Compiler::new(pipeline).engine(Engine::Interp).target(&target).compile().unwrap();
     let expected: Vec<Vec<AnyBuffer>> = regions.iter().map(|region| run(&reference, region)).collect();
     for text in schedules {
         let schedule: Schedule = text.parse().unwrap_or_else(|e| panic!("{text}\n{e}"));
-        let evaluated = pipeline.compile_on(Engine::Eval, &schedule, &target).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        let compiled = pipeline.compile_for(gpu, &schedule, &target).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        let hosted =
-            gpu.wait(compile_async(pipeline, gpu, &schedule, &target)).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let evaluated = Compiler::new(pipeline)
+            .engine(Engine::Eval)
+            .schedule(&schedule)
+            .target(&target)
+            .compile()
+            .unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let compiled = Compiler::new(pipeline)
+            .gpu(gpu)
+            .schedule(&schedule)
+            .target(&target)
+            .compile()
+            .unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let hosted = gpu
+            .wait(Compiler::new(pipeline).gpu(gpu).schedule(&schedule).target(&target).compile_async())
+            .unwrap_or_else(|e| panic!("{text}\n{e}"));
         for (region, expected) in regions.iter().zip(&expected) {
             let call = inputs.iter().fold(hosted.inputs(), |call, (name, image)| call.image_named(name, image.clone()));
             let got = gpu.wait(call.realize_all_async(&vec![region.clone(); pipeline.outputs.len()]));
@@ -316,7 +327,7 @@ fn loops_that_the_driver_would_stop() {
     f[(x, y)] = x + 3 * y;
     let pipeline = Pipeline::new([&f]).unwrap();
     let schedule: Schedule = "f: gpu_single_thread()".parse().unwrap();
-    let compiled = pipeline.compile_for(gpu, &schedule, &Target::host()).unwrap();
+    let compiled = Compiler::new(&pipeline).gpu(gpu).schedule(&schedule).compile().unwrap();
     let small: Buffer<i32> = compiled.inputs().realize([200, 300]).unwrap();
     assert_eq!(small.get([199, 299]), Some(199 + 3 * 299));
     let large = compiled.inputs().realize::<i32>([300, 300]);

@@ -76,9 +76,9 @@ fn kept_values_in_rows_of_odd_length() {
     let p = Pipeline::new([&kept, &made]).unwrap();
     let schedule = "made: gpu_tile(x, y, xo, yo, xi, yi, 4, 2)".parse().unwrap();
     for compiled in [
-        p.compile_on(Engine::Interp, &schedule, &target).unwrap(),
-        p.compile_on(Engine::Eval, &schedule, &target).unwrap(),
-        p.compile_for(gpu, &schedule, &target).unwrap(),
+        Compiler::new(&p).engine(Engine::Interp).schedule(&schedule).target(&target).compile().unwrap(),
+        Compiler::new(&p).engine(Engine::Eval).schedule(&schedule).target(&target).compile().unwrap(),
+        Compiler::new(&p).gpu(gpu).schedule(&schedule).target(&target).compile().unwrap(),
     ] {
         let region = Region::of_extents([3, 2]);
         let mut kept = Buffer::<u8>::from_fn(&region, |at| 100 + at[0] as u8).unwrap();
@@ -102,7 +102,7 @@ fn kernels_without_a_device() {
     let error = p.compile(&schedule, &target).unwrap_err().to_string();
     expect_test::expect![[r#"
         the schedule gives `f` to a graphics processor, and machine code for this CPU alone was asked for
-          help: compile with compile_for(&gpu, ...) or compile_on(Engine::Gpu, ...), which has it run there"#]]
+          help: compile with Compiler::gpu(&gpu), or with Compiler::engine(Engine::Gpu)"#]]
     .assert_eq(&error);
 }
 
@@ -123,7 +123,7 @@ fn shared_memory_for_no_elements() {
         f: compute_at(g.update(0), y)"
         .parse()
         .unwrap();
-    let compiled = p.compile_for(gpu, &schedule, &target).unwrap();
+    let compiled = Compiler::new(&p).gpu(gpu).schedule(&schedule).target(&target).compile().unwrap();
     let out: Buffer<i32> = compiled.inputs().realize([5, 2]).unwrap();
     assert_eq!(out.to_vec(), [7; 10]);
 }

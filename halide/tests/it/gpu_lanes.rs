@@ -108,7 +108,8 @@ fn lanes_that_the_device_does_not_have() {
     let Some(gpu) = gpu() else { return };
     let many = 2 * lanes;
     let schedule = format!("g: split(x, xo, xi, {many}) gpu_blocks(y, xo) reorder(xi, y, xo) gpu_lanes(xi)");
-    let error = stencil(I16).compile_for(gpu, &schedule.parse().unwrap(), &Target::host()).expect_err("too many");
+    let error =
+        Compiler::new(&stencil(I16)).gpu(gpu).schedule(&schedule.parse().unwrap()).compile().expect_err("too many");
     let text = error.to_string();
     let why = format!("`xi` has {many} iterations, and a subgroup of {lanes} lanes cannot be divided into such parts");
     assert!(text.contains(&why), "{text}");

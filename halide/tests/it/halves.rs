@@ -14,7 +14,7 @@ fn agree(f: &Func, images: &[(&str, Buffer<u16>)], eval: bool) -> Vec<AnyBuffer>
     let pipeline = Pipeline::new([f]).unwrap();
     let region = [Region::of_extents([1 << 16])];
     let run = |engine, schedule: String| {
-        let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let call = images.iter().fold(compiled.inputs(), |call, (name, b)| call.image_named(name, b.clone()));
         call.realize_all(&region).unwrap()
     };

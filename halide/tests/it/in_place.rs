@@ -13,12 +13,12 @@ fn check(pipeline: &Pipeline, schedules: &[&str], ty: ScalarType) {
         for (w, h) in [(1, 1), (5, 3), (16, 9), (37, 12)] {
             let region = Region::of_spans([(-3, w), (2, h)]);
             let image = noise(ty, &Region::of_spans([(-4, w + 7), (2, h + 1)]), 17);
-            let reference = pipeline.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+            let reference = Compiler::new(pipeline).engine(Engine::Interp).compile().unwrap();
             let cropped = image.crop(&region).unwrap();
             let call = reference.inputs().image_named("input", cropped);
             let expected = call.realize_all(std::slice::from_ref(&region)).unwrap().swap_remove(0);
             for engine in ENGINES {
-                let compiled = pipeline.compile_on(engine, &schedule, &Target::host()).unwrap();
+                let compiled = Compiler::new(pipeline).engine(engine).schedule(&schedule).compile().unwrap();
                 let mut memory = image.compact().unwrap();
                 let view = memory.view_mut().unwrap().crop(&region).unwrap();
                 let call = compiled.inputs().in_place_named("input", 0).threads(2);
@@ -100,7 +100,7 @@ fn refused(outputs: &[&Func], schedule: &str, ty: ScalarType) -> String {
     let pipeline = Pipeline::new(outputs.iter().copied()).unwrap();
     let mut texts = Vec::new();
     for engine in ENGINES {
-        let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let mut memory: Vec<AnyBuffer> = Vec::new();
         for func in &pipeline.outputs {
             let def = &pipeline.funcs[*func];

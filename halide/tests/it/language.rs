@@ -7,8 +7,11 @@ fn agree(output: &Func, schedules: &[&str], images: &[(&str, AnyBuffer)], region
     let pipeline = Pipeline::new([output]).unwrap();
     let run = |engine, threads, schedule: &str| {
         let parsed: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-        let compiled =
-            pipeline.compile_on(engine, &parsed, &Target::host()).unwrap_or_else(|e| panic!("{schedule}\n{e}"));
+        let compiled = Compiler::new(&pipeline)
+            .engine(engine)
+            .schedule(&parsed)
+            .compile()
+            .unwrap_or_else(|e| panic!("{schedule}\n{e}"));
         let call = images.iter().fold(compiled.inputs().threads(threads), |c, (n, b)| c.image_named(n, b.clone()));
         call.realize_all(std::slice::from_ref(region)).unwrap_or_else(|e| panic!("{schedule}\n{e}"))
     };

@@ -19,7 +19,7 @@ fn inputs_beyond_two_to_the_31_elements() {
     let pipeline = Pipeline::new([&g]).unwrap();
     let region = Region::of_extents([36, 240]);
     let run = |engine, schedule: &str| {
-        let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         compiled
             .inputs()
             .image_named("input", image.clone())
@@ -46,7 +46,8 @@ fn what_is_too_large_for_the_evaluator() {
     out[x] = wide[x] + wide[x + 300_000_000];
     let error = |pipeline: &Func, schedule: &str, inputs: &[AnyBuffer]| {
         let pipeline = Pipeline::new([pipeline]).unwrap();
-        let compiled = pipeline.compile_on(Engine::Eval, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let compiled =
+            Compiler::new(&pipeline).engine(Engine::Eval).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let given = inputs.iter().fold(compiled.inputs(), |all, image| all.image_named("input", image));
         given.realize_all(&[Region::of_extents([1])]).unwrap_err().to_string()
     };

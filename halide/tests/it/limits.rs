@@ -32,8 +32,10 @@ const SCHEDULES: [&str; 5] = [
 ];
 
 fn compiled(pipeline: &Pipeline, engine: Engine, schedule: &str) -> Compiled {
-    pipeline
-        .compile_on(engine, &schedule.parse().unwrap(), &Target::host())
+    Compiler::new(pipeline)
+        .engine(engine)
+        .schedule(&schedule.parse().unwrap())
+        .compile()
         .unwrap_or_else(|e| panic!("{schedule}: {e}"))
 }
 

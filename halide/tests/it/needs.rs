@@ -13,7 +13,7 @@ fn spans(region: &Region) -> Vec<(i64, i64)> {
 fn check(pipeline: &Pipeline, schedule: &str, region: &Region, expected: &[&[(i64, i64)]]) {
     let schedule: Schedule = schedule.parse().unwrap();
     for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
-        let compiled = pipeline.compile_on(engine, &schedule, &Target::host()).unwrap();
+        let compiled = Compiler::new(pipeline).engine(engine).schedule(&schedule).compile().unwrap();
         let regions = vec![region.clone(); pipeline.outputs.len()];
         let needs = compiled.inputs().infer_input_bounds(&regions).unwrap();
         let found: Vec<Vec<(i64, i64)>> = needs.iter().map(|n| spans(&n.region)).collect();
@@ -196,7 +196,8 @@ fn choices_by_two_coordinates_leave_iterations_what_they_leave_the_run() {
             for spans in [[(0, 1), (-2, 1)], [(0, 4), (-5, 11)], [(-3, 5), (2, 3)], [(1, 7), (-2, 1)]] {
                 let region = Region::of_spans(spans);
                 let run = |engine| {
-                    let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+                    let compiled =
+                        Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
                     let need = &compiled.inputs().infer_input_bounds(std::slice::from_ref(&region)).unwrap()[0];
                     let image = noise(need.ty, &need.region, 11);
                     let call = compiled.inputs().image_named("in", image);

@@ -24,7 +24,11 @@ impl Case {
 
     fn compile(&self, engine: Engine, schedule: &str) -> Compiled {
         let parsed: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-        self.pipeline.compile_on(engine, &parsed, &Target::host()).unwrap_or_else(|e| panic!("{schedule}\n{e}"))
+        Compiler::new(&self.pipeline)
+            .engine(engine)
+            .schedule(&parsed)
+            .compile()
+            .unwrap_or_else(|e| panic!("{schedule}\n{e}"))
     }
 
     fn call<'c>(&self, compiled: &'c Compiled) -> Call<'c> {
@@ -163,7 +167,7 @@ fn what_is_required_of_a_value_bounds_it() {
     f[x] = table[require(i.ge(-2).and(i.lt(6)), i, ("index", i))] + table[promise_clamped(i, -1, 7)];
     let pipeline = Pipeline::new([&f]).unwrap();
     let run = |engine, schedule: &str, values: &[i32]| {
-        let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let image = Buffer::from_slice([values.len()], values).unwrap();
         compiled.inputs().image(&input, image).realize::<i32>([values.len()])
     };
@@ -279,7 +283,7 @@ fn a_receiver_of_lines_that_panics_is_an_error() {
         let call = case.call(&compiled).threads(engine.1).print_to(sink);
         for _ in 0..2 {
             let error = call.realize_all(&[Region::of_extents([5, 3])]).unwrap_err();
-            let expected = expect!["what receives the lines that the pipeline prints panicked: no room for 13"];
+            let expected = expect!["the receiver of the lines that the pipeline prints panicked: no room for 13"];
             expected.assert_eq(&error.to_string());
         }
         *full.lock().unwrap() = false;

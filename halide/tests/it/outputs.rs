@@ -52,13 +52,14 @@ fn run(compiled: &Compiled, image: &AnyBuffer, regions: &[Region]) -> Result<Vec
 fn outputs_of_different_sizes_and_dimensions_on_every_engine() {
     let pipeline = statistics();
     let image = noise(U8, &Region::of_extents([15, 9]), 5);
-    let reference = pipeline.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+    let reference = Compiler::new(&pipeline).engine(Engine::Interp).compile().unwrap();
     for regions in regions() {
         let expected = run(&reference, &image, &regions).unwrap();
         assert_eq!(expected.len(), 5, "one per element");
         for text in SCHEDULES {
             for engine in [Engine::Eval, Engine::Cpu] {
-                let compiled = pipeline.compile_on(engine, &text.parse().unwrap(), &Target::host()).unwrap();
+                let compiled =
+                    Compiler::new(&pipeline).engine(engine).schedule(&text.parse().unwrap()).compile().unwrap();
                 let got = run(&compiled, &image, &regions).unwrap_or_else(|e| panic!("{text}\n{engine:?}: {e}"));
                 assert_eq!(got, expected, "{text}\n{engine:?} {regions:?}");
             }
@@ -73,13 +74,14 @@ fn outputs_of_different_sizes_and_dimensions_on_a_device() {
     let pipeline = statistics();
     let image = noise(U8, &Region::of_extents([15, 9]), 5);
     let target = Target { gpu: Some(gpu.limits()), ..Target::host() };
-    let reference = pipeline.compile_on(Engine::Interp, &Schedule::new(), &target).unwrap();
+    let reference = Compiler::new(&pipeline).engine(Engine::Interp).target(&target).compile().unwrap();
     let schedules = [
         "blur: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)\n edges: gpu_tile(x, y, xo, yo, xi, yi, 8, 2)",
         "edges: gpu_tile(x, y, xo, yo, xi, yi, 4, 4)\n rows: gpu_tile(y, yo, yi, 8)\n rows.update(0): gpu_tile(y, yo, yi, 4)",
     ];
     for text in schedules {
-        let compiled = pipeline.compile_for(gpu, &text.parse().unwrap(), &target).unwrap();
+        let compiled =
+            Compiler::new(&pipeline).gpu(gpu).schedule(&text.parse().unwrap()).target(&target).compile().unwrap();
         for regions in regions() {
             assert_eq!(run(&compiled, &image, &regions).unwrap(), run(&reference, &image, &regions).unwrap(), "{text}");
         }
@@ -93,7 +95,7 @@ fn an_output_that_is_too_small_for_another_says_so() {
     let mut regions = regions()[0].clone();
     regions[0] = Region::of_spans([(0, 13), (0, 10)]);
     for engine in [Engine::Eval, Engine::Cpu] {
-        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let error = run(&compiled, &image, &regions).unwrap_err();
         assert_eq!(
             error.to_string(),

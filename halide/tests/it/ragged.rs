@@ -27,7 +27,8 @@ const SCHEDULES: [&str; 5] = [
 ];
 
 fn run(engine: Engine, schedule: &str, offsets: &[i32]) -> Result<Vec<i16>, String> {
-    let compiled = sums_of_rows().compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+    let compiled =
+        Compiler::new(&sums_of_rows()).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
     let values: Vec<i16> = (0..20).map(|k| k * 3 - 11).collect();
     let offsets = Buffer::<i32>::from_slice([offsets.len() as i32], offsets).unwrap();
     let values = Buffer::<i16>::from_slice([20], &values).unwrap();

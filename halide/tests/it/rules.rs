@@ -40,7 +40,7 @@ fn interleaved_buffers_run_without_another_variant() {
     let mut results = Vec::new();
     for engine in ENGINES {
         for text in ["", "f: reorder(c, x, y) unroll(c) vectorize(x, 4)", "f: vectorize(x, 8)"] {
-            let compiled = pipeline.compile_on(engine, &text.parse().unwrap(), &Target::host()).unwrap();
+            let compiled = Compiler::new(&pipeline).engine(engine).schedule(&text.parse().unwrap()).compile().unwrap();
             let call = compiled.inputs().image_named("input", &image);
             let out = call.realize_all(std::slice::from_ref(&region)).unwrap().swap_remove(0);
             assert_eq!(out.dims().iter().map(|d| d.stride).collect::<Vec<i64>>(), [3, 66, 1]);
@@ -63,7 +63,7 @@ fn the_output_of_the_caller_is_checked_before_anything_is_written() {
     let pipeline = interleaved();
     let image = AnyBuffer::interleaved(U8, &Region::of_extents([9, 4, 3])).unwrap();
     for engine in ENGINES {
-        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let mut out = Buffer::<u8>::from_fn(&Region::of_extents([8, 4, 2]), |_| 77).unwrap();
         let error = compiled.inputs().image_named("input", &image).realize_into(out.view_mut().unwrap()).unwrap_err();
         let expected = [
@@ -89,7 +89,8 @@ fn rules_may_be_expressions_of_parameters_and_other_dimensions() {
     f.output().dim(0).set_min(0).set_extent(input.dim(0).extent() - border * 2);
     let pipeline = Pipeline::new([&f]).unwrap();
     let run = |engine, border: i32, (input, table): (AnyBuffer, AnyBuffer), extents: [i32; 2]| {
-        let compiled = pipeline.compile_on(engine, &"f: vectorize(x, 4)".parse().unwrap(), &Target::host()).unwrap();
+        let compiled =
+            Compiler::new(&pipeline).engine(engine).schedule(&"f: vectorize(x, 4)".parse().unwrap()).compile().unwrap();
         let call = compiled.inputs().image_named("input", input).image_named("table", table);
         call.param_named("border", border).realize::<u16>(extents)
     };
@@ -133,9 +134,9 @@ fn multiples_take_tails_away() {
     assert_eq!((stores(&with), stores(&without)), (0, 2), "{with}");
     let image = noise(U16, &Region::of_extents([64, 3]), 9);
     for engine in ENGINES {
-        let compiled = build(true).compile_on(engine, &schedule, &Target::host()).unwrap();
+        let compiled = Compiler::new(&build(true)).engine(engine).schedule(&schedule).compile().unwrap();
         let run = |w: i32| compiled.inputs().image_named("input", &image).realize::<u16>([w, 3]);
-        let plain = build(false).compile_on(engine, &schedule, &Target::host()).unwrap();
+        let plain = Compiler::new(&build(false)).engine(engine).schedule(&schedule).compile().unwrap();
         let expected = plain.inputs().image_named("input", &image).realize::<u16>([64, 3]).unwrap();
         assert_eq!(run(64).unwrap(), expected);
         let expected = [
@@ -154,7 +155,7 @@ fn the_usual_way_to_say_multiples_is_a_fact_too() {
     f[x] = input[x] + 1;
     let pipeline = Pipeline::new([&f]).unwrap();
     for engine in ENGINES {
-        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let run = |n: i64| {
             let image = noise(U16, &Region::of_extents([n]), 2);
             compiled.inputs().image_named("input", image).realize::<u16>([8])
@@ -180,7 +181,7 @@ fn rows_are_padded_where_a_rule_wants_it_and_addresses_are_checked() {
     let pipeline = Pipeline::new([&f]).unwrap();
     let image = noise(U8, &Region::of_extents([100]), 6);
     for engine in ENGINES {
-        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let call = compiled.inputs().image_named("input", &image);
         let out = call.realize_all(&[Region::of_extents([37, 5])]).unwrap();
         assert_eq!(out[0].stride(1), 64);
@@ -210,7 +211,7 @@ fn rules_without_a_value() {
     f[x] = input[(x, 0)];
     let pipeline = Pipeline::new([&f]).unwrap();
     for engine in ENGINES {
-        let compiled = pipeline.compile_on(engine, &Schedule::new(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let nothing = AnyBuffer::new(U8, [i32::MAX, 0]).unwrap();
         let error = compiled.inputs().image_named("input", nothing).realize_all(&[Region::of_extents([3])]);
         assert_eq!(
@@ -277,8 +278,8 @@ fn kernels_keep_to_rules() {
     let mut image = AnyBuffer::interleaved(U8, &planar.region()).unwrap();
     image.view_mut().unwrap().copy_from(&planar).unwrap();
     let text = "f: gpu_tile(x, y, xo, yo, xi, yi, 8, 4)";
-    let device = pipeline.compile_for(gpu, &text.parse().unwrap(), &target).unwrap();
-    let reference = pipeline.compile_on(Engine::Interp, &Schedule::new(), &target).unwrap();
+    let device = Compiler::new(&pipeline).gpu(gpu).schedule(&text.parse().unwrap()).target(&target).compile().unwrap();
+    let reference = Compiler::new(&pipeline).engine(Engine::Interp).target(&target).compile().unwrap();
     let run = |c: &Compiled, image: &AnyBuffer| c.inputs().image_named("input", image).realize_all(&region);
     assert_eq!(run(&device, &image).unwrap(), run(&reference, &image).unwrap());
     assert_eq!(texts(run(&device, &planar).unwrap_err()).len(), 2);

@@ -22,10 +22,10 @@ fn the_same_pixels_at_every_size() {
     let pipeline = blur();
     let image = noise(U16, &Region::of_spans([(-1, 80), (2, 40)]), 5);
     for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
-        let made = ByShape::new(&pipeline, &schedule(), &Target::host()).on(engine);
+        let made = ShapeCache::new(Compiler::new(&pipeline).schedule(&schedule()).engine(engine));
         for spans in [[(0, 1), (3, 1)], [(5, 16), (2, 8)], [(-1, 33), (4, 17)], [(0, 64), (2, 32)], [(5, 16), (2, 8)]] {
             let region = Region::of_spans(spans);
-            let expected = pipeline.compile_on(Engine::Interp, &Schedule::default(), &Target::host()).unwrap();
+            let expected = Compiler::new(&pipeline).engine(Engine::Interp).compile().unwrap();
             let want =
                 expected.inputs().image_named("input", &image).realize_all(std::slice::from_ref(&region)).unwrap();
             let shapes = Shapes::of_outputs([region.clone()]);
@@ -43,7 +43,7 @@ fn the_same_pixels_at_every_size() {
 #[test]
 fn sizes_are_constants_in_the_code() {
     let shapes = Shapes::of_outputs([Region::of_extents([64, 32])]);
-    let fixed = blur().compile_for_shapes(&schedule(), &Target::host(), &shapes).unwrap();
+    let fixed = Compiler::new(&blur()).shapes(&shapes).schedule(&schedule()).compile().unwrap();
     let any = blur().compile(&schedule(), &Target::host()).unwrap();
     let loops = |compiled: &Compiled| {
         let text = compiled.ir().unwrap();
@@ -59,13 +59,14 @@ fn sizes_are_constants_in_the_code() {
 fn other_sizes_are_refused() {
     let region = Region::of_extents([64, 32]);
     let shapes = Shapes::of_outputs([region.clone()]);
-    let compiled = blur().compile_for_shapes(&schedule(), &Target::host(), &shapes).unwrap();
+    let compiled = Compiler::new(&blur()).shapes(&shapes).schedule(&schedule()).compile().unwrap();
     let image = noise(U16, &Region::of_extents([80, 40]), 5);
     let call = compiled.inputs().image_named("input", &image);
     let error = call.realize_all(&[Region::of_extents([64, 31])]).unwrap_err().to_string();
     assert!(error.starts_with("output `down` needs extent 32 in dimension 1, by the rule at "), "{error}");
-    let text =
-        |shapes: Shapes| blur().compile_for_shapes(&schedule(), &Target::host(), &shapes).map(|_| ()).unwrap_err();
+    let text = |shapes: Shapes| {
+        Compiler::new(&blur()).shapes(&shapes).schedule(&schedule()).compile().map(|_| ()).unwrap_err()
+    };
     assert_eq!(
         text(shapes.clone().input("inptu", region.clone())).to_string(),
         "the pipeline reads no image `inptu`; its images are input"
@@ -77,7 +78,7 @@ fn other_sizes_are_refused() {
 
 #[test]
 fn what_was_used_last_is_kept() {
-    let made = ByShape::new(&blur(), &schedule(), &Target::host()).on(Engine::Eval).keep(2);
+    let made = ShapeCache::new(Compiler::new(&blur()).schedule(&schedule()).engine(Engine::Eval)).keep(2);
     let shape = |n: i64| Shapes::of_outputs([Region::of_extents([n, n])]);
     for n in [16, 17, 16, 18] {
         made.get(&shape(n)).unwrap();

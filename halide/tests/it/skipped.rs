@@ -41,7 +41,7 @@ fn run(p: &Pipeline, schedule: &str, region: &Region, params: &[Scalar]) -> Run 
     let image = noise(I16, &Region::of_spans(&around[..input.dims]), 7);
     let regions = vec![region.clone(); p.outputs.len()];
     let expected = {
-        let compiled = p.compile_on(Engine::Interp, &Schedule::new(), &target()).unwrap();
+        let compiled = Compiler::new(p).engine(Engine::Interp).target(&target()).compile().unwrap();
         let call = compiled.inputs().image_named(&input.name, image.clone());
         let call = p.params.iter().zip(params).fold(call, |call, (info, value)| call.param_named(&info.name, *value));
         call.realize_all(&regions).unwrap()
@@ -131,7 +131,12 @@ fn a_stage_of_one_arm_is_neither_computed_nor_stored_for_the_other() {
     // An allocation of nothing is aligned.
     assert!(peak(false) <= 64);
     // Neither does the cap on memory, before the run, count what is not needed.
-    let compiled = p.compile_on(Engine::Cpu, &"f: compute_root()".parse().unwrap(), &target()).unwrap();
+    let compiled = Compiler::new(&p)
+        .engine(Engine::Cpu)
+        .schedule(&"f: compute_root()".parse().unwrap())
+        .target(&target())
+        .compile()
+        .unwrap();
     let image = noise(I16, &Region::of_spans([(-1, 1002), (-1, 1002)]), 7);
     let outputs = 1000 * 1000 * 2;
     let capped = |value: bool| {

@@ -42,7 +42,7 @@ fn around(closure: bool) -> Pipeline {
 
 #[test]
 fn beside_extern_stages() {
-    let reference = around(false).compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+    let reference = Compiler::new(&around(false)).engine(Engine::Interp).compile().unwrap();
     let pipeline = around(true);
     for text in [
         "a: compute_root() b: compute_root() compute_with(a, y)",
@@ -57,8 +57,10 @@ fn beside_extern_stages() {
             let image = noise(I32, &Region::of_spans([(-9, 60), (-9, 60)]), 5);
             let want = reference.inputs().image_named("input", &image).realize_all(&region).unwrap();
             for engine in ENGINES {
-                let compiled = pipeline
-                    .compile_on(engine, &schedule, &Target::host())
+                let compiled = Compiler::new(&pipeline)
+                    .engine(engine)
+                    .schedule(&schedule)
+                    .compile()
                     .unwrap_or_else(|e| panic!("{text}\n{engine:?}: {e}"));
                 let got = compiled.inputs().image_named("input", &image).realize_all(&region);
                 assert_eq!(got.unwrap_or_else(|e| panic!("{text}\n{engine:?}: {e}")), want, "{text}\n{engine:?}");
@@ -110,7 +112,7 @@ fn halves(read: impl Fn(&ImageParam, Var, Var) -> Expr) -> Pipeline {
 fn in_place(pipeline: &Pipeline, schedule: &str) -> Option<String> {
     let mut texts = Vec::new();
     for engine in ENGINES {
-        let compiled = pipeline.compile_on(engine, &schedule.parse().unwrap(), &Target::host()).unwrap();
+        let compiled = Compiler::new(pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let image = noise(U16, &Region::of_extents([19, 11]), 5);
         let regions = [Region::of_extents([19, 11]), Region::of_extents([19, 11])];
         let want = compiled.inputs().image_named("input", &image).realize_all(&regions).unwrap();

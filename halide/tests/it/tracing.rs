@@ -21,7 +21,8 @@ fn image(n: i32) -> AnyBuffer {
 }
 
 fn events(pipeline: &Pipeline, schedule: &str, image: &AnyBuffer, region: &Region) -> (Vec<TraceEvent>, AnyBuffer) {
-    let compiled = pipeline.compile_on(Engine::Interp, &schedule.parse().unwrap(), &Target::host()).unwrap();
+    let compiled =
+        Compiler::new(pipeline).engine(Engine::Interp).schedule(&schedule.parse().unwrap()).compile().unwrap();
     let mut all = Vec::new();
     let call = compiled.inputs().image_named("in", image);
     let outputs = call.trace(std::slice::from_ref(region), &mut |event| all.push(event));
@@ -253,7 +254,7 @@ fn values_and_nesting() {
             let region = Region::of_spans([(2, w), (-1, n)]);
             let image = crate::engines_agree::noise(U8, &Region::of_spans([(-9, 60), (-9, 60)]), 4);
             let (events, out) = events(&pipeline, schedule, &image, &region);
-            let compiled = pipeline.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+            let compiled = Compiler::new(&pipeline).engine(Engine::Interp).compile().unwrap();
             let want = compiled.inputs().image_named("in", &image).realize_all(std::slice::from_ref(&region)).unwrap();
             assert_eq!(out, want[0], "{schedule}");
             let mut held: BTreeMap<(String, Vec<i64>), Option<Scalar>> = BTreeMap::new();

@@ -7,7 +7,7 @@ const ENGINES: [(Engine, usize); 4] = [(Engine::Interp, 1), (Engine::Eval, 1), (
 
 fn compiled(pipeline: &Pipeline, engine: Engine, schedule: &str) -> Compiled {
     let schedule: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    pipeline.compile_on(engine, &schedule, &Target::host()).unwrap_or_else(|e| panic!("{schedule}\n{e}"))
+    Compiler::new(pipeline).engine(engine).schedule(&schedule).compile().unwrap_or_else(|e| panic!("{schedule}\n{e}"))
 }
 
 /// Every engine under every schedule makes `after` of a buffer that holds `before`, from coordinate `min` on.

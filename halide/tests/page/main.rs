@@ -1,7 +1,7 @@
 //! Kernels with no machine code around them, as in a browser: nothing waits, and what is left to the host is evaluated. Also to
-//! be run with `--no-default-features --features gpu`, where this is what `compile_for` does too.
+//! be run with `--no-default-features --features gpu`, where this is what `Compiler::compile` does too.
 
-use halide::gpu::{Choice, Gpu, compile_async};
+use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;
 
 /// The device; where there is none, tests are skipped, loudly, and in continuous integration they fail.
@@ -54,10 +54,12 @@ fn nothing_waits() {
     let Some(gpu) = gpu() else { return };
     let p = pipeline();
     let target = Target { gpu: Some(gpu.limits()), ..Target::host() };
-    let reference = p.compile_on(Engine::Interp, &Schedule::new(), &target).unwrap();
+    let reference = Compiler::new(&p).engine(Engine::Interp).target(&target).compile().unwrap();
     for text in SCHEDULES {
         let schedule = text.parse().unwrap();
-        let compiled = gpu.wait(compile_async(&p, &gpu, &schedule, &target)).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let compiled = gpu
+            .wait(Compiler::new(&p).gpu(&gpu).schedule(&schedule).target(&target).compile_async())
+            .unwrap_or_else(|e| panic!("{text}\n{e}"));
         assert_eq!(compiled.engine(), Engine::Gpu);
         for region in regions() {
             let want = reference.inputs().image_named("input", photo()).realize_all(std::slice::from_ref(&region));
@@ -73,11 +75,11 @@ fn nothing_waits() {
 fn threads_that_wait_get_the_same() {
     let Some(gpu) = gpu() else { return };
     let p = pipeline();
-    let reference = p.compile_on(Engine::Interp, &Schedule::new(), &Target::host()).unwrap();
+    let reference = Compiler::new(&p).engine(Engine::Interp).compile().unwrap();
     let region = Region::of_extents([30, 11]);
     let want = reference.inputs().image_named("input", photo()).realize_all(std::slice::from_ref(&region)).unwrap();
     for text in &SCHEDULES[..3] {
-        let compiled = p.compile_for(&gpu, &text.parse().unwrap(), &Target::host()).unwrap();
+        let compiled = Compiler::new(&p).gpu(&gpu).schedule(&text.parse().unwrap()).compile().unwrap();
         let call = compiled.inputs().image_named("input", photo()).profile();
         let got = call.realize_all(std::slice::from_ref(&region)).unwrap();
         assert_eq!(got[0].first_difference(&want[0]), None, "{text}");
@@ -91,7 +93,7 @@ fn errors_are_values() {
     let Some(gpu) = gpu() else { return };
     let p = pipeline();
     let schedule: Schedule = SCHEDULES[0].parse().unwrap();
-    let compiled = gpu.wait(compile_async(&p, &gpu, &schedule, &Target::host())).unwrap();
+    let compiled = gpu.wait(Compiler::new(&p).gpu(&gpu).schedule(&schedule).compile_async()).unwrap();
     let region = Region::of_extents([8, 8]);
     let missing = gpu.wait(compiled.inputs().realize_all_async(std::slice::from_ref(&region)));
     assert!(missing.expect_err("an input is missing").to_string().contains("`input`"));

@@ -173,7 +173,9 @@ impl Runner {
         let target = target(common);
         let start = Instant::now();
         let compiled = match self {
-            Runner::Engine(engine) => job.pipeline.compile_on(*engine, schedule, &target)?,
+            Runner::Engine(engine) => {
+                Compiler::new(&job.pipeline).engine(*engine).schedule(schedule).target(&target).compile()?
+            }
             Runner::Gpu(device) => gpu::compile(device, job, schedule, &target)?,
         };
         Ok((compiled, milliseconds(start)))

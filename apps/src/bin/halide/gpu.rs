@@ -16,7 +16,7 @@ pub(crate) fn open(device: Option<&str>) -> Result<Gpu, Failure> {
 
 /// Compiles the job's pipeline for a device.
 pub(crate) fn compile(gpu: &Gpu, job: &Job, schedule: &Schedule, target: &Target) -> Result<Compiled, Failure> {
-    Ok(job.pipeline.compile_for(gpu, schedule, target)?)
+    Ok(Compiler::new(&job.pipeline).gpu(gpu).schedule(schedule).target(target).compile()?)
 }
 
 /// Describes a device.

@@ -69,7 +69,7 @@ use crate::error::{CodeUnit, CpuError};
 use crate::exec::Executable;
 use crate::host::{self, Effort};
 use crate::options::{CompileStats, CpuOptions, Texts};
-use crate::tier::{Tier, host_features, missing};
+use crate::tier::{Tier, missing};
 use abi::{ArgLayout, ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::types;
@@ -104,7 +104,7 @@ pub fn compile(program: &Program, options: &CpuOptions) -> Result<Executable, Cp
     if program.stage != Stage::Final {
         return Err(CpuError::Program(format!("its stage is {:?}, not Final", program.stage)));
     }
-    if let Some(why) = missing(options.tier, options.features, host_features()) {
+    if let Some(why) = missing(options.tier, options.features, CpuFeatures::host()) {
         return Err(CpuError::Host(why));
     }
     stack::with_room_for(program, || compile_here(program, options))

@@ -5,7 +5,8 @@ use halide_core::expr::*;
 use halide_core::limits::Limits;
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
-use halide_cpu::{CpuFault, CpuOptions, RunArgs, compile, host_target};
+use halide_cpu::{CpuFault, CpuOptions, RunArgs, compile};
+use halide_ir::target::Target;
 use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::resolve;
 
@@ -42,7 +43,8 @@ fn a_failed_requirement_frees_everything() {
         "out: tile(x, y, xo, yo, xi, yi, 32, 16) parallel(yo)\n a: compute_at(out, xo)\n b: compute_at(out, xo)\n c: compute_at(out, xo) store_in(Heap)",
     ];
     for schedule in schedules {
-        let plan = resolve(&pipeline(), &schedule.parse().unwrap(), &host_target()).unwrap_or_else(|e| panic!("{e:?}"));
+        let plan =
+            resolve(&pipeline(), &schedule.parse().unwrap(), &Target::host()).unwrap_or_else(|e| panic!("{e:?}"));
         let program = lower(&plan, &LowerOptions::default()).unwrap().program;
         let code = compile(&program, &CpuOptions::default()).unwrap();
         let mut out = AnyBuffer::new(U16, [W, H]).unwrap();

@@ -5,7 +5,7 @@ use crate::harness::*;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_cpu::{CpuOptions, Executable, Tier, compile, host_features};
+use halide_cpu::{CpuOptions, Executable, Tier, compile};
 use halide_ir::features::{CpuFeature, CpuFeatures};
 use halide_ir::{BufId, Expr, Intrinsic, Program, build};
 
@@ -111,7 +111,7 @@ impl Sum {
 
 /// Code for every tier, and for each without the extensions for dot products.
 fn everywhere(p: &Program) -> Vec<(String, Executable)> {
-    let all = host_features();
+    let all = CpuFeatures::host();
     let dot = [CpuFeature::Avx512vnni, CpuFeature::Avxvnni];
     let made = Tier::ALL.into_iter().filter(|t| t.available()).flat_map(|tier| {
         let lists: &[Option<CpuFeatures>] = &[None, Some(without(all, &dot))];
@@ -197,11 +197,11 @@ fn dot_products_are_single_instructions() {
         codes.iter().filter(|(name, _)| !name.starts_with("Base")).map(find).collect::<Vec<_>>()
     };
     for (name, found, products) in count([I16, I16], 2, "vpmaddwd") {
-        let one = |tier: &str, feature| name.starts_with(tier) && host_features().has(feature);
+        let one = |tier: &str, feature| name.starts_with(tier) && CpuFeatures::host().has(feature);
         let plain = !one("Avx512 None", CpuFeature::Avx512vnni) && !one("Avx2 None", CpuFeature::Avxvnni);
         assert_eq!((found > 0, products), (plain, 0), "{name}");
     }
-    if !host_features().has(CpuFeature::Avx512vnni) || Tier::host() != Tier::Avx512 {
+    if !CpuFeatures::host().has(CpuFeature::Avx512vnni) || Tier::host() != Tier::Avx512 {
         println!("SKIPPED: this machine has no AVX-512 VNNI");
         return;
     }

@@ -6,8 +6,9 @@ use halide_core::buffer::AnyBuffer;
 use halide_core::limits::{Limits, Stop};
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
-use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, compile, host_target};
+use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, compile};
 use halide_ir::footprint::Footprint;
+use halide_ir::target::Target;
 use halide_ir::{BufId, BufferRole, Expr, Memory, Program, Stmt, build};
 use halide_sched::lower::{LowerOptions, lower};
 use halide_sched::plan::resolve;
@@ -200,7 +201,8 @@ fn memory_at_the_root_is_known_before_the_run() {
         ),
     ];
     for (schedule, all) in schedules {
-        let plan = resolve(&pipeline(), &schedule.parse().unwrap(), &host_target()).unwrap_or_else(|e| panic!("{e:?}"));
+        let plan =
+            resolve(&pipeline(), &schedule.parse().unwrap(), &Target::host()).unwrap_or_else(|e| panic!("{e:?}"));
         let program = lower(&plan, &LowerOptions::default()).unwrap().program;
         let footprint = Footprint::new(&program);
         let code = compile(&program, &CpuOptions::default()).unwrap();

@@ -6,8 +6,9 @@ use halide_core::limits::{Limits, OverCap};
 use halide_core::ops::MathFn;
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
-use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier, compile, host_features, host_target};
+use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier, compile};
 use halide_ir::features::{CpuFeature, CpuFeatures};
+use halide_ir::target::Target;
 use halide_ir::{BufId, Fault, FaultId, Memory, Program, Stmt, Sym, Task, Type, build};
 
 /// `out[i] = sum of a heap buffer filled with in[i], ...` over parallel i, with a check that fails for in[i] < 0.
@@ -209,7 +210,7 @@ fn text_is_kept_where_asked_for() {
 
 #[test]
 fn the_host_is_described() {
-    let target = host_target();
+    let target = Target::host();
     assert_eq!(target.vector_bits, Tier::host().vector_bits());
     assert_eq!(target.natural_lanes(U16), i64::from(target.vector_bits) / 16);
     assert!(target.threads >= 1);
@@ -267,7 +268,7 @@ fn extensions_that_are_not_listed_are_not_used() {
         let code = match compile(&p, &options) {
             Ok(code) => code,
             Err(why) => {
-                assert!(!host_features().includes(features), "{list}: {why}");
+                assert!(!CpuFeatures::host().includes(features), "{list}: {why}");
                 println!("SKIPPED {list}: {why}");
                 continue;
             }

@@ -1,0 +1,30 @@
+//! Buffers of a call that share memory, and the proofs that they may.
+
+use crate::once_map::OnceMap;
+use halide_core::ids::{FuncId, ImageId};
+use halide_sched::lower::storage::in_place::{InPlaceError, in_place};
+use halide_sched::plan::Plan;
+
+/// The buffers of a call that are in the same memory.
+#[derive(Default)]
+pub(crate) struct Aliases {
+    /// Inputs with the number of the output buffer that they are in.
+    pub(crate) shared: Vec<(ImageId, usize)>,
+    /// Outputs, as bits by position, whose first definition is in memory already.
+    pub(crate) in_memory: u64,
+}
+
+/// The results of proofs about inputs and output buffers, by input, output and element.
+#[derive(Default)]
+pub(crate) struct Proofs(OnceMap<(ImageId, FuncId, usize), Result<bool, InPlaceError>>);
+
+impl Proofs {
+    pub(crate) fn of(
+        &self,
+        plan: &Plan,
+        image: ImageId,
+        (func, element): (FuncId, usize),
+    ) -> Result<bool, InPlaceError> {
+        self.0.get_or_make(&(image, func, element), || in_place(plan, image, func, element))
+    }
+}

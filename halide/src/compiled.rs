@@ -1,0 +1,142 @@
+//! A compiled pipeline, and the extern stages that it reads.
+
+use crate::aliases::Proofs;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::input_requirements::{InputNeed, Queries};
+use crate::pipeline::Pipeline;
+use crate::variant_key::VariantKey;
+use crate::variants::Variants;
+use halide_core::buffer::{BufferError, Region};
+use halide_core::externs::ExternDef;
+use halide_core::interp::{Inputs, RunError};
+use halide_core::pipeline::FuncDef;
+use halide_sched::plan::Plan;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// A compiled pipeline: cheap to clone, callable from many threads at once.
+///
+/// ```
+/// use halide::prelude::*;
+/// let x = Var::new("x");
+/// let mut f = Func::new("f");
+/// f[x] = x * 3;
+/// let compiled = Pipeline::new([&f])?.compile(&"f: vectorize(x, 4)".parse()?, &Target::host())?;
+/// let threads: Vec<_> = (1..4)
+///     .map(|n| {
+///         let compiled = compiled.clone();
+///         std::thread::spawn(move || compiled.inputs().realize::<i32>([n]))
+///     })
+///     .collect();
+/// let sizes = threads.into_iter().map(|t| t.join().unwrap().map(|out| out.len()));
+/// assert_eq!(sizes.collect::<Result<Vec<_>, _>>()?, [1, 2, 3]);
+/// // The loops that the schedule made, one a line.
+/// assert!(compiled.loops()?.contains("vectorized"));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Compiled {
+    pub(crate) parts: Arc<Parts>,
+}
+
+pub(crate) struct Parts {
+    pub(crate) pipeline: Pipeline,
+    /// The user's pipeline, if it has extern stages.
+    pub(crate) whole: Option<Pipeline>,
+    /// The extern stages whose results the pipeline reads.
+    pub(crate) feeders: Vec<Feeder>,
+    pub(crate) plan: Plan,
+    pub(crate) engine: Engine,
+    /// `None` for the interpreter.
+    pub(crate) variants: Option<Variants>,
+    /// Made when somebody asks.
+    pub(crate) queries: OnceLock<Result<Queries, Error>>,
+    pub(crate) proofs: Proofs,
+}
+
+impl Compiled {
+    /// The pipeline that was compiled.
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.parts.pipeline
+    }
+    /// Returns the plan that the schedule was resolved to.
+    pub fn plan(&self) -> &Plan {
+        &self.parts.plan
+    }
+    /// Returns the engine that runs it.
+    pub fn engine(&self) -> Engine {
+        self.parts.engine
+    }
+
+    /// Returns the variants of the code that were made so far, the main one first. Others are made when a call needs
+    /// them.
+    pub fn variants(&self) -> Vec<VariantKey> {
+        self.parts.variants.as_ref().map_or_else(Vec::new, Variants::made)
+    }
+
+    /// The program and the kernels of the main variant, if a graphics processor runs some of it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn on_device(&self) -> Option<(&halide_ir::Program, &halide_gpu::runtime::GpuProgram)> {
+        self.parts.variants.as_ref().and_then(Variants::on_device)
+    }
+
+    /// Returns the queries that can be asked of calls before they run.
+    pub(crate) fn queries(&self) -> Result<&Queries, Error> {
+        let made = self.parts.queries.get_or_init(|| Queries::new(&self.parts.plan));
+        made.as_ref().map_err(Error::clone)
+    }
+
+    /// The pipeline that the user gave.
+    pub(crate) fn whole(&self) -> &Pipeline {
+        self.parts.whole.as_ref().unwrap_or(&self.parts.pipeline)
+    }
+    /// The extern stages whose results the pipeline reads.
+    pub(crate) fn feeders(&self) -> &[Feeder] {
+        &self.parts.feeders
+    }
+    /// The inputs of those given that the pipeline reads itself. One that nobody reads is a mistake.
+    pub(crate) fn named(&self, inputs: &Inputs) -> Result<Inputs, Error> {
+        match &self.parts.whole {
+            Some(whole) => inputs.check_names(whole)?,
+            None => inputs.check_names(&self.parts.pipeline)?,
+        }
+        Ok(inputs.clone())
+    }
+    /// Returns the requirements on each image of the pipeline, results of extern stages among them.
+    pub(crate) fn needs_of_images(&self, inputs: &Inputs, regions: &[Region]) -> Result<Vec<InputNeed>, Error> {
+        let pipeline = &self.parts.pipeline;
+        self.queries()?.needs(pipeline, &inputs.restricted(pipeline), regions)
+    }
+
+    /// The output Funcs in order.
+    pub(crate) fn outputs(&self) -> Vec<&FuncDef> {
+        let pipeline = &self.parts.pipeline;
+        pipeline.outputs.iter().map(|f| &pipeline.funcs[*f]).collect()
+    }
+    /// Says of which output a buffer error is.
+    pub(crate) fn output_error<T>(&self, output: usize, result: Result<T, BufferError>) -> Result<T, Error> {
+        result.map_err(|error| {
+            let func = self.outputs().get(output).map_or(String::new(), |f| f.name.clone());
+            RunError::Output { func, error }.into()
+        })
+    }
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outputs: Vec<&str> = self.outputs().iter().map(|f| f.name.as_str()).collect();
+        write!(f, "Compiled({} for {:?})", outputs.join(", "), self.parts.engine)
+    }
+}
+
+/// One extern stage whose results a pipeline reads.
+pub(crate) struct Feeder {
+    pub(crate) stage: ExternDef,
+    /// The pipeline that the user gave, whose numbers the stage uses.
+    pub(crate) whole: Pipeline,
+    /// The names of the images that stand for its results: one per element, `None` for one that nobody reads here.
+    pub(crate) results: Vec<Option<String>>,
+    /// The pipeline that computes its inputs that are Funcs, in their order; `None` if there are none.
+    pub(crate) producer: Option<Compiled>,
+}

@@ -1,0 +1,84 @@
+//! A map whose values are computed once, each under a lock of its own.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A cell of [`OnceMap`].
+type Cell<V> = Arc<OnceLock<V>>;
+
+/// A map from keys to values that are computed when they are first asked for.
+///
+/// The map itself is locked only to find a cell, never while a value is computed: who needs another key goes on, who
+/// needs the same key waits for the one that computes it.
+pub(crate) struct OnceMap<K, V>(Mutex<BTreeMap<K, Cell<V>>>);
+
+impl<K, V> Default for OnceMap<K, V> {
+    fn default() -> OnceMap<K, V> {
+        OnceMap(Mutex::default())
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> OnceMap<K, V> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<K, Cell<V>>> {
+        // Every update is complete before anything can panic.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn cell(&self, key: &K) -> Cell<V> {
+        self.lock().entry(key.clone()).or_default().clone()
+    }
+
+    /// Returns the value of `key`, computed by `make` unless it is there.
+    pub(crate) fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
+        self.cell(key).get_or_init(make).clone()
+    }
+    /// Returns the value of `key` if it is there.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
+        self.lock().get(key).and_then(|cell| cell.get().cloned())
+    }
+    /// Returns the entries whose values are there.
+    pub(crate) fn entries(&self) -> Vec<(K, V)> {
+        let cells = self.lock();
+        cells.iter().filter_map(|(key, cell)| Some((key.clone(), cell.get()?.clone()))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::once_map::OnceMap;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    #[test]
+    fn values_of_two_keys_are_computed_at_once() {
+        let (map, both) = (OnceMap::<u8, u8>::default(), Barrier::new(2));
+        // Each waits until the other is being computed as well.
+        let compute = |key: u8| {
+            map.get_or_make(&key, || {
+                both.wait();
+                key * 10
+            })
+        };
+        let (one, two) = thread::scope(|s| {
+            let one = s.spawn(|| compute(1));
+            (compute(2), one.join().unwrap())
+        });
+        assert_eq!((one, two), (20, 10));
+        assert_eq!(map.entries(), [(1, 10), (2, 20)]);
+    }
+
+    #[test]
+    fn a_value_is_computed_once() {
+        let (map, times, start) = (OnceMap::<u8, usize>::default(), AtomicUsize::new(0), Barrier::new(4));
+        let compute = || {
+            start.wait();
+            map.get_or_make(&7, || times.fetch_add(1, Ordering::SeqCst))
+        };
+        let all: Vec<usize> = thread::scope(|s| {
+            let threads: Vec<_> = (0..4).map(|_| s.spawn(compute)).collect();
+            threads.into_iter().map(|t| t.join().unwrap()).collect()
+        });
+        assert_eq!((all, times.into_inner()), (vec![0; 4], 1));
+    }
+}

@@ -1,0 +1,130 @@
+//! Runs of a compiled pipeline, whatever its engine.
+
+use crate::aliases::Aliases;
+use crate::compiled::Compiled;
+use crate::error::Error;
+use crate::in_place;
+use crate::run_options::{How, RunStats};
+use crate::variants::regions_of;
+use halide_core::Pipeline;
+use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
+use halide_core::interp::{self, Given, Inputs};
+
+impl Compiled {
+    /// The inputs with the results of extern stages, which are computed here.
+    pub(crate) fn fed(&self, inputs: &Inputs, regions: &[Region], how: &How) -> Result<Inputs, Error> {
+        if self.parts.whole.is_none() {
+            return Ok(inputs.clone());
+        }
+        let mut all = self.named(inputs)?;
+        if !self.parts.feeders.is_empty() {
+            let needs = self.needs_of_images(inputs, regions)?;
+            for feeder in &self.parts.feeders {
+                for (name, result) in feeder.feed(inputs, &needs, how)? {
+                    all = all.image(name, result);
+                }
+            }
+        }
+        Ok(all.restricted(&self.parts.pipeline))
+    }
+    /// [`Compiled::run`] without waiting for a device.
+    #[cfg(feature = "gpu")]
+    pub(crate) async fn run_async(
+        &self,
+        inputs: &Inputs,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+    ) -> Result<RunStats, Error> {
+        self.check_rules(inputs, outputs)?;
+        match &self.parts.variants {
+            None => interpret(&self.parts.pipeline, inputs, outputs, how),
+            Some(variants) => {
+                let bound = inputs.bind(&self.parts.plan.pipeline)?;
+                let options = interp::Options { limits: how.limits(), ..Default::default() };
+                let required =
+                    |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
+                variants.run_async(&self.parts.plan, &bound, outputs, how, &required).await
+            }
+        }
+    }
+    /// Checks the rules of the algorithm for the outputs' buffers, before anything is written.
+    fn check_rules(&self, inputs: &Inputs, outputs: &[AnyBufferMut<'_>]) -> Result<(), Error> {
+        let pipeline = &self.parts.pipeline;
+        if !(pipeline.shapes.is_empty() && pipeline.alignments.is_empty()) {
+            inputs.bind(pipeline)?.check_outputs(pipeline, outputs.iter().map(Given::from))?;
+        }
+        Ok(())
+    }
+    /// Runs with outputs that fit the pipeline.
+    pub(crate) fn run(
+        &self,
+        inputs: &Inputs,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+        in_place: &[(String, usize)],
+    ) -> Result<RunStats, Error> {
+        if !in_place.is_empty() {
+            let (inputs, aliases) = in_place::bind(self, &self.parts.proofs, inputs, outputs, in_place, how)?;
+            return self.run_with(&inputs, outputs, how, &aliases);
+        }
+        self.run_with(inputs, outputs, how, &Aliases::default())
+    }
+    fn run_with(
+        &self,
+        inputs: &Inputs,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+        aliases: &Aliases,
+    ) -> Result<RunStats, Error> {
+        let pipeline = &self.parts.pipeline;
+        let fed;
+        let inputs = match self.parts.whole {
+            None => inputs,
+            Some(_) => {
+                fed = self.fed(inputs, &regions_of(pipeline, outputs), how)?;
+                &fed
+            }
+        };
+        self.check_rules(inputs, outputs)?;
+        match &self.parts.variants {
+            None => interpret(&self.parts.pipeline, inputs, outputs, how),
+            Some(variants) => {
+                let bound = inputs.bind(&self.parts.plan.pipeline)?;
+                // What is printed now has been printed already, as often as the schedule says.
+                let before = before(&self.parts.pipeline, outputs, how)?;
+                let options = interp::Options { before: before.as_deref(), limits: how.limits(), ..Default::default() };
+                let required =
+                    |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
+                variants.run(&self.parts.plan, &bound, outputs, how, &required, aliases)
+            }
+        }
+    }
+}
+
+/// Returns copies of the contents of outputs, if these matter.
+fn before(pipeline: &Pipeline, outputs: &[AnyBufferMut<'_>], how: &How) -> Result<Option<Vec<AnyBuffer>>, Error> {
+    if !pipeline.outputs.iter().any(|f| pipeline.keeps(*f)) {
+        return Ok(None);
+    }
+    let copy = |output: &AnyBufferMut<'_>| {
+        how.charge(output.used_bytes() as u64, "a copy of an output")?;
+        Ok(output.to_buffer()?)
+    };
+    outputs.iter().map(copy).collect::<Result<Vec<_>, Error>>().map(Some)
+}
+
+fn interpret(
+    pipeline: &Pipeline,
+    inputs: &Inputs,
+    outputs: &mut [AnyBufferMut<'_>],
+    how: &How,
+) -> Result<RunStats, Error> {
+    let regions = regions_of(pipeline, outputs);
+    let before = before(pipeline, outputs, how)?;
+    let options = interp::Options { print: how.print.get(), before: before.as_deref(), limits: how.limits() };
+    let results = interp::run_with(pipeline, inputs, &regions, &options)?;
+    for (output, result) in outputs.iter_mut().zip(&results) {
+        output.copy_from(result)?;
+    }
+    Ok(RunStats::default())
+}

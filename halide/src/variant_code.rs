@@ -1,0 +1,233 @@
+//! The code of one variant, and its runs.
+
+use crate::aliases::Aliases;
+use crate::engine::Machine;
+use crate::error::Error;
+#[cfg(feature = "cpu")]
+use crate::failure::of_cpu;
+use crate::failure::{Failure, of_evaluator};
+use crate::fault::Defect;
+use crate::memory::{self, copies_of, hold_copies};
+use crate::run_options::{How, RunStats};
+use crate::variant_key::{VariantKey, fault_error, next};
+#[cfg(feature = "cpu")]
+use halide_core::buffer::AnyBuffer;
+use halide_core::buffer::AnyBufferMut;
+#[cfg(feature = "cpu")]
+use halide_core::ids::ImageId;
+use halide_core::interp::{Bound, RunError};
+use halide_ir::footprint::Footprint;
+use halide_ir::{BufferRole, Fault, Program};
+use halide_sched::lower::{Lowered, lower};
+use halide_sched::plan::Plan;
+
+/// One variant.
+pub(crate) struct Variant {
+    pub(crate) program: Program,
+    footprint: Footprint,
+    pub(crate) code: Code,
+}
+
+/// The code of a program.
+pub(crate) enum Code {
+    Evaluator,
+    #[cfg(feature = "cpu")]
+    Cpu(halide_cpu::Executable),
+    #[cfg(all(feature = "cpu", feature = "gpu"))]
+    Gpu(crate::device::OnDevice),
+    #[cfg(feature = "gpu")]
+    Hosted(crate::evaluator_host::Hosted),
+}
+
+fn lowered(plan: &Plan, key: VariantKey) -> Result<Lowered, Error> {
+    lower(plan, &key.options()).map_err(Error::Lower)
+}
+
+impl Variant {
+    /// The variant to try when this one's run, of `key`, ended without a result.
+    pub(crate) fn after(
+        &self,
+        key: VariantKey,
+        failure: Failure,
+        required: impl FnOnce() -> Result<(), RunError>,
+    ) -> Result<VariantKey, Error> {
+        let (fault, args) = match failure {
+            Failure::Other(error) => return Err(error),
+            Failure::Fault(fault, args) => (fault, args),
+        };
+        if let Some(Fault::Require { .. }) = self.program.faults.get(fault) {
+            // The interpreter evaluates only what is needed, and knows all that the message says.
+            required()?;
+            return Ok(VariantKey { unchecked: true, ..key });
+        }
+        let other = self.program.faults.get(fault).and_then(|fault| next(key, fault));
+        other.ok_or_else(|| fault_error(&self.program, fault, &args))
+    }
+    /// Returns true if a run may end for the sake of another variant when it has computed something.
+    pub(crate) fn may_end_midway(&self) -> bool {
+        self.program.faults.iter().any(|fault| *fault == Fault::Unproved)
+    }
+    /// Returns true if a second run differs from the first: it prints again, or updates what the first has updated.
+    pub(crate) fn cannot_run_twice(&self) -> bool {
+        !self.program.prints.is_empty() || self.program.buffers.iter().any(|info| info.keeps)
+    }
+    /// Checks, before anything is written, that the memory is within the cap that is known to be needed.
+    fn check_memory(&self, bound: &Bound, outputs: &[AnyBufferMut<'_>], how: &How) -> Result<(), Failure> {
+        let Some(limits) = how.limits() else { return Ok(()) };
+        let spare = || self.spare();
+        memory::check(&self.program, &self.footprint, bound, outputs, limits, &spare).map_err(Failure::Other)
+    }
+    /// Bytes that are kept from earlier runs.
+    fn spare(&self) -> u64 {
+        match &self.code {
+            #[cfg(feature = "cpu")]
+            Code::Cpu(executable) => executable.retained_bytes() as u64,
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Code::Gpu(code) => code.host.retained_bytes() as u64,
+            _ => 0,
+        }
+    }
+    #[cfg(feature = "gpu")]
+    pub(crate) async fn new_async(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
+        match machine {
+            Machine::Hosted(gpu) => {
+                let Lowered { program, .. } = lowered(plan, key)?;
+                let code = Code::Hosted(crate::evaluator_host::Hosted::new(&program, gpu).await?);
+                Ok(Variant { footprint: Footprint::new(&program), program, code })
+            }
+            other => Variant::new(plan, other, key),
+        }
+    }
+    #[cfg(feature = "gpu")]
+    pub(crate) async fn run_async(
+        &self,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+    ) -> Result<RunStats, Failure> {
+        self.check_memory(bound, outputs, how)?;
+        match &self.code {
+            Code::Hosted(code) => code.run(&self.program, bound, outputs, how).await,
+            _ => self.run(bound, outputs, how, &Aliases::default()),
+        }
+    }
+
+    pub(crate) fn new(plan: &Plan, machine: &Machine, key: VariantKey) -> Result<Variant, Error> {
+        let lowered = lowered(plan, key)?;
+        let code = Variant::code(plan, machine, &lowered.program);
+        #[cfg(feature = "cpu")]
+        let code = code.map_err(|error| error.caused_by(&lowered.causes));
+        let program = lowered.program;
+        Ok(Variant { footprint: Footprint::new(&program), program, code: code? })
+    }
+    /// Compiles a program for `machine`.
+    fn code(plan: &Plan, machine: &Machine, program: &Program) -> Result<Code, Error> {
+        Ok(match machine {
+            #[cfg(feature = "gpu")]
+            Machine::Hosted(gpu) => {
+                Code::Hosted(crate::gpu::waiting(gpu, crate::evaluator_host::Hosted::new(program, gpu))??)
+            }
+            Machine::Evaluator => Code::Evaluator,
+            #[cfg(feature = "cpu")]
+            Machine::Cpu => {
+                if let Some(kernel) = program.kernels.iter().next() {
+                    return Err(Error::NoDevice { kernel: kernel.name.clone() });
+                }
+                let options = halide_cpu::CpuOptions::for_target(&plan.target);
+                Code::Cpu(halide_cpu::compile(program, &options).map_err(Error::Cpu)?)
+            }
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Machine::Gpu(gpu) => Code::Gpu(crate::device::OnDevice::new(program, &plan.target, gpu)?),
+        })
+    }
+
+    pub(crate) fn run(
+        &self,
+        bound: &Bound,
+        outputs: &mut [AnyBufferMut<'_>],
+        how: &How,
+        aliases: &Aliases,
+    ) -> Result<RunStats, Failure> {
+        self.check_memory(bound, outputs, how)?;
+        // The evaluator works on copies.
+        #[cfg(not(feature = "cpu"))]
+        let _ = aliases;
+        match &self.code {
+            Code::Evaluator => evaluate(&self.program, bound, outputs, how),
+            #[cfg(feature = "cpu")]
+            Code::Cpu(executable) => execute(&self.program, executable, bound, outputs, how, aliases),
+            #[cfg(all(feature = "cpu", feature = "gpu"))]
+            Code::Gpu(code) => code.run(&self.program, bound, outputs, how),
+            #[cfg(feature = "gpu")]
+            Code::Hosted(code) => {
+                let run = code.run(&self.program, bound, outputs, how);
+                crate::gpu::waiting(code.kernels.gpu(), run).map_err(Failure::Other)?
+            }
+        }
+    }
+}
+
+/// Runs machine code on the caller's buffers.
+#[cfg(feature = "cpu")]
+fn execute(
+    program: &Program,
+    executable: &halide_cpu::Executable,
+    bound: &Bound,
+    outputs: &mut [AnyBufferMut<'_>],
+    how: &How,
+    aliases: &Aliases,
+) -> Result<RunStats, Failure> {
+    let params: Vec<_> = bound.params.iter().copied().collect();
+    // Inputs in the order of their images, then outputs. The borrows of both last until the run ends.
+    let results: Vec<_> = outputs.iter_mut().map(AnyBufferMut::raw_mut).collect();
+    let input = |(id, image): (ImageId, &AnyBuffer)| match aliases.shared.iter().find(|(shared, _)| *shared == id) {
+        Some((_, buffer)) => results[*buffer].clone(),
+        None => image.raw(),
+    };
+    let buffers: Vec<_> = bound.images.enumerate().map(input).chain(results.iter().cloned()).collect();
+    let args = halide_cpu::RunArgs {
+        params: &params,
+        buffers: &buffers,
+        threads: how.threads,
+        print: how.print.get(),
+        limits: how.limits(),
+        ..Default::default()
+    };
+    match executable.run(&args) {
+        Ok(stats) => Ok(RunStats::on_host(stats.peak_bytes)),
+        Err(fault) => Err(of_cpu(fault, program)),
+    }
+}
+
+/// Runs the checked evaluator, which works on buffers of its own.
+fn evaluate(
+    program: &Program,
+    bound: &Bound,
+    outputs: &mut [AnyBufferMut<'_>],
+    how: &How,
+) -> Result<RunStats, Failure> {
+    use halide_ir::eval::{EvalError, Options, run_with};
+    let failed = |error| Failure::Other(Error::Buffer(error));
+    let params: Vec<_> = bound.params.iter().copied().collect();
+    let images: Vec<_> = bound.images.iter().cloned().collect();
+    let _held = hold_copies(outputs, how)?;
+    let mut buffers = copies_of(program, outputs).map_err(failed)?;
+    let options = Options { print: how.print.get(), limits: how.limits() };
+    let stats = run_with(program, &params, &images, &mut buffers, &options).map_err(|error| match error {
+        EvalError::Fault { fault, args, .. } => Failure::Fault(fault, args),
+        error => Failure::Other(of_evaluator(error, program)),
+    })?;
+    for (view, buffer) in outputs.iter_mut().zip(&buffers) {
+        view.copy_from(buffer).map_err(failed)?;
+    }
+    let outputs: Vec<String> = program
+        .buffers
+        .enumerate()
+        .filter(|(id, info)| matches!(info.role, BufferRole::Output(_)) && stats.buffers[*id].unwritten > 0)
+        .map(|(_, info)| info.name.clone())
+        .collect();
+    if !outputs.is_empty() {
+        return Err(Failure::Other(Error::Internal(Defect::Unwritten { outputs })));
+    }
+    Ok(RunStats::on_host(stats.peak_bytes))
+}

@@ -1,0 +1,54 @@
+//! The error type: its sources are the errors of the layers below, and its faults have kinds.
+
+use halide::error::{AlgorithmErrors, BufferError, ParseErrors, RunError, ScheduleError};
+use halide::prelude::*;
+use halide::{CallFault, FaultKind};
+use std::error::Error as _;
+
+fn shifted() -> Pipeline {
+    let input = ImageParam::new("input", U8, 1);
+    let x = Var::new("x");
+    let mut f = Func::new("f");
+    f[x] = input[x + 1];
+    Pipeline::new([&f]).unwrap()
+}
+
+/// Returns true if the source of an error is a `T` whose text is part of the error's.
+fn is_from<T: std::error::Error + 'static>(error: impl Into<Error>) -> bool {
+    let error = error.into();
+    let source = error.source().and_then(|source| source.downcast_ref::<T>());
+    source.is_some_and(|source| error.to_string().contains(&source.to_string()))
+}
+
+#[test]
+fn an_error_has_that_of_the_layer_below_as_its_source() {
+    assert!(is_from::<AlgorithmErrors>(Pipeline::new(std::iter::empty()).unwrap_err()));
+    assert!(is_from::<ParseErrors>("f: vektorize(x, 8)".parse::<Schedule>().unwrap_err()));
+    assert!(is_from::<BufferError>(Buffer::<u8>::new([-1]).unwrap_err()));
+    let wrong = shifted().compile(&"f: vectorize(z, 8)".parse().unwrap(), &Target::host());
+    assert!(is_from::<ScheduleError>(wrong.unwrap_err()));
+    let compiled = Compiler::new(&shifted()).compile().unwrap();
+    assert!(is_from::<RunError>(compiled.inputs().realize::<u8>([4]).unwrap_err()));
+    let small = compiled.inputs().image_named("input", Buffer::<u8>::new([4]).unwrap());
+    assert!(is_from::<CallFault>(small.realize::<u8>([4]).unwrap_err()));
+    let cancel = Cancel::new();
+    cancel.cancel();
+    assert!(small.cancel_with(&cancel).realize::<u8>([4]).unwrap_err().source().is_none());
+}
+
+#[test]
+fn faults_have_kinds() {
+    let kind = |schedule: &str, input: usize, output: usize| {
+        let compiled = Compiler::new(&shifted()).schedule(&schedule.parse().unwrap()).compile().unwrap();
+        let input = Buffer::<u8>::new([input]).unwrap();
+        match compiled.inputs().image_named("input", input).realize::<u8>([output]) {
+            Err(Error::Fault(fault)) => Some(fault.kind()),
+            Err(error) => panic!("{error}"),
+            Ok(_) => None,
+        }
+    };
+    assert_eq!(kind("", 9, 8), None);
+    assert_eq!(kind("", 8, 8), Some(FaultKind::InputTooSmall));
+    assert_eq!(kind("f: align_extent(x, 4)", 9, 7), Some(FaultKind::Promise));
+    assert_eq!(kind("f: bound_extent(x, 8)", 9, 7), Some(FaultKind::Promise));
+}
