@@ -34,10 +34,10 @@ const DRIVERS: [(&str, &[&str]); 2] =
 /// Features of devices, programs, files, systems, architectures, features of crates and targets that tests may ask for.
 const DEVICE_FEATURES: [&str; 4] = ["int64", "float64", "subgroups", "timestamps"];
 const PROGRAMS: [&str; 2] = ["spirv-val", "mkfifo"];
-const FILES: [&str; 1] = ["/dev/zero"];
+const FILES: [&str; 2] = ["/dev/zero", "/proc/self/statm"];
 const SYSTEMS: [&str; 2] = ["linux", "unix"];
 const ARCHITECTURES: [&str; 1] = ["x86_64"];
-const FEATURES: [&str; 1] = ["gpu"];
+const FEATURES: [&str; 3] = ["cpu", "gpu", "runtime"];
 const TARGETS: [&str; 1] = ["wasm32-unknown-unknown"];
 
 /// Folders in which the Vulkan loader looks for manifests of drivers.
