@@ -28,8 +28,10 @@ const EXTENSIONS: [(&str, &str); 17] = [
 ];
 
 /// Drivers in software, by the start of the name of their manifest, with the features of their devices that tests need.
-const DRIVERS: [(&str, &[&str]); 2] =
-    [("lvp_icd", &["int64", "float64", "subgroups", "timestamps"]), ("vk_swiftshader_icd", &["subgroups"])];
+const DRIVERS: [(&str, &[&str]); 2] = [
+    ("lvp_icd", &["int64", "float64", "subgroups", "timestamps"]),
+    ("vk_swiftshader_icd", &["subgroups", "timestamps"]),
+];
 
 /// Features of devices, programs, files, systems, architectures, features of crates and targets that tests may ask for.
 const DEVICE_FEATURES: [&str; 4] = ["int64", "float64", "subgroups", "timestamps"];
