@@ -8,9 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most files of each crate that may be in cycles. Whoever takes a file out of a cycle lowers the number; the aim is a
 /// tenth of all files.
-const MOST: [(&str, usize); 9] = [
+const MOST: [(&str, usize); 12] = [
     ("core", 39),
-    ("sched", 138),
+    ("ir", 23),
+    ("solve", 17),
+    ("sched", 93),
+    ("testing", 5),
     ("cpu", 41),
     ("gpu", 27),
     ("halide", 20),
