@@ -82,12 +82,14 @@ impl std::fmt::Display for JobError {
 /// The difference of a result from the interpreter's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// The largest difference of two values; infinite where one is a NaN and the other is not.
+    /// The largest difference of two values; infinite where one is a NaN and the other is not, and where a value lacks.
     pub largest: f64,
     /// The largest value that was expected, without its sign.
     pub magnitude: f64,
     /// True if values are integers.
     pub integers: bool,
+    /// The number of values that were compared.
+    pub compared: u64,
 }
 
 impl Job {
@@ -208,6 +210,9 @@ impl Job {
     /// Of the runs of `reference`.
     pub fn check(&self, reference: &Compiled, outputs: &[AnyBuffer]) -> Result<Difference, Error> {
         let mut difference = Difference::default();
+        if outputs.len() != self.runs.len() {
+            difference.largest = f64::INFINITY;
+        }
         for (inputs, output) in self.runs.iter().zip(outputs) {
             for region in self.checked_regions() {
                 let call = self.call(reference, inputs, None);
@@ -252,11 +257,15 @@ impl Job {
 }
 
 impl Difference {
-    /// Also counts how far `got` is from `expected`.
+    /// Also counts how far `got` is from `expected`. A result that lacks points is infinitely far.
     pub fn add(&mut self, expected: &AnyBuffer, got: &AnyBuffer) {
         self.integers = !expected.ty().is_float();
         for at in expected.coords() {
-            let (Some(a), Some(b)) = (expected.get(&at), got.get(&at)) else { continue };
+            let (Some(a), Some(b)) = (expected.get(&at), got.get(&at)) else {
+                self.largest = f64::INFINITY;
+                continue;
+            };
+            self.compared += 1;
             let size = a.as_f64().abs();
             if size.is_finite() {
                 self.magnitude = self.magnitude.max(size);
@@ -268,14 +277,14 @@ impl Difference {
         }
     }
     /// Returns true if a schedule may differ so: not at all, unless it is `loose`, which lets floats be rounded
-    /// otherwise.
+    /// otherwise. Nothing is allowed where nothing was compared.
     pub fn is_allowed(&self, loose: bool) -> bool {
         let allowed = match (loose, self.integers) {
             (false, _) => 0.0,
             (true, true) => 1.0,
             (true, false) => 1e-4 * self.magnitude,
         };
-        self.largest <= allowed
+        self.compared > 0 && self.largest <= allowed
     }
 }
 
@@ -347,5 +356,36 @@ fn pictures(takes: Takes, image: &Arc<DynamicImage>) -> Vec<Picture> {
         Takes::EachChannel => (0..picture.channels()).map(|c| picture.with(&[c])).collect(),
         Takes::Rgb | Takes::Nothing => vec![picture.with(&of_color(&[]))],
         Takes::Rgba => vec![picture.with(&of_color(&[alpha]))],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp(extent: i64) -> AnyBuffer {
+        Buffer::from_fn(&Region::of_extents([extent]), |at| at[0] as f32).unwrap().into()
+    }
+
+    #[test]
+    fn results_that_lack_points_are_not_equal() {
+        for (extent, equal) in [(9, true), (8, false), (0, false), (12, true)] {
+            let mut difference = Difference::default();
+            difference.add(&ramp(9), &ramp(extent));
+            assert_eq!(
+                (difference.largest == 0.0, difference.is_allowed(false)),
+                (equal, equal),
+                "{extent} of 9 points"
+            );
+            assert_eq!(difference.is_allowed(true), equal, "{extent} of 9 points");
+        }
+    }
+
+    #[test]
+    fn nothing_compared_is_not_equal() {
+        let mut difference = Difference::default();
+        assert!(!difference.is_allowed(true));
+        difference.add(&ramp(0), &ramp(0));
+        assert!(!difference.is_allowed(true));
     }
 }

@@ -6,26 +6,18 @@ use crate::sizes::Sizes;
 use halide::gpu::{Choice, Gpu, GpuError};
 use halide::plan::Problem;
 use halide::prelude::*;
+use halide_skips::{Need, skip};
 use std::sync::OnceLock;
 
-/// The device that `HALIDE_DEVICE` names, or the fastest there is, opened once; `None` where there is none.
-///
-/// # Panics
-/// Where there is none although the environment says `CI=true`: there, nothing may go untested.
+/// The device that `HALIDE_DEVICE` names, or the fastest there is, opened once; `None` where there is none, and kernels
+/// run in the evaluator only.
 pub fn gpu() -> Option<&'static Gpu> {
-    static OPENED: OnceLock<Option<Gpu>> = OnceLock::new();
-    let open = || match Gpu::open(&Choice::from_env()) {
-        Ok(gpu) => {
-            println!("kernels run on {}", gpu.describe());
-            Some(gpu)
-        }
-        Err(error) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("no graphics processor: {error}"),
-        Err(error) => {
-            eprintln!("SKIPPED: no kernel runs on a graphics processor, only in the evaluator: {error}");
-            None
-        }
+    static OPENED: OnceLock<Result<Gpu, String>> = OnceLock::new();
+    let open = || {
+        let opened = Gpu::open(&Choice::from_env()).inspect(|gpu| println!("kernels run on {}", gpu.describe()));
+        opened.map_err(|error| error.to_string())
     };
-    OPENED.get_or_init(open).as_ref()
+    OPENED.get_or_init(open).as_ref().inspect_err(|why| skip(Need::Device, why)).ok()
 }
 
 /// The result of a case on the device.

@@ -6,6 +6,7 @@ use crate::class::{Class, class, refused_by_lowering};
 use crate::device::{self, OnDevice};
 use crate::facade;
 use crate::sizes::{MOST_ELEMENTS, Ruled, Sizes, hull};
+use crate::tiers::tiers;
 use crate::watch::for_seconds;
 use halide::buffer::BufferError;
 use halide::buffer::Span;
@@ -19,7 +20,7 @@ use halide_core::interp::{self, RunError};
 use halide_core::limits::Limits;
 use halide_core::pipeline::DimField;
 use halide_core::shape::{BufferOf, Law, dense_strides};
-use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs, Tier};
+use halide_cpu::{CpuError, CpuFault, CpuOptions, Executable, RunArgs};
 use std::time::Duration;
 
 /// The most bytes that an allocation may have more than its elements.
@@ -150,9 +151,7 @@ fn check_main(case: Case) -> Result<Outcome, Failure> {
         let expected = if rounds { &evaluated.outputs } else { &expected };
         // In parts of a sum that several threads add up, the order is left open.
         let most = if rounds { 1 } else { 2 };
-        for (tier, threads) in
-            Tier::ALL.into_iter().filter(|t| t.available()).flat_map(|t| (1..=most).map(move |n| (t, n)))
-        {
+        for (tier, threads) in tiers().flat_map(|t| (1..=most).map(move |n| (t, n))) {
             let code = halide_cpu::compile(program, &CpuOptions { tier, ..CpuOptions::default() });
             let code = match code {
                 Ok(code) => code,

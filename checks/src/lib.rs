@@ -29,6 +29,7 @@ mod sizes;
 pub mod stacks;
 pub mod text;
 mod theme;
+mod tiers;
 pub mod trust;
 mod watch;
 pub mod work;

@@ -6,9 +6,10 @@ use crate::class::refused_by_lowering;
 use crate::engines::{self, Failure, Outcome, Settled, compare, failure};
 use crate::sizes::Sizes;
 use crate::theme;
+use crate::tiers::tiers;
 use halide::ir::Stage;
 use halide::plan;
-use halide_cpu::{CpuError, CpuOptions, Executable, Tier};
+use halide_cpu::{CpuError, CpuOptions, Executable};
 
 /// Bytes of the thread's stack: what the runtime takes, and little more.
 const STACK: usize = 112 << 10;
@@ -38,7 +39,7 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
         Settled::Values(_, expected) => expected,
     };
     let program = &programs[0].1;
-    for tier in Tier::ALL.into_iter().filter(|t| t.available()) {
+    for tier in tiers() {
         let code = match halide_cpu::compile(program, &CpuOptions { tier, ..CpuOptions::default() }) {
             Ok(code) => code,
             Err(CpuError::TooLarge { .. } | CpuError::Stack { .. }) => {

@@ -2,17 +2,11 @@
 
 use crate::Workplace;
 use halide::gpu::{Choice, Gpu};
+use halide_skips::{Need, skip};
 
-/// Returns true if there is a device; in continuous integration there must be one.
+/// Returns true if there is a device; otherwise the test is skipped.
 fn has_device() -> bool {
-    match Gpu::open(&Choice::from_env()) {
-        Ok(_) => true,
-        Err(error) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("no graphics processor: {error}"),
-        Err(error) => {
-            eprintln!("SKIPPED: there is no graphics processor for this test: {error}");
-            false
-        }
-    }
+    Gpu::open(&Choice::from_env()).inspect_err(|error| skip(Need::Device, error)).is_ok()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Files and sizes that ask for too much, outputs that are no plain files, and texts that would control a terminal.
 
 use crate::{Workplace, write_grey};
+use halide_skips::{Need, skip};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -63,7 +64,7 @@ fn an_image_takes_a_few_bytes_for_each_of_its_pixels() {
 #[test]
 fn endless_inputs_are_read_as_far_as_there_may_be_memory() {
     if !std::path::Path::new("/dev/zero").exists() {
-        return println!("SKIPPED: there is no /dev/zero");
+        return skip(Need::File("/dev/zero"), "");
     }
     let place = Workplace::new();
     refused(&place, "run blur /dev/zero b.png --memory-cap 10M", &["/dev/zero: reading it needs 10.0 MiB"]);
@@ -97,7 +98,7 @@ fn links_and_pipes_stay_what_they_are() {
     }
     let pipe = place.path("pipe.png");
     if !Command::new("mkfifo").arg(&pipe).status().is_ok_and(|s| s.success()) {
-        return println!("SKIPPED: there is no mkfifo");
+        return skip(Need::Program("mkfifo"), "");
     }
     let reader = std::thread::spawn({
         let pipe = pipe.clone();

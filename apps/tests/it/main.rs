@@ -8,8 +8,20 @@ mod limits;
 mod reports;
 mod schedules;
 
+use halide_skips::{Need, skip};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+/// Records the tests that this build leaves out.
+#[test]
+fn tests_that_are_not_compiled() {
+    if !cfg!(feature = "gpu") {
+        skip(Need::Feature("gpu"), "runs on a device");
+    }
+    if !cfg!(unix) {
+        skip(Need::System("unix"), "links, pipes and permissions of files");
+    }
+}
 
 /// A folder of its own that ends with the test.
 pub(crate) struct Workplace {

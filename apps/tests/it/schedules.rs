@@ -3,9 +3,21 @@
 use halide::prelude::*;
 use halide_apps::app;
 use halide_apps::job::{Difference, Job, Source};
+use halide_skips::{Need, skip};
 
 /// One pixel, less than a vector, primes, and more than a tile or a strip.
 const SIZES: [(i64, i64); 5] = [(1, 1), (5, 3), (17, 13), (37, 23), (67, 71)];
+
+/// The families of vector instructions that this machine has. The ledger of skips gets the others.
+fn tiers() -> impl Iterator<Item = halide::Tier> {
+    halide::Tier::ALL.into_iter().filter(|tier| {
+        let has = tier.vector_bits() <= Target::host().vector_bits;
+        if !has {
+            skip(Need::Cpu(&tier.needs().to_string()), "");
+        }
+        has
+    })
+}
 
 #[track_caller]
 fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
@@ -23,7 +35,7 @@ fn check(name: &str, sizes: &[(i64, i64)], settings: &[(&str, &str)]) {
         let expected = all(&reference);
         for named in app.schedules.iter().filter(|s| !s.is_for_gpu()) {
             let schedule = named.parse().unwrap();
-            for tier in halide::Tier::ALL.into_iter().filter(|t| t.vector_bits() <= Target::host().vector_bits) {
+            for tier in tiers() {
                 let target = Target { vector_bits: tier.vector_bits(), ..Target::host() };
                 let compiled = job.pipeline.compile(&schedule, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
                 let mut difference = Difference::default();

@@ -200,30 +200,10 @@ impl Compiler<'_> {
                 let args = self.exprs(args, &mut code)?;
                 Body::Assert { code, cond, fault: *fault, args }
             }
-            Stmt::Print { line, when, args } => {
-                let when = self.expr(when, &mut code)?;
-                let types = args.iter().map(|a| a.ty().scalar()).collect::<Option<Vec<ScalarType>>>();
-                let (Some(types), Some(_)) = (types, self.program.prints.get(*line)) else {
-                    return malformed(format!("{line:?} is printed of an Index, or is not in the table"));
-                };
-                let args = self.exprs(args, &mut code)?;
-                Body::Print { code, when, line: *line, args: args.into_iter().zip(types).collect() }
-            }
+            Stmt::Print { line, when, args } => return self.print(*line, when, args),
             Stmt::Produce { func, body } => Body::Produce { func: *func, body: Box::new(self.stmt(body)?) },
             Stmt::Atomic { func, body } => Body::Atomic { func: *func, body: Box::new(self.stmt(body)?) },
-            Stmt::Realize { func, bounds, when, body } => {
-                let sized = |extent: &Expr| {
-                    when.iter().fold(extent.clone(), |e, when| build::select(when.clone(), e, build::int(0)))
-                };
-                let bounds = bounds
-                    .iter()
-                    .map(|(min, extent)| Ok((self.expr(min, &mut code)?, self.expr(&sized(extent), &mut code)?)))
-                    .collect::<Result<_, Failed>>()?;
-                let Some(bufs) = self.program.func_buffers.get(*func).cloned() else {
-                    return malformed(format!("{func:?} has no buffers"));
-                };
-                Body::Realize { func: *func, bufs, code, bounds, body: Box::new(self.stmt(body)?) }
-            }
+            Stmt::Realize { func, bounds, when, body } => return self.realize(*func, bounds, when.as_ref(), body),
             Stmt::Provide { args, values, mask, .. } => {
                 let args = self.exprs(args, &mut code)?;
                 let mut stored = Vec::new();
@@ -267,6 +247,38 @@ impl Compiler<'_> {
             Stmt::Reside { buf, what } => Body::Reside { buf: *buf, what: *what },
             Stmt::Barrier => Body::Barrier,
         })
+    }
+
+    fn print(&mut self, line: PrintId, when: &Expr, args: &[Expr]) -> Result<Body, Failed> {
+        let mut code = Code::default();
+        let when = self.expr(when, &mut code)?;
+        let types = args.iter().map(|a| a.ty().scalar()).collect::<Option<Vec<ScalarType>>>();
+        let (Some(types), Some(_)) = (types, self.program.prints.get(line)) else {
+            return malformed(format!("{line:?} is printed of an Index, or is not in the table"));
+        };
+        let args = self.exprs(args, &mut code)?;
+        Ok(Body::Print { code, when, line, args: args.into_iter().zip(types).collect() })
+    }
+
+    fn realize(
+        &mut self,
+        func: FuncId,
+        bounds: &[(Expr, Expr)],
+        when: Option<&Expr>,
+        body: &Stmt,
+    ) -> Result<Body, Failed> {
+        let mut code = Code::default();
+        let sized = |extent: &Expr| {
+            when.iter().fold(extent.clone(), |e, when| build::select((*when).clone(), e, build::int(0)))
+        };
+        let bounds = bounds
+            .iter()
+            .map(|(min, extent)| Ok((self.expr(min, &mut code)?, self.expr(&sized(extent), &mut code)?)))
+            .collect::<Result<_, Failed>>()?;
+        let Some(bufs) = self.program.func_buffers.get(func).cloned() else {
+            return malformed(format!("{func:?} has no buffers"));
+        };
+        Ok(Body::Realize { func, bufs, code, bounds, body: Box::new(self.stmt(body)?) })
     }
 
     fn let_in(&mut self, bindings: &[(Sym, Expr)], body: &Stmt) -> Result<Body, Failed> {

@@ -47,7 +47,7 @@ pub use checks::budget::{Cause, Multiplies};
 
 use crate::plan::Plan;
 use halide_ir::target::Gpu;
-use halide_ir::{LoopId, LoopInfo, Program, Stage};
+use halide_ir::{LoopInfo, Program, Stage};
 use halide_solve::simplify::{Facts, Proofs};
 use nests::ctx::Ctx;
 use std::collections::BTreeSet;
@@ -158,11 +158,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     }
     // What other variants guard, this one may compute without any condition; the main one counts.
     if !whole.is_empty() && !options.exact_tails {
-        let error = |l: &LoopId| {
-            let LoopInfo { name, at, .. } = program.loops[*l].clone();
-            LowerError::NothingToPartition { name, at }
-        };
-        return Err(whole.iter().map(error).collect());
+        return Err(whole.iter().map(|l| nothing_to_partition(&program.loops[*l])).collect());
     }
     pass("loop_trimming", &mut |p, t| loops::loop_trimming::loop_trimming(p, &facts, t));
     pass("simplify", &mut |p, _| simplified(p, &facts, Proofs::Unmarked));
@@ -187,7 +183,12 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("outline_tasks", &mut |p, _| code::outline_tasks::outline_tasks(p));
     pass("split_functions", &mut code::split_functions::split_functions);
     pass("last_use", &mut |p, _| storage::last_use::last_use(p));
+    trace.visits += facts.visits();
     Ok(Lowered { program, trace, causes })
+}
+
+fn nothing_to_partition(l: &LoopInfo) -> LowerError {
+    LowerError::NothingToPartition { name: l.name.clone(), at: l.at.clone() }
 }
 
 /// The program of a pass, or its errors for `all`.
@@ -251,6 +252,7 @@ pub fn lower_to_bounded(plan: &Plan, options: &LowerOptions) -> Result<Lowered, 
     trace.finish(None);
     trace.begin("infer_bounds");
     let body = regions::infer_bounds::infer_bounds(&ctx, &regions, &facts, checks, nest);
+    trace.visits += known.visits() + facts.visits();
     let mut program = ctx.program;
     program.body = body;
     program.mark_dropped_loops();

@@ -1,5 +1,5 @@
-//! Lowering time stays near-linear in the number of stages. No test asserts a time; the sizes here would take minutes
-//! if anything were quadratic with a large constant.
+//! Lowering stays near-linear in the number of stages. No test asserts a time: work is counted in visits of expressions
+//! by the simplifier, and its growth is asserted.
 
 use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::Region;
@@ -22,28 +22,37 @@ fn chain(n: usize) -> Pipeline {
     Pipeline::new([&last]).unwrap()
 }
 
-fn lower_chain(n: usize, directives: impl Fn(usize) -> String) {
+/// Lowers a chain of stencils, each under the directives of its number, and returns how much work that was.
+fn lower_chain(n: usize, directives: impl Fn(usize) -> String) -> u64 {
     let pipeline = chain(n);
     let text: Vec<String> = (0..n - 1).map(|i| format!("s{i}: {}", directives(i))).collect();
     let schedule = text.join("\n").parse().unwrap();
     let plan = halide_sched::plan::resolve(&pipeline, &schedule, &TARGET).unwrap();
-    lower(&plan, &LowerOptions::default()).unwrap();
+    lower(&plan, &LowerOptions::default()).unwrap().trace.visits
+}
+
+/// Asserts that the work for a chain of `n` stages is at most this power of the work for half of them.
+fn assert_growth(n: usize, most: f64, directives: impl Fn(usize, usize) -> String) {
+    let [half, whole] = [n / 2, n].map(|n| lower_chain(n, |i| directives(n, i)));
+    let exponent = (whole as f64 / half as f64).log2();
+    println!("{n} stages: {whole} visits, {exponent:.3}");
+    assert!(half > n as u64, "work is counted: {half} visits");
+    assert!(exponent <= most, "from {} to {n} stages, work grows from {half} to {whole} visits: {exponent:.3}", n / 2);
 }
 
 /// Half a thousand stages, on the stack of a test's thread: statements nest as deep as the chain is long.
 #[test]
 fn chains_of_stencils() {
-    let n = 500;
-    lower_chain(n, |_| "compute_root() vectorize(x, 4)".into());
-    lower_chain(n, |_| format!("store_root() compute_at(s{}, y)", n - 1));
-    lower_chain(n, |_| format!("compute_at(s{}, y)", n - 1));
+    assert_growth(500, 1.3, |_, _| "compute_root() vectorize(x, 4)".into());
+    assert_growth(500, 1.3, |n, _| format!("store_root() compute_at(s{}, y)", n - 1));
+    assert_growth(500, 1.3, |n, _| format!("compute_at(s{}, y)", n - 1));
 }
 
 /// An inlined call at one point is translated once, over however many paths it is reached.
 #[test]
 fn inlined_chains() {
-    lower_chain(30, |_| "compute_inline()".into());
-    lower_chain(120, |i| if i % 4 == 0 { "compute_root()".into() } else { "compute_inline()".into() });
+    assert_growth(30, 2.5, |_, _| "compute_inline()".into());
+    assert_growth(120, 1.3, |_, i| if i % 4 == 0 { "compute_root()".into() } else { "compute_inline()".into() });
 }
 
 /// Long enough to be cut into several functions, with names, vectors and storage used across the cuts.

@@ -57,6 +57,7 @@ impl Facts {
         }
         let is_known = |e: &Expr| matches!(e.kind(), ExprKind::Int(_)) || self.cache.borrow().known(e).is_some();
         postorder(e, is_known, |e| {
+            self.memory.count_visit();
             let known = if e.ty().is_index() { self.known_index(e) } else { self.known_data(e) };
             let known = known.intersect(self.atom(e));
             self.cache.borrow_mut().set_known(e, known);

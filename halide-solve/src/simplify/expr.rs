@@ -38,6 +38,7 @@ fn simplify_now(e: &Expr, facts: &Facts) -> Expr {
     }
     let is_simple = |e: &Expr| is_constant(e) || facts.leaves(e) || facts.cache.borrow().simple(e).is_some();
     postorder(e, is_simple, |e| {
+        facts.memory.count_visit();
         // Over children that are shared it is shared itself, and what was found of an equal one is found by its address.
         let shared = facts.share(map_children(e, |c| simple_child(c, facts)));
         let found = match shared.id() == e.id() {

@@ -163,6 +163,7 @@ impl<'a> Bounder<'a> {
             return plain;
         }
         self.fuel -= 1;
+        self.facts.memory.count_visit();
         begin(&mut self.found[level], 14);
         // What is asked again while the answer is being found gets the plain one.
         self.found[level].insert(sum.terms.clone(), Found { bound: plain, failed: Some(i128::MAX) });

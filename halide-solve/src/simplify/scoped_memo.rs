@@ -36,9 +36,19 @@ struct Tables {
     next: Map<(State, Fact), State>,
     /// Expressions and what they are simplified; the latter as well, to themselves.
     simple: Map<(State, Expr), Expr>,
+    /// Counts expressions that were looked at.
+    visits: u64,
 }
 
 impl Memory {
+    /// Counts a visit of an expression.
+    pub(super) fn count_visit(&self) {
+        self.0.borrow_mut().visits += 1;
+    }
+    /// The visits so far.
+    pub(super) fn visits(&self) -> u64 {
+        self.0.borrow().visits
+    }
     /// Returns the state after `fact` is learned in `state`.
     pub(super) fn after(&self, state: State, fact: Fact) -> State {
         let mut tables = self.0.borrow_mut();

@@ -3,20 +3,14 @@
 use crate::engines_agree::noise;
 use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;
+use halide_skips::{Need, skip};
 use std::sync::OnceLock;
 
-/// The device of the tests, opened once. Without one they are skipped, loudly; in continuous integration they fail.
+/// The device of the tests, opened once. Without one they skip what needs it.
 pub(crate) fn gpu() -> Option<&'static Gpu> {
-    static OPENED: OnceLock<Option<Gpu>> = OnceLock::new();
-    let opened = OPENED.get_or_init(|| match Gpu::open(&Choice::from_env()) {
-        Ok(gpu) => Some(gpu),
-        Err(error) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("no graphics processor: {error}"),
-        Err(error) => {
-            eprintln!("SKIPPED: there is no graphics processor for this test: {error}");
-            None
-        }
-    });
-    opened.as_ref()
+    static OPENED: OnceLock<Result<Gpu, String>> = OnceLock::new();
+    let opened = OPENED.get_or_init(|| Gpu::open(&Choice::from_env()).map_err(|error| error.to_string()));
+    opened.as_ref().inspect_err(|why| skip(Need::Device, why)).ok()
 }
 
 /// Holds the device, and the evaluator of the same loops, against the interpreter.

@@ -3,12 +3,13 @@
 use crate::engines_agree::noise;
 use crate::gpu::{agree, gpu};
 use halide::prelude::*;
+use halide_skips::{Need, skip};
 
-/// The lanes of a subgroup; says so where the device has none of one size.
+/// The lanes of a subgroup; where the device has none of one size, the test is skipped.
 fn lanes() -> Option<u32> {
     let lanes = gpu()?.limits().subgroup;
     if lanes.is_none() {
-        eprintln!("SKIPPED: the device has no subgroups of one size");
+        skip(Need::DeviceFeature("subgroups"), "of one size");
     }
     lanes
 }

@@ -41,8 +41,21 @@ mod rules;
 mod shapes;
 mod skipped;
 mod tidy;
+mod tidy_cycles;
 mod tidy_docs;
+mod tidy_functions;
+mod tidy_lexer;
 mod tidy_names;
 mod together;
 mod tracing;
 mod undef;
+
+/// Records the tests that this build leaves out.
+#[test]
+fn tests_that_are_not_compiled() {
+    for (name, is_on) in [("cpu", cfg!(feature = "cpu")), ("gpu", cfg!(feature = "gpu"))] {
+        if !is_on {
+            halide_skips::skip(halide_skips::Need::Feature(name), "tests of the feature");
+        }
+    }
+}

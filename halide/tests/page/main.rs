@@ -3,17 +3,11 @@
 
 use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;
+use halide_skips::{Need, skip};
 
-/// The device; where there is none, tests are skipped, loudly, and in continuous integration they fail.
+/// The device; where there is none, tests are skipped.
 fn gpu() -> Option<Gpu> {
-    match Gpu::open(&Choice::from_env()) {
-        Ok(gpu) => Some(gpu),
-        Err(error) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("no graphics processor: {error}"),
-        Err(error) => {
-            eprintln!("SKIPPED: there is no graphics processor for this test: {error}");
-            None
-        }
-    }
+    Gpu::open(&Choice::from_env()).inspect_err(|error| skip(Need::Device, error)).ok()
 }
 
 /// `mean` of three steps: bytes, wider sums, and a table of 16 counts that brightens.

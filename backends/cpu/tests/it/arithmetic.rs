@@ -4,7 +4,6 @@ use crate::harness::*;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
-use halide_cpu::Tier;
 use halide_ir::{BufId, Expr, ForKind, Intrinsic, Sym, build};
 
 type Make = Box<dyn Fn(&[Expr]) -> Expr>;
@@ -45,7 +44,7 @@ fn check(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: 
     p.body = build::block(loops.collect::<Vec<_>>());
     let inputs: Vec<_> = types.iter().zip(operands).map(|(ty, v)| buffer(*ty, v)).collect();
     let sizes: Vec<_> = outputs.iter().map(|ty| (*ty, count)).collect();
-    for tier in Tier::ALL.into_iter().filter(|t| t.available()) {
+    for tier in tiers() {
         let code = compiled_for(tier, &p);
         let (results, _) = run(&code, &[], &inputs, &sizes).unwrap();
         for (c, result) in cases.iter().zip(&results) {

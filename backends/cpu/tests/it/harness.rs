@@ -5,10 +5,12 @@ use halide_core::ids::{Id, ImageId};
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, Tier, compile};
+use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, Tier, compile, host_features};
+use halide_ir::features::CpuFeatures;
 use halide_ir::{
     BufId, BufferInfo, BufferRole, Expr, LoopId, Memory, Program, Side, Stage, Stmt, Sym, Task, TaskId, build,
 };
+use halide_skips::{Need, skip};
 
 /// A program without statements whose external buffers are one-dimensional.
 pub(crate) fn program(inputs: &[ScalarType], outputs: &[ScalarType]) -> Program {
@@ -95,18 +97,28 @@ pub(crate) fn well_formed(code: Executable) -> Executable {
     code
 }
 
+/// The families of vector instructions that this machine has. The ledger of skips gets the others.
+pub(crate) fn tiers() -> impl Iterator<Item = Tier> {
+    Tier::ALL.into_iter().filter(|tier| has_all(tier.needs()))
+}
+
 /// The families of vectors wider than Cranelift's that this machine has.
 pub(crate) fn wide_tiers() -> Vec<Tier> {
-    let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|t| *t > Tier::Baseline && t.available()).collect();
-    if tiers.is_empty() {
-        println!("SKIPPED: this machine has no AVX2");
+    tiers().filter(|tier| *tier > Tier::Baseline).collect()
+}
+
+/// Returns true if this machine has these extensions; otherwise the test skips what needs them.
+pub(crate) fn has_all(features: CpuFeatures) -> bool {
+    let has = host_features().includes(features);
+    if !has {
+        skip(Need::Cpu(&features.to_string()), "");
     }
-    tiers
+    has
 }
 
 /// For every family of vector instructions that this machine has.
 pub(crate) fn compiled_everywhere(p: &Program) -> Vec<Executable> {
-    Tier::ALL.into_iter().filter(|t| t.available()).map(|tier| compiled_for(tier, p)).collect()
+    tiers().map(|tier| compiled_for(tier, p)).collect()
 }
 
 /// Runs for every family of vector instructions; gives the outputs, which are the same for all.

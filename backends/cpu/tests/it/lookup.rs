@@ -6,6 +6,7 @@ use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::{self, Scalar};
 use halide_cpu::Tier;
+use halide_ir::features::CpuFeature;
 use halide_ir::{BufId, Memory, Program, Stmt, build};
 
 const SIZES: [i64; 11] = [1, 2, 63, 64, 65, 128, 129, 256, 700, 1024, 1025];
@@ -61,7 +62,7 @@ fn check(tier: Tier, ty: ScalarType, index: ScalarType, size: i64, lanes: u16, s
 
 #[test]
 fn tables_of_every_size() {
-    for tier in Tier::ALL.into_iter().filter(|t| t.available()) {
+    for tier in tiers() {
         for size in SIZES {
             for index in [U8, I8, U16, I16, I32, U32, I64] {
                 for lanes in [8, 32, 64] {
@@ -75,7 +76,7 @@ fn tables_of_every_size() {
 
 #[test]
 fn tables_in_parts_and_of_other_types() {
-    for tier in Tier::ALL.into_iter().filter(|t| t.available()) {
+    for tier in tiers() {
         for lanes in [3, 4, 17, 40, 64, 96] {
             for (ty, index) in [(I8, U8), (U8, I16), (U16, I16), (F16, U8), (Bool, U16), (I16, I32), (U32, U8)] {
                 for shape in [(1, 0), (1, 5), (2, 0), (3, 1)] {
@@ -89,8 +90,7 @@ fn tables_in_parts_and_of_other_types() {
 /// Bytes of a small table are permuted; nothing is loaded lane by lane.
 #[test]
 fn small_tables_are_in_registers() {
-    if Tier::host() != Tier::Avx512 || !std::is_x86_feature_detected!("avx512vbmi") {
-        println!("SKIPPED: this machine has no AVX-512 VBMI");
+    if !has_all(Tier::Avx512.needs().with(CpuFeature::Avx512vbmi)) {
         return;
     }
     for (size, index, lanes, registers) in [

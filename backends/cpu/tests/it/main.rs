@@ -24,3 +24,11 @@ mod random;
 mod running;
 mod stack;
 mod wide;
+
+/// Records the tests that this build leaves out.
+#[test]
+fn tests_that_are_not_compiled() {
+    if !cfg!(target_os = "linux") {
+        halide_skips::skip(halide_skips::Need::System("linux"), "memory between guard pages");
+    }
+}

@@ -1,6 +1,6 @@
 //! Random programs: compiled code against the checked evaluator of loop IR.
 
-use crate::harness::{SplitMix, random, well_formed};
+use crate::harness::{SplitMix, random, tiers, well_formed};
 use halide_core::buffer::{AnyBuffer, RawBuffer};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -86,7 +86,7 @@ fn random_programs() {
     for seed in first..first + count {
         let p = program(&mut Random::new(seed), Stage::Final, 1 + (seed % 40) as u32);
         let Some(evaluated) = evaluate(&p, seed) else { continue };
-        Tier::ALL.into_iter().filter(|t| t.available()).for_each(|tier| check(&p, seed, tier, &evaluated));
+        tiers().for_each(|tier| check(&p, seed, tier, &evaluated));
         ran += 1;
     }
     assert!(ran * 5 > count, "only {ran} of {count} programs could run");

@@ -146,7 +146,7 @@ fn prefetches() {
         });
         let input: Vec<Scalar> = (0..64).map(Scalar::from).collect();
         let input = buffer(ScalarType::I32, &input);
-        for tier in Tier::ALL.into_iter().filter(|t| *t == Tier::Baseline || wide_tiers().contains(t)) {
+        for tier in tiers() {
             let code = compiled_for(tier, &p);
             let asm = code.asm().unwrap_or_default();
             let (near, far) = (asm.matches("prefetcht0").count(), asm.matches("prefetcht1").count());
@@ -206,7 +206,7 @@ fn sums_of_products_in_registers() {
                     value::math(MathFn::Fma, &[sum, sum, b[lane]])
                 })
                 .collect();
-            for tier in Tier::ALL.into_iter().filter(|t| t.available()) {
+            for tier in tiers() {
                 let code = compiled_for(tier, &p);
                 let inputs = [buffer(ty, &a), buffer(ty, &b)];
                 let (out, _) = run(&code, &[], &inputs, &[(ty, lanes as usize)]).unwrap();

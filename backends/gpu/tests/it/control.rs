@@ -194,8 +194,7 @@ fn scalars_of_every_type() {
         }
         let code = compiled(&p, id, &ALL);
         let Some(runner) = runner() else { return };
-        let needs = (ty.bits() == 64 && !runner.features.int64) || (ty == F64 && !runner.features.float64);
-        if needs {
+        if !is_for(runner, &p, id) {
             continue;
         }
         for v in edges(ty) {

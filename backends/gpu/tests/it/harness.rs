@@ -5,10 +5,12 @@ use halide_core::ids::{Id, ImageId};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
 use halide_gpu::codegen::{Features, KernelCode, Options, compile, parts};
+use halide_gpu::{Feature, GpuError};
 use halide_ir::{
     BufId, BufferInfo, BufferRole, Expr, ForKind, Kernel, KernelBuffer, KernelId, LoopId, Memory, Program, Side, Stage,
     Stmt, Writes, build,
 };
+use halide_skips::{Need, skip};
 
 /// Every feature: what needs a driver to run may still be validated.
 pub(crate) const ALL: Options =
@@ -99,6 +101,22 @@ pub(crate) fn compiled(p: &Program, id: KernelId, options: &Options) -> KernelCo
     let code = compile(p, id, options).unwrap_or_else(|e| panic!("{e}"));
     crate::spirv::check(&code);
     code
+}
+
+/// Returns true if the device can run a kernel. Otherwise it lacks a feature, and the test skips the kernel.
+pub(crate) fn is_for(runner: &Runner, p: &Program, id: KernelId) -> bool {
+    match compile(p, id, &Options { features: runner.features, pieces: false }) {
+        Ok(_) => true,
+        Err(GpuError::Feature { feature, ty, .. }) => {
+            let name = match feature {
+                Feature::Int64 => "int64",
+                Feature::Float64 => "float64",
+            };
+            skip(Need::DeviceFeature(name), format!("kernels of {ty}"));
+            false
+        }
+        Err(other) => panic!("{other}"),
+    }
 }
 
 /// A number of elements as bytes.

@@ -24,3 +24,11 @@ mod runtime_memory;
 mod spirv;
 #[cfg(feature = "runtime")]
 mod support;
+
+/// Records the tests that this build leaves out.
+#[test]
+fn tests_that_are_not_compiled() {
+    if !cfg!(feature = "runtime") {
+        halide_skips::skip(halide_skips::Need::Feature("runtime"), "runs of whole programs");
+    }
+}

@@ -27,7 +27,7 @@ fn outcome(p: &Program, id: KernelId, blocks: i64, given: &Given, fill: u64) -> 
     let code = compiled(p, id, &ALL);
     let runner = runner()?;
     let ty = p.buffers[IN].elem;
-    if halide_gpu::codegen::compile(p, id, &Options { features: runner.features, pieces: false }).is_err() {
+    if !is_for(runner, p, id) {
         return None;
     }
     let mut r = SplitMix(7);

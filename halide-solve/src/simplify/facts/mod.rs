@@ -66,6 +66,10 @@ impl Facts {
     pub fn new() -> Facts {
         Facts::default()
     }
+    /// Visits of expressions under these facts and all clones of them: how much work was done.
+    pub fn visits(&self) -> u64 {
+        self.memory.visits()
+    }
     /// Opens a scope.
     pub fn push_scope(&mut self) {
         self.scopes.push((self.undo.len(), self.pinned, self.state));

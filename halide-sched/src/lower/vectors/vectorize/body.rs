@@ -8,7 +8,7 @@ use crate::lower::vectors::lanes::{self, Shape};
 use halide_core::ops::BinOp;
 use halide_ir::hash::Map;
 use halide_ir::visit::Memo;
-use halide_ir::{BufId, Expr, ExprKind, For, Program, Stmt, Sym, Type, build};
+use halide_ir::{BufId, Expr, ExprKind, For, PrintId, Program, Stmt, Sym, Type, build};
 
 /// The body of `l` with `lanes` iterations side by side, or why that cannot be.
 pub(super) fn widen(l: &For, lanes: u16, program: &mut Program) -> Result<Stmt, String> {
@@ -164,15 +164,7 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             let cond = lanes::reduce_if_vector(BinOp::BitAnd, &build::or(cond, idle));
             Stmt::Assert { cond, fault: *fault, args }
         }
-        Stmt::Print { line, when, args } => {
-            let (when, args) = (expression(cx, when), args.iter().map(|a| expression(cx, a)).collect::<Vec<_>>());
-            let when = both(cx.mask.clone(), Some(when)).expect("a condition");
-            let line = |i| {
-                let one = |e: &Expr| if e.lanes() == 1 { e.clone() } else { lanes::lane(e, i) };
-                Stmt::Print { line: *line, when: one(&without_likely(&when)), args: args.iter().map(one).collect() }
-            };
-            build::block((0..cx.lanes).map(line).collect::<Vec<_>>())
-        }
+        Stmt::Print { line, when, args } => print(cx, *line, when, args),
         Stmt::Atomic { func, body } => combine::atomic(cx, *func, body),
         Stmt::Produce { func, body } => Stmt::Produce { func: *func, body: Box::new(statement(cx, body)) },
         Stmt::Alloc { buf, count, constant, body } => {
@@ -212,6 +204,17 @@ fn statement(cx: &mut Widen<'_>, s: &Stmt) -> Stmt {
             s.clone()
         }
     }
+}
+
+/// A line for each lane, in order.
+fn print(cx: &mut Widen<'_>, line: PrintId, when: &Expr, args: &[Expr]) -> Stmt {
+    let (when, args) = (expression(cx, when), args.iter().map(|a| expression(cx, a)).collect::<Vec<_>>());
+    let when = both(cx.mask.clone(), Some(when)).expect("a condition");
+    let line = |i| {
+        let one = |e: &Expr| if e.lanes() == 1 { e.clone() } else { lanes::lane(e, i) };
+        Stmt::Print { line, when: one(&without_likely(&when)), args: args.iter().map(one).collect() }
+    };
+    build::block((0..cx.lanes).map(line).collect::<Vec<_>>())
 }
 
 /// Names the widened value of `e`; a ramp is named by its base, so that it can still be seen to be one.

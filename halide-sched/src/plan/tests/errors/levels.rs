@@ -89,6 +89,10 @@ fn levels() {
               `blur_y` has no loop `y` where it is specialised for `fast`
               help: make `y` there too, or before specialize"#]],
     );
+}
+
+#[test]
+fn levels_that_are_not_around_all_consumers() {
     let p = pyramid();
     check(
         &p,

@@ -65,6 +65,11 @@ fn names() {
         test:1:24: blur_y: reorder_storage(y, yy)
           `blur_y` has no dimension `yy`; its dimensions: `x`, `y`"#]],
     );
+}
+
+#[test]
+fn names_that_are_taken() {
+    let p = blur();
     check(
         &p,
         "blur_y: split(y, x, yi, 8)",

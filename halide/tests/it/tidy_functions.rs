@@ -1,0 +1,95 @@
+//! Rule for the length of functions.
+
+use crate::tidy::sources;
+use crate::tidy_lexer::bare;
+
+/// The most lines of code in a function, from its name to its end. Comments and what is quoted do not count.
+const MOST_LINES: usize = 80;
+
+/// Functions that may be longer, with the reason: matches that say one thing of each case of a type.
+const EXCEPTIONS: [(&str, &str, &str); 8] = [
+    ("halide-core/src/error.rs", "reason", "a sentence for each mistake in an algorithm"),
+    ("halide-core/src/interp/error.rs", "fmt", "a sentence for each end of a run"),
+    ("halide-ir/src/fault.rs", "message", "a sentence for each fault of a program"),
+    ("halide-sched/src/lower/gpu/offload/error.rs", "texts", "a sentence for each reason that there is no kernel"),
+    ("halide-sched/src/plan/help.rs", "help", "a remedy for each problem of a schedule"),
+    ("halide-sched/src/plan/sentences.rs", "fmt", "a sentence for each problem of a schedule"),
+    ("halide-sched/src/schedule/print.rs", "fmt", "the text of each directive"),
+    ("halide-sched/src/schedule/tests/random.rs", "verb", "random arguments of each directive"),
+];
+
+/// A function with a body.
+struct Function<'t> {
+    name: &'t str,
+    /// The line of its name, from 1.
+    line: usize,
+    /// Lines of code.
+    lines: usize,
+}
+
+/// The functions of a file without comments and quoted text.
+fn functions(bare: &str) -> Vec<Function<'_>> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut all = Vec::new();
+    for (at, _) in bare.match_indices("fn ").filter(|(at, _)| !bare[..*at].ends_with(is_part)) {
+        let rest = bare[at + 3..].trim_start();
+        let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        if let Some(end) = body_end(rest).filter(|_| !name.is_empty()) {
+            let line = bare[..at].matches('\n').count() + 1;
+            let lines = 1 + rest[..end].lines().skip(1).filter(|l| !l.trim().is_empty()).count();
+            all.push(Function { name, line, lines });
+        }
+    }
+    all
+}
+
+/// The end of the body of a function that begins at its name; `None` if it has none.
+fn body_end(text: &str) -> Option<usize> {
+    let (mut round, mut curly) = (0, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => round += 1,
+            ')' | ']' => round -= 1,
+            ';' if round == 0 && curly == 0 => return None,
+            '{' => curly += 1,
+            '}' => {
+                curly -= 1;
+                if curly == 0 && round == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[test]
+fn functions_are_short() {
+    let (mut found, mut used, mut count) = (Vec::new(), Vec::new(), 0);
+    for (path, text) in sources() {
+        let bare = bare(&text);
+        for Function { name, line, lines } in functions(&bare) {
+            count += 1;
+            if lines <= MOST_LINES {
+                continue;
+            }
+            match EXCEPTIONS.iter().find(|(file, function, _)| path == *file && name == *function) {
+                Some(exception) => used.push(*exception),
+                None => found.push(format!("{path}:{line}: {name} has {lines} lines")),
+            }
+        }
+    }
+    assert!(count > 5000, "only {count} functions were found");
+    assert!(found.is_empty(), "longer than {MOST_LINES} lines; split them by what they do:\n{}", found.join("\n"));
+    let idle: Vec<_> = EXCEPTIONS.iter().filter(|e| !used.contains(e)).collect();
+    assert!(idle.is_empty(), "short by now; take them off the list: {idle:?}");
+}
+
+#[test]
+fn lines_of_code_are_counted() {
+    let text = "fn a();\nimpl B {\n    /// Doc.\n    fn c(x: [u8; 2]) -> fn(u8) {\n        // No.\n\n        \"{\n        \";\n        d()\n    }\n}\nfn e() {}\n";
+    let bare = bare(text);
+    let all: Vec<(&str, usize, usize)> = functions(&bare).iter().map(|f| (f.name, f.line, f.lines)).collect();
+    assert_eq!(all, [("c", 4, 5), ("e", 12, 1)]);
+}
