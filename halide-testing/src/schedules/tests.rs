@@ -7,7 +7,7 @@ use halide_core::types::U16;
 use halide_core::{Func, ImageParam, Param, RDom, vars};
 use halide_ir::target::{Arch, Budget, Target};
 use halide_sched::plan::resolve;
-use halide_sched::schedule::{Schedule, Verb, directive_words};
+use halide_sched::schedule::{Schedule, Verb, rows};
 use std::collections::BTreeSet;
 
 const TARGET: Target = Target {
@@ -75,9 +75,9 @@ fn every_word_is_drawn() {
     let gpu = words_drawn(|seed| random_gpu_schedule(&p, &target, seed, RandomOptions::default()));
     // What a schedule prints as other words.
     let short = ["tile", "gpu_tile", "partition"];
-    for word in directive_words().iter().filter(|word| !short.contains(word)) {
+    for word in rows().map(|row| row.word).filter(|word| !short.contains(word)) {
         let on_device = word.starts_with("gpu_") || word.starts_with("copy_");
-        assert!((if on_device { &gpu } else { &host }).contains(*word), "{word} is not among {host:?} and {gpu:?}");
+        assert!((if on_device { &gpu } else { &host }).contains(word), "{word} is not among {host:?} and {gpu:?}");
     }
     for memory in ["Auto", "Heap", "Stack", "Register"] {
         assert!(host.contains(memory), "{memory}");

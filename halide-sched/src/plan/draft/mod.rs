@@ -10,7 +10,7 @@ use super::error::{Errors, OrderReason, Problem};
 use super::facts::{any_order, facts};
 use super::stage::StageDraft;
 use crate::plan::{BoundConstraint, Room, StorageDim};
-use crate::schedule::{Amount, Directive, Schedule, Subject, Verb, closest};
+use crate::schedule::{Amount, Directive, Schedule, Scope, Subject, closest};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::{DimField, Kind, Pipeline};
 use halide_core::shape::{BufferOf, Law};
@@ -64,7 +64,9 @@ pub(super) fn apply(
     let mut drafter = Drafter { pipeline, schedule, target, errors, names, unknown: not_made };
     let mut drafts: IdVec<FuncId, FuncDraft> = pipeline.funcs.ids().map(|f| empty(pipeline, f)).collect();
     // Bounds first: they make extents constant, which the tails of splits depend on.
-    let is_done = |number: usize, directive: &Directive| is_rewrite(&directive.verb) || spent.contains(&number);
+    // Rewrites of the graph have been applied.
+    let is_done =
+        |number: usize, directive: &Directive| directive.verb.scope() == Scope::Graph || spent.contains(&number);
     for (number, directive) in schedule.directives().iter().enumerate() {
         if is_done(number, directive) {
             continue;
@@ -85,11 +87,6 @@ pub(super) fn apply(
         }
     }
     drafts
-}
-
-/// Returns true if a directive changes the graph; those have been applied.
-pub(super) fn is_rewrite(verb: &Verb) -> bool {
-    matches!(verb, Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. })
 }
 
 fn empty(pipeline: &Pipeline, func: FuncId) -> FuncDraft {
@@ -190,7 +187,7 @@ impl Drafter<'_, '_, '_> {
     /// Applies one directive.
     fn directive(&mut self, number: usize, directive: &Directive, func: FuncId, draft: &mut FuncDraft) {
         let subject = &directive.subject;
-        if speaks_of_stage(&directive.verb) {
+        if directive.verb.scope() == Scope::Stage {
             draft.needs_loops.get_or_insert(number);
             if let Some(stage) = self.stage(number, subject, func, draft) {
                 self.stage_directive(number, directive, func, stage);
@@ -231,28 +228,6 @@ impl Drafter<'_, '_, '_> {
         }
         Some(stage)
     }
-}
-
-fn speaks_of_stage(verb: &Verb) -> bool {
-    matches!(
-        verb,
-        Verb::Split { .. }
-            | Verb::Fuse { .. }
-            | Verb::Rename { .. }
-            | Verb::Reorder(_)
-            | Verb::Mark { .. }
-            | Verb::Partition { .. }
-            | Verb::ComputeWith { .. }
-            | Verb::Prefetch { .. }
-            | Verb::StreamStores
-            | Verb::Monoid { .. }
-            | Verb::Specialize(_)
-            | Verb::SpecializeFail(_)
-            | Verb::Float(_)
-            | Verb::GpuSingleThread
-            | Verb::AllowRaceConditions
-            | Verb::Atomic { .. }
-    )
 }
 
 /// Returns the error that there is no Func called `name`. For an input image of that name, it suggests the Func that
