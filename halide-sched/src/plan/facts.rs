@@ -4,7 +4,7 @@
 use super::access::{Accesses, Range};
 use super::affine::{Affine, Atom, affine, constant};
 use super::dependence::{Access, Space};
-use super::error::{OrderReason, StepReason};
+use super::diagnostics::{OrderReason, StepReason};
 use super::monoid::{self, Law};
 use crate::plan::VarOrigin;
 use halide_core::ids::{ExprId, FuncId};

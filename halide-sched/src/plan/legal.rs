@@ -1,8 +1,8 @@
 //! Checks that the loops of a stage may run as they are marked: no races, constant extents where lanes and copies need
 //! them, nothing nested that cannot be.
 
+use super::diagnostics::{Errors, Problem};
 use super::draft::FuncDraft;
-use super::error::{Errors, Problem};
 use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::{LoopDraft, StageDraft};
 use crate::plan::{PlanTail, Transform};

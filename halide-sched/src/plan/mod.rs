@@ -5,12 +5,11 @@ mod affine;
 mod compute_with;
 mod convert;
 mod dependence;
+mod diagnostics;
 mod draft;
-mod error;
 mod facts;
 mod gpu;
 mod graph;
-mod help;
 mod labels;
 mod legal;
 mod levels;
@@ -18,11 +17,9 @@ mod monoid;
 mod part;
 mod query;
 mod rdomain;
-mod reasons;
 mod resolve;
 mod rewrite;
 mod rfactor;
-mod sentences;
 mod stage;
 mod tails;
 #[cfg(test)]
@@ -31,8 +28,9 @@ mod tests;
 pub use access::Collision;
 pub(crate) use compute_with::block_order;
 pub use dependence::Conflict;
-pub use error::{MonoidReason, OrderReason, Problem, ScheduleError, Shared, StepReason};
+pub use diagnostics::{OrderReason, Problem, ScheduleError, Shared, StepReason};
 pub use facts::{order, reachable};
+pub use monoid::MonoidReason;
 pub use part::{Part, main_part, part};
 pub use query::image_buffer;
 pub use resolve::resolve;
@@ -214,12 +212,12 @@ pub struct Prefetch {
     pub bound: PrefetchBound,
 }
 
-/// A link between two stages: the outer loops of a stage run as one with those of its host, which comes first in each
+/// A link between two stages: the outer loops of a stage run as one with those of its leader, which comes first in each
 /// iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct With {
     /// The other one.
-    pub host: (FuncId, usize),
+    pub leader: (FuncId, usize),
     /// For each loop that runs as one, outermost first: which iterations come together.
     pub align: Vec<Align>,
 }
@@ -288,7 +286,8 @@ pub enum Transform {
 /// The tail strategy of a split after `Auto` is resolved.
 ///
 /// `AutoShift` is what `Auto` becomes on a split of a pure definition: compiled as `ShiftInwards` in the main variant of
-/// the code, and as `GuardWithIf` in the variant for small shapes, which is compiled when first needed.
+/// the code, and as `GuardWithIf` in the variant for small shapes, which is compiled when first needed. A type of its own
+/// beside [`Tail`](crate::schedule::Tail), so that lowering meets no `Auto` and schedules cannot say `AutoShift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // As `schedule::Tail`.
 pub enum PlanTail {

@@ -3,7 +3,7 @@
 //! Each part is a pipeline of its own, with those directives of the schedule that speak of its Funcs. A Func that two
 //! parts need is in both.
 
-use super::error::Problem;
+use super::diagnostics::Problem;
 use super::{Plan, ScheduleError, resolve};
 use crate::schedule::{Directive, Schedule, Subject, Verb};
 use halide_core::ids::FuncId;

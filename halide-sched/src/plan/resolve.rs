@@ -1,8 +1,8 @@
 //! From names to a plan: the only road.
 
 use super::compute_with::{self, Joined};
+use super::diagnostics::{Errors, ScheduleError};
 use super::draft::{self, FuncDraft};
-use super::error::{Errors, ScheduleError};
 use super::gpu;
 use super::graph::Graph;
 use super::labels::Labels;

@@ -1,7 +1,7 @@
 //! Directives that change the graph: wrappers (`in`) and copies (`clone_in`) of Funcs for some of their consumers, and
 //! reductions in parts (`rfactor`).
 
-use super::error::{Errors, Problem};
+use super::diagnostics::{Errors, Problem};
 use super::graph::{Callee, Detours, Graph, Stage};
 use super::rfactor::{self, rfactor};
 use crate::schedule::{Directive, Schedule, Scope, Verb, clone_name, rfactor_name, wrapper_name};

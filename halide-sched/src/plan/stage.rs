@@ -1,7 +1,7 @@
 //! The loops of one definition while directives are applied to them, one after the other.
 
 use super::dependence::{Conflict, Nest};
-use super::error::{OrderReason, Problem, StepReason};
+use super::diagnostics::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
 use super::labels::Labels;
 use super::query;
@@ -10,7 +10,7 @@ use crate::plan::{Collision, LoopPlan, Prefetch, StagePlan, StageVar, StageVarIn
 use crate::schedule::{Align, FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
-use halide_ir::{Expr, ForKind};
+use halide_ir::Expr;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A variant of a stage as far as it is scheduled.
@@ -59,7 +59,7 @@ pub(super) struct Atomic {
 #[derive(Clone, Debug)]
 pub(super) struct WithDraft {
     /// The stage that it is computed with.
-    pub(super) host: (FuncId, usize),
+    pub(super) leader: (FuncId, usize),
     /// The innermost loop that runs as one.
     pub(super) var: String,
     pub(super) align: Align,
@@ -142,16 +142,7 @@ impl StageDraft {
 
     /// The checked form.
     pub(super) fn finish(self, labels: &mut Labels) -> StagePlan {
-        let kind = |k| match k {
-            LoopKind::Serial => ForKind::Serial,
-            LoopKind::Parallel => ForKind::Parallel,
-            LoopKind::Vectorized => ForKind::Vectorized,
-            LoopKind::Unrolled => ForKind::Unrolled,
-            LoopKind::GpuBlocks => ForKind::GpuBlocks,
-            LoopKind::GpuThreads => ForKind::GpuThreads,
-            LoopKind::GpuLanes => ForKind::GpuLanes,
-        };
-        let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition, at: l.at };
+        let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: l.kind, partition: l.partition, at: l.at };
         let conditions: Vec<&str> = self.variants.iter().map(|(_, text, _)| text.as_str()).collect();
         let runs = match conditions.is_empty() {
             true => format!("`{}` is compiled for no case at all", self.subject),

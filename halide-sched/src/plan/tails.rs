@@ -1,6 +1,6 @@
 //! The tail strategy of a split: which ones are legal, and what `Auto` becomes.
 
-use super::error::Problem;
+use super::diagnostics::Problem;
 use super::stage::StageDraft;
 use crate::plan::{PlanTail, StageVar, Transform};
 use crate::schedule::Tail;

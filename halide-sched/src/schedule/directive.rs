@@ -146,3 +146,13 @@ impl Subject {
         Subject { func: func.into(), stage: 0, specializations: Vec::new() }
     }
 }
+
+/// Returns the word of the directive that gives a loop a kind.
+pub(crate) fn kind_word(kind: LoopKind) -> &'static str {
+    Verb::Mark { kind, var: String::new(), factor: None, tail: Tail::Auto }.word()
+}
+
+/// Returns the word of the directive that chooses how a loop is partitioned.
+pub(crate) fn partition_word(how: Partition) -> &'static str {
+    Verb::Partition { how, var: String::new() }.word()
+}

@@ -23,6 +23,7 @@ mod values;
 pub use arguments::Draws;
 pub use build::{StageSchedule, update};
 pub use directive::{Directive, Scope, Subject, Verb};
+pub(crate) use directive::{kind_word, partition_word};
 pub use error::{ParseError, ParseErrors};
 pub use func_name::{clone_name, rfactor_name, wrapper_name};
 pub use halide_ir::spelling::closest;

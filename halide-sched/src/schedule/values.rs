@@ -1,6 +1,6 @@
 //! The values that directives take as arguments; names are text here and resolved by `plan`.
 
-pub use halide_ir::{Memory, Partition, PrefetchBound};
+pub use halide_ir::{ForKind as LoopKind, Memory, Partition, PrefetchBound};
 
 /// A number that a directive takes: a constant or a scalar integer parameter by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,8 @@ pub enum Term {
     Binary(char, Box<Term>, Box<Term>),
 }
 
-/// The tail strategies: the treatment of a split whose factor does not divide the extent.
+/// The tail strategies: the treatment of a split whose factor does not divide the extent. As written; a plan has
+/// [`PlanTail`](crate::plan::PlanTail), in which `Auto` is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tail {
     /// Safe for every size; chosen by `plan` (see there).
@@ -131,44 +132,6 @@ pub enum Align {
     AlignEnd,
 }
 
-/// The ways in which a loop runs, as directives say them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LoopKind {
-    /// One iteration after the other.
-    Serial,
-    /// On several threads.
-    Parallel,
-    /// As vector lanes.
-    Vectorized,
-    /// Copied out.
-    Unrolled,
-    /// As blocks of threads of a GPU.
-    GpuBlocks,
-    /// As threads of a block.
-    GpuThreads,
-    /// As threads of a block that are lanes of one subgroup.
-    GpuLanes,
-}
-
-impl LoopKind {
-    /// Returns true if iterations run at the same time.
-    pub fn is_concurrent(self) -> bool {
-        match self {
-            LoopKind::Parallel | LoopKind::Vectorized => true,
-            LoopKind::GpuBlocks | LoopKind::GpuThreads | LoopKind::GpuLanes => true,
-            LoopKind::Serial | LoopKind::Unrolled => false,
-        }
-    }
-    /// Returns true if iterations run as threads of a block.
-    pub fn is_gpu_threads(self) -> bool {
-        matches!(self, LoopKind::GpuThreads | LoopKind::GpuLanes)
-    }
-    /// Returns true if a GPU runs the loop.
-    pub fn is_gpu(self) -> bool {
-        self == LoopKind::GpuBlocks || self.is_gpu_threads()
-    }
-}
-
 /// A loop of another stage: where something is computed or stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
@@ -197,21 +160,6 @@ pub enum FloatMode {
     Contract,
     /// Sums may also be reordered.
     Relaxed,
-}
-
-impl LoopKind {
-    /// The directive's word.
-    pub fn word(self) -> &'static str {
-        match self {
-            LoopKind::Serial => "serial",
-            LoopKind::Parallel => "parallel",
-            LoopKind::Vectorized => "vectorize",
-            LoopKind::Unrolled => "unroll",
-            LoopKind::GpuBlocks => "gpu_blocks",
-            LoopKind::GpuThreads => "gpu_threads",
-            LoopKind::GpuLanes => "gpu_lanes",
-        }
-    }
 }
 
 impl FloatMode {

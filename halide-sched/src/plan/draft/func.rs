@@ -1,7 +1,7 @@
 //! Directives about a Func as a whole: its region, its place, its storage.
 
 use super::{Drafter, FuncDraft, Request, unknown_func};
-use crate::plan::error::Problem;
+use crate::plan::diagnostics::Problem;
 use crate::plan::{Room, StorageDim};
 use crate::schedule::{Directive, Site, Verb};
 use halide_core::ids::FuncId;

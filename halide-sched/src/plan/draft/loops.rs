@@ -2,7 +2,7 @@
 
 use super::{Drafter, Request};
 use crate::plan::convert;
-use crate::plan::error::Problem;
+use crate::plan::diagnostics::Problem;
 use crate::plan::facts::{expressions, reachable};
 use crate::plan::monoid::{self, Fold, MonoidReason};
 use crate::plan::stage::{Applied, Atomic, Source, StageDraft, WithDraft};
@@ -30,9 +30,9 @@ impl Drafter<'_, '_, '_> {
         let source = Source { number, at: directive.at, text: &text };
         let result = match &directive.verb {
             Verb::Specialize(condition) => self.specialize(&directive.subject, condition, stage),
-            Verb::ComputeWith { site, align, each } => self.with(&directive.subject, func, site).map(|host| {
+            Verb::ComputeWith { site, align, each } => self.with(&directive.subject, func, site).map(|leader| {
                 let var = site.var.clone();
-                stage.with = Some(WithDraft { host, var, align: *align, each: each.clone(), directive: number });
+                stage.with = Some(WithDraft { leader, var, align: *align, each: each.clone(), directive: number });
             }),
             Verb::Atomic { .. } if !stage.facts.is_update => {
                 Err(Some(Problem::AtomicOfPure { of: stage.subject.clone() }))

@@ -6,7 +6,7 @@ mod loops;
 pub(super) use loops::{float_mode, said_monoid};
 
 use super::convert;
-use super::error::{Errors, OrderReason, Problem};
+use super::diagnostics::{Errors, OrderReason, Problem};
 use super::facts::{any_order, facts};
 use super::stage::StageDraft;
 use crate::plan::{BoundConstraint, Room, StorageDim};

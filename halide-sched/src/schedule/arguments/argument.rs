@@ -91,11 +91,13 @@ impl<'a, 't> Reader<'a, 't> {
 pub(crate) struct Written<'w, 'f> {
     out: &'w mut fmt::Formatter<'f>,
     first: bool,
+    /// True if a list stands in brackets, as the next one then does.
+    pub(super) brackets: bool,
 }
 
 impl<'w, 'f> Written<'w, 'f> {
     pub(crate) fn new(out: &'w mut fmt::Formatter<'f>) -> Written<'w, 'f> {
-        Written { out, first: true }
+        Written { out, first: true, brackets: false }
     }
 
     pub(super) fn argument(&mut self, value: impl fmt::Display) -> fmt::Result {

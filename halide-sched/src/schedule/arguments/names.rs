@@ -109,8 +109,11 @@ macro_rules! one_or_several {
             }
             fn write(names: &Vec<String>, out: &mut Written<'_, '_>) -> fmt::Result {
                 match &names[..] {
-                    [name] => out.argument(NameText(name)),
-                    _ => out.argument(format_args!("[{}]", separated(names.iter().map(|name| NameText(name))))),
+                    [name] if !out.brackets => out.argument(NameText(name)),
+                    _ => {
+                        out.brackets = true;
+                        out.argument(format_args!("[{}]", separated(names.iter().map(|name| NameText(name)))))
+                    }
                 }
             }
             fn draw(from: &mut dyn Draws) -> Vec<String> {
