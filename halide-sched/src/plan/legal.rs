@@ -5,7 +5,7 @@ use super::diagnostics::{Errors, Problem};
 use super::draft::FuncDraft;
 use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::{LoopDraft, StageDraft};
-use crate::plan::{PlanTail, Transform};
+use crate::plan::types::{PlanTail, Transform};
 use crate::schedule::{LoopKind, Tail};
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;

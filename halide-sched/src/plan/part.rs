@@ -4,7 +4,9 @@
 //! parts need is in both.
 
 use super::diagnostics::Problem;
-use super::{Plan, ScheduleError, resolve};
+use super::diagnostics::ScheduleError;
+use super::resolve::resolve;
+use super::types::Plan;
 use crate::schedule::{Directive, Schedule, Subject, Verb};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, StageDef};

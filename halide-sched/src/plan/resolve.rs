@@ -9,7 +9,7 @@ use super::labels::Labels;
 use super::legal;
 use super::levels::{self, Levels};
 use super::rewrite::{Rewritten, rewrite};
-use crate::plan::{FuncPlan, Plan};
+use crate::plan::types::{FuncPlan, Plan};
 use crate::schedule::Schedule;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::{Pipeline, PipelineData};

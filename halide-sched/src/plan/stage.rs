@@ -5,8 +5,8 @@ use super::diagnostics::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
 use super::labels::Labels;
 use super::query;
-use super::tails;
-use crate::plan::{Collision, LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
+use crate::plan::access::Collision;
+use crate::plan::types::{LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
 use crate::schedule::{Align, FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
@@ -333,7 +333,7 @@ impl StageDraft {
         if outer == inner {
             return wrong(Problem::NameTaken { of: self.subject.clone(), name: inner.to_string() });
         }
-        let plan_tail = tails::choose(self, old.var, &factor, tail).map_err(Some)?;
+        let plan_tail = self.tail(old.var, &factor, tail).map_err(Some)?;
         let reduction = self.vars[old.var].reduction;
         self.replaced.insert(var.to_string(), format!("`{}`", source.text));
         let (outer, inner) = (self.new_var(outer, reduction), self.new_var(inner, reduction));

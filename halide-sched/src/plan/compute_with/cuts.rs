@@ -1,7 +1,7 @@
 //! Loop partitioning (`partition`) of a loop that runs for several stages: those that ask for one must ask for the
 //! same.
 
-use super::Joined;
+use super::joined::Joined;
 use crate::plan::diagnostics::{Errors, Problem};
 use crate::plan::draft::FuncDraft;
 use crate::plan::graph::Stage;

@@ -6,8 +6,10 @@
 //! between, and the stages of a Func stay in their order.
 
 mod cuts;
+mod joined;
 mod order;
 
+pub(super) use joined::Joined;
 pub(crate) use order::block_order;
 pub(super) use order::order;
 
@@ -15,68 +17,10 @@ use super::diagnostics::{Errors, Problem};
 use super::draft::{FuncDraft, Request};
 use super::graph::{Graph, Stage};
 use super::stage::{StageDraft, WithDraft};
-use crate::plan::With;
+use crate::plan::types::With;
 use crate::schedule::{Align, LoopKind, closest, kind_word};
 use halide_core::ids::{FuncId, IdVec};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// The stages that are computed with others.
-#[derive(Default)]
-pub(super) struct Joined {
-    /// The directive of each stage that has a leader, and what it says.
-    links: BTreeMap<Stage, (usize, With)>,
-    groups: Vec<BTreeSet<FuncId>>,
-}
-
-impl Joined {
-    /// The Funcs that are computed together.
-    pub(super) fn groups(&self) -> &[BTreeSet<FuncId>] {
-        &self.groups
-    }
-
-    /// Every stage with a leader, and the directive that gave it.
-    pub(super) fn links(&self) -> impl Iterator<Item = (Stage, Stage, usize)> {
-        self.links.iter().map(|(stage, (directive, with))| (*stage, with.leader, *directive))
-    }
-
-    /// The leader of a stage.
-    pub(super) fn with(&self, stage: Stage) -> Option<&With> {
-        self.links.get(&stage).map(|(_, with)| with)
-    }
-
-    /// The number of outer loops of `stage` that are those of `leader` as well.
-    pub(super) fn shared(&self, stage: Stage, leader: Stage) -> usize {
-        let (mut at, mut shared) = (stage, usize::MAX);
-        while at != leader {
-            let Some(with) = self.with(at) else { return 0 };
-            (at, shared) = (with.leader, shared.min(with.align.len()));
-        }
-        shared
-    }
-
-    /// The stage whose loop the loop number `position`, from the outermost, of `stage` is.
-    pub(super) fn owner(&self, mut stage: Stage, position: usize) -> Stage {
-        while let Some(with) = self.with(stage).filter(|w| position < w.align.len()) {
-            stage = with.leader;
-        }
-        stage
-    }
-
-    /// The stage at the root of the tree of `stage`.
-    fn root(&self, stage: Stage) -> Stage {
-        self.owner(stage, 0)
-    }
-
-    fn group(&self, func: FuncId) -> BTreeSet<FuncId> {
-        self.groups.iter().find(|g| g.contains(&func)).cloned().unwrap_or_else(|| BTreeSet::from([func]))
-    }
-
-    fn merge(&mut self, a: FuncId, b: FuncId) {
-        let all = &self.group(a) | &self.group(b);
-        self.groups.retain(|g| g.is_disjoint(&all));
-        self.groups.push(all);
-    }
-}
+use std::collections::BTreeSet;
 
 /// Follows every `compute_with`; what is not legal is reported and left out.
 pub(super) fn join(graph: &Graph, drafts: &IdVec<FuncId, FuncDraft>, errors: &mut Errors<'_>) -> Joined {

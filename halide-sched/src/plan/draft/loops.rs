@@ -1,15 +1,14 @@
 //! Directives about the loops of a stage or of one of its specialisations.
 
-use super::{Drafter, Request};
+use super::drafter::Drafter;
+use super::func_draft::Request;
+use super::said::float_mode;
 use crate::plan::convert;
 use crate::plan::diagnostics::Problem;
-use crate::plan::facts::{expressions, reachable};
-use crate::plan::monoid::{self, Fold, MonoidReason};
+use crate::plan::expressions::{expressions, reachable};
 use crate::plan::stage::{Applied, Atomic, Source, StageDraft, WithDraft};
-use crate::plan::{Prefetch, Source as Read, StageVar};
-use crate::schedule::{
-    Condition, Directive, FloatMode, Identity, LoopKind, Schedule, Site, Subject, Tail, Verb, closest,
-};
+use crate::plan::types::{Prefetch, Source as Read, StageVar};
+use crate::schedule::{Condition, Directive, Identity, LoopKind, Site, Subject, Tail, Verb, closest};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline};
 use halide_ir::{Expr, build};
@@ -123,17 +122,6 @@ impl Drafter<'_, '_, '_> {
         }
     }
 
-    /// Returns the fold that the schedule vouches for, or the reason that the update is not one.
-    pub(super) fn monoid(
-        &self,
-        func: FuncId,
-        stage: usize,
-        identity: &[Identity],
-        commutes: bool,
-    ) -> Result<Fold, MonoidReason> {
-        monoid::declared(self.pipeline, func, &self.pipeline.funcs[func].stages[stage], identity, commutes)
-    }
-
     fn check_monoid(&self, subject: &Subject, func: FuncId, identity: &[Identity], commutes: bool) -> Applied {
         let of = self.schedule.subject_text(subject);
         if !subject.specializations.is_empty() {
@@ -193,16 +181,6 @@ impl Drafter<'_, '_, '_> {
     }
 }
 
-/// The identity that a schedule vouches for in a stage, and whether its operation commutes.
-pub(in crate::plan) fn said_monoid<'s>(schedule: &'s Schedule, subject: &Subject) -> Option<(&'s [Identity], bool)> {
-    let mine = schedule.directives().iter().rev().filter(|d| d.subject == *subject);
-    mine.filter_map(|d| match &d.verb {
-        Verb::Monoid { identity, commutes } => Some((identity.as_slice(), *commutes)),
-        _ => None,
-    })
-    .next()
-}
-
 /// Returns true if a Func reads a source, itself or through Funcs that it calls.
 fn reads(p: &Pipeline, func: FuncId, source: Read) -> bool {
     let (mut seen, mut todo) = (BTreeSet::from([func]), vec![func]);
@@ -246,19 +224,4 @@ fn mark_part(
         [if matches!(kind, LoopKind::Parallel | LoopKind::GpuBlocks) { outer_at } else { outer_at + 1 }];
     (marked.kind, marked.mark, marked.at) = (kind, Some(source.number), source.at);
     Ok(())
-}
-
-/// Returns the float mode of a stage after all directives up to number `limit`: that of the stage's last one, else that
-/// of its general case when the specialisation was opened.
-pub(in crate::plan) fn float_mode(schedule: &Schedule, subject: &Subject, limit: usize) -> FloatMode {
-    let before = &schedule.directives()[..limit];
-    let said = before.iter().rev().filter(|d| d.subject == *subject).find_map(|d| match d.verb {
-        Verb::Float(mode) => Some(mode),
-        _ => None,
-    });
-    let Some((&index, outer)) = subject.specializations.split_last() else { return said.unwrap_or_default() };
-    let outer = Subject { specializations: outer.to_vec(), ..subject.clone() };
-    let opens = |(_, d): &(usize, &Directive)| d.subject == outer && matches!(d.verb, Verb::Specialize(_));
-    let opened = before.iter().enumerate().filter(opens).nth(index).map_or(0, |(number, _)| number);
-    said.unwrap_or_else(|| float_mode(schedule, &outer, opened))
 }

@@ -13,7 +13,7 @@ use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
 
 /// A level while names stand for loops.
-pub(super) type DraftLevel = crate::plan::Level<String>;
+pub(super) type DraftLevel = crate::plan::types::Level<String>;
 
 /// The levels of one Func.
 #[derive(Clone, Debug, PartialEq, Eq)]

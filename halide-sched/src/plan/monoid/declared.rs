@@ -39,7 +39,7 @@ const DRAWS: u64 = 300;
 
 /// Returns the fold of an update, if it is an associative operation with this identity as far as random values can
 /// tell.
-pub(in crate::plan) fn declared(
+pub(crate) fn declared(
     pipeline: &PipelineData,
     func: FuncId,
     stage: &StageDef,
