@@ -95,7 +95,7 @@ fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
     }
     let why = stage.collision(position)?;
     let (of, var, kind) = (stage.subject.clone(), stage.name(l.var).to_string(), l.kind);
-    if stage.races_allowed {
+    if stage.options.races_allowed {
         return stage.no_gpu_step(position).map(|why| Problem::AtomicOnGpu { of, var, why });
     }
     let Some(atomic) = stage.atomic else {

@@ -4,6 +4,7 @@ use super::dependence::{Conflict, Nest};
 use super::diagnostics::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
 use super::labels::Labels;
+use super::options::StageOptions;
 use super::query;
 use crate::plan::access::Collision;
 use crate::plan::types::{LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
@@ -24,13 +25,10 @@ pub(super) struct StageDraft {
     /// Outermost first.
     pub(super) loops: Vec<LoopDraft>,
     pub(super) float: FloatMode,
-    /// True if iterations that touch the same element may run at the same time.
-    pub(super) races_allowed: bool,
     /// Set if elements are changed in one step.
     pub(super) atomic: Option<Atomic>,
     pub(super) prefetches: Vec<Prefetch>,
-    /// True if values are to be written with non-temporal stores.
-    pub(super) stream: bool,
+    pub(super) options: StageOptions,
     /// The stage whose outer loops run as one with its own.
     pub(super) with: Option<WithDraft>,
     /// Condition, its text, and the variant.
@@ -119,11 +117,10 @@ impl StageDraft {
             transforms: Vec::new(),
             loops,
             float: FloatMode::Strict,
-            races_allowed: false,
             atomic: None,
             with: None,
             prefetches: Vec::new(),
-            stream: false,
+            options: StageOptions::default(),
             variants: Vec::new(),
             fail: None,
             natural,
@@ -160,7 +157,7 @@ impl StageDraft {
             float: self.float,
             atomic,
             prefetches: self.prefetches,
-            stream: self.stream,
+            options: self.options,
             with: None,
         }
     }

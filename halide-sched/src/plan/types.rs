@@ -1,5 +1,6 @@
 //! The tables of a plan.
 
+use super::options::StageOptions;
 use crate::schedule::{Align, FloatMode, Partition, PrefetchBound};
 use halide_core::declare_ids;
 use halide_core::error::Location;
@@ -148,8 +149,8 @@ pub struct StagePlan {
     pub with: Option<With>,
     /// The values to be brought into caches ahead of their use.
     pub prefetches: Vec<Prefetch>,
-    /// True if values are to be written with non-temporal stores.
-    pub stream: bool,
+    /// What changes none of its loops.
+    pub options: StageOptions,
 }
 
 /// The Func or image that values are read from.

@@ -1,5 +1,6 @@
 //! Tests that every schedule that is drawn is legal, and that every directive is drawn.
 
+use super::aim::Aim;
 use super::random::{RandomOptions, random_gpu_schedule, random_schedule};
 use halide_core::expr::ExprMethods;
 use halide_core::pipeline::Pipeline;
@@ -83,6 +84,20 @@ fn every_word_is_drawn() {
         assert!(host.contains(memory), "{memory}");
     }
     assert!(gpu.contains("Shared") && gpu.contains("Global"));
+}
+
+/// Arguments that are drawn for rows fit often enough that most words come to stand in a legal schedule.
+#[test]
+fn rows_are_drawn_with_arguments_that_fit() {
+    let p = pipeline();
+    let options = RandomOptions { aim: Aim::Rows, ..RandomOptions::default() };
+    let words = words_drawn(|seed| {
+        let schedule = random_schedule(&p, &TARGET, seed, options);
+        assert!(resolve(&p, &schedule, &TARGET).is_ok(), "seed {seed}: {schedule}");
+        schedule
+    });
+    let known = rows().filter(|row| words.contains(row.word)).count();
+    assert!(known >= 35, "{known}: {words:?}");
 }
 
 #[test]

@@ -395,7 +395,7 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
         let name = ctx.stage_name(inst.func, inst.stage);
         let buffers = &ctx.program.func_buffers[inst.func];
         let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == halide_ir::Stream::Always);
-        if !inst.plan.stream {
+        if !inst.plan.options.stream {
             continue;
         }
         if ctx.plan.target.vector_bits < 256 {

@@ -51,19 +51,12 @@ impl Drafter<'_, '_, '_> {
                     stage.prefetches.push(Prefetch { what, at, from, offset: *offset, bound: *bound });
                 })
             }
-            Verb::StreamStores => {
-                stage.stream = true;
-                Ok(())
-            }
             Verb::Monoid { identity, commutes } => self.check_monoid(&directive.subject, func, identity, *commutes),
-            Verb::AllowRaceConditions => {
-                stage.races_allowed = true;
-                Ok(())
-            }
             Verb::SpecializeFail(message) => {
                 stage.fail = Some((message.clone(), directive.at));
                 Ok(())
             }
+            verb if stage.options.set(verb) => Ok(()),
             verb => self.loop_directive(verb, func, stage, &source),
         };
         if let Err(problem) = result {
