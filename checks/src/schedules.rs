@@ -6,6 +6,7 @@ use halide::prelude::*;
 use halide::schedule::{Amount, Directive, LoopKind, Partition, Verb};
 use halide_ir::target::Gpu;
 use halide_testing::pipelines::{PipelineOptions, Random, random_pipeline};
+use halide_testing::schedules::aim::Aim;
 use halide_testing::schedules::random::{RandomOptions, random_gpu_schedule, random_schedule};
 
 /// A pipeline under a schedule that was legal, for it or for another pipeline, before somebody changed some of it.
@@ -50,7 +51,8 @@ pub fn any_numbers(seed: u64) -> Result<(), String> {
         random.bits(),
         PipelineOptions { stages: 4, exact: random.one_in(2), ..PipelineOptions::default() },
     );
-    let options = RandomOptions { any_shape: true, long: random.one_in(3), floats: true, ..RandomOptions::default() };
+    let aim = if random.one_in(3) { Aim::Rows } else { Aim::Anything };
+    let options = RandomOptions { any_shape: true, long: random.one_in(3), floats: true, aim };
     let mut directives = random_schedule(&pipeline, &TARGET, random.bits(), options).directives().to_vec();
     for _ in 0..1 + random.below(5) {
         change(&mut directives, &mut random, &[0, -1, -7, 1 << 31, 1 << 40, i64::MAX, i64::MIN, 3]);

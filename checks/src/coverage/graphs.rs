@@ -118,7 +118,7 @@ fn groups(plan: &Plan, found: &mut Vec<Class>) {
     for stage in plan.funcs.iter().flat_map(|f| &f.stages) {
         let Some(with) = &stage.with else { continue };
         found.push((GROUPS, MEMBERS[0].to_string()));
-        let (func, number) = with.host;
+        let (func, number) = with.leader;
         if let Some(outer) = &plan.funcs[func].stages[number].with {
             let class = match with.align.len().cmp(&outer.align.len()) {
                 std::cmp::Ordering::Less => MEMBERS[1],

@@ -1,6 +1,6 @@
 //! Index expressions of an algorithm as sums of multiples of variables.
 
-use super::facts::reachable;
+use super::expressions::reachable;
 use halide_core::ids::{ExprId, RDomId, VarId};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::pipeline::{Kind, PipelineData};

@@ -1,6 +1,6 @@
 //! Numbers and conditions of directives as loop IR.
 
-use super::error::Problem;
+use super::diagnostics::Problem;
 use super::query::{image_buffer, output_buffer};
 use crate::schedule::{Amount, CompareOp, Condition, Term, closest};
 use halide_core::ids::{FuncId, ParamId};

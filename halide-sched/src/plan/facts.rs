@@ -4,9 +4,10 @@
 use super::access::{Accesses, Range};
 use super::affine::{Affine, Atom, affine, constant};
 use super::dependence::{Access, Space};
-use super::error::{OrderReason, StepReason};
+use super::diagnostics::{OrderReason, StepReason};
+use super::expressions::{expressions, reachable};
 use super::monoid::{self, Law};
-use crate::plan::VarOrigin;
+use crate::plan::types::VarOrigin;
 use halide_core::ids::{ExprId, FuncId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{Kind, Pipeline, PipelineData, StageDef};
@@ -133,29 +134,6 @@ fn unused_name<A, B, C>(name: &str, taken: &[(String, A, B, C)]) -> String {
         unused.push_str("$r");
     }
     unused
-}
-
-/// The expressions that a definition evaluates.
-pub(super) fn expressions(pipeline: &PipelineData, stage: &StageDef) -> Vec<ExprId> {
-    let predicate = stage.rdom.and_then(|r| pipeline.rdoms[r].predicate);
-    stage.args.iter().chain(&stage.values).copied().chain(predicate).collect()
-}
-
-/// Every expression reachable from `from`, each once, children first.
-pub fn reachable(pipeline: &PipelineData, from: &[ExprId]) -> BTreeSet<ExprId> {
-    let mut found = BTreeSet::new();
-    let mut todo = from.to_vec();
-    while let Some(e) = todo.pop() {
-        if found.insert(e) {
-            todo.extend(children(&pipeline.exprs[e].kind));
-        }
-    }
-    found
-}
-
-/// The operands of a node.
-pub(super) fn children(kind: &Kind) -> Vec<ExprId> {
-    kind.children()
 }
 
 /// The elements that an update with the variables `roots` stores to and loads.

@@ -1,7 +1,7 @@
 //! Checks that loops over blocks and threads make kernels that a GPU can run.
 
+use super::diagnostics::{Errors, Problem};
 use super::draft::FuncDraft;
-use super::error::{Errors, Problem};
 use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::StageDraft;
 use crate::schedule::{LoopKind, Memory};

@@ -1,6 +1,6 @@
 //! The algorithm's graph while a plan changes it: new Funcs, and calls that go to them instead.
 
-use super::facts::{children, expressions, reachable};
+use super::expressions::{children, expressions, reachable};
 use halide_core::error::Location;
 use halide_core::ids::{ExprId, FuncId, IdVec, ImageId, RDomId, VarId};
 use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, RDomDef, StageDef};

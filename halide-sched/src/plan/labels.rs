@@ -1,6 +1,6 @@
 //! Labels of loops: ids for their names, so that levels compare ids.
 
-use crate::plan::LoopLabel;
+use crate::plan::types::LoopLabel;
 use halide_core::ids::IdVec;
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
 //! Checks that the loops of a stage may run as they are marked: no races, constant extents where lanes and copies need
 //! them, nothing nested that cannot be.
 
+use super::diagnostics::{Errors, Problem};
 use super::draft::FuncDraft;
-use super::error::{Errors, Problem};
 use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::{LoopDraft, StageDraft};
-use crate::plan::{PlanTail, Transform};
+use crate::plan::types::{PlanTail, Transform};
 use crate::schedule::{LoopKind, Tail};
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
@@ -95,7 +95,7 @@ fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
     }
     let why = stage.collision(position)?;
     let (of, var, kind) = (stage.subject.clone(), stage.name(l.var).to_string(), l.kind);
-    if stage.races_allowed {
+    if stage.options.races_allowed {
         return stage.no_gpu_step(position).map(|why| Problem::AtomicOnGpu { of, var, why });
     }
     let Some(atomic) = stage.atomic else {

@@ -3,8 +3,10 @@
 //! Each part is a pipeline of its own, with those directives of the schedule that speak of its Funcs. A Func that two
 //! parts need is in both.
 
-use super::error::Problem;
-use super::{Plan, ScheduleError, resolve};
+use super::diagnostics::Problem;
+use super::diagnostics::ScheduleError;
+use super::resolve::resolve;
+use super::types::Plan;
 use crate::schedule::{Directive, Schedule, Subject, Verb};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{FuncDef, Kind, Node, Pipeline, PipelineData, StageDef};

@@ -1,6 +1,6 @@
 //! Questions that lowering and reports ask of a plan.
 
-use crate::plan::{LoopLabel, LoopPlan, Plan, StagePlan, StageVar, Transform};
+use crate::plan::types::{LoopLabel, LoopPlan, Plan, StagePlan, StageVar, Transform};
 use halide_core::ids::{FuncId, Id, ImageId};
 use halide_ir::{BufId, build};
 

@@ -1,15 +1,15 @@
 //! From names to a plan: the only road.
 
 use super::compute_with::{self, Joined};
+use super::diagnostics::{Errors, ScheduleError};
 use super::draft::{self, FuncDraft};
-use super::error::{Errors, ScheduleError};
 use super::gpu;
 use super::graph::Graph;
 use super::labels::Labels;
 use super::legal;
 use super::levels::{self, Levels};
 use super::rewrite::{Rewritten, rewrite};
-use crate::plan::{FuncPlan, Plan};
+use crate::plan::types::{FuncPlan, Plan};
 use crate::schedule::Schedule;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::pipeline::{Pipeline, PipelineData};

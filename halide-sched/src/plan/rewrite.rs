@@ -1,11 +1,10 @@
 //! Directives that change the graph: wrappers (`in`) and copies (`clone_in`) of Funcs for some of their consumers, and
 //! reductions in parts (`rfactor`).
 
-use super::draft::is_rewrite;
-use super::error::{Errors, Problem};
+use super::diagnostics::{Errors, Problem};
 use super::graph::{Callee, Detours, Graph, Stage};
 use super::rfactor::{self, rfactor};
-use crate::schedule::{Directive, Schedule, Verb, clone_name, rfactor_name, wrapper_name};
+use crate::schedule::{Directive, Schedule, Scope, Verb, clone_name, rfactor_name, wrapper_name};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::pipeline::Pipeline;
@@ -24,7 +23,8 @@ pub(super) struct Rewritten {
 
 /// Follows the directives that change the graph.
 pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target, errors: &mut Errors<'_>) -> Rewritten {
-    let mut pending: Vec<usize> = (0..schedule.len()).filter(|&n| is_rewrite(&schedule.directives()[n].verb)).collect();
+    let mut pending: Vec<usize> =
+        (0..schedule.len()).filter(|&n| schedule.directives()[n].verb.scope() == Scope::Graph).collect();
     if pending.is_empty() {
         return Rewritten { pipeline: pipeline.clone(), not_made: BTreeSet::new(), spent: BTreeSet::new() };
     }

@@ -11,8 +11,8 @@
 //! The intermediate Func of `f.update(k): rfactor(r, u)` is called `f.rfactor(u)`.
 
 use super::convert;
+use super::diagnostics::{OrderReason, Problem};
 use super::draft::{float_mode, said_monoid};
-use super::error::{OrderReason, Problem};
 use super::facts::said_names;
 use super::graph::Graph;
 use super::monoid::{self, Law, Parts};

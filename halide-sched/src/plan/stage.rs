@@ -1,16 +1,17 @@
 //! The loops of one definition while directives are applied to them, one after the other.
 
 use super::dependence::{Conflict, Nest};
-use super::error::{OrderReason, Problem, StepReason};
+use super::diagnostics::{OrderReason, Problem, StepReason};
 use super::facts::Facts;
 use super::labels::Labels;
+use super::options::StageOptions;
 use super::query;
-use super::tails;
-use crate::plan::{Collision, LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
+use crate::plan::access::Collision;
+use crate::plan::types::{LoopPlan, Prefetch, StagePlan, StageVar, StageVarInfo, Transform, VarOrigin};
 use crate::schedule::{Align, FloatMode, LoopKind, Partition, Tail, closest};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, IdVec};
-use halide_ir::{Expr, ForKind};
+use halide_ir::Expr;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A variant of a stage as far as it is scheduled.
@@ -24,13 +25,10 @@ pub(super) struct StageDraft {
     /// Outermost first.
     pub(super) loops: Vec<LoopDraft>,
     pub(super) float: FloatMode,
-    /// True if iterations that touch the same element may run at the same time.
-    pub(super) races_allowed: bool,
     /// Set if elements are changed in one step.
     pub(super) atomic: Option<Atomic>,
     pub(super) prefetches: Vec<Prefetch>,
-    /// True if values are to be written with non-temporal stores.
-    pub(super) stream: bool,
+    pub(super) options: StageOptions,
     /// The stage whose outer loops run as one with its own.
     pub(super) with: Option<WithDraft>,
     /// Condition, its text, and the variant.
@@ -59,7 +57,7 @@ pub(super) struct Atomic {
 #[derive(Clone, Debug)]
 pub(super) struct WithDraft {
     /// The stage that it is computed with.
-    pub(super) host: (FuncId, usize),
+    pub(super) leader: (FuncId, usize),
     /// The innermost loop that runs as one.
     pub(super) var: String,
     pub(super) align: Align,
@@ -119,11 +117,10 @@ impl StageDraft {
             transforms: Vec::new(),
             loops,
             float: FloatMode::Strict,
-            races_allowed: false,
             atomic: None,
             with: None,
             prefetches: Vec::new(),
-            stream: false,
+            options: StageOptions::default(),
             variants: Vec::new(),
             fail: None,
             natural,
@@ -142,16 +139,7 @@ impl StageDraft {
 
     /// The checked form.
     pub(super) fn finish(self, labels: &mut Labels) -> StagePlan {
-        let kind = |k| match k {
-            LoopKind::Serial => ForKind::Serial,
-            LoopKind::Parallel => ForKind::Parallel,
-            LoopKind::Vectorized => ForKind::Vectorized,
-            LoopKind::Unrolled => ForKind::Unrolled,
-            LoopKind::GpuBlocks => ForKind::GpuBlocks,
-            LoopKind::GpuThreads => ForKind::GpuThreads,
-            LoopKind::GpuLanes => ForKind::GpuLanes,
-        };
-        let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: kind(l.kind), partition: l.partition, at: l.at };
+        let plan = |l: LoopDraft| LoopPlan { var: l.var, kind: l.kind, partition: l.partition, at: l.at };
         let conditions: Vec<&str> = self.variants.iter().map(|(_, text, _)| text.as_str()).collect();
         let runs = match conditions.is_empty() {
             true => format!("`{}` is compiled for no case at all", self.subject),
@@ -169,7 +157,7 @@ impl StageDraft {
             float: self.float,
             atomic,
             prefetches: self.prefetches,
-            stream: self.stream,
+            options: self.options,
             with: None,
         }
     }
@@ -342,7 +330,7 @@ impl StageDraft {
         if outer == inner {
             return wrong(Problem::NameTaken { of: self.subject.clone(), name: inner.to_string() });
         }
-        let plan_tail = tails::choose(self, old.var, &factor, tail).map_err(Some)?;
+        let plan_tail = self.tail(old.var, &factor, tail).map_err(Some)?;
         let reduction = self.vars[old.var].reduction;
         self.replaced.insert(var.to_string(), format!("`{}`", source.text));
         let (outer, inner) = (self.new_var(outer, reduction), self.new_var(inner, reduction));

@@ -1,25 +1,27 @@
 //! The tail strategy of a split: which ones are legal, and what `Auto` becomes.
 
-use super::error::Problem;
+use super::diagnostics::Problem;
 use super::stage::StageDraft;
-use crate::plan::{PlanTail, StageVar, Transform};
+use crate::plan::types::{PlanTail, StageVar, Transform};
 use crate::schedule::Tail;
 use halide_ir::{Expr, build};
 
-/// The tail of a split of `var` by `factor`.
-pub(super) fn choose(stage: &StageDraft, var: StageVar, factor: &Expr, tail: Tail) -> Result<PlanTail, Problem> {
-    check(stage, var, tail)?;
-    Ok(match tail {
-        Tail::Auto => automatic(stage, var, factor),
-        Tail::RoundUp => PlanTail::RoundUp,
-        Tail::GuardWithIf => PlanTail::GuardWithIf,
-        Tail::Predicate => PlanTail::Predicate,
-        Tail::PredicateLoads => PlanTail::PredicateLoads,
-        Tail::PredicateStores => PlanTail::PredicateStores,
-        Tail::ShiftInwards => PlanTail::ShiftInwards,
-        Tail::ShiftInwardsAndBlend => PlanTail::ShiftInwardsAndBlend,
-        Tail::RoundUpAndBlend => PlanTail::RoundUpAndBlend,
-    })
+impl StageDraft {
+    /// The tail of a split of `var` by `factor`.
+    pub(super) fn tail(&self, var: StageVar, factor: &Expr, tail: Tail) -> Result<PlanTail, Problem> {
+        check(self, var, tail)?;
+        Ok(match tail {
+            Tail::Auto => automatic(self, var, factor),
+            Tail::RoundUp => PlanTail::RoundUp,
+            Tail::GuardWithIf => PlanTail::GuardWithIf,
+            Tail::Predicate => PlanTail::Predicate,
+            Tail::PredicateLoads => PlanTail::PredicateLoads,
+            Tail::PredicateStores => PlanTail::PredicateStores,
+            Tail::ShiftInwards => PlanTail::ShiftInwards,
+            Tail::ShiftInwardsAndBlend => PlanTail::ShiftInwardsAndBlend,
+            Tail::RoundUpAndBlend => PlanTail::RoundUpAndBlend,
+        })
+    }
 }
 
 fn check(stage: &StageDraft, var: StageVar, tail: Tail) -> Result<(), Problem> {

@@ -1,9 +1,8 @@
 //! The schedule itself: an ordered list of directives.
 
-use super::build::StageSchedule;
-use super::directive::{Condition, Directive, FloatMode, Subject, Verb};
-use super::names::FuncName;
-use super::print::{SubjectText, clone_name, wrapper_name};
+use super::directive::{Directive, Subject, Verb};
+use super::func_name::{clone_name, wrapper_name};
+use super::values::{Condition, Tail};
 use std::hash::{Hash, Hasher};
 
 /// A schedule: directives in the order in which they apply. A value; it knows Funcs, stages and loops by name only, so
@@ -31,11 +30,6 @@ impl Schedule {
         Schedule::default()
     }
 
-    /// Begins or goes on to schedule a Func; what follows speaks of its pure definition.
-    pub fn func(&mut self, func: impl FuncName) -> StageSchedule<'_> {
-        StageSchedule::new(self, Subject::func(func.func_name()))
-    }
-
     /// The directives in order.
     pub fn directives(&self) -> &[Directive] {
         &self.directives
@@ -54,7 +48,7 @@ impl Schedule {
     /// Adds one directive at the end. A tail without a factor means nothing and is dropped.
     pub fn push(&mut self, mut directive: Directive) {
         if let Verb::Mark { factor: None, tail, .. } = &mut directive.verb {
-            *tail = super::Tail::Auto;
+            *tail = Tail::Auto;
         }
         self.directives.push(directive);
     }
@@ -70,9 +64,23 @@ impl Schedule {
         self.directives.iter().any(Directive::reassociates)
     }
 
-    /// A subject as the text form of this schedule writes it.
-    pub(crate) fn subject_text(&self, subject: &Subject) -> String {
-        SubjectText(subject, self).to_string()
+    /// Returns the estimates of a Func with these dimensions: first coordinate and extent, dimension by dimension, as
+    /// the last directive about each says.
+    pub fn estimates(&self, func: &str, dims: &[&str]) -> Vec<Option<(i64, i64)>> {
+        let mut found = vec![None; dims.len()];
+        for directive in self.directives().iter().filter(|d| d.subject.func == func) {
+            match &directive.verb {
+                Verb::SetEstimate { var, min, extent } => {
+                    let dim = dims.iter().position(|d| d == var);
+                    dim.into_iter().for_each(|dim| found[dim] = Some((*min, *extent)));
+                }
+                Verb::SetEstimates(region) => {
+                    found.iter_mut().zip(region).for_each(|(f, estimate)| *f = Some(*estimate));
+                }
+                _ => {}
+            }
+        }
+        found
     }
 
     /// The conditions opened on a stage or specialisation, in order.
@@ -114,19 +122,5 @@ impl Hash for Schedule {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());
         self.directives.iter().for_each(|d| (&d.subject, &d.verb).hash(state));
-    }
-}
-
-impl Directive {
-    /// Returns true if the stage that it speaks of may round differently than the algorithm says.
-    pub fn reassociates(&self) -> bool {
-        matches!(self.verb, Verb::Float(FloatMode::Contract | FloatMode::Relaxed))
-    }
-}
-
-impl Subject {
-    /// The general case of the pure definition of `func`.
-    pub fn func(func: impl Into<String>) -> Subject {
-        Subject { func: func.into(), stage: 0, specializations: Vec::new() }
     }
 }

@@ -1,29 +1,36 @@
 //! Schedules as values: an ordered list of directives with a fluent builder and a text form of the same words.
 
+mod arguments;
 mod build;
 mod condition;
 mod directive;
-mod gpu;
-mod hints;
+mod display;
+mod error;
+mod func_name;
 mod list;
 mod names;
 mod parse;
 mod part;
 mod print;
+mod row;
+mod table;
 #[cfg(test)]
 mod tests;
+mod text;
 mod tiling;
+mod values;
 
+pub use arguments::Draws;
 pub use build::{StageSchedule, update};
-pub use directive::{
-    Align, Amount, CompareOp, Condition, Directive, FloatMode, Identity, LoopKind, Memory, Partition, PrefetchBound,
-    Site, Subject, Tail, Term, Verb,
-};
+pub use directive::{Directive, Scope, Subject, Verb};
+pub(crate) use directive::{kind_word, partition_word};
+pub use error::{ParseError, ParseErrors};
+pub use func_name::{clone_name, rfactor_name, wrapper_name};
 pub use halide_ir::spelling::closest;
 pub use list::Schedule;
 pub use names::{FuncName, FuncNames, LoopName, LoopNames, StageName};
-pub use parse::directive_words;
-pub use parse::{ParseError, ParseErrors};
-pub use print::clone_name;
-pub use print::rfactor_name;
-pub use print::wrapper_name;
+pub use row::{Parameter, Row, rows};
+pub use values::{
+    Align, Amount, CompareOp, Condition, FloatMode, Identity, LoopKind, Memory, Partition, PrefetchBound, Site, Tail,
+    Term,
+};

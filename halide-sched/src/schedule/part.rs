@@ -1,8 +1,8 @@
 //! The part of a schedule that is about some of the Funcs of a pipeline, for when these are compiled by themselves.
 
-use super::Schedule;
 use super::directive::{Directive, Verb};
-use super::print::{clone_name, rfactor_name, wrapper_name};
+use super::func_name::{clone_name, rfactor_name, wrapper_name};
+use super::list::Schedule;
 use std::collections::BTreeSet;
 
 impl Schedule {

@@ -181,11 +181,11 @@ fn producers_of_skipped_shared_iterations_stay_in_their_storage() {
     h[x] = g[x] + g[x + 2] + k[x + 3] + k[x - 2];
     let pipeline = Pipeline::new([&h]).unwrap();
     let split = "split(x,x,t2,2,Predicate) split(x,x,t3,2)";
-    for (host, guest) in [("g", "k"), ("k", "g")] {
+    for (leader, member) in [("g", "k"), ("k", "g")] {
         for tail in ["vectorize(x, 2)", "vectorize(x, 4)", "unroll(x, 2)", "vectorize(x, 2, RoundUp)"] {
             for shared in ["x", "t3", "t2"] {
                 let schedule = format!(
-                    "{host}: compute_root() {split}\n {guest}: compute_root() {split} compute_with({host}, {shared})\n \
+                    "{leader}: compute_root() {split}\n {member}: compute_root() {split} compute_with({leader}, {shared})\n \
                      f: compute_at(g, t3) {tail}\n product: compute_at(g, t3) store_at(g, x)"
                 );
                 for width in 1..8 {

@@ -21,6 +21,8 @@ pub enum Aim {
     Promises,
     /// Factors far above the extents.
     Far,
+    /// Any directives of the table. What they vouch for may be wrong, so values may differ from the interpreter's.
+    Rows,
 }
 
 /// A kind of directive of loops.

@@ -2,6 +2,7 @@
 
 pub mod aim;
 pub mod arms;
+mod by_row;
 mod cases;
 mod chains;
 mod kernels;

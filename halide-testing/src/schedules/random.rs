@@ -94,6 +94,9 @@ impl Random {
 
 impl Draw<'_> {
     fn everything(&mut self) {
+        if self.options.aim == Aim::Rows {
+            return self.any_rows();
+        }
         if self.options.aim == Aim::Wrappers {
             self.wrappers();
         } else if self.one_in(4) {
@@ -117,6 +120,7 @@ impl Draw<'_> {
         if self.one_in(8) {
             self.races();
         }
+        self.by_row();
     }
 
     pub(super) fn below(&mut self, n: usize) -> usize {

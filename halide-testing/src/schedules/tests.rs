@@ -1,5 +1,6 @@
 //! Tests that every schedule that is drawn is legal, and that every directive is drawn.
 
+use super::aim::Aim;
 use super::random::{RandomOptions, random_gpu_schedule, random_schedule};
 use halide_core::expr::ExprMethods;
 use halide_core::pipeline::Pipeline;
@@ -7,7 +8,7 @@ use halide_core::types::U16;
 use halide_core::{Func, ImageParam, Param, RDom, vars};
 use halide_ir::target::{Arch, Budget, Target};
 use halide_sched::plan::resolve;
-use halide_sched::schedule::{Schedule, Verb, directive_words};
+use halide_sched::schedule::{Schedule, Verb, rows};
 use std::collections::BTreeSet;
 
 const TARGET: Target = Target {
@@ -75,14 +76,28 @@ fn every_word_is_drawn() {
     let gpu = words_drawn(|seed| random_gpu_schedule(&p, &target, seed, RandomOptions::default()));
     // What a schedule prints as other words.
     let short = ["tile", "gpu_tile", "partition"];
-    for word in directive_words().iter().filter(|word| !short.contains(word)) {
+    for word in rows().map(|row| row.word).filter(|word| !short.contains(word)) {
         let on_device = word.starts_with("gpu_") || word.starts_with("copy_");
-        assert!((if on_device { &gpu } else { &host }).contains(*word), "{word} is not among {host:?} and {gpu:?}");
+        assert!((if on_device { &gpu } else { &host }).contains(word), "{word} is not among {host:?} and {gpu:?}");
     }
     for memory in ["Auto", "Heap", "Stack", "Register"] {
         assert!(host.contains(memory), "{memory}");
     }
     assert!(gpu.contains("Shared") && gpu.contains("Global"));
+}
+
+/// Arguments that are drawn for rows fit often enough that most words come to stand in a legal schedule.
+#[test]
+fn rows_are_drawn_with_arguments_that_fit() {
+    let p = pipeline();
+    let options = RandomOptions { aim: Aim::Rows, ..RandomOptions::default() };
+    let words = words_drawn(|seed| {
+        let schedule = random_schedule(&p, &TARGET, seed, options);
+        assert!(resolve(&p, &schedule, &TARGET).is_ok(), "seed {seed}: {schedule}");
+        schedule
+    });
+    let known = rows().filter(|row| words.contains(row.word)).count();
+    assert!(known >= 35, "{known}: {words:?}");
 }
 
 #[test]

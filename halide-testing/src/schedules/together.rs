@@ -13,25 +13,25 @@ impl Draw<'_> {
         for _ in 0..rounds {
             let funcs: Vec<FuncId> =
                 self.plan.order().iter().copied().filter(|&f| self.plan.funcs[f].compute != Level::Inline).collect();
-            let Some(guest) = self.pick(&funcs) else { return };
-            let hosts = if self.options.aim == Aim::Groups { self.partners(guest, &funcs) } else { funcs };
-            let Some(host) = self.pick(&hosts) else { continue };
+            let Some(member) = self.pick(&funcs) else { return };
+            let leaders = if self.options.aim == Aim::Groups { self.partners(member, &funcs) } else { funcs };
+            let Some(leader) = self.pick(&leaders) else { continue };
             // A member of a group more often than not, once there is one.
             let is_member = |f: &FuncId| self.plan.funcs[*f].stages.iter().any(|s| s.with.is_some());
-            let members: Vec<FuncId> = hosts.iter().copied().filter(is_member).collect();
-            let host = if self.one_in(2) { self.pick(&members).unwrap_or(host) } else { host };
-            if guest == host || self.plan.funcs[guest].compute != self.plan.funcs[host].compute {
+            let members: Vec<FuncId> = leaders.iter().copied().filter(is_member).collect();
+            let leader = if self.one_in(2) { self.pick(&members).unwrap_or(leader) } else { leader };
+            if member == leader || self.plan.funcs[member].compute != self.plan.funcs[leader].compute {
                 continue;
             }
-            let stage = self.below(self.plan.funcs[host].stages.len());
-            let names = loop_names(&self.plan.funcs[host].stages[stage]);
+            let stage = self.below(self.plan.funcs[leader].stages.len());
+            let names = loop_names(&self.plan.funcs[leader].stages[stage]);
             let Some(var) = self.pick(&names) else { continue };
-            let site = Site { func: self.plan.pipeline.funcs[host].name.clone(), stage, var: var.clone() };
-            let own = self.below(self.plan.funcs[guest].stages.len());
-            let subject = Subject { stage: own, ..Subject::func(self.plan.pipeline.funcs[guest].name.clone()) };
+            let site = Site { func: self.plan.pipeline.funcs[leader].name.clone(), stage, var: var.clone() };
+            let own = self.below(self.plan.funcs[member].stages.len());
+            let subject = Subject { stage: own, ..Subject::func(self.plan.pipeline.funcs[member].name.clone()) };
             let mut said = Vec::new();
             // Loops of the same names, so that more often than by chance there are some that can run as one.
-            let own_names = loop_names(&self.plan.funcs[guest].stages[own]);
+            let own_names = loop_names(&self.plan.funcs[member].stages[own]);
             for (from, to) in own_names.iter().zip(&names).filter(|(from, to)| from != to) {
                 said.push(Verb::Rename { from: from.clone(), to: to.clone() });
                 if *to == var {
@@ -52,14 +52,14 @@ impl Draw<'_> {
         }
     }
 
-    /// The Funcs that could run in loops of one with `guest`: in the same place, and neither reads the other.
-    fn partners(&self, guest: FuncId, funcs: &[FuncId]) -> Vec<FuncId> {
+    /// The Funcs that could run in loops of one with `member`: in the same place, and neither reads the other.
+    fn partners(&self, member: FuncId, funcs: &[FuncId]) -> Vec<FuncId> {
         let name = |f: FuncId| self.plan.pipeline.funcs[f].name.as_str();
-        let fits = |&host: &FuncId| {
-            host != guest
-                && self.plan.funcs[guest].compute == self.plan.funcs[host].compute
-                && !self.reads(guest, name(host))
-                && !self.reads(host, name(guest))
+        let fits = |&leader: &FuncId| {
+            leader != member
+                && self.plan.funcs[member].compute == self.plan.funcs[leader].compute
+                && !self.reads(member, name(leader))
+                && !self.reads(leader, name(member))
         };
         funcs.iter().copied().filter(fits).collect()
     }

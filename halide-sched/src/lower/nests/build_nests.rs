@@ -126,7 +126,7 @@ fn store_all(ctx: &mut Ctx<'_>, scope: Scope, mut body: Stmt, funcs: Vec<FuncId>
 /// All variants of a definition, or a definition with those that are computed with it, which have no variants.
 fn emit_block(ctx: &mut Ctx<'_>, block: Block, scope: Scope, pending: &mut Pending) -> Stmt {
     let ((func, stage), plan) = (block.at, ctx.plan);
-    if block.guests.is_empty() && block.replaces.is_empty() {
+    if block.members.is_empty() && block.replaces.is_empty() {
         let nest = emit_variants(ctx, func, stage, &plan.funcs[func].stages[stage], scope, pending);
         // Its instances stand for its region, which checks and updates go by, though nothing is left to do.
         return if is_in_memory(ctx, func, stage) { build::nothing() } else { nest };
@@ -216,7 +216,7 @@ fn emit_tree(ctx: &mut Ctx<'_>, tree: &Tree, pending: &mut Pending) -> Stmt {
     body
 }
 
-/// Emits the part of a definition's nest that lies inside of the loops of its host, with its guests.
+/// Emits the part of a definition's nest that lies inside of the loops of its leader, with its members.
 fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
     let Instance { func, stage, plan, .. } = ctx.instances[tree.instance];
     let nest = describe(ctx, tree.instance);
@@ -232,19 +232,19 @@ fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
     for (_, cond, _) in guards.iter().filter(|g| !g.2) {
         body = guarded(body, cond);
     }
-    for inside in (tree.from_host..=plan.loops.len()).rev() {
+    for inside in (tree.from_leader..=plan.loops.len()).rev() {
         if inside == tree.shared {
             // What others do in shared loops is not for these conditions.
             body = guards.iter().filter(|g| g.2 && g.0 < inside).fold(body, |body, g| guarded(body, &g.1));
             body = compute_with::own_iterations(ctx, tree.instance).iter().fold(body, guarded);
         }
-        for guest in tree.guests.iter().filter(|g| g.from_host == inside) {
-            // Loops of a guest are no place for the storage of what its host computes.
-            let mut of_guest = Pending::new();
-            body = build::block([body, emit_inner(ctx, guest, &mut of_guest)]);
-            own.append(&mut of_guest);
+        for member in tree.members.iter().filter(|g| g.from_leader == inside) {
+            // Loops of a member are no place for the storage of what its leader computes.
+            let mut of_member = Pending::new();
+            body = build::block([body, emit_inner(ctx, member, &mut of_member)]);
+            own.append(&mut of_member);
         }
-        if inside == tree.from_host {
+        if inside == tree.from_leader {
             break;
         }
         let depth = inside - 1;
@@ -395,7 +395,7 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
         let name = ctx.stage_name(inst.func, inst.stage);
         let buffers = &ctx.program.func_buffers[inst.func];
         let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == halide_ir::Stream::Always);
-        if !inst.plan.stream {
+        if !inst.plan.options.stream {
             continue;
         }
         if ctx.plan.target.vector_bits < 256 {

@@ -1,6 +1,6 @@
 //! Loops that run for several definitions as one. Part of `build_nests`.
 //!
-//! A block is a tree of definitions; each one's outer loops, as many as the plan says, are those of its host. Such a
+//! A block is a tree of definitions; each one's outer loops, as many as the plan says, are those of its leader. Such a
 //! loop runs over the union of what its definitions need, each moved as its alignment says, and each definition keeps to
 //! its own values by a condition. So every definition computes the points that it would compute alone.
 //!
@@ -28,19 +28,19 @@ type Stage = (FuncId, usize);
 pub(crate) struct Block {
     pub(crate) at: Stage,
     /// Each with the number of loops that it shares with this one, outermost first, and how they are aligned.
-    pub(crate) guests: Vec<(Vec<Align>, Block)>,
+    pub(crate) members: Vec<(Vec<Align>, Block)>,
     /// Definitions that nobody needs, whose place this one took, with the number of loops that are theirs as well.
     pub(crate) replaces: Vec<(Stage, usize)>,
 }
 
 impl Block {
-    /// The largest number of loops that this definition shares with a guest.
-    fn shared_with_guests(&self) -> usize {
-        self.guests.iter().map(|(align, _)| align.len()).max().unwrap_or(0)
+    /// The largest number of loops that this definition shares with a member.
+    fn shared_with_members(&self) -> usize {
+        self.members.iter().map(|(align, _)| align.len()).max().unwrap_or(0)
     }
 }
 
-/// Links between definitions that are computed together: hosts, and definitions whose place others took.
+/// Links between definitions that are computed together: leaders, and definitions whose place others took.
 struct Links {
     with: BTreeMap<Stage, With>,
     replaced: BTreeMap<Stage, Vec<(Stage, usize)>>,
@@ -50,13 +50,13 @@ struct Links {
 pub(crate) fn blocks(ctx: &Ctx<'_>, members: &[FuncId]) -> Vec<Block> {
     let of = |f: FuncId| (0..ctx.plan.funcs[f].stages.len()).map(move |s| (f, s));
     if let [func] = members {
-        return of(*func).map(|at| Block { at, guests: Vec::new(), replaces: Vec::new() }).collect();
+        return of(*func).map(|at| Block { at, members: Vec::new(), replaces: Vec::new() }).collect();
     }
     let links = links(ctx, members.iter().flat_map(|&f| of(f)));
     let stages: Vec<Stage> = members.iter().filter(|f| ctx.used.contains(f)).flat_map(|&f| of(f)).collect();
     let root = |mut s| {
         while let Some(with) = links.with.get(&s) {
-            s = with.host;
+            s = with.leader;
         }
         s
     };
@@ -65,15 +65,15 @@ pub(crate) fn blocks(ctx: &Ctx<'_>, members: &[FuncId]) -> Vec<Block> {
 }
 
 fn block(links: &Links, at: Stage) -> Block {
-    let guests = links.with.iter().filter(|(_, with)| with.host == at);
+    let members = links.with.iter().filter(|(_, with)| with.leader == at);
     Block {
         at,
-        guests: guests.map(|(guest, with)| (with.align.clone(), block(links, *guest))).collect(),
+        members: members.map(|(member, with)| (with.align.clone(), block(links, *member))).collect(),
         replaces: links.replaced.get(&at).cloned().unwrap_or_default(),
     }
 }
 
-/// The plan's links, but for definitions that nobody needs: the guest of one that shares most loops takes its place.
+/// The plan's links, but for definitions that nobody needs: the member of one that shares most loops takes its place.
 fn links(ctx: &Ctx<'_>, stages: impl Iterator<Item = Stage>) -> Links {
     let (mut with, mut unused) = (BTreeMap::new(), Vec::new());
     for (func, stage) in stages {
@@ -85,10 +85,10 @@ fn links(ctx: &Ctx<'_>, stages: impl Iterator<Item = Stage>) -> Links {
     let mut replaced: BTreeMap<Stage, Vec<(Stage, usize)>> = BTreeMap::new();
     for gone in unused {
         let own: Option<With> = with.remove(&gone);
-        let guests = with.iter().filter(|(_, w)| w.host == gone).map(|(guest, w)| (w.align.len(), *guest));
-        let Some((loops, heir)) = guests.max() else { continue };
+        let members = with.iter().filter(|(_, w)| w.leader == gone).map(|(member, w)| (w.align.len(), *member));
+        let Some((loops, heir)) = members.max() else { continue };
         with.remove(&heir);
-        with.values_mut().filter(|w| w.host == gone).for_each(|w| w.host = heir);
+        with.values_mut().filter(|w| w.leader == gone).for_each(|w| w.leader = heir);
         let inherited = own.map(|w| With { align: w.align.into_iter().take(loops).collect(), ..w });
         with.extend(inherited.map(|w| (heir, w)));
         let mut names = replaced.remove(&gone).unwrap_or_default();
@@ -103,19 +103,19 @@ fn links(ctx: &Ctx<'_>, stages: impl Iterator<Item = Stage>) -> Links {
 pub(crate) struct Tree {
     /// An index into [`Ctx::instances`].
     pub(crate) instance: usize,
-    /// The number of loops that are its host's.
-    pub(crate) from_host: usize,
+    /// The number of loops that are its leader's.
+    pub(crate) from_leader: usize,
     /// The number of loops that run for others as well.
     pub(crate) shared: usize,
-    /// Guests that run in its loops and begin in them, which may be guests of its guests.
-    pub(crate) guests: Vec<Tree>,
+    /// Members that run in its loops and begin in them, which may be members of its members.
+    pub(crate) members: Vec<Tree>,
     pub(crate) replaces: Vec<(Stage, usize)>,
 }
 
 impl Tree {
     /// A definition that is computed with no other.
     pub(crate) fn alone(instance: usize) -> Tree {
-        Tree { instance, from_host: 0, shared: 0, guests: Vec::new(), replaces: Vec::new() }
+        Tree { instance, from_leader: 0, shared: 0, members: Vec::new(), replaces: Vec::new() }
     }
 }
 
@@ -139,11 +139,11 @@ pub(crate) fn declare_block<'a>(
 fn declare_tree<'a>(
     ctx: &mut Ctx<'a>,
     block: Block,
-    host: Option<(usize, &[Align])>,
+    leader: Option<(usize, &[Align])>,
     declare: &mut impl FnMut(&mut Ctx<'a>, Stage, &[LoopId]) -> usize,
     all: &mut Vec<(usize, usize)>,
 ) -> Tree {
-    let inherited = host.map_or(Vec::new(), |(instance, align)| loops(ctx, instance, align.len()));
+    let inherited = leader.map_or(Vec::new(), |(instance, align)| loops(ctx, instance, align.len()));
     let instance = declare(ctx, block.at, &inherited);
     for (l, own) in inherited.iter().zip(&ctx.instances[instance].plan.loops) {
         ctx.loops[*l].others.push(instance);
@@ -154,10 +154,10 @@ fn declare_tree<'a>(
         }
         info.at = info.at.or(own.at);
     }
-    let shared = block.shared_with_guests().max(inherited.len());
+    let shared = block.shared_with_members().max(inherited.len());
     for position in 0..shared {
         let own = own_values(ctx, instance, position, &|v| ctx.instances[instance].leaf(v)).0;
-        let offset = host.and_then(|(h, align)| Some(offset(ctx, &own, h, position, *align.get(position)?)));
+        let offset = leader.and_then(|(h, align)| Some(offset(ctx, &own, h, position, *align.get(position)?)));
         let (var, l) = leaf_at(ctx, instance, position);
         let offset = offset.unwrap_or_else(|| build::int(0));
         let value = build::add(build::loop_var(l), offset.clone());
@@ -165,16 +165,16 @@ fn declare_tree<'a>(
         ctx.instances[instance].shared.insert(var, leaf);
     }
     all.push((instance, shared));
-    let mut guests = Vec::new();
-    for (align, guest) in block.guests {
-        let mut tree = declare_tree(ctx, guest, Some((instance, &align)), declare, all);
-        // Those that share fewer loops with the guest than it does with this one run after it, in this one's loops.
-        let (inside, outside) = tree.guests.into_iter().partition(|g| g.from_host >= tree.from_host);
-        tree.guests = inside;
-        guests.push(tree);
-        guests.extend::<Vec<Tree>>(outside);
+    let mut members = Vec::new();
+    for (align, member) in block.members {
+        let mut tree = declare_tree(ctx, member, Some((instance, &align)), declare, all);
+        // Those that share fewer loops with the member than it does with this one run after it, in this one's loops.
+        let (inside, outside) = tree.members.into_iter().partition(|g| g.from_leader >= tree.from_leader);
+        tree.members = inside;
+        members.push(tree);
+        members.extend::<Vec<Tree>>(outside);
     }
-    Tree { instance, from_host: inherited.len(), shared, guests, replaces: block.replaces }
+    Tree { instance, from_leader: inherited.len(), shared, members, replaces: block.replaces }
 }
 
 /// The variable and the loop number `position`, from the outermost, of an instance.
@@ -210,16 +210,16 @@ fn last((min, extent): &(Expr, Expr)) -> Expr {
     build::offset(build::add(min.clone(), extent.clone()), -1)
 }
 
-/// Returns the offset from the values of the loop to those of a guest.
-fn offset(ctx: &Ctx<'_>, own: &(Expr, Expr), host: usize, position: usize, align: Align) -> Expr {
-    let host = &ctx.instances[host].shared[&leaf_at(ctx, host, position).0];
-    let theirs = host.own.as_ref().expect("a host's values are known before its guests'");
+/// Returns the offset from the values of the loop to those of a member.
+fn offset(ctx: &Ctx<'_>, own: &(Expr, Expr), leader: usize, position: usize, align: Align) -> Expr {
+    let leader = &ctx.instances[leader].shared[&leaf_at(ctx, leader, position).0];
+    let theirs = leader.own.as_ref().expect("a leader's values are known before its members'");
     let more = match align {
-        Align::NoAlign => return host.offset.clone(),
+        Align::NoAlign => return leader.offset.clone(),
         Align::AlignStart => build::sub(own.0.clone(), theirs.0.clone()),
         Align::AlignEnd => build::sub(last(own), last(theirs)),
     };
-    build::add(host.offset.clone(), more)
+    build::add(leader.offset.clone(), more)
 }
 
 /// Lets a loop run over the values of all that share it.

@@ -271,7 +271,7 @@ impl<'a> Ctx<'a> {
 /// change in part, what came before.
 fn streams(plan: &Plan, func: FuncId, unread: bool) -> Stream {
     let stages = &plan.funcs[func].stages;
-    if stages.iter().all(|s| s.stream && s.variants.iter().all(|(_, v)| v.stream)) {
+    if stages.iter().all(|s| s.options.stream && s.variants.iter().all(|(_, v)| v.options.stream)) {
         return Stream::Always;
     }
     let output = plan.pipeline.outputs.contains(&func);

@@ -5,7 +5,8 @@ use crate::plan::{PlanTail, StageVar, Transform, VarOrigin};
 use halide_ir::{DimField, Expr, Scope, build};
 use std::collections::BTreeSet;
 
-/// The tail of a split, once constant extents and enclosing splits are taken into account.
+/// The arithmetic of the last chunk of a split, once constant extents and enclosing splits are taken into account. No
+/// tail strategy: several come to the same arithmetic, and one comes to different ones by extents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cut {
     /// Nothing: it divides, the region grows to a multiple, or an enclosing split takes care.

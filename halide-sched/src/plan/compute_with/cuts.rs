@@ -1,11 +1,11 @@
 //! Loop partitioning (`partition`) of a loop that runs for several stages: those that ask for one must ask for the
 //! same.
 
-use super::Joined;
+use super::joined::Joined;
+use crate::plan::diagnostics::{Errors, Problem};
 use crate::plan::draft::FuncDraft;
-use crate::plan::error::{Errors, Problem};
 use crate::plan::graph::Stage;
-use crate::schedule::Partition;
+use crate::schedule::{Partition, partition_word};
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub(super) fn agree(joined: &Joined, drafts: &IdVec<FuncId, FuncDraft>, errors: 
     for (&stage, (directive, with)) in links {
         for position in 0..with.align.len() {
             let owner = joined.owner(stage, position);
-            for member in [with.host, stage] {
+            for member in [with.leader, stage] {
                 let own = draft(member).loops[position];
                 let (other, theirs) = *said.entry((owner, position)).or_insert((member, own.partition));
                 match (own.partition, theirs) {
@@ -30,19 +30,11 @@ pub(super) fn agree(joined: &Joined, drafts: &IdVec<FuncId, FuncDraft>, errors: 
                     (how, theirs) => {
                         let text = |at: Stage| draft(at).subject.clone();
                         let (of, other, var) = (text(member), text(other), draft(member).name(own.var).to_string());
-                        let (own, theirs) = (word(how), word(theirs));
+                        let (own, theirs) = (partition_word(how), partition_word(theirs));
                         errors.report(*directive, Problem::WithOtherCuts { of, own, other, theirs, var });
                     }
                 }
             }
         }
-    }
-}
-
-fn word(how: Partition) -> &'static str {
-    match how {
-        Partition::Auto => "auto_partition",
-        Partition::Never => "never_partition",
-        Partition::Always => "always_partition",
     }
 }

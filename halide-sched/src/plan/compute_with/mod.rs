@@ -1,82 +1,26 @@
 //! Stages whose outer loops run as one (`compute_with`), and whether they may.
 //!
-//! A stage is computed with at most one other, its host, and so trees of stages come about: blocks. The Funcs of all
+//! A stage is computed with at most one other, its leader, and so trees of stages come about: blocks. The Funcs of all
 //! stages of a block, and of blocks with stages of the same Funcs, are a group, which is computed at one place, its
 //! blocks one after the other. So nothing in a group may need values of the rest of it, no other group may stand in
 //! between, and the stages of a Func stay in their order.
 
 mod cuts;
+mod joined;
 mod order;
 
+pub(super) use joined::Joined;
 pub(crate) use order::block_order;
 pub(super) use order::order;
 
+use super::diagnostics::{Errors, Problem};
 use super::draft::{FuncDraft, Request};
-use super::error::{Errors, Problem};
 use super::graph::{Graph, Stage};
 use super::stage::{StageDraft, WithDraft};
-use crate::plan::With;
-use crate::schedule::{Align, LoopKind, closest};
+use crate::plan::types::With;
+use crate::schedule::{Align, LoopKind, closest, kind_word};
 use halide_core::ids::{FuncId, IdVec};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// The stages that are computed with others.
-#[derive(Default)]
-pub(super) struct Joined {
-    /// The directive of each stage that has a host, and what it says.
-    links: BTreeMap<Stage, (usize, With)>,
-    groups: Vec<BTreeSet<FuncId>>,
-}
-
-impl Joined {
-    /// The Funcs that are computed together.
-    pub(super) fn groups(&self) -> &[BTreeSet<FuncId>] {
-        &self.groups
-    }
-
-    /// Every stage with a host, and the directive that gave it.
-    pub(super) fn links(&self) -> impl Iterator<Item = (Stage, Stage, usize)> {
-        self.links.iter().map(|(stage, (directive, with))| (*stage, with.host, *directive))
-    }
-
-    /// The host of a stage.
-    pub(super) fn with(&self, stage: Stage) -> Option<&With> {
-        self.links.get(&stage).map(|(_, with)| with)
-    }
-
-    /// The number of outer loops of `stage` that are those of `host` as well.
-    pub(super) fn shared(&self, stage: Stage, host: Stage) -> usize {
-        let (mut at, mut shared) = (stage, usize::MAX);
-        while at != host {
-            let Some(with) = self.with(at) else { return 0 };
-            (at, shared) = (with.host, shared.min(with.align.len()));
-        }
-        shared
-    }
-
-    /// The stage whose loop the loop number `position`, from the outermost, of `stage` is.
-    pub(super) fn owner(&self, mut stage: Stage, position: usize) -> Stage {
-        while let Some(with) = self.with(stage).filter(|w| position < w.align.len()) {
-            stage = with.host;
-        }
-        stage
-    }
-
-    /// The stage at the root of the tree of `stage`.
-    fn root(&self, stage: Stage) -> Stage {
-        self.owner(stage, 0)
-    }
-
-    fn group(&self, func: FuncId) -> BTreeSet<FuncId> {
-        self.groups.iter().find(|g| g.contains(&func)).cloned().unwrap_or_else(|| BTreeSet::from([func]))
-    }
-
-    fn merge(&mut self, a: FuncId, b: FuncId) {
-        let all = &self.group(a) | &self.group(b);
-        self.groups.retain(|g| g.is_disjoint(&all));
-        self.groups.push(all);
-    }
-}
+use std::collections::BTreeSet;
 
 /// Follows every `compute_with`; what is not legal is reported and left out.
 pub(super) fn join(graph: &Graph, drafts: &IdVec<FuncId, FuncDraft>, errors: &mut Errors<'_>) -> Joined {
@@ -88,7 +32,7 @@ pub(super) fn join(graph: &Graph, drafts: &IdVec<FuncId, FuncDraft>, errors: &mu
         let joiner = Joiner { graph, drafts, joined: &joined };
         match joiner.link(stage, with) {
             Ok(link) => {
-                joined.merge(stage.0, link.host.0);
+                joined.merge(stage.0, link.leader.0);
                 joined.links.insert(stage, (with.directive, link));
             }
             Err(problem) => problem.into_iter().for_each(|p| errors.report(with.directive, p)),
@@ -119,42 +63,42 @@ impl Joiner<'_> {
 
     /// Returns the link that a `compute_with` directive makes, or the reason that it is not legal.
     fn link(&self, stage: Stage, with: &WithDraft) -> Result<With, Option<Problem>> {
-        for (func, _) in [stage, with.host] {
+        for (func, _) in [stage, with.leader] {
             let is_placed = matches!(&self.drafts[func].compute, Some((request, _)) if *request != Request::Inline);
             if !is_placed && !self.graph.data().outputs.contains(&func) {
                 return Err(Some(Problem::WithoutPlace { func: self.name(func) }));
             }
         }
-        for at in [stage, with.host] {
+        for at in [stage, with.leader] {
             if !self.draft(at).variants.is_empty() || self.draft(at).fail.is_some() {
                 return Err(Some(Problem::WithSpecialized { of: self.text(at) }));
             }
         }
         let align = self.loops(stage, with)?;
-        if self.joined.root(with.host) == stage {
-            return Err(Some(Problem::WithEachOther { of: self.text(stage), host: self.text(with.host) }));
+        if self.joined.root(with.leader) == stage {
+            return Err(Some(Problem::WithEachOther { of: self.text(stage), leader: self.text(with.leader) }));
         }
-        self.dependences(stage, with.host)?;
-        let link = With { host: with.host, align };
+        self.dependences(stage, with.leader)?;
+        let link = With { leader: with.leader, align };
         self.stages_in_order(stage, &link)?;
         Ok(link)
     }
 
     /// The alignment of every loop that is to run as one.
     fn loops(&self, stage: Stage, with: &WithDraft) -> Result<Vec<Align>, Option<Problem>> {
-        let (own, theirs) = (self.draft(stage), self.draft(with.host));
+        let (own, theirs) = (self.draft(stage), self.draft(with.leader));
         let count = theirs.find(&with.var)? + 1;
         let kinds = |s: &StageDraft| {
             let text = |l: &super::stage::LoopDraft| match l.kind {
                 LoopKind::Serial => s.name(l.var).to_string(),
-                kind => format!("{} {}", kind.word(), s.name(l.var)),
+                kind => format!("{} {}", kind_word(kind), s.name(l.var)),
             };
             s.loops.iter().take(count).map(text).collect::<Vec<String>>()
         };
         let (own_loops, their_loops) = (kinds(own), kinds(theirs));
         if own_loops != their_loops {
-            let (of, host) = (self.text(stage), self.text(with.host));
-            return Err(Some(Problem::WithOtherLoops { of, own: own_loops, host, theirs: their_loops }));
+            let (of, leader) = (self.text(stage), self.text(with.leader));
+            return Err(Some(Problem::WithOtherLoops { of, own: own_loops, leader, theirs: their_loops }));
         }
         let names: Vec<String> = own.loops[..count].iter().map(|l| own.name(l.var).to_string()).collect();
         for (i, (name, _)) in with.each.iter().enumerate() {
@@ -171,8 +115,8 @@ impl Joiner<'_> {
     }
 
     /// Nothing in the two groups that become one may need values of the rest.
-    fn dependences(&self, stage: Stage, host: Stage) -> Result<(), Option<Problem>> {
-        let all = &self.joined.group(stage.0) | &self.joined.group(host.0);
+    fn dependences(&self, stage: Stage, leader: Stage) -> Result<(), Option<Problem>> {
+        let all = &self.joined.group(stage.0) | &self.joined.group(leader.0);
         for &producer in &all {
             let reached = self.consumers(&BTreeSet::from([producer]), &|f| BTreeSet::from([f]));
             if let Some(&consumer) = all.iter().find(|f| **f != producer && reached.contains(f)) {
@@ -184,7 +128,7 @@ impl Joiner<'_> {
         if reached.is_disjoint(&all) {
             return Ok(());
         }
-        Err(Some(Problem::WithTangled { of: self.text(stage), host: self.text(host) }))
+        Err(Some(Problem::WithTangled { of: self.text(stage), leader: self.text(leader) }))
     }
 
     /// The Funcs that need values of `of`, over any number of others, where `group` counts as one.
@@ -205,11 +149,11 @@ impl Joiner<'_> {
 
     /// The blocks of the group still have an order in which the stages of every Func come one after the other.
     fn stages_in_order(&self, stage: Stage, link: &With) -> Result<(), Option<Problem>> {
-        let all = &self.joined.group(stage.0) | &self.joined.group(link.host.0);
+        let all = &self.joined.group(stage.0) | &self.joined.group(link.leader.0);
         let stages: Vec<Stage> =
             all.iter().flat_map(|&f| (0..self.drafts[f].stages.len()).map(move |s| (f, s))).collect();
         let root = |s: Stage| match self.joined.root(s) {
-            root if root == stage => self.joined.root(link.host),
+            root if root == stage => self.joined.root(link.leader),
             root => root,
         };
         match block_order(&stages, &root) {

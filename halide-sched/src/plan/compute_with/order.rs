@@ -1,6 +1,6 @@
 //! The order of blocks in a group, and of Funcs when groups count as one.
 
-use super::Joined;
+use super::joined::Joined;
 use crate::plan::graph::{Graph, Stage};
 use halide_core::ids::FuncId;
 use std::cmp::Reverse;
@@ -27,7 +27,7 @@ pub(crate) fn block_order(stages: &[Stage], root: &dyn Fn(Stage) -> Stage) -> Re
 
 /// All Funcs of `all`, which is an order of the graph, in an order in which those of a group stand next to each other
 /// and producers before consumers.
-pub(in crate::plan) fn order(graph: &Graph, all: &[FuncId], joined: &Joined) -> Vec<FuncId> {
+pub(crate) fn order(graph: &Graph, all: &[FuncId], joined: &Joined) -> Vec<FuncId> {
     if joined.groups().is_empty() {
         return all.to_vec();
     }

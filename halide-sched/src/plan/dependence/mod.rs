@@ -9,7 +9,7 @@
 mod system;
 
 use super::affine::{Affine, Atom};
-use crate::plan::{StageVar, Transform};
+use crate::plan::types::{StageVar, Transform};
 use halide_core::error::Location;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! Directives about a Func as a whole: its region, its place, its storage.
 
-use super::{Drafter, FuncDraft, Request, unknown_func};
-use crate::plan::error::Problem;
-use crate::plan::{Room, StorageDim};
+use super::drafter::{Drafter, unknown_func};
+use super::func_draft::{FuncDraft, Request};
+use crate::plan::diagnostics::Problem;
+use crate::plan::types::{Room, StorageDim};
 use crate::schedule::{Directive, Site, Verb};
 use halide_core::ids::FuncId;
 use halide_ir::Residency;

@@ -1,15 +1,14 @@
 //! Directives about the loops of a stage or of one of its specialisations.
 
-use super::{Drafter, Request};
+use super::drafter::Drafter;
+use super::func_draft::Request;
+use super::said::float_mode;
 use crate::plan::convert;
-use crate::plan::error::Problem;
-use crate::plan::facts::{expressions, reachable};
-use crate::plan::monoid::{self, Fold, MonoidReason};
+use crate::plan::diagnostics::Problem;
+use crate::plan::expressions::{expressions, reachable};
 use crate::plan::stage::{Applied, Atomic, Source, StageDraft, WithDraft};
-use crate::plan::{Prefetch, Source as Read, StageVar};
-use crate::schedule::{
-    Condition, Directive, FloatMode, Identity, LoopKind, Schedule, Site, Subject, Tail, Verb, closest,
-};
+use crate::plan::types::{Prefetch, Source as Read, StageVar};
+use crate::schedule::{Condition, Directive, Identity, LoopKind, Site, Subject, Tail, Verb, closest};
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline};
 use halide_ir::{Expr, build};
@@ -30,9 +29,9 @@ impl Drafter<'_, '_, '_> {
         let source = Source { number, at: directive.at, text: &text };
         let result = match &directive.verb {
             Verb::Specialize(condition) => self.specialize(&directive.subject, condition, stage),
-            Verb::ComputeWith { site, align, each } => self.with(&directive.subject, func, site).map(|host| {
+            Verb::ComputeWith { site, align, each } => self.with(&directive.subject, func, site).map(|leader| {
                 let var = site.var.clone();
-                stage.with = Some(WithDraft { host, var, align: *align, each: each.clone(), directive: number });
+                stage.with = Some(WithDraft { leader, var, align: *align, each: each.clone(), directive: number });
             }),
             Verb::Atomic { .. } if !stage.facts.is_update => {
                 Err(Some(Problem::AtomicOfPure { of: stage.subject.clone() }))
@@ -52,19 +51,12 @@ impl Drafter<'_, '_, '_> {
                     stage.prefetches.push(Prefetch { what, at, from, offset: *offset, bound: *bound });
                 })
             }
-            Verb::StreamStores => {
-                stage.stream = true;
-                Ok(())
-            }
             Verb::Monoid { identity, commutes } => self.check_monoid(&directive.subject, func, identity, *commutes),
-            Verb::AllowRaceConditions => {
-                stage.races_allowed = true;
-                Ok(())
-            }
             Verb::SpecializeFail(message) => {
                 stage.fail = Some((message.clone(), directive.at));
                 Ok(())
             }
+            verb if stage.options.set(verb) => Ok(()),
             verb => self.loop_directive(verb, func, stage, &source),
         };
         if let Err(problem) = result {
@@ -121,17 +113,6 @@ impl Drafter<'_, '_, '_> {
             true => Ok((source, stage.loops[inner].var, stage.loops[outer].var)),
             false => Err(Some(Problem::PrefetchFrom { at: at.to_string(), from: from.to_string() })),
         }
-    }
-
-    /// Returns the fold that the schedule vouches for, or the reason that the update is not one.
-    pub(super) fn monoid(
-        &self,
-        func: FuncId,
-        stage: usize,
-        identity: &[Identity],
-        commutes: bool,
-    ) -> Result<Fold, MonoidReason> {
-        monoid::declared(self.pipeline, func, &self.pipeline.funcs[func].stages[stage], identity, commutes)
     }
 
     fn check_monoid(&self, subject: &Subject, func: FuncId, identity: &[Identity], commutes: bool) -> Applied {
@@ -193,16 +174,6 @@ impl Drafter<'_, '_, '_> {
     }
 }
 
-/// The identity that a schedule vouches for in a stage, and whether its operation commutes.
-pub(in crate::plan) fn said_monoid<'s>(schedule: &'s Schedule, subject: &Subject) -> Option<(&'s [Identity], bool)> {
-    let mine = schedule.directives().iter().rev().filter(|d| d.subject == *subject);
-    mine.filter_map(|d| match &d.verb {
-        Verb::Monoid { identity, commutes } => Some((identity.as_slice(), *commutes)),
-        _ => None,
-    })
-    .next()
-}
-
 /// Returns true if a Func reads a source, itself or through Funcs that it calls.
 fn reads(p: &Pipeline, func: FuncId, source: Read) -> bool {
     let (mut seen, mut todo) = (BTreeSet::from([func]), vec![func]);
@@ -246,19 +217,4 @@ fn mark_part(
         [if matches!(kind, LoopKind::Parallel | LoopKind::GpuBlocks) { outer_at } else { outer_at + 1 }];
     (marked.kind, marked.mark, marked.at) = (kind, Some(source.number), source.at);
     Ok(())
-}
-
-/// Returns the float mode of a stage after all directives up to number `limit`: that of the stage's last one, else that
-/// of its general case when the specialisation was opened.
-pub(in crate::plan) fn float_mode(schedule: &Schedule, subject: &Subject, limit: usize) -> FloatMode {
-    let before = &schedule.directives()[..limit];
-    let said = before.iter().rev().filter(|d| d.subject == *subject).find_map(|d| match d.verb {
-        Verb::Float(mode) => Some(mode),
-        _ => None,
-    });
-    let Some((&index, outer)) = subject.specializations.split_last() else { return said.unwrap_or_default() };
-    let outer = Subject { specializations: outer.to_vec(), ..subject.clone() };
-    let opens = |(_, d): &(usize, &Directive)| d.subject == outer && matches!(d.verb, Verb::Specialize(_));
-    let opened = before.iter().enumerate().filter(opens).nth(index).map_or(0, |(number, _)| number);
-    said.unwrap_or_else(|| float_mode(schedule, &outer, opened))
 }

@@ -2,7 +2,7 @@
 //! each but the first.
 
 use super::{Chooser, DraftLevel, Levels, with_loops};
-use crate::plan::error::Problem;
+use crate::plan::diagnostics::Problem;
 use crate::plan::graph::{Callee, Detours, Stage};
 use halide_core::ids::FuncId;
 use std::collections::BTreeSet;

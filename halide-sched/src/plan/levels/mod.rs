@@ -5,15 +5,15 @@ mod copies;
 mod storage;
 
 use super::compute_with::{self, Joined};
+use super::diagnostics::{Errors, Problem};
 use super::draft::{FuncDraft, Request};
-use super::error::{Errors, Problem};
 use super::graph::{Graph, Stage};
 use super::stage::StageDraft;
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
 
 /// A level while names stand for loops.
-pub(super) type DraftLevel = crate::plan::Level<String>;
+pub(super) type DraftLevel = crate::plan::types::Level<String>;
 
 /// The levels of one Func.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,7 +211,7 @@ impl Chooser<'_, '_, '_> {
         Ok(self.place((host, stage), var))
     }
 
-    /// The level inside of a loop of a stage. Where the loops of several stages run as one, it is that of their host.
+    /// The level inside of a loop of a stage. Where the loops of several stages run as one, it is that of their leader.
     fn place(&self, stage: Stage, var: String) -> DraftLevel {
         let draft = &self.drafts[stage.0].stages[stage.1];
         let (func, stage) = draft.position(&var).map_or(stage, |position| self.joined.owner(stage, position));
@@ -220,12 +220,12 @@ impl Chooser<'_, '_, '_> {
 
     /// Checks that stages that are computed together are computed at one place.
     fn check_joined(&mut self) {
-        for (stage, host, directive) in self.joined.links() {
-            let (Some(own), Some(theirs)) = (&self.chosen[stage.0], &self.chosen[host.0]) else { continue };
-            if own.compute != theirs.compute && ![stage.0, host.0].iter().any(|f| self.misplaced.contains(f)) {
-                let (of, host) = (self.name(stage.0), self.name(host.0));
-                let (at, host_at) = (self.level_text(&own.compute), self.level_text(&theirs.compute));
-                self.errors.report(directive, Problem::WithElsewhere { of, at, host, host_at });
+        for (stage, leader, directive) in self.joined.links() {
+            let (Some(own), Some(theirs)) = (&self.chosen[stage.0], &self.chosen[leader.0]) else { continue };
+            if own.compute != theirs.compute && ![stage.0, leader.0].iter().any(|f| self.misplaced.contains(f)) {
+                let (of, leader) = (self.name(stage.0), self.name(leader.0));
+                let (at, leader_at) = (self.level_text(&own.compute), self.level_text(&theirs.compute));
+                self.errors.report(directive, Problem::WithElsewhere { of, at, leader, leader_at });
             }
         }
     }

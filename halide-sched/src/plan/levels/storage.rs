@@ -1,8 +1,8 @@
 //! The places at which the values of a Func are kept and its memory is allocated.
 
 use super::{Chooser, DraftLevel, Levels, with_loops};
+use crate::plan::diagnostics::{Problem, Shared};
 use crate::plan::draft::Request;
-use crate::plan::error::{Problem, Shared};
 use crate::plan::stage::LoopDraft;
 use halide_core::ids::FuncId;
 

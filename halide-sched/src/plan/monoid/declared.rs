@@ -25,7 +25,7 @@ pub enum MonoidReason {
     Parts,
     /// A law does not hold for some values.
     Refuted {
-        /// The name of the law.
+        /// The law that is broken, as the predicate of a sentence.
         law: &'static str,
         /// For what values.
         example: String,
@@ -39,7 +39,7 @@ const DRAWS: u64 = 300;
 
 /// Returns the fold of an update, if it is an associative operation with this identity as far as random values can
 /// tell.
-pub(in crate::plan) fn declared(
+pub(crate) fn declared(
     pipeline: &PipelineData,
     func: FuncId,
     stage: &StageDef,
@@ -75,7 +75,9 @@ pub(in crate::plan) fn declared(
         }
     }
     match refuted {
-        Some(example) => Err(MonoidReason::Refuted { law: "the identity leaves values as they are", example }),
+        Some(example) => {
+            Err(MonoidReason::Refuted { law: "does not leave values as they are under the identity", example })
+        }
         None => Err(MonoidReason::Parts),
     }
 }
@@ -180,11 +182,14 @@ impl Claim<'_> {
             let left = self.combine(&self.combine(&a, &b), &c);
             if !close(&left, &self.combine(&a, &self.combine(&b, &c))) {
                 let example = format!("a = {}, b = {}, c = {}", text(&a), text(&b), text(&c));
-                return Err(MonoidReason::Refuted { law: "(a op b) op c is a op (b op c)", example });
+                return Err(MonoidReason::Refuted {
+                    law: "is not associative: (a op b) op c is not a op (b op c)",
+                    example,
+                });
             }
             if commutes && !close(&self.combine(&a, &b), &self.combine(&b, &a)) {
                 let example = format!("a = {}, b = {}", text(&a), text(&b));
-                return Err(MonoidReason::Refuted { law: "a op b is b op a", example });
+                return Err(MonoidReason::Refuted { law: "is not commutative: a op b is not b op a", example });
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Finds the operation by which an update combines old and new values.
 
 use super::pattern::{self, Law, Pattern, Term};
-use crate::plan::facts::{children, expressions, reachable};
+use crate::plan::expressions::{children, expressions, reachable};
 use halide_core::ids::{ExprId, FuncId};
 use halide_core::ops::BinOp;
 use halide_core::pipeline::{Kind, PipelineData, StageDef};
@@ -11,26 +11,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The way in which an update folds the values of its iterations into an element.
 #[derive(Clone, Debug)]
-pub(in crate::plan) struct Fold {
+pub(crate) struct Fold {
     /// The operation that combines partial results; `None` if an element is only set, which leaves nothing to combine.
-    pub(in crate::plan) parts: Option<Parts>,
+    pub(crate) parts: Option<Parts>,
     /// Associativity: the iterations may be folded in parts that follow each other.
-    pub(in crate::plan) associative: Law,
+    pub(crate) associative: Law,
     /// Order independence: the iterations may come in any order, in parts or not.
-    pub(in crate::plan) any_order: Law,
+    pub(crate) any_order: Law,
 }
 
 /// Per element of a tuple: what puts two partial results together, and where one begins.
 #[derive(Clone, Debug)]
-pub(in crate::plan) struct Parts {
-    pub(in crate::plan) merge: Vec<Term>,
-    pub(in crate::plan) identity: Vec<Scalar>,
+pub(crate) struct Parts {
+    pub(crate) merge: Vec<Term>,
+    pub(crate) identity: Vec<Scalar>,
 }
 
 /// Returns the fold of an update, if it is known to be one: the places of its stores do not depend on what the Func
 /// holds, and each value is the same in all iterations, or combines old values of the same point with new ones by a
 /// known operation.
-pub(in crate::plan) fn fold(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> Option<Fold> {
+pub(crate) fn fold(pipeline: &PipelineData, func: FuncId, stage: &StageDef) -> Option<Fold> {
     if pipeline.sites(stage) > 1 {
         return None;
     }

@@ -8,7 +8,7 @@ use halide_core::value::{self, Scalar};
 
 /// A value in terms of what an element holds and what is new. Numbers count the elements of a tuple.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::plan) enum Term {
+pub(crate) enum Term {
     Old(usize),
     New(usize),
     Const(Scalar),
@@ -21,7 +21,7 @@ pub(in crate::plan) enum Term {
 
 /// The degrees to which a law holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::plan) enum Law {
+pub(crate) enum Law {
     No,
     /// But for how floats round, and the signs of zeros.
     ButForRounding,
@@ -270,7 +270,7 @@ impl Term {
     }
 
     /// Its value as an expression of an algorithm, with its type. `make` adds a node.
-    pub(in crate::plan) fn build(
+    pub(crate) fn build(
         &self,
         olds: &[(ExprId, ScalarType)],
         news: &[(ExprId, ScalarType)],

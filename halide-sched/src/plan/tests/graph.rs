@@ -25,7 +25,7 @@ fn invariants(plan: &Plan) {
     let p = &plan.pipeline;
     assert_eq!(plan.funcs.len(), p.funcs.len());
     for (id, node) in p.exprs.enumerate() {
-        for child in crate::plan::facts::children(&node.kind) {
+        for child in crate::plan::expressions::children(&node.kind) {
             assert!(child < id, "children stand before their node");
         }
     }

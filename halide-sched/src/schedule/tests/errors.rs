@@ -36,7 +36,7 @@ fn one_mistake() {
             "f.sched:1:13: expected Auto, Heap, Stack, Register, Shared or Global, found `stack`; did you mean `Stack`?"
         ],
     );
-    check("f: fold_storage(y, 4, forward)", expect!["f.sched:1:30: expected `backward` before this, found `)`"]);
+    check("f: fold_storage(y, 4, forward)", expect!["f.sched:1:23: expected `backward`, found `forward`"]);
     check("f: rename(\"x, y)", expect!["f.sched:1:11: this quote is not closed"]);
     check("f.update(-1): parallel(y)", expect!["f.sched:1:10: expected the number of an update, found `-`"]);
     check("f: float(fast)", expect!["f.sched:1:10: expected strict, contract or relaxed, found `fast`"]);

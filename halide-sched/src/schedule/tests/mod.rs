@@ -2,6 +2,7 @@
 
 mod errors;
 mod language;
+mod listing;
 mod random;
 
 use super::*;

@@ -44,35 +44,6 @@ impl Rng {
         ];
         self.pick(&NAMES).to_string()
     }
-    fn func(&mut self) -> String {
-        match self.below(8) {
-            0 => wrapper_name(&self.func(), &self.list(2, Rng::func)),
-            1 => clone_name(&self.func(), &self.list(2, Rng::func)),
-            2 => "f.in(".to_string(),
-            3 => self.name(),
-            _ => self.pick(&["f", "g", "blur_y"]).to_string(),
-        }
-    }
-    fn integer(&mut self) -> i64 {
-        let random = self.next() as i64;
-        self.pick(&[0, 1, -1, 8, 32, i64::MIN, i64::MAX, random])
-    }
-    fn amount(&mut self) -> Amount {
-        match self.below(3) {
-            0 => Amount::Const(self.integer()),
-            1 => Amount::Natural,
-            _ => Amount::Param(self.name()),
-        }
-    }
-    fn tail(&mut self) -> Tail {
-        self.pick(&Tail::ALL)
-    }
-    fn align(&mut self) -> Align {
-        self.pick(&[Align::NoAlign, Align::AlignStart, Align::AlignEnd])
-    }
-    fn site(&mut self) -> Site {
-        Site { func: self.func(), stage: self.below(3), var: self.name() }
-    }
     fn term(&mut self, depth: usize) -> Term {
         match self.below(if depth == 0 { 3 } else { 5 }) {
             0 => Term::Const(self.integer()),
@@ -84,103 +55,20 @@ impl Rng {
             }
         }
     }
-    fn condition(&mut self, depth: usize) -> Condition {
+    fn any_condition(&mut self, depth: usize) -> Condition {
         use CompareOp::*;
         match self.below(if depth == 0 { 3 } else { 6 }) {
             0 => Condition::Compare(self.pick(&[Eq, Ne, Lt, Le, Gt, Ge]), self.term(2), self.term(2)),
             1 => Condition::Param(self.name()),
             2 => Condition::Invalid(self.name()),
-            3 => Condition::Not(Box::new(self.condition(depth - 1))),
-            4 => Condition::And(Box::new(self.condition(depth - 1)), Box::new(self.condition(depth - 1))),
-            _ => Condition::Or(Box::new(self.condition(depth - 1)), Box::new(self.condition(depth - 1))),
+            3 => Condition::Not(Box::new(self.any_condition(depth - 1))),
+            4 => Condition::And(Box::new(self.any_condition(depth - 1)), Box::new(self.any_condition(depth - 1))),
+            _ => Condition::Or(Box::new(self.any_condition(depth - 1)), Box::new(self.any_condition(depth - 1))),
         }
     }
-    fn small_condition(&mut self) -> Condition {
-        let rare = self.condition(2);
-        let p = Condition::Param("p".to_string());
-        self.pick(&[p.clone(), Condition::Not(Box::new(p)), rare])
-    }
-
-    fn verb(&mut self) -> Verb {
-        use LoopKind::*;
-        match self.below(39) {
-            0 => Verb::Split {
-                var: self.name(),
-                outer: self.name(),
-                inner: self.name(),
-                factor: self.amount(),
-                tail: self.tail(),
-            },
-            1 => Verb::Fuse { inner: self.name(), outer: self.name(), fused: self.name() },
-            2 => Verb::Rename { from: self.name(), to: self.name() },
-            3 => Verb::Reorder(self.list(4, Rng::name)),
-            4 | 5 => Verb::Mark {
-                kind: self.pick(&[Serial, Parallel, Vectorized, Unrolled]),
-                var: self.name(),
-                factor: if self.below(2) == 0 { None } else { Some(self.amount()) },
-                tail: self.tail(),
-            },
-            6 => Verb::Partition {
-                var: self.name(),
-                how: self.pick(&[Partition::Auto, Partition::Never, Partition::Always]),
-            },
-            7 => Verb::ComputeRoot,
-            8 => Verb::ComputeAt(self.site()),
-            9 => Verb::ComputeInline,
-            10 => Verb::StoreRoot,
-            11 => Verb::StoreAt(self.site()),
-            12 => Verb::HoistStorageRoot,
-            13 => Verb::HoistStorage(self.site()),
-            14 => Verb::ReorderStorage(self.list(3, Rng::name)),
-            15 => Verb::AlignStorage { var: self.name(), multiple: self.integer() },
-            16 => Verb::FoldStorage { var: self.name(), factor: self.integer(), forward: self.below(2) == 0 },
-            17 => Verb::StoreIn(self.pick(&[
-                Memory::Auto,
-                Memory::Heap,
-                Memory::Stack,
-                Memory::Register,
-                Memory::Shared,
-                Memory::Global,
-            ])),
-            18 => Verb::Bound { var: self.name(), min: self.amount(), extent: self.amount() },
-            19 => Verb::BoundExtent { var: self.name(), extent: self.amount() },
-            20 => Verb::AlignBounds { var: self.name(), modulus: self.integer(), remainder: self.integer() },
-            21 => Verb::AlignExtent { var: self.name(), modulus: self.integer() },
-            22 => Verb::In { consumers: self.list(2, Rng::func) },
-            23 => Verb::CloneIn { consumers: self.list(2, Rng::func) },
-            24 => Verb::Specialize(self.small_condition()),
-            25 => Verb::SpecializeFail(self.name()),
-            26 => Verb::Copy { to_device: self.below(2) == 0 },
-            27 => Verb::GpuSingleThread,
-            28 => Verb::Mark { kind: LoopKind::GpuLanes, var: self.name(), factor: None, tail: Tail::Auto },
-            29 => Verb::AllowRaceConditions,
-            30 => Verb::Atomic { any_order: self.below(2) == 0 },
-            33 => Verb::BoundStorage { var: self.name(), extent: self.integer() },
-            34 => match self.below(2) {
-                0 => Verb::SetEstimate { var: self.name(), min: self.integer(), extent: self.integer() },
-                _ => Verb::SetEstimates(self.list(3, |r| (r.integer(), r.integer()))),
-            },
-            35 => Verb::Prefetch {
-                what: self.func(),
-                at: self.name(),
-                from: self.name(),
-                offset: self.integer(),
-                bound: self.pick(&[PrefetchBound::Clamp, PrefetchBound::GuardWithIf, PrefetchBound::NonFaulting]),
-            },
-            36 => Verb::StreamStores,
-            37 => {
-                let identity =
-                    self.list(3, |r| [Identity::Const(r.integer()), Identity::Lowest, Identity::Highest][r.below(3)]);
-                Verb::Monoid { identity, commutes: self.below(2) == 0 }
-            }
-            32 => Verb::ComputeWith {
-                site: self.site(),
-                align: self.align(),
-                each: self.list(2, |r| (r.name(), r.align())),
-            },
-            31 => Verb::Rfactor { rvars: self.list(2, Rng::name), vars: self.list(2, Rng::name) },
-            _ => Verb::Float(self.pick(&[FloatMode::Strict, FloatMode::Contract, FloatMode::Relaxed])),
-        }
+    fn verbs(&mut self) -> Vec<Verb> {
+        let rows: Vec<&Row> = rows().collect();
+        self.pick(&rows).draw(self)
     }
 
     /// A subject that is often the one before, or one that the directive before made.
@@ -208,10 +96,57 @@ impl Rng {
         let mut schedule = Schedule::new();
         for _ in 0..self.below(12) {
             let subject = self.subject(schedule.directives().last());
-            let verb = self.verb();
-            schedule.push(Directive { subject, verb, at: None });
+            for verb in self.verbs() {
+                schedule.push(Directive { subject: subject.clone(), verb, at: None });
+            }
         }
         schedule
+    }
+}
+
+impl Draws for Rng {
+    fn below(&mut self, n: usize) -> usize {
+        Rng::below(self, n)
+    }
+    fn loop_name(&mut self) -> String {
+        self.name()
+    }
+    fn new_name(&mut self) -> String {
+        self.name()
+    }
+    fn dim(&mut self) -> String {
+        self.name()
+    }
+    fn func(&mut self) -> String {
+        match self.below(8) {
+            0 => wrapper_name(&self.func(), &self.list(2, Rng::func)),
+            1 => clone_name(&self.func(), &self.list(2, Rng::func)),
+            2 => "f.in(".to_string(),
+            3 => self.name(),
+            _ => self.pick(&["f", "g", "blur_y"]).to_string(),
+        }
+    }
+    fn func_or_image(&mut self) -> String {
+        self.func()
+    }
+    fn integer(&mut self) -> i64 {
+        let random = self.next() as i64;
+        self.pick(&[0, 1, -1, 8, 32, i64::MIN, i64::MAX, random])
+    }
+    fn amount(&mut self) -> Amount {
+        match self.below(3) {
+            0 => Amount::Const(self.integer()),
+            1 => Amount::Natural,
+            _ => Amount::Param(self.name()),
+        }
+    }
+    fn site(&mut self) -> Site {
+        Site { func: self.func(), stage: self.below(3), var: self.name() }
+    }
+    fn condition(&mut self) -> Condition {
+        let rare = self.any_condition(2);
+        let p = Condition::Param("p".to_string());
+        self.pick(&[p.clone(), Condition::Not(Box::new(p)), rare])
     }
 }
 

@@ -34,7 +34,7 @@ fn kernels_in_kernels() {
               `xi` runs over threads, and `blur_x` is computed inside of `yi`, which does too
               help: compute it at the loop over blocks, or leave its loops serial
             test:2:68: blur_x: parallel(y)
-              `y` is parallel inside of `yo`, which runs on the graphics processor
+              `y` is parallel inside of `yo`, which runs on the GPU
               help: use gpu_threads, or leave it serial"#]],
     );
 }
@@ -138,7 +138,7 @@ fn kernels_on_the_host_and_on_one_thread() {
               `x` of `blur_y` runs at once, where gpu_single_thread makes a kernel of one thread
               help: leave it serial, or use gpu_blocks and gpu_threads alone
             test:1:70: blur_y: parallel(y)
-              `y` is parallel inside of `gpu_single_thread`, which runs on the graphics processor
+              `y` is parallel inside of `gpu_single_thread`, which runs on the GPU
               help: use gpu_threads, or leave it serial"#]],
     );
     check_blur(
@@ -181,16 +181,16 @@ fn targets_without_a_gpu() {
     let text: String = errors.iter().map(|e| format!("{e}\n")).collect();
     expect![[r#"
         test:1:9: blur_y: gpu_blocks(xo)
-          `xo` is for a graphics processor, and the target has none
+          `xo` is for a GPU, and the target has none
           help: compile for a target that has one
         test:1:9: blur_y: gpu_blocks(yo)
-          `yo` is for a graphics processor, and the target has none
+          `yo` is for a GPU, and the target has none
           help: compile for a target that has one
         test:1:9: blur_y: gpu_threads(xi)
-          `xi` is for a graphics processor, and the target has none
+          `xi` is for a GPU, and the target has none
           help: compile for a target that has one
         test:1:9: blur_y: gpu_threads(yi)
-          `yi` is for a graphics processor, and the target has none
+          `yi` is for a GPU, and the target has none
           help: compile for a target that has one
     "#]]
     .assert_eq(&text);
@@ -241,6 +241,6 @@ fn lanes_of_subgroups() {
     let errors = resolve(&blur(), &parse(rows), &target).expect_err("there are no subgroups");
     expect![[r#"
         test:1:66: blur_y: gpu_lanes(xi)
-          `xi` runs over lanes of a subgroup, and the target's graphics processor has no subgroups of one known size (feature `subgroups`)
+          `xi` runs over lanes of a subgroup, and the target's GPU has no subgroups of one known size (feature `subgroups`)
           help: use gpu_threads, and store_in(Shared) for what threads exchange"#]].assert_eq(&errors[0].to_string());
 }

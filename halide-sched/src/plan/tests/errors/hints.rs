@@ -97,9 +97,9 @@ fn prefetches_and_streams() {
     check_blur(
         "blur_y: prefetch(blur_x, y, x, 2)",
         expect![[r#"
-        test:1:9: blur_y: prefetch(blur_x, y, x, 2)
-          `x` is inside of `y`, so a later iteration of it is none of `y`'s business
-          help: say it the other way round, `x` before `y`"#]],
+            test:1:9: blur_y: prefetch(blur_x, y, x, 2)
+              `x` is inside of `y`, and must be `y` or a loop around it
+              help: say it the other way round, `x` before `y`"#]],
     );
     check_blur(
         "blur_x: compute_root() prefetch(blur_y, x, y, 2)",
@@ -161,14 +161,14 @@ fn operations_that_are_not_what_is_said() {
         "f: compute_root()\n f.update(0): monoid(0)",
         expect![[r#"
             test:2:15: f.update(0): monoid(0)
-              that the identity leaves values as they are is not so for the update of `f.update(0)`: a = -1581685260"#]],
+              the update of `f.update(0)` does not leave values as they are under the identity, for a = -1581685260"#]],
     );
     check(
         &p,
         "f: compute_root()\n f.update(1): monoid(0)",
         expect![[r#"
             test:2:15: f.update(1): monoid(0)
-              that the identity leaves values as they are is not so for the update of `f.update(1)`: a = -1581685260"#]],
+              the update of `f.update(1)` does not leave values as they are under the identity, for a = -1581685260"#]],
     );
     check(
         &p,
@@ -182,7 +182,7 @@ fn operations_that_are_not_what_is_said() {
         "f: compute_root()\n f.update(3): monoid(0)",
         expect![[r#"
             test:2:15: f.update(3): monoid(0)
-              that the identity leaves values as they are is not so for the update of `f.update(3)`: a = -1581685260"#]],
+              the update of `f.update(3)` does not leave values as they are under the identity, for a = -1581685260"#]],
     );
     check(
         &p,

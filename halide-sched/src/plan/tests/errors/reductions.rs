@@ -60,25 +60,25 @@ fn steps_of_a_graphics_processor() {
         &updates(I64),
         "f.update(0): atomic() gpu_blocks(r.x)",
         expect![[r#"
-        test:1:23: f.update(0): gpu_blocks(r.x)
-          iterations of `r.x` on the graphics processor may change the same element of `f.update(0)`, and it is i64, of more than 32 bits, which it cannot do in one step
-          help: do it in parts with rfactor"#]],
+            test:1:23: f.update(0): gpu_blocks(r.x)
+              iterations of `r.x` may change the same element of `f.update(0)`, which a GPU cannot do in one step: the element is i64, of more than 32 bits
+              help: do it in parts with rfactor"#]],
     );
     check(
         &least(),
         "f.update(0): atomic(any_order) gpu_blocks(r.x)",
         expect![[r#"
-        test:1:32: f.update(0): gpu_blocks(r.x)
-          iterations of `r.x` on the graphics processor may change the same element of `f.update(0)`, and it has 2 values, which it cannot do in one step
-          help: do it in parts with rfactor"#]],
+            test:1:32: f.update(0): gpu_blocks(r.x)
+              iterations of `r.x` may change the same element of `f.update(0)`, which a GPU cannot do in one step: the element has 2 values
+              help: do it in parts with rfactor"#]],
     );
     check(
         &updates(I64),
         "f.update(0): atomic() allow_race_conditions() gpu_blocks(r.x)",
         expect![[r#"
-        test:1:47: f.update(0): gpu_blocks(r.x)
-          iterations of `r.x` on the graphics processor may change the same element of `f.update(0)`, and it is i64, of more than 32 bits, which it cannot do in one step
-          help: do it in parts with rfactor"#]],
+            test:1:47: f.update(0): gpu_blocks(r.x)
+              iterations of `r.x` may change the same element of `f.update(0)`, which a GPU cannot do in one step: the element is i64, of more than 32 bits
+              help: do it in parts with rfactor"#]],
     );
 }
 
@@ -132,10 +132,10 @@ fn kernels_of_too_many_loops() {
     let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
     expect![[r#"
         test:1:24: blur_x: copy_to_device()
-          `blur_x` is to be copied to or from a graphics processor, and the target has none
+          `blur_x` is to be copied to or from a GPU, and the target has none
           help: compile for a target that has one
         test:1:41: blur_x: copy_to_host()
-          `blur_x` is to be copied to or from a graphics processor, and the target has none
+          `blur_x` is to be copied to or from a GPU, and the target has none
           help: compile for a target that has one"#]]
     .assert_eq(&text.join("\n"));
 }

@@ -1,10 +1,9 @@
 //! The letters of a schedule's text: names, numbers, punctuation, places.
 
-use super::super::directive::Verb;
-use super::super::print::{clone_name, continues_name, rfactor_name, starts_name, wrapper_name};
-use super::ParseError;
+use super::error::ParseError;
 use halide_core::error::Location;
 use std::cell::Cell;
+use std::fmt;
 
 /// A text and how far it has been read.
 pub(super) struct Text<'t> {
@@ -13,15 +12,6 @@ pub(super) struct Text<'t> {
     file: &'t str,
     /// The last place that was asked for: its offset, its line, and the offset at which that line begins.
     seen: Cell<(usize, u32, usize)>,
-}
-
-/// The name of a Func.
-pub(super) struct Func {
-    pub(super) name: String,
-    /// For every wrapper in it: of which Func, the directive that makes it, its name.
-    pub(super) makes: Vec<(String, Verb, String)>,
-    /// True if it is a name that a directive gives.
-    pub(super) is_made: bool,
 }
 
 /// Words that, with `(` after them, end a dotted name.
@@ -84,6 +74,12 @@ impl<'t> Text<'t> {
         self.rest().starts_with(|c| letters.contains(c))
     }
 
+    /// Returns true if `first` is next and `second` comes after it.
+    pub(super) fn sees_pair(&self, first: &str, second: &str) -> bool {
+        let after = self.rest().strip_prefix(first);
+        after.is_some_and(|rest| Text::new(rest, self.file).sees(second))
+    }
+
     /// Reads `token` if it is next.
     pub(super) fn take(&mut self, token: &str) -> bool {
         let seen = self.sees(token);
@@ -139,48 +135,9 @@ impl<'t> Text<'t> {
         Ok(rest[..end].to_string())
     }
 
-    /// The name of a Func, also of one that a directive makes.
-    pub(super) fn func(&mut self, what: &str) -> Result<Func, ParseError> {
-        let mut func = Func { name: self.name(what)?, makes: Vec::new(), is_made: false };
-        loop {
-            if self.take(".rfactor(") {
-                func.name = rfactor_name(&func.name, &self.items(")", |text| text.name("a variable"))?);
-                func.is_made = true;
-                continue;
-            }
-            let clones = self.sees(".clone_in(");
-            if !self.take(".clone_in(") && !self.take(".in(") {
-                return Ok(func);
-            }
-            let consumers = self.funcs()?;
-            let (made, verb) = if clones {
-                (clone_name(&func.name, &consumers), Verb::CloneIn { consumers })
-            } else {
-                (wrapper_name(&func.name, &consumers), Verb::In { consumers })
-            };
-            func.makes.push((func.name, verb, made.clone()));
-            func.name = made;
-            func.is_made = true;
-        }
-    }
-
-    /// Names of Funcs up to `)`, in brackets or not.
-    pub(super) fn funcs(&mut self) -> Result<Vec<String>, ParseError> {
-        self.list(|text| Ok(text.func("the name of a Func")?.name))
-    }
-
-    /// Names of loops up to `)`, in brackets or not.
-    pub(super) fn names(&mut self) -> Result<Vec<String>, ParseError> {
-        self.list(|text| text.name("the name of a loop"))
-    }
-
-    fn list(&mut self, item: impl Fn(&mut Self) -> Result<String, ParseError>) -> Result<Vec<String>, ParseError> {
-        let bracket = self.take("[");
-        let list = self.items(if bracket { "]" } else { ")" }, item)?;
-        if bracket {
-            self.expect(")")?;
-        }
-        Ok(list)
+    /// Items up to `)`, which is left, in brackets or not.
+    pub(super) fn list<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, ParseError>) -> Result<Vec<T>, ParseError> {
+        if self.take("[") { self.items("]", item) } else { self.items_before(")", item) }
     }
 
     /// Items separated by commas, up to and with `end`.
@@ -189,8 +146,18 @@ impl<'t> Text<'t> {
         end: &str,
         item: impl Fn(&mut Self) -> Result<T, ParseError>,
     ) -> Result<Vec<T>, ParseError> {
+        let list = self.items_before(end, item)?;
+        self.expect(end)?;
+        Ok(list)
+    }
+
+    fn items_before<T>(
+        &mut self,
+        end: &str,
+        item: impl Fn(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<Vec<T>, ParseError> {
         let mut list = Vec::new();
-        while !self.take(end) {
+        while !self.sees(end) {
             if !list.is_empty() {
                 self.expect(",").map_err(|_| self.expected(&format!("`,` or `{end}`")))?;
             }
@@ -321,4 +288,58 @@ impl<'t> Text<'t> {
 fn word_of(rest: &str) -> Option<&str> {
     let end = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
     (rest.starts_with(starts_name) && end > 0).then(|| &rest[..end])
+}
+
+/// Returns true if `name` is identifiers joined by dots.
+pub(super) fn is_plain(name: &str) -> bool {
+    name.split('.').all(|part| {
+        let mut letters = part.chars();
+        letters.next().is_some_and(starts_name) && letters.all(continues_name)
+    })
+}
+
+/// Returns true if an identifier may begin with `c`.
+fn starts_name(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || c == '$'
+}
+
+/// Returns true if an identifier may go on with `c`.
+fn continues_name(c: char) -> bool {
+    starts_name(c) || c.is_ascii_digit()
+}
+
+/// The name of a loop, parameter or image: as it is if it reads as a name, else in quotes.
+pub(super) struct NameText<'a>(pub(super) &'a str);
+
+impl fmt::Display for NameText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if is_plain(self.0) { f.write_str(self.0) } else { quote(f, self.0) }
+    }
+}
+
+/// Text in quotes.
+pub(super) struct Quoted<'a>(pub(super) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        quote(f, self.0)
+    }
+}
+
+pub(super) fn quote(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_str("\"")?;
+    for c in text.chars() {
+        match c {
+            '"' => f.write_str("\\\"")?,
+            '\\' => f.write_str("\\\\")?,
+            '\n' => f.write_str("\\n")?,
+            _ => write!(f, "{c}")?,
+        }
+    }
+    f.write_str("\"")
+}
+
+/// Items with commas between them.
+pub(super) fn separated<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<String>>().join(", ")
 }

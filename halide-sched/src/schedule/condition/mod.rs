@@ -1,6 +1,11 @@
-//! Conditions and amounts out of expressions and parameters of the algorithm language.
+//! Conditions and amounts: from expressions and parameters of the algorithm language, and as text.
 
-use super::directive::{Amount, CompareOp, Condition, Term};
+mod read;
+mod write;
+
+pub(super) use read::read;
+
+use super::values::{Amount, CompareOp, Condition, Term};
 use halide_core::ids::ExprId;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::pipeline::{Kind, PipelineData};

@@ -1,9 +1,10 @@
 //! Conditions of specialisations: `p > 3 && (in.extent(0) >= 128 || !fast)`.
 
-use super::super::directive::*;
-use super::super::print::precedence;
-use super::ParseError;
-use super::text::{Func, Text};
+use super::super::error::ParseError;
+use super::super::func_name::Func;
+use super::super::text::Text;
+use super::super::values::{CompareOp, Condition, Term};
+use super::write::{field_word, precedence};
 use halide_core::pipeline::DimField;
 
 /// An operand in parentheses: until a comparison stands beside it, a lone name is a parameter of either kind.
@@ -16,7 +17,7 @@ enum Operand {
 const DEPTH: usize = 256;
 
 /// A condition: alternatives of conjunctions of comparisons.
-pub(super) fn condition(text: &mut Text<'_>) -> Result<Condition, ParseError> {
+pub(crate) fn read(text: &mut Text<'_>) -> Result<Condition, ParseError> {
     let value = any(text, DEPTH)?;
     to_condition(text, value)
 }
@@ -113,7 +114,7 @@ fn atom(text: &mut Text<'_>, depth: usize) -> Result<Operand, ParseError> {
 fn named(text: &mut Text<'_>) -> Result<Operand, ParseError> {
     let Func { name, is_made, .. } = text.func("a parameter")?;
     for field in [DimField::Min, DimField::Extent, DimField::Stride] {
-        if text.take(&format!(".{}(", super::super::print::field_word(field))) {
+        if text.take(&format!(".{}(", field_word(field))) {
             let dim = text.count("the number of a dimension")?;
             text.expect(")")?;
             return Ok(Operand::Term(Term::Dim(name, field, dim)));
@@ -128,5 +129,14 @@ fn named(text: &mut Text<'_>) -> Result<Operand, ParseError> {
         Ok(Operand::Term(Term::Param(name)))
     } else {
         Err(text.expected("`.min(`, `.extent(` or `.stride(`"))
+    }
+}
+
+impl std::str::FromStr for Condition {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Condition, ParseError> {
+        let mut text = Text::new(text, "condition");
+        let condition = read(&mut text)?;
+        if text.at_end() { Ok(condition) } else { Err(text.expected("the end of the condition")) }
     }
 }

@@ -15,7 +15,7 @@ pub enum OrderReason {
 
 impl OrderReason {
     /// Returns the reason as the predicate of a sentence about the update.
-    pub(super) fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             OrderReason::NotCommutative => "is no associative and commutative operation on the old value alone",
             OrderReason::InOrder => "takes the first of several that are as good",
@@ -35,10 +35,10 @@ pub enum StepReason {
 
 impl StepReason {
     /// Returns the reason as a clause about the element.
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         match self {
-            StepReason::Tuple(values) => format!("it has {values} values"),
-            StepReason::Wide(ty) => format!("it is {ty}, of more than 32 bits"),
+            StepReason::Tuple(values) => format!("the element has {values} values"),
+            StepReason::Wide(ty) => format!("the element is {ty}, of more than 32 bits"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The text form of schedules: the one parser. [`super::print`] is its inverse.
+//! The text form of schedules: the one parser. Its inverse is the printer.
 //!
 //! ```text
 //! schedule  = { subject ":" { directive } }              a run of directives goes on over lines; # begins a comment
@@ -11,37 +11,16 @@
 //! A subject makes what it speaks of: `f.specialize(p > 3):` opens that specialisation unless it is open, and
 //! `g.in(f):` makes that wrapper unless it is made. (`f.rfactor(u)` is only the name of what the directive makes.)
 
-mod condition;
-mod directive;
-mod hints;
-mod text;
-
-use super::directive::*;
+use super::condition;
+use super::directive::{Directive, Subject, Verb};
+use super::error::{ParseError, ParseErrors};
+use super::func_name::{Func, Maker};
 use super::list::Schedule;
+use super::row::{Row, read, row, rows};
+use super::text::Text;
+use super::values::Condition;
 use halide_core::error::Location;
 use halide_ir::spelling::closest;
-use std::fmt;
-use text::{Func, Text};
-
-/// Every word that begins a directive.
-pub fn directive_words() -> &'static [&'static str] {
-    &directive::WORDS
-}
-
-/// Everything that is wrong with a text that should be a schedule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseErrors(pub Vec<ParseError>);
-
-/// One thing that is wrong with a text that should be a schedule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    /// The place in the text.
-    pub at: Location,
-    /// The message: what was expected, and what is there.
-    pub message: String,
-    /// The remedy, if one is known.
-    pub help: Option<String>,
-}
 
 impl std::str::FromStr for Schedule {
     type Err = ParseErrors;
@@ -53,45 +32,20 @@ impl std::str::FromStr for Schedule {
 impl Schedule {
     /// Reads the text form; `file` names the text in places of errors.
     pub fn parse(text: &str, file: &str) -> Result<Schedule, ParseErrors> {
-        let mut reader = Reader { text: Text::new(text, file), schedule: Schedule::new(), subject: Current::None };
+        let mut parser = Parser { text: Text::new(text, file), schedule: Schedule::new(), subject: Current::None };
         let mut errors = Vec::new();
-        while !reader.text.at_end() {
-            let start = reader.text.position();
-            if let Err(error) = reader.item() {
+        while !parser.text.at_end() {
+            let start = parser.text.position();
+            if let Err(error) = parser.item() {
                 errors.push(error);
-                reader.text.skip_item(start);
+                parser.text.skip_item(start);
             }
         }
-        if errors.is_empty() { Ok(reader.schedule) } else { Err(ParseErrors(errors)) }
+        if errors.is_empty() { Ok(parser.schedule) } else { Err(ParseErrors(errors)) }
     }
 }
 
-impl std::str::FromStr for Condition {
-    type Err = ParseError;
-    fn from_str(text: &str) -> Result<Condition, ParseError> {
-        let mut text = Text::new(text, "condition");
-        let condition = condition::condition(&mut text)?;
-        if text.at_end() { Ok(condition) } else { Err(text.expected("the end of the condition")) }
-    }
-}
-
-/// The names of the wrappers and clones that the name of a Func speaks of, from the innermost on; empty if it is an
-/// ordinary name.
-pub(super) fn wrappers_named(name: &str) -> Vec<String> {
-    let mut text = Text::new(name, "");
-    match text.func("") {
-        Ok(func) if text.at_end() && func.name == name => func.makes.into_iter().map(|(.., made)| made).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Returns true if `name` is one that a directive gives to the Func that it makes.
-pub(super) fn is_made_name(name: &str) -> bool {
-    let mut text = Text::new(name, "");
-    text.func("").is_ok_and(|func| text.at_end() && func.name == name && func.is_made)
-}
-
-struct Reader<'t> {
+struct Parser<'t> {
     text: Text<'t>,
     schedule: Schedule,
     subject: Current,
@@ -105,7 +59,7 @@ enum Current {
     Of(Subject),
 }
 
-impl Reader<'_> {
+impl Parser<'_> {
     /// A subject or a directive.
     fn item(&mut self) -> Result<(), ParseError> {
         let at = self.text.location();
@@ -116,12 +70,13 @@ impl Reader<'_> {
                 return Err(error);
             }
         };
-        let is_directive = self.text.sees("(") || (directive::takes_nothing(&func.name) && !self.text.sees_any(":."));
+        let bare = row(&func.name).is_some_and(Row::is_bare);
+        let is_directive = self.text.sees("(") || (bare && !self.text.sees_any(":."));
         if !is_directive {
             self.subject = Current::Broken;
             return self.subject(func, at);
         }
-        let verbs = directive::directive(&mut self.text, &func.name, at)?;
+        let verbs = read(&mut self.text, &func.name, at)?;
         match &self.subject {
             Current::Of(subject) => {
                 for verb in verbs {
@@ -140,22 +95,20 @@ impl Reader<'_> {
 
     fn subject(&mut self, func: Func, at: Location) -> Result<(), ParseError> {
         let mut made = Vec::new();
-        for (base, verb, name) in func.makes {
+        for Maker { of, clones, consumers, name } in func.makes {
             if !self.schedule.makes_func(&name) {
-                made.push(Directive { subject: Subject::func(base), verb, at: Some(at) });
+                let verb = if clones { Verb::CloneIn { consumers } } else { Verb::In { consumers } };
+                made.push(Directive { subject: Subject::func(of), verb, at: Some(at) });
             }
         }
         made.into_iter().for_each(|d| self.schedule.push(d));
         let mut subject = Subject::func(func.name);
-        if self.text.take(".update(") {
-            subject.stage = self.text.count("the number of an update")?.saturating_add(1);
-            self.text.expect(")")?;
-        }
+        subject.stage = self.text.update()?;
         while self.text.take(".specialize(") {
             let index = match self.text.index_before_paren() {
                 Some(index) => index,
                 None => {
-                    let condition = condition::condition(&mut self.text)?;
+                    let condition = condition::read(&mut self.text)?;
                     self.text.expect(")")?;
                     self.open(&subject, condition, at)
                 }
@@ -180,8 +133,8 @@ impl Reader<'_> {
     }
 
     fn not_a_subject(&self, subject: &Subject, at: Location) -> ParseError {
-        let word = closest(&subject.func, directive::WORDS).filter(|_| subject.stage == 0);
-        let known = directive::WORDS.contains(&subject.func.as_str());
+        let word = closest(&subject.func, rows().map(|row| row.word)).filter(|_| subject.stage == 0);
+        let known = row(&subject.func).is_some();
         let found = self.text.found();
         match word {
             _ if known => ParseError {
@@ -202,23 +155,3 @@ impl Reader<'_> {
         }
     }
 }
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.at, self.message)?;
-        self.help.iter().try_for_each(|help| write!(f, "; {help}"))
-    }
-}
-
-impl fmt::Display for ParseErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, error) in self.0.iter().enumerate() {
-            let line = if i == 0 { "" } else { "\n" };
-            write!(f, "{line}{error}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for ParseError {}
-impl std::error::Error for ParseErrors {}

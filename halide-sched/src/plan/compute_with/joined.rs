@@ -1,0 +1,64 @@
+//! The stages that are computed with others, as far as they are known.
+
+use crate::plan::graph::Stage;
+use crate::plan::types::With;
+use halide_core::ids::FuncId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The stages that are computed with others.
+#[derive(Default)]
+pub(crate) struct Joined {
+    /// The directive of each stage that has a leader, and what it says.
+    pub(super) links: BTreeMap<Stage, (usize, With)>,
+    groups: Vec<BTreeSet<FuncId>>,
+}
+
+impl Joined {
+    /// The Funcs that are computed together.
+    pub(crate) fn groups(&self) -> &[BTreeSet<FuncId>] {
+        &self.groups
+    }
+
+    /// Every stage with a leader, and the directive that gave it.
+    pub(crate) fn links(&self) -> impl Iterator<Item = (Stage, Stage, usize)> {
+        self.links.iter().map(|(stage, (directive, with))| (*stage, with.leader, *directive))
+    }
+
+    /// The leader of a stage.
+    pub(crate) fn with(&self, stage: Stage) -> Option<&With> {
+        self.links.get(&stage).map(|(_, with)| with)
+    }
+
+    /// The number of outer loops of `stage` that are those of `leader` as well.
+    pub(crate) fn shared(&self, stage: Stage, leader: Stage) -> usize {
+        let (mut at, mut shared) = (stage, usize::MAX);
+        while at != leader {
+            let Some(with) = self.with(at) else { return 0 };
+            (at, shared) = (with.leader, shared.min(with.align.len()));
+        }
+        shared
+    }
+
+    /// The stage whose loop the loop number `position`, from the outermost, of `stage` is.
+    pub(crate) fn owner(&self, mut stage: Stage, position: usize) -> Stage {
+        while let Some(with) = self.with(stage).filter(|w| position < w.align.len()) {
+            stage = with.leader;
+        }
+        stage
+    }
+
+    /// The stage at the root of the tree of `stage`.
+    pub(super) fn root(&self, stage: Stage) -> Stage {
+        self.owner(stage, 0)
+    }
+
+    pub(super) fn group(&self, func: FuncId) -> BTreeSet<FuncId> {
+        self.groups.iter().find(|g| g.contains(&func)).cloned().unwrap_or_else(|| BTreeSet::from([func]))
+    }
+
+    pub(super) fn merge(&mut self, a: FuncId, b: FuncId) {
+        let all = &self.group(a) | &self.group(b);
+        self.groups.retain(|g| g.is_disjoint(&all));
+        self.groups.push(all);
+    }
+}

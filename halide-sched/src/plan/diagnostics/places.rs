@@ -1,0 +1,49 @@
+//! Diagnostics of the places and the storage of Funcs.
+
+/// Adds these diagnostics to those in `$before`, and goes on with the next table.
+macro_rules! places {
+    ({ $($before:tt)* } $next:ident $($rest:ident)*) => { $next! { { $($before)*
+        NothingToSchedule { func: String } =>
+            format!("`{func}` is computed inline, so it has no loops and no storage of its own"),
+            help format!("give `{func}` a place with compute_root() or compute_at(...)");
+        OutputLevel { func: String } =>
+            format!("`{func}` is an output, which is computed and stored at the root");
+        OutputStorage { func: String } => format!("`{func}` is an output, whose memory the caller gives");
+        SiteInline { func: String } =>
+            format!("`{func}` is computed inline, so it has no loops"),
+            help format!("give `{func}` a place with compute_root() or compute_at(...)");
+        SiteItself { func: String } => format!("`{func}` cannot be placed in a loop of its own");
+        SiteNotConsumer { func: String, site: String } => format!("`{site}` does not use `{func}`");
+        SiteNotInVariant { site: String, var: String, variant: String } =>
+            format!("`{site}` has no loop `{var}` where it is specialised for `{variant}`"),
+            help format!("make `{var}` there too, or before specialize");
+        SiteOutside { func: String, consumer: String, site: String } =>
+            format!("`{consumer}` uses `{func}` too, and is not computed inside of loop {site}"),
+            help "compute it at a loop that is around all its consumers, or at the root";
+        StoreOfInline { func: String } =>
+            format!("`{func}` is computed inline, so nothing is stored"),
+            help format!("give `{func}` a place with compute_root() or compute_at(...)");
+        NotAround { what: &'static str, outer: String, inner: &'static str, at: String } =>
+            format!("{what} at {outer} is not around {inner} at {at}"),
+            help format!("{what} at the same loop or one around it");
+        SharedByIterations { func: String, var: String, what: Shared } =>
+            {
+                let why = match what {
+                    Shared::Updates => {
+                        "is stored outside of it and updated inside, so iterations would disturb each other"
+                    }
+                    Shared::Fold => {
+                        "is folded outside of it and computed inside, so iterations would overwrite each other's values"
+                    }
+                    Shared::Memory => "keeps values of its own in each, so they cannot share memory allocated outside",
+                };
+                format!("the iterations of `{var}` run at the same time, and `{func}` {why}")
+            },
+            help match what {
+                Shared::Memory => "hoist it to a loop inside of that one",
+                Shared::Updates | Shared::Fold => "store it at that loop or inside of it",
+            };
+    } $($rest)* } };
+}
+
+pub(super) use places;

@@ -1,0 +1,24 @@
+//! Options of a stage: a directive sets a field, and lowering or the rest of the plan reads it.
+
+use crate::schedule::Verb;
+
+/// The options of a stage, or of one of its specialisations, which change none of its loops.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct StageOptions {
+    /// True if values are to be written with non-temporal stores.
+    pub stream: bool,
+    /// True if the schedule vouches that no result depends on races.
+    pub races_allowed: bool,
+}
+
+impl StageOptions {
+    /// Sets the option that a directive is about. Returns false if it is about something else.
+    pub(super) fn set(&mut self, verb: &Verb) -> bool {
+        match verb {
+            Verb::StreamStores => self.stream = true,
+            Verb::AllowRaceConditions => self.races_allowed = true,
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,281 @@
+//! The tables of a plan.
+
+use super::options::StageOptions;
+use crate::schedule::{Align, FloatMode, Partition, PrefetchBound};
+use halide_core::declare_ids;
+use halide_core::error::Location;
+use halide_core::ids::{FuncId, IdVec, ImageId, RDomId};
+use halide_core::pipeline::Pipeline;
+use halide_ir::target::Target;
+use std::collections::BTreeSet;
+
+declare_ids! {
+    /// A variable (dimension, split part, fused loop) of one stage variant.
+    StageVar, "d";
+    /// A name of loops, [`Plan::labels`]. A level means the loop of its label in each variant of a stage, and in each stage
+    /// whose loops run as one.
+    LoopLabel, "l";
+}
+
+/// Every loop, level and storage decision for every Func of a pipeline.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The pipeline after `in_`, `clone_in` and `rfactor`, and with one copy per consumer of each Func that has updates but is
+    /// left inline. The user's is untouched.
+    pub pipeline: Pipeline,
+    /// One row per Func of `pipeline`.
+    pub funcs: IdVec<FuncId, FuncPlan>,
+    /// Funcs with stages whose outer loops run as one. Those of a group stand next to each other in the pipeline's order.
+    pub groups: Vec<Vec<FuncId>>,
+    /// The names of loops.
+    pub labels: IdVec<LoopLabel, String>,
+    /// The machine that code is compiled for.
+    pub target: Target,
+}
+
+/// The decisions for one Func.
+#[derive(Clone, Debug)]
+pub struct FuncPlan {
+    /// The place at which its values are computed. `Inline` only for Funcs without updates.
+    pub compute: Level,
+    /// The place at which its values are kept; the same as or outside of `compute`.
+    pub store: Level,
+    /// The place at which its memory is allocated; the same as or outside of `store`.
+    pub hoist: Level,
+    /// Dimensions from smallest stride to largest.
+    pub storage: Vec<StorageDim>,
+    /// The kind of memory.
+    pub memory: halide_ir::Memory,
+    /// The memories, of host or device, to which its values are copied as soon as they are computed.
+    pub copies: BTreeSet<halide_ir::Residency>,
+    /// Constraints on the computed region, by dimension.
+    pub bounds: Vec<BoundConstraint>,
+    /// The number of coordinates that there is room for, by dimension, where a schedule says that.
+    pub room: Vec<Option<Room>>,
+    /// The first coordinate and the extent that are likely to be asked for, by dimension.
+    pub estimates: Vec<Option<(i64, i64)>>,
+    /// One row per definition.
+    pub stages: Vec<StagePlan>,
+}
+
+/// A place in the loop nest. Its loop is a label, or while a schedule is resolved, a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Level<L = LoopLabel> {
+    /// Substituted into each consumer.
+    Inline,
+    /// Outside of all loops.
+    Root,
+    /// Inside the loop `label` of a stage of another Func; where loops of several stages run as one, it is that of the stage
+    /// that the others are computed with. In each variant (specialisation) of that stage there is such a
+    /// loop, and the thing is placed in each.
+    At {
+        /// The Func whose loop it is.
+        func: FuncId,
+        /// The stage of that Func.
+        stage: usize,
+        /// The loop.
+        label: L,
+    },
+}
+
+impl<L> Level<L> {
+    /// Returns the level with what `f` makes of its loop.
+    pub(super) fn map<M>(self, f: impl FnOnce(L) -> M) -> Level<M> {
+        match self {
+            Level::Inline => Level::Inline,
+            Level::Root => Level::Root,
+            Level::At { func, stage, label } => Level::At { func, stage, label: f(label) },
+        }
+    }
+}
+
+/// Storage of one dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorageDim {
+    /// The dimension of the Func.
+    pub dim: usize,
+    /// Its extent in memory is rounded up to a multiple of this; 1 is as it is.
+    pub align: i64,
+    /// The circular factor asked for: (factor, coordinates grow).
+    pub fold: Option<(i64, bool)>,
+    /// The place of the directive that asked for alignment or folding.
+    pub at: Option<Location>,
+}
+
+/// Room in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// For so many coordinates of a dimension.
+    pub extent: i64,
+    /// The place of the directive.
+    pub at: Option<Location>,
+}
+
+/// Constraints on the region of one dimension.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct BoundConstraint {
+    /// The promised first coordinate and extent (`bound`); the extent alone (`bound_extent`). Scalar Index expressions.
+    pub min: Option<halide_ir::Expr>,
+    /// The promised extent.
+    pub extent: Option<halide_ir::Expr>,
+    /// `min % modulus == remainder`, and the extent a multiple of the modulus (`align_bounds`).
+    pub align: Option<(i64, i64)>,
+    /// The extent is a multiple of this (`align_extent`).
+    pub align_extent: Option<i64>,
+    /// The place at which the constraint was written.
+    pub at: Option<Location>,
+}
+
+/// The loops of one definition, for the general case and each specialisation.
+#[derive(Clone, Debug)]
+pub struct StagePlan {
+    /// Specialisations in the order in which they are tested.
+    pub variants: Vec<(halide_ir::Expr, StagePlan)>,
+    /// The message that ends the run if no specialisation applies; `None`: the loops below run.
+    pub fail: Option<(String, Option<Location>)>,
+    /// Every variable that the directives made or that the definition has.
+    pub vars: IdVec<StageVar, StageVarInfo>,
+    /// The label of the loop over each variable.
+    pub labels: IdVec<StageVar, LoopLabel>,
+    /// Splits and fusions in the order they were made.
+    pub transforms: Vec<Transform>,
+    /// The loops, outermost first. Together they are the leaves of the transforms.
+    pub loops: Vec<LoopPlan>,
+    /// The rewrites that are allowed for its floats.
+    pub float: FloatMode,
+    /// True if an iteration must change an element in one step, because others that run at the same time may change it.
+    pub atomic: bool,
+    /// The stage whose outer loops run as one with those of this one.
+    pub with: Option<With>,
+    /// The values to be brought into caches ahead of their use.
+    pub prefetches: Vec<Prefetch>,
+    /// What changes none of its loops.
+    pub options: StageOptions,
+}
+
+/// The Func or image that values are read from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Source {
+    /// A Func; lowering asks of those only that are not inlined.
+    Func(FuncId),
+    /// An input image.
+    Image(ImageId),
+}
+
+/// A prefetch: values that a later iteration reads are brought into caches before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefetch {
+    /// The Func or image that is read.
+    pub what: Source,
+    /// The loop in whose iterations that is done.
+    pub at: StageVar,
+    /// The loop whose later iteration reads.
+    pub from: StageVar,
+    /// The number of iterations between the prefetch and the read.
+    pub offset: i64,
+    /// The treatment of coordinates beyond the bounds of the source.
+    pub bound: PrefetchBound,
+}
+
+/// A link between two stages: the outer loops of a stage run as one with those of its leader, which comes first in each
+/// iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct With {
+    /// The other one.
+    pub leader: (FuncId, usize),
+    /// For each loop that runs as one, outermost first: which iterations come together.
+    pub align: Vec<Align>,
+}
+
+/// A variable of a stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageVarInfo {
+    /// Its name; unique in the stage.
+    pub name: String,
+    /// Its origin in the definition or the transforms.
+    pub origin: VarOrigin,
+    /// True if it is, or is made of, a reduction variable.
+    pub reduction: bool,
+}
+
+/// The kinds of stage variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarOrigin {
+    /// The Func's dimension `dim`; ranges over the stage's region.
+    Pure {
+        /// The index of the dimension.
+        dim: usize,
+    },
+    /// Dimension `dim` of a reduction domain; ranges over the domain.
+    Reduction {
+        /// The domain.
+        rdom: RDomId,
+        /// The index of the dimension in the domain.
+        dim: usize,
+    },
+    /// Made by a transform; ranges from 0.
+    Derived,
+    /// The one block of a stage that is a single thread: it is 0.
+    One,
+}
+
+/// A change of loop variables.
+#[derive(Clone, Debug)]
+pub enum Transform {
+    /// `var = outer * factor + inner + (its minimum)`, with `inner` in `0..factor`.
+    Split {
+        /// The variable replaced.
+        var: StageVar,
+        /// Counts chunks from 0.
+        outer: StageVar,
+        /// Counts inside a chunk from 0.
+        inner: StageVar,
+        /// Scalar Index: constant or a parameter; at least 1 (checked at run time if a parameter).
+        factor: halide_ir::Expr,
+        /// The treatment of the last chunk if the factor does not divide the extent.
+        tail: PlanTail,
+        /// The place at which the split was written.
+        at: Option<Location>,
+    },
+    /// `fused = outer * extent(inner) + inner`, from 0.
+    Fuse {
+        /// Runs fastest.
+        inner: StageVar,
+        /// Runs slowest.
+        outer: StageVar,
+        /// The new loop.
+        fused: StageVar,
+    },
+}
+
+/// The tail strategy of a split after `Auto` is resolved.
+///
+/// `AutoShift` is what `Auto` becomes on a split of a pure definition: compiled as `ShiftInwards` in the main variant of
+/// the code, and as `GuardWithIf` in the variant for small shapes, which is compiled when first needed. A type of its own
+/// beside [`Tail`](crate::schedule::Tail), so that lowering meets no `Auto` and schedules cannot say `AutoShift`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // As `schedule::Tail`.
+pub enum PlanTail {
+    AutoShift,
+    RoundUp,
+    GuardWithIf,
+    Predicate,
+    PredicateLoads,
+    PredicateStores,
+    ShiftInwards,
+    ShiftInwardsAndBlend,
+    RoundUpAndBlend,
+}
+
+/// One loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopPlan {
+    /// The variable that it runs over.
+    pub var: StageVar,
+    /// The way in which its iterations run.
+    pub kind: halide_ir::ForKind,
+    /// The choice of loop partitioning: a cut into prologue, steady state and epilogue.
+    pub partition: Partition,
+    /// The place of the directive that chose its kind or partition.
+    pub at: Option<Location>,
+}

@@ -1,0 +1,322 @@
+//! The table of directives: one row for each word.
+//!
+//! Everything that names directives follows from here: the enum [`Verb`](super::Verb), the methods of the builder, the
+//! parser, the printer, the suggestions for misspelt words, `docs/directives.md` and random schedules.
+//!
+//! ```text
+//! SCOPE [field: TYPE] VARIANT { argument: KIND, .. } {     a variant of `Verb`; its word sets the field in brackets
+//!     /// Documentation of the directive.
+//!     "word" [field: VALUE] as "Halide's name" {           the word of the variant with this value
+//!         method;                                          a method of the builder with the arguments as they are
+//!         /// Documentation, of methods after the first.
+//!         method(argument: KIND, ..) => [VERB];            a method with others
+//!     }
+//! }
+//! ```
+//!
+//! Kinds of arguments are in [`arguments`](super::arguments). A variant in parentheses has one field without a name.
+//! `reads (argument: KIND => VERBS)` after a word says that its text is read in another way.
+
+/// Calls the macro `$then` with the rows of the table.
+macro_rules! with_directives {
+    ($then:ident) => {
+        $then! {
+            Stage Split { var: Loop, outer: NewLoop, inner: NewLoop, factor: Amount, tail: Tail } {
+                /// Replaces loop `var` by `outer` and `inner`: chunks of `factor` iterations.
+                "split" as "split" {
+                    split(var: Loop, outer: NewLoop, inner: NewLoop, factor: Amount) =>
+                        [Verb::Split { var, outer, inner, factor, tail: Tail::Auto }];
+                    /// As `split`, and says what happens where the factor does not divide the extent.
+                    split_tail;
+                }
+            }
+            Stage Fuse { inner: Loop, outer: Loop, fused: NewLoop } {
+                /// Replaces two loops by one over all pairs, `inner` running fastest.
+                "fuse" as "fuse" { fuse; }
+            }
+            Stage Rename { from: Loop, to: NewLoop } {
+                /// Gives a loop another name.
+                "rename" as "rename" { rename; }
+            }
+            Stage Reorder(vars: Loops) {
+                /// Puts loops in this order, innermost first, in the places that they have now.
+                "reorder" as "reorder" { reorder; }
+            }
+            Stage [kind: LoopKind] Mark { var: Loop, factor: Factor, tail: Tail } {
+                /// Runs a loop's iterations one after the other.
+                "serial" [kind: LoopKind::Serial] as "serial" {
+                    serial(var: Loop) => [mark(LoopKind::Serial, var)];
+                }
+                /// Runs a loop's iterations on several threads.
+                "parallel" [kind: LoopKind::Parallel] as "parallel" {
+                    parallel(var: Loop) => [mark(LoopKind::Parallel, var)];
+                    /// Runs chunks of `size` iterations on several threads: `parallel(var, size)` in text.
+                    parallel_chunks(var: Loop, size: Amount) => [mark_part(LoopKind::Parallel, var, size, Tail::Auto)];
+                    /// As `parallel_chunks`, and says what happens where the size does not divide the extent.
+                    parallel_tail(var: Loop, size: Amount, tail: Tail) =>
+                        [mark_part(LoopKind::Parallel, var, size, tail)];
+                }
+                /// Computes chunks of `lanes` iterations as vectors; the loop over chunks keeps the name.
+                /// `Amount::Natural` takes as many lanes as the target's registers have.
+                "vectorize" [kind: LoopKind::Vectorized] as "vectorize" {
+                    vectorize(var: Loop, lanes: Amount) => [mark_part(LoopKind::Vectorized, var, lanes, Tail::Auto)];
+                    /// As `vectorize`, and says what happens where `lanes` does not divide the extent.
+                    vectorize_tail(var: Loop, lanes: Amount, tail: Tail) =>
+                        [mark_part(LoopKind::Vectorized, var, lanes, tail)];
+                    /// Computes all iterations of a loop of constant extent as one vector: `vectorize(var)` in text.
+                    vectorize_all(var: Loop) => [mark(LoopKind::Vectorized, var)];
+                }
+                /// Writes chunks of `copies` iterations out one after the other; the loop over chunks keeps the name.
+                "unroll" [kind: LoopKind::Unrolled] as "unroll" {
+                    unroll(var: Loop, copies: Amount) => [mark_part(LoopKind::Unrolled, var, copies, Tail::Auto)];
+                    /// As `unroll`, and says what happens where `copies` does not divide the extent.
+                    unroll_tail(var: Loop, copies: Amount, tail: Tail) =>
+                        [mark_part(LoopKind::Unrolled, var, copies, tail)];
+                    /// Writes all iterations of a loop of constant extent out: `unroll(var)` in text.
+                    unroll_all(var: Loop) => [mark(LoopKind::Unrolled, var)];
+                }
+                /// Runs loops over the blocks of a grid on the GPU: one to three, directly in each other and around
+                /// all other loops.
+                "gpu_blocks" [kind: LoopKind::GpuBlocks] as "gpu_blocks"
+                    reads (vars: Loops => marks(LoopKind::GpuBlocks, vars))
+                {
+                    gpu_blocks(vars: Loops) => marks(LoopKind::GpuBlocks, vars);
+                }
+                /// Runs loops over the threads of a block: one to three, inside of loops over blocks. Their extents
+                /// must be constants, or, of a stage that is computed inside of another one's blocks, have constant
+                /// bounds.
+                "gpu_threads" [kind: LoopKind::GpuThreads] as "gpu_threads"
+                    reads (vars: Loops => marks(LoopKind::GpuThreads, vars))
+                {
+                    gpu_threads(vars: Loops) => marks(LoopKind::GpuThreads, vars);
+                }
+                /// Runs a loop over threads that are lanes of one subgroup, which run in step and can read each
+                /// other's registers. It is the innermost loop over threads; its extent is a power of two by which
+                /// the device's subgroups can be divided. A Func that is computed outside of it, in its block, and
+                /// said to be `store_in(Register)` is then held by the lanes together: each keeps the elements that
+                /// it computes, and others are handed from lane to lane. Lanes need no barrier for that.
+                "gpu_lanes" [kind: LoopKind::GpuLanes] as "gpu_lanes"
+                    reads (vars: Loops => marks(LoopKind::GpuLanes, vars))
+                {
+                    gpu_lanes(var: Loops) => marks(LoopKind::GpuLanes, var);
+                }
+            }
+            Stage GpuSingleThread {} {
+                /// Runs the whole stage on the GPU, as one thread: for small or inherently serial stages between
+                /// kernels, whose values then stay on the device.
+                "gpu_single_thread" as "gpu_single_thread" { gpu_single_thread; }
+            }
+            Stage [how: Partition] Partition { var: Loop } {
+                /// Cuts a loop into prologue, steady state and epilogue where that pays.
+                "auto_partition" [how: Partition::Auto] as "partition" {
+                    auto_partition;
+                    /// Cuts a loop into prologue, steady state and epilogue, or not.
+                    partition(var: Loop, how: Partition) => [Verb::Partition { var, how }];
+                }
+                /// Keeps a loop whole.
+                "never_partition" [how: Partition::Never] as "never_partition" { never_partition; }
+                /// Cuts a loop into prologue, steady state and epilogue.
+                "always_partition" [how: Partition::Always] as "always_partition" { always_partition; }
+            }
+            Func ComputeRoot {} {
+                /// Computes all that is needed of the Func before its consumers.
+                "compute_root" as "compute_root" { compute_root; }
+            }
+            Func ComputeAt(site: Site) {
+                /// Computes what is needed of the Func in each iteration of loop `var` of `stage`.
+                "compute_at" as "compute_at" {
+                    compute_at(stage: Stage, var: Loop) => [Verb::ComputeAt(Site::new(stage, var))];
+                }
+            }
+            Func ComputeInline {} {
+                /// Computes the Func where it is used, each time.
+                "compute_inline" as "compute_inline" { compute_inline; }
+            }
+            Stage ComputeWith { site: Site, align: Align, each: LoopAligns } {
+                /// Runs loop `var` of `stage` and all loops around it as one with the loops of the same names of this
+                /// stage. In each iteration comes what `stage` does, then what this one does. Both are computed at
+                /// the same place, and neither needs values of the other.
+                "compute_with" as "compute_with" {
+                    compute_with(stage: Stage, var: Loop) =>
+                        [Verb::ComputeWith { site: Site::new(stage, var), align: Align::NoAlign, each: Vec::new() }];
+                    /// As `compute_with`, and says which iterations come together.
+                    compute_with_aligned(stage: Stage, var: Loop, align: Align) =>
+                        [Verb::ComputeWith { site: Site::new(stage, var), align, each: Vec::new() }];
+                    /// As `compute_with`, and says which iterations come together, loop by loop; `NoAlign` for loops
+                    /// not listed.
+                    compute_with_each(stage: Stage, var: Loop, each: LoopAligns) =>
+                        [Verb::ComputeWith { site: Site::new(stage, var), align: Align::NoAlign, each }];
+                }
+            }
+            Func StoreRoot {} {
+                /// Keeps the Func's values for the whole run.
+                "store_root" as "store_root" { store_root; }
+            }
+            Func StoreAt(site: Site) {
+                /// Keeps the Func's values for one iteration of loop `var` of `stage`.
+                "store_at" as "store_at" {
+                    store_at(stage: Stage, var: Loop) => [Verb::StoreAt(Site::new(stage, var))];
+                }
+            }
+            Func HoistStorageRoot {} {
+                /// Allocates the Func's memory once per run.
+                "hoist_storage_root" as "hoist_storage_root" { hoist_storage_root; }
+            }
+            Func HoistStorage(site: Site) {
+                /// Allocates the Func's memory once per iteration of loop `var` of `stage`.
+                "hoist_storage" as "hoist_storage" {
+                    hoist_storage(stage: Stage, var: Loop) => [Verb::HoistStorage(Site::new(stage, var))];
+                }
+            }
+            Func ReorderStorage(dims: Dims) {
+                /// Puts dimensions of the storage in this order, smallest stride first, in the places that they have
+                /// now.
+                "reorder_storage" as "reorder_storage" { reorder_storage; }
+            }
+            Func AlignStorage { var: Dim, multiple: Integer } {
+                /// Rounds the extent of a dimension in memory up to a multiple.
+                "align_storage" as "align_storage" { align_storage; }
+            }
+            Func FoldStorage { var: Dim, factor: Integer, forward: Backward } {
+                /// Keeps only `factor` coordinates of a dimension, in a circle; they are computed in growing order.
+                "fold_storage" as "fold_storage" {
+                    fold_storage(dim: Dim, factor: Integer) => [Verb::FoldStorage { var: dim, factor, forward: true }];
+                    /// As `fold_storage` for coordinates computed in falling order: `fold_storage(dim, factor,
+                    /// backward)` in text.
+                    fold_storage_backward(dim: Dim, factor: Integer) =>
+                        [Verb::FoldStorage { var: dim, factor, forward: false }];
+                }
+            }
+            Func BoundStorage { var: Dim, extent: Integer } {
+                /// Keeps room for `extent` coordinates of a dimension, whatever bounds inference finds. A run that
+                /// needs more ends with a fault that says so.
+                "bound_storage" as "bound_storage" { bound_storage; }
+            }
+            Func StoreIn(memory: Memory) {
+                /// Chooses the kind of memory.
+                "store_in" as "store_in" { store_in; }
+            }
+            Func [to_device: bool] Copy {} {
+                /// Brings the Func's values to the device as soon as they are computed, instead of when a kernel
+                /// first needs them.
+                "copy_to_device" [to_device: true] as "copy_to_device" { copy_to_device; }
+                /// Brings the Func's values to the host as soon as they are computed, instead of when host code first
+                /// needs them.
+                "copy_to_host" [to_device: false] as "copy_to_host" { copy_to_host; }
+            }
+            Func SetEstimate { var: Dim, min: Integer, extent: Integer } {
+                /// Says what region of a dimension is likely to be asked for: for reports, and for runs that say no
+                /// size. Nothing is compiled differently.
+                "set_estimate" as "set_estimate" { set_estimate; }
+            }
+            Func SetEstimates(region: Estimates) {
+                /// As `set_estimate` for all dimensions: first coordinate and extent of each.
+                "set_estimates" as "set_estimates" { set_estimates; }
+            }
+            Stage Prefetch { what: FuncOrImage, at: Loop, from: Loop, offset: Offset, bound: PrefetchBound } {
+                /// Asks for what iteration `from + offset` will read of `what`, a Func or an input image, to be
+                /// brought into caches in each iteration of loop `at`, which is `from` or inside of it. What the
+                /// iteration before asked for is not asked for again. Machine code for vectors of 128 bits has no
+                /// instruction for that, and leaves it out. An `offset` beyond 65,536 either way is an error.
+                "prefetch" as "prefetch" { prefetch; }
+            }
+            Stage StreamStores {} {
+                /// Asks for values to be stored past the caches, since nothing reads them soon.
+                "stream_stores" as "" { stream_stores; }
+            }
+            Stage Monoid { identity: Identities, commutes: Commutative } {
+                /// Vouches that this update folds values into its elements by an associative operation that
+                /// `identity`, one number per tuple element, leaves as they are: so it may be done in parts
+                /// (`rfactor`), and, if it `commutes`, in any order. What random values refute is an error. In text:
+                /// `monoid(0)`, `monoid([1, 0], commutative)`.
+                "monoid" as "" { monoid; }
+            }
+            Func Bound { var: Dim, min: Amount, extent: Amount } {
+                /// Promises the first coordinate and the extent of a dimension.
+                "bound" as "bound" { bound; }
+            }
+            Func BoundExtent { var: Dim, extent: Amount } {
+                /// Promises the extent of a dimension.
+                "bound_extent" as "bound_extent" { bound_extent; }
+            }
+            Func AlignBounds { var: Dim, modulus: Integer, remainder: Remainder } {
+                /// Grows the region of a dimension so that it starts at `remainder` modulo `modulus` and its extent
+                /// is a multiple.
+                "align_bounds" as "align_bounds" { align_bounds; }
+            }
+            Func AlignExtent { var: Dim, modulus: Integer } {
+                /// Grows the extent of a dimension to a multiple.
+                "align_extent" as "align_extent" { align_extent; }
+            }
+            Graph In { consumers: Funcs } {
+                /// Puts a wrapper between the Func and its `consumers` and goes on with the wrapper.
+                "in" as "in" {
+                    in_;
+                    /// Puts one wrapper between the Func and all its consumers and goes on with the wrapper: `in()`
+                    /// in text.
+                    in_all() => [Verb::In { consumers: Vec::new() }];
+                }
+            }
+            Graph CloneIn { consumers: Funcs } {
+                /// Makes a copy of the Func for `consumers` and goes on with the copy.
+                "clone_in" as "clone_in" { clone_in; }
+            }
+            Graph Rfactor { rvars: LoopOrLoops, vars: NewLoopOrLoops } {
+                /// Does the reduction of this update in parts and goes on with the new Func that holds them, whose
+                /// pure definition is the identity of the reduction and whose update 0 reduces over the variables
+                /// that are left: the variables `rvars` (of the update's loops, split, fused or renamed before)
+                /// become new dimensions `vars` of it. What is left of this update puts the parts together, over
+                /// loops of the names `rvars`. In text: `rfactor(r, u)`, or `rfactor([r, s], [u, v])`; the new Func
+                /// is `f.rfactor(u)`.
+                "rfactor" as "rfactor" { rfactor; }
+            }
+            Stage Specialize(condition: Condition) {
+                /// Opens a variant for the case that `condition` holds, a copy of the stage as scheduled so far, and
+                /// goes on with it. If the same condition was opened before, goes on with that one.
+                "specialize" as "specialize" { specialize; }
+            }
+            Stage SpecializeFail(message: Message) {
+                /// Ends the run with `message` where no specialisation of the stage applies.
+                "specialize_fail" as "specialize_fail" { specialize_fail; }
+            }
+            Stage Float(mode: FloatMode) {
+                /// Says how the floats of the stage may be treated.
+                "float" as "" { float; }
+            }
+            Stage AllowRaceConditions {} {
+                /// Lets loops run at once whose iterations may touch the same element: which of them comes first, and
+                /// whether what one stores is seen by another, is then left to chance, and the schedule vouches that
+                /// no result depends on it. Whole elements are stored, so memory stays in order.
+                "allow_race_conditions" as "allow_race_conditions" { allow_race_conditions; }
+            }
+            Stage Atomic { any_order: AnyOrder } {
+                /// Reads, computes and stores an element in one step, so that loops may run at once whose iterations
+                /// change the same element. The order of the iterations is then left to chance: the update must be a
+                /// known associative and commutative operation (of floats: with `float(relaxed)`). On a GPU, elements
+                /// have one value of at most 32 bits.
+                "atomic" as "atomic" {
+                    atomic() => [Verb::Atomic { any_order: false }];
+                    /// As `atomic`, where the schedule vouches that the order of the iterations does not matter:
+                    /// `atomic(any_order)` in text.
+                    atomic_in_any_order() => [Verb::Atomic { any_order: true }];
+                }
+            }
+        }
+    };
+}
+
+/// Calls the macro `$then` with the rows of the words that stand for other directives, as which they are printed.
+macro_rules! with_spellings {
+    ($then:ident) => {
+        $then! {
+            /// Splits each of `vars` (innermost first) by its factor and runs all inner loops inside all outer ones.
+            Stage "tile" as "tile" (tiling: Tiling) => tiling.verbs();
+            /// Tiles by `factors`, and runs tiles as blocks and the points of a tile as threads.
+            Stage "gpu_tile" as "gpu_tile" (tiling: Tiling) => tiling.gpu_verbs();
+            /// Cuts a loop into prologue, steady state and epilogue, or not.
+            Stage "partition" as "partition" (var: Loop, how: Partition) => vec![Verb::Partition { var, how }];
+        }
+    };
+}
+
+pub(super) use {with_directives, with_spellings};
