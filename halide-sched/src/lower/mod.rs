@@ -188,7 +188,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
 }
 
 fn nothing_to_partition(l: &LoopInfo) -> LowerError {
-    LowerError::NothingToPartition { name: l.name.clone(), at: l.at.clone() }
+    LowerError::NothingToPartition { name: l.name.clone(), at: l.at }
 }
 
 /// The program of a pass, or its errors for `all`.

@@ -9,7 +9,12 @@ fn compiled(pipeline: &Pipeline, engine: Engine, schedule: &str) -> Compiled {
 
 fn compiled_for(target: &Target, pipeline: &Pipeline, engine: Engine, schedule: &str) -> Compiled {
     let schedule: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));
-    Compiler::new(pipeline).engine(engine).schedule(&schedule).target(target).compile().unwrap_or_else(|e| panic!("{schedule}\n{e}"))
+    Compiler::new(pipeline)
+        .engine(engine)
+        .schedule(&schedule)
+        .target(target)
+        .compile()
+        .unwrap_or_else(|e| panic!("{schedule}\n{e}"))
 }
 
 /// Returns true if this machine has an instruction for a product and a sum.

@@ -79,6 +79,7 @@ use frames::Frame;
 use func::{EmittedFunction, Env, Symbols};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
+use halide_ir::features::CpuFeatures;
 use halide_ir::target::Budget;
 use halide_ir::{Program, Stage};
 use jit::{Linker, MachineCode};
