@@ -106,7 +106,7 @@ impl DivideByConstant for Plain {
         self.divide_by_reciprocal(x, divisor, width)
     }
     fn mul_high_by(&mut self, x: &V, factor: u64) -> Emitted<Self> {
-        Ok(cut((u128::from(x.0) * u128::from(factor) >> x.1) as u64, x.1))
+        Ok(cut(((u128::from(x.0) * u128::from(factor)) >> x.1) as u64, x.1))
     }
 }
 
