@@ -5,7 +5,7 @@ use halide_core::ids::{Id, ImageId};
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;
-use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, Tier, compile, host_features};
+use halide_cpu::{CpuFault, CpuOptions, Executable, RunArgs, RunStats, Tier, compile};
 use halide_ir::features::CpuFeatures;
 use halide_ir::{
     BufId, BufferInfo, BufferRole, Expr, LoopId, Memory, Program, Side, Stage, Stmt, Sym, Task, TaskId, build,
@@ -109,7 +109,7 @@ pub(crate) fn wide_tiers() -> Vec<Tier> {
 
 /// Returns true if this machine has these extensions; otherwise the test skips what needs them.
 pub(crate) fn has_all(features: CpuFeatures) -> bool {
-    let has = host_features().includes(features);
+    let has = CpuFeatures::host().includes(features);
     if !has {
         skip(Need::Cpu(&features.to_string()), "");
     }
