@@ -19,17 +19,17 @@ pub struct App {
     pub takes: Takes,
     /// The meaning of its output as an image.
     pub shows: Shows,
-    /// Its schedules by name, the best one first: it is the default. Those for graphics processors begin with `gpu`. One
-    /// called as another with `_` and the name of a [`Tier`] at the end takes its place on machines up to that tier, which
-    /// have fewer registers.
+    /// Its schedules by name, the best one first: it is the default. Those for graphics processors begin with `gpu`.
+    /// One called as another with `_` and the name of a [`Tier`] at the end takes its place on machines up to that
+    /// tier, which have fewer registers.
     pub schedules: &'static [NamedSchedule],
     /// The algorithm. It has one output.
     pub pipeline: fn(&Settings) -> Result<Pipeline, AlgorithmErrors>,
     /// The inputs of a run. With [`Edges::Inside`] the numbers are width and height of the output, with
     /// [`Edges::Repeat`] those of an image.
     pub inputs: fn(&Settings, i64, i64) -> Vec<Input>,
-    /// The extents of the output, of which the first two that are not channels are width and height: those given, or what
-    /// the app makes of an image of this size.
+    /// The extents of the output, of which the first two that are not channels are width and height: those given, or
+    /// what the app makes of an image of this size.
     pub output: fn(&Settings, i64, i64) -> Vec<i64>,
     /// Width and height of the output that benches use.
     pub size: (i64, i64),

@@ -117,8 +117,8 @@ pub fn read(path: &Path) -> Result<DynamicImage, FileError> {
     open(path, None)?.decode()
 }
 
-/// Decodes the content of an image file, for which there may be so many bytes, by default what the machine has; `path` is for
-/// messages.
+/// Decodes the content of an image file, for which there may be so many bytes, by default what the machine has; `path`
+/// is for messages.
 ///
 /// # Errors
 /// As of [`read`].
@@ -178,7 +178,8 @@ impl<'p> Encoded<'p> {
     pub fn decode(self) -> Result<DynamicImage, FileError> {
         let failed = |e| of_image(self.path, &e);
         let mut reader = reader(&self.bytes).map_err(|e| FileError::Io(self.path.to_path_buf(), e))?;
-        // The usual limits would refuse large images; without any, compressed metadata could become as large as it likes.
+        // The usual limits would refuse large images; without any, compressed metadata could become as large as it
+        // likes.
         let mut limits = Limits::default();
         limits.max_alloc = limits.max_alloc.map(|bytes| bytes.saturating_add(self.needs));
         reader.limits(limits);

@@ -100,8 +100,8 @@ impl Job {
     pub fn new(app: &'static App, source: Source, given: &[(String, String)]) -> Result<Job, JobError> {
         Job::within(app, source, given, None)
     }
-    /// [`Job::new`] where all may take so many bytes of memory, by default what the machine has: the image, inputs, outputs,
-    /// the result, and what runs need.
+    /// [`Job::new`] where all may take so many bytes of memory, by default what the machine has: the image, inputs,
+    /// outputs, the result, and what runs need.
     ///
     /// # Errors
     /// As there; more memory, before any of it is allocated.
@@ -166,7 +166,8 @@ impl Job {
         self.runs.iter().map(|_| Ok(AnyBuffer::new(ty, &self.extents)?)).collect()
     }
 
-    /// (Feature `gpu`.) Runs everything once, timing kernels of a graphics processor too: what each run did there, and how long it took in all.
+    /// (Feature `gpu`.) Runs everything once, timing kernels of a graphics processor too: what each run did there, and
+    /// how long it took in all.
     ///
     /// # Errors
     /// Of the run.

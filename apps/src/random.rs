@@ -1,8 +1,8 @@
 //! Random images that anyone can make again: the bench's peers in other languages do.
 //!
-//! Value number `i` (x fastest, then y, then channel) is made of the 16-bit slice `i % 4`, lowest first, of output number
-//! `i / 4` of the splitmix64 generator after the seed: a slice `s` of an image whose brightest value is `w` becomes
-//! `s (w + 1) / 65536`, rounded down, where values are integers, and `s w / 65536` where they are floats.
+//! Value number `i` (x fastest, then y, then channel) is made of the 16-bit slice `i % 4`, lowest first, of output
+//! number `i / 4` of the splitmix64 generator after the seed: a slice `s` of an image whose brightest value is `w`
+//! becomes `s (w + 1) / 65536`, rounded down, where values are integers, and `s w / 65536` where they are floats.
 
 use halide::buffer::{BufferError, Region, Span};
 use halide::prelude::*;

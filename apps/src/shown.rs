@@ -18,8 +18,8 @@ pub(crate) fn size(app: &App, extents: &[i64]) -> (i64, i64) {
     }
 }
 
-/// The outputs as an image of the depth of the `original`, with its alpha if it is as large; 16 bit without an original.
-/// Nothing if they are no image.
+/// The outputs as an image of the depth of the `original`, with its alpha if it is as large; 16 bit without an
+/// original. Nothing if they are no image.
 pub(crate) fn image(
     app: &App,
     original: Option<&Arc<DynamicImage>>,

@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Times compiling: every app under every schedule, long chains of stencils, deep pyramids, wide and tangled graphs; and how
-/// time grows with the number of stages.
+/// Times compiling: every app under every schedule, long chains of stencils, deep pyramids, wide and tangled graphs;
+/// and how time grows with the number of stages.
 #[derive(Debug, Parser)]
 struct Options {
     /// Only candidates whose name has this in it

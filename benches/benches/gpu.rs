@@ -1,5 +1,5 @@
-//! Kernels: every app under every schedule for graphics processors, what starting a kernel costs the host, and memory over
-//! many runs: `cargo bench -p halide-benches --bench gpu -- --help`.
+//! Kernels: every app under every schedule for graphics processors, what starting a kernel costs the host, and memory
+//! over many runs: `cargo bench -p halide-benches --bench gpu -- --help`.
 
 use clap::Parser;
 use halide::gpu::{Choice, Gpu, GpuStats};
@@ -189,7 +189,8 @@ impl Row {
     }
 }
 
-/// Time of the host per kernel in microseconds: the difference between runs of many and of few kernels that do next to nothing.
+/// Time of the host per kernel in microseconds: the difference between runs of many and of few kernels that do next to
+/// nothing.
 fn launches(gpu: &Gpu) -> Result<f64, Error> {
     let time = |stages: usize| -> Result<f64, Error> {
         let (pipeline, schedule) = chain(stages);

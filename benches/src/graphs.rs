@@ -19,8 +19,8 @@ pub fn fan(n: usize) -> Result<Pipeline, AlgorithmErrors> {
     Pipeline::new([&last])
 }
 
-/// `n` stages (at least 1), each of which reads up to three of the 20 before it, chosen by a generator that always gives
-/// the same; what nothing reads is summed at the end.
+/// `n` stages (at least 1), each of which reads up to three of the 20 before it, chosen by a generator that always
+/// gives the same; what nothing reads is summed at the end.
 pub fn tangle(n: usize) -> Result<Pipeline, AlgorithmErrors> {
     let input = ImageParam::new("input", F32, 2);
     let (x, y) = vars!(x, y);

@@ -57,8 +57,8 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     Ok(Outcome::Compared)
 }
 
-/// Runs broken programs of a case as machine code, whatever they compute. Returns the number of runs that ended since an
-/// access was not known to be inside of its buffer.
+/// Runs broken programs of a case as machine code, whatever they compute. Returns the number of runs that ended since
+/// an access was not known to be inside of its buffer.
 pub fn run_broken_code(case: &Case) -> Result<u32, Failure> {
     let Ok(checked) = checked(case)? else { return Ok(0) };
     let mut ended = 0;

@@ -35,7 +35,8 @@ pub fn expression(seed: u64) -> Result<(), String> {
         let Ok(before) = evaluate(&e, &bindings) else { continue };
         match evaluate(&simple, &bindings) {
             Ok(after) if after.first_difference(&before).is_none() => {}
-            // Index arithmetic is exact in the simplifier's laws: near the ends of 64 bits a sum in another order may leave them.
+            // Index arithmetic is exact in the simplifier's laws: near the ends of 64 bits a sum in another order may
+            // leave them.
             Err(e) if e.check() == Some(Check::IndexOverflow) => {}
             // The sign and payload of a NaN mean nothing.
             Ok(_) if shows_bits_of_nan(&e, &bindings) => {}

@@ -1,5 +1,5 @@
-//! Schedules that multiply code by far more than anybody could use, under a small budget: lowering and code generation end
-//! with an error, or what they make is within the budget, after each pass.
+//! Schedules that multiply code by far more than anybody could use, under a small budget: lowering and code generation
+//! end with an error, or what they make is within the budget, after each pass.
 
 use crate::case::{Case, TARGET};
 use crate::class::refused_by_lowering;

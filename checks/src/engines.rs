@@ -69,8 +69,8 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     }
 }
 
-/// Checks a case without machine code: the evaluator runs one variant at `Bounded` and the other one at `Final`. A case takes
-/// a small part of the time of [`check`].
+/// Checks a case without machine code: the evaluator runs one variant at `Bounded` and the other one at `Final`. A case
+/// takes a small part of the time of [`check`].
 pub fn check_lowering(case: &Case) -> Result<Outcome, Failure> {
     let programs = if case.seed.is_multiple_of(2) { BOUNDED_EXACT } else { BOUNDED_MAIN };
     Ok(match lowered(case.main_part(), programs)? {
@@ -87,7 +87,8 @@ pub(crate) fn check_final(case: Case) -> Result<Outcome, Failure> {
     })
 }
 
-/// The programs of a case that run: those with exact tails, and those of the main variant, each with bounds only and in the end.
+/// The programs of a case that run: those with exact tails, and those of the main variant, each with bounds only and in
+/// the end.
 type Programs = [(bool, &'static [Stage]); 2];
 
 const ALL_PROGRAMS: Programs = [(true, &[Stage::Bounded, Stage::Final]), (false, &[Stage::Bounded, Stage::Final])];
@@ -376,8 +377,8 @@ pub(crate) fn lower_to(plan: &Plan, exact_tails: bool, stages: &[Stage]) -> Resu
 /// The results of a run of one program.
 pub(crate) struct Ran {
     pub(crate) outputs: Vec<AnyBuffer>,
-    /// The most bytes that its own buffers took at one time: of machine code; of the evaluator, the largest allocations of
-    /// all together, since small ones that end early are kept by machine code until the one around them ends.
+    /// The most bytes that its own buffers took at one time: of machine code; of the evaluator, the largest allocations
+    /// of all together, since small ones that end early are kept by machine code until the one around them ends.
     peak_bytes: u64,
     /// Counts of the evaluator; `None` for machine code.
     pub(crate) stats: Option<EvalStats>,

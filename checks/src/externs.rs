@@ -1,5 +1,5 @@
-//! Extern stages whose inputs are sums: what computes an input of a stage is a pipeline of its own, in which a Func that has
-//! updates, or a region that is rounded up, is given as a copy.
+//! Extern stages whose inputs are sums: what computes an input of a stage is a pipeline of its own, in which a Func
+//! that has updates, or a region that is rounded up, is given as a copy.
 
 use crate::case::{Case, TARGET};
 use crate::engines::{Failure, Outcome};

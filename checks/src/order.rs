@@ -1,5 +1,6 @@
-//! Iterations of parallel loops in another order: what the evaluator finds no race in must give the same. So the rules by which
-//! it finds races are held to their promise, on programs that are right and on some whose loops must not be parallel.
+//! Iterations of parallel loops in another order: what the evaluator finds no race in must give the same. So the rules
+//! by which it finds races are held to their promise, on programs that are right and on some whose loops must not be
+//! parallel.
 
 use crate::accesses::{Checked, checked};
 use crate::case::Case;
@@ -36,7 +37,8 @@ impl Add for Tally {
 pub fn check(case: &Case) -> Result<Tally, Failure> {
     let Ok(checked) = checked(case)? else { return Ok(Tally::default()) };
     let Some(right) = &checked.whole else { return Ok(Tally::default()) };
-    // Steps commute by the laws that the plan knows of: those of sums of floats but for rounding, and others not at all.
+    // Steps commute by the laws that the plan knows of: those of sums of floats but for rounding, and others not at
+    // all.
     let steps = has_steps(&right.body);
     let floats = case.pipeline.exprs.iter().any(|node| node.ty.is_float());
     if steps && floats {
@@ -62,7 +64,8 @@ fn has_steps(s: &Stmt) -> bool {
     found
 }
 
-/// Runs a program and then, if nothing is wrong with it, the one with the iterations of its parallel loops in the other order.
+/// Runs a program and then, if nothing is wrong with it, the one with the iterations of its parallel loops in the other
+/// order.
 fn both_orders(checked: &Checked, program: &Program) -> Result<Tally, Failure> {
     let is_race = |e: &EvalError| e.check() == Some(Check::Race);
     let first = match engines::run(&checked.case, program, &checked.inputs) {
@@ -72,7 +75,8 @@ fn both_orders(checked: &Checked, program: &Program) -> Result<Tally, Failure> {
     let other = programs::reversed(program);
     let second = match engines::run(&checked.case, &other, &checked.inputs) {
         Ok(second) => second,
-        // A store of what an element holds already disturbs nobody who has read it, and is told to those who read it later.
+        // A store of what an element holds already disturbs nobody who has read it, and is told to those who read it
+        // later.
         Err(e) if is_race(&e) => return Ok(Tally { agree: 0, race: 1 }),
         Err(e) => return Err(failure("wrong in the other order", format!("{e}\n{program}"))),
     };

@@ -1,8 +1,8 @@
 //! Many cases of a check: the seeds, what was found, and how it is reported.
 //!
-//! `HALIDE_FUZZ_CASES` and `HALIDE_FUZZ_SEED` set the number of cases and the first seed, for runs of hours; then failures
-//! do not end a run, the first of each kind is made smaller, progress is printed, and at the end what was never drawn.
-//! `fuzz/README.md` has the other variables.
+//! `HALIDE_FUZZ_CASES` and `HALIDE_FUZZ_SEED` set the number of cases and the first seed, for runs of hours; then
+//! failures do not end a run, the first of each kind is made smaller, progress is printed, and at the end what was
+//! never drawn. `fuzz/README.md` has the other variables.
 
 use crate::case::Case;
 use crate::coverage::Coverage;

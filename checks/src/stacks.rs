@@ -1,5 +1,5 @@
-//! Machine code on threads with little stack: frames that are too large for a thread run on a stack of their own, and none
-//! steps over a guard page.
+//! Machine code on threads with little stack: frames that are too large for a thread run on a stack of their own, and
+//! none steps over a guard page.
 
 use crate::case::Case;
 use crate::class::refused_by_lowering;

@@ -1,5 +1,5 @@
-//! Themes that cases are drawn for. The theme of a seed, and the class within it, are functions of the seed alone: sixteen seeds
-//! in a row have every theme, and a few hundred times as many have every class of each.
+//! Themes that cases are drawn for. The theme of a seed, and the class within it, are functions of the seed alone:
+//! sixteen seeds in a row have every theme, and a few hundred times as many have every class of each.
 
 use halide_testing::pipelines::{Coordinate, PipelineOptions, Random, Structure, Update};
 use halide_testing::schedules::aim::Aim;

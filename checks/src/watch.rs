@@ -1,5 +1,5 @@
-//! The case that a long run is at, for those that a process does not survive: machine code that crashes, memory that runs
-//! out, compilation without end.
+//! The case that a long run is at, for those that a process does not survive: machine code that crashes, memory that
+//! runs out, compilation without end.
 
 use crate::runs::number;
 use halide_core::limits::{Limits, Stop};
@@ -13,8 +13,8 @@ const TOO_LONG: i32 = 99;
 const WAITING: u32 = 8;
 
 /// Keeps the seed of the case that runs in the file that `HALIDE_FUZZ_LAST` names, and ends the process when one takes
-/// longer than `HALIDE_FUZZ_LIMIT` seconds of processors: others that use the machine do not make a case long. Does nothing where
-/// neither is set.
+/// longer than `HALIDE_FUZZ_LIMIT` seconds of processors: others that use the machine do not make a case long. Does
+/// nothing where neither is set.
 pub(crate) struct Watch {
     file: Option<std::path::PathBuf>,
     current: Arc<Mutex<Option<(u64, Start)>>>,

@@ -1,8 +1,8 @@
 //! The requests of host code to an accelerator: one of the two places where a lower layer calls a higher one.
 //!
-//! A [`Device`] serves one run of one program. Each buffer that kernels use has a copy on the device, made when it is first
-//! needed there, and the device knows which copy is the newest; host code says what it does by `Stmt::Reside`. Inputs and
-//! outputs are introduced by whoever starts the run; allocations by [`Device::begin`].
+//! A [`Device`] serves one run of one program. Each buffer that kernels use has a copy on the device, made when it is
+//! first needed there, and the device knows which copy is the newest; host code says what it does by `Stmt::Reside`.
+//! Inputs and outputs are introduced by whoever starts the run; allocations by [`Device::begin`].
 
 use crate::{BufId, KernelId, Program, Residency};
 use std::fmt;
@@ -15,8 +15,9 @@ pub trait Device: Send {
     fn end(&mut self, buf: BufId);
     /// Runs `kernel` over `grid` blocks (one extent per block loop, innermost first; an extent <= 0 is no block), after
     /// everything dispatched before. `scalars` are the bits of its captures and then of its parameters, 64 bits each
-    /// (an Index is an i64; other values are zero-extended). `memory` is the host's copy of each of its buffers, in order;
-    /// empty for inputs, which whoever started the run has given, and for what is on the device only. Returns at once.
+    /// (an Index is an i64; other values are zero-extended). `memory` is the host's copy of each of its buffers, in
+    /// order; empty for inputs, which whoever started the run has given, and for what is on the device only. Returns at
+    /// once.
     fn dispatch(
         &mut self,
         kernel: KernelId,
@@ -24,8 +25,8 @@ pub trait Device: Send {
         scalars: &[u64],
         memory: &[&[u8]],
     ) -> Result<(), DeviceFault>;
-    /// Makes `what` so for a buffer whose copy on the host is `memory` (empty as for `dispatch`). `OnHost` waits for the
-    /// kernels that write it.
+    /// Makes `what` so for a buffer whose copy on the host is `memory` (empty as for `dispatch`). `OnHost` waits for
+    /// the kernels that write it.
     fn reside(&mut self, buf: BufId, what: Residency, memory: &mut [u8]) -> Result<(), DeviceFault>;
 }
 
@@ -67,8 +68,8 @@ pub enum DeviceFault {
         /// The kernel.
         kernel: KernelId,
     },
-    /// One thread of a kernel would run more iterations of its loops than the driver lets it: it would be stopped, and its
-    /// results would be wrong.
+    /// One thread of a kernel would run more iterations of its loops than the driver lets it: it would be stopped, and
+    /// its results would be wrong.
     TooManyIterations {
         /// The kernel.
         kernel: KernelId,

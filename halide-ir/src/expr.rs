@@ -228,7 +228,8 @@ impl Expr {
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }
-    /// A set of hash bits of the symbols, parameters and reads in it: expressions without a common bit have none in common.
+    /// A set of hash bits of the symbols, parameters and reads in it: expressions without a common bit have none in
+    /// common.
     pub fn support(&self) -> u64 {
         self.0.support
     }

@@ -1,8 +1,8 @@
 //! The memory of a program that is known before it runs.
 //!
-//! A [`Footprint`] is made once per program: its allocations on the heap in the order of the code, with what decides about
-//! them. For given arguments it says how many bytes are allocated at once, at least: allocations whose sizes, loops and
-//! conditions depend on nothing that the run computes count, and others do not.
+//! A [`Footprint`] is made once per program: its allocations on the heap in the order of the code, with what decides
+//! about them. For given arguments it says how many bytes are allocated at once, at least: allocations whose sizes,
+//! loops and conditions depend on nothing that the run computes count, and others do not.
 
 use super::hash::Map;
 use super::visit::{deep, for_each_node, for_each_stmt};
@@ -71,8 +71,8 @@ impl Footprint {
         !self.steps.iter().any(|step| matches!(step, Step::Begin { .. }))
     }
 
-    /// The memory of a run with these parameters, where `dims` has the dimensions of each input and output. With `checks`, up
-    /// to a check of the program that fails.
+    /// The memory of a run with these parameters, where `dims` has the dimensions of each input and output. With
+    /// `checks`, up to a check of the program that fails.
     pub fn known(&self, params: &[Scalar], dims: &dyn Fn(BufId) -> Option<Vec<Dim>>, checks: bool) -> Known {
         let mut known = Known { bytes: 0, largest: None };
         if self.is_empty() {

@@ -10,8 +10,8 @@ pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 /// A hash set of small keys and expressions. Made with `Set::default()`.
 pub type Set<K> = HashSet<K, BuildHasherDefault<Spread>>;
 
-/// Room for as many entries, in a table that has none yet: most tables that are begun get about so many, and would be moved
-/// to a larger place again and again on the way there.
+/// Room for as many entries, in a table that has none yet: most tables that are begun get about so many, and would be
+/// moved to a larger place again and again on the way there.
 pub fn begin<K: Eq + Hash, V>(table: &mut Map<K, V>, entries: usize) {
     if table.capacity() == 0 {
         table.reserve(entries);

@@ -10,12 +10,12 @@ use halide_core::ids::ParamId;
 ///
 /// The body is *block code*: each of its statements is reached by all threads of the block together. Loops of kind
 /// `GpuThreads` are its *phases*: up to three nested directly in each other, the innermost first dimension of the block
-/// first; the thread at position `t` of a dimension runs iteration `min + t` if `t < extent`, and otherwise waits behind the
-/// loop. All phases of a kernel have the same number of loops; one that needs fewer has outer ones of extent 1. Stores and
-/// loops without phases in them stand in phases only; between phases that touch the same memory stands a `Barrier`. An `Alloc` in block code is shared by the threads of a block (a row of
-/// `shared`), or held by the lanes of each row (a row of `lanes`, which no barrier is needed for: a phase that loads an
-/// element that another lane holds stands behind the one that stores it). One inside a phase belongs to one thread and has a
-/// constant size.
+/// first; the thread at position `t` of a dimension runs iteration `min + t` if `t < extent`, and otherwise waits
+/// behind the loop. All phases of a kernel have the same number of loops; one that needs fewer has outer ones of extent
+/// 1. Stores and loops without phases in them stand in phases only; between phases that touch the same memory stands a
+/// `Barrier`. An `Alloc` in block code is shared by the threads of a block (a row of `shared`), or held by the lanes of
+/// each row (a row of `lanes`, which no barrier is needed for: a phase that loads an element that another lane holds
+/// stands behind the one that stores it). One inside a phase belongs to one thread and has a constant size.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Kernel {
     /// For messages and printing, unique: the Func that it computes, and a number where there are several: `blur_y`,
@@ -25,8 +25,8 @@ pub struct Kernel {
     pub blocks: Vec<LoopId>,
     /// Threads of a block per dimension, innermost first; at least 1 each.
     pub threads: [u32; 3],
-    /// Scalar symbols that the host gives: everything bound outside of the kernel that it uses, properties of inputs and
-    /// outputs among them.
+    /// Scalar symbols that the host gives: everything bound outside of the kernel that it uses, properties of inputs
+    /// and outputs among them.
     pub captures: Vec<(Sym, Type)>,
     /// Parameters that it uses.
     pub params: Vec<ParamId>,
@@ -36,8 +36,8 @@ pub struct Kernel {
     pub shared: Vec<Shared>,
     /// The size of that memory in words of 32 bits.
     pub shared_words: u32,
-    /// If the threads of a row, those that differ in their first position only, are lanes of a subgroup: what they hold for
-    /// each other. Their number, `threads[0]`, is a power of two.
+    /// If the threads of a row, those that differ in their first position only, are lanes of a subgroup: what they hold
+    /// for each other. Their number, `threads[0]`, is a power of two.
     pub lanes: Option<Vec<Held>>,
     /// The block code.
     pub body: Stmt,
@@ -52,8 +52,8 @@ pub struct KernelBuffer {
     pub reads: bool,
     /// The way in which the kernel stores to it.
     pub writes: Writes,
-    /// Strides of the caller's, in elements, that `Writes::Words` takes to be multiples of a word. Where one is not, the
-    /// kernel stores pieces.
+    /// Strides of the caller's, in elements, that `Writes::Words` takes to be multiples of a word. Where one is not,
+    /// the kernel stores pieces.
     pub word_strides: Vec<Sym>,
 }
 
@@ -64,7 +64,8 @@ pub enum Writes {
     None,
     /// Whole words only, at addresses that are multiples of a word if the buffer's first element is at one.
     Words,
-    /// Parts of words too, while other threads may write other parts of the same words; or words that atomic steps change.
+    /// Parts of words too, while other threads may write other parts of the same words; or words that atomic steps
+    /// change.
     Pieces,
 }
 

@@ -1,8 +1,8 @@
 //! Lanes of a subgroup: who holds which element of a buffer, and where the lanes of a row are together.
 //!
-//! The threads of a block that differ in their first position only are a *row*. In a kernel of lanes, a row is a subgroup or
-//! an equal part of one, and a buffer may be *held* by rows: each lane keeps some elements in registers, and gets those of
-//! others by a shuffle, in which all lanes of the row must take part.
+//! The threads of a block that differ in their first position only are a *row*. In a kernel of lanes, a row is a
+//! subgroup or an equal part of one, and a buffer may be *held* by rows: each lane keeps some elements in registers,
+//! and gets those of others by a shuffle, in which all lanes of the row must take part.
 
 use super::hash::Set;
 use super::visit;
@@ -28,9 +28,9 @@ impl Held {
     }
 }
 
-/// The first of the buffers `held` that `body`, code of blocks of rows of `lanes` lanes, loads where some lanes of a row may
-/// be elsewhere: outside of phases, in a phase that not all lanes run, or under conditions and in loops that may differ from
-/// lane to lane.
+/// The first of the buffers `held` that `body`, code of blocks of rows of `lanes` lanes, loads where some lanes of a
+/// row may be elsewhere: outside of phases, in a phase that not all lanes run, or under conditions and in loops that
+/// may differ from lane to lane.
 pub fn loaded_apart(body: &Stmt, lanes: u32, held: &Set<BufId>) -> Option<BufId> {
     if held.is_empty() {
         return None;

@@ -241,7 +241,8 @@ pub enum Fault {
         /// The buffer that is allocated.
         buf: BufId,
     },
-    /// A promise of the schedule does not hold (bound, align_bounds, explicit fold, split factor). Args: as the text says.
+    /// A promise of the schedule does not hold (bound, align_bounds, explicit fold, split factor). Args: as the text
+    /// says.
     Promise {
         /// The promise, with the place of the directive.
         what: String,
@@ -252,11 +253,11 @@ pub enum Fault {
         /// The place of the requirement in the source, and its text.
         what: String,
     },
-    /// A question that implies accesses which are not proved to be in bounds was answered with no. Another variant checks
-    /// each of them.
+    /// A question that implies accesses which are not proved to be in bounds was answered with no. Another variant
+    /// checks each of them.
     Unproved,
-    /// An access outside of a buffer, which lowering should have made impossible. Args: the least and the greatest index
-    /// of its lanes, the first and the last of the buffer.
+    /// An access outside of a buffer, which lowering should have made impossible. Args: the least and the greatest
+    /// index of its lanes, the first and the last of the buffer.
     Access {
         /// The buffer.
         buf: BufId,

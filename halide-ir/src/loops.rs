@@ -1,7 +1,7 @@
 //! Loops as rows of a program: what belongs to a loop beside its statement.
 //!
-//! A loop is its row. A pass that copies a loop gives the copy a row of its own ([`Program::copy_loop`]), which says the
-//! same and knows its origin, so passes ask the row and never compare names. Text holds the names alone.
+//! A loop is its row. A pass that copies a loop gives the copy a row of its own ([`Program::copy_loop`]), which says
+//! the same and knows its origin, so passes ask the row and never compare names. Text holds the names alone.
 
 use super::{BufId, LoopId, Program, Stmt, visit};
 use halide_core::error::Location;

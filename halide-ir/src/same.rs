@@ -1,7 +1,8 @@
 //! Structural equality of expressions in time proportional to their nodes, and without deep recursion.
 //!
 //! Equal nodes have equal hashes, so that different expressions are told apart at once. What remains is to confirm that
-//! expressions that were built separately are equal; where they share parts inside, each pair of parts is compared once.
+//! expressions that were built separately are equal; where they share parts inside, each pair of parts is compared
+//! once.
 
 use super::expr::{Expr, ExprKind};
 use super::hash::Set;

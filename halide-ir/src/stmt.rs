@@ -61,7 +61,8 @@ pub enum Cache {
 pub enum Stmt {
     /// In order; empty does nothing. Blocks are flat: no block directly holds a block.
     Block(Vec<Stmt>),
-    /// Names values for `body`; a binding sees those before it. Each symbol is bound once in a program after `uniquify`.
+    /// Names values for `body`; a binding sees those before it. Each symbol is bound once in a program after
+    /// `uniquify`.
     Let {
         /// Symbol and value, in order.
         bindings: Vec<(Sym, Expr)>,
@@ -105,8 +106,8 @@ pub enum Stmt {
         body: Box<Stmt>,
     },
     /// Runs `body` as one step with respect to every other `Atomic` of the Func: names and stores (until
-    /// `flatten_storage`, provides) of one point, which may load what they store. Nothing else touches that element while
-    /// iterations run that hold such a statement.
+    /// `flatten_storage`, provides) of one point, which may load what they store. Nothing else touches that element
+    /// while iterations run that hold such a statement.
     Atomic {
         /// The Func that the step belongs to.
         func: FuncId,
@@ -163,12 +164,13 @@ pub enum Stmt {
         /// `Bool` lanes; `None` is all true.
         mask: Option<Expr>,
     },
-    /// Asks for the element to be brought into a cache, with what lies in the same cache line; has no effect. There need
-    /// not be such an element.
+    /// Asks for the element to be brought into a cache, with what lies in the same cache line; has no effect. There
+    /// need not be such an element.
     Prefetch {
         /// The buffer of the element.
         buf: BufId,
-        /// Scalar Index: one coordinate per dimension, and from `flatten_storage` on one number of elements from the first.
+        /// Scalar Index: one coordinate per dimension, and from `flatten_storage` on one number of elements from the
+        /// first.
         at: Vec<Expr>,
         /// The cache that the element is brought into.
         cache: Cache,

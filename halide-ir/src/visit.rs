@@ -139,8 +139,8 @@ pub fn for_each_node(e: &Expr, f: &mut impl FnMut(&Expr)) {
     walk(e, &mut |n, _| seen.insert(n), &mut |n, _| f(n), &mut ());
 }
 
-/// The value of every node of `e` that `table` does not have yet, from those of its children; the result is that of `e`.
-/// The third argument of `make` looks up children.
+/// The value of every node of `e` that `table` does not have yet, from those of its children; the result is that of
+/// `e`. The third argument of `make` looks up children.
 pub fn fold<T: Clone>(e: &Expr, table: &mut Map<Expr, T>, make: &mut impl FnMut(&Expr, &dyn Fn(&Expr) -> T) -> T) -> T {
     walk(
         e,

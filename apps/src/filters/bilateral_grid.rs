@@ -1,5 +1,5 @@
-//! Bilateral grid (Chen, Paris and Durand 2007): a blur that keeps edges. Pixels are gathered in a coarse grid of place and
-//! brightness, the grid is blurred, and every pixel reads it at its own brightness.
+//! Bilateral grid (Chen, Paris and Durand 2007): a blur that keeps edges. Pixels are gathered in a coarse grid of place
+//! and brightness, the grid is blurred, and every pixel reads it at its own brightness.
 
 use crate::app::{App, Settings, Shows, Takes, plane, schedules};
 use crate::input::{Input, White};

@@ -1,5 +1,5 @@
-//! From the raw values of a camera's sensor to a picture: hot pixels are removed, colours are made of the Bayer mosaic and
-//! corrected, a curve is applied, and edges are sharpened.
+//! From the raw values of a camera's sensor to a picture: hot pixels are removed, colours are made of the Bayer mosaic
+//! and corrected, a curve is applied, and edges are sharpened.
 
 use crate::app::{App, Edges, Settings, Shows, Takes, rgb, schedules};
 use crate::input::{Input, Picture, White};
@@ -46,8 +46,8 @@ const TUNGSTEN: [[f32; 4]; 3] =
 const DAYLIGHT: [[f32; 4]; 3] =
     [[2.2997, -0.4478, 0.1706, -39.0923], [-0.3826, 1.5906, -0.2080, -25.4311], [-0.0888, -0.7344, 2.2832, -20.0826]];
 
-/// The algorithm. Parameters: `temperature` of the light in K; `gamma` and `contrast` of the curve; `black` and `white`, the
-/// raw values that become 0 and 255; `sharpen`, how much.
+/// The algorithm. Parameters: `temperature` of the light in K; `gamma` and `contrast` of the curve; `black` and
+/// `white`, the raw values that become 0 and 255; `sharpen`, how much.
 pub fn pipeline(settings: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let (x, y) = vars!(x, y);
     let input = ImageParam::new("input", U16, 2);

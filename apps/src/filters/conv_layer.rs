@@ -29,8 +29,8 @@ pub const APP: App = App {
     size: (100, 80),
 };
 
-/// The algorithm. The dimensions of `input` are channel, x, y and image, those of `filter` output channel, x, y and input
-/// channel.
+/// The algorithm. The dimensions of `input` are channel, x, y and image, those of `filter` output channel, x, y and
+/// input channel.
 pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let (c, x, y, n) = vars!(c, x, y, n);
     let (input, filter) = (ImageParam::new("input", F32, 4), ImageParam::new("filter", F32, 4));

@@ -33,8 +33,8 @@ pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     Pipeline::new([&output])
 }
 
-/// `f` blurred along y, where it has `height` lines from 0 on, down and up again; the result is transposed. The blur is the
-/// Func `NAME_blur`, what is transposed `NAME`.
+/// `f` blurred along y, where it has `height` lines from 0 on, down and up again; the result is transposed. The blur is
+/// the Func `NAME_blur`, what is transposed `NAME`.
 fn blur_columns(name: &str, f: &Func, height: Expr, alpha: Param<f32>) -> Func {
     let (x, y, c) = vars!(x, y, c);
     let mut blur = Func::new(format!("{name}_blur"));

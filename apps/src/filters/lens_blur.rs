@@ -1,5 +1,5 @@
-//! The blur of a large lens, from two views: how far apart the views of each pixel are says how deep it lies, and depth says
-//! how far its light spreads.
+//! The blur of a large lens, from two views: how far apart the views of each pixel are says how deep it lies, and depth
+//! says how far its light spreads.
 
 use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
 use crate::input::{Input, Picture, White};
@@ -31,8 +31,8 @@ fn other_view(picture: &Picture, at: &[i32]) -> f32 {
     picture.at(at[0] - shift as i32, at[1], at[2])
 }
 
-/// The algorithm. Parameters: `slices`, how many depths are told apart; `focus`, which of them is sharp; `radius` of the blur
-/// per slice; `samples` per pixel.
+/// The algorithm. Parameters: `slices`, how many depths are told apart; `focus`, which of them is sharp; `radius` of
+/// the blur per slice; `samples` per pixel.
 pub fn pipeline(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let (x, y, z, c) = vars!(x, y, z, c);
     let (left, right) = (ImageParam::new("left", U8, 3), ImageParam::new("right", U8, 3));

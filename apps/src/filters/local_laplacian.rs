@@ -23,8 +23,8 @@ pub const APP: App = App {
     size: (1536, 2560),
 };
 
-/// The algorithm on `pyramid` levels, at least 1. Parameters: `levels`, the number of reference intensities; `alpha`, how
-/// much detail is added; `beta`, how much of the contrast between large regions is kept.
+/// The algorithm on `pyramid` levels, at least 1. Parameters: `levels`, the number of reference intensities; `alpha`,
+/// how much detail is added; `beta`, how much of the contrast between large regions is kept.
 pub fn pipeline(pyramid: usize) -> Result<Pipeline, AlgorithmErrors> {
     let (x, y, c, k) = vars!(x, y, c, k);
     let input = ImageParam::new("input", U16, 3);
@@ -59,7 +59,8 @@ pub fn pipeline(pyramid: usize) -> Result<Pipeline, AlgorithmErrors> {
     let mut grays = vec![gray];
     (1..=top).for_each(|j| grays.push(downsample(&format!("gray{j}"), &grays[j - 1], &[])));
 
-    // Each coefficient of the output is mixed from the pyramids of the two nearest references; then the pyramid collapses.
+    // Each coefficient of the output is mixed from the pyramids of the two nearest references; then the pyramid
+    // collapses.
     let mut out: Vec<Func> = (0..=top).map(|j| Func::new(format!("out{j}"))).collect();
     for j in (0..=top).rev() {
         let mut mixed = Func::new(format!("out_l{j}"));

@@ -1,5 +1,5 @@
-//! Maximum over a disc. Every column of the disc is two windows of a power of two lines, whose maxima come from those of
-//! half as many.
+//! Maximum over a disc. Every column of the disc is two windows of a power of two lines, whose maxima come from those
+//! of half as many.
 
 use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
 use crate::input::{Input, White};

@@ -1,5 +1,5 @@
-//! Non-local means (Buades, Coll and Morel 2005): a pixel becomes the mean of those around it, of which those count most
-//! whose neighbourhoods are like its own.
+//! Non-local means (Buades, Coll and Morel 2005): a pixel becomes the mean of those around it, of which those count
+//! most whose neighbourhoods are like its own.
 
 use crate::app::{App, Settings, Shows, Takes, rgb, schedules};
 use crate::input::{Input, White};

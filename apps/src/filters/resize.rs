@@ -106,8 +106,8 @@ impl Taps {
     }
 }
 
-/// The algorithm. Pixels of u8 are resized in integers: weights have 14 bits after the point, what was resized along y has 6,
-/// and the sum along x 5; every product is rounded.
+/// The algorithm. Pixels of u8 are resized in integers: weights have 14 bits after the point, what was resized along y
+/// has 6, and the sum along x 5; every product is rounded.
 pub fn pipeline(settings: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let (x, y, c, i, k) = vars!(x, y, c, i, k);
     let input = ImageParam::new("input", element(settings), 3);

@@ -8,7 +8,8 @@ use std::fmt;
 /// The reason that a program could not be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuError {
-    /// The machine cannot run generated code: an instruction set that the code generator does not know or that is too old.
+    /// The machine cannot run generated code: an instruction set that the code generator does not know or that is too
+    /// old.
     Host(String),
     /// The program is not in the form that this backend takes: a bug of whoever made it.
     Program(String),

@@ -1,5 +1,5 @@
-//! Writes what compiling comes to into a folder, and compares two folders: the proof that a change to the compiler changes
-//! no code but what it says.
+//! Writes what compiling comes to into a folder, and compares two folders: the proof that a change to the compiler
+//! changes no code but what it says.
 //!
 //! ```text
 //! cargo run -p halide-benches --bin code -- dump /tmp/before
@@ -7,10 +7,10 @@
 //! cargo run -p halide-benches --bin code -- compare /tmp/before /tmp/after
 //! ```
 //!
-//! Cases are all apps under all of their schedules, with edges inside and repeated, for every width of vectors that this
-//! machine runs; and random pipelines, which use the directives that no app uses. Each case has three files: decisions of
-//! passes (`.trace`), the lowered program (`.ir`), and machine code and shaders as text (`.code`). Both variants of the
-//! code are in them: the main one, and the one with exact tails.
+//! Cases are all apps under all of their schedules, with edges inside and repeated, for every width of vectors that
+//! this machine runs; and random pipelines, which use the directives that no app uses. Each case has three files:
+//! decisions of passes (`.trace`), the lowered program (`.ir`), and machine code and shaders as text (`.code`). Both
+//! variants of the code are in them: the main one, and the one with exact tails.
 
 use clap::{Parser, Subcommand};
 use halide::Tier;

@@ -1,6 +1,6 @@
 //! Ledger of skips. The test runner swallows the output of tests that pass, so a test that returns early looks like one
-//! that ran. [`skip`] writes a line for each to the file that `HALIDE_SKIPS` names; the program of this crate prints the
-//! file and fails where the machine has what a test says that it lacks.
+//! that ran. [`skip`] writes a line for each to the file that `HALIDE_SKIPS` names; the program of this crate prints
+//! the file and fails where the machine has what a test says that it lacks.
 //!
 //! A line is `package test`, the [`Need`] and the words of the test, with tabs between them.
 
@@ -22,7 +22,8 @@ use std::sync::Mutex;
 /// The environment variable that names the ledger. Unset, skips are lines on stderr.
 pub const LEDGER: &str = "HALIDE_SKIPS";
 
-/// Records that the current test leaves out, wholly or in part, what `need` is needed for; `why` adds what the test knows.
+/// Records that the current test leaves out, wholly or in part, what `need` is needed for; `why` adds what the test
+/// knows.
 ///
 /// # Panics
 /// Where the ledger cannot be written. With `CI=true` also for what `.ci/run` installs.

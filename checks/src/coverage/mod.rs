@@ -1,7 +1,7 @@
 //! Classes of structures that cases have, and how often each was drawn: what fuzzing does not draw it does not find.
 //!
-//! A class is read off a case as it was drawn, not off what it was drawn for. [`Coverage::missing`] lists those of a fixed
-//! list that were never drawn; a test draws until there are none, and long runs print what is left.
+//! A class is read off a case as it was drawn, not off what it was drawn for. [`Coverage::missing`] lists those of a
+//! fixed list that were never drawn; a test draws until there are none, and long runs print what is left.
 
 mod coordinates;
 mod graphs;

@@ -1,5 +1,5 @@
-//! Inputs that hold just what coordinates of data and conditions can reach, which all values of both tell: neither more nor less
-//! is asked of them.
+//! Inputs that hold just what coordinates of data and conditions can reach, which all values of both tell: neither more
+//! nor less is asked of them.
 
 use super::promises::is_too_small;
 use super::{Edge, Expected};

@@ -1,6 +1,6 @@
-//! Runs at the edges of what is allowed: coordinates at the ends of `i32`, factors that are no factors, regions that are not as
-//! the schedule promises. What must be refused is known here from the language and the schedule, not from the compiler:
-//! a run is refused exactly then.
+//! Runs at the edges of what is allowed: coordinates at the ends of `i32`, factors that are no factors, regions that
+//! are not as the schedule promises. What must be refused is known here from the language and the schedule, not from
+//! the compiler: a run is refused exactly then.
 
 mod hulls;
 mod promises;

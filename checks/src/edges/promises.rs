@@ -121,8 +121,8 @@ pub(super) fn aligned(random: &mut Random) -> Edge {
     Edge::new(&f, &format!("f: {verb}{tail}"), region, random.bits(), expected)
 }
 
-/// A stage whose region is aligned reads just as much of its input as that region needs: more or less than what the input
-/// holds.
+/// A stage whose region is aligned reads just as much of its input as that region needs: more or less than what the
+/// input holds.
 pub(super) fn aligned_stages(random: &mut Random) -> Edge {
     let (image, x) = (ImageParam::new("in", I32, 1), var("x"));
     let g = func("g", &[x], image.read([x]) * 2);

@@ -1,5 +1,5 @@
-//! Loops that are cut where conditions on several loops begin to hold, coordinates that are halved in vectors, and storage of
-//! constant size.
+//! Loops that are cut where conditions on several loops begin to hold, coordinates that are halved in vectors, and
+//! storage of constant size.
 
 use super::{Drawn, func, var};
 use halide::boundary;

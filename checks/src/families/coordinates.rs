@@ -1,4 +1,5 @@
-//! Coordinates that bounds inference must find the ends of: sums, products and quotients of floats, and narrow elements.
+//! Coordinates that bounds inference must find the ends of: sums, products and quotients of floats, and narrow
+//! elements.
 
 use super::{Drawn, func, var};
 use halide::prelude::*;

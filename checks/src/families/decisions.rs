@@ -1,5 +1,5 @@
-//! Coordinates whose intervals come of rules that decide: casts that fit or wrap, choices, remainders, correlated terms. Such
-//! a rule may find more over a whole run than in one iteration, or the other way round.
+//! Coordinates whose intervals come of rules that decide: casts that fit or wrap, choices, remainders, correlated
+//! terms. Such a rule may find more over a whole run than in one iteration, or the other way round.
 
 use super::folds::{Consumer, consumer, producer, stores};
 use super::{Drawn, func, var};

@@ -1,5 +1,5 @@
-//! Circular storage of stages that are computed in pieces: at each level of a consumer whose loops are split and come in any
-//! order, by factors that are no longer, as long and longer than what an iteration asks for.
+//! Circular storage of stages that are computed in pieces: at each level of a consumer whose loops are split and come
+//! in any order, by factors that are no longer, as long and longer than what an iteration asks for.
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
@@ -46,8 +46,8 @@ pub(super) fn pieces(random: &mut Random) -> Drawn {
     Drawn::new(out.unwrap_or(f), lines)
 }
 
-/// Chains of which a coordinate moves with several loops of the consumer, and several with one: stages read each other along
-/// diagonals, so loops inside of a sliding window go over other values in each iteration.
+/// Chains of which a coordinate moves with several loops of the consumer, and several with one: stages read each other
+/// along diagonals, so loops inside of a sliding window go over other values in each iteration.
 pub(super) fn slants(random: &mut Random) -> Drawn {
     let image = ImageParam::new("in", I32, 2);
     let (x, y) = (var("x"), var("y"));

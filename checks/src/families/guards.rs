@@ -1,4 +1,5 @@
-//! Reads behind conditions: what is read is bounded by the condition only, which is on elements, on coordinates or on both.
+//! Reads behind conditions: what is read is bounded by the condition only, which is on elements, on coordinates or on
+//! both.
 
 use super::{Drawn, func, var};
 use halide::prelude::*;

@@ -1,6 +1,6 @@
-//! Families of pipelines that are written for one part of the compiler each, where random pipelines seldom get: narrow integer
-//! arithmetic, reads behind conditions on data, coordinates made of floats, operations whose laws schedules rest on, groups
-//! of stages with regions of their own, kernels with threads of three dimensions.
+//! Families of pipelines that are written for one part of the compiler each, where random pipelines seldom get: narrow
+//! integer arithmetic, reads behind conditions on data, coordinates made of floats, operations whose laws schedules
+//! rest on, groups of stages with regions of their own, kernels with threads of three dimensions.
 //!
 //! Schedules are lines that are kept where they are legal, so each case is. What a family draws is made to be served: a
 //! case that is refused is a failure, where the family says so.

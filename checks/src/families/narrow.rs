@@ -1,4 +1,5 @@
-//! Narrow integer arithmetic in wider types, and strided loads and stores: what `find_intrinsics` and `interleave` look for.
+//! Narrow integer arithmetic in wider types, and strided loads and stores: what `find_intrinsics` and `interleave` look
+//! for.
 
 use super::{Drawn, func, var};
 use halide::prelude::*;

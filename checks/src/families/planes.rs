@@ -4,7 +4,8 @@ use super::{Drawn, func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 
-/// Stages at some of the coordinates of a block of one to three dimensions, each of which all threads along the others read.
+/// Stages at some of the coordinates of a block of one to three dimensions, each of which all threads along the others
+/// read.
 pub(super) fn planes(random: &mut Random) -> Drawn {
     if random.one_in(4) {
         return between_loops(random);

@@ -1,5 +1,5 @@
-//! Sums of products whose steps are written out, into stages that are read while others are summed, and sums of elements near
-//! the ends of `i32`.
+//! Sums of products whose steps are written out, into stages that are read while others are summed, and sums of
+//! elements near the ends of `i32`.
 
 use super::{Drawn, func, var};
 use halide::prelude::*;
@@ -81,7 +81,8 @@ fn pairs(random: &mut Random) -> Drawn {
     Drawn::new(f, lines)
 }
 
-/// Coordinates of elements of 32 bits with a limit on one side, so that their sums leave 32 bits before they are limited.
+/// Coordinates of elements of 32 bits with a limit on one side, so that their sums leave 32 bits before they are
+/// limited.
 pub(super) fn ends(random: &mut Random) -> Drawn {
     let (a, b, c) = (ImageParam::new("a", I32, 1), ImageParam::new("b", I32, 1), ImageParam::new("c", U8, 1));
     let table = ImageParam::new("table", I32, 1);

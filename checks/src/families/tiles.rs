@@ -1,5 +1,5 @@
-//! Kernels of blocks of one to three dimensions, with stages in shared memory, in loops between blocks and threads, and in
-//! registers of lanes.
+//! Kernels of blocks of one to three dimensions, with stages in shared memory, in loops between blocks and threads, and
+//! in registers of lanes.
 
 use super::{Drawn, func, var};
 use halide::prelude::*;

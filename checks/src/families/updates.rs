@@ -1,5 +1,5 @@
-//! Updates whose laws schedules rest on, and some that only look as if they had them; and updates with conditions on what
-//! they change, as masked vectors.
+//! Updates whose laws schedules rest on, and some that only look as if they had them; and updates with conditions on
+//! what they change, as masked vectors.
 
 use super::{Drawn, func, var};
 use halide::prelude::*;

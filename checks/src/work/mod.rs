@@ -1,9 +1,9 @@
-//! Work of lowered programs, held against a record (`checks/records/work.txt`): right values by more work than before are a
-//! failure. Points stored, iterations, operations, bytes, code, checks, elements of inputs and unproved buffers and loops
-//! may fall and never rise, and what was compiled and run stays so.
+//! Work of lowered programs, held against a record (`checks/records/work.txt`): right values by more work than before
+//! are a failure. Points stored, iterations, operations, bytes, code, checks, elements of inputs and unproved buffers
+//! and loops may fall and never rise, and what was compiled and run stays so.
 //!
-//! Cases are random ones, random ones with kernels, and families of pipelines, whose lost optimisations show as wider vectors,
-//! lanes that are loaded apart, barriers.
+//! Cases are random ones, random ones with kernels, and families of pipelines, whose lost optimisations show as wider
+//! vectors, lanes that are loaded apart, barriers.
 //!
 //! The record holds the schedules, so that a schedule that has become illegal is seen. `UPDATE_EXPECT=1` counts again,
 //! and draws other cases in place of those that are refused.

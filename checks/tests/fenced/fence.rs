@@ -1,8 +1,8 @@
 //! An allocator that puts memory of images and of stages between pages that fault when touched.
 //!
-//! Such memory is what is aligned to cache lines. Of a piece whose size is no multiple of these, up to a line less one byte
-//! behind it is not guarded. Small allocations of stages share blocks of the runtime, which are guarded as wholes, but for
-//! feature `apart-allocations`.
+//! Such memory is what is aligned to cache lines. Of a piece whose size is no multiple of these, up to a line less one
+//! byte behind it is not guarded. Small allocations of stages share blocks of the runtime, which are guarded as wholes,
+//! but for feature `apart-allocations`.
 
 #![allow(unsafe_code)]
 
@@ -46,8 +46,8 @@ fn is_fenced(layout: Layout) -> bool {
     layout.align() >= ALIGNMENT && layout.align() <= PAGE
 }
 
-// SAFETY: pieces are fresh anonymous memory of their own, aligned by construction, and unmapped once by `dealloc`, which finds
-// where the mapping begins from the address and the layout; all others are the system's.
+// SAFETY: pieces are fresh anonymous memory of their own, aligned by construction, and unmapped once by `dealloc`,
+// which finds where the mapping begins from the address and the layout; all others are the system's.
 unsafe impl GlobalAlloc for Fence {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !is_fenced(layout) {

@@ -1,5 +1,5 @@
-//! Machine code in memory that faults beside images and blocks of stages: a process that ends by a signal has touched what
-//! is not its own. `HALIDE_FUZZ_LAST` names a file that then holds the seed of the random case.
+//! Machine code in memory that faults beside images and blocks of stages: a process that ends by a signal has touched
+//! what is not its own. `HALIDE_FUZZ_LAST` names a file that then holds the seed of the random case.
 
 #![cfg(target_os = "linux")]
 

@@ -103,8 +103,8 @@ fn inputs_of_extern_stages() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// The numbers of cases that fail, with the kinds and texts of their failures. Of the cases of each name, at least `share`
-/// percent must be compared, where there are enough to tell.
+/// The numbers of cases that fail, with the kinds and texts of their failures. Of the cases of each name, at least
+/// `share` percent must be compared, where there are enough to tell.
 fn failures(
     cases: u64,
     share: u64,

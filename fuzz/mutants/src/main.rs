@@ -1,5 +1,5 @@
-//! Breaks the compiler on purpose: a copy of the tree in which each of some hundred places is right or wrong by the number
-//! in the environment, so that one build serves all mutants. `fuzz/mutants.sh` runs them.
+//! Breaks the compiler on purpose: a copy of the tree in which each of some hundred places is right or wrong by the
+//! number in the environment, so that one build serves all mutants. `fuzz/mutants.sh` runs them.
 //!
 //! ```text
 //! halide-mutants make FROM TO COUNT [WITHOUT]    # a copy of the tree FROM in TO; prints the table of the mutants

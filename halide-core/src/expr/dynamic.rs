@@ -1,4 +1,5 @@
-//! Expressions whose operator or type is a value: for programs that make algorithms. Users write the functions and operators.
+//! Expressions whose operator or type is a value: for programs that make algorithms. Users write the functions and
+//! operators.
 
 use super::{Expr, make};
 use crate::arena::{self, Kind, Ty};

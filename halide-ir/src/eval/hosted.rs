@@ -1,8 +1,9 @@
-//! Runs host code whose kernels a device runs, without ever waiting: where there is no machine code to be had, as in a browser.
+//! Runs host code whose kernels a device runs, without ever waiting: where there is no machine code to be had, as in a
+//! browser.
 //!
-//! What a program asks of the device is a future, so statements that hold such ones are walked by futures too; all others run
-//! as ever. Each buffer that both sides use has its elements here and its bytes on the device, which are shown to each other
-//! when the program says so (`Reside`) or a kernel needs what changed here.
+//! What a program asks of the device is a future, so statements that hold such ones are walked by futures too; all
+//! others run as ever. Each buffer that both sides use has its elements here and its bytes on the device, which are
+//! shown to each other when the program says so (`Reside`) or a kernel needs what changed here.
 
 use super::code::Reg;
 use super::compile::{Body, Code};
@@ -60,8 +61,8 @@ impl<F> From<EvalError> for Ended<F> {
     }
 }
 
-/// As [`super::run`], for a program at stage `Final` whose kernels `device` runs. Inputs and outputs have been introduced to
-/// the device; `options` are as for any run.
+/// As [`super::run`], for a program at stage `Final` whose kernels `device` runs. Inputs and outputs have been
+/// introduced to the device; `options` are as for any run.
 ///
 /// # Errors
 /// As there, or where the device ends the run; the outputs then are untouched.

@@ -1,7 +1,8 @@
 //! Values that the lanes of a subgroup hold for each other: each lane stores its own, and loads of those of other lanes
 //! are shuffles.
 //!
-//! Lanes run one after the other here and in step on a device. So within a phase no lane may load what another one stores.
+//! Lanes run one after the other here and in step on a device. So within a phase no lane may load what another one
+//! stores.
 
 use super::error::{Check, EvalError};
 use super::machine::{Machine, Outcome};

@@ -1,24 +1,26 @@
 //! Runs a program of stage `Bounded`, `Flat`, `Shaped` or `Final`: the second oracle. It shares no code with the
 //! backends and checks what they assume, so that a wrong answer is blamed on one pass:
 //!
-//! - Every access stays inside its buffer; before `Flat` in every dimension. Lanes that a mask turns off access nothing.
+//! - Every access stays inside its buffer; before `Flat` in every dimension. Lanes that a mask turns off access
+//!   nothing.
 //! - Nothing observable depends on an element that was never written. Such a *hole* may be loaded, computed with,
 //!   stored and thrown away (code computes more than it needs); it may not reach a condition, a mask, an address of a
 //!   store, a size, a count, or the output at the end.
 //! - A folded dimension wraps, and an element that holds another coordinate's value is a hole for those who ask.
 //! - Index arithmetic does not overflow 64 bits.
-//! - What one iteration of a parallel loop writes, no other reads; if others write it too, then the same value.
-//!   Atomic steps of one Func wait for each other, not for those of other Funcs. Lanes of one store that meet store one value.
+//! - What one iteration of a parallel loop writes, no other reads; if others write it too, then the same value. Atomic
+//!   steps of one Func wait for each other, not for those of other Funcs. Lanes of one store that meet store one value.
 //! - Allocations have the sizes that were promised. Memory that was given back early is used by nobody any more.
-//! - In a kernel, no thread of a block touches what another one writes before the next barrier, shared memory that other
-//!   rows have overwritten is not read, and stores that are to be of whole words are.
+//! - In a kernel, no thread of a block touches what another one writes before the next barrier, shared memory that
+//!   other rows have overwritten is not read, and stores that are to be of whole words are.
 //! - Host code and kernels see the newest copy of a buffer.
 //!
 //! Loops run serially, `Likely` is its operand, and a failed `Assert` ends the run. Nothing is written to the outputs
 //! unless the whole run is good.
 //!
 //! `compile` turns statements into a tree whose expressions are straight-line code on numbered registers (`code`), and
-//! `machine` runs it. Holes are rare, so code runs without tracking them and is run again with tracking when it meets one.
+//! `machine` runs it. Holes are rare, so code runs without tracking them and is run again with tracking when it meets
+//! one.
 
 mod code;
 mod compile;
@@ -78,8 +80,8 @@ pub struct BufferStats {
     pub unwritten: u64,
 }
 
-/// Runs the program; what it prints is dropped. `params` are in the order of its table, `images` in that of `image_buffers`, and `outputs` in that
-/// of the positions of [`BufferRole::Output`].
+/// Runs the program; what it prints is dropped. `params` are in the order of its table, `images` in that of
+/// `image_buffers`, and `outputs` in that of the positions of [`BufferRole::Output`].
 pub fn run(
     program: &Program,
     params: &[Scalar],
@@ -94,8 +96,8 @@ pub fn run(
 pub struct Options<'a> {
     /// Gets the lines that the program prints.
     pub print: Option<&'a PrintSink>,
-    /// The limits of the run: memory for its copies of all buffers, nine bytes and more for an element, and the order to
-    /// stop, which it follows soon.
+    /// The limits of the run: memory for its copies of all buffers, nine bytes and more for an element, and the order
+    /// to stop, which it follows soon.
     pub limits: Option<&'a Limits>,
 }
 

@@ -12,9 +12,9 @@ struct Strand {
     instance: u32,
 }
 
-/// The strands that did one thing to an element: two of which neither precedes the other stand for all. A later strand may run
-/// at the same time as one of the two if it may run at the same time as any: strands are iterations of nested loops, which
-/// run one after the other here, or threads of one block, which take turns and are all alike.
+/// The strands that did one thing to an element: two of which neither precedes the other stand for all. A later strand
+/// may run at the same time as one of the two if it may run at the same time as any: strands are iterations of nested
+/// loops, which run one after the other here, or threads of one block, which take turns and are all alike.
 #[derive(Clone, Copy, Default)]
 struct Pair([u32; 2]);
 

@@ -1,7 +1,7 @@
 //! Events of a run of a program of stage `Bounded`: for looking at the order of computation under a schedule.
 //!
-//! Loops run one iteration after the other here, so the order is that of the text. Loads of a statement come in the order
-//! in which its values are computed, before its stores; what is computed and then not chosen is loaded too.
+//! Loops run one iteration after the other here, so the order is that of the text. Loads of a statement come in the
+//! order in which its values are computed, before its stores; what is computed and then not chosen is loaded too.
 
 use super::code::Instr;
 use super::machine::{Machine, Stop};

@@ -17,16 +17,17 @@
 //! - until `Nest` only: `Sym::Bound`, `Sym::Stored` and properties of internal buffers may be free.
 //! - before `Flat`: no `Alloc`, `Load`, `Store`. From `Flat` on: no `Realize`, `Read`, `Provide`, and each symbol is
 //!   bound once in the whole program.
-//! - before `Shaped`: all expressions are scalar, and nothing is freed early. From `Shaped` on: no `Vectorized` or `Unrolled` loops.
+//! - before `Shaped`: all expressions are scalar, and nothing is freed early. From `Shaped` on: no `Vectorized` or
+//!   `Unrolled` loops.
 //! - before `Final`: no tasks. `Final`: no `Parallel` loops; a task uses nothing but its variable, captures, listed
 //!   buffers and what the caller gives; captures and buffers are available, with these types, at each launch; tasks do
 //!   not launch themselves.
 //! - before `Shaped`: no kernels. `Final`: no loops over blocks or threads outside of kernels.
 //!
 //! In kernels:
-//! - Captures are scalars, available with these types at each dispatch, which gives one extent for each loop over blocks.
-//!   The body uses nothing but captures, its loops over blocks, and the parameters and buffers that are listed, these as
-//!   listed. From `Final` on these buffers have a copy on the device.
+//! - Captures are scalars, available with these types at each dispatch, which gives one extent for each loop over
+//!   blocks. The body uses nothing but captures, its loops over blocks, and the parameters and buffers that are listed,
+//!   these as listed. From `Final` on these buffers have a copy on the device.
 //! - Loops over threads stand directly in each other, at most three. Stores are inside of them, barriers outside.
 //! - Allocations have constant sizes; those outside of loops over threads have a place in shared memory.
 //! - There are no checks, counts, launches, or host code for devices.

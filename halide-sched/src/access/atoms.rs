@@ -32,8 +32,8 @@ pub(crate) enum Atom<'p> {
 /// another of the same.
 pub(crate) type Choice = (Expr, u32, Moment);
 
-/// When an expression is evaluated that reads what the program stores to: where the symbol is bound that it is the value of, or
-/// where it stands. At another moment it may have another value.
+/// When an expression is evaluated that reads what the program stores to: where the symbol is bound that it is the
+/// value of, or where it stands. At another moment it may have another value.
 pub(crate) type Moment = Option<Sym>;
 
 /// Ends of an interval, inclusive; `None` is unbounded.

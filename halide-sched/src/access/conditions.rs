@@ -30,8 +30,8 @@ pub(crate) fn split_minima<'p>(terms: &Terms<'p>, p: Poly<'p>) -> Vec<Poly<'p>> 
     done
 }
 
-/// The inequalities that a condition means, where it is a conjunction of comparisons of indices. Others are left out: the
-/// answer is true if there were none.
+/// The inequalities that a condition means, where it is a conjunction of comparisons of indices. Others are left out:
+/// the answer is true if there were none.
 pub(crate) fn conditions<'p>(
     reader: &mut Reader<'p>,
     cond: &Expr,

@@ -19,7 +19,8 @@ pub(crate) struct Elements<'p> {
     levels: Map<BufId, u32>,
     /// Buffers whose elements are being looked at.
     open: Vec<BufId>,
-    /// Intervals of the elements of buffers, as promised for inputs or found for others; `None` while one is looked for.
+    /// Intervals of the elements of buffers, as promised for inputs or found for others; `None` while one is looked
+    /// for.
     known: Map<BufId, Option<Span>>,
     params: Map<ParamId, Span>,
     float_params: Map<ParamId, FloatSpan>,
@@ -55,7 +56,8 @@ impl<'p> Elements<'p> {
         // Copies of a loop allocate a buffer each: what one of them names, another may not know.
         self.levels.entry(buf).and_modify(|l| *l = 0).or_insert(level);
     }
-    /// The last binding before an allocation; `None` for buffers of the caller, which hold what the program did not store.
+    /// The last binding before an allocation; `None` for buffers of the caller, which hold what the program did not
+    /// store.
     pub(super) fn level(&self, buf: BufId) -> Option<u32> {
         self.levels.get(&buf).copied()
     }

@@ -1,8 +1,8 @@
 //! Ends of data that becomes an index, as expressions: what a coordinate that is read or computed can be at most.
 //!
 //! Operators of floats round, and rounding is monotonic: where an operator rises with its operand, its value at the
-//! operand's end bounds all others. That holds for numbers; so that no NaN comes up on the way, factors and results must be
-//! finite, which is asked along with the access. `min` and `max` give their other operand for a NaN.
+//! operand's end bounds all others. That holds for numbers; so that no NaN comes up on the way, factors and results
+//! must be finite, which is asked along with the access. `min` and `max` give their other operand for a NaN.
 
 use super::atoms::Atom;
 use super::poly::Poly;

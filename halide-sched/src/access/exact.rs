@@ -134,8 +134,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// The inequalities that `0 <= p` becomes over a range of `atom`, each with the guard under which it is needed, where
-    /// `p` goes one way in steps of a period: `x / 2 + x % 2` does in steps of 2.
+    /// The inequalities that `0 <= p` becomes over a range of `atom`, each with the guard under which it is needed,
+    /// where `p` goes one way in steps of a period: `x / 2 + x % 2` does in steps of 2.
     pub(super) fn by_residues(
         &mut self,
         p: &Poly<'p>,

@@ -1,4 +1,5 @@
-//! Polynomials with names replaced by what they stand for: two values that are equal are then mostly the same polynomial.
+//! Polynomials with names replaced by what they stand for: two values that are equal are then mostly the same
+//! polynomial.
 
 use super::atoms::Atom;
 use super::mono::AtomId;
@@ -10,7 +11,8 @@ use halide_ir::visit::deep;
 const MOST_TERMS: usize = 24;
 
 impl<'p> Reader<'p> {
-    /// Returns `p` with every name of a scalar replaced by its value, also inside of other atoms; names of long sums stay.
+    /// Returns `p` with every name of a scalar replaced by its value, also inside of other atoms; names of long sums
+    /// stay.
     pub(crate) fn expanded(&mut self, p: &Poly<'p>) -> Poly<'p> {
         let mut result = *p;
         for &atom in p.atoms() {
@@ -23,8 +25,8 @@ impl<'p> Reader<'p> {
         if result.is_broken() { *p } else { result }
     }
 
-    /// Returns `p` with its own names replaced by their values, and those in these, as long as it stays short; other atoms
-    /// keep theirs.
+    /// Returns `p` with its own names replaced by their values, and those in these, as long as it stays short; other
+    /// atoms keep theirs.
     pub(super) fn resolved(&mut self, p: &Poly<'p>) -> Poly<'p> {
         let mut result = *p;
         for &atom in p.atoms() {

@@ -63,8 +63,8 @@ impl<'p> Reader<'p> {
         let (low, high) = self.float_range(x)?;
         let is_exact = (2.0 * by).fract() == 0.0 && high.max(high + by) < MOST_EXACT;
         let fits = ty.int_max().is_some_and(|most| most >= MOST_EXACT as i128);
-        // Truncation rounds down from zero on. With `n <= x < n + 1`, the sum is rounded to no less than `n + by`, and to no
-        // more than `n + 1 + by`, which are exact.
+        // Truncation rounds down from zero on. With `n <= x < n + 1`, the sum is rounded to no less than `n + by`, and
+        // to no more than `n + 1 + by`, which are exact.
         if !index.ty().is_index() || low < 0.0 || low + by < 0.0 || !is_exact || !fits {
             return None;
         }

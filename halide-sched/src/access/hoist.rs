@@ -1,10 +1,10 @@
 //! Inequalities moved out of the loops around an access.
 //!
-//! In `for x from a extent n` the inequality `0 <= k * x + r` with `k > 0` holds for every iteration if it holds for the
-//! first one, so `0 <= k * a + r` is asked in front of the loop, where `n > 0`. Names are replaced by what they stand for
-//! where an inequality leaves their scope. What was moved so holds if and only if it holds at every iteration, as long as
-//! it never falls or never rises with a loop variable (`exact.rs`); else more may be asked
-//! than is needed, and an inequality remembers the last place at which that was not so.
+//! In `for x from a extent n` the inequality `0 <= k * x + r` with `k > 0` holds for every iteration if it holds for
+//! the first one, so `0 <= k * a + r` is asked in front of the loop, where `n > 0`. Names are replaced by what they
+//! stand for where an inequality leaves their scope. What was moved so holds if and only if it holds at every
+//! iteration, as long as it never falls or never rises with a loop variable (`exact.rs`); else more may be asked than
+//! is needed, and an inequality remembers the last place at which that was not so.
 
 use super::atoms::Atom;
 use super::conditions::split_minima;
@@ -90,8 +90,8 @@ impl<'p> Hoisted<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Moves `0 <= p`, of lane `lane` at an access inside of `frames`, out of as many frames as possible. It is needed where
-    /// all of `mask` are at least 0, or less often if that is not all of the mask.
+    /// Moves `0 <= p`, of lane `lane` at an access inside of `frames`, out of as many frames as possible. It is needed
+    /// where all of `mask` are at least 0, or less often if that is not all of the mask.
     pub(crate) fn hoist(
         &mut self,
         p: Poly<'p>,
@@ -167,8 +167,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Moves `h` as far out as possible. Accesses of one loop mostly differ by a constant, which goes along unchanged, and
-    /// loops that stand side by side lead to the same questions around them: each is moved once.
+    /// Moves `h` as far out as possible. Accesses of one loop mostly differ by a constant, which goes along unchanged,
+    /// and loops that stand side by side lead to the same questions around them: each is moved once.
     fn leave_all(&mut self, mut h: Hoisted<'p>, frames: &[Frame<'p>], done: &mut Vec<Hoisted<'p>>) {
         for p in std::mem::take(&mut h.needs) {
             let first = done.len();

@@ -1,18 +1,19 @@
 //! Proof that accesses stay inside of their buffers, independent of how lowering came to them.
 //!
 //! An access `buf[index]` is in bounds if a list of inequalities `0 <= p` holds, each a polynomial over integers
-//! ([`split`] writes them down: one pair for each dimension that the strides tell apart). An inequality is *hoisted* out
-//! of the loops around it ([`hoist`]): each loop variable is replaced by the end of its range that makes the polynomial
-//! least. [`prove`] then decides it where it can: by its definitions alone, or by refuting the contrary under all that is
-//! known ([`linear`]: the simplex method with case splits). What it cannot decide becomes a check at the place that
-//! hoisting reached, which `lower/check_accesses` writes into the program.
+//! ([`split`] writes them down: one pair for each dimension that the strides tell apart). An inequality is *hoisted*
+//! out of the loops around it ([`hoist`]): each loop variable is replaced by the end of its range that makes the
+//! polynomial least. [`prove`] then decides it where it can: by its definitions alone, or by refuting the contrary
+//! under all that is known ([`linear`]: the simplex method with case splits). What it cannot decide becomes a check at
+//! the place that hoisting reached, which `lower/check_accesses` writes into the program.
 //!
-//! This module is the second opinion on `bounds`, `simplify` and every pass of lowering, so it uses none of them: it knows
-//! the loop IR and nothing else. All it trusts is the meaning of expressions, the ranges of loops, and the conditions
-//! and assertions that the program itself tests before an access.
+//! This module is the second opinion on `bounds`, `simplify` and every pass of lowering, so it uses none of them: it
+//! knows the loop IR and nothing else. All it trusts is the meaning of expressions, the ranges of loops, and the
+//! conditions and assertions that the program itself tests before an access.
 //!
-//! The decomposition of a flat index by its strides follows Grosser, Ramanujam, Pouchet, Sadayappan and Pop, *Optimistic
-//! Delinearization of Parametrically Sized Arrays* (ICS 2015); elimination is Fourier and Motzkin's, with a limit.
+//! The decomposition of a flat index by its strides follows Grosser, Ramanujam, Pouchet, Sadayappan and Pop,
+//! *Optimistic Delinearization of Parametrically Sized Arrays* (ICS 2015); elimination is Fourier and Motzkin's, with a
+//! limit.
 //!
 //! Polynomials are hash-consed in one arena per analysis (`poly`). A question that is false at one of eight samples of
 //! values at which its facts hold has no proof (`samples`). Names of sums are replaced first (`expand`), and accesses

@@ -14,8 +14,8 @@ const BITS: u32 = 21;
 /// The most factors.
 const MOST_FACTORS: usize = 6;
 
-/// A product of up to six atoms in ascending order; the empty product is 1. A word of 21 bits each, the first lowest, holds
-/// the number of its atom plus 1.
+/// A product of up to six atoms in ascending order; the empty product is 1. A word of 21 bits each, the first lowest,
+/// holds the number of its atom plus 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Mono {
     high: u64,

@@ -1,4 +1,5 @@
-//! Polynomials with integer coefficients over atoms, hash-consed: equal sums are one sum, so copies and comparisons cost nothing.
+//! Polynomials with integer coefficients over atoms, hash-consed: equal sums are one sum, so copies and comparisons
+//! cost nothing.
 
 use super::atoms::Span;
 use super::mono::{AtomId, Mono};

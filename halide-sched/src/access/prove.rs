@@ -1,8 +1,8 @@
 //! Decides `0 <= p`, first by definitions and ends of loops alone, then by linear arithmetic under all that is known.
 //!
-//! Most questions need no fact: a search replaces what was bound last by its definition or its ends, until a constant is
-//! left. The others are refuted or not by [`follows`]. The answer *yes* is a proof. *No* means that no proof was found
-//! within the effort: nothing follows.
+//! Most questions need no fact: a search replaces what was bound last by its definition or its ends, until a constant
+//! is left. The others are refuted or not by [`follows`]. The answer *yes* is a proof. *No* means that no proof was
+//! found within the effort: nothing follows.
 
 use super::atoms::{Atom, Terms};
 use super::conditions::split_minima;
@@ -157,7 +157,8 @@ fn facts_of<'p>(terms: &Terms<'p>, p: Poly<'p>) -> Vec<Poly<'p>> {
     parts.flat_map(|p| sharpened(terms, p)).collect()
 }
 
-/// Returns a fact `0 <= rest - k * min(a, b)` in terms of `a` alone where the same of `b` is false: then `a` is the smaller.
+/// Returns a fact `0 <= rest - k * min(a, b)` in terms of `a` alone where the same of `b` is false: then `a` is the
+/// smaller.
 fn sharpened<'p>(terms: &Terms<'p>, p: Poly<'p>) -> Vec<Poly<'p>> {
     let arm = p.atoms().iter().copied().find_map(|atom| {
         let Atom::Min(x, y) = terms.atom(atom) else { return None };
@@ -365,7 +366,8 @@ impl<'a, 'p> Search<'a, 'p> {
         })
     }
 
-    /// Replaces a loop variable with coefficient `k` by the end of its range, or another symbol by that of its interval.
+    /// Replaces a loop variable with coefficient `k` by the end of its range, or another symbol by that of its
+    /// interval.
     fn by_range(&mut self, reader: &mut Reader<'p>, atom: AtomId, k: Poly<'p>, rest: Poly<'p>) -> bool {
         let Some((low, high)) = reader.loop_of(atom) else {
             let span = reader.terms.span(atom);

@@ -151,8 +151,8 @@ impl<'p> Reader<'p> {
         self.read(e, &(0, Poly::default()))
     }
 
-    /// The value of one lane of `e`, and that lane; the lane is any of those that `e` has. It has one number for all vectors
-    /// of as many lanes: accesses are looked at one by one.
+    /// The value of one lane of `e`, and that lane; the lane is any of those that `e` has. It has one number for all
+    /// vectors of as many lanes: accesses are looked at one by one.
     pub(crate) fn lane(&mut self, e: &Expr) -> (LaneOf<'p>, Poly<'p>) {
         if e.lanes() == 1 {
             return ((0, Poly::default()), self.scalar(e));

@@ -1,8 +1,8 @@
 //! Values of symbols, at which an inequality that is false has no proof.
 //!
-//! A search for a proof mostly ends in vain since what it looks at is not so. A few values of the symbols that the caller
-//! gives tell: names follow from them by their definitions, loop variables lie in their ranges. A sample speaks where all
-//! facts of a question hold at it, so what it refutes could not be derived from them.
+//! A search for a proof mostly ends in vain since what it looks at is not so. A few values of the symbols that the
+//! caller gives tell: names follow from them by their definitions, loop variables lie in their ranges. A sample speaks
+//! where all facts of a question hold at it, so what it refutes could not be derived from them.
 
 use super::atoms::{Atom, Span};
 use super::mono::AtomId;
@@ -90,7 +90,8 @@ impl Samples {
         values.iter().rev().fold(0, |mask, value| mask << 1 | Mask::from(has(*value)))
     }
 
-    /// Gives symbols of `fact` other values at samples of `wrong`, such that it holds. Returns false if nothing was changed.
+    /// Gives symbols of `fact` other values at samples of `wrong`, such that it holds. Returns false if nothing was
+    /// changed.
     fn mend<'p>(&mut self, reader: &mut Reader<'p>, fact: &Poly<'p>, wrong: Mask) -> bool {
         let values = self.values(reader, fact);
         let mut changed = false;

@@ -1,8 +1,9 @@
 //! The inequalities that say that a flat index is inside of its buffer.
 //!
-//! With strides `s1, s2` an index `x + y * s1 + z * s2` is told apart into coordinates, each of which has its own limits:
-//! that is linear where the whole is not, holds for strides of either sign, and keeps an access out of what lies between
-//! the rows of a view. Where the strides cannot be told apart, the index as a whole is compared with the memory.
+//! With strides `s1, s2` an index `x + y * s1 + z * s2` is told apart into coordinates, each of which has its own
+//! limits: that is linear where the whole is not, holds for strides of either sign, and keeps an access out of what
+//! lies between the rows of a view. Where the strides cannot be told apart, the index as a whole is compared with the
+//! memory.
 
 use super::atoms::Terms;
 use super::mono::AtomId;
@@ -198,8 +199,8 @@ fn symbol(reader: &Reader<'_>, atom: AtomId) -> Option<Sym> {
     }
 }
 
-/// Takes coordinates off `index` below `count`, which is a product of `strides` and a constant, the innermost first. A number
-/// that divides the coordinates outside of a stride belongs to it: elements of `k` parts are `k` apart.
+/// Takes coordinates off `index` below `count`, which is a product of `strides` and a constant, the innermost first. A
+/// number that divides the coordinates outside of a stride belongs to it: elements of `k` parts are `k` apart.
 fn peel<'p>(terms: &Terms<'p>, index: Poly<'p>, count: Poly<'p>, mut strides: Vec<AtomId>, list: &mut Vec<Poly<'p>>) {
     let (mut index, mut count) = (index, count);
     // One row: a coordinate may be counted from its end.

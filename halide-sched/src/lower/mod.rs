@@ -81,8 +81,8 @@ pub enum Accesses {
     /// None, and nothing is proved: what bounds inference found is relied on.
     #[default]
     Trusted,
-    /// All, before the loops around them. A check may ask for more than its accesses need, and end a run that is right with
-    /// [`halide_ir::Fault::Unproved`].
+    /// All, before the loops around them. A check may ask for more than its accesses need, and end a run that is right
+    /// with [`halide_ir::Fault::Unproved`].
     BeforeLoops,
     /// All, each directly before it: slow, and exact.
     InPlace,

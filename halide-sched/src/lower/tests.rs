@@ -1,5 +1,5 @@
-//! Every pass from `Bounded` to `Final`, alone, on random programs: it keeps what a run gives, and `verify` accepts what
-//! it makes.
+//! Every pass from `Bounded` to `Final`, alone, on random programs: it keeps what a run gives, and `verify` accepts
+//! what it makes.
 
 use super::*;
 use crate::lower::trace::LoweringTrace;

@@ -33,8 +33,8 @@ pub(crate) fn any_stmt(s: &Stmt, test: &mut impl FnMut(&Stmt) -> bool) -> bool {
     found
 }
 
-/// [`map_stmt`] where `facts` of the context learn what holds in nested statements while these are mapped: the values of
-/// names, the ranges of loop variables, and conditions.
+/// [`map_stmt`] where `facts` of the context learn what holds in nested statements while these are mapped: the values
+/// of names, the ranges of loop variables, and conditions.
 pub(crate) fn map_stmt_under<C>(
     s: Stmt,
     cx: &mut C,

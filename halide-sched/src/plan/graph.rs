@@ -73,8 +73,8 @@ impl Graph {
         list
     }
 
-    /// The changed pipeline: new Funcs stand behind those they were made from, or before them, and behind what they call;
-    /// Funcs that nothing calls any more are not in the order.
+    /// The changed pipeline: new Funcs stand behind those they were made from, or before them, and behind what they
+    /// call; Funcs that nothing calls any more are not in the order.
     pub(super) fn finish(self) -> Pipeline {
         let Some(Changed { mut data, .. }) = self.changed else { return self.original };
         let order = producers_first(&placed(&data.order, &self.ahead, &self.behind), &self.callers);
@@ -286,8 +286,8 @@ fn placed(
     all
 }
 
-/// `order` with every Func behind all that it calls, and otherwise as it is: Funcs that were made one after the other from
-/// one Func may call each other either way.
+/// `order` with every Func behind all that it calls, and otherwise as it is: Funcs that were made one after the other
+/// from one Func may call each other either way.
 fn producers_first(order: &[FuncId], callers: &IdVec<FuncId, BTreeSet<Stage>>) -> Vec<FuncId> {
     let mut callees: BTreeMap<FuncId, Vec<FuncId>> = BTreeMap::new();
     for &callee in order {

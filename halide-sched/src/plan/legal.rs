@@ -86,8 +86,8 @@ fn constant_extent(stage: &StageDraft, placed: bool, l: &LoopDraft) -> Option<Pr
     }
 }
 
-/// Iterations of a loop that run at the same time must not touch the same element, unless the schedule allows it or each
-/// changes it in one step.
+/// Iterations of a loop that run at the same time must not touch the same element, unless the schedule allows it or
+/// each changes it in one step.
 fn race(stage: &StageDraft, position: usize) -> Option<Problem> {
     let l = &stage.loops[position];
     if !l.kind.is_concurrent() || stage.is_one(l) {

@@ -85,8 +85,8 @@ fn shapes(verb: &Verb) -> bool {
 }
 
 /// The pipeline with a copy of each of `outputs` that has updates or directives about its region, and what is to be
-/// computed: those that have none, and the copies. An update may read and write more of its Func than is asked for, and a
-/// region may be rounded up, which the buffer of an output would have to hold.
+/// computed: those that have none, and the copies. An update may read and write more of its Func than is asked for, and
+/// a region may be rounded up, which the buffer of an output would have to hold.
 fn with_copies(whole: &Pipeline, schedule: &Schedule, outputs: &[FuncId]) -> (Pipeline, Vec<FuncId>) {
     let mut data = PipelineData::clone(whole);
     let mut given = Vec::new();

@@ -42,8 +42,8 @@ pub(super) fn rewrite(pipeline: &Pipeline, schedule: &Schedule, target: &Target,
     Rewritten { pipeline: rewriter.graph.finish(), not_made, spent: rewriter.spent }
 }
 
-/// The position of the next directive to follow: in order, but after those that make the Funcs that it speaks of, and the
-/// wrapper for all other consumers after those for single ones.
+/// The position of the next directive to follow: in order, but after those that make the Funcs that it speaks of, and
+/// the wrapper for all other consumers after those for single ones.
 fn next(schedule: &Schedule, pending: &[usize]) -> usize {
     let directives: Vec<&Directive> = pending.iter().map(|&n| &schedule.directives()[n]).collect();
     let made: Vec<Option<String>> = directives.iter().map(|d| made_name(d)).collect();

@@ -1,12 +1,13 @@
 //! `rfactor`: does a reduction in parts, each for itself, and puts the parts together.
 //!
 //! An update `f[..] = op(f[..], e)` whose operation is associative becomes two Funcs. The *intermediate* one has the
-//! dimensions of `f` and one more for each reduction variable that is factored out; it begins with the identity of `op`,
-//! and its update folds `e` over the reduction variables that are left. The update of `f` then folds the parts: over the
-//! factored variables, at every point of `f`.
+//! dimensions of `f` and one more for each reduction variable that is factored out; it begins with the identity of
+//! `op`, and its update folds `e` over the reduction variables that are left. The update of `f` then folds the parts:
+//! over the factored variables, at every point of `f`.
 //!
 //! The loops over the update's reduction variables may be split, fused and renamed before, so that a part of one can be
-//! factored out; those directives are spent here. Where a split does not divide, the intermediate update has a condition.
+//! factored out; those directives are spent here. Where a split does not divide, the intermediate update has a
+//! condition.
 //!
 //! The intermediate Func of `f.update(k): rfactor(r, u)` is called `f.rfactor(u)`.
 

@@ -12,20 +12,21 @@ use std::collections::BTreeSet;
 declare_ids! {
     /// A variable (dimension, split part, fused loop) of one stage variant.
     StageVar, "d";
-    /// A name of loops, [`Plan::labels`]. A level means the loop of its label in each variant of a stage, and in each stage
-    /// whose loops run as one.
+    /// A name of loops, [`Plan::labels`]. A level means the loop of its label in each variant of a stage, and in each
+    /// stage whose loops run as one.
     LoopLabel, "l";
 }
 
 /// Every loop, level and storage decision for every Func of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The pipeline after `in_`, `clone_in` and `rfactor`, and with one copy per consumer of each Func that has updates but is
-    /// left inline. The user's is untouched.
+    /// The pipeline after `in_`, `clone_in` and `rfactor`, and with one copy per consumer of each Func that has updates
+    /// but is left inline. The user's is untouched.
     pub pipeline: Pipeline,
     /// One row per Func of `pipeline`.
     pub funcs: IdVec<FuncId, FuncPlan>,
-    /// Funcs with stages whose outer loops run as one. Those of a group stand next to each other in the pipeline's order.
+    /// Funcs with stages whose outer loops run as one. Those of a group stand next to each other in the pipeline's
+    /// order.
     pub groups: Vec<Vec<FuncId>>,
     /// The names of loops.
     pub labels: IdVec<LoopLabel, String>,
@@ -65,9 +66,9 @@ pub enum Level<L = LoopLabel> {
     Inline,
     /// Outside of all loops.
     Root,
-    /// Inside the loop `label` of a stage of another Func; where loops of several stages run as one, it is that of the stage
-    /// that the others are computed with. In each variant (specialisation) of that stage there is such a
-    /// loop, and the thing is placed in each.
+    /// Inside the loop `label` of a stage of another Func; where loops of several stages run as one, it is that of the
+    /// stage that the others are computed with. In each variant (specialisation) of that stage there is such a loop,
+    /// and the thing is placed in each.
     At {
         /// The Func whose loop it is.
         func: FuncId,
@@ -250,9 +251,10 @@ pub enum Transform {
 
 /// The tail strategy of a split after `Auto` is resolved.
 ///
-/// `AutoShift` is what `Auto` becomes on a split of a pure definition: compiled as `ShiftInwards` in the main variant of
-/// the code, and as `GuardWithIf` in the variant for small shapes, which is compiled when first needed. A type of its own
-/// beside [`Tail`](crate::schedule::Tail), so that lowering meets no `Auto` and schedules cannot say `AutoShift`.
+/// `AutoShift` is what `Auto` becomes on a split of a pure definition: compiled as `ShiftInwards` in the main variant
+/// of the code, and as `GuardWithIf` in the variant for small shapes, which is compiled when first needed. A type of
+/// its own beside [`Tail`](crate::schedule::Tail), so that lowering meets no `Auto` and schedules cannot say
+/// `AutoShift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // As `schedule::Tail`.
 pub enum PlanTail {

@@ -1,7 +1,8 @@
 //! The fluent builder: methods of the directives' words, which the table of directives lists.
 //!
-//! A method that takes a factor has a sibling `..._tail` that also takes the tail strategy; in the text form that is one
-//! more argument. Nothing here can fail: what makes no sense is reported by `plan::resolve`, at the place of the call.
+//! A method that takes a factor has a sibling `..._tail` that also takes the tail strategy; in the text form that is
+//! one more argument. Nothing here can fail: what makes no sense is reported by `plan::resolve`, at the place of the
+//! call.
 
 use super::arguments::kind;
 use super::directive::{Directive, Subject, Verb, shape};

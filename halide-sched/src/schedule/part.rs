@@ -6,9 +6,9 @@ use super::list::Schedule;
 use std::collections::BTreeSet;
 
 impl Schedule {
-    /// The directives that speak of the Funcs in `own`, and of what they make of these, but for those that mention other
-    /// Funcs of the pipeline: loops in which nothing here is computed, and consumers that are not here. `all` are the names
-    /// of all Funcs of the pipeline; names that are none of these stay, so that `plan` says so.
+    /// The directives that speak of the Funcs in `own`, and of what they make of these, but for those that mention
+    /// other Funcs of the pipeline: loops in which nothing here is computed, and consumers that are not here. `all` are
+    /// the names of all Funcs of the pipeline; names that are none of these stay, so that `plan` says so.
     pub(crate) fn part(&self, own: &BTreeSet<String>, all: &BTreeSet<String>) -> Vec<bool> {
         let mut own = own.clone();
         let mut all = all.clone();

@@ -21,8 +21,8 @@ pub(super) fn marks(kind: LoopKind, vars: Vec<String>) -> Vec<Verb> {
     vars.into_iter().map(|var| mark(kind, var)).collect()
 }
 
-/// Loops to be split, innermost first, and into what. Lists of different lengths leave names out, which is reported when
-/// the schedule is resolved.
+/// Loops to be split, innermost first, and into what. Lists of different lengths leave names out, which is reported
+/// when the schedule is resolved.
 pub(super) struct Tiling {
     pub(super) vars: Vec<String>,
     pub(super) outer: Vec<String>,

@@ -1,4 +1,5 @@
-//! Proof of accesses on whole pipelines: what is right stays right, and what is broken ends before it leaves its buffers.
+//! Proof of accesses on whole pipelines: what is right stays right, and what is broken ends before it leaves its
+//! buffers.
 
 use crate::matrix::random_image;
 use crate::support::{planned, stencil};

@@ -60,8 +60,8 @@ fn boxes_of_a_chain() {
     }
 }
 
-/// `levels` halvings of a row, each level doubled again and taken from the one before, then all of them added up from the
-/// coarsest, chosen by data: the Funcs by name, and what each reads of which others in terms of a coordinate.
+/// `levels` halvings of a row, each level doubled again and taken from the one before, then all of them added up from
+/// the coarsest, chosen by data: the Funcs by name, and what each reads of which others in terms of a coordinate.
 fn laplacian(levels: usize) -> Pipeline {
     let input = ImageParam::new("in", I16, 2);
     let (x, y) = vars!(x, y);

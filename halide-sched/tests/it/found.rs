@@ -195,8 +195,8 @@ fn hoisted_storage_is_as_large_as_needed() {
     }
 }
 
-/// A variant of the consumer that computes all at once, in a loop that runs once, does not fold by as much as coordinates
-/// reach.
+/// A variant of the consumer that computes all at once, in a loop that runs once, does not fold by as much as
+/// coordinates reach.
 #[test]
 fn what_is_computed_at_once_is_no_length_of_a_fold() {
     let (x, y) = vars!(x, y);
@@ -212,8 +212,8 @@ fn what_is_computed_at_once_is_no_length_of_a_fold() {
     }
 }
 
-/// A coordinate that may wrap is one value in each iteration, as it is over all of them: no iteration computes more than
-/// the whole run was checked for. (Seed 50089 of random_schedules.)
+/// A coordinate that may wrap is one value in each iteration, as it is over all of them: no iteration computes more
+/// than the whole run was checked for. (Seed 50089 of random_schedules.)
 #[test]
 fn coordinates_that_wrap_are_one_value_in_an_iteration() {
     let input = ImageParam::new("in", I32, 1);
@@ -325,8 +325,8 @@ fn iterations_compute_parts_of_the_whole_with_sums() {
     }
 }
 
-/// Elements of few lanes that are far apart are loaded with what lies between them, and with nothing beyond the last one.
-/// (Seed 750088 of changed_schedules.)
+/// Elements of few lanes that are far apart are loaded with what lies between them, and with nothing beyond the last
+/// one. (Seed 750088 of changed_schedules.)
 #[test]
 fn dense_loads_end_with_what_is_read() {
     let x = vars!(x);
@@ -343,8 +343,8 @@ fn dense_loads_end_with_what_is_read() {
     }
 }
 
-/// The whole run knows of a rule that a first coordinate is 0, so that its part of a remainder ends sooner than what holds
-/// for any iteration. (Seed 2105238 of random_schedules.)
+/// The whole run knows of a rule that a first coordinate is 0, so that its part of a remainder ends sooner than what
+/// holds for any iteration. (Seed 2105238 of random_schedules.)
 #[test]
 fn iterations_compute_no_more_than_a_whole_that_rules_bound() {
     let input = ImageParam::new("in", U8, 1);
@@ -370,8 +370,8 @@ fn iterations_compute_no_more_than_a_whole_that_rules_bound() {
     }
 }
 
-/// Steps of a merge that a predicate leaves nothing to do compute what they would need, so storage around them has room for
-/// that. (Seed 2400201 of random_schedules.)
+/// Steps of a merge that a predicate leaves nothing to do compute what they would need, so storage around them has room
+/// for that. (Seed 2400201 of random_schedules.)
 #[test]
 fn storage_around_parts_of_reductions() {
     let input = ImageParam::new("in", I32, 1);
@@ -464,8 +464,8 @@ fn windows_over_loops_whose_bounds_loops_move() {
     }
 }
 
-/// Storage inside of a loop along which a consumer's window slides has room for tails: what is asked for there begins later than
-/// in the whole window, so a piece reaches further. (Found by `folds`.)
+/// Storage inside of a loop along which a consumer's window slides has room for tails: what is asked for there begins
+/// later than in the whole window, so a piece reaches further. (Found by `folds`.)
 #[test]
 fn storage_in_loops_along_which_consumers_slide_has_room_for_tails() {
     let (x, y) = vars!(x, y);
@@ -485,8 +485,8 @@ fn storage_in_loops_along_which_consumers_slide_has_room_for_tails() {
     }
 }
 
-/// A window that moves towards lower coordinates is computed whole in the first proper iteration of a loop, so nothing that it
-/// is computed for begins before that. (Found by `folds`.)
+/// A window that moves towards lower coordinates is computed whole in the first proper iteration of a loop, so nothing
+/// that it is computed for begins before that. (Found by `folds`.)
 #[test]
 fn loops_do_not_start_early_around_windows_that_move_down() {
     let (x, y) = vars!(x, y);
@@ -583,9 +583,9 @@ fn regions_of_iterations_lie_within_those_outside() {
     }
 }
 
-/// A definition that grows over points that are finished is mended in the next iteration of a loop inside only where that one
-/// goes over the same part of the window: here the diagonal `g(y, y)` makes the window begin elsewhere. (Found by
-/// `decisions`.)
+/// A definition that grows over points that are finished is mended in the next iteration of a loop inside only where
+/// that one goes over the same part of the window: here the diagonal `g(y, y)` makes the window begin elsewhere. (Found
+/// by `decisions`.)
 #[test]
 fn windows_do_not_slide_where_tails_spoil_what_loops_inside_do_not_mend() {
     let (x, y) = vars!(x, y);

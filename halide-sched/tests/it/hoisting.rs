@@ -101,8 +101,8 @@ fn memory_without_a_bound_stays_inside() {
     assert!(text.contains("f: not hoisted, because nothing known at the root bounds its extent"), "{text}");
 }
 
-/// Rows between two coordinates, one of which moves with the loop: what is known of any coordinate bounds their number, and
-/// the loop's own ends bound it better.
+/// Rows between two coordinates, one of which moves with the loop: what is known of any coordinate bounds their number,
+/// and the loop's own ends bound it better.
 #[test]
 fn as_large_as_the_loop_makes_it() {
     let (x, y) = vars!(x, y);

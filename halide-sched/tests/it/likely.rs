@@ -1,5 +1,5 @@
-//! Cases of Halide's own tests restated: what `likely` says cuts loops, how many iterations then are free of conditions, and
-//! conditions that depend on data.
+//! Cases of Halide's own tests restated: what `likely` says cuts loops, how many iterations then are free of
+//! conditions, and conditions that depend on data.
 
 use crate::counts::{Counts, count};
 use crate::matrix::{check, random_image};
@@ -80,7 +80,8 @@ fn whole_vectors_are_steady() {
     assert_eq!(found, [(2, 0), (2, 1), (2, 1), (3, 0), (6, 1)]);
 }
 
-/// A condition that reads what the loop itself computes, or data at the loop's coordinate, is no condition on coordinates.
+/// A condition that reads what the loop itself computes, or data at the loop's coordinate, is no condition on
+/// coordinates.
 #[test]
 fn conditions_that_depend_on_data() {
     let (x, y) = vars!(x, y);

@@ -125,8 +125,8 @@ thread_local! {
 /// The most elements of an image that is made larger.
 const MOST_POINTS: u64 = 1 << 20;
 
-/// Returns true if a main variant that is not for some outputs, because they or the inputs are too small for it, runs on
-/// larger ones. Otherwise it may never run, and nothing is tested of it.
+/// Returns true if a main variant that is not for some outputs, because they or the inputs are too small for it, runs
+/// on larger ones. Otherwise it may never run, and nothing is tested of it.
 fn serves_larger(program: &Program, inputs: &[AnyBuffer], outputs: &[AnyBuffer]) -> bool {
     let up = |n: i64, step: i64| (n + step - 1) / step * step;
     let grown = |b: &AnyBuffer, before: i64, step: i64| {

@@ -1,5 +1,5 @@
-//! Cases of Halide's own tests restated: where producers are computed and stored, how often, and that every consumer finds
-//! what it reads.
+//! Cases of Halide's own tests restated: where producers are computed and stored, how often, and that every consumer
+//! finds what it reads.
 
 use crate::matrix::{check, random_image};
 use crate::sliding::{around, slides};
@@ -140,8 +140,8 @@ fn updates_in_chunks() {
     hold(&p, &schedules);
 }
 
-/// Stages of which a condition on the inputs says that nobody needs their values, and a window of which one point is not
-/// needed.
+/// Stages of which a condition on the inputs says that nobody needs their values, and a window of which one point is
+/// not needed.
 #[test]
 fn stages_that_conditions_leave_unneeded() {
     let input = ImageParam::new("in", I32, 1);

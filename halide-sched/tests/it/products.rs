@@ -11,8 +11,8 @@ use halide_ir::eval::{self, EvalError};
 use halide_ir::{Fault, Stmt};
 use halide_sched::lower::{LowerOptions, lower};
 
-/// Returns true if the program refuses to run. If it does not, its values are those of the interpreter, and the sums and products
-/// of indices were all exact: the evaluator says so where one is not.
+/// Returns true if the program refuses to run. If it does not, its values are those of the interpreter, and the sums
+/// and products of indices were all exact: the evaluator says so where one is not.
 fn refuses(coordinate: impl Fn([Expr; 3], Expr) -> Expr, schedule: &str) -> bool {
     let images = ["a", "b", "c"].map(|name| ImageParam::new(name, I32, 1));
     let (x, i) = (vars!(x), vars!(i));

@@ -1,4 +1,5 @@
-//! Updates that read what they stored before: loops in any order, in tiles and at once where every dependence allows it.
+//! Updates that read what they stored before: loops in any order, in tiles and at once where every dependence allows
+//! it.
 
 use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::Region;

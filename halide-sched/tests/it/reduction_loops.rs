@@ -1,5 +1,5 @@
-//! Cases of Halide's own tests restated: loops over reduction variables in any order that keeps what they mean, in parts,
-//! unrolled, in lanes, and many updates after each other.
+//! Cases of Halide's own tests restated: loops over reduction variables in any order that keeps what they mean, in
+//! parts, unrolled, in lanes, and many updates after each other.
 
 use crate::support::{hold, hold_legal};
 use halide_core::expr::*;

@@ -122,8 +122,8 @@ fn factors_that_are_not_positive() {
     assert_eq!(run(0)(1), "true");
 }
 
-/// A factor that is none is told as such before anything that is computed of it is found to be too large. (Seed 905373 of
-/// changed_schedules.)
+/// A factor that is none is told as such before anything that is computed of it is found to be too large. (Seed 905373
+/// of changed_schedules.)
 #[test]
 fn factors_are_checked_before_what_they_make() {
     let (y, wide) = (vars!(y), Param::<i64>::new("wide"));

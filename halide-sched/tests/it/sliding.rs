@@ -170,8 +170,8 @@ fn points_of_a_window() {
     slides(&p, "f: store_at(g, y) compute_at(g, x)", "f", |w, h| ((w + 2) * h, 3 * h));
 }
 
-/// Inputs are asked to hold what tails compute over whole windows: a window slides only if no tail computes more of what is
-/// new.
+/// Inputs are asked to hold what tails compute over whole windows: a window slides only if no tail computes more of
+/// what is new.
 #[test]
 fn tails_of_producers_stay_in_the_window_that_inputs_hold() {
     let input = ImageParam::new("in", I32, 1);

@@ -1,4 +1,5 @@
-//! Windows of producers that are split along the dimension that slides: each iteration computes whole vectors, and no more.
+//! Windows of producers that are split along the dimension that slides: each iteration computes whole vectors, and no
+//! more.
 
 use crate::counts::count;
 use crate::matrix::{check, random_image};
@@ -135,8 +136,8 @@ fn tails_of_producers_of_a_window() {
     }
 }
 
-/// Chains of windows, each split by a factor of its own, over all sizes about a chunk, in images that hold no more than is
-/// read.
+/// Chains of windows, each split by a factor of its own, over all sizes about a chunk, in images that hold no more than
+/// is read.
 #[test]
 fn chains_of_windows_with_tails() {
     let input = ImageParam::new("in", I16, 1);

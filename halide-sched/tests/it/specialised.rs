@@ -98,8 +98,8 @@ fn variants_are_cut_as_each_says() {
     );
 }
 
-/// The condition of a specialisation on a parameter decides the same comparisons in the algorithm, either way, and what was
-/// refuted alone is refuted together with anything else.
+/// The condition of a specialisation on a parameter decides the same comparisons in the algorithm, either way, and what
+/// was refuted alone is refuted together with anything else.
 #[test]
 fn conditions_of_parameters_decide_comparisons_of_the_algorithm() {
     let (input, x) = (ImageParam::new("in", I16, 1), vars!(x));
@@ -134,8 +134,8 @@ fn cuts(p: &Pipeline, schedule: &str) -> usize {
     pass.decisions.iter().filter(|d| d.to_string().starts_with("f.x: cut into")).count()
 }
 
-/// Copies of a loop that a pass made before loops are cut are cut as their own variant says, whatever others say of their
-/// loops of the same name.
+/// Copies of a loop that a pass made before loops are cut are cut as their own variant says, whatever others say of
+/// their loops of the same name.
 #[test]
 fn never_partition_holds_for_copies_where_variants_disagree() {
     let (input, (x, y)) = (ImageParam::new("in", I16, 2), vars!(x, y));

@@ -86,8 +86,8 @@ pub(crate) fn count_stmts(s: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> usize {
     n
 }
 
-/// The regions that [`hold`] asks for: one point, primes, less than one vector, just one, and several, from minima below
-/// zero and above. A Func of fewer dimensions takes the first of each.
+/// The regions that [`hold`] asks for: one point, primes, less than one vector, just one, and several, from minima
+/// below zero and above. A Func of fewer dimensions takes the first of each.
 const REGIONS: [[(i64, i64); 4]; 6] = [
     [(-3, 1), (2, 1), (0, 1), (1, 1)],
     [(2, 3), (-5, 2), (-1, 2), (0, 1)],
@@ -130,7 +130,8 @@ pub(crate) fn hold_legal(p: &Pipeline, schedules: &[impl AsRef<str>]) -> usize {
     legal.len()
 }
 
-/// The reason why a schedule is illegal or lowering refuses it (kernels may need more threads or memory than a device has).
+/// The reason why a schedule is illegal or lowering refuses it (kernels may need more threads or memory than a device
+/// has).
 pub(crate) fn why_not_taken(p: &Pipeline, schedule: &str) -> Option<String> {
     let plan = match resolve(p, &parsed(schedule), &TARGET) {
         Ok(plan) => plan,

@@ -1,4 +1,5 @@
-//! Stages that are computed together (`compute_with`): loops that run as one change when points are computed, never what.
+//! Stages that are computed together (`compute_with`): loops that run as one change when points are computed, never
+//! what.
 
 use crate::matrix::{TARGET, check, check_outputs, random_image};
 use expect_test::expect;

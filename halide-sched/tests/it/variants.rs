@@ -1,5 +1,5 @@
-//! Cases of Halide's own tests restated: specialisations, wrappers and clones that have loops of their own, stages computed
-//! together, and loops cut where conditions end.
+//! Cases of Halide's own tests restated: specialisations, wrappers and clones that have loops of their own, stages
+//! computed together, and loops cut where conditions end.
 
 use crate::counts::count;
 use crate::matrix::{check, random_image};
@@ -164,7 +164,8 @@ fn borders_in_pieces() {
     }
 }
 
-/// Iterations of an update that change nothing are not run: inside of an interval, on a diagonal, in a triangle of tiles.
+/// Iterations of an update that change nothing are not run: inside of an interval, on a diagonal, in a triangle of
+/// tiles.
 #[test]
 fn iterations_that_change_nothing() {
     let p = {

@@ -1,5 +1,5 @@
-//! Cases of Halide's own tests restated: lanes of all kinds, what they load and store at strides, and what of two lanes is
-//! put beside each other.
+//! Cases of Halide's own tests restated: lanes of all kinds, what they load and store at strides, and what of two lanes
+//! is put beside each other.
 
 use crate::support::{hold, images_of};
 use halide_core::expr::*;

@@ -1,8 +1,9 @@
 //! Symbolic and constant bounds of expressions: which coordinates a computation can touch.
 //!
 //! `interval` gives the symbolic interval of an expression when symbols range over intervals, `monotone` says if an
-//! expression grows with a symbol, and `solve` for which values of a symbol a condition holds. All of them call the simplifier; it
-//! never calls them. Constant bounds of how far two expressions are apart are its [`BoundQuery`](crate::simplify::BoundQuery).
+//! expression grows with a symbol, and `solve` for which values of a symbol a condition holds. All of them call the
+//! simplifier; it never calls them. Constant bounds of how far two expressions are apart are its
+//! [`BoundQuery`](crate::simplify::BoundQuery).
 
 mod exact;
 mod interval;

@@ -1,8 +1,9 @@
 //! For which values of a symbol a condition holds.
 //!
 //! The inner interval holds only values that satisfy the condition: a loop over it needs no check. The outer interval
-//! holds all values that do: a loop need not leave it. Sums are solved exactly where the symbol stands in one term, also
-//! inside of multiples, quotients, minima and maxima; otherwise quotients and remainders are relaxed to the safe side.
+//! holds all values that do: a loop need not leave it. Sums are solved exactly where the symbol stands in one term,
+//! also inside of multiples, quotients, minima and maxima; otherwise quotients and remainders are relaxed to the safe
+//! side.
 
 use super::exact;
 use super::interval::Interval;
@@ -17,8 +18,8 @@ pub fn solve_for(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
     Search { var, facts, inner: true, fuel: FUEL }.condition(&simplify(cond, facts), true)
 }
 
-/// An interval of `var` outside of which `cond` never holds, as small as can be told; `None` where it may hold anywhere.
-/// An interval whose min is above its max: it holds nowhere.
+/// An interval of `var` outside of which `cond` never holds, as small as can be told; `None` where it may hold
+/// anywhere. An interval whose min is above its max: it holds nowhere.
 pub fn solve_outer(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
     let found = Search { var, facts, inner: false, fuel: FUEL }.condition(&simplify(cond, facts), true)?;
     (found != Interval::everything()).then_some(found)

@@ -233,8 +233,8 @@ fn differences_of_quotients() {
     check_difference(pick(offset(x(), 5)), pick(x()), (Some(5), Some(5)));
 }
 
-/// A pyramid: level k reads level k + 1 at (x + 1) / 2 and (x - 1) / 2, and level k + 1 reads level k at 2x - 1 .. 2x + 2;
-/// every level clamped to the size of its Func.
+/// A pyramid: level k reads level k + 1 at (x + 1) / 2 and (x - 1) / 2, and level k + 1 reads level k at 2x - 1 .. 2x +
+/// 2; every level clamped to the size of its Func.
 #[test]
 fn nested_pyramids_stay_small() {
     let mut ends: BTreeMap<Sym, Expr> = BTreeMap::new();

@@ -1,8 +1,8 @@
 //! Bound queries: the constant bounds of a sum of Index expressions, as precise as the question needs.
 //!
-//! Terms that depend on each other cancel, also inside of minima, maxima, selects and quotients ([`Bounder`]), and again after
-//! symbols are replaced by their definitions: the extent of a clamped pyramid level is bounded although its ends are not. The
-//! effort is limited, and an answer is a bound however early the search ends.
+//! Terms that depend on each other cancel, also inside of minima, maxima, selects and quotients ([`Bounder`]), and
+//! again after symbols are replaced by their definitions: the extent of a clamped pyramid level is bounded although its
+//! ends are not. The effort is limited, and an answer is a bound however early the search ends.
 
 use super::expr::simplify;
 use super::facts::Facts;
@@ -13,9 +13,9 @@ use super::transitive_definitions::Reach;
 use halide_ir::visit::substitute;
 use halide_ir::{Expr, Sym, build};
 
-/// A question for bounds of a scalar Index sum. Who needs less asks for less: [`is_at_most`](BoundQuery::is_at_most) ends with
-/// the first bound that decides, [`upper`](BoundQuery::upper) never looks for the other end, [`range`](BoundQuery::range) is the
-/// most expensive.
+/// A question for bounds of a scalar Index sum. Who needs less asks for less: [`is_at_most`](BoundQuery::is_at_most)
+/// ends with the first bound that decides, [`upper`](BoundQuery::upper) never looks for the other end,
+/// [`range`](BoundQuery::range) is the most expensive.
 ///
 /// ```
 /// use halide_ir::Expr;
@@ -108,8 +108,8 @@ impl<'q> BoundQuery<'q> {
         });
         holds
     }
-    /// Returns the largest value of `sum` at any point that satisfies the facts: no bound of it, or of what it is replaced by with
-    /// the definitions of the facts, is below.
+    /// Returns the largest value of `sum` at any point that satisfies the facts: no bound of it, or of what it is
+    /// replaced by with the definitions of the facts, is below.
     fn reached(&self, sum: &Linear) -> Option<i128> {
         match self.definitions {
             Definitions::OfFacts => Some(self.facts.reached(&sum.terms)? + i128::from(sum.constant)),
@@ -135,9 +135,9 @@ pub(super) const LITTLE: Effort = Effort { fuel: 150, rounds: 6 };
 /// For bounds that decide how storage is laid out, of which there are few.
 const MUCH: Effort = Effort { fuel: 4000, rounds: 600 };
 
-/// Calls `look` on `sum`, and again after symbols were replaced by their definitions, until it has seen enough, no symbol
-/// is left, or the effort is spent. The first replacements go one level at a time, since replacing all at once would lose
-/// what cancels before.
+/// Calls `look` on `sum`, and again after symbols were replaced by their definitions, until it has seen enough, no
+/// symbol is left, or the effort is spent. The first replacements go one level at a time, since replacing all at once
+/// would lose what cancels before.
 pub(super) fn expand(
     sum: &Linear,
     facts: &Facts,

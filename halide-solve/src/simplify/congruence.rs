@@ -1,8 +1,8 @@
 //! Remainders of sums whose terms depend on each other.
 //!
-//! Term by term, nothing is known of `x - x % 2`, what a minimum becomes that is aligned to 2. But `x % 2` is `x` modulo 2,
-//! so that the whole is `x - x`, 0 modulo 2. And where a sum has a choice among its terms, `y + select(c, 3 - y % 2, -y % 2)`,
-//! each arm is looked at together with what stands beside it.
+//! Term by term, nothing is known of `x - x % 2`, what a minimum becomes that is aligned to 2. But `x % 2` is `x`
+//! modulo 2, so that the whole is `x - x`, 0 modulo 2. And where a sum has a choice among its terms, `y + select(c, 3 -
+//! y % 2, -y % 2)`, each arm is looked at together with what stands beside it.
 
 use super::facts::Facts;
 use super::linear::Linear;

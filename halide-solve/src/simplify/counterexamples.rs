@@ -1,11 +1,12 @@
-//! Values of symbols with which all that is known holds. A claim that is false for them has no proof, so no search for one
-//! is begun; and a bound that they reach is the best there is.
+//! Values of symbols with which all that is known holds. A claim that is false for them has no proof, so no search for
+//! one is begun; and a bound that they reach is the best there is.
 //!
-//! Most searches that simplification begins are in vain (of two coordinates, often neither is always the smaller one), and
-//! those are the ones that cost most. The values are chosen as symbols are met: those of arguments as whatever was not
-//! seen before, a loop's variable in its range, a let's symbol by its value. What is learned later may not hold for them;
-//! then one symbol is moved so that it does, if that is possible with everything learned before, or else the point is lost
-//! until the scope ends. Points say only what is *not* known, so losing them costs time and never changes what is proven.
+//! Most searches that simplification begins are in vain (of two coordinates, often neither is always the smaller one),
+//! and those are the ones that cost most. The values are chosen as symbols are met: those of arguments as whatever was
+//! not seen before, a loop's variable in its range, a let's symbol by its value. What is learned later may not hold for
+//! them; then one symbol is moved so that it does, if that is possible with everything learned before, or else the
+//! point is lost until the scope ends. Points say only what is *not* known, so losing them costs time and never changes
+//! what is proven.
 
 use super::abstract_value::{Known, default_of};
 use super::facts::Facts;
@@ -21,8 +22,8 @@ use halide_ir::{DimField, Expr, ExprKind};
 pub(super) const POINTS: usize = 3;
 /// Farther from 0 than this nothing is computed.
 const FAR: i128 = 1 << 40;
-/// About what the caller's buffers extend to: farther than the tiles of most schedules; and at one point, so far that after
-/// ten levels of a pyramid what has no bound is still no small storage.
+/// About what the caller's buffers extend to: farther than the tiles of most schedules; and at one point, so far that
+/// after ten levels of a pyramid what has no bound is still no small storage.
 const EXTENTS: [i64; POINTS] = [5000, 5000, 1 << 26];
 /// The most facts that are looked through for a symbol to move.
 const MOST_CLAIMS: usize = 200;

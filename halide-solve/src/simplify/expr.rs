@@ -39,7 +39,8 @@ fn simplify_now(e: &Expr, facts: &Facts) -> Expr {
     let is_simple = |e: &Expr| is_constant(e) || facts.leaves(e) || facts.cache.borrow().simple(e).is_some();
     postorder(e, is_simple, |e| {
         facts.memory.count_visit();
-        // Over children that are shared it is shared itself, and what was found of an equal one is found by its address.
+        // Over children that are shared it is shared itself, and what was found of an equal one is found by its
+        // address.
         let shared = facts.share(map_children(e, |c| simple_child(c, facts)));
         let found = match shared.id() == e.id() {
             true => None,
@@ -66,7 +67,8 @@ fn simplify_now(e: &Expr, facts: &Facts) -> Expr {
     facts.cache.borrow().simple(e).expect("just simplified").clone()
 }
 
-/// The smallest (`op` is `Min`) or largest (`Max`) of scalar Index expressions, of which there may be many: in normal form.
+/// The smallest (`op` is `Min`) or largest (`Max`) of scalar Index expressions, of which there may be many: in normal
+/// form.
 pub fn extreme_of_many(op: BinOp, operands: &[Expr], facts: &Facts) -> Expr {
     let simple: Vec<Expr> = operands.iter().map(|e| simplify(e, facts)).collect();
     let one_by_one = || simple.iter().cloned().reduce(|a, b| build::binary(op, a, b)).unwrap_or_else(|| build::int(0));
@@ -313,7 +315,8 @@ fn simplify_data(e: &Expr, facts: &Facts) -> Option<Expr> {
 }
 
 /// Decides a comparison of a coordinate or a parameter with other integers by facts about coordinates: conditions of
-/// schedules compare parameters as coordinates. It is not written as one of coordinates, which would cost vectors lanes.
+/// schedules compare parameters as coordinates. It is not written as one of coordinates, which would cost vectors
+/// lanes.
 fn decided_as_coordinates(op: BinOp, a: &Expr, b: &Expr, facts: &Facts) -> Option<bool> {
     let is_coordinate = |e: &Expr| matches!(e.kind(), ExprKind::Cast(x) if x.ty().is_index());
     let small = |e: &Expr| e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32);

@@ -13,7 +13,8 @@ use std::hash::Hash;
 /// an inner scope learns more of old symbols, it starts afresh. What a scope found out is forgotten with it.
 #[derive(Default)]
 pub(super) struct Cache {
-    /// By the addresses of nodes, which `kept` holds: what is equal is one node once it is shared, so that nobody need compare.
+    /// By the addresses of nodes, which `kept` holds: what is equal is one node once it is shared, so that nobody need
+    /// compare.
     simple: Table<usize, Expr>,
     /// The nodes of `simple`, in the order of their insertion.
     kept: Vec<Expr>,

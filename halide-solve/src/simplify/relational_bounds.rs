@@ -114,8 +114,8 @@ impl<'a> Bounder<'a> {
         sum.scale(-1).is_some_and(|negated| self.at_most(&negated, -limit))
     }
 
-    /// An upper bound of `sum` without its constant: the best one, or one that is at most `goal`, or no matter which where
-    /// it is clear that there is none. The facts remember what was found out before.
+    /// An upper bound of `sum` without its constant: the best one, or one that is at most `goal`, or no matter which
+    /// where it is clear that there is none. The facts remember what was found out before.
     fn toward(&mut self, sum: &Linear, goal: Option<i128>) -> Option<i128> {
         let facts = self.facts;
         let reached = facts.reached(&sum.terms);

@@ -1,8 +1,8 @@
 //! Simplified expressions by the facts that they were simplified under, for as long as anyone knows the same facts.
 //!
 //! Passes come by the same places one after the other: they bind the same lets and loops and learn the same conditions,
-//! and what they find there was mostly simplified by the pass before. What is known at a place is a number here, the same
-//! for all who learned the same, in the same order, from the same beginning.
+//! and what they find there was mostly simplified by the pass before. What is known at a place is a number here, the
+//! same for all who learned the same, in the same order, from the same beginning.
 
 use halide_ir::hash::{Map, begin};
 use halide_ir::{BufId, Expr, LoopId, Sym};
@@ -77,7 +77,8 @@ mod tests {
     use halide_ir::build::*;
     use halide_ir::{LoopId, Sym};
 
-    /// Clones that learn the same know each other's results; what is learned besides, or is no longer known, tells them apart.
+    /// Clones that learn the same know each other's results; what is learned besides, or is no longer known, tells them
+    /// apart.
     #[test]
     fn results_stay_with_what_is_known() {
         let (x, n) = (loop_var(LoopId(0)), sym(Sym::Temp(0)));

@@ -22,10 +22,10 @@ pub enum Proofs {
 }
 
 /// `s` with every expression simplified under what holds at its place: loop variables are in their ranges, and the
-/// conditions of branches and passed assertions hold. Lets of constants and of other symbols are put in place, as is the
-/// first of the symbols that are bound to one value (regions of stages that are computed together often are); dead lets
-/// go; branches and assertions that are decided go, as do loops that run never, stores that store nothing, and statements
-/// around nothing; a loop that runs once is its body.
+/// conditions of branches and passed assertions hold. Lets of constants and of other symbols are put in place, as is
+/// the first of the symbols that are bound to one value (regions of stages that are computed together often are); dead
+/// lets go; branches and assertions that are decided go, as do loops that run never, stores that store nothing, and
+/// statements around nothing; a loop that runs once is its body.
 ///
 /// A let that only a later pass would look for by its symbol is dead too: simplify after that pass. Where `s` launches
 /// outlined tasks, which use symbols unseen here, all lets stay.

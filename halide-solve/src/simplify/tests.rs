@@ -6,7 +6,8 @@ use halide_core::types::ScalarType;
 use halide_ir::build::*;
 use halide_ir::{Expr, LoopId, Sym};
 
-/// Simplifies random expressions: the value stays under random symbols, the type too, and doing it again changes nothing.
+/// Simplifies random expressions: the value stays under random symbols, the type too, and doing it again changes
+/// nothing.
 fn check_random(seeds: std::ops::Range<u64>, make: impl Fn(&mut Random) -> Expr) {
     for seed in seeds {
         let mut r = Random(seed);

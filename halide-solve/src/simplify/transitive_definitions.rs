@@ -1,5 +1,5 @@
-//! Definitions seen through: the value of a symbol in terms of what its definition's own symbols are defined as, down to
-//! where that grows too large.
+//! Definitions seen through: the value of a symbol in terms of what its definition's own symbols are defined as, down
+//! to where that grows too large.
 //!
 //! In a chain of a hundred stages each region is defined by the next one's. A proof that puts definitions in place one
 //! level at a time takes a hundred rounds; with what is remembered here it takes one.

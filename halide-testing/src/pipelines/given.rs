@@ -48,8 +48,8 @@ impl Draw {
         }
     }
 
-    /// `f[x] = 0`, `f[x] += e(r)` for `r` from the offset of row `x` to that of the next, which are elements of an input
-    /// that grows.
+    /// `f[x] = 0`, `f[x] += e(r)` for `r` from the offset of row `x` to that of the next, which are elements of an
+    /// input that grows.
     pub(super) fn ragged(&mut self, name: &str) {
         self.domains += 1;
         let offsets = ImageParam::new(&format!("offsets{}", self.domains), self.random.pick(&[I32, I32, I16, U8]), 1);

@@ -32,8 +32,8 @@ impl Draw {
         ["x", "y", "z"][..dims].iter().map(|n| Var::new(n).expr()).collect()
     }
 
-    /// Two to four Funcs, some of which read one that nobody else reads, and one more that reads one or another of them as
-    /// parameters say, sometimes only where coordinates say so too.
+    /// Two to four Funcs, some of which read one that nobody else reads, and one more that reads one or another of them
+    /// as parameters say, sometimes only where coordinates say so too.
     pub(super) fn arms(&mut self, name: &str) {
         let vars = self.variables();
         let mut arms = Vec::new();

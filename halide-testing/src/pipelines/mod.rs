@@ -38,12 +38,12 @@ pub struct PipelineOptions {
     /// Only what needs all of the region that boxes can say it needs: no coordinate that depends on data or on several
     /// variables, no choice between reads, no updates of single points. Bounds inference must then be exact.
     pub exact: bool,
-    /// Also what asks something of the caller: rules for the shapes of buffers, promises of the elements of inputs, rows
-    /// whose offsets are such elements, an output that may be in an input's memory; and extern stages. A run must then
-    /// give buffers and elements as the pipeline says.
+    /// Also what asks something of the caller: rules for the shapes of buffers, promises of the elements of inputs,
+    /// rows whose offsets are such elements, an output that may be in an input's memory; and extern stages. A run must
+    /// then give buffers and elements as the pipeline says.
     pub given: bool,
-    /// Also coordinates that nothing keeps near: narrow integers that wrap, quotients of floats, products of data. A run
-    /// may then end because regions are too large, or leave 32 bits.
+    /// Also coordinates that nothing keeps near: narrow integers that wrap, quotients of floats, products of data. A
+    /// run may then end because regions are too large, or leave 32 bits.
     pub far: bool,
     /// A structure that the pipeline is to have.
     pub structure: Option<Structure>,

@@ -1,7 +1,7 @@
 //! Smaller pipelines: what to try when a pipeline fails a test.
 //!
-//! Every step works on the frozen tables, so it applies to any pipeline, and names stay, so a schedule still fits what is
-//! left of it.
+//! Every step works on the frozen tables, so it applies to any pipeline, and names stay, so a schedule still fits what
+//! is left of it.
 
 use halide_core::ids::{ExprId, FuncId, ImageId, RDomId};
 use halide_core::pipeline::{Kind, Pipeline, PipelineData};

@@ -3,8 +3,8 @@
 use halide_core::types::ScalarType::{I32, U16};
 use halide_ir::{BufId, BufferInfo, BufferRole, Fault, Memory, Program, Side, Stage, Stmt, Stream};
 
-/// Returns a program of `body`: an output of u16 (b0 of f0) and an internal buffer (b1 of f1) of one dimension each, loops that
-/// are named `l0` to `l9`, temps below 20, and the parameter p0, an i32.
+/// Returns a program of `body`: an output of u16 (b0 of f0) and an internal buffer (b1 of f1) of one dimension each,
+/// loops that are named `l0` to `l9`, temps below 20, and the parameter p0, an i32.
 pub fn around(stage: Stage, body: Stmt) -> Program {
     let buffer = |name: &str, role| BufferInfo {
         name: name.to_string(),

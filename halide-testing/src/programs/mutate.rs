@@ -5,8 +5,8 @@ use halide_core::ops::BinOp;
 use halide_ir::visit::{self, Memo, map_children};
 use halide_ir::{Expr, ExprKind, For, Program, Stmt, build};
 
-/// `program` with one thing changed: an end of a loop, a condition, a mask, a size, or a constant, minimum or maximum in an
-/// index. `None` if there is nothing to change.
+/// `program` with one thing changed: an end of a loop, a condition, a mask, a size, or a constant, minimum or maximum
+/// in an index. `None` if there is nothing to change.
 pub fn mutant(program: &Program, random: &mut Random) -> Option<Program> {
     let mut count = Mutate { left: u32::MAX, change: 0 };
     count.stmt(program.body.clone());

@@ -4,8 +4,8 @@ use super::Random;
 use halide_ir::visit::{map_stmt, substitute};
 use halide_ir::{For, ForKind, Program, Stmt, Sym, build};
 
-/// `program` with one serial loop made parallel, whether its iterations may run at the same time or not. `None` if all loops
-/// are parallel.
+/// `program` with one serial loop made parallel, whether its iterations may run at the same time or not. `None` if all
+/// loops are parallel.
 pub fn parallelised(program: &Program, random: &mut Random) -> Option<Program> {
     fn walk(s: Stmt, left: &mut usize) -> Stmt {
         let s = match s {

@@ -41,8 +41,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Loops that something slides along, and pieces of what slides: of what is in loops of others and of updates mostly
-    /// vectors and unrolled loops, of others splits, fused loops with splits at every level, and orders.
+    /// Loops that something slides along, and pieces of what slides: of what is in loops of others and of updates
+    /// mostly vectors and unrolled loops, of others splits, fused loops with splits at every level, and orders.
     pub(super) fn fold_loops(&mut self, subject: &Subject) {
         use LoopWord::*;
         let inside = self.func(&subject.func).is_some_and(|f| matches!(self.plan.funcs[f].compute, Level::At { .. }));

@@ -10,8 +10,8 @@ use halide_sched::schedule::{Amount, LoopKind, Partition, Subject, Tail, Verb};
 pub(super) const MOST_CODE: i64 = 8_000;
 
 impl Draw<'_> {
-    /// Keeps a directive if it is legal, and if the stage with the constant factors of all its loops, and of those that it
-    /// is computed in, is no more code than `most`.
+    /// Keeps a directive if it is legal, and if the stage with the constant factors of all its loops, and of those that
+    /// it is computed in, is no more code than `most`.
     pub(super) fn say_within(&mut self, subject: &Subject, verb: Verb, most: i64) -> bool {
         let mut product = factor_of(&verb).saturating_mul(self.pipeline.exprs.len() as i64);
         let mut name = subject.func.clone();

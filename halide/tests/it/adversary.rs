@@ -1,5 +1,5 @@
-//! Shapes that nobody thinks of: every type, sizes below a vector, prime or nothing, coordinates far from zero, memory with
-//! gaps and turned around, loops in parallel loops and any number of threads; all against the interpreter.
+//! Shapes that nobody thinks of: every type, sizes below a vector, prime or nothing, coordinates far from zero, memory
+//! with gaps and turned around, loops in parallel loops and any number of threads; all against the interpreter.
 
 use crate::engines_agree::noise;
 use expect_test::expect;
@@ -89,8 +89,8 @@ fn at_least((min, extent): (i64, i64)) -> (i64, i64) {
     (min, extent.max(1))
 }
 
-/// Data of 32 bits as a coordinate of an input: no image has all of them, so each run says which are missing, before anything
-/// is written.
+/// Data of 32 bits as a coordinate of an input: no image has all of them, so each run says which are missing, before
+/// anything is written.
 #[test]
 fn coordinates_without_limits() {
     let (x, index, table) = (vars!(x), ImageParam::new("index", I32, 1), ImageParam::new("table", U8, 1));

@@ -1,4 +1,5 @@
-//! Schedules that ask for more copies of code than anybody could use: an error that names them, or code that runs on any thread.
+//! Schedules that ask for more copies of code than anybody could use: an error that names them, or code that runs on
+//! any thread.
 
 use halide::prelude::*;
 use halide::target::Budget;
@@ -93,7 +94,8 @@ fn code_beyond_the_budget_is_refused_with_the_directives_to_blame() {
     assert!(pipeline.compile(&schedule.parse().unwrap(), &Target::host()).is_ok());
 }
 
-/// Each stage of a chain is computed inside of the loops of all variants of the next: as many copies as there are ways through.
+/// Each stage of a chain is computed inside of the loops of all variants of the next: as many copies as there are ways
+/// through.
 #[test]
 fn variants_of_variants_are_counted_before_they_are_made() {
     let (x, stages) = (vars!(x), 12);

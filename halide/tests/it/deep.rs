@@ -1,5 +1,5 @@
-//! Chains far longer than a stack would hold if anything walked them by plain recursion: on a test's thread, whose stack
-//! has 2 MiB.
+//! Chains far longer than a stack would hold if anything walked them by plain recursion: on a test's thread, whose
+//! stack has 2 MiB.
 
 use halide::prelude::*;
 

@@ -101,7 +101,8 @@ fn reductions_scatters_and_tuples() {
     agree(&pipeline, &schedules, "input", &image, &[Region::of_extents([23, 9]), Region::of_extents([3, 2])]);
 }
 
-/// Updates that store to several sites at once: sorting networks of columns, and elements that change places as data say.
+/// Updates that store to several sites at once: sorting networks of columns, and elements that change places as data
+/// say.
 #[test]
 fn several_sites_at_once() {
     let input = ImageParam::new("input", U8, 2);

@@ -64,7 +64,8 @@ fn strides_by_rule_with_evaluated_host_code() {
     agree(&p, &schedules, &[], &[[1, 1], [3, 2], [7, 5]].map(Region::of_extents));
 }
 
-/// Outputs whose rows are no whole words are computed in a copy, which begins with what the output holds where that is kept.
+/// Outputs whose rows are no whole words are computed in a copy, which begins with what the output holds where that is
+/// kept.
 #[test]
 fn kept_values_in_rows_of_odd_length() {
     let Some(gpu) = crate::gpu::gpu() else { return };

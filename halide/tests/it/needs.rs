@@ -173,8 +173,8 @@ fn needs_can_be_allocated() {
     assert_eq!(missing, "parameter `border` was not given and has no default; give it a value");
 }
 
-/// Choices by two coordinates, one of which stands still in an iteration: what the condition leaves of it over the whole
-/// run, it leaves of it in each iteration. (Seed 2000152 of random_schedules.)
+/// Choices by two coordinates, one of which stands still in an iteration: what the condition leaves of it over the
+/// whole run, it leaves of it in each iteration. (Seed 2000152 of random_schedules.)
 #[test]
 fn choices_by_two_coordinates_leave_iterations_what_they_leave_the_run() {
     let input = ImageParam::new("in", I32, 1);

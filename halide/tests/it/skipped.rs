@@ -32,8 +32,8 @@ fn target() -> Target {
     Target { gpu: Some(Gpu::LEAST), ..Target::host() }
 }
 
-/// Runs a pipeline of one 16-bit input by the evaluator and as machine code, holds both to the interpreter, and gives what
-/// machine code did in the main variant.
+/// Runs a pipeline of one 16-bit input by the evaluator and as machine code, holds both to the interpreter, and gives
+/// what machine code did in the main variant.
 fn run(p: &Pipeline, schedule: &str, region: &Region, params: &[Scalar]) -> Run {
     let (schedule_text, schedule) = (schedule, schedule.parse::<Schedule>().unwrap_or_else(|e| panic!("{e}")));
     let around: Vec<(i64, i64)> = region.spans().iter().map(|s| (s.min - 40, s.extent + 120)).collect();

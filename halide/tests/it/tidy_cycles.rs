@@ -1,13 +1,13 @@
-//! Rule against import cycles: a file of a cycle can be read with all others of it only. A file imports another where it
-//! names something of it by a path that begins with `crate`, `super` or `self`, or with a module below it. Declaring a
-//! module is no import.
+//! Rule against import cycles: a file of a cycle can be read with all others of it only. A file imports another where
+//! it names something of it by a path that begins with `crate`, `super` or `self`, or with a module below it. Declaring
+//! a module is no import.
 
 use crate::tidy::{CRATES, sources};
 use crate::tidy_lexer::bare;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most files of each crate that may be in cycles. Whoever takes a file out of a cycle lowers the number; the aim is a
-/// tenth of all files.
+/// The most files of each crate that may be in cycles. Whoever takes a file out of a cycle lowers the number; the aim
+/// is a tenth of all files.
 const MOST: [(&str, usize); 12] = [
     ("core", 39),
     ("ir", 23),

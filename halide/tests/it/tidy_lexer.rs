@@ -1,6 +1,7 @@
 //! Lexer for the rules of the source tree: which characters of a file are code, and which are comments or quoted.
 
-/// The text of a file with blanks for comments and for all that is quoted. Lines stay where they are, and so do the quotes.
+/// The text of a file with blanks for comments and for all that is quoted. Lines stay where they are, and so do the
+/// quotes.
 pub(crate) fn bare(text: &str) -> String {
     let mut lexer = Lexer { rest: text, out: String::with_capacity(text.len()), after_name: false };
     while !lexer.rest.is_empty() {

@@ -1,5 +1,5 @@
-//! Names are for people: no code takes one apart. Ids tell things from each other, rows of tables say what they are, and text
-//! is made when something is printed, and read where somebody wrote it.
+//! Names are for people: no code takes one apart. Ids tell things from each other, rows of tables say what they are,
+//! and text is made when something is printed, and read where somebody wrote it.
 
 use crate::tidy::{code, is_test, sources};
 

@@ -107,8 +107,8 @@ fn halves(read: impl Fn(&ImageParam, Var, Var) -> Expr) -> Pipeline {
     Pipeline::new([&f, &g]).unwrap()
 }
 
-/// Runs with output `f` in the memory of the input; the text of the error, if it is one. Results are held to those of two
-/// buffers.
+/// Runs with output `f` in the memory of the input; the text of the error, if it is one. Results are held to those of
+/// two buffers.
 fn in_place(pipeline: &Pipeline, schedule: &str) -> Option<String> {
     let mut texts = Vec::new();
     for engine in ENGINES {

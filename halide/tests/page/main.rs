@@ -1,5 +1,5 @@
-//! Kernels with no machine code around them, as in a browser: nothing waits, and what is left to the host is evaluated. Also to
-//! be run with `--no-default-features --features gpu`, where this is what `Compiler::compile` does too.
+//! Kernels with no machine code around them, as in a browser: nothing waits, and what is left to the host is evaluated.
+//! Also to be run with `--no-default-features --features gpu`, where this is what `Compiler::compile` does too.
 
 use halide::gpu::{Choice, Gpu};
 use halide::prelude::*;

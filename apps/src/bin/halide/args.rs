@@ -31,7 +31,8 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     /// The app, by name; `halide list` names them all
     pub(crate) app: String,
-    /// The image to read and the image to write (out/APP.png when neither is named). With --random, only the one to write
+    /// The image to read and the image to write (out/APP.png when neither is named). With --random, only the one to
+    /// write
     #[arg(value_names = ["IN", "OUT"], num_args = 0..=2)]
     pub(crate) files: Vec<PathBuf>,
     /// A schedule of the app by name, or a file with one; the app's best one by default
@@ -40,8 +41,8 @@ pub(crate) struct RunArgs {
     /// The engine that runs the pipeline
     #[arg(long, value_enum, default_value_t = Backend::Cpu)]
     pub(crate) backend: Backend,
-    /// With --backend gpu, which device: its number or a part of its name in `halide list`, or `software`; by default what
-    /// the environment variable HALIDE_DEVICE says, or the fastest
+    /// With --backend gpu, which device: its number or a part of its name in `halide list`, or `software`; by default
+    /// what the environment variable HALIDE_DEVICE says, or the fastest
     #[arg(long, value_name = "WHICH")]
     pub(crate) device: Option<String>,
     #[command(flatten)]
@@ -112,8 +113,8 @@ pub(crate) struct CommonArgs {
     /// The output size of a synthetic input [default with --random: what the schedule estimates, else that of benches]
     #[arg(long, value_name = "WxH", value_parser = size, allow_hyphen_values = true)]
     pub(crate) size: Option<(i64, i64)>,
-    /// The most memory for images, inputs, outputs and what runs store, such as 512M or 4G; by default what this machine
-    /// has available
+    /// The most memory for images, inputs, outputs and what runs store, such as 512M or 4G; by default what this
+    /// machine has available
     #[arg(long, value_name = "BYTES", value_parser = halide_apps::memory::parse)]
     pub(crate) memory_cap: Option<u64>,
     /// Run on random values from SEED instead of an image [default with --size: 0]

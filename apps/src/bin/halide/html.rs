@@ -1,5 +1,5 @@
-//! `--html`: what was compiled and what it took, as one page that needs nothing else. Every name of a Func leads to its row, and
-//! from there to each section that speaks of it.
+//! `--html`: what was compiled and what it took, as one page that needs nothing else. Every name of a Func leads to its
+//! row, and from there to each section that speaks of it.
 
 use crate::Failure;
 use crate::args::Backend;

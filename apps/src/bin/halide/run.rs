@@ -88,7 +88,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     result.verdict(&schedule)
 }
 
-/// The least of the times that compiling it again takes, in ms: without what a process pays once, such as for its memory.
+/// The least of the times that compiling it again takes, in ms: without what a process pays once, such as for its
+/// memory.
 fn compile_again(runner: &Runner, job: &Job, schedule: &Schedule, args: &RunArgs) -> Result<f64, Failure> {
     let mut least = f64::INFINITY;
     for _ in 0..2 {

@@ -1,10 +1,12 @@
 //! The conventions between compiled code and the runtime.
 //!
-//! - The **argument block** is an array of 64-bit words, read only during a run: the bits of each parameter, then for each
-//!   input and output the address of its first element and min, extent and stride of each dimension ([`ArgLayout`]).
-//! - The **entry** is `fn(worker) -> i64`; a **task** is `fn(worker, closure, iteration) -> i64`. Both return 0, or 1 after
-//!   a fault that the run has recorded, or where the flag that ends a run early is raised ([`super::poll`]).
-//! - A **closure** is an array of 64-bit words: the task's captured symbols, then the addresses of its captured buffers.
+//! - The **argument block** is an array of 64-bit words, read only during a run: the bits of each parameter, then for
+//!   each input and output the address of its first element and min, extent and stride of each dimension
+//!   ([`ArgLayout`]).
+//! - The **entry** is `fn(worker) -> i64`; a **task** is `fn(worker, closure, iteration) -> i64`. Both return 0, or 1
+//!   after a fault that the run has recorded, or where the flag that ends a run early is raised ([`super::poll`]).
+//! - A **closure** is an array of 64-bit words: the task's captured symbols, then the addresses of its captured
+//!   buffers.
 //! - The words of a **dispatch** are the extents of the grid, then the kernel's captures, then its parameters.
 //! - [`RuntimeFn`] are the functions that compiled code calls.
 

@@ -1,7 +1,7 @@
 //! Stack use of compiled code: the frames of its functions, summed along calls.
 //!
-//! A task counts as a callee of whoever launches it, though it may run on another thread: a parallel loop of one thread is a
-//! loop of calls. What functions of the runtime take comes on top (`runtime::stack`).
+//! A task counts as a callee of whoever launches it, though it may run on another thread: a parallel loop of one thread
+//! is a loop of calls. What functions of the runtime take comes on top (`runtime::stack`).
 
 use crate::error::CpuError;
 use cranelift_module::FuncId;

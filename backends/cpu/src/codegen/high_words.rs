@@ -1,9 +1,9 @@
 //! The upper halves of products of unsigned 16-bit lanes: `pmulhuw`. Divisions by constants are made of it.
 //!
-//! The machine has the instruction and Cranelift can encode it, but no operation of Cranelift's IR becomes it. Functions
-//! are made with `x86_pmulhrsw` in its place, which takes the same operands, is encoded in the same form and is used for
-//! nothing else; in finished machine code it is turned into what is meant. It is found by a source location of its own,
-//! and what is there must be exactly that instruction: anything else is an error, never wrong code.
+//! The machine has the instruction and Cranelift can encode it, but no operation of Cranelift's IR becomes it.
+//! Functions are made with `x86_pmulhrsw` in its place, which takes the same operands, is encoded in the same form and
+//! is used for nothing else; in finished machine code it is turned into what is meant. It is found by a source location
+//! of its own, and what is there must be exactly that instruction: anything else is an error, never wrong code.
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{Function, Inst, Opcode, SourceLoc};

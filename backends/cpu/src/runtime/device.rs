@@ -73,8 +73,8 @@ impl Memory {
 }
 
 impl<'a> OnDevice<'a> {
-    /// A run of kernels on `device`, where `outputs` are the views of the outputs. Inputs the device has of whoever started
-    /// the run.
+    /// A run of kernels on `device`, where `outputs` are the views of the outputs. Inputs the device has of whoever
+    /// started the run.
     pub(crate) fn new(
         device: &'a Mutex<dyn Device>,
         kernels: &'a IdVec<KernelId, KernelCall>,
@@ -126,9 +126,9 @@ pub(crate) extern "C" fn dispatch(worker: *mut Worker<'_>, kernel: i64, words: *
         let grid: Vec<i64> = grid.iter().map(|n| *n as i64).collect();
         let slice = |buf: &BufId| match on.memory(*buf) {
             memory if memory.is_none() => &[][..],
-            // SAFETY: this is initialised memory of an output, which nobody else uses during the run, or of an allocation
-            // that has not ended, and nobody writes it while host code waits for this call: kernels are not dispatched
-            // from parallel tasks.
+            // SAFETY: this is initialised memory of an output, which nobody else uses during the run, or of an
+            // allocation that has not ended, and nobody writes it while host code waits for this call: kernels are not
+            // dispatched from parallel tasks.
             memory => unsafe { std::slice::from_raw_parts(memory.data.cast_const(), memory.bytes) },
         };
         let memory: Vec<&[u8]> = call.buffers.iter().map(slice).collect();

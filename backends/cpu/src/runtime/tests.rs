@@ -1,5 +1,5 @@
-//! The runtime under functions of Rust in place of machine code: what they do is what compiled code does, and Miri can run
-//! it. `fuzz/README.md` says how.
+//! The runtime under functions of Rust in place of machine code: what they do is what compiled code does, and Miri can
+//! run it. `fuzz/README.md` says how.
 
 use super::entry::{SLACK, allocate, fail, free_early, lock, parallel, print, release, unlock};
 use super::run::lock_number;
@@ -21,7 +21,8 @@ const INNER: i64 = 5;
 /// Code in place of the compiled one.
 type TaskCode = extern "C" fn(*mut Worker<'_>, *const u64, i64) -> i64;
 
-/// Runs `code` for `0 .. extent` in a parallel loop of a run with these limits. Returns the result of the loop and the fault.
+/// Runs `code` for `0 .. extent` in a parallel loop of a run with these limits. Returns the result of the loop and the
+/// fault.
 fn looped<T>(code: TaskCode, extent: i64, captured: &T, limits: &Limits) -> (i64, Option<CpuFault>) {
     let pool = Pool::new(1 << 20);
     let run = Run::new(Vec::new(), 1, &pool, THREADS, limits);

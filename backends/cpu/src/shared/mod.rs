@@ -1,5 +1,5 @@
-//! Definitions that both generators of machine code use: lanes, value numbering, indices as sums, ranges, small buffers in
-//! pieces, and loops that poll.
+//! Definitions that both generators of machine code use: lanes, value numbering, indices as sums, ranges, small buffers
+//! in pieces, and loops that poll.
 
 pub(crate) mod lane;
 pub(crate) mod linear;

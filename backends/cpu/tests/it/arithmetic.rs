@@ -26,8 +26,8 @@ fn case(
     Case { name, ty, make: Box::new(make), meaning: Box::new(meaning) }
 }
 
-/// Computes every case on every tuple of operands, `lanes` at a time, for every family of vector instructions: a loop for
-/// each case.
+/// Computes every case on every tuple of operands, `lanes` at a time, for every family of vector instructions: a loop
+/// for each case.
 fn check(types: &[ScalarType], operands: &[Vec<Scalar>], cases: &[Case], lanes: u16) {
     let count = operands[0].len();
     let chunks = count / lanes as usize;
@@ -336,8 +336,8 @@ fn division_by_constants() {
     }
 }
 
-/// Every u16 by divisors whose reciprocals fit into 16 bits and by such whose do not; in two branches at once, which makes
-/// the optimiser copy what they have in common.
+/// Every u16 by divisors whose reciprocals fit into 16 bits and by such whose do not; in two branches at once, which
+/// makes the optimiser copy what they have in common.
 #[test]
 fn every_word_by_constants() {
     let all: Vec<Scalar> = (0..=u16::MAX).map(Scalar::from).collect();

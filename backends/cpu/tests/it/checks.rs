@@ -1,4 +1,5 @@
-//! Checks inside of loop nests: the code around a kernel of wide vectors makes those that it can, the kernel the others.
+//! Checks inside of loop nests: the code around a kernel of wide vectors makes those that it can, the kernel the
+//! others.
 
 use crate::harness::*;
 use halide_core::ops::BinOp;

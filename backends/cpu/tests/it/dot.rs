@@ -1,5 +1,5 @@
-//! Sums of products of small integers, from every type and place that operands come from, at every width, with and without
-//! the instructions for them.
+//! Sums of products of small integers, from every type and place that operands come from, at every width, with and
+//! without the instructions for them.
 
 use crate::harness::*;
 use halide_core::ops::BinOp;

@@ -70,8 +70,8 @@ enum Form {
 }
 
 /// Three loops, of which the first runs: `out[lanes] = in[sum of coefficients * loop variables + lanes]` behind a
-/// condition that holds if `in` has elements, of which it has 3 then. Bytes, because factors in addresses keep Cranelift
-/// from moving loads far.
+/// condition that holds if `in` has elements, of which it has 3 then. Bytes, because factors in addresses keep
+/// Cranelift from moving loads far.
 fn loads_behind(condition: Condition, outer: &Expr, coefficients: [i64; 3], form: Form, lanes: u16) -> Program {
     let mut p = program(&[U8], &[U8]);
     let fault = p.faults.push(Fault::NotThisVariant);
@@ -113,8 +113,8 @@ fn loads_behind(condition: Condition, outer: &Expr, coefficients: [i64; 3], form
     p
 }
 
-/// A load stays behind a condition of a loop around, also when its address does not change in that loop, and it may leave
-/// loops further in: where the condition does not hold, what it would load is not there.
+/// A load stays behind a condition of a loop around, also when its address does not change in that loop, and it may
+/// leave loops further in: where the condition does not hold, what it would load is not there.
 #[test]
 fn conditions_of_outer_loops_protect_loads() {
     let from = Guarded::new();

@@ -1,5 +1,5 @@
-//! Lookups in tables of every size, by indices of every type: in registers, where the table fits and its size is known, and
-//! in memory.
+//! Lookups in tables of every size, by indices of every type: in registers, where the table fits and its size is known,
+//! and in memory.
 
 use crate::harness::*;
 use halide_core::ops::BinOp;

@@ -11,8 +11,8 @@ use halide_ir::{BufId, Expr, Memory, Stmt, build};
 const IN: BufId = BufId(0);
 const OUT: BufId = BufId(1);
 
-/// Copies `lanes` elements with stride `step` from guarded memory to guarded memory: input and output end at a page that
-/// faults, then start behind one.
+/// Copies `lanes` elements with stride `step` from guarded memory to guarded memory: input and output end at a page
+/// that faults, then start behind one.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_beyond_the_ends_is_touched() {

@@ -1,5 +1,5 @@
-//! Lanes with addresses of their own: neighbours that are loaded together, others one by one, rows that are some number of
-//! elements apart.
+//! Lanes with addresses of their own: neighbours that are loaded together, others one by one, rows that are some number
+//! of elements apart.
 
 use crate::harness::*;
 use halide_core::ops::BinOp;

@@ -78,8 +78,8 @@ fn a_fault_in_a_task_ends_the_run() {
     assert_sums(&out[0]);
 }
 
-/// Tasks of which some ask for memory that there is not, also tasks in tasks: the run ends with the first of them, the rest
-/// is left, and nothing stays allocated.
+/// Tasks of which some ask for memory that there is not, also tasks in tasks: the run ends with the first of them, the
+/// rest is left, and nothing stays allocated.
 #[test]
 fn allocations_that_fail_in_tasks_end_the_run() {
     const N: i64 = 40_000;

@@ -13,8 +13,8 @@ const PIECES: usize = 7;
 /// The depth of the nest of parallel loops of two iterations.
 const LEVELS: u32 = 8;
 
-/// Parallel loops in each other, each of which keeps `PIECES` allocations on the stack and asserts, after the loops inside, that
-/// they hold what it stored. The innermost one says at its number that it has run.
+/// Parallel loops in each other, each of which keeps `PIECES` allocations on the stack and asserts, after the loops
+/// inside, that they hold what it stored. The innermost one says at its number that it has run.
 fn nested(p: &mut Program, outer: Vec<LoopId>) -> Stmt {
     if outer.len() == LEVELS as usize {
         let number = outer

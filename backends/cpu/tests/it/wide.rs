@@ -122,7 +122,8 @@ fn stores_past_the_caches() {
     }
 }
 
-/// Prefetches do nothing, wherever they point: in kernels, as kernels of their own, and not at all without wide vectors.
+/// Prefetches do nothing, wherever they point: in kernels, as kernels of their own, and not at all without wide
+/// vectors.
 #[test]
 fn prefetches() {
     const LANES: u16 = 16;

@@ -1,7 +1,7 @@
 //! Value numbering: each distinct expression is computed once where its value is still visible and still right.
 //!
-//! Visible: entries live in scopes that follow the blocks of the shader. Right: a value that depends on a load is not used
-//! any more when the loaded buffer may have been stored to since.
+//! Visible: entries live in scopes that follow the blocks of the shader. Right: a value that depends on a load is not
+//! used any more when the loaded buffer may have been stored to since.
 
 use super::builder::V;
 use halide_ir::hash::Map;

@@ -110,8 +110,8 @@ impl Device for GpuRun {
     }
 }
 
-/// Runs a future to its end. Futures of this runtime wait for callbacks only, which polling the device calls; so nobody needs to
-/// be woken. With `last`, waits no longer than for that work, even if other threads have submitted more.
+/// Runs a future to its end. Futures of this runtime wait for callbacks only, which polling the device calls; so nobody
+/// needs to be woken. With `last`, waits no longer than for that work, even if other threads have submitted more.
 fn wait<T>(gpu: &Gpu, last: Option<&Last>, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

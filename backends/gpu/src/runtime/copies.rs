@@ -29,8 +29,8 @@ pub(super) fn find(buffer: &AnyBuffer, pool: &Arc<Pool>) -> Option<HostCopy> {
     copies.lock().iter().find(|c| c.serves(pool, &memory.used, memory.first)).cloned()
 }
 
-/// Keeps a copy with the memory of `buffer`, in place of those that it makes unnecessary. Its contents must be there for
-/// whatever is submitted from now on.
+/// Keeps a copy with the memory of `buffer`, in place of those that it makes unnecessary. Its contents must be there
+/// for whatever is submitted from now on.
 pub(super) fn keep(buffer: &AnyBuffer, copy: HostCopy) {
     let known = buffer.companion().and_then(|c| c.downcast::<Copies>().ok());
     let copies = known.unwrap_or_else(|| {

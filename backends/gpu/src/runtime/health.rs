@@ -25,7 +25,8 @@ impl Health {
     pub(super) fn set_uncaught(&self, reason: String) {
         self.uncaught.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
     }
-    /// Has `look` use mapped memory, unless that may be gone. wgpu frees it while it is looked at when the device is destroyed.
+    /// Has `look` use mapped memory, unless that may be gone. wgpu frees it while it is looked at when the device is
+    /// destroyed.
     pub(super) fn look<T>(&self, look: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
         let destroyed = self.destroyed.read().unwrap_or_else(PoisonError::into_inner);
         if *destroyed { Err("the device was destroyed".into()) } else { look() }
@@ -51,7 +52,8 @@ impl Health {
     }
 }
 
-/// Has a device look after what it has finished, and call callbacks. A wait during which the device is lost panics in wgpu.
+/// Has a device look after what it has finished, and call callbacks. A wait during which the device is lost panics in
+/// wgpu.
 pub(super) fn poll(device: &Device, health: &Health, how: PollType) {
     let polled = catch_unwind(AssertUnwindSafe(|| {
         // Work that a lost device did not take cannot be waited for, but there are callbacks to be called.

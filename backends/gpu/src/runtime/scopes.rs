@@ -14,8 +14,8 @@ pub(super) enum Trouble {
     Refused(String),
 }
 
-/// Calls `work` with scopes for each kind of error around it, and catches its panics. The calls are made at once; what went
-/// wrong is known when the future ends (at once on all but the web).
+/// Calls `work` with scopes for each kind of error around it, and catches its panics. The calls are made at once; what
+/// went wrong is known when the future ends (at once on all but the web).
 ///
 /// Nothing of ours is left half-changed by a panic: `work` only asks wgpu for things and gives them back.
 pub(super) fn caught<T, W: FnOnce() -> T>(

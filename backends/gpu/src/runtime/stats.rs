@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Statistics of a run on its device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GpuStats {
-    /// For each kernel that ran, its name and the time it took on the device in all, in the order in which they first ran.
-    /// Empty unless the run was asked to time kernels and the device can.
+    /// For each kernel that ran, its name and the time it took on the device in all, in the order in which they first
+    /// ran. Empty unless the run was asked to time kernels and the device can.
     pub kernels: Vec<(String, Duration)>,
     /// Kernels that were started, where one over a very large grid counts several times.
     pub dispatches: u64,

@@ -1,4 +1,5 @@
-//! Many threads change the same elements, in one step each: nothing is lost, in the device's memory and in that of a block.
+//! Many threads change the same elements, in one step each: nothing is lost, in the device's memory and in that of a
+//! block.
 
 use crate::harness::*;
 use crate::runner::runner;

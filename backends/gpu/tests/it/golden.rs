@@ -188,7 +188,8 @@ fn scatter_of_bytes() {
     );
 }
 
-/// Lanes take their positions from their subgroup, and shuffle what others hold. Twelve threads are two subgroups of eight.
+/// Lanes take their positions from their subgroup, and shuffle what others hold. Twelve threads are two subgroups of
+/// eight.
 #[test]
 fn values_of_other_lanes() {
     let input = ImageParam::new("in", F32, 2);

@@ -1,5 +1,5 @@
-//! Whole pipelines, lowered for a graphics processor: their kernels, run by as little of a host as there can be, against the
-//! interpreter.
+//! Whole pipelines, lowered for a graphics processor: their kernels, run by as little of a host as there can be,
+//! against the interpreter.
 
 use crate::harness::{Given, compiled, run};
 use crate::runner::{Runner, runner};

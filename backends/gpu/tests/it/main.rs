@@ -1,5 +1,5 @@
-//! Kernels made by hand: as shaders they are valid, look as expected, and compute what `halide_core::value` says; and the
-//! runtime that runs kernels, with shaders of its own.
+//! Kernels made by hand: as shaders they are valid, look as expected, and compute what `halide_core::value` says; and
+//! the runtime that runs kernels, with shaders of its own.
 
 mod arithmetic;
 mod atomics;

@@ -298,7 +298,8 @@ fn loads_after_stores() {
     }
 }
 
-/// Runs of small elements that begin anywhere in a word, with a mask for each lane and without; between them nothing changes.
+/// Runs of small elements that begin anywhere in a word, with a mask for each lane and without; between them nothing
+/// changes.
 #[test]
 fn dense_stores_at_every_remainder() {
     for ty in ScalarType::ALL.into_iter().filter(small) {

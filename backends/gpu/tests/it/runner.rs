@@ -37,7 +37,8 @@ async fn open() -> Result<Runner, String> {
 }
 
 impl Runner {
-    /// Runs the parts of a grid, each with its scalars, over buffers of the bytes of `memory`; gives what is in them then.
+    /// Runs the parts of a grid, each with its scalars, over buffers of the bytes of `memory`; gives what is in them
+    /// then.
     pub(crate) fn run(&self, code: &KernelCode, parts: &[(Part, Vec<u32>)], memory: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let _turn = self.turn.lock().unwrap_or_else(|e| e.into_inner());
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);

@@ -55,7 +55,8 @@ pub(crate) fn b(i: usize) -> BufId {
     BufId::new(i)
 }
 
-/// A kernel of one block dimension that reads some buffers and writes words of others (`true`), in the order of its bindings.
+/// A kernel of one block dimension that reads some buffers and writes words of others (`true`), in the order of its
+/// bindings.
 pub(crate) fn kernel(
     p: &mut Program,
     name: &str,
@@ -84,8 +85,8 @@ pub(crate) fn kernel(
     })
 }
 
-/// The shader of a kernel from WGSL, in which these names mean something: `b0`, `b1`, ... the buffers, `at0`, ... the element
-/// offsets, `c0`, ... the captures, and `i` the number of the thread in a grid of one dimension.
+/// The shader of a kernel from WGSL, in which these names mean something: `b0`, `b1`, ... the buffers, `at0`, ... the
+/// element offsets, `c0`, ... the captures, and `i` the number of the thread in a grid of one dimension.
 pub(crate) fn code(p: &Program, id: KernelId, body: &str) -> KernelCode {
     let k = &p.kernels[id];
     // The code of an empty body, of which only the layout is used.

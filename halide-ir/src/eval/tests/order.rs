@@ -1,5 +1,5 @@
-//! The rules of order, each by programs that keep it and programs that break it: `b0` is the output, `b1` an allocation of
-//! `f1`, both of eight elements of u16.
+//! The rules of order, each by programs that keep it and programs that break it: `b0` is the output, `b1` an allocation
+//! of `f1`, both of eight elements of u16.
 
 use super::*;
 use crate::Task;
@@ -117,8 +117,8 @@ fn lanes_of_one_store_agree() {
     wrong(Shaped, &clamped, Check::Race, "two lanes of one store write `out`(2)");
 }
 
-/// Before storage is flat, elements of a fold know whose they are; afterwards, they are elements like others, so only what they
-/// hold shows a mistake.
+/// Before storage is flat, elements of a fold know whose they are; afterwards, they are elements like others, so only
+/// what they hold shows a mistake.
 #[test]
 fn folds_keep_what_is_live() {
     let p = |fold: i64, kind: &str, behind: i64| {

@@ -1,10 +1,10 @@
 //! Decides `0 <= p` by refuting `p <= -1`: linear arithmetic with case splits.
 //!
-//! Atoms become variables, and what they stand for becomes constraints on them: the ends of a loop variable, the two sides of
-//! a quotient, `m <= x` and `m <= y` of a minimum. A minimum is one of its arms besides, which the simplex method does not
-//! know: where its solution breaks that, each arm is tried, and likewise the integers around a fraction. Splits only
-//! follow solutions, so that most minima are never split (the lazy scheme of satisfiability modulo theories: de Moura and
-//! Bjørner, *Satisfiability Modulo Theories: Introduction and Applications*, CACM 2011).
+//! Atoms become variables, and what they stand for becomes constraints on them: the ends of a loop variable, the two
+//! sides of a quotient, `m <= x` and `m <= y` of a minimum. A minimum is one of its arms besides, which the simplex
+//! method does not know: where its solution breaks that, each arm is tried, and likewise the integers around a
+//! fraction. Splits only follow solutions, so that most minima are never split (the lazy scheme of satisfiability
+//! modulo theories: de Moura and Bjørner, *Satisfiability Modulo Theories: Introduction and Applications*, CACM 2011).
 //!
 //! Products of variables are variables of their own. What has no solution is proved; a solution proves nothing, since
 //! definitions beyond the limits are left out.
@@ -54,7 +54,8 @@ struct System<'a, 'p> {
     is_closed: bool,
 }
 
-/// Returns true if `p` is certain to be at least 0 where all of `own` and of `facts` are; facts are [resolved](Reader::resolved).
+/// Returns true if `p` is certain to be at least 0 where all of `own` and of `facts` are; facts are
+/// [resolved](Reader::resolved).
 pub(super) fn follows<'p>(reader: &mut Reader<'p>, p: &Poly<'p>, own: &[Poly<'p>], facts: &[Poly<'p>]) -> bool {
     let mut system = System {
         reader,
@@ -117,7 +118,8 @@ impl<'p> System<'_, 'p> {
         self.require(&b.minus(a));
     }
 
-    /// `0 <= p` as a bound of a variable or of a form, which has a common divisor of 1 and begins with a positive coefficient.
+    /// `0 <= p` as a bound of a variable or of a form, which has a common divisor of 1 and begins with a positive
+    /// coefficient.
     fn constraint(&mut self, p: &Poly<'p>) -> Option<Constraint> {
         if p.is_broken() {
             return None;
@@ -253,8 +255,8 @@ impl<'p> System<'_, 'p> {
         self.is_closed || self.refuted().is_some()
     }
 
-    /// The levels of the cases that contradict the constraints and each other; `None` if integers obey all, or no answer is
-    /// found.
+    /// The levels of the cases that contradict the constraints and each other; `None` if integers obey all, or no
+    /// answer is found.
     fn refuted(&mut self) -> Option<Levels> {
         match self.simplex.check() {
             Answer::Infeasible(levels) => Some(levels),

@@ -1,5 +1,6 @@
-//! Feasibility of bounds on linear forms: the simplex method of Dutertre and de Moura, *A Fast Linear-Arithmetic Solver for
-//! DPLL(T)* (CAV 2006), in exact arithmetic. Bounds are taken back without undoing pivots, so case splits are cheap.
+//! Feasibility of bounds on linear forms: the simplex method of Dutertre and de Moura, *A Fast Linear-Arithmetic Solver
+//! for DPLL(T)* (CAV 2006), in exact arithmetic. Bounds are taken back without undoing pivots, so case splits are
+//! cheap.
 //!
 //! Variables are integers; the method decides feasibility over the rationals, and its caller branches on fractions.
 
@@ -188,8 +189,8 @@ impl Simplex {
     /// Looks for values that obey all bounds.
     pub(super) fn check(&mut self) -> Answer {
         while !self.is_lost {
-            // Of variables that break a bound and of those that may mend it, the last: this ends (Bland), and keeps what
-            // the question itself is made of, which came first, out of the rows of all others.
+            // Of variables that break a bound and of those that may mend it, the last: this ends (Bland), and keeps
+            // what the question itself is made of, which came first, out of the rows of all others.
             let broken = |row: &Row| {
                 let (column, value) = (self.columns[row.basic], Value(row.sum, row.denominator));
                 let low = column.lower.filter(|low| value.is_below(*low)).map(|low| (row.basic, low, true));
@@ -278,7 +279,8 @@ impl Simplex {
     }
 }
 
-/// `a.2 / a.1 * a.0 + b.2 / b.1 * b.0`: terms and their positive denominator, in lowest terms; `None` if they are too large.
+/// `a.2 / a.1 * a.0 + b.2 / b.1 * b.0`: terms and their positive denominator, in lowest terms; `None` if they are too
+/// large.
 fn sum(a: (&[(Var, i64)], i64, i64), b: (&[(Var, i64)], i64, i64)) -> Option<(Terms, i64)> {
     if let (1, 1) = (a.1, b.1) {
         let mut terms = Terms::with_capacity(a.0.len() + b.0.len());
@@ -310,8 +312,8 @@ fn sum(a: (&[(Var, i64)], i64, i64), b: (&[(Var, i64)], i64, i64)) -> Option<(Te
     Some((terms, i64::try_from(denominator / shared).ok()?))
 }
 
-/// Makes `all` the sum of two lists of terms, each with a factor, of which the first leaves out that at `without`; `None` if
-/// that is not in 64 bits.
+/// Makes `all` the sum of two lists of terms, each with a factor, of which the first leaves out that at `without`;
+/// `None` if that is not in 64 bits.
 fn merged(
     all: &mut Terms,
     (a, fa): (&[(Var, i64)], i64),

@@ -217,8 +217,8 @@ fn quotients_are_pushed_to_what_they_are_made_of() {
     }
 }
 
-/// The number of whole vectors between the tails of a loop is a minimum of maxima of quotients; which of them it is follows from a
-/// guard and a fact together.
+/// The number of whole vectors between the tails of a loop is a minimum of maxima of quotients; which of them it is
+/// follows from a guard and a fact together.
 #[test]
 fn guards_that_are_towers_of_minima_decide() {
     let sums = Sums::default();

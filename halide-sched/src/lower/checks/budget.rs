@@ -1,6 +1,7 @@
 //! Budget of a program's size: every pass that multiplies code asks here before it does.
 //!
-//! Sizes are numbers of nodes: statements, and nodes of their expressions, those that are shared within one expression once.
+//! Sizes are numbers of nodes: statements, and nodes of their expressions, those that are shared within one expression
+//! once.
 //!
 //! Copies of unrolled and vectorized loops, of variants and of cut loops are counted before they are made; both CPU
 //! code generators stop on the way. Errors name the directives that multiply code.
@@ -99,8 +100,8 @@ fn nodes_of(e: &Expr) -> u64 {
     nodes
 }
 
-/// Checks that copies of unrolled loops, and of vectorized ones around others, do not make a program larger than `most`.
-/// Returns the directives that ask for copies, those of most first.
+/// Checks that copies of unrolled loops, and of vectorized ones around others, do not make a program larger than
+/// `most`. Returns the directives that ask for copies, those of most first.
 ///
 /// # Errors
 /// [`LowerError::TooLarge`] with the loops.
@@ -171,8 +172,8 @@ impl Copies<'_> {
         !self.varying.is_empty()
             && visit::any_node(e, |n| matches!(n.kind(), ExprKind::Sym(s) if self.varying.contains(s)))
     }
-    /// Returns true if a statement is taken lane by lane: it prints, or stores what it makes of an element that all lanes
-    /// change.
+    /// Returns true if a statement is taken lane by lane: it prints, or stores what it makes of an element that all
+    /// lanes change.
     fn is_step(&self, s: &Stmt) -> bool {
         match s {
             Stmt::Atomic { .. } | Stmt::Print { .. } => true,

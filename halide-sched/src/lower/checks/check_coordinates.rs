@@ -1,8 +1,8 @@
 //! Checks that coordinates are i32, before anything is written. Part of `check_arguments`.
 //!
 //! Regions are found in exact 64-bit arithmetic, but a coordinate is an i32 value. So the region of each Func over the
-//! whole run is asserted to be inside i32, and so are the coordinates at which inlined Funcs are called and the ranges of
-//! reduction domains; and what regions and coordinates add and multiply is asserted to be small enough for 64 bits
+//! whole run is asserted to be inside i32, and so are the coordinates at which inlined Funcs are called and the ranges
+//! of reduction domains; and what regions and coordinates add and multiply is asserted to be small enough for 64 bits
 //! (`exact_indices`). An edge is not checked where another check implies it: a producer that reaches as far or further,
 //! or an input, which is inside its buffer.
 //!

@@ -1,8 +1,8 @@
 //! Index arithmetic that may leave 64 bits. Part of `infer_bounds` and `check_coordinates`.
 //!
-//! Index arithmetic is exact as long as no sum and no product leaves 64 bits. Coordinates are in i32 and elements in their
-//! types, so that holds of most; of what may be beyond, the operands are asserted, before a run, to be so small that it is
-//! not. A check of an operand is one of sums and products that were checked before.
+//! Index arithmetic is exact as long as no sum and no product leaves 64 bits. Coordinates are in i32 and elements in
+//! their types, so that holds of most; of what may be beyond, the operands are asserted, before a run, to be so small
+//! that it is not. A check of an operand is one of sums and products that were checked before.
 
 use crate::lower::checks::check_arguments::assert;
 use crate::lower::nests::ctx::{Ctx, Source};

@@ -2,8 +2,8 @@
 //!
 //! Before and after: `Stage::Shaped`, without loops over blocks. `BufferInfo::side` says who uses each buffer, and a
 //! `Reside` stands before host code that touches what a kernel may have written (`OnHost`), and after host code that
-//! stores to what kernels use (`ChangedOnHost`). Kernels themselves bring what they use to the device. They stand around
-//! the largest pieces of host code without kernels in them, so not inside of their loops.
+//! stores to what kernels use (`ChangedOnHost`). Kernels themselves bring what they use to the device. They stand
+//! around the largest pieces of host code without kernels in them, so not inside of their loops.
 //!
 //! Where a schedule asks for copies, these stand behind the production of the Func.
 //!

@@ -1,8 +1,8 @@
 //! Counts what is computed and what is allocated.
 //!
-//! Before: `Stage::Bounded`. After: the same with `Count` statements: for every Func the points computed (a point that is
-//! computed twice counts twice), the elements allocated in all, and the number of allocations. An allocation counts what
-//! the algorithm needs, folded as scheduled, without padding.
+//! Before: `Stage::Bounded`. After: the same with `Count` statements: for every Func the points computed (a point that
+//! is computed twice counts twice), the elements allocated in all, and the number of allocations. An allocation counts
+//! what the algorithm needs, folded as scheduled, without padding.
 //!
 //! The pass runs before storage is flattened, since a later pass may compute several points by one statement.
 //!

@@ -1,9 +1,9 @@
 //! Shrinks loops to the iterations that do something.
 //!
-//! Before: `Stage::Shaped`. After: the same; a serial or parallel loop all of whose effects are guarded by conditions on
-//! its variable runs only from the first to the last value for which one of them may hold. The first and the last value
-//! may depend on loops around (triangles), and on data that stays the same while the loop runs (ragged rows), but for
-//! loops of kernels, whose grids are boxes. Of variables of loops inside, those values count that admit most.
+//! Before: `Stage::Shaped`. After: the same; a serial or parallel loop all of whose effects are guarded by conditions
+//! on its variable runs only from the first to the last value for which one of them may hold. The first and the last
+//! value may depend on loops around (triangles), and on data that stays the same while the loop runs (ragged rows), but
+//! for loops of kernels, whose grids are boxes. Of variables of loops inside, those values count that admit most.
 //!
 //! The guards stay: where the new range implies them, simplification removes them.
 //!

@@ -1,7 +1,7 @@
 //! Loops and realizations as scheduled.
 //!
-//! Before: a plan. After: `Stage::Nest`: every Func that is used and not inlined has a `Produce` at its compute level and, but
-//! for outputs, a `Realize` at its storage level; loop bounds are free `Bound` symbols.
+//! Before: a plan. After: `Stage::Nest`: every Func that is used and not inlined has a `Produce` at its compute level
+//! and, but for outputs, a `Realize` at its storage level; loop bounds are free `Bound` symbols.
 //!
 //! Storage that a schedule keeps outside of a parallel or vectorized loop while the values are computed inside it moves
 //! into that loop's body: iterations share nothing, so that is where it can be without a race.

@@ -1,11 +1,11 @@
 //! Loops that run for several definitions as one. Part of `build_nests`.
 //!
 //! A block is a tree of definitions; each one's outer loops, as many as the plan says, are those of its leader. Such a
-//! loop runs over the union of what its definitions need, each moved as its alignment says, and each definition keeps to
-//! its own values by a condition. So every definition computes the points that it would compute alone.
+//! loop runs over the union of what its definitions need, each moved as its alignment says, and each definition keeps
+//! to its own values by a condition. So every definition computes the points that it would compute alone.
 //!
-//! What is computed inside of a shared loop, for one definition or several, is computed in all iterations; in those that
-//! are not a definition's own it is computed for the nearest one that is, so that nothing else is ever asked for.
+//! What is computed inside of a shared loop, for one definition or several, is computed in all iterations; in those
+//! that are not a definition's own it is computed for the nearest one that is, so that nothing else is ever asked for.
 //!
 //! Groups form trees, whose outer loops are loops of the root: each runs over the union of the regions of its stages,
 //! moved as alignment says, and a condition keeps each stage to its own points. Bounds of what is computed in such a
@@ -277,8 +277,8 @@ fn name(ctx: &Ctx<'_>, instance: usize) -> String {
     format!("`{}`", ctx.stage_name(func, stage))
 }
 
-/// Returns true if `place` is in the part of a definition that shares `v` and that only its own iterations of that loop run:
-/// the first of these may be none of the loop's first ones.
+/// Returns true if `place` is in the part of a definition that shares `v` and that only its own iterations of that loop
+/// run: the first of these may be none of the loop's first ones.
 pub(crate) fn is_own_part(ctx: &Ctx<'_>, place: Scope, v: LoopId) -> bool {
     let inner = ctx.enclosing(place).take_while(|s| *s != Scope::Body(v));
     let mut loops = inner.filter_map(|s| match s {

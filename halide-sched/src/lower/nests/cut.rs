@@ -49,8 +49,8 @@ impl<'c> Vars<'c> {
         }
     }
 
-    /// Returns true if `var` counts a dimension of the Func in equal parts, without a rest: a split by 1 is the dimension
-    /// itself.
+    /// Returns true if `var` counts a dimension of the Func in equal parts, without a rest: a split by 1 is the
+    /// dimension itself.
     pub(crate) fn is_whole(&self, var: StageVar) -> bool {
         match (self.plan.vars[var].origin, self.producer(var)) {
             (VarOrigin::Pure { .. }, _) => true,
@@ -69,7 +69,8 @@ impl<'c> Vars<'c> {
         }
     }
 
-    /// Returns true if more iterations of the outer loop of `split` than its extent do no harm: it clamps, skips or grew.
+    /// Returns true if more iterations of the outer loop of `split` than its extent do no harm: it clamps, skips or
+    /// grew.
     fn absorbs(&self, split: &Transform) -> bool {
         let Transform::Split { var, tail, .. } = split else { return false };
         match self.cut(split) {
@@ -107,8 +108,8 @@ impl<'c> Vars<'c> {
         self.consumer(var).is_some_and(|parts| self.cut(parts) == Cut::Plain && !self.divides(parts))
     }
 
-    /// Returns true if the guarded split `t` may have no point left while the loops of `fixed` stand still: its outer loops
-    /// overrun, or its inner ones stand still before all of the outer ones do.
+    /// Returns true if the guarded split `t` may have no point left while the loops of `fixed` stand still: its outer
+    /// loops overrun, or its inner ones stand still before all of the outer ones do.
     pub(crate) fn may_be_empty(&self, t: &Transform, fixed: &BTreeSet<StageVar>) -> bool {
         let Transform::Split { outer, inner, .. } = t else { return false };
         let stands = |var: StageVar| !self.leaves(var).is_disjoint(fixed);
@@ -120,9 +121,9 @@ impl<'c> Vars<'c> {
         self.ctx.plan.groups.iter().any(|g| g.contains(&self.func))
     }
 
-    /// Returns the conditions under which anything is left to compute while the outermost `depth` loops stand still. The
-    /// guards of points come too late for the producers that are computed in loops around those: regions there are empty and
-    /// begin outside of what is stored, and tails and promises make whole vectors of them.
+    /// Returns the conditions under which anything is left to compute while the outermost `depth` loops stand still.
+    /// The guards of points come too late for the producers that are computed in loops around those: regions there are
+    /// empty and begin outside of what is stored, and tails and promises make whole vectors of them.
     pub(crate) fn entry_guards(&self, depth: usize, leaf: &dyn Fn(StageVar) -> Expr) -> Vec<Guard> {
         let fixed: BTreeSet<StageVar> = self.plan.loops[..depth].iter().map(|l| l.var).collect();
         let mut guards = Vec::new();
@@ -139,7 +140,8 @@ impl<'c> Vars<'c> {
         guards
     }
 
-    /// A number that divides the number of values of `var` by rules and promises, which are checked first; 1 if none does.
+    /// A number that divides the number of values of `var` by rules and promises, which are checked first; 1 if none
+    /// does.
     fn known_multiple(&self, var: StageVar) -> i64 {
         match self.plan.vars[var].origin {
             VarOrigin::Pure { dim } if self.ctx.is_output(self.func) && self.at == Scope::Root => {
@@ -183,7 +185,8 @@ impl<'c> Vars<'c> {
         self.growing(var).is_some_and(|t| matches!(self.cut(t), Cut::Shift | Cut::Blend))
     }
 
-    /// The split for whose tail `cover` grows a region: that of `var`, or where that divides, of what it leaves of `var`.
+    /// The split for whose tail `cover` grows a region: that of `var`, or where that divides, of what it leaves of
+    /// `var`.
     pub(crate) fn growing(&self, var: StageVar) -> Option<&'c Transform> {
         let t @ Transform::Split { outer, .. } = self.consumer(var)? else { return None };
         if self.divides(t) { self.growing(*outer) } else { Some(t) }

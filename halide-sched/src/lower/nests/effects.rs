@@ -1,13 +1,13 @@
 //! Effects: the requirements and prints of a definition, as statements before its store. Used by `ctx`, `build_nests`
 //! and `check_arguments`.
 //!
-//! Expressions of loop IR have no effects, so requirements and lines to print leave the values they stand in. Each comes
-//! with the condition under which the interpreter evaluates it: the arms of `select` around it that are chosen. Calls of
-//! inlined Funcs bring what those say.
+//! Expressions of loop IR have no effects, so requirements and lines to print leave the values they stand in. Each
+//! comes with the condition under which the interpreter evaluates it: the arms of `select` around it that are chosen.
+//! Calls of inlined Funcs bring what those say.
 //!
-//! A requirement of nothing but parameters and shapes is checked once at the start; every other one at each point that is
-//! computed. More points are computed than are needed, so a check that fails may be a false alarm: who runs the program
-//! asks the interpreter then (`Fault::Require`), and goes on with a variant that checks nothing if it was one.
+//! A requirement of nothing but parameters and shapes is checked once at the start; every other one at each point that
+//! is computed. More points are computed than are needed, so a check that fails may be a false alarm: who runs the
+//! program asks the interpreter then (`Fault::Require`), and goes on with a variant that checks nothing if it was one.
 
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::translate::{Env, Translator};

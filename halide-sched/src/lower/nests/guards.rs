@@ -1,9 +1,9 @@
 //! Under which conditions the body of a loop has effects, in terms of what is fixed while the loop runs and of its own
 //! variable. Part of `loop_trimming`.
 //!
-//! A condition may load. Put in front of the loop, that load is done once instead of in every iteration, so the body must
-//! leave its buffer alone, and the body must do it whatever other conditions say: a load under a guard may only be valid
-//! where the guard holds.
+//! A condition may load. Put in front of the loop, that load is done once instead of in every iteration, so the body
+//! must leave its buffer alone, and the body must do it whatever other conditions say: a load under a guard may only be
+//! valid where the guard holds.
 
 use crate::lower::vectors::lanes;
 use halide_core::ops::BinOp;
@@ -20,8 +20,8 @@ const MOST_GUARDS: usize = 64;
 /// Through how many loops, one in the other, ranges are followed.
 const MOST_NESTED: u32 = 6;
 
-/// Conditions (scalar) on `var` of which one holds wherever `body` has an effect; `None` if none can be told, or an effect
-/// does not depend on `var`. They may load only if `loads` says so. `facts` hold where `body` stands.
+/// Conditions (scalar) on `var` of which one holds wherever `body` has an effect; `None` if none can be told, or an
+/// effect does not depend on `var`. They may load only if `loads` says so. `facts` hold where `body` stands.
 pub(crate) fn guards(body: &Stmt, var: Sym, loads: bool, facts: &Facts) -> Option<Vec<Expr>> {
     if has_bare_effect(body) {
         return None;
@@ -199,8 +199,8 @@ impl Guards<'_> {
         Guard { cond, under: true }
     }
 
-    /// A condition (scalar) on the variable that follows from `cond` in any lane and can be asked in front of the loop; `None`
-    /// if there is none to be told.
+    /// A condition (scalar) on the variable that follows from `cond` in any lane and can be asked in front of the loop;
+    /// `None` if there is none to be told.
     fn outside(&self, cond: &Expr, under: bool) -> Option<Expr> {
         if !self.depends(cond) {
             return None;

@@ -4,7 +4,8 @@ use crate::plan::{Level, Plan, StagePlan, StageVar, Transform, VarOrigin};
 use halide_core::ids::FuncId;
 use halide_ir::Sym;
 
-/// The placeholders, of `dims` and `rvars`, that change with the innermost loop; none if other Funcs are computed in it.
+/// The placeholders, of `dims` and `rvars`, that change with the innermost loop; none if other Funcs are computed in
+/// it.
 pub(crate) fn placeholders(plan: &Plan, func: FuncId, stage: usize, dims: &[Sym], rvars: &[Sym]) -> Vec<Sym> {
     let own = &plan.funcs[func].stages[stage];
     let Some(last) = own.loops.last() else { return Vec::new() };

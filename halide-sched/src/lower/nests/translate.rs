@@ -1,8 +1,8 @@
 //! From the algorithm's expressions to loop IR: the only place that translates, used by `build_nests`.
 //!
 //! Calls of inlined Funcs are replaced by their definitions here. Results are shared (a DAG): an expression is
-//! translated once per environment, an inlined call once per distinct arguments, which are compared in normal form: in a
-//! chain of stencils the same point is reached over many paths.
+//! translated once per environment, an inlined call once per distinct arguments, which are compared in normal form: in
+//! a chain of stencils the same point is reached over many paths.
 
 use crate::lower::nests::effects::Told;
 use crate::lower::regions::rules::ruled;

@@ -99,8 +99,8 @@ impl<'c> Vars<'c> {
         }
     }
 
-    /// The number of values of `var`, of which there may be none: a region that nobody reads ends before it begins, and two
-    /// extents below 0 have a product above it.
+    /// The number of values of `var`, of which there may be none: a region that nobody reads ends before it begins, and
+    /// two extents below 0 have a product above it.
     fn not_negative(&self, var: StageVar) -> Expr {
         let extent = self.extent(var);
         let given = self.ctx.is_output(self.func) && self.at == Scope::Root;
@@ -253,8 +253,8 @@ impl<'c> Vars<'c> {
         }
     }
 
-    /// The one value of `var` when the loops of `fixed` stand still. What is one value while the outer ones of them do is
-    /// that value in all loops inside, where guards may hide it.
+    /// The one value of `var` when the loops of `fixed` stand still. What is one value while the outer ones of them do
+    /// is that value in all loops inside, where guards may hide it.
     fn point(&self, var: StageVar, fixed: &BTreeSet<StageVar>, leaf: &dyn Fn(StageVar) -> Expr) -> Option<Expr> {
         let one = |fixed: &BTreeSet<StageVar>| {
             let (min, max) = self.range(var, fixed, leaf);

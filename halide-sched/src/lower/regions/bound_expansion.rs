@@ -1,4 +1,5 @@
-//! Bounds inside of a loop's body in terms of what is fixed while the body runs, for `slide_windows` and `fold_storage`.
+//! Bounds inside of a loop's body in terms of what is fixed while the body runs, for `slide_windows` and
+//! `fold_storage`.
 
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::regions::region_table::Regions;

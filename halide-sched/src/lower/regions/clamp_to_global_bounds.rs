@@ -8,8 +8,9 @@ use halide_solve::simplify::Facts;
 /// The depth of minima, maxima, choices and offsets to which ends of iterations are searched for constants.
 const MOST_CHOICES: u32 = 32;
 
-/// An end with the constants that it may be kept within the end of the whole; `None` if they are. What is needed lies within
-/// the whole, so an end that is one of several may be moved there whichever of them it is. `facts` hold for the whole run.
+/// An end with the constants that it may be kept within the end of the whole; `None` if they are. What is needed lies
+/// within the whole, so an end that is one of several may be moved there whichever of them it is. `facts` hold for the
+/// whole run.
 pub(crate) fn within_whole(end: &Expr, whole: &Expr, edge: Edge, facts: &Facts) -> Option<Expr> {
     Ends { edge, facts, nothing: Facts::new(), done: Map::default() }.moved(end, whole, 0)
 }

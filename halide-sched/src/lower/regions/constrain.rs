@@ -67,7 +67,8 @@ impl Finder<'_> {
         self.beyond.insert((func, dim), simplify(&all, self.facts));
     }
 
-    /// The distance that any computation inside of a scope reaches beyond what is needed there. Inner scopes were seen before.
+    /// The distance that any computation inside of a scope reaches beyond what is needed there. Inner scopes were seen
+    /// before.
     fn beyond(&self, func: FuncId, dim: usize, promised: &Expr) -> Expr {
         self.beyond.get(&(func, dim)).cloned().unwrap_or_else(|| build::offset(promised.clone(), -1))
     }

@@ -1,8 +1,8 @@
 //! Demands for each edge of a Func's region: which consumer makes them, by which read.
 //!
 //! A region is the union of the boxes that consumers read, per iteration of the loop inside which the Func is computed
-//! and over the whole run. Here the boxes are found one by one, and those that cannot be the edge are left out, as far as
-//! that can be proved.
+//! and over the whole run. Here the boxes are found one by one, and those that cannot be the edge are left out, as far
+//! as that can be proved.
 
 use crate::lower::nests::build_nests;
 use crate::lower::nests::ctx::{Ctx, ReadSite, Source};

@@ -146,7 +146,8 @@ pub(crate) struct Finder<'c> {
     pub(crate) facts: &'c mut Facts,
     pub(crate) found: Regions,
     pub(crate) errors: Vec<LowerError>,
-    /// The distance that one computation of a dimension reaches beyond what is needed of it, where its extent is promised.
+    /// The distance that one computation of a dimension reaches beyond what is needed of it, where its extent is
+    /// promised.
     pub(crate) beyond: BTreeMap<(FuncId, usize), Expr>,
     /// Every (Func, scope) whose bounds something uses.
     pub(crate) demanded: BTreeSet<(FuncId, Scope)>,
@@ -252,8 +253,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Demands that what later updates touch of an earlier stage lies within what is fixed: the region of an output, or a
-    /// promised extent, which the loops of all stages run over.
+    /// Demands that what later updates touch of an earlier stage lies within what is fixed: the region of an output, or
+    /// a promised extent, which the loops of all stages run over.
     fn demand_of_stage(&mut self, func: FuncId, stage: usize, scope: Scope) {
         let ctx = self.ctx;
         let stages = ctx.plan.funcs[func].stages.len();
@@ -271,8 +272,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Constants in the ends of what an iteration needs lie within the ends of the whole run, which inputs are checked for.
-    /// Constants that hold for any coordinate may say less than the ends of a domain do.
+    /// Constants in the ends of what an iteration needs lie within the ends of the whole run, which inputs are checked
+    /// for. Constants that hold for any coordinate may say less than the ends of a domain do.
     fn parts_of_the_whole(&mut self) {
         let mut parts = Vec::new();
         for (&scope, defs) in self.found.defs.iter().filter(|(scope, _)| **scope != Scope::Root) {

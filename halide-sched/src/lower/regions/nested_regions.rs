@@ -1,10 +1,11 @@
 //! Regions per iteration kept within the regions of the scopes that hold the iteration. Part of `infer_bounds`.
 //!
-//! Interval arithmetic is inclusion isotonic (Moore, Interval Analysis, 1966): narrower ranges of variables give narrower
-//! intervals. Rules that decide are not: a cast that is known to fit, a choice whose condition is known, a remainder within
-//! one period. Such a rule may decide over the whole run, where ends are constants, and not in one iteration, where they
-//! are symbols. The coordinates that an iteration reaches lie in both intervals, so the intersection holds them as well. It
-//! is taken where a coordinate has such a rule and the inner region is not proved to lie within the outer one.
+//! Interval arithmetic is inclusion isotonic (Moore, Interval Analysis, 1966): narrower ranges of variables give
+//! narrower intervals. Rules that decide are not: a cast that is known to fit, a choice whose condition is known, a
+//! remainder within one period. Such a rule may decide over the whole run, where ends are constants, and not in one
+//! iteration, where they are symbols. The coordinates that an iteration reaches lie in both intervals, so the
+//! intersection holds them as well. It is taken where a coordinate has such a rule and the inner region is not proved
+//! to lie within the outer one.
 
 use crate::lower::nests::ctx::Source;
 use crate::lower::regions::infer_bounds::Finder;
@@ -109,8 +110,8 @@ const ROUNDS: usize = 4;
 /// Coordinates with more nodes than this count as decided.
 const MOST_NODES: usize = 100;
 
-/// Returns true if the interval of a coordinate may come of a rule that decides: anything but sums, quotients by constants,
-/// minima and maxima, or a symbol that stands in it twice, which rules for correlated terms look at.
+/// Returns true if the interval of a coordinate may come of a rule that decides: anything but sums, quotients by
+/// constants, minima and maxima, or a symbol that stands in it twice, which rules for correlated terms look at.
 fn decides(coordinate: &Expr) -> bool {
     let (mut symbols, mut nodes, mut todo) = (Vec::new(), 0, vec![coordinate]);
     while let Some(e) = todo.pop() {

@@ -1,8 +1,8 @@
 //! Bounds of a coordinate that follow from the predicate of a domain. Part of `infer_bounds`.
 //!
-//! Where `a <= b` holds, a coordinate `e` is at most `e + (b - a)` and at least `e - (b - a)`. That helps where these sums
-//! have less in them than `e`: where `r.x < offsets[y + 1] - offsets[y]`, the coordinate `offsets[y] + r.x` is less than
-//! `offsets[y + 1]`, and on a diagonal `r.x + r.y < 9`, `r.x + r.y` is.
+//! Where `a <= b` holds, a coordinate `e` is at most `e + (b - a)` and at least `e - (b - a)`. That helps where these
+//! sums have less in them than `e`: where `r.x < offsets[y + 1] - offsets[y]`, the coordinate `offsets[y] + r.x` is
+//! less than `offsets[y + 1]`, and on a diagonal `r.x + r.y < 9`, `r.x + r.y` is.
 
 use crate::lower::regions::predicate_refinement::within;
 use halide_core::ops::BinOp;

@@ -20,10 +20,11 @@ pub(crate) struct Ranges {
 }
 
 /// Keeps the variables of an update to where its predicate can hold: nothing else is read or written under it. What is
-/// computed inside of the loops over a variable runs whether the predicate holds or not, so for a region that such a thing
-/// asks for that variable is left as it is; and so is, in kernels, an extent that would cease to be constant. The same goes
-/// for the dimensions of a definition that runs, together with such a thing, inside of loops of others, once for each part
-/// of its region: for what is needed outside of these loops, per iteration of `scope`, they are left as they are.
+/// computed inside of the loops over a variable runs whether the predicate holds or not, so for a region that such a
+/// thing asks for that variable is left as it is; and so is, in kernels, an extent that would cease to be constant. The
+/// same goes for the dimensions of a definition that runs, together with such a thing, inside of loops of others, once
+/// for each part of its region: for what is needed outside of these loops, per iteration of `scope`, they are left as
+/// they are.
 pub(crate) fn where_predicate_holds(
     ctx: &Ctx<'_>,
     facts: &mut Facts,

@@ -1,11 +1,10 @@
 //! Regions and strides that a call needs of its inputs, found without running anything.
 //!
 //! The bounds that lowering infers are expressions of the outputs' regions, of parameters, and of the inputs' own
-//! regions where an algorithm mentions them (boundary conditions do), and of values of inputs where what is read depends
-//! on data (rows of different lengths). A [`ShapeQuery`] computes them for given outputs.
-//! Where inputs have no region yet, it looks for regions that need no more than themselves: first from inputs without
-//! ends, which finds what a boundary condition would have to make up otherwise; then, where that has no end, from inputs
-//! of one point.
+//! regions where an algorithm mentions them (boundary conditions do), and of values of inputs where what is read
+//! depends on data (rows of different lengths). A [`ShapeQuery`] computes them for given outputs. Where inputs have no
+//! region yet, it looks for regions that need no more than themselves: first from inputs without ends, which finds what
+//! a boundary condition would have to make up otherwise; then, where that has no end, from inputs of one point.
 
 use crate::lower::LowerError;
 use crate::lower::LowerOptions;

@@ -93,7 +93,8 @@ impl Regions {
         self.values.insert(s, value)
     }
 
-    /// Replaces the definition of `s` at `scope` by that of what is new; it uses only what is visible at the scope's start.
+    /// Replaces the definition of `s` at `scope` by that of what is new; it uses only what is visible at the scope's
+    /// start.
     pub(crate) fn replace(&mut self, s: Sym, scope: Scope, value: Expr) {
         if let Some(old) = self.refine(s, scope, value) {
             self.unslid.entry(s).or_insert(old);
@@ -261,8 +262,8 @@ impl Growth<'_, '_> {
         }
     }
 
-    /// Returns true if the region at `inner` may be less than that of the scope: it changes with a loop between the two, or
-    /// what it is made of slides along a loop around the scope.
+    /// Returns true if the region at `inner` may be less than that of the scope: it changes with a loop between the
+    /// two, or what it is made of slides along a loop around the scope.
     fn moves(&self, dim: usize, inner: Scope) -> bool {
         let between = self.ctx.loops_between(self.scope, inner);
         let loops: BTreeSet<Scope> = between.into_iter().map(Scope::Body).collect();
@@ -273,8 +274,8 @@ impl Growth<'_, '_> {
         })
     }
 
-    /// Returns true if a bound is made of one that may slide along a loop around the scope: of a Func that is stored outside
-    /// of that loop and computed further inside. The scope's own bounds are those of whole windows.
+    /// Returns true if a bound is made of one that may slide along a loop around the scope: of a Func that is stored
+    /// outside of that loop and computed further inside. The scope's own bounds are those of whole windows.
     fn may_slide_around(&self, sym: Sym, seen: &mut BTreeSet<Sym>) -> bool {
         let Sym::Bound { func, at, .. } = sym else { return false };
         if at == self.scope || !self.ctx.is_inside(at, self.scope) || !seen.insert(sym) {

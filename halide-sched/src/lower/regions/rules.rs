@@ -1,5 +1,5 @@
-//! Rules of the algorithm for the caller's buffers, in loop IR: what `check_arguments` asserts, and what everything else may
-//! take for granted.
+//! Rules of the algorithm for the caller's buffers, in loop IR: what `check_arguments` asserts, and what everything
+//! else may take for granted.
 //!
 //! Constants and multiples are written into expressions themselves, so tails that they rule out are never made. `query`
 //! evaluates inferred bounds for given outputs, until regions of inputs need no more than themselves; `explain_bounds`
@@ -64,8 +64,8 @@ pub(crate) fn rules(plan: &Plan, program: &Program, translator: &mut Translator<
     all
 }
 
-/// The dimension along which neighbours are neighbours in memory: the one that a rule says, or else `usual`, unless a rule
-/// says otherwise of it.
+/// The dimension along which neighbours are neighbours in memory: the one that a rule says, or else `usual`, unless a
+/// rule says otherwise of it.
 pub(crate) fn dense_dim(pipeline: &Pipeline, of: BufferOf, usual: Option<usize>) -> Option<usize> {
     let stride = |dim: usize| {
         pipeline.shapes.iter().find_map(|r| match r.law {
@@ -94,7 +94,8 @@ pub(crate) fn given_region(ctx: &Ctx<'_>, func: FuncId) -> Region {
     (0..ctx.plan.pipeline.funcs[func].dims()).map(span).collect()
 }
 
-/// A property of a caller's buffer, `found`, written so that what rules say of it can be seen: a constant, or a product.
+/// A property of a caller's buffer, `found`, written so that what rules say of it can be seen: a constant, or a
+/// product.
 pub(crate) fn ruled(pipeline: &Pipeline, of: BufferOf, dim: usize, field: DimField, found: Expr) -> Expr {
     let mut multiple = 1;
     for rule in pipeline.shapes.iter().filter(|r| (r.of, r.dim, r.field) == (of, dim, field)) {

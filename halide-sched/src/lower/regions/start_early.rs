@@ -1,14 +1,14 @@
 //! Loops that slide windows start some iterations early, so that every iteration computes equally much.
 //!
-//! Before and after: the definitions of `infer_bounds`, as `slide_windows` leaves them: a window that slides is computed
-//! whole in the first iteration of its loop, so all of it must be alive at once, and a chain of stages keeps as many
-//! lines as its whole footprint. Here the loop begins earlier by as many iterations as it takes to compute that first
-//! window bit by bit. In the iterations before the first proper one only such stages run, each from where its window
-//! begins ([`Early::guarded`]); nobody computes a point that was not computed before.
+//! Before and after: the definitions of `infer_bounds`, as `slide_windows` leaves them: a window that slides is
+//! computed whole in the first iteration of its loop, so all of it must be alive at once, and a chain of stages keeps
+//! as many lines as its whole footprint. Here the loop begins earlier by as many iterations as it takes to compute that
+//! first window bit by bit. In the iterations before the first proper one only such stages run, each from where its
+//! window begins ([`Early::guarded`]); nobody computes a point that was not computed before.
 //!
 //! Of a Func that is read by another one in the early iterations, all must be there then: it starts early as well, is
-//! computed inside of its reader without a window that moves along the loop, or outside of the loop. Where that is not so,
-//! the reader stays as it was.
+//! computed inside of its reader without a window that moves along the loop, or outside of the loop. Where that is not
+//! so, the reader stays as it was.
 //!
 //! Example of `f(x) = in(x) + 1`, `g(x) = f(x) + f(x + 2)`, whose loop begins two iterations early:
 //! ```text
@@ -226,8 +226,8 @@ fn is_innermost(ctx: &Ctx<'_>, along: LoopId) -> bool {
     inside(ctx, Scope::Body(along)).filter(own).all(|l| kind_of(ctx, l) != ForKind::Serial)
 }
 
-/// The reason that keeps `func` from being computed in iterations of `along` before the first proper one; windows of `slid` move
-/// along the loop.
+/// The reason that keeps `func` from being computed in iterations of `along` before the first proper one; windows of
+/// `slid` move along the loop.
 fn missing(
     ctx: &Ctx<'_>,
     starts: &BTreeMap<FuncId, Start>,

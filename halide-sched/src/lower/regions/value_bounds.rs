@@ -4,9 +4,9 @@
 //! become coordinates has an interval, found from the definitions of its Func: constants, or sizes of images and
 //! parameters. An update that reads its own Func is followed until nothing changes, or given up.
 //!
-//! Storage that outlives what fills it (a Func stored further out than it is computed) may hold elements that were never
-//! computed, and so may what is computed from them. Code that computes more than it needs reads such garbage and throws
-//! the result away, but not before it was an address. There the coordinate is clamped to the interval.
+//! Storage that outlives what fills it (a Func stored further out than it is computed) may hold elements that were
+//! never computed, and so may what is computed from them. Code that computes more than it needs reads such garbage and
+//! throws the result away, but not before it was an address. There the coordinate is clamped to the interval.
 //!
 //! Example of `index(x) = min(in(x) / 2, 100)`, `g(x) = table(index(x))`:
 //! ```text

@@ -1,18 +1,19 @@
 //! Gives storage its layout: coordinates become element offsets.
 //!
-//! Before: `Stage::Bounded`; storage is `Realize`, accesses are `Read` and `Provide`.
-//! After: `Stage::Flat`; storage is `Alloc`, accesses are `Load` and `Store`. The minimum, extent and stride of every
-//! dimension of an allocation are bound to its `Sym::Buffer` symbols (where a Func is stored at several places: those of
-//! the first; symbols are bound once).
+//! Before: `Stage::Bounded`; storage is `Realize`, accesses are `Read` and `Provide`. After: `Stage::Flat`; storage is
+//! `Alloc`, accesses are `Load` and `Store`. The minimum, extent and stride of every dimension of an allocation are
+//! bound to its `Sym::Buffer` symbols (where a Func is stored at several places: those of the first; symbols are bound
+//! once).
 //!
-//! The offset of `(c_0, c_1, ...)` is the sum of `(c_d - min_d) * stride_d`; a folded dimension contributes
-//! `(c_d % fold_d) * stride_d`. Strides grow in the order of `BufferInfo::order`, and the first is the literal 1. Rows of
-//! allocations of two and more dimensions are padded to whole cache lines, so that a row that starts aligned stays so in
-//! all its neighbours, and never lie a multiple of a page apart, where all of them would compete for the same cache sets.
-//! Storage inside of a kernel is not padded: its memory is small, and there are no cache lines.
+//! The offset of `(c_0, c_1, ...)` is the sum of `(c_d - min_d) * stride_d`; a folded dimension contributes `(c_d %
+//! fold_d) * stride_d`. Strides grow in the order of `BufferInfo::order`, and the first is the literal 1. Rows of
+//! allocations of two and more dimensions are padded to whole cache lines, so that a row that starts aligned stays so
+//! in all its neighbours, and never lie a multiple of a page apart, where all of them would compete for the same cache
+//! sets. Storage inside of a kernel is not padded: its memory is small, and there are no cache lines.
 //!
-//! Storage that registers could hold, and that of kernels, is accessed by offsets of loop variables alone, where the names in its coordinates
-//! and in its minimum come down to that: once its loops are unrolled, every access then is at a constant.
+//! Storage that registers could hold, and that of kernels, is accessed by offsets of loop variables alone, where the
+//! names in its coordinates and in its minimum come down to that: once its loops are unrolled, every access then is at
+//! a constant.
 //!
 //! Example:
 //! ```text

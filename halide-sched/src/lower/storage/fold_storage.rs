@@ -179,8 +179,9 @@ impl Site<'_, '_> {
         extent.checked_add(growth(self.ctx, self.func, dim, self.place, extent)?)
     }
 
-    /// The largest extent of what is alive of dimension `dim` in an iteration of `v`, if it moves one way: from the first
-    /// coordinate that is needed to the last one that is needed or that a tail writes, over all iterations of `inner`.
+    /// The largest extent of what is alive of dimension `dim` in an iteration of `v`, if it moves one way: from the
+    /// first coordinate that is needed to the last one that is needed or that a tail writes, over all iterations of
+    /// `inner`.
     fn alive(&self, expansions: &mut Expansions<'_>, v: LoopId, inner: &[LoopId], dim: usize) -> Option<i64> {
         let Site { ctx, regions, facts, .. } = *self;
         let (mut largest, all_tails) = (0i64, self.tails(dim));
@@ -233,7 +234,8 @@ impl Site<'_, '_> {
         Some(largest)
     }
 
-    /// The definitions with regions of their own in dimension `dim`, each with the tails of those that share its region.
+    /// The definitions with regions of their own in dimension `dim`, each with the tails of those that share its
+    /// region.
     fn tails(&self, dim: usize) -> BTreeMap<usize, Vec<Tail>> {
         let Site { ctx, regions, func, place, .. } = *self;
         let stages = ctx.plan.funcs[func].stages.len();

@@ -1,9 +1,9 @@
 //! Allocates the memory of a Func once for many uses of its storage.
 //!
 //! Before and after: `Stage::Bounded`, every symbol bound once. Where a schedule asks for it (`hoist_storage`), the
-//! realization stands at the hoist level instead of the storage level, as large as the largest of those it replaces, and
-//! coordinates inside count from what was the minimum there. What is stored lives no longer than before: a run of the
-//! statements that were inside of the realization writes all that it reads.
+//! realization stands at the hoist level instead of the storage level, as large as the largest of those it replaces,
+//! and coordinates inside count from what was the minimum there. What is stored lives no longer than before: a run of
+//! the statements that were inside of the realization writes all that it reads.
 //!
 //! The size must be known at the hoist level: it is the upper bound of each extent over the loops between. Where there
 //! is none, the realization stays where it is, and the trace says so.
@@ -40,8 +40,8 @@ use halide_solve::simplify::{BoundQuery, Facts, simplify};
 /// A bound of an extent that is never less than this says no more than that coordinates are 32 bits wide.
 const MOST_EXTENT: i64 = 1 << 31;
 
-/// Moves realizations out to the loops that say so (`LoopInfo::hoisted`), or out of all (`Program::hoisted`). `facts` holds
-/// what is known of arguments.
+/// Moves realizations out to the loops that say so (`LoopInfo::hoisted`), or out of all (`Program::hoisted`). `facts`
+/// holds what is known of arguments.
 pub fn hoist_storage(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
     if program.hoisted.is_empty() && program.loops.iter().all(|l| l.hoisted.is_empty()) {
         return program;

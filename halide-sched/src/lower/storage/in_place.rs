@@ -3,8 +3,8 @@
 //! What is wanted is that the result is the same as with a copy of the input. That is so if nothing reads an element of
 //! the input after the output's element at that place was written. Two readers keep to it under every schedule:
 //! definitions of Funcs that are computed whole, outside of all loops, before the output is; and the output's own first
-//! definition where it reads the input at the coordinates that it writes, and computes no point twice. Everything else is
-//! refused, though some schedules would do.
+//! definition where it reads the input at the coordinates that it writes, and computes no point twice. Everything else
+//! is refused, though some schedules would do.
 
 use crate::lower::LowerOptions;
 use crate::lower::nests::ctx::{Ctx, Source, Template};

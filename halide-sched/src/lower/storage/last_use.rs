@@ -1,9 +1,10 @@
 //! Gives memory back after its last use.
 //!
-//! Before and after: `Stage::Final`. There is a `Free` behind the last statement that uses an allocation, where
-//! others follow that one before the allocation ends. An allocation begins where its Func is first computed, but as
+//! Before and after: `Stage::Final`. There is a `Free` behind the last statement that uses an allocation, where others
+//! follow that one before the allocation ends. An allocation begins where its Func is first computed, but as
 //! allocations nest, all those of a chain of stages end together: without this pass, a chain would hold all its stages
-//! at once, with it two at a time. A task frees what it allocates itself; what it uses of others lives on until it ends.
+//! at once, with it two at a time. A task frees what it allocates itself; what it uses of others lives on until it
+//! ends.
 //!
 //! Allocations that are known to be small are left alone: what they hold is not worth a call.
 //!

@@ -2,9 +2,9 @@
 //!
 //! Before: `Stage::Shaped`. After: the same; every element is the same after each stretch of steps.
 //!
-//! Unrolled steps add products of small integers to an element one after the other. Machines add several such products at
-//! once (dot products), so steps that follow each other become one, which adds the sum of theirs. Integers wrap around, so
-//! that is the same number. What a stretch of steps adds reads nothing that it changes.
+//! Unrolled steps add products of small integers to an element one after the other. Machines add several such products
+//! at once (dot products), so steps that follow each other become one, which adds the sum of theirs. Integers wrap
+//! around, so that is the same number. What a stretch of steps adds reads nothing that it changes.
 //!
 //! Example:
 //! ```text

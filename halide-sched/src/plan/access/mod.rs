@@ -1,9 +1,9 @@
 //! Dependence tests: iterations of an update that may touch the same element of its Func.
 //!
-//! Two iterations touch the same element if all coordinates of one's store equal those of the other's store or load. Each
-//! coordinate that is affine gives an equation in the differences of the variables. An equation that has no solution,
-//! because of divisibility or of the ranges of the variables, shows that such iterations do not exist; one that leaves a
-//! variable no room to differ shows that they agree on it, which may help another equation.
+//! Two iterations touch the same element if all coordinates of one's store equal those of the other's store or load.
+//! Each coordinate that is affine gives an equation in the differences of the variables. An equation that has no
+//! solution, because of divisibility or of the ranges of the variables, shows that such iterations do not exist; one
+//! that leaves a variable no room to differ shows that they agree on it, which may help another equation.
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 //! to or loads the same element, must come in the order of the definition.
 //!
 //! Unknown are the variables of two iterations, what splits make of them, and what is constant for the run. Ranges of
-//! variables, predicates of the domain, coordinates and splits are linear conditions on these; what is not linear may be
-//! anything. An order of loops is legal if no two iterations that the definition orders one way, and that touch one
+//! variables, predicates of the domain, coordinates and splits are linear conditions on these; what is not linear may
+//! be anything. An order of loops is legal if no two iterations that the definition orders one way, and that touch one
 //! element, come the other way: a few systems of conditions (`system`), each without a solution.
 
 mod system;
@@ -117,8 +117,8 @@ impl Nest<'_> {
         self.components(&self.loops)
     }
 
-    /// The variables whose values, compared one after the other, are the order of these loops. A fused loop is its outer
-    /// part, then its inner.
+    /// The variables whose values, compared one after the other, are the order of these loops. A fused loop is its
+    /// outer part, then its inner.
     fn components(&self, loops: &[StageVar]) -> Result<Vec<StageVar>, Beyond> {
         let mut all = Vec::new();
         let mut todo: Vec<StageVar> = loops.iter().rev().copied().collect();
@@ -192,8 +192,8 @@ impl Nest<'_> {
         Some(pair)
     }
 
-    /// The pair's conditions with those that the first iteration comes first in the definition, one for each variable in
-    /// which the two may differ first.
+    /// The pair's conditions with those that the first iteration comes first in the definition, one for each variable
+    /// in which the two may differ first.
     fn in_order(&self, pair: &Pair) -> Vec<System> {
         let order: Vec<StageVar> = self.space.order.iter().map(|&v| StageVar(v as u32)).collect();
         let at = |place: usize| {

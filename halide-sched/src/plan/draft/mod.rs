@@ -19,8 +19,8 @@ use halide_core::pipeline::Pipeline;
 use halide_ir::target::Target;
 use std::collections::BTreeSet;
 
-/// Applies every directive of `schedule` that is not a rewrite of the graph and was not spent on one. Nothing more is said
-/// about the Funcs that rewrites could not make.
+/// Applies every directive of `schedule` that is not a rewrite of the graph and was not spent on one. Nothing more is
+/// said about the Funcs that rewrites could not make.
 pub(super) fn apply(
     pipeline: &Pipeline,
     schedule: &Schedule,

@@ -1,5 +1,5 @@
-//! Operations that a schedule vouches for (`monoid`): what is new in each step is found, and random values try to refute
-//! the laws.
+//! Operations that a schedule vouches for (`monoid`): what is new in each step is found, and random values try to
+//! refute the laws.
 
 use super::find::{Fold, Old, Parts};
 use super::pattern::{Law, Term};
@@ -221,8 +221,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Often one of few values, so that there are ties, or an end of the type; all bits of other integers are random. Floats
-    /// are of a size at which they do not overflow.
+    /// Often one of few values, so that there are ties, or an end of the type; all bits of other integers are random.
+    /// Floats are of a size at which they do not overflow.
     fn value(&mut self, ty: ScalarType) -> Scalar {
         let (kind, bits) = (self.next() % 8, self.next());
         match kind {

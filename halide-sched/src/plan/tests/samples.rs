@@ -181,8 +181,8 @@ pub(super) fn pyramid() -> Pipeline {
     t.pipeline(&[out])
 }
 
-/// Updates of many kinds on `f(x, y)` of type `ty`, which is the output: `f(x, y) += r.x * r.y`-like sums over a domain of
-/// 8 x `p`, then `f(x, r.x) = f(x, r.x - 1)`-like scans, then `f(2 * r.x + 1, y) = 7`, then `f(r.x + r.y, y) -= 1`.
+/// Updates of many kinds on `f(x, y)` of type `ty`, which is the output: `f(x, y) += r.x * r.y`-like sums over a domain
+/// of 8 x `p`, then `f(x, r.x) = f(x, r.x - 1)`-like scans, then `f(2 * r.x + 1, y) = 7`, then `f(r.x + r.y, y) -= 1`.
 pub(super) fn updates(ty: ScalarType) -> Pipeline {
     let mut t = Tables::default();
     let p = t.param("p", I32);
@@ -211,8 +211,8 @@ pub(super) fn updates(ty: ScalarType) -> Pipeline {
     t.pipeline(&[f])
 }
 
-/// `sum(x, y)`, a reduction over 3 x 3 pixels with a pure and an update stage, used by `a` through inlined `half`, and by
-/// both stages of `b`; `out` adds `a` and `b`.
+/// `sum(x, y)`, a reduction over 3 x 3 pixels with a pure and an update stage, used by `a` through inlined `half`, and
+/// by both stages of `b`; `out` adds `a` and `b`.
 pub(super) fn inline_sums() -> Pipeline {
     let mut t = Tables::default();
     let input = t.image("input", I32, 2);

@@ -41,7 +41,8 @@ impl Search<'_> {
             _ => None,
         }
     }
-    /// The interval of `arm` over the values of the symbols, and of the elements that are compared, for which `cond` holds.
+    /// The interval of `arm` over the values of the symbols, and of the elements that are compared, for which `cond`
+    /// holds.
     fn where_holds(&mut self, cond: &Expr, arm: &Expr) -> Interval {
         if self.depth >= MOST_NESTED {
             return self.of(arm);

@@ -1,9 +1,9 @@
 //! Intervals of floats, on their way to become integers.
 //!
-//! Operators of floats round, and rounding never turns two values around: where an operator grows with its operand, it is
-//! at its ends what its operand gives there, bit by bit. So ends are float expressions, of constants, parameters and what
-//! the coordinates of a region are. Only a NaN is nowhere on the line; it becomes 0 as an integer, and gives way in `min`
-//! and `max`.
+//! Operators of floats round, and rounding never turns two values around: where an operator grows with its operand, it
+//! is at its ends what its operand gives there, bit by bit. So ends are float expressions, of constants, parameters and
+//! what the coordinates of a region are. Only a NaN is nowhere on the line; it becomes 0 as an integer, and gives way
+//! in `min` and `max`.
 
 use super::{Interval, Search};
 use crate::simplify::Range;
@@ -199,8 +199,8 @@ impl Search<'_> {
         Floats { min: end(interval.min), max: end(interval.max), nan: None, range }
     }
 
-    /// Returns true if a coordinate that becomes data of type `ty` does not wrap. It does not where it is known to fit. One that no
-    /// data decides is in i32, which is checked before a run.
+    /// Returns true if a coordinate that becomes data of type `ty` does not wrap. It does not where it is known to fit.
+    /// One that no data decides is in i32, which is checked before a run.
     fn keeps(&self, index: &Expr, ty: ScalarType) -> bool {
         let is_data = |n: &Expr| matches!(n.kind(), ExprKind::Read { .. } | ExprKind::Load { .. });
         let fits = self.of(index).constant_range(self.facts).within(Range::of_type(ty));

@@ -33,7 +33,8 @@ impl Search<'_> {
     /// into its arms, and what nearly cancels is bounded by constants.
     fn related_sum(&mut self, sum: &Linear, varying: &[(Expr, i64)]) -> Related {
         if let Some(still) = self.with_points(sum) {
-            // What a condition leaves of a symbol, it leaves of it where it stands still: an iteration needs no more than the whole run.
+            // What a condition leaves of a symbol, it leaves of it where it stands still: an iteration needs no more
+            // than the whole run.
             let chosen = self.is_chosen_by_both(sum).then(|| self.in_arms(sum, varying)).flatten();
             return Related::Found(chosen.unwrap_or_else(|| self.interval(&still)));
         }

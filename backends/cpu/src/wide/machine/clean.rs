@@ -5,7 +5,8 @@ use super::inst::{Arg, Base, Block, Body, End, Inst, Mem, Right, View};
 use iced_x86::Code;
 use regalloc2::VReg;
 
-/// Cleans a function up. Loads are taken for free of effects: the generator only makes such as touch nothing they must not.
+/// Cleans a function up. Loads are taken for free of effects: the generator only makes such as touch nothing they must
+/// not.
 pub(super) fn clean(body: &mut Body) {
     let mut uses = count(body);
     sweep(body, &mut uses);
@@ -107,8 +108,8 @@ impl Inst {
             }
         }
     }
-    /// The registers that are written; none for an instruction that is there for its effect. A spent mask is no result, and
-    /// a store has no others.
+    /// The registers that are written; none for an instruction that is there for its effect. A spent mask is no result,
+    /// and a store has no others.
     fn results(&self) -> Vec<VReg> {
         let of = |a: &Arg| match *a {
             Arg::Def(v, _) | Arg::Mod { to: v, .. } => Some(v),

@@ -74,8 +74,8 @@ pub(crate) enum Arg {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mem {
     pub(crate) base: Base,
-    /// A register and what it is multiplied with: 1, 2, 4 or 8. A vector register is read late, so that a gather's result
-    /// does not take its place.
+    /// A register and what it is multiplied with: 1, 2, 4 or 8. A vector register is read late, so that a gather's
+    /// result does not take its place.
     pub(crate) index: Option<(VReg, View, u8)>,
     pub(crate) offset: i32,
     /// True if one element is loaded into all lanes.

@@ -1,7 +1,7 @@
 //! Inequalities of accesses, grouped where hoisting took them.
 //!
-//! Accesses of one loop mostly ask for the same at its outside, but for a constant: each such group is decided once, for
-//! its least constant, with what is known at the place that it came to.
+//! Accesses of one loop mostly ask for the same at its outside, but for a constant: each such group is decided once,
+//! for its least constant, with what is known at the place that it came to.
 
 use super::Place;
 use crate::access::{Asked, Frame, Hoisted, Poly, Prover, Reader, Terms, is_expressible};

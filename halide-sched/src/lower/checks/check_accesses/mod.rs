@@ -1,11 +1,12 @@
 //! Proves that every access is inside of its buffer, and checks at run time what it cannot prove.
 //!
-//! Before and after: `Stage::Shaped`, symbols bound once. No later pass changes an index. What is not proved is asked in
-//! front of the outermost loop where the question can be put (see `crate::access`). A question that asks more than its
-//! accesses need may be answered with no for a program that is right, so its fault, [`Unproved`](halide_ir::Fault::Unproved), only says that
-//! another variant is to be run. That variant ([`Accesses::InPlace`](crate::lower::Accesses)) tests every access that is
-//! not proved directly before it, and ends the run with [`Access`](halide_ir::Fault::Access): a defect of this compiler, which then touches
-//! no memory. The trace counts what was proved, and names what is checked in innermost loops.
+//! Before and after: `Stage::Shaped`, symbols bound once. No later pass changes an index. What is not proved is asked
+//! in front of the outermost loop where the question can be put (see `crate::access`). A question that asks more than
+//! its accesses need may be answered with no for a program that is right, so its fault,
+//! [`Unproved`](halide_ir::Fault::Unproved), only says that another variant is to be run. That variant
+//! ([`Accesses::InPlace`](crate::lower::Accesses)) tests every access that is not proved directly before it, and ends
+//! the run with [`Access`](halide_ir::Fault::Access): a defect of this compiler, which then touches no memory. The
+//! trace counts what was proved, and names what is checked in innermost loops.
 //!
 //! An inequality that is not decided becomes an assertion at the outermost place where it is *exact*: it holds if and
 //! only if the accesses stay inside. Inequalities that differ only in their constants are one group, decided once where

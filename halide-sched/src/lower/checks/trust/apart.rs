@@ -1,8 +1,8 @@
 //! Parallel loops whose iterations touch elements of their own.
 //!
-//! Where all accesses of a buffer are at `step * v + r` for the variable `v`, and every `r` is in one interval of `step`
-//! elements that is the same for all iterations, no two iterations meet. That is asked of the number of an element, or for
-//! a buffer of the caller, of one of its coordinates.
+//! Where all accesses of a buffer are at `step * v + r` for the variable `v`, and every `r` is in one interval of
+//! `step` elements that is the same for all iterations, no two iterations meet. That is asked of the number of an
+//! element, or for a buffer of the caller, of one of its coordinates.
 
 use super::Judge;
 use crate::access::{Access, LaneOf, Poly, conditions};
@@ -122,7 +122,8 @@ impl<'p> Judge<'p> {
         })
     }
 
-    /// Numbers of which elements that differ in one are different: that of the element in its allocation, and coordinates.
+    /// Numbers of which elements that differ in one are different: that of the element in its allocation, and
+    /// coordinates.
     fn coordinates(&mut self, buf: BufId, place: &Place<'p>, level: u32) -> Option<Vec<Form<'p>>> {
         let info = &self.program.buffers[buf];
         let (lane, p) = self.reader.lane(&place.index);

@@ -1,10 +1,10 @@
-//! Counts of what rests on trust in lowering: buffers that are not shown to be written before they are read, parallel loops
-//! whose iterations are not shown to leave each other alone, folds, and memory that is given back early.
+//! Counts of what rests on trust in lowering: buffers that are not shown to be written before they are read, parallel
+//! loops whose iterations are not shown to leave each other alone, folds, and memory that is given back early.
 //!
-//! An analysis of programs of stage `Shaped`, for those who ask (`--explain`); nothing else reads it. It uses the engine of
-//! `check_accesses`, which shares nothing with what it judges, and only simple arguments: *no* means that none of them
-//! applied. *Yes* is held against the shadow checks of the evaluator, on programs that are right and on broken ones
-//! (`checks/src/trust`).
+//! An analysis of programs of stage `Shaped`, for those who ask (`--explain`); nothing else reads it. It uses the
+//! engine of `check_accesses`, which shares nothing with what it judges, and only simple arguments: *no* means that
+//! none of them applied. *Yes* is held against the shadow checks of the evaluator, on programs that are right and on
+//! broken ones (`checks/src/trust`).
 
 mod apart;
 mod written;

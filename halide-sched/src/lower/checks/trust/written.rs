@@ -1,7 +1,7 @@
 //! Buffers that one nest of loops writes whole before anything reads them.
 //!
-//! A nest writes an interval of elements without a gap where each loop goes on where its body left off: the coefficient of
-//! the variable is no larger than what one iteration writes. Loops side by side write intervals that join.
+//! A nest writes an interval of elements without a gap where each loop goes on where its body left off: the coefficient
+//! of the variable is no larger than what one iteration writes. Loops side by side write intervals that join.
 
 use super::Judge;
 use crate::access::Poly;

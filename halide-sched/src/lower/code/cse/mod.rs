@@ -1,7 +1,7 @@
 //! Computes common subexpressions once.
 //!
-//! Before: `Stage::Shaped`. After: the same; an expression that straight code evaluates more than once has a name. Names
-//! that mean the same are joined, and names that nothing uses are gone.
+//! Before: `Stage::Shaped`. After: the same; an expression that straight code evaluates more than once has a name.
+//! Names that mean the same are joined, and names that nothing uses are gone.
 //!
 //! Neighbouring stores are looked at together: what several of them compute is named in front of all, unless it reads
 //! what one of them writes. Symbols, constants, ramps, broadcasts and sums with a constant are not named: they cost

@@ -149,8 +149,9 @@ impl Take<'_> {
         })
     }
 
-    /// The first element of the part of `buf` that belongs to the place at hand, which has `own` elements of it. Copies of
-    /// code that divide it alike have one part in common, as they do not run at the same time; others have their own.
+    /// The first element of the part of `buf` that belongs to the place at hand, which has `own` elements of it. Copies
+    /// of code that divide it alike have one part in common, as they do not run at the same time; others have their
+    /// own.
     fn part(&mut self, buf: BufId, own: &Expr) -> Expr {
         let within = build::mul(self.place.clone(), own.clone());
         let rows = self.parts.entry(buf).or_default();

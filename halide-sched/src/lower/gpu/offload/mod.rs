@@ -146,7 +146,8 @@ impl Offload<'_> {
         name
     }
 
-    /// The threads of a block, if the device has as many; `lanes` of them in the first dimension are (part of) a subgroup.
+    /// The threads of a block, if the device has as many; `lanes` of them in the first dimension are (part of) a
+    /// subgroup.
     fn threads(&self, [x, y, z]: [u64; 3], lanes: Option<u64>) -> Result<[u32; 3], KernelProblem> {
         if let Some(lanes) = lanes.filter(|lanes| x > *lanes) {
             return Err(KernelProblem::MoreThreadsThanLanes { threads: x, lanes });

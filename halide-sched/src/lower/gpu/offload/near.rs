@@ -1,7 +1,7 @@
 //! Keeps coordinates that are made of data within 32 bits, which is what kernels compute coordinates in.
 //!
-//! A value of data that becomes a coordinate may be anything, until a minimum and a maximum make it a place in a buffer.
-//! Simplified code has what is added to such a coordinate inside of these, where the sum may leave 32 bits:
+//! A value of data that becomes a coordinate may be anything, until a minimum and a maximum make it a place in a
+//! buffer. Simplified code has what is added to such a coordinate inside of these, where the sum may leave 32 bits:
 //! `min(c, x + 256)`. It is added outside instead, where the value is small: `min(c - 256, x) + 256`.
 
 use crate::lower::loops::copy::fresh_temp;
@@ -21,7 +21,8 @@ struct Near<'p> {
     program: &'p mut Program,
     /// Names of coordinates that may be far away.
     far: Set<Sym>,
-    /// Names of data that depends on what is in memory. What depends on arguments alone is known when a kernel is dispatched.
+    /// Names of data that depends on what is in memory. What depends on arguments alone is known when a kernel is
+    /// dispatched.
     loaded: Set<Sym>,
     /// The expressions that stand for names whose values were taken apart.
     moved: Map<Sym, Expr>,

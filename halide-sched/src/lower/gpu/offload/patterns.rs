@@ -1,8 +1,8 @@
 //! Patterns of the elements that threads touch: enough to see that one thread does what two phases do to one element.
 //!
-//! The index of an access is a sum of loop counters (of threads, and of loops around and inside of the phase), each times
-//! a constant, and of a rest that is the same for the whole block. Where the constants are far enough apart, an element
-//! tells the counters, as digits tell a number's places, and so the thread.
+//! The index of an access is a sum of loop counters (of threads, and of loops around and inside of the phase), each
+//! times a constant, and of a rest that is the same for the whole block. Where the constants are far enough apart, an
+//! element tells the counters, as digits tell a number's places, and so the thread.
 
 use crate::lower::vectors::lanes::{Shape, shape};
 use halide_ir::hash::{Map, Set};

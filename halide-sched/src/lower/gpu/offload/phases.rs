@@ -1,9 +1,9 @@
 //! Shapes block code: what threads do becomes phases, loops over threads directly in each other, with nothing between.
 //!
 //! Iterations of loops over threads are independent, so what stands beside an inner loop over threads, inside of an
-//! outer one, becomes a phase of its own (fission), a serial loop between them moves out of the outer one (interchange),
-//! and storage between them gets a part for each thread that had its own. Names and conditions between the loops move
-//! into the innermost. What stores outside of all loops over threads is done by one thread.
+//! outer one, becomes a phase of its own (fission), a serial loop between them moves out of the outer one
+//! (interchange), and storage between them gets a part for each thread that had its own. Names and conditions between
+//! the loops move into the innermost. What stores outside of all loops over threads is done by one thread.
 
 use super::error::KernelProblem;
 use super::lanes;
@@ -237,7 +237,8 @@ impl Shape<'_> {
         made
     }
 
-    /// A loop around phases. One inside of loops over threads moves out of them; one of at most one iteration is a condition.
+    /// A loop around phases. One inside of loops over threads moves out of them; one of at most one iteration is a
+    /// condition.
     fn serial(&mut self, l: For) -> Result<Stmt, KernelProblem> {
         let For { id, kind, mut min, mut extent, body } = l;
         if self.in_threads() {

@@ -1,8 +1,8 @@
 //! Asks for what later iterations read to be brought into caches.
 //!
-//! Before and after: `Stage::Bounded`, every symbol bound once. Where a schedule asks for it (`prefetch`), the body of a
-//! loop begins with prefetches of the box that it reads of a buffer, `offset` iterations of a loop later, which is that
-//! loop or one around it: one for each cache line along the dimension whose elements lie side by side.
+//! Before and after: `Stage::Bounded`, every symbol bound once. Where a schedule asks for it (`prefetch`), the body of
+//! a loop begins with prefetches of the box that it reads of a buffer, `offset` iterations of a loop later, which is
+//! that loop or one around it: one for each cache line along the dimension whose elements lie side by side.
 //!
 //! Where the box moves with a loop by a constant along one dimension, what the iteration before asked for is left out.
 //! Minima and maxima that hold the last iterations back, or the first, are taken to be what they are in all others.

@@ -1,8 +1,8 @@
 //! Cuts loops so that boundary cases leave the steady state.
 //!
-//! Before: `Stage::Shaped`. After: the same; a loop in which something is `likely` has become a prologue, a steady state
-//! in which all of that holds, and an epilogue. The steady state has no clamps, masks and conditions left of those that
-//! were solved for the loop variable, so accesses that a clamp had made gathers are dense there.
+//! Before: `Stage::Shaped`. After: the same; a loop in which something is `likely` has become a prologue, a steady
+//! state in which all of that holds, and an epilogue. The steady state has no clamps, masks and conditions left of
+//! those that were solved for the loop variable, so accesses that a clamp had made gathers are dense there.
 //!
 //! By default, loops are cut that have no loop inside, and loops with masks and conditions outside of the loops inside,
 //! if their bodies are small; parallel loops are not, since cutting them would make threads wait in between. A likely
@@ -61,8 +61,8 @@ pub struct Partitioned {
     pub refused: Option<(LoopId, u64)>,
 }
 
-/// Cuts loops at the ends of their steady state, as each says that it may be cut. `facts` holds what is known of arguments.
-/// Copies have no more than `room` nodes.
+/// Cuts loops at the ends of their steady state, as each says that it may be cut. `facts` holds what is known of
+/// arguments. Copies have no more than `room` nodes.
 pub fn partition_loops(program: Program, facts: &Facts, room: u64, trace: &mut LoweringTrace) -> Partitioned {
     let (mut done, mut room) = (BTreeSet::new(), Room::new(room));
     let program = walk::map_body(program, |body, program| {

@@ -171,7 +171,8 @@ impl Search<'_> {
         }
     }
 
-    /// Names the steady value of `e`. A vector that is a ramp now is named by its base, so that it can be seen to be one.
+    /// Names the steady value of `e`. A vector that is a ramp now is named by its base, so that it can be seen to be
+    /// one.
     fn bind(&mut self, s: Sym, e: &Expr, made: &mut Vec<(Sym, Expr)>) {
         let value = self.expression(e);
         if value.lanes() == 1 {

@@ -1,9 +1,9 @@
 //! Skips stages that nobody needs.
 //!
-//! Before: `Stage::Bounded`, every symbol bound once. After: the same; a Func that is read only under conditions that are
-//! the same for the whole run (of parameters and of sizes of the caller's buffers) is computed under the union of them, and
-//! has memory only then. One that is not read at all is neither computed nor stored. What only a skipped stage reads is
-//! skipped with it.
+//! Before: `Stage::Bounded`, every symbol bound once. After: the same; a Func that is read only under conditions that
+//! are the same for the whole run (of parameters and of sizes of the caller's buffers) is computed under the union of
+//! them, and has memory only then. One that is not read at all is neither computed nor stored. What only a skipped
+//! stage reads is skipped with it.
 //!
 //! A read stands under the branches around it, and under the selects whose arm it is in. Selects evaluate both arms, so
 //! where an arm has such a read, the code with the select is made twice, once for either value of its condition; loops

@@ -199,8 +199,8 @@ fn slide<'p>(
     Ok((format!("computes only what is new in `{name}`"), slid))
 }
 
-/// Returns true if all values that a loop goes over in an iteration of a loop around it, whose variable is `var`, are among
-/// those of the iteration before: what is computed for each of them was computed then, but for what is new.
+/// Returns true if all values that a loop goes over in an iteration of a loop around it, whose variable is `var`, are
+/// among those of the iteration before: what is computed for each of them was computed then, but for what is new.
 fn is_covered_before(ctx: &Ctx<'_>, inner: LoopId, var: Sym, full: &mut dyn FnMut(&Expr) -> Expr) -> bool {
     let (min, extent) = bounds_of(ctx, inner);
     let last = build::offset(build::add(min.clone(), extent), -1);

@@ -7,8 +7,8 @@
 //! A window shorter than that length is computed whole and grows, as it does where nothing slides. A definition that
 //! grows alone overwrites points behind the region that were finished. Later iterations of the loop that slides compute
 //! these again; but points that earlier iterations of loops inside have left for later stay as they are. So such growth
-//! is refused unless the one loop inside that moves the region moves it upwards, in another dimension, and leaves the window
-//! where it is: its next iteration mends them.
+//! is refused unless the one loop inside that moves the region moves it upwards, in another dimension, and leaves the
+//! window where it is: its next iteration mends them.
 
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::vars::{Vars, variants};

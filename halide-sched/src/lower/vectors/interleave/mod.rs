@@ -2,8 +2,8 @@
 //!
 //! Before: `Stage::Shaped`. After: the same.
 //!
-//! - Stores that together fill a stretch of memory, each every k-th element (the channels of an interleaved image), become
-//!   one dense store of their interleaved lanes, if no other store to the buffer comes between them.
+//! - Stores that together fill a stretch of memory, each every k-th element (the channels of an interleaved image),
+//!   become one dense store of their interleaved lanes, if no other store to the buffer comes between them.
 //! - A load of every k-th element becomes dense loads whose lanes are picked, if what these read lies between elements
 //!   that the statement reads anyway. Loads of neighbouring elements share the dense loads. Not where other tasks of a
 //!   parallel loop store to the buffer: what lies between may be theirs.

@@ -135,8 +135,8 @@ struct Part {
     value: Expr,
 }
 
-/// The strided stores by family, each in the order of memory. A family ends at the next store to its buffer that is not one
-/// of its own: that one may overlap it. Families whose own stores overlap are left out.
+/// The strided stores by family, each in the order of memory. A family ends at the next store to its buffer that is not
+/// one of its own: that one may overlap it. Families whose own stores overlap are left out.
 fn families(stores: &[Option<Stmt>]) -> Vec<Vec<Part>> {
     let mut families: Vec<Vec<Part>> = Vec::new();
     let mut open: Map<BufId, usize> = Map::default();

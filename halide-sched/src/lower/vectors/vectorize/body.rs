@@ -121,7 +121,8 @@ fn load(cx: &Widen<'_>, buf: BufId, ty: Type, mut index: Expr, own: Option<Expr>
     if cx.varying.per_lane.contains(&buf) {
         index = cx.per_lane(index);
     }
-    // A guarded load may be outside of the buffer where the guard is false. One value for all lanes is needed if any runs.
+    // A guarded load may be outside of the buffer where the guard is false. One value for all lanes is needed if any
+    // runs.
     let scalar = index.lanes() == 1 && own.as_ref().is_none_or(|m| m.lanes() == 1);
     let guard = if scalar { cx.any_running() } else { cx.mask.clone() };
     build::load(buf, elem, index, both(guard, own))

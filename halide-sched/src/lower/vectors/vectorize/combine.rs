@@ -96,8 +96,8 @@ fn identity(op: BinOp, ty: ScalarType) -> Scalar {
     }
 }
 
-/// All lanes joined by `op`: one half with the other while that goes. Products of small integers are added to their neighbours
-/// first, four and four: there are instructions for that.
+/// All lanes joined by `op`: one half with the other while that goes. Products of small integers are added to their
+/// neighbours first, four and four: there are instructions for that.
 fn halved(op: BinOp, mut e: Expr) -> Expr {
     let is_dot = op == BinOp::Add && is_small_product(&e);
     if is_dot && e.lanes() > 4 && e.lanes().is_multiple_of(4) && lanes::uniform(&e).is_none() {

@@ -4,8 +4,8 @@ use halide_ir::hash::Set;
 use halide_ir::visit;
 use halide_ir::{BufId, Expr, ExprKind, Stmt};
 
-/// Returns true if `cond` is evaluated after a store to what it loads, where every expression in `guarded`, which run one
-/// after the other, evaluates it.
+/// Returns true if `cond` is evaluated after a store to what it loads, where every expression in `guarded`, which run
+/// one after the other, evaluates it.
 pub(super) fn is_asked_after_a_change(cond: &Expr, guarded: [&Stmt; 2]) -> bool {
     let mut loaded = Set::default();
     visit::for_each_node(cond, &mut |n| {

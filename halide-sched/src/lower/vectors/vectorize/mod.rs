@@ -9,8 +9,8 @@
 //!   it guards changes what it reads, so that it is evaluated once, as the scalar condition was.
 //! - An allocation inside the loop gets room for every lane, the lanes of one element side by side.
 //! - A loop inside runs for all lanes at once; where its bounds vary, it runs as long as any lane needs.
-//! - Of two nested vectorized loops, the outer one is copied out; but the inner one, if all its lanes change one element:
-//!   then each lane of the outer one has an element for itself.
+//! - Of two nested vectorized loops, the outer one is copied out; but the inner one, if all its lanes change one
+//!   element: then each lane of the outer one has an element for itself.
 //! - Where all lanes change one element by an operation whose order does not matter, what they bring is combined first.
 //!   Other steps that must be atomic are taken lane by lane.
 //!
@@ -95,8 +95,8 @@ fn vectorized(cx: &mut Vectorize<'_>, l: For) -> Stmt {
     }
 }
 
-/// The body of a vectorized loop, in which those vectorized loops are copied out that change one element for each of its
-/// lanes.
+/// The body of a vectorized loop, in which those vectorized loops are copied out that change one element for each of
+/// its lanes.
 fn without_sums(cx: &mut Vectorize<'_>, lanes: LoopId, body: Stmt) -> Stmt {
     let made = walk::map_stmt(body, cx, |_, e| e.clone(), |cx, s| without_sums(cx, lanes, s));
     let Stmt::For(l) = made else { return made };

@@ -1,7 +1,8 @@
 //! Systems of linear conditions on integers, and whether they may have a solution.
 //!
-//! Equations are used to replace unknowns; what is left is decided by Fourier-Motzkin elimination, whose answer is exact
-//! for rationals. So "no solution" is certain and "a solution" may be wrong, where only fractions solve the system.
+//! Equations are used to replace unknowns; what is left is decided by Fourier-Motzkin elimination, whose answer is
+//! exact for rationals. So "no solution" is certain and "a solution" may be wrong, where only fractions solve the
+//! system.
 
 #[cfg(test)]
 mod tests;

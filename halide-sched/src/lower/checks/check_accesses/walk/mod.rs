@@ -350,8 +350,8 @@ impl<'p> Walk<'p> {
         found
     }
 
-    /// Begins a site, which is the same in both walks. Returns true where it is to be looked at; settles its accesses in the
-    /// second walk.
+    /// Begins a site, which is the same in both walks. Returns true where it is to be looked at; settles its accesses
+    /// in the second walk.
     fn begin_site(&mut self, place: Place) -> bool {
         self.site += 1;
         while !self.gathers && self.found.get(self.next_access).is_some_and(|a| a.site == self.site) {

@@ -38,8 +38,8 @@ impl<'p> Walk<'p> {
         cost
     }
 
-    /// The question of an open part: as far outside as it asks for no more than the access needs, if that is outside of the
-    /// innermost loop; else as far outside as it came.
+    /// The question of an open part: as far outside as it asks for no more than the access needs, if that is outside of
+    /// the innermost loop; else as far outside as it came.
     fn asking(&mut self, part: &Part<'p>) -> Asking {
         let outside = Asking { group: part.group, constant: part.constant, cost: part.cost };
         let Exact::At(asked, more) = &part.exact else { return outside };
@@ -50,8 +50,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Leaves out parts of inequalities that are proved where the access stands: what asks for too much outside may be known
-    /// inside. A question that is asked once, in front of all loops, costs less than a search for its proof.
+    /// Leaves out parts of inequalities that are proved where the access stands: what asks for too much outside may be
+    /// known inside. A question that is asked once, in front of all loops, costs less than a search for its proof.
     fn leave_out_known(&mut self, found: &Found<'p>, open: &mut Vec<&Part<'p>>) {
         let in_place = self.exact;
         let is_cheap = |p: &Part<'p>| p.cost == Verdict::Before && p.exact.is_here() && !in_place;
@@ -113,8 +113,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Asks directly before the statement at `place`, or before the atomic step that it is in; `false` if the answer may
-    /// change until then.
+    /// Asks directly before the statement at `place`, or before the atomic step that it is in; `false` if the answer
+    /// may change until then.
     fn ask_here(&mut self, found: &Found<'p>, place: Place) -> bool {
         let (mut index, mut mask, mut place) = (found.index.clone(), found.mask.clone(), place);
         if let Some(step) = &self.step {
