@@ -116,7 +116,7 @@ fn operations_that_the_schedule_vouches_for() {
     let errors = illegal(&p, "f.update(0): monoid([1, 0], commutative)");
     expect![[r#"
         test:1:14: f.update(0): monoid([1, 0], commutative)
-          that a op b is b op a is not so for the update of `f.update(0)`: a = (0, 0), b = (23729, 2)"#]]
+          the update of `f.update(0)` is not commutative: a op b is not b op a, for a = (0, 0), b = (23729, 2)"#]]
     .assert_eq(&errors);
 }
 
@@ -135,7 +135,7 @@ fn an_operation_modulo_a_number_commutes() {
     let errors = illegal(&p, "f.update(0): monoid(1, commutative)");
     expect![[r#"
         test:1:14: f.update(0): monoid(1, commutative)
-          that the identity leaves values as they are is not so for the update of `f.update(0)`: a = 26100"#]]
+          the update of `f.update(0)` does not leave values as they are under the identity, for a = 26100"#]]
     .assert_eq(&errors);
     let mut f = Func::new("f");
     f[i] = cast::<u8>(0);
@@ -185,6 +185,6 @@ fn identities_of_wide_integers_are_refuted() {
         let p = Pipeline::new([&f]).unwrap();
         let wrong = if smallest { "0" } else { "1000000000" };
         let errors = illegal(&p, &format!("f.update(0): monoid({wrong}, commutative)"));
-        assert!(errors.contains("that the identity leaves values as they are is not so"), "{ty}: {errors}");
+        assert!(errors.contains("does not leave values as they are under the identity"), "{ty}: {errors}");
     }
 }
