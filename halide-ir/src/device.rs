@@ -4,7 +4,9 @@
 //! first needed there, and the device knows which copy is the newest; host code says what it does by `Stmt::Reside`.
 //! Inputs and outputs are introduced by whoever starts the run; allocations by [`Device::begin`].
 
-use crate::{BufId, KernelId, Program, Residency};
+use crate::buffer_info::Residency;
+use crate::program::Program;
+use crate::sym::{BufId, KernelId};
 use std::fmt;
 
 /// An accelerator during one run.

@@ -209,7 +209,7 @@ impl Expr {
             }
             _ => 0,
         };
-        super::visit::for_each_child_of(&kind, |child| support |= child.0.support);
+        kind.for_each_child(|child| support |= child.0.support);
         Expr(Arc::new(Node { kind, ty, settled: AtomicBool::new(false), hash, support }))
     }
     /// Returns the operation with its operands.
@@ -247,12 +247,32 @@ impl Expr {
     }
 }
 
-impl PartialEq for Expr {
-    fn eq(&self, other: &Expr) -> bool {
-        super::same::same(self, other)
+impl ExprKind {
+    /// Calls `f` on every operand, in evaluation order.
+    pub(super) fn for_each_child<'e>(&'e self, mut f: impl FnMut(&'e Expr)) {
+        use ExprKind::*;
+        match self {
+            Const(_) | Int(_) | Sym(_) | Param(_) => {}
+            Unary(_, a) | Cast(a) | SaturatingCast(a) | Reinterpret(a) | Likely(a) | Broadcast(a) => f(a),
+            Binary(_, a, b) | Ramp { base: a, stride: b } => {
+                f(a);
+                f(b);
+            }
+            Select(c, a, b) => {
+                f(c);
+                f(a);
+                f(b);
+            }
+            Math(_, args) | Intrinsic(_, args) | Read { args, .. } | Shuffle(args, _) => args.iter().for_each(f),
+            Load { index, mask, .. } => {
+                f(index);
+                if let Some(m) = mask {
+                    f(m);
+                }
+            }
+        }
     }
 }
-impl Eq for Expr {}
 
 impl Hash for Expr {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -6,7 +6,13 @@
 
 use super::hash::Map;
 use super::visit::{deep, for_each_node, for_each_stmt};
-use super::{BufId, BufferRole, Elem, Expr, ExprKind, Program, Side, Stmt, Sym, build};
+use crate::buffer_info::BufferRole;
+use crate::buffer_info::Side;
+use crate::build;
+use crate::expr::{Elem, Expr, ExprKind};
+use crate::program::Program;
+use crate::stmt::Stmt;
+use crate::sym::{BufId, Sym};
 use halide_core::buffer::Dim;
 use halide_core::ids::Id;
 use halide_core::ops::{BinOp, UnOp};

@@ -1,6 +1,6 @@
 //! The meaning of the integer idioms: exact arithmetic, then clamped, halved or cut.
 
-use super::Intrinsic;
+use crate::expr::Intrinsic;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 

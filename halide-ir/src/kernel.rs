@@ -11,8 +11,8 @@ use halide_core::ids::ParamId;
 /// The body is *block code*: each of its statements is reached by all threads of the block together. Loops of kind
 /// `GpuThreads` are its *phases*: up to three nested directly in each other, the innermost first dimension of the block
 /// first; the thread at position `t` of a dimension runs iteration `min + t` if `t < extent`, and otherwise waits
-/// behind the loop. All phases of a kernel have the same number of loops; one that needs fewer has outer ones of extent
-/// 1. Stores and loops without phases in them stand in phases only; between phases that touch the same memory stands a
+/// behind the loop. All phases of a kernel have the same number of loops; one that needs fewer has outer ones with one iteration.
+/// Stores and loops without phases in them stand in phases only; between phases that touch the same memory stands a
 /// `Barrier`. An `Alloc` in block code is shared by the threads of a block (a row of `shared`), or held by the lanes of
 /// each row (a row of `lanes`, which no barrier is needed for: a phase that loads an element that another lane holds
 /// stands behind the one that stores it). One inside a phase belongs to one thread and has a constant size.
@@ -78,27 +78,4 @@ pub struct Shared {
     pub first_word: u32,
     /// The number of words that it takes.
     pub words: u32,
-}
-
-/// The sides that use a buffer: host code, kernels or both.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum Side {
-    /// Host code only.
-    #[default]
-    Host,
-    /// Host code and kernels: there are two copies.
-    Both,
-    /// Kernels only: the host has no memory for it.
-    Device,
-}
-
-/// The states of a buffer's two copies that a `Reside` brings about.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Residency {
-    /// The host's copy is the newest: waits for kernels that write the buffer, and copies if they did.
-    OnHost,
-    /// The host has changed its copy, which was the newest, so the device's is out of date.
-    ChangedOnHost,
-    /// The device's copy is the newest: copies if the host changed its own. Dispatching a kernel does so anyway.
-    OnDevice,
 }

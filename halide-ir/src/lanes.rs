@@ -6,7 +6,10 @@
 
 use super::hash::Set;
 use super::visit;
-use super::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build};
+use crate::build;
+use crate::expr::{Expr, ExprKind};
+use crate::stmt::{For, ForKind, Stmt};
+use crate::sym::{BufId, Sym};
 
 /// A buffer of block code that the lanes of each row hold.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

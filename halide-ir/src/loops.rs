@@ -3,7 +3,9 @@
 //! A loop is its row. A pass that copies a loop gives the copy a row of its own ([`Program::copy_loop`]), which says
 //! the same and knows its origin, so passes ask the row and never compare names. Text holds the names alone.
 
-use super::{BufId, LoopId, Program, Stmt, visit};
+use super::stmt::Stmt;
+use super::sym::{BufId, LoopId};
+use super::visit;
 use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use std::collections::BTreeSet;
@@ -95,27 +97,6 @@ impl fmt::Display for LoopInfo {
     }
 }
 
-impl Program {
-    /// Adds a copy of the loop `like` and returns its id.
-    pub fn copy_loop(&mut self, like: LoopId) -> LoopId {
-        let copy = LoopInfo { origin: Some(self.origin(like)), ..self.loops[like].clone() };
-        self.loops.push(copy)
-    }
-
-    /// Returns the loop of the nest that `l` is a copy of, or `l` itself.
-    pub fn origin(&self, l: LoopId) -> LoopId {
-        self.loops[l].origin.unwrap_or(l)
-    }
-
-    /// Marks the loops as dead that the body does not have.
-    pub fn mark_dropped_loops(&mut self) {
-        let mut present = BTreeSet::new();
-        loops_in(&self.body, &mut present);
-        let ids: Vec<LoopId> = self.loops.ids().filter(|id| !present.contains(id)).collect();
-        ids.into_iter().for_each(|id| self.loops[id].is_dead = true);
-    }
-}
-
 /// Adds the loops in `s` to `found`.
 pub fn loops_in(s: &Stmt, found: &mut BTreeSet<LoopId>) {
     if let Stmt::For(l) = s {
@@ -127,6 +108,7 @@ pub fn loops_in(s: &Stmt, found: &mut BTreeSet<LoopId>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Program;
     use crate::{ForKind, Stage, build};
 
     #[test]

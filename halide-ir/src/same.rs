@@ -10,10 +10,14 @@ use super::hash::Set;
 /// The number of nodes that are compared before it pays to remember which were.
 const FEW: u32 = 400;
 
-/// Returns true if `a` and `b` are the same all the way down.
-pub(super) fn same(a: &Expr, b: &Expr) -> bool {
-    at_once(a, b).unwrap_or_else(|| few(a, b, &mut { FEW }).unwrap_or_else(|| many(a, b)))
+impl PartialEq for Expr {
+    /// Returns true if they are the same all the way down.
+    fn eq(&self, other: &Expr) -> bool {
+        at_once(self, other).unwrap_or_else(|| few(self, other, &mut { FEW }).unwrap_or_else(|| many(self, other)))
+    }
 }
+
+impl Eq for Expr {}
 
 /// The answer where one look gives it.
 fn at_once(a: &Expr, b: &Expr) -> Option<bool> {

@@ -2,7 +2,8 @@
 
 use super::build::*;
 use super::*;
-use halide_core::types::ScalarType::U16;
+use halide_core::ids::{FuncId, IdVec, ImageId};
+use halide_core::types::ScalarType::{self, U16};
 use halide_core::value::Scalar;
 
 /// The tables of the two-stage blur: `input` b0, `blur_x` b1 of f0, `blur_y` b2 of f1; loops by name.

@@ -1,7 +1,10 @@
 //! Atomic steps that change one element: machines have instructions for them, or can try until nobody came between.
 
 use super::visit::{Memo, any_node, map_children, substitute};
-use super::{BufId, Expr, ExprKind, Stmt, Sym, build};
+use crate::build;
+use crate::expr::{Expr, ExprKind};
+use crate::stmt::Stmt;
+use crate::sym::{BufId, Sym};
 use halide_core::ops::BinOp;
 use std::collections::HashMap;
 use std::fmt;

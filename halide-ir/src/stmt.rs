@@ -1,7 +1,7 @@
 //! Statements of loop IR: loops, stores, allocations, checks.
 
+use super::buffer_info::Residency;
 use super::expr::Expr;
-use super::kernel::Residency;
 use super::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
 use halide_core::ids::FuncId;
 
@@ -231,7 +231,7 @@ pub struct Task {
     /// `Sym::Loop` of this loop is its variable.
     pub id: LoopId,
     /// Scalar symbols bound outside and used inside, with their types.
-    pub captures: Vec<(Sym, super::Type)>,
+    pub captures: Vec<(Sym, super::expr::Type)>,
     /// Internal buffers allocated outside and used inside.
     pub buffers: Vec<BufId>,
     /// The body of one iteration.

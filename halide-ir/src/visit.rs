@@ -1,9 +1,10 @@
 //! Walking loop IR: the children of a node, and a node rebuilt with other children. There are no visitor objects; a
 //! pass matches what it changes and hands the rest to these functions.
 
+use super::build;
 use super::expr::{Expr, ExprKind};
 use super::stmt::{For, Stmt};
-use super::{Sym, build};
+use super::sym::Sym;
 use crate::hash::{Map, Set, begin};
 use smallvec::{SmallVec, smallvec};
 
@@ -18,32 +19,7 @@ pub fn deep<R>(f: impl FnOnce() -> R) -> R {
 
 /// Calls `f` on every direct child expression, in evaluation order.
 pub fn for_each_child<'e>(e: &'e Expr, f: impl FnMut(&'e Expr)) {
-    for_each_child_of(e.kind(), f);
-}
-
-/// As [`for_each_child`], of what is no expression yet.
-pub(super) fn for_each_child_of<'e>(kind: &'e ExprKind, mut f: impl FnMut(&'e Expr)) {
-    use ExprKind::*;
-    match kind {
-        Const(_) | Int(_) | Sym(_) | Param(_) => {}
-        Unary(_, a) | Cast(a) | SaturatingCast(a) | Reinterpret(a) | Likely(a) | Broadcast(a) => f(a),
-        Binary(_, a, b) | Ramp { base: a, stride: b } => {
-            f(a);
-            f(b);
-        }
-        Select(c, a, b) => {
-            f(c);
-            f(a);
-            f(b);
-        }
-        Math(_, args) | Intrinsic(_, args) | Read { args, .. } | Shuffle(args, _) => args.iter().for_each(f),
-        Load { index, mask, .. } => {
-            f(index);
-            if let Some(m) = mask {
-                f(m);
-            }
-        }
-    }
+    e.kind().for_each_child(f);
 }
 
 /// The node with every direct child replaced by `f(child)`, remade by the smart constructors; lanes may change.

@@ -1,10 +1,12 @@
 //! The words of the text form of loop IR: one table per kind of operator, of the printer and the parser.
 
+use super::buffer_info::{Residency, Side};
 use super::expr::Intrinsic;
-use super::kernel::{Residency, Side, Writes};
+use super::kernel::Writes;
 use super::stmt::{Cache, ForKind};
 use super::sym::{DimField, Edge};
-use super::{Memory, Stage, Stream};
+use crate::buffer_info::{Memory, Stream};
+use crate::program::Stage;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 
 /// Binding strength of prefix operators; an operand that binds at least as strongly needs no parentheses.

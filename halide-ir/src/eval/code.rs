@@ -4,8 +4,9 @@
 use super::error::{Check, EvalError};
 use super::machine::{Machine, Stop};
 use super::storage::Hole;
+use crate::expr::{Elem, Intrinsic};
 use crate::intrinsic;
-use crate::{BufId, Elem, Intrinsic};
+use crate::sym::BufId;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::{self, Scalar};

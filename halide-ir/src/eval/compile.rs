@@ -4,11 +4,15 @@
 use super::code::{Conversion, Instr, Op, Reg};
 use super::error::{Check, EvalError};
 use super::machine::Memory;
+use crate::buffer_info::Residency;
 use crate::build::{self, as_const, as_int};
 use crate::expr::{Elem, Expr, ExprKind, Type};
+use crate::kernel::Kernel;
+use crate::print;
+use crate::program::Program;
 use crate::stmt::{Stmt, Task};
 use crate::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
-use crate::{Kernel, Program, Residency, print, visit};
+use crate::visit;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::ops::UnOp;
 use halide_core::types::ScalarType;

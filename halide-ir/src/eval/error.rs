@@ -1,6 +1,7 @@
 //! Errors that end a run early.
 
-use crate::{BufId, FaultId, Program};
+use crate::program::Program;
+use crate::sym::{BufId, FaultId};
 use halide_core::buffer::BufferError;
 use halide_core::limits::{OverCap, Stop};
 use std::fmt;

@@ -11,9 +11,14 @@ use super::error::{Check, EvalError};
 use super::lanes::LanesOfBlock;
 use super::machine::{Machine, Outcome};
 use super::race::Races;
+use crate::buffer_info::BufferRole;
+use crate::buffer_info::{Residency, Side};
 use crate::hash::{Map, Set};
+use crate::kernel::{KernelBuffer, Writes};
+use crate::print;
+use crate::program::{Program, Stage};
 use crate::sym::Sym;
-use crate::{BufId, BufferRole, KernelBuffer, KernelId, Program, Residency, Side, Stage, Writes, print};
+use crate::sym::{BufId, KernelId};
 use halide_core::ids::IdVec;
 
 /// The block that runs at the moment.

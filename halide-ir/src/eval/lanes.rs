@@ -6,9 +6,9 @@
 
 use super::error::{Check, EvalError};
 use super::machine::{Machine, Outcome};
-use crate::BufId;
 use crate::hash::Map;
 use crate::lanes::Held;
+use crate::sym::BufId;
 
 /// The last accesses of an element that a block's lanes hold.
 #[derive(Clone, Copy)]

@@ -42,7 +42,9 @@ pub use error::{Check, EvalError};
 pub use hosted::{AsyncDevice, Ended, run_on};
 pub use watch::Event;
 
-use super::{BufId, BufferInfo, BufferRole, LoopId, Program, Stage};
+use crate::buffer_info::{BufferInfo, BufferRole};
+use crate::program::{Program, Stage};
+use crate::sym::{BufId, LoopId};
 use halide_core::buffer::AnyBuffer;
 use halide_core::ids::IdVec;
 use halide_core::interp::PrintSink;

@@ -4,7 +4,7 @@ use super::code::Reg;
 use super::compile::Code;
 use super::error::{Check, EvalError};
 use super::machine::Machine;
-use crate::BufId;
+use crate::sym::BufId;
 
 impl Machine<'_> {
     /// Binds names; the result is how many of their lanes are holes.

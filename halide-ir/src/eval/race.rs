@@ -1,7 +1,7 @@
 //! Race detection: records the strands that touched each element, to find iterations of parallel loops that disturb
 //! each other.
 
-use crate::BufId;
+use crate::sym::BufId;
 use halide_core::ids::{FuncId, IdVec};
 
 /// One iteration of a parallel loop; strand 0 is the program itself.

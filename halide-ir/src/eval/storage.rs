@@ -1,7 +1,7 @@
 //! The elements of one buffer during a run, with what is known of each.
 
 use super::error::EvalError;
-use crate::BufId;
+use crate::sym::BufId;
 use halide_core::buffer::{AnyBuffer, BufferError};
 use halide_core::limits::OverCap;
 use halide_core::pipeline::DimField;

@@ -5,8 +5,8 @@ use super::compile::Code;
 use super::error::{Check, EvalError};
 use super::machine::{Machine, Outcome};
 use super::watch::Event;
-use crate::BufId;
 use crate::hash::Map;
+use crate::sym::BufId;
 use halide_core::value::Scalar;
 
 impl Machine<'_> {

@@ -5,7 +5,7 @@
 
 use super::code::Instr;
 use super::machine::{Machine, Stop};
-use crate::BufId;
+use crate::sym::BufId;
 use halide_core::ids::FuncId;
 use halide_core::value::Scalar;
 

@@ -1,6 +1,6 @@
 //! Text to tokens.
 
-use super::ParseError;
+use super::error::ParseError;
 use std::fmt;
 use std::iter::Peekable;
 use std::str::Chars;

@@ -5,6 +5,7 @@
 //! Line breaks mean nothing but between tokens, `//` starts a comment, and a name before `#` is skipped but where a
 //! table defines it. A scalar operand is broadcast to the lanes of its neighbour.
 
+mod error;
 mod expr;
 mod lexer;
 mod program;
@@ -12,32 +13,17 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
-use super::{BufferInfo, Expr, Program, Stmt, Type};
+pub use error::ParseError;
+
+use crate::buffer_info::BufferInfo;
+use crate::expr::{Expr, Type};
+use crate::program::Program;
+use crate::stmt::Stmt;
 use halide_core::ids::IdVec;
 use halide_core::types::ScalarType;
 use lexer::{Token, Word, lex};
 use std::collections::HashMap;
-use std::fmt;
 use std::str::FromStr;
-
-/// A reason for which text is no loop IR, with its place.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ParseError {
-    /// From 1.
-    pub line: u32,
-    /// From 1, in characters.
-    pub column: u32,
-    /// The defect of the text.
-    pub message: String,
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.message)
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 /// An expression in which the tables of `program` tell the types of buffers and parameters.
 pub fn expr_in(text: &str, program: &Program) -> Result<Expr, ParseError> {

@@ -2,14 +2,18 @@
 
 use super::lexer::Token;
 use super::{Parsed, Parser};
+use crate::buffer_info::Side;
+use crate::buffer_info::{BufferInfo, BufferRole, Memory, Stream};
+use crate::expr::Type;
+use crate::fault::Fault;
+use crate::kernel::{Kernel, KernelBuffer, Shared, Writes};
 use crate::lanes::Held;
+use crate::program::Program;
+use crate::stmt::Task;
 use crate::sym::{BufId, KernelId, LoopId, Sym, TaskId};
 use crate::words::{FIELDS, MEMORIES, SIDES, STAGES, STREAMS, WRITES, item};
-use crate::{
-    BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stream, Task, Type,
-    Writes,
-};
 use halide_core::ids::{FuncId, Id, ImageId, ParamId};
+use halide_core::pipeline::Piece;
 
 impl Parser {
     pub(super) fn program(&mut self) -> Parsed<Program> {

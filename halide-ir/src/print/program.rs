@@ -1,13 +1,18 @@
 //! A whole program as text: its tables, its tasks, its kernels, its body.
 
 use super::{Printer, named};
+use crate::buffer_info::Side;
+use crate::buffer_info::{BufferInfo, BufferRole, Memory, Stream};
+use crate::expr::Type;
+use crate::fault::Fault;
+use crate::kernel::{Kernel, KernelBuffer, Shared, Writes};
 use crate::lanes::Held;
+use crate::program::Program;
+use crate::stmt::Task;
+use crate::sym::{BufId, Sym};
 use crate::typing::type_name;
 use crate::words::{FIELDS, MEMORIES, SIDES, STAGES, STREAMS, WRITES, word};
-use crate::{
-    BufId, BufferInfo, BufferRole, Fault, Kernel, KernelBuffer, Memory, Piece, Program, Shared, Side, Stream, Sym,
-    Task, Type, Writes,
-};
+use halide_core::pipeline::Piece;
 
 impl Printer<'_> {
     pub(super) fn program(&mut self, p: &Program) {

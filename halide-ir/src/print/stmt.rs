@@ -3,9 +3,9 @@
 use super::Printer;
 use crate::expr::Expr;
 use crate::stmt::{For, Stmt};
+use crate::sym::{BufId, Sym};
 use crate::visit::deep;
 use crate::words::{CACHES, LOOPS, RESIDENCIES, word};
-use crate::{BufId, Sym};
 use halide_core::ids::FuncId;
 
 impl Printer<'_> {

@@ -1,11 +1,12 @@
 //! The rules of expressions, symbols and uses of buffers.
 
 use super::Verifier;
+use crate::buffer_info::BufferRole;
 use crate::expr::{Expr, ExprKind, Type};
+use crate::program::Stage;
 use crate::sym::{BufId, Scope, Sym};
 use crate::typing::type_of;
 use crate::visit::{deep, for_each_child};
-use crate::{BufferRole, Stage};
 use halide_core::ids::FuncId;
 
 impl Verifier<'_> {

@@ -1,21 +1,16 @@
 //! The rules of kernels and of what hands work to them.
 
-use super::{Place, Verifier};
+use super::{Code, Place, Verifier};
+use crate::buffer_info::BufferRole;
+use crate::buffer_info::Side;
+use crate::expr::{Expr, ExprKind, Type};
 use crate::hash::Set;
+use crate::kernel::{Kernel, Writes};
 use crate::lanes::{Held, loaded_apart};
+use crate::program::Stage;
 use crate::stmt::{For, ForKind, Stmt};
 use crate::sym::{BufId, KernelId, Sym};
-use crate::{BufferRole, Expr, ExprKind, Kernel, Side, Stage, Type, Writes, visit};
-
-/// The kinds of code that a statement may be in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Code {
-    Host,
-    /// Kernel code outside of phases.
-    Block,
-    /// Kernel code in a loop over threads.
-    Phase,
-}
+use crate::visit;
 
 /// The most loops over blocks, and over threads.
 const DIMENSIONS: usize = 3;

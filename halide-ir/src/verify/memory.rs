@@ -1,11 +1,14 @@
 //! The rules of storage: where it is, what is stored to it, and with how many coordinates.
 
-use super::kernel::Code;
+use super::Code;
 use super::{Place, Verifier};
+use crate::buffer_info::BufferRole;
 use crate::build::as_int;
+use crate::expr::{Elem, Expr, Type};
+use crate::print;
+use crate::program::Stage;
 use crate::stmt::Stmt;
 use crate::sym::BufId;
-use crate::{BufferRole, Elem, Expr, Stage, Type, print};
 use halide_core::ids::FuncId;
 
 impl Verifier<'_> {

@@ -44,10 +44,14 @@ mod tests;
 
 use super::stmt::{For, ForKind, Stmt, Task};
 use super::sym::{BufId, FaultId, KernelId, LoopId, PrintId, Sym, TaskId};
-use super::{BufferRole, Expr, Piece, Program, Stage, Type, print, visit};
+use crate::buffer_info::BufferRole;
+use crate::expr::{Expr, Type};
 use crate::hash::{Map, Set};
+use crate::print;
+use crate::program::{Program, Stage};
+use crate::visit;
 use halide_core::ids::{FuncId, Id};
-use kernel::Code;
+use halide_core::pipeline::Piece;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -372,4 +376,14 @@ fn walk_any(s: &Stmt, test: &mut impl FnMut(&Stmt) -> bool) -> bool {
     let mut found = test(s);
     visit::for_each_stmt(s, |inner| found = found || walk_any(inner, test));
     found
+}
+
+/// The kinds of code that a statement may be in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Code {
+    Host,
+    /// Kernel code outside of phases.
+    Block,
+    /// Kernel code in a loop over threads.
+    Phase,
 }

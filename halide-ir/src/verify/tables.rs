@@ -1,7 +1,8 @@
 //! The rules of a program's tables.
 
 use super::Verifier;
-use crate::{BufferInfo, BufferRole, Fault};
+use crate::buffer_info::{BufferInfo, BufferRole};
+use crate::fault::Fault;
 use std::collections::HashSet;
 
 impl Verifier<'_> {

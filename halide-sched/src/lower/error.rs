@@ -1,7 +1,7 @@
 //! Errors that lowering reports although the schedule was legal.
 
-use crate::lower::checks::budget::Cause;
-use crate::lower::gpu::offload::KernelProblem;
+use crate::lower::cause::Cause;
+use crate::lower::gpu::offload::error::KernelProblem;
 use halide_core::error::Location;
 use halide_ir::ForKind;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Random expressions.
 
-use super::{BufferWord, Random, Vocabulary};
+use super::vocabulary::{BufferWord, Random, Vocabulary};
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType::{self, *};
 use halide_core::value::Scalar;

@@ -1,6 +1,6 @@
 //! Programs broken in one place, as a mistake of lowering would: for tests of what finds such mistakes.
 
-use super::Random;
+use super::vocabulary::Random;
 use halide_core::ops::BinOp;
 use halide_ir::visit::{self, Memo, map_children};
 use halide_ir::{Expr, ExprKind, For, Program, Stmt, build};

@@ -1,6 +1,6 @@
 //! Programs whose iterations come in another order: for tests of what finds iterations that disturb each other.
 
-use super::Random;
+use super::vocabulary::Random;
 use halide_ir::visit::{map_stmt, substitute};
 use halide_ir::{For, ForKind, Program, Stmt, Sym, build};
 

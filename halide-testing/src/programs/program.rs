@@ -1,6 +1,7 @@
 //! Random programs: those that `verify` accepts, at every stage.
 
-use super::{BufferWord, Random, Vocabulary, expr};
+use super::expr::expr;
+use super::vocabulary::{BufferWord, Random, Vocabulary};
 use halide_core::ids::{FuncId, Id};
 use halide_core::ids::{IdVec, ImageId};
 use halide_core::types::ScalarType::{self, *};

@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most files of each crate that may be in cycles. Whoever takes a file out of a cycle lowers the number; the aim
 /// is a tenth of all files.
-const MOST: [(&str, usize); 12] = [
-    ("core", 39),
-    ("ir", 23),
+const MOST: [(&str, usize); 13] = [
+    ("core", 0),
+    ("ir", 8),
     ("solve", 17),
-    ("sched", 93),
-    ("testing", 5),
-    ("cpu", 41),
-    ("gpu", 27),
-    ("halide", 20),
+    ("sched", 35),
+    ("testing", 0),
+    ("backend", 0),
+    ("cpu", 4),
+    ("gpu", 0),
+    ("halide", 0),
     ("apps", 2),
     ("checks", 12),
     ("skips", 0),
@@ -154,12 +155,17 @@ fn cycles(imports: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
     walk.groups
 }
 
+/// The part of a file before its own tests, which name what they like.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
+}
+
 /// The groups of files of a crate that import each other.
 fn groups(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let modules: Vec<Module> = files.iter().map(|(path, _)| module_of(path)).collect();
     let by_module: Files = modules.iter().cloned().zip(0..).collect();
     let imports = |(file, (module, (_, text))): (usize, (&Module, &(&str, &str)))| {
-        let named = paths(&bare(text)).into_iter().filter_map(|path| file_of(&by_module, module, &path));
+        let named = paths(&bare(without_tests(text))).into_iter().filter_map(|path| file_of(&by_module, module, &path));
         named.filter(|other| *other != file).collect()
     };
     let imports: Vec<BTreeSet<usize>> = modules.iter().zip(files).enumerate().map(imports).collect();

@@ -1,10 +1,10 @@
 //! State that the early passes share: the program's tables while they grow, one template per definition, and one
 //! instance per place where a definition's loops stand.
 
-use crate::lower::LowerOptions;
 use crate::lower::nests::effects::{self, Row, Told};
 use crate::lower::nests::likely_if_innermost;
 use crate::lower::nests::translate::{Env, Translator};
+use crate::lower::options::LowerOptions;
 use crate::lower::regions::rules::{Rule, dense_dim, rules};
 pub(crate) use crate::plan::Source;
 use crate::plan::{Level, Plan, StagePlan, StageVar};

@@ -4,15 +4,16 @@
 //! and over the whole run. Here the boxes are found one by one, and those that cannot be the edge are left out, as far
 //! as that can be proved.
 
+use crate::lower::error::LowerError;
 use crate::lower::nests::build_nests;
 use crate::lower::nests::ctx::{Ctx, ReadSite, Source};
+use crate::lower::options::LowerOptions;
 use crate::lower::regions::facts;
 use crate::lower::regions::infer_bounds::{Finder, find_regions};
 use crate::lower::regions::predicate_refinement::where_predicate_holds;
 use crate::lower::regions::region_table::{Region, Regions};
 use crate::lower::regions::rules::given_region;
 use crate::lower::regions::value_bounds;
-use crate::lower::{LowerError, LowerOptions};
 use crate::plan::{Level, Plan};
 use halide_core::error::Location;
 use halide_core::ids::FuncId;

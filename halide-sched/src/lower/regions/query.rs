@@ -6,10 +6,10 @@
 //! region yet, it looks for regions that need no more than themselves: first from inputs without ends, which finds what
 //! a boundary condition would have to make up otherwise; then, where that has no end, from inputs of one point.
 
-use crate::lower::LowerError;
-use crate::lower::LowerOptions;
+use crate::lower::error::LowerError;
 use crate::lower::nests::build_nests;
 use crate::lower::nests::ctx::Ctx;
+use crate::lower::options::LowerOptions;
 use crate::lower::regions::facts;
 use crate::lower::regions::infer_bounds;
 use crate::lower::regions::rules::Rule;

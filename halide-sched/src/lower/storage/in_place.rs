@@ -6,8 +6,8 @@
 //! definition where it reads the input at the coordinates that it writes, and computes no point twice. Everything else
 //! is refused, though some schedules would do.
 
-use crate::lower::LowerOptions;
 use crate::lower::nests::ctx::{Ctx, Source, Template};
+use crate::lower::options::LowerOptions;
 use crate::plan::{Level, Plan, PlanTail, StagePlan, Transform};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, ImageId};

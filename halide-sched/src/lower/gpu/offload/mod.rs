@@ -51,7 +51,7 @@
 //! ```
 
 mod barriers;
-mod error;
+pub(crate) mod error;
 mod grid;
 mod host;
 mod lanes;

@@ -33,7 +33,7 @@
 
 mod found;
 
-use crate::lower::LoweringTrace;
+use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
 use found::Search;
 use halide_core::ids::FuncId;

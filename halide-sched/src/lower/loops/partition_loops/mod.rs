@@ -42,7 +42,7 @@ use halide_ir::visit;
 use halide_ir::{Expr, For, LoopId, Partition, Program, Stmt, Sym, build};
 use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeSet;
-use steady::Steady;
+use steady::{Steady, Wish};
 
 /// Bodies with more nodes than this are not copied for a loop that has loops inside.
 const SMALL: usize = 1000;
@@ -128,17 +128,6 @@ fn uncut(cx: &mut Cut<'_>, l: For) -> Stmt {
         statement(cx, body)
     });
     build::for_loop(id, kind, min, extent, body)
-}
-
-/// The kinds of conditions that justify a cut.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Wish {
-    /// Any likely condition.
-    Anything,
-    /// Any likely condition; those that do not depend on the loop too.
-    Innermost,
-    /// Masks and conditions outside of the loops inside.
-    Outside,
 }
 
 /// Returns the conditions that `l` is to be cut for, if any; records the reason if the device or the size forbids a

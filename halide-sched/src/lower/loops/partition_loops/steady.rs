@@ -1,6 +1,5 @@
 //! The steady state of one loop: what its body becomes where everything likely holds, and where that is.
 
-use super::Wish;
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape};
 use halide_core::ops::BinOp;
@@ -9,6 +8,17 @@ use halide_ir::visit::{self, Memo};
 use halide_ir::{Expr, ExprKind, For, Program, Stmt, Sym, build};
 use halide_solve::bounds::{Interval, Monotone, monotone_under, solve_for};
 use halide_solve::simplify::{Facts, simplify};
+
+/// The kinds of conditions that justify a cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wish {
+    /// Any likely condition.
+    Anything,
+    /// Any likely condition; those that do not depend on the loop too.
+    Innermost,
+    /// Masks and conditions outside of the loops inside.
+    Outside,
+}
 
 /// A loop's steady state.
 pub(super) struct Steady {
