@@ -115,7 +115,7 @@ impl Compiler {
     /// let pipeline = Pipeline::new([&f])?;
     /// let schedule: Schedule = "f: vectorize(y, 8)".parse()?;
     /// let error = Compiler::new(&pipeline).schedule(&schedule).compile().unwrap_err();
-    /// assert!(error.to_string().contains("`f` has no dimension `y`"), "{error}");
+    /// assert!(error.to_string().contains("`f` has no loop `y`"), "{error}");
     /// # Ok::<(), Error>(())
     /// ```
     pub fn compile(&self) -> Result<Compiled, Error> {

@@ -34,7 +34,7 @@ pub use halide_sched::schedule::{ParseError, ParseErrors};
 /// let compiled = Pipeline::new([&f])?.compile(&Schedule::new(), &Target::host())?;
 ///
 /// let error = compiled.inputs().realize::<u8>([4]).unwrap_err();
-/// assert_eq!(error.to_string(), "input `input` is missing");
+/// assert_eq!(error.to_string(), "input image `input` was not given; bind a buffer to it");
 /// let small = compiled.inputs().image(&input, Buffer::<u8>::new([4])?);
 /// match small.realize::<u8>([4]).unwrap_err() {
 ///     Error::Fault(fault) => assert_eq!(fault.kind(), FaultKind::InputTooSmall),

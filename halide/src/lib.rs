@@ -21,11 +21,11 @@
 //!
 //! // A schedule is a value of its own: text, or calls of the same words.
 //! let schedule: Schedule = "
-//!     down: split(y, yo, yi, 32) parallel(yo) vectorize(x, natural)
-//!     across: store_at(down, yo) compute_at(down, yi) vectorize(x, natural)".parse()?;
+//!     down: split(y, yo, yi, 32) parallel(yo) vectorize(x, 16)
+//!     across: store_at(down, yo) compute_at(down, yi) vectorize(x, 16)".parse()?;
 //! let mut same = Schedule::new();
-//! same.func("down").split("y", "yo", "yi", 32).parallel("yo").vectorize("x", "natural");
-//! same.func("across").store_at("down", "yo").compute_at("down", "yi").vectorize("x", "natural");
+//! same.func("down").split("y", "yo", "yi", 32).parallel("yo").vectorize("x", 16);
+//! same.func("across").store_at("down", "yo").compute_at("down", "yi").vectorize("x", 16);
 //! assert_eq!(schedule, same);
 //!
 //! // Compile once, run often: what is compiled is `Send + Sync` and cheap to clone.
@@ -109,7 +109,7 @@
 //! let mut f = Func::new("f");
 //! f[(x, y)] = x + y;
 //! let pipeline = Pipeline::new([&f])?;
-//! let error = pipeline.compile(&"f: vectorize(z, 8) compute_at(g, x)".parse()?, &Target::host()).unwrap_err();
+//! let error = pipeline.compile(&"f: vectorize(z, 8) parallel(w)".parse()?, &Target::host()).unwrap_err();
 //! let Error::Schedule(reasons) = &error else { panic!("{error}") };
 //! assert_eq!(reasons.len(), 2);
 //! # Ok::<(), Error>(())

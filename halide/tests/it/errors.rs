@@ -49,6 +49,5 @@ fn faults_have_kinds() {
     };
     assert_eq!(kind("", 9, 8), None);
     assert_eq!(kind("", 8, 8), Some(FaultKind::InputTooSmall));
-    assert_eq!(kind("f: align_extent(x, 4)", 9, 7), Some(FaultKind::Promise));
-    assert_eq!(kind("f: bound_extent(x, 8)", 9, 7), Some(FaultKind::Promise));
+    assert_eq!(kind("f: split(x, xo, xi, 4, RoundUp)", 9, 7), Some(FaultKind::OutputRegion));
 }
