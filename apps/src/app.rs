@@ -19,7 +19,7 @@ pub struct App {
     pub takes: Takes,
     /// The meaning of its output as an image.
     pub shows: Shows,
-    /// Its schedules by name, the best one first: it is the default. Those for graphics processors begin with `gpu`.
+    /// Its schedules by name, the best one first: it is the default. Those for GPUs begin with `gpu`.
     /// One called as another with `_` and the name of a [`Tier`] at the end takes its place on machines up to that
     /// tier, which have fewer registers.
     pub schedules: &'static [NamedSchedule],
@@ -158,7 +158,7 @@ impl NamedSchedule {
 }
 
 impl App {
-    /// The best schedule for a machine with vectors of so many bits, and with a graphics processor if `gpu`.
+    /// The best schedule for a machine with vectors of so many bits, and with a GPU if `gpu`.
     pub fn best(&self, gpu: bool, vector_bits: u32) -> &'static NamedSchedule {
         let suits = self.schedules.iter().find(|s| s.is_for_gpu() == gpu && s.instead_of().is_none());
         let best = suits.unwrap_or(&self.schedules[0]);

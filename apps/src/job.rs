@@ -166,7 +166,7 @@ impl Job {
         self.runs.iter().map(|_| Ok(AnyBuffer::new(ty, &self.extents)?)).collect()
     }
 
-    /// (Feature `gpu`.) Runs everything once, timing kernels of a graphics processor too: what each run did there, and
+    /// (Feature `gpu`.) Runs everything once, timing kernels of a GPU too: what each run did there, and
     /// how long it took in all.
     ///
     /// # Errors

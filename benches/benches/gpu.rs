@@ -1,4 +1,4 @@
-//! Kernels: every app under every schedule for graphics processors, what starting a kernel costs the host, and memory
+//! Kernels: every app under every schedule for GPUs, what starting a kernel costs the host, and memory
 //! over many runs: `cargo bench -p halide-benches --bench gpu -- --help`.
 
 use clap::Parser;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Times apps on a graphics processor; repetitions of all schedules take turns.
+/// Times apps on a GPU; repetitions of all schedules take turns.
 #[derive(Debug, Parser)]
 struct Options {
     /// The device, as for `halide run --device`
@@ -49,7 +49,7 @@ fn main() -> Result<(), String> {
         Ok(gpu) => gpu,
         // `cargo bench` runs all benches; only who asks for a device must get one.
         Err(error) if options.device.is_none() => {
-            eprintln!("SKIPPED: there is no graphics processor: {error}");
+            eprintln!("SKIPPED: there is no GPU: {error}");
             return Ok(());
         }
         Err(error) => return Err(error.to_string()),

@@ -109,7 +109,7 @@ fn bench(app: &'static App, options: &Options) -> Result<Vec<Value>, String> {
     Ok(candidates.iter().zip(&times).map(row).collect())
 }
 
-/// Graphics processors have a bench of their own.
+/// GPUs have a bench of their own.
 fn cpu_schedules(app: &'static App) -> impl Iterator<Item = &'static NamedSchedule> {
     app.schedules.iter().filter(|s| !s.is_for_gpu())
 }

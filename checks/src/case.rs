@@ -69,7 +69,7 @@ impl Case {
         Case { far: case.far || of_pipeline.far, ..case }
     }
 
-    /// The case that belongs to `seed`, with kernels for a graphics processor.
+    /// The case that belongs to `seed`, with kernels for a GPU.
     pub fn random_gpu(seed: u64) -> Case {
         Case::gpu_of_seed(seed, None)
     }

@@ -1,4 +1,4 @@
-//! The graphics processor of this machine, as one more engine.
+//! The GPU of this machine, as one more engine.
 
 use crate::case::Case;
 use crate::engines::{Failure, compare, failure};

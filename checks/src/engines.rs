@@ -1,5 +1,5 @@
 //! Every engine gives the same values: the interpreter, the evaluator on the program with bounds and on the final one
-//! (in both variants), machine code, and the graphics processor.
+//! (in both variants), machine code, and the GPU.
 
 use crate::case::Case;
 use crate::class::{Class, class, refused_by_lowering};
@@ -43,7 +43,7 @@ const MANY_ROUNDS: usize = 400;
 pub enum Outcome {
     /// All engines gave the same values; there were no kernels.
     Compared,
-    /// All engines gave the same values, a graphics processor among them.
+    /// All engines gave the same values, a GPU among them.
     ComparedOnDevice,
     /// It was refused, as it should be; in a word or two, why.
     Refused(String),

@@ -1,7 +1,7 @@
 //! Schedules that are legal or not, and why, held against a record (`checks/records/refusals.txt`): what becomes legal
 //! or illegal, or is refused for another reason, is a change that somebody must mean.
 //!
-//! Cases are schedules that somebody changed, the same for a graphics processor, lines of families, and outputs in the
+//! Cases are schedules that somebody changed, the same for a GPU, lines of families, and outputs in the
 //! memory of inputs. The record holds the schedules; `UPDATE_EXPECT=1` asks again.
 
 use crate::engines::{Failure, failure};

@@ -15,7 +15,7 @@ pub fn changed(seed: u64) -> Case {
     changed_for(seed, None, None)
 }
 
-/// The same for a machine with a graphics processor; with the schedule that is given, in place of the one that would be
+/// The same for a machine with a GPU; with the schedule that is given, in place of the one that would be
 /// drawn.
 pub(crate) fn changed_for(seed: u64, gpu: Option<Gpu>, schedule: Option<Schedule>) -> Case {
     let mut random = Random::new(seed);

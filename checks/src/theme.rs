@@ -128,7 +128,7 @@ fn coordinate(number: u64) -> Coordinate {
     Coordinate::NEAR.get(n).copied().unwrap_or_else(|| Coordinate::FAR[n - Coordinate::NEAR.len()])
 }
 
-/// Draws the options of the pipeline of a case for a graphics processor.
+/// Draws the options of the pipeline of a case for a GPU.
 pub(crate) fn of_gpu(seed: u64, random: &mut Random) -> PipelineOptions {
     let number = seed / 4;
     let structure = match seed % 4 {

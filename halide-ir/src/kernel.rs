@@ -1,4 +1,4 @@
-//! Code for a graphics processor, as `lower/offload` makes it of loops over blocks.
+//! Code for a GPU, as `lower/offload` makes it of loops over blocks.
 
 use super::expr::Type;
 use super::lanes::Held;

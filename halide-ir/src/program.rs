@@ -54,7 +54,7 @@ pub struct Program {
     pub prints: IdVec<PrintId, Vec<Piece>>,
     /// Outlined parallel loops (Final stage).
     pub tasks: IdVec<TaskId, Task>,
-    /// Code for a graphics processor (from `Shaped` on).
+    /// Code for a GPU (from `Shaped` on).
     pub kernels: IdVec<KernelId, Kernel>,
     /// Names of counters, in the order of their numbers.
     pub counters: Vec<String>,

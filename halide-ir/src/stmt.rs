@@ -16,7 +16,7 @@ pub enum ForKind {
     Vectorized,
     /// Copied out (gone after `unroll`).
     Unrolled,
-    /// As blocks of threads of a graphics processor. Loops over blocks nest directly in each other.
+    /// As blocks of threads of a GPU. Loops over blocks nest directly in each other.
     GpuBlocks,
     /// As threads of a block. Between two such loops that follow each other, all threads meet.
     GpuThreads,

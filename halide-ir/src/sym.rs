@@ -15,7 +15,7 @@ declare_ids! {
     PrintId, "print";
     /// One outlined parallel body, [`super::Program::tasks`].
     TaskId, "task";
-    /// One piece of code for a graphics processor, [`super::Program::kernels`].
+    /// One piece of code for a GPU, [`super::Program::kernels`].
     KernelId, "kernel";
 }
 

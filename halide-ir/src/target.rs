@@ -25,7 +25,7 @@ pub struct Target {
     pub threads: u32,
     /// Size of one core's private last-level cache in bytes.
     pub cache_bytes: u64,
-    /// The graphics processor that `gpu_blocks` and `gpu_threads` are for, if there is one.
+    /// The GPU that `gpu_blocks` and `gpu_threads` are for, if there is one.
     pub gpu: Option<Gpu>,
     /// The largest sizes of code.
     pub budget: Budget,

@@ -119,7 +119,7 @@ impl<'c> Call<'c> {
         self.how.threads = Some(threads.max(1));
         self
     }
-    /// Also times each kernel that a graphics processor runs, where it can: see [`RunStats`].
+    /// Also times each kernel that a GPU runs, where it can: see [`RunStats`].
     pub fn profile(mut self) -> Call<'c> {
         self.how.profile = true;
         self
@@ -264,7 +264,7 @@ impl<'c> Call<'c> {
     /// Lets the run have at most so many bytes of memory at once: what it allocates itself, that is outputs that the
     /// caller does not give, values of Funcs and copies. Where it would need more, it ends with [`Error::Memory`]:
     /// before it starts if the sizes are known then, so that nothing is written. Not counted are inputs and outputs
-    /// that the caller gives, memory of a graphics processor, and up to 256 KiB for each thread that small values
+    /// that the caller gives, memory of a GPU, and up to 256 KiB for each thread that small values
     /// share. The stack that code needs where a thread has too little left is never refused, but leaves less for the
     /// rest.
     ///

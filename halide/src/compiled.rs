@@ -75,7 +75,7 @@ impl Compiled {
         self.parts.variants.as_ref().map_or_else(Vec::new, Variants::made)
     }
 
-    /// The program and the kernels of the main variant, if a graphics processor runs some of it.
+    /// The program and the kernels of the main variant, if a GPU runs some of it.
     #[cfg(feature = "gpu")]
     pub(crate) fn on_device(&self) -> Option<(&halide_ir::Program, &halide_gpu::runtime::GpuProgram)> {
         self.parts.variants.as_ref().and_then(Variants::on_device)

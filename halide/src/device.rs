@@ -1,4 +1,4 @@
-//! Runs on a graphics processor: host code on this CPU, kernels on the device.
+//! Runs on a GPU: host code on this CPU, kernels on the device.
 
 use crate::error::Error;
 use crate::evaluator_host::{of_gpu, outputs_of};

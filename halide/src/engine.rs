@@ -22,7 +22,7 @@ pub enum Engine {
     /// Machine code for this CPU.
     #[cfg(feature = "cpu")]
     Cpu,
-    /// A graphics processor for what the schedule gives to it, and for the rest machine code for this CPU, or the
+    /// A GPU for what the schedule gives to it, and for the rest machine code for this CPU, or the
     /// evaluator where there is none.
     #[cfg(feature = "gpu")]
     Gpu,
@@ -46,10 +46,10 @@ pub(crate) enum Machine {
     /// This CPU.
     #[cfg(feature = "cpu")]
     Cpu,
-    /// This CPU with a graphics processor.
+    /// This CPU with a GPU.
     #[cfg(all(feature = "cpu", feature = "gpu"))]
     Gpu(halide_gpu::runtime::Gpu),
-    /// A graphics processor, with the evaluator of loops for what is left to the host.
+    /// A GPU, with the evaluator of loops for what is left to the host.
     #[cfg(feature = "gpu")]
     Hosted(halide_gpu::runtime::Gpu),
 }

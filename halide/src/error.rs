@@ -64,16 +64,16 @@ pub enum Error {
         /// The directives that multiply code the most.
         causes: Vec<Cause>,
     },
-    /// There is no such graphics processor, or it cannot run the pipeline.
+    /// There is no such GPU, or it cannot run the pipeline.
     #[cfg(feature = "gpu")]
     Gpu(GpuError),
-    /// The schedule gives work to a graphics processor, and the pipeline was to be compiled for this CPU alone.
+    /// The schedule gives work to a GPU, and the pipeline was to be compiled for this CPU alone.
     #[cfg(feature = "cpu")]
     NoDevice {
         /// The first kernel, which is named by its Func.
         kernel: String,
     },
-    /// A page in a browser cannot wait for its graphics processor.
+    /// A page in a browser cannot wait for its GPU.
     #[cfg(feature = "gpu")]
     CannotWait,
     /// The run would have had more memory than it may: see [`Call::memory_cap`](crate::call::Call::memory_cap). Outputs
@@ -144,23 +144,23 @@ impl fmt::Display for Error {
             Error::CodeTooLarge { error, causes } => {
                 error.fmt(f)?;
                 causes.iter().try_for_each(|cause| write!(f, "\n  {cause}"))?;
-                f.write_str("\n  hint: unroll or vectorize by less, or allow more by the target's budget")
+                f.write_str("\n  help: unroll or vectorize by less, or allow more by the target's budget")
             }
             #[cfg(feature = "cpu")]
             Error::NoDevice { kernel } => write!(
                 f,
-                "the schedule gives `{kernel}` to a graphics processor, and machine code for this CPU alone was asked \
+                "the schedule gives `{kernel}` to a GPU, and machine code for this CPU alone was asked \
                  for\n  \
                  help: compile with Compiler::gpu(&gpu), or with Compiler::engine(Engine::Gpu)"
             ),
             #[cfg(feature = "gpu")]
             Error::Gpu(error) => match error.hint() {
-                Some(hint) => write!(f, "{error}\n  hint: {hint}"),
+                Some(hint) => write!(f, "{error}\n  help: {hint}"),
                 None => error.fmt(f),
             },
             #[cfg(feature = "gpu")]
             Error::CannotWait => f.write_str(
-                "a page in a browser cannot wait for its graphics processor\n  \
+                "a page in a browser cannot wait for its GPU\n  \
                  help: compile with Compiler::compile_async, and run with Call::realize_all_async",
             ),
             Error::Memory { func, over } => {

@@ -1,4 +1,4 @@
-//! Runs on a graphics processor with the evaluator of loops as host: needs no machine code and never waits, as a page
+//! Runs on a GPU with the evaluator of loops as host: needs no machine code and never waits, as a page
 //! in a browser must not. Slow where much is left to the host, and otherwise as fast as the device.
 
 use crate::error::Error;

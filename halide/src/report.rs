@@ -71,7 +71,7 @@ impl Compiled {
         Ok(self.with_text()?.asm().unwrap_or_default().to_string())
     }
 
-    /// The kernels for the graphics processor in the shading language of WebGPU; empty if there are none.
+    /// The kernels for the GPU in the shading language of WebGPU; empty if there are none.
     ///
     /// # Errors
     /// A kernel that the device cannot run.
@@ -80,7 +80,7 @@ impl Compiled {
         self.kernels(|code| code.wgsl())
     }
 
-    /// The kernels for the graphics processor as SPIR-V, the form that Vulkan takes: a line of hexadecimal words for
+    /// The kernels for the GPU as SPIR-V, the form that Vulkan takes: a line of hexadecimal words for
     /// each instruction.
     ///
     /// # Errors

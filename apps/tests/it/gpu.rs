@@ -1,4 +1,4 @@
-//! Graphics processors on the command line: what works with one, and what is said without.
+//! GPUs on the command line: what works with one, and what is said without.
 
 use crate::Workplace;
 use halide::gpu::{Choice, Gpu};

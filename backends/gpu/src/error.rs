@@ -194,7 +194,7 @@ impl fmt::Display for GpuError {
                 write!(f, "kernel `{kernel}` has lanes, and the device lacks subgroups of one known size")
             }
             GpuError::Unsupported { kernel, what, .. } => {
-                write!(f, "kernel `{kernel}` has {what}, which graphics processors do not have")
+                write!(f, "kernel `{kernel}` has {what}, which GPUs do not have")
             }
             GpuError::Malformed { kernel, what } => {
                 write!(f, "kernel `{kernel}` is malformed (a bug in halide): {what}")
@@ -207,7 +207,7 @@ impl fmt::Display for GpuError {
             }
             GpuError::Refused { kernel, reason } => write!(f, "the driver refused kernel `{kernel}`: {reason}"),
             GpuError::NoDevice { wanted, found } if found.is_empty() => {
-                write!(f, "{wanted} was asked for, and no driver of a graphics processor was found")
+                write!(f, "{wanted} was asked for, and no driver of a GPU was found")
             }
             GpuError::NoDevice { wanted, found } => {
                 write!(f, "{wanted} was asked for, and there is only {}", found.join(", "))

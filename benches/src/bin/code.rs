@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Lanes of a subgroup of the graphics processor that is compiled for. None is opened.
+/// Lanes of a subgroup of the GPU that is compiled for. None is opened.
 const SUBGROUP: u32 = 32;
 /// The number of differing lines that are shown of a file.
 const MOST_LINES: usize = 3;

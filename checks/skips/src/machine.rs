@@ -137,7 +137,7 @@ impl Machine {
         match (able.next(), self.drivers.is_empty()) {
             (Some((file, _)), _) => Has::Yes(format!("the driver of {file} has it")),
             (None, true) => Has::No("no Vulkan driver is installed".into()),
-            // Those of graphics processors may be installed where there is none.
+            // Those of GPUs may be installed where there is none.
             (None, false) => Has::No(format!("none of {} is known to have it", self.drivers.join(", "))),
         }
     }

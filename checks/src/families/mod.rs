@@ -46,7 +46,7 @@ impl Drawn {
     }
 }
 
-/// A family: its name, what draws its cases, and whether they are for a graphics processor.
+/// A family: its name, what draws its cases, and whether they are for a GPU.
 struct Family {
     name: &'static str,
     draw: fn(&mut Random) -> Drawn,

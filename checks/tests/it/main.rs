@@ -28,7 +28,7 @@ fn random_schedules() {
 
 #[test]
 fn random_gpu_schedules() {
-    runs::compare_engines("random schedules for a graphics processor", 60, 40, Case::random_gpu);
+    runs::compare_engines("random schedules for a GPU", 60, 40, Case::random_gpu);
 }
 
 #[test]

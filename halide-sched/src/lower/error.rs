@@ -86,7 +86,7 @@ impl fmt::Display for LowerError {
             LowerError::Unbounded { producer, consumer, dim, at } => write!(
                 f,
                 "{at}: `{consumer}` reads `{producer}` at coordinates of dimension {dim} that nothing bounds\n  \
-                 hint: clamp that coordinate, or give its value a type or a parameter range that bounds it"
+                 help: clamp that coordinate, or give its value a type or a parameter range that bounds it"
             ),
             LowerError::NoConstantExtent { name, kind, most, at } => {
                 let done = if *kind == ForKind::Vectorized { "vectorized" } else { "unrolled" };
@@ -98,14 +98,14 @@ impl fmt::Display for LowerError {
                 write!(
                     f,
                     "{}`{name}` cannot be {done}: {why}\n  \
-                     hint: say {word} with a factor, or promise the extent with bound_extent",
+                     help: say {word} with a factor, or promise the extent with bound_extent",
                     Place(*at)
                 )
             }
             LowerError::NothingToPartition { name, at } => write!(
                 f,
                 "{}`{name}` cannot be cut into prologue, steady state and epilogue: nothing in it is different at its \
-                 ends\n  hint: leave always_partition out, or say auto_partition",
+                 ends\n  help: leave always_partition out, or say auto_partition",
                 Place(*at)
             ),
             LowerError::TooLarge { nodes, most, causes } => {
@@ -114,7 +114,7 @@ impl fmt::Display for LowerError {
                 }
                 write!(f, "the program would have {nodes} nodes, more than the {most} allowed")?;
                 causes.iter().skip(1).try_for_each(|cause| write!(f, "\n  {cause}"))?;
-                f.write_str("\n  hint: unroll, vectorize or specialize by less, or allow more by the target's budget")
+                f.write_str("\n  help: unroll, vectorize or specialize by less, or allow more by the target's budget")
             }
             LowerError::Kernel { kernel, at, problem } => {
                 write!(f, "{}the kernel of `{kernel}`: {problem}", Place(*at))
@@ -122,14 +122,14 @@ impl fmt::Display for LowerError {
             LowerError::Fold { func, var, factor, needed: Some(k), at } => write!(
                 f,
                 "{}`{func}: fold_storage({var}, {factor})` cannot be: {k} coordinates of `{var}` are alive at once\n  \
-                 hint: fold by {k} or more, or leave the factor to the compiler",
+                 help: fold by {k} or more, or leave the factor to the compiler",
                 Place(*at)
             ),
             LowerError::Fold { func, var, factor, needed: None, at } => write!(
                 f,
                 "{}`{func}: fold_storage({var}, {factor})` cannot be: what is alive of `{func}` does not move along `{var}` \
                  inside a constant window\n  \
-                 hint: store it outside of a serial loop over `{var}` and compute it inside, and do not vectorize along `{var}`",
+                 help: store it outside of a serial loop over `{var}` and compute it inside, and do not vectorize along `{var}`",
                 Place(*at)
             ),
         }

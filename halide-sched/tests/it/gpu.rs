@@ -1,4 +1,4 @@
-//! Kernels for a graphics processor, as the evaluator runs them: every schedule gives what the interpreter gives.
+//! Kernels for a GPU, as the evaluator runs them: every schedule gives what the interpreter gives.
 
 use crate::matrix::{TARGET, check, random_image};
 use crate::support::{count_stmts, lowered, stencil, sweep};

@@ -130,13 +130,13 @@ fn what_lanes_cannot_hold() {
     .join("\n");
     expect![[r#"
         test:1:37: the kernel of `g`: lanes of one subgroup would hold `f`, and those of others need it too
-          hint: compute `f` inside of the other loops over threads, or use `store_in(Shared)`
+          help: compute `f` inside of the other loops over threads, or use `store_in(Shared)`
         test:1:43: the kernel of `g`: `g.xi` runs over 8 lanes of a subgroup, and another loop of the kernel over 4
-          hint: give all loops over lanes of a kernel the same extent
+          help: give all loops over lanes of a kernel the same extent
         test:1:43: the kernel of `g`: which lane of a subgroup computes an element of `f` is not known, so they cannot hold it
-          hint: split a loop of `f` by the number of lanes, give the inner part to gpu_lanes and let nothing but what one lane does be inside of it; or use `store_in(Shared)`
+          help: split a loop of `f` by the number of lanes, give the inner part to gpu_lanes and let nothing but what one lane does be inside of it; or use `store_in(Shared)`
         test:1:43: the kernel of `g`: a stage in a block has 16 threads in the dimension of which 8 lanes are a subgroup
-          hint: give its innermost loop over threads to gpu_lanes, split by as many"#]].assert_eq(&errors);
+          help: give its innermost loop over threads to gpu_lanes, split by as many"#]].assert_eq(&errors);
 }
 
 /// The evaluator and `verify` find what would go wrong on a device.

@@ -47,11 +47,11 @@ fn lanes_and_copies_of_what_has_a_constant_bound() {
     );
     expect![[r#"
         test:1:21: `f.x` cannot be vectorized: it may run 4294967298 times
-          hint: say vectorize with a factor, or promise the extent with bound_extent"#]]
+          help: say vectorize with a factor, or promise the extent with bound_extent"#]]
     .assert_eq(&refused(&p, "f: compute_at(g, y) vectorize(x) unroll(y)"));
     expect![[r#"
         test:1:4: `g.y` cannot be cut into prologue, steady state and epilogue: nothing in it is different at its ends
-          hint: leave always_partition out, or say auto_partition"#]]
+          help: leave always_partition out, or say auto_partition"#]]
     .assert_eq(&refused(&p, "g: always_partition(y)\n f: compute_root() always_partition(x) vectorize(x, 8)"));
 }
 

@@ -126,7 +126,7 @@ fn what_is_not_prefetched_is_explained() {
     let taken_apart = "x3: compute_root()\n y3: prefetch(x3, y, y, 1) split(y, yo, yi, 4)";
     told(&blur(), taken_apart, expect!["y3: not prefetching `x3`, because a directive after it takes its loops apart"]);
     let device = "x3: compute_root()\n y3: gpu_tile(x, y, xo, yo, xi, yi, 8, 8) prefetch(x3, yi, yo, 1)";
-    told(&blur(), device, expect!["y3.yi: not prefetching `x3`, because a graphics processor runs the loop"]);
+    told(&blur(), device, expect!["y3.yi: not prefetching `x3`, because a GPU runs the loop"]);
 
     let huge = "x3: compute_root()\n y3: prefetch(x3, x, y, 65536, Clamp) prefetch(x3, y, y, -65536)";
     told(

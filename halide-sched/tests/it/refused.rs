@@ -28,28 +28,28 @@ fn folds() {
         "f: store_root() compute_at(g, y)\n f: fold_storage(y, 1)",
         expect![[r#"
         test:2:5: `f: fold_storage(y, 1)` cannot be: 2 coordinates of `y` are alive at once
-          hint: fold by 2 or more, or leave the factor to the compiler"#]],
+          help: fold by 2 or more, or leave the factor to the compiler"#]],
     );
     check(
         &p,
         "f: compute_root() fold_storage(y, 4)",
         expect![[r#"
         test:1:19: `f: fold_storage(y, 4)` cannot be: what is alive of `f` does not move along `y` inside a constant window
-          hint: store it outside of a serial loop over `y` and compute it inside, and do not vectorize along `y`"#]],
+          help: store it outside of a serial loop over `y` and compute it inside, and do not vectorize along `y`"#]],
     );
     check(
         &p,
         "f: store_root() compute_at(g, y) fold_storage(x, 4)",
         expect![[r#"
         test:1:34: `f: fold_storage(x, 4)` cannot be: what is alive of `f` does not move along `x` inside a constant window
-          hint: store it outside of a serial loop over `x` and compute it inside, and do not vectorize along `x`"#]],
+          help: store it outside of a serial loop over `x` and compute it inside, and do not vectorize along `x`"#]],
     );
     check(
         &p,
         "g: vectorize(x, 4)\n f: store_at(g, y) compute_at(g, x) fold_storage(x, 8)",
         expect![[r#"
         test:2:37: `f: fold_storage(x, 8)` cannot be: what is alive of `f` does not move along `x` inside a constant window
-          hint: store it outside of a serial loop over `x` and compute it inside, and do not vectorize along `x`"#]],
+          help: store it outside of a serial loop over `x` and compute it inside, and do not vectorize along `x`"#]],
     );
 }
 
@@ -61,21 +61,21 @@ fn copies_of_loops() {
         "f: compute_at(g, y) vectorize(x) unroll(y)",
         expect![[r#"
         test:1:21: `f.x` cannot be vectorized: it may run 4294967298 times
-          hint: say vectorize with a factor, or promise the extent with bound_extent"#]],
+          help: say vectorize with a factor, or promise the extent with bound_extent"#]],
     );
     check(
         &p,
         "f: compute_at(g, y) unroll(x)",
         expect![[r#"
         test:1:21: `f.x` cannot be unrolled: it may run 4294967298 times
-          hint: say unroll with a factor, or promise the extent with bound_extent"#]],
+          help: say unroll with a factor, or promise the extent with bound_extent"#]],
     );
     check(
         &p,
         "g: always_partition(y)\n f: compute_root() always_partition(x) vectorize(x, 8)",
         expect![[r#"
         test:1:4: `g.y` cannot be cut into prologue, steady state and epilogue: nothing in it is different at its ends
-          hint: leave always_partition out, or say auto_partition"#]],
+          help: leave always_partition out, or say auto_partition"#]],
     );
 }
 
@@ -90,14 +90,14 @@ fn threads_of_a_block() {
         "g: gpu_blocks(y)\n f: compute_at(g, y) gpu_threads(x) store_in(Global)",
         expect![[r#"
         test:1:4: the kernel of `g`: the number of threads of `f.x` has no constant bound
-          hint: split the loop by a constant and run the inner part on threads, or bound its extent"#]],
+          help: split the loop by a constant and run the inner part on threads, or bound its extent"#]],
     );
     check(
         &p,
         "g: gpu_blocks(y)\n f: compute_at(g, y) gpu_threads(x)",
         expect![[r#"
         test:1:4: the kernel of `g`: the size of `f`, which the threads of a block share, has no constant bound
-          hint: split the loops of its consumers by constants, or keep it in the device's memory with `f: store_in(Global)`"#]],
+          help: split the loops of its consumers by constants, or keep it in the device's memory with `f: store_in(Global)`"#]],
     );
     let wide = "g: gpu_tile(x, y, xo, yo, xi, yi, 64, 4)\n f: compute_at(g, xo) split(x, x, xi, 4) split(y, y, yi, 64) reorder(xi, yi, x, y) gpu_threads(xi, yi)";
     check(
@@ -105,7 +105,7 @@ fn threads_of_a_block() {
         wide,
         expect![[r#"
         test:1:4: the kernel of `g`: the stages in a block need 64 x 64 x 1 threads together, and a block may have 256 x 256 x 64, 256 in all
-          hint: give the stages of a block loops over threads of like extents, or smaller ones"#]],
+          help: give the stages of a block loops over threads of like extents, or smaller ones"#]],
     );
 }
 
@@ -117,21 +117,21 @@ fn memory_of_blocks_and_threads() {
         &format!("{TILES}\n f: compute_at(g, xo) store_in(Register)"),
         expect![[r#"
         test:1:4: the kernel of `g`: the threads of a block share `f`, which registers and stacks cannot be
-          hint: compute `f` inside of the loops over threads, or leave `store_in` out"#]],
+          help: compute `f` inside of the loops over threads, or leave `store_in` out"#]],
     );
     check(
         &p,
         &format!("{TILES}\n f: compute_at(g, xo) store_in(Stack)"),
         expect![[r#"
         test:1:4: the kernel of `g`: the threads of a block share `f`, which registers and stacks cannot be
-          hint: compute `f` inside of the loops over threads, or leave `store_in` out"#]],
+          help: compute `f` inside of the loops over threads, or leave `store_in` out"#]],
     );
     check(
         &p,
         "g: gpu_blocks(y)\n f: compute_at(g, y) store_in(Shared)",
         expect![[r#"
         test:1:4: the kernel of `g`: the size of `f`, which the threads of a block share, has no constant bound
-          hint: split the loops of its consumers by constants, or keep it in the device's memory with `f: store_in(Global)`"#]],
+          help: split the loops of its consumers by constants, or keep it in the device's memory with `f: store_in(Global)`"#]],
     );
     let large = "g: split(x, xo, xi, 64) split(xi, xio, xii, 4) split(y, yo, yi, 128) \
                  reorder(xii, xio, yi, xo, yo) gpu_blocks(xo, yo) gpu_threads(xio)\n f: compute_at(g, xo)";
@@ -140,7 +140,7 @@ fn memory_of_blocks_and_threads() {
         large,
         expect![[r#"
         test:1:100: the kernel of `g`: the threads of a block share 34056 bytes, and there are 16384: `f` 34056 (elements of less than 4 bytes take 4)
-          hint: compute smaller tiles in a block, or keep one of these in the device's memory with `store_in(Global)`"#]],
+          help: compute smaller tiles in a block, or keep one of these in the device's memory with `store_in(Global)`"#]],
     );
 }
 
@@ -158,14 +158,14 @@ fn sizes_that_are_data_of_the_block() {
         "g: gpu_blocks(y) split(x, xo, xi, 8) gpu_threads(xi)\n f: compute_at(g, xi) store_in(Register)",
         expect![[r#"
             test:1:4: the kernel of `g`: the size of `f`, which each thread holds, has no constant bound
-              hint: split the loops of its consumers by constants, or keep it in the device's memory with `f: store_in(Global)`"#]],
+              help: split the loops of its consumers by constants, or keep it in the device's memory with `f: store_in(Global)`"#]],
     );
     check(
         &p,
         "g: gpu_blocks(y) split(x, xo, xi, 8) gpu_threads(xi)\n f: compute_at(g, xo) store_in(Global)",
         expect![[r#"
             test:1:4: the kernel of `g`: the size of `f` differs from block to block, and has no constant bound
-              hint: split the loops of its consumers by constants, or compute it at the root"#]],
+              help: split the loops of its consumers by constants, or compute it at the root"#]],
     );
 }
 
@@ -184,7 +184,7 @@ fn coordinates_without_bounds() {
         "",
         expect![[r#"
             +1:6: `g` reads `in` at coordinates of dimension 0 that nothing bounds
-              hint: clamp that coordinate, or give its value a type or a parameter range that bounds it"#]],
+              help: clamp that coordinate, or give its value a type or a parameter range that bounds it"#]],
     );
 }
 
@@ -210,7 +210,7 @@ fn loops_between_threads() {
         text,
         expect![[r#"
         test:1:76: the kernel of `g`: the loop `g.update(0).r.x` stands between loops over threads, and its range depends on the thread
-          hint: move the loops over threads next to each other with `reorder`, or compute what it holds at another level"#]],
+          help: move the loops over threads next to each other with `reorder`, or compute what it holds at another level"#]],
     );
 }
 
@@ -235,15 +235,15 @@ fn lanes_of_subgroups() {
     let texts: Vec<String> = list.iter().map(|schedule| refused(&p, schedule)).collect();
     expect![[r#"
         test:1:43: the kernel of `g`: `g.xi` runs over 8 lanes of a subgroup, and another loop of the kernel over 4
-          hint: give all loops over lanes of a kernel the same extent
+          help: give all loops over lanes of a kernel the same extent
         test:1:43: the kernel of `g`: which lane of a subgroup computes an element of `f` is not known, so they cannot hold it
-          hint: split a loop of `f` by the number of lanes, give the inner part to gpu_lanes and let nothing but what one lane does be inside of it; or use `store_in(Shared)`
+          help: split a loop of `f` by the number of lanes, give the inner part to gpu_lanes and let nothing but what one lane does be inside of it; or use `store_in(Shared)`
         test:1:43: the kernel of `g`: a stage in a block has 16 threads in the dimension of which 8 lanes are a subgroup
-          hint: give its innermost loop over threads to gpu_lanes, split by as many
+          help: give its innermost loop over threads to gpu_lanes, split by as many
         test:1:37: the kernel of `g`: lanes of one subgroup would hold `f`, and those of others need it too
-          hint: compute `f` inside of the other loops over threads, or use `store_in(Shared)`
+          help: compute `f` inside of the other loops over threads, or use `store_in(Shared)`
         test:1:71: the kernel of `g`: each lane would hold 258 elements of `f`, and it may hold 64
-          hint: compute smaller tiles, or use `store_in(Shared)`"#]].assert_eq(&texts.join("\n"));
+          help: compute smaller tiles, or use `store_in(Shared)`"#]].assert_eq(&texts.join("\n"));
     let text = "g.update(0): split(x, xo, xi, 8) reorder(r.x, xi, y, xo) gpu_blocks(y, xo) gpu_lanes(xi)\n \
                 f: compute_at(g.update(0), y) split(x, x, xi, 8, RoundUp) gpu_lanes(xi) store_in(Register)";
     check(
@@ -251,7 +251,7 @@ fn lanes_of_subgroups() {
         text,
         expect![[r#"
         test:1:58: the kernel of `g`: lanes hold `f`, and it is needed in a loop or an atomic step that differs from lane to lane
-          hint: make the loop's range the same for all lanes, or use `store_in(Shared)`"#]],
+          help: make the loop's range the same for all lanes, or use `store_in(Shared)`"#]],
     );
 }
 
@@ -271,7 +271,7 @@ fn what_kernels_cannot_say_or_keep() {
         "said: gpu_tile(x, xo, xi, 8)",
         expect![[r#"
         test:1:7: the kernel of `said`: a kernel cannot print
-          hint: compute what prints outside of kernels, or leave `print` out"#]],
+          help: compute what prints outside of kernels, or leave `print` out"#]],
     );
     check_from(
         s,
@@ -279,7 +279,7 @@ fn what_kernels_cannot_say_or_keep() {
         "checked: gpu_tile(x, xo, xi, 8)",
         expect![[r#"
         test:1:10: the kernel of `checked`: a check that needs values of the kernel cannot stop the run: requirement failed: +4:18: a pixel is ?
-          hint: use constants where the schedule promises something inside of the kernel"#]],
+          help: use constants where the schedule promises something inside of the kernel"#]],
     );
     check_from(
         s,
@@ -287,7 +287,7 @@ fn what_kernels_cannot_say_or_keep() {
         "kept.update(0): gpu_tile(x, xo, xi, 8)",
         expect![[r#"
         test:1:17: the kernel of `kept`: a kernel writes `kept`, whose first definition leaves what the caller's buffer holds (`undef`)
-          hint: define all of `kept`, or compute it outside of kernels"#]],
+          help: define all of `kept`, or compute it outside of kernels"#]],
     );
 }
 

@@ -161,7 +161,7 @@ fn always_partition_is_refused_where_one_variant_cannot_have_it() {
     let both = format!("{general}\n f.specialize(f.extent(0) > 9): always_partition(x)");
     expect![[r#"
         test:2:33: `f.x` cannot be cut into prologue, steady state and epilogue: nothing in it is different at its ends
-          hint: leave always_partition out, or say auto_partition"#]]
+          help: leave always_partition out, or say auto_partition"#]]
     .assert_eq(&crate::support::refused(&p, &both));
     assert!(cuts(&p, general) >= 2);
 }

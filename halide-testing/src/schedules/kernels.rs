@@ -1,4 +1,4 @@
-//! Random kernels for graphics processors.
+//! Random kernels for GPUs.
 
 use super::random::Draw;
 use halide_sched::schedule::{Amount, Directive, LoopKind, Subject, Tail, Verb};

@@ -34,7 +34,7 @@ pub fn random_schedule(pipeline: &Pipeline, target: &Target, seed: u64, options:
     draw(pipeline, target, seed, options, false)
 }
 
-/// The legal schedule of `pipeline` that belongs to `seed`, with kernels for the graphics processor of `target`.
+/// The legal schedule of `pipeline` that belongs to `seed`, with kernels for the GPU of `target`.
 pub fn random_gpu_schedule(pipeline: &Pipeline, target: &Target, seed: u64, options: RandomOptions) -> Schedule {
     draw(pipeline, target, seed, options, true)
 }

@@ -72,7 +72,7 @@ fn copies_that_nobody_could_use_are_refused_before_they_are_made() {
         lines[1..],
         [
             "  test:1:66: `blur_y.yi` is unrolled 4096 times",
-            "  hint: unroll, vectorize or specialize by less, or allow more by the target's budget"
+            "  help: unroll, vectorize or specialize by less, or allow more by the target's budget"
         ]
     );
 }
@@ -84,7 +84,7 @@ fn code_beyond_the_budget_is_refused_with_the_directives_to_blame() {
     let text = refused(schedule, budget);
     assert!(text.starts_with("the code has ") && text.contains(" instructions with `"), "{text}");
     let blame =
-        "more than the 500 allowed\n  test:1:30: `blur_y.xi` is unrolled 64 times\n  hint: unroll or vectorize by less";
+        "more than the 500 allowed\n  test:1:30: `blur_y.xi` is unrolled 64 times\n  help: unroll or vectorize by less";
     assert!(text.contains(blame), "{text}");
     let text = refused(schedule, Budget { code_bytes: 1000, ..Budget::DEFAULT });
     assert!(text.contains(" bytes of machine code with `") && text.contains("more than the 1000 allowed"), "{text}");
@@ -113,7 +113,7 @@ fn variants_of_variants_are_counted_before_they_are_made() {
     }
     let pipeline = Pipeline::new([&last]).unwrap();
     let error = pipeline.compile(&schedule.parse().unwrap(), &Target::host()).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("has 8 variants: the program would have") && error.contains("hint: unroll"), "{error}");
+    assert!(error.contains("has 8 variants: the program would have") && error.contains("help: unroll"), "{error}");
 }
 
 #[test]

@@ -313,7 +313,7 @@ fn mistakes_of_the_schedule_and_runs_by_oneself_are_errors() {
     assert_eq!(
         error,
         "`out` cannot be computed in the memory of `input`: the extern stage `median` may read that memory at any time\n  \
-         hint: give two buffers"
+         help: give two buffers"
     );
 }
 

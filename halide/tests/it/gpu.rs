@@ -1,4 +1,4 @@
-//! Pipeline x schedule on a graphics processor: the same bits as the interpreter's, copies included.
+//! Pipeline x schedule on a GPU: the same bits as the interpreter's, copies included.
 
 use crate::engines_agree::noise;
 use halide::gpu::{Choice, Gpu};

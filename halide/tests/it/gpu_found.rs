@@ -102,7 +102,7 @@ fn kernels_without_a_device() {
     let schedule = "f: gpu_tile(x, y, xo, yo, xi, yi, 4, 2)".parse().unwrap();
     let error = p.compile(&schedule, &target).unwrap_err().to_string();
     expect_test::expect![[r#"
-        the schedule gives `f` to a graphics processor, and machine code for this CPU alone was asked for
+        the schedule gives `f` to a GPU, and machine code for this CPU alone was asked for
           help: compile with Compiler::gpu(&gpu), or with Compiler::engine(Engine::Gpu)"#]]
     .assert_eq(&error);
 }

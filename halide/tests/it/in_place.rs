@@ -136,7 +136,7 @@ fn what_could_read_its_own_results_is_refused() {
     assert_eq!(
         refused(&[&f], "", U8),
         "`f` cannot be computed in the memory of `input`: the definition at HERE reads `input` at other coordinates than it \
-         writes, so it may read what it has overwritten\n  hint: give two buffers, or read it in a Func that is computed before, \
+         writes, so it may read what it has overwritten\n  help: give two buffers, or read it in a Func that is computed before, \
          with compute_root()"
     );
     let mut g = Func::new("g");
@@ -145,7 +145,7 @@ fn what_could_read_its_own_results_is_refused() {
     assert_eq!(
         refused(&[&g], "", U8),
         "`g` cannot be computed in the memory of `input`: update 0, at HERE, reads `input`, which the first definition has \
-         overwritten by then\n  hint: give two buffers, or read `g` itself in the update"
+         overwritten by then\n  help: give two buffers, or read `g` itself in the update"
     );
     let (mut a, mut b) = (Func::new("a"), Func::new("b"));
     a[(x, y)] = input[(x, y)] / 2;
@@ -153,14 +153,14 @@ fn what_could_read_its_own_results_is_refused() {
     assert_eq!(
         refused(&[&b], "a: compute_at(b, y)", U8),
         "`b` cannot be computed in the memory of `input`: `a` reads `input`, at HERE, and is not computed whole before `b` \
-         is\n  hint: give two buffers, or compute `a` by itself: `a: compute_root()`"
+         is\n  help: give two buffers, or compute `a` by itself: `a: compute_root()`"
     );
     let mut same = Func::new("same");
     same[(x, y)] = input[(x, y)] + 1;
     assert_eq!(
         refused(&[&same], "same: split(x, xo, xi, 4, ShiftInwards) vectorize(xi)", U8),
         "`same` cannot be computed in the memory of `input`: the split of `x` at schedule:1:7 computes some points twice, the \
-         second time of what the first has overwritten\n  hint: give two buffers, or split with another tail, as GuardWithIf"
+         second time of what the first has overwritten\n  help: give two buffers, or split with another tail, as GuardWithIf"
     );
     let mut after = Func::new("after");
     after[(x, y)] = same[(x, y)] + input[(x, y)];
@@ -186,26 +186,26 @@ fn what_could_read_its_own_results_is_refused() {
     assert_eq!(
         refused(&[&sure], "", U8),
         "`sure` cannot be computed in the memory of `input`: the algorithm requires something of its values, and a run that \
-         fails must not have changed its input\n  hint: give two buffers"
+         fails must not have changed its input\n  help: give two buffers"
     );
     let mut wide = Func::new("wide");
     wide[(x, y)] = cast::<u16>(input[(x, y)]);
     assert_eq!(
         refused(&[&wide], "", U8),
-        "`wide` cannot be computed in the memory of `input`: one has elements of u16, the other of u8\n  hint: give two buffers"
+        "`wide` cannot be computed in the memory of `input`: one has elements of u16, the other of u8\n  help: give two buffers"
     );
     let mut row = Func::new("row");
     row[x] = input[(x, 0)];
     assert_eq!(
         refused(&[&row], "", U8),
-        "`row` cannot be computed in the memory of `input`: one has 1 dimensions, the other 2\n  hint: give two buffers"
+        "`row` cannot be computed in the memory of `input`: one has 1 dimensions, the other 2\n  help: give two buffers"
     );
     let mut two = Func::new("two");
     two[(x, y)] = (input[(x, y)], input[(x, y)] + 1).into();
     assert_eq!(
         refused(&[&two], "", U8),
         "`two` cannot be computed in the memory of `input`: it is a tuple, whose elements are stored one after the other\n  \
-         hint: give two buffers, or make it several Funcs"
+         help: give two buffers, or make it several Funcs"
     );
 }
 

@@ -139,6 +139,6 @@ fn in_the_memory_of_an_input() {
         assert_eq!(in_place(&apart, schedule), None, "{schedule}");
         let text = in_place(&own, schedule).expect("`g` reads what `f` overwrites");
         assert!(text.starts_with("`f` cannot be computed in the memory of `input`: `g` reads `input`, at "), "{text}");
-        assert!(text.ends_with("hint: give two buffers, or compute `g` by itself: `g: compute_root()`"), "{text}");
+        assert!(text.ends_with("help: give two buffers, or compute `g` by itself: `g: compute_root()`"), "{text}");
     }
 }

@@ -80,7 +80,7 @@ pub(crate) struct CompareArgs {
     /// The image to read; the photograph that comes with halide by default
     #[arg(value_name = "IN")]
     pub(crate) file: Option<PathBuf>,
-    /// The graphics processor that schedules for one run on, as for `run`; without any they are skipped
+    /// The GPU that schedules for one run on, as for `run`; without any they are skipped
     #[arg(long, value_name = "WHICH")]
     pub(crate) device: Option<String>,
     #[command(flatten)]
@@ -140,7 +140,7 @@ impl CommonArgs {
 pub(crate) enum Backend {
     /// Machine code for this CPU
     Cpu,
-    /// Machine code for this CPU, and kernels on a graphics processor for what the schedule gives to it
+    /// Machine code for this CPU, and kernels on a GPU for what the schedule gives to it
     Gpu,
     /// The reference interpreter: slow, and right by definition
     Interp,
@@ -162,9 +162,9 @@ pub(crate) enum Print {
     Clif,
     /// Machine code
     Asm,
-    /// Kernels of the graphics processor, in the shading language of WebGPU
+    /// Kernels of the GPU, in the shading language of WebGPU
     Wgsl,
-    /// Kernels of the graphics processor, in the form that Vulkan takes
+    /// Kernels of the GPU, in the form that Vulkan takes
     Spirv,
 }
 

@@ -136,7 +136,7 @@ fn estimated_size(pipeline: &Pipeline, schedule: &Schedule) -> Option<(i64, i64)
 pub(crate) enum Runner {
     /// An engine that needs nothing opened.
     Engine(Engine),
-    /// A graphics processor.
+    /// A GPU.
     Gpu(Gpu),
 }
 

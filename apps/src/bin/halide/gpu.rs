@@ -1,4 +1,4 @@
-//! Graphics processors on the command line: devices, compilation, kernels as text and times of kernels.
+//! GPUs on the command line: devices, compilation, kernels as text and times of kernels.
 
 use crate::Failure;
 use halide::gpu::{Choice, list_devices};
@@ -28,7 +28,7 @@ pub(crate) fn describe(gpu: &Gpu) -> String {
 pub(crate) fn devices() -> Vec<String> {
     let devices = list_devices();
     if devices.is_empty() {
-        let none = "no graphics processor: there is no driver, neither of one nor in software (mesa-vulkan-drivers)";
+        let none = "no GPU: there is no driver, neither of one nor in software (mesa-vulkan-drivers)";
         return vec![none.to_string()];
     }
     devices.iter().enumerate().map(|(i, device)| format!("device {i}: {device}")).collect()

@@ -1,4 +1,4 @@
-//! The command line without the feature `gpu`: whatever needs a graphics processor says how to get it.
+//! The command line without the feature `gpu`: whatever needs a GPU says how to get it.
 
 use crate::Failure;
 use halide::prelude::*;
@@ -6,7 +6,7 @@ use halide_apps::job::Job;
 
 const MISSING: &str = "this build of halide has no GPU backend; build it with `--features gpu`";
 
-/// A graphics processor, of which there is none.
+/// A GPU, of which there is none.
 pub(crate) enum Gpu {}
 
 pub(crate) fn open(_device: Option<&str>) -> Result<Gpu, Failure> {
@@ -22,7 +22,7 @@ pub(crate) fn describe(gpu: &Gpu) -> String {
 }
 
 pub(crate) fn devices() -> Vec<String> {
-    vec!["no graphics processor: this build of halide has no GPU backend (`--features gpu`)".to_string()]
+    vec!["no GPU: this build of halide has no GPU backend (`--features gpu`)".to_string()]
 }
 
 pub(crate) fn wgsl(_compiled: &Compiled) -> Result<String, Failure> {

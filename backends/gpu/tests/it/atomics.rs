@@ -190,7 +190,7 @@ fn the_loop() {
 fn steps_that_are_refused() {
     let refused = |(p, id): (Program, KernelId)| {
         let error = compile(&p, id, &ALL).expect_err("it is refused");
-        format!("{error}\n  hint: {}\n", error.hint().unwrap_or("none"))
+        format!("{error}\n  help: {}\n", error.hint().unwrap_or("none"))
     };
     let sum: New = &|old, new| build::add(old, new);
     let mut all = refused(steps(I64, 1, Memory::Device, sum, None));
@@ -210,15 +210,16 @@ fn steps_that_are_refused() {
     words.0.kernels[words.1].buffers[1].writes = Writes::Words;
     all += &refused(words);
     expect![[r#"
-        kernel `test` has an atomic step on elements of i64, which have two words, which graphics processors do not have
-          hint: do the reduction in parts, by rfactor
-        kernel `test` has an atomic step on elements of f64, which have two words, which graphics processors do not have
-          hint: do the reduction in parts, by rfactor
-        kernel `test` has an atomic step that stores several values at once, which graphics processors do not have
-          hint: do the reduction in parts, by rfactor
-        kernel `test` has an atomic step that reads other elements than the one that it stores, which graphics processors do not have
-          hint: do the reduction in parts, by rfactor
+        kernel `test` has an atomic step on elements of i64, which have two words, which GPUs do not have
+          help: do the reduction in parts, by rfactor
+        kernel `test` has an atomic step on elements of f64, which have two words, which GPUs do not have
+          help: do the reduction in parts, by rfactor
+        kernel `test` has an atomic step that stores several values at once, which GPUs do not have
+          help: do the reduction in parts, by rfactor
+        kernel `test` has an atomic step that reads other elements than the one that it stores, which GPUs do not have
+          help: do the reduction in parts, by rfactor
         kernel `test` is malformed (a bug in halide): b1 is not listed as changed in atomic steps
-          hint: none
-    "#]].assert_eq(&all);
+          help: none
+    "#]]
+    .assert_eq(&all);
 }

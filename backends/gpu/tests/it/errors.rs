@@ -22,7 +22,7 @@ fn storing(ty: ScalarType, value: Expr, rest: Stmt) -> (Program, KernelId) {
 #[track_caller]
 fn refused((p, id): (Program, KernelId), features: Features, expected: Expect) {
     let error = compile(&p, id, &Options { features, pieces: false }).expect_err("it is refused");
-    let hint = error.hint().map_or(String::new(), |h| format!("\n  hint: {h}"));
+    let hint = error.hint().map_or(String::new(), |h| format!("\n  help: {h}"));
     expected.assert_eq(&format!("{error}{hint}"));
 }
 
@@ -38,21 +38,21 @@ fn types_that_the_device_lacks() {
         none,
         expect![[r#"
         kernel `blur_y` computes in i64, and the device lacks 64-bit integers in shaders
-          hint: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
+          help: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
     );
     refused(
         storing(F64, zero(F64), build::nothing()),
         none,
         expect![[r#"
         kernel `blur_y` computes in f64, and the device lacks 64-bit floats in shaders
-          hint: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
+          help: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
     );
     refused(
         storing(F64, zero(F64), build::nothing()),
         Features { float64: true, ..none },
         expect![[r#"
         kernel `blur_y` computes in f64, and the device lacks 64-bit integers in shaders
-          hint: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
+          help: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
     );
     // Also where no buffer has the type.
     let wide = build::cast_data(U64, build::loop_var(halide_ir::LoopId(0)));
@@ -61,7 +61,7 @@ fn types_that_the_device_lacks() {
         none,
         expect![[r#"
         kernel `blur_y` computes in u64, and the device lacks 64-bit integers in shaders
-          hint: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
+          help: cast to a narrower type, schedule the Func for the CPU, or use another device"#]],
     );
 }
 
@@ -73,8 +73,8 @@ fn what_no_device_does() {
         storing(F64, sine, build::nothing()),
         ALL.features,
         expect![[r#"
-        kernel `blur_y` has sin of f64, which graphics processors do not have
-          hint: compute it in f32"#]],
+        kernel `blur_y` has sin of f64, which GPUs do not have
+          help: compute it in f32"#]],
     );
     let x = build::cast_data(F32, build::loop_var(halide_ir::LoopId(0)));
     let fused = build::math(halide_core::ops::MathFn::Fma, vec![x.clone(), x.clone(), x]);
@@ -82,16 +82,16 @@ fn what_no_device_does() {
         storing(F32, fused, build::nothing()),
         ALL.features,
         expect![[r#"
-        kernel `blur_y` has fma of f32, which graphics processors do not have
-          hint: compute it outside of kernels"#]],
+        kernel `blur_y` has fma of f32, which GPUs do not have
+          help: compute it outside of kernels"#]],
     );
     let count = Stmt::Count { counter: 0, amount: build::int(1) };
     refused(
         storing(I32, zero(I32), count),
         ALL.features,
         expect![[r#"
-        kernel `blur_y` has a counter of the profile, which graphics processors do not have
-          hint: profile the Func on the CPU"#]],
+        kernel `blur_y` has a counter of the profile, which GPUs do not have
+          help: profile the Func on the CPU"#]],
     );
 }
 

@@ -1,4 +1,4 @@
-//! Whole pipelines, lowered for a graphics processor: their kernels, run by as little of a host as there can be,
+//! Whole pipelines, lowered for a GPU: their kernels, run by as little of a host as there can be,
 //! against the interpreter.
 
 use crate::harness::{Given, compiled, run};

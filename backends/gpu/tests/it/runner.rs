@@ -10,7 +10,7 @@ pub(crate) struct Runner {
     device: wgpu::Device,
     queue: wgpu::Queue,
     pub(crate) features: Features,
-    /// One test at a time: on a machine without a graphics processor the driver takes all cores for itself.
+    /// One test at a time: on a machine without a GPU the driver takes all cores for itself.
     turn: Mutex<()>,
 }
 

@@ -291,7 +291,7 @@ mod tests {
             error.to_string(),
             "`x` is unrolled 1000000 times: the program would have 5000003000003 nodes, more than the 1000000 allowed\n  \
              `y` is unrolled 1000000 times\n  \
-             hint: unroll, vectorize or specialize by less, or allow more by the target's budget"
+             help: unroll, vectorize or specialize by less, or allow more by the target's budget"
         );
         assert!(check_copies(&program("flat", body), 5_000_003_000_003).is_ok());
     }

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(
             errors[0].to_string(),
             "`x` cannot be unrolled: no constant bounds how often it runs\n  \
-             hint: say unroll with a factor, or promise the extent with bound_extent"
+             help: say unroll with a factor, or promise the extent with bound_extent"
         );
     }
 }

@@ -158,7 +158,7 @@ fn start(ctx: &Ctx<'_>, regions: &Regions, facts: &Facts, window: &Slid) -> Resu
         return Err("several stages share the loop".into());
     }
     if ctx.enclosing(place).any(|s| on_device(ctx, s)) || inside(ctx, place).any(|l| on_device(ctx, Scope::Body(l))) {
-        return Err("it is computed on a graphics processor".into());
+        return Err("it is computed on a GPU".into());
     }
     let mut plans = (0..ctx.plan.funcs[func].stages.len()).flat_map(|stage| {
         let all = variants(&ctx.plan.funcs[func].stages[stage]);

@@ -90,7 +90,7 @@ struct Flatten<'p> {
     places: Map<BufId, Vec<(Expr, Expr)>>,
     /// Buffers whose `Sym::Buffer` symbols are bound already.
     named: Set<BufId>,
-    /// Buffers that registers could hold, or threads of a graphics processor.
+    /// Buffers that registers could hold, or threads of a GPU.
     tiny: Set<BufId>,
     /// The definitions of symbols.
     definitions: Map<Sym, Expr>,

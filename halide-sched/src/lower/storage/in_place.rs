@@ -87,46 +87,46 @@ impl fmt::Display for InPlaceError {
         write!(f, "`{output}` cannot be computed in the memory of `{image}`: ")?;
         match problem {
             InPlaceProblem::Type { image, output } => {
-                write!(f, "one has elements of {output}, the other of {image}\n  hint: give two buffers")
+                write!(f, "one has elements of {output}, the other of {image}\n  help: give two buffers")
             }
             InPlaceProblem::Dims { image, output } => {
-                write!(f, "one has {output} dimensions, the other {image}\n  hint: give two buffers")
+                write!(f, "one has {output} dimensions, the other {image}\n  help: give two buffers")
             }
             InPlaceProblem::Elsewhere { at } => write!(
                 f,
                 "the definition at {at} reads `{image}` at other coordinates than it writes, so it may read what it has \
-                 overwritten\n  hint: give two buffers, or read it in a Func that is computed before, with compute_root()"
+                 overwritten\n  help: give two buffers, or read it in a Func that is computed before, with compute_root()"
             ),
             InPlaceProblem::Update { number, at } => write!(
                 f,
                 "update {number}, at {at}, reads `{image}`, which the first definition has overwritten by then\n  \
-                 hint: give two buffers, or read `{output}` itself in the update"
+                 help: give two buffers, or read `{output}` itself in the update"
             ),
             InPlaceProblem::Reader { func, at } => write!(
                 f,
                 "`{func}` reads `{image}`, at {at}, and is not computed whole before `{output}` is\n  \
-                 hint: give two buffers, or compute `{func}` by itself: `{func}: compute_root()`"
+                 help: give two buffers, or compute `{func}` by itself: `{func}: compute_root()`"
             ),
             InPlaceProblem::Twice { var, at } => {
                 write!(f, "the split of `{var}`")?;
                 at.map_or(Ok(()), |at| write!(f, " at {at}"))?;
                 write!(
                     f,
-                    " computes some points twice, the second time of what the first has overwritten\n  hint: give two buffers, \
+                    " computes some points twice, the second time of what the first has overwritten\n  help: give two buffers, \
                      or split with another tail, as GuardWithIf"
                 )
             }
             InPlaceProblem::Extern { stage } => {
-                write!(f, "the extern stage `{stage}` may read that memory at any time\n  hint: give two buffers")
+                write!(f, "the extern stage `{stage}` may read that memory at any time\n  help: give two buffers")
             }
             InPlaceProblem::Requires => write!(
                 f,
                 "the algorithm requires something of its values, and a run that fails must not have changed its input\n  \
-                 hint: give two buffers"
+                 help: give two buffers"
             ),
             InPlaceProblem::Tuple => write!(
                 f,
-                "it is a tuple, whose elements are stored one after the other\n  hint: give two buffers, or make it several Funcs"
+                "it is a tuple, whose elements are stored one after the other\n  help: give two buffers, or make it several Funcs"
             ),
         }
     }

@@ -46,7 +46,7 @@ impl Emit<'_> {
             Stmt::Count { .. } => refuse("a count"),
             Stmt::Print { .. } => refuse("a line to print"),
             Stmt::Launch { .. } => refuse("a parallel loop"),
-            Stmt::Dispatch { .. } | Stmt::Reside { .. } | Stmt::Barrier => refuse("work for a graphics processor"),
+            Stmt::Dispatch { .. } | Stmt::Reside { .. } | Stmt::Barrier => refuse("work for a GPU"),
             Stmt::Realize { .. } | Stmt::Provide { .. } => refuse("storage that is not linear"),
         }
     }

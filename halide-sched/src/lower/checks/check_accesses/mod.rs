@@ -17,7 +17,7 @@
 //! between guard pages (`checks/src/accesses`). `LowerOptions` trusts lowering by default, for passes and tests that
 //! look at programs.
 //!
-//! A kernel of a graphics processor cannot end a run; what is neither proved nor checked on the host is listed.
+//! A kernel of a GPU cannot end a run; what is neither proved nor checked on the host is listed.
 //!
 //! Example:
 //! ```text

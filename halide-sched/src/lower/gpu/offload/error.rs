@@ -133,7 +133,7 @@ pub enum KernelProblem {
 impl fmt::Display for KernelProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (reason, hint) = self.texts();
-        write!(f, "{reason}\n  hint: {hint}")
+        write!(f, "{reason}\n  help: {hint}")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Makes loops over blocks and threads code for a graphics processor.
+//! Makes loops over blocks and threads code for a GPU.
 //!
 //! Before and after: `Stage::Shaped`, symbols bound once. Every outermost nest of loops over blocks becomes a row of
 //! `Program::kernels` and a `Dispatch` of it; no such loops are left in host code.
@@ -200,7 +200,7 @@ fn kernel(cx: &mut Offload<'_>, name: &str, l: For) -> Result<Stmt, KernelProble
     let captures = scalars.captures;
     say(cx, name, threads, shared_words, lanes.as_deref(), &pieces);
     if counted {
-        cx.trace.did_not(name, "counted", "it runs on the graphics processor");
+        cx.trace.did_not(name, "counted", "it runs on the GPU");
     }
     let body = scalars.body;
     let name = name.to_string();

@@ -28,7 +28,7 @@ fn a_number_of_blocks_that_is_data() {
 ",
         expect![[r#"
             the kernel of `y`: the number of blocks of `x` depends on other blocks in a way that has no bound
-              hint: run this loop serially, or on threads"#]],
+              help: run this loop serially, or on threads"#]],
     );
 }
 
@@ -45,7 +45,7 @@ fn blocks_inside_of_a_kernel() {
 ",
         expect![[r#"
             the kernel of `y`: the loop over blocks `xi` is inside a kernel, and not directly in its other loops over blocks
-              hint: run this loop serially, or on threads"#]],
+              help: run this loop serially, or on threads"#]],
     );
 }
 
@@ -66,7 +66,7 @@ fn four_loops_over_threads() {
 ",
         expect![[r#"
             the kernel of `z`: `xi` is inside of three other loops over threads, and a block has three dimensions
-              hint: run one of the loops serially"#]],
+              help: run one of the loops serially"#]],
     );
 }
 
@@ -88,7 +88,7 @@ fn values_that_threads_read_before_they_part() {
 ",
         expect![[r#"
             the kernel of `yi`: threads read `out` before the loops over them part, and it is stored between these
-              hint: compute `out` outside of the loops over threads, or inside of all of them"#]],
+              help: compute `out` outside of the loops over threads, or inside of all of them"#]],
     );
 }
 
@@ -105,6 +105,6 @@ fn lanes_around_threads() {
 ",
         expect![[r#"
             the kernel of `y`: the lanes of `x` are not the innermost threads of the block
-              hint: give the innermost loop over threads to gpu_lanes, in all stages of the block"#]],
+              help: give the innermost loop over threads to gpu_lanes, in all stages of the block"#]],
     );
 }

@@ -142,7 +142,7 @@ fn prefetches(
     buf: BufId,
 ) -> Result<(Stmt, String), &'static str> {
     if cx.on_device {
-        return Err("a graphics processor runs the loop");
+        return Err("a GPU runs the loop");
     }
     if l.kind == ForKind::Vectorized {
         return Err("its iterations are lanes");

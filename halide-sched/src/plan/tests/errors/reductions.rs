@@ -128,7 +128,7 @@ fn kernels_of_too_many_loops() {
         &parse("blur_x: compute_root() copy_to_device() copy_to_host()"),
         &Target { gpu: None, ..TARGET },
     )
-    .expect_err("the target has no graphics processor");
+    .expect_err("the target has no GPU");
     let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
     expect![[r#"
         test:1:24: blur_x: copy_to_device()
