@@ -6,3 +6,4 @@ mod access;
 pub mod lower;
 pub mod plan;
 pub mod schedule;
+mod tuning;

@@ -4,3 +4,4 @@
 
 pub mod bounds;
 pub mod simplify;
+mod tuning;

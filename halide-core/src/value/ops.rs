@@ -1,4 +1,5 @@
-//! The operators: wrapping integers with Euclidean division, IEEE floats.
+//! The operators: wrapping integers with Euclidean division, whose quotient and remainder by zero are zero; IEEE
+//! floats.
 
 use super::element::Element;
 use super::half::{bf16, f16};

@@ -2,6 +2,7 @@
 
 use super::mono::{AtomId, Mono};
 use super::poly::{Noted, Poly, Sums, Term};
+use crate::tuning::{MOST_DEPTH, MOST_INNER, MOST_SUM};
 use halide_ir::hash::Map;
 use halide_ir::{Expr, Sym};
 
@@ -51,13 +52,6 @@ struct Row<'p> {
 
 /// The most atoms of one program: beyond, no more is proved, and accesses are checked where they stand.
 const MOST_ATOMS: usize = AtomId::MOST;
-/// The most operations that are nested in one atom.
-const MOST_DEPTH: u32 = 12;
-/// The most monomials of a polynomial inside of an atom.
-const MOST_INNER: usize = 24;
-
-/// The most monomials of a polynomial.
-const MOST_SUM: usize = 400;
 
 /// The table of atoms.
 pub(crate) struct Terms<'p> {

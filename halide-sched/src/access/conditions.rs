@@ -1,9 +1,9 @@
 //! Conditions as inequalities, and inequalities in parts.
 
 use super::atoms::{Atom, Terms};
-use super::hoist::MOST_PARTS;
 use super::poly::Poly;
 use super::read::{Definition, LaneOf, Reader};
+use crate::tuning::MOST_PARTS;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::{Expr, ExprKind, build};
 

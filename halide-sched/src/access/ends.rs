@@ -7,13 +7,11 @@
 use super::atoms::Atom;
 use super::poly::Poly;
 use super::read::{Definition, Reader};
+use crate::tuning::MOST_STORES;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::visit::{any_node, deep};
 use halide_ir::{BufId, Elem, Expr, ExprKind, build};
-
-/// The most stores whose values are looked at for one load.
-const MOST_STORES: usize = 8;
 
 /// Scalars between which all values are; `None` is not known.
 #[derive(Clone, Default)]

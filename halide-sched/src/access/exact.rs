@@ -5,6 +5,7 @@ use super::hoist::Hoisted;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
+use crate::tuning::{MOST_LANES, MOST_MINIMA, MOST_PERIOD};
 use halide_ir::hash::Map;
 
 /// The last place, on the way out of loops, at which an inequality holds if and only if its access stays inside.
@@ -80,13 +81,6 @@ impl Way {
         }
     }
 }
-
-/// The most minima in one polynomial whose arms are looked at one by one.
-const MOST_MINIMA: u32 = 3;
-/// The longest period that is taken apart.
-const MOST_PERIOD: i128 = 4;
-/// The most lanes that are taken one by one.
-const MOST_LANES: i128 = 8;
 
 impl<'p> Reader<'p> {
     /// The direction of `p` with `atom`; `None` if parts of it go different ways, or it is not known.

@@ -5,10 +5,8 @@ use super::atoms::Atom;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::{Definition, Reader};
+use crate::tuning::MOST_EXPANDED_TERMS;
 use halide_ir::visit::deep;
-
-/// The most monomials that a name is replaced by.
-const MOST_TERMS: usize = 24;
 
 impl<'p> Reader<'p> {
     /// Returns `p` with every name of a scalar replaced by its value, also inside of other atoms; names of long sums
@@ -32,7 +30,7 @@ impl<'p> Reader<'p> {
         for &atom in p.atoms() {
             if let Some(value) = self.resolved_name(atom) {
                 let next = result.substituted(atom, &value);
-                if !next.is_broken() && next.len() <= MOST_TERMS {
+                if !next.is_broken() && next.len() <= MOST_EXPANDED_TERMS {
                     result = next;
                 }
             }
@@ -59,7 +57,7 @@ impl<'p> Reader<'p> {
         if let Some(known) = self.expansions.get(&atom) {
             return *known;
         }
-        let made = deep(|| self.expand_atom(atom)).filter(|p| !p.is_broken() && p.len() <= MOST_TERMS);
+        let made = deep(|| self.expand_atom(atom)).filter(|p| !p.is_broken() && p.len() <= MOST_EXPANDED_TERMS);
         let made = made.unwrap_or_else(|| self.terms.poly(atom));
         self.expansions.insert(atom, made);
         made

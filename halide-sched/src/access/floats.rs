@@ -5,13 +5,11 @@
 
 use super::poly::Poly;
 use super::read::{Definition, Reader};
+use crate::tuning::MOST_EXACT;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::visit::deep;
 use halide_ir::{Elem, Expr, ExprKind, build};
-
-/// The largest float around which every multiple of a half is one, in all types of floats from `f32` on.
-const MOST_EXACT: f64 = (1 << 22) as f64;
 
 /// The least and the greatest value, both finite.
 pub(crate) type FloatSpan = (f64, f64);

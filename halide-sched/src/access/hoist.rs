@@ -12,16 +12,10 @@ use super::exact::Exact;
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::{LaneOf, Reader};
+use crate::tuning::{MOST_HOISTED_GUARDS, MOST_HOISTED_TERMS, MOST_PARTS};
 use halide_ir::Sym;
 use halide_ir::visit::deep;
 use smallvec::SmallVec;
-
-/// The most monomials of an inequality that is moved further.
-const MOST_TERMS: usize = 40;
-/// The most conditions that an inequality keeps.
-const MOST_GUARDS: usize = 6;
-/// The most inequalities that one becomes where it speaks of the smaller of two.
-pub(super) const MOST_PARTS: usize = 16;
 
 /// A statement around the access.
 #[derive(Clone, Debug)]
@@ -242,11 +236,11 @@ impl<'p> Reader<'p> {
             return None;
         }
         for next in &mut list {
-            let mut guards: SmallVec<[Poly<'p>; MOST_GUARDS]> = next.guards.into();
+            let mut guards: SmallVec<[Poly<'p>; MOST_HOISTED_GUARDS]> = next.guards.into();
             guards.dedup();
             let all = guards.len();
             guards.retain(|guard| is_outside(guard));
-            guards.truncate(MOST_GUARDS);
+            guards.truncate(MOST_HOISTED_GUARDS);
             if guards.len() < all {
                 next.exact = Exact::Nowhere;
             }
@@ -268,7 +262,7 @@ impl<'p> Reader<'p> {
         let list: Vec<_> = h.guards.iter().map(|g| self.terms.replaced(g, atom, &value, &mut memo)).collect();
         let guards = self.terms.list_as(h.guards, &list);
         self.renamed.insert(atom, memo);
-        if p.is_broken() || p.len() > MOST_TERMS {
+        if p.is_broken() || p.len() > MOST_HOISTED_TERMS {
             return None;
         }
         Some(self.out_of_memory(Hoisted { p, guards, ..*h }))

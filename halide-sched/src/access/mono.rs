@@ -1,5 +1,7 @@
 //! Products of atoms.
 
+use crate::tuning::MOST_FACTORS;
+
 /// The number of an atom in [`super::Terms`], below [`AtomId::MOST`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct AtomId(pub(crate) u32);
@@ -11,8 +13,6 @@ impl AtomId {
 
 /// The bits of a factor.
 const BITS: u32 = 21;
-/// The most factors.
-const MOST_FACTORS: usize = 6;
 
 /// A product of up to six atoms in ascending order; the empty product is 1. A word of 21 bits each, the first lowest,
 /// holds the number of its atom plus 1.

@@ -3,6 +3,7 @@
 
 use super::atoms::Span;
 use super::mono::{AtomId, Mono};
+use crate::tuning::{CACHED_SUMS, MOST_PRODUCTS};
 use bumpalo::Bump;
 use halide_ir::hash::{Map, Spread, begin};
 use smallvec::SmallVec;
@@ -10,14 +11,8 @@ use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
-/// Products of more monomials are not computed.
-const MOST_PRODUCTS: usize = 400;
-
 /// A monomial with its coefficient.
 pub(crate) type Term = (Mono, i64);
-
-/// The number of sums that most analyses make, at least.
-const SUMS: usize = 1 << 9;
 
 /// Owner of all sums of one analysis; they end together with it.
 pub(crate) struct Sums<'a> {
@@ -29,7 +24,7 @@ pub(crate) struct Sums<'a> {
 impl Default for Sums<'_> {
     fn default() -> Self {
         let mut known = Map::default();
-        begin(&mut known, SUMS);
+        begin(&mut known, CACHED_SUMS);
         Sums { memory: Bump::new(), known: RefCell::new(known) }
     }
 }

@@ -12,20 +12,8 @@ use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
 use super::samples::Samples;
+use crate::tuning::{MOST_ARMS, MOST_CHOICES, MOST_INSIDES, MOST_PROVED_TERMS, MOST_STEPS, MOST_WAYS};
 use halide_ir::hash::{Map, Set};
-
-/// The most steps of a search.
-const MOST_STEPS: u32 = 200;
-/// The most names inside of operations that one search replaces; each rewrites the whole polynomial.
-const MOST_INSIDES: u32 = 6;
-/// The most ways that are tried at one step.
-const MOST_WAYS: usize = 4;
-/// The most combinations of arms that are looked at before one is chosen.
-const MOST_CHOICES: u32 = 32;
-/// The most arms of nested minima that are told apart.
-const MOST_ARMS: usize = 8;
-/// The most monomials of a polynomial that is looked at.
-const MOST_TERMS: usize = 48;
 
 /// Answers questions under facts.
 #[derive(Default)]
@@ -217,7 +205,7 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     fn holds(&mut self, reader: &mut Reader<'p>, p: Poly<'p>) -> bool {
-        if p.is_broken() || p.len() > MOST_TERMS || self.steps == 0 || self.failed.contains(&p) {
+        if p.is_broken() || p.len() > MOST_PROVED_TERMS || self.steps == 0 || self.failed.contains(&p) {
             return false;
         }
         self.steps -= 1;

@@ -5,19 +5,11 @@ use super::data::Elements;
 use super::hoist::Hoisted;
 use super::mono::AtomId;
 use super::poly::{Poly, Sums};
+use crate::tuning::{MOST_NAMES, MOST_PICKS, MOST_READ_NODES, MOST_READ_ROUNDS};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{any_node, deep};
 use halide_ir::{DimField, Elem, Expr, ExprKind, Sym, build};
-
-/// The most alternatives of a shuffle that are told apart.
-const MOST_PICKS: usize = 16;
-/// The longest expression that is made by replacing names.
-const MOST_NODES: usize = 48;
-/// The most names that stand for one another.
-const MOST_ROUNDS: usize = 8;
-/// The most names of one polynomial that are replaced.
-const MOST_NAMES: usize = 40;
 
 /// The binding of a symbol.
 #[derive(Clone, Debug)]
@@ -321,7 +313,7 @@ impl<'p> Reader<'p> {
     /// The scalar `e` with names of other data replaced by what they stand for: of two that are equal, one is enough.
     fn without_names(&self, e: &Expr) -> Expr {
         let mut e = e.clone();
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MOST_READ_ROUNDS {
             let next = halide_ir::visit::substitute(&e, &|s| match self.defs.get(s) {
                 Some(Definition::Let(value)) if value.lanes() == 1 && value.ty().scalar().is_some() => {
                     (!self.level_of_expr(value).eq(&Self::IN_MEMORY)).then(|| value.clone())
@@ -330,7 +322,7 @@ impl<'p> Reader<'p> {
             });
             let mut nodes = 0;
             halide_ir::visit::for_each_node(&next, &mut |_| nodes += 1);
-            if nodes > MOST_NODES || next == e {
+            if nodes > MOST_READ_NODES || next == e {
                 break;
             }
             e = next;

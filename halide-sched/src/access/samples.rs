@@ -8,21 +8,16 @@ use super::atoms::{Atom, Span};
 use super::mono::AtomId;
 use super::poly::Poly;
 use super::read::Reader;
+use crate::tuning::{NEAR_SAMPLES, SAME_SAMPLES, SAMPLES};
 use halide_ir::hash::{Map, Spread};
 use halide_ir::visit::deep;
 use halide_ir::{DimField, Sym};
 use std::hash::{BuildHasher, BuildHasherDefault};
 
-/// The number of samples.
-const SAMPLES: usize = 8;
 /// Extents, by samples: of loops with tails, of one iteration, of many.
 const EXTENTS: [i64; SAMPLES] = [37, 1000, 100_000, 131, 1, 513, 16, 2048];
 /// The first coordinates of buffers, and numbers that nothing is known of.
 const NUMBERS: [i64; SAMPLES] = [0, -5, 70_000, 3, 100, 0, -70_000, 1];
-/// The samples that are the same for all; in the others, buffers are of different sizes.
-const SAME: usize = 4;
-/// The longest interval whose ends are worth a sample: nobody uses the ends of `i32`.
-const FEW: i128 = 4096;
 /// The value that is not known, or that there is none of.
 const NONE: i64 = i64::MIN;
 
@@ -184,7 +179,7 @@ impl Samples {
         *self.chosen.entry(atom).or_insert_with(|| {
             let turned = |list: &Values| {
                 let turn = spread(atom) as usize;
-                std::array::from_fn(|s| list[if s < SAME { s } else { (s + turn) % SAMPLES }])
+                std::array::from_fn(|s| list[if s < SAME_SAMPLES { s } else { (s + turn) % SAMPLES }])
             };
             match (s, span) {
                 (Some(Sym::Buffer { field: DimField::Extent, .. }), _) => turned(&EXTENTS),
@@ -192,7 +187,7 @@ impl Samples {
                 (Some(Sym::Buffer { field: DimField::Stride, dim, .. }), _) => {
                     [(spread(atom) as i64 % 1000 + 5000).checked_pow(dim.into()).unwrap_or(NONE); SAMPLES]
                 }
-                (_, (Some(low), Some(high))) if high - low <= FEW => {
+                (_, (Some(low), Some(high))) if high - low <= NEAR_SAMPLES => {
                     let end = |end: i128| [i64::try_from(end).unwrap_or(NONE); SAMPLES];
                     between(atom, &end(low), &end(high))
                 }

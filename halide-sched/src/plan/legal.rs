@@ -1,5 +1,5 @@
-//! Checks that the loops of a stage may run as they are marked: no races, constant extents where lanes and copies need
-//! them, nothing nested that cannot be.
+//! Race detection and other rules for loops as they are marked: constant extents where lanes and copies need them,
+//! nothing nested that cannot be.
 
 use super::diagnostics::{Errors, Problem};
 use super::draft::FuncDraft;
@@ -7,11 +7,9 @@ use super::levels::{DraftLevel, Levels, with_loops};
 use super::stage::{LoopDraft, StageDraft};
 use crate::plan::types::{PlanTail, Transform};
 use crate::schedule::{LoopKind, Tail};
+use crate::tuning::MOST_FACTOR;
 use halide_core::ids::{FuncId, IdVec};
 use std::collections::BTreeSet;
-
-/// The largest number of lanes or copies: more is surely not meant, and would take for ever to compile.
-const MOST_COPIES: i64 = 4096;
 
 /// Checks the loops of every Func; `funcs` are those that the schedule speaks of (copies share their loops).
 pub(super) fn check(
@@ -72,10 +70,10 @@ fn constant_extent(stage: &StageDraft, placed: bool, l: &LoopDraft) -> Option<Pr
         // Lowering may find a bound, where the stage is computed in the blocks of another one; `gpu` checks that.
         None if l.kind == LoopKind::GpuThreads => None,
         None if placed && matches!(l.kind, LoopKind::Vectorized | LoopKind::Unrolled) => None,
-        Some(1..=MOST_COPIES) => None,
-        Some(n) if n > MOST_COPIES => {
+        Some(1..=MOST_FACTOR) => None,
+        Some(n) if n > MOST_FACTOR => {
             let what = if l.kind == LoopKind::Vectorized { "number of lanes" } else { "number of copies" };
-            Some(Problem::TooLarge { what, value: n, most: MOST_COPIES })
+            Some(Problem::TooLarge { what, value: n, most: MOST_FACTOR })
         }
         _ => Some(Problem::NotConstant {
             of: stage.subject.clone(),
@@ -126,10 +124,10 @@ fn nesting(stage: &StageDraft, around: Option<&str>, errors: &mut Errors<'_>) {
                 let alone = outside.is_none();
                 outer = outside.clone().or(Some(name));
                 copies = copies.saturating_mul(stage.extent(l.var).unwrap_or(1));
-                if copies <= MOST_COPIES || alone {
+                if copies <= MOST_FACTOR || alone {
                     continue;
                 }
-                Problem::TooLarge { what: "number of lanes of all vectorized loops", value: copies, most: MOST_COPIES }
+                Problem::TooLarge { what: "number of lanes of all vectorized loops", value: copies, most: MOST_FACTOR }
             }
             _ => continue,
         };

@@ -4,6 +4,7 @@ use super::arguments::{Argument, Draws, Reader, Written, amount, loop_name};
 use super::directive::Verb;
 use super::error::ParseError;
 use super::values::{Amount, LoopKind, Tail};
+use crate::tuning::MOST_TILED;
 use std::fmt;
 
 /// A mark of a loop.
@@ -54,9 +55,6 @@ impl Tiling {
         self.verbs().into_iter().chain(blocks).chain(threads).collect()
     }
 }
-
-/// The most dimensions that are read without brackets: as many as Funcs have.
-const MOST_TILED: usize = 8;
 
 impl Argument for Tiling {
     type Value = Tiling;

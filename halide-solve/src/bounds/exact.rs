@@ -1,15 +1,13 @@
 //! Integers of data as coordinates.
 
 use crate::simplify::{Facts, Linear, Range, simplify};
+use crate::tuning::DEEP_SUM;
 use halide_core::ops::BinOp;
 use halide_ir::{Expr, ExprKind, build};
 
-/// The depth to which sums are opened.
-const DEEP: u32 = 8;
-
 /// The value of a scalar integer expression as a sum of coordinates: sums of data that do not wrap are opened.
 pub fn exact(e: &Expr, facts: &Facts) -> Linear {
-    Linear::of(&simplify(&opened(e, facts, DEEP), facts))
+    Linear::of(&simplify(&opened(e, facts, DEEP_SUM), facts))
 }
 
 fn opened(e: &Expr, facts: &Facts, deep: u32) -> Expr {

@@ -8,6 +8,7 @@
 use super::exact;
 use super::interval::Interval;
 use crate::simplify::{Facts, Form, Linear, prove, simplify};
+use crate::tuning::SOLVE_FUEL;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::build::{self, as_int, int};
 use halide_ir::visit::uses;
@@ -15,13 +16,13 @@ use halide_ir::{Expr, ExprKind, Sym};
 
 /// An interval of `var` in which `cond` always holds, as large as can be told; `None` where there is none to be told.
 pub fn solve_for(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
-    Search { var, facts, inner: true, fuel: FUEL }.condition(&simplify(cond, facts), true)
+    Search { var, facts, inner: true, fuel: SOLVE_FUEL }.condition(&simplify(cond, facts), true)
 }
 
 /// An interval of `var` outside of which `cond` never holds, as small as can be told; `None` where it may hold
 /// anywhere. An interval whose min is above its max: it holds nowhere.
 pub fn solve_outer(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
-    let found = Search { var, facts, inner: false, fuel: FUEL }.condition(&simplify(cond, facts), true)?;
+    let found = Search { var, facts, inner: false, fuel: SOLVE_FUEL }.condition(&simplify(cond, facts), true)?;
     (found != Interval::everything()).then_some(found)
 }
 
@@ -29,9 +30,6 @@ pub fn solve_outer(cond: &Expr, var: Sym, facts: &Facts) -> Option<Interval> {
 fn is_scalar_int(e: &Expr) -> bool {
     e.lanes() == 1 && e.ty().scalar().is_some_and(|t| t.is_int() && t.bits() <= 32)
 }
-
-/// The most sums that are solved for one condition.
-const FUEL: u32 = 200;
 
 struct Search<'a> {
     var: Sym,

@@ -10,6 +10,7 @@ use super::linear::Linear;
 use super::range::Range;
 use super::relational_bounds::Bounder;
 use super::transitive_definitions::Reach;
+use crate::tuning::NEAR_ROUNDS;
 use halide_ir::visit::substitute;
 use halide_ir::{Expr, Sym, build};
 
@@ -127,9 +128,6 @@ pub(super) struct Effort {
     rounds: u32,
 }
 
-/// The number of times that definitions are put in place one level at a time, before they are seen through.
-const NEAR: u32 = 3;
-
 /// For conditions on the way, of which there are many.
 pub(super) const LITTLE: Effort = Effort { fuel: 150, rounds: 6 };
 /// For bounds that decide how storage is laid out, of which there are few.
@@ -155,7 +153,7 @@ pub(super) fn expand(
             break;
         }
         let e = sum.to_expr();
-        let reach = if round < NEAR { Reach::Near } else { Reach::Far };
+        let reach = if round < NEAR_ROUNDS { Reach::Near } else { Reach::Far };
         let expanded = substitute(&e, &|s| definitions.value(s, reach, facts));
         if expanded == e {
             break;

@@ -7,12 +7,10 @@ use super::facts::Facts;
 use super::linear::{Form, Linear, Terms};
 use super::min_max::{all_at_most, upper_of_lanes};
 use super::relational_bounds::Bounder;
+use crate::tuning::COMPARE_FUEL;
 use halide_core::ops::BinOp;
 use halide_ir::build::{self, as_int};
 use halide_ir::{Expr, ExprKind};
-
-/// The most sums that a search takes apart to decide a comparison while simplifying.
-const FUEL: u32 = 32;
 
 /// `a op b`, simplified.
 pub(super) fn compare(op: BinOp, a: &Form, b: &Form, facts: &Facts) -> Option<Expr> {
@@ -41,10 +39,10 @@ fn at_most(form: Form, limit: i64, facts: &Facts) -> Option<Expr> {
         return Some(build::broadcast(at_most(Form::uniform(form.base, 1), limit, facts)?, lanes));
     }
     let truth = |value: bool| Some(build::broadcast(build::boolean(value), lanes));
-    if all_at_most(&form, limit as i128, facts, FUEL) {
+    if all_at_most(&form, limit as i128, facts, COMPARE_FUEL) {
         return truth(true);
     }
-    if form.scale(-1).is_some_and(|f| all_at_most(&f, -(limit as i128) - 1, facts, FUEL)) {
+    if form.scale(-1).is_some_and(|f| all_at_most(&f, -(limit as i128) - 1, facts, COMPARE_FUEL)) {
         return truth(false);
     }
     let (mut form, mut limit) = (form, limit);
@@ -110,7 +108,7 @@ fn drop_arm(sum: &Linear, limit: i64, facts: &Facts) -> Option<Linear> {
         };
         let any = (*op == BinOp::Min) == (*c > 0);
         let decided = |s: &Linear| {
-            let mut bounder = Bounder::new(facts, FUEL);
+            let mut bounder = Bounder::new(facts, COMPARE_FUEL);
             // An arm that cannot help a disjunction, or cannot hurt a conjunction.
             if any { bounder.at_least(s, limit as i128 + 1) } else { bounder.at_most(s, limit as i128) }
         };
@@ -144,8 +142,8 @@ fn equal(form: Form, facts: &Facts) -> Option<Expr> {
         return Some(build::broadcast(equal(Form::uniform(form.base, 1), facts)?, lanes));
     }
     let truth = |value: bool| Some(build::broadcast(build::boolean(value), lanes));
-    let above = form.scale(-1).and_then(|f| upper_of_lanes(&f, facts, FUEL)).map(|v| -v);
-    let below = upper_of_lanes(&form, facts, FUEL);
+    let above = form.scale(-1).and_then(|f| upper_of_lanes(&f, facts, COMPARE_FUEL)).map(|v| -v);
+    let below = upper_of_lanes(&form, facts, COMPARE_FUEL);
     match (above, below) {
         (Some(0), Some(0)) => return truth(true),
         (Some(least), _) if least > 0 => return truth(false),

@@ -7,17 +7,15 @@
 use super::facts::Facts;
 use super::linear::Linear;
 use super::range::{Congruence, gcd};
+use crate::tuning::CONGRUENCE_CHOICES;
 use halide_core::ops::BinOp;
 use halide_ir::build::as_int;
 use halide_ir::{Expr, ExprKind};
 
-/// The most choices that are followed, one inside the other.
-const CHOICES: u32 = 2;
-
 impl Facts {
     /// Returns the congruence of a sum.
     pub(super) fn sum_congruence(&self, sum: &Linear) -> Congruence {
-        self.joined_congruence(sum, CHOICES)
+        self.joined_congruence(sum, CONGRUENCE_CHOICES)
     }
 
     fn joined_congruence(&self, sum: &Linear, choices: u32) -> Congruence {

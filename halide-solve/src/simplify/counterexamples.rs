@@ -13,25 +13,18 @@ use super::facts::Facts;
 use super::linear::{Linear, Term};
 use super::range::{Congruence, Range};
 use super::walk::postorder;
+use crate::tuning::{COUNTEREXAMPLE_POINTS, FAR_POINT, MOST_CLAIMS, MOST_COUNTEREXAMPLE_MOVES};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::build::{as_bool, as_int};
 use halide_ir::hash::Map;
 use halide_ir::{DimField, Expr, ExprKind};
 
-/// The number of points: loops at their first, their last and a middle iteration.
-pub(super) const POINTS: usize = 3;
-/// Farther from 0 than this nothing is computed.
-const FAR: i128 = 1 << 40;
 /// About what the caller's buffers extend to: farther than the tiles of most schedules; and at one point, so far that
 /// after ten levels of a pyramid what has no bound is still no small storage.
-const EXTENTS: [i64; POINTS] = [5000, 5000, 1 << 26];
-/// The most facts that are looked through for a symbol to move.
-const MOST_CLAIMS: usize = 200;
-/// The most times that symbols are moved: each time what is bound to them is found again.
-const MOST_MOVES: u32 = 16;
+const EXTENTS: [i64; COUNTEREXAMPLE_POINTS] = [5000, 5000, 1 << 26];
 
 /// The values of an expression, one for each point; `None` if that is not known.
-pub(super) type Values = [Option<i64>; POINTS];
+pub(super) type Values = [Option<i64>; COUNTEREXAMPLE_POINTS];
 
 /// The points under the facts of a scope.
 #[derive(Clone, Default)]
@@ -42,7 +35,7 @@ pub(super) struct Witnesses {
     bound: Vec<(Expr, Expr)>,
     /// The ranges that were learned of sums.
     claims: Vec<(Linear, Range)>,
-    lost: [bool; POINTS],
+    lost: [bool; COUNTEREXAMPLE_POINTS],
     /// The number of times that a symbol was moved, or tried to be.
     moves: u32,
     scopes: Vec<Mark>,
@@ -53,7 +46,7 @@ pub(super) struct Witnesses {
 struct Mark {
     bound: usize,
     claims: usize,
-    lost: [bool; POINTS],
+    lost: [bool; COUNTEREXAMPLE_POINTS],
 }
 
 impl Witnesses {
@@ -73,7 +66,7 @@ impl Facts {
     pub(super) fn reached(&self, terms: &[Term]) -> Option<i128> {
         let values = self.sum_values(terms);
         let lost = self.witnesses.borrow().lost;
-        (0..POINTS).filter(|k| !lost[*k]).filter_map(|k| values[k]).max()
+        (0..COUNTEREXAMPLE_POINTS).filter(|k| !lost[*k]).filter_map(|k| values[k]).max()
     }
 
     /// `symbol`, new in this scope, is `value`.
@@ -99,11 +92,11 @@ impl Facts {
     /// `sum` was learned to lie in `range`.
     pub(super) fn claim(&mut self, sum: &Linear, range: Range) {
         let all = self.witnesses.get_mut();
-        if all.lost == [true; POINTS] {
+        if all.lost == [true; COUNTEREXAMPLE_POINTS] {
             return;
         }
         all.claims.push((sum.clone(), range));
-        for k in 0..POINTS {
+        for k in 0..COUNTEREXAMPLE_POINTS {
             if !self.witnesses.get_mut().lost[k] && !self.holds(k, sum, range) && !self.mend(k, sum, range) {
                 self.witnesses.get_mut().lost[k] = true;
             }
@@ -112,7 +105,7 @@ impl Facts {
 
     /// More is known of a sum: it has this remainder.
     pub(super) fn claim_remainder(&mut self, sum: &Linear, congruence: Congruence) {
-        for k in 0..POINTS {
+        for k in 0..COUNTEREXAMPLE_POINTS {
             let value = self.sum_values(&sum.terms)[k].map(|v| v + sum.constant as i128);
             let missing = value.map(|v| match congruence.modulus() {
                 0 => congruence.remainder() as i128 - v,
@@ -174,7 +167,7 @@ impl Facts {
         let c = c as i128;
         let step = (missing.abs() + c.abs() - 1) / c.abs() * missing.signum() * c.signum();
         let Some(new) = old[k].and_then(|v| i64::try_from(v as i128 + step).ok()) else { return false };
-        if self.witnesses.get_mut().moves >= MOST_MOVES || !allows(self.known(symbol), new) {
+        if self.witnesses.get_mut().moves >= MOST_COUNTEREXAMPLE_MOVES || !allows(self.known(symbol), new) {
             return false;
         }
         self.witnesses.get_mut().moves += 1;
@@ -204,8 +197,8 @@ impl Facts {
         self.witnesses.get_mut().bound = bound;
     }
 
-    fn sum_values(&self, terms: &[Term]) -> [Option<i128>; POINTS] {
-        let mut sum = [Some(0i128); POINTS];
+    fn sum_values(&self, terms: &[Term]) -> [Option<i128>; COUNTEREXAMPLE_POINTS] {
+        let mut sum = [Some(0i128); COUNTEREXAMPLE_POINTS];
         for (atom, c) in terms {
             let values = self.values(atom);
             for (sum, value) in sum.iter_mut().zip(values) {
@@ -218,10 +211,10 @@ impl Facts {
     /// Returns the values of a scalar Index expression, or of a condition: 0 or 1.
     fn values(&self, e: &Expr) -> Values {
         if !is_read(e) {
-            return [None; POINTS];
+            return [None; COUNTEREXAMPLE_POINTS];
         }
         if let ExprKind::Int(value) = e.kind() {
-            return [near((*value).into()); POINTS];
+            return [near((*value).into()); COUNTEREXAMPLE_POINTS];
         }
         if let Some(values) = self.cache.borrow().values(e) {
             return values;
@@ -232,7 +225,7 @@ impl Facts {
             let values = self.value_of_node(e);
             self.cache.borrow_mut().set_values(e, values);
         });
-        self.cache.borrow().values(e).unwrap_or([None; POINTS])
+        self.cache.borrow().values(e).unwrap_or([None; COUNTEREXAMPLE_POINTS])
     }
 
     /// Returns the values of a node whose children were found.
@@ -240,7 +233,7 @@ impl Facts {
         use ExprKind::*;
         let of = |e: &Expr| self.values(e);
         match e.kind() {
-            Const(_) => [as_bool(e).map(i64::from); POINTS],
+            Const(_) => [as_bool(e).map(i64::from); COUNTEREXAMPLE_POINTS],
             Likely(a) => of(a),
             Unary(UnOp::Neg, a) => of(a).map(|v| v.map(|v| -v)),
             Unary(UnOp::Not, a) => of(a).map(|v| v.map(|v| 1 - v)),
@@ -253,7 +246,7 @@ impl Facts {
                 std::array::from_fn(|k| if c[k]? == 0 { b[k] } else { a[k] })
             }
             _ if e.ty().is_index() => self.chosen_for(e),
-            _ => [None; POINTS],
+            _ => [None; COUNTEREXAMPLE_POINTS],
         }
     }
 
@@ -277,7 +270,7 @@ impl Facts {
 }
 
 fn near(value: i128) -> Option<i64> {
-    (value.abs() <= FAR).then_some(value as i64)
+    (value.abs() <= FAR_POINT).then_some(value as i64)
 }
 
 /// Returns true if values are found of `e` at all.

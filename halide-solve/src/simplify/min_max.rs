@@ -8,15 +8,11 @@ use super::facts::Facts;
 use super::linear::{Form, Linear, Terms, compare_atoms};
 use super::range::gcd;
 use super::relational_bounds::Bounder;
+use crate::tuning::{MIN_MAX_FUEL, MOST_COMPARED};
 use halide_core::ops::BinOp;
 use halide_ir::build::{self, as_int};
 use halide_ir::{Expr, ExprKind};
 use std::cmp::Ordering;
-
-/// Comparing all pairs of operands stops being cheap beyond this many; more are only joined where they are equal.
-const MOST_COMPARED: usize = 6;
-/// The most sums that are taken apart to compare two operands.
-const FUEL: u32 = 16;
 
 /// The smallest (`op` is `Min`) or largest (`Max`) of `operands`.
 pub(super) fn extreme(op: BinOp, operands: Vec<Form>, facts: &Facts) -> Option<Form> {
@@ -157,11 +153,11 @@ fn prune<T: PartialEq>(op: BinOp, list: Vec<T>, at_most: impl Fn(&T, &T) -> bool
 /// Returns true if `a <= b` always.
 pub(super) fn at_most(a: &Linear, b: &Linear, facts: &Facts) -> bool {
     let Some(difference) = a.minus(b) else { return false };
-    Bounder::new(facts, FUEL).at_most(&difference, 0)
+    Bounder::new(facts, MIN_MAX_FUEL).at_most(&difference, 0)
 }
 
 fn lanes_at_most(a: &Form, b: &Form, facts: &Facts) -> bool {
-    a.minus(b).is_some_and(|difference| all_at_most(&difference, 0, facts, FUEL))
+    a.minus(b).is_some_and(|difference| all_at_most(&difference, 0, facts, MIN_MAX_FUEL))
 }
 
 /// Returns true if no lane of `form` is ever above `limit`.

@@ -11,15 +11,11 @@
 use super::facts::Facts;
 use super::linear::{Linear, Terms, add_terms, any_term};
 use super::range::Range;
+use crate::tuning::{ELIMINATIONS, LARGEST_SCALE};
 use halide_core::ops::BinOp;
 use halide_ir::build::as_int;
 use halide_ir::hash::{Map, begin};
 use halide_ir::{Expr, ExprKind};
-
-/// The scale to which relaxing quotients may multiply a sum.
-const LARGEST_SCALE: i64 = 1 << 40;
-/// The most learned sums in a row that may be added to eliminate an atom.
-const ELIMINATIONS: u32 = 3;
 
 /// A search for bounds under fixed facts.
 pub(crate) struct Bounder<'a> {

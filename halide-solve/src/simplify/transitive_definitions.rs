@@ -7,13 +7,11 @@
 use super::expr::simplify;
 use super::facts::Facts;
 use super::walk::nodes;
+use crate::tuning::LARGEST_DEFINITION;
 use halide_ir::hash::Map;
 use halide_ir::visit::{deep, substitute};
 use halide_ir::{Expr, Sym};
 use std::cell::{OnceCell, RefCell};
-
-/// The most nodes that a value may have to stand for its symbol.
-const LARGEST: usize = 96;
 
 /// The distance to which definitions are followed at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +40,7 @@ impl FarValues {
         // Asked again on the way, in a circle, a symbol is its definition.
         self.found.borrow_mut().insert(s, value.clone());
         let whole = substitute(&value, &|t| deep(|| self.of(t, lookup)));
-        let far = if nodes(&whole, |_| false).len() <= LARGEST {
+        let far = if nodes(&whole, |_| false).len() <= LARGEST_DEFINITION {
             simplify(&whole, self.nothing.get_or_init(Box::default))
         } else {
             value

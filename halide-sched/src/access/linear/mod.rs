@@ -17,6 +17,7 @@ use super::atoms::{Atom, Span, product};
 use super::mono::Mono;
 use super::poly::Poly;
 use super::read::Reader;
+use crate::tuning::{MOST_DEFINED, MOST_NEW};
 use halide_ir::hash::Map;
 use simplex::{Answer, Bound, Levels, Simplex, Var, level};
 use std::collections::VecDeque;
@@ -25,10 +26,6 @@ use std::collections::VecDeque;
 const MOST: (u32, u32) = (96, 400);
 /// The same while its definitions are not all written down.
 const FEW: (u32, u32) = (12, 60);
-/// The most variables whose definitions are written down.
-const MOST_DEFINED: usize = 120;
-/// The most monomials that a fact may bring in.
-const MOST_NEW: usize = 1;
 
 /// A constraint `0 <= p` on variables.
 enum Constraint {

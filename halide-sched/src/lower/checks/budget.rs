@@ -11,15 +11,13 @@ use crate::lower::error::LowerError;
 use crate::lower::loops::partition_loops::Partitioned;
 use crate::lower::nests::ctx::{Ctx, TemplateSite};
 use crate::plan::{Level, LoopLabel, StagePlan};
+use crate::tuning::MOST_CAUSES;
 use halide_core::error::Location;
 use halide_core::ids::FuncId;
 use halide_ir::hash::Set;
 use halide_ir::visit::{self, deep};
 use halide_ir::{Expr, ExprKind, For, ForKind, LoopId, LoopInfo, Program, Stmt, Sym, build};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// An error names no more directives than this.
-const MOST_CAUSES: usize = 4;
 
 /// The error of a program that would become too large.
 pub(crate) fn too_large(nodes: u64, most: u64, mut causes: Vec<Cause>) -> LowerError {

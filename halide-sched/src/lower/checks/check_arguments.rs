@@ -1,4 +1,4 @@
-//! Checks of the caller's buffers, before anything is written.
+//! Preconditions of a run: checks of the caller's buffers, before anything is written.
 //!
 //! Before and after: the definitions of `infer_bounds`. Adds assertions: inputs cover what is read of them, strides
 //! are what the code was compiled for, outputs suit the tails of their loops and the promises of the schedule,

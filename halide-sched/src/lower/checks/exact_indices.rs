@@ -8,6 +8,7 @@ use crate::lower::checks::check_arguments::assert;
 use crate::lower::nests::ctx::{Ctx, Source};
 use crate::lower::regions::infer_bounds::Finder;
 use crate::lower::regions::value_bounds::ValueBounds;
+use crate::tuning::LARGEST_INDEX;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::{Elem, Expr, ExprKind, Fault, Scope, Stmt, Sym, build};
@@ -15,9 +16,6 @@ use halide_solve::bounds::{Interval, interval_with_values};
 use halide_solve::simplify::walk::nodes;
 use halide_solve::simplify::{Facts, Range};
 use std::collections::{BTreeMap, HashMap};
-
-/// The most that sums and products reach of which operands are asserted to be small: other terms fit beside them.
-const MOST: i64 = 1 << 61;
 
 /// An operand that must be small.
 struct Small {
@@ -227,17 +225,17 @@ impl Search<'_> {
             return range;
         }
         match (op, build::as_int(a), build::as_int(b)) {
-            (BinOp::Mul, Some(c), _) => self.limit(b, MOST / c.saturating_abs().max(1)),
-            (BinOp::Mul, _, Some(c)) => self.limit(a, MOST / c.saturating_abs().max(1)),
+            (BinOp::Mul, Some(c), _) => self.limit(b, LARGEST_INDEX / c.saturating_abs().max(1)),
+            (BinOp::Mul, _, Some(c)) => self.limit(a, LARGEST_INDEX / c.saturating_abs().max(1)),
             (BinOp::Mul, None, None) => {
-                self.found.push(Small { operand: a.clone(), factor: Some(b.clone()), limit: MOST });
+                self.found.push(Small { operand: a.clone(), factor: Some(b.clone()), limit: LARGEST_INDEX });
             }
             _ => {
-                self.limit(a, MOST);
-                self.limit(b, MOST);
+                self.limit(a, LARGEST_INDEX);
+                self.limit(b, LARGEST_INDEX);
             }
         }
-        let most = 2 * i128::from(MOST);
+        let most = 2 * i128::from(LARGEST_INDEX);
         Range::new(Some(-most), Some(most))
     }
 

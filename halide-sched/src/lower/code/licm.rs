@@ -1,4 +1,4 @@
-//! Computes what does not change in a loop in front of it.
+//! Loop-invariant code motion: computes what does not change in a loop in front of it.
 //!
 //! Before: `Stage::Shaped`, every symbol bound once. After: the same.
 //!

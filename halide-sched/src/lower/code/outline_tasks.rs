@@ -1,4 +1,4 @@
-//! Makes the body of every parallel loop a function of its own.
+//! Closure conversion: makes the body of every parallel loop a function of its own.
 //!
 //! Before: `Stage::Shaped`, symbols bound once. After: `Stage::Final`; a parallel loop is a `Launch` of a task, and
 //! the task lists what it needs from outside: scalar symbols and allocations. Properties of inputs and outputs and the

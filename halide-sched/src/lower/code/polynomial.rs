@@ -1,12 +1,10 @@
 //! Scalar Index arithmetic as a sum of products, for passes that regroup it. Index arithmetic is exact, so any order of
 //! the same terms has the same value.
 
+use crate::tuning::MOST_POLYNOMIAL_TERMS;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::hash::Map;
 use halide_ir::{Expr, ExprKind, build};
-
-/// A product with more terms than this is not multiplied out.
-const MOST_TERMS: usize = 12;
 
 /// A sum of products of atoms and a constant. An atom is an Index expression that is no sum, difference or product.
 #[derive(Clone, Default)]
@@ -72,7 +70,7 @@ impl Sum {
         }
         let (x, y) = (Sum::of(a)?, Sum::of(b)?);
         let size = |s: &Sum| s.terms().count() + usize::from(s.constant != 0);
-        if size(&x) * size(&y) > MOST_TERMS {
+        if size(&x) * size(&y) > MOST_POLYNOMIAL_TERMS {
             return self.add_term(vec![whole.clone()], times);
         }
         for t in x.terms() {

@@ -1,4 +1,4 @@
-//! Keeps functions small enough to be compiled in time that grows with their size.
+//! Function splitting: keeps functions small enough to be compiled in time that grows with their size.
 //!
 //! Before and after: `Stage::Final`. Where a function is very long, parts of it that hold loops become tasks of their
 //! own, launched for one value, which backends make plain calls.
@@ -39,6 +39,7 @@
 
 use crate::lower::code::outline_tasks::{Needs, outline};
 use crate::lower::trace::LoweringTrace;
+use crate::tuning::LAUNCH_COST;
 use halide_ir::visit::{self, deep};
 use halide_ir::{For, ForKind, Memory, Program, Stmt, build};
 
@@ -52,9 +53,6 @@ pub(crate) struct Limits {
 }
 
 const LIMITS: Limits = Limits { long: 12_000, part: 3_000 };
-
-/// The size of a launch of a part, without the symbols and buffers that the part's own code needs.
-const LAUNCH: usize = 4;
 
 /// Cuts what is long. The trace says how many parts there are.
 pub fn split_functions(program: Program, trace: &mut LoweringTrace) -> Program {
@@ -175,5 +173,5 @@ fn take(cx: &mut Split<'_>, s: Stmt, left: Left) -> (Stmt, Left) {
     }
     cx.made += 1;
     let whole = For { id, kind: ForKind::Parallel, min: build::int(0), extent: build::int(1), body: s };
-    (outline(cx.program, whole, needs), Left { size: LAUNCH + own, has_loop: false })
+    (outline(cx.program, whole, needs), Left { size: LAUNCH_COST + own, has_loop: false })
 }

@@ -1,4 +1,4 @@
-//! Keeps what host code and kernels see of a buffer the same.
+//! Host and device coherence: keeps what host code and kernels see of a buffer the same.
 //!
 //! Before and after: `Stage::Shaped`, without loops over blocks. `BufferInfo::side` says who uses each buffer, and a
 //! `Reside` stands before host code that touches what a kernel may have written (`OnHost`), and after host code that

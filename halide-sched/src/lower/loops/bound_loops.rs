@@ -1,4 +1,4 @@
-//! Gives vectorized and unrolled loops a number of iterations that is known when compiling.
+//! Constant trip counts: gives vectorized and unrolled loops a number of iterations that is known when compiling.
 //!
 //! Before and after: `Stage::Bounded`. Where the extent of such a loop is no constant but has a constant upper bound
 //! under the loops and conditions around it, the loop runs that often, and a condition inside skips what is too much. A
@@ -26,11 +26,9 @@
 use crate::lower::error::LowerError;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use crate::tuning::MOST_COPIES;
 use halide_ir::{For, ForKind, LoopInfo, Program, Stmt, build};
 use halide_solve::simplify::{BoundQuery, Facts};
-
-/// More copies or lanes than this are surely not meant.
-const MOST: i64 = 4096;
 
 /// Bounds the extents of vectorized and unrolled loops by constants. `facts` holds what is known of arguments.
 ///
@@ -67,7 +65,7 @@ fn bounded(cx: &mut Bound<'_>, l: For) -> For {
         return l;
     }
     let LoopInfo { name, at, .. } = cx.program.loops[l.id].clone();
-    match BoundQuery::difference(&l.extent, &build::int(0), &cx.facts).upper(MOST) {
+    match BoundQuery::difference(&l.extent, &build::int(0), &cx.facts).upper(MOST_COPIES) {
         Some(most) => {
             let most = most.max(0);
             cx.trace.did(name, format!("runs {most} times, as often as it ever needs to, under a condition"));

@@ -1,4 +1,4 @@
-//! Shrinks loops to the iterations that do something.
+//! Loop trimming: shrinks loops to the iterations that have effects.
 //!
 //! Before: `Stage::Shaped`. After: the same; a serial or parallel loop all of whose effects are guarded by conditions
 //! on its variable runs only from the first to the last value for which one of them may hold. The first and the last

@@ -1,4 +1,4 @@
-//! Copies out the bodies of unrolled loops.
+//! Loop unrolling: copies out the bodies of unrolled loops.
 //!
 //! Before: `Stage::Flat`. After: `Stage::Flat` without `ForKind::Unrolled`; every copy has loops and names of its own.
 //!

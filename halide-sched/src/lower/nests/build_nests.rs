@@ -1,4 +1,4 @@
-//! Loops and realizations as scheduled.
+//! Loop nests: loops and realizations as scheduled.
 //!
 //! Before: a plan. After: `Stage::Nest`: every Func that is used and not inlined has a `Produce` at its compute level
 //! and, but for outputs, a `Realize` at its storage level; loop bounds are free `Bound` symbols.

@@ -6,6 +6,7 @@
 //! valid where the guard holds.
 
 use crate::lower::vectors::lanes;
+use crate::tuning::{MOST_GUARDS, MOST_NESTED_GUARDS};
 use halide_core::ops::BinOp;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, any_node};
@@ -13,12 +14,6 @@ use halide_ir::{BufId, Elem, Expr, ExprKind, Stmt, Sym, Type, build};
 use halide_solve::bounds::{Interval, interval_of};
 use halide_solve::simplify::{Facts, simplify};
 use std::cell::RefCell;
-
-/// More guards than this side by side are not looked at.
-const MOST_GUARDS: usize = 64;
-
-/// Through how many loops, one in the other, ranges are followed.
-const MOST_NESTED: u32 = 6;
 
 /// Conditions (scalar) on `var` of which one holds wherever `body` has an effect; `None` if none can be told, or an
 /// effect does not depend on `var`. They may load only if `loads` says so. `facts` hold where `body` stands.
@@ -252,7 +247,7 @@ impl Guards<'_> {
         }
         let difference = build::sub(build::to_index(a.clone()), build::to_index(b.clone()));
         let Interval { min, max } =
-            interval_of(&simplify(&difference, self.facts), &|s| self.range(s, MOST_NESTED), self.facts);
+            interval_of(&simplify(&difference, self.facts), &|s| self.range(s, MOST_NESTED_GUARDS), self.facts);
         match op {
             BinOp::Lt => Some(build::lt(min?, build::int(0))),
             BinOp::Le => Some(build::le(min?, build::int(0))),

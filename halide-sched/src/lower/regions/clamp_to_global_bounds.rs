@@ -1,12 +1,10 @@
 //! Ends of what an iteration needs, within those of the whole run. Part of `infer_bounds`.
 
+use crate::tuning::MOST_CLAMP_CHOICES;
 use halide_core::ops::BinOp;
 use halide_ir::hash::Map;
 use halide_ir::{Edge, Expr, ExprKind, build};
 use halide_solve::simplify::Facts;
-
-/// The depth of minima, maxima, choices and offsets to which ends of iterations are searched for constants.
-const MOST_CHOICES: u32 = 32;
 
 /// An end with the constants that it may be kept within the end of the whole; `None` if they are. What is needed lies
 /// within the whole, so an end that is one of several may be moved there whichever of them it is. `facts` hold for the
@@ -30,7 +28,7 @@ impl Ends<'_> {
         if let Some(known) = self.done.get(&key) {
             return known.clone();
         }
-        let made = if depth > MOST_CHOICES { None } else { self.node(end, whole, depth + 1) };
+        let made = if depth > MOST_CLAMP_CHOICES { None } else { self.node(end, whole, depth + 1) };
         self.done.insert(key, made.clone());
         made
     }

@@ -1,4 +1,4 @@
-//! Every region bound defined: symbolic boxes per stage per loop level.
+//! Bounds inference: every region bound defined, as symbolic boxes per stage and loop level.
 //!
 //! Before: `Stage::Nest`: `Bound` symbols are free. After: `Stage::Bounded`: a `Let` at the start of the body of each
 //! loop (or at the root) defines the bounds of everything computed or stored there, consumers before producers, each in

@@ -11,6 +11,7 @@ use crate::lower::nests::ctx::Source;
 use crate::lower::regions::infer_bounds::Finder;
 use crate::lower::regions::region_table::{Region, bound_sym};
 use crate::lower::regions::slide_windows::bounds_of;
+use crate::tuning::{MOST_NESTED_NODES, NESTED_ROUNDS};
 use halide_core::ids::FuncId;
 use halide_core::ops::BinOp;
 use halide_ir::visit::{for_each_child, substitute};
@@ -93,7 +94,7 @@ impl Finder<'_> {
             _ => None,
         };
         let mut e = e.clone();
-        for _ in 0..ROUNDS {
+        for _ in 0..NESTED_ROUNDS {
             let next = substitute(&e, &inner);
             if next == e {
                 break;
@@ -103,12 +104,6 @@ impl Finder<'_> {
         e
     }
 }
-
-/// The most rounds of putting definitions in place of bounds for a proof.
-const ROUNDS: usize = 4;
-
-/// Coordinates with more nodes than this count as decided.
-const MOST_NODES: usize = 100;
 
 /// Returns true if the interval of a coordinate may come of a rule that decides: anything but sums, quotients by
 /// constants, minima and maxima, or a symbol that stands in it twice, which rules for correlated terms look at.
@@ -127,7 +122,7 @@ fn decides(coordinate: &Expr) -> bool {
             ExprKind::Binary(BinOp::Mul | BinOp::Div, _, b) => build::as_int(b).is_some(),
             _ => false,
         };
-        if !is_isotonic || nodes > MOST_NODES {
+        if !is_isotonic || nodes > MOST_NESTED_NODES {
             return true;
         }
         for_each_child(e, |child| todo.push(child));

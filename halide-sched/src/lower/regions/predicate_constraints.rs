@@ -5,13 +5,11 @@
 //! less than `offsets[y + 1]`, and on a diagonal `r.x + r.y < 9`, `r.x + r.y` is.
 
 use crate::lower::regions::predicate_refinement::within;
+use crate::tuning::MOST_CONSTRAINTS;
 use halide_core::ops::BinOp;
 use halide_ir::{Expr, ExprKind, build};
 use halide_solve::bounds::{Interval, exact};
 use halide_solve::simplify::{Facts, Linear, simplify};
-
-/// More conditions than this are not looked at.
-const MOST: usize = 8;
 
 /// Sums that are at least 0 where the predicate holds.
 pub(crate) fn slacks(predicate: &Expr, facts: &Facts) -> Vec<Linear> {
@@ -21,7 +19,7 @@ pub(crate) fn slacks(predicate: &Expr, facts: &Facts) -> Vec<Linear> {
         match cond.kind() {
             ExprKind::Likely(a) => todo.push(a.clone()),
             ExprKind::Binary(BinOp::BitAnd, a, b) => todo.extend([a.clone(), b.clone()]),
-            ExprKind::Binary(op, a, b) if is_integer(a) && found.len() < MOST => {
+            ExprKind::Binary(op, a, b) if is_integer(a) && found.len() < MOST_CONSTRAINTS => {
                 let difference = |a: &Expr, b: &Expr, less: i64| exact(a, facts).minus(&exact(b, facts))?.offset(-less);
                 let (x, y) = match op {
                     BinOp::Lt => (difference(b, a, 1), None),

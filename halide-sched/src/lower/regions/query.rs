@@ -15,6 +15,7 @@ use crate::lower::regions::infer_bounds;
 use crate::lower::regions::rules::Rule;
 use crate::lower::regions::value_bounds;
 use crate::plan::Plan;
+use crate::tuning::QUERY_ROUNDS;
 use halide_core::buffer::{AnyBuffer, Dim, Region, Span};
 use halide_core::error::Location;
 use halide_core::ids::{FuncId, Id, IdVec, ImageId, ParamId};
@@ -25,9 +26,6 @@ use halide_ir::{BufId, DimField, Expr, ExprKind, Sym, build};
 use halide_solve::simplify::{Facts, simplify};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-
-/// The most rounds until the regions of inputs stay as they are.
-const ROUNDS: usize = 64;
 
 /// The inferred bounds of one plan, ready to be asked.
 pub struct ShapeQuery {
@@ -159,7 +157,7 @@ impl ShapeQuery {
         let of = |id: ImageId| given[id].as_ref().map(|image| image.dims().to_vec());
         let start = |(id, (_, dims)): (ImageId, &(String, usize))| of(id).unwrap_or_else(|| dense(*dims));
         let mut guess: IdVec<ImageId, Vec<Dim>> = self.names.enumerate().map(start).collect();
-        for _ in 0..ROUNDS {
+        for _ in 0..QUERY_ROUNDS {
             let round = Round { query: self, env: self.environment(regions, &guess), given, params };
             let (needs, broken) = round.needs()?;
             let mut next = guess.clone();

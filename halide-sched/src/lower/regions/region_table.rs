@@ -6,6 +6,7 @@ use crate::lower::nests::reached_factors::{reached_variants, where_reached};
 use crate::lower::nests::vars::{Vars, bound, extent_between, variants};
 use crate::lower::regions::start_early::Early;
 use crate::plan::StagePlan;
+use crate::tuning::{MOST_REGION_NODES, REGION_ROUNDS};
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::ops::BinOp;
 use halide_ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
@@ -371,11 +372,6 @@ pub(crate) fn bound_sym(func: FuncId, stage: usize, dim: usize, edge: Edge, at: 
     Sym::Bound { func, stage: stage as u16, dim: dim as u16, edge, at }
 }
 
-/// The most rounds of putting definitions in place of bounds to find that an extent is a constant.
-const ROUNDS: usize = 4;
-/// The most nodes of an expanded extent: ends of what many stages read are unions of many, which grow with every round.
-const MOST_NODES: usize = 120;
-
 /// The value of an extent whose ends move together: vectors and unrolled loops need to see it.
 pub(crate) fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -> Option<Expr> {
     let inside = |s: Sym| match s {
@@ -383,12 +379,12 @@ pub(crate) fn constant_extent(regions: &Regions, facts: &Facts, extent: &Expr) -
         _ => None,
     };
     let mut e = extent.clone();
-    for _ in 0..ROUNDS {
+    for _ in 0..REGION_ROUNDS {
         let expanded = visit::substitute(&e, &inside);
         let mut nodes = 0;
         let is_large = visit::any_node(&expanded, |_| {
             nodes += 1;
-            nodes > MOST_NODES
+            nodes > MOST_REGION_NODES
         });
         if is_large {
             return None;

@@ -1,4 +1,5 @@
-//! Loops that slide windows start some iterations early, so that every iteration computes equally much.
+//! Prologue of a sliding window: loops that slide windows start some iterations early, so that every iteration computes
+//! equally much.
 //!
 //! Before and after: the definitions of `infer_bounds`, as `slide_windows` leaves them: a window that slides is
 //! computed whole in the first iteration of its loop, so all of it must be alive at once, and a chain of stages keeps
@@ -44,13 +45,11 @@ use crate::lower::regions::region_table::Regions;
 use crate::lower::regions::slide_windows::{bounds_of, edge_sym, kind_of};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk::any_stmt;
+use crate::tuning::MOST_ITERATIONS;
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, ExprKind, For, ForKind, LoopId, Scope, Stmt, Sym, build, visit};
 use halide_solve::simplify::{BoundQuery, Facts, simplify};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// No loop starts earlier than this: a window of so many iterations is no window.
-const MOST_ITERATIONS: i64 = 4096;
 
 /// A window that slides.
 pub(crate) struct Slid {

@@ -31,6 +31,7 @@
 use crate::lower::nests::ctx::{Ctx, Source, Template, sources_of};
 use crate::lower::nests::vars::interval;
 use crate::plan::Level;
+use crate::tuning::{MOST_VALUE_NODES, VALUE_ROUNDS};
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::types::ScalarType;
 use halide_ir::visit::{Memo, any_node, for_each_node, map_children};
@@ -54,11 +55,6 @@ impl ValueBounds {
         }
     }
 }
-
-/// The most rounds for which an update that reads its own Func is followed.
-const ROUNDS: usize = 4;
-/// A symbolic end is kept if it has no more nodes than this.
-const MOST_NODES: usize = 24;
 
 /// Finds the intervals, and clamps coordinates that garbage could reach.
 pub(crate) fn value_bounds(ctx: &mut Ctx<'_>, facts: &Facts) -> ValueBounds {
@@ -125,7 +121,7 @@ fn find(ctx: &Ctx<'_>, func: FuncId, facts: &Facts, found: &mut ValueBounds) {
     let bufs = ctx.program.func_buffers[func].clone();
     let first: Vec<Option<Interval>> = stage_values(&ctx.templates[&(func, 0)], ctx, facts, found);
     let mut current = first;
-    for _ in 0..ROUNDS {
+    for _ in 0..VALUE_ROUNDS {
         for (&buf, interval) in bufs.iter().zip(&current) {
             match interval {
                 Some(interval) => found.known.insert(buf, interval.clone()),
@@ -199,7 +195,7 @@ fn means_the_same_everywhere(ctx: &Ctx<'_>, e: &Expr) -> bool {
             _ => false,
         }
     });
-    !strange && nodes <= MOST_NODES
+    !strange && nodes <= MOST_VALUE_NODES
 }
 
 /// Returns true if storage of `func` can hold elements that were never computed: it outlives what fills it, or is

@@ -1,4 +1,4 @@
-//! Gives small storage a size that is known when compiling.
+//! Constant allocation sizes: gives small storage a size that is known when compiling.
 //!
 //! Before: `Stage::Bounded`, or `Flat` and later. After: the same stage. An extent of a realization that has a small
 //! constant upper bound is that bound, so that strides are constants and the allocation may live on the stack; an
@@ -26,16 +26,10 @@
 
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use crate::tuning::{MOST_BOUNDED_ELEMENTS, SMALL_BYTES, TINY_BYTES};
 use halide_core::ids::FuncId;
 use halide_ir::{BufferInfo, Expr, ForKind, Program, Stmt, build};
 use halide_solve::simplify::{BoundQuery, Facts};
-
-/// A realization of at most this many bytes gets constant extents, if the bounds are close.
-const SMALL_BYTES: i64 = 128 << 10;
-/// And one of at most this many if they are not.
-const TINY_BYTES: i64 = 8 << 10;
-/// No constant beyond this is of use: it fits no stack and no kernel.
-const MOST: i64 = 1 << 24;
 
 /// Bounds the sizes of realizations and allocations by constants. `facts` holds what is known of arguments.
 pub fn bound_small_allocations(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
@@ -62,7 +56,7 @@ fn statement(cx: &mut Bound<'_>, s: Stmt) -> Stmt {
             Stmt::Realize { func, bounds, when, body: Box::new(statement(cx, *body)) }
         }
         Stmt::Alloc { buf, count, constant, body } => {
-            let bound = largest(cx, &count, MOST).map(|n| n.max(0) as u64);
+            let bound = largest(cx, &count, MOST_BOUNDED_ELEMENTS).map(|n| n.max(0) as u64);
             let constant = constant.into_iter().chain(bound).min();
             Stmt::Alloc { buf, count, constant, body: Box::new(statement(cx, *body)) }
         }
@@ -104,7 +98,7 @@ fn realization(cx: &mut Bound<'_>, func: FuncId, bounds: Vec<(Expr, Expr)>) -> V
     let buffers = &cx.program.func_buffers[func];
     let info: &BufferInfo = &cx.program.buffers[buffers[0]];
     let bytes = buffers.iter().map(|b| cx.program.buffers[*b].elem.bytes() as i64).max().unwrap_or(1);
-    let limit = if cx.in_kernel { MOST } else { SMALL_BYTES / bytes };
+    let limit = if cx.in_kernel { MOST_BOUNDED_ELEMENTS } else { SMALL_BYTES / bytes };
     let largest: Vec<Option<i64>> = (0..info.dims)
         .map(|d| info.fold[d].or_else(|| largest(cx, &bounds[d].1, limit).map(|most| most.max(0))))
         .collect();

@@ -1,4 +1,4 @@
-//! Gives storage its layout: coordinates become element offsets.
+//! Memory layout: coordinates become element offsets.
 //!
 //! Before: `Stage::Bounded`; storage is `Realize`, accesses are `Read` and `Provide`. After: `Stage::Flat`; storage is
 //! `Alloc`, accesses are `Load` and `Store`. The minimum, extent and stride of every dimension of an allocation are
@@ -40,6 +40,10 @@
 
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::walk;
+use crate::tuning::{
+    ALIGNED_LINE_BYTES, MOST_ALLOCATION_BYTES, MOST_ALLOCATION_EXTENT, MOST_ELEMENT_NAMES, PAGE_BYTES, REGISTER_BYTES,
+    STACK_BYTES,
+};
 use halide_core::ids::FuncId;
 use halide_core::types::ScalarType;
 use halide_ir::hash::{Map, Set};
@@ -48,23 +52,6 @@ use halide_ir::{
     BufId, BufferInfo, DimField, Expr, ExprKind, Fault, ForKind, Memory, Program, Stage, Stmt, Sym, build,
 };
 use halide_solve::simplify::{Facts, simplify};
-
-/// Rows are padded to this many bytes.
-const LINE: i64 = 64;
-/// Rows are kept from lying a multiple of this many bytes apart.
-const PAGE: i64 = 4096;
-/// More bytes than any machine has: an allocation beyond is a fault, and sizes below cannot overflow.
-const MOST_BYTES: i64 = 1 << 47;
-/// No extent is larger: coordinates are 32 bits wide, and rounding up adds less than as much again.
-const MOST_EXTENT: i64 = 1 << 33;
-/// Storage of up to this many bytes could be held by registers: 32 of 512 bits, as the widest machines have.
-const REGISTER_BYTES: i64 = 2 << 10;
-
-/// Allocations of up to this many bytes may live on the stack.
-const STACK_BYTES: u64 = 8 << 10;
-
-/// The most levels of names that are expanded in coordinates of storage that registers could hold.
-const MOST_NAMES: u32 = 8;
 
 /// Replaces multi-dimensional storage and accesses by linear ones.
 pub fn flatten_storage(program: Program) -> Program {
@@ -167,7 +154,7 @@ fn of_loops_only(cx: &Flatten<'_>, e: &Expr) -> Option<Expr> {
         _ => false,
     };
     let mut e = simplify(e, &cx.facts);
-    for _ in 0..MOST_NAMES {
+    for _ in 0..MOST_ELEMENT_NAMES {
         if !visit::any_node(&e, other) {
             return Some(e);
         }
@@ -232,7 +219,7 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
     }
     let mut strides = Vec::new();
     let mut step = build::int(1);
-    let limit = MOST_BYTES / info.elem.bytes() as i64;
+    let limit = MOST_ALLOCATION_BYTES / info.elem.bytes() as i64;
     let float = |e: Expr| build::cast_data(ScalarType::F64, e);
     let mut size = float(build::int(1));
     let mut most = 1i64;
@@ -240,7 +227,7 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
         dims[d].1 = name(d, DimField::Stride, step, &mut strides);
         let extent = info.fold[d].map_or(extents[d].clone(), build::int);
         let padded = pad(&info, d, place == 0 && info.dims > 1 && !cx.in_kernel, extent);
-        most = most.saturating_mul(build::as_int(&padded).unwrap_or(MOST_EXTENT).max(1));
+        most = most.saturating_mul(build::as_int(&padded).unwrap_or(MOST_ALLOCATION_EXTENT).max(1));
         size = build::mul(size, float(padded.clone()));
         step = build::mul(dims[d].1.clone(), padded);
     }
@@ -258,7 +245,7 @@ fn layout(cx: &mut Flatten<'_>, buf: BufId, bounds: &[(Expr, Expr)]) -> Layout {
 
 /// The extent in memory of dimension `d`; rows are padded unless the user says how.
 fn pad(info: &BufferInfo, d: usize, row_of_many: bool, extent: Expr) -> Expr {
-    let unit = LINE / info.elem.bytes() as i64;
+    let unit = ALIGNED_LINE_BYTES / info.elem.bytes() as i64;
     if info.align[d] > 1 || !row_of_many {
         return round_up(extent, info.align[d].max(1));
     }
@@ -266,7 +253,7 @@ fn pad(info: &BufferInfo, d: usize, row_of_many: bool, extent: Expr) -> Expr {
         return extent;
     }
     let row = round_up(extent, unit);
-    let page = PAGE / info.elem.bytes() as i64;
+    let page = PAGE_BYTES / info.elem.bytes() as i64;
     let conflict = build::eq(build::rem(row.clone(), build::int(page)), build::int(0));
     build::add(row, build::select(conflict, build::int(unit), build::int(0)))
 }
@@ -299,7 +286,7 @@ fn allocate(cx: &mut Flatten<'_>, layout: Layout, when: Option<&Expr>, body: Stm
         return build::let_in(bounds, alloc);
     }
     let fault = cx.program.faults.push(Fault::OutOfMemory { buf });
-    let check = Stmt::Assert { cond: fits, fault, args: vec![build::int(MOST_BYTES)] };
+    let check = Stmt::Assert { cond: fits, fault, args: vec![build::int(MOST_ALLOCATION_BYTES)] };
     build::let_in(bounds, build::block([check, alloc]))
 }
 

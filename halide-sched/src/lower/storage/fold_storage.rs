@@ -1,4 +1,4 @@
-//! Circular buffers for storage of which only a moving window is alive.
+//! Storage folding: circular buffers for storage of which only a moving window is live.
 //!
 //! Before and after: the definitions of `infer_bounds` after `slide_windows`. Where the outermost serial loop between a
 //! Func's storage and its computation moves the region that is alive (read, or written for later) one way in one
@@ -23,15 +23,12 @@ use crate::lower::regions::region_table::{Regions, bound_sym};
 use crate::lower::regions::slide_windows::{bounds_of, edge_sym, follows, kind_of};
 use crate::lower::trace::LoweringTrace;
 use crate::plan::VarOrigin;
+use crate::tuning::LONGEST_FOLD;
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, ForKind, LoopId, Scope, Sym, build, visit};
 use halide_solve::bounds::{Interval, Monotone, interval_of, monotone};
 use halide_solve::simplify::{BoundQuery, Facts, simplify};
 use std::collections::BTreeMap;
-
-/// The longest window that is stored circularly. A longer one is no window but the range of coordinates themselves, and
-/// storage for it would be larger than storage for what is there.
-const LONGEST: i64 = 1 << 20;
 
 /// Chooses a fold for every Func that can have one, and records it in the program's buffers.
 pub(crate) fn fold_storage(
@@ -100,7 +97,7 @@ fn in_common(windows: &[(Site<'_, '_>, Window)]) -> Option<(usize, i64)> {
     let needed = windows.iter().map(|(site, w)| match w {
         Window::Moves { dim, size, .. } if *dim == moving => Some(*size),
         // What is not longer than the fold does not notice it; as long as coordinates reach is no length of a fold.
-        Window::Whole => site.extent(moving).filter(|&n| n <= LONGEST && !site.is_updated_along(moving)),
+        Window::Whole => site.extent(moving).filter(|&n| n <= LONGEST_FOLD && !site.is_updated_along(moving)),
         Window::Moves { .. } | Window::All { .. } => None,
     });
     needed.collect::<Option<Vec<i64>>>().and_then(|sizes| Some((moving, sizes.into_iter().max()?)))
@@ -149,7 +146,7 @@ impl Site<'_, '_> {
                 Some(_) if is_vector_dim(ctx, func, dim) => {
                     why = format!("`{}` is accessed in vectors", arg_name(ctx, func, dim));
                 }
-                Some(size) if size <= LONGEST => return Window::Moves { along: v, dim, size },
+                Some(size) if size <= LONGEST_FOLD => return Window::Moves { along: v, dim, size },
                 _ => {}
             }
         }
@@ -174,7 +171,7 @@ impl Site<'_, '_> {
         let definition = |s, reach| self.regions.definition(s, reach);
         let extent = BoundQuery::difference(&edge(Edge::Max), &edge(Edge::Min), self.facts)
             .through(&definition)
-            .upper(LONGEST)?
+            .upper(LONGEST_FOLD)?
             + 1;
         extent.checked_add(growth(self.ctx, self.func, dim, self.place, extent)?)
     }
@@ -226,8 +223,8 @@ impl Site<'_, '_> {
             for start in &starts {
                 for (end, slack) in &ends {
                     let beyond = slack.checked_add(1)?;
-                    largest =
-                        largest.max(BoundQuery::difference(end, start, facts).upper(LONGEST)?.checked_add(beyond)?);
+                    largest = largest
+                        .max(BoundQuery::difference(end, start, facts).upper(LONGEST_FOLD)?.checked_add(beyond)?);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Allocates the memory of a Func once for many uses of its storage.
+//! Allocation hoisting: allocates the memory of a Func once for many uses of its storage.
 //!
 //! Before and after: `Stage::Bounded`, every symbol bound once. Where a schedule asks for it (`hoist_storage`), the
 //! realization stands at the hoist level instead of the storage level, as large as the largest of those it replaces,
@@ -32,13 +32,11 @@ use crate::lower::loops::copy::fresh_temp;
 use crate::lower::outer_scope_values::SeenFrom;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use crate::tuning::MOST_HOISTED_EXTENT;
 use halide_core::ids::FuncId;
 use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, Program, Scope, Stmt, build};
 use halide_solve::simplify::{BoundQuery, Facts, simplify};
-
-/// A bound of an extent that is never less than this says no more than that coordinates are 32 bits wide.
-const MOST_EXTENT: i64 = 1 << 31;
 
 /// Moves realizations out to the loops that say so (`LoopInfo::hoisted`), or out of all (`Program::hoisted`). `facts`
 /// holds what is known of arguments.
@@ -193,9 +191,9 @@ fn nested(inside: &mut Inside<'_, '_>, s: Stmt) -> Stmt {
 fn largest(inside: &Inside<'_, '_>, extent: &Expr) -> Option<Expr> {
     // A mark would keep what is likely at one end from cancelling against the other end.
     let extent = simplify(&visit::without_likely(&inside.seen.expanded(extent, &inside.cx.facts)), &inside.cx.facts);
-    let constant = BoundQuery::difference(&extent, &build::int(0), &inside.cx.facts).upper(MOST_EXTENT - 1);
+    let constant = BoundQuery::difference(&extent, &build::int(0), &inside.cx.facts).upper(MOST_HOISTED_EXTENT - 1);
     let constant = constant.map(|n| build::int(n.max(0)));
-    let says_something = |e: &Expr| inside.cx.facts.range(e).0.is_none_or(|least| least < MOST_EXTENT);
+    let says_something = |e: &Expr| inside.cx.facts.range(e).0.is_none_or(|least| least < MOST_HOISTED_EXTENT);
     match (inside.seen.within(&extent, &inside.cx.facts).max.filter(says_something), constant) {
         (Some(a), Some(b)) => Some(build::min(a, b)),
         (a, b) => a.or(b),

@@ -1,4 +1,4 @@
-//! Gives memory back after its last use.
+//! Liveness: gives memory back after its last use.
 //!
 //! Before and after: `Stage::Final`. There is a `Free` behind the last statement that uses an allocation, where others
 //! follow that one before the allocation ends. An allocation begins where its Func is first computed, but as
@@ -43,12 +43,10 @@
 //! ```
 
 use crate::lower::walk;
+use crate::tuning::KEPT_BYTES;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit;
 use halide_ir::{BufId, ExprKind, Program, Stmt, build};
-
-/// Allocations that never have more bytes than this end where they end.
-const SMALL_BYTES: u64 = 32 << 10;
 
 /// Frees every large allocation after its last use.
 pub fn last_use(program: Program) -> Program {
@@ -142,7 +140,7 @@ fn statement(cx: &mut Frees<'_>, s: Stmt) -> (Stmt, Vec<BufId>) {
         }
         Stmt::Alloc { buf, count, constant, body } => {
             let bytes = constant.map(|n| n.saturating_mul(cx.program.buffers[buf].elem.bytes() as u64));
-            if bytes.is_none_or(|n| n > SMALL_BYTES) {
+            if bytes.is_none_or(|n| n > KEPT_BYTES) {
                 cx.around.insert(buf, cx.nesting);
             }
             let (body, inner) = visit::deep(|| statement(cx, *body));

@@ -1,4 +1,4 @@
-//! Joins what unrolled steps of a reduction add to the same elements.
+//! Reduction trees and dot products: joins what unrolled steps of a reduction add to the same elements.
 //!
 //! Before: `Stage::Shaped`. After: the same; every element is the same after each stretch of steps.
 //!
@@ -19,13 +19,11 @@
 //! ```
 
 use crate::lower::walk;
+use crate::tuning::MOST_JOINED;
 use halide_core::ops::BinOp;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, any_node};
 use halide_ir::{BufId, Expr, ExprKind, Program, Stmt, build};
-
-/// The most steps that become one.
-const MOST: usize = 16;
 
 /// Joins steps that add products of small integers to the same elements.
 pub fn join_sums(program: Program) -> Program {
@@ -92,7 +90,7 @@ impl Stretch {
         self.changes.insert(step.buf);
         let element = (step.buf, step.index.clone());
         match self.last.get(&element).map(|&i| &mut self.steps[i]) {
-            Some(earlier) if earlier.added.len() < MOST => earlier.added.extend(step.added),
+            Some(earlier) if earlier.added.len() < MOST_JOINED => earlier.added.extend(step.added),
             // Those before a full one are full, too.
             _ => {
                 self.last.insert(element, self.steps.len());

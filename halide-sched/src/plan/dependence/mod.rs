@@ -10,6 +10,7 @@ mod system;
 
 use super::affine::{Affine, Atom};
 use crate::plan::types::{StageVar, Transform};
+use crate::tuning::MOST_SYSTEMS;
 use halide_core::error::Location;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -68,9 +69,6 @@ pub(super) struct Nest<'s> {
     pub(super) transforms: &'s [Transform],
     pub(super) loops: Vec<StageVar>,
 }
-
-/// More systems than this are not decided for one question.
-const MOST_SYSTEMS: usize = 4000;
 
 impl Nest<'_> {
     /// Two accesses that come the wrong way round, or may do; `Err` if the loops are beyond what can be told.

@@ -9,13 +9,11 @@ use crate::plan::expressions::{expressions, reachable};
 use crate::plan::stage::{Applied, Atomic, Source, StageDraft, WithDraft};
 use crate::plan::types::{Prefetch, Source as Read, StageVar};
 use crate::schedule::{Condition, Directive, Identity, LoopKind, Site, Subject, Tail, Verb, closest};
+use crate::tuning::MOST_AHEAD;
 use halide_core::ids::FuncId;
 use halide_core::pipeline::{Kind, Pipeline};
 use halide_ir::{Expr, build};
 use std::collections::BTreeSet;
-
-/// A prefetch is at most so many iterations ahead, so that its addresses can be counted in 64 bits.
-const MOST_AHEAD: i64 = 1 << 16;
 
 impl Drafter<'_, '_, '_> {
     pub(super) fn stage_directive(

@@ -4,11 +4,9 @@
 use super::{Chooser, DraftLevel, Levels, with_loops};
 use crate::plan::diagnostics::Problem;
 use crate::plan::graph::{Callee, Detours, Stage};
+use crate::tuning::MOST_LEVEL_COPIES;
 use halide_core::ids::FuncId;
 use std::collections::BTreeSet;
-
-/// Beyond this many copies in all, that is surely not meant.
-const MOST_COPIES: usize = 1000;
 
 impl Chooser<'_, '_, '_> {
     /// Places a Func with updates that is left inline: in the innermost loop of its user. Where there are several, each
@@ -17,10 +15,10 @@ impl Chooser<'_, '_, '_> {
         let users: Vec<Stage> = self.users(func).into_iter().collect();
         for &user in users.iter().skip(1) {
             self.copies += 1;
-            if self.copies > MOST_COPIES {
+            if self.copies > MOST_LEVEL_COPIES {
                 let func = self.name(func);
                 if !std::mem::replace(&mut self.overflowed, true) {
-                    self.errors.report_missing(&func.clone(), Problem::TooManyCopies { func, most: MOST_COPIES });
+                    self.errors.report_missing(&func.clone(), Problem::TooManyCopies { func, most: MOST_LEVEL_COPIES });
                 }
                 break;
             }

@@ -4,6 +4,7 @@
 use super::find::{Fold, Old, Parts};
 use super::pattern::{Law, Term};
 use crate::schedule::Identity;
+use crate::tuning::{LAW_DRAWS, MOST_LAW_NODES};
 use halide_core::ids::{ExprId, FuncId};
 use halide_core::pipeline::{Kind, PipelineData, StageDef};
 use halide_core::types::ScalarType;
@@ -31,11 +32,6 @@ pub enum MonoidReason {
         example: String,
     },
 }
-
-/// Steps and terms beyond this many are not what anybody writes down as one operation.
-const MOST_NODES: usize = 2000;
-/// The number of draws that try to refute a law.
-const DRAWS: u64 = 300;
 
 /// Returns the fold of an update, if it is an associative operation with this identity as far as random values can
 /// tell.
@@ -120,7 +116,7 @@ struct Reader<'r, 'p> {
 impl Reader<'_, '_> {
     fn term(&mut self, e: ExprId) -> Result<Term, MonoidReason> {
         self.nodes += 1;
-        if self.nodes > MOST_NODES {
+        if self.nodes > MOST_LAW_NODES {
             return Err(MonoidReason::Parts);
         }
         let node = &self.pipeline.exprs[e];
@@ -168,7 +164,7 @@ impl Claim<'_> {
 
     /// A value that the identity does not leave as it is, on one side or the other.
     fn identity(&self) -> Option<String> {
-        (0..DRAWS).find_map(|seed| {
+        (0..LAW_DRAWS).find_map(|seed| {
             let a = self.draw(&mut Random(seed));
             let kept = close(&self.combine(self.identity, &a), &a) && close(&self.combine(&a, self.identity), &a);
             (!kept).then(|| format!("a = {}", text(&a)))
@@ -176,7 +172,7 @@ impl Claim<'_> {
     }
 
     fn laws(&self, commutes: bool) -> Result<(), MonoidReason> {
-        for seed in 0..DRAWS {
+        for seed in 0..LAW_DRAWS {
             let mut random = Random(seed ^ 0x5151);
             let (a, b, c) = (self.draw(&mut random), self.draw(&mut random), self.draw(&mut random));
             let left = self.combine(&self.combine(&a, &b), &c);

@@ -3,6 +3,7 @@
 mod read;
 mod write;
 
+use crate::tuning::CONDITION_DEPTH;
 pub(super) use read::read;
 
 use super::values::{Amount, CompareOp, Condition, Term};
@@ -38,15 +39,14 @@ impl From<Expr> for Condition {
         let mut func = Func::new("condition");
         func[()] = e;
         let converted = match Pipeline::new([&func]) {
-            Ok(pipeline) => condition(&pipeline, pipeline.funcs[pipeline.outputs[0]].stages[0].values[0], DEPTH),
+            Ok(pipeline) => {
+                condition(&pipeline, pipeline.funcs[pipeline.outputs[0]].stages[0].values[0], CONDITION_DEPTH)
+            }
             Err(errors) => Err(errors.0.iter().map(|e| e.kind.reason()).collect::<Vec<_>>().join("; ")),
         };
         converted.unwrap_or_else(Condition::Invalid)
     }
 }
-
-/// The most levels that an expression may nest.
-const DEPTH: usize = 64;
 
 fn inside(depth: usize) -> Result<usize, String> {
     depth.checked_sub(1).ok_or_else(|| "it nests too deep".to_string())

@@ -5,6 +5,7 @@ use super::super::func_name::Func;
 use super::super::text::Text;
 use super::super::values::{CompareOp, Condition, Term};
 use super::write::{field_word, precedence};
+use crate::tuning::CONDITION_TEXT_DEPTH;
 use halide_core::pipeline::DimField;
 
 /// An operand in parentheses: until a comparison stands beside it, a lone name is a parameter of either kind.
@@ -13,12 +14,9 @@ enum Operand {
     Condition(Condition),
 }
 
-/// The most levels that parentheses may nest.
-const DEPTH: usize = 256;
-
 /// A condition: alternatives of conjunctions of comparisons.
 pub(crate) fn read(text: &mut Text<'_>) -> Result<Condition, ParseError> {
-    let value = any(text, DEPTH)?;
+    let value = any(text, CONDITION_TEXT_DEPTH)?;
     to_condition(text, value)
 }
 

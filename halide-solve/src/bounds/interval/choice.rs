@@ -1,7 +1,8 @@
 //! Intervals of choices: what a condition says of the symbols in its arms.
 
-use super::{Interval, MOST_NESTED, Search};
+use super::{Interval, Search};
 use crate::bounds::solve::solve_outer;
+use crate::tuning::MOST_NESTED_INTERVALS;
 use halide_core::ops::BinOp;
 use halide_ir::build;
 use halide_ir::hash::Map;
@@ -44,7 +45,7 @@ impl Search<'_> {
     /// The interval of `arm` over the values of the symbols, and of the elements that are compared, for which `cond`
     /// holds.
     fn where_holds(&mut self, cond: &Expr, arm: &Expr) -> Interval {
-        if self.depth >= MOST_NESTED {
+        if self.depth >= MOST_NESTED_INTERVALS {
             return self.of(arm);
         }
         let mut narrower: Vec<(Sym, Interval)> = Vec::new();

@@ -7,6 +7,7 @@
 
 use super::{Interval, Search};
 use crate::simplify::Range;
+use crate::tuning::FINITE;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
@@ -25,8 +26,6 @@ pub(super) struct Floats {
     range: (f64, f64),
 }
 
-/// Beyond this a value may round to an infinity, and nearer to zero than its inverse to zero.
-const FINITE: f64 = 1e37;
 /// Any value, of any sign.
 const UNKNOWN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 

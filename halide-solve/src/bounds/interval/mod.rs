@@ -9,6 +9,7 @@ mod sum;
 
 use crate::simplify::walk::nodes;
 use crate::simplify::{Facts, Linear, Range, simplify};
+use crate::tuning::MOST_INTERVAL_MOVES;
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
 use halide_ir::build::{self, as_int, int};
@@ -93,8 +94,15 @@ pub fn interval_with_values(
     values: &dyn Fn(&Expr) -> Option<Interval>,
     facts: &Facts,
 ) -> Interval {
-    let mut search =
-        Search { env, values, facts, depth: 0, moves: MOST_MOVES, found: Map::default(), floats: Map::default() };
+    let mut search = Search {
+        env,
+        values,
+        facts,
+        depth: 0,
+        moves: MOST_INTERVAL_MOVES,
+        found: Map::default(),
+        floats: Map::default(),
+    };
     search.interval(&simplify(e, facts))
 }
 
@@ -120,11 +128,6 @@ struct Found {
     /// True if the node uses a symbol that ranges, or reads data.
     varies: bool,
 }
-
-/// The most times that the rest of a sum is moved into the arms of a choice.
-const MOST_MOVES: u32 = 64;
-/// In how many nested selects the condition narrows the symbols of the arms.
-const MOST_NESTED: u32 = 4;
 
 impl Search<'_> {
     /// The interval of a simplified expression.

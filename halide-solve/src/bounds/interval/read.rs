@@ -3,18 +3,16 @@
 use super::{Interval, Search};
 use crate::bounds::exact;
 use crate::simplify::Linear;
+use crate::tuning::MOST_READ_ENDS;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::build;
 use halide_ir::{Expr, ExprKind};
-
-/// More comparisons than this are not looked at.
-const MOST: usize = 8;
 
 impl Search<'_> {
     /// Elements that `cond` compares with something, each with an interval that it is in where `cond` holds.
     pub(super) fn compared(&mut self, cond: &Expr) -> Vec<(Expr, Interval)> {
         let mut found: Vec<(Expr, Interval)> = Vec::new();
-        let (mut todo, mut left) = (vec![(cond.clone(), true)], MOST);
+        let (mut todo, mut left) = (vec![(cond.clone(), true)], MOST_READ_ENDS);
         while let Some((cond, goal)) = todo.pop() {
             match cond.kind() {
                 ExprKind::Likely(a) => todo.push((a.clone(), goal)),

@@ -4,12 +4,10 @@ use super::{Facts, Undo};
 use crate::simplify::abstract_value::Known;
 use crate::simplify::linear::{Linear, Term, Terms};
 use crate::simplify::range::{Congruence, Range, gcd};
+use crate::tuning::CONSEQUENCES;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::build;
 use halide_ir::{Expr, ExprKind};
-
-/// The most levels to which a learned inequality is taken apart into those that follow from it.
-const CONSEQUENCES: u32 = 8;
 
 impl Facts {
     /// `sum` (with its constant) lies in `range`, and what follows from that holds too.

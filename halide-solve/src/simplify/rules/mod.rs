@@ -17,6 +17,7 @@ mod tests;
 
 use super::facts::Facts;
 use super::range::Range;
+use crate::tuning::FIRST_CONDITION;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::value::Scalar;
 use halide_ir::build::{self, as_bool, as_const, as_int};
@@ -140,9 +141,6 @@ use {pattern, rule, rules};
 /// Every table.
 pub(super) const TABLES: [&[Rule]; 7] =
     [add_sub::RULES, mul::RULES, div_mod::RULES, min_max::RULES, compare::RULES, boolean::RULES, select::RULES];
-
-/// From this number on, names stand for conditions only.
-const FIRST_CONDITION: usize = 3;
 
 /// The expressions and constants that the names of a rule stand for.
 pub(super) struct Match<'a> {

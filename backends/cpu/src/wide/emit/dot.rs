@@ -1,4 +1,4 @@
-//! Sums of products of small integers: two or four products per lane in one instruction.
+//! Dot products: sums of products of small integers, two or four products per lane in one instruction.
 //!
 //! A sum of 32-bit lanes is taken apart into its terms. Products of what fits into 16 bits are added in pairs
 //! (`vpmaddwd`, or `vpdpwssd`, which adds the sum as well), products of bytes in fours where the machine has

@@ -1,4 +1,5 @@
-//! Stores: dense ones as whole registers, others scattered or lane by lane.
+//! Stores: dense ones as whole registers, others scattered or lane by lane; non-temporal ones where buffers ask for
+//! them.
 
 use super::super::instruction_table::Op;
 use super::super::interface::{Capture, Emitted, refuse};

@@ -1,4 +1,5 @@
-//! Proves that every access is inside of its buffer, and checks at run time what it cannot prove.
+//! Bounds checks and their elimination: proves that every access is inside of its buffer, and checks at run time what
+//! it cannot prove.
 //!
 //! Before and after: `Stage::Shaped`, symbols bound once. No later pass changes an index. What is not proved is asked
 //! in front of the outermost loop where the question can be put (see `crate::access`). A question that asks more than

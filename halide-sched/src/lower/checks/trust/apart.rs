@@ -6,11 +6,9 @@
 
 use super::Judge;
 use crate::access::{Access, LaneOf, Poly, conditions};
+use crate::tuning::MOST_APART_STEPS;
 use halide_ir::hash::{Map, Set};
 use halide_ir::{BufId, BufferRole, Expr, ExprKind, For, Stmt, Sym, build, visit};
-
-/// The most steps of finding the least that an expression can be.
-const MOST_STEPS: usize = 20;
 
 /// An access of a loop's body.
 struct Place<'p> {
@@ -178,7 +176,7 @@ impl<'p> Judge<'p> {
 
     /// A candidate for the least that `p` is in all iterations, in terms of what is bound before `level`.
     fn least(&mut self, mut p: Poly<'p>, level: u32) -> Option<Poly<'p>> {
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MOST_APART_STEPS {
             let inner = p.atoms().iter().copied().find(|a| self.reader.terms.level(*a) >= level);
             let Some(atom) = inner else { return Some(p) };
             let (factor, rest) = p.linear_in(atom)?;

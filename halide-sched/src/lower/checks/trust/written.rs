@@ -5,10 +5,8 @@
 
 use super::Judge;
 use crate::access::Poly;
+use crate::tuning::MOST_WRITERS;
 use halide_ir::{BufId, Expr, ExprKind, For, Stmt, Sym, build, visit};
-
-/// The most intervals that are known of a statement.
-const MOST: usize = 8;
 
 /// Elements that are written: from `low` up to, and without, `high`. None if that is not above.
 #[derive(Clone)]
@@ -118,7 +116,7 @@ impl<'p> Judge<'p> {
 
     /// The same elements as fewer intervals, where one goes on where another ends.
     fn joined(&mut self, mut all: Vec<Interval<'p>>) -> Vec<Interval<'p>> {
-        all.truncate(MOST);
+        all.truncate(MOST_WRITERS);
         loop {
             let pairs = (0..all.len()).flat_map(|a| (0..all.len()).map(move |b| (a, b))).filter(|(a, b)| a != b);
             let mut goes_on = |(a, b): &(usize, usize)| {

@@ -1,4 +1,4 @@
-//! Computes common subexpressions once.
+//! Common subexpression elimination: computes common subexpressions once.
 //!
 //! Before: `Stage::Shaped`. After: the same; an expression that straight code evaluates more than once has a name.
 //! Names that mean the same are joined, and names that nothing uses are gone.

@@ -9,15 +9,13 @@ use super::error::KernelProblem;
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::vectors::lanes::{self, Shape, shape};
 use crate::lower::walk;
+use crate::tuning::MOST_HELD_ELEMENTS;
 use halide_core::ops::BinOp;
 use halide_ir::hash::{Map, Set};
 use halide_ir::lanes::{Held, held_in, loaded_apart, varies};
 use halide_ir::visit::{self, deep};
 use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Program, Stmt, Sym, Type, build};
 use halide_solve::simplify::{Facts, Linear, simplify};
-
-/// The most elements of a buffer that a lane may hold: a load of one looks at all of them.
-const MOST_EACH: u64 = 64;
 
 /// Returns the distribution over `lanes` lanes of a buffer of `count` elements that `body` computes in loops over these
 /// lanes.
@@ -28,8 +26,8 @@ pub(super) fn hold(program: &Program, buf: BufId, count: u64, body: &Stmt, lanes
     let run = found.run.and_then(|run| u64::try_from(run).ok()).filter(|run| run.is_power_of_two());
     let run = run.ok_or_else(|| KernelProblem::NotOfLanes { func: func() })?;
     let each = count.max(1).div_ceil(run * lanes).saturating_mul(run);
-    if each > MOST_EACH {
-        return Err(KernelProblem::TooMuchForLanes { func: func(), each, most: MOST_EACH });
+    if each > MOST_HELD_ELEMENTS {
+        return Err(KernelProblem::TooMuchForLanes { func: func(), each, most: MOST_HELD_ELEMENTS });
     }
     Ok(Held { buf, run: run as u32, each: each as u32 })
 }

@@ -1,4 +1,4 @@
-//! Makes loops over blocks and threads code for a GPU.
+//! Kernel extraction: makes loops over blocks and threads code for a GPU.
 //!
 //! Before and after: `Stage::Shaped`, symbols bound once. Every outermost nest of loops over blocks becomes a row of
 //! `Program::kernels` and a `Dispatch` of it; no such loops are left in host code.

@@ -10,6 +10,7 @@ use super::lanes;
 use crate::lower::loops::copy::{fresh_copy, fresh_temp};
 use crate::lower::vectors::lanes as vector_lanes;
 use crate::lower::walk;
+use crate::tuning::NO_BOUND;
 use halide_core::ops::BinOp;
 use halide_ir::hash::{Map, Set};
 use halide_ir::lanes::Held;
@@ -19,8 +20,6 @@ use halide_solve::simplify::{BoundQuery, Facts};
 
 /// The most loops over threads in each other.
 const DIMENSIONS: usize = 3;
-/// A bound of an extent that is not less says no more than that coordinates are 32 bits wide.
-const NO_BOUND: i64 = 1 << 31;
 
 /// Block code.
 pub(super) struct Shaped {

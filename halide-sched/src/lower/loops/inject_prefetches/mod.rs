@@ -1,4 +1,4 @@
-//! Asks for what later iterations read to be brought into caches.
+//! Prefetching: asks for what later iterations read to be brought into caches.
 //!
 //! Before and after: `Stage::Bounded`, every symbol bound once. Where a schedule asks for it (`prefetch`), the body of
 //! a loop begins with prefetches of the box that it reads of a buffer, `offset` iterations of a loop later, which is
@@ -35,6 +35,7 @@ mod found;
 
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use crate::tuning::{LINE_BYTES, MOST_NEAR, MOST_PREFETCHES, MOST_WRITTEN_OUT};
 use found::Search;
 use halide_core::ids::FuncId;
 use halide_ir::hash::Map;
@@ -44,15 +45,6 @@ use halide_ir::{
     PrefetchRequest, Program, Stmt, Sym, build,
 };
 use halide_solve::simplify::{Facts, simplify};
-
-/// Bytes of a cache line.
-const LINE: i64 = 64;
-/// The most cache lines that a prefetch from one iteration to the next requests into the first cache.
-const MOST_NEAR: i64 = 256;
-/// No more lines are asked for at a time: a megabyte.
-const MOST: i64 = 1 << 14;
-/// So many prefetches are written out instead of looped over.
-const MOST_WRITTEN_OUT: i64 = 32;
 
 /// Puts prefetches into the loops that ask for some. `facts` holds what is known of arguments.
 pub fn inject_prefetches(program: Program, facts: &Facts, trace: &mut LoweringTrace) -> Program {
@@ -168,7 +160,7 @@ fn prefetches(
     let (ahead, guard) = bounded(cx, buf, asked.bound, ahead);
     let lines = Lines::of(&cx.program.buffers[buf], dense, &ahead, &cx.facts);
     let cache = match lines.total {
-        _ if lines.least > MOST => return Err("it is more than a cache holds"),
+        _ if lines.least > MOST_PREFETCHES => return Err("it is more than a cache holds"),
         Some(n) if n <= MOST_NEAR && from == l.id => Cache::First,
         _ => Cache::Second,
     };
@@ -255,7 +247,7 @@ struct Lines {
 
 impl Lines {
     fn of(info: &BufferInfo, dense: usize, ahead: &[(Expr, Expr)], facts: &Facts) -> Lines {
-        let per_line = (LINE / info.elem.bytes() as i64).max(1);
+        let per_line = (LINE_BYTES / info.elem.bytes() as i64).max(1);
         let steps: Vec<i64> = (0..ahead.len()).map(|d| if d == dense { per_line } else { 1 }).collect();
         let count = |((low, high), step): (&(Expr, Expr), &i64)| {
             let extent = build::offset(build::sub(high.clone(), low.clone()), *step);

@@ -1,4 +1,4 @@
-//! Cuts loops so that boundary cases leave the steady state.
+//! Loop partitioning: cuts loops so that boundary cases leave the steady state.
 //!
 //! Before: `Stage::Shaped`. After: the same; a loop in which something is `likely` has become a prologue, a steady
 //! state in which all of that holds, and an epilogue. The steady state has no clamps, masks and conditions left of
@@ -38,18 +38,12 @@ use crate::lower::checks::budget::Room;
 use crate::lower::loops::copy::{fresh_copy, fresh_temp};
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use crate::tuning::{FEWEST_ITERATIONS, LARGE_CUT_NODES, SMALL_CUT_NODES};
 use halide_ir::visit;
 use halide_ir::{Expr, For, LoopId, Partition, Program, Stmt, Sym, build};
 use halide_solve::simplify::{Facts, simplify};
 use std::collections::BTreeSet;
 use steady::{Steady, Wish};
-
-/// Bodies with more nodes than this are not copied for a loop that has loops inside.
-const SMALL: usize = 1000;
-/// Bodies with more nodes than this are not copied at all, unless the schedule says so.
-const LARGE: usize = 10_000;
-/// A loop of fewer iterations has no steady state to speak of.
-const FEWEST_ITERATIONS: i64 = 3;
 
 /// A program with loops cut, and those that a schedule wants to be cut that are not.
 pub struct Partitioned {
@@ -151,7 +145,7 @@ fn wanted(cx: &mut Cut<'_>, l: &For) -> Option<Wish> {
     if l.kind.is_threads() || build::as_int(&l.extent).is_some_and(|n| n < FEWEST_ITERATIONS) {
         return None;
     }
-    let most = if innermost { LARGE } else { SMALL };
+    let most = if innermost { LARGE_CUT_NODES } else { SMALL_CUT_NODES };
     let size = size_up_to(&l.body, most);
     if size >= most {
         if steady::any_likely(&l.body) {

@@ -1,10 +1,8 @@
 //! Conditions as unions of conjunctions of literals, in which it is cheap to see what always holds.
 
+use crate::tuning::MOST_CONDITION_TERMS;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::{Expr, ExprKind, build};
-
-/// Conjunctions beyond which a union is taken to hold always.
-const MOST_TERMS: usize = 8;
 
 /// A union of conjunctions. A conjunction lists literals: a condition, and whether it holds or does not.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,7 +49,7 @@ impl Condition {
     /// A condition that holds where either does.
     pub(super) fn or(mut self, other: &Condition) -> Condition {
         other.0.iter().for_each(|term| add(&mut self.0, term.clone()));
-        if self.0.len() > MOST_TERMS || is_tautology(&self.0) {
+        if self.0.len() > MOST_CONDITION_TERMS || is_tautology(&self.0) {
             return Condition::always();
         }
         self
@@ -66,7 +64,7 @@ impl Condition {
             }
         }
         // Each of the two is weaker than both.
-        if terms.len() > MOST_TERMS { self.clone() } else { Condition(terms) }
+        if terms.len() > MOST_CONDITION_TERMS { self.clone() } else { Condition(terms) }
     }
     /// The condition as an expression.
     pub(super) fn expr(&self) -> Expr {

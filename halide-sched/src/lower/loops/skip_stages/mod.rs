@@ -1,4 +1,4 @@
-//! Skips stages that nobody needs.
+//! Dead stages: skips stages that nobody needs.
 //!
 //! Before: `Stage::Bounded`, every symbol bound once. After: the same; a Func that is read only under conditions that
 //! are the same for the whole run (of parameters and of sizes of the caller's buffers) is computed under the union of

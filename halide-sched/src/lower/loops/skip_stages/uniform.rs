@@ -1,12 +1,10 @@
 //! Expressions that have one value in a whole run: of parameters and of sizes of the caller's buffers.
 
 use super::condition::Condition;
+use crate::tuning::MOST_UNIFORM_NODES;
 use halide_ir::hash::Map;
 use halide_ir::visit;
 use halide_ir::{BufferRole, Expr, ExprKind, Program, Stmt, Sym};
-
-/// Nodes beyond which a condition is not asked once more.
-const MOST_NODES: usize = 64;
 
 /// The names and the properties of buffers that are the same for the whole run.
 pub(super) struct Uniform {
@@ -41,7 +39,7 @@ impl Uniform {
         let mut nodes = 0;
         let varies = |n: &Expr| {
             nodes += 1;
-            nodes > MOST_NODES
+            nodes > MOST_UNIFORM_NODES
                 || n.lanes() != 1
                 || match n.kind() {
                     ExprKind::Sym(s) => !self.is_given(*s) && !self.names.contains_key(s),
@@ -55,7 +53,7 @@ impl Uniform {
         let e = visit::substitute(e, &|s| self.names.get(&s).cloned());
         let mut nodes = 0;
         visit::for_each_node(&e, &mut |_| nodes += 1);
-        (nodes <= MOST_NODES).then(|| visit::without_likely(&e))
+        (nodes <= MOST_UNIFORM_NODES).then(|| visit::without_likely(&e))
     }
 
     fn is_given(&self, s: Sym) -> bool {

@@ -4,16 +4,12 @@ use super::condition::Condition;
 use super::uniform::Uniform;
 use crate::lower::loops::copy::fresh_copy;
 use crate::lower::walk;
+use crate::tuning::{MOST_SPLITS, MOST_UNIT_NODES};
 use halide_core::ids::FuncId;
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, Expr, ExprKind, ForKind, Program, Stmt, build};
-
-/// Nodes of code beyond which it is not made twice.
-const MOST_NODES: usize = 4000;
-/// Conditions that one unit is split by.
-const MOST_SPLITS: usize = 3;
 
 /// Returns true if `s` may be split as a whole: it computes and stores no other Func, and is of a fair size. Loops over
 /// blocks of a GPU are split outside of all of them or not at all, so that the host decides.
@@ -23,7 +19,7 @@ pub(super) fn is_unit(s: &Stmt) -> bool {
         Stmt::Provide { .. } | Stmt::Atomic { .. } | Stmt::Let { .. } | Stmt::If { .. } => true,
         _ => false,
     };
-    let mut room = MOST_NODES;
+    let mut room = MOST_UNIT_NODES;
     splits && fits(s, &mut room)
 }
 

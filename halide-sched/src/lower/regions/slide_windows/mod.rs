@@ -1,4 +1,4 @@
-//! Do not compute again what the previous iteration left behind.
+//! Sliding window: does not compute again what the previous iteration left behind.
 //!
 //! Before and after: the definitions of `infer_bounds`. Where a Func is stored outside of a serial loop and computed
 //! inside it, and the region it must compute moves one way with that loop, the region shrinks to what is new.

@@ -13,17 +13,11 @@
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::vars::{Vars, variants};
 use crate::lower::regions::region_table::{Regions, StageTail, bound_sym};
+use crate::tuning::{LONGEST_TAIL, TAIL_ROUNDS};
 use halide_core::ids::FuncId;
 use halide_ir::{Edge, Expr, LoopId, Scope, Sym, build, visit};
 use halide_solve::bounds::{Monotone, monotone};
 use halide_solve::simplify::{BoundQuery, Facts, simplify};
-
-/// No piece is longer than this: it would be no piece but the whole region.
-const LONGEST: i64 = 1 << 16;
-
-/// The most rounds in which lengths are rounded up by one tail after another: factors that disagree by more have no
-/// common multiple worth computing.
-const ROUNDS: usize = 4;
 
 /// The tails of all definitions, and what is known.
 pub(super) struct Tails<'f, 'p> {
@@ -89,7 +83,7 @@ impl<'f, 'p> Tails<'f, 'p> {
         if tails.is_empty() && least == 0 {
             return Ok(0);
         }
-        let constant = |e: &Expr| build::as_int(&simplify(e, facts)).filter(|n| *n < LONGEST);
+        let constant = |e: &Expr| build::as_int(&simplify(e, facts)).filter(|n| *n < LONGEST_TAIL);
         let mut length = least;
         for (slack, var, vars) in &tails {
             let slack = constant(slack).ok_or("the dimension that moves is split by a factor that is not constant")?;
@@ -104,10 +98,10 @@ impl<'f, 'p> Tails<'f, 'p> {
             return Ok(0);
         }
         if !shifts {
-            let new = BoundQuery::difference(new.1, new.0, facts).upper(LONGEST - 1);
+            let new = BoundQuery::difference(new.1, new.0, facts).upper(LONGEST_TAIL - 1);
             length = length.max(new.ok_or("the length of what is new has no bound to round up")? + 1);
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..TAIL_ROUNDS {
             let rounded = |length: i64| {
                 let each = tails.iter().map(|(_, var, vars)| constant(&vars.cover(*var, build::int(length))));
                 each.collect::<Option<Vec<i64>>>().map(|all| all.into_iter().fold(length, i64::max))

@@ -12,17 +12,13 @@
 //! An index has 64 bits, and vectors of them have half as many lanes. The part of an index that is data, clamped and
 //! scaled, mostly has values of 32 bits, if a constant is set aside.
 
+use crate::tuning::{MOST_INDEX_DEPTH, MOST_INDEX_TERMS};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType::I32;
 use halide_core::value::Scalar;
 use halide_ir::hash::Map;
 use halide_ir::{Expr, ExprKind, build};
 use halide_solve::simplify::{Facts, Range};
-
-/// Operations nested deeper than this are left as they are.
-const MOST_DEPTH: u32 = 24;
-/// Sums of more terms are left as they are.
-const MOST_TERMS: usize = 64;
 
 /// The index with what data decides computed in 32 bits; `None` if nothing is.
 pub(super) fn in_32_bits(index: &Expr, facts: &Facts) -> Option<Expr> {
@@ -62,7 +58,7 @@ struct Sum {
 impl Sum {
     /// `None` if there are too many terms.
     fn add(&mut self, e: &Expr, positive: bool) -> Option<()> {
-        if self.data.len() + self.rest.len() > MOST_TERMS {
+        if self.data.len() + self.rest.len() > MOST_INDEX_TERMS {
             return None;
         }
         match e.kind() {
@@ -101,7 +97,7 @@ impl Parts<'_> {
         if let Some(known) = self.done.get(e) {
             return known.clone();
         }
-        let made = if depth > MOST_DEPTH { None } else { self.node(e, depth + 1) };
+        let made = if depth > MOST_INDEX_DEPTH { None } else { self.node(e, depth + 1) };
         self.done.insert(e.clone(), made.clone());
         made
     }

@@ -1,4 +1,4 @@
-//! Finds cheaper forms of integer arithmetic on vectors.
+//! Instruction selection of narrow arithmetic: finds cheaper forms of integer arithmetic on vectors.
 //!
 //! Before: `Stage::Shaped`. After: the same; every value is the same, of the same type.
 //!

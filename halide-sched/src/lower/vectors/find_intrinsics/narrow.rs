@@ -3,14 +3,12 @@
 //! The low bits of sums, differences, products, bitwise operations and shifts to the left depend on the low bits of the
 //! operands only. For other operators the operands must be values of the narrow type.
 
+use crate::tuning::MOST_NARROW_DEPTH;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::types::ScalarType;
 use halide_ir::hash::Map;
 use halide_ir::{Expr, ExprKind, build};
 use halide_solve::simplify::{Facts, Range};
-
-/// Operations nested deeper than this are left as they are.
-const MOST_DEPTH: u32 = 48;
 
 /// The conversion of the wide integer `e` to the narrower `ty` by narrow arithmetic, if that takes no more conversions.
 pub(super) fn cast(e: &Expr, ty: ScalarType, facts: &Facts) -> Option<Expr> {
@@ -55,7 +53,7 @@ fn is_operation(e: &Expr) -> bool {
 /// Returns true if `e` multiplies, divides or shifts, or is too deep to be searched.
 fn needs_sixteen(e: &Expr, depth: u32) -> bool {
     match e.kind() {
-        _ if depth > MOST_DEPTH => true,
+        _ if depth > MOST_NARROW_DEPTH => true,
         ExprKind::Binary(BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Shl | BinOp::Shr, ..) => true,
         ExprKind::Binary(_, a, b) | ExprKind::Select(_, a, b) => {
             needs_sixteen(a, depth + 1) || needs_sixteen(b, depth + 1)
@@ -84,7 +82,7 @@ impl Narrow<'_> {
         if let Some(known) = self.done.get(e) {
             return known.clone();
         }
-        let made = if depth > MOST_DEPTH { None } else { self.node(e, depth + 1) };
+        let made = if depth > MOST_NARROW_DEPTH { None } else { self.node(e, depth + 1) };
         self.done.insert(e.clone(), made.clone());
         made
     }

@@ -1,4 +1,4 @@
-//! Makes strided accesses of vectors dense.
+//! Interleaved accesses: makes strided accesses of vectors dense.
 //!
 //! Before: `Stage::Shaped`. After: the same.
 //!
@@ -26,11 +26,9 @@ mod loads;
 mod stores;
 
 use crate::lower::walk;
+use crate::tuning::MOST_STRIDE;
 use halide_ir::hash::Set;
 use halide_ir::{BufId, Program, Stmt, visit};
-
-/// Strides of up to this many elements are made dense: beyond, most of what is loaded would be thrown away.
-const MOST_STRIDE: i64 = 4;
 
 /// Replaces strided by dense accesses.
 pub fn interleave(program: Program) -> Program {

@@ -1,4 +1,4 @@
-//! Turns vectorized loops into vector expressions.
+//! Vectorization: turns vectorized loops into vector expressions, under masks where tails need them.
 //!
 //! Before: `Stage::Flat`. After: `Stage::Shaped`; the loop variable has become a ramp, what depends on it is a vector
 //! with a lane per iteration, and what does not stays scalar.
@@ -38,15 +38,9 @@ mod vary;
 use crate::lower::loops::unroll::copies;
 use crate::lower::trace::LoweringTrace;
 use crate::lower::walk;
+use crate::tuning::{CHUNK_LANES, MOST_LANE_COPIES, MOST_VECTOR_LANES};
 use halide_ir::{For, ForKind, LoopId, Program, Stage, Stmt, Sym, build, visit};
 use halide_solve::simplify::Linear;
-
-/// The most lanes that one vector gets; longer loops become loops over vectors of a divisor.
-const MOST_LANES: i64 = 256;
-/// Up to how many lanes that change one element become copies.
-const MOST_COPIES: i64 = 16;
-/// Up to how many lanes those have.
-const CHUNK_LANES: i64 = 64;
 
 /// Replaces every vectorized loop by vector expressions.
 pub fn vectorize(program: Program, trace: &mut LoweringTrace) -> Program {
@@ -80,7 +74,7 @@ fn vectorized(cx: &mut Vectorize<'_>, l: For) -> Stmt {
         let copied = copies(l, extent, cx.program);
         return statement(cx, copied);
     }
-    if extent > MOST_LANES {
+    if extent > MOST_VECTOR_LANES {
         return chunked(cx, l, extent);
     }
     match body::widen(&l, extent as u16, cx.program) {
@@ -100,7 +94,7 @@ fn vectorized(cx: &mut Vectorize<'_>, l: For) -> Stmt {
 fn without_sums(cx: &mut Vectorize<'_>, lanes: LoopId, body: Stmt) -> Stmt {
     let made = walk::map_stmt(body, cx, |_, e| e.clone(), |cx, s| without_sums(cx, lanes, s));
     let Stmt::For(l) = made else { return made };
-    match build::as_int(&l.extent).filter(|n| *n <= MOST_COPIES) {
+    match build::as_int(&l.extent).filter(|n| *n <= MOST_LANE_COPIES) {
         Some(extent) if l.kind == ForKind::Vectorized && changes_one_element(&l, lanes) => {
             let name = cx.program.loops[l.id].name.clone();
             cx.trace.did(name, format!("copied {extent} times inside the vectors around it"));

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::tuning::MOST_CONDITIONS;
 use std::collections::BTreeMap;
 
 /// An unknown integer.
@@ -52,9 +53,6 @@ fn gcd(a: i128, b: u128) -> u128 {
     }
     a
 }
-
-/// More conditions than this are not looked at.
-const MOST: usize = 600;
 
 /// Conditions that all hold.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +114,7 @@ impl System {
             }
             let Some((&unknown, _)) = signs.iter().min_by_key(|(_, (a, b))| a * b) else { return Some(true) };
             left = eliminated(left, unknown)?;
-            if left.len() > MOST {
+            if left.len() > MOST_CONDITIONS {
                 return None;
             }
         }
