@@ -17,9 +17,9 @@ mkdir -p "$work"
 
 # Prints the numbers of the mutants at which a compiler's errors stand: the nearest one before each error.
 refused() {
-    grep -oE '(-->|^) *[^ ]*halide-sched/src/[^:]*:[0-9]+:[0-9]+|^error.*' "$1" | awk '
+    grep -oE '(-->|^) *[^ ]*halide-(sched|solve)/src/[^:]*:[0-9]+:[0-9]+|^error.*' "$1" | awk '
         /^error/ { bad = 1; next }
-        bad { sub(/.*halide-sched/, "halide-sched"); print; bad = 0 }' | while IFS=: read -r file line column; do
+        bad { sub(/.*halide-s/, "halide-s"); print; bad = 0 }' | while IFS=: read -r file line column; do
         head -n "$line" "$tree/$file" | grep -oE 'crate::mutant\([0-9]+\)' | tail -n 1 | tr -dc '0-9\n'
     done | sort -un
 }

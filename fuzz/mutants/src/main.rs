@@ -15,24 +15,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crate that is broken, and its folders that decide what the code does.
-const CRATE: &str = "halide-sched";
-const FOLDERS: [&str; 3] = ["src/lower", "src/plan", "src/bounds"];
+/// The folders that decide what the code does, with their crates. The first crate has the choice of the mutant, which the
+/// second takes from it.
+const FOLDERS: [(&str, &str); 3] = [("halide-solve", "bounds"), ("halide-sched", "lower"), ("halide-sched", "plan")];
 
 /// Files that say what was done or refused, in words, count it, or limit what lowering may cost.
-const LEFT_OUT: [&str; 21] = [
+const LEFT_OUT: [&str; 18] = [
     "tests.rs", "trace.rs", "effects.rs", "error.rs", "explain_bounds.rs", "budget.rs", "instrument.rs", "example.rs",
-    "query.rs", "reasons.rs", "sentences.rs", "help.rs", "bound_storage.rs", "bound_expansion.rs", "tally.rs", "graph.rs", "uniquify.rs",
+    "query.rs", "bound_storage.rs", "bound_expansion.rs", "tally.rs", "graph.rs", "uniquify.rs",
     "inject_prefetches/mod.rs", "inject_prefetches/found.rs", "features.rs", "rules.rs",
 ];
 
-/// The proof of accesses is what mutants are found by.
-const ORACLE: &str = "check_accesses";
+/// Folders that are left out: the proof of accesses is what mutants are found by, and diagnostics are words.
+const FOLDERS_LEFT_OUT: [&str; 2] = ["check_accesses", "diagnostics"];
 
 /// Lints of code that a mutant may be.
 const ALLOWED: &str = "#![allow(arithmetic_overflow, unconditional_panic, unused_comparisons, unused_parens)]\n";
 
-/// Appended to the crate: the mutant that runs.
+/// Appended to a crate that depends on the first one.
+const TAKEN: &str = "\npub(crate) use halide_solve::{mutant, off_by};\n";
+
+/// Appended to the first crate: the mutant that runs.
 const CHOICE: &str = r#"
 #[doc(hidden)]
 pub fn mutant(number: u32) -> bool {
@@ -55,13 +58,13 @@ pub trait OffBy {
     fn off_by(self, by: i64) -> Self;
 }
 
-impl OffBy for ir::Expr {
+impl OffBy for halide_ir::Expr {
     fn off_by(self, by: i64) -> Self {
-        ir::build::offset(self, by)
+        halide_ir::build::offset(self, by)
     }
 }
 
-impl OffBy for Option<ir::Expr> {
+impl OffBy for Option<halide_ir::Expr> {
     fn off_by(self, by: i64) -> Self {
         self.map(|e| e.off_by(by))
     }
@@ -110,13 +113,16 @@ fn make(from: &Path, to: &Path, count: &str, without: Option<&&str>) -> Result<(
         None => BTreeSet::new(),
     };
     let mut all: BTreeMap<String, (String, Vec<Place>)> = BTreeMap::new();
-    for folder in FOLDERS {
-        for path in sources(&from.join(CRATE).join(folder))? {
-            let name = path.strip_prefix(from.join(CRATE).join("src")).map_err(|e| e.to_string())?;
+    let mut crates: BTreeMap<String, &str> = BTreeMap::new();
+    for (krate, folder) in FOLDERS {
+        let root = from.join(krate).join("src");
+        for path in sources(&root.join(folder))? {
+            let name = path.strip_prefix(&root).map_err(|e| e.to_string())?;
             let name = name.to_string_lossy().into_owned();
             let text = read(&path)?;
             let mut places = place::places(&text).map_err(|e| format!("{name}: {e}"))?;
             places.retain(|p| !refused.contains(&sample::key(&name, p)));
+            crates.insert(name.clone(), krate);
             all.insert(name, (text, places));
         }
     }
@@ -134,10 +140,13 @@ fn make(from: &Path, to: &Path, count: &str, without: Option<&&str>) -> Result<(
             println!("{}\t{name}:{}\t{}\t{right}\t{wrong}\t{key}", number + at, place.line, place.operator);
         }
         number += places.len();
-        write(&to.join(CRATE).join("src").join(name), &text)?;
+        write(&to.join(crates[name]).join("src").join(name), &text)?;
     }
-    let root = CRATE.to_string() + "/src/lib.rs";
-    write(&to.join(&root), &(ALLOWED.to_string() + &read(&from.join(&root))? + CHOICE))
+    for (krate, appended) in [("halide-solve", CHOICE), ("halide-sched", TAKEN)] {
+        let root = format!("{krate}/src/lib.rs");
+        write(&to.join(&root), &(ALLOWED.to_string() + &read(&from.join(&root))? + appended))?;
+    }
+    Ok(())
 }
 
 /// The source files below a folder that are broken, in order.
@@ -148,7 +157,7 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
         let path = entry.map_err(|e| e.to_string())?.path();
         let text = path.to_string_lossy().into_owned();
         if path.is_dir() {
-            if !text.ends_with("tests") && !text.ends_with(ORACLE) {
+            if !text.ends_with("tests") && !FOLDERS_LEFT_OUT.iter().any(|out| text.ends_with(out)) {
                 found.extend(sources(&path)?);
             }
         } else if text.ends_with(".rs") && !LEFT_OUT.iter().any(|out| text.ends_with(&format!("/{out}"))) {

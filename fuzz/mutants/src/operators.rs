@@ -96,11 +96,11 @@ fn constructor(found: &mut Finder<'_>, e: &Expr, call: &syn::ExprCall) {
             found.add(e, "guard dropped", format!("{{ let _ = {a}; {b} }}"), Form::Expr);
         }
         ("if_else", [cond, ..]) => {
-            let wrong = format!("{{ let _ = {cond}; crate::ir::build::boolean(true) }}");
+            let wrong = format!("{{ let _ = {cond}; halide_ir::build::boolean(true) }}");
             found.add(&call.args[0], "guard dropped", wrong, Form::Expr);
         }
         ("select", [cond, ..]) if built => {
-            let wrong = format!("crate::ir::build::not({cond})");
+            let wrong = format!("halide_ir::build::not({cond})");
             found.add(&call.args[0], "arms swapped", wrong, Form::Expr);
         }
         ("offset", [_, by]) => {
@@ -144,8 +144,8 @@ fn edge(found: &mut Finder<'_>, e: &Expr, path: &syn::ExprPath) {
     let names: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let wrong = match names.as_slice() {
-        [.., "Edge", "Min"] => "crate::ir::Edge::Max",
-        [.., "Edge", "Max"] => "crate::ir::Edge::Min",
+        [.., "Edge", "Min"] => "halide_ir::Edge::Max",
+        [.., "Edge", "Max"] => "halide_ir::Edge::Min",
         ["BinOp", "Min"] => "BinOp::Max",
         ["BinOp", "Max"] => "BinOp::Min",
         ["BinOp", "Lt"] => "BinOp::Le",
