@@ -8,7 +8,8 @@ use std::time::Duration;
 /// The options for compiling a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuOptions {
-    /// Keep the text of Cranelift's IR and of the machine code, for [`Executable::clif`] and [`Executable::asm`].
+    /// Keep the text of Cranelift's IR and of the machine code, for [`Executable::clif`](crate::Executable::clif) and
+    /// [`Executable::asm`](crate::Executable::asm).
     pub keep_text: bool,
     /// The most bytes of memory that an executable may keep between runs for the next one.
     pub retain_bytes: usize,
