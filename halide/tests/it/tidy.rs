@@ -26,8 +26,10 @@ pub(crate) const CRATES: [(&str, &str); 15] = [
 ];
 
 /// Crates of which each module may use itself and those before it, with the modules from low to high.
-const MODULES: [(&str, &[&str]); 2] =
-    [("halide-solve/src/", &["simplify", "bounds"]), ("halide-sched/src/", &["access", "schedule", "plan", "lower"])];
+const MODULES: [(&str, &[&str]); 2] = [
+    ("halide-solve/src/", &["tuning", "simplify", "bounds"]),
+    ("halide-sched/src/", &["tuning", "access", "schedule", "plan", "lower"]),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in the workspace").to_path_buf()

@@ -10,7 +10,7 @@ const MOST_LINES: usize = 80;
 const EXCEPTIONS: [(&str, &str, &str); 8] = [
     ("halide-core/src/error.rs", "reason", "a sentence for each mistake in an algorithm"),
     ("halide-core/src/interp/error.rs", "fmt", "a sentence for each end of a run"),
-    ("halide-ir/src/fault.rs", "message", "a sentence for each fault of a program"),
+    ("halide-ir/src/fault_text.rs", "message", "a sentence for each fault of a program"),
     ("halide-sched/src/lower/gpu/offload/error.rs", "texts", "a sentence for each reason that there is no kernel"),
     ("halide-sched/src/plan/help.rs", "help", "a remedy for each problem of a schedule"),
     ("halide-sched/src/plan/sentences.rs", "fmt", "a sentence for each problem of a schedule"),

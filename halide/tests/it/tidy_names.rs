@@ -39,11 +39,10 @@ const CRATES: [&str; 9] = [
 ];
 
 /// Files and folders that read text, with what that is.
-const READERS: [(&str, &str); 16] = [
+const READERS: [(&str, &str); 15] = [
     ("halide-ir/src/parse/", "text of loop IR"),
     ("halide-ir/src/typing.rs", "types in loop IR: `u16x8`"),
-    ("halide-sched/src/schedule/parse/", "text of schedules"),
-    ("halide-sched/src/schedule/print.rs", "names that schedules must quote"),
+    ("halide-sched/src/schedule/text.rs", "text of schedules"),
     ("halide-ir/src/features.rs", "lists of extensions on the command line"),
     ("halide-sched/src/lower/example.rs", "examples in the headers of passes, a test"),
     ("backends/cpu/src/codegen/mod.rs", "text of machine code, which says another instruction than there is"),
