@@ -129,19 +129,24 @@ const MOST_POINTS: u64 = 1 << 20;
 /// on larger ones. Otherwise it may never run, and nothing is tested of it.
 fn serves_larger(program: &Program, inputs: &[AnyBuffer], outputs: &[AnyBuffer]) -> bool {
     let up = |n: i64, step: i64| (n + step - 1) / step * step;
-    let grown = |b: &AnyBuffer, before: i64, step: i64| {
+    // Vectors of very many lanes need more of the first dimension than there is memory for in all.
+    let grown = |b: &AnyBuffer, all: bool, before: i64, step: i64| {
         let region = b.region();
-        let spans = region.spans().iter().map(|s| (s.min - before, up(s.extent + 2 * before, step)));
+        let spans = region.spans().iter().enumerate().map(|(dim, s)| match all || dim == 0 {
+            true => (s.min - before, up(s.extent + 2 * before, step)),
+            false => (s.min, s.extent),
+        });
         let region = Region::of_spans(spans.collect::<Vec<_>>());
         let fits = region.points().is_some_and(|points| points <= MOST_POINTS);
         fits.then(|| AnyBuffer::with_region(b.ty(), &region).expect("there is memory"))
     };
     // What was given may be enough.
-    let steps = [8, 16, 32, 64, 128].into_iter().flat_map(|step| [(step, 0), (step, step)]);
+    let steps = [8, 16, 32, 64, 128, 512].into_iter().flat_map(|step| [(step, 0), (step, step)]);
     steps.into_iter().any(|(step, before)| {
+        let all = step <= 128;
         let larger =
-            |b: &AnyBuffer| if before == 0 { Some(b.clone()) } else { Some(continued(b, grown(b, before, 1)?)) };
-        let outputs: Option<Vec<AnyBuffer>> = outputs.iter().map(|b| grown(b, 0, step)).collect();
+            |b: &AnyBuffer| if before == 0 { Some(b.clone()) } else { Some(continued(b, grown(b, all, before, 1)?)) };
+        let outputs: Option<Vec<AnyBuffer>> = outputs.iter().map(|b| grown(b, all, 0, step)).collect();
         let inputs: Option<Vec<AnyBuffer>> = inputs.iter().map(larger).collect();
         let (Some(inputs), Some(mut outputs)) = (inputs, outputs) else { return false };
         eval::run(program, &[], &inputs, &mut outputs).is_ok()
