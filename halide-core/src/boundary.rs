@@ -11,7 +11,8 @@
 //! let input = ImageParam::new("input", I32, 1);
 //! let around = |f: &Func| -> Result<Vec<i32>, Box<dyn std::error::Error>> {
 //!     let inputs = Inputs::new().image("input", Buffer::from_slice([3], &[1, 2, 3])?);
-//!     let out = run(&Pipeline::new([f])?, &inputs, &[Region::of_spans([(-2, 7)])])?;
+//!     let pipeline = Pipeline::new([f])?;
+//!     let out = run(&pipeline, &inputs, &[Region::of_spans([(-2, 7)])])?;
 //!     Ok(out[0].typed::<i32>()?.to_vec())
 //! };
 //! assert_eq!(around(&constant_exterior(&input, 0))?, [0, 0, 1, 2, 3, 0, 0]);
@@ -89,7 +90,8 @@ macro_rules! example {
             "let input = ImageParam::new(\"input\", I32, 1);\nlet around = ",
             $call,
             ";\nlet row = Inputs::new().image(\"input\", Buffer::from_slice([3], &[1, 2, 3])?);\n",
-            "let out = run(&Pipeline::new([&around])?, &row, &[Region::of_spans([(-2, 7)])])?;\n",
+            "let pipeline = Pipeline::new([&around])?;\n",
+            "let out = run(&pipeline, &row, &[Region::of_spans([(-2, 7)])])?;\n",
             "assert_eq!(out[0].typed::<i32>()?.to_vec(), ",
             $row,
             ");\n# Ok::<(), Box<dyn std::error::Error>>(())\n```"

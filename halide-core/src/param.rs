@@ -110,7 +110,8 @@ where
 /// let mut flipped = Func::new("flipped");
 /// flipped[(x, y)] = input[(input.width() - 1 - x, y)];
 /// let inputs = Inputs::new().image("input", Buffer::from_slice([3, 1], &[1u8, 2, 3])?);
-/// let out = run(&Pipeline::new([&flipped])?, &inputs, &[Region::of_extents([3, 1])])?;
+/// let pipeline = Pipeline::new([&flipped])?;
+/// let out = run(&pipeline, &inputs, &[Region::of_extents([3, 1])])?;
 /// assert_eq!(out[0].typed::<u8>()?.to_vec(), [3, 2, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -28,7 +28,8 @@ use std::rc::Rc;
 /// // Runs after the first definition, for 2, 3, ..., 7 in this order.
 /// let r = RDom::new([(2, 6)]);
 /// fibonacci[r.x] = fibonacci[r.x - 1] + fibonacci[r.x - 2];
-/// let out = run(&Pipeline::new([&fibonacci])?, &Inputs::new(), &[Region::of_extents([8])])?;
+/// let pipeline = Pipeline::new([&fibonacci])?;
+/// let out = run(&pipeline, &Inputs::new(), &[Region::of_extents([8])])?;
 /// assert_eq!(out[0].typed::<i32>()?.to_vec(), [1, 1, 2, 3, 5, 8, 13, 21]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
