@@ -129,10 +129,9 @@ const MOST_POINTS: u64 = 1 << 20;
 /// on larger ones. Otherwise it may never run, and nothing is tested of it.
 fn serves_larger(program: &Program, inputs: &[AnyBuffer], outputs: &[AnyBuffer]) -> bool {
     let up = |n: i64, step: i64| (n + step - 1) / step * step;
-    // Vectors of very many lanes need more of the first dimension than there is memory for in all.
-    let grown = |b: &AnyBuffer, all: bool, before: i64, step: i64| {
+    let grown = |b: &AnyBuffer, dims: u32, before: i64, step: i64| {
         let region = b.region();
-        let spans = region.spans().iter().enumerate().map(|(dim, s)| match all || dim == 0 {
+        let spans = region.spans().iter().enumerate().map(|(dim, s)| match (dims >> dim) & 1 == 1 {
             true => (s.min - before, up(s.extent + 2 * before, step)),
             false => (s.min, s.extent),
         });
@@ -140,13 +139,19 @@ fn serves_larger(program: &Program, inputs: &[AnyBuffer], outputs: &[AnyBuffer])
         let fits = region.points().is_some_and(|points| points <= MOST_POINTS);
         fits.then(|| AnyBuffer::with_region(b.ty(), &region).expect("there is memory"))
     };
+    // A dimension may be promised to be as it is, and more of all dimensions than there is memory for be needed of one.
+    let most = outputs.iter().map(|b| b.region().spans().len()).max().unwrap_or(0);
+    let dims = (1..1u32 << most).rev();
     // What was given may be enough.
     let steps = [8, 16, 32, 64, 128, 512].into_iter().flat_map(|step| [(step, 0), (step, step)]);
-    steps.into_iter().any(|(step, before)| {
-        let all = step <= 128;
-        let larger =
-            |b: &AnyBuffer| if before == 0 { Some(b.clone()) } else { Some(continued(b, grown(b, all, before, 1)?)) };
-        let outputs: Option<Vec<AnyBuffer>> = outputs.iter().map(|b| grown(b, all, 0, step)).collect();
+    let all = steps.flat_map(|step| dims.clone().map(move |dims| (step, dims)));
+    all.into_iter().any(|((step, before), dims)| {
+        let of_inputs = if step <= 128 { u32::MAX } else { 1 };
+        let larger = |b: &AnyBuffer| match before {
+            0 => Some(b.clone()),
+            _ => Some(continued(b, grown(b, of_inputs, before, 1)?)),
+        };
+        let outputs: Option<Vec<AnyBuffer>> = outputs.iter().map(|b| grown(b, dims, 0, step)).collect();
         let inputs: Option<Vec<AnyBuffer>> = inputs.iter().map(larger).collect();
         let (Some(inputs), Some(mut outputs)) = (inputs, outputs) else { return false };
         eval::run(program, &[], &inputs, &mut outputs).is_ok()
