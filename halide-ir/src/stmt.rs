@@ -16,11 +16,11 @@ pub enum ForKind {
     Vectorized,
     /// Copied out (gone after `unroll`).
     Unrolled,
-    /// As blocks of threads of a GPU. Loops over blocks nest directly in each other.
+    /// Blocks of threads of a GPU. Loops over blocks nest directly in each other.
     GpuBlocks,
-    /// As threads of a block. Between two such loops that follow each other, all threads meet.
+    /// Threads of a block. Between two such loops that follow each other, all threads meet.
     GpuThreads,
-    /// As threads of a block that are lanes of one subgroup (gone after `offload`, which says so of the kernel).
+    /// Threads of a block that are lanes of one subgroup (gone after `offload`, which says so of the kernel).
     GpuLanes,
 }
 

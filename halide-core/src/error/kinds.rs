@@ -12,18 +12,18 @@ macro_rules! diagnostics {
             $($kind $({ $($field: $ty),* })?,)*
         }
 
-        #[allow(unused_variables)] // A text uses the fields that it needs.
+        // A text uses the fields that it needs; the others are named and dropped.
         impl AlgorithmErrorKind {
             /// One sentence: the subject and its defect.
             pub fn reason(&self) -> String {
                 match self {
-                    $(AlgorithmErrorKind::$kind $({ $($field),* })? => $reason.into(),)*
+                    $(AlgorithmErrorKind::$kind $({ $($field),* })? => { $($(let _ = $field;)*)? $reason.into() })*
                 }
             }
             /// The remedy.
             pub fn help(&self) -> String {
                 match self {
-                    $(AlgorithmErrorKind::$kind $({ $($field),* })? => $help.into(),)*
+                    $(AlgorithmErrorKind::$kind $({ $($field),* })? => { $($(let _ = $field;)*)? $help.into() })*
                 }
             }
         }

@@ -84,8 +84,8 @@ fn by_float_in_f64(a: Expr, b: Expr, w: Expr, ty: ScalarType, at: Location) -> E
     cast(binary(BinOp::Add, cast(a, I32, at), step, at), ty, at)
 }
 
-/// As [`by_float_in_f64`] for 33-bit distances: the weight is a 24-bit integer `m` times `2^-s`, so `(b - a) * m` is
-/// exact in an i64 and the rest is a shift.
+/// Interpolates 33-bit distances exactly, where [`by_float_in_f64`] would round: the weight is a 24-bit integer `m`
+/// times `2^-s`, so `(b - a) * m` is exact in an i64 and the rest is a shift.
 fn by_float_bits(a: Expr, b: Expr, w: Expr, ty: ScalarType, at: Location) -> Expr {
     let number = |v: i64| constant(Scalar::int(I64, v as i128), at);
     let bits = arena::add(Kind::Reinterpret(cast(clamped(w, at), F32, at)), Ty::One(U32), at);

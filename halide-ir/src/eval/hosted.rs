@@ -1,8 +1,8 @@
 //! Runs host code whose kernels a device runs, without ever waiting: where there is no machine code to be had, as in a
 //! browser.
 //!
-//! What a program asks of the device is a future, so statements that hold such ones are walked by futures too; all
-//! others run as ever. Each buffer that both sides use has its elements here and its bytes on the device, which are
+//! Requests to the device are futures, so statements that hold one are walked by futures too; all others run as in
+//! `machine`. Each buffer that both sides use has its elements here and its bytes on the device, which are
 //! shown to each other when the program says so (`Reside`) or a kernel needs what changed here.
 
 use super::code::Reg;
@@ -65,7 +65,7 @@ impl<F> From<EvalError> for Ended<F> {
     }
 }
 
-/// As [`super::run`], for a program at stage `Final` whose kernels `device` runs. Inputs and outputs have been
+/// Runs a program at stage `Final` as [`super::run`] does, but its kernels on `device`. Inputs and outputs have been
 /// introduced to the device; `options` are as for any run.
 ///
 /// # Errors

@@ -1,9 +1,9 @@
 //! Runs kernels: blocks one after the other, and in each block phase after phase, thread after thread.
 //!
-//! What could go wrong on a device is an error here. Between two barriers, whatever phases they are in, threads of a
-//! block may run at the same time, and code of the block is run by all of them; what is shared is looked at word by
-//! word, since its rows may overlap. Of a buffer with a copy on each side, host code must not touch what a kernel has
-//! written before an `OnHost`, nor a kernel what the host has changed before a `ChangedOnHost`.
+//! Every mistake that a device would not report is an error here. Between two barriers, whatever phases they are in,
+//! threads of a block may run at the same time, and code of the block is run by all of them; what is shared is looked
+//! at word by word, since its rows may overlap. Of a buffer with a copy on each side, host code must not touch what a
+//! kernel has written before an `OnHost`, nor a kernel what the host has changed before a `ChangedOnHost`.
 
 use super::code::Reg;
 use super::compile::{Code, Loop};

@@ -78,7 +78,8 @@ impl Builder<'_> {
             c.bits_as(reg, same)
         })
     }
-    /// As [`Builder::barrier`], by another operation: so the driver does not know either that two values are the same.
+    /// Emits a barrier by another operation than [`Builder::barrier`], so the driver does not know that two values are
+    /// equal.
     fn second_barrier(&mut self, reg: Reg, v: V) -> V {
         self.once(Key::SecondBarrier(v), |c| {
             let (bits, zero) = (c.bits_as(reg.unsigned(), v), c.unknown_zero(reg.unsigned()));

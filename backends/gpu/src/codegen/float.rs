@@ -1,8 +1,8 @@
 //! Float operators. f32 and f64 have IEEE's arithmetic as far as the device has it; 16-bit floats compute in f32.
 //!
-//! What Vulkan promises of f32: sums, differences and products are correctly rounded; a quotient is within 2.5 units in
-//! the last place and a square root is as exact as 1 / inversesqrt, though most devices round both correctly; subnormal
-//! numbers may be taken for zeros. Lavapipe, on which the tests run, rounds all of them correctly.
+//! Guarantees of Vulkan for f32: sums, differences and products are correctly rounded; a quotient is within 2.5 units
+//! in the last place and a square root is as exact as 1 / inversesqrt, though most devices round both correctly;
+//! subnormal numbers may be taken for zeros. Lavapipe, on which the tests run, rounds all of them correctly.
 
 use super::builder::{Builder, V};
 use super::types::Reg;

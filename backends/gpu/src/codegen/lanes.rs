@@ -1,10 +1,9 @@
 //! Threads that are lanes of a subgroup, and what they hold for each other.
 //!
-//! Which thread of a block is which lane of which subgroup, drivers do not say. So threads of a kernel of lanes take
-//! their positions from the numbers of their subgroup and of their lane in it: these count the threads of a block if
-//! each subgroup is full, as a block of whole subgroups has them. What is held by lanes is in variables of each thread;
-//! a load has the holder's handed over by a shuffle, one for each element that a lane holds, and takes the one that it
-//! needs.
+//! Drivers do not say how threads of a block become lanes of subgroups. So threads of a kernel of lanes take their
+//! positions from the numbers of their subgroup and of their lane in it: these count the threads of a block if each
+//! subgroup is full, as in a block of whole subgroups. Elements that lanes hold are variables of each thread; a load
+//! shuffles the holder's, one for each element that a lane holds, and takes the one that it needs.
 
 use super::builder::{Builder, V};
 use super::memo::Lanes;

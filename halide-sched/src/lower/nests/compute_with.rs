@@ -4,8 +4,8 @@
 //! loop runs over the union of what its definitions need, each moved as its alignment says, and each definition keeps
 //! to its own values by a condition. So every definition computes the points that it would compute alone.
 //!
-//! What is computed inside of a shared loop, for one definition or several, is computed in all iterations; in those
-//! that are not a definition's own it is computed for the nearest one that is, so that nothing else is ever asked for.
+//! Producers inside of a shared loop, for one definition or several, are computed in all iterations; in those that are
+//! not a definition's own they are computed for the nearest one that is, so that nothing else is ever asked for.
 //!
 //! Groups form trees, whose outer loops are loops of the root: each runs over the union of the regions of its stages,
 //! moved as alignment says, and a condition keeps each stage to its own points. Bounds of what is computed in such a

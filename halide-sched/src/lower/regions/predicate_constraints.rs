@@ -1,6 +1,6 @@
 //! Bounds of a coordinate that follow from the predicate of a domain. Part of `infer_bounds`.
 //!
-//! Where `a <= b` holds, a coordinate `e` is at most `e + (b - a)` and at least `e - (b - a)`. That helps where these
+//! A coordinate `e` is at most `e + (b - a)` and at least `e - (b - a)` where `a <= b` holds. That helps where these
 //! sums have less in them than `e`: where `r.x < offsets[y + 1] - offsets[y]`, the coordinate `offsets[y] + r.x` is
 //! less than `offsets[y + 1]`, and on a diagonal `r.x + r.y < 9`, `r.x + r.y` is.
 

@@ -38,12 +38,12 @@ macro_rules! problems {
             $($problem $({ $($field: $ty),* })?,)*
         }
 
+        // Some fields are for messages alone, some for remedies: those that a text does not use are named and dropped.
         impl fmt::Display for Problem {
             /// Writes the reason that the directive cannot be followed.
-            #[allow(unused_variables)] // Some fields are for remedies alone.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let message = match self {
-                    $(Problem::$problem $({ $($field),* })? => $message,)*
+                    $(Problem::$problem $({ $($field),* })? => { $($(let _ = $field;)*)? $message })*
                 };
                 f.write_str(&message)
             }
@@ -51,10 +51,9 @@ macro_rules! problems {
 
         impl Problem {
             /// Returns a remedy, if one is known.
-            #[allow(unused_variables)] // Some fields are for messages alone.
             pub fn help(&self) -> Option<String> {
                 match self {
-                    $(Problem::$problem $({ $($field),* })? => remedy!($($help)?),)*
+                    $(Problem::$problem $({ $($field),* })? => { $($(let _ = $field;)*)? remedy!($($help)?) })*
                 }
             }
         }

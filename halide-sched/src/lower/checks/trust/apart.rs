@@ -1,7 +1,7 @@
 //! Parallel loops whose iterations touch elements of their own.
 //!
-//! Where all accesses of a buffer are at `step * v + r` for the variable `v`, and every `r` is in one interval of
-//! `step` elements that is the same for all iterations, no two iterations meet. That is asked of the number of an
+//! No two iterations meet if all accesses of a buffer are at `step * v + r` for the variable `v`, and every `r` is in
+//! one interval of `step` elements that is the same for all iterations. The question is asked of the number of an
 //! element, or for a buffer of the caller, of one of its coordinates.
 
 use super::Judge;

@@ -1,7 +1,7 @@
 //! Storage that the lanes of a subgroup hold together, and the check that all lanes run together if one needs an
 //! element of another.
 //!
-//! Who holds an element is told by who stores it: at index `run * lane + q`, with `q` less than `run`, plus multiples
+//! The lane that stores an element holds it: at index `run * lane + q`, with `q` less than `run`, plus multiples
 //! of what all lanes hold in one turn. Loads of held elements are moved out of conditions that differ from lane to
 //! lane, with masks for the lanes that do not need them, since all lanes of a row must take part in a shuffle.
 
