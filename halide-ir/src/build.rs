@@ -411,7 +411,11 @@ pub(super) fn remake(kind: ExprKind, old: Type) -> Expr {
 
 /// Statements in order; nested blocks are flattened, and a single statement stands alone.
 pub fn block(list: impl IntoIterator<Item = Stmt>) -> Stmt {
-    let mut flat = Vec::new();
+    flat_block(&mut list.into_iter())
+}
+
+fn flat_block(list: &mut dyn Iterator<Item = Stmt>) -> Stmt {
+    let mut flat = Vec::with_capacity(list.size_hint().0);
     for s in list {
         match s {
             Stmt::Block(inner) => flat.extend(inner),

@@ -1,5 +1,8 @@
 //! Walking loop IR: the children of a node, and a node rebuilt with other children. There are no visitor objects; a
 //! pass matches what it changes and hands the rest to these functions.
+//!
+//! Walks are compiled once: functions that take a closure hand it on as `dyn`, since a walk for each of the hundreds of
+//! closures in the passes was a tenth of the time that building them takes.
 
 use super::build;
 use super::expr::{Expr, ExprKind};
@@ -7,6 +10,7 @@ use super::stmt::{For, Stmt};
 use super::sym::Sym;
 use crate::hash::{Map, Set, begin};
 use smallvec::{SmallVec, smallvec};
+use std::cell::RefCell;
 
 /// The bytes of stack that a step of a walk must find free, and those by which the stack grows otherwise.
 const STACK: (usize, usize) = (256 << 10, 4 << 20);
@@ -14,7 +18,13 @@ const STACK: (usize, usize) = (256 << 10, 4 << 20);
 /// `f()`, on a new piece of stack if little of the old one is left: for each step of a walk that recurses into nested
 /// statements, which are as deep as a pipeline is long.
 pub fn deep<R>(f: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(STACK.0, STACK.1, f)
+    let (mut f, mut result) = (Some(f), None);
+    on_stack(&mut || result = f.take().map(|f| f()));
+    result.expect("the function has run")
+}
+
+fn on_stack(f: &mut dyn FnMut()) {
+    stacker::maybe_grow(STACK.0, STACK.1, f);
 }
 
 /// Calls `f` on every direct child expression, in evaluation order.
@@ -112,33 +122,30 @@ pub fn without_likely(e: &Expr) -> Expr {
 /// Calls `f` once on every distinct node of the DAG, children before parents.
 pub fn for_each_node(e: &Expr, f: &mut impl FnMut(&Expr)) {
     let mut seen = Seen::default();
-    walk(e, &mut |n, _| seen.insert(n), &mut |n, _| f(n), &mut ());
+    walk(e, &mut |n| seen.insert(n), f);
 }
 
 /// The value of every node of `e` that `table` does not have yet, from those of its children; the result is that of
 /// `e`. The third argument of `make` looks up children.
 pub fn fold<T: Clone>(e: &Expr, table: &mut Map<Expr, T>, make: &mut impl FnMut(&Expr, &dyn Fn(&Expr) -> T) -> T) -> T {
-    walk(
-        e,
-        &mut |n, table: &mut Map<Expr, T>| !table.contains_key(n),
-        &mut |n, table| {
-            let made = make(n, &|c| table[c].clone());
-            begin(table, 24);
-            table.insert(n.clone(), made);
-        },
-        table,
-    );
+    let shared = RefCell::new(&mut *table);
+    walk(e, &mut |n| !shared.borrow().contains_key(n), &mut |n| {
+        let made = make(n, &|c| shared.borrow()[c].clone());
+        let table = &mut *shared.borrow_mut();
+        begin(table, 24);
+        table.insert(n.clone(), made);
+    });
     table[e].clone()
 }
 
 /// Visits nodes for which `enter` holds, children before parents. Does not recurse, since expressions grow as deep as a
 /// pipeline is long.
-fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut impl FnMut(&Expr, &mut C), cx: &mut C) {
+fn walk(e: &Expr, enter: &mut dyn FnMut(&Expr) -> bool, leave: &mut dyn FnMut(&Expr)) {
     let mut stack: SmallVec<[(&Expr, bool); 16]> = smallvec![(e, false)];
     while let Some((e, ready)) = stack.pop() {
         if ready {
-            leave(e, cx);
-        } else if enter(e, cx) {
+            leave(e);
+        } else if enter(e) {
             stack.push((e, true));
             let first = stack.len();
             for_each_child(e, |c| stack.push((c, false)));
@@ -149,6 +156,10 @@ fn walk<C>(e: &Expr, enter: &mut impl FnMut(&Expr, &mut C) -> bool, leave: &mut 
 
 /// Returns true if any node of `e` satisfies `test`, which is asked of each node at most once.
 pub fn any_node(e: &Expr, mut test: impl FnMut(&Expr) -> bool) -> bool {
+    any_of(e, &mut test)
+}
+
+fn any_of(e: &Expr, test: &mut dyn FnMut(&Expr) -> bool) -> bool {
     let mut seen = Seen::default();
     let mut stack: SmallVec<[&Expr; 16]> = smallvec![e];
     while let Some(e) = stack.pop() {
@@ -196,6 +207,10 @@ pub fn uses(e: &Expr, s: Sym) -> bool {
 
 /// Calls `f` on every expression directly in `s` (not in nested statements), in evaluation order.
 pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
+    each_expr(s, &mut f);
+}
+
+fn each_expr(s: &Stmt, f: &mut dyn FnMut(&Expr)) {
     match s {
         Stmt::Block(_) | Stmt::Produce { .. } | Stmt::Atomic { .. } => {}
         Stmt::Let { bindings, .. } => bindings.iter().for_each(|(_, e)| f(e)),
@@ -220,7 +235,7 @@ pub fn for_each_expr(s: &Stmt, mut f: impl FnMut(&Expr)) {
             when.iter().for_each(f);
         }
         Stmt::Provide { args, values, mask, .. } => {
-            args.iter().for_each(&mut f);
+            args.iter().for_each(&mut *f);
             values.iter().for_each(|(_, v)| f(v));
             mask.iter().for_each(f);
         }
@@ -269,6 +284,10 @@ pub fn nested(s: &Stmt) -> impl Iterator<Item = &Stmt> {
 
 /// Calls `f` on every statement directly in `s`, with stack enough to go on into it.
 pub fn for_each_stmt(s: &Stmt, mut f: impl FnMut(&Stmt)) {
+    each_stmt(s, &mut f);
+}
+
+fn each_stmt(s: &Stmt, f: &mut dyn FnMut(&Stmt)) {
     nested(s).for_each(|inner| deep(|| f(inner)));
 }
 
@@ -281,6 +300,10 @@ pub fn for_each_expr_deep(s: &Stmt, f: &mut impl FnMut(&Expr)) {
 /// `s` with every direct expression replaced by `fe(expression)` and every direct statement by `fs(statement)`,
 /// which has stack enough to go on into it.
 pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(Stmt) -> Stmt) -> Stmt {
+    map_parts(s, &mut fe, &mut fs)
+}
+
+fn map_parts(s: Stmt, fe: &mut dyn FnMut(&Expr) -> Expr, fs: &mut dyn FnMut(Stmt) -> Stmt) -> Stmt {
     let mut fs = |s: Stmt| deep(|| fs(s));
     match s {
         Stmt::Block(list) => build::block(list.into_iter().map(fs)),
@@ -309,7 +332,7 @@ pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(S
         }
         Stmt::Provide { func, args, values, mask } => Stmt::Provide {
             func,
-            args: args.iter().map(&mut fe).collect(),
+            args: args.iter().map(&mut *fe).collect(),
             values: values.iter().map(|(b, v)| (*b, fe(v))).collect(),
             mask: mask.as_ref().map(fe),
         },
@@ -330,7 +353,7 @@ pub fn map_stmt(s: Stmt, mut fe: impl FnMut(&Expr) -> Expr, mut fs: impl FnMut(S
 /// `s` with every expression in it and below replaced by `fe(expression)`.
 pub fn map_exprs(s: Stmt, fe: &mut impl FnMut(&Expr) -> Expr) -> Stmt {
     fn go(s: Stmt, fe: &mut dyn FnMut(&Expr) -> Expr) -> Stmt {
-        let fe = std::cell::RefCell::new(fe);
+        let fe = RefCell::new(fe);
         map_stmt(s, |e| (fe.borrow_mut())(e), |inner| go(inner, &mut **fe.borrow_mut()))
     }
     go(s, fe)

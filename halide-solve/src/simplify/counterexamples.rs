@@ -33,6 +33,8 @@ pub(super) struct Witnesses {
     chosen: Map<Expr, Values>,
     /// The symbols that were bound to a value, in order.
     bound: Vec<(Expr, Expr)>,
+    /// The number of times that each symbol is bound.
+    bindings: Map<Expr, u32>,
     /// The ranges that were learned of sums.
     claims: Vec<(Linear, Range)>,
     lost: [bool; COUNTEREXAMPLE_POINTS],
@@ -55,7 +57,11 @@ impl Witnesses {
     }
     pub(super) fn pop_scope(&mut self) {
         let mark = self.scopes.pop().expect("a scope is open");
-        self.bound.truncate(mark.bound);
+        for (symbol, _) in self.bound.drain(mark.bound..) {
+            if let Some(count) = self.bindings.get_mut(&symbol) {
+                *count -= 1;
+            }
+        }
         self.claims.truncate(mark.claims);
         self.lost = mark.lost;
     }
@@ -76,7 +82,9 @@ impl Facts {
         }
         let values = self.values(value);
         self.choose(symbol, values);
-        self.witnesses.get_mut().bound.push((symbol.clone(), value.clone()));
+        let all = self.witnesses.get_mut();
+        all.bound.push((symbol.clone(), value.clone()));
+        *all.bindings.entry(symbol.clone()).or_default() += 1;
     }
 
     /// `var`, new in this scope, is in `min .. min + extent`.
@@ -162,7 +170,7 @@ impl Facts {
     /// Moves one symbol with the coefficient `c`.
     fn step(&mut self, k: usize, symbol: &Expr, c: i64, missing: i128) -> bool {
         let all = self.witnesses.get_mut();
-        let is_bound = all.bound.iter().any(|(s, _)| s == symbol);
+        let is_bound = all.bindings.get(symbol).is_some_and(|count| *count > 0);
         let Some(old) = all.chosen.get(symbol).copied().filter(|_| !is_bound) else { return false };
         let c = c as i128;
         let step = (missing.abs() + c.abs() - 1) / c.abs() * missing.signum() * c.signum();

@@ -9,8 +9,10 @@ use crate::plan::StagePlan;
 use crate::tuning::{MOST_REGION_NODES, REGION_ROUNDS};
 use halide_core::ids::{FuncId, ImageId};
 use halide_core::ops::BinOp;
+use halide_ir::hash::Map;
 use halide_ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
 use halide_solve::simplify::{BoundQuery, Facts, FarValues, Linear, Reach, extreme_of_many, is_long_extreme, simplify};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A box: first and last coordinate per dimension.
@@ -26,6 +28,8 @@ pub(crate) struct Regions {
     /// Definitions by symbol.
     pub(crate) values: BTreeMap<Sym, Expr>,
     far: FarValues,
+    /// The answers of [`Growth::may_slide_around`] that further definitions do not change, by bound and scope.
+    sliding: RefCell<Map<(Sym, Scope), bool>>,
     /// Definitions as they were before sliding, where it changed them.
     unslid: BTreeMap<Sym, Expr>,
     /// The loops that start early.
@@ -87,6 +91,7 @@ impl Regions {
     /// Replaces the definition of `s` at `scope` by a better one of the same region.
     pub(crate) fn refine(&mut self, s: Sym, scope: Scope, value: Expr) -> Option<Expr> {
         self.far.clear();
+        self.sliding.get_mut().clear();
         let list = self.defs.entry(scope).or_default();
         if let Some(slot) = list.iter_mut().find(|(t, _)| *t == s) {
             slot.1 = value.clone();
@@ -271,36 +276,46 @@ impl Growth<'_, '_> {
         [Edge::Min, Edge::Max].into_iter().any(|edge| {
             let sym = bound_sym(self.func, self.stage, dim, edge, inner);
             self.known.deps.get(&sym).is_none_or(|deps| !deps.is_disjoint(&loops))
-                || self.may_slide_around(sym, &mut BTreeSet::new())
+                || self.may_slide_around(sym).0
         })
     }
 
     /// Returns true if a bound is made of one that may slide along a loop around the scope: of a Func that is stored
-    /// outside of that loop and computed further inside. The scope's own bounds are those of whole windows.
-    fn may_slide_around(&self, sym: Sym, seen: &mut BTreeSet<Sym>) -> bool {
-        let Sym::Bound { func, at, .. } = sym else { return false };
-        if at == self.scope || !self.ctx.is_inside(at, self.scope) || !seen.insert(sym) {
-            return false;
+    /// outside of that loop and computed further inside. The scope's own bounds are those of whole windows. The second
+    /// result is true if all definitions that this depends on are there already.
+    fn may_slide_around(&self, sym: Sym) -> (bool, bool) {
+        let Sym::Bound { func, at, .. } = sym else { return (false, true) };
+        if at == self.scope || !self.ctx.is_inside(at, self.scope) {
+            return (false, true);
+        }
+        if let Some(known) = self.known.sliding.borrow().get(&(sym, self.scope)) {
+            return (*known, true);
         }
         let is_computed = self.ctx.computed.get(&func).is_some_and(|places| places.contains(&at));
         let store = self.ctx.storage_of(func, at).filter(|s| is_computed && self.ctx.is_inside(self.scope, *s));
+        let (mut slides, mut complete) = (false, true);
         if let Some(store) = store {
             let around = self.ctx.loops_between(store, self.scope);
             let changes = |deps: &BTreeSet<Scope>| around.iter().any(|l| deps.contains(&Scope::Body(*l)));
-            if self.known.deps.get(&sym).is_none_or(changes) {
-                return true;
-            }
+            let deps = self.known.deps.get(&sym);
+            (slides, complete) = (deps.is_none_or(changes), deps.is_some());
         }
-        let Some(value) = self.known.value(sym) else { return false };
-        let mut slides = false;
-        visit::for_each_node(value, &mut |node| {
-            if let ExprKind::Sym(inner) = node.kind()
-                && !slides
-            {
-                slides = visit::deep(|| self.may_slide_around(*inner, seen));
-            }
-        });
-        slides
+        match self.known.value(sym) {
+            _ if slides => {}
+            None => complete = false,
+            Some(value) => visit::for_each_node(value, &mut |node| {
+                if let ExprKind::Sym(inner) = node.kind()
+                    && !slides
+                {
+                    let (part, known) = visit::deep(|| self.may_slide_around(*inner));
+                    (slides, complete) = (part, complete && known);
+                }
+            }),
+        }
+        if complete {
+            self.known.sliding.borrow_mut().insert((sym, self.scope), slides);
+        }
+        (slides, complete)
     }
 }
 

@@ -121,9 +121,18 @@ pub(crate) fn start_early(
         }
         // Each that stays may keep others from starting early.
         let slid: BTreeSet<FuncId> = windows.iter().map(|w| w.func).collect();
-        while let Some((func, why)) = starts.keys().find_map(|f| Some((*f, missing(ctx, &starts, &slid, *f, along)?))) {
-            trace.did_not(subject(func), "started early", why);
-            starts.remove(&func);
+        let hosts = hosts(ctx, along);
+        loop {
+            let before = starts.len();
+            for func in starts.keys().copied().collect::<Vec<_>>() {
+                if let Some(why) = missing(ctx, &starts, &slid, &hosts, func, along) {
+                    trace.did_not(subject(func), "started early", why);
+                    starts.remove(&func);
+                }
+            }
+            if starts.len() == before {
+                break;
+            }
         }
         let Some(iterations) = starts.values().map(|s| s.iterations).max() else { continue };
         let mut stages = BTreeMap::new();
@@ -225,28 +234,38 @@ fn is_innermost(ctx: &Ctx<'_>, along: LoopId) -> bool {
     inside(ctx, Scope::Body(along)).filter(own).all(|l| kind_of(ctx, l) != ForKind::Serial)
 }
 
+/// For every Func with loops inside of `along`: the Funcs that are computed in them.
+fn hosts(ctx: &Ctx<'_>, along: LoopId) -> BTreeMap<FuncId, BTreeSet<FuncId>> {
+    let body = Scope::Body(along);
+    let mut hosts: BTreeMap<FuncId, BTreeSet<FuncId>> = BTreeMap::new();
+    for (func, places) in &ctx.computed {
+        for place in places.iter().filter(|p| ctx.is_inside(**p, body)) {
+            for l in ctx.loops_between(body, *place) {
+                hosts.entry(ctx.instances[ctx.loops[l].instance].func).or_default().insert(*func);
+            }
+        }
+    }
+    hosts
+}
+
 /// The reason that keeps `func` from being computed in iterations of `along` before the first proper one; windows of
 /// `slid` move along the loop.
 fn missing(
     ctx: &Ctx<'_>,
     starts: &BTreeMap<FuncId, Start>,
     slid: &BTreeSet<FuncId>,
+    hosts: &BTreeMap<FuncId, BTreeSet<FuncId>>,
     func: FuncId,
     along: LoopId,
 ) -> Option<String> {
     let body = Scope::Body(along);
     // Itself and all that is computed in its loops.
-    let in_loops_of = |place: Scope| {
-        let loops = ctx.loops_between(body, place);
-        ctx.is_inside(place, body) && loops.iter().any(|l| ctx.instances[ctx.loops[*l].instance].func == func)
-    };
-    let inner = ctx.computed.iter().filter(|(_, places)| places.iter().any(|p| in_loops_of(*p))).map(|(f, _)| *f);
-    let members: BTreeSet<FuncId> = inner.chain([func]).collect();
+    let members: BTreeSet<FuncId> = hosts.get(&func).into_iter().flatten().copied().chain([func]).collect();
     // The first of its windows is that of the first proper iteration.
     if let Some(inner) = members.iter().find(|f| slid.contains(f) && !starts.contains_key(f)) {
         return Some(format!("`{}` is computed in its loops and slides, but not from before", ctx.name(*inner)));
     }
-    let reads = ctx.templates.iter().filter(|((f, _), _)| members.contains(f)).flat_map(|(_, t)| &t.reads);
+    let reads = members.iter().flat_map(|f| ctx.templates.range((*f, 0)..=(*f, usize::MAX))).flat_map(|(_, t)| &t.reads);
     for read in reads {
         let Source::Func(source) = read.source else { continue };
         let here = ctx.computed.get(&source).is_some_and(|all| all.iter().any(|p| ctx.is_inside(*p, body)));

@@ -58,7 +58,7 @@ pub(crate) fn slide_windows(
 ) -> Vec<Slid> {
     let mut all = Vec::new();
     let mut expansions = Expansions::new(facts);
-    let tails = Tails::new(ctx, facts);
+    let mut tails = Tails::new(ctx, regions, facts);
     for &func in ctx.plan.pipeline.order.iter().rev() {
         for place in ctx.computed.get(&func).cloned().unwrap_or_default() {
             let Some(store) = ctx.storage_of(func, place) else { continue };
@@ -66,7 +66,7 @@ pub(crate) fn slide_windows(
                 if !matches!(kind_of(ctx, v), ForKind::Serial | ForKind::Unrolled) {
                     continue;
                 }
-                let outcome = slide(ctx, regions, &mut expansions, &tails, func, place, v);
+                let outcome = slide(ctx, regions, &mut expansions, &mut tails, func, place, v);
                 let subject = format!("{} along {}", ctx.name(func), ctx.program.loops[v]);
                 match outcome {
                     Ok((what, slid)) => {
@@ -123,7 +123,7 @@ fn slide<'p>(
     ctx: &Ctx<'p>,
     regions: &mut Regions,
     expansions: &mut Expansions<'_>,
-    tails: &Tails<'_, 'p>,
+    tails: &mut Tails<'_, 'p>,
     func: FuncId,
     place: Scope,
     v: LoopId,
@@ -240,7 +240,7 @@ impl Window<'_> {
 fn narrow<'p>(
     ctx: &Ctx<'p>,
     regions: &mut Regions,
-    tails: &Tails<'_, 'p>,
+    tails: &mut Tails<'_, 'p>,
     window: &Window<'_>,
     v: LoopId,
 ) -> Result<i64, String> {
@@ -252,10 +252,11 @@ fn narrow<'p>(
     };
     let target = edge_sym(ctx, func, dim, way, place);
     let before = regions.value(target).expect("bounds are defined").clone();
-    let fixed = tails.fixed(ctx, regions, v);
+    // Tails whose regions are made of nothing that changes grow as before.
+    let fixed = if tails.depend_on(target) { tails.fixed(ctx, regions, v) } else { Vec::new() };
     let moving = Moving { func, dim, place, along: v };
     let mut least = 0;
-    loop {
+    let length = loop {
         let outcome = tails.piece(ctx, moving, [new, (min, max)], least);
         let length = outcome.inspect_err(|_| regions.replace(target, place, before.clone()))?;
         let after = build::select(first_iteration(ctx, v), before.clone(), window.edge(length, facts));
@@ -264,12 +265,14 @@ fn narrow<'p>(
         let growing: Vec<_> = fixed.iter().filter(|tail| !tail.never_grows(ctx, regions, facts)).collect();
         let longest = growing.iter().map(|tail| tail.factor(ctx)).max();
         match longest {
-            None => return Ok(length),
+            None => break length,
             Some(Some(longer)) if longer > length.max(least) => least = longer,
             Some(_) => {
                 regions.replace(target, place, before);
                 return Err("a tail would compute more than what is new".into());
             }
         }
-    }
+    };
+    tails.redefined(regions, target);
+    Ok(length)
 }

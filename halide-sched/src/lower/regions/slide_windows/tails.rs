@@ -15,7 +15,8 @@ use crate::lower::nests::vars::{Vars, variants};
 use crate::lower::regions::region_table::{Regions, StageTail, bound_sym};
 use crate::tuning::{LONGEST_TAIL, TAIL_ROUNDS};
 use halide_core::ids::FuncId;
-use halide_ir::{Edge, Expr, LoopId, Scope, Sym, build, visit};
+use halide_ir::hash::Set;
+use halide_ir::{Edge, Expr, ExprKind, LoopId, Scope, Sym, build, visit};
 use halide_solve::bounds::{Monotone, monotone};
 use halide_solve::simplify::{BoundQuery, Facts, simplify};
 
@@ -23,6 +24,8 @@ use halide_solve::simplify::{BoundQuery, Facts, simplify};
 pub(super) struct Tails<'f, 'p> {
     pub(super) facts: &'f Facts,
     all: Vec<StageTail<'p>>,
+    /// The bounds that regions with tails are made of, in several steps or in one.
+    feeding: Set<Sym>,
 }
 
 /// The first and the last coordinate of a part of a region.
@@ -49,9 +52,39 @@ impl Moving {
 }
 
 impl<'f, 'p> Tails<'f, 'p> {
-    pub(super) fn new(ctx: &Ctx<'p>, facts: &'f Facts) -> Tails<'f, 'p> {
-        let all = ctx.plan.pipeline.order.iter().flat_map(|&func| StageTail::all(ctx, func)).collect();
-        Tails { facts, all }
+    pub(super) fn new(ctx: &Ctx<'p>, regions: &Regions, facts: &'f Facts) -> Tails<'f, 'p> {
+        let all: Vec<_> = ctx.plan.pipeline.order.iter().flat_map(|&func| StageTail::all(ctx, func)).collect();
+        let edges = all.iter().flat_map(|tail| [Edge::Min, Edge::Max].map(|edge| tail.edge(edge))).collect();
+        let mut tails = Tails { facts, all, feeding: Set::default() };
+        tails.note_feeding(regions, edges);
+        tails
+    }
+
+    /// Returns true if the region of a definition with a tail may be made of the bound `s`.
+    pub(super) fn depend_on(&self, s: Sym) -> bool {
+        self.feeding.contains(&s)
+    }
+
+    /// The bound `s` has a new definition.
+    pub(super) fn redefined(&mut self, regions: &Regions, s: Sym) {
+        if self.feeding.remove(&s) {
+            self.note_feeding(regions, vec![s]);
+        }
+    }
+
+    /// Adds bounds, and all that they are made of.
+    fn note_feeding(&mut self, regions: &Regions, mut new: Vec<Sym>) {
+        while let Some(s) = new.pop() {
+            if self.feeding.insert(s)
+                && let Some(value) = regions.value(s)
+            {
+                visit::for_each_node(value, &mut |n| {
+                    if let ExprKind::Sym(part) = n.kind() {
+                        new.push(*part);
+                    }
+                });
+            }
+        }
     }
 
     /// The tails inside of loop `v` that compute no more than the regions do, as these are now.
