@@ -1,5 +1,6 @@
 #!/bin/sh
-# Takes back the mends of the faults that strangers' cases found, one at a time, and asks the fuzzers to find each again.
+# Takes back the mends of the faults that strangers' cases found, one at a time, and asks the fuzzers to find each
+# again.
 #
 # fuzz/faults.sh build                  a copy of the tree in which each mend can be taken back (fuzz/faults/*.patch)
 # fuzz/faults.sh run SECONDS [NUMBERS]  each fault for so long, or until it is found; one line each, in Markdown

@@ -3,7 +3,8 @@
 
 use crate::case::Case;
 use crate::class::refused_by_lowering;
-use crate::engines::{self, Failure, Outcome, Settled, compare, failure};
+use crate::engines::{self, Settled};
+use crate::failure::{Failure, Outcome, compare, failure};
 use crate::sizes::Sizes;
 use crate::watch::for_seconds;
 use halide::ir::eval::{Check, EvalError};
@@ -13,11 +14,8 @@ use halide::lower::{LowerOptions, LoweringTrace, lower};
 use halide::plan;
 use halide_core::limits::Limits;
 use halide_cpu::{CpuFault, CpuOptions};
-use halide_sched::lower::Accesses;
 use halide_sched::lower::checks::check_accesses::check_accesses;
-use halide_sched::lower::code::outline_tasks::outline_tasks;
-use halide_sched::lower::code::split_functions::split_functions;
-use halide_sched::lower::storage::last_use::last_use;
+use halide_sched::lower::{Accesses, finish};
 use halide_testing::programs::{self, Random};
 use std::time::Duration;
 
@@ -64,8 +62,7 @@ pub fn run_broken_code(case: &Case) -> Result<u32, Failure> {
     let mut ended = 0;
     for (wrong, name) in broken(&checked) {
         for (program, exact) in with_checks(&checked, &wrong) {
-            let program = outline_tasks(program);
-            let program = last_use(split_functions(program, &mut LoweringTrace::new()));
+            let program = finish(program);
             // What is broken may be more code than there may be.
             let Ok(code) = halide_cpu::compile(&program, &CpuOptions::default()) else { continue };
             let limits = Limits::with_cap(MEMORY);

@@ -3,8 +3,8 @@
 
 use crate::case::{Case, TARGET};
 use crate::class::refused_by_lowering;
-use crate::engines::{Failure, Outcome, failure};
-use crate::families::{func, var};
+use crate::failure::{Failure, Outcome, failure};
+use crate::funcs::{func, var};
 use halide::ir::{Program, Stmt, visit};
 use halide::lower::{LowerError, LowerOptions, lower};
 use halide::plan;

@@ -1,6 +1,6 @@
 //! Classes of errors that end lowering or a run: the case is refused, asks for other buffers, or has failed.
 
-use crate::engines::{Failure, Outcome, failure};
+use crate::failure::{Failure, Outcome, failure};
 use crate::sizes::Ruled;
 use halide::buffer::Span;
 use halide::ir::eval::EvalError;

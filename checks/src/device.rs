@@ -1,7 +1,7 @@
 //! The GPU of this machine, as one more engine.
 
 use crate::case::Case;
-use crate::engines::{Failure, compare, failure};
+use crate::failure::{Failure, compare, failure};
 use crate::sizes::Sizes;
 use halide::gpu::{Choice, Gpu, GpuError};
 use halide::plan::Problem;

@@ -5,6 +5,7 @@ use crate::case::Case;
 use crate::class::{Class, class, refused_by_lowering};
 use crate::device::{self, OnDevice};
 use crate::facade;
+use crate::failure::{Failure, Outcome, compare, failure};
 use crate::sizes::{MOST_ELEMENTS, Ruled, Sizes, hull};
 use crate::tiers::tiers;
 use crate::watch::for_seconds;
@@ -37,26 +38,6 @@ const MOST_ROUNDS: usize = 40;
 
 /// The most times that buffers are made to suit any pipeline.
 const MANY_ROUNDS: usize = 400;
-
-/// The outcomes of a case that did not fail.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// All engines gave the same values; there were no kernels.
-    Compared,
-    /// All engines gave the same values, a GPU among them.
-    ComparedOnDevice,
-    /// It was refused, as it should be; in a word or two, why.
-    Refused(String),
-}
-
-/// The failure of a case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// In a few words, the same for all cases that fail alike.
-    pub kind: String,
-    /// All of it.
-    pub text: String,
-}
 
 /// Runs a case on all engines. What the schedule may not do is refused; everything else that keeps values from being
 /// compared is a failure.
@@ -471,20 +452,4 @@ fn ruled_output(case: &Case, output: usize, rule: Ruled) -> Option<Vec<Region>> 
     regions[output] = Region::new(spans);
     let fits = regions[output].points().is_some_and(|n| n <= MOST_ELEMENTS) && regions != case.regions;
     fits.then_some(regions)
-}
-
-pub(crate) fn failure(kind: impl Into<String>, text: impl Into<String>) -> Failure {
-    Failure { kind: kind.into(), text: text.into() }
-}
-
-pub(crate) fn compare(name: &str, got: &[AnyBuffer], expected: &[AnyBuffer]) -> Result<(), Failure> {
-    for (n, (got, want)) in got.iter().zip(expected).enumerate() {
-        if let Some((at, a, b)) = got.first_difference(want) {
-            return Err(failure(
-                format!("wrong value: {name}"),
-                format!("{name}: output {n} at {at:?} is {a}, not {b}"),
-            ));
-        }
-    }
-    Ok(())
 }

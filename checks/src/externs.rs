@@ -2,9 +2,10 @@
 //! that has updates, or a region that is rounded up, is given as a copy.
 
 use crate::case::{Case, TARGET};
-use crate::engines::{Failure, Outcome};
 use crate::facade;
-use crate::families::{func, legal, var};
+use crate::failure::{Failure, Outcome};
+use crate::funcs::{func, var};
+use crate::legal::legal;
 use halide::buffer::Span;
 use halide::prelude::*;
 use halide_core::externs::Extern;

@@ -3,7 +3,7 @@
 
 use crate::case::Case;
 use crate::device::{self, OnDevice};
-use crate::engines::{Failure, Outcome, compare, failure};
+use crate::failure::{Failure, Outcome, compare, failure};
 use crate::sizes::{Sizes, hull};
 use halide::buffer::{BufferError, Span};
 use halide::plan;

@@ -1,8 +1,8 @@
 //! Outputs that may be computed in the memory of an input, or not: what a record of answers asks.
 
 use crate::case::TARGET;
-use crate::families::{func, legal, var};
-use crate::refusals::{LEGAL, without_lines};
+use crate::funcs::{func, var};
+use crate::legal::{LEGAL, legal, without_lines};
 use halide::plan;
 use halide::prelude::*;
 use halide_core::ids::Id;

@@ -4,7 +4,8 @@
 //! of the compiler refuses can be held against another one.
 
 use crate::case::Case;
-use crate::engines::{self, Failure, Outcome};
+use crate::engines;
+use crate::failure::{Failure, Outcome};
 use crate::runs::{Seeds, caught, number};
 use crate::watch::Watch;
 use crate::{accesses, budgets, edges, externs, families, refusals, schedules, stacks, work};

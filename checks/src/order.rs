@@ -4,7 +4,8 @@
 
 use crate::accesses::{Checked, checked};
 use crate::case::Case;
-use crate::engines::{self, Failure, compare, failure};
+use crate::engines;
+use crate::failure::{Failure, compare, failure};
 use halide::ir::Program;
 use halide::ir::eval::{Check, EvalError};
 use halide::ir::verify::verify;

@@ -4,42 +4,12 @@
 //! Cases are schedules that somebody changed, the same for a GPU, lines of families, and outputs in the
 //! memory of inputs. The record holds the schedules; `UPDATE_EXPECT=1` asks again.
 
-use crate::engines::{Failure, failure};
+use crate::failure::{Failure, failure};
 use crate::families::Member;
+use crate::legal::{LEGAL, answer};
 use crate::{in_place, schedules};
-use halide::plan;
-use halide::prelude::*;
 use halide_ir::target::Gpu;
 use std::path::PathBuf;
-
-/// The answer for a legal schedule.
-pub(crate) const LEGAL: &str = "legal";
-
-/// The most characters of a reason.
-const MOST_TEXT: usize = 160;
-
-/// Returns the answer for a schedule: that it is legal, or the first reason why not.
-pub(crate) fn answer(pipeline: &Pipeline, schedule: &Schedule, target: &Target) -> String {
-    match plan::resolve(pipeline, schedule, target) {
-        Ok(_) => LEGAL.to_string(),
-        Err(errors) => match errors.first() {
-            Some(e) => {
-                let number = e.directive.map_or("nowhere".to_string(), |n| format!("directive {n}"));
-                let problem = without_lines(&format!("{:?}", e.problem));
-                format!("{number}: {problem}").chars().take(MOST_TEXT).collect()
-            }
-            None => "no reason".to_string(),
-        },
-    }
-}
-
-/// The text without lines and columns of places in sources, which any change of the checks moves.
-pub(crate) fn without_lines(text: &str) -> String {
-    let mut parts = text.split(".rs:");
-    let first = parts.next().unwrap_or_default().to_string();
-    let is_place = |c: char| c.is_ascii_digit() || c == ':';
-    parts.fold(first, |all, part| all + ".rs" + part.trim_start_matches(is_place))
-}
 
 /// The sources of the recorded schedules of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

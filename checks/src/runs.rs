@@ -6,9 +6,11 @@
 
 use crate::case::Case;
 use crate::coverage::Coverage;
-use crate::engines::{self, Failure, Outcome};
+use crate::engines;
+use crate::failure::{Failure, Outcome};
 use crate::shrink;
 use crate::watch::Watch;
+pub use crate::watch::number;
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -40,11 +42,6 @@ impl Seeds {
         let first = number("HALIDE_FUZZ_SEED").unwrap_or(0);
         Seeds { first, count: cases.unwrap_or(default), long: cases.is_some() }
     }
-}
-
-/// Reads a number from the environment.
-pub fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().and_then(|v| v.parse().ok())
 }
 
 /// Runs a check on seeds.

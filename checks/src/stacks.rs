@@ -3,7 +3,8 @@
 
 use crate::case::Case;
 use crate::class::refused_by_lowering;
-use crate::engines::{self, Failure, Outcome, Settled, compare, failure};
+use crate::engines::{self, Settled};
+use crate::failure::{Failure, Outcome, compare, failure};
 use crate::sizes::Sizes;
 use crate::theme;
 use crate::tiers::tiers;

@@ -1,7 +1,6 @@
 //! The case that a long run is at, for those that a process does not survive: machine code that crashes, memory that
 //! runs out, compilation without end.
 
-use crate::runs::number;
 use halide_core::limits::{Limits, Stop};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
@@ -88,6 +87,11 @@ impl Watch {
             *current = case;
         }
     }
+}
+
+/// Reads a number from the environment.
+pub fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|v| v.parse().ok())
 }
 
 /// Calls `run`, whose limits these are, and orders it to stop when its time is up.

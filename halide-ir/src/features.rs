@@ -39,7 +39,7 @@ features! {
     F16c "f16c" "Conversions of 16-bit floats." [Avx];
     Avx512f "avx512f" "512 bits and masks: 32 and 64-bit lanes." [Avx2 Fma F16c];
     Avx512bw "avx512bw" "512 bits and masks: 8 and 16-bit lanes." [Avx512f];
-    Avx512dq "avx512dq" "More of 32 and 64-bit lanes." [Avx512f];
+    Avx512dq "avx512dq" "Further operations on 32 and 64-bit lanes." [Avx512f];
     Avx512vl "avx512vl" "The same for registers of 128 and 256 bits." [Avx512f];
     Avx512cd "avx512cd" "Counts of leading zeros of lanes." [Avx512f];
     Avx512vbmi "avx512vbmi" "Permutations of bytes." [Avx512bw];

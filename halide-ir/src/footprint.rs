@@ -13,14 +13,12 @@ use crate::expr::{Elem, Expr, ExprKind};
 use crate::program::Program;
 use crate::stmt::Stmt;
 use crate::sym::{BufId, Sym};
+use crate::tuning::{DEEPEST_TASK, SMALL_ALLOCATION};
 use halide_core::buffer::Dim;
 use halide_core::ids::Id;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::pipeline::DimField;
 use halide_core::value::{self, Scalar};
-
-/// Allocations of no more than so many bytes are not looked at: they may not be on the heap, and do not matter.
-const SMALL: u64 = 64 << 10;
 
 /// The allocations of a program.
 #[derive(Default)]
@@ -130,9 +128,6 @@ impl Step {
     }
 }
 
-/// The most levels of tasks that launch each other: deeper ones are not looked at.
-const TASKS: usize = 64;
-
 fn collect(program: &Program, s: &Stmt, steps: &mut Vec<Step>, names: &mut Map<Sym, Expr>, tasks: usize) {
     deep(|| match s {
         Stmt::Let { bindings, body } => {
@@ -142,7 +137,7 @@ fn collect(program: &Program, s: &Stmt, steps: &mut Vec<Step>, names: &mut Map<S
         Stmt::Alloc { buf, count, constant, body } => {
             let info = &program.buffers[*buf];
             let size = info.elem.bytes() as u64;
-            let small = constant.and_then(|n| n.checked_mul(size)).is_some_and(|bytes| bytes <= SMALL);
+            let small = constant.and_then(|n| n.checked_mul(size)).is_some_and(|bytes| bytes <= SMALL_ALLOCATION);
             let counts = !small && info.side != Side::Device && info.role == BufferRole::Internal;
             if counts {
                 steps.push(Step::Begin { buf: *buf, count: count.clone(), size });
@@ -165,7 +160,7 @@ fn collect(program: &Program, s: &Stmt, steps: &mut Vec<Step>, names: &mut Map<S
             guarded(cond.clone(), steps, |steps| collect(program, then, steps, names, tasks));
             guarded(build::not(cond.clone()), steps, |steps| collect(program, otherwise, steps, names, tasks));
         }
-        Stmt::Launch { task, min, extent } if tasks < TASKS => {
+        Stmt::Launch { task, min, extent } if tasks < DEEPEST_TASK => {
             let Some(task) = program.tasks.get(*task) else { return };
             if build::as_int(extent) == Some(1) {
                 names.insert(Sym::Loop(task.id), min.clone());

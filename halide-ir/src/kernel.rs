@@ -1,4 +1,4 @@
-//! Code for a GPU, as `lower/offload` makes it of loops over blocks.
+//! Code for a GPU, as `lower/gpu/offload` makes it of loops over blocks.
 
 use super::expr::Type;
 use super::lanes::Held;
@@ -11,11 +11,11 @@ use halide_core::ids::ParamId;
 /// The body is *block code*: each of its statements is reached by all threads of the block together. Loops of kind
 /// `GpuThreads` are its *phases*: up to three nested directly in each other, the innermost first dimension of the block
 /// first; the thread at position `t` of a dimension runs iteration `min + t` if `t < extent`, and otherwise waits
-/// behind the loop. All phases of a kernel have the same number of loops; one that needs fewer has outer ones with one iteration.
-/// Stores and loops without phases in them stand in phases only; between phases that touch the same memory stands a
-/// `Barrier`. An `Alloc` in block code is shared by the threads of a block (a row of `shared`), or held by the lanes of
-/// each row (a row of `lanes`, which no barrier is needed for: a phase that loads an element that another lane holds
-/// stands behind the one that stores it). One inside a phase belongs to one thread and has a constant size.
+/// behind the loop. All phases of a kernel have the same number of loops; one that needs fewer has outer ones with one
+/// iteration. Stores and loops without phases in them stand in phases only; between phases that touch the same memory
+/// stands a `Barrier`. An `Alloc` in block code is shared by the threads of a block (a row of `shared`), or held by the
+/// lanes of each row (a row of `lanes`, which no barrier is needed for: a phase that loads an element that another lane
+/// holds stands behind the one that stores it). One inside a phase belongs to one thread and has a constant size.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Kernel {
     /// For messages and printing, unique: the Func that it computes, and a number where there are several: `blur_y`,
@@ -36,8 +36,8 @@ pub struct Kernel {
     pub shared: Vec<Shared>,
     /// The size of that memory in words of 32 bits.
     pub shared_words: u32,
-    /// If the threads of a row, those that differ in their first position only, are lanes of a subgroup: what they hold
-    /// for each other. Their number, `threads[0]`, is a power of two.
+    /// Values that the threads of a row, those that differ in their first position only, hold for each other if they
+    /// are lanes of a subgroup. Their number, `threads[0]`, is a power of two.
     pub lanes: Option<Vec<Held>>,
     /// The block code.
     pub body: Stmt,

@@ -28,6 +28,7 @@ mod step;
 mod stmt;
 mod sym;
 pub mod target;
+mod tuning;
 mod typing;
 pub mod verify;
 pub mod visit;

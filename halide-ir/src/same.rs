@@ -6,14 +6,13 @@
 
 use super::expr::{Expr, ExprKind};
 use super::hash::Set;
-
-/// The number of nodes that are compared before it pays to remember which were.
-const FEW: u32 = 400;
+use super::tuning::COMPARED_WITHOUT_TABLE;
 
 impl PartialEq for Expr {
     /// Returns true if they are the same all the way down.
     fn eq(&self, other: &Expr) -> bool {
-        at_once(self, other).unwrap_or_else(|| few(self, other, &mut { FEW }).unwrap_or_else(|| many(self, other)))
+        at_once(self, other)
+            .unwrap_or_else(|| few(self, other, &mut { COMPARED_WITHOUT_TABLE }).unwrap_or_else(|| many(self, other)))
     }
 }
 

@@ -210,10 +210,10 @@ pub(crate) const MOST_VALUE_NODES: usize = 24;
 
 // lower/storage
 
-/// A realization of at most this many bytes gets constant extents, if the bounds are close.
+/// The most bytes of a realization that gets constant extents if the bounds are close.
 pub(crate) const SMALL_BYTES: i64 = 128 << 10;
 
-/// And one of at most this many if they are not.
+/// The most bytes of a realization that gets them if the bounds are not close.
 pub(crate) const TINY_BYTES: i64 = 8 << 10;
 
 /// No constant beyond this is of use: it fits no stack and no kernel.
@@ -270,10 +270,10 @@ pub(crate) const MOST_JOINED: usize = 16;
 /// The most lanes that one vector gets; longer loops become loops over vectors of a divisor.
 pub(crate) const MOST_VECTOR_LANES: i64 = 256;
 
-/// Up to how many lanes that change one element become copies.
+/// The most lanes that change one element and become copies.
 pub(crate) const MOST_LANE_COPIES: i64 = 16;
 
-/// Up to how many lanes those have.
+/// The most lanes that those have.
 pub(crate) const CHUNK_LANES: i64 = 64;
 
 // plan
@@ -290,7 +290,7 @@ pub(crate) const MOST_AHEAD: i64 = 1 << 16;
 /// The largest number of lanes or copies: more is surely not meant, and would take for ever to compile.
 pub(crate) const MOST_FACTOR: i64 = 4096;
 
-/// Beyond this many copies in all, that is surely not meant.
+/// The most copies in all; more are surely not meant.
 pub(crate) const MOST_LEVEL_COPIES: usize = 1000;
 
 /// Steps and terms beyond this many are not what anybody writes down as one operation.

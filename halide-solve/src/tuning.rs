@@ -6,7 +6,7 @@
 /// The depth to which sums are opened.
 pub(crate) const DEEP_SUM: u32 = 8;
 
-/// Beyond this a value may round to an infinity, and nearer to zero than its inverse to zero.
+/// The magnitude beyond which a value may round to an infinity, and nearer to zero than its inverse to zero.
 pub(crate) const FINITE: f64 = 1e37;
 
 /// The most times that the rest of a sum is moved into the arms of a choice.

@@ -33,6 +33,8 @@ pub struct Judged {
     pub text: String,
     /// The reasons that do not hold here, and those that are none.
     pub wrong: Vec<String>,
+    /// The reasons of which the system does not tell if they hold here.
+    pub unknown: Vec<String>,
 }
 
 impl Ledger {
@@ -64,8 +66,10 @@ impl Ledger {
                 Has::Yes(how) => format!("PRESENT HERE: {how}"),
                 Has::NoReason => "NOT IN THE LIST OF REASONS (checks/skips/src/machine.rs)".to_string(),
             };
-            if matches!(has, Has::Yes(_) | Has::NoReason) {
-                judged.wrong.push(format!("{need}: {answer}"));
+            match has {
+                Has::Yes(_) | Has::NoReason => judged.wrong.push(format!("{need}: {answer}")),
+                Has::NotKnown => judged.unknown.push(format!("{need}: {answer}")),
+                Has::No(_) => {}
             }
             describe(&mut judged.text, need, &answer, &entries);
         }
@@ -122,6 +126,13 @@ mod tests {
         let judged = Ledger::read("halide-gpu a\tdevice\tnone\n").judge(&Machine::default());
         assert_eq!(judged.wrong, [""; 0]);
         assert!(judged.text.contains("1 tests need device; lacking here: no Vulkan driver is installed"));
+    }
+
+    #[test]
+    fn what_a_system_does_not_tell_is_a_warning() {
+        let judged = Ledger::read("halide-cpu a\tcpu avx2\t\n").judge(&Machine::default());
+        assert_eq!(judged.wrong, [""; 0]);
+        assert_eq!(judged.unknown, ["cpu avx2: the system does not tell if it is here"]);
     }
 
     #[test]

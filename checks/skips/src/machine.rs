@@ -6,8 +6,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names of extensions: Rust's, and that of Linux in `/proc/cpuinfo` where it is another.
-const EXTENSIONS: [(&str, &str); 17] = [
+/// Names of extensions, those of `CpuFeature`: Rust's, and that of Linux in `/proc/cpuinfo` where it is another.
+const EXTENSIONS: [(&str, &str); 16] = [
     ("popcnt", "popcnt"),
     ("lzcnt", "abm"),
     ("bmi1", "bmi1"),
@@ -23,7 +23,6 @@ const EXTENSIONS: [(&str, &str); 17] = [
     ("avx512cd", "avx512cd"),
     ("avx512vbmi", "avx512vbmi"),
     ("avx512vnni", "avx512_vnni"),
-    ("avx512fp16", "avx512_fp16"),
     ("avxvnni", "avx_vnni"),
 ];
 
@@ -117,9 +116,8 @@ impl Machine {
             .split(',')
             .map(|name| EXTENSIONS.iter().find(|(rust, _)| *rust == name).map(|(_, flag)| *flag))
             .collect();
-        let (Some(names), Some(flags)) = (names, &self.flags) else {
-            return if self.flags.is_none() { Has::NotKnown } else { Has::NoReason };
-        };
+        let Some(names) = names else { return Has::NoReason };
+        let Some(flags) = &self.flags else { return Has::NotKnown };
         let missing: Vec<&str> = names.into_iter().filter(|name| !flags.contains(*name)).collect();
         match missing.is_empty() {
             true => Has::Yes(format!("/proc/cpuinfo lists {list}")),
@@ -160,12 +158,25 @@ fn has_target(name: &str) -> Has {
 
 /// Returns the names of the manifests that the Vulkan loader finds: those that the environment names, or all.
 fn drivers() -> Vec<String> {
-    let name = |path: PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
-    if let Some(list) = env::var_os("VK_DRIVER_FILES").or_else(|| env::var_os("VK_ICD_FILENAMES")) {
-        return env::split_paths(&list).filter(|path| path.is_file()).filter_map(name).collect();
+    let list = env::var_os("VK_DRIVER_FILES").or_else(|| env::var_os("VK_ICD_FILENAMES"));
+    let places: Vec<PathBuf> = match list {
+        Some(list) => env::split_paths(&list).collect(),
+        None => MANIFESTS.iter().map(PathBuf::from).collect(),
+    };
+    places.iter().flat_map(|place| manifests(place)).collect()
+}
+
+/// Returns the names of the manifests at a place, which is one itself, or a folder of some.
+fn manifests(place: &Path) -> Vec<String> {
+    let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
+    if place.is_file() {
+        return name(place).into_iter().collect();
     }
-    let entries = MANIFESTS.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    entries.filter_map(|entry| name(entry.path())).collect()
+    let paths = std::fs::read_dir(place).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<String> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "json")).filter_map(|path| name(&path)).collect();
+    found.sort();
+    found
 }
 
 #[cfg(test)]
@@ -188,6 +199,7 @@ mod tests {
         assert_eq!(small.has(Need::Cpu("avx2,avx512vnni")), Has::No("/proc/cpuinfo has no avx512_vnni".into()));
         assert_eq!(small.has(Need::Cpu("avx1024")), Has::NoReason);
         assert_eq!(Machine::default().has(Need::Cpu("avx2")), Has::NotKnown);
+        assert_eq!(Machine::default().has(Need::Cpu("avx1024")), Has::NoReason);
     }
 
     #[test]
@@ -201,6 +213,19 @@ mod tests {
         assert!(matches!(swiftshader.has(Need::Device), Has::Yes(_)));
         assert!(matches!(swiftshader.has(Need::DeviceFeature("int64")), Has::No(_)));
         assert!(matches!(machine("", &["intel_icd.x86_64.json"]).has(Need::Device), Has::No(_)));
+    }
+
+    #[test]
+    fn manifests_are_files_or_in_folders() {
+        let folder = env::temp_dir().join(format!("halide-skips-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for name in ["lvp_icd.json", "intel_icd.json", "read.me"] {
+            std::fs::write(folder.join(name), "{}").unwrap();
+        }
+        assert_eq!(manifests(&folder), ["intel_icd.json", "lvp_icd.json"]);
+        assert_eq!(manifests(&folder.join("lvp_icd.json")), ["lvp_icd.json"]);
+        assert_eq!(manifests(&folder.join("none.json")), [""; 0]);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -17,8 +17,11 @@ fn main() -> ExitCode {
     };
     let judged = Ledger::read(&text).judge(&Machine::here());
     print!("{}", judged.text);
+    for unknown in &judged.unknown {
+        eprintln!("warning: {unknown}");
+    }
     if judged.wrong.is_empty() {
-        println!("nothing was skipped that this machine could run");
+        println!("nothing was skipped that this machine is known to run");
         return ExitCode::SUCCESS;
     }
     for wrong in &judged.wrong {

@@ -1,6 +1,6 @@
 //! Kinds of coordinates, by the place of what they read and by the loops that read it.
 
-use super::{Class, KINDS, PLACES, kinds, place};
+use super::class::{Class, KINDS, PLACES, kinds, place};
 use halide::plan::Plan;
 use halide_core::ids::{ExprId, FuncId};
 use halide_core::ops::BinOp;

@@ -1,7 +1,7 @@
 //! Updates that read themselves, groups of groups, wrappers of wrappers, folds, arms, promises and large factors.
 
+use super::class::{Class, KINDS, kinds};
 use super::coordinates::inside;
-use super::{Class, KINDS, kinds};
 use crate::case::Case;
 use halide::plan::{Level, Plan};
 use halide::schedule::{Amount, Condition, LoopKind, Verb, clone_name, wrapper_name};

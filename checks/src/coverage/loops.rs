@@ -1,6 +1,6 @@
 //! Pairs and triples of directives on one stage, with tails and places.
 
-use super::{Class, PLACES, place};
+use super::class::{Class, PLACES, place};
 use crate::case::Case;
 use halide::plan::{Level, Plan};
 use halide::schedule::{Amount, LoopKind, Subject, Tail, Verb};

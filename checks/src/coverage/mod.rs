@@ -3,13 +3,14 @@
 //! A class is read off a case as it was drawn, not off what it was drawn for. [`Coverage::missing`] lists those of a
 //! fixed list that were never drawn; a test draws until there are none, and long runs print what is left.
 
+mod class;
 mod coordinates;
 mod graphs;
 mod loops;
 
 use crate::case::Case;
-use halide::ir::ForKind;
-use halide::plan::{self, FuncPlan, Level, Plan, StagePlan};
+use class::Class;
+use halide::plan;
 use std::collections::BTreeMap;
 
 /// Classes by table, with how often each was drawn.
@@ -70,9 +71,6 @@ impl Coverage {
     }
 }
 
-/// A class: its table and its name.
-type Class = (&'static str, String);
-
 /// Every class that can be drawn.
 fn listed() -> Vec<Class> {
     let mut all = Vec::new();
@@ -80,36 +78,4 @@ fn listed() -> Vec<Class> {
     coordinates::listed(&mut all);
     graphs::listed(&mut all);
     all
-}
-
-/// Places of Funcs in words.
-const PLACES: [&str; 5] = ["inline", "root", "outermost loop", "inner loop", "stored outside"];
-
-/// The place of a Func in words.
-fn place(plan: &Plan, func: &FuncPlan) -> &'static str {
-    let Level::At { func: host, stage, label } = &func.compute else {
-        return if func.compute == Level::Inline { PLACES[0] } else { PLACES[1] };
-    };
-    let host = &plan.funcs[*host].stages[*stage];
-    let outermost = host.loops.first().is_some_and(|l| host.label(l) == *label);
-    match (func.store != func.compute, outermost) {
-        (true, _) => PLACES[4],
-        (false, true) => PLACES[2],
-        (false, false) => PLACES[3],
-    }
-}
-
-/// Kinds of loops in words.
-const KINDS: [&str; 4] = ["serial", "parallel", "vectorized", "unrolled"];
-
-/// The kinds of a stage's loops.
-fn kinds(stage: &StagePlan) -> Vec<&'static str> {
-    let word = |kind| match kind {
-        ForKind::Serial => Some("serial"),
-        ForKind::Parallel => Some("parallel"),
-        ForKind::Vectorized => Some("vectorized"),
-        ForKind::Unrolled => Some("unrolled"),
-        _ => None,
-    };
-    stage.loops.iter().filter_map(|l| word(l.kind)).collect()
 }

@@ -1,10 +1,10 @@
 //! Inputs that hold just what coordinates of data and conditions can reach, which all values of both tell: neither more
 //! nor less is asked of them.
 
+use super::edge::{Edge, Expected};
 use super::promises::is_too_small;
-use super::{Edge, Expected};
 use crate::case::{Case, TARGET};
-use crate::families::{func, var};
+use crate::funcs::{func, var};
 use halide::buffer::Span;
 use halide::prelude::*;
 use halide_testing::pipelines::Random;

@@ -2,35 +2,19 @@
 //! are not as the schedule promises. What must be refused is known here from the language and the schedule, not from
 //! the compiler: a run is refused exactly then.
 
+mod edge;
 mod hulls;
 mod promises;
 mod ranges;
 
-use crate::case::{Case, TARGET};
-use crate::engines::{self, Failure, Outcome, compare, failure};
+use crate::engines;
+use crate::failure::{Failure, Outcome, compare, failure};
 use crate::sizes::Sizes;
+use edge::{Edge, Expected};
 use halide::ir::eval::EvalError;
 use halide::ir::{Fault, Program, Stage};
 use halide::plan;
-use halide::prelude::*;
 use halide_testing::pipelines::Random;
-
-/// A run, and whether it must be refused.
-struct Edge {
-    case: Case,
-    expected: Expected,
-}
-
-/// The outcome that a run must have.
-enum Expected {
-    /// It is served, or faults of this kind end it.
-    Known { served: bool, fault: fn(&Fault) -> bool },
-    /// It is served exactly where the interpreter gives values.
-    AsInterpreted,
-    /// It is refused where the interpreter refuses, and may be elsewhere. Final programs do not run: what is simplified
-    /// may leave 64 bits on the way to what does not.
-    AtLeastAsInterpreted,
-}
 
 /// A function that draws the runs of a kind.
 type Draw = fn(&mut Random) -> Edge;
@@ -56,16 +40,6 @@ pub const COUNT: u64 = KINDS.len() as u64;
 /// The kind of edge of a number.
 pub fn name(number: u64) -> &'static str {
     KINDS[(number % COUNT) as usize].0
-}
-
-impl Edge {
-    /// A run of `output` over a region, under a schedule that is legal.
-    fn new(output: &Func, schedule: &str, region: Region, seed: u64, expected: Expected) -> Edge {
-        let pipeline = Pipeline::new([output]).unwrap_or_else(|e| panic!("a pipeline has mistakes: {e}"));
-        let schedule = schedule.parse().unwrap_or_else(|e| panic!("`{schedule}` is no schedule: {e:?}"));
-        let case = Case { pipeline, schedule, target: TARGET, regions: vec![region], seed, roomy: false, far: true };
-        Edge { case, expected }
-    }
 }
 
 /// Runs the case of a number as the interpreter does and as lowered, and holds the ends of both against each other.

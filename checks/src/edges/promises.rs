@@ -1,8 +1,8 @@
 //! Promises of schedules about a run, and about what is computed: held exactly.
 
-use super::{Edge, Expected};
+use super::edge::{Edge, Expected};
 use crate::case::{Case, TARGET};
-use crate::families::{func, var};
+use crate::funcs::{func, var};
 use halide::buffer::Span;
 use halide::ir::Fault;
 use halide::prelude::*;

@@ -1,7 +1,7 @@
 //! Coordinates at the ends of `i32`, and products that leave 64 bits.
 
-use super::{Edge, Expected};
-use crate::families::{func, var};
+use super::edge::{Edge, Expected};
+use crate::funcs::{func, var};
 use halide::buffer::Span;
 use halide::prelude::*;
 use halide_testing::pipelines::Random;

@@ -1,7 +1,8 @@
 //! Loops that are cut where conditions on several loops begin to hold, coordinates that are halved in vectors, and
 //! storage of constant size.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::boundary;
 use halide::prelude::*;
 use halide_testing::pipelines::Random;

@@ -1,7 +1,8 @@
 //! Coordinates that bounds inference must find the ends of: sums, products and quotients of floats, and narrow
 //! elements.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

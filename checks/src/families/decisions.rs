@@ -1,8 +1,9 @@
 //! Coordinates whose intervals come of rules that decide: casts that fit or wrap, choices, remainders, correlated
 //! terms. Such a rule may find more over a whole run than in one iteration, or the other way round.
 
+use super::drawn::Drawn;
 use super::folds::{Consumer, consumer, producer, stores};
-use super::{Drawn, func, var};
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

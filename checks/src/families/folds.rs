@@ -1,7 +1,8 @@
 //! Circular storage of stages that are computed in pieces: at each level of a consumer whose loops are split and come
 //! in any order, by factors that are no longer, as long and longer than what an iteration asks for.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

@@ -1,7 +1,8 @@
 //! Reads behind conditions: what is read is bounded by the condition only, which is on elements, on coordinates or on
 //! both.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

@@ -1,6 +1,7 @@
 //! Loops that run for several stages, each with a region of its own, and loops in which windows slide.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

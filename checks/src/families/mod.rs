@@ -8,6 +8,7 @@
 mod borders;
 mod coordinates;
 mod decisions;
+mod drawn;
 mod folds;
 mod guards;
 mod loops;
@@ -19,10 +20,12 @@ mod updates;
 mod wraps;
 
 use crate::case::{Case, TARGET};
-use crate::engines::{self, Failure, Outcome, failure};
-use crate::refusals;
+use crate::engines;
+use crate::failure::{Failure, Outcome, failure};
+use crate::legal::legal;
 use crate::runs::caught;
 use crate::shrink;
+use drawn::Drawn;
 use halide::buffer::Span;
 use halide::prelude::*;
 use halide_ir::target::Gpu;
@@ -31,20 +34,6 @@ use std::time::Duration;
 
 /// The time for which a failing case is made smaller.
 const SHRINKING: Duration = Duration::from_secs(20);
-
-/// A pipeline with lines of a schedule, of which those are taken that are legal after those before.
-pub(crate) struct Drawn {
-    pub(crate) outputs: Vec<Func>,
-    pub(crate) lines: Vec<String>,
-    /// The coordinates may be anything, so a run may be refused.
-    pub(crate) far: bool,
-}
-
-impl Drawn {
-    fn new(output: Func, lines: Vec<String>) -> Drawn {
-        Drawn { outputs: vec![output], lines, far: false }
-    }
-}
 
 /// A family: its name, what draws its cases, and whether they are for a GPU.
 struct Family {
@@ -206,21 +195,6 @@ impl Member {
     }
 }
 
-/// The lines that are legal, each after those before it that are; and of each what is wrong with it.
-pub(crate) fn legal(pipeline: &Pipeline, target: &Target, lines: &[String]) -> (Schedule, Vec<String>) {
-    let (mut schedule, mut said) = (Schedule::new(), Vec::new());
-    for line in lines {
-        let text = format!("{schedule}\n{line}");
-        let Ok(longer) = text.parse::<Schedule>() else { panic!("`{line}` is no schedule") };
-        let answer = refusals::answer(pipeline, &longer, target);
-        if answer == refusals::LEGAL {
-            schedule = longer;
-        }
-        said.push(answer);
-    }
-    (schedule, said)
-}
-
 /// The case of a number that fails, made smaller, and the first pass after which it is wrong.
 pub fn report(number: u64, kind: &str) -> String {
     let member = Member::of(number);
@@ -230,16 +204,4 @@ pub fn report(number: u64, kind: &str) -> String {
     let text = caught(|| member.check(small.clone())).and_then(|r| r).err().map_or(String::new(), |f| f.text);
     let head = |text: &str| text.lines().take(60).collect::<Vec<_>>().join("\n");
     format!("{} {number}\n{small}\n-- {}\n-- {}", name(number), head(&text), head(&blame))
-}
-
-/// A variable as an expression.
-pub(crate) fn var(name: &str) -> Expr {
-    Var::new(name).expr()
-}
-
-/// A Func of one value at these coordinates.
-pub(crate) fn func(name: &str, vars: &[Expr], value: Expr) -> Func {
-    let mut func = Func::new(name);
-    func[vars] = value;
-    func
 }

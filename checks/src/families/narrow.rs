@@ -1,7 +1,8 @@
 //! Narrow integer arithmetic in wider types, and strided loads and stores: what `find_intrinsics` and `interleave` look
 //! for.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

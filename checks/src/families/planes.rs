@@ -1,6 +1,7 @@
 //! Kernels whose threads share stages of fewer dimensions than the block has, and rows of lanes that lie densely.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

@@ -1,7 +1,8 @@
 //! Sums of products whose steps are written out, into stages that are read while others are summed, and sums of
 //! elements near the ends of `i32`.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

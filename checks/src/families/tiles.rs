@@ -1,7 +1,8 @@
 //! Kernels of blocks of one to three dimensions, with stages in shared memory, in loops between blocks and threads, and
 //! in registers of lanes.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

@@ -1,7 +1,8 @@
 //! Updates whose laws schedules rest on, and some that only look as if they had them; and updates with conditions on
 //! what they change, as masked vectors.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

@@ -1,6 +1,7 @@
 //! Coordinates that go through narrow integers that wrap, and through floats, back and forth.
 
-use super::{Drawn, func, var};
+use super::drawn::Drawn;
+use crate::funcs::{func, var};
 use halide::prelude::*;
 use halide_testing::pipelines::Random;
 

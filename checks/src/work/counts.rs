@@ -1,14 +1,36 @@
 //! Counts of the work of a case: what the evaluator does, and what programs are made of.
 
-use super::Counts;
 use crate::case::Case;
-use crate::engines::{Evaluated, Failure, Ran, evaluate};
+use crate::engines::{Evaluated, Ran, evaluate};
+use crate::failure::Failure;
 use crate::sizes::Sizes;
 use halide::ir::{BufferRole, Elem, Expr, ExprKind, Program, Stmt, build, visit};
 use halide::lower::{LowerOptions, Lowered, LoweringTrace, lower};
 use halide::plan;
 use halide_sched::lower::checks::check_accesses::check_accesses;
 use halide_sched::lower::checks::trust::trust;
+
+/// The counts of one run, in the order of [`NAMES`].
+pub(super) type Counts = [u64; NAMES.len()];
+
+/// Names of the counts: the work of a variant, what its program is made of, and for the main one checks of accesses and
+/// unproved orders.
+pub(super) const NAMES: [&str; 14] = [
+    "points",
+    "iterations",
+    "operations",
+    "bytes",
+    "code",
+    "inputs",
+    "asserts",
+    "bits",
+    "apart",
+    "barriers",
+    "shared",
+    "checks",
+    "unproved",
+    "unfolded",
+];
 
 /// Rounds of giving a program larger inputs.
 const MOST_ROUNDS: usize = 100;

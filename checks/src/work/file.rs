@@ -1,6 +1,7 @@
 //! The text of a record: cases with a line of counts for each variant, and their schedules.
 
-use super::{NAMES, Record, Source, VARIANTS};
+use super::counts::NAMES;
+use super::record::{Record, Source, VARIANTS};
 use std::fmt::Write;
 use std::path::PathBuf;
 

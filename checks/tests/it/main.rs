@@ -4,7 +4,7 @@
 use halide::schedule::Verb;
 use halide_checks::case::Case;
 use halide_checks::coverage::Coverage;
-use halide_checks::engines::{Failure, Outcome};
+use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
     algebra, budgets, edges, externs, families, image_input, ladder, order, proofs, refusals, runs, schedules, stacks,

@@ -46,6 +46,17 @@ diagnostics! {
     WrongOperand { operator: &'static str, ty: ScalarType, wants: &'static str } =>
         format!("`{operator}` takes {wants}, not {ty}"),
         help: "cast the operand to a type that it takes";
+    ConcatBits { operands: usize, bits: u32 } =>
+        match bits {
+            0 => "`concat_bits` has no operands".to_string(),
+            _ => format!("`concat_bits` has {} of {bits} bits, not 16, 32 or 64 bits in all", count(*operands, "operand")),
+        },
+        help: match bits {
+            64.. => "cast the operands to a narrower type",
+            32 => "give 2 operands",
+            16 => "give 2 or 4 operands",
+            _ => "give 2, 4 or 8 operands",
+        };
     NotAScalar { operator: String, elements: usize } =>
         format!("`{operator}` takes a scalar, not a tuple of {elements} elements"),
         help: "take one element with `.at(i)`";

@@ -316,13 +316,13 @@ fn signed_amount(operator: &'static str, a: Expr, b: Expr, at: Location) -> Made
 fn joined(parts: &[Expr], at: Location) -> Made {
     let operator = "concat_bits";
     let Some(&first) = parts.first() else {
-        return Err(arena::poison(AlgorithmErrorKind::NoElement { element: 0, elements: 0 }, at));
+        return Err(arena::poison(AlgorithmErrorKind::ConcatBits { operands: 0, bits: 0 }, at));
     };
     let [ty] = scalars([first], operator, at)?;
-    let bits = integer(operator, ty, at)?.bits() * parts.len() as u32;
-    if !bits.is_power_of_two() || bits > 64 || bits == ty.bits() {
-        let wants = "2, 4 or 8 integers of 64 bits at most together";
-        return Err(arena::poison(AlgorithmErrorKind::WrongOperand { operator, ty, wants }, at));
+    let (each, operands) = (integer(operator, ty, at)?.bits(), parts.len());
+    let bits = each.saturating_mul(u32::try_from(operands).unwrap_or(u32::MAX));
+    if !bits.is_power_of_two() || bits > 64 || bits == each {
+        return Err(arena::poison(AlgorithmErrorKind::ConcatBits { operands, bits: each }, at));
     }
     let (narrow, whole) = (ScalarType::unsigned(ty.bits()), ScalarType::unsigned(bits));
     let mut all = constant(0, whole, at);

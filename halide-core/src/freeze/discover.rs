@@ -1,6 +1,7 @@
 //! Finds the Funcs that the outputs reach, producers first, and checks that each was complete when others read it.
 
-use super::{Freezer, address};
+use super::Freezer;
+use super::address::address;
 use crate::arena::{self, Kind};
 use crate::error::{AlgorithmErrorKind, Location};
 use crate::externs::OpenInput;

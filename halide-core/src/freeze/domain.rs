@@ -1,6 +1,7 @@
 //! Freezing reduction domains.
 
-use super::{DefinitionScope, Freezer, address};
+use super::address::address;
+use super::{DefinitionScope, Freezer};
 use crate::arena::{self, Expr, Kind as Open, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::expr::as_type;

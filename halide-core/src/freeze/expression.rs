@@ -1,6 +1,7 @@
 //! Freezing one expression: handles to ids, hash-consed, children first.
 
-use super::{DefinitionScope, Freezer, address};
+use super::address::address;
+use super::{DefinitionScope, Freezer};
 use crate::arena::{self, Expr, Kind as Open, Literal, Ty};
 use crate::error::AlgorithmErrorKind;
 use crate::ids::{ExprId, VarId};

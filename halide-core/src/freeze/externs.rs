@@ -32,7 +32,7 @@ impl Freezer {
                     let mut inputs = Vec::new();
                     for input in &stage.inputs {
                         inputs.push(match input {
-                            OpenInput::Func(func) => ExternInput::Func(self.funcs[&super::address(func)]),
+                            OpenInput::Func(func) => ExternInput::Func(self.funcs[&super::address::address(func)]),
                             OpenInput::Image(image) => ExternInput::Image(self.image(image)),
                         });
                     }

@@ -1,5 +1,6 @@
 //! Conversion of Funcs under construction to a frozen `Pipeline`, or to every mistake at once.
 
+mod address;
 mod definition;
 mod discover;
 mod domain;
@@ -7,6 +8,7 @@ mod expression;
 mod externs;
 mod inputs;
 mod note;
+mod places;
 mod random;
 mod shapes;
 mod sites;
@@ -21,6 +23,7 @@ use crate::names::Name;
 use crate::param::ImageBody;
 use crate::pipeline::{FuncDef, Node, Pipeline, PipelineData};
 use crate::rdom::RDomBody;
+use address::address;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -80,7 +83,7 @@ struct Freezer {
     rdom_bodies: IdVec<RDomId, Rc<RDomBody>>,
     vars: HashMap<Name, VarId>,
     nodes: HashMap<Node, ExprId>,
-    random: random::Places,
+    random: places::Places,
 }
 
 /// The definition that is being frozen.
@@ -93,11 +96,6 @@ struct DefinitionScope<'d> {
     args: &'d [Expr],
     /// The variables that the definition runs over, if it uses random numbers.
     coordinates: Vec<Expr>,
-}
-
-/// The identity of something shared.
-fn address<T>(shared: &Rc<T>) -> usize {
-    Rc::as_ptr(shared) as usize
 }
 
 impl Freezer {

@@ -4,7 +4,8 @@
 //! caller's buffer holds, which is zero in a fresh one; in that of any other Func it is zero. So reading what nobody
 //! wrote has one meaning, the same on every engine.
 
-use super::{Freezer, address};
+use super::Freezer;
+use super::address::address;
 use crate::arena::{self, Expr, Kind as Open};
 use crate::func::FuncBody;
 use crate::value::Scalar;

@@ -1,6 +1,7 @@
 //! Checks of what a definition uses: variables, domains, and the Func itself.
 
-use super::{DefinitionScope, Freezer, address};
+use super::address::address;
+use super::{DefinitionScope, Freezer};
 use crate::error::AlgorithmErrorKind;
 use crate::ids::{ExprId, RDomId, VarId};
 use crate::pipeline::{FuncDef, Kind};

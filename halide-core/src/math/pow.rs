@@ -18,7 +18,7 @@ const EXP2: [f32; 7] = [
     0.000_154_460_75,
     1.445_075_2e-5,
 ];
-/// Beyond this every power of a number other than 1 is 0 or infinite.
+/// The exponent beyond which every power of a number other than 1 is 0 or infinite.
 const LARGEST_EXPONENT: f32 = 8_589_934_592.0;
 
 /// x^y as IEEE 754 and C have it.

@@ -167,7 +167,7 @@ fn operands_that_do_not_fit_are_mistakes() {
     says(text(&|a| widening_mul(a, a), U64), "`widening_mul` takes integers of at most 32 bits, not u64");
     says(text(&|a| saturating_add(a, 1), F32), "`saturating_add` takes integers, not f32");
     says(text(&|a| saturating_add(a, 300), U8), "300");
-    says(text(&|a| concat_bits([a, a, a]), U8), "`concat_bits` takes 2, 4 or 8 integers");
+    says(text(&|a| concat_bits([a, a, a]), U8), "`concat_bits` has 3 operands of 8 bits");
     says(text(&|a| mux(a, [1, 2]), F32), "`mux` takes integers, not f32");
     says(text(&|a| mux::<Expr>(a, []), I32), "0 elements");
 }

@@ -26,6 +26,8 @@ fn fixed_point() {
         extract_bits::<u16>(b.cast(F32), 0).cast(I32),
         extract_bits::<f32>(a, 0).cast(I32),
         absd(b, i.lt(3)).cast(I32),
+        concat_bits([b.cast(U16); 8]).cast(I32),
+        concat_bits([b.cast(I32)]).cast(I32),
     ]);
     check_at(
         s,
@@ -43,20 +45,24 @@ fn fixed_point() {
               help: cast the operand to a type that it takes
             mistakes_of_functions.rs:+10:9: `>>` takes integers, not f32
               help: cast the operand to a type that it takes
-            mistakes_of_functions.rs:+11:9: `concat_bits` takes 2, 4 or 8 integers of 64 bits at most together, not u8
-              help: cast the operand to a type that it takes
+            mistakes_of_functions.rs:+11:9: `concat_bits` has 3 operands of 8 bits, not 16, 32 or 64 bits in all
+              help: give 2, 4 or 8 operands
             mistakes_of_functions.rs:+12:9: `concat_bits` takes integers of one type, not i8
               help: cast the operand to a type that it takes
-            mistakes_of_functions.rs:+13:9: `concat_bits` takes 2, 4 or 8 integers of 64 bits at most together, not u64
-              help: cast the operand to a type that it takes
-            mistakes_of_functions.rs:+14:9: a value of 0 elements has no element 0
-              help: give at least one element
+            mistakes_of_functions.rs:+13:9: `concat_bits` has 2 operands of 64 bits, not 16, 32 or 64 bits in all
+              help: cast the operands to a narrower type
+            mistakes_of_functions.rs:+14:9: `concat_bits` has no operands
+              help: give 2, 4 or 8 operands
             mistakes_of_functions.rs:+15:9: `extract_bits` takes integers, not f32
               help: cast the operand to a type that it takes
             mistakes_of_functions.rs:+16:9: `extract_bits` takes integers, not f32
               help: cast the operand to a type that it takes
             mistakes_of_functions.rs:+17:9: the operands of `absd` are a bool and a number of type u8
               help: cast the bool, or compare the number
+            mistakes_of_functions.rs:+18:9: `concat_bits` has 8 operands of 16 bits, not 16, 32 or 64 bits in all
+              help: give 2 or 4 operands
+            mistakes_of_functions.rs:+19:9: `concat_bits` has 1 operand of 32 bits, not 16, 32 or 64 bits in all
+              help: give 2 operands
         "#]],
     );
 }

@@ -14,6 +14,7 @@ use crate::print;
 use crate::program::Program;
 use crate::sym::Sym;
 use crate::sym::{BufId, LoopId, TaskId};
+use crate::tuning::MOST_HOLES;
 use crate::visit::deep;
 use halide_core::ids::{FuncId, IdVec};
 use halide_core::interp::PrintSink;
@@ -36,9 +37,6 @@ impl From<Box<EvalError>> for Stop {
 pub(super) type Memory = IdVec<BufId, Option<Storage>>;
 
 pub(super) type Outcome = Result<(), Box<EvalError>>;
-
-/// More holes than this share one description.
-const MOST_HOLES: usize = 10_000;
 
 /// The state of a run.
 pub(super) struct Machine<'a> {

@@ -2,15 +2,13 @@
 
 use super::error::EvalError;
 use crate::sym::BufId;
+use crate::tuning::MOST_ELEMENTS;
 use halide_core::buffer::{AnyBuffer, BufferError};
 use halide_core::limits::OverCap;
 use halide_core::pipeline::DimField;
 use halide_core::types::ScalarType;
 use halide_core::value::Scalar;
 use std::collections::HashMap;
-
-/// No buffer may have more elements than this: the evaluator is for small inputs, and memory is shared with others.
-const MOST_ELEMENTS: usize = 1 << 28;
 
 /// The reason for there being no memory for a buffer.
 #[derive(Clone, Copy, Debug)]

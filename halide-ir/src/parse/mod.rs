@@ -19,6 +19,7 @@ use crate::buffer_info::BufferInfo;
 use crate::expr::{Expr, Type};
 use crate::program::Program;
 use crate::stmt::Stmt;
+use crate::tuning::{DEEPEST_EXPR, DEEPEST_STMT};
 use halide_core::ids::IdVec;
 use halide_core::types::ScalarType;
 use lexer::{Token, Word, lex};
@@ -70,11 +71,6 @@ impl FromStr for Program {
         Ok(p)
     }
 }
-
-/// Statements nested deeper than this are refused: the stack must suffice. A chain of 500 stages is about 1500 deep.
-const DEEPEST_STMT: u32 = 1600;
-/// Expressions nested deeper than this are refused.
-const DEEPEST_EXPR: u32 = 300;
 
 struct Parser {
     tokens: Vec<(Token, u32, u32)>,

@@ -2,17 +2,13 @@
 
 use super::Printer;
 use crate::expr::{Elem, Expr, ExprKind, Type};
+use crate::tuning::{PRINTED_EACH_TIME, PRINTED_WHOLE};
 use crate::typing::type_name;
 use crate::visit::{for_each_child, for_each_node};
 use crate::words::{BINARY_CALLS, COMPARISON, INFIX, INTRINSICS, MATH, PREFIX, UNARY_CALLS, word};
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::value::Scalar;
 use std::collections::HashMap;
-
-/// An expression of more nodes than this, shared ones counted each time, has its big shared parts named.
-const LARGE: u64 = 300;
-/// A shared part of fewer nodes than this is written out each time.
-const SMALL: u64 = 6;
 
 impl Printer<'_> {
     /// A whole expression.
@@ -202,9 +198,9 @@ fn shared_parts(e: &Expr) -> Vec<Expr> {
         sizes.insert(n.id(), size);
         order.push(n.clone());
     });
-    if sizes[&e.id()] <= LARGE {
+    if sizes[&e.id()] <= PRINTED_WHOLE {
         return Vec::new();
     }
-    order.retain(|n| uses.get(&n.id()).is_some_and(|&u| u > 1) && sizes[&n.id()] >= SMALL);
+    order.retain(|n| uses.get(&n.id()).is_some_and(|&u| u > 1) && sizes[&n.id()] >= PRINTED_EACH_TIME);
     order
 }

@@ -49,6 +49,7 @@ use crate::expr::{Expr, Type};
 use crate::hash::{Map, Set};
 use crate::print;
 use crate::program::{Program, Stage};
+use crate::tuning::MOST_ERRORS;
 use crate::visit;
 use halide_core::ids::{FuncId, Id};
 use halide_core::pipeline::Piece;
@@ -85,9 +86,6 @@ pub fn verify(program: &Program) -> Result<(), Vec<VerifyError>> {
     v.launch_cycles();
     if v.errors.is_empty() { Ok(()) } else { Err(v.errors) }
 }
-
-/// No more errors than this are collected: one bug tends to break many nodes.
-const MOST_ERRORS: usize = 100;
 
 /// One enclosing construct, for messages.
 #[derive(Clone, Copy)]

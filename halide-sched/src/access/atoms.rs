@@ -1,7 +1,7 @@
 //! The atoms of polynomials: symbols, and operations that are not sums and products.
 
 use super::mono::{AtomId, Mono};
-use super::poly::{Noted, Poly, Sums, Term};
+use super::poly::{Noted, Poly, Span, Sums, Term};
 use crate::tuning::{MOST_DEPTH, MOST_INNER, MOST_SUM};
 use halide_ir::hash::Map;
 use halide_ir::{Expr, Sym};
@@ -33,12 +33,9 @@ pub(crate) enum Atom<'p> {
 /// another of the same.
 pub(crate) type Choice = (Expr, u32, Moment);
 
-/// When an expression is evaluated that reads what the program stores to: where the symbol is bound that it is the
-/// value of, or where it stands. At another moment it may have another value.
+/// The moment at which an expression is evaluated that reads what the program stores to: where the symbol is bound that
+/// it is the value of, or where it stands. At another moment it may have another value.
 pub(crate) type Moment = Option<Sym>;
-
-/// Ends of an interval, inclusive; `None` is unbounded.
-pub(crate) type Span = (Option<i128>, Option<i128>);
 
 #[derive(Debug)]
 struct Row<'p> {
@@ -99,7 +96,7 @@ impl<'p> Terms<'p> {
     pub(crate) fn span(&self, id: AtomId) -> Span {
         self.rows[id.0 as usize].span
     }
-    /// When its last symbol is bound, in the order of bindings; 0 for what is known everywhere.
+    /// The moment at which its last symbol is bound, in the order of bindings; 0 for what is known everywhere.
     pub(crate) fn level(&self, id: AtomId) -> u32 {
         self.rows[id.0 as usize].level
     }

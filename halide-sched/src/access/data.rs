@@ -1,7 +1,7 @@
 //! Intervals of integer data that become indices.
 
-use super::atoms::Span;
 use super::floats::FloatSpan;
+use super::poly::Span;
 use super::read::{Definition, Reader};
 use halide_core::ids::ParamId;
 use halide_core::ops::{BinOp, UnOp};

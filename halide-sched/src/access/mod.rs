@@ -5,7 +5,7 @@
 //! out of the loops around it ([`hoist`]): each loop variable is replaced by the end of its range that makes the
 //! polynomial least. [`prove`] then decides it where it can: by its definitions alone, or by refuting the contrary
 //! under all that is known ([`linear`]: the simplex method with case splits). What it cannot decide becomes a check at
-//! the place that hoisting reached, which `lower/check_accesses` writes into the program.
+//! the place that hoisting reached, which `lower/checks/check_accesses` writes into the program.
 //!
 //! This module is the second opinion on `bounds`, `simplify` and every pass of lowering, so it uses none of them: it
 //! knows the loop IR and nothing else. All it trusts is the meaning of expressions, the ranges of loops, and the

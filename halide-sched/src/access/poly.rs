@@ -1,7 +1,6 @@
 //! Polynomials with integer coefficients over atoms, hash-consed: equal sums are one sum, so copies and comparisons
 //! cost nothing.
 
-use super::atoms::Span;
 use super::mono::{AtomId, Mono};
 use crate::tuning::{CACHED_SUMS, MOST_PRODUCTS};
 use bumpalo::Bump;
@@ -10,6 +9,9 @@ use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+
+/// Ends of an interval, inclusive; `None` is unbounded.
+pub(crate) type Span = (Option<i128>, Option<i128>);
 
 /// A monomial with its coefficient.
 pub(crate) type Term = (Mono, i64);

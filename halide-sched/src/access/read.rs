@@ -1,10 +1,10 @@
 //! Index expressions as polynomials.
 
-use super::atoms::{Atom, Choice, Moment, Span, Terms};
+use super::atoms::{Atom, Choice, Moment, Terms};
 use super::data::Elements;
 use super::hoist::Hoisted;
 use super::mono::AtomId;
-use super::poly::{Poly, Sums};
+use super::poly::{Poly, Span, Sums};
 use crate::tuning::{MOST_NAMES, MOST_PICKS, MOST_READ_NODES, MOST_READ_ROUNDS};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::hash::{Map, Set};

@@ -4,9 +4,9 @@
 //! caller gives tell: names follow from them by their definitions, loop variables lie in their ranges. A sample speaks
 //! where all facts of a question hold at it, so what it refutes could not be derived from them.
 
-use super::atoms::{Atom, Span};
+use super::atoms::Atom;
 use super::mono::AtomId;
-use super::poly::Poly;
+use super::poly::{Poly, Span};
 use super::read::Reader;
 use crate::tuning::{NEAR_SAMPLES, SAME_SAMPLES, SAMPLES};
 use halide_ir::hash::{Map, Spread};

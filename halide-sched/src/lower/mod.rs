@@ -1,4 +1,4 @@
-//! From a plan to a program: the table of contents of lowering. One pass, one file, one function.
+//! From a plan to a program: the table of contents of lowering. A pass is a function in the file of its name.
 //!
 //! `build_nests` puts each stage's loops, productions and realizations where the plan says. Bounds of loops are symbols
 //! `Bound { func, stage, dim, edge, at }`: the region of this stage per iteration of that loop. `infer_bounds` defines
@@ -146,11 +146,26 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
         let exact = options.accesses == Accesses::InPlace;
         pass("check_accesses", &mut |p, t| checks::check_accesses::check_accesses(p, Some(&plan.pipeline), exact, t));
     }
+    last_passes(pass);
+    trace.visits += facts.visits();
+    Ok(Lowered { program, trace, causes })
+}
+
+/// Runs the passes behind `check_accesses`, from `Stage::Shaped` to `Stage::Final`, by `pass`.
+fn last_passes(mut pass: impl FnMut(&'static str, &mut dyn FnMut(Program, &mut LoweringTrace) -> Program)) {
     pass("outline_tasks", &mut |p, _| code::outline_tasks::outline_tasks(p));
     pass("split_functions", &mut code::split_functions::split_functions);
     pass("last_use", &mut |p, _| storage::last_use::last_use(p));
-    trace.visits += facts.visits();
-    Ok(Lowered { program, trace, causes })
+}
+
+/// Lowers a program of `Stage::Shaped` whose accesses are checked, or trusted, to `Stage::Final`.
+pub fn finish(mut program: Program) -> Program {
+    let mut trace = LoweringTrace::new();
+    last_passes(|_, f| {
+        let before = std::mem::replace(&mut program, Program::empty(Stage::Nest));
+        program = f(before, &mut trace);
+    });
+    program
 }
 
 fn nothing_to_partition(l: &LoopInfo) -> LowerError {

@@ -16,7 +16,7 @@ pub struct LoweringTrace {
     keep_programs: bool,
     /// Reads the time that passes are measured with.
     clock: Option<Clock>,
-    /// When the current pass began.
+    /// The begin of the current pass.
     begun: Duration,
 }
 

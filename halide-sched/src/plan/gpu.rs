@@ -17,7 +17,7 @@ struct Loop {
     name: String,
     kind: LoopKind,
     mark: Option<usize>,
-    /// If it is a constant.
+    /// The extent, where it is a constant.
     extent: Option<i64>,
     /// True if it is the block of a single thread.
     one: bool,

@@ -150,7 +150,7 @@ pub struct StagePlan {
     pub with: Option<With>,
     /// The values to be brought into caches ahead of their use.
     pub prefetches: Vec<Prefetch>,
-    /// What changes none of its loops.
+    /// Settings that change none of its loops.
     pub options: StageOptions,
 }
 

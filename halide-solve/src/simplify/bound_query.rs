@@ -39,11 +39,11 @@ pub struct BoundQuery<'q> {
 /// The definitions that a query puts in place of symbols.
 #[derive(Clone, Copy)]
 pub(super) enum Definitions<'q> {
-    /// None: symbols stay.
+    /// No ends: symbols stay.
     Ignored,
-    /// Those of the facts.
+    /// The ends that facts give.
     OfFacts,
-    /// These, and those of the facts for other symbols.
+    /// The ends that this gives, and those of the facts for other symbols.
     Given(&'q dyn Fn(Sym, Reach) -> Option<Expr>),
 }
 

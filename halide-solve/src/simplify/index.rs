@@ -143,7 +143,7 @@ fn divide_form(n: &Form, common: i64) -> Option<Form> {
     Some(Form { lanes: n.lanes, vector: scaled(&n.vector), base, stride: n.stride.divide_exactly(common)? })
 }
 
-/// If all lanes of a ramp lie in one block of `d`: a sum in the same block as lane 0.
+/// A sum in the same block of `d` as all lanes of a ramp, if they lie in one.
 fn lanes_within(n: &Form, d: i64, facts: &Facts) -> Option<Linear> {
     if !n.vector.is_empty() {
         return None;

@@ -1,7 +1,8 @@
 //! Random reads: which source, and at which coordinates.
 
-use super::value::constant;
-use super::{Coordinate, Draw, Own, Scope, Structure};
+use super::constant::constant;
+use super::draw::{Draw, Own, Scope};
+use super::structure::{Coordinate, Structure};
 use halide_core::expr::*;
 use halide_core::types::ScalarType::{self, *};
 

@@ -1,6 +1,6 @@
 //! Random extern stages: closures over what was drawn before.
 
-use super::{Draw, Readable, Source};
+use super::draw::{Draw, Readable, Source};
 use halide_core::buffer::{AnyBuffer, Region, Span};
 use halide_core::externs::{Extern, ExternCall, ExternResult};
 use halide_core::types::ScalarType;

@@ -1,8 +1,10 @@
 //! Random coordinates made of every kind of expression: narrow integers that wrap, floats, products of data, shifts,
 //! choices by data, reductions. Clamped, unless the pipeline's coordinates may reach far.
 
-use super::value::{constant, operate};
-use super::{Coordinate, Draw, Scope};
+use super::constant::constant;
+use super::draw::{Draw, Scope};
+use super::structure::Coordinate;
+use super::value::operate;
 use halide_core::expr::*;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::types::ScalarType::{self, *};

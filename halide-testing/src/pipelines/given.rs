@@ -1,8 +1,9 @@
 //! Random demands on what the caller gives: rules for the shapes of inputs and outputs, promises of the elements of
 //! inputs, rows whose offsets are such elements, and an output that may be in an input's memory.
 
-use super::value::constant;
-use super::{Draw, Random, Readable, Scope, Source};
+use super::constant::constant;
+use super::draw::{Draw, Readable, Scope, Source};
+use super::random::Random;
 use halide_core::expr::*;
 use halide_core::func::Func;
 use halide_core::ops::BinOp;

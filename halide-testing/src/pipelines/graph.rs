@@ -1,7 +1,7 @@
 //! Random graphs of Funcs that schedules have much to say about: stages that only one arm of a choice needs, Funcs that
 //! do not read each other, chains of stencils.
 
-use super::{Draw, Readable, Scope, Source};
+use super::draw::{Draw, Readable, Scope, Source};
 use halide_core::expr::*;
 use halide_core::func::Func;
 use halide_core::types::ScalarType::{self, *};

@@ -1,7 +1,8 @@
 //! Random updates that read the Func itself: in the predicates of their domains, and elements of a tuple each other.
 
-use super::value::{constant, operate};
-use super::{Draw, Own, Scope};
+use super::constant::constant;
+use super::draw::{Draw, Own, Scope};
+use super::value::operate;
 use halide_core::expr::*;
 use halide_core::func::Func;
 use halide_core::ops::BinOp;

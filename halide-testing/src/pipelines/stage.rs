@@ -1,7 +1,8 @@
 //! Random Funcs.
 
-use super::value::constant;
-use super::{Draw, Readable, Scope, Source, Structure, Update};
+use super::constant::constant;
+use super::draw::{Draw, Readable, Scope, Source};
+use super::structure::{Structure, Update};
 use halide_core::boundary;
 use halide_core::expr::{self, Expr, IntoExpr};
 use halide_core::func::Func;

@@ -3,6 +3,7 @@ use halide_core::ids::ExprId;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::pipeline::{Kind, Node, PipelineData};
 use halide_core::shape::{BufferOf, Law};
+use halide_core::types::ScalarType::{self, *};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn draw(seed: u64) -> Pipeline {

@@ -1,7 +1,8 @@
 //! Random updates.
 
-use super::value::constant;
-use super::{Draw, Own, Scope, Structure, Update};
+use super::constant::constant;
+use super::draw::{Draw, Own, Scope};
+use super::structure::{Structure, Update};
 use halide_core::expr::*;
 use halide_core::func::Func;
 use halide_core::ops::BinOp;

@@ -1,11 +1,11 @@
 //! Random values of a given type.
 
-use super::{Draw, Random, Scope};
+use super::constant::constant;
+use super::draw::{Draw, Scope};
 use halide_core::expr::*;
 use halide_core::ops::{BinOp, MathFn, UnOp};
 use halide_core::reduce;
 use halide_core::types::ScalarType::{self, *};
-use halide_core::value::Scalar;
 
 const ARITHMETIC: [BinOp; 13] = {
     use BinOp::*;
@@ -199,20 +199,6 @@ impl Draw {
             _ => cast_to(ty, self.read(scope)),
         }
     }
-}
-
-/// A constant that is likely to be of interest.
-pub(super) fn constant(random: &mut Random, ty: ScalarType) -> Expr {
-    let value = match random.below(8) {
-        0 => Scalar::zero(ty),
-        1 if ty.is_int() => Scalar::int(ty, ty.int_max().unwrap_or(1)),
-        2 if ty.is_int() => Scalar::int(ty, ty.int_min().unwrap_or(1)),
-        3 if ty.is_int() => Scalar::int(ty, 1 << random.below(ty.bits() as usize)),
-        4 if ty.is_int() => Scalar::from_bits(ty, random.bits()),
-        _ if ty.is_float() => Scalar::float(ty, random.between(-12, 12) as f64 / 4.0),
-        _ => Scalar::int(ty, i128::from(random.between(-3, 9))),
-    };
-    dynamic::constant(value)
 }
 
 pub(super) fn operate(op: BinOp, a: Expr, b: Expr) -> Expr {

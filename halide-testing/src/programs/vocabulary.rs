@@ -1,4 +1,4 @@
-//! What is drawn from: random numbers, and the symbols and buffers that expressions may name.
+//! Sources of random programs: random numbers, and the symbols and buffers that expressions may name.
 
 use halide_core::ids::ParamId;
 use halide_core::types::ScalarType;

@@ -120,7 +120,7 @@ mod on_gpu {
         assert_eq!(run(&compiled).first_difference(&want), None);
     }
 
-    /// What an engine without a device compiles to is there at once.
+    /// An engine without a device compiles at once.
     #[test]
     fn other_engines_compile_without_waiting() {
         use std::future::Future;

@@ -1,5 +1,7 @@
 //! The rules of the source tree that no compiler checks. ARCHITECTURE.md says why they are there.
 
+use crate::tidy_cycles::{module_of, paths, place_of};
+use crate::tidy_lexer::bare;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,8 +33,18 @@ const MODULES: [(&str, &[&str]); 2] = [
     ("halide-sched/src/", &["tuning", "access", "schedule", "plan", "lower"]),
 ];
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in the workspace").to_path_buf()
+}
+
+/// The text of a file of the project.
+pub(crate) fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// Returns true if a file or folder of the project is there.
+pub(crate) fn is_there(path: &str) -> bool {
+    root().join(path).exists()
 }
 
 /// Every source file of the project with its text; paths are relative to the root.
@@ -73,22 +85,24 @@ pub(crate) fn is_test(path: &str) -> bool {
 
 /// The lines of a file without comments and what is quoted, numbered from 1.
 pub(crate) fn code(text: &str) -> impl Iterator<Item = (usize, String)> {
-    let bare = |l: &str| -> String {
-        let unquoted: Vec<&str> = l.split('"').step_by(2).collect();
-        unquoted.join("\"\"").split("//").next().unwrap_or_default().to_string()
-    };
-    text.lines().enumerate().map(move |(i, l)| (i + 1, bare(l)))
+    let lines: Vec<String> = bare(text).lines().map(str::to_string).collect();
+    (1..).zip(lines)
+}
+
+/// The part of a file before its own tests, which name what they like.
+pub(crate) fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
 }
 
 /// Returns true if `word` stands in `line` by itself.
-fn has_word(line: &str, word: &str) -> bool {
+pub(crate) fn has_word(line: &str, word: &str) -> bool {
     let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     line.match_indices(word)
         .any(|(i, _)| !part(line[..i].chars().next_back()) && !part(line[i + word.len()..].chars().next()))
 }
 
 #[track_caller]
-fn none(found: Vec<String>, rule: &str) {
+pub(crate) fn none(found: Vec<String>, rule: &str) {
     assert!(found.is_empty(), "{rule}:\n{}", found.join("\n"));
 }
 
@@ -114,9 +128,28 @@ fn files_are_short() {
     none(found, &format!("longer than {MOST_LINES} lines; split it by what its parts do"));
 }
 
+/// The most columns of a line of comment, which `rustfmt` does not break.
+const MOST_COLUMNS: usize = 120;
+
+#[test]
+fn comments_are_narrow() {
+    let mut found = Vec::new();
+    for (path, text) in sources() {
+        let mut is_example = false;
+        for (line, text) in (1..).zip(text.lines()) {
+            let comment = text.trim_start();
+            is_example ^= comment.starts_with("//") && comment.contains("```");
+            if comment.starts_with("//") && !is_example && text.chars().count() > MOST_COLUMNS {
+                found.push(format!("{path}:{line}"));
+            }
+        }
+    }
+    none(found, &format!("comments of more than {MOST_COLUMNS} columns"));
+}
+
 /// The files and directories that ARCHITECTURE.md allows to be unsafe.
 fn unsafe_places() -> Vec<String> {
-    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("it is there");
+    let text = read("ARCHITECTURE.md");
     let (_, rest) = text.split_once("- `unsafe` is in ").expect("it says where `unsafe` is");
     let names: Vec<&str> = rest.split("only").next().unwrap_or(rest).split('`').skip(1).step_by(2).collect();
     assert!(!names.is_empty());
@@ -143,11 +176,12 @@ fn unsafe_code_is_where_the_architecture_says() {
 }
 
 #[test]
-fn every_unsafe_block_says_why_it_is_sound() {
+fn every_unsafe_block_and_impl_says_why_it_is_sound() {
     let mut found = Vec::new();
     for (path, text) in sources() {
         let lines: Vec<&str> = text.lines().collect();
-        for (line, _) in code(&text).filter(|(_, l)| l.contains("unsafe {")) {
+        let asks = |l: &str| l.contains("unsafe {") || l.contains("unsafe impl");
+        for (line, _) in code(&text).filter(|(_, l)| asks(l)) {
             let near = &lines[line.saturating_sub(8)..line];
             if !near.iter().any(|l| l.contains("SAFETY:")) {
                 found.push(format!("{path}:{line}"));
@@ -163,79 +197,39 @@ fn modules_use_what_is_below_them() {
     for (path, text) in sources() {
         let row = MODULES.iter().find_map(|(dir, modules)| Some((path.strip_prefix(dir)?, modules)));
         let Some((place, modules)) = row else { continue };
-        let module = place.split(['/', '.']).next().unwrap_or(place);
+        let own = module_of(place);
+        let module = own.first().map_or("lib", String::as_str);
         let Some(rank) = modules.iter().position(|m| *m == module) else {
             assert_eq!(module, "lib", "{path} is of a module whose place is not known");
             continue;
         };
-        for (line, code) in code(&text) {
-            for above in &modules[rank + 1..] {
-                if has_word(&code, &format!("crate::{above}")) {
-                    found.push(format!("{path}:{line}: {module} uses {above}"));
-                }
-            }
+        for named in paths(&bare(&text)) {
+            let place = place_of(&own, &named);
+            let above = place
+                .as_ref()
+                .and_then(|place| modules[rank + 1..].iter().find(|m| place.first().is_some_and(|p| p == *m)));
+            found.extend(above.map(|above| format!("{path}: {module} uses {above}: {named}")));
         }
     }
     none(found, "imports that point up");
 }
 
-#[test]
-fn shipped_crates_do_not_depend_on_generators_of_tests() {
-    let mut found = Vec::new();
-    for (_, dir) in CRATES.iter().filter(|(name, _)| !["testing", "checks", "fuzz", "peers"].contains(name)) {
-        let text = fs::read_to_string(root().join(dir).join("Cargo.toml")).expect("a crate has one");
-        let shipped = text.split("[dev-dependencies]").next().unwrap_or_default();
-        if shipped.contains("halide-testing") {
-            found.push(format!("{dir}/Cargo.toml"));
-        }
-    }
-    none(found, "halide-testing is for tests: a dev-dependency");
-}
-
-/// The passes, by the names under which `lower/mod.rs` runs them.
-fn passes() -> Vec<String> {
-    let text = fs::read_to_string(root().join("halide-sched/src/lower/mod.rs")).expect("it is there");
-    let mut names: Vec<String> = ["pass(\"", "begin(\""]
-        .iter()
-        .flat_map(|start| text.split(start).skip(1))
-        .filter_map(|rest| Some(rest.split_once('"')?.0.to_string()))
-        // The simplifier is a module of its own, and the search for regions is half of a pass.
-        .filter(|name| !["simplify", "find_regions"].contains(&name.as_str()))
-        .collect();
-    names.sort();
-    names.dedup();
-    names
-}
+/// Input and output: files, streams, the network, and questions to the machine.
+const OUTSIDE: [&str; 9] =
+    ["std::fs", "std::net", "std::io", "std::process", "std::env", "println!", "eprintln!", "print!", "eprint!"];
 
 #[test]
-fn every_pass_has_a_header_with_an_example() {
-    let lower = root().join("halide-sched/src/lower");
-    let examples = fs::read_to_string(lower.join("example.rs")).expect("it is there");
-    let entries = fs::read_dir(&lower).expect("it is there").flatten().filter(|entry| entry.path().is_dir());
-    let folders: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    let passes = passes();
-    assert!(passes.len() > 15, "{passes:?}");
+fn what_is_pure_does_no_io() {
     let mut found = Vec::new();
-    for name in passes {
-        let places = folders.iter().flat_map(|f| [format!("{f}/{name}.rs"), format!("{f}/{name}/mod.rs")]);
-        let file = places.into_iter().find(|f| lower.join(f).exists());
-        let Some(file) = file else {
-            found.push(format!("{name} has no file"));
+    let is_pure = |path: &str| path.starts_with("halide-core/src/") || path.starts_with("halide-sched/src/");
+    // Reads and writes examples, in tests only.
+    let is_example = |path: &str| path == "halide-sched/src/lower/example.rs";
+    for (path, text) in sources() {
+        if !is_pure(&path) || is_test(&path) || is_example(&path) {
             continue;
-        };
-        let text = fs::read_to_string(lower.join(&file)).expect("source is text");
-        let header: Vec<&str> = text.lines().take_while(|l| l.starts_with("//!")).collect();
-        for part in ["Before", "fter", "//! Example"] {
-            if !header.iter().any(|l| l.contains(part)) {
-                found.push(format!("{file}: its header has no {part}"));
-            }
         }
-        if !text.contains(&format!("fn {name}(")) {
-            found.push(format!("{file}: no function {name}"));
-        }
-        if !examples.contains(&format!("\"{file}\"")) {
-            found.push(format!("{file}: lower/example.rs does not run its example"));
-        }
+        let lines = code(without_tests(&text)).filter(|(_, l)| OUTSIDE.iter().any(|word| has_word(l, word)));
+        found.extend(lines.map(|(n, l)| format!("{path}:{n}: {}", l.trim())));
     }
-    none(found, "passes");
+    none(found, "halide-core and halide-sched do no input or output");
 }

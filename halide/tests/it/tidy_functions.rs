@@ -6,14 +6,15 @@ use crate::tidy_lexer::bare;
 /// The most lines of code in a function, from its name to its end. Comments and what is quoted do not count.
 const MOST_LINES: usize = 80;
 
-/// Functions that may be longer, with the reason: matches that say one thing of each case of a type.
-const EXCEPTIONS: [(&str, &str, &str); 3] = [
-    ("halide-core/src/interp/error.rs", "fmt", "a sentence for each end of a run"),
-    ("halide-ir/src/fault_text.rs", "message", "a sentence for each fault of a program"),
-    ("halide-sched/src/lower/gpu/offload/error.rs", "texts", "a sentence for each reason that there is no kernel"),
+/// Functions that are longer, one each by its file, name and number of lines, with the reason: matches that say one
+/// thing of each case of a type.
+const EXCEPTIONS: [(&str, &str, usize, &str); 3] = [
+    ("halide-core/src/interp/error.rs", "fmt", 102, "a sentence for each end of a run"),
+    ("halide-ir/src/fault_text.rs", "message", 85, "a sentence for each fault of a program"),
+    ("halide-sched/src/lower/gpu/offload/error.rs", "texts", 110, "a sentence for each reason that there is no kernel"),
 ];
 
-/// A function with a body.
+/// A function with a body; a name that a macro gives is its parameter, `$name`.
 struct Function<'t> {
     name: &'t str,
     /// The line of its name, from 1.
@@ -28,7 +29,8 @@ fn functions(bare: &str) -> Vec<Function<'_>> {
     let mut all = Vec::new();
     for (at, _) in bare.match_indices("fn ").filter(|(at, _)| !bare[..*at].ends_with(is_part)) {
         let rest = bare[at + 3..].trim_start();
-        let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        let in_name = |c: char| is_part(c) || c == '$';
+        let name = &rest[..rest.find(|c| !in_name(c)).unwrap_or(rest.len())];
         if let Some(end) = body_end(rest).filter(|_| !name.is_empty()) {
             let line = bare[..at].matches('\n').count() + 1;
             let lines = 1 + rest[..end].lines().skip(1).filter(|l| !l.trim().is_empty()).count();
@@ -69,22 +71,23 @@ fn functions_are_short() {
             if lines <= MOST_LINES {
                 continue;
             }
-            match EXCEPTIONS.iter().find(|(file, function, _)| path == *file && name == *function) {
-                Some(exception) => used.push(*exception),
-                None => found.push(format!("{path}:{line}: {name} has {lines} lines")),
+            let is_it = |e: &&(&str, &str, usize, &str)| path == e.0 && name == e.1 && lines == e.2;
+            match EXCEPTIONS.iter().find(is_it) {
+                Some(exception) if !used.contains(exception) => used.push(*exception),
+                _ => found.push(format!("{path}:{line}: {name} has {lines} lines")),
             }
         }
     }
     assert!(count > 5000, "only {count} functions were found");
     assert!(found.is_empty(), "longer than {MOST_LINES} lines; split them by what they do:\n{}", found.join("\n"));
     let idle: Vec<_> = EXCEPTIONS.iter().filter(|e| !used.contains(e)).collect();
-    assert!(idle.is_empty(), "short by now; take them off the list: {idle:?}");
+    assert!(idle.is_empty(), "of another length by now; mend the list: {idle:?}");
 }
 
 #[test]
 fn lines_of_code_are_counted() {
-    let text = "fn a();\nimpl B {\n    /// Doc.\n    fn c(x: [u8; 2]) -> fn(u8) {\n        // No.\n\n        \"{\n        \";\n        d()\n    }\n}\nfn e() {}\n";
+    let text = "fn $f() {}\nfn a();\nimpl B {\n    /// Doc.\n    fn c(x: [u8; 2]) -> fn(u8) {\n        // No.\n\n        \"{\n        \";\n        d()\n    }\n}\nfn e() {}\n";
     let bare = bare(text);
     let all: Vec<(&str, usize, usize)> = functions(&bare).iter().map(|f| (f.name, f.line, f.lines)).collect();
-    assert_eq!(all, [("c", 4, 5), ("e", 12, 1)]);
+    assert_eq!(all, [("$f", 1, 1), ("c", 5, 5), ("e", 13, 1)]);
 }

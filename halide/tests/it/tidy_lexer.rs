@@ -34,7 +34,9 @@ impl Lexer<'_> {
             self.blank(string(self.rest));
             self.keep(1);
         } else if let Some(end) = character(self.rest) {
-            self.blank(end);
+            self.keep(1);
+            self.blank(end - 2);
+            self.keep(1);
         } else {
             self.keep(length);
         }
@@ -113,9 +115,9 @@ let c: &'static str = r#"a " {
 } "#; let d = b'\''; let e = '\u{7b}';
 for f in x'a 1 "\"{" b"}" '"' "####;
     let expected = r####"let a = "      ";     
-                  let b =    ;
+                  let b = ' ';
 let c: &'static str = r#"     
-  "#; let d = b    ; let e =         ;
-for f in x'a 1 "   " b" "     "####;
+  "#; let d = b'  '; let e = '      ';
+for f in x'a 1 "   " b" " ' ' "####;
     assert_eq!(bare(text), expected);
 }

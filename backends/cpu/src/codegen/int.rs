@@ -134,7 +134,12 @@ impl Func<'_> {
             Intrinsic::MulRounded => self.zip(&x, &y, |f, x, y| f.mul_rounded(x, y)),
             Intrinsic::WideningMul if lane.bits() == 64 => self.zip(&x, &y, |f, x, y| f.ins().imul(x, y)),
             Intrinsic::WideningMul => self.widening_mul(lane, lanes, signed, &x, &y),
-            _ => self.zip(&x, &y, |f, x, y| f.saturating_or_halving(op, lane, signed, x, y)),
+            Intrinsic::SaturatingAdd
+            | Intrinsic::SaturatingSub
+            | Intrinsic::HalvingAdd
+            | Intrinsic::RoundingHalvingAdd => {
+                self.zip(&x, &y, |f, x, y| f.saturating_or_halving(op, lane, signed, x, y))
+            }
         })
     }
     /// Scalars are extended to 32 bits.

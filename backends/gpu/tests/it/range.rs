@@ -1,4 +1,4 @@
-//! When the coordinates of a dispatch fit the 32 bits of kernels.
+//! Dispatches whose coordinates fit the 32 bits of kernels, and those whose do not.
 
 use crate::harness::*;
 use halide_core::types::ScalarType::{self, *};

@@ -1,5 +1,6 @@
-//! One crate's kernel in a process of its own: `halide-peers KERNEL PEER WIDTH HEIGHT THREADS`, then one number of runs per
-//! line of standard input; prints the milliseconds of each run as a JSON list. `halide-peers list` names what there is.
+//! One crate's kernel in a process of its own: `halide-peers KERNEL PEER WIDTH HEIGHT THREADS`, then one number of runs
+//! per line of standard input; prints the milliseconds of each run as a JSON list. `halide-peers list` names what there
+//! is.
 
 mod filters;
 mod images;

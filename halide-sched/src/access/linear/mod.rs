@@ -13,9 +13,9 @@ mod simplex;
 #[cfg(test)]
 mod tests;
 
-use super::atoms::{Atom, Span, product};
+use super::atoms::{Atom, product};
 use super::mono::Mono;
-use super::poly::Poly;
+use super::poly::{Poly, Span};
 use super::read::Reader;
 use crate::tuning::{MOST_DEFINED, MOST_NEW};
 use halide_ir::hash::Map;

@@ -1,4 +1,4 @@
-//! Under which conditions the body of a loop has effects, in terms of what is fixed while the loop runs and of its own
+//! Conditions under which the body of a loop has effects, in terms of what is fixed while the loop runs and of its own
 //! variable. Part of `loop_trimming`.
 //!
 //! A condition may load. Put in front of the loop, that load is done once instead of in every iteration, so the body

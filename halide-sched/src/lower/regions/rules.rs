@@ -3,8 +3,8 @@
 //!
 //! Constants and multiples are written into expressions themselves, so tails that they rule out are never made. `query`
 //! evaluates inferred bounds for given outputs, until regions of inputs need no more than themselves; `explain_bounds`
-//! says which read demanded an edge. An output may be in an input's memory (`storage/in_place` proves it): the CPU then
-//! runs code with exact tails and leaves out a first definition that copies the memory to itself.
+//! says which read demanded an edge. An output may be in an input's memory (`lower/storage/in_place` proves it): the
+//! CPU then runs code with exact tails and leaves out a first definition that copies the memory to itself.
 
 use crate::lower::nests::ctx::Ctx;
 use crate::lower::nests::translate::{Env, Translator};

@@ -3,6 +3,7 @@
 mod choice;
 mod data;
 mod float;
+mod floats;
 mod ratio;
 mod read;
 mod sum;
@@ -117,7 +118,7 @@ struct Search<'a> {
     /// By the address of the node, which the entry keeps alive.
     found: Map<usize, Found>,
     /// The bounds of nodes that are floats, likewise.
-    floats: Map<usize, float::Floats>,
+    floats: Map<usize, floats::Floats>,
 }
 
 /// The interval of a visited node.

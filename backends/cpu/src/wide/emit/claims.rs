@@ -19,7 +19,7 @@ pub(super) struct Heap {
     pub(super) expanded: Map<Sym, Option<Expr>>,
     /// The first and last value of the variable of each loop.
     pub(super) ends: Map<Sym, [Expr; 2]>,
-    /// Under which conditions the statement at hand runs.
+    /// The conditions under which the statement at hand runs.
     pub(super) conditions: Vec<Expr>,
     pub(super) slots: Vec<Slot>,
     /// The slot and the innermost level of each allocation that lives.

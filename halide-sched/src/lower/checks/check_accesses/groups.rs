@@ -3,7 +3,7 @@
 //! Accesses of one loop mostly ask for the same at its outside, but for a constant: each such group is decided once,
 //! for its least constant, with what is known at the place that it came to.
 
-use super::Place;
+use super::question::Place;
 use crate::access::{Asked, Frame, Hoisted, Poly, Prover, Reader, Terms, is_expressible};
 use halide_ir::hash::Map;
 

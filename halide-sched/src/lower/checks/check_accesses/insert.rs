@@ -1,6 +1,6 @@
 //! Checks written into a program.
 
-use super::{IndexQuestion, Place, Question};
+use super::question::{IndexQuestion, Place, Question};
 use crate::lower::walk;
 use halide_ir::hash::Map;
 use halide_ir::{BufId, BufferRole, DimField, Expr, Fault, FaultId, Program, Stmt, Sym, build};

@@ -39,36 +39,14 @@
 mod certain;
 mod groups;
 mod insert;
+mod question;
 mod tally;
 mod walk;
 
 use crate::access::{Definition, Definitions, Elements, Reader, Sums};
 use crate::lower::trace::LoweringTrace;
 use halide_core::pipeline::Pipeline;
-use halide_ir::{BufId, Expr, KernelId, LoopId, Program, Stmt, Sym, build, visit};
-
-/// The place of a question: its function, the statement behind it, and the number of that one's bindings before it.
-type Place = (u32, u32, u32);
-
-/// A question that a program asks itself.
-#[derive(Clone, Debug)]
-enum Question {
-    /// A condition that implies some accesses.
-    Inequality(Expr),
-    /// One access that is to be inside of its buffer.
-    Index(IndexQuestion),
-}
-
-/// An index that is to be inside of a buffer in each lane that the mask leaves.
-#[derive(Clone, Debug)]
-struct IndexQuestion {
-    buf: BufId,
-    index: Expr,
-    mask: Option<Expr>,
-    /// The size of the buffer, if the program allocates it.
-    count: Option<Expr>,
-    innermost: Option<LoopId>,
-}
+use halide_ir::{Expr, KernelId, Program, Stmt, Sym, build, visit};
 
 /// Proves accesses, and checks others: before the loops around them, or with `exact` where they stand.
 pub fn check_accesses(

@@ -6,7 +6,7 @@ use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, deep};
 use halide_ir::{BufId, ExprKind, ForKind, Program, Shared, Stmt};
 
-/// When an allocation is used, in the order of block code; what is used in a loop lives through all of it.
+/// The use of an allocation in time, in the order of block code; what is used in a loop lives through all of it.
 #[derive(Clone, Copy)]
 struct Life {
     first: u32,

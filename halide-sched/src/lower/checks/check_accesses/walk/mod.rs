@@ -4,8 +4,8 @@ mod settle;
 
 use super::certain::Certain;
 use super::groups::{GroupId, Groups};
+use super::question::{Place, Question};
 use super::tally::{Tally, Verdict};
-use super::{Place, Question};
 use crate::access::{Access, Exact, Extents, Frame, FrameKind, LaneOf, Poly, Prover, Reader, condition, conditions};
 use halide_core::ops::BinOp;
 use halide_ir::hash::{Map, Set};

@@ -1,8 +1,8 @@
 //! Verdicts on accesses whose inequalities were gathered and decided, and the questions of those that are open.
 
 use super::super::groups::GroupId;
+use super::super::question::{IndexQuestion, Place, Question};
 use super::super::tally::Verdict;
-use super::super::{IndexQuestion, Place, Question};
 use super::{Found, KERNEL, Part, Walk};
 use crate::access::{Exact, Frame, FrameKind, LaneOf, Reader, conditions};
 use halide_ir::{Expr, ExprKind, LoopId, Sym, visit};
