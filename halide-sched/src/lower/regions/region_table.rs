@@ -275,8 +275,7 @@ impl Growth<'_, '_> {
         let loops: BTreeSet<Scope> = between.into_iter().map(Scope::Body).collect();
         [Edge::Min, Edge::Max].into_iter().any(|edge| {
             let sym = bound_sym(self.func, self.stage, dim, edge, inner);
-            self.known.deps.get(&sym).is_none_or(|deps| !deps.is_disjoint(&loops))
-                || self.may_slide_around(sym).0
+            self.known.deps.get(&sym).is_none_or(|deps| !deps.is_disjoint(&loops)) || self.may_slide_around(sym).0
         })
     }
 

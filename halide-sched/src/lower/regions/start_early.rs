@@ -265,7 +265,8 @@ fn missing(
     if let Some(inner) = members.iter().find(|f| slid.contains(f) && !starts.contains_key(f)) {
         return Some(format!("`{}` is computed in its loops and slides, but not from before", ctx.name(*inner)));
     }
-    let reads = members.iter().flat_map(|f| ctx.templates.range((*f, 0)..=(*f, usize::MAX))).flat_map(|(_, t)| &t.reads);
+    let reads =
+        members.iter().flat_map(|f| ctx.templates.range((*f, 0)..=(*f, usize::MAX))).flat_map(|(_, t)| &t.reads);
     for read in reads {
         let Source::Func(source) = read.source else { continue };
         let here = ctx.computed.get(&source).is_some_and(|all| all.iter().any(|p| ctx.is_inside(*p, body)));
