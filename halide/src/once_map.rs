@@ -1,4 +1,7 @@
 //! A map whose values are computed once, each under a lock of its own.
+//!
+//! What computes a value must not wait for work of rayon's: a thread that waits takes up other work of its pool, which
+//! may ask for the value that this thread is computing, or that another waits for.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};

@@ -44,6 +44,8 @@ mod tidy;
 mod tidy_cycles;
 mod tidy_docs;
 mod tidy_functions;
+#[cfg(feature = "cpu")]
+mod threads;
 mod tidy_lexer;
 mod tidy_names;
 mod together;
