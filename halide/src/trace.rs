@@ -126,7 +126,7 @@ impl Call<'_> {
         regions: &[Region],
         mut sink: impl FnMut(TraceEvent) -> A,
     ) -> Result<Vec<AnyBuffer>, Error> {
-        let (how, _watch) = self.how().begin()?;
+        let (how, _watch) = self.begin()?;
         let (mut outputs, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let compiled = self.compiled();
         let inputs = match fed {

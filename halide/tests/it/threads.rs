@@ -1,7 +1,9 @@
 //! Threads of the caller's pool: compiling takes none of their work, and runs take as many as they may.
 
 use halide::prelude::*;
+use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -72,5 +74,44 @@ fn variants_are_compiled_in_a_pool_whose_other_work_asks_for_them() {
                 }
             });
         }
+    });
+}
+
+/// The number of threads that a parallel loop ran on.
+fn threads_of(compiled: &Compiled, asked: Option<usize>) -> usize {
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let note = seen.clone();
+    let call = compiled.inputs().print_to(move |_| {
+        note.lock().unwrap().insert(format!("{:?}", thread::current().id()));
+        // Others have the time to take part.
+        thread::sleep(Duration::from_millis(2));
+    });
+    let call = match asked {
+        Some(threads) => call.threads(threads),
+        None => call,
+    };
+    let out = call.realize::<i32>([200]).unwrap();
+    assert_eq!(out.to_vec(), (0..200).collect::<Vec<_>>());
+    let seen = seen.lock().unwrap();
+    seen.len()
+}
+
+#[test]
+fn a_run_takes_as_many_threads_as_its_target_has() {
+    let x = vars!(x);
+    let mut f = Func::new("f");
+    f[x] = print(x.expr(), ());
+    let pipeline = Pipeline::new([&f]).unwrap();
+    let compile = move |threads| {
+        let target = Target { threads, ..Target::host() };
+        pipeline.compile(&"f: parallel(x)".parse().unwrap(), &target).unwrap()
+    };
+    in_pool(4, move || {
+        assert_eq!(threads_of(&compile(1), None), 1);
+        assert!(threads_of(&compile(2), None) <= 2);
+        assert!(threads_of(&compile(64), None) > 1, "as many as the pool has");
+        // A call may say otherwise.
+        assert!(threads_of(&compile(1), Some(3)) > 1);
+        assert_eq!(threads_of(&compile(4), Some(1)), 1);
     });
 }
