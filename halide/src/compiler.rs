@@ -168,6 +168,14 @@ impl Compiler {
         }
         self.engine.unwrap_or_default()
     }
+    /// The GPU that compiling would open: none if one was set, or the engine needs none.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn needed_gpu(&self) -> Result<Option<Gpu>, Error> {
+        match self.gpu.is_none() && self.chosen_engine() == Engine::Gpu {
+            true => self.open().map(Some),
+            false => Ok(None),
+        }
+    }
     /// The GPU that was set, or else one that is opened now.
     #[cfg(feature = "gpu")]
     fn open(&self) -> Result<Gpu, Error> {

@@ -130,6 +130,23 @@ mod on_gpu {
             let compiling = std::pin::pin!(compiler.compile_async());
             let Poll::Ready(compiled) = compiling.poll(&mut Context::from_waker(Waker::noop())) else {
                 panic!("{engine:?} waits")
+    /// One device serves all shapes: what one run copied to it is there for the next.
+    #[test]
+    fn a_shape_cache_opens_one_gpu() {
+        if gpu().is_none() {
+            return;
+        }
+        let cache = ShapeCache::new(Compiler::new(&blur()).schedule(&FOR_GPU.parse().unwrap()).engine(Engine::Gpu));
+        let input = image();
+        let uploads = [[32, 16], [16, 8]].map(|extents| {
+            let compiled = cache.get(&Shapes::of_outputs([Region::of_extents(extents)])).unwrap();
+            let mut out = AnyBuffer::new(U16, extents).unwrap();
+            let call = compiled.inputs().image_named("input", &input);
+            call.realize_all_into(&mut [out.view_mut().unwrap()]).unwrap().gpu.unwrap().uploads
+        });
+        assert_eq!(uploads, [1, 0]);
+    }
+
             };
             assert_eq!(compiled.unwrap().engine(), engine);
         }

@@ -41,6 +41,8 @@ mod rules;
 mod shapes;
 mod skipped;
 mod tidy;
+mod shapes_refused;
+#[cfg(feature = "cpu")]
 mod tidy_cycles;
 mod tidy_docs;
 mod tidy_functions;
