@@ -37,6 +37,7 @@ mod needs;
 mod notes;
 mod outputs;
 mod ragged;
+mod printing;
 mod rules;
 mod shapes;
 mod skipped;
