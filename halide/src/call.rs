@@ -76,7 +76,7 @@ impl<'c> Call<'c> {
     }
     /// Makes this part of a run that has begun.
     pub(crate) fn within(self, how: &How) -> Call<'c> {
-        Call { how: How { print: self.how.print, ..how.clone() }, ..self }
+        Call { how: how.clone(), ..self }
     }
     /// Begins the run, unless it is part of one that has begun: on as many threads as the target has, if the call does
     /// not say.
