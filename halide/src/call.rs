@@ -201,16 +201,19 @@ impl<'c> Call<'c> {
         if regions.len() != funcs.len() {
             return Err(RunError::OutputCount { expected: funcs.len(), found: regions.len() }.into());
         }
+        for (i, (func, region)) in funcs.iter().zip(regions).enumerate() {
+            let (expected, found) = (func.dims(), region.dims());
+            if expected != found {
+                return Err(RunError::OutputDims { func: func.name.clone(), expected, found }.into());
+            }
+            self.compiled.output_error(i, region.check())?;
+        }
         // Rules may want other strides than dense ones.
         let inputs =
             if pipeline.shapes.is_empty() { None } else { Some(self.compiled.fed(&self.inputs, regions, how)?) };
         let ruled = inputs.as_ref().map(|inputs| inputs.bind(pipeline)).transpose()?;
         let mut buffers = Vec::new();
         for (i, (func, region)) in funcs.iter().zip(regions).enumerate() {
-            let (expected, found) = (func.dims(), region.dims());
-            if expected != found {
-                return Err(RunError::OutputDims { func: func.name.clone(), expected, found }.into());
-            }
             if let Some(bound) = &ruled {
                 let unlimited = Limits::default();
                 let limits = how.limits().unwrap_or(&unlimited);

@@ -166,6 +166,27 @@ fn a_closure_between_kernels() {
     assert_eq!(device, run(Compiler::new(&pipeline).engine(Engine::Interp).target(&target).compile().unwrap()));
 }
 
+/// Stages run also in a run that does not wait for a device.
+#[cfg(feature = "gpu")]
+#[test]
+fn a_closure_in_a_run_that_does_not_wait() {
+    use std::future::Future;
+    use std::task::{Context, Poll, Waker};
+    let pipeline = around(|f| median(f, Arc::default()));
+    let wanted = [region(&[(0, 7), (0, 3)])];
+    let image = noise(U16, &region(&[(-2, 12), (0, 4)]), 8);
+    for engine in ENGINES {
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
+        let call = compiled.inputs().image_named("input", &image);
+        let want = call.realize_all(&wanted).unwrap();
+        let running = std::pin::pin!(call.realize_all_async(&wanted));
+        let Poll::Ready(got) = running.poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("{engine:?} waits")
+        };
+        assert_eq!(got.unwrap(), want, "{engine:?}");
+    }
+}
+
 #[test]
 fn stages_read_stages_images_tuples_and_parameters() {
     let (input, table) = (ImageParam::new("input", I32, 1), ImageParam::new("table", I32, 1));

@@ -134,6 +134,28 @@ fn images_that_stand_for_stages_are_not_named() {
     assert_eq!(stage, unknown.replace("inptu", "same"));
 }
 
+/// The number of dimensions is wrong before anybody asks what is read.
+#[test]
+fn regions_are_checked_before_extern_stages_run() {
+    let (x, y) = vars!(x, y);
+    let ones = Extern::new("ones", [U8], 2).compute(|call| Ok(call.output(0).fill(Scalar::from(1u8))?));
+    let mut g = Func::new("g");
+    g[(x, y)] = ones[(x, y)] + 1;
+    let pipeline = Pipeline::new([&g]).unwrap();
+    let shapes = Shapes::of_outputs([Region::of_extents([8, 4])]);
+    let compiled = Compiler::new(&pipeline).shapes(&shapes).compile().unwrap();
+    assert_eq!(compiled.inputs().realize::<u8>([8, 4]).unwrap().to_vec(), [2; 32]);
+    for rank in [compiled.inputs().realize::<u8>([8]), compiled.inputs().realize::<u8>([8, 4, 2])] {
+        let rank = rank.unwrap_err();
+        assert!(matches!(&rank, Error::Run(RunError::OutputDims { .. })), "{rank}");
+    }
+    for extent in [1i64 << 40, -8] {
+        let region = Region::of_spans([(0, extent), (0, 4)]);
+        let error = compiled.inputs().realize_region::<u8>(&region).unwrap_err();
+        assert!(matches!(&error, Error::Run(RunError::Output { .. })), "{error}");
+    }
+}
+
 /// A failure neither stays nor drives out code that is there.
 #[test]
 fn failures_are_not_kept() {
