@@ -98,7 +98,7 @@ fn coordinates_without_limits() {
     f[x] = table[index[x]];
     let pipeline = Pipeline::new([&f]).unwrap();
     let mut texts = Vec::new();
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let index = Buffer::from_slice([3], &[5i32, -7, 100_000]).unwrap();
         let call = compiled.inputs().image_named("index", index);
