@@ -125,7 +125,7 @@ fn texts_of_errors_that_do_not_happen_here() {
     assert_eq!(
         Error::CannotWait.to_string(),
         "a page in a browser cannot wait for its GPU\n  \
-         help: compile with Compiler::compile_async, and run with Call::realize_all_async"
+         help: compile with Compiler::compile_async, which a ShapeCache does not, and run with Call::realize_all_async"
     );
 }
 
