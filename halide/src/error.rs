@@ -102,7 +102,8 @@ pub enum Error {
         /// The text of the panic.
         panic: String,
     },
-    /// A call does not suit the compiled pipeline. Nothing was written.
+    /// A call does not suit the compiled pipeline, or a run of it cannot go on. [`FaultKind`](crate::fault::FaultKind)
+    /// says of which kinds outputs may have been written.
     Fault(CallFault),
     /// A mistake of halide's own.
     Internal(Defect),
