@@ -27,7 +27,7 @@ fn chain() -> (Pipeline, Schedule) {
     stages[0][(x, y)] = x * 3 + y;
     let mut schedule = String::new();
     for i in 1..8 {
-        let mut next = Func::new(&format!("s{i}"));
+        let mut next = Func::new(format!("s{i}"));
         next[(x, y)] = stages[i - 1][(x, y)] + i as i32;
         stages.push(next);
         schedule += &format!("s{}: compute_root() parallel(y) vectorize(x, 16)\n", i - 1);
