@@ -14,16 +14,18 @@ use halide_core::types::ScalarType;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target {
-    /// The instruction set family.
+    /// The instruction set family: for who chooses a schedule. No pass asks it, and machine code is for the machine that
+    /// compiles it, whatever this says.
     pub arch: Arch,
     /// Width of the vector registers that generated code uses, in bits.
     pub vector_bits: u32,
     /// The extensions of x86-64 that code may use: all that the machine has, as far as that width needs them, if it is
     /// not said.
     pub features: Option<CpuFeatures>,
-    /// Number of threads that a parallel loop may use.
+    /// Number of threads that a parallel loop may use, unless a call says otherwise; never more than the pool has that
+    /// it runs in. No pass asks it: code is the same for any number.
     pub threads: u32,
-    /// Size of one core's private last-level cache in bytes.
+    /// Size of one core's private last-level cache in bytes: for who chooses a schedule. No pass asks it.
     pub cache_bytes: u64,
     /// The GPU that `gpu_blocks` and `gpu_threads` are for, if there is one.
     pub gpu: Option<Gpu>,

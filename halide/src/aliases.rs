@@ -4,6 +4,7 @@ use crate::once_map::OnceMap;
 use halide_core::ids::{FuncId, ImageId};
 use halide_sched::lower::storage::in_place::{InPlaceError, in_place};
 use halide_sched::plan::Plan;
+use std::convert::Infallible;
 
 /// The buffers of a call that are in the same memory.
 #[derive(Default)]
@@ -14,9 +15,9 @@ pub(crate) struct Aliases {
     pub(crate) in_memory: u64,
 }
 
-/// The results of proofs about inputs and output buffers, by input, output and element.
+/// The results of proofs about inputs and output buffers, by input, output and element: also that there is none.
 #[derive(Default)]
-pub(crate) struct Proofs(OnceMap<(ImageId, FuncId, usize), Result<bool, InPlaceError>>);
+pub(crate) struct Proofs(OnceMap<(ImageId, FuncId, usize), Result<bool, InPlaceError>, Infallible>);
 
 impl Proofs {
     pub(crate) fn of(
@@ -25,6 +26,7 @@ impl Proofs {
         image: ImageId,
         (func, element): (FuncId, usize),
     ) -> Result<bool, InPlaceError> {
-        self.0.get_or_make(&(image, func, element), || in_place(plan, image, func, element))
+        let Ok(found) = self.0.get_or_make(&(image, func, element), || Ok(in_place(plan, image, func, element)));
+        found
     }
 }

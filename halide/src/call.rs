@@ -2,9 +2,9 @@
 
 use crate::compiled::Compiled;
 use crate::error::Error;
-use crate::limits::Cancel;
 #[cfg(doc)]
 use crate::limits::available_memory;
+use crate::limits::{Cancel, Watch};
 use crate::memory::dense_bytes;
 use crate::print_sink::Sink;
 use crate::run_options::How;
@@ -76,11 +76,14 @@ impl<'c> Call<'c> {
     }
     /// Makes this part of a run that has begun.
     pub(crate) fn within(self, how: &How) -> Call<'c> {
-        Call { how: How { print: self.how.print, ..how.clone() }, ..self }
+        Call { how: how.clone(), ..self }
     }
-    /// The options of the run.
-    pub(crate) fn how(&self) -> &How {
-        &self.how
+    /// Begins the run, unless it is part of one that has begun: on as many threads as the target has, if the call does
+    /// not say.
+    pub(crate) fn begin(&self) -> Result<(How, Option<Watch>), Error> {
+        let of_target = usize::try_from(self.compiled.plan().target.threads).unwrap_or(usize::MAX);
+        let (how, watch) = self.how.begin()?;
+        Ok((How { threads: Some(how.threads.unwrap_or(of_target)), ..how }, watch))
     }
     pub(crate) fn how_mut(&mut self) -> &mut How {
         &mut self.how
@@ -114,7 +117,8 @@ impl<'c> Call<'c> {
         self.inputs = self.inputs.restricted(self.compiled.pipeline());
         self
     }
-    /// Sets the number of threads that parallel loops may use, at least 1; by default as many as the target has.
+    /// Sets the number of threads that parallel loops may use, at least 1; by default as many as the target has. Never
+    /// more are used than rayon's pool has that the run is in.
     pub fn threads(mut self, threads: usize) -> Call<'c> {
         self.how.threads = Some(threads.max(1));
         self
@@ -158,7 +162,7 @@ impl<'c> Call<'c> {
     /// # Errors
     /// Another number of regions than outputs, and as of [`Call::realize`].
     pub fn realize_all(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
-        let (how, _watch) = self.how.begin()?;
+        let (how, _watch) = self.begin()?;
         let (mut buffers, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
         match fed {
@@ -174,7 +178,7 @@ impl<'c> Call<'c> {
     /// As of [`Call::realize_all`].
     #[cfg(feature = "gpu")]
     pub async fn realize_all_async(&self, regions: &[Region]) -> Result<Vec<AnyBuffer>, Error> {
-        let (how, _watch) = self.how.begin()?;
+        let (how, _watch) = self.begin()?;
         let (mut buffers, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let mut views = buffers.iter_mut().map(AnyBuffer::view_mut).collect::<Result<Vec<_>, _>>()?;
         self.check_outputs(&views)?;
@@ -197,16 +201,19 @@ impl<'c> Call<'c> {
         if regions.len() != funcs.len() {
             return Err(RunError::OutputCount { expected: funcs.len(), found: regions.len() }.into());
         }
+        for (i, (func, region)) in funcs.iter().zip(regions).enumerate() {
+            let (expected, found) = (func.dims(), region.dims());
+            if expected != found {
+                return Err(RunError::OutputDims { func: func.name.clone(), expected, found }.into());
+            }
+            self.compiled.output_error(i, region.check())?;
+        }
         // Rules may want other strides than dense ones.
         let inputs =
             if pipeline.shapes.is_empty() { None } else { Some(self.compiled.fed(&self.inputs, regions, how)?) };
         let ruled = inputs.as_ref().map(|inputs| inputs.bind(pipeline)).transpose()?;
         let mut buffers = Vec::new();
         for (i, (func, region)) in funcs.iter().zip(regions).enumerate() {
-            let (expected, found) = (func.dims(), region.dims());
-            if expected != found {
-                return Err(RunError::OutputDims { func: func.name.clone(), expected, found }.into());
-            }
             if let Some(bound) = &ruled {
                 let unlimited = Limits::default();
                 let limits = how.limits().unwrap_or(&unlimited);
@@ -234,7 +241,7 @@ impl<'c> Call<'c> {
     /// # Errors
     /// Views of another number, type or shape than the outputs, and as of [`Call::realize_into`].
     pub fn realize_all_into(&self, outputs: &mut [AnyBufferMut<'_>]) -> Result<RunStats, Error> {
-        let (how, _watch) = self.how.begin()?;
+        let (how, _watch) = self.begin()?;
         self.run_into(outputs, &how)
     }
     fn run_into(&self, outputs: &mut [AnyBufferMut<'_>], how: &How) -> Result<RunStats, Error> {

@@ -56,7 +56,8 @@ pub(crate) struct Parts {
 }
 
 impl Compiled {
-    /// The pipeline that was compiled.
+    /// The pipeline that was compiled, with the rules of [`Compiler::shapes`](crate::Compiler::shapes). Of one with
+    /// extern stages it is the part behind these, and their results are images of it.
     pub fn pipeline(&self) -> &Pipeline {
         &self.parts.pipeline
     }

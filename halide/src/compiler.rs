@@ -102,8 +102,8 @@ impl Compiler {
     ///
     /// # Errors
     /// Every reason that the schedule does not suit the pipeline or cannot be lowered; code beyond the budget of the
-    /// target; a region of [`Compiler::shapes`] that does not suit its buffer, or an image that the pipeline does not
-    /// read; a GPU that is not there, or that cannot run the kernels; [`Error::NoDevice`] if the schedule has kernels
+    /// target; a region of [`Compiler::shapes`] that no buffer has or that does not suit its buffer, one that breaks a
+    /// rule of the algorithm, or an image that the pipeline does not read; a GPU that is not there, or that cannot run the kernels; [`Error::NoDevice`] if the schedule has kernels
     /// and the engine is [`Engine::Cpu`]; [`Error::CannotWait`] for [`Engine::Gpu`] in a browser, which needs
     /// [`Compiler::compile_async`].
     ///
@@ -167,6 +167,14 @@ impl Compiler {
             return self.engine.unwrap_or(Engine::Gpu);
         }
         self.engine.unwrap_or_default()
+    }
+    /// The GPU that compiling would open: none if one was set, or the engine needs none.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn needed_gpu(&self) -> Result<Option<Gpu>, Error> {
+        match self.gpu.is_none() && self.chosen_engine() == Engine::Gpu {
+            true => self.open().map(Some),
+            false => Ok(None),
+        }
     }
     /// The GPU that was set, or else one that is opened now.
     #[cfg(feature = "gpu")]

@@ -102,7 +102,8 @@ pub enum Error {
         /// The text of the panic.
         panic: String,
     },
-    /// A call does not suit the compiled pipeline. Nothing was written.
+    /// A call does not suit the compiled pipeline, or a run of it cannot go on. [`FaultKind`](crate::fault::FaultKind)
+    /// says of which kinds outputs may have been written.
     Fault(CallFault),
     /// A mistake of halide's own.
     Internal(Defect),
@@ -147,12 +148,14 @@ impl fmt::Display for Error {
                 f.write_str("\n  help: unroll or vectorize by less, or allow more by the target's budget")
             }
             #[cfg(feature = "cpu")]
-            Error::NoDevice { kernel } => write!(
-                f,
-                "the schedule gives `{kernel}` to a GPU, and machine code for this CPU alone was asked \
-                 for\n  \
-                 help: compile with Compiler::gpu(&gpu), or with Compiler::engine(Engine::Gpu)"
-            ),
+            Error::NoDevice { kernel } => {
+                let help = match cfg!(feature = "gpu") {
+                    true => "leave out Engine::Cpu and compile with Compiler::gpu(&gpu), or ask for Engine::Gpu",
+                    false => "build halide with feature `gpu`, and compile with Compiler::gpu(&gpu)",
+                };
+                let asked = "machine code for this CPU alone was asked for";
+                write!(f, "the schedule gives `{kernel}` to a GPU, and {asked}\n  help: {help}")
+            }
             #[cfg(feature = "gpu")]
             Error::Gpu(error) => match error.hint() {
                 Some(hint) => write!(f, "{error}\n  help: {hint}"),
@@ -161,7 +164,8 @@ impl fmt::Display for Error {
             #[cfg(feature = "gpu")]
             Error::CannotWait => f.write_str(
                 "a page in a browser cannot wait for its GPU\n  \
-                 help: compile with Compiler::compile_async, and run with Call::realize_all_async",
+                 help: compile with Compiler::compile_async, which a ShapeCache does not, and run with \
+                 Call::realize_all_async",
             ),
             Error::Memory { func, over } => {
                 let cap = if over.of_machine { "set another cap with" } else { "raise the cap:" };

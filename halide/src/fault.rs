@@ -11,7 +11,8 @@ pub struct CallFault {
     text: String,
 }
 
-/// The kind of a [`CallFault`].
+/// The kind of a [`CallFault`]. Nothing was written, unless a kind says otherwise: then parts of the outputs may have
+/// been, and what they hold is not specified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -23,17 +24,20 @@ pub enum FaultKind {
     Stride,
     /// A buffer breaks a rule of the algorithm for its shape or address.
     Rule,
-    /// Coordinates leave the range of their type.
+    /// Coordinates leave the range of their type. Outputs may have been written where the coordinates depend on outer
+    /// loops or on data.
     Coordinates,
-    /// The memory of a Func cannot be allocated.
+    /// The memory of a Func cannot be allocated. Outputs may have been written.
     OutOfMemory,
-    /// A promise of the schedule does not hold.
+    /// A promise of the schedule does not hold. Outputs may have been written where it is of `bound_storage` inside of
+    /// loops, or of `specialize_fail` for an update or a Func inside of loops.
     Promise,
-    /// A requirement of the algorithm does not hold.
+    /// A requirement of the algorithm does not hold. Outputs may have been written, unless it is of nothing but
+    /// parameters and shapes.
     Requirement,
-    /// A GPU cannot run the kernels for buffers of these sizes, or is lost.
+    /// A GPU cannot run the kernels for buffers of these sizes, or is lost. Outputs may have been written.
     Device,
-    /// No variant of the code serves the call.
+    /// No variant of the code serves the call. Outputs may have been written.
     Variant,
 }
 

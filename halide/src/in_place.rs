@@ -52,7 +52,12 @@ pub(crate) fn bind(
     }
     let (mut all, mut aliases) = (inputs.clone(), Aliases::default());
     for (name, buffer) in asked {
-        let known: Vec<String> = pipeline.images.iter().map(|i| i.name.clone()).collect();
+        let known: Vec<String> = pipeline
+            .images
+            .enumerate()
+            .filter(|(id, _)| !pipeline.is_result(*id))
+            .map(|(_, i)| i.name.clone())
+            .collect();
         let image = pipeline.images.enumerate().find(|(_, i)| i.name == *name).map(|(id, _)| id);
         let image = image.ok_or_else(|| RunError::UnknownImage { image: name.clone(), known })?;
         let (Some(owner), Some(view)) = (owners.get(*buffer), outputs.get(*buffer)) else {

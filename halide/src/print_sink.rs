@@ -7,10 +7,13 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The receiver of the lines that a pipeline prints. Its panics end where lines are given to it: nothing of an engine
-/// unwinds, on whichever thread; [`Sink::after`] makes errors of them.
+/// The receiver of the lines that a pipeline prints, for one run. Its panics end where lines are given to it: nothing of
+/// an engine unwinds, on whichever thread; [`Sink::after`] makes errors of them.
 #[derive(Clone)]
 pub(crate) struct Sink {
+    /// The caller's receiver.
+    receiver: Arc<PrintSink>,
+    /// The same, for engines.
     write: Arc<PrintSink>,
     panicked: Panicked,
 }
@@ -20,19 +23,26 @@ type Panicked = Arc<Mutex<Option<String>>>;
 
 impl Sink {
     pub(crate) fn new(write: impl Fn(&str) + Send + Sync + 'static) -> Sink {
+        Sink::of(Arc::new(write))
+    }
+    fn of(receiver: Arc<PrintSink>) -> Sink {
         let panicked = Panicked::default();
-        let noted = panicked.clone();
+        let (to, noted) = (receiver.clone(), panicked.clone());
         let write = move |line: &str| {
             if noted.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
                 return;
             }
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| write(line))) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| to(line))) {
                 let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
                 let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
                 noted.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(text);
             }
         };
-        Sink { write: Arc::new(write), panicked }
+        Sink { receiver, write: Arc::new(write), panicked }
+    }
+    /// The same receiver for another run, in which it has not panicked.
+    pub(crate) fn begin(&self) -> Sink {
+        Sink::of(self.receiver.clone())
     }
 
     /// As the engines take it.
@@ -45,8 +55,8 @@ impl Sink {
     /// # Errors
     /// [`Error::Print`] if the receiver of the lines panicked.
     pub(crate) fn after<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
-        match self.panicked.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(text) => Err(Error::Print { panic: text }),
+        match &*self.panicked.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(text) => Err(Error::Print { panic: text.clone() }),
             None => result,
         }
     }

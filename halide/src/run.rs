@@ -17,6 +17,8 @@ impl Compiled {
             return Ok(inputs.clone());
         }
         let mut all = self.named(inputs)?;
+        // Of images that only stages read, too.
+        inputs.check_rules(self.whole())?;
         if !self.parts.feeders.is_empty() {
             let needs = self.needs_of_images(inputs, regions)?;
             for feeder in &self.parts.feeders {
@@ -35,6 +37,12 @@ impl Compiled {
         outputs: &mut [AnyBufferMut<'_>],
         how: &How,
     ) -> Result<RunStats, Error> {
+        // A device may be waited for where extern stages were compiled with it.
+        let fed = match self.parts.whole {
+            None => None,
+            Some(_) => Some(self.fed(inputs, &regions_of(&self.parts.pipeline, outputs), how)?),
+        };
+        let inputs = fed.as_ref().unwrap_or(inputs);
         self.check_rules(inputs, outputs)?;
         match &self.parts.variants {
             None => interpret(&self.parts.pipeline, inputs, outputs, how),

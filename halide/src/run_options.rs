@@ -23,13 +23,14 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// Begins a run, unless it is part of one that has begun: sets its limits, and watches its time.
+    /// Begins a run, unless it is part of one that has begun: sets its limits, watches its time, and notes panics of the
+    /// receiver of its lines.
     pub(crate) fn begin(&self) -> Result<(How, Option<Watch>), Error> {
         if self.limits.is_some() {
             return Ok((self.clone(), None));
         }
         let (limits, watch) = self.asked.begin()?;
-        Ok((How { limits: Some(limits), ..self.clone() }, watch))
+        Ok((How { limits: Some(limits), print: self.print.begin(), ..self.clone() }, watch))
     }
     /// The limits of the run, for engines.
     pub(crate) fn limits(&self) -> Option<&Limits> {

@@ -43,7 +43,7 @@ impl Shapes {
         self
     }
 
-    /// `pipeline` with the rules that calls have these shapes, made at `at`.
+    /// `pipeline` with the rules that calls have these shapes, made at `at`, beside those that it has.
     pub(crate) fn rule(&self, pipeline: &Pipeline, at: Location) -> Result<Pipeline, Error> {
         let (expected, found) = (pipeline.outputs.len(), self.outputs.len());
         if expected != found {
@@ -56,18 +56,23 @@ impl Shapes {
             if expected != found {
                 return Err(RunError::OutputDims { func: def.name.clone(), expected, found }.into());
             }
-            data.add_region(BufferOf::Output(func), region, at);
+            let wrong = |error| RunError::Output { func: def.name.clone(), error };
+            region.check().map_err(wrong)?;
+            data.add_region(BufferOf::Output(func), region, at)?;
         }
         for (name, region) in &self.inputs {
-            let Some((id, def)) = pipeline.images.enumerate().find(|(_, i)| i.name == *name) else {
-                let known = pipeline.images.iter().map(|i| i.name.clone()).collect();
+            let given = || pipeline.images.enumerate().filter(|(id, _)| !pipeline.is_result(*id));
+            let Some((id, def)) = given().find(|(_, i)| i.name == *name) else {
+                let known = given().map(|(_, i)| i.name.clone()).collect();
                 return Err(RunError::UnknownImage { image: name.clone(), known }.into());
             };
             let (expected, found) = (def.dims, region.dims());
             if expected != found {
                 return Err(RunError::ImageDims { image: name.clone(), expected, found }.into());
             }
-            data.add_region(BufferOf::Image(id), region, at);
+            let wrong = |error| RunError::Image { image: name.clone(), error };
+            region.check().map_err(wrong)?;
+            data.add_region(BufferOf::Image(id), region, at)?;
         }
         Ok(Pipeline::from_data(data))
     }

@@ -126,7 +126,7 @@ impl Call<'_> {
         regions: &[Region],
         mut sink: impl FnMut(TraceEvent) -> A,
     ) -> Result<Vec<AnyBuffer>, Error> {
-        let (how, _watch) = self.how().begin()?;
+        let (how, _watch) = self.begin()?;
         let (mut outputs, fed) = how.after(self.fresh_outputs(regions, &how))?;
         let compiled = self.compiled();
         let inputs = match fed {
@@ -159,11 +159,15 @@ impl Call<'_> {
             };
             let options = Options { print: how.print.get(), limits: Some(limits) };
             match run_watched(&program, &params, &images, &mut outputs, &options, &mut tell) {
-                Ok(_) if is_told => return how.after(Ok(outputs)),
-                Ok(_) => return Err(Error::Cancelled),
+                // Whatever became of the rest of the step.
+                _ if !is_told => return how.after(Err(Error::Cancelled)),
+                Ok(_) => return how.after(Ok(outputs)),
                 Err(EvalError::Fault { fault, args, .. }) => {
                     let other = program.faults.get(fault).and_then(|fault| next(key, fault));
-                    key = other.ok_or_else(|| fault_error(&program, fault, &args))?;
+                    match other {
+                        Some(other) => key = other,
+                        None => return how.after(Err(fault_error(&program, fault, &args))),
+                    }
                 }
                 Err(error) => return how.after(Err(of_evaluator(error, &program))),
             }

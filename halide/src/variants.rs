@@ -34,7 +34,7 @@ type Required<'r> = &'r dyn Fn(&[Region]) -> Result<(), RunError>;
 pub(crate) struct Variants {
     machine: Machine,
     main: Arc<Variant>,
-    others: OnceMap<VariantKey, Result<Arc<Variant>, Error>>,
+    others: OnceMap<VariantKey, Arc<Variant>, Error>,
 }
 
 impl Variants {
@@ -56,7 +56,7 @@ impl Variants {
 
     /// The variants made so far, the main one first.
     pub(crate) fn made(&self) -> Vec<VariantKey> {
-        let made = self.others.entries().into_iter().filter(|(_, variant)| variant.is_ok()).map(|(key, _)| key);
+        let made = self.others.entries().into_iter().map(|(key, _)| key);
         std::iter::once(VariantKey::default()).chain(made).collect()
     }
 
@@ -95,7 +95,7 @@ impl Variants {
             return Ok(self.main.clone());
         }
         if let Some(made) = self.others.get(&key) {
-            return made;
+            return Ok(made);
         }
         // Nothing is held meanwhile, since nobody may wait; who comes second uses what is there by then.
         let made = Variant::new_async(plan, &self.machine, key).await.map(Arc::new);

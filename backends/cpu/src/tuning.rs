@@ -9,6 +9,10 @@
 /// grows faster than the code. Measured: it takes minutes beyond this.
 pub(crate) const ONE_PASS_INSTRUCTIONS: usize = 40_000;
 
+/// Instructions beyond the largest function for which a thread is started to help with them. Measured: one takes some
+/// 3.7 µs, and to start a thread takes 25; where other work has the cores, a thread that is started is late.
+pub(crate) const HELPER_INSTRUCTIONS: usize = 64;
+
 /// Nodes on the way down an expression that is searched for its range: a clamp, a cast, a shift and a sum above a load
 /// are what conversions have above them. Each more may double the search. By reasoning.
 pub(crate) const RANGE_DEPTH: u32 = 6;

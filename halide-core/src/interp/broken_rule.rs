@@ -25,6 +25,25 @@ pub enum BrokenRule {
         /// The place in the source where the rule was made.
         at: Location,
     },
+    /// A property that the shapes of calls give a value that a rule does not allow.
+    Shape {
+        /// The buffer: `input `in``.
+        buffer: String,
+        /// The dimension.
+        dim: usize,
+        /// The property.
+        field: DimField,
+        /// True if multiples of `needed` will do.
+        multiple: bool,
+        /// The value in the rule.
+        needed: i64,
+        /// The value in the shapes.
+        found: i64,
+        /// The place in the source where the rule was made.
+        at: Location,
+        /// The place in the source where the shapes were set.
+        shaped: Location,
+    },
     /// The address of the first element.
     Alignment {
         /// The buffer.
@@ -54,6 +73,13 @@ impl fmt::Display for BrokenRule {
                 f,
                 "{buffer} needs {} in dimension {dim}, by the rule at {at}, but it has {}; give another buffer or \
                  drop the rule",
+                describe_rule(*field, *multiple, *needed),
+                describe_rule(*field, false, *found)
+            ),
+            BrokenRule::Shape { buffer, dim, field, multiple, needed, found, at, shaped } => write!(
+                f,
+                "{buffer} needs {} in dimension {dim}, by the rule at {at}, but the shapes of calls at {shaped} give \
+                 it {}; give other shapes or drop the rule",
                 describe_rule(*field, *multiple, *needed),
                 describe_rule(*field, false, *found)
             ),

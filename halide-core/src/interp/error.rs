@@ -156,6 +156,13 @@ pub enum RunError {
         /// The defect of the region, or the lack of memory.
         error: BufferError,
     },
+    /// A region that cannot be an input image's.
+    Image {
+        /// The image.
+        image: String,
+        /// The defect of the region.
+        error: BufferError,
+    },
     /// A pixel outside an input image.
     ReadOutside {
         /// The Func whose definition reads.
@@ -301,6 +308,7 @@ impl fmt::Display for RunError {
             RunError::Extern { stage, at, fault } => write!(f, "extern stage `{stage}` at {at}: {fault}"),
             RunError::Rules(broken) => f.write_str(&lines(broken)),
             RunError::Output { func, error } => write!(f, "output `{func}`: {error}"),
+            RunError::Image { image, error } => write!(f, "input image `{image}`: {error}"),
             RunError::ReadOutside { func, image, dim, at, min, extent } => write!(
                 f,
                 "`{func}` reads `{image}` at coordinate {at} of dimension {dim}, but it has {extent} coordinates \

@@ -7,7 +7,7 @@ use crate::buffer::AnyBuffer;
 use crate::externs::{ExternDef, ExternFault};
 use crate::ids::ImageId;
 use crate::ops::BinOp;
-use crate::pipeline::{ParamDef, PipelineData};
+use crate::pipeline::{ImageDef, ParamDef, PipelineData};
 use crate::value::{Scalar, binary};
 use std::collections::BTreeMap;
 
@@ -64,8 +64,8 @@ impl Inputs {
     /// # Errors
     /// The first name that is not one of an image or a parameter.
     pub fn check_names(&self, pipeline: &PipelineData) -> Result<(), RunError> {
-        let results = |id: ImageId| pipeline.externs.iter().any(|e| e.images.contains(&Some(id)));
-        let given = pipeline.images.enumerate().filter(|(id, i)| !results(*id) || self.images.contains_key(&i.name));
+        let is_given = |(id, i): &(ImageId, &ImageDef)| !pipeline.is_result(*id) || self.images.contains_key(&i.name);
+        let given = pipeline.images.enumerate().filter(is_given);
         let known_images: Vec<String> = given.map(|(_, i)| i.name.clone()).collect();
         if let Some(image) = self.images.keys().find(|name| !known_images.contains(name)) {
             return Err(RunError::UnknownImage { image: image.clone(), known: known_images });

@@ -3,11 +3,16 @@
 use super::bound::Bound;
 use super::broken_rule::BrokenRule;
 use super::error::RunError;
+use super::inputs::Inputs;
 use super::program;
 use crate::buffer::{AnyBuffer, AnyBufferMut, Dim, Region};
-use crate::ids::FuncId;
-use crate::pipeline::{DimField, Kind, PipelineData};
-use crate::shape::{BufferOf, Law, dense_strides};
+use crate::error::Location;
+use crate::ids::{ExprId, FuncId};
+use crate::ops::BinOp;
+use crate::pipeline::{DimField, Kind, Node, PipelineData};
+use crate::shape::{BufferOf, Law, ShapeRule, dense_strides};
+use crate::types::ScalarType;
+use crate::value::Scalar;
 
 /// The properties of a buffer that rules are about: its dimensions, and the address of its first element.
 pub struct Given {
@@ -41,10 +46,21 @@ impl Bound {
         }
     }
 
-    /// The rules that a buffer breaks.
-    fn broken(&self, pipeline: &PipelineData, of: BufferOf, given: &Given, out: &mut Vec<BrokenRule>) {
+    /// The rules that a buffer breaks, of those whose values are `known`.
+    fn broken(
+        &self,
+        pipeline: &PipelineData,
+        of: BufferOf,
+        given: &Given,
+        known: &dyn Fn(ExprId) -> bool,
+        out: &mut Vec<BrokenRule>,
+    ) {
         let buffer = of.describe(pipeline);
-        for rule in pipeline.shapes.iter().filter(|r| r.of == of) {
+        let is_known = |law: &Law| match law {
+            Law::Is(e) => known(*e),
+            Law::MultipleOf(_) => true,
+        };
+        for rule in pipeline.shapes.iter().filter(|r| r.of == of && is_known(&r.law)) {
             let Some(dim) = given.dims.get(rule.dim) else { continue };
             let (found, field) = match rule.field {
                 DimField::Min => (dim.min, rule.field),
@@ -79,7 +95,7 @@ impl Bound {
     pub(super) fn check_inputs(&self, pipeline: &PipelineData) -> Result<(), RunError> {
         let mut broken = Vec::new();
         for (id, buffer) in self.images.enumerate() {
-            self.broken(pipeline, BufferOf::Image(id), &buffer.into(), &mut broken);
+            self.broken(pipeline, BufferOf::Image(id), &buffer.into(), &|_| true, &mut broken);
         }
         if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
     }
@@ -96,7 +112,7 @@ impl Bound {
         let mut broken = Vec::new();
         let elements = pipeline.outputs.iter().flat_map(|f| pipeline.funcs[*f].types.iter().map(move |_| *f));
         for (func, given) in elements.zip(buffers) {
-            self.broken(pipeline, BufferOf::Output(func), &given, &mut broken);
+            self.broken(pipeline, BufferOf::Output(func), &given, &|_| true, &mut broken);
         }
         broken.dedup();
         if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
@@ -123,5 +139,78 @@ impl Bound {
             })
         };
         dense_strides(region.spans(), &fixed, &multiple)
+    }
+}
+
+impl Inputs {
+    /// Checks the rules for the images that are given, as far as these mention no others.
+    ///
+    /// # Errors
+    /// As of [`Inputs::bind_partly`], and [`RunError::Rules`] with every rule that is broken.
+    pub fn check_rules(&self, pipeline: &PipelineData) -> Result<(), RunError> {
+        let partly = self.bind_partly(pipeline)?;
+        let stand_in = |id| {
+            let def = &pipeline.images[id];
+            let empty = Region::of_spans(vec![(0, 0); def.dims]);
+            AnyBuffer::with_region(def.ty, &empty).map_err(|error| RunError::Image { image: def.name.clone(), error })
+        };
+        let images = partly.images.enumerate().map(|(id, image)| image.clone().map_or_else(|| stand_in(id), Ok));
+        let bound = Bound { images: images.collect::<Result<_, _>>()?, params: partly.params };
+        let is_there = |e: &ExprId| match pipeline.exprs[*e].kind {
+            Kind::ImageDim { image, .. } => partly.images[image].is_some(),
+            _ => true,
+        };
+        let known = |e: ExprId| pipeline.reachable(&[e]).iter().all(is_there);
+        let mut broken = Vec::new();
+        for (id, image) in partly.images.enumerate() {
+            if let Some(image) = image {
+                bound.broken(pipeline, BufferOf::Image(id), &image.into(), &known, &mut broken);
+            }
+        }
+        if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
+    }
+}
+
+impl PipelineData {
+    /// Adds the rules that the buffer `of` lies over `region`, which has its dimensions and passes [`Region::check`].
+    /// Other rules for it stay.
+    ///
+    /// # Errors
+    /// [`RunError::Rules`] with every rule of constants that no buffer over `region` follows.
+    pub fn add_region(&mut self, of: BufferOf, region: &Region, at: Location) -> Result<(), RunError> {
+        let (buffer, mut broken) = (of.describe(self), Vec::new());
+        for (dim, span) in region.spans().iter().enumerate() {
+            for (field, found) in [(DimField::Min, span.min), (DimField::Extent, span.extent)] {
+                let mut is_said = false;
+                for rule in self.shapes.iter().filter(|r| (r.of, r.dim, r.field) == (of, dim, field)) {
+                    let (needed, multiple) = match rule.law {
+                        Law::MultipleOf(n) => (n, true),
+                        Law::Is(e) => match self.exprs[e].kind {
+                            Kind::Const(value) => (value.as_i64(), false),
+                            _ => continue,
+                        },
+                    };
+                    is_said |= !multiple;
+                    if (multiple && found % needed != 0) || (!multiple && found != needed) {
+                        let (buffer, at, shaped) = (buffer.clone(), rule.at, at);
+                        broken.push(BrokenRule::Shape { buffer, dim, field, multiple, needed, found, at, shaped });
+                    }
+                }
+                if !is_said {
+                    let law = Law::Is(self.whole(found));
+                    self.shapes.push(ShapeRule { of, dim, field, law, at });
+                }
+            }
+        }
+        if broken.is_empty() { Ok(()) } else { Err(RunError::Rules(broken)) }
+    }
+
+    /// A number as index arithmetic: a constant, or a sum of constants where it is no `I32`.
+    fn whole(&mut self, value: i64) -> ExprId {
+        let kind = match i32::try_from(value) {
+            Ok(value) => Kind::Const(Scalar::from(value)),
+            Err(_) => Kind::Binary(BinOp::Add, self.whole(value / 2), self.whole(value - value / 2)),
+        };
+        self.exprs.push(Node { kind, ty: ScalarType::I32 })
     }
 }

@@ -99,6 +99,11 @@ impl PipelineData {
         self.reachable(&roots).into_iter().find_map(count).unwrap_or(1)
     }
 
+    /// Returns true if an image stands for results of an extern stage, which no caller gives.
+    pub fn is_result(&self, image: ImageId) -> bool {
+        self.externs.iter().any(|stage| stage.images.contains(&Some(image)))
+    }
+
     /// Returns every node below `roots`, each once, in order of ids.
     pub(crate) fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
         let mut wanted = BTreeSet::new();

@@ -20,14 +20,12 @@ pub(crate) mod rules;
 pub(crate) use crate::graph::shape::{OpenLaw, OpenRule, OpenShape};
 pub use rules::{AlignmentRule, BufferOf, Estimate, Law, ShapeRule};
 
-use crate::buffer::{Region, Span};
+use crate::buffer::Span;
 use crate::error::Location;
 use crate::expr::IntoExpr;
 use crate::graph::func::FuncBody;
 use crate::graph::image::ImageBody;
-use crate::pipeline::{DimField, Kind, Node, PipelineData};
-use crate::types::ScalarType;
-use crate::value::Scalar;
+use crate::pipeline::{DimField, PipelineData};
 use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
@@ -38,24 +36,6 @@ impl BufferOf {
         match self {
             BufferOf::Image(image) => format!("input `{}`", pipeline.images[image].name),
             BufferOf::Output(func) => format!("output `{}`", pipeline.funcs[func].name),
-        }
-    }
-}
-
-impl PipelineData {
-    /// Adds the rules that the buffer `of` lies over `region`, which has its dimensions. A property for which there is
-    /// a rule already keeps that alone, and so does one that is no `I32`.
-    pub fn add_region(&mut self, of: BufferOf, region: &Region, at: Location) {
-        for (dim, span) in region.spans().iter().enumerate() {
-            for (field, value) in [(DimField::Min, span.min), (DimField::Extent, span.extent)] {
-                let ruled = |r: &ShapeRule| (r.of, r.dim, r.field) == (of, dim, field) && matches!(r.law, Law::Is(_));
-                let Ok(value) = i32::try_from(value) else { continue };
-                if !self.shapes.iter().any(ruled) {
-                    let node = Node { kind: Kind::Const(Scalar::from(value)), ty: ScalarType::I32 };
-                    let law = Law::Is(self.exprs.push(node));
-                    self.shapes.push(ShapeRule { of, dim, field, law, at });
-                }
-            }
         }
     }
 }

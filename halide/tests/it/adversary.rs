@@ -98,7 +98,7 @@ fn coordinates_without_limits() {
     f[x] = table[index[x]];
     let pipeline = Pipeline::new([&f]).unwrap();
     let mut texts = Vec::new();
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let index = Buffer::from_slice([3], &[5i32, -7, 100_000]).unwrap();
         let call = compiled.inputs().image_named("index", index);
@@ -125,7 +125,7 @@ fn texts_of_errors_that_do_not_happen_here() {
     assert_eq!(
         Error::CannotWait.to_string(),
         "a page in a browser cannot wait for its GPU\n  \
-         help: compile with Compiler::compile_async, and run with Call::realize_all_async"
+         help: compile with Compiler::compile_async, which a ShapeCache does not, and run with Call::realize_all_async"
     );
 }
 

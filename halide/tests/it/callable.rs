@@ -28,11 +28,11 @@ fn expected(image: &AnyBuffer, gain: f32, at: &[i32]) -> u8 {
 fn calls_from_many_threads_do_not_disturb_each_other() {
     let (pipeline, input, gain, limit) = pipeline();
     let schedule = "bright: compute_at(out, y) vectorize(x, 8)\n out: parallel(y) vectorize(x, 16)".parse().unwrap();
-    for engine in [Engine::Cpu, Engine::Eval] {
+    for engine in [crate::CPU, Engine::Eval] {
         let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule).compile().unwrap();
         assert_shared(&compiled);
         let (good, bad) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let rounds = if engine == Engine::Cpu { 12 } else { 2 };
+        let rounds = if engine == crate::CPU { 12 } else { 2 };
         std::thread::scope(|scope| {
             for seed in 0..6u64 {
                 let (compiled, input, gain, limit) =
@@ -87,7 +87,7 @@ fn a_call_is_prepared_once_and_run_often() {
 #[test]
 fn wrong_arguments_are_errors_with_texts() {
     let (pipeline, input, gain, limit) = pipeline();
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let image = noise(U8, &Region::of_extents([9, 4]), 3);
         let good = || compiled.inputs().image(&input, &image).param(&gain, 1.0);

@@ -3,7 +3,7 @@
 use halide::prelude::*;
 use halide_core::value::Element;
 
-const ENGINES: [(Engine, usize); 3] = [(Engine::Eval, 1), (Engine::Cpu, 1), (Engine::Cpu, 2)];
+const ENGINES: [(Engine, usize); 3] = [(Engine::Eval, 1), (crate::CPU, 1), (crate::CPU, 2)];
 
 /// A pipeline with what it is given.
 pub(crate) struct Case {

@@ -7,7 +7,7 @@ use halide::prelude::*;
 /// The first coordinate and the extent of each dimension of what `input` must have for `region`.
 #[track_caller]
 fn needs(case: &Case, schedule: &str, region: &Region) -> Vec<(i64, i64)> {
-    let compiled = case.compile(Engine::Cpu, schedule);
+    let compiled = case.compile(crate::CPU, schedule);
     let needs = case.call(&compiled).infer_input_bounds(std::slice::from_ref(region));
     let needs = needs.unwrap_or_else(|e| panic!("{schedule}\n{e}"));
     needs.iter().flat_map(|n| n.region.spans().iter().map(|s| (s.min, s.extent))).collect()

@@ -63,7 +63,7 @@ fn results_written_into_views() {
     ];
     let case = Case::new([&f]).param(p, 5i16);
     for schedule in PLANES.iter().chain(&["g: compute_root() vectorize(x, 8)\n f: vectorize(x, 16)"]) {
-        for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+        for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
             let compiled = case.compile(engine, schedule);
             for layout in &layouts {
                 for region in planes() {

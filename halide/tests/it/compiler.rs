@@ -52,7 +52,7 @@ fn every_engine_takes_shapes_and_targets() {
     let (pipeline, schedule) = (blur(), FOR_CPU.parse().unwrap());
     let want = run(&Compiler::new(&pipeline).engine(Engine::Interp).compile().unwrap());
     let targets = [None, Some(Target { threads: 1, vector_bits: 128, features: None, ..Target::host() })];
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         for (shapes, target) in shapes().iter().flat_map(|shapes| targets.iter().map(move |target| (shapes, target))) {
             let compiler = with(Compiler::new(&pipeline).schedule(&schedule).engine(engine), shapes);
             let compiler = match target {
@@ -69,7 +69,7 @@ fn every_engine_takes_shapes_and_targets() {
 #[test]
 fn a_wrong_schedule_is_refused_whatever_the_settings() {
     let compiler = Compiler::new(&blur()).schedule(&"down: vectorize(z, 8)".parse().unwrap());
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         for shapes in shapes() {
             let error = with(compiler.clone().engine(engine), &shapes).compile().unwrap_err();
             assert!(matches!(&error, Error::Schedule(reasons) if reasons.len() == 1), "{engine:?} {shapes:?} {error}");
@@ -102,11 +102,21 @@ mod on_gpu {
                 let got = gpu.wait(call.realize_all_async(&[region()])).unwrap();
                 assert_eq!(got[0].first_difference(&want), None, "{engine:?} {shapes:?}, without waiting");
             }
-            let error = compiler.engine(Engine::Cpu).compile().unwrap_err();
+        }
+    }
+
+    #[cfg(feature = "cpu")]
+    #[test]
+    fn machine_code_alone_takes_no_kernels() {
+        let Some(gpu) = gpu() else { return };
+        let compiler = Compiler::new(&blur()).gpu(gpu).engine(Engine::Cpu);
+        for shapes in shapes() {
+            let compiler = with(compiler.clone().schedule(&FOR_GPU.parse().unwrap()), &shapes);
+            let error = compiler.compile().unwrap_err();
             assert!(matches!(error, Error::NoDevice { .. }), "{error}");
         }
-        // Without kernels, machine code alone is enough.
-        let on_cpu = Compiler::new(&pipeline).schedule(&FOR_CPU.parse().unwrap()).gpu(gpu).engine(Engine::Cpu);
+        let want = run(&Compiler::new(&blur()).engine(Engine::Interp).compile().unwrap());
+        let on_cpu = compiler.schedule(&FOR_CPU.parse().unwrap());
         assert_eq!(run(&on_cpu.compile().unwrap()).first_difference(&want), None);
     }
 
@@ -120,12 +130,29 @@ mod on_gpu {
         assert_eq!(run(&compiled).first_difference(&want), None);
     }
 
+    /// One device serves all shapes: what one run copied to it is there for the next.
+    #[test]
+    fn a_shape_cache_opens_one_gpu() {
+        if gpu().is_none() {
+            return;
+        }
+        let cache = ShapeCache::new(Compiler::new(&blur()).schedule(&FOR_GPU.parse().unwrap()).engine(Engine::Gpu));
+        let input = image();
+        let uploads = [[32, 16], [16, 8]].map(|extents| {
+            let compiled = cache.get(&Shapes::of_outputs([Region::of_extents(extents)])).unwrap();
+            let mut out = AnyBuffer::new(U16, extents).unwrap();
+            let call = compiled.inputs().image_named("input", &input);
+            call.realize_all_into(&mut [out.view_mut().unwrap()]).unwrap().gpu.unwrap().uploads
+        });
+        assert_eq!(uploads, [1, 0]);
+    }
+
     /// An engine without a device compiles at once.
     #[test]
     fn other_engines_compile_without_waiting() {
         use std::future::Future;
         use std::task::{Context, Poll, Waker};
-        for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+        for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
             let compiler = Compiler::new(&blur()).engine(engine);
             let compiling = std::pin::pin!(compiler.compile_async());
             let Poll::Ready(compiled) = compiling.poll(&mut Context::from_waker(Waker::noop())) else {

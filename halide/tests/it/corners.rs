@@ -12,7 +12,7 @@ fn check(output: &Func, inputs: &[(&str, AnyBuffer)], region: Region, expected: 
 #[track_caller]
 fn check_scheduled(output: &Func, schedule: &str, inputs: &[(&str, AnyBuffer)], region: Region, expected: &[&[i64]]) {
     let pipeline = Pipeline::new([output]).unwrap();
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let mut given = compiled.inputs();
         for (name, image) in inputs {
@@ -101,7 +101,7 @@ fn arg_reductions_take_the_first_of_what_is_there() {
 #[track_caller]
 fn refuses(output: &Func, schedule: &str, region: &Region, parts: &[&str]) {
     let pipeline = Pipeline::new([output]).unwrap();
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule.parse().unwrap()).compile().unwrap();
         let error = match compiled.inputs().realize_all(std::slice::from_ref(region)) {
             Ok(_) => panic!("{engine:?} runs\n{schedule}"),

@@ -34,6 +34,6 @@ fn check(engine: Engine, n: u32, stage: impl Fn(u32) -> String) {
 fn chains_of_thousands_of_stages() {
     check(Engine::Interp, 5000, |_| "compute_root()".into());
     check(Engine::Eval, 2000, |_| "compute_root()".into());
-    check(Engine::Cpu, 2000, |_| "compute_root()".into());
-    check(Engine::Cpu, 1000, |_| "compute_at(s999, x)".into());
+    check(crate::CPU, 2000, |_| "compute_root()".into());
+    check(crate::CPU, 1000, |_| "compute_at(s999, x)".into());
 }

@@ -25,7 +25,7 @@ fn agree(pipeline: &Pipeline, schedules: &[&str], input: &str, image: &AnyBuffer
     for region in regions {
         let expected = run(Engine::Interp, "", region, 1);
         for schedule in schedules {
-            for (engine, threads) in [(Engine::Eval, 1), (Engine::Cpu, 1), (Engine::Cpu, 2)] {
+            for (engine, threads) in [(Engine::Eval, 1), (crate::CPU, 1), (crate::CPU, 2)] {
                 for (got, want) in run(engine, schedule, region, threads).iter().zip(&expected) {
                     let difference = got.first_difference(want);
                     assert_eq!(difference, None, "{schedule}\n{engine:?}, {threads} threads, {region:?}");

@@ -51,3 +51,18 @@ fn faults_have_kinds() {
     assert_eq!(kind("", 8, 8), Some(FaultKind::InputTooSmall));
     assert_eq!(kind("f: split(x, xo, xi, 4, RoundUp)", 9, 7), Some(FaultKind::OutputRegion));
 }
+
+/// A promise is looked at where it matters: by then, earlier definitions may have been stored.
+#[test]
+fn a_fault_of_an_update_comes_after_what_was_written() {
+    let x = Var::new("x");
+    let mut f = Func::new("f");
+    f[x] = x * 2;
+    f[0] = 7.expr();
+    let schedule = "f.update(0): specialize(f.extent(0) > 100) specialize_fail(\"wide ones only\")";
+    let compiled = Pipeline::new([&f]).unwrap().compile(&schedule.parse().unwrap(), &Target::host()).unwrap();
+    let mut out = Buffer::<i32>::from_slice([3], &[9; 3]).unwrap();
+    let error = compiled.inputs().realize_into(out.view_mut().unwrap()).unwrap_err();
+    assert!(matches!(&error, Error::Fault(fault) if fault.kind() == FaultKind::Promise), "{error}");
+    assert_ne!(out.to_vec(), [9; 3], "which FaultKind::Promise says");
+}

@@ -6,7 +6,7 @@ use halide::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, Engine::Cpu];
+const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, crate::CPU];
 
 fn region(spans: &[(i64, i64)]) -> Region {
     Region::of_spans(spans)
@@ -164,6 +164,27 @@ fn a_closure_between_kernels() {
     let device =
         run(Compiler::new(&pipeline).gpu(gpu).schedule(&text.parse().unwrap()).target(&target).compile().unwrap());
     assert_eq!(device, run(Compiler::new(&pipeline).engine(Engine::Interp).target(&target).compile().unwrap()));
+}
+
+/// Stages run also in a run that does not wait for a device.
+#[cfg(feature = "gpu")]
+#[test]
+fn a_closure_in_a_run_that_does_not_wait() {
+    use std::future::Future;
+    use std::task::{Context, Poll, Waker};
+    let pipeline = around(|f| median(f, Arc::default()));
+    let wanted = [region(&[(0, 7), (0, 3)])];
+    let image = noise(U16, &region(&[(-2, 12), (0, 4)]), 8);
+    for engine in ENGINES {
+        let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
+        let call = compiled.inputs().image_named("input", &image);
+        let want = call.realize_all(&wanted).unwrap();
+        let running = std::pin::pin!(call.realize_all_async(&wanted));
+        let Poll::Ready(got) = running.poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("{engine:?} waits")
+        };
+        assert_eq!(got.unwrap(), want, "{engine:?}");
+    }
 }
 
 #[test]
@@ -370,7 +391,7 @@ fn stages_beside_inputs_that_are_read_as_data_says() {
     let pipeline = Pipeline::new([&sums]).unwrap();
     let starts = Buffer::<i32>::from_slice([4], &[0, 2, 2, 5]).unwrap().into_any();
     let data = Buffer::<i32>::from_slice([5], &[10, 20, 30, 40, 50]).unwrap().into_any();
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let call = compiled.inputs().image_named("offsets", &starts).image_named("values", &data);
         let out = call.realize_all(&[Region::of_extents([3])]).unwrap();
@@ -404,7 +425,7 @@ fn stages_that_are_read_as_data_says() {
     sums[x] += own[r.x - r.x] + own[r.x + 1];
     let pipeline = Pipeline::new([&sums]).unwrap();
     let starts = Buffer::<i32>::from_slice([4], &[0, 2, 2, 5]).unwrap().into_any();
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         for schedule in ["", "own: compute_at(sums.update(0), r.x)", "own: compute_at(sums.update(0), x)"] {
             let schedule = Schedule::parse(schedule, "test").unwrap();
             let compiled = Compiler::new(&pipeline).engine(engine).schedule(&schedule).compile().unwrap();

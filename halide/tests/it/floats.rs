@@ -25,7 +25,7 @@ fn fuses() -> bool {
     return cfg!(target_arch = "aarch64");
 }
 
-const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, Engine::Cpu];
+const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, crate::CPU];
 
 /// A large term, and many small ones that a sum beside it loses a part of.
 fn terms(n: usize) -> Vec<f32> {
@@ -105,8 +105,8 @@ fn products_and_sums_are_one_operation_where_the_schedule_says_so() {
     let bare = Target { features: Some(CpuFeatures::NONE), vector_bits: 128, ..Target::host() };
     let engines = [
         (Engine::Eval, Target::host(), true),
-        (Engine::Cpu, Target::host(), fuses()),
-        (Engine::Cpu, bare, cfg!(target_arch = "aarch64")),
+        (crate::CPU, Target::host(), fuses()),
+        (crate::CPU, bare, cfg!(target_arch = "aarch64")),
     ];
     for (func, name) in [(&f, "f"), (&g, "g")] {
         let pipeline = Pipeline::new([func]).unwrap();

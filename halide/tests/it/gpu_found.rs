@@ -103,7 +103,7 @@ fn kernels_without_a_device() {
     let error = p.compile(&schedule, &target).unwrap_err().to_string();
     expect_test::expect![[r#"
         the schedule gives `f` to a GPU, and machine code for this CPU alone was asked for
-          help: compile with Compiler::gpu(&gpu), or with Compiler::engine(Engine::Gpu)"#]]
+          help: leave out Engine::Cpu and compile with Compiler::gpu(&gpu), or ask for Engine::Gpu"#]]
     .assert_eq(&error);
 }
 

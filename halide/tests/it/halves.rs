@@ -20,7 +20,7 @@ fn agree(f: &Func, images: &[(&str, Buffer<u16>)], eval: bool) -> Vec<AnyBuffer>
     };
     let expected = run(Engine::Interp, String::new());
     let name = f.name();
-    let mut others = vec![(Engine::Cpu, String::new()), (Engine::Cpu, format!("{name}: vectorize(x, 8)"))];
+    let mut others = vec![(crate::CPU, String::new()), (crate::CPU, format!("{name}: vectorize(x, 8)"))];
     if eval {
         others.push((Engine::Eval, format!("{name}: vectorize(x, 4)")));
     }

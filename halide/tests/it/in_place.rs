@@ -3,7 +3,7 @@
 use crate::engines_agree::noise;
 use halide::prelude::*;
 
-const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, Engine::Cpu];
+const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, crate::CPU];
 
 /// In place and with a copy, on every engine, over odd regions that are a part of a larger buffer.
 #[track_caller]

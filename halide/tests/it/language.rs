@@ -17,7 +17,7 @@ fn agree(output: &Func, schedules: &[&str], images: &[(&str, AnyBuffer)], region
     };
     let expected = run(Engine::Interp, 1, "");
     for schedule in schedules {
-        for (engine, threads) in [(Engine::Eval, 1), (Engine::Cpu, 1), (Engine::Cpu, 2)] {
+        for (engine, threads) in [(Engine::Eval, 1), (crate::CPU, 1), (crate::CPU, 2)] {
             for (got, want) in run(engine, threads, schedule).iter().zip(&expected) {
                 assert_eq!(got.first_difference(want), None, "{schedule}\n{engine:?}, {threads} threads, {region:?}");
             }

@@ -31,7 +31,7 @@ fn inputs_beyond_two_to_the_31_elements() {
     assert_eq!(expected.get([35, 239]), Some(Scalar::from(((65_535 % 251) as u8 + 1) * 2)));
     // `f` stays where it is used: between the two points that one point of `g` reads lie all elements.
     for schedule in ["g: vectorize(x, 16)", "g: parallel(y, 16)", "g: split(x, x, xi, 4) unroll(xi)"] {
-        assert_eq!(run(Engine::Cpu, schedule).first_difference(&expected), None, "{schedule}");
+        assert_eq!(run(crate::CPU, schedule).first_difference(&expected), None, "{schedule}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, Engine::Cpu];
+const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, crate::CPU];
 
 /// Generous, since machines are shared.
 const SOON: Duration = Duration::from_secs(20);
@@ -115,7 +115,7 @@ fn another_thread_cancels_runs_once_and_for_all() {
 #[test]
 fn a_run_with_a_handle_that_nobody_uses_is_as_any_other() {
     let (pipeline, n) = sums();
-    let f = compiled(&pipeline, Engine::Cpu, SCHEDULES[4]);
+    let f = compiled(&pipeline, crate::CPU, SCHEDULES[4]);
     let cancel = Cancel::new();
     let call = f.inputs().param(&n, 50).cancel_with(&cancel).give_up_after(SOON).memory_cap(1 << 20);
     let same = f.inputs().param(&n, 50).realize::<u32>([20, 9]).unwrap();
@@ -176,7 +176,7 @@ fn memory_beyond_the_cap_is_refused_before_anything_is_written() {
 fn a_cap_as_large_as_the_need_is_enough() {
     let (pipeline, input) = stages();
     let image = AnyBuffer::new(U8, [1000, 501]).unwrap();
-    let f = compiled(&pipeline, Engine::Cpu, "wide: compute_root()");
+    let f = compiled(&pipeline, crate::CPU, "wide: compute_root()");
     let mut out = AnyBuffer::new(U32, [1000, 500]).unwrap();
     let call = |cap: u64| f.inputs().image(&input, image.clone()).memory_cap(cap);
     let stats = call(u64::MAX).realize_all_into(&mut [out.view_mut().unwrap()]).unwrap();
@@ -216,14 +216,14 @@ fn a_table_indexed_by_an_unbounded_integer_is_refused_before_the_run() {
     out[x] = table[index[x]];
     let pipeline = Pipeline::new([&out]).unwrap();
     let index = Buffer::from_slice([3], &[5i32, -7, 100_000]).unwrap();
-    for engine in [Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Eval, crate::CPU] {
         let f = compiled(&pipeline, engine, "table: compute_root()");
         let started = Instant::now();
         let call = f.inputs().image_named("index", index.clone()).memory_cap(4 << 30);
         assert_eq!(refused(call.realize::<u32>([3])), refusal("table", 1 << 34, 12, 4 << 30), "{engine:?}");
         assert!(started.elapsed() < SOON);
     }
-    let f = compiled(&pipeline, Engine::Cpu, "");
+    let f = compiled(&pipeline, crate::CPU, "");
     assert_eq!(f.inputs().image_named("index", index).realize::<u32>([3]).unwrap().to_vec()[0], 25);
 }
 

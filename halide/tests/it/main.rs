@@ -12,6 +12,7 @@ mod cases_domains;
 mod cases_reductions;
 mod cases_runtime;
 mod cases_values;
+#[cfg(feature = "cpu")]
 mod classic_counts;
 mod compiler;
 mod corners;
@@ -36,10 +37,15 @@ mod memory;
 mod needs;
 mod notes;
 mod outputs;
+mod printing;
 mod ragged;
 mod rules;
 mod shapes;
+mod shapes_refused;
+#[cfg(feature = "cpu")]
 mod skipped;
+#[cfg(feature = "cpu")]
+mod threads;
 mod tidy;
 mod tidy_cycles;
 mod tidy_docs;
@@ -53,6 +59,12 @@ mod tidy_skips;
 mod together;
 mod tracing;
 mod undef;
+
+/// The engine that stands for machine code: where this build has none, the evaluator does.
+#[cfg(feature = "cpu")]
+const CPU: halide::Engine = halide::Engine::Cpu;
+#[cfg(not(feature = "cpu"))]
+const CPU: halide::Engine = halide::Engine::Eval;
 
 /// Records the tests that this build leaves out.
 #[test]

@@ -16,7 +16,7 @@ fn peak_of_chain(n: usize, stage: &str) -> u64 {
         last = next;
     }
     let pipeline = Pipeline::new([&last]).unwrap();
-    let compiled = Compiler::new(&pipeline).engine(Engine::Cpu).schedule(&schedule.parse().unwrap()).compile().unwrap();
+    let compiled = Compiler::new(&pipeline).engine(crate::CPU).schedule(&schedule.parse().unwrap()).compile().unwrap();
     let image = AnyBuffer::new(F32, [512, 200]).unwrap();
     let mut out = AnyBuffer::new(F32, [512, 200]).unwrap();
     let stats = compiled.inputs().image(&input, image).realize_all_into(&mut [out.view_mut().unwrap()]).unwrap();

@@ -12,7 +12,7 @@ fn spans(region: &Region) -> Vec<(i64, i64)> {
 #[track_caller]
 fn check(pipeline: &Pipeline, schedule: &str, region: &Region, expected: &[&[(i64, i64)]]) {
     let schedule: Schedule = schedule.parse().unwrap();
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         let compiled = Compiler::new(pipeline).engine(engine).schedule(&schedule).compile().unwrap();
         let regions = vec![region.clone(); pipeline.outputs.len()];
         let needs = compiled.inputs().infer_input_bounds(&regions).unwrap();
@@ -204,7 +204,7 @@ fn choices_by_two_coordinates_leave_iterations_what_they_leave_the_run() {
                     let regions = std::slice::from_ref(&region);
                     call.realize_all(regions).unwrap_or_else(|e| panic!("{engine:?} {schedule}, {region}: {e}"))
                 };
-                assert_eq!(run(Engine::Eval), run(Engine::Cpu), "{schedule}, {region}");
+                assert_eq!(run(Engine::Eval), run(crate::CPU), "{schedule}, {region}");
             }
         }
     }

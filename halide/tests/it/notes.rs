@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use halide::prelude::*;
 use std::sync::{Arc, Mutex};
 
-const ENGINES: [(Engine, usize); 4] = [(Engine::Interp, 1), (Engine::Eval, 1), (Engine::Cpu, 1), (Engine::Cpu, 2)];
+const ENGINES: [(Engine, usize); 4] = [(Engine::Interp, 1), (Engine::Eval, 1), (crate::CPU, 1), (crate::CPU, 2)];
 
 /// A pipeline with what it is given.
 struct Case {
@@ -127,7 +127,7 @@ fn points_that_nobody_needs_make_no_error() {
         "g: tile(x, y, xo, yo, xi, yi, 4, 2)\n f: compute_at(g, xo)",
     ];
     case.agrees(&schedules, &Region::of_extents([10, 10]));
-    let compiled = case.compile(Engine::Cpu, schedules[1]);
+    let compiled = case.compile(crate::CPU, schedules[1]);
     case.call(&compiled).realize_all(&[Region::of_extents([10, 10])]).unwrap();
     let unchecked = VariantKeys(compiled.variants().iter().map(|key| key.unchecked).collect());
     assert_eq!(unchecked.0, [false, true]);
@@ -147,7 +147,7 @@ fn what_depends_on_parameters_only_is_checked_before_anything_is_written() {
     let e = expect!["+3:27: `f` at x = 0: requirement failed: n is 9 and has to be 1 to 8"];
     case.fails(&schedules, &Region::of_extents([50]), s, e);
     for schedule in schedules {
-        let compiled = case.compile(Engine::Cpu, schedule);
+        let compiled = case.compile(crate::CPU, schedule);
         let mut out = bytes(&[77; 50]);
         assert!(case.call(&compiled).realize_into(out.view_mut().unwrap()).is_err());
         assert_eq!(out.to_vec(), [77; 50]);
@@ -257,7 +257,7 @@ fn lines_of_parallel_tasks_are_whole() {
     let mut f = Func::new("f");
     f[(x, y)] = cast::<u8>(print(x + 100 * y, ("is the sum of", x, "and", 100 * y)));
     let case = Case::new(&f, &[], &[]);
-    let lines = printed(&case, (Engine::Cpu, 2), "f: parallel(y) vectorize(x, 4)", &Region::of_extents([16, 40]));
+    let lines = printed(&case, (crate::CPU, 2), "f: parallel(y) vectorize(x, 4)", &Region::of_extents([16, 40]));
     assert_eq!(lines.len(), 640);
     for line in lines {
         let numbers: Vec<i32> = line.split(' ').filter_map(|word| word.parse().ok()).collect();

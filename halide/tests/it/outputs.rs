@@ -57,7 +57,7 @@ fn outputs_of_different_sizes_and_dimensions_on_every_engine() {
         let expected = run(&reference, &image, &regions).unwrap();
         assert_eq!(expected.len(), 5, "one per element");
         for text in SCHEDULES {
-            for engine in [Engine::Eval, Engine::Cpu] {
+            for engine in [Engine::Eval, crate::CPU] {
                 let compiled =
                     Compiler::new(&pipeline).engine(engine).schedule(&text.parse().unwrap()).compile().unwrap();
                 let got = run(&compiled, &image, &regions).unwrap_or_else(|e| panic!("{text}\n{engine:?}: {e}"));
@@ -94,7 +94,7 @@ fn an_output_that_is_too_small_for_another_says_so() {
     let image = noise(U8, &Region::of_extents([15, 9]), 5);
     let mut regions = regions()[0].clone();
     regions[0] = Region::of_spans([(0, 13), (0, 10)]);
-    for engine in [Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Eval, crate::CPU] {
         let compiled = Compiler::new(&pipeline).engine(engine).compile().unwrap();
         let error = run(&compiled, &image, &regions).unwrap_err();
         assert_eq!(

@@ -44,7 +44,7 @@ fn engines_agree_on_ragged_rows() {
         let row = |w: &[i32]| (w[0]..w[1]).map(|k| 2 * (k as i16 * 3 - 11)).sum::<i16>();
         let expected: Vec<i16> = offsets.windows(2).map(row).collect();
         for schedule in SCHEDULES {
-            for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+            for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
                 assert_eq!(run(engine, schedule, offsets).as_ref(), Ok(&expected), "{engine:?} {schedule} {offsets:?}");
             }
         }
@@ -54,7 +54,7 @@ fn engines_agree_on_ragged_rows() {
 #[test]
 fn broken_promises_are_errors() {
     for schedule in SCHEDULES {
-        for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+        for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
             assert_eq!(
                 run(engine, schedule, &[0, 7, 3, 9]).unwrap_err(),
                 "input `offsets` falls from 7 to 3 at [2], but its elements are promised to grow along dimension 0; \

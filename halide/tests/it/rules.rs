@@ -4,7 +4,7 @@ use crate::engines_agree::noise;
 use halide::buffer::BufferError;
 use halide::prelude::*;
 
-const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, Engine::Cpu];
+const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, crate::CPU];
 
 /// Returns the lines of an error about rules, without the places of these in this file.
 fn texts(error: Error) -> Vec<String> {

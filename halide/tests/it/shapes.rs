@@ -21,7 +21,7 @@ fn schedule() -> Schedule {
 fn the_same_pixels_at_every_size() {
     let pipeline = blur();
     let image = noise(U16, &Region::of_spans([(-1, 80), (2, 40)]), 5);
-    for engine in [Engine::Interp, Engine::Eval, Engine::Cpu] {
+    for engine in [Engine::Interp, Engine::Eval, crate::CPU] {
         let made = ShapeCache::new(Compiler::new(&pipeline).schedule(&schedule()).engine(engine));
         for spans in [[(0, 1), (3, 1)], [(5, 16), (2, 8)], [(-1, 33), (4, 17)], [(0, 64), (2, 32)], [(5, 16), (2, 8)]] {
             let region = Region::of_spans(spans);

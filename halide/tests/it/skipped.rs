@@ -132,7 +132,7 @@ fn a_stage_of_one_arm_is_neither_computed_nor_stored_for_the_other() {
     assert!(peak(false) <= 64);
     // Neither does the cap on memory, before the run, count what is not needed.
     let compiled = Compiler::new(&p)
-        .engine(Engine::Cpu)
+        .engine(crate::CPU)
         .schedule(&"f: compute_root()".parse().unwrap())
         .target(&target())
         .compile()

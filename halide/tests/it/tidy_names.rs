@@ -41,7 +41,7 @@ const READERS: [(&str, &str); 15] = [
     ("halide-sched/src/schedule/text.rs", "text of schedules"),
     ("halide-ir/src/features.rs", "lists of extensions on the command line"),
     ("halide-sched/src/lower/example.rs", "examples in the headers of passes, a test"),
-    ("backends/cpu/src/codegen/mod.rs", "text of machine code, which says another instruction than there is"),
+    ("backends/cpu/src/codegen/generate.rs", "text of machine code, which says another instruction than there is"),
     ("backends/gpu/src/runtime/gpu.rs", "what a driver calls itself"),
     ("halide/src/machine.rs", "files of the operating system"),
     ("apps/src/app.rs", "names of schedule files, which say what they are for"),

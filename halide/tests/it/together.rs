@@ -4,7 +4,7 @@ use crate::engines_agree::noise;
 use halide::externs::Extern;
 use halide::prelude::*;
 
-const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, Engine::Cpu];
+const ENGINES: [Engine; 3] = [Engine::Interp, Engine::Eval, crate::CPU];
 
 /// A stage that adds its two inputs, as a closure or in the language.
 fn added(a: &Func, b: &Func, closure: bool) -> Func {

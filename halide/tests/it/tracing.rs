@@ -328,3 +328,32 @@ fn sinks_end_runs() {
         assert_eq!(steps, most);
     }
 }
+
+/// What goes wrong in the rest of a step, after the sink ended the run, is not told.
+#[test]
+fn an_ended_run_has_no_fault() {
+    let (x, input) = (vars!(x), ImageParam::new("in", U8, 1));
+    let (mut a, mut b, mut g) = (Func::new("a"), Func::new("b"), Func::new("g"));
+    a[x] = input[x] * 2;
+    b[x] = input[x] * 3;
+    g[x] = a[x] + a[x + 1] + b[x] + b[x + 1];
+    let pipeline = Pipeline::new([&g]).unwrap();
+    for func in ["a", "b"] {
+        // Its place holds one element less than is needed, which shows after the first event.
+        let places = "a: compute_at(g, xo)\n b: compute_at(g, xo)\n g: split(x, xo, xi, 3)";
+        let schedule = format!("{places}\n {func}: bound_storage(x, 3)").parse().unwrap();
+        let compiled = pipeline.compile(&schedule, &Target::host()).unwrap();
+        let call = compiled.inputs().image_named("in", image(9));
+        let region = [Region::of_extents([3])];
+        let mut steps = 0;
+        let failed = call.trace(&region, |_| steps += 1);
+        assert!(matches!(&failed, Err(Error::Fault(fault)) if fault.kind() == FaultKind::Promise), "{failed:?}");
+        assert!(steps > 0, "the fault is midway");
+        let mut told = 0;
+        let ended = call.trace(&region, |_| {
+            told += 1;
+            if told == steps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(matches!(ended, Err(Error::Cancelled)), "{func}: {ended:?}");
+    }
+}

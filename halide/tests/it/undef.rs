@@ -3,7 +3,7 @@
 use expect_test::expect;
 use halide::prelude::*;
 
-const ENGINES: [(Engine, usize); 4] = [(Engine::Interp, 1), (Engine::Eval, 1), (Engine::Cpu, 1), (Engine::Cpu, 2)];
+const ENGINES: [(Engine, usize); 4] = [(Engine::Interp, 1), (Engine::Eval, 1), (crate::CPU, 1), (crate::CPU, 2)];
 
 fn compiled(pipeline: &Pipeline, engine: Engine, schedule: &str) -> Compiled {
     let schedule: Schedule = schedule.parse().unwrap_or_else(|e| panic!("{schedule}\n{e}"));

@@ -1,7 +1,7 @@
 //! From loop IR to machine code.
 //!
 //! [`compile`] is the table of contents: the program's body and each of its parallel tasks become a function of
-//! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code, and [`jit`] links them.
+//! Cranelift's IR ([`stmt`], [`expr`]), each function becomes machine code ([`generate`]), and [`jit`] links them.
 //!
 //! The lower files build on each other: [`ops`] and [`func`] (constants, calls, scopes), `shared::memo` (value
 //! numbering), [`guards`] (how far loads may move), [`value`] (how lanes live in registers), [`shuffle`] and [`mask`],
@@ -41,6 +41,7 @@ mod expr;
 mod float;
 mod frames;
 mod func;
+mod generate;
 mod guards;
 mod half;
 mod high_words;
@@ -71,12 +72,11 @@ use crate::host::{self, Effort};
 use crate::options::{CompileStats, CpuOptions, Texts};
 use crate::tier::{Tier, missing};
 use abi::{ArgLayout, ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
-use cranelift_codegen::Context;
 use cranelift_codegen::ir::types;
-use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
-use cranelift_module::ModuleReloc;
+use cranelift_codegen::isa::TargetIsa;
 use frames::Frame;
 use func::{EmittedFunction, Env, Symbols};
+use generate::{Compiled, generate_all};
 use halide_core::ids::Id;
 use halide_core::ops::MathFn;
 use halide_ir::features::CpuFeatures;
@@ -84,7 +84,6 @@ use halide_ir::target::Budget;
 use halide_ir::{Program, Stage};
 use jit::{Linker, MachineCode};
 use outlined::{Outlined, OutlinedKernel};
-use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU64;
@@ -229,52 +228,4 @@ fn emit_all(env: &Env<'_>) -> Result<Vec<EmittedFunction>, CpuError> {
     let called: BTreeSet<MathFn> = all.iter().flat_map(|m| m.math_used.iter().copied()).collect();
     all.extend(called.into_iter().map(|f| math::make(env, f)));
     Ok(all)
-}
-
-/// Machine code for every function, several at a time.
-fn generate_all(
-    isas: &BTreeMap<Effort, OwnedTargetIsa>,
-    made: Vec<EmittedFunction>,
-    keep_text: bool,
-) -> Result<Vec<Compiled>, CpuError> {
-    let one = |m: EmittedFunction| generate(&*isas[&m.effort], m, keep_text);
-    // To hand work to one other thread would only be a detour.
-    match made.len() == 1 || rayon::current_num_threads() == 1 {
-        true => made.into_iter().map(one).collect(),
-        false => made.into_par_iter().map(one).collect(),
-    }
-}
-
-/// A function as machine code.
-struct Compiled {
-    code: MachineCode,
-    frame: Frame,
-    text: Texts,
-}
-
-/// The return address and the caller's frame pointer, which lie above a frame as Cranelift counts it.
-const ABOVE_FRAME: u64 = 16;
-
-fn generate(isa: &dyn TargetIsa, made: EmittedFunction, keep_text: bool) -> Result<Compiled, CpuError> {
-    let EmittedFunction { id, name, clif, calls, .. } = made;
-    let mut text = Texts::default();
-    if keep_text {
-        text.clif = format!("; {name}\n{clif}\n");
-    }
-    let mut context = Context::for_function(clif);
-    context.set_disasm(keep_text);
-    let compiled = high_words::compile(&mut context, isa);
-    let (compiled, bytes) = compiled.map_err(|e| CpuError::Codegen(format!("{name}: {e}")))?;
-    let align = u64::from(compiled.buffer.alignment)
-        .max(u64::from(isa.function_alignment().minimum))
-        .max(isa.symbol_alignment());
-    if let Some(vcode) = &compiled.vcode {
-        text.asm = format!("; {name}\n{}\n", vcode.replace("pmulhrsw", "pmulhuw"));
-    }
-    let relocs = compiled.buffer.relocs().to_vec();
-    let relocs = relocs.iter().map(|r| ModuleReloc::from_mach_reloc(r, &context.func, id)).collect();
-    let layout = compiled.buffer.frame_layout();
-    let layout = layout.ok_or_else(|| CpuError::Codegen(format!("{name}: the size of its frame is not said")))?;
-    let frame = Frame { id, name, bytes: u64::from(layout.frame_to_fp_offset) + ABOVE_FRAME, calls };
-    Ok(Compiled { code: MachineCode { id, align, bytes, relocs }, frame, text })
 }

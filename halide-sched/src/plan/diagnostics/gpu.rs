@@ -5,7 +5,7 @@ macro_rules! gpu {
     ({ $($before:tt)* } $next:ident $($rest:ident)*) => { $next! { { $($before)*
         NoGpu { var: String } =>
             format!("`{var}` is for a GPU, and the target has none"),
-            help "compile for a target that has one";
+            help "compile with Compiler::gpu, which feature `gpu` of `halide` brings";
         ThreadsOutsideBlocks { var: String } =>
             format!("`{var}` runs over threads, and no loop over blocks is around it"),
             help "give an outer loop to gpu_blocks";
@@ -49,7 +49,7 @@ macro_rules! gpu {
             help "leave the copy out, or compute it at the root";
         NoGpuToCopy { func: String } =>
             format!("`{func}` is to be copied to or from a GPU, and the target has none"),
-            help "compile for a target that has one";
+            help "compile with Compiler::gpu, which feature `gpu` of `halide` brings";
         NoSubgroups { var: String } =>
             {
                 let lacks = "the target's GPU has no subgroups of one known size";

@@ -182,16 +182,16 @@ fn targets_without_a_gpu() {
     expect![[r#"
         test:1:9: blur_y: gpu_blocks(xo)
           `xo` is for a GPU, and the target has none
-          help: compile for a target that has one
+          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
         test:1:9: blur_y: gpu_blocks(yo)
           `yo` is for a GPU, and the target has none
-          help: compile for a target that has one
+          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
         test:1:9: blur_y: gpu_threads(xi)
           `xi` is for a GPU, and the target has none
-          help: compile for a target that has one
+          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
         test:1:9: blur_y: gpu_threads(yi)
           `yi` is for a GPU, and the target has none
-          help: compile for a target that has one
+          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
     "#]]
     .assert_eq(&text);
 }

@@ -133,10 +133,10 @@ fn kernels_of_too_many_loops() {
     expect![[r#"
         test:1:24: blur_x: copy_to_device()
           `blur_x` is to be copied to or from a GPU, and the target has none
-          help: compile for a target that has one
+          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings
         test:1:41: blur_x: copy_to_host()
           `blur_x` is to be copied to or from a GPU, and the target has none
-          help: compile for a target that has one"#]]
+          help: compile with Compiler::gpu, which feature `gpu` of `halide` brings"#]]
     .assert_eq(&text.join("\n"));
 }
 
