@@ -34,7 +34,7 @@ fn wrappers_beyond_the_limit_are_refused() {
         format!("{}: compute_root()", "f.clone_in(g, ".repeat(100_000)),
         format!("{}: compute_root()", "f.rfactor(u).in(".repeat(100_000)),
         format!("f{}: compute_root()", ".in()".repeat(100_000)),
-        format!("f.in({}): compute_root()", "f.in(), ".repeat(100)),
+        format!("f.in({}): compute_root()", vec!["f.in()"; 100].join(", ")),
         format!("f: compute_at({}f, x)", "f.in(".repeat(100_000)),
         format!("f: specialize({}f.in(g).extent(0) > 1)", "f.in(".repeat(100_000)),
     ] {
@@ -73,7 +73,7 @@ fn names_beyond_the_limit_survive() {
 #[test]
 fn conditions_of_too_many_operators_are_refused() {
     for (before, between, after) in
-        [("", "p && ", "p"), ("", "p || ", "p"), ("", "1 + ", "1 > 0"), ("1 > ", "2 * ", "p"), ("", "!", "p")]
+        [("", "p && ", "p"), ("", "p || ", "p"), ("", "1 + ", "1 > 0"), ("1 > ", "2 * ", "p")]
     {
         let text = |count: usize| format!("f: specialize({before}{}{after})", between.repeat(count));
         let message = "the condition before this has more than 256 operators";
