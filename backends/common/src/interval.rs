@@ -111,8 +111,8 @@ impl Interval {
             _ => None,
         }
     }
-    /// Returns an interval that holds the results of an operator on integers, if they did not wrap; `None` where nothing
-    /// is known.
+    /// Returns an interval that holds the results of an operator on integers, if they did not wrap; `None` where
+    /// nothing is known.
     pub fn binary(op: BinOp, a: Interval, b: Interval) -> Option<Interval> {
         Interval::index_op(op, a, b).or_else(|| Interval::data_op(op, a, b))
     }

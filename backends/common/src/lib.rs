@@ -13,13 +13,13 @@
 //! | [`Arithmetic`] | absolute differences, halving and saturating sums, rounded products, clamped ranges |
 //! | [`Products`] | upper halves of products, products of bytes |
 //! | [`BitCounts`] | counts of ones, of leading and of trailing zeros |
-//! | [`Divide`], [`DivideByConstant`] | Euclidean and truncating division by constants, and by lanes from quotients rounded to zero |
+//! | [`Divide`], [`DivideByConstant`] | Euclidean and truncating division by constants, and by lanes from a quotient |
 //! | [`HalfFloats`] | 16-bit floats |
 //! | [`FloatLanes`] | remainders, minimum and maximum with a NaN, tests for infinities |
 //!
 //! Each operator is a provided method of its trait. A generator overrides one where its machine has an instruction for
-//! it, or a shorter sequence, and says so at the override. The tests of this crate instantiate the provided methods over
-//! plain integers, with [`IntLanes::ternary`] and without, and compare the results with `halide_core::value`.
+//! it, or a shorter sequence, and says so at the override. The tests of this crate instantiate the provided methods
+//! over plain integers, with [`IntLanes::ternary`] and without, and compare the results with `halide_core::value`.
 //!
 //! [`Interval`] is what generators know of the values of an integer expression; [`truth_op`] is the table of operators
 //! on `Bool`.

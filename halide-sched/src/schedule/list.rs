@@ -66,8 +66,8 @@ impl Schedule {
         self.directives.is_empty()
     }
 
-    /// Adds one directive at the end. A tail without a factor means nothing and is dropped; a mark of blocks, threads or
-    /// lanes with a factor, which no word says, becomes the split and the mark that it stands for.
+    /// Adds one directive at the end. A tail without a factor means nothing and is dropped; a mark of blocks, threads
+    /// or lanes with a factor, which no word says, becomes the split and the mark that it stands for.
     pub fn push(&mut self, mut directive: Directive) {
         match &mut directive.verb {
             Verb::Mark { factor: None, tail, .. } => *tail = Tail::Auto,

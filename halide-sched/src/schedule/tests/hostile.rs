@@ -1,4 +1,5 @@
-//! Texts and values that nobody writes: deep, long, or of arguments that no word takes. None may hang or overflow the stack.
+//! Texts and values that nobody writes: deep, long, or of arguments that no word takes. None may hang or overflow the
+//! stack.
 
 use super::super::*;
 use super::check;
