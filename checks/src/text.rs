@@ -59,7 +59,7 @@ pub fn random_ir_text(seed: u64) -> String {
     with_mistakes(&text, &mut random)
 }
 
-/// Some characters or words changed, lost, doubled or moved; one time in eight nothing.
+/// Some characters or words changed, lost, doubled, repeated or moved; one time in eight nothing.
 pub fn with_mistakes(text: &str, random: &mut Random) -> String {
     const BITS: [&str; 26] = [
         "(",
@@ -96,7 +96,7 @@ pub fn with_mistakes(text: &str, random: &mut Random) -> String {
     for _ in 0..1 + random.below(4) {
         let (at, other) = (random.below(text.len() + 1), random.below(text.len() + 1));
         let (from, to) = (at.min(other), at.max(other).min(at.min(other) + 12));
-        match random.below(5) {
+        match random.below(6) {
             0 => drop(text.drain(from..to)),
             1 => drop(text.splice(at..at, random.pick(&BITS).chars())),
             2 => {
@@ -104,6 +104,11 @@ pub fn with_mistakes(text: &str, random: &mut Random) -> String {
                 drop(text.splice(at..at, part));
             }
             3 => drop(text.splice(from..to, random.pick(&BITS).chars())),
+            // Deep, or long: nobody writes that, so nothing but a limit keeps it from the stack.
+            4 => {
+                let part = text[from..to].repeat(1 << random.below(12));
+                drop(text.splice(from..to, part));
+            }
             _ => text.truncate(at.max(text.len() / 2)),
         }
     }

@@ -307,5 +307,14 @@ pub(crate) const CONDITION_DEPTH: usize = 64;
 /// The most levels that parentheses may nest.
 pub(crate) const CONDITION_TEXT_DEPTH: usize = 256;
 
+/// The most operators of a condition, which code that walks it nests by.
+pub(crate) const MOST_CONDITION_OPERATORS: usize = 256;
+
+/// The most wrappers, clones and parts of reductions in the name of a Func in text.
+pub(crate) const MOST_WRAPPERS: usize = 64;
+
+/// The most specialisations in each other that text opens.
+pub(crate) const MOST_SPECIALIZATIONS: usize = 64;
+
 /// The most dimensions that are read without brackets: as many as Funcs have.
 pub(crate) const MOST_TILED: usize = 8;

@@ -76,7 +76,8 @@ impl Interval {
         Interval { low: 0, high: if self.low >= 0 { below.min(self.high) } else { below } }
     }
 
-    /// Returns the exact results of an operator on Index values; `None` of operators that these lack.
+    /// Returns an interval that holds the exact results of an operator on Index values; `None` of operators that these
+    /// lack.
     pub fn index_op(op: BinOp, a: Interval, b: Interval) -> Option<Interval> {
         Some(match op {
             BinOp::Add => a.sum(b),
@@ -89,7 +90,8 @@ impl Interval {
             _ => return None,
         })
     }
-    /// Returns the exact results of an operator that only data has, on integers; `None` where nothing is known.
+    /// Returns an interval that holds the exact results of an operator that only data has, on integers; `None` where
+    /// nothing is known.
     fn data_op(op: BinOp, a: Interval, b: Interval) -> Option<Interval> {
         let constant = b.low == b.high;
         match op {
@@ -109,7 +111,8 @@ impl Interval {
             _ => None,
         }
     }
-    /// Returns the results of an operator on integers, if they did not wrap; `None` where nothing is known.
+    /// Returns an interval that holds the results of an operator on integers, if they did not wrap; `None` where
+    /// nothing is known.
     pub fn binary(op: BinOp, a: Interval, b: Interval) -> Option<Interval> {
         Interval::index_op(op, a, b).or_else(|| Interval::data_op(op, a, b))
     }

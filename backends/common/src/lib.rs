@@ -2,8 +2,10 @@
 //!
 //! The operators of the language are total: a quotient by 0 is 0, a shift by any amount has a meaning, a conversion
 //! saturates. Machines have nothing of the kind, so a generator makes such an operator of several instructions. The
-//! sequences are spelled out here, once, over primitives that each generator has: [`IntLanes`] for integers and the
-//! bits of floats, [`FloatLanes`] for floats. `halide_core::math` does the same for functions of f32.
+//! sequences that generators have in common are spelled out here, once, over primitives that each of them has:
+//! [`IntLanes`] for integers and the bits of floats, [`FloatLanes`] for floats. `halide_core::math` does the same for
+//! functions of f32. Shifts by lanes, conversions of floats to integers, and the quotient that a division by lanes
+//! starts from are of each generator's own.
 //!
 //! | trait | operators |
 //! |---|---|
@@ -11,13 +13,13 @@
 //! | [`Arithmetic`] | absolute differences, halving and saturating sums, rounded products, clamped ranges |
 //! | [`Products`] | upper halves of products, products of bytes |
 //! | [`BitCounts`] | counts of ones, of leading and of trailing zeros |
-//! | [`Divide`], [`DivideByConstant`] | Euclidean and truncating division, by lanes and by constants |
+//! | [`Divide`], [`DivideByConstant`] | Euclidean and truncating division by constants, and by lanes from a quotient |
 //! | [`HalfFloats`] | 16-bit floats |
 //! | [`FloatLanes`] | remainders, minimum and maximum with a NaN, tests for infinities |
 //!
 //! Each operator is a provided method of its trait. A generator overrides one where its machine has an instruction for
-//! it, or a shorter sequence, and says so at the override. The tests of this crate instantiate all of them over plain
-//! integers, and compare the results with `halide_core::value`.
+//! it, or a shorter sequence, and says so at the override. The tests of this crate instantiate the provided methods
+//! over plain integers, with [`IntLanes::ternary`] and without, and compare the results with `halide_core::value`.
 //!
 //! [`Interval`] is what generators know of the values of an integer expression; [`truth_op`] is the table of operators
 //! on `Bool`.

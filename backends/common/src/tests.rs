@@ -7,7 +7,15 @@ use halide_core::value::{self, Scalar, bf16, f16};
 use std::convert::Infallible;
 
 /// A machine that computes instead of emitting code. A value is the bits of one lane and its width.
-struct Plain;
+struct Plain {
+    /// True if it has an instruction for functions of three bits.
+    ternary: bool,
+}
+
+/// Machines without and with the instructions that only some have.
+const MACHINES: [Plain; 2] = [PLAIN, Plain { ternary: true }];
+
+const PLAIN: Plain = Plain { ternary: false };
 
 type V = (u64, u32);
 
@@ -82,6 +90,11 @@ impl IntLanes for Plain {
     fn select(&mut self, truth: &bool, x: &V, y: &V) -> Emitted<Self> {
         Ok(if *truth { *x } else { *y })
     }
+    fn ternary(&mut self, table: u8, x: &V, y: &V, z: &V) -> Result<Option<V>, Infallible> {
+        let bit = |v: &V, i: u32| (v.0 >> i) & 1;
+        let of = |i: u32| u64::from(table) >> (4 * bit(x, i) + 2 * bit(y, i) + bit(z, i)) & 1;
+        Ok(self.ternary.then(|| cut((0..x.1).fold(0, |bits, i| bits | of(i) << i), x.1)))
+    }
 }
 
 impl Arithmetic for Plain {}
@@ -99,8 +112,8 @@ impl Divide for Plain {}
 impl DivideByConstant for Plain {
     fn divide_unsigned(&mut self, x: &V, divisor: u64, width: u32) -> Emitted<Self> {
         assert!(u128::from(x.0) < 1 << width);
-        // A divisor of more than half of the range has a reciprocal of no bits.
-        if u128::from(divisor) > 1 << (x.1 - 1) {
+        // There is no room for the reciprocal, but only one quotient above 0.
+        if width == 64 && divisor > 1 << 63 {
             return Ok(cut(u64::from(x.0 >= divisor), x.1));
         }
         self.divide_by_reciprocal(x, divisor, width)
@@ -192,7 +205,10 @@ fn clamped(ty: ScalarType, v: i128) -> Scalar {
 
 #[test]
 fn arithmetic_is_exact_where_it_says_so() {
-    let p = &mut Plain;
+    { MACHINES }.iter_mut().for_each(arithmetic_of);
+}
+
+fn arithmetic_of(p: &mut Plain) {
     let signed = |ty: ScalarType| ty.is_signed_int();
     check(
         "absolute_difference",
@@ -226,7 +242,7 @@ fn a_rounded_product_of_words_is_clamped() {
     for x in samples(I16) {
         for y in samples(I16) {
             let wide = |v: Scalar| cut(v.as_i64() as u64, 32);
-            let Ok(made) = Plain.mul_rounded(&wide(x), &wide(y));
+            let Ok(made) = { PLAIN }.mul_rounded(&wide(x), &wide(y));
             let right = (x.as_i128() * y.as_i128() + (1 << 14)) >> 15;
             assert_eq!(number(true, &made), right.min(i16::MAX.into()), "{x:?} {y:?}");
         }
@@ -239,7 +255,7 @@ fn values_are_clamped_to_other_types() {
         for to in INTEGERS.into_iter().filter(|to| to.bits() <= from.bits()) {
             for x in samples(from) {
                 let (of, into) = (Interval::of_type(from), Interval::of_type(to));
-                let Ok(made) = Plain.clamp_to(from.is_signed_int(), &lane(x), of, into);
+                let Ok(made) = { PLAIN }.clamp_to(from.is_signed_int(), &lane(x), of, into);
                 let right = value::saturating_cast(to, x);
                 assert_eq!(cut(made.0, to.bits()).0, right.bits(), "{x:?} as {to}");
             }
@@ -249,7 +265,10 @@ fn values_are_clamped_to_other_types() {
 
 #[test]
 fn products_have_their_upper_halves() {
-    let p = &mut Plain;
+    { MACHINES }.iter_mut().for_each(products_of);
+}
+
+fn products_of(p: &mut Plain) {
     check(
         "mul_high",
         |ty, x, y| p.mul_high(ty.is_signed_int(), &x, &y).ok(),
@@ -273,7 +292,7 @@ fn products_have_their_upper_halves() {
 
 #[test]
 fn bits_are_counted() {
-    let p = &mut Plain;
+    let p = &mut PLAIN;
     for ty in INTEGERS {
         for x in samples(ty) {
             let unused = 64 - ty.bits();
@@ -291,7 +310,7 @@ const DIVISIONS: [BinOp; 4] = [BinOp::Div, BinOp::Mod, BinOp::DivToZero, BinOp::
 
 #[test]
 fn division_by_constants_is_total() {
-    let p = &mut Plain;
+    let p = &mut PLAIN;
     for op in DIVISIONS {
         for ty in INTEGERS {
             let samples = samples(ty);
@@ -308,7 +327,7 @@ fn division_by_constants_is_total() {
 
 #[test]
 fn division_by_lanes_is_total() {
-    let p = &mut Plain;
+    let p = &mut PLAIN;
     for op in DIVISIONS {
         check(
             op.name(),
@@ -327,7 +346,7 @@ fn shifts_by_constants_are_total() {
     for ty in INTEGERS {
         for x in samples(ty) {
             for left in -70..=70i64 {
-                let Ok(made) = Plain.shift(ty.is_signed_int(), &lane(x), left);
+                let Ok(made) = { PLAIN }.shift(ty.is_signed_int(), &lane(x), left);
                 let amount = Scalar::int(ScalarType::signed(ty.bits()), left.into());
                 assert_eq!(made.0, value::binary(BinOp::Shl, x, amount).bits(), "{x:?} << {left}");
             }
@@ -337,7 +356,7 @@ fn shifts_by_constants_are_total() {
 
 #[test]
 fn halves_convert_as_they_should() {
-    let p = &mut Plain;
+    let p = &mut PLAIN;
     for bits in 0..=u16::MAX {
         let Ok(made) = p.f32_of_f16(&(u64::from(bits), 32));
         let (made, right) = (f32::from_bits(made.0 as u32), f16::from_bits(bits).to_f32());
@@ -363,7 +382,7 @@ fn halves_convert_as_they_should() {
 
 #[test]
 fn floats_have_the_minimum_of_the_language() {
-    let p = &mut Plain;
+    let p = &mut PLAIN;
     let numbers = [0.0, -0.0, 1.0, -1.5, 3.25, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-310, 7e200];
     let bounds = |v: f64| if v.is_nan() { None } else { Some((v, v)) };
     let same = |made: f64, right: f64| made.to_bits() == right.to_bits() || (made.is_nan() && right.is_nan());

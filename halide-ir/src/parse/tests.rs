@@ -138,6 +138,18 @@ fn deep_text_is_refused_and_not_a_crash() {
     stmt_fails(&"{".repeat(100_000), "nested too deeply");
 }
 
+/// A row of operators is a tree as deep as it is long, which neither reading nor printing follows by recursion.
+#[test]
+fn long_rows_of_operators_read_again() {
+    for row in ["L0 + ", "L0 * 2 - ", "L0 < 1 && "] {
+        let e: Expr = format!("{}L0 < 1", row.repeat(100_000)).parse().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(e.to_string().parse::<Expr>().as_ref(), Ok(&e));
+    }
+    let mixed = format!("{}L0{}", "(3 * ".repeat(140), " + L0 - 1) % 7".repeat(140));
+    let e: Expr = mixed.parse().unwrap();
+    assert_eq!(e.to_string(), mixed);
+}
+
 #[test]
 fn statements_keep_their_exact_structure() {
     let store = || "b0[0] = 1u8".parse::<Stmt>().unwrap();

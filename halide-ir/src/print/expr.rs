@@ -104,17 +104,26 @@ impl Printer<'_> {
         if let Some(name) = word(&BINARY_CALLS, &op) {
             return self.call(name, &[a, b]);
         }
-        let logical = a.ty().is_bool();
-        let rows = INFIX.iter().filter(|(text, ..)| logical || !matches!(*text, "&&" | "||"));
-        let Some((text, _, strength)) = rows.clone().find(|(_, o, _)| *o == op) else {
-            return self.call("?", &[a, b]);
-        };
-        let left = if *strength == COMPARISON { strength + 1 } else { *strength };
-        self.parenthesised(outer > *strength, |p| {
-            p.node(a, left);
-            p.push(&format!(" {text} "));
-            p.node(b, strength + 1);
-        });
+        let Some((text, strength)) = infix(op, a) else { return self.call("?", &[a, b]) };
+        // A row of operators is a tree that is deep on the left, so no recursion follows it.
+        let mut row = vec![(text, strength, b, outer > strength)];
+        let (mut first, mut outer) = (a, left_of(strength));
+        while let ExprKind::Binary(op, a, b) = first.kind()
+            && !self.locals.contains_key(&first.id())
+            && let Some((text, strength)) = infix(*op, a)
+        {
+            row.push((text, strength, b, outer > strength));
+            (first, outer) = (a, left_of(strength));
+        }
+        row.iter().filter(|(.., parentheses)| *parentheses).for_each(|_| self.push("("));
+        self.node(first, outer);
+        for (text, strength, right, parentheses) in row.into_iter().rev() {
+            self.push(&format!(" {text} "));
+            self.node(right, strength + 1);
+            if parentheses {
+                self.push(")");
+            }
+        }
     }
 
     fn parenthesised(&mut self, needed: bool, write: impl FnOnce(&mut Self)) {
@@ -172,6 +181,18 @@ impl Printer<'_> {
             self.push(&format!(":{}", type_name(ty)));
         }
     }
+}
+
+/// The symbol and the strength of an operator that is written between operands like `a`.
+fn infix(op: BinOp, a: &Expr) -> Option<(&'static str, u8)> {
+    let logical = a.ty().is_bool();
+    let mut rows = INFIX.iter().filter(|(text, ..)| logical || !matches!(*text, "&&" | "||"));
+    rows.find(|(_, o, _)| *o == op).map(|(text, _, strength)| (*text, *strength))
+}
+
+/// The strength that surrounds the left operand: comparisons do not stand in a row.
+fn left_of(strength: u8) -> u8 {
+    if strength == COMPARISON { strength + 1 } else { strength }
 }
 
 /// A constant with its type; a float that is not finite as its bits.

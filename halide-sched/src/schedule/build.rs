@@ -64,12 +64,12 @@ impl StageSchedule<'_> {
             self = match verb {
                 Verb::In { ref consumers } => {
                     let made = wrapper_name(&self.subject.func, consumers);
-                    let known = self.schedule.makes_func(&made);
+                    let known = self.schedule.times_made(&made) > 0;
                     self.make_func(verb, known, made)
                 }
                 Verb::CloneIn { ref consumers } => {
                     let made = clone_name(&self.subject.func, consumers);
-                    let known = self.schedule.makes_func(&made);
+                    let known = self.schedule.times_made(&made) > 0;
                     self.make_func(verb, known, made)
                 }
                 Verb::Rfactor { ref vars, .. } => {
@@ -103,8 +103,8 @@ impl StageSchedule<'_> {
     /// Opens a specialisation, unless it is open, and goes on with it.
     #[track_caller]
     fn open(self, condition: Condition) -> Self {
-        let opened = self.schedule.conditions(&self.subject).position(|c| *c == condition);
-        let count = self.schedule.conditions(&self.subject).count();
+        let opened = self.schedule.specialization(&self.subject, &condition);
+        let count = self.schedule.opened(&self.subject);
         let mut next = if opened.is_some() { self } else { self.push(Verb::Specialize(condition)) };
         next.subject.specializations.push(opened.unwrap_or(count));
         next

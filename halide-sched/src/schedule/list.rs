@@ -2,7 +2,9 @@
 
 use super::directive::{Directive, Subject, Verb};
 use super::func_name::{clone_name, wrapper_name};
-use super::values::{Condition, Tail};
+use super::values::{Condition, LoopKind, Tail};
+use std::collections::HashMap;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 /// A schedule: directives in the order in which they apply. A value; it knows Funcs, stages and loops by name only, so
@@ -19,9 +21,28 @@ use std::hash::{Hash, Hasher};
 ///                       blur_x: store_at(blur_y, yo) compute_at(blur_y, yi) vectorize(x, 16)".parse().unwrap();
 /// assert_eq!(built, read);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Schedule {
     directives: Vec<Directive>,
+    /// The wrappers and clones that directives make, by name, with the number of directives that do.
+    made: HashMap<String, usize>,
+    /// The specialisations that directives open, by what is specialised.
+    opened: HashMap<Subject, Opened>,
+}
+
+/// The specialisations of a stage or specialisation.
+#[derive(Clone, Default)]
+struct Opened {
+    /// The directives that open them.
+    directives: Vec<usize>,
+    /// The first one for each condition.
+    first: HashMap<Condition, usize>,
+}
+
+impl fmt::Debug for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schedule").field("directives", &self.directives).finish()
+    }
 }
 
 impl Schedule {
@@ -45,17 +66,60 @@ impl Schedule {
         self.directives.is_empty()
     }
 
-    /// Adds one directive at the end. A tail without a factor means nothing and is dropped.
+    /// Adds one directive at the end. A tail without a factor means nothing and is dropped; a mark of blocks, threads
+    /// or lanes with a factor, which no word says, becomes the split and the mark that it stands for.
     pub fn push(&mut self, mut directive: Directive) {
-        if let Verb::Mark { factor: None, tail, .. } = &mut directive.verb {
-            *tail = Tail::Auto;
+        match &mut directive.verb {
+            Verb::Mark { factor: None, tail, .. } => *tail = Tail::Auto,
+            Verb::Mark { kind, var, factor: Some(factor), tail } if kind.is_gpu() => {
+                let inner = self.inner_name(&directive.subject, var, *kind);
+                let marked = if *kind == LoopKind::GpuBlocks { var.clone() } else { inner.clone() };
+                let mark = Verb::Mark { kind: *kind, var: marked, factor: None, tail: Tail::Auto };
+                let (var, factor, tail) = (var.clone(), factor.clone(), *tail);
+                let split = Verb::Split { var: var.clone(), outer: var, inner, factor, tail };
+                self.push(Directive { verb: split, ..directive.clone() });
+                directive.verb = mark;
+            }
+            _ => {}
+        }
+        match &directive.verb {
+            Verb::In { consumers } => self.count_made(wrapper_name(&directive.subject.func, consumers)),
+            Verb::CloneIn { consumers } => self.count_made(clone_name(&directive.subject.func, consumers)),
+            Verb::Specialize(condition) => {
+                let opened = self.opened.entry(directive.subject.clone()).or_default();
+                opened.first.entry(condition.clone()).or_insert(opened.directives.len());
+                opened.directives.push(self.directives.len());
+            }
+            _ => {}
         }
         self.directives.push(directive);
     }
 
+    fn count_made(&mut self, name: String) {
+        *self.made.entry(name).or_default() += 1;
+    }
+
+    /// A name for the inner part of a loop that no split of the stage has given.
+    fn inner_name(&self, subject: &Subject, var: &str, kind: LoopKind) -> String {
+        let letter = match kind {
+            LoopKind::GpuBlocks => 'b',
+            LoopKind::GpuThreads => 't',
+            _ => 'l',
+        };
+        let given = |name: &String| {
+            let splits = self.directives.iter().filter(|d| d.subject.func == subject.func);
+            splits.into_iter().any(|d| matches!(&d.verb, Verb::Split { inner, .. } if inner == name))
+        };
+        let mut name = format!("{var}${letter}");
+        while given(&name) {
+            name.push(letter);
+        }
+        name
+    }
+
     /// Adds the directives of `other` at the end.
     pub fn append(&mut self, other: &Schedule) {
-        self.directives.extend(other.directives.iter().cloned());
+        other.directives.iter().for_each(|d| self.push(d.clone()));
     }
 
     /// Returns true if some stage may round differently than the algorithm says, so that results are compared within a
@@ -83,21 +147,28 @@ impl Schedule {
         found
     }
 
-    /// The conditions opened on a stage or specialisation, in order.
-    pub(super) fn conditions<'s>(&'s self, subject: &'s Subject) -> impl Iterator<Item = &'s Condition> {
-        self.directives.iter().filter(move |d| d.subject == *subject).filter_map(|d| match &d.verb {
-            Verb::Specialize(condition) => Some(condition),
-            _ => None,
-        })
+    /// The number of specialisations opened on a stage or specialisation.
+    pub(super) fn opened(&self, subject: &Subject) -> usize {
+        self.opened.get(subject).map_or(0, |opened| opened.directives.len())
     }
 
-    /// Returns true if a directive makes the wrapper or clone called `name`.
-    pub(super) fn makes_func(&self, name: &str) -> bool {
-        self.directives.iter().any(|d| match &d.verb {
-            Verb::In { consumers } => wrapper_name(&d.subject.func, consumers) == name,
-            Verb::CloneIn { consumers } => clone_name(&d.subject.func, consumers) == name,
-            _ => false,
-        })
+    /// The number of the first specialisation of `subject` for `condition`, if one is open.
+    pub(super) fn specialization(&self, subject: &Subject, condition: &Condition) -> Option<usize> {
+        self.opened.get(subject)?.first.get(condition).copied()
+    }
+
+    /// The condition of a specialisation by its number, if it is the first one for that condition.
+    pub(super) fn first_condition(&self, subject: &Subject, index: usize) -> Option<&Condition> {
+        let opened = self.opened.get(subject)?;
+        match &self.directives[*opened.directives.get(index)?].verb {
+            Verb::Specialize(condition) => Some(condition).filter(|c| opened.first.get(c) == Some(&index)),
+            _ => None,
+        }
+    }
+
+    /// The number of directives that make the wrapper or clone called `name`.
+    pub(super) fn times_made(&self, name: &str) -> usize {
+        self.made.get(name).copied().unwrap_or(0)
     }
 }
 

@@ -19,6 +19,7 @@ use super::list::Schedule;
 use super::row::{Row, read, row, rows};
 use super::text::Text;
 use super::values::Condition;
+use crate::tuning::MOST_SPECIALIZATIONS;
 use halide_core::error::Location;
 use halide_ir::spelling::closest;
 
@@ -96,7 +97,7 @@ impl Parser<'_> {
     fn subject(&mut self, func: Func, at: Location) -> Result<(), ParseError> {
         let mut made = Vec::new();
         for Maker { of, clones, consumers, name } in func.makes {
-            if !self.schedule.makes_func(&name) {
+            if self.schedule.times_made(&name) == 0 {
                 let verb = if clones { Verb::CloneIn { consumers } } else { Verb::In { consumers } };
                 made.push(Directive { subject: Subject::func(of), verb, at: Some(at) });
             }
@@ -105,6 +106,11 @@ impl Parser<'_> {
         let mut subject = Subject::func(func.name);
         subject.stage = self.text.update()?;
         while self.text.take(".specialize(") {
+            if subject.specializations.len() == MOST_SPECIALIZATIONS {
+                let message =
+                    format!("`{}` has more than {MOST_SPECIALIZATIONS} specialisations in each other", subject.func);
+                return Err(ParseError { at, message, help: Some("join their conditions by `&&`".to_string()) });
+            }
             let index = match self.text.index_before_paren() {
                 Some(index) => index,
                 None => {
@@ -124,9 +130,8 @@ impl Parser<'_> {
 
     /// The number of the specialisation of `subject` for `condition`, which is opened unless it is open.
     fn open(&mut self, subject: &Subject, condition: Condition, at: Location) -> usize {
-        let known = self.schedule.conditions(subject).position(|c| *c == condition);
-        known.unwrap_or_else(|| {
-            let index = self.schedule.conditions(subject).count();
+        self.schedule.specialization(subject, &condition).unwrap_or_else(|| {
+            let index = self.schedule.opened(subject);
             self.schedule.push(Directive { subject: subject.clone(), verb: Verb::Specialize(condition), at: Some(at) });
             index
         })

@@ -1,10 +1,9 @@
 //! The text form of schedules: the one printer. [`Schedule::parse`] is its inverse.
 
 use super::directive::{Directive, Subject, Verb};
-use super::func_name::{FuncText, clone_name, update_suffix, wrapper_name, wrappers_named};
+use super::func_name::{FuncText, clone_name, is_made_name, update_suffix, wrapper_name, wrappers_named};
 use super::list::Schedule;
 use super::text::quote;
-use super::values::Condition;
 use std::fmt;
 
 impl fmt::Display for Schedule {
@@ -42,8 +41,8 @@ fn opened_by_subject(directive: &Directive, next: Option<&Subject>, before: &Sch
     let subject = &directive.subject;
     match &directive.verb {
         Verb::Specialize(condition) => {
-            let opened = before.conditions(subject).count() - 1;
-            let first = before.conditions(subject).position(|c| c == condition) == Some(opened);
+            let opened = before.opened(subject) - 1;
+            let first = before.specialization(subject, condition) == Some(opened);
             let path = [subject.specializations.as_slice(), &[opened]].concat();
             first && next.func == subject.func && next.stage == subject.stage && next.specializations == path
         }
@@ -54,18 +53,13 @@ fn opened_by_subject(directive: &Directive, next: Option<&Subject>, before: &Sch
 }
 
 fn makes(subject: &Subject, next: &Subject, name: &str, before: &Schedule) -> bool {
-    let made = |d: &&Directive| match &d.verb {
-        Verb::In { consumers } => wrapper_name(&d.subject.func, consumers) == name,
-        Verb::CloneIn { consumers } => clone_name(&d.subject.func, consumers) == name,
-        _ => false,
-    };
     let plain = subject.stage == 0 && subject.specializations.is_empty() && is_made(&subject.func, before);
-    plain && next.func == name && before.directives().iter().filter(made).count() == 1
+    plain && next.func == name && is_made_name(name) && before.times_made(name) == 1
 }
 
 /// Returns true if the directives of `schedule` make every wrapper that the name `func` speaks of.
 fn is_made(func: &str, schedule: &Schedule) -> bool {
-    wrappers_named(func).iter().all(|name| schedule.makes_func(name))
+    wrappers_named(func).iter().all(|name| schedule.times_made(name) > 0)
 }
 
 /// A subject as text. A specialisation is named by its condition as the directives in the schedule opened it, or by its
@@ -84,10 +78,9 @@ impl fmt::Display for SubjectText<'_> {
         update_suffix(f, subject.stage)?;
         let mut outer = Subject { specializations: Vec::new(), ..(*subject).clone() };
         for &index in &subject.specializations {
-            let conditions: Vec<&Condition> = schedule.conditions(&outer).collect();
-            match conditions.get(index) {
-                Some(c) if !conditions[..index].contains(c) => write!(f, ".specialize({c})")?,
-                _ => write!(f, ".specialize({index})")?,
+            match schedule.first_condition(&outer, index) {
+                Some(condition) => write!(f, ".specialize({condition})")?,
+                None => write!(f, ".specialize({index})")?,
             }
             outer.specializations.push(index);
         }

@@ -1,7 +1,7 @@
 //! The table of directives: one row for each word.
 //!
 //! Everything that names directives follows from here: the enum [`Verb`](super::Verb), the methods of the builder, the
-//! parser, the printer, the suggestions for misspelt words, `docs/directives.md` and random schedules.
+//! parser, the printer, the suggestions for misspelt words, `docs/directives.md` and the random schedules of any rows.
 //!
 //! ```text
 //! SCOPE [field: TYPE] VARIANT { argument: KIND, .. } {     a variant of `Verb`; its word sets the field in brackets
@@ -43,35 +43,40 @@ macro_rules! with_directives {
                 "reorder" as "reorder" { reorder; }
             }
             Stage [kind: LoopKind] Mark { var: Loop, factor: Factor, tail: Tail } {
-                /// Runs a loop's iterations one after the other.
+                /// Runs a loop's iterations one after the other, in chunks of `factor` if one is given; the loop over
+                /// chunks keeps the name.
                 "serial" [kind: LoopKind::Serial] as "serial" {
                     serial(var: Loop) => [mark(LoopKind::Serial, var)];
                 }
-                /// Runs a loop's iterations on several threads.
+                /// Runs a loop's iterations, or chunks of `factor` of them, on several threads; the loop over chunks
+                /// keeps the name.
                 "parallel" [kind: LoopKind::Parallel] as "parallel" {
                     parallel(var: Loop) => [mark(LoopKind::Parallel, var)];
-                    /// Runs chunks of `size` iterations on several threads: `parallel(var, size)` in text.
-                    parallel_chunks(var: Loop, size: Amount) => [mark_part(LoopKind::Parallel, var, size, Tail::Auto)];
-                    /// As `parallel_chunks`, and says what happens where the size does not divide the extent.
-                    parallel_tail(var: Loop, size: Amount, tail: Tail) =>
-                        [mark_part(LoopKind::Parallel, var, size, tail)];
+                    /// Runs chunks of `factor` iterations on several threads: `parallel(var, factor)` in text.
+                    parallel_chunks(var: Loop, factor: Amount) =>
+                        [mark_part(LoopKind::Parallel, var, factor, Tail::Auto)];
+                    /// As `parallel_chunks`, and says what happens where the factor does not divide the extent.
+                    parallel_tail(var: Loop, factor: Amount, tail: Tail) =>
+                        [mark_part(LoopKind::Parallel, var, factor, tail)];
                 }
-                /// Computes chunks of `lanes` iterations as vectors; the loop over chunks keeps the name.
-                /// `Amount::Natural` takes as many lanes as the target's registers have.
+                /// Computes chunks of `factor` iterations, or all of a loop of constant extent, as vectors; the loop
+                /// over chunks keeps the name. `Amount::Natural` (`natural`) takes as many lanes as the target's
+                /// registers have.
                 "vectorize" [kind: LoopKind::Vectorized] as "vectorize" {
-                    vectorize(var: Loop, lanes: Amount) => [mark_part(LoopKind::Vectorized, var, lanes, Tail::Auto)];
-                    /// As `vectorize`, and says what happens where `lanes` does not divide the extent.
-                    vectorize_tail(var: Loop, lanes: Amount, tail: Tail) =>
-                        [mark_part(LoopKind::Vectorized, var, lanes, tail)];
+                    vectorize(var: Loop, factor: Amount) => [mark_part(LoopKind::Vectorized, var, factor, Tail::Auto)];
+                    /// As `vectorize`, and says what happens where `factor` does not divide the extent.
+                    vectorize_tail(var: Loop, factor: Amount, tail: Tail) =>
+                        [mark_part(LoopKind::Vectorized, var, factor, tail)];
                     /// Computes all iterations of a loop of constant extent as one vector: `vectorize(var)` in text.
                     vectorize_all(var: Loop) => [mark(LoopKind::Vectorized, var)];
                 }
-                /// Writes chunks of `copies` iterations out one after the other; the loop over chunks keeps the name.
+                /// Writes chunks of `factor` iterations, or all of a loop of constant extent, out one after the other;
+                /// the loop over chunks keeps the name.
                 "unroll" [kind: LoopKind::Unrolled] as "unroll" {
-                    unroll(var: Loop, copies: Amount) => [mark_part(LoopKind::Unrolled, var, copies, Tail::Auto)];
-                    /// As `unroll`, and says what happens where `copies` does not divide the extent.
-                    unroll_tail(var: Loop, copies: Amount, tail: Tail) =>
-                        [mark_part(LoopKind::Unrolled, var, copies, tail)];
+                    unroll(var: Loop, factor: Amount) => [mark_part(LoopKind::Unrolled, var, factor, Tail::Auto)];
+                    /// As `unroll`, and says what happens where `factor` does not divide the extent.
+                    unroll_tail(var: Loop, factor: Amount, tail: Tail) =>
+                        [mark_part(LoopKind::Unrolled, var, factor, tail)];
                     /// Writes all iterations of a loop of constant extent out: `unroll(var)` in text.
                     unroll_all(var: Loop) => [mark(LoopKind::Unrolled, var)];
                 }

@@ -10,8 +10,10 @@ pub(super) struct Text<'t> {
     text: &'t str,
     pos: usize,
     file: &'t str,
-    /// The last place that was asked for: its offset, its line, and the offset at which that line begins.
-    seen: Cell<(usize, u32, usize)>,
+    /// The last place that was asked for: its offset, its line and its column.
+    seen: Cell<(usize, u32, u32)>,
+    /// The parentheses that are open in the name of a Func that is read.
+    pub(super) open_names: usize,
 }
 
 /// Words that, with `(` after them, end a dotted name.
@@ -19,7 +21,7 @@ const SUFFIXES: [&str; 8] = ["in", "clone_in", "rfactor", "update", "specialize"
 
 impl<'t> Text<'t> {
     pub(super) fn new(text: &'t str, file: &'t str) -> Text<'t> {
-        let mut text = Text { text, pos: 0, file, seen: Cell::new((0, 1, 0)) };
+        let mut text = Text { text, pos: 0, file, seen: Cell::new((0, 1, 1)), open_names: 0 };
         text.skip_space();
         text
     }
@@ -40,13 +42,13 @@ impl<'t> Text<'t> {
     /// The place of the next letter.
     pub(super) fn location(&self) -> Location {
         // Places are asked for from the first to the last, so that counting goes on where it ended.
-        let (seen, line, start) = Some(self.seen.get()).filter(|at| at.0 <= self.pos).unwrap_or((0, 1, 0));
+        let (seen, line, column) = Some(self.seen.get()).filter(|at| at.0 <= self.pos).unwrap_or((0, 1, 1));
         let new = &self.text[seen..self.pos];
         let line = line + new.matches('\n').count() as u32;
-        let start = new.rfind('\n').map_or(start, |end| seen + end + 1);
-        self.seen.set((self.pos, line, start));
-        let column = self.text[start..self.pos].chars().count() + 1;
-        Location::in_text(self.file, line, column as u32)
+        let letters = |text: &str| text.chars().count() as u32;
+        let column = new.rfind('\n').map_or_else(|| column + letters(new), |end| 1 + letters(&new[end + 1..]));
+        self.seen.set((self.pos, line, column));
+        Location::in_text(self.file, line, column)
     }
 
     fn skip_space(&mut self) {
@@ -260,7 +262,8 @@ impl<'t> Text<'t> {
 
     /// The parentheses opened since `start` that are not closed before here.
     fn opened_since(&self, start: usize) -> i64 {
-        let mut read = Text { text: &self.text[..self.pos], pos: start, file: self.file, seen: self.seen.clone() };
+        let text = &self.text[..self.pos];
+        let mut read = Text { text, pos: start, file: self.file, seen: self.seen.clone(), open_names: 0 };
         let mut depth = 0;
         while let Some(c) = read.letter() {
             depth += match c {

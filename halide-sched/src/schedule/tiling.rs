@@ -58,7 +58,7 @@ impl Tiling {
 
 impl Argument for Tiling {
     type Value = Tiling;
-    const KIND: &'static str = "[loops], [outer], [inner], [factors], tail strategy";
+    const KIND: &'static str = "[vars], [outer], [inner], [factors][, tail strategy]";
     /// Reads `[x, y], [xo, yo], [xi, yi], [32, 8], TAIL`, or all of it without brackets.
     fn read(args: &mut Reader<'_, '_>) -> Result<Tiling, ParseError> {
         let text = args.required()?;

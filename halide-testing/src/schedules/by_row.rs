@@ -1,81 +1,15 @@
-//! Directives that are drawn by their rows of the table alone: those that nothing else here draws.
+//! Directives that are drawn by their rows of the table alone, whatever words it has.
 
 use super::random::{Draw, loop_names};
 use halide_sched::schedule::{Amount, Condition, Directive, Draws, Row, Scope, Site, Subject, rows};
 
-/// The words that other files of this folder draw, since a schedule says with them what shapes it is for, vouches for
-/// something, or goes on with what it made.
-const DRAWN_BY_NAME: [&str; 50] = [
-    "split",
-    "fuse",
-    "rename",
-    "reorder",
-    "serial",
-    "parallel",
-    "vectorize",
-    "unroll",
-    "gpu_blocks",
-    "gpu_threads",
-    "gpu_lanes",
-    "gpu_single_thread",
-    "auto_partition",
-    "never_partition",
-    "always_partition",
-    "compute_root",
-    "compute_at",
-    "compute_inline",
-    "compute_with",
-    "store_root",
-    "store_at",
-    "hoist_storage_root",
-    "hoist_storage",
-    "reorder_storage",
-    "align_storage",
-    "fold_storage",
-    "bound_storage",
-    "store_in",
-    "copy_to_device",
-    "copy_to_host",
-    "set_estimate",
-    "set_estimates",
-    "prefetch",
-    "stream_stores",
-    "monoid",
-    "bound",
-    "bound_extent",
-    "align_bounds",
-    "align_extent",
-    "in",
-    "clone_in",
-    "rfactor",
-    "specialize",
-    "specialize_fail",
-    "float",
-    "allow_race_conditions",
-    "atomic",
-    "tile",
-    "gpu_tile",
-    "partition",
-];
-
 impl Draw<'_> {
-    /// Draws directives that only their rows describe.
-    pub(super) fn by_row(&mut self) {
-        let others: Vec<&Row> = rows().filter(|row| !DRAWN_BY_NAME.contains(&row.word)).collect();
-        self.draw_rows(&others, others.len().min(3));
-    }
-
-    /// Draws any directives.
+    /// Proposes directives of any rows, with arguments that fit.
     pub(super) fn any_rows(&mut self) {
         let all: Vec<&Row> = rows().collect();
-        self.draw_rows(&all, 40);
-    }
-
-    /// Proposes directives of some rows, with arguments that fit.
-    fn draw_rows(&mut self, among: &[&'static Row], count: usize) {
-        for _ in 0..count {
+        for _ in 0..40 {
             let order = self.plan.order().to_vec();
-            let (Some(row), Some(func)) = (self.pick(among), self.pick(&order)) else { return };
+            let (Some(row), Some(func)) = (self.pick(&all), self.pick(&order)) else { return };
             let stages = self.plan.funcs[func].stages.len();
             let stage = if row.scope == Scope::Func { 0 } else { self.below(stages) };
             let subject = Subject { stage, ..Subject::func(self.plan.pipeline.funcs[func].name.clone()) };

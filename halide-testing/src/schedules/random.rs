@@ -120,7 +120,6 @@ impl Draw<'_> {
         if self.one_in(8) {
             self.races();
         }
-        self.by_row();
     }
 
     pub(super) fn below(&mut self, n: usize) -> usize {

@@ -20,7 +20,7 @@ pub(super) struct Integers<'f, 'a> {
 pub(super) struct Floats<'f, 'a>(pub(super) &'f mut Func<'a>);
 
 impl<'a> Func<'a> {
-    /// The operators on `lanes` integers of a lane type.
+    /// The operators on integers of a lane type. Division alone asks how many `lanes` there are.
     pub(super) fn integers(&mut self, lane: Lane, lanes: u16) -> Integers<'_, 'a> {
         Integers { f: self, lane: lane.as_int(), lanes }
     }

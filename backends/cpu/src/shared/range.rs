@@ -5,6 +5,7 @@ use super::lane::data;
 use crate::tuning::RANGE_DEPTH;
 use halide_backend::Interval;
 use halide_core::ops::{BinOp, UnOp};
+use halide_core::types::ScalarType;
 use halide_ir::{Expr, ExprKind, Intrinsic};
 
 /// Bounds of an integer or Index expression.
@@ -33,6 +34,8 @@ fn ints(e: &Expr, depth: u32) -> Interval {
         ExprKind::Select(_, a, b) => Some(of(a).hull(of(b))),
         ExprKind::Cast(a) if !data(a.ty().elem).is_float() => Some(of(a)).filter(|r| r.within(whole)),
         ExprKind::SaturatingCast(a) if !data(a.ty().elem).is_float() => Some(of(a).clamp(whole)),
+        // A float that is not zero is true, also one that truncates to zero.
+        ExprKind::Cast(_) if data(e.ty().elem) == ScalarType::Bool => None,
         ExprKind::Cast(a) | ExprKind::SaturatingCast(a) => floats(a, depth - 1).map(|(lo, hi)| {
             // As saturating conversions do; i128 holds every f64 that is not clamped anyway.
             Interval::new(lo as i128, hi as i128).clamp(whole)

@@ -276,6 +276,27 @@ fn conversions_of_known_ranges() {
     }
 }
 
+/// A float that is not zero is true, also where it truncates to zero: its range says nothing of the truth.
+#[test]
+fn truths_of_fractions() {
+    for from in ScalarType::ALL.into_iter().filter(|t| t.is_float()) {
+        let (x, _) = pairs(from, from, 9);
+        let limits = [(-9.0, 0.75), (0.25, 0.75), (-0.75, 0.75), (-0.75, -0.25), (-3.0, 0.0)];
+        let cases = limits.map(|(low, high)| {
+            let (low, high) = (Scalar::float(from, low), Scalar::float(from, high));
+            let clamped = move |v| value::binary(BinOp::Max, value::binary(BinOp::Min, v, high), low);
+            let meaning = move |v: &[Scalar]| Scalar::int(U8, i128::from(clamped(v[0]).as_bool()) * 255);
+            let make = move |e: &[Expr]| {
+                let clamped = build::max(build::min(e[0].clone(), build::constant(high)), build::constant(low));
+                let truth = build::cast_data(I32, build::cast_data(Bool, clamped));
+                build::saturating_cast(U8, build::mul(truth, build::constant(Scalar::int(I32, 1000))))
+            };
+            case(format!("a thousand truths of {from} in {low}..={high}"), U8, make, meaning)
+        });
+        [1, 3, 16, 17].into_iter().for_each(|lanes| check(&[from], std::slice::from_ref(&x), &cases, lanes));
+    }
+}
+
 #[test]
 fn selects() {
     for ty in ScalarType::ALL {

@@ -38,7 +38,7 @@ macro_rules! names {
             format!("the {what} must be at most {most}, not {value}");
         UnknownParam { name: String, near: Option<String> } =>
             format!("the pipeline has no scalar parameter `{name}`"),
-            help did_you_mean(near);
+            help after_a_factor(name).or_else(|| did_you_mean(near));
         ParamType { name: String, ty: ScalarType, needed: &'static str } =>
             format!("parameter `{name}` is {ty}, where {needed} is needed");
         UnknownBuffer { name: String, near: Option<String> } =>

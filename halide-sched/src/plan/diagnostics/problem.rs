@@ -89,6 +89,12 @@ fn did_you_mean(near: &Option<String>) -> Option<String> {
     near.as_ref().map(|name| format!("did you mean `{name}`?"))
 }
 
+/// Help for a name that is a tail strategy, read where a factor stands.
+fn after_a_factor(name: &str) -> Option<String> {
+    let tail = Tail::ALL.into_iter().find(|tail| tail.word() == name)?;
+    Some(format!("write the factor before the tail strategy: `8, {tail}`"))
+}
+
 fn names(list: &[String]) -> String {
     let quoted: Vec<String> = list.iter().map(|n| format!("`{n}`")).collect();
     if quoted.is_empty() { "none".to_string() } else { quoted.join(", ") }

@@ -147,7 +147,18 @@ impl Drafter<'_, '_, '_> {
                 stage.loops[position].partition = *how;
                 stage.loops[position].at = source.at;
             }
-            _ => {}
+            // `said` reads it.
+            Verb::Float(_) => {}
+            // About a stage, but not its loops: `stage_directive` and the options of the stage take them.
+            Verb::Specialize(_) | Verb::SpecializeFail(_) | Verb::ComputeWith { .. } | Verb::Atomic { .. } => {}
+            Verb::Prefetch { .. } | Verb::Monoid { .. } | Verb::StreamStores | Verb::AllowRaceConditions => {}
+            // Of Funcs and of the graph: these do not come here.
+            Verb::ComputeRoot | Verb::ComputeAt(_) | Verb::ComputeInline | Verb::StoreRoot | Verb::StoreAt(_) => {}
+            Verb::HoistStorageRoot | Verb::HoistStorage(_) | Verb::ReorderStorage(_) | Verb::AlignStorage { .. } => {}
+            Verb::FoldStorage { .. } | Verb::BoundStorage { .. } | Verb::StoreIn(_) | Verb::Copy { .. } => {}
+            Verb::SetEstimate { .. } | Verb::SetEstimates(_) | Verb::Bound { .. } | Verb::BoundExtent { .. } => {}
+            Verb::AlignBounds { .. } | Verb::AlignExtent { .. } => {}
+            Verb::In { .. } | Verb::CloneIn { .. } | Verb::Rfactor { .. } => {}
         }
         Ok(())
     }

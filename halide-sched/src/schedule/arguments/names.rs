@@ -132,7 +132,7 @@ one_or_several! {
 
 impl Argument for Site {
     type Value = Site;
-    const KIND: &'static str = "stage, loop";
+    const KIND: &'static str = "stage, loop `var`";
     fn read(args: &mut Reader<'_, '_>) -> Result<Site, ParseError> {
         let text = args.required()?;
         let (func, stage) = (func_name(text)?, text.update()?);

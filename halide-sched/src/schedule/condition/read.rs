@@ -5,7 +5,7 @@ use super::super::func_name::Func;
 use super::super::text::Text;
 use super::super::values::{CompareOp, Condition, Term};
 use super::write::{field_word, precedence};
-use crate::tuning::CONDITION_TEXT_DEPTH;
+use crate::tuning::{CONDITION_TEXT_DEPTH, MOST_CONDITION_OPERATORS};
 use halide_core::pipeline::DimField;
 
 /// An operand in parentheses: until a comparison stands beside it, a lone name is a parameter of either kind.
@@ -14,9 +14,41 @@ enum Operand {
     Condition(Condition),
 }
 
+/// What a condition may still take: it is a tree, and code that walks it goes as deep as it has operators in a row.
+struct Left {
+    /// Levels of parentheses and negations.
+    depth: usize,
+    operators: usize,
+}
+
+impl Left {
+    /// Takes an operator, whose symbol was just read.
+    fn operator(&mut self, text: &Text<'_>) -> Result<(), ParseError> {
+        self.operators = self.operators.checked_sub(1).ok_or_else(|| ParseError {
+            at: text.location(),
+            message: format!("the condition before this has more than {MOST_CONDITION_OPERATORS} operators"),
+            help: Some("give its value as a `bool` parameter".to_string()),
+        })?;
+        Ok(())
+    }
+
+    /// Reads one level deeper.
+    fn inside<T>(
+        &mut self,
+        text: &mut Text<'_>,
+        read: fn(&mut Text<'_>, &mut Left) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        self.depth -= 1;
+        let value = read(text, self)?;
+        self.depth += 1;
+        Ok(value)
+    }
+}
+
 /// A condition: alternatives of conjunctions of comparisons.
 pub(crate) fn read(text: &mut Text<'_>) -> Result<Condition, ParseError> {
-    let value = any(text, CONDITION_TEXT_DEPTH)?;
+    let left = &mut Left { depth: CONDITION_TEXT_DEPTH, operators: MOST_CONDITION_OPERATORS };
+    let value = any(text, left)?;
     to_condition(text, value)
 }
 
@@ -35,31 +67,33 @@ fn to_term(text: &Text<'_>, value: Operand) -> Result<Term, ParseError> {
     }
 }
 
-fn any(text: &mut Text<'_>, depth: usize) -> Result<Operand, ParseError> {
-    let mut left = all(text, depth)?;
+fn any(text: &mut Text<'_>, left: &mut Left) -> Result<Operand, ParseError> {
+    let mut value = all(text, left)?;
     while text.take("||") {
-        let right = all(text, depth)?;
-        let (a, b) = (to_condition(text, left)?, to_condition(text, right)?);
-        left = Operand::Condition(Condition::Or(Box::new(a), Box::new(b)));
+        left.operator(text)?;
+        let right = all(text, left)?;
+        let (a, b) = (to_condition(text, value)?, to_condition(text, right)?);
+        value = Operand::Condition(Condition::Or(Box::new(a), Box::new(b)));
     }
-    Ok(left)
+    Ok(value)
 }
 
-fn all(text: &mut Text<'_>, depth: usize) -> Result<Operand, ParseError> {
-    let mut left = comparison(text, depth)?;
+fn all(text: &mut Text<'_>, left: &mut Left) -> Result<Operand, ParseError> {
+    let mut value = comparison(text, left)?;
     while text.take("&&") {
-        let right = comparison(text, depth)?;
-        let (a, b) = (to_condition(text, left)?, to_condition(text, right)?);
-        left = Operand::Condition(Condition::And(Box::new(a), Box::new(b)));
+        left.operator(text)?;
+        let right = comparison(text, left)?;
+        let (a, b) = (to_condition(text, value)?, to_condition(text, right)?);
+        value = Operand::Condition(Condition::And(Box::new(a), Box::new(b)));
     }
-    Ok(left)
+    Ok(value)
 }
 
-fn comparison(text: &mut Text<'_>, depth: usize) -> Result<Operand, ParseError> {
-    let left = sum(text, depth, 1)?;
-    let Some(op) = compare_op(text) else { return Ok(left) };
-    let right = sum(text, depth, 1)?;
-    let (a, b) = (to_term(text, left)?, to_term(text, right)?);
+fn comparison(text: &mut Text<'_>, left: &mut Left) -> Result<Operand, ParseError> {
+    let value = sum(text, left, 1)?;
+    let Some(op) = compare_op(text) else { return Ok(value) };
+    let right = sum(text, left, 1)?;
+    let (a, b) = (to_term(text, value)?, to_term(text, right)?);
     Ok(Operand::Condition(Condition::Compare(op, a, b)))
 }
 
@@ -70,33 +104,35 @@ fn compare_op(text: &mut Text<'_>) -> Option<CompareOp> {
 }
 
 /// Operators that bind at least as tightly as `level`; left-associative.
-fn sum(text: &mut Text<'_>, depth: usize, level: u8) -> Result<Operand, ParseError> {
-    let mut left = if level == 2 { atom(text, depth)? } else { sum(text, depth, 2)? };
+fn sum(text: &mut Text<'_>, left: &mut Left, level: u8) -> Result<Operand, ParseError> {
+    let mut value = if level == 2 { atom(text, left)? } else { sum(text, left, 2)? };
     while let Some(op) = ['+', '-', '*', '/', '%'].into_iter().find(|&op| precedence(op) == level && sees(text, op)) {
         text.take(op.encode_utf8(&mut [0; 4]));
-        let right = if level == 2 { atom(text, depth)? } else { sum(text, depth, 2)? };
-        let (a, b) = (to_term(text, left)?, to_term(text, right)?);
-        left = Operand::Term(Term::Binary(op, Box::new(a), Box::new(b)));
+        left.operator(text)?;
+        let right = if level == 2 { atom(text, left)? } else { sum(text, left, 2)? };
+        let (a, b) = (to_term(text, value)?, to_term(text, right)?);
+        value = Operand::Term(Term::Binary(op, Box::new(a), Box::new(b)));
     }
-    Ok(left)
+    Ok(value)
 }
 
 fn sees(text: &Text<'_>, op: char) -> bool {
     text.sees(op.encode_utf8(&mut [0; 4]))
 }
 
-fn atom(text: &mut Text<'_>, depth: usize) -> Result<Operand, ParseError> {
-    let Some(inside) = depth.checked_sub(1) else {
+fn atom(text: &mut Text<'_>, left: &mut Left) -> Result<Operand, ParseError> {
+    if left.depth == 0 {
         return Err(text.expected("a condition with less parentheses"));
-    };
+    }
     if text.sees("!") && !text.sees("!=") {
         text.take("!");
-        let value = atom(text, inside)?;
+        left.operator(text)?;
+        let value = left.inside(text, atom)?;
         let negated = to_condition(text, value)?;
         return Ok(Operand::Condition(Condition::Not(Box::new(negated))));
     }
     if text.take("(") {
-        let value = any(text, inside)?;
+        let value = left.inside(text, any)?;
         text.expect(")")?;
         return Ok(value);
     }

@@ -7,27 +7,31 @@ use halide_core::pipeline::DimField;
 use std::fmt;
 
 impl fmt::Display for Condition {
-    /// Every operand of `&&` and `||` that is itself one stands in parentheses, unless it is the left one and the same.
+    /// Operands stand in parentheses where they bind less tightly, or on the right only as tightly.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let operand = |f: &mut fmt::Formatter<'_>, c: &Condition, keep: bool| match c {
-            Condition::And(..) | Condition::Or(..) if !keep => write!(f, "({c})"),
-            _ => write!(f, "{c}"),
+        let binds = |c: &Condition| match c {
+            Condition::Or(..) => 1,
+            Condition::And(..) => 2,
+            Condition::Compare(..) => 3,
+            Condition::Param(_) | Condition::Not(_) | Condition::Invalid(_) => 4,
+        };
+        let operand = |f: &mut fmt::Formatter<'_>, c: &Condition, least: u8| {
+            if binds(c) < least { write!(f, "({c})") } else { write!(f, "{c}") }
+        };
+        let operands = |f: &mut fmt::Formatter<'_>, a: &Condition, symbol: &str, b: &Condition| {
+            operand(f, a, binds(self))?;
+            write!(f, " {symbol} ")?;
+            operand(f, b, binds(self) + 1)
         };
         match self {
             Condition::Compare(op, a, b) => write!(f, "{a} {} {b}", op.symbol()),
             Condition::Param(name) => write!(f, "{}", NameText(name)),
-            Condition::And(a, b) => {
-                operand(f, a, matches!(**a, Condition::And(..)))?;
-                f.write_str(" && ")?;
-                operand(f, b, false)
+            Condition::And(a, b) => operands(f, a, "&&", b),
+            Condition::Or(a, b) => operands(f, a, "||", b),
+            Condition::Not(a) => {
+                f.write_str("!")?;
+                operand(f, a, binds(self))
             }
-            Condition::Or(a, b) => {
-                operand(f, a, matches!(**a, Condition::Or(..)))?;
-                f.write_str(" || ")?;
-                operand(f, b, false)
-            }
-            Condition::Not(a) if matches!(**a, Condition::Param(_)) => write!(f, "!{a}"),
-            Condition::Not(a) => write!(f, "!({a})"),
             Condition::Invalid(message) => write!(f, "invalid({})", Quoted(message)),
         }
     }

@@ -83,3 +83,14 @@ fn expressions_become_conditions() {
 
 const WHAT_TERMS_ARE: &str =
     "invalid(\"only integer parameters, dimensions of images, constants and + - * / % can be compared in it\")";
+
+/// An expression whose parts are shared is no larger a condition than its operators, each counted as often as it is
+/// used.
+#[test]
+fn shared_parts_of_a_condition_are_counted() {
+    let mut c = Param::<bool>::new("fast").expr();
+    for _ in 0..50 {
+        c = c & !c;
+    }
+    assert_eq!(Condition::from(c), Condition::Invalid("it has more than 256 operators".to_string()));
+}

@@ -6,23 +6,34 @@ use expect_test::expect_file;
 /// One line for each directive.
 fn listing() -> String {
     let mut text = "# Directives\n\n\
-        The words of schedules, from `halide-sched/src/schedule/table.rs` (`UPDATE_EXPECT=1 cargo test -p halide-sched \
-        listing` writes this file). Arguments in brackets may be left out. A directive speaks of the graph of Funcs, of \
-        a Func as a whole, or of a stage.\n\n\
+        The words of schedules, from `halide-sched/src/schedule/table.rs` (`UPDATE_EXPECT=1 cargo test -p halide-sched\n\
+        listing` writes this file). Arguments in brackets may be left out; those in brackets within brackets only stand\n\
+        after the ones before them. A directive speaks of the graph of Funcs, of a Func as a whole, or of a stage.\n\n\
         | directive | speaks of | in Halide | meaning |\n|---|---|---|---|\n"
         .to_string();
     for row in rows() {
-        let mut arguments = String::new();
-        for parameter in row.parameters {
-            let comma = if arguments.is_empty() { "" } else { ", " };
-            let (open, close) = if parameter.optional { ("[", "]") } else { ("", "") };
-            arguments += &format!("{open}{comma}{}: {}{close}", parameter.name, parameter.kind.replace('`', ""));
-        }
+        let arguments = arguments(row.parameters);
         let halide = if row.halide.is_empty() { "-".to_string() } else { format!("`{}`", row.halide) };
         let scope = format!("{:?}", row.scope).to_lowercase();
         text += &format!("| `{}({arguments})` | {scope} | {halide} | {} |\n", row.word, row.doc());
     }
     text
+}
+
+/// The arguments of a directive. One that may be left out is only read after those before it, unless brackets of its
+/// own tell it from them.
+fn arguments(parameters: &[Parameter]) -> String {
+    let (mut text, mut open) = (String::new(), 0);
+    for parameter in parameters {
+        let comma = if text.is_empty() { "" } else { ", " };
+        if parameter.kind.starts_with('[') {
+            text += &"]".repeat(std::mem::take(&mut open));
+        }
+        let bracket = if parameter.optional { "[" } else { "" };
+        open += usize::from(parameter.optional);
+        text += &format!("{bracket}{comma}{}: {}", parameter.name, parameter.kind.replace('`', ""));
+    }
+    text + &"]".repeat(open)
 }
 
 #[test]

@@ -66,7 +66,28 @@ impl Rng {
             _ => Condition::Or(Box::new(self.any_condition(depth - 1)), Box::new(self.any_condition(depth - 1))),
         }
     }
+    /// A condition of many operators in a row, on either side.
+    fn chain(&mut self, operators: usize) -> Condition {
+        (0..self.below(operators)).fold(self.any_condition(1), |c, _| {
+            let (c, other) = (Box::new(c), Box::new(self.any_condition(0)));
+            match self.below(5) {
+                0 => Condition::And(c, other),
+                1 => Condition::And(other, c),
+                2 => Condition::Or(c, other),
+                3 => Condition::Or(other, c),
+                _ => Condition::Not(c),
+            }
+        })
+    }
+
+    /// A word's directives, or one that no word says.
     fn verbs(&mut self) -> Vec<Verb> {
+        if self.below(12) == 0 {
+            use LoopKind::*;
+            let kind = self.pick(&[Serial, Parallel, Vectorized, Unrolled, GpuBlocks, GpuThreads, GpuLanes]);
+            let factor = if self.below(4) == 0 { None } else { Some(self.amount()) };
+            return vec![Verb::Mark { kind, var: self.name(), factor, tail: self.pick(&Tail::ALL) }];
+        }
         let rows: Vec<&Row> = rows().collect();
         self.pick(&rows).draw(self)
     }
@@ -121,6 +142,7 @@ impl Draws for Rng {
         match self.below(8) {
             0 => wrapper_name(&self.func(), &self.list(2, Rng::func)),
             1 => clone_name(&self.func(), &self.list(2, Rng::func)),
+            _ if self.below(40) == 0 => (0..self.below(100)).fold(self.name(), |func, _| wrapper_name(&func, &[])),
             2 => "f.in(".to_string(),
             3 => self.name(),
             _ => self.pick(&["f", "g", "blur_y"]).to_string(),
@@ -144,7 +166,8 @@ impl Draws for Rng {
         Site { func: self.func(), stage: self.below(3), var: self.name() }
     }
     fn condition(&mut self) -> Condition {
-        let rare = self.any_condition(2);
+        let deep = if self.below(10) == 0 { 40 } else { 2 };
+        let rare = if deep == 2 { self.any_condition(2) } else { self.chain(deep) };
         let p = Condition::Param("p".to_string());
         self.pick(&[p.clone(), Condition::Not(Box::new(p)), rare])
     }

@@ -52,7 +52,8 @@ impl Search<'_> {
             ExprKind::Select(c, a, b) => Some(self.select(c, a, b)),
             ExprKind::Likely(a) | ExprKind::Broadcast(a) => Some(self.of(a)),
             ExprKind::Cast(a) if a.ty().scalar().is_none_or(|t| t.is_int()) && ty.is_int() => Some(self.of(a)),
-            ExprKind::Cast(a) if is_float(a) => Some(self.truncated(a, |e| build::cast_data(ty, e))),
+            // A float is true unless it is zero, so truths do not grow with it.
+            ExprKind::Cast(a) if is_float(a) && ty.is_int() => Some(self.truncated(a, |e| build::cast_data(ty, e))),
             ExprKind::SaturatingCast(a) if is_float(a) => Some(self.truncated(a, |e| build::saturating_cast(ty, e))),
             ExprKind::Read { buf, args } => (self.values)(e).or_else(|| self.growing(*buf, args, ty)),
             ExprKind::Load { .. } => (self.values)(e),

@@ -19,7 +19,7 @@ pub(super) struct Integers<'e, 'a> {
 pub(super) struct Floats<'e, 'a>(pub(super) &'e mut Emit<'a>);
 
 impl<'a> Emit<'a> {
-    /// The operators on `lanes` integers.
+    /// The operators on integers. Division alone asks how many `lanes` there are.
     pub(super) fn integers(&mut self, lanes: usize) -> Integers<'_, 'a> {
         Integers { e: self, lanes }
     }

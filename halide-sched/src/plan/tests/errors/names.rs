@@ -176,12 +176,15 @@ fn numbers_and_conditions() {
     );
     check(
         &p,
-        "blur_y: split(x, xo, xi, q) vectorize(y, gain)",
+        "blur_y: split(x, xo, xi, q) vectorize(y, gain) unroll(y, GuardWithIf)",
         expect![[r#"
         test:1:9: blur_y: split(x, xo, xi, q)
           the pipeline has no scalar parameter `q`
         test:1:29: blur_y: vectorize(y, gain)
-          parameter `gain` is f32, where an integer is needed"#]],
+          parameter `gain` is f32, where an integer is needed
+        test:1:48: blur_y: unroll(y, GuardWithIf)
+          the pipeline has no scalar parameter `GuardWithIf`
+          help: write the factor before the tail strategy: `8, GuardWithIf`"#]],
     );
     check(
         &p,
