@@ -102,7 +102,7 @@
 //! Nothing panics. Building expressions never fails; [`Pipeline::new`] returns every mistake of an algorithm, and
 //! compiling every reason against a schedule, each with its place and a remedy. A call that does not suit the code is
 //! refused before anything is written; what only the run itself can find, such as a lack of memory, ends it midway, and
-//! [`FaultKind`](prelude::FaultKind) says so. All of them are [`Error`]s.
+//! [`FaultKind`] says so. All of them are [`Error`]s.
 //!
 //! ```
 //! use halide::prelude::*;
