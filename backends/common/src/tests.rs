@@ -292,7 +292,7 @@ fn products_of(p: &mut Plain) {
 
 #[test]
 fn bits_are_counted() {
-    let p = &mut PLAIN;
+    let p = &mut { PLAIN };
     for ty in INTEGERS {
         for x in samples(ty) {
             let unused = 64 - ty.bits();
@@ -310,7 +310,7 @@ const DIVISIONS: [BinOp; 4] = [BinOp::Div, BinOp::Mod, BinOp::DivToZero, BinOp::
 
 #[test]
 fn division_by_constants_is_total() {
-    let p = &mut PLAIN;
+    let p = &mut { PLAIN };
     for op in DIVISIONS {
         for ty in INTEGERS {
             let samples = samples(ty);
@@ -327,7 +327,7 @@ fn division_by_constants_is_total() {
 
 #[test]
 fn division_by_lanes_is_total() {
-    let p = &mut PLAIN;
+    let p = &mut { PLAIN };
     for op in DIVISIONS {
         check(
             op.name(),
@@ -356,7 +356,7 @@ fn shifts_by_constants_are_total() {
 
 #[test]
 fn halves_convert_as_they_should() {
-    let p = &mut PLAIN;
+    let p = &mut { PLAIN };
     for bits in 0..=u16::MAX {
         let Ok(made) = p.f32_of_f16(&(u64::from(bits), 32));
         let (made, right) = (f32::from_bits(made.0 as u32), f16::from_bits(bits).to_f32());
@@ -382,7 +382,7 @@ fn halves_convert_as_they_should() {
 
 #[test]
 fn floats_have_the_minimum_of_the_language() {
-    let p = &mut PLAIN;
+    let p = &mut { PLAIN };
     let numbers = [0.0, -0.0, 1.0, -1.5, 3.25, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-310, 7e200];
     let bounds = |v: f64| if v.is_nan() { None } else { Some((v, v)) };
     let same = |made: f64, right: f64| made.to_bits() == right.to_bits() || (made.is_nan() && right.is_nan());

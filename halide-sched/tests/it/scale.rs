@@ -152,7 +152,7 @@ fn definitions_of_many_terms() {
     f[x] = sum;
     let pipeline = Pipeline::new([&f]).unwrap();
     let one = interp::run(&pipeline, &Inputs::new(), &[Region::of_spans(vec![(4, 1)])]).unwrap();
-    assert_eq!(one[0].get(&[4]).unwrap().as_f64(), 8.0);
+    assert_eq!(one[0].get([4]).unwrap().as_f64(), 8.0);
     let plan = halide_sched::plan::resolve(&pipeline, &"f: vectorize(x, 4)".parse().unwrap(), &TARGET).unwrap();
     assert!(lower(&plan, &LowerOptions::default()).is_ok());
 }
