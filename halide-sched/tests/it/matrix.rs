@@ -82,7 +82,7 @@ pub(crate) fn check_on(
         .iter()
         .map(|i| images.iter().find(|(name, _)| *name == i.name).expect("every image is given").1.clone())
         .collect();
-    let name = format!("{schedule}\n{pipeline}");
+    let name = format!("{target:?}\n{schedule}\n{pipeline}");
     for exact_tails in [false, true] {
         let options = LowerOptions { exact_tails, ..Default::default() };
         let bounded = lower_to_bounded(&plan, &options).unwrap().program;
@@ -100,7 +100,7 @@ pub(crate) fn check_on(
                     let name = (name.clone(), program.stage);
                     let served = SERVED.with_borrow(|served| served.contains(&name));
                     assert!(
-                        served || serves_larger(&program, &bound, &outputs),
+                        served || serves_larger(pipeline, schedule, &program, &bound, &outputs),
                         "{schedule}\nthe main variant runs neither on {regions:?} nor on more\n{program}"
                     );
                     SERVED.with_borrow_mut(|served| served.insert(name));
@@ -118,7 +118,7 @@ pub(crate) fn check_on(
 }
 
 thread_local! {
-    /// Schedules with their pipelines whose main variants have run in this test, by stage.
+    /// Targets, schedules and pipelines whose main variants have run in this test, by stage.
     static SERVED: RefCell<HashSet<(String, Stage)>> = RefCell::default();
 }
 
@@ -126,36 +126,73 @@ thread_local! {
 const MOST_POINTS: u64 = 1 << 20;
 
 /// Returns true if a main variant that is not for some outputs, because they or the inputs are too small for it, runs
-/// on larger ones. Otherwise it may never run, and nothing is tested of it.
-fn serves_larger(program: &Program, inputs: &[AnyBuffer], outputs: &[AnyBuffer]) -> bool {
-    let up = |n: i64, step: i64| (n + step - 1) / step * step;
-    let grown = |b: &AnyBuffer, dims: u32, before: i64, step: i64| {
-        let region = b.region();
-        let spans = region.spans().iter().enumerate().map(|(dim, s)| match (dims >> dim) & 1 == 1 {
-            true => (s.min - before, up(s.extent + 2 * before, step)),
-            false => (s.min, s.extent),
-        });
-        let region = Region::of_spans(spans.collect::<Vec<_>>());
-        let fits = region.points().is_some_and(|points| points <= MOST_POINTS);
-        fits.then(|| AnyBuffer::with_region(b.ty(), &region).expect("there is memory"))
-    };
-    // A dimension may be promised to be as it is, and more of all dimensions than there is memory for be needed of one.
+/// on larger ones, and gives what the interpreter does. Otherwise it may never run, and nothing is tested of it.
+fn serves_larger(
+    pipeline: &Pipeline,
+    schedule: &str,
+    program: &Program,
+    inputs: &[AnyBuffer],
+    outputs: &[AnyBuffer],
+) -> bool {
+    // A dimension may be promised to be as it is, and more of all dimensions than there is memory for be needed of one;
+    // or the inputs alone be too small.
     let most = outputs.iter().map(|b| b.region().spans().len()).max().unwrap_or(0);
-    let dims = (1..1u32 << most).rev();
+    let dims = (0..1u32 << most).rev();
     // What was given may be enough.
-    let steps = [8, 16, 32, 64, 128, 512].into_iter().flat_map(|step| [(step, 0), (step, step)]);
+    let steps = [3, 5, 7, 8, 16, 32, 64, 128, 512].into_iter().flat_map(|step| [(step, 0), (step, step)]);
     let all = steps.flat_map(|step| dims.clone().map(move |dims| (step, dims)));
     all.into_iter().any(|((step, before), dims)| {
         let of_inputs = if step <= 128 { u32::MAX } else { 1 };
         let larger = |b: &AnyBuffer| match before {
             0 => Some(b.clone()),
+            _ if b.region().points() == Some(0) => Some(b.clone()),
             _ => Some(continued(b, grown(b, of_inputs, before, 1)?)),
         };
         let outputs: Option<Vec<AnyBuffer>> = outputs.iter().map(|b| grown(b, dims, 0, step)).collect();
         let inputs: Option<Vec<AnyBuffer>> = inputs.iter().map(larger).collect();
         let (Some(inputs), Some(mut outputs)) = (inputs, outputs) else { return false };
-        eval::run(program, &[], &inputs, &mut outputs).is_ok()
+        let runs = eval::run(program, &[], &inputs, &mut outputs).is_ok();
+        if runs {
+            agrees(pipeline, schedule, &inputs, &outputs);
+        }
+        runs
     })
+}
+
+/// A buffer with more before and after each of some dimensions, whose extents are then multiples of `step`.
+fn grown(buffer: &AnyBuffer, dims: u32, before: i64, step: i64) -> Option<AnyBuffer> {
+    let region = buffer.region();
+    let up = |n: i64| (n.max(1) + step - 1) / step * step;
+    let spans = region.spans().iter().enumerate().map(|(dim, s)| match (dims >> dim) & 1 == 1 {
+        true => (s.min - before, up(s.extent + 2 * before)),
+        false => (s.min, s.extent),
+    });
+    let region = Region::of_spans(spans.collect::<Vec<_>>());
+    let fits = region.points().is_some_and(|points| points <= MOST_POINTS);
+    fits.then(|| AnyBuffer::with_region(buffer.ty(), &region).expect("there is memory"))
+}
+
+/// Compares the outputs of a run with the interpreter's.
+fn agrees(pipeline: &Pipeline, schedule: &str, inputs: &[AnyBuffer], outputs: &[AnyBuffer]) {
+    let images = pipeline.images.iter().zip(inputs);
+    let inputs = images.fold(Inputs::new(), |all, (image, given)| all.image(image.name.as_str(), given.clone()));
+    // An output has a buffer for each element of its tuple.
+    let mut first = 0;
+    let regions: Vec<Region> = pipeline
+        .outputs
+        .iter()
+        .map(|&f| {
+            let region = outputs[first].region();
+            first += pipeline.funcs[f].types.len();
+            region
+        })
+        .collect();
+    let expected = interp::run(pipeline, &inputs, &regions).unwrap();
+    for (got, want) in outputs.iter().zip(&expected) {
+        if let Some((at, a, b)) = got.first_difference(want) {
+            panic!("{schedule}\nthe main variant on {regions:?}: at {at:?} {a} is not {b}");
+        }
+    }
 }
 
 /// A larger image with the edges of a smaller one repeated, so that it keeps what is promised of the elements.

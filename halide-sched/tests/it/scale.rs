@@ -4,6 +4,7 @@
 use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::Region;
 use halide_core::expr::*;
+use halide_core::interp::{self, Inputs};
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
 use halide_sched::lower::{LowerOptions, lower};
@@ -137,4 +138,21 @@ fn lower_graph(pipeline: &Pipeline) {
         let plan = halide_sched::plan::resolve(pipeline, &text.join("\n").parse().unwrap(), &TARGET).unwrap();
         lower(&plan, &LowerOptions::default()).unwrap();
     }
+}
+
+/// A definition that a loop of the user made is deeper than any stack.
+#[test]
+fn definitions_of_many_terms() {
+    let x = vars!(x);
+    let mut sum = cast::<f32>(x);
+    for _ in 0..30_000 {
+        sum = sum * 0.5 + x;
+    }
+    let mut f = Func::new("f");
+    f[x] = sum;
+    let pipeline = Pipeline::new([&f]).unwrap();
+    let one = interp::run(&pipeline, &Inputs::new(), &[Region::of_spans(vec![(4, 1)])]).unwrap();
+    assert_eq!(one[0].get([4]).unwrap().as_f64(), 8.0);
+    let plan = halide_sched::plan::resolve(&pipeline, &"f: vectorize(x, 4)".parse().unwrap(), &TARGET).unwrap();
+    assert!(lower(&plan, &LowerOptions::default()).is_ok());
 }
