@@ -14,8 +14,8 @@ use halide_core::types::ScalarType;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target {
-    /// The instruction set family: for who chooses a schedule. No pass asks it, and machine code is for the machine that
-    /// compiles it, whatever this says.
+    /// The instruction set family: for who chooses a schedule. No pass asks it, and machine code is for the machine
+    /// that compiles it, whatever this says.
     pub arch: Arch,
     /// Width of the vector registers that generated code uses, in bits.
     pub vector_bits: u32,

@@ -103,9 +103,9 @@ impl Compiler {
     /// # Errors
     /// Every reason that the schedule does not suit the pipeline or cannot be lowered; code beyond the budget of the
     /// target; a region of [`Compiler::shapes`] that no buffer has or that does not suit its buffer, one that breaks a
-    /// rule of the algorithm, or an image that the pipeline does not read; a GPU that is not there, or that cannot run the kernels; [`Error::NoDevice`] if the schedule has kernels
-    /// and the engine is [`Engine::Cpu`]; [`Error::CannotWait`] for [`Engine::Gpu`] in a browser, which needs
-    /// [`Compiler::compile_async`].
+    /// rule of the algorithm, or an image that the pipeline does not read; a GPU that is not there, or that cannot run
+    /// the kernels; [`Error::NoDevice`] if the schedule has kernels and the engine is [`Engine::Cpu`];
+    /// [`Error::CannotWait`] for [`Engine::Gpu`] in a browser, which needs [`Compiler::compile_async`].
     ///
     /// ```
     /// use halide::prelude::*;

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The receiver of the lines that a pipeline prints, for one run. Its panics end where lines are given to it: nothing of
-/// an engine unwinds, on whichever thread; [`Sink::after`] makes errors of them.
+/// The receiver of the lines that a pipeline prints, for one run. Its panics end where lines are given to it: nothing
+/// of an engine unwinds, on whichever thread; [`Sink::after`] makes errors of them.
 #[derive(Clone)]
 pub(crate) struct Sink {
     /// The caller's receiver.

@@ -23,8 +23,8 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// Begins a run, unless it is part of one that has begun: sets its limits, watches its time, and notes panics of the
-    /// receiver of its lines.
+    /// Begins a run, unless it is part of one that has begun: sets its limits, watches its time, and notes panics of
+    /// the receiver of its lines.
     pub(crate) fn begin(&self) -> Result<(How, Option<Watch>), Error> {
         if self.limits.is_some() {
             return Ok((self.clone(), None));

@@ -53,7 +53,7 @@ fn a_panic_of_a_receiver_ends_with_its_run() {
     assert_eq!(next.unwrap().to_vec(), [14]);
 }
 
-/// What computes the inputs of an extern stage prints where the run does.
+/// Stages that compute inputs of an extern stage print where the run does.
 #[test]
 fn stages_before_extern_stages_print_to_the_receiver_of_the_run() {
     let x = vars!(x);

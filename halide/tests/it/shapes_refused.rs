@@ -69,7 +69,7 @@ fn shapes_that_contradict_each_other_are_refused() {
     assert!(refused(&both, &of([64, 32])).contains("1 outputs, but 2 regions"));
 }
 
-/// What a rule of parameters says is known in a call only.
+/// Rules of parameters have their values in a call only.
 #[test]
 fn a_shape_and_a_rule_of_parameters_both_hold() {
     let n = Param::<i32>::new("n");

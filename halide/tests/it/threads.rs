@@ -35,8 +35,8 @@ fn chain() -> (Pipeline, Schedule) {
     (Pipeline::new([&stages[7]]).unwrap(), (schedule + "s7: parallel(y) vectorize(x, 16)").parse().unwrap())
 }
 
-/// Who compiles a shape holds it until that is done, and must not meanwhile take up other work of its pool, which may
-/// ask for the same shape.
+/// A thread that compiles a shape holds it until that is done, and must not meanwhile take up other work of its pool,
+/// which may ask for the same shape.
 #[test]
 fn shapes_are_compiled_in_a_pool_whose_other_work_asks_for_them() {
     in_pool(8, || {

@@ -329,7 +329,7 @@ fn sinks_end_runs() {
     }
 }
 
-/// What goes wrong in the rest of a step, after the sink ended the run, is not told.
+/// Faults in the rest of a step, after the sink ended the run, are not told.
 #[test]
 fn an_ended_run_has_no_fault() {
     let (x, input) = (vars!(x), ImageParam::new("in", U8, 1));

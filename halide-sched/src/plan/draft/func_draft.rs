@@ -1,4 +1,4 @@
-//! What a schedule says of one Func.
+//! The draft of one Func: all that a schedule says of it.
 
 use crate::plan::stage::StageDraft;
 use crate::plan::types::{BoundConstraint, Room, StorageDim};

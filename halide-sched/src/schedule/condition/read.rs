@@ -14,7 +14,7 @@ enum Operand {
     Condition(Condition),
 }
 
-/// What a condition may still take: it is a tree, and code that walks it goes as deep as it has operators in a row.
+/// The room that a condition has left: it is a tree, and code that walks it goes as deep as it has operators in a row.
 struct Left {
     /// Levels of parentheses and negations.
     depth: usize,

@@ -51,7 +51,7 @@ fn specialisations_beyond_the_limit_are_refused() {
     refused(&text, message, "join their conditions by `&&`");
 }
 
-/// What the builder makes beyond the limit of the text is printed as a name in quotes.
+/// Names that the builder makes beyond the limit of the text are printed in quotes.
 #[test]
 fn names_beyond_the_limit_survive() {
     let mut built = Schedule::new();
