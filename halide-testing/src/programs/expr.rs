@@ -141,6 +141,7 @@ impl Gen<'_> {
                 let op = *self.random.pick(&BITWISE);
                 self.pair(op, ty, size)
             }
+            3 if data.is_float() => self.fraction_truth(data, ty, size),
             3 => cast_data(Bool, self.any(ty.with_elem(elem), size)),
             4 => {
                 let t = *self.random.pick(&[F16, BF16, F32, F64]);
@@ -153,6 +154,13 @@ impl Gen<'_> {
                 self.pair(op, ty.with_elem(elem), size)
             }
         }
+    }
+
+    /// Generates the truth of a float that is known to be near zero: it truncates to zero, and is true.
+    fn fraction_truth(&mut self, t: ScalarType, ty: Type, size: u32) -> Expr {
+        let mut limit = |low, high| constant(Scalar::float(t, self.random.between(low, high) as f64 / 4.0));
+        let (low, high) = (limit(-6, 3), limit(-3, 6));
+        cast_data(Bool, max(min(self.any(ty.with_elem(Elem::Data(t)), size), high), low))
     }
 
     /// Generates a conversion or an element of a buffer, which every data type has.
@@ -220,6 +228,12 @@ impl Gen<'_> {
                 let rounded = t == ScalarType::I16 && self.random.one_in(4);
                 let op = if rounded { MulRounded } else { *self.random.pick(&ops) };
                 self.idiom(op, ty, size)
+            }
+            10 if size > 3 && self.random.one_in(4) => {
+                // Whether a product has to be clamped depends on what is known of the truth.
+                let of = *self.random.pick(&[F16, BF16, F32, F64]);
+                let truth = cast_data(I32, self.fraction_truth(of, ty, size - 3));
+                saturating_cast(t, mul(truth, constant(Scalar::int(I32, self.random.between(-1000, 1000) as i128))))
             }
             _ => {
                 let ops = [Add, Sub, Mul, Div, Mod, DivToZero, ModToZero, Min, Max, BitAnd, BitOr, BitXor];

@@ -18,6 +18,8 @@ pub(super) struct Survey<'p> {
     reads: BTreeMap<FuncId, Vec<(Condition, Option<usize>)>>,
     /// Productions: the Func and the one around.
     productions: Vec<(FuncId, Option<usize>)>,
+    /// Funcs that are stored to in a production of another one, with all productions around, inside out.
+    guests: Vec<(FuncId, Vec<FuncId>)>,
     /// The reasons that stages are computed even if nobody needs them.
     kept: BTreeMap<FuncId, &'static str>,
 }
@@ -35,11 +37,12 @@ impl<'p> Survey<'p> {
     pub(super) fn new(program: &Program, uniform: &'p Uniform) -> Survey<'p> {
         let mut owner = Map::default();
         owners(program, &program.body, &mut owner);
-        let (reads, productions, kept) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
-        let mut made = Survey { uniform, owner, reads, productions, kept };
+        let (productions, guests) = (Vec::new(), Vec::new());
+        let (reads, kept) = (BTreeMap::new(), BTreeMap::new());
+        let mut made = Survey { uniform, owner, reads, productions, guests, kept };
         let root = Here { path: Condition::always(), production: None, in_kernel: false };
         made.statement(&program.body, &root);
-        made.stores(&program.body, None);
+        made.stores(&program.body, &mut Vec::new());
         made.keep_around_others();
         made
     }
@@ -47,11 +50,12 @@ impl<'p> Survey<'p> {
     /// Keeps stages inside of whose computation another one is computed that is read, or given, outside of it.
     fn keep_around_others(&mut self) {
         let mut found = Vec::new();
-        for (func, around) in &self.productions {
-            for outer in self.around(*around).filter(|outer| outer != func) {
-                let is_given = !self.owner.values().any(|f| f == func);
+        let produced = self.productions.iter().map(|(func, around)| (*func, self.around(*around).collect()));
+        for (func, around) in produced.chain(self.guests.iter().cloned()) {
+            for outer in around.into_iter().filter(|outer| *outer != func) {
+                let is_given = !self.owner.values().any(|f| *f == func);
                 let inside = |(_, place): &(Condition, Option<usize>)| self.around(*place).any(|f| f == outer);
-                if is_given || !self.reads.get(func).into_iter().flatten().all(inside) {
+                if is_given || !self.reads.get(&func).into_iter().flatten().all(inside) {
                     found.push(outer);
                 }
             }
@@ -161,15 +165,20 @@ impl<'p> Survey<'p> {
         }
     }
 
-    /// Keeps stages that share a production.
-    fn stores(&mut self, s: &Stmt, production: Option<FuncId>) {
+    /// Keeps stages that share a production; `around` are the Funcs of those around, outside in.
+    fn stores(&mut self, s: &Stmt, around: &mut Vec<FuncId>) {
         match s {
-            Stmt::Provide { func, .. } if production != Some(*func) => {
+            Stmt::Provide { func, .. } if around.last() != Some(func) => {
                 self.keep(*func, "it is computed with others");
-                production.into_iter().for_each(|other| self.keep(other, "it is computed with others"));
+                around.last().into_iter().for_each(|other| self.keep(*other, "it is computed with others"));
+                self.guests.push((*func, around.iter().rev().copied().collect()));
             }
-            Stmt::Produce { func, body } => visit::deep(|| self.stores(body, Some(*func))),
-            _ => visit::for_each_stmt(s, |inner| self.stores(inner, production)),
+            Stmt::Produce { func, body } => {
+                around.push(*func);
+                visit::deep(|| self.stores(body, around));
+                around.pop();
+            }
+            _ => visit::for_each_stmt(s, |inner| self.stores(inner, around)),
         }
     }
 
@@ -209,5 +218,40 @@ fn in_unit(s: &Stmt, path: &Condition, uniform: &Uniform, f: &mut dyn FnMut(&Exp
             }
         }
         _ => visit::for_each_stmt(s, |inner| in_unit(inner, path, uniform, f)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::skip_stages;
+    use crate::lower::trace::LoweringTrace;
+    use halide_ir::Program;
+    use halide_solve::simplify::Facts;
+
+    /// Productions around a store to an output are kept, however deep it lies: `f` and `g` are read by nobody.
+    #[test]
+    fn productions_around_stores_of_others_are_kept() {
+        let text = "program bounded
+buffer out#b0: u8 dims 1 output 0
+buffer f#b1: u8 dims 1 internal
+buffer g#b2: u8 dims 1 internal
+func f0 = (b0)
+func f1 = (b1)
+func f2 = (b2)
+body {
+  realize f#f1 [0 extent 4] {
+    realize g#f2 [0 extent 4] {
+      produce f#f1 {
+        produce g#f2 {
+          provide out#f0(0): out#b0 = 1u8
+        }
+      }
+    }
+  }
+}
+";
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let after = skip_stages(program.clone(), &Facts::new(), &mut LoweringTrace::new());
+        assert!(after.to_string().contains("provide out#f0(0): out#b0 = 1u8"), "{after}");
     }
 }
