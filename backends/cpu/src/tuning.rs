@@ -9,8 +9,8 @@
 /// grows faster than the code. Measured: it takes minutes beyond this.
 pub(crate) const ONE_PASS_INSTRUCTIONS: usize = 40_000;
 
-/// Instructions beyond the largest function for which a thread is started to help with them. Measured: one takes some
-/// 3.7 µs, and to start a thread takes 25; where other work has the cores, a thread that is started is late.
+/// Instructions beyond the largest function for which another thread is asked to help with them. Measured: one takes
+/// some 3.7 µs, and to hand work to rayon's pool takes 15.
 pub(crate) const HELPER_INSTRUCTIONS: usize = 64;
 
 /// Nodes on the way down an expression that is searched for its range: a clamp, a cast, a shift and a sum above a load

@@ -1,7 +1,8 @@
 //! Functions of Cranelift's IR become machine code, several at a time.
 //!
-//! On threads of its own: who compiles may hold a lock meanwhile (`halide/once_map`), so nothing here may wait for work
-//! of rayon's, which would take up other work while it waits, and that may want the same lock.
+//! Who compiles may hold a lock meanwhile (`halide/once_map`). So the calling thread must not wait for work of rayon's,
+//! which would take up other work while it waits, and that may want the same lock. It offers its functions to the pool,
+//! does all that nobody has taken, and waits only for those that other threads are at.
 
 use super::frames::Frame;
 use super::func::EmittedFunction;
@@ -15,66 +16,56 @@ use cranelift_codegen::Context;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_module::ModuleReloc;
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::iter::Enumerate;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{thread, vec};
 
-/// The threads that help to generate code now, for all who compile.
-static HELPERS: AtomicUsize = AtomicUsize::new(0);
+/// The functions that nobody has taken, and how to make code of them.
+struct Work {
+    isas: BTreeMap<Effort, OwnedTargetIsa>,
+    keep_text: bool,
+    queue: Mutex<Enumerate<vec::IntoIter<EmittedFunction>>>,
+}
 
-/// The leave to start one thread, unless `most` help already.
-struct Helper;
+/// A function's place and its code, or the panic that was to be it.
+type Done = (usize, thread::Result<Result<Compiled, CpuError>>);
 
-impl Helper {
-    fn new(most: usize) -> Option<Helper> {
-        let next = |now: usize| (now < most).then_some(now + 1);
-        HELPERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok().map(|_| Helper)
+impl Work {
+    fn next(&self) -> Option<(usize, EmittedFunction)> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).next()
+    }
+    /// Takes functions until there are none. Sends one answer for each, whatever comes of it.
+    fn take_all(&self, done: &Sender<Done>) {
+        while let Some((i, made)) = self.next() {
+            let one = || generate(&*self.isas[&made.effort], made, self.keep_text);
+            // Nobody listens once the calling thread has panicked.
+            let _ = done.send((i, catch_unwind(AssertUnwindSafe(one))));
+        }
     }
 }
 
-impl Drop for Helper {
-    fn drop(&mut self) {
-        HELPERS.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Machine code for every function, in their order, by no more threads than parallel loops have. The calling thread
-/// takes part; others help where there is enough for them to do.
+/// Machine code for every function, in their order. The calling thread takes part; those of the pool that parallel
+/// loops run in help where there is enough for them to do.
 pub(super) fn generate_all(
-    isas: &BTreeMap<Effort, OwnedTargetIsa>,
+    isas: BTreeMap<Effort, OwnedTargetIsa>,
     made: Vec<EmittedFunction>,
     keep_text: bool,
 ) -> Result<Vec<Compiled>, CpuError> {
-    let helpers = helpers(made.iter().map(|m| m.clif.dfg.num_insts()));
-    let queue = Mutex::new(made.into_iter().enumerate());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let take = &|| {
-        let mut done = Vec::new();
-        while let Some((i, m)) = next() {
-            done.push((i, generate(&*isas[&m.effort], m, keep_text)));
-        }
-        done
-    };
+    let (count, helpers) = (made.len(), helpers(made.iter().map(|m| m.clif.dfg.num_insts())));
     let most = if helpers == 0 { 0 } else { rayon::current_num_threads() - 1 };
-    let mut all = thread::scope(|scope| {
-        let start = |helper: Helper| {
-            let help = move || {
-                let _helper = helper;
-                take()
-            };
-            // Without a thread there is no help.
-            thread::Builder::new().name("halide-compile".into()).spawn_scoped(scope, help).ok()
-        };
-        let started: Vec<_> = (0..helpers.min(most)).map_while(|_| Helper::new(most).and_then(start)).collect();
-        let mut all = take();
-        for thread in started {
-            all.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        all
-    });
+    let work = Arc::new(Work { isas, keep_text, queue: Mutex::new(made.into_iter().enumerate()) });
+    let (done, answers) = channel();
+    for _ in 0..helpers.min(most) {
+        let (work, done) = (work.clone(), done.clone());
+        rayon::spawn(move || work.take_all(&done));
+    }
+    work.take_all(&done);
+    // The rest is in the hands of threads that are running. Those that come too late find nothing and say nothing.
+    let mut all: Vec<Done> = answers.iter().take(count).collect();
     all.sort_by_key(|(i, _)| *i);
-    all.into_iter().map(|(_, code)| code).collect()
+    all.into_iter().map(|(_, code)| code.unwrap_or_else(|panic| resume_unwind(panic))).collect()
 }
 
 /// The number of threads that are worth their start for functions of so many instructions each: the calling thread has

@@ -153,7 +153,7 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
             free.insert(host::host_isa(options.features, m.effort)?);
         }
     }
-    let compiled = generate_all(&isas, made, options.keep_text)?;
+    let compiled = generate_all(isas, made, options.keep_text)?;
     let generated = Instant::now();
     let mut stats = CompileStats {
         emit: emitted - started,
