@@ -1,5 +1,5 @@
 //! Lowering stays near-linear in the number of stages. No test asserts a time: work is counted in visits of expressions
-//! by the simplifier, and its growth is asserted.
+//! by the simplifier and in looks of bound queries, and its growth is asserted.
 
 use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::Region;
@@ -44,9 +44,10 @@ fn assert_growth(n: usize, most: f64, directives: impl Fn(usize, usize) -> Strin
 /// Half a thousand stages, on the stack of a test's thread: statements nest as deep as the chain is long.
 #[test]
 fn chains_of_stencils() {
-    assert_growth(500, 1.3, |_, _| "compute_root() vectorize(x, 4)".into());
-    assert_growth(500, 1.3, |n, _| format!("store_root() compute_at(s{}, y)", n - 1));
-    assert_growth(500, 1.3, |n, _| format!("compute_at(s{}, y)", n - 1));
+    assert_growth(500, 1.1, |_, _| "compute_root() vectorize(x, 4)".into());
+    assert_growth(500, 1.1, |n, _| format!("store_root() compute_at(s{}, y)", n - 1));
+    assert_growth(500, 1.1, |n, _| format!("store_root() compute_at(s{}, y) vectorize(x, 4)", n - 1));
+    assert_growth(500, 1.1, |n, _| format!("compute_at(s{}, y)", n - 1));
 }
 
 /// An inlined call at one point is translated once, over however many paths it is reached.

@@ -146,6 +146,8 @@ pub(super) fn expand(
     let mut sum = sum.clone();
     let mut fuel = effort.fuel;
     for round in 0..effort.rounds {
+        // Also what is answered from memory is work.
+        facts.memory.count_visit();
         let mut bounder = Bounder::new(facts, fuel);
         let enough = look(&mut bounder, &sum);
         fuel = bounder.fuel_left();
