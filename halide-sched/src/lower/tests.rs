@@ -45,7 +45,7 @@ fn check(stage: Stage, seeds: u64, pass: impl Fn(Program) -> Program) -> u32 {
     check_but(&[], stage, seeds, pass)
 }
 
-/// As [`check`], of a pass that is given what plans rule out, and may then make programs that fail `other` checks.
+/// Does as [`check`] for a pass that is given what plans rule out, and may then make programs that fail `other` checks.
 fn check_but(other: &[Check], stage: Stage, seeds: u64, pass: impl Fn(Program) -> Program) -> u32 {
     let mut good = 0;
     for seed in 0..seeds {

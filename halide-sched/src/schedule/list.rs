@@ -107,8 +107,8 @@ impl Schedule {
             _ => 'l',
         };
         let given = |name: &String| {
-            let splits = self.directives.iter().filter(|d| d.subject.func == subject.func);
-            splits.into_iter().any(|d| matches!(&d.verb, Verb::Split { inner, .. } if inner == name))
+            let is_split = |d: &Directive| matches!(&d.verb, Verb::Split { inner, .. } if inner == name);
+            self.directives.iter().any(|d| d.subject.func == subject.func && is_split(d))
         };
         let mut name = format!("{var}${letter}");
         while given(&name) {

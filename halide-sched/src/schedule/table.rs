@@ -55,7 +55,7 @@ macro_rules! with_directives {
                     /// Runs chunks of `factor` iterations on several threads: `parallel(var, factor)` in text.
                     parallel_chunks(var: Loop, factor: Amount) =>
                         [mark_part(LoopKind::Parallel, var, factor, Tail::Auto)];
-                    /// As `parallel_chunks`, and says what happens where the factor does not divide the extent.
+                    /// Does as `parallel_chunks`, with a strategy for a factor that does not divide the extent.
                     parallel_tail(var: Loop, factor: Amount, tail: Tail) =>
                         [mark_part(LoopKind::Parallel, var, factor, tail)];
                 }
@@ -64,7 +64,7 @@ macro_rules! with_directives {
                 /// registers have.
                 "vectorize" [kind: LoopKind::Vectorized] as "vectorize" {
                     vectorize(var: Loop, factor: Amount) => [mark_part(LoopKind::Vectorized, var, factor, Tail::Auto)];
-                    /// As `vectorize`, and says what happens where `factor` does not divide the extent.
+                    /// Does as `vectorize`, with a strategy for a factor that does not divide the extent.
                     vectorize_tail(var: Loop, factor: Amount, tail: Tail) =>
                         [mark_part(LoopKind::Vectorized, var, factor, tail)];
                     /// Computes all iterations of a loop of constant extent as one vector: `vectorize(var)` in text.
@@ -74,7 +74,7 @@ macro_rules! with_directives {
                 /// the loop over chunks keeps the name.
                 "unroll" [kind: LoopKind::Unrolled] as "unroll" {
                     unroll(var: Loop, factor: Amount) => [mark_part(LoopKind::Unrolled, var, factor, Tail::Auto)];
-                    /// As `unroll`, and says what happens where `factor` does not divide the extent.
+                    /// Does as `unroll`, with a strategy for a factor that does not divide the extent.
                     unroll_tail(var: Loop, factor: Amount, tail: Tail) =>
                         [mark_part(LoopKind::Unrolled, var, factor, tail)];
                     /// Writes all iterations of a loop of constant extent out: `unroll(var)` in text.

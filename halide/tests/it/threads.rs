@@ -57,7 +57,7 @@ fn shapes_are_compiled_in_a_pool_whose_other_work_asks_for_them() {
     });
 }
 
-/// As above, of the variants of one compiled pipeline.
+/// Variants of one compiled pipeline are held likewise.
 #[test]
 fn variants_are_compiled_in_a_pool_whose_other_work_asks_for_them() {
     in_pool(8, || {

@@ -12,7 +12,7 @@ macro_rules! loops {
             help "use GuardWithIf or ShiftInwardsAndBlend, or leave the tail out";
         ShiftOfKept { var: String } =>
             {
-                let kept = "one that keeps an old value (`undef`) reads it";
+                let kept = "one that keeps an old value (`undef`) may read what is new";
                 format!("ShiftInwards computes points of `{var}` twice, and {kept}")
             },
             help "use GuardWithIf, or leave the tail out";

@@ -151,7 +151,7 @@ fn points_that_keep_what_they_hold() {
         "f: split(x, xo, xi, 4, ShiftInwards) parallel(xo)",
         expect![[r#"
         test:1:4: f: split(x, xo, xi, 4, ShiftInwards)
-          ShiftInwards computes points of `x` twice, and one that keeps an old value (`undef`) reads it
+          ShiftInwards computes points of `x` twice, and one that keeps an old value (`undef`) may read what is new
           help: use GuardWithIf, or leave the tail out"#]],
     );
 }
