@@ -78,6 +78,10 @@ pub(crate) const MOST_PICKS: usize = 16;
 /// The longest expression that is made by replacing names.
 pub(crate) const MOST_READ_NODES: usize = 48;
 
+/// The most times that assertions are read to narrow intervals of symbols by them: what one says may show what another
+/// says.
+pub(crate) const REFINING_ROUNDS: usize = 4;
+
 /// The most names that stand for one another.
 pub(crate) const MOST_READ_ROUNDS: usize = 8;
 

@@ -67,6 +67,8 @@ pub(crate) struct Reader<'p> {
     pub(crate) defs: Definitions,
     pub(super) elements: Elements<'p>,
     polys: Map<(Expr, u32, Moment), Poly<'p>>,
+    /// Counts expressions that were read.
+    pub(crate) visits: u64,
     /// The moment of what is read.
     moment: Moment,
     /// Names that were asked about, each with true if it stands for what the program may store to.
@@ -107,6 +109,7 @@ impl<'p> Reader<'p> {
             defs,
             elements,
             polys: Map::default(),
+            visits: 0,
             moment: None,
             changing: Map::default(),
             ranges: Map::default(),
@@ -126,16 +129,18 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Takes for granted that `p` is at least 0 wherever something is looked at from now on.
-    pub(crate) fn refine(&mut self, p: &Poly<'p>) {
-        if self.terms.narrow(p) {
-            // What was read before may have a shorter form now.
-            self.polys.clear();
-            self.values.clear();
-            self.expansions.clear();
-            self.resolutions.clear();
-            self.ranges_of_loops.clear();
-        }
+    /// Takes for granted that `p` is at least 0 wherever something is looked at from now on; false if that says nothing
+    /// new.
+    pub(crate) fn refine(&mut self, p: &Poly<'p>) -> bool {
+        self.terms.narrow(p)
+    }
+    /// Forgets what was read: it may have a shorter form since intervals were narrowed.
+    pub(crate) fn forget_forms(&mut self) {
+        self.polys.clear();
+        self.values.clear();
+        self.expansions.clear();
+        self.resolutions.clear();
+        self.ranges_of_loops.clear();
     }
 
     /// The value of a scalar.
@@ -167,6 +172,7 @@ impl<'p> Reader<'p> {
         if let Some(known) = self.polys.get(&key) {
             return *known;
         }
+        self.visits += 1;
         let made = deep(|| self.node(e, lane));
         self.polys.insert(key, made);
         made

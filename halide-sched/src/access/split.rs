@@ -131,10 +131,12 @@ impl<'p> Extents<'p> {
     /// `p` with every symbol replaced by its definition that leads to one of `wanted`, the strides of `buf`.
     fn expanded(&mut self, reader: &mut Reader<'p>, p: Poly<'p>, buf: BufId, wanted: &[Sym]) -> Poly<'p> {
         let mut p = p;
+        // A definition has nothing of what is bound after it.
+        let Some(first) = wanted.iter().map(|s| reader.defs.level(*s)).min() else { return p };
         loop {
             let next = p.atoms().iter().find(|a| {
                 let s = symbol(reader, **a).filter(|s| !wanted.contains(s));
-                s.is_some_and(|s| self.leads_to(reader, s, buf, wanted))
+                s.is_some_and(|s| reader.defs.level(s) > first && self.leads_to(reader, s, buf, wanted))
             });
             let Some(&atom) = next else { return p };
             let Some(value) = reader.value_of(atom) else { return p };
@@ -150,7 +152,11 @@ impl<'p> Extents<'p> {
             return *known;
         }
         let mentioned = self.mentioned(reader, s);
-        let leads = mentioned.iter().any(|s| wanted.contains(s) || deep(|| self.leads_to(reader, *s, buf, wanted)));
+        let first = wanted.iter().map(|s| reader.defs.level(*s)).min().unwrap_or(0);
+        let leads = mentioned.iter().any(|s| {
+            let may_lead = reader.defs.level(*s) > first;
+            wanted.contains(s) || may_lead && deep(|| self.leads_to(reader, *s, buf, wanted))
+        });
         self.leading.insert((buf, s), leads);
         leads
     }

@@ -1,5 +1,5 @@
 //! Lowering stays near-linear in the number of stages. No test asserts a time: work is counted in visits of expressions
-//! by the simplifier and in looks of bound queries, and its growth is asserted.
+//! by the simplifier and by proofs of accesses, and in looks of bound queries, and its growth is asserted.
 
 use crate::matrix::{TARGET, check, random_image};
 use halide_core::buffer::Region;
@@ -7,7 +7,7 @@ use halide_core::expr::*;
 use halide_core::interp::{self, Inputs};
 use halide_core::types::*;
 use halide_core::{Func, ImageParam, Pipeline, vars};
-use halide_sched::lower::{LowerOptions, lower};
+use halide_sched::lower::{Accesses, LowerOptions, lower};
 
 /// A chain of `n` three-point stencils.
 fn chain(n: usize) -> Pipeline {
@@ -29,7 +29,8 @@ fn lower_chain(n: usize, directives: impl Fn(usize) -> String) -> u64 {
     let text: Vec<String> = (0..n - 1).map(|i| format!("s{i}: {}", directives(i))).collect();
     let schedule = text.join("\n").parse().unwrap();
     let plan = halide_sched::plan::resolve(&pipeline, &schedule, &TARGET).unwrap();
-    lower(&plan, &LowerOptions::default()).unwrap().trace.visits
+    let options = LowerOptions { accesses: Accesses::BeforeLoops, ..LowerOptions::default() };
+    lower(&plan, &options).unwrap().trace.visits
 }
 
 /// Asserts that the work for a chain of `n` stages is at most this power of the work for half of them.

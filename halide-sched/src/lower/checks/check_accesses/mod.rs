@@ -40,6 +40,7 @@ mod certain;
 mod groups;
 mod insert;
 mod question;
+mod refine;
 mod tally;
 mod walk;
 
@@ -62,8 +63,11 @@ pub fn check_accesses(
     found.collect(&program, &program.body);
     let Found { defs, elements } = found;
     let sums = Sums::default();
-    let outcome = walk::Walk::new(&program, Reader::new(defs, elements, &sums), exact).run();
+    let mut reader = Reader::new(defs, elements, &sums);
+    refine::refine(&mut reader, &program);
+    let outcome = walk::Walk::new(&program, reader, exact).run();
     outcome.tally.report(&program, trace);
+    trace.visits += outcome.visits;
     let questions = outcome.questions;
     insert::insert(program, questions)
 }

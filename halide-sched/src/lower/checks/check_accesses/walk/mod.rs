@@ -18,6 +18,8 @@ const KERNEL: u32 = 1;
 /// The result of the walk: accesses by verdict, and the questions of each place.
 pub(super) struct Outcome {
     pub(super) tally: Tally,
+    /// The number of expressions that were read.
+    pub(super) visits: u64,
     pub(super) questions: Map<Place, Vec<Question>>,
 }
 
@@ -154,7 +156,7 @@ impl<'p> Walk<'p> {
                 self.questions.entry(group.place).or_default().push(Question::Inequality(cond));
             }
         }
-        Outcome { tally: self.tally, questions: self.questions }
+        Outcome { tally: self.tally, visits: self.reader.visits, questions: self.questions }
     }
 
     fn pass(&mut self) {
@@ -231,9 +233,6 @@ impl<'p> Walk<'p> {
                 let is_outside =
                     |f: &Frame<'p>| matches!(f.kind, FrameKind::Root | FrameKind::Let(_) | FrameKind::Checked);
                 let is_everywhere = self.frames.iter().all(is_outside);
-                if is_everywhere && self.gathers && self.found.is_empty() {
-                    list.iter().for_each(|p| self.reader.refine(p));
-                }
                 list.into_iter().for_each(|p| self.prover.assume(&self.reader, p));
                 if is_everywhere {
                     self.everywhere = self.prover.len();
