@@ -113,7 +113,7 @@ fn contents_are_copied_only_for_requirements() {
         let run = |cap: u64| {
             let mut out = Buffer::from_slice([1000], &[old; 1000]).unwrap();
             let result = compiled.inputs().memory_cap(cap).realize_into(out.view_mut().unwrap());
-            result.map(|()| out.to_vec()).map_err(|e| e.to_string())
+            result.map(|_| out.to_vec()).map_err(|e| e.to_string())
         };
         match (checked, old) {
             (false, _) => assert_eq!(run(10), Ok(vec![8; 1000])),
