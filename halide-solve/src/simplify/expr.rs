@@ -169,13 +169,15 @@ pub(super) fn is_name(value: &Expr) -> bool {
 
 /// Returns true for constant multiples of a few loop variables and a constant: the first coordinate of a tile whose
 /// size divides a known extent. Such a sum is distributed over strides wherever it is put in place by other passes; a
-/// symbol that stands for it elsewhere would never cancel against it.
+/// symbol that stands for it elsewhere would never cancel against it. Sums of variables alone, which windows that slide
+/// begin at, keep their symbols: fewer products of strides are left to form.
 fn is_sum_of_loops(value: &Expr) -> bool {
     if value.ty() != Type::INDEX {
         return false;
     }
     let sum = Linear::of(value);
     (1..=ALIAS_TERMS).contains(&sum.terms.len())
+        && sum.terms.iter().any(|(_, c)| c.unsigned_abs() != 1)
         && sum.terms.iter().all(|(atom, _)| matches!(atom.kind(), ExprKind::Sym(Sym::Loop(_))))
 }
 
