@@ -18,6 +18,26 @@ impl Fault {
         }
     }
 
+    /// Says why a variant of the code did not serve a call that another one serves.
+    pub fn reason(&self, program: &Program, args: &[i64]) -> String {
+        match self {
+            Fault::InputTooSmall { buf, dim } => {
+                let ([need, have], info) = (intervals(args), program.buffers.get(*buf));
+                let name = info.map_or("?", |b| b.name.as_str());
+                format!("the variant before it reads {need} of `{name}` in dimension {dim}, which has {have}")
+            }
+            Fault::Stride { buf, dim } => {
+                let ([want, have], info) = (numbers(args), program.buffers.get(*buf));
+                let name = info.map_or("?", |b| b.name.as_str());
+                format!("`{name}` has stride {have} in dimension {dim}, and the variant before it needs {want}")
+            }
+            Fault::NotThisVariant => "an output was smaller than the factor of a split".to_string(),
+            Fault::Unproved => "a check before a loop asked for more than its accesses need".to_string(),
+            Fault::Require { what } => format!("`{what}` did not hold at a point that nobody needs"),
+            other => other.message(program, args),
+        }
+    }
+
     /// The sentence for a user; `args` are those that the failed `Assert` gave.
     pub fn message(&self, program: &Program, args: &[i64]) -> String {
         let name = |buf| program.buffers.get(buf).map_or("?", |b: &BufferInfo| b.name.as_str());

@@ -64,3 +64,6 @@ pub(crate) const FIRST_CONDITION: usize = 3;
 
 /// The most nodes that a value may have to stand for its symbol.
 pub(crate) const LARGEST_DEFINITION: usize = 96;
+
+/// The most loop variables in a sum that stands in place of the symbols bound to it: two levels of tiles and a chunk.
+pub(crate) const ALIAS_TERMS: usize = 3;

@@ -5,6 +5,7 @@ use crate::compiled::Compiled;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::variant_key::VariantKey;
+use crate::variants::Variants;
 use halide_core::ids::FuncId;
 use halide_ir::build::as_int;
 use halide_ir::print::expr_in;
@@ -198,12 +199,13 @@ impl Compiled {
         if self.engine() == Engine::Cpu {
             text += &self.explain_code(&lowered.program)?;
         }
-        let variants = self.variants();
+        let variants = self.parts.variants.as_ref().map_or_else(Vec::new, Variants::made_because);
         if !variants.is_empty() {
             text += "variants\n";
         }
-        for key in variants {
-            text += &format!("  + {}\n", key.describe());
+        for (key, because) in variants {
+            let because = because.map_or_else(String::new, |because| format!(": {because}"));
+            text += &format!("  + {}{because}\n", key.describe());
         }
         Ok(text)
     }

@@ -9,6 +9,7 @@ use crate::variants::regions_of;
 use halide_core::Pipeline;
 use halide_core::buffer::{AnyBuffer, AnyBufferMut, Region};
 use halide_core::interp::{self, Given, Inputs};
+use halide_core::pipeline::NoteKind;
 
 impl Compiled {
     /// The inputs with the results of extern stages, which are computed here.
@@ -98,8 +99,12 @@ impl Compiled {
             None => interpret(&self.parts.pipeline, inputs, outputs, how),
             Some(variants) => {
                 let bound = inputs.bind(&self.parts.plan.pipeline)?;
-                // What is printed now has been printed already, as often as the schedule says.
-                let before = before(&self.parts.pipeline, outputs, how)?;
+                // What is printed now has been printed already, as often as the schedule says. Requirements alone bring
+                // the interpreter in, when a run may have written to outputs.
+                let before = match requires(&self.parts.pipeline) {
+                    true => before(&self.parts.pipeline, outputs, how)?,
+                    false => None,
+                };
                 let options = interp::Options { before: before.as_deref(), limits: how.limits(), ..Default::default() };
                 let required =
                     |regions: &[Region]| interp::run_with(&self.parts.pipeline, inputs, regions, &options).map(drop);
@@ -107,6 +112,11 @@ impl Compiled {
             }
         }
     }
+}
+
+/// Returns true if a run may ask the interpreter whether a requirement holds.
+fn requires(pipeline: &Pipeline) -> bool {
+    pipeline.notes.iter().any(|note| note.kind == NoteKind::Require)
 }
 
 /// Returns copies of the contents of outputs, if these matter.

@@ -17,13 +17,15 @@ use halide_core::buffer::AnyBufferMut;
 use halide_core::ids::ImageId;
 use halide_core::interp::{Bound, RunError};
 use halide_ir::footprint::Footprint;
-use halide_ir::{BufferRole, Fault, Program};
+use halide_ir::{BufferRole, Fault, FaultId, Program};
 use halide_sched::lower::{Lowered, lower};
 use halide_sched::plan::Plan;
 
 /// One variant.
 pub(crate) struct Variant {
     pub(crate) program: Program,
+    /// The reason that the variant before it did not serve the call that this one was made for.
+    pub(crate) because: Option<String>,
     footprint: Footprint,
     pub(crate) code: Code,
 }
@@ -44,13 +46,13 @@ fn lowered(plan: &Plan, key: VariantKey) -> Result<Lowered, Error> {
 }
 
 impl Variant {
-    /// The variant to try when this one's run, of `key`, ended without a result.
+    /// The variant to try when this one's run, of `key`, ended without a result, with the fault and its arguments.
     pub(crate) fn after(
         &self,
         key: VariantKey,
         failure: Failure,
         required: impl FnOnce() -> Result<(), RunError>,
-    ) -> Result<VariantKey, Error> {
+    ) -> Result<(VariantKey, FaultId, Vec<i64>), Error> {
         let (fault, args) = match failure {
             Failure::Other(error) => return Err(error),
             Failure::Fault(fault, args) => (fault, args),
@@ -58,10 +60,17 @@ impl Variant {
         if let Some(Fault::Require { .. }) = self.program.faults.get(fault) {
             // The interpreter evaluates only what is needed, and knows all that the message says.
             required()?;
-            return Ok(VariantKey { unchecked: true, ..key });
+            return Ok((VariantKey { unchecked: true, ..key }, fault, args));
         }
         let other = self.program.faults.get(fault).and_then(|fault| next(key, fault));
-        other.ok_or_else(|| fault_error(&self.program, fault, &args))
+        match other {
+            Some(key) => Ok((key, fault, args)),
+            None => Err(fault_error(&self.program, fault, &args)),
+        }
+    }
+    /// Says why a run of this variant ended with a fault.
+    pub(crate) fn reason(&self, fault: FaultId, args: &[i64]) -> Option<String> {
+        Some(self.program.faults.get(fault)?.reason(&self.program, args))
     }
     /// Returns true if a run may end for the sake of another variant when it has computed something.
     pub(crate) fn may_end_midway(&self) -> bool {
@@ -93,7 +102,7 @@ impl Variant {
             Machine::Hosted(gpu) => {
                 let Lowered { program, .. } = lowered(plan, key)?;
                 let code = Code::Hosted(crate::evaluator_host::Hosted::new(&program, gpu).await?);
-                Ok(Variant { footprint: Footprint::new(&program), program, code })
+                Ok(Variant { footprint: Footprint::new(&program), because: None, program, code })
             }
             other => Variant::new(plan, other, key),
         }
@@ -118,7 +127,7 @@ impl Variant {
         #[cfg(feature = "cpu")]
         let code = code.map_err(|error| error.caused_by(&lowered.causes));
         let program = lowered.program;
-        Ok(Variant { footprint: Footprint::new(&program), program, code: code? })
+        Ok(Variant { footprint: Footprint::new(&program), because: None, program, code: code? })
     }
     /// Compiles a program for `machine`.
     fn code(plan: &Plan, machine: &Machine, program: &Program) -> Result<Code, Error> {

@@ -22,6 +22,7 @@ use halide_core::buffer::{AnyBufferMut, Region};
 use halide_core::ids::FuncId;
 use halide_core::interp::{Bound, RunError};
 use halide_core::pipeline::PipelineData;
+use halide_ir::FaultId;
 #[cfg(feature = "gpu")]
 use halide_ir::Program;
 use halide_sched::plan::Plan;
@@ -29,6 +30,9 @@ use std::sync::Arc;
 
 /// Says what of the algorithm's requirements does not hold where regions of the outputs need it.
 type Required<'r> = &'r dyn Fn(&[Region]) -> Result<(), RunError>;
+
+/// The variant that did not serve a call, and the fault that ended its run.
+type Because = Option<(Arc<Variant>, FaultId, Vec<i64>)>;
 
 /// A cache of variants.
 pub(crate) struct Variants {
@@ -56,8 +60,12 @@ impl Variants {
 
     /// The variants made so far, the main one first.
     pub(crate) fn made(&self) -> Vec<VariantKey> {
-        let made = self.others.entries().into_iter().map(|(key, _)| key);
-        std::iter::once(VariantKey::default()).chain(made).collect()
+        self.made_because().into_iter().map(|(key, _)| key).collect()
+    }
+    /// The variants made so far, each with the reason that the one before it did not serve a call.
+    pub(crate) fn made_because(&self) -> Vec<(VariantKey, Option<String>)> {
+        let made = self.others.entries().into_iter().map(|(key, variant)| (key, variant.because.clone()));
+        std::iter::once((VariantKey::default(), None)).chain(made).collect()
     }
 
     /// [`Variants::new`], without waiting for the driver.
@@ -76,21 +84,25 @@ impl Variants {
         how: &How,
         required: Required<'_>,
     ) -> Result<RunStats, Error> {
-        let mut key = VariantKey::default();
+        let (mut key, mut because) = (VariantKey::default(), None);
         loop {
-            let variant = self.get_async(plan, key).await?;
+            let variant = self.get_async(plan, key, because.take()).await?;
             if !key.checks_in_place && variant.may_end_midway() && variant.cannot_run_twice() {
                 key.checks_in_place = true;
                 continue;
             }
             match variant.run_async(bound, outputs, how).await {
                 Ok(stats) => return Ok(stats),
-                Err(failure) => key = variant.after(key, failure, || required(&regions_of(&plan.pipeline, outputs)))?,
+                Err(failure) => {
+                    let required = || required(&regions_of(&plan.pipeline, outputs));
+                    let (next, fault, args) = variant.after(key, failure, required)?;
+                    (key, because) = (next, Some((variant, fault, args)));
+                }
             }
         }
     }
     #[cfg(feature = "gpu")]
-    async fn get_async(&self, plan: &Plan, key: VariantKey) -> Result<Arc<Variant>, Error> {
+    async fn get_async(&self, plan: &Plan, key: VariantKey, because: Because) -> Result<Arc<Variant>, Error> {
         if key == VariantKey::default() {
             return Ok(self.main.clone());
         }
@@ -98,7 +110,7 @@ impl Variants {
             return Ok(made);
         }
         // Nothing is held meanwhile, since nobody may wait; who comes second uses what is there by then.
-        let made = Variant::new_async(plan, &self.machine, key).await.map(Arc::new);
+        let made = Variant::new_async(plan, &self.machine, key).await.map(|variant| made_for(variant, because));
         self.others.get_or_make(&key, || made)
     }
 
@@ -116,25 +128,37 @@ impl Variants {
         let in_memory = aliases.in_memory;
         let exact_tails = !aliases.shared.is_empty();
         let mut key = VariantKey { exact_tails, in_memory, ..VariantKey::default() };
+        let mut because = None;
         loop {
-            let variant = self.get(plan, key)?;
+            let variant = self.get(plan, key, because.take())?;
             if !key.checks_in_place && variant.may_end_midway() && (exact_tails || variant.cannot_run_twice()) {
                 key.checks_in_place = true;
                 continue;
             }
             match variant.run(bound, outputs, how, aliases) {
                 Ok(stats) => return Ok(stats),
-                Err(failure) => key = variant.after(key, failure, || required(&regions_of(&plan.pipeline, outputs)))?,
+                Err(failure) => {
+                    let required = || required(&regions_of(&plan.pipeline, outputs));
+                    let (next, fault, args) = variant.after(key, failure, required)?;
+                    (key, because) = (next, Some((variant, fault, args)));
+                }
             }
         }
     }
 
-    fn get(&self, plan: &Plan, key: VariantKey) -> Result<Arc<Variant>, Error> {
+    fn get(&self, plan: &Plan, key: VariantKey, because: Because) -> Result<Arc<Variant>, Error> {
         if key == VariantKey::default() {
             return Ok(self.main.clone());
         }
-        self.others.get_or_make(&key, || Variant::new(plan, &self.machine, key).map(Arc::new))
+        let make = || Variant::new(plan, &self.machine, key).map(|variant| made_for(variant, because));
+        self.others.get_or_make(&key, make)
     }
+}
+
+/// Returns a new variant with the reason that it was made.
+fn made_for(mut variant: Variant, because: Because) -> Arc<Variant> {
+    variant.because = because.and_then(|(earlier, fault, args)| earlier.reason(fault, &args));
+    Arc::new(variant)
 }
 
 /// The region of each output.
@@ -185,7 +209,7 @@ mod tests {
                 made.map(|_| other_was_done)
             });
             has_begun.recv().unwrap();
-            variants.get(plan, strided).map(drop).unwrap();
+            variants.get(plan, strided, None).map(drop).unwrap();
             // The first may have given up waiting.
             let _ = done.send(());
             first.join().unwrap()

@@ -17,6 +17,7 @@
 //! ```
 
 mod any;
+mod copy;
 mod element;
 mod error;
 mod raw;

@@ -285,3 +285,22 @@ fn copies_between_views() {
         assert_eq!(value, expected, "{at:?}");
     }
 }
+
+/// Copies of rows, of stretches of several rows, and element by element are the same elements.
+#[test]
+fn copies_keep_elements_in_every_layout() {
+    let whole = sample();
+    let orders: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let parts =
+        [[(-2, 5), (3, 3), (7, 2)], [(-1, 2), (3, 3), (7, 2)], [(0, 1), (3, 3), (8, 1)], [(0, 0), (4, 1), (7, 2)]];
+    for part in parts.map(Region::of_spans) {
+        for from in orders {
+            let mut laid_out = AnyBuffer::with_layout(I32, &whole.region(), &from).unwrap();
+            laid_out.view_mut().unwrap().copy_from(whole.as_any()).unwrap();
+            assert_eq!(&laid_out, whole.as_any());
+            let copy = laid_out.view_mut().unwrap().crop(&part).unwrap().to_buffer().unwrap();
+            assert_eq!(copy, *whole.crop(&part).unwrap().as_any(), "{from:?} {part}");
+            assert_eq!(laid_out.crop(&part).unwrap().compact().unwrap(), copy, "{from:?} {part}");
+        }
+    }
+}

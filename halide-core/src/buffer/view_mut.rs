@@ -1,6 +1,7 @@
 //! Views that write into a part of a buffer in place.
 
 use super::any::AnyBuffer;
+use super::copy::copy_elements;
 use super::element::with_element;
 use super::error::BufferError;
 use super::raw::{RawBuffer, Storage};
@@ -133,12 +134,7 @@ impl<'a> AnyBufferMut<'a> {
         self.expect_type(source.ty)?;
         let from = source.shape.crop(&self.region())?;
         with_element!(self.ty, T => {
-            let (to, from_elements) = (self.storage.elements_mut::<T>(), source.elements::<T>());
-            self.shape.walk(|at, index| {
-                if let Some(from) = from.index(at) {
-                    to[index] = from_elements[from];
-                }
-            });
+            copy_elements(source.elements::<T>(), &from, self.storage.elements_mut::<T>(), &self.shape);
         });
         Ok(())
     }
@@ -150,13 +146,7 @@ impl<'a> AnyBufferMut<'a> {
         let mut copy = AnyBuffer::like(self.ty, &self.shape.dims)?;
         let view = copy.view_mut()?;
         with_element!(self.ty, T => {
-            let (from, shape) = (self.storage.elements::<T>(), view.shape.clone());
-            let to = view.storage.elements_mut::<T>();
-            self.shape.walk(|at, index| {
-                if let Some(place) = shape.index(at) {
-                    to[place] = from[index];
-                }
-            });
+            copy_elements(self.storage.elements::<T>(), &self.shape, view.storage.elements_mut::<T>(), &view.shape);
         });
         drop(view);
         Ok(copy)

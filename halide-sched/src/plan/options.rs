@@ -5,8 +5,8 @@ use crate::schedule::Verb;
 /// The options of a stage, or of one of its specialisations, which change none of its loops.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct StageOptions {
-    /// True if values are to be written with non-temporal stores.
-    pub stream: bool,
+    /// True if values are to be written with non-temporal stores, false if never; `None` leaves it to lowering.
+    pub stream: Option<bool>,
     /// True if the schedule vouches that no result depends on races.
     pub races_allowed: bool,
 }
@@ -15,7 +15,8 @@ impl StageOptions {
     /// Sets the option that a directive is about. Returns false if it is about something else.
     pub(super) fn set(&mut self, verb: &Verb) -> bool {
         match verb {
-            Verb::StreamStores => self.stream = true,
+            Verb::StreamStores => self.stream = Some(true),
+            Verb::CacheStores => self.stream = Some(false),
             Verb::AllowRaceConditions => self.races_allowed = true,
             _ => return false,
         }

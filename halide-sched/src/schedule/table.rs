@@ -229,6 +229,12 @@ macro_rules! with_directives {
                 /// Asks for values to be stored past the caches, since nothing reads them soon.
                 "stream_stores" as "" { stream_stores; }
             }
+            Stage CacheStores {} {
+                /// Asks for values to be stored through the caches, also those of an output that is far larger than
+                /// these and would be stored past them; the last of `stream_stores` and `cache_stores` counts. In an
+                /// output with several stages, one that says so decides for all.
+                "cache_stores" as "" { cache_stores; }
+            }
             Stage Monoid { identity: Identities, commutes: Commutative } {
                 /// Vouches that this update folds values into its elements by an associative operation that
                 /// `identity`, one number per tuple element, leaves as they are: so it may be done in parts

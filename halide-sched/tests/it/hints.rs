@@ -172,6 +172,26 @@ fn hints_change_nothing_and_are_explained() {
     .assert_eq(&text.join("\n"));
 }
 
+/// An output that nothing reads is stored past the caches if it is large, unless its schedule says no.
+#[test]
+fn stores_go_through_the_caches_where_a_schedule_says_so() {
+    let p = stencil();
+    let stored = |schedule: &str| {
+        let lowered = lowered_whole(&p, schedule);
+        let output = lowered.program.buffers.iter().find(|b| b.name == "g").unwrap();
+        let build = lowered.trace.passes.iter().find(|p| p.name == "build_nests").unwrap();
+        (output.stream, build.decisions.iter().map(|d| d.to_string()).collect::<Vec<_>>())
+    };
+    assert_eq!(stored("").0, halide_ir::Stream::IfLarge);
+    let (stream, said) = stored("g: stream_stores() cache_stores()");
+    assert_eq!(
+        (stream, &said[..]),
+        (halide_ir::Stream::Never, &["g: all stores go through the caches".to_string()][..])
+    );
+    assert_eq!(stored("g: cache_stores() stream_stores()").0, halide_ir::Stream::Always);
+    sweep(&p, &["g: cache_stores() vectorize(x, 8)"], &SIZES);
+}
+
 /// Also negative values of 64 bits, and large ones, are tried. (Seed 805039 of random_gpu_schedules.)
 #[test]
 fn identities_of_wide_integers_are_refuted() {

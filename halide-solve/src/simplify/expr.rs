@@ -10,6 +10,7 @@ use super::min_max::{self, extreme};
 use super::range::Range;
 use super::rules::{commutes, rewrite};
 use super::walk::postorder;
+use crate::tuning::ALIAS_TERMS;
 use halide_core::ops::{BinOp, UnOp};
 use halide_core::value::Scalar;
 use halide_ir::build;
@@ -156,14 +157,28 @@ fn simplify_node(e: &Expr, facts: &Facts) -> Expr {
     simpler.unwrap_or_else(|| e.clone())
 }
 
-/// The constant or symbol that a let-bound symbol is another name of.
+/// The constant, symbol or sum of loop variables that a let-bound symbol is another name of.
 fn alias(s: Sym, facts: &Facts) -> Option<Expr> {
     facts.value_of(s).filter(|value| is_name(value)).cloned()
 }
 
 /// Returns true if `value` stands in place of the symbols that have it as their value.
 pub(super) fn is_name(value: &Expr) -> bool {
-    matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_))
+    matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_)) || is_sum_of_loops(value)
+}
+
+/// Returns true for constant multiples of a few loop variables and a constant: the first coordinate of a tile whose
+/// size divides a known extent. Such a sum is distributed over strides wherever it is put in place by other passes; a
+/// symbol that stands for it elsewhere would never cancel against it. Sums of variables alone, which windows that slide
+/// begin at, keep their symbols: fewer products of strides are left to form.
+fn is_sum_of_loops(value: &Expr) -> bool {
+    if value.ty() != Type::INDEX {
+        return false;
+    }
+    let sum = Linear::of(value);
+    (1..=ALIAS_TERMS).contains(&sum.terms.len())
+        && sum.terms.iter().any(|(_, c)| c.unsigned_abs() != 1)
+        && sum.terms.iter().all(|(atom, _)| matches!(atom.kind(), ExprKind::Sym(Sym::Loop(_))))
 }
 
 /// An Index node; `None` where it stays as it is.

@@ -1,7 +1,7 @@
 //! Simplifying statements: what is known grows on the way in, and what turns out to do nothing goes.
 
 use super::dead::drop_dead_lets;
-use super::expr::simplify;
+use super::expr::{is_name, simplify};
 use super::facts::Facts;
 use super::prove::prove;
 use halide_ir::hash::Map;
@@ -22,10 +22,10 @@ pub enum Proofs {
 }
 
 /// `s` with every expression simplified under what holds at its place: loop variables are in their ranges, and the
-/// conditions of branches and passed assertions hold. Lets of constants and of other symbols are put in place, as is
-/// the first of the symbols that are bound to one value (regions of stages that are computed together often are); dead
-/// lets go; branches and assertions that are decided go, as do loops that run never, stores that store nothing, and
-/// statements around nothing; a loop that runs once is its body.
+/// conditions of branches and passed assertions hold. Lets of constants, of other symbols and of sums of loop variables
+/// are put in place, as is the first of the symbols that are bound to one value (regions of stages that are computed
+/// together often are); dead lets go; branches and assertions that are decided go, as do loops that run never, stores
+/// that store nothing, and statements around nothing; a loop that runs once is its body.
 ///
 /// A let that only a later pass would look for by its symbol is dead too: simplify after that pass. Where `s` launches
 /// outlined tasks, which use symbols unseen here, all lets stay.
@@ -129,7 +129,7 @@ impl Pass {
             let value = self.simple(&value);
             let value = self.names.get(&value).map_or(value, |first| build::sym(*first));
             self.facts.bind_let(symbol, &value);
-            let known = matches!(value.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Sym(_));
+            let known = is_name(&value);
             if !known && value.ty() == Type::INDEX && !reads(&value) {
                 self.names.insert(value.clone(), symbol);
                 named.push(value.clone());

@@ -151,6 +151,27 @@ fn lets_of_names_and_constants_go() {
     );
 }
 
+/// The first coordinate of a tile that divides a known extent: distributed over a stride on one side, named on the
+/// other.
+#[test]
+fn lets_of_sums_of_loops_go() {
+    let (tile, chunk) = (mul(x(0), int(4)), offset(add(mul(x(0), int(64)), mul(x(1), int(16))), -1));
+    let index = sub(mul(t(1), int(64)), mul(x(0), int(256)));
+    let inner = let_in(vec![(Sym::Temp(2), chunk)], store(add(index, t(2))));
+    let body = let_in(vec![(Sym::Temp(1), tile), (Sym::Temp(3), mul(t(0), x(0)))], over(1, t(3), int(4), inner));
+    check(
+        over(0, int(0), int(8), body),
+        expect![[r#"
+        for L0 from 0 extent 8 {
+          let t3 = t0 * L0
+          for L1 from t3 extent 4 {
+            b0[L0 * 64 + L1 * 16 - 1] = 1u8
+          }
+        }
+    "#]],
+    );
+}
+
 /// As the regions of stages that are computed together: what is asked of the one is known of the other.
 #[test]
 fn lets_of_one_value_are_one() {

@@ -59,6 +59,7 @@ mod tidy_skips;
 mod together;
 mod tracing;
 mod undef;
+mod untuned;
 
 /// The engine that stands for machine code: where this build has none, the evaluator does.
 #[cfg(feature = "cpu")]

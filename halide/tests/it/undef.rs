@@ -97,6 +97,33 @@ fn a_fresh_output_begins_with_zeros() {
     }
 }
 
+/// Contents are copied only where the interpreter may be asked about them: with a requirement, or as the engine.
+#[test]
+fn contents_are_copied_only_for_requirements() {
+    let x = vars!(x);
+    let made = |checked: bool| {
+        let mut f = Func::new("f");
+        f[x] = undef::<i32>();
+        let old = f[x];
+        f[x] = if checked { require(old.lt(100), old + 1, ("was", old)) } else { old + 1 };
+        Pipeline::new([&f]).unwrap()
+    };
+    for (checked, old) in [(false, 7), (true, 7), (true, 200)] {
+        let compiled = compiled(&made(checked), crate::CPU, "");
+        let run = |cap: u64| {
+            let mut out = Buffer::from_slice([1000], &[old; 1000]).unwrap();
+            let result = compiled.inputs().memory_cap(cap).realize_into(out.view_mut().unwrap());
+            result.map(|_| out.to_vec()).map_err(|e| e.to_string())
+        };
+        match (checked, old) {
+            (false, _) => assert_eq!(run(10), Ok(vec![8; 1000])),
+            (_, 7) => assert_eq!(run(1 << 20), Ok(vec![8; 1000])),
+            _ => assert!(run(1 << 20).is_err_and(|e| e.contains("was 200")), "the interpreter sees what was there"),
+        }
+        assert_eq!(run(10).is_err_and(|e| e.contains("a copy of an output")), checked);
+    }
+}
+
 #[test]
 fn mistakes() {
     let x = vars!(x);

@@ -395,8 +395,13 @@ pub(crate) fn explain_hints(ctx: &Ctx<'_>, trace: &mut LoweringTrace) {
         let name = ctx.stage_name(inst.func, inst.stage);
         let buffers = &ctx.program.func_buffers[inst.func];
         let streamed = buffers.iter().all(|b| ctx.program.buffers[*b].stream == halide_ir::Stream::Always);
-        if !inst.plan.options.stream {
-            continue;
+        match inst.plan.options.stream {
+            Some(true) => {}
+            Some(false) => {
+                trace.did(name, "all stores go through the caches");
+                continue;
+            }
+            None => continue,
         }
         if ctx.plan.target.vector_bits < 256 {
             trace.did_not(

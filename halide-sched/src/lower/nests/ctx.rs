@@ -267,12 +267,16 @@ impl<'a> Ctx<'a> {
     }
 }
 
-/// Returns which stores of a Func are non-temporal: all, those to a large buffer, or none. Updates of it read, or
+/// Returns the stores of a Func that are non-temporal: all, those to a large buffer, or none. Updates of it read, or
 /// change in part, what came before.
 fn streams(plan: &Plan, func: FuncId, unread: bool) -> Stream {
     let stages = &plan.funcs[func].stages;
-    if stages.iter().all(|s| s.options.stream && s.variants.iter().all(|(_, v)| v.options.stream)) {
+    let mut asked = stages.iter().flat_map(|s| std::iter::once(s).chain(s.variants.iter().map(|(_, v)| v)));
+    if asked.clone().all(|s| s.options.stream == Some(true)) {
         return Stream::Always;
+    }
+    if asked.any(|s| s.options.stream == Some(false)) {
+        return Stream::Never;
     }
     let output = plan.pipeline.outputs.contains(&func);
     if output && unread && stages.len() == 1 { Stream::IfLarge } else { Stream::Never }

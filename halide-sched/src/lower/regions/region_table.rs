@@ -3,7 +3,7 @@
 use crate::lower::checks::exact_indices::SmallOperand;
 use crate::lower::nests::ctx::{Ctx, Template};
 use crate::lower::nests::reached_factors::{reached_variants, where_reached};
-use crate::lower::nests::vars::{Vars, bound, extent_between, variants};
+use crate::lower::nests::vars::{Vars, bound, ceil_div, extent_between, variants};
 use crate::lower::regions::start_early::Early;
 use crate::plan::StagePlan;
 use crate::tuning::{MOST_REGION_NODES, REGION_ROUNDS};
@@ -228,8 +228,29 @@ impl Growth<'_, '_> {
             let extent = vars.cover(var, extent_between(&min, &max));
             return build::offset(build::add(min, extent), -1);
         }
-        let never_grows = inner.iter().all(|&p| self.never_grows(variant, dim, p));
-        if never_grows { max } else { build::add(max, slack) }
+        if inner.iter().all(|&p| self.never_grows(variant, dim, p)) {
+            return max;
+        }
+        let factor = build::as_int(&slack).and_then(|s| s.checked_add(1));
+        match factor.filter(|f| inner.iter().all(|&p| self.starts_at_multiples(dim, *f, p))) {
+            // Not in loops: a quotient there makes other bounds harder to find, and no caller's buffer is asked for it.
+            Some(f) if self.scope == Scope::Root => {
+                let extent = ceil_div(&extent_between(&min, &max), &build::int(f));
+                build::offset(build::add(min, build::mul(extent, build::int(f))), -1)
+            }
+            _ => build::add(max, slack),
+        }
+    }
+
+    /// Returns true if the region per iteration of `inner` begins whole multiples of `factor` behind that of the scope,
+    /// as chunks of a split reduction do. Then no tail grows one beyond the next multiple: a region that begins inside
+    /// of the scope's ends before `factor * (k + 1)` if it begins at `factor * k`.
+    fn starts_at_multiples(&self, dim: usize, factor: i64, inner: Scope) -> bool {
+        let edge = |at| bound_sym(self.func, self.stage, dim, Edge::Min, at);
+        let is_kept = self.ctx.storage_of(self.func, inner) == Some(inner) && !self.may_slide_around(edge(inner)).0;
+        let first = |at| self.known.definition(edge(at), Reach::Far).unwrap_or_else(|| build::sym(edge(at)));
+        let behind = simplify(&build::sub(first(inner), first(self.scope)), self.facts);
+        is_kept && Linear::of(&behind).divide_exactly(factor).is_some()
     }
 
     /// Returns true if one variant computes no more than its bounds per iteration of `inner`, for certain.
