@@ -51,6 +51,8 @@ pub(crate) struct Kernel {
     pub(crate) checks: Vec<Check>,
     /// Bytes of stack that it needs, from its return address on.
     pub(crate) frame: u64,
+    /// Bytes at the stack pointer in which the register allocator keeps values.
+    pub(crate) spills: u64,
     /// The number of instructions that it was made of.
     pub(crate) count: usize,
 }
@@ -74,6 +76,6 @@ pub(crate) fn compile(
     };
     let encoded = machine::finish(finished.body, options.keep_text).map_err(Refusal)?;
     let emit::Finished { captures, words, heap, checks, count, .. } = finished;
-    let machine::Encoded { bytes, text, frame } = encoded;
-    Ok(Kernel { bytes, text, captures, words, heap, checks, frame, count })
+    let machine::Encoded { bytes, text, frame, spills } = encoded;
+    Ok(Kernel { bytes, text, captures, words, heap, checks, frame, spills, count })
 }

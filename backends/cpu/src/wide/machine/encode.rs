@@ -20,6 +20,8 @@ pub(crate) struct Encoded {
     pub(crate) text: String,
     /// Bytes of stack that it needs, from its return address on.
     pub(crate) frame: u64,
+    /// Bytes at the stack pointer in which the register allocator keeps values.
+    pub(crate) spills: u64,
 }
 
 /// An instruction, and what is filled in when all places are known.
@@ -374,7 +376,7 @@ impl Encoder64<'_> {
             bytes.resize(pool, 0xcc);
             bytes.extend_from_slice(&self.laid.body.pool);
         }
-        Ok(Encoded { bytes, text, frame: self.stack() })
+        Ok(Encoded { bytes, text, frame: self.stack(), spills: self.spills as u64 })
     }
 }
 
