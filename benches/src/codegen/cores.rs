@@ -82,9 +82,9 @@ const GOLDEN_COVE: Core = Core {
     name: "golden-cove",
     about: "Intel Sapphire Rapids and Emerald Rapids",
     source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove (6 wide; loads 3 x 256 or 2 x \
-             512 bits, stores 2 x 256 or 1 x 512 bits a cycle); ports as LLVM's X86SchedSapphireRapids.td and uops.info \
-             (Alder Lake P) have them; throughputs of 512-bit arithmetic, of which client cores have half, and all \
-             others measured on family 6 model 207 by register-only loops",
+             512 bits, stores 2 x 256 or 1 x 512 bits a cycle); ports as LLVM's X86SchedSapphireRapids.td and \
+             uops.info (Alder Lake P) have them; throughputs of 512-bit arithmetic, of which client cores have half, \
+             and of loads and stores measured on family 6 model 207 by loops of one instruction",
     issue: 6.0,
     bits: 512,
     ports: &[

@@ -22,9 +22,9 @@ pub struct Counts {
     pub constants: u64,
     /// Operands relative to the stack or the frame pointer, read or written.
     pub stack_operands: u64,
-    /// Those of vector width.
+    /// Stack operands of vector width.
     pub stack_vectors: u64,
-    /// Those that are arrays of the frame and no spilled value, as far as the code generator says.
+    /// Stack operands that are arrays of the frame and no spilled value, as far as the code generator says.
     pub frame_data: u64,
     /// Writes of general registers to the stack.
     pub general_stores: u64,

@@ -228,7 +228,7 @@ fn lane_kind(name: &str, instruction: &Instruction, registers: &[Register], acce
         Kind::Cross if access.is_some() && (name.starts_with("insert") || name.starts_with("pinsr")) => Kind::Logic,
         Kind::FloatCompare | Kind::IntCompare | Kind::Logic if registers[0].is_k() => Kind::MaskCompare,
         // Zeros: no port is needed.
-        Kind::Logic if alike && name.starts_with("pxor") || alike && name.starts_with("xorp") => Kind::Nothing,
+        Kind::Logic if alike && (name.starts_with("pxor") || name.starts_with("xorp")) => Kind::Nothing,
         kind => kind,
     }
 }

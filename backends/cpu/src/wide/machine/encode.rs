@@ -221,10 +221,7 @@ impl Encoder64<'_> {
             End::Return => self.epilogue(),
             End::Jump(to, _) => {
                 let to = self.arrives[self.laid.position(*to)];
-                if next != Some(to) {
-                    self.jump(Code::Jmp_rel32_64, to)?;
-                }
-                Ok(())
+                if next == Some(to) { Ok(()) } else { self.jump(Code::Jmp_rel32_64, to) }
             }
             End::Branch { condition, right, yes, no, .. } => {
                 let left = general(encoding(allocs[0]), View::G64);
