@@ -30,6 +30,7 @@ use halide_sched::plan::resolve;
 use iced_x86::{Formatter, IntelFormatter};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Counts what the innermost loops of compiled apps do in an iteration, and bounds their cycles.
 #[derive(Debug, Parser)]
@@ -89,8 +90,18 @@ struct Examined {
     loops: Vec<Found>,
 }
 
-fn main() -> Result<(), String> {
-    let options = Options::parse();
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Looks at all cases that are asked for, and prints what is found.
+fn run(options: &Options) -> Result<(), String> {
     let quiet = options.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
     let mut all = Vec::new();
     for tier in Tier::ALL.into_iter().filter(|tier| options.tier.is_none_or(|only| only == *tier)) {
@@ -98,10 +109,10 @@ fn main() -> Result<(), String> {
             eprintln!("skipped: this machine has no {}", tier.name());
             continue;
         }
-        for (app, schedule) in cases(&options, tier) {
-            let examined = Examined { app, schedule, tier, loops: examine(app, schedule, tier, &options)? };
+        for (app, schedule) in cases(options, tier) {
+            let examined = Examined { app, schedule, tier, loops: examine(app, schedule, tier, options)? };
             if !quiet {
-                print_loops(&examined, &options);
+                print_loops(&examined, options);
             }
             all.push(examined);
         }
