@@ -47,6 +47,8 @@ struct Encoder64<'a> {
     spills: i32,
     saved: Vec<usize>,
     items: Vec<Item>,
+    /// The positions of the blocks that have code, in the order of their code.
+    order: Vec<usize>,
     /// The index of each block's first item.
     starts: Vec<usize>,
     /// The block that a jump to each block arrives at in the end.
@@ -56,20 +58,13 @@ struct Encoder64<'a> {
 /// Encodes a function whose registers have been chosen.
 pub(super) fn encode(laid: &Laid<'_>, output: &Output, keep_text: bool) -> Result<Encoded, IcedError> {
     let spills = (output.num_spillslots * 8).next_multiple_of(64) as i32;
-    let mut e = Encoder64 {
-        laid,
-        output,
-        spills,
-        saved: saved(output),
-        items: Vec::new(),
-        starts: Vec::new(),
-        arrives: arrivals(laid, output),
-    };
-    for position in 0..laid.blocks() {
-        e.starts.push(e.items.len());
-        if position == 0 || e.arrives[position] == position {
-            e.block(position)?;
-        }
+    let arrives = arrivals(laid, output);
+    let order = laid.code_order().into_iter().filter(|p| *p == 0 || arrives[*p] == *p).collect();
+    let starts = vec![0; laid.blocks()];
+    let mut e = Encoder64 { laid, output, spills, saved: saved(output), items: Vec::new(), order, starts, arrives };
+    for i in 0..e.order.len() {
+        e.starts[e.order[i]] = e.items.len();
+        e.block(e.order[i], e.order.get(i + 1).copied())?;
     }
     e.finish(keep_text)
 }
@@ -119,15 +114,16 @@ impl Encoder64<'_> {
         self.spills + (self.laid.body.frame as i32 + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN
     }
 
-    fn block(&mut self, position: usize) -> Result<(), IcedError> {
+    /// Encodes a block, in front of the block `next`.
+    fn block(&mut self, position: usize, next: Option<usize>) -> Result<(), IcedError> {
         let (output, laid) = (self.output, self.laid);
-        for next in output.block_insts_and_edits(laid, Block::new(position)) {
-            match next {
+        for step in output.block_insts_and_edits(laid, Block::new(position)) {
+            match step {
                 InstOrEdit::Edit(Edit::Move { from, to }) => self.transfer(*from, *to)?,
                 InstOrEdit::Inst(inst) => match laid.step(inst) {
                     LaidInst::Enter => self.prologue()?,
                     LaidInst::Inst(i) => self.instruction(i, output.inst_allocs(inst)),
-                    LaidInst::End(end) => self.end(position, end, output.inst_allocs(inst))?,
+                    LaidInst::End(end) => self.end((position, next), end, output.inst_allocs(inst))?,
                 },
             }
         }
@@ -215,8 +211,9 @@ impl Encoder64<'_> {
         Ok(())
     }
 
-    fn end(&mut self, position: usize, end: &End, allocs: &[Allocation]) -> Result<(), IcedError> {
-        let next = (position + 1..self.laid.blocks()).find(|p| self.arrives[*p] == *p);
+    /// Encodes the end of a block at a position, in front of another one.
+    fn end(&mut self, at: (usize, Option<usize>), end: &End, allocs: &[Allocation]) -> Result<(), IcedError> {
+        let (position, next) = at;
         match end {
             End::Return => self.epilogue(),
             End::Jump(to, _) => {

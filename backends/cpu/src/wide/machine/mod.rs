@@ -1,7 +1,8 @@
 //! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), registers chosen
-//! ([`allocate`]), bytes ([`encode`]). Knows nothing of loops or lanes.
+//! ([`allocate`], with blocks in the order of [`block_order`]), bytes ([`encode`]). Knows nothing of loops or lanes.
 
 mod allocate;
+mod block_order;
 mod clean;
 mod encode;
 mod inst;
