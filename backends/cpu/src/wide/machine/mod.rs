@@ -1,11 +1,14 @@
 //! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), registers chosen
-//! ([`allocate`], with blocks in the order of [`block_order`]), bytes ([`encode`]). Knows nothing of loops or lanes.
+//! ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`]), bytes
+//! ([`encode`]). Knows nothing of loops or lanes.
 
 mod allocate;
 mod block_order;
 mod clean;
 mod encode;
 mod inst;
+mod locations;
+mod redundant_moves;
 
 pub(super) use encode::{ALIGN, Encoded};
 pub(super) use inst::{Arg, Base, BlockId, Body, Condition, End, Inst, Mem, Right, View};
@@ -14,6 +17,8 @@ pub(super) use inst::{Arg, Base, BlockId, Body, Condition, End, Inst, Mem, Right
 pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String> {
     clean::clean(&mut body);
     let laid = allocate::Laid::new(&body);
-    let output = allocate::allocate(&laid).map_err(|e| format!("choosing registers: {e:?}"))?;
+    let mut output = allocate::allocate(&laid).map_err(|e| format!("choosing registers: {e:?}"))?;
+    redundant_moves::remove(&laid, &mut output);
+    redundant_moves::remove_unread(&mut output);
     encode::encode(&laid, &output, keep_text).map_err(|e| format!("encoding: {e}"))
 }
