@@ -1,13 +1,16 @@
 //! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), registers chosen
-//! ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`]), bytes
-//! ([`encode`]). Knows nothing of loops or lanes.
+//! ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`],
+//! [`propagate_copies`]), bytes ([`encode`]). Knows nothing of loops or lanes.
 
 mod allocate;
 mod block_order;
 mod clean;
 mod encode;
 mod inst;
+mod liveness;
 mod locations;
+mod operands;
+mod propagate_copies;
 mod redundant_moves;
 
 pub(super) use encode::{ALIGN, Encoded};
@@ -19,6 +22,7 @@ pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String>
     let laid = allocate::Laid::new(&body);
     let mut output = allocate::allocate(&laid).map_err(|e| format!("choosing registers: {e:?}"))?;
     redundant_moves::remove(&laid, &mut output);
+    propagate_copies::propagate(&laid, &mut output);
     redundant_moves::remove_unread(&mut output);
     encode::encode(&laid, &output, keep_text).map_err(|e| format!("encoding: {e}"))
 }
