@@ -18,10 +18,10 @@
 //!
 //! What AVX2 lacks is made of other instructions (`emit/polyfills`, `narrow`, `permute`, `guarded`), so both tiers
 //! refuse the same. Truth is in mask registers or in vectors (`emit/mask`). [`machine`] drops dead code, folds loads
-//! into operands, has `regalloc2` choose registers and `iced-x86` encode. Outputs far larger than caches, and buffers
-//! of `stream_stores`, are stored by non-temporal stores where addresses allow it. Prefetches are instructions of
-//! kernels; those outside of kernels are kernels of their own, and without wide vectors there are none, since Cranelift
-//! has no such instruction.
+//! into operands, has `regalloc2` choose registers, moves reloads out of innermost loops, and has `iced-x86` encode.
+//! Outputs far larger than caches, and buffers of `stream_stores`, are stored by non-temporal stores where addresses
+//! allow it. Prefetches are instructions of kernels; those outside of kernels are kernels of their own, and without
+//! wide vectors there are none, since Cranelift has no such instruction.
 
 mod emit;
 mod instruction_table;

@@ -40,6 +40,16 @@ struct Laying<'a> {
     operands: Vec<Operand>,
 }
 
+/// Returns the numbers of the registers of a class that values may be in, those of the caller last.
+pub(super) fn registers(body: &Body, class: RegClass) -> Vec<usize> {
+    match class {
+        RegClass::Int => SCRATCH.into_iter().chain(SAVED).collect(),
+        RegClass::Float => (0..body.vector_registers()).collect(),
+        RegClass::Vector if body.evex => (1..8).collect(),
+        RegClass::Vector => Vec::new(),
+    }
+}
+
 /// Chooses registers.
 pub(super) fn allocate(laid: &Laid<'_>) -> Result<Output, RegAllocError> {
     let set = |registers: &mut dyn Iterator<Item = usize>, class| {
