@@ -1,6 +1,8 @@
-//! Code that the benches share: interleaved repetitions, chains of stencils and other graphs, tables and JSON.
+//! Code that the benches share: interleaved repetitions, chains of stencils and other graphs, counts of machine code,
+//! tables and JSON.
 
 pub mod chain;
+pub mod codegen;
 pub mod graphs;
 pub mod output;
 pub mod rounds;

@@ -3,7 +3,7 @@
 use crate::codegen::abi::ArgLayout;
 use crate::codegen::jit::LinkedCode;
 use crate::error::CpuFault;
-use crate::options::{CompileStats, CpuOptions, Texts};
+use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::runtime::device::{KernelCall, OnDevice};
 use crate::runtime::{Line, Pool, Run, Worker, guarded, within};
 use halide_core::buffer::RawBuffer;
@@ -144,6 +144,10 @@ impl Executable {
     /// The machine code as text, if the options asked for text.
     pub fn asm(&self) -> Option<&str> {
         Some(self.0.texts.asm.as_str()).filter(|t| !t.is_empty())
+    }
+    /// The machine code of each function, if the options asked for text.
+    pub fn functions(&self) -> &[FunctionCode] {
+        &self.0.texts.functions
     }
     /// Loops with vectors that are compiled for narrower ones than asked for: the name of each, and why.
     pub fn refusals(&self) -> &[(String, String)] {

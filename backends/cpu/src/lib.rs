@@ -17,5 +17,5 @@ mod wide;
 pub use codegen::compile;
 pub use error::{CodeUnit, CpuError, CpuFault};
 pub use exec::{Executable, RunArgs, RunStats};
-pub use options::{CompileStats, CpuOptions};
+pub use options::{CompileStats, CpuOptions, FunctionCode};
 pub use tier::Tier;

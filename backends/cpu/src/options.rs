@@ -8,8 +8,9 @@ use std::time::Duration;
 /// The options for compiling a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuOptions {
-    /// Keep the text of Cranelift's IR and of the machine code, for [`Executable::clif`](crate::Executable::clif) and
-    /// [`Executable::asm`](crate::Executable::asm).
+    /// Keep the text of Cranelift's IR and of the machine code, and its bytes, for
+    /// [`Executable::clif`](crate::Executable::clif), [`Executable::asm`](crate::Executable::asm) and
+    /// [`Executable::functions`](crate::Executable::functions).
     pub keep_text: bool,
     /// The most bytes of memory that an executable may keep between runs for the next one.
     pub retain_bytes: usize,
@@ -63,11 +64,24 @@ pub struct CompileStats {
     pub stack: u64,
 }
 
+/// The machine code of one function, before it is linked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionCode {
+    /// The loop that it is made of, or `pipeline`.
+    pub name: String,
+    /// Its instructions from the first byte on. Constants may lie behind them.
+    pub bytes: Vec<u8>,
+    /// The number of bytes at the stack pointer that hold values for which there was no register; `None` where the
+    /// code generator does not say.
+    pub spill_bytes: Option<u64>,
+}
+
 /// The text of what was compiled.
 #[derive(Default)]
 pub(crate) struct Texts {
     pub(crate) clif: String,
     pub(crate) asm: String,
+    pub(crate) functions: Vec<FunctionCode>,
     /// Loops with vectors that stayed with Cranelift: the name of each, and why.
     pub(crate) refusals: Vec<(String, String)>,
     /// Functions with so many instructions that their registers were assigned in one pass.

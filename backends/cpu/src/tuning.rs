@@ -9,6 +9,10 @@
 /// grows faster than the code. Measured: it takes minutes beyond this.
 pub(crate) const ONE_PASS_INSTRUCTIONS: usize = 40_000;
 
+/// Rounds through all blocks in search of moves that change nothing: one more than loops inside of each other are enough
+/// for most functions, and others keep their moves. By reasoning.
+pub(crate) const MOVE_ROUNDS: usize = 16;
+
 /// Instructions beyond the largest function for which another thread is asked to help with them. Measured: one takes
 /// some 3.7 µs, and to hand work to rayon's pool takes 15.
 pub(crate) const HELPER_INSTRUCTIONS: usize = 64;

@@ -69,7 +69,7 @@ mod value;
 use crate::error::{CodeUnit, CpuError};
 use crate::exec::Executable;
 use crate::host::{self, Effort};
-use crate::options::{CompileStats, CpuOptions, Texts};
+use crate::options::{CompileStats, CpuOptions, FunctionCode, Texts};
 use crate::tier::{Tier, missing};
 use abi::{ArgLayout, ENTRY_PARAMS, RuntimeFn, TASK_PARAMS};
 use cranelift_codegen::ir::types;
@@ -164,6 +164,23 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
         ..CompileStats::default()
     };
     let mut texts = Texts { refusals, large, ..Texts::default() };
+    let frames = define_all(&mut linker, compiled, kernels, options, &mut texts, &mut stats)?;
+    stats.stack = frames::deepest(&frames, options.budget.stack_bytes)?;
+    let code = linker.finish(entry)?;
+    stats.link = generated.elapsed();
+    Ok(Executable::new(program, code, layout, options, texts, stats))
+}
+
+/// Links the functions and the kernels of a program, and keeps their code if the options ask for text. Returns what
+/// each needs of the stack.
+fn define_all(
+    linker: &mut Linker,
+    compiled: Vec<Compiled>,
+    kernels: Vec<OutlinedKernel>,
+    options: &CpuOptions,
+    texts: &mut Texts,
+    stats: &mut CompileStats,
+) -> Result<Vec<Frame>, CpuError> {
     let mut frames = Vec::with_capacity(compiled.len() + kernels.len());
     for Compiled { code, frame, text } in compiled {
         stats.bytes += code.bytes.len();
@@ -171,21 +188,23 @@ fn compile_here(program: &Program, options: &CpuOptions) -> Result<Executable, C
         linker.define(&code)?;
         texts.clif += &text.clif;
         texts.asm += &text.asm;
+        if options.keep_text {
+            texts.functions.push(FunctionCode { name: frame.name.clone(), bytes: code.bytes, spill_bytes: None });
+        }
         frames.push(frame);
     }
     for (i, OutlinedKernel { id, name, kernel }) in kernels.into_iter().enumerate() {
         if options.keep_text {
             texts.asm += &format!("; kernel{i}\n{}\n", kernel.text);
+            let (bytes, spill_bytes) = (kernel.bytes.clone(), Some(kernel.spills));
+            texts.functions.push(FunctionCode { name: name.clone(), bytes, spill_bytes });
         }
         stats.bytes += kernel.bytes.len();
         check_bytes(stats.bytes, &name, &options.budget)?;
         frames.push(Frame { id, name, bytes: kernel.frame, calls: Vec::new() });
         linker.define(&MachineCode { id, align: crate::wide::ALIGN, bytes: kernel.bytes, relocs: Vec::new() })?;
     }
-    stats.stack = frames::deepest(&frames, options.budget.stack_bytes)?;
-    let code = linker.finish(entry)?;
-    stats.link = generated.elapsed();
-    Ok(Executable::new(program, code, layout, options, texts, stats))
+    Ok(frames)
 }
 
 /// Checks that there is not more code than there may be, with that of `function`.

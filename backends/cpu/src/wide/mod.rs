@@ -18,10 +18,10 @@
 //!
 //! What AVX2 lacks is made of other instructions (`emit/polyfills`, `narrow`, `permute`, `guarded`), so both tiers
 //! refuse the same. Truth is in mask registers or in vectors (`emit/mask`). [`machine`] drops dead code, folds loads
-//! into operands, has `regalloc2` choose registers and `iced-x86` encode. Outputs far larger than caches, and buffers
-//! of `stream_stores`, are stored by non-temporal stores where addresses allow it. Prefetches are instructions of
-//! kernels; those outside of kernels are kernels of their own, and without wide vectors there are none, since Cranelift
-//! has no such instruction.
+//! into operands, has `regalloc2` choose registers, moves reloads out of innermost loops, and has `iced-x86` encode.
+//! Outputs far larger than caches, and buffers of `stream_stores`, are stored by non-temporal stores where addresses
+//! allow it. Prefetches are instructions of kernels; those outside of kernels are kernels of their own, and without
+//! wide vectors there are none, since Cranelift has no such instruction.
 
 mod emit;
 mod instruction_table;
@@ -51,6 +51,8 @@ pub(crate) struct Kernel {
     pub(crate) checks: Vec<Check>,
     /// Bytes of stack that it needs, from its return address on.
     pub(crate) frame: u64,
+    /// Bytes at the stack pointer in which the register allocator keeps values.
+    pub(crate) spills: u64,
     /// The number of instructions that it was made of.
     pub(crate) count: usize,
 }
@@ -74,6 +76,6 @@ pub(crate) fn compile(
     };
     let encoded = machine::finish(finished.body, options.keep_text).map_err(Refusal)?;
     let emit::Finished { captures, words, heap, checks, count, .. } = finished;
-    let machine::Encoded { bytes, text, frame } = encoded;
-    Ok(Kernel { bytes, text, captures, words, heap, checks, frame, count })
+    let machine::Encoded { bytes, text, frame, spills } = encoded;
+    Ok(Kernel { bytes, text, captures, words, heap, checks, frame, spills, count })
 }

@@ -291,6 +291,20 @@ fn extensions_that_are_not_listed_are_not_used() {
     }
 }
 
+/// The bytes of functions are there where text is asked for, each from its first instruction on.
+#[test]
+fn bytes_of_functions_are_kept_with_their_text() {
+    let p = parallel_sums(10);
+    assert_eq!(compile(&p, &CpuOptions::default()).unwrap().functions(), []);
+    let code = compile(&p, &CpuOptions { keep_text: true, ..CpuOptions::default() }).unwrap();
+    let functions = code.functions();
+    assert_eq!(functions[0].name, "pipeline");
+    assert!(functions.iter().all(|f| !f.bytes.is_empty()));
+    let kernels = functions.iter().filter(|f| f.spill_bytes.is_some()).count();
+    assert_eq!(kernels, code.stats().kernels, "only the generator of kernels says where it spills");
+    assert_eq!(functions.len(), code.stats().functions + kernels);
+}
+
 /// Code is unmapped when the last clone goes.
 #[test]
 fn dropping_frees_the_code() {

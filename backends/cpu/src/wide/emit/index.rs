@@ -21,7 +21,14 @@ impl Emit<'_> {
     pub(super) fn general(&mut self, code: Code, from: VReg, rest: Arg) -> VReg {
         let to = self.register(View::G64);
         self.push(code, vec![Arg::Mod { to, from, view: View::G64 }, rest]);
+        // The second register may be memory in all of them.
+        self.last_folds();
         to
+    }
+    /// Sets the flags by `a - b`.
+    fn compare_general(&mut self, a: VReg, b: VReg) {
+        self.push(Code::Cmp_r64_rm64, vec![Arg::Use(a, View::G64), Arg::Use(b, View::G64)]);
+        self.last_folds();
     }
     fn general2(&mut self, code: Code, a: VReg, b: VReg) -> VReg {
         self.general(code, a, Arg::Use(b, View::G64))
@@ -108,7 +115,7 @@ impl Emit<'_> {
             BinOp::Mul => self.general2(Code::Imul_r64_rm64, x, y),
             _ => {
                 // The flags of this comparison are still there: nothing that could come between changes them.
-                self.push(Code::Cmp_r64_rm64, vec![Arg::Use(y, View::G64), Arg::Use(x, View::G64)]);
+                self.compare_general(y, x);
                 let code = if op == BinOp::Min { Code::Cmovl_r64_rm64 } else { Code::Cmovg_r64_rm64 };
                 self.general2(code, x, y)
             }
@@ -116,7 +123,7 @@ impl Emit<'_> {
     }
     fn index_compare(&mut self, condition: Condition, a: &Expr, b: &Expr) -> Emitted<Val> {
         let (x, y) = (self.scalar(a)?, self.scalar(b)?);
-        self.push(Code::Cmp_r64_rm64, vec![Arg::Use(x, View::G64), Arg::Use(y, View::G64)]);
+        self.compare_general(x, y);
         let code = match condition {
             Condition::Equal => Code::Sete_rm8,
             Condition::NotEqual => Code::Setne_rm8,

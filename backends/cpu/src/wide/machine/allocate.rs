@@ -1,5 +1,6 @@
 //! Register allocation, by `regalloc2`.
 
+use super::block_order::{reverse_postorder, successors};
 use super::inst::{Arg, Base, BlockId, Body, End, Inst, Right, View};
 use regalloc2::{
     Algorithm, Block, InstRange, MachineEnv, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg,
@@ -13,9 +14,11 @@ const SCRATCH: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 /// Registers that belong to the caller.
 pub(super) const SAVED: [usize; 5] = [3, 12, 13, 14, 15];
 
-/// A body whose blocks are numbered in the order of their code.
+/// A body whose blocks are numbered in the order in which registers are chosen.
 pub(super) struct Laid<'a> {
     pub(super) body: &'a Body,
+    /// The blocks in that order.
+    order: Vec<BlockId>,
     /// The position in the order of each block.
     positions: Vec<usize>,
     insts: Vec<Laying<'a>>,
@@ -35,6 +38,16 @@ pub(super) enum LaidInst<'a> {
 struct Laying<'a> {
     step: LaidInst<'a>,
     operands: Vec<Operand>,
+}
+
+/// Returns the numbers of the registers of a class that values may be in, those of the caller last.
+pub(super) fn registers(body: &Body, class: RegClass) -> Vec<usize> {
+    match class {
+        RegClass::Int => SCRATCH.into_iter().chain(SAVED).collect(),
+        RegClass::Float => (0..body.vector_registers()).collect(),
+        RegClass::Vector if body.evex => (1..8).collect(),
+        RegClass::Vector => Vec::new(),
+    }
 }
 
 /// Chooses registers.
@@ -62,18 +75,20 @@ pub(super) fn allocate(laid: &Laid<'_>) -> Result<Output, RegAllocError> {
 impl<'a> Laid<'a> {
     /// Lays the blocks out.
     pub(super) fn new(body: &'a Body) -> Laid<'a> {
+        let order = reverse_postorder(body);
         let mut positions = vec![usize::MAX; body.blocks.len()];
-        body.order.iter().enumerate().for_each(|(i, b)| positions[b.0] = i);
-        let count = body.order.len();
+        order.iter().enumerate().for_each(|(i, b)| positions[b.0] = i);
+        let count = order.len();
         let mut laid = Laid {
             body,
+            order: Vec::new(),
             positions,
             insts: vec![Laying { step: LaidInst::Enter, operands: vec![argument(body.argument)] }],
             ranges: Vec::new(),
             predecessors: vec![Vec::new(); count],
             successors: vec![Vec::new(); count],
         };
-        for (position, id) in body.order.iter().enumerate() {
+        for (position, id) in order.iter().enumerate() {
             let first = if position == 0 { 0 } else { laid.insts.len() };
             let block = &body.blocks[id.0];
             for inst in &block.insts {
@@ -82,18 +97,18 @@ impl<'a> Laid<'a> {
             let end = block.end.as_ref().unwrap_or(&End::Return);
             laid.insts.push(Laying { step: LaidInst::End(end), operands: end_operands(end) });
             laid.ranges.push(InstRange::new(regalloc2::Inst::new(first), regalloc2::Inst::new(laid.insts.len())));
-            let targets = match end {
-                End::Jump(to, _) => vec![*to],
-                End::Branch { yes, no, .. } => vec![*yes, *no],
-                End::Return => Vec::new(),
-            };
-            for to in targets {
+            for to in successors(body, *id) {
                 let to = laid.positions[to.0];
                 laid.successors[position].push(Block::new(to));
                 laid.predecessors[to].push(Block::new(position));
             }
         }
+        laid.order = order;
         laid
+    }
+    /// Returns the positions of the blocks in the order of their code.
+    pub(super) fn code_order(&self) -> Vec<usize> {
+        self.body.order.iter().map(|b| self.positions[b.0]).collect()
     }
     /// The position of a block in the order.
     pub(super) fn position(&self, block: BlockId) -> usize {
@@ -173,7 +188,7 @@ impl regalloc2::Function for Laid<'_> {
         &self.predecessors[block.index()]
     }
     fn block_params(&self, block: Block) -> &[VReg] {
-        &self.body.blocks[self.body.order[block.index()].0].params
+        &self.body.blocks[self.order[block.index()].0].params
     }
     fn is_ret(&self, inst: regalloc2::Inst) -> bool {
         matches!(self.insts[inst.index()].step, LaidInst::End(End::Return))

@@ -2,6 +2,7 @@
 
 use super::allocate::{Laid, LaidInst, SAVED};
 use super::inst::{Arg, Base, Condition, End, Inst, Mem, Right, View};
+use super::operands::{general, register, set_displacement, set_immediate, set_register, set_slot};
 use iced_x86::{Code, Encoder, Formatter, IcedError, Instruction, IntelFormatter, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, InstPosition, Output, RegClass};
 
@@ -20,6 +21,8 @@ pub(crate) struct Encoded {
     pub(crate) text: String,
     /// Bytes of stack that it needs, from its return address on.
     pub(crate) frame: u64,
+    /// Bytes at the stack pointer in which the register allocator keeps values.
+    pub(crate) spills: u64,
 }
 
 /// An instruction, and what is filled in when all places are known.
@@ -45,6 +48,8 @@ struct Encoder64<'a> {
     spills: i32,
     saved: Vec<usize>,
     items: Vec<Item>,
+    /// The positions of the blocks that have code, in the order of their code.
+    order: Vec<usize>,
     /// The index of each block's first item.
     starts: Vec<usize>,
     /// The block that a jump to each block arrives at in the end.
@@ -54,20 +59,13 @@ struct Encoder64<'a> {
 /// Encodes a function whose registers have been chosen.
 pub(super) fn encode(laid: &Laid<'_>, output: &Output, keep_text: bool) -> Result<Encoded, IcedError> {
     let spills = (output.num_spillslots * 8).next_multiple_of(64) as i32;
-    let mut e = Encoder64 {
-        laid,
-        output,
-        spills,
-        saved: saved(output),
-        items: Vec::new(),
-        starts: Vec::new(),
-        arrives: arrivals(laid, output),
-    };
-    for position in 0..laid.blocks() {
-        e.starts.push(e.items.len());
-        if position == 0 || e.arrives[position] == position {
-            e.block(position)?;
-        }
+    let arrives = arrivals(laid, output);
+    let order = laid.code_order().into_iter().filter(|p| *p == 0 || arrives[*p] == *p).collect();
+    let starts = vec![0; laid.blocks()];
+    let mut e = Encoder64 { laid, output, spills, saved: saved(output), items: Vec::new(), order, starts, arrives };
+    for i in 0..e.order.len() {
+        e.starts[e.order[i]] = e.items.len();
+        e.block(e.order[i], e.order.get(i + 1).copied())?;
     }
     e.finish(keep_text)
 }
@@ -117,15 +115,16 @@ impl Encoder64<'_> {
         self.spills + (self.laid.body.frame as i32 + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN
     }
 
-    fn block(&mut self, position: usize) -> Result<(), IcedError> {
+    /// Encodes a block, in front of the block `next`.
+    fn block(&mut self, position: usize, next: Option<usize>) -> Result<(), IcedError> {
         let (output, laid) = (self.output, self.laid);
-        for next in output.block_insts_and_edits(laid, Block::new(position)) {
-            match next {
+        for step in output.block_insts_and_edits(laid, Block::new(position)) {
+            match step {
                 InstOrEdit::Edit(Edit::Move { from, to }) => self.transfer(*from, *to)?,
                 InstOrEdit::Inst(inst) => match laid.step(inst) {
                     LaidInst::Enter => self.prologue()?,
                     LaidInst::Inst(i) => self.instruction(i, output.inst_allocs(inst)),
-                    LaidInst::End(end) => self.end(position, end, output.inst_allocs(inst))?,
+                    LaidInst::End(end) => self.end((position, next), end, output.inst_allocs(inst))?,
                 },
             }
         }
@@ -213,28 +212,17 @@ impl Encoder64<'_> {
         Ok(())
     }
 
-    fn end(&mut self, position: usize, end: &End, allocs: &[Allocation]) -> Result<(), IcedError> {
-        let next = (position + 1..self.laid.blocks()).find(|p| self.arrives[*p] == *p);
+    /// Encodes the end of a block at a position, in front of another one.
+    fn end(&mut self, at: (usize, Option<usize>), end: &End, allocs: &[Allocation]) -> Result<(), IcedError> {
+        let (position, next) = at;
         match end {
             End::Return => self.epilogue(),
             End::Jump(to, _) => {
                 let to = self.arrives[self.laid.position(*to)];
-                if next != Some(to) {
-                    self.jump(Code::Jmp_rel32_64, to)?;
-                }
-                Ok(())
+                if next == Some(to) { Ok(()) } else { self.jump(Code::Jmp_rel32_64, to) }
             }
             End::Branch { condition, right, yes, no, .. } => {
-                let left = general(encoding(allocs[0]), View::G64);
-                match right {
-                    Right::Reg(_) => {
-                        let right = general(encoding(allocs[1]), View::G64);
-                        self.push(Instruction::with2(Code::Cmp_r64_rm64, left, right)?);
-                    }
-                    Right::Const(0) if self.says_if_zero(position, left, *condition) => {}
-                    Right::Const(0) => self.push(Instruction::with2(Code::Test_rm64_r64, left, left)?),
-                    Right::Const(v) => self.push(Instruction::with2(Code::Cmp_rm64_imm32, left, *v)?),
-                }
+                self.compare(position, *condition, right, allocs);
                 let (yes, no) = (self.arrives[self.laid.position(*yes)], self.arrives[self.laid.position(*no)]);
                 if next == Some(yes) {
                     return self.jump(jump_if(condition.opposite()), no);
@@ -246,6 +234,30 @@ impl Encoder64<'_> {
                 Ok(())
             }
         }
+    }
+    /// Sets the flags for the branch at the end of a block.
+    fn compare(&mut self, position: usize, condition: Condition, right: &Right, allocs: &[Allocation]) {
+        let left = allocs[0];
+        let zero = matches!(right, Right::Const(0)) && left.is_reg();
+        let register = general(encoding(left), View::G64);
+        if zero && self.says_if_zero(position, register, condition) {
+            return;
+        }
+        let mut made = Instruction::default();
+        made.set_code(match right {
+            Right::Reg(_) if left.is_reg() => Code::Cmp_r64_rm64,
+            Right::Reg(_) => Code::Cmp_rm64_r64,
+            Right::Const(_) if zero => Code::Test_rm64_r64,
+            Right::Const(_) => Code::Cmp_rm64_imm32,
+        });
+        let mut at = 0;
+        set_operand(&mut made, &mut at, left, View::G64);
+        match right {
+            Right::Reg(_) => set_operand(&mut made, &mut at, allocs[1], View::G64),
+            Right::Const(_) if zero => set_register(&mut made, &mut at, register),
+            Right::Const(v) => set_immediate(&mut made, at, i64::from(*v)),
+        }
+        self.push(made);
     }
     /// Returns true if the last instruction of a block sets the flags by whether `of` is 0: all that the branch asks.
     fn says_if_zero(&self, position: usize, of: Register, asked: Condition) -> bool {
@@ -264,24 +276,25 @@ impl Encoder64<'_> {
         let mut made = Instruction::default();
         made.set_code(inst.code);
         let mut link = None;
-        let mut allocs = allocs.iter().map(|a| encoding(*a));
-        let mut next = || allocs.next().unwrap_or(0);
+        let mut allocs = allocs.iter().copied();
+        let mut next = || allocs.next().unwrap_or(Allocation::none());
         let mut at = 0;
         for arg in &inst.args {
             match *arg {
-                Arg::Def(_, view) | Arg::Use(_, view) => set_register(&mut made, &mut at, register(next(), view)),
+                Arg::Def(_, view) => set_register(&mut made, &mut at, register(encoding(next()), view)),
+                Arg::Use(_, view) => set_operand(&mut made, &mut at, next(), view),
                 Arg::UseIn(..) => _ = next(),
                 Arg::Mod { view, .. } => {
-                    set_register(&mut made, &mut at, register(next(), view));
+                    set_register(&mut made, &mut at, register(encoding(next()), view));
                     next();
                 }
-                Arg::Mask(_) => made.set_op_mask(register(next(), View::K)),
+                Arg::Mask(_) => made.set_op_mask(register(encoding(next()), View::K)),
                 Arg::ZeroMask(_) => {
-                    made.set_op_mask(register(next(), View::K));
+                    made.set_op_mask(register(encoding(next()), View::K));
                     made.set_zeroing_masking(true);
                 }
                 Arg::SpentMask { .. } => {
-                    made.set_op_mask(register(next(), View::K));
+                    made.set_op_mask(register(encoding(next()), View::K));
                     next();
                 }
                 Arg::Imm(value) => {
@@ -297,12 +310,18 @@ impl Encoder64<'_> {
         self.items.push(Item { inst: made, link });
     }
 
-    fn memory(&self, made: &mut Instruction, at: u32, mem: &Mem, next: &mut impl FnMut() -> usize) -> Option<Link> {
+    fn memory(
+        &self,
+        made: &mut Instruction,
+        at: u32,
+        mem: &Mem,
+        next: &mut impl FnMut() -> Allocation,
+    ) -> Option<Link> {
         made.set_op_kind(at, OpKind::Memory);
         made.set_is_broadcast(mem.broadcast);
         let mut offset = mem.offset;
         match mem.base {
-            Base::Reg(_) => made.set_memory_base(register(next(), View::G64)),
+            Base::Reg(_) => made.set_memory_base(register(encoding(next()), View::G64)),
             Base::Frame => {
                 made.set_memory_base(Register::RSP);
                 offset += self.spills;
@@ -314,14 +333,10 @@ impl Encoder64<'_> {
             }
         }
         if let Some((_, view, scale)) = mem.index {
-            made.set_memory_index(register(next(), view));
+            made.set_memory_index(register(encoding(next()), view));
             made.set_memory_index_scale(u32::from(scale));
         }
-        if offset != 0 {
-            made.set_memory_displacement64(i64::from(offset) as u64);
-            // One byte where that is enough.
-            made.set_memory_displ_size(1);
-        }
+        set_displacement(made, offset);
         None
     }
 
@@ -374,7 +389,7 @@ impl Encoder64<'_> {
             bytes.resize(pool, 0xcc);
             bytes.extend_from_slice(&self.laid.body.pool);
         }
-        Ok(Encoded { bytes, text, frame: self.stack() })
+        Ok(Encoded { bytes, text, frame: self.stack(), spills: self.spills as u64 })
     }
 }
 
@@ -403,98 +418,14 @@ fn jump_if(condition: Condition) -> Code {
     }
 }
 
+/// Makes a register or a spill slot the next operand.
+fn set_operand(made: &mut Instruction, at: &mut u32, from: Allocation, view: View) {
+    match from.as_stack() {
+        Some(slot) => set_slot(made, at, slot),
+        None => set_register(made, at, register(encoding(from), view)),
+    }
+}
+
 fn encoding(a: Allocation) -> usize {
     a.as_reg().map_or(0, |r| r.hw_enc())
-}
-
-fn general(number: usize, view: View) -> Register {
-    const NAMES: [Register; 16] = [
-        Register::RAX,
-        Register::RCX,
-        Register::RDX,
-        Register::RBX,
-        Register::RSP,
-        Register::RBP,
-        Register::RSI,
-        Register::RDI,
-        Register::R8,
-        Register::R9,
-        Register::R10,
-        Register::R11,
-        Register::R12,
-        Register::R13,
-        Register::R14,
-        Register::R15,
-    ];
-    const BYTES: [Register; 16] = [
-        Register::AL,
-        Register::CL,
-        Register::DL,
-        Register::BL,
-        Register::SPL,
-        Register::BPL,
-        Register::SIL,
-        Register::DIL,
-        Register::R8L,
-        Register::R9L,
-        Register::R10L,
-        Register::R11L,
-        Register::R12L,
-        Register::R13L,
-        Register::R14L,
-        Register::R15L,
-    ];
-    match view {
-        View::G8 => BYTES[number],
-        View::G32 => Register::EAX + number as u32,
-        _ => NAMES[number],
-    }
-}
-
-/// The name of a register.
-fn register(number: usize, view: View) -> Register {
-    match view {
-        View::X => Register::XMM0 + number as u32,
-        View::Y => Register::YMM0 + number as u32,
-        View::Z => Register::ZMM0 + number as u32,
-        View::K => Register::K0 + number as u32,
-        View::G8 | View::G32 | View::G64 => general(number, view),
-    }
-}
-
-fn set_register(made: &mut Instruction, at: &mut u32, register: Register) {
-    made.set_op_kind(*at, OpKind::Register);
-    made.set_op_register(*at, register);
-    *at += 1;
-}
-
-/// Vector instructions have immediates of 8 bits; the others are listed.
-fn set_immediate(made: &mut Instruction, at: u32, value: i64) {
-    match made.code() {
-        Code::Mov_r64_imm64 => {
-            made.set_op_kind(at, OpKind::Immediate64);
-            made.set_immediate64(value as u64);
-        }
-        Code::Mov_r32_imm32 => {
-            made.set_op_kind(at, OpKind::Immediate32);
-            made.set_immediate32(value as u32);
-        }
-        Code::Add_rm64_imm32
-        | Code::And_rm64_imm32
-        | Code::Or_rm64_imm32
-        | Code::Cmp_rm64_imm32
-        | Code::Imul_r64_rm64_imm32
-        | Code::Mov_rm64_imm32 => {
-            made.set_op_kind(at, OpKind::Immediate32to64);
-            made.set_immediate32to64(value);
-        }
-        Code::Xor_rm64_imm8 => {
-            made.set_op_kind(at, OpKind::Immediate8to64);
-            made.set_immediate8to64(value);
-        }
-        _ => {
-            made.set_op_kind(at, OpKind::Immediate8);
-            made.set_immediate8(value as u8);
-        }
-    }
 }

@@ -1,10 +1,20 @@
 //! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), registers chosen
-//! ([`allocate`]), bytes ([`encode`]). Knows nothing of loops or lanes.
+//! ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`],
+//! [`propagate_copies`], and [`hoist_reloads`] out of [`inner_loops`]), bytes ([`encode`]). Knows nothing of loops of
+//! programs or of lanes.
 
 mod allocate;
+mod block_order;
 mod clean;
 mod encode;
+mod hoist_reloads;
+mod inner_loops;
 mod inst;
+mod liveness;
+mod locations;
+mod operands;
+mod propagate_copies;
+mod redundant_moves;
 
 pub(super) use encode::{ALIGN, Encoded};
 pub(super) use inst::{Arg, Base, BlockId, Body, Condition, End, Inst, Mem, Right, View};
@@ -13,6 +23,12 @@ pub(super) use inst::{Arg, Base, BlockId, Body, Condition, End, Inst, Mem, Right
 pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String> {
     clean::clean(&mut body);
     let laid = allocate::Laid::new(&body);
-    let output = allocate::allocate(&laid).map_err(|e| format!("choosing registers: {e:?}"))?;
+    let mut output = allocate::allocate(&laid).map_err(|e| format!("choosing registers: {e:?}"))?;
+    redundant_moves::remove(&laid, &mut output);
+    propagate_copies::propagate(&laid, &mut output);
+    if hoist_reloads::hoist(&laid, &mut output) {
+        propagate_copies::propagate(&laid, &mut output);
+    }
+    redundant_moves::remove_unread(&mut output);
     encode::encode(&laid, &output, keep_text).map_err(|e| format!("encoding: {e}"))
 }

@@ -1,0 +1,93 @@
+//! Innermost loops in the order in which registers were chosen: runs of blocks, from one that a later one jumps back to.
+
+use super::allocate::Laid;
+use regalloc2::{Block, Function, Inst, InstRange, Output, ProgPoint};
+use std::ops::Range;
+
+/// A loop that contains no other one, and that is entered at its first block.
+pub(super) struct InnerLoop {
+    pub(super) blocks: Range<usize>,
+    /// The blocks that lead into it and nowhere else.
+    pub(super) before: Vec<usize>,
+    pub(super) exits: Vec<Exit>,
+    /// True for the blocks that stand behind its last one in the code, since they rarely run.
+    rare: Vec<bool>,
+    /// The first instruction of each block.
+    firsts: Vec<Inst>,
+}
+
+/// An edge that leaves a loop.
+pub(super) struct Exit {
+    /// The block that it leads to.
+    pub(super) to: usize,
+    /// The point on it.
+    pub(super) at: ProgPoint,
+}
+
+/// Returns the innermost loops.
+pub(super) fn inner_loops(laid: &Laid<'_>) -> Vec<InnerLoop> {
+    let mut code_positions = vec![0; laid.num_blocks()];
+    laid.code_order().into_iter().enumerate().for_each(|(position, block)| code_positions[block] = position);
+    let mut found = Vec::new();
+    for head in 1..laid.num_blocks() {
+        let backs = laid.block_preds(Block::new(head)).iter().map(|b| b.index()).filter(|b| *b >= head);
+        if let Some(last) = backs.max() {
+            found.extend(inner_loop(laid, head..last + 1, &code_positions));
+        }
+    }
+    found
+}
+
+fn inner_loop(laid: &Laid<'_>, blocks: Range<usize>, code_positions: &[usize]) -> Option<InnerLoop> {
+    let head = blocks.start;
+    let preds = |b: usize| laid.block_preds(Block::new(b)).iter().map(|b| b.index());
+    let succs = |b: usize| laid.block_succs(Block::new(b)).iter().map(|b| b.index());
+    for block in head + 1..blocks.end {
+        // Neither another way in nor another loop.
+        if preds(block).any(|b| !blocks.contains(&b) || b >= block) {
+            return None;
+        }
+    }
+    let before: Vec<usize> = preds(head).filter(|b| !blocks.contains(b)).collect();
+    if before.iter().any(|b| succs(*b).count() != 1) {
+        return None;
+    }
+    let mut exits = Vec::new();
+    for block in blocks.clone() {
+        for to in succs(block).filter(|b| !blocks.contains(b)) {
+            let at = match succs(block).count() {
+                1 => laid.block_insns(Block::new(block)).last(),
+                _ if preds(to).count() == 1 => laid.block_insns(Block::new(to)).first(),
+                _ => return None,
+            };
+            exits.push(Exit { to, at: ProgPoint::before(at) });
+        }
+    }
+    let rare = blocks.clone().map(|b| code_positions[b] > code_positions[blocks.end - 1]).collect();
+    let firsts = blocks.clone().map(|b| laid.block_insns(Block::new(b)).first()).collect();
+    Some(InnerLoop { blocks, before, exits, rare, firsts })
+}
+
+impl InnerLoop {
+    /// Returns the point behind all of a block but its jump.
+    pub(super) fn end(&self, laid: &Laid<'_>, block: usize) -> ProgPoint {
+        ProgPoint::before(laid.block_insns(Block::new(block)).last())
+    }
+    /// Returns the instructions of the loop.
+    pub(super) fn insts(&self, laid: &Laid<'_>) -> InstRange {
+        let first = laid.block_insns(Block::new(self.blocks.start)).first();
+        InstRange::new(first, laid.block_insns(Block::new(self.blocks.end - 1)).last().next())
+    }
+    /// Returns the numbers of the moves in the loop.
+    pub(super) fn edits(&self, laid: &Laid<'_>, output: &Output) -> Range<usize> {
+        let insts = self.insts(laid);
+        let start = output.edits.partition_point(|(at, _)| *at < ProgPoint::before(insts.first()));
+        let end = output.edits.partition_point(|(at, _)| *at <= ProgPoint::before(insts.last()));
+        start..end
+    }
+    /// Returns how often an instruction runs in an iteration: once, or rarely.
+    pub(super) fn weight(&self, inst: Inst) -> usize {
+        let block = self.firsts.partition_point(|first| *first <= inst);
+        usize::from(!self.rare[block.saturating_sub(1)])
+    }
+}
