@@ -52,12 +52,19 @@ pub(super) fn registers(body: &Body, class: RegClass) -> Vec<usize> {
 
 /// Chooses registers.
 pub(super) fn allocate(laid: &Laid<'_>) -> Result<Output, RegAllocError> {
+    let options =
+        RegallocOptions { verbose_log: false, validate_ssa: cfg!(debug_assertions), algorithm: Algorithm::Ion };
+    regalloc2::run(laid, &environment(laid.body), &options)
+}
+
+/// Returns the registers that there are.
+pub(super) fn environment(body: &Body) -> MachineEnv {
     let set = |registers: &mut dyn Iterator<Item = usize>, class| {
         registers.fold(PRegSet::empty(), |set, i| set.with(PReg::new(i, class)))
     };
-    let vectors = laid.body.vector_registers();
-    let masks = if laid.body.evex { 1..8 } else { 0..0 };
-    let env = MachineEnv {
+    let vectors = body.vector_registers();
+    let masks = if body.evex { 1..8 } else { 0..0 };
+    MachineEnv {
         preferred_regs_by_class: [
             set(&mut SCRATCH.into_iter(), RegClass::Int),
             set(&mut (0..vectors), RegClass::Float),
@@ -66,10 +73,7 @@ pub(super) fn allocate(laid: &Laid<'_>) -> Result<Output, RegAllocError> {
         non_preferred_regs_by_class: [set(&mut SAVED.into_iter(), RegClass::Int), PRegSet::empty(), PRegSet::empty()],
         scratch_by_class: [None, None, None],
         fixed_stack_slots: Vec::new(),
-    };
-    let options =
-        RegallocOptions { verbose_log: false, validate_ssa: cfg!(debug_assertions), algorithm: Algorithm::Ion };
-    regalloc2::run(laid, &env, &options)
+    }
 }
 
 impl<'a> Laid<'a> {

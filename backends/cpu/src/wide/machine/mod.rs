@@ -1,10 +1,11 @@
 //! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), registers chosen
 //! ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`],
-//! [`propagate_copies`], and [`hoist_reloads`] out of [`inner_loops`]), bytes ([`encode`]). Knows nothing of loops of
-//! programs or of lanes.
+//! [`propagate_copies`], and [`hoist_reloads`] out of [`inner_loops`]), the result checked in debug builds ([`check`]),
+//! bytes ([`encode`]). Knows nothing of loops of programs or of lanes.
 
 mod allocate;
 mod block_order;
+mod check;
 mod clean;
 mod encode;
 mod hoist_reloads;
@@ -30,5 +31,8 @@ pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String>
         propagate_copies::propagate(&laid, &mut output);
     }
     redundant_moves::remove_unread(&mut output);
+    if cfg!(debug_assertions) {
+        check::check(&laid, &output);
+    }
     encode::encode(&laid, &output, keep_text).map_err(|e| format!("encoding: {e}"))
 }
