@@ -10,8 +10,8 @@ use std::time::Duration;
 pub struct LoweringTrace {
     /// The passes in the order in which they ran.
     pub passes: Vec<PassTrace>,
-    /// Visits of expressions by the simplifier and looks of bound queries: how much work lowering was, whatever else the
-    /// machine does.
+    /// Visits of expressions by the simplifier and looks of bound queries: how much work lowering was, whatever else
+    /// the machine does.
     pub visits: u64,
     /// True if [`LoweringTrace::finish`] keeps a copy of the program.
     keep_programs: bool,
