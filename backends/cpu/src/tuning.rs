@@ -9,8 +9,8 @@
 /// grows faster than the code. Measured: it takes minutes beyond this.
 pub(crate) const ONE_PASS_INSTRUCTIONS: usize = 40_000;
 
-/// Rounds through all blocks in search of moves that change nothing: one more than loops inside of each other are enough
-/// for most functions, and others keep their moves. By reasoning.
+/// Rounds through all blocks in search of moves that change nothing: one more than loops inside of each other are
+/// enough for most functions, and others keep their moves. By reasoning.
 pub(crate) const MOVE_ROUNDS: usize = 16;
 
 /// Instructions beyond the largest function for which another thread is asked to help with them. Measured: one takes

@@ -76,3 +76,48 @@ impl Function for Chosen<'_> {
         self.laid.spillslot_size(class)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::allocate::{Laid, allocate};
+    use super::super::inst::{Arg, Body, End, Inst, Mem, View};
+    use super::check;
+    use iced_x86::Code;
+    use regalloc2::Function;
+
+    /// Checks the registers of a difference of two words, of which the second is read where `wrong` is true from the
+    /// register of the first.
+    fn difference(wrong: bool) {
+        let mut body = Body::new(View::Z, true);
+        let [a, b, to] = [(); 3].map(|()| body.register(View::G64));
+        let word = |body: &Body, number: i32| Arg::Mem(Mem::at(body.argument, 8 * number));
+        let list = [
+            (Code::Mov_r64_rm64, vec![Arg::Def(a, View::G64), word(&body, 0)]),
+            (Code::Mov_r64_rm64, vec![Arg::Def(b, View::G64), word(&body, 1)]),
+            (Code::Sub_r64_rm64, vec![Arg::Mod { to, from: a, view: View::G64 }, Arg::Use(b, View::G64)]),
+            (Code::Mov_rm64_r64, vec![word(&body, 0), Arg::Use(to, View::G64)]),
+        ];
+        let insts = list.map(|(code, args)| Inst { code, args, folds: false, loads_whole: false });
+        body.blocks[0].insts.extend(insts);
+        body.blocks[0].end = Some(End::Return);
+        let laid = Laid::new(&body);
+        let mut output = allocate(&laid).unwrap();
+        let inst = (0..laid.num_insts()).map(regalloc2::Inst::new).find(|i| laid.inst_operands(*i).len() == 3).unwrap();
+        let first = output.inst_alloc_offsets[inst.index()] as usize;
+        if wrong {
+            output.allocs[first + 2] = output.allocs[first + 1];
+        }
+        check(&laid, &output);
+    }
+
+    #[test]
+    fn operands_read_the_values_that_they_name() {
+        difference(false);
+    }
+
+    #[test]
+    #[should_panic(expected = "chosen wrongly")]
+    fn an_operand_that_reads_another_value_is_found() {
+        difference(true);
+    }
+}

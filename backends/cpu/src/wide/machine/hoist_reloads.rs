@@ -1,7 +1,7 @@
 //! Reloads of spilled values in front of the innermost loops that use them.
 //!
-//! The register allocator splits live ranges where registers run out, and does not join the pieces again: a loop loads a
-//! value from its slot in each iteration although some registers hold nothing in it, or what is only used outside of it.
+//! The register allocator splits live ranges where registers run out, and does not join the pieces again: a loop loads
+//! a value from its slot in each iteration although some registers hold nothing in it, or what is only used outside.
 //! A register that only ever gets the value of one slot in an innermost loop is loaded before it. Then registers that
 //! the loop does not name are given to the slots that it reads most: first those that hold nothing, then those whose
 //! values can wait in slots of their own, stored before the loop and loaded behind it.
@@ -194,9 +194,9 @@ fn set_aside(laid: &Laid<'_>, live: &Liveness, l: &InnerLoop, at: (Allocation, A
 
 /// Registers that a loop does not name.
 struct Free {
-    /// Those that hold nothing.
+    /// Registers that hold nothing.
     empty: [Vec<PReg>; 3],
-    /// Those that hold what is used behind the loop.
+    /// Registers that hold what is used behind the loop.
     holding: Vec<PReg>,
 }
 

@@ -1,4 +1,5 @@
-//! Innermost loops in the order in which registers were chosen: runs of blocks, from one that a later one jumps back to.
+//! Innermost loops in the order in which registers were chosen: runs of blocks, each from one that a later one jumps
+//! back to.
 
 use super::allocate::Laid;
 use regalloc2::{Block, Function, Inst, InstRange, Output, ProgPoint};

@@ -2,9 +2,9 @@
 //!
 //! The register allocator gives every operand a register, and moves a value into one before its use. Where nothing else
 //! uses that register, the instruction reads the other register itself, or the spill slot if it takes that operand from
-//! memory as well. Slots are as wide as registers, and no instruction with VEX or EVEX asks for alignment. The allocator
-//! is not told of it: it would keep no register for a value whose uses all may be memory. Moves to registers that
-//! nothing uses go.
+//! memory as well. Slots are as wide as registers, and no instruction with VEX or EVEX asks for alignment. The
+//! allocator is not told of it: it would keep no register for a value whose uses all may be memory. Moves to registers
+//! that nothing uses go.
 
 use super::allocate::{Laid, LaidInst};
 use super::inst::{Arg, End, Inst, Right};
