@@ -88,6 +88,8 @@ impl Draw<'_> {
                     let at = self.pick(&loops[inside..]).unwrap_or_else(|| from.clone());
                     Verb::Prefetch { what, at, from, offset: self.one_of([1, 2, -1]), bound }
                 }
+                // By what was drawn anyway, so that seeds keep the rest of their schedules.
+                (_, Some(var), ..) if vars.first() != Some(&var) => Verb::CacheStores,
                 _ => Verb::StreamStores,
             };
             self.propose(vec![directive(&name, verb)]);
