@@ -1,6 +1,6 @@
 //! Functions of Cranelift's IR become machine code, several at a time.
 //!
-//! Who compiles may hold a lock meanwhile (`halide/once_map`). So the calling thread must not wait for work of rayon's,
+//! The calling thread may hold a lock meanwhile (`halide/once_map`), so it must not wait for work of rayon's,
 //! which would take up other work while it waits, and that may want the same lock. It offers its functions to the pool,
 //! does all that nobody has taken, and waits only for those that other threads are at.
 

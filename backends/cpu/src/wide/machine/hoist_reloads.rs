@@ -187,7 +187,8 @@ fn set_aside(laid: &Laid<'_>, live: &Liveness, l: &InnerLoop, at: (Allocation, A
     for exit in &l.exits {
         let is_live = register.as_reg().is_some_and(|r| live.starts[exit.to].has(r));
         if is_live {
-            added.push((exit.at, 0, Edit::Move { from: slot, to: register }));
+            let rank = if exit.is_inside { 2 } else { 0 };
+            added.push((exit.at, rank, Edit::Move { from: slot, to: register }));
         }
     }
 }
@@ -223,9 +224,10 @@ impl Free {
 #[cfg(test)]
 mod tests {
     use super::super::finish;
-    use super::super::inst::{Arg, Block, Body, Condition, End, Inst, Mem, Right, View};
+    use super::super::inst::{Arg, Block as Part, BlockId, Body, Condition, End, Inst, Mem, Right, View};
+    use super::*;
     use iced_x86::Code;
-    use regalloc2::VReg;
+    use regalloc2::{Block, VReg};
 
     fn push(body: &mut Body, block: usize, code: Code, args: Vec<Arg>, folds: bool) {
         body.blocks[block].insts.push(Inst { code, args, folds, loads_whole: false });
@@ -245,7 +247,7 @@ mod tests {
         }
         let mut sum = body.register(View::G64);
         body.blocks[0].end = Some(End::Jump(head, vec![words[0]]));
-        body.blocks[head.0] = Block { params: vec![sum], ..Block::default() };
+        body.blocks[head.0] = Part { params: vec![sum], ..Part::default() };
         for from in words.iter().take(words_in_loop) {
             let to = body.register(View::G64);
             let args = vec![Arg::Mod { to, from: sum, view: View::G64 }, Arg::Use(*from, View::G64)];
@@ -275,6 +277,43 @@ mod tests {
             let text = loop_between_uses(words);
             assert!(!text.contains("rsp"), "{words} words:\n{text}");
         }
+    }
+
+    /// A block between the loop's first and last that leaves it: its moves may read a register that the loop was given,
+    /// so what waits comes back behind them. Where an edge leaves, it comes back before the moves of what follows.
+    #[test]
+    fn what_waits_comes_back_behind_the_moves_of_the_loop() {
+        let mut body = Body::new(View::Z, true);
+        let [head, out, back, latch, leave, end] = [(); 6].map(|()| body.block());
+        body.order.extend([head, out, back, latch, leave, end]);
+        let index = body.register(View::G64);
+        body.blocks[head.0].params = vec![index];
+        let (condition, right) = (Condition::Greater, Right::Const(0));
+        let branch = |yes, no| End::Branch { condition, left: index, right: right.clone(), yes, no };
+        let ends = [
+            (BlockId(0), End::Jump(head, vec![body.argument])),
+            (head, branch(out, back)),
+            (out, End::Jump(end, Vec::new())),
+            (back, branch(latch, leave)),
+            (latch, End::Jump(head, vec![index])),
+            (leave, End::Jump(end, Vec::new())),
+            (end, End::Return),
+        ];
+        ends.into_iter().for_each(|(block, end)| body.blocks[block.0].end = Some(end));
+        let laid = Laid::new(&body);
+        let loops = inner_loops(&laid);
+        let [l] = &loops[..] else { panic!("{} loops", loops.len()) };
+        let mut in_use = Registers::default();
+        in_use.set(PReg::new(3, RegClass::Int), true);
+        let live = Liveness { starts: vec![in_use; laid.num_blocks()], ends: vec![in_use; laid.num_blocks()] };
+        let mut added = Vec::new();
+        set_aside(&laid, &live, l, (Allocation::reg(PReg::new(3, RegClass::Int)), stack(0)), &mut added);
+        let place = |block: BlockId| Block::new(laid.position(block));
+        let jump = ProgPoint::before(laid.block_insns(place(out)).last());
+        let edge = ProgPoint::before(laid.block_insns(place(leave)).first());
+        let mut ranks: Vec<_> = added.iter().skip(1).map(|(at, rank, _)| (*at, *rank)).collect();
+        ranks.sort();
+        assert_eq!(ranks, if jump < edge { [(jump, 2), (edge, 0)] } else { [(edge, 0), (jump, 2)] });
     }
 
     #[test]

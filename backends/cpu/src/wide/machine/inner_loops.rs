@@ -23,6 +23,8 @@ pub(super) struct Exit {
     pub(super) to: usize,
     /// The point on it.
     pub(super) at: ProgPoint,
+    /// True if the moves at this point are of the loop, and come before what is done on the edge.
+    pub(super) is_inside: bool,
 }
 
 /// Returns the innermost loops.
@@ -56,12 +58,13 @@ fn inner_loop(laid: &Laid<'_>, blocks: Range<usize>, code_positions: &[usize]) -
     let mut exits = Vec::new();
     for block in blocks.clone() {
         for to in succs(block).filter(|b| !blocks.contains(b)) {
-            let at = match succs(block).count() {
-                1 => laid.block_insns(Block::new(block)).last(),
-                _ if preds(to).count() == 1 => laid.block_insns(Block::new(to)).first(),
-                _ => return None,
+            let is_inside = succs(block).count() == 1;
+            let at = match is_inside {
+                true => laid.block_insns(Block::new(block)).last(),
+                false if preds(to).count() == 1 => laid.block_insns(Block::new(to)).first(),
+                false => return None,
             };
-            exits.push(Exit { to, at: ProgPoint::before(at) });
+            exits.push(Exit { to, at: ProgPoint::before(at), is_inside });
         }
     }
     let rare = blocks.clone().map(|b| code_positions[b] > code_positions[blocks.end - 1]).collect();

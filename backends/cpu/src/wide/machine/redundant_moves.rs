@@ -157,7 +157,7 @@ mod tests {
     use super::super::inst::{Arg, Block as Part, BlockId, Body, Condition, End, Inst, Mem, Right, View};
     use super::{remove, remove_unread};
     use iced_x86::Code;
-    use regalloc2::{Allocation, Block, Edit, Function, Output, PReg, ProgPoint, RegClass, SpillSlot};
+    use regalloc2::{Allocation, Block, Edit, Function, PReg, ProgPoint, RegClass, SpillSlot};
 
     /// Makes a loop that counts the argument up: the first block, the loop, its way back, and the end.
     fn counting() -> Body {
@@ -175,16 +175,21 @@ mod tests {
         body.blocks[leave.0].end = Some(End::Return);
         body
     }
-    /// The moves that are left of these: each in front of the first instruction of a block.
-    fn left(laid: &Laid<'_>, mut output: Output, moves: &[(usize, Allocation, Allocation)]) -> Vec<(String, String)> {
-        let at = |block| ProgPoint::before(laid.block_insns(Block::new(laid.position(BlockId(block)))).first());
+    /// The moves that are left of those that `moves` makes, each in front of the first instruction of a block; it is
+    /// given the register that the loop's instruction overwrites.
+    fn left(moves: impl Fn(Allocation) -> Vec<(usize, Allocation, Allocation)>) -> Vec<[String; 2]> {
+        let body = counting();
+        let laid = Laid::new(&body);
+        let mut output = allocate(&laid).unwrap();
+        let first = |block| laid.block_insns(Block::new(laid.position(BlockId(block)))).first();
+        let changed = output.inst_allocs(first(1))[0];
+        let edit = |(block, from, to)| (ProgPoint::before(first(block)), Edit::Move { from, to });
         output.num_spillslots = 2;
-        output.edits =
-            moves.iter().map(|(block, from, to)| (at(*block), Edit::Move { from: *from, to: *to })).collect();
+        output.edits = moves(changed).into_iter().map(edit).collect();
         output.edits.sort_by_key(|(at, _)| *at);
-        remove(laid, &mut output);
+        remove(&laid, &mut output);
         remove_unread(&mut output);
-        output.edits.iter().map(|(_, Edit::Move { from, to })| (from.to_string(), to.to_string())).collect()
+        output.edits.iter().map(|(_, Edit::Move { from, to })| [from.to_string(), to.to_string()]).collect()
     }
     fn slot(number: usize) -> Allocation {
         Allocation::stack(SpillSlot::new(number))
@@ -195,34 +200,23 @@ mod tests {
 
     #[test]
     fn a_loop_does_not_store_what_it_has_loaded_nor_load_what_it_holds() {
-        let body = counting();
-        let laid = Laid::new(&body);
-        let output = allocate(&laid).unwrap();
         let moves = [(1, slot(0), register(15)), (2, register(15), slot(0)), (3, slot(0), register(14))];
         // The load behind the loop is a move from the register that holds the value.
-        let expected = [(slot(0), register(15)), (register(15), register(14))];
-        assert_eq!(left(&laid, output, &moves), expected.map(|(a, b)| (a.to_string(), b.to_string())));
+        let expected = [[slot(0), register(15)], [register(15), register(14)]];
+        assert_eq!(left(|_| moves.to_vec()), expected.map(|all| all.map(|a| a.to_string())));
     }
 
     #[test]
     fn a_value_that_the_loop_changes_is_stored_again() {
-        let body = counting();
-        let laid = Laid::new(&body);
-        let output = allocate(&laid).unwrap();
-        // The loop's instruction overwrites this register.
-        let result = laid.block_insns(Block::new(laid.position(BlockId(1)))).first();
-        let changed = output.inst_allocs(result)[0];
-        let moves = [(1, slot(0), changed), (2, changed, slot(0)), (3, slot(0), register(14))];
         // Behind the loop the slot holds an older value than the register.
-        let expected = [(slot(0), changed), (changed, slot(0)), (slot(0), register(14))];
-        assert_eq!(left(&laid, output, &moves), expected.map(|(a, b)| (a.to_string(), b.to_string())));
+        let moves = |changed| [(1, slot(0), changed), (2, changed, slot(0)), (3, slot(0), register(14))];
+        let all = left(|changed| moves(changed).to_vec());
+        assert_eq!(all.len(), 3, "{all:?}");
+        assert_eq!(all[2], [slot(0), register(14)].map(|a| a.to_string()));
     }
 
     #[test]
     fn a_slot_that_nothing_reads_is_not_stored_to() {
-        let body = counting();
-        let laid = Laid::new(&body);
-        let output = allocate(&laid).unwrap();
-        assert_eq!(left(&laid, output, &[(2, register(15), slot(1))]), []);
+        assert!(left(|_| vec![(2, register(15), slot(1))]).is_empty());
     }
 }
