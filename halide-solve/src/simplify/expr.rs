@@ -172,13 +172,27 @@ pub(super) fn is_name(value: &Expr) -> bool {
 /// symbol that stands for it elsewhere would never cancel against it. Sums of variables alone, which windows that slide
 /// begin at, keep their symbols: fewer products of strides are left to form.
 fn is_sum_of_loops(value: &Expr) -> bool {
-    if value.ty() != Type::INDEX {
-        return false;
+    /// Counts variables in a sum in normal form, its last term first, so that long sums end at once.
+    fn count(e: &Expr, variables: &mut usize, is_scaled: &mut bool) -> bool {
+        match e.kind() {
+            ExprKind::Int(_) => true,
+            ExprKind::Sym(Sym::Loop(_)) => {
+                *variables += 1;
+                *variables <= ALIAS_TERMS
+            }
+            ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) => {
+                count(b, variables, is_scaled) && count(a, variables, is_scaled)
+            }
+            ExprKind::Binary(BinOp::Mul, a, b) => {
+                let factor = build::as_int(b);
+                *is_scaled |= factor.is_some_and(|f| f.unsigned_abs() != 1);
+                factor.is_some() && count(a, variables, is_scaled)
+            }
+            _ => false,
+        }
     }
-    let sum = Linear::of(value);
-    (1..=ALIAS_TERMS).contains(&sum.terms.len())
-        && sum.terms.iter().any(|(_, c)| c.unsigned_abs() != 1)
-        && sum.terms.iter().all(|(atom, _)| matches!(atom.kind(), ExprKind::Sym(Sym::Loop(_))))
+    let (mut variables, mut is_scaled) = (0, false);
+    value.ty() == Type::INDEX && count(value, &mut variables, &mut is_scaled) && variables > 0 && is_scaled
 }
 
 /// An Index node; `None` where it stays as it is.
