@@ -46,11 +46,6 @@ pub(crate) const DENSE_STRIDE: u64 = 4;
 /// reasoning.
 pub(crate) const NON_TEMPORAL_BYTES: i64 = 16 << 20;
 
-/// Nodes of expressions in a loop up to which it exists twice, for outputs below [`NON_TEMPORAL_BYTES`] and beyond.
-/// Tests at each store are a small part of a longer body, and two versions of one are much code. With 400, the code of
-/// `blur` grew by up to 86 %.
-pub(crate) const STREAM_VERSION_NODES: usize = 100;
-
 /// Lanes below which sums of products are no dot products: with fewer, moving operands next to each other costs more
 /// than the products. By reasoning.
 pub(crate) const DOT_LANES: u16 = 4;

@@ -122,31 +122,6 @@ fn stores_past_the_caches() {
     }
 }
 
-/// A loop exists once for small outputs, without a look at any address, and once for large ones.
-#[test]
-fn small_outputs_are_stored_without_tests_in_loops() {
-    for tier in wide_tiers() {
-        let lanes = (tier.vector_bits() / 32) as u16;
-        let mut p = program(&[ScalarType::I32], &[ScalarType::I32]);
-        p.body = serial(&mut p, build::int(64), |i| {
-            let at = dense(build::mul(i, build::int(i64::from(lanes))), lanes);
-            store(BufId(1), at.clone(), build::load(BufId(0), ScalarType::I32, at, None))
-        });
-        let mut stores = |stream| {
-            p.buffers[BufId(1)].stream = stream;
-            let code = compiled_for(tier, &p);
-            let register = if tier == Tier::Avx512 { "],zmm" } else { "],ymm" };
-            let lines = code.asm().unwrap_or_default().lines().filter(|l| l.contains(register));
-            let (past, all) = (lines.clone().filter(|l| l.contains("vmovntdq")).count(), lines.count());
-            (past, all - past)
-        };
-        assert_eq!(stores(Stream::Never), (0, 1), "{tier:?}");
-        // In the version for large ones, a store at an address that is no multiple is an ordinary one.
-        assert_eq!(stores(Stream::IfLarge), (1, 2), "{tier:?}");
-        assert_eq!(stores(Stream::Always), (1, 1), "{tier:?}");
-    }
-}
-
 /// Prefetches do nothing, wherever they point: in kernels, as kernels of their own, and not at all without wide
 /// vectors.
 #[test]

@@ -12,7 +12,7 @@ use crate::shared::linear::{Linear, Sums};
 use crate::shared::memo::Memo;
 use crate::tuning::ONE_PASS_INSTRUCTIONS;
 use halide_ir::hash::Map;
-use halide_ir::{BufId, Expr, Program, Stream, Sym, Type};
+use halide_ir::{BufId, Expr, Program, Sym, Type};
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -44,8 +44,6 @@ pub(super) struct Emit<'a> {
     pub(super) words: usize,
     /// The masks of the address bits that rule out non-temporal stores, by buffer.
     pub(super) small: Map<BufId, VReg>,
-    /// The stores to outputs that are non-temporal in the version of a loop at hand.
-    pub(super) decided: Map<BufId, Stream>,
     /// Blocks that stand behind all others, since they rarely run.
     pub(super) cold: Vec<BlockId>,
     /// Looks at the flag that ends the run.

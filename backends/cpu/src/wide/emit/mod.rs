@@ -6,9 +6,8 @@
 //! [`dot`], [`float`], [`compare`], [`half`], [`convert`], [`narrow`], [`math`]), of which many are those of
 //! `halide_backend` over the primitives of [`lane_ops`], scalars that count ([`index`]), memory ([`places`],
 //! [`address`], [`load`], [`boundary_load`], [`table_lookup`], [`scalarised_gather`], [`paired_gather`] with
-//! [`neighbours`], [`store`] with [`stream_versions`], [`gather`], and [`guarded`] where some lanes must not be
-//! touched), lanes that move ([`shuffle`], [`interleave`]) and statements ([`stmt`], [`slots`], [`heap`] with
-//! [`claims`], [`check`], [`poll`]).
+//! [`neighbours`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move
+//! ([`shuffle`], [`interleave`]) and statements ([`stmt`], [`slots`], [`heap`] with [`claims`], [`check`], [`poll`]).
 //!
 //! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`polyfills`],
 //! [`narrow`] and [`permute`], and refused where that is not worth it.
@@ -53,7 +52,6 @@ mod shuffle;
 mod slots;
 mod stmt;
 mod store;
-mod stream_versions;
 mod table_lookup;
 mod value;
 
@@ -112,7 +110,6 @@ pub(super) fn nest(
         captures: Vec::new(),
         words: 0,
         small: Map::default(),
-        decided: Map::default(),
         polls: Polls::default(),
         streams: false,
         vbmi: tier == Tier::Avx512 && options.may_use(CpuFeature::Avx512vbmi),

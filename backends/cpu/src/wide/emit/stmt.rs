@@ -63,39 +63,24 @@ impl Emit<'_> {
 
     fn if_else(&mut self, cond: &Expr, then: &Stmt, otherwise: &Stmt) -> Emitted<()> {
         let (condition, left, right) = self.test(cond)?;
-        let bufs = stored(&[then, otherwise]);
-        self.branches(condition, left, right, &bufs, |e, holds| {
-            let (s, asked) = if holds { (then, cond.clone()) } else { (otherwise, build::not(cond.clone())) };
-            e.heap.enter(asked);
-            e.with_neighbours(s)?;
-            e.heap.leave();
-            Ok(())
-        })
-    }
-    /// Two pieces of code that store to `bufs`: the first, of `true`, where the condition holds.
-    pub(super) fn branches(
-        &mut self,
-        condition: Condition,
-        left: VReg,
-        right: Right,
-        bufs: &BTreeSet<BufId>,
-        mut emit: impl FnMut(&mut Self, bool) -> Emitted<()>,
-    ) -> Emitted<()> {
         let (yes, no, join) = (self.body.block(), self.body.block(), self.body.block());
         let from = self.levels[self.innermost()].block;
         self.body.blocks[from.0].end = Some(End::Branch { condition, left, right, yes, no });
+        let bufs = stored(&[then, otherwise]);
         let changed = |b: BufId| bufs.contains(&b);
         let before = self.slots.values(changed);
         let level = self.innermost();
-        for (block, holds) in [(yes, true), (no, false)] {
+        for (block, s, asked) in [(yes, then, cond.clone()), (no, otherwise, build::not(cond.clone()))] {
             self.slots.set(changed, &before, level);
             self.open_branch(block);
-            emit(self, holds)?;
+            self.heap.enter(asked);
+            self.with_neighbours(s)?;
+            self.heap.leave();
             let values = self.slots.values(changed);
             let last = self.close();
             self.body.blocks[last.0].end = Some(End::Jump(join, values));
         }
-        self.joined(join, &before, bufs);
+        self.joined(join, &before, &bufs);
         Ok(())
     }
     /// One of two pieces of code that only have effects: the first, of `true`, where a register has this relation to 0.
@@ -148,9 +133,6 @@ impl Emit<'_> {
             self.define(Sym::Loop(l.id), min, level);
             self.heap.bind(Sym::Loop(l.id), Some(&l.min));
             return self.stmt(&l.body);
-        }
-        if self.stream_versions(l)? {
-            return Ok(());
         }
         let min = self.scalar(&l.min)?;
         let end = build::add(l.min.clone(), l.extent.clone());

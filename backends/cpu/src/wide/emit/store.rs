@@ -84,8 +84,10 @@ impl Emit<'_> {
     fn store_dense(&mut self, buf: BufId, lanes: usize, mem: Mem, parts: &Parts) -> Emitted<()> {
         let (lane, view) = (parts.lane, parts.view);
         let per = per_part(lane, view);
-        let stream = self.stream_of(buf);
+        let stream = self.program.buffers[buf].stream;
         let elsewhere = matches!(mem.base, Base::Reg(_));
+        // How large an allocation of the nest is, is not asked: what is used up inside of it stays near.
+        let stream = if self.heap.inner.contains(&buf) && stream == Stream::IfLarge { Stream::Never } else { stream };
         if view == self.body.widest && lanes.is_multiple_of(per) && stream != Stream::Never && elsewhere {
             return self.store_stream(buf, stream, mem, parts);
         }
