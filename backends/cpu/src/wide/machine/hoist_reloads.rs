@@ -289,7 +289,7 @@ mod tests {
         let index = body.register(View::G64);
         body.blocks[head.0].params = vec![index];
         let (condition, right) = (Condition::Greater, Right::Const(0));
-        let branch = |yes, no| End::Branch { condition, left: index, right: right.clone(), yes, no };
+        let branch = |yes, no| End::Branch { condition, left: index, right, yes, no };
         let ends = [
             (BlockId(0), End::Jump(head, vec![body.argument])),
             (head, branch(out, back)),
