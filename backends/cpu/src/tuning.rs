@@ -37,6 +37,16 @@ pub(crate) const REGISTER_VARIABLES: usize = 64;
 /// What stays in memory is an operand of instructions at no cost. By reasoning.
 pub(crate) const FREE_REGISTERS: usize = 4;
 
+/// Terms of the address of a row: a pointer, the counter, and four dimensions with offsets and minima. By reasoning.
+pub(crate) const ADDRESS_TERMS: usize = 16;
+
+/// Definitions that are looked through for the address of a row: some two for each dimension. By reasoning.
+pub(crate) const ADDRESS_DEPTH: usize = 8;
+
+/// Odd multiples of a stride that rows may be reached by: 1, 3, 5 and 7 reach nine rows from one pointer, and more
+/// would need a register for each two rows. By reasoning.
+pub(crate) const STRIDE_MULTIPLES: u64 = 4;
+
 /// Elements between lanes up to which everything from the first to the last lane is loaded and picked from: that takes
 /// one load for each element of the distance, a gather one for each lane. By reasoning.
 pub(crate) const DENSE_STRIDE: u64 = 4;

@@ -49,6 +49,9 @@ impl Func<'_> {
         if !value.ty().is_index() || value.lanes() > 1 {
             return;
         }
+        if let ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, ..) = value.kind() {
+            self.definitions.insert(symbol, value.clone());
+        }
         if let ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) = value.kind()
             && (build::as_int(b).is_some() || self.depth(a) != self.depth(b))
         {

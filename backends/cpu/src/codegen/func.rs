@@ -101,6 +101,8 @@ pub(super) struct Func<'a> {
     pub(super) guards: Guards,
     /// The sums that symbols stand for.
     pub(super) sums: Sums,
+    /// The definitions of names of index arithmetic.
+    pub(super) definitions: Sums,
     pub(super) places: Map<BufId, Place>,
     /// Addresses of the heap allocations around the statement at hand.
     pub(super) on_heap: BTreeMap<BufId, Value>,
@@ -177,6 +179,7 @@ pub(super) fn make(
         depths: Map::default(),
         guards: Guards::default(),
         sums: Sums::default(),
+        definitions: Sums::default(),
         places: Map::default(),
         on_heap: BTreeMap::new(),
         slots: Slots::default(),

@@ -7,6 +7,7 @@ use super::outlined::{OutlinedKernel, has_vectors, only_prefetches};
 use super::places::Place;
 use super::value::Val;
 use crate::shared::lane::Lane;
+use crate::shared::linear::Sums;
 use crate::tuning::NON_TEMPORAL_BYTES;
 use crate::wide;
 use crate::wide::interface::{Capture, Claim, Surroundings};
@@ -22,6 +23,9 @@ impl Surroundings for Func<'_> {
     }
     fn elements(&self, buf: BufId) -> Option<u64> {
         self.env.sizes.get(&buf).copied()
+    }
+    fn definitions(&self) -> &Sums {
+        &self.definitions
     }
 }
 

@@ -71,6 +71,7 @@ impl Func<'_> {
     pub(super) fn define(&mut self, symbol: Sym, value: Val, depth: u32) {
         if !self.memo.bind(symbol) {
             self.sums.clear();
+            self.definitions.clear();
         }
         self.symbols.insert(symbol, value);
         self.depths.insert(symbol, depth);

@@ -1,5 +1,6 @@
 //! Interface of a kernel and the code around it: captures, claims of memory, checks before a call, and refusals.
 
+use crate::shared::linear::Sums;
 use halide_core::ids::ParamId;
 use halide_ir::{BufId, Expr, FaultId, Sym, Type};
 
@@ -64,4 +65,6 @@ pub(crate) trait Surroundings {
     fn in_memory(&self, buf: BufId) -> bool;
     /// Returns the number of elements of an allocation outside, if that is known.
     fn elements(&self, buf: BufId) -> Option<u64>;
+    /// Returns the definitions of names of index arithmetic.
+    fn definitions(&self) -> &Sums;
 }

@@ -74,7 +74,10 @@ pub(crate) fn compile(
         }
         finished => finished?,
     };
-    let encoded = machine::finish(finished.body, options.keep_text).map_err(Refusal)?;
+    let encoded = machine::finish(finished.body, options.keep_text);
+    // Any code can be encoded: who loses vectors by a mistake of ours is not to find out by their times.
+    debug_assert!(encoded.is_ok(), "{:?}", encoded.err());
+    let encoded = encoded.map_err(Refusal)?;
     let emit::Finished { captures, words, heap, checks, count, .. } = finished;
     let machine::Encoded { bytes, text, frame, spills } = encoded;
     Ok(Kernel { bytes, text, captures, words, heap, checks, frame, spills, count })

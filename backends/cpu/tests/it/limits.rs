@@ -3,6 +3,7 @@
 use crate::cleanup::{H, W, image, pipeline};
 use crate::harness::*;
 use halide_core::buffer::AnyBuffer;
+use halide_core::interp::PrintSink;
 use halide_core::limits::{Limits, Stop};
 use halide_core::types::ScalarType::*;
 use halide_core::value::Scalar;
@@ -157,12 +158,14 @@ fn other_runs_of_the_same_code_go_on() {
             let old = build::load(BufId(1), I32, own.clone(), None);
             store(BufId(1), own.clone(), build::add(old, build::constant(Scalar::from(1i32))))
         });
-        serial(p, rounds, |_| inner)
+        let line = p.prints.push(Vec::new());
+        let begun = Stmt::Print { line, when: build::boolean(true), args: Vec::new() };
+        build::block([begun, serial(p, rounds, |_| inner)])
     });
     let code = compiled(&p);
     // The run that does not end keeps two of four threads: with none left, others would wait for it.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
-    let run = |rounds: i64, limits: &Limits| {
+    let run = |rounds: i64, limits: &Limits, print: Option<&PrintSink>| {
         let (source, mut out) = (buffer(I64, &[Scalar::from(rounds)]), AnyBuffer::new(I32, [16i64]).unwrap());
         let raws = [source.raw(), out.view_mut().unwrap().raw_mut()];
         let result = code.run(&RunArgs {
@@ -170,22 +173,27 @@ fn other_runs_of_the_same_code_go_on() {
             limits: Some(limits),
             threads: Some(2),
             pool: Some(&pool),
+            print,
             ..RunArgs::default()
         });
         (result.map(drop), values(&out))
     };
     let limits = Limits::default();
+    let (begins, begun) = std::sync::mpsc::channel();
+    let tell = move |_: &str| begins.send(()).unwrap_or_default();
     std::thread::scope(|scope| {
-        let endless = scope.spawn(|| run(ENDLESS, &limits).0);
+        let endless = scope.spawn(|| run(ENDLESS, &limits, Some(&tell)).0);
+        // A thread of the pool that waits takes up what waits to begin, also of other runs.
+        (0..2).for_each(|_| begun.recv().unwrap());
         for _ in 0..20 {
-            let (result, out) = run(5, &Limits::default());
+            let (result, out) = run(5, &Limits::default(), None);
             assert_eq!(result, Ok(()));
             assert!(out.iter().all(|v| *v == Scalar::from(500i32)), "{out:?}");
         }
         limits.stop(Stop::Cancelled);
         assert_eq!(endless.join().unwrap(), Err(CpuFault::Stopped(Stop::Cancelled)));
     });
-    assert_eq!(run(1, &Limits::default()).0, Ok(()));
+    assert_eq!(run(1, &Limits::default(), None).0, Ok(()));
 }
 
 /// A footprint is no more than a run takes, and all of it where stages are computed at the root.

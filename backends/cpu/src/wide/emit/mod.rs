@@ -124,6 +124,7 @@ pub(super) fn nest(
         // Other threads are told by ordinary stores that these have been made.
         e.push(Code::Sfence, Vec::new());
     }
+    e.note_captured_sums();
     let last = e.levels[0].block;
     e.body.blocks[last.0].end = Some(End::Return);
     e.body.order.append(&mut e.cold);

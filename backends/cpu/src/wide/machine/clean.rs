@@ -8,11 +8,17 @@ use regalloc2::VReg;
 /// Cleans a function up. Loads are taken for free of effects: the generator only makes such as touch nothing they must
 /// not.
 pub(super) fn clean(body: &mut Body) {
-    let mut uses = count(body);
-    sweep(body, &mut uses);
+    let uses = eliminate(body);
     for block in &mut body.blocks {
         fold(block, &uses);
     }
+}
+
+/// Takes out instructions whose results nobody uses; returns how often each register is used.
+pub(super) fn eliminate(body: &mut Body) -> Vec<u32> {
+    let mut uses = count(body);
+    sweep(body, &mut uses);
+    uses
 }
 
 /// Counts the uses of each register.
@@ -70,6 +76,7 @@ fn fold(block: &mut Block, uses: &[u32]) {
         {
             let (_, _, load, mem) = loads.swap_remove(at);
             inst.args[last] = Arg::Mem(mem);
+            inst.folds = false;
             gone[load] = true;
             continue;
         }
@@ -91,7 +98,7 @@ fn fold(block: &mut Block, uses: &[u32]) {
 
 impl Inst {
     /// Calls `f` with every register that is read.
-    fn used(&self, f: &mut impl FnMut(VReg)) {
+    pub(super) fn used(&self, f: &mut impl FnMut(VReg)) {
         for arg in &self.args {
             match *arg {
                 Arg::Use(v, _) | Arg::UseIn(v, _) | Arg::Mask(v) | Arg::ZeroMask(v) => f(v),
@@ -110,7 +117,7 @@ impl Inst {
     }
     /// The registers that are written; none for an instruction that is there for its effect. A spent mask is no result,
     /// and a store has no others.
-    fn results(&self) -> Vec<VReg> {
+    pub(super) fn results(&self) -> Vec<VReg> {
         let of = |a: &Arg| match *a {
             Arg::Def(v, _) | Arg::Mod { to: v, .. } => Some(v),
             _ => None,

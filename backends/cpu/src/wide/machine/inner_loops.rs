@@ -31,26 +31,34 @@ pub(super) struct Exit {
 pub(super) fn inner_loops(laid: &Laid<'_>) -> Vec<InnerLoop> {
     let mut code_positions = vec![0; laid.num_blocks()];
     laid.code_order().into_iter().enumerate().for_each(|(position, block)| code_positions[block] = position);
+    let predecessors: Vec<Vec<usize>> = (0..laid.num_blocks()).map(|b| predecessors(laid, b).collect()).collect();
+    innermost_ranges(&predecessors).into_iter().filter_map(|range| inner_loop(laid, range, &code_positions)).collect()
+}
+
+/// Returns the runs of blocks, in reverse postorder, that are loops without another loop in them and are entered at the
+/// first block only.
+pub(super) fn innermost_ranges(predecessors: &[Vec<usize>]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for head in 1..laid.num_blocks() {
-        let backs = laid.block_preds(Block::new(head)).iter().map(|b| b.index()).filter(|b| *b >= head);
-        if let Some(last) = backs.max() {
-            found.extend(inner_loop(laid, head..last + 1, &code_positions));
+    for head in 1..predecessors.len() {
+        let Some(last) = predecessors[head].iter().copied().filter(|b| *b >= head).max() else { continue };
+        let blocks = head..last + 1;
+        // Neither another way in nor another loop.
+        let is_entered = |b: usize| predecessors[b].iter().any(|from| !blocks.contains(from) || *from >= b);
+        if !(head + 1..blocks.end).any(is_entered) {
+            found.push(blocks);
         }
     }
     found
 }
 
+fn predecessors(laid: &Laid<'_>, block: usize) -> impl Iterator<Item = usize> {
+    laid.block_preds(Block::new(block)).iter().map(|b| b.index())
+}
+
 fn inner_loop(laid: &Laid<'_>, blocks: Range<usize>, code_positions: &[usize]) -> Option<InnerLoop> {
     let head = blocks.start;
-    let preds = |b: usize| laid.block_preds(Block::new(b)).iter().map(|b| b.index());
+    let preds = |b: usize| predecessors(laid, b);
     let succs = |b: usize| laid.block_succs(Block::new(b)).iter().map(|b| b.index());
-    for block in head + 1..blocks.end {
-        // Neither another way in nor another loop.
-        if preds(block).any(|b| !blocks.contains(&b) || b >= block) {
-            return None;
-        }
-    }
     let before: Vec<usize> = preds(head).filter(|b| !blocks.contains(b)).collect();
     if before.iter().any(|b| succs(*b).count() != 1) {
         return None;

@@ -149,6 +149,14 @@ pub(crate) struct Block {
     pub(crate) end: Option<End>,
 }
 
+/// A sum of values around a function, modulo 2^64.
+#[derive(Clone, Debug)]
+pub(crate) struct CapturedSum {
+    /// Numbers of values, each with a factor.
+    pub(crate) terms: Vec<(usize, i64)>,
+    pub(crate) constant: i64,
+}
+
 /// A function under construction. It gets one pointer and returns nothing.
 #[derive(Debug)]
 pub(crate) struct Body {
@@ -158,6 +166,8 @@ pub(crate) struct Body {
     /// The argument.
     pub(crate) argument: VReg,
     pub(crate) registers: usize,
+    /// The sums around the function that registers have the values of.
+    pub(crate) captured: Vec<(VReg, CapturedSum)>,
     /// Constants, each aligned to its size.
     pub(crate) pool: Vec<u8>,
     /// Bytes of memory for allocations.
@@ -176,6 +186,7 @@ impl Body {
             order: vec![BlockId(0)],
             argument: VReg::new(0, RegClass::Int),
             registers: 0,
+            captured: Vec::new(),
             pool: Vec::new(),
             frame: 0,
             widest,

@@ -1,5 +1,5 @@
-//! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), registers chosen
-//! ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`],
+//! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), addresses
+//! that share pointers where registers run out ([`strength_reduction`]), registers chosen ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`],
 //! [`propagate_copies`], and [`hoist_reloads`] out of [`inner_loops`]), the result checked in debug builds ([`check`]),
 //! bytes ([`encode`]). Knows nothing of loops of programs or of lanes.
 
@@ -16,13 +16,17 @@ mod locations;
 mod operands;
 mod propagate_copies;
 mod redundant_moves;
+mod strength_reduction;
 
 pub(super) use encode::{ALIGN, Encoded};
-pub(super) use inst::{Arg, Base, BlockId, Body, Condition, End, Inst, Mem, Right, View};
+pub(super) use inst::{Arg, Base, BlockId, Body, CapturedSum, Condition, End, Inst, Mem, Right, View};
 
 /// Turns a function into bytes; what is wrong with it, if anything.
 pub(super) fn finish(mut body: Body, keep_text: bool) -> Result<Encoded, String> {
     clean::clean(&mut body);
+    if strength_reduction::reduce(&mut body) {
+        clean::eliminate(&mut body);
+    }
     let laid = allocate::Laid::new(&body);
     let mut output = allocate::allocate(&laid).map_err(|e| format!("choosing registers: {e:?}"))?;
     redundant_moves::remove(&laid, &mut output);
