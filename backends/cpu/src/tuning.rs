@@ -37,11 +37,9 @@ pub(crate) const REGISTER_VARIABLES: usize = 64;
 /// What stays in memory is an operand of instructions at no cost. By reasoning.
 pub(crate) const FREE_REGISTERS: usize = 4;
 
-/// Terms of the address of a row: a pointer, the counter, and four dimensions with offsets and minima. By reasoning.
-pub(crate) const ADDRESS_TERMS: usize = 16;
-
-/// Definitions that are looked through for the address of a row: some two for each dimension. By reasoning.
-pub(crate) const ADDRESS_DEPTH: usize = 8;
+/// Terms of the address of a row: many times those of four dimensions with offsets and minima, so that hardly any has
+/// more. By reasoning.
+pub(crate) const ADDRESS_TERMS: usize = 64;
 
 /// Odd multiples of a stride that rows may be reached by: 1, 3, 5 and 7 reach nine rows from one pointer, and more
 /// would need a register for each two rows. By reasoning.

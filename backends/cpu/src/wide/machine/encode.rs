@@ -57,7 +57,7 @@ struct Encoder64<'a> {
 }
 
 /// Encodes a function whose registers have been chosen.
-pub(super) fn encode(laid: &Laid<'_>, output: &Output, keep_text: bool) -> Result<Encoded, IcedError> {
+pub(super) fn encode(laid: &Laid<'_>, output: &Output, keep_text: bool) -> Result<Encoded, String> {
     let spills = (output.num_spillslots * 8).next_multiple_of(64) as i32;
     let arrives = arrivals(laid, output);
     let order = laid.code_order().into_iter().filter(|p| *p == 0 || arrives[*p] == *p).collect();
@@ -65,7 +65,7 @@ pub(super) fn encode(laid: &Laid<'_>, output: &Output, keep_text: bool) -> Resul
     let mut e = Encoder64 { laid, output, spills, saved: saved(output), items: Vec::new(), order, starts, arrives };
     for i in 0..e.order.len() {
         e.starts[e.order[i]] = e.items.len();
-        e.block(e.order[i], e.order.get(i + 1).copied())?;
+        e.block(e.order[i], e.order.get(i + 1).copied()).map_err(|e| e.to_string())?;
     }
     e.finish(keep_text)
 }
@@ -341,14 +341,15 @@ impl Encoder64<'_> {
     }
 
     /// Encodes all items, then fills in distances.
-    fn finish(self, keep_text: bool) -> Result<Encoded, IcedError> {
+    fn finish(self, keep_text: bool) -> Result<Encoded, String> {
         let mut encoder = Encoder::new(64);
         let mut at = 0;
         let mut offsets = Vec::with_capacity(self.items.len() + 1);
         let mut links = Vec::new();
         for item in &self.items {
             offsets.push(at);
-            at += encoder.encode(&item.inst, at as u64)?;
+            let length = encoder.encode(&item.inst, at as u64);
+            at += length.map_err(|e| format!("{:?}: {e}", item.inst.code()))?;
             if let Some(link) = item.link {
                 let constants = encoder.get_constant_offsets();
                 let field = match link {

@@ -1,7 +1,8 @@
-//! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), addresses
-//! that share pointers where registers run out ([`strength_reduction`]), registers chosen ([`allocate`], with blocks in the order of [`block_order`]), moves made fewer ([`redundant_moves`],
-//! [`propagate_copies`], and [`hoist_reloads`] out of [`inner_loops`]), the result checked in debug builds ([`check`]),
-//! bytes ([`encode`]). Knows nothing of loops of programs or of lanes.
+//! Machine code for x86-64: instructions on virtual registers ([`inst`]), made fewer ([`clean`]), addresses that share
+//! pointers where registers run out ([`strength_reduction`]), registers chosen ([`allocate`], with blocks in the order
+//! of [`block_order`]), moves made fewer ([`redundant_moves`], [`propagate_copies`], and [`hoist_reloads`] out of
+//! [`inner_loops`]), the result checked in debug builds ([`check`]), bytes ([`encode`]). Knows nothing of loops of
+//! programs or of lanes.
 
 mod allocate;
 mod block_order;

@@ -66,7 +66,11 @@ fn change(
         let uses: Vec<usize> = (0..operands.len()).filter(reads).collect();
         let fits = match uses[..] {
             [] => false,
-            [one] if from.is_stack() => memory_operands(laid.step(inst)).contains(&Some(one)),
+            [one] if from.is_stack() => {
+                // Of the two that a branch compares, one may be memory already.
+                let places = memory_operands(laid.step(inst));
+                places.contains(&Some(one)) && !places.iter().flatten().any(|i| allocs[*i].is_stack())
+            }
             _ => from.is_reg() && uses.iter().all(|i| is_free(operands, *i)),
         };
         fits.then_some(Change { inst, operands: uses, edit })

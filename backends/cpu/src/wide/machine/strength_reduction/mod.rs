@@ -15,23 +15,27 @@
 //! ```
 //! Example: `rows_beyond_the_registers_share_a_pointer` in this file.
 
+mod definitions;
 mod plan;
 mod preheader;
 mod pressure;
 mod rewrite;
+mod row;
 mod simple_loop;
-mod sums;
+mod value;
 
 use super::allocate::registers;
-use super::inst::{Arg, BlockId, Body, Mem};
+use super::inst::{BlockId, Body};
+use definitions::Definitions;
 use iced_x86::Code;
 use plan::groups;
 use pressure::Pressure;
 use regalloc2::RegClass;
 use rewrite::rewrite;
+use row::{Row, Site, as_memory};
 use simple_loop::{SimpleLoop, simple_loops};
 use std::collections::BTreeMap;
-use sums::{Definitions, Value};
+use value::Value;
 
 /// Reduces the strength of addresses in loops that need more general registers than there are. Returns true if any
 /// changed.
@@ -46,18 +50,6 @@ pub(super) fn reduce(body: &mut Body) -> bool {
         }
     }
     changed
-}
-
-/// An address of a loop: its block, instruction and argument.
-type Site = (BlockId, usize, usize);
-
-/// The addresses of a loop that are the same but for constants.
-struct Row {
-    value: Value,
-    /// The same in terms of values around the function.
-    opened: Value,
-    /// Each with its constant, in the order of the loop.
-    sites: Vec<(Site, i64)>,
 }
 
 /// Groups the rows of a loop until it needs `excess` registers less.
@@ -120,13 +112,6 @@ fn rows(body: &Body, l: &SimpleLoop, definitions: &Definitions<'_>) -> Vec<Row> 
         Row { value, opened, sites }
     })
     .collect()
-}
-
-fn as_memory(arg: &Arg) -> Option<&Mem> {
-    match arg {
-        Arg::Mem(mem) => Some(mem),
-        _ => None,
-    }
 }
 
 /// The address of each instruction of a loop, but for those of a `lea`.

@@ -1,6 +1,6 @@
 //! Rows that share pointers: addresses of a loop that differ by multiples of one stride.
 
-use super::sums::{Sum, Value};
+use super::value::{Sum, Value};
 use crate::tuning::STRIDE_MULTIPLES;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +87,8 @@ fn largest_line(rows: &[Value], first: usize, others: &[usize]) -> Option<(Sum, 
     Some((stride, line.into_iter().map(|(row, times)| (row, far(times) / unit)).collect()))
 }
 
-/// The difference of two sums, but for constants, as a multiple of a sum whose factors have no common divisor, the first above 0.
+/// The difference of two sums, but for constants, as a multiple of a sum whose factors have no common divisor, the
+/// first above 0.
 fn direction(from: &Sum, to: &Sum) -> Option<(Sum, i64)> {
     let mut difference = to.plus(from, -1)?;
     difference.constant = 0;

@@ -1,7 +1,7 @@
 //! Sums computed in front of a loop.
 
 use super::super::inst::{Arg, Base, BlockId, Body, Inst, Mem, View};
-use super::sums::Sum;
+use super::value::Sum;
 use iced_x86::Code;
 use regalloc2::VReg;
 use std::collections::BTreeMap;

@@ -1,11 +1,12 @@
 //! A loop's rows rewritten to addresses relative to the pointers that they share.
 
 use super::super::inst::{Arg, Base, BlockId, Body, End, Inst, Mem, View};
+use super::definitions::Definitions;
 use super::plan::{Group, Origin, Reach};
 use super::preheader::Preheader;
+use super::row::{Row, as_memory};
 use super::simple_loop::SimpleLoop;
-use super::sums::{Definitions, Sum};
-use super::{Row, as_memory};
+use super::value::Sum;
 use iced_x86::Code;
 use regalloc2::VReg;
 
