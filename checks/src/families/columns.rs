@@ -24,7 +24,7 @@ fn lanes(random: &mut Random) -> i64 {
 }
 
 fn tail(random: &mut Random) -> &'static str {
-    random.pick(&["", "", ", GuardWithIf", ", Predicate", ", RoundUp"])
+    random.pick(&["", "", ", GuardWithIf", ", Predicate"])
 }
 
 /// Several columns of an image, whose rows are of unknown length, or of a stage in between.
