@@ -265,7 +265,8 @@ pub(crate) const MOST_INDEX_TERMS: usize = 64;
 /// Operations nested deeper than this are left as they are.
 pub(crate) const MOST_NARROW_DEPTH: u32 = 48;
 
-/// Strides of up to this many elements are made dense: beyond, most of what is loaded would be thrown away.
+/// Strides of up to this many elements are made dense by loads of all that lies between: beyond, most of it would be
+/// thrown away, and columns are put together from rows.
 pub(crate) const MOST_STRIDE: i64 = 4;
 
 /// The most steps that become one.

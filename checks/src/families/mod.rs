@@ -6,6 +6,7 @@
 //! case that is refused is a failure, where the family says so.
 
 mod borders;
+mod columns;
 mod coordinates;
 mod decisions;
 mod drawn;
@@ -44,7 +45,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 25] = {
+const FAMILIES: [Family; 26] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -74,6 +75,7 @@ const FAMILIES: [Family; 25] = {
         family("levels", loops::levels, false),
         family("slants", folds::slants, true),
         family("decisions", decisions::decisions, true),
+        family("columns", columns::columns, true),
     ]
 };
 

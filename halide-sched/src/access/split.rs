@@ -2,8 +2,8 @@
 //!
 //! With strides `s1, s2` an index `x + y * s1 + z * s2` is told apart into coordinates, each of which has its own
 //! limits: that is linear where the whole is not, holds for strides of either sign, and keeps an access out of what
-//! lies between the rows of a view. Where the strides cannot be told apart, the index as a whole is compared with the
-//! memory.
+//! lies between the rows of a view. A stride that is asserted to be a constant has the multiples of it. Where the strides
+//! cannot be told apart, the index as a whole is compared with the memory.
 
 use super::atoms::Terms;
 use super::mono::AtomId;
@@ -101,31 +101,65 @@ impl<'p> Extents<'p> {
         let mut rest = self.expanded(reader, index, buf, &strides);
         let mut list = Vec::new();
         let mut apart = true;
+        let mut fixed: Vec<Fixed<'p>> = Vec::new();
         for dim in 0..info.dims {
-            let coordinate = if info.unit_stride == Some(dim) {
+            let extent = reader.scalar(&build::sym(field(dim, DimField::Extent)));
+            if info.unit_stride == Some(dim) {
+                fixed.push(Fixed { stride: 1, extent, count: Poly::default() });
                 continue;
-            } else {
-                let stride = reader.scalar(&build::sym(field(dim, DimField::Stride)));
-                let atom = stride.atoms().first().copied()?;
-                let (factor, others) = rest.linear_in(atom)?;
-                apart &= !factor.atoms().iter().any(|a| symbol(reader, *a).is_some_and(|s| strides.contains(&s)));
-                rest = others;
-                factor
+            }
+            let stride = reader.scalar(&build::sym(field(dim, DimField::Stride)));
+            let coordinate = match stride.atoms().first() {
+                None => Poly::default(),
+                Some(&atom) => {
+                    let (factor, others) = rest.linear_in(atom)?;
+                    apart &= !factor.atoms().iter().any(|a| symbol(reader, *a).is_some_and(|s| strides.contains(&s)));
+                    rest = others;
+                    factor
+                }
             };
-            self.within(reader, &coordinate, field(dim, DimField::Extent), &mut list);
+            match constant(reader, &stride).filter(|k| *k >= 1) {
+                Some(stride) => fixed.push(Fixed { stride, extent, count: coordinate }),
+                None if stride.atoms().is_empty() => return None,
+                None => within(&coordinate, &extent, &mut list),
+            }
         }
-        match info.unit_stride {
-            Some(dim) => self.within(reader, &rest, field(dim, DimField::Extent), &mut list),
-            // Without coordinates there is one element; with them, each has a stride.
-            None => apart &= rest.as_constant() == Some(0),
-        }
+        // Without coordinates there is one element; with them, each has a stride.
+        apart &= self.of_constant_strides(reader, fixed, rest, &mut list).as_constant() == Some(0);
         apart.then_some(list)
     }
 
-    fn within(&mut self, reader: &mut Reader<'p>, coordinate: &Poly<'p>, extent: Sym, list: &mut Vec<Poly<'p>>) {
-        let extent = reader.scalar(&build::sym(extent));
-        list.push(*coordinate);
-        list.push(extent.minus(coordinate).offset(-1));
+    /// Takes coordinates off `rest` by strides that are constant, the largest first: a multiple of a stride belongs to
+    /// its dimension. Dimensions without a gap between their rows are one. Returns what is left.
+    fn of_constant_strides(
+        &mut self,
+        reader: &mut Reader<'p>,
+        mut fixed: Vec<Fixed<'p>>,
+        rest: Poly<'p>,
+        list: &mut Vec<Poly<'p>>,
+    ) -> Poly<'p> {
+        fixed.sort_by_key(|f| f.stride);
+        let mut groups: Vec<Fixed<'p>> = Vec::new();
+        for f in fixed {
+            let dense = |g: &Fixed<'p>| {
+                constant(reader, &g.extent).filter(|n| g.stride.checked_mul(*n) == Some(f.stride) && f.stride > 1)
+            };
+            match groups.last_mut().and_then(|g| dense(g).map(|n| (g, n))) {
+                Some((g, n)) => {
+                    g.count = g.count.add_scaled(&f.count, n);
+                    g.extent = f.extent.scaled(n);
+                }
+                None => groups.push(f),
+            }
+        }
+        let several = groups.iter().any(|g| g.stride > 1);
+        let mut rest = if several { reader.resolved(&rest) } else { rest };
+        for g in groups.iter().rev() {
+            let (multiple, left) = if g.stride == 1 { (rest, Poly::default()) } else { rest.split_multiple(g.stride) };
+            within(&g.count.add_scaled(&multiple, 1), &g.extent, list);
+            rest = left;
+        }
+        rest
     }
 
     /// `p` with every symbol replaced by its definition that leads to one of `wanted`, the strides of `buf`.
@@ -176,6 +210,25 @@ impl<'p> Extents<'p> {
         });
         Rc::clone(list)
     }
+}
+
+/// Dimensions of one constant stride.
+struct Fixed<'p> {
+    stride: i128,
+    extent: Poly<'p>,
+    /// The part of the coordinate that is known already.
+    count: Poly<'p>,
+}
+
+/// The value of `p`, if assertions leave but one.
+fn constant<'p>(reader: &Reader<'p>, p: &Poly<'p>) -> Option<i128> {
+    let (low, high) = reader.terms.span_of(p);
+    low.filter(|_| low == high)
+}
+
+fn within<'p>(coordinate: &Poly<'p>, extent: &Poly<'p>, list: &mut Vec<Poly<'p>>) {
+    list.push(*coordinate);
+    list.push(extent.minus(coordinate).offset(-1));
 }
 
 /// `count` with names of products replaced by these, and the atoms of the product that it then is.

@@ -1,7 +1,8 @@
 //! Cases of Halide's own tests restated: lanes of all kinds, what they load and store at strides, and what of two lanes
 //! is put beside each other.
 
-use crate::support::{hold, images_of};
+use crate::support::{hold, hold_at, images_of};
+use halide_core::buffer::Region;
 use halide_core::expr::*;
 use halide_core::types::*;
 use halide_core::{Expr, Func, ImageParam, IntoExpr, Pipeline, RDom, Var, boundary, vars};
@@ -44,6 +45,56 @@ fn hold_small(p: &Pipeline, schedules: &[&str]) {
         for (min, n) in [(-3, 1), (2, 3), (0, 7), (-6, 8), (1, 13)] {
             crate::matrix::check(p, schedule, &images, &halide_core::buffer::Region::of_spans([(min, n)]));
         }
+    }
+}
+
+/// Lanes further apart than vectors are long, several columns of them in one loop: tiles of every type, by rows that
+/// follow each other or not, with columns left out.
+#[test]
+fn columns_of_tiles() {
+    let (x, y, c) = vars!(x, y, c);
+    for ty in [U8, I16, F32, F64, Bool] {
+        let (input, mut out) = (ImageParam::new("in", ty, 2), Func::new("out"));
+        out[(x, y)] = input[(y - 2, x)];
+        let p = Pipeline::new([&out]).unwrap();
+        let tile = |n: i32, m: i32, tail: &str| {
+            format!(
+                "out: split(y, y, yi, {m}) split(x, x, xi, {n}{tail}) reorder(xi, yi, x, y) vectorize(xi) unroll(yi)"
+            )
+        };
+        hold(&p, &[tile(4, 4, ""), tile(8, 3, ", GuardWithIf"), tile(6, 8, ""), tile(16, 16, ", Predicate")]);
+    }
+    for (ty, stride) in [(U8, 5), (U16, 8), (I8, 16), (I32, 6), (U64, 7), (F32, 1 << 20), (U8, -9)] {
+        for offsets in [&[0, 1, 2, 3][..], &[1, 0, 3, 2, 4, 4], &[-1, 6, 5], &[0, 40, 41, 42, 43, 44, 3], &[7]] {
+            let near = i32::abs(stride) < 100;
+            let p = line(ty, |input, x| {
+                let at = |o: i32| if near { x * stride + o } else { x % 2 * stride + o };
+                offsets.iter().map(|&o| input[at(o)]).reduce(|sum, v| sum * 3 - v).unwrap()
+            });
+            let image = Region::of_spans([(-300, if near { 900 } else { i64::from(stride) + 900 })]);
+            let images = [("in", crate::matrix::random_image(ty, &image, 3))];
+            for (min, n) in [(-3, 1), (2, 3), (0, 16), (-6, 13)] {
+                for schedule in
+                    ["f: vectorize(x, 8)", "f: vectorize(x, 12, GuardWithIf)", "f: vectorize(x, 4, Predicate)"]
+                {
+                    crate::matrix::check(&p, schedule, &images, &Region::of_spans([(min, n)]));
+                }
+            }
+        }
+    }
+    for (ty, channels) in [(U8, 5), (U8, 16), (I16, 8), (F32, 7), (I64, 6)] {
+        let (input, mut f, mut g) = (ImageParam::new("in", ty, 2), Func::new("f"), Func::new("g"));
+        f[(c, x)] = input[(x, c)] + 5;
+        g[(x, c)] = f[(c, x)] * 3;
+        let p = Pipeline::new([&g]).unwrap();
+        let loops = |n: i32, at: &str| {
+            let f = format!("f: {at} bound_extent(c, {channels}) reorder(c, x) vectorize(x, {n}) unroll(c)");
+            let split = "split(x, x, xi, 16) reorder(xi, c, x) vectorize(xi) unroll(c)";
+            format!("{f}\n g: bound(c, 0, {channels}) {split}")
+        };
+        let regions = [(0, 1), (-5, 16), (3, 37)].map(|x| [x, (0, channels)]);
+        let schedules = [loops(8, "compute_root()"), loops(16, "compute_at(g, x)"), loops(6, "compute_root()")];
+        hold_at(&p, &schedules, &regions.each_ref().map(|spans| &spans[..]));
     }
 }
 

@@ -177,6 +177,49 @@ fn shuffles() {
     }
 }
 
+/// Shuffles of transposes: loads from several places put together, lanes that take turns in chunks, and chunks.
+#[test]
+fn shuffles_of_tiles() {
+    let at = |start: u16, lanes: u16, ty| build::load(IN, ty, dense(build::int(start.into()), lanes), None);
+    for ty in [U8, I16, F16, F32, I64, F64] {
+        let mut cases: Vec<(Vec<u16>, Expr)> = Vec::new();
+        for (lanes, count) in
+            [(1, 4), (2, 2), (2, 8), (4, 2), (4, 3), (4, 8), (8, 4), (8, 7), (16, 2), (16, 4), (32, 2)]
+        {
+            let starts: Vec<u16> = (0..count).map(|i| (i * 37 + 3) % 61).collect();
+            let loads = starts.iter().map(|s| at(*s, lanes, ty)).collect();
+            let all = starts.iter().flat_map(|s| *s..s + lanes).collect();
+            cases.push((all, build::shuffle(loads, (0..lanes * count).collect())));
+        }
+        for (lanes, block) in [(2, 2), (4, 2), (4, 4), (8, 4), (8, 8), (12, 4), (16, 8), (16, 16), (32, 8), (64, 16)] {
+            for first in [0, 1, block / 4, block / 2] {
+                let pick = |i: u16| i / block * block + first + i % block / 2 + i % 2 * lanes;
+                let picks: Vec<u16> = (0..lanes).map(pick).collect();
+                if picks.iter().any(|p| *p >= 2 * lanes) {
+                    continue;
+                }
+                let source = |p: &u16| if *p < lanes { *p + 5 } else { *p - lanes + 90 };
+                let value = build::shuffle(vec![at(5, lanes, ty), at(90, lanes, ty)], picks.clone());
+                cases.push((picks.iter().map(source).collect(), value));
+            }
+        }
+        for (lanes, chunk) in [(8, 2), (8, 4), (16, 4), (16, 8), (32, 8), (32, 16), (64, 16), (64, 32)] {
+            for first in [0, 1, chunk, lanes - chunk] {
+                let value = build::shuffle(vec![at(9, lanes, ty)], (first..first + chunk).collect());
+                cases.push(((first + 9..first + 9 + chunk).collect(), value));
+            }
+        }
+        let source = ascending(ty, 160);
+        for (expected, value) in cases {
+            let mut p = program(&[ty], &[ty]);
+            p.body = store(OUT, dense(build::int(0), value.lanes()), value.clone());
+            let (out, _) = run_everywhere(&p, &[], &[buffer(ty, &source)], &[(ty, expected.len())]).unwrap();
+            let expected: Vec<Scalar> = expected.iter().map(|k| source[usize::from(*k)]).collect();
+            assert_eq!(out[0], expected, "{ty} {value:?}");
+        }
+    }
+}
+
 /// A sum kept in an allocation, wherever that lives.
 #[test]
 fn allocations_in_every_place() {

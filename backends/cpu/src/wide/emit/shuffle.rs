@@ -23,6 +23,9 @@ impl Emit<'_> {
             return Ok(Val::Lanes(made));
         }
         let lane = Lane::of_elem(first.ty().elem);
+        if let Some(made) = self.concatenated(lane, vectors, picks)? {
+            return Ok(Val::Lanes(made));
+        }
         let mut sources: Vec<Parts> = Vec::new();
         for v in vectors {
             sources.push(self.lanes(v)?);
@@ -59,6 +62,9 @@ impl Emit<'_> {
         let regs = (0..count).map(|i| {
             let first = i * per_part(lane, result);
             let last = (first + per_part(lane, result)).min(picks.len());
+            if let Some(made) = self.moved_inside(lane, sources, (view, result), &picks[first..last])? {
+                return Ok(made);
+            }
             match self.body.evex {
                 true => self.pick_part(lane, sources, per, view.max(result), &picks[first..last]),
                 false => self.pick_bytes(lane, sources, view, result, &picks[first..last]),

@@ -1,6 +1,7 @@
 //! Strided loads as dense loads and shuffles.
 
 use super::MOST_STRIDE;
+use super::tile_loads::Columns;
 use crate::lower::code::polynomial::{Sum, sum_of};
 use crate::lower::vectors::lanes::{self, Shape};
 use halide_core::ops::BinOp;
@@ -12,8 +13,12 @@ use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 /// The elements that straight code reads with a stride. Loads that differ by a constant offset have one entry.
 pub(super) struct Reads<'a> {
     spans: Map<Family, (i64, i64)>,
+    /// Those of lanes that are further apart.
+    columns: Columns,
     /// The buffers whose elements others may store meanwhile.
     shared: &'a Set<BufId>,
+    /// The strides of buffers that no dense access goes across.
+    rows: &'a Map<BufId, Vec<i64>>,
 }
 
 /// Loads that differ by a constant offset: what is equal in all of them.
@@ -36,14 +41,18 @@ struct Strided {
 
 impl<'a> Reads<'a> {
     /// Collects the strided reads of the straight code of `s`, while others may store to `shared`.
-    pub(super) fn of(s: &Stmt, shared: &'a Set<BufId>) -> Reads<'a> {
-        let mut reads = Reads { spans: Map::default(), shared };
+    pub(super) fn of(s: &Stmt, shared: &'a Set<BufId>, rows: &'a Map<BufId, Vec<i64>>) -> Reads<'a> {
+        let mut reads = Reads { spans: Map::default(), columns: Columns::default(), shared, rows };
         reads.collect(s);
         reads
     }
 
     pub(super) fn shared(&self) -> &'a Set<BufId> {
         self.shared
+    }
+
+    pub(super) fn rows(&self) -> &'a Map<BufId, Vec<i64>> {
+        self.rows
     }
 
     fn collect(&mut self, s: &Stmt) {
@@ -53,6 +62,7 @@ impl<'a> Reads<'a> {
                     let span = self.spans.entry(family).or_insert((base.constant, base.constant));
                     *span = (span.0.min(base.constant), span.1.max(base.constant));
                 }
+                self.columns.add(n);
             });
         });
         if !matches!(s, Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. }) {
@@ -67,7 +77,7 @@ impl<'a> Reads<'a> {
             if let Some(load) = strided(&n) {
                 return self.dense_load(&load).unwrap_or(n);
             }
-            repeated(&n).unwrap_or(n)
+            self.columns.of_tile(&n, self.rows).or_else(|| repeated(&n)).unwrap_or(n)
         })
     }
 

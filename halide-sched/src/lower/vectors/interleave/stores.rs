@@ -1,6 +1,6 @@
 //! Strided stores that fill a stretch of memory as one dense store.
 
-use super::MOST_STRIDE;
+use super::{MOST_STRIDE, tile_stores};
 use crate::lower::code::polynomial::{Sum, sum_of};
 use crate::lower::vectors::lanes::{self, Shape};
 use halide_ir::hash::{Map, Set};
@@ -8,19 +8,19 @@ use halide_ir::visit;
 use halide_ir::{BufId, Expr, ExprKind, Stmt, Sym, build};
 
 /// The statements of a block with groups of strided stores merged.
-pub(super) fn interleave(list: Vec<Stmt>) -> Stmt {
+pub(super) fn interleave(list: Vec<Stmt>, rows: &Map<BufId, Vec<i64>>) -> Stmt {
     let mut done = Vec::new();
     let mut run = Run::default();
     for s in list {
         match run.push(s) {
             None => {}
             Some(refused) => {
-                done.extend(std::mem::take(&mut run).finish());
+                done.extend(std::mem::take(&mut run).finish(rows));
                 done.extend(run.push(refused));
             }
         }
     }
-    done.extend(run.finish());
+    done.extend(run.finish(rows));
     build::block(done)
 }
 
@@ -53,16 +53,15 @@ impl Run {
         None
     }
 
-    fn finish(self) -> Vec<Stmt> {
+    fn finish(self, rows: &Map<BufId, Vec<i64>>) -> Vec<Stmt> {
         let mut stores: Vec<Option<Stmt>> = self.stores.into_iter().map(Some).collect();
         let mut merged = false;
         for family in families(&stores) {
-            for stretch in family.chunk_by(|a, b| b.first == a.first + 1).flat_map(|c| c.chunks_exact(a_stretch(c))) {
-                let whole = merge(stretch);
-                for part in stretch {
+            for (parts, whole) in family.chunk_by(|a, b| b.first == a.first + 1).flat_map(|run| dense(run, rows)) {
+                for part in parts {
                     stores[part.at] = None;
                 }
-                stores[stretch[0].at] = whole;
+                stores[parts[0].at] = Some(whole);
                 merged = true;
             }
         }
@@ -115,24 +114,24 @@ fn take_apart(s: Stmt, bindings: &mut Vec<(Sym, Expr)>, stores: &mut Vec<Stmt>) 
 
 /// The common key of stores that may fill one stretch: everything but the constant part of the base.
 #[derive(PartialEq, Eq, Hash, Clone)]
-struct Family {
-    buf: BufId,
-    stride: i64,
-    lanes: u16,
+pub(super) struct Family {
+    pub(super) buf: BufId,
+    pub(super) stride: i64,
+    pub(super) lanes: u16,
     base: Vec<(Vec<Expr>, i64)>,
 }
 
 /// A store of every `stride`-th element.
 #[derive(Clone)]
-struct Part {
+pub(super) struct Part {
     /// Its position among the stores.
     at: usize,
     /// The constant part of the base.
-    first: i64,
+    pub(super) first: i64,
     /// The rest of the base.
-    rest: Expr,
-    family: Family,
-    value: Expr,
+    pub(super) rest: Expr,
+    pub(super) family: Family,
+    pub(super) value: Expr,
 }
 
 /// The strided stores by family, each in the order of memory. A family ends at the next store to its buffer that is not
@@ -164,9 +163,9 @@ fn families(stores: &[Option<Stmt>]) -> Vec<Vec<Part>> {
 /// Returns true if no two of the sorted `parts` store to one element.
 fn are_disjoint(parts: &[Part]) -> bool {
     let Family { stride, lanes, .. } = parts[0].family;
-    let mut next = vec![i64::MIN; stride as usize];
+    let mut next: Map<i64, i64> = Map::default();
     parts.iter().all(|p| {
-        let free = &mut next[p.first.rem_euclid(stride) as usize];
+        let free = next.entry(p.first.rem_euclid(stride)).or_insert(i64::MIN);
         let fits = p.first >= *free;
         *free = p.first + stride * i64::from(lanes);
         fits
@@ -176,22 +175,35 @@ fn are_disjoint(parts: &[Part]) -> bool {
 fn strided(at: usize, s: &Stmt) -> Option<Part> {
     let Stmt::Store { buf, index, value, mask: None } = s else { return None };
     let Shape::Ramp(base, stride) = lanes::shape(index) else { return None };
-    let stride = build::as_int(&stride).filter(|s| (2..=MOST_STRIDE).contains(s))?;
+    let stride = build::as_int(&stride).filter(|s| (2..=i32::MAX.into()).contains(s))?;
     let base = Sum::of(&base)?;
     let family = Family { buf: *buf, stride, lanes: index.lanes(), base: base.key() };
-    u16::try_from(stride * i64::from(index.lanes())).ok()?;
     Some(Part { at, first: base.constant, rest: sum_of(base.terms()), family, value: value.clone() })
 }
 
-/// Returns the number of parts of the family of `parts` that fill a stretch.
-fn a_stretch(parts: &[Part]) -> usize {
-    parts[0].family.stride as usize
+/// The neighbouring `parts` that dense stores can take the place of, with these: as many as their stride, if that is
+/// small, or columns of a tile.
+fn dense<'a>(parts: &'a [Part], rows: &Map<BufId, Vec<i64>>) -> Vec<(&'a [Part], Stmt)> {
+    let stride = parts[0].family.stride;
+    if stride <= MOST_STRIDE {
+        return parts.chunks_exact(stride as usize).filter_map(|c| Some((c, merge(c)?))).collect();
+    }
+    let strides = rows.get(&parts[0].family.buf).map_or(&[][..], Vec::as_slice);
+    let (mut made, mut left) = (Vec::new(), parts);
+    while !left.is_empty() {
+        let tile = tile_stores::rows(left, strides);
+        let columns = tile.as_ref().map_or(1, |(_, columns)| *columns);
+        made.extend(tile.map(|(stores, _)| (&left[..columns], stores)));
+        left = &left[columns..];
+    }
+    made
 }
 
 /// The dense store of neighbouring `parts`, as many as their stride.
 fn merge(parts: &[Part]) -> Option<Stmt> {
     let Part { first, rest, family, .. } = &parts[0];
     let (stride, lanes) = (family.stride as u16, family.lanes);
+    stride.checked_mul(lanes)?;
     let picked = (0..stride * lanes).map(|l| l % stride * lanes + l / stride).collect();
     let index = build::ramp(build::offset(rest.clone(), *first), build::int(1), stride * lanes);
     let value = build::shuffle(parts.iter().map(|p| p.value.clone()).collect(), picked);
