@@ -1,7 +1,7 @@
 //! Strided loads as dense loads and shuffles.
 
 use super::MOST_STRIDE;
-use crate::lower::code::polynomial::{Sum, sum_of};
+use crate::lower::code::polynomial::{Factors, Sum, sum_of};
 use crate::lower::vectors::lanes::{self, Shape};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
@@ -23,7 +23,7 @@ struct Family {
     stride: i64,
     lanes: u16,
     /// The base without its constant.
-    base: Vec<(Vec<Expr>, i64)>,
+    base: Vec<(Factors, i64)>,
 }
 
 /// A load of every `stride`-th element.
