@@ -23,7 +23,7 @@ pub fn begin<K: Eq + Hash, V>(table: &mut Map<K, V>, entries: usize) {
 pub struct Spread(u64);
 
 /// Odd, with its bits in no pattern.
-const FACTOR: u64 = 0xf135_7aea_2e62_a9c5;
+pub(crate) const FACTOR: u64 = 0xf135_7aea_2e62_a9c5;
 
 impl Spread {
     fn add(&mut self, word: u64) {

@@ -85,8 +85,17 @@ impl Memo {
     /// The result for `root` when `make` gives the result for every node, from the results of its children: its second
     /// argument looks those up.
     pub fn rewrite(&mut self, root: &Expr, mut make: impl FnMut(&Expr, &dyn Fn(&Expr) -> Expr) -> Expr) -> Expr {
+        // For a leaf, no table is made.
+        if self.done.is_empty() && is_leaf(root) {
+            return make(root, &Expr::clone);
+        }
         fold(root, &mut self.done, &mut make)
     }
+}
+
+/// Returns true if `e` has no children.
+fn is_leaf(e: &Expr) -> bool {
+    matches!(e.kind(), ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Sym(_) | ExprKind::Param(_))
 }
 
 /// `e` with every symbol for which `lookup` has a value replaced by it. Values are not searched again.
@@ -174,10 +183,12 @@ fn any_of(e: &Expr, test: &mut dyn FnMut(&Expr) -> bool) -> bool {
     false
 }
 
-/// Addresses of nodes; the first few in a list, which costs less than a table.
+/// Addresses of nodes; as long as they are few in a list, which costs less than a table.
 #[derive(Default)]
 struct Seen {
     few: SmallVec<[usize; 24]>,
+    /// Hash bits of those in the list: most nodes are new, and this tells without a search.
+    bits: u64,
     many: Set<usize>,
 }
 
@@ -186,16 +197,20 @@ impl Seen {
     fn insert(&mut self, e: &Expr) -> bool {
         const FEW: usize = 24;
         let id = e.id();
-        if self.few.contains(&id) {
+        if !self.many.is_empty() {
+            return self.many.insert(id);
+        }
+        let bit = 1 << ((id as u64).wrapping_mul(crate::hash::FACTOR) >> 58);
+        if self.bits & bit != 0 && self.few.contains(&id) {
             return false;
         }
+        self.bits |= bit;
         if self.few.len() < FEW {
             self.few.push(id);
             return true;
         }
-        if self.many.is_empty() {
-            self.many.reserve(100);
-        }
+        self.many.reserve(100);
+        self.many.extend(self.few.drain(..));
         self.many.insert(id)
     }
 }

@@ -127,7 +127,7 @@ impl Facts {
     fn choose(&mut self, symbol: &Expr, values: Values) {
         let old = self.witnesses.get_mut().chosen.insert(symbol.clone(), values);
         if old.is_some() {
-            self.cache.get_mut().clear_values();
+            self.cache.get_mut().forget_values(symbol.support());
         }
     }
 
@@ -192,15 +192,20 @@ impl Facts {
 
     /// Gives a symbol other values, and with it those that are bound to what it stands in.
     fn reset(&mut self, symbol: &Expr, values: Values) {
-        self.choose(symbol, values);
-        let mut moved = symbol.support();
+        self.witnesses.get_mut().chosen.insert(symbol.clone(), values);
         let bound = std::mem::take(&mut self.witnesses.get_mut().bound);
+        let mut moved = symbol.support();
+        let mut changed = Vec::new();
         for (symbol, value) in &bound {
             if value.support() & moved != 0 {
                 moved |= symbol.support();
-                let values = self.values(value);
-                self.witnesses.get_mut().chosen.insert(symbol.clone(), values);
+                changed.push((symbol, value));
             }
+        }
+        self.cache.get_mut().forget_values(if symbol.support() == 0 { 0 } else { moved });
+        for (symbol, value) in changed {
+            let values = self.values(value);
+            self.witnesses.get_mut().chosen.insert(symbol.clone(), values);
         }
         self.witnesses.get_mut().bound = bound;
     }

@@ -134,6 +134,9 @@ fn settle(e: Expr, facts: &Facts) -> Expr {
     if is_float || matches!(e.kind(), ExprKind::Int(_) | ExprKind::Const(_) | ExprKind::Broadcast(_)) {
         return e;
     }
+    if facts.is_open_sum(&e) {
+        return e;
+    }
     let Some(value) = facts.known(&e).range.as_point() else { return e };
     let constant = match e.ty().elem {
         Elem::Index => i64::try_from(value).ok().map(build::int),

@@ -177,7 +177,7 @@ pub(super) fn add_terms(a: &[Term], b: &[Term], factor: i64) -> Option<Terms> {
 
 /// `a + b * factor` for sorted terms, without the term at `left_out` in `a`.
 fn merge(a: &[Term], left_out: Option<usize>, b: &[Term], factor: i64) -> Option<Terms> {
-    let mut sum = Terms::with_capacity(a.len() + b.len() - left_out.is_some() as usize);
+    let mut sum = Terms::new();
     let (mut i, mut j) = (0, 0);
     loop {
         i += (left_out == Some(i)) as usize;
@@ -192,11 +192,15 @@ fn merge(a: &[Term], left_out: Option<usize>, b: &[Term], factor: i64) -> Option
             Ordering::Greater => (&b[j].0, b[j].1.checked_mul(factor)?),
             Ordering::Equal => (&a[i].0, a[i].1.checked_add(b[j].1.checked_mul(factor)?)?),
         };
-        i += order.is_le() as usize;
-        j += order.is_ge() as usize;
         if c != 0 {
+            // Most sums stay as short as terms have room for in place, also those of several terms on either side.
+            if sum.len() == sum.capacity() {
+                sum.reserve_exact(a.len() - i + b.len() - j);
+            }
             sum.push((atom.clone(), c));
         }
+        i += order.is_le() as usize;
+        j += order.is_ge() as usize;
     }
 }
 

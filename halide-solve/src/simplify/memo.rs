@@ -133,9 +133,12 @@ impl Cache {
     pub(super) fn set_values(&mut self, e: &Expr, values: Values) {
         self.values.set(e.clone(), values, self.clock);
     }
-    /// A symbol was moved.
-    pub(super) fn clear_values(&mut self) {
-        self.values.entries.clear();
+    /// Symbols or opaque expressions of this [support](Expr::support) were moved.
+    pub(super) fn forget_values(&mut self, support: u64) {
+        match support {
+            0 => self.values.entries.clear(),
+            _ => self.values.entries.retain(|e, _| e.support() & support == 0),
+        }
     }
     /// The node that stands for all equal to `e`.
     pub(super) fn share(&mut self, e: Expr) -> Expr {

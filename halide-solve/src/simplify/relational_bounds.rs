@@ -16,6 +16,7 @@ use halide_core::ops::BinOp;
 use halide_ir::build::as_int;
 use halide_ir::hash::{Map, begin};
 use halide_ir::{Expr, ExprKind};
+use smallvec::SmallVec;
 
 /// A search for bounds under fixed facts.
 pub(crate) struct Bounder<'a> {
@@ -75,6 +76,9 @@ enum Step<'a> {
     /// A sum times a sum.
     Product(usize, &'a Expr, &'a Expr),
 }
+
+/// Steps of which each is taken; few in most sums.
+type Steps<'a> = SmallVec<[Step<'a>; 4]>;
 
 impl<'a> Bounder<'a> {
     /// At most `fuel` sums are taken apart.
@@ -173,7 +177,9 @@ impl<'a> Bounder<'a> {
         if eliminates && best.is_none_or(|most| most > goal) {
             best = least(best, self.eliminate(&sum, eliminations - 1, goal));
         }
-        self.found[level].insert(sum.terms, Found::after(best, goal, self.best));
+        if let Some(found) = self.found[level].get_mut(&sum.terms) {
+            *found = Found::after(best, goal, self.best);
+        }
         best
     }
 
@@ -264,9 +270,9 @@ impl<'a> Bounder<'a> {
 
     /// Returns the steps to take next, among the terms that depend on what other terms depend on: the most urgent, or
     /// if that is a free choice, each of the free choices in turn.
-    fn next_steps<'s>(&self, sum: &'s Linear) -> Vec<Step<'s>> {
-        let mut steps: Vec<(u8, Step<'s>)> = Vec::new();
-        let mut support = Vec::new();
+    fn next_steps<'s>(&self, sum: &'s Linear) -> Steps<'s> {
+        let mut steps: SmallVec<[(u8, Step<'s>); 4]> = SmallVec::new();
+        let mut support: SmallVec<[u64; 8]> = SmallVec::new();
         for (i, (atom, c)) in sum.terms.iter().enumerate() {
             let Some(step) = step_for(i, atom, *c) else { continue };
             if !self.facts.has_sums() && !matches!(atom.kind(), ExprKind::Likely(_)) {
@@ -284,7 +290,7 @@ impl<'a> Bounder<'a> {
         if let Some((_, Step::Quotient(_, _, d))) = steps.first()
             && (*d > LARGEST_SCALE || sum.scale(*d).is_none())
         {
-            return Vec::new();
+            return Steps::new();
         }
         let free = matches!(steps.first(), Some((_, Step::Free(..))));
         let count = if free { steps.iter().filter(|(_, s)| matches!(s, Step::Free(..))).count() } else { 1 };

@@ -243,14 +243,9 @@ impl Simplex {
             let (own, into) = (&self.rows[other], &self.rows[row]);
             let Ok(at) = own.terms.binary_search_by_key(&entering, |(var, _)| *var) else { continue };
             let k = own.terms[at].1;
-            let is_whole = own.denominator == 1 && into.denominator == 1;
-            let mut denominator = 1;
-            if !is_whole || merged(&mut made, (&own.terms, 1), (&into.terms, k), Some(at)).is_none() {
-                let mut rest = own.terms.clone();
-                rest.remove(at);
-                let entered = own.denominator.checked_mul(into.denominator)?;
-                (made, denominator) = sum((&rest, own.denominator, 1), (&into.terms, entered, k))?;
-            }
+            let entered = own.denominator.checked_mul(into.denominator)?;
+            let denominator =
+                sum_into(&mut made, (&own.terms, own.denominator, 1), (&into.terms, entered, k), Some(at))?;
             let sum_now = self.at_values(&made)?;
             let own = &mut self.rows[other];
             (own.denominator, own.sum) = (denominator, sum_now);
@@ -282,34 +277,59 @@ impl Simplex {
 /// `a.2 / a.1 * a.0 + b.2 / b.1 * b.0`: terms and their positive denominator, in lowest terms; `None` if they are too
 /// large.
 fn sum(a: (&[(Var, i64)], i64, i64), b: (&[(Var, i64)], i64, i64)) -> Option<(Terms, i64)> {
-    if let (1, 1) = (a.1, b.1) {
-        let mut terms = Terms::with_capacity(a.0.len() + b.0.len());
-        if merged(&mut terms, (a.0, a.2), (b.0, b.2), None).is_some() {
-            return Some((terms, 1));
-        }
+    let mut terms = Terms::with_capacity(a.0.len() + b.0.len());
+    let denominator = sum_into(&mut terms, a, b, None)?;
+    Some((terms, denominator))
+}
+
+/// Makes `all` the terms of such a sum, of which the first list leaves out that at `without`. Returns the denominator.
+fn sum_into(
+    all: &mut Terms,
+    a: (&[(Var, i64)], i64, i64),
+    b: (&[(Var, i64)], i64, i64),
+    without: Option<usize>,
+) -> Option<i64> {
+    if (a.1, b.1) == (1, 1) && merged(all, (a.0, a.2), (b.0, b.2), without).is_some() {
+        return Some(1);
     }
     let factors = [i128::from(a.2) * i128::from(b.1), i128::from(b.2) * i128::from(a.1)];
     let denominator = i128::from(a.1) * i128::from(b.1);
     let shared = common_divisor(common_divisor(factors[0], factors[1]), denominator) * denominator.signum();
     let ([fa, fb], denominator) = (factors.map(|f| f / shared), denominator / shared);
-    let mut all: Vec<(Var, i128)> = Vec::with_capacity(a.0.len() + b.0.len());
+    // Nearly all sums are in 64 bits on the way, too.
+    if let (Ok(fa), Ok(fb), Ok(denominator)) = (i64::try_from(fa), i64::try_from(fb), i64::try_from(denominator))
+        && merged(all, (a.0, fa), (b.0, fb), without).is_some()
+    {
+        let shared = all.iter().fold(denominator.unsigned_abs(), |d, (_, k)| gcd(d, k.unsigned_abs()));
+        let shared = i64::try_from(shared).ok().filter(|shared| *shared > 1);
+        shared.into_iter().for_each(|shared| all.iter_mut().for_each(|(_, k)| *k /= shared));
+        return Some(denominator / shared.unwrap_or(1));
+    }
+    let (a, mut wide) = (all_but(a.0, without), Vec::with_capacity(a.0.len() + b.0.len()));
     let (mut i, mut j) = (0, 0);
-    while i < a.0.len() || j < b.0.len() {
-        let var = [a.0.get(i), b.0.get(j)].into_iter().flatten().map(|t| t.0).min()?;
+    while i < a.len() || j < b.0.len() {
+        let var = [a.get(i), b.0.get(j)].into_iter().flatten().map(|t| t.0).min()?;
         let mut k = 0i128;
-        if let Some((_, own)) = a.0.get(i).filter(|t| t.0 == var) {
+        if let Some((_, own)) = a.get(i).filter(|t| t.0 == var) {
             (k, i) = (fa.checked_mul((*own).into())?, i + 1);
         }
         if let Some((_, own)) = b.0.get(j).filter(|t| t.0 == var) {
             (k, j) = (k.checked_add(fb.checked_mul((*own).into())?)?, j + 1);
         }
         if k != 0 {
-            all.push((var, k));
+            wide.push((var, k));
         }
     }
-    let shared = all.iter().fold(denominator, |d, (_, k)| if d == 1 { 1 } else { common_divisor(d, *k) });
-    let terms = all.into_iter().map(|(var, k)| Some((var, i64::try_from(k / shared).ok()?))).collect::<Option<_>>()?;
-    Some((terms, i64::try_from(denominator / shared).ok()?))
+    let shared = wide.iter().fold(denominator, |d, (_, k)| if d == 1 { 1 } else { common_divisor(d, *k) });
+    *all = wide.into_iter().map(|(var, k)| Some((var, i64::try_from(k / shared).ok()?))).collect::<Option<_>>()?;
+    i64::try_from(denominator / shared).ok()
+}
+
+/// A copy of terms without that at `without`.
+fn all_but(terms: &[(Var, i64)], without: Option<usize>) -> Terms {
+    let mut rest = terms.to_vec();
+    without.map(|at| rest.remove(at));
+    rest
 }
 
 /// Makes `all` the sum of two lists of terms, each with a factor, of which the first leaves out that at `without`;
@@ -347,15 +367,36 @@ fn merged(
 /// The greatest number that divides both.
 fn common_divisor(a: i128, b: i128) -> i128 {
     if let (Ok(a), Ok(b)) = (u64::try_from(a.unsigned_abs()), u64::try_from(b.unsigned_abs())) {
-        let (mut a, mut b) = (a, b);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        return a.into();
+        return gcd(a, b).into();
     }
     let (mut a, mut b) = (a, b);
     while b != 0 {
         (a, b) = (b, a % b);
     }
     a.abs()
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 && a != 1 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In lowest terms, also where a sum leaves 64 bits on the way.
+    #[test]
+    fn fractions_are_added() {
+        let half_and_third = sum((&[(0, 1), (1, 1)], 2, 1), (&[(0, 1), (2, -2)], 3, 1));
+        assert_eq!(half_and_third, Some((vec![(0, 5), (1, 3), (2, -4)], 6)));
+        assert_eq!(sum((&[(0, 3)], 2, 1), (&[(0, 1)], 2, -1)), Some((vec![(0, 1)], 1)));
+        assert_eq!(sum((&[(0, i64::MAX)], 2, 1), (&[(0, i64::MAX)], 2, 1)), Some((vec![(0, i64::MAX)], 1)));
+        assert_eq!(sum((&[(0, i64::MAX)], 1, 1), (&[(0, i64::MAX)], 1, 1)), None);
+        let mut all = Terms::new();
+        let denominator = sum_into(&mut all, (&[(0, i64::MAX), (1, 7)], 2, 1), (&[(0, i64::MAX)], 2, 1), Some(1));
+        assert_eq!((all, denominator), (vec![(0, i64::MAX)], Some(1)));
+    }
 }

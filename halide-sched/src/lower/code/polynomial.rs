@@ -1,18 +1,22 @@
 //! Scalar Index arithmetic as a sum of products, for passes that regroup it. Index arithmetic is exact, so any order of
 //! the same terms has the same value.
 
-use crate::tuning::MOST_POLYNOMIAL_TERMS;
+use crate::tuning::{LISTED_TERMS, MOST_POLYNOMIAL_TERMS};
 use halide_core::ops::{BinOp, UnOp};
 use halide_ir::hash::Map;
 use halide_ir::{Expr, ExprKind, build};
+use smallvec::{SmallVec, smallvec};
+
+/// The atoms of a product; most have one or two.
+pub(crate) type Factors = SmallVec<[Expr; 2]>;
 
 /// A sum of products of atoms and a constant. An atom is an Index expression that is no sum, difference or product.
 #[derive(Clone, Default)]
 pub(crate) struct Sum {
     /// In the order in which the products first occurred; coefficients may have become 0.
     terms: Vec<Term>,
-    /// The position of each product in `terms`, by its atoms in the order of their hashes.
-    places: Map<Vec<Expr>, usize>,
+    /// The position of each product in `terms`, by its atoms in the order of their hashes; empty while terms are few.
+    places: Map<Factors, usize>,
     /// The constant term.
     pub(crate) constant: i64,
 }
@@ -21,7 +25,7 @@ pub(crate) struct Sum {
 #[derive(Clone)]
 pub(crate) struct Term {
     /// The atoms in the order in which they were written; at least one.
-    pub(crate) factors: Vec<Expr>,
+    pub(crate) factors: Factors,
     /// The coefficient.
     pub(crate) times: i64,
 }
@@ -40,25 +44,24 @@ impl Sum {
     }
 
     /// Returns a key that is equal for two sums if they differ by a constant only.
-    pub(crate) fn key(&self) -> Vec<(Vec<Expr>, i64)> {
-        let mut key: Vec<(Vec<Expr>, i64)> = self.terms().map(|t| (canonical(&t.factors), t.times)).collect();
-        key.sort_by_key(|(factors, _)| factors.iter().map(Expr::structural_hash).collect::<Vec<u64>>());
+    pub(crate) fn key(&self) -> Vec<(Factors, i64)> {
+        let mut key: Vec<(Factors, i64)> = self.terms().map(|t| (canonical(&t.factors), t.times)).collect();
+        let hashes = |factors: &[Expr]| factors.iter().map(Expr::structural_hash).collect::<SmallVec<[u64; 4]>>();
+        key.sort_by(|(a, _), (b, _)| hashes(a).cmp(&hashes(b)));
         key
     }
 
     fn add(&mut self, e: &Expr, times: i64) -> Option<()> {
         // Sums lean to one side and may be long, so they are taken apart without recursion.
-        let mut pending = vec![(e.clone(), times)];
+        let mut pending: SmallVec<[(&Expr, i64); 8]> = smallvec![(e, times)];
         while let Some((e, times)) = pending.pop() {
             match e.kind() {
                 ExprKind::Int(v) => self.constant = self.constant.checked_add(v.checked_mul(times)?)?,
-                ExprKind::Binary(BinOp::Add, a, b) => pending.extend([(b.clone(), times), (a.clone(), times)]),
-                ExprKind::Binary(BinOp::Sub, a, b) => {
-                    pending.extend([(b.clone(), times.checked_neg()?), (a.clone(), times)])
-                }
-                ExprKind::Unary(UnOp::Neg, a) => pending.push((a.clone(), times.checked_neg()?)),
-                ExprKind::Binary(BinOp::Mul, a, b) => self.add_product(a, b, &e, times)?,
-                _ => self.add_term(vec![e.clone()], times)?,
+                ExprKind::Binary(BinOp::Add, a, b) => pending.extend([(b, times), (a, times)]),
+                ExprKind::Binary(BinOp::Sub, a, b) => pending.extend([(b, times.checked_neg()?), (a, times)]),
+                ExprKind::Unary(UnOp::Neg, a) => pending.push((a, times.checked_neg()?)),
+                ExprKind::Binary(BinOp::Mul, a, b) => self.add_product(a, b, e, times)?,
+                _ => self.add_term(smallvec![e.clone()], times)?,
             }
         }
         Some(())
@@ -71,7 +74,7 @@ impl Sum {
         let (x, y) = (Sum::of(a)?, Sum::of(b)?);
         let size = |s: &Sum| s.terms().count() + usize::from(s.constant != 0);
         if size(&x) * size(&y) > MOST_POLYNOMIAL_TERMS {
-            return self.add_term(vec![whole.clone()], times);
+            return self.add_term(smallvec![whole.clone()], times);
         }
         for t in x.terms() {
             for u in y.terms() {
@@ -87,14 +90,29 @@ impl Sum {
         Some(())
     }
 
-    fn add_term(&mut self, factors: Vec<Expr>, times: i64) -> Option<()> {
-        let place = *self.places.entry(canonical(&factors)).or_insert_with(|| {
+    fn add_term(&mut self, factors: Factors, times: i64) -> Option<()> {
+        let place = self.place_of(&factors).unwrap_or_else(|| {
+            let place = self.terms.len();
+            if !self.places.is_empty() {
+                self.places.insert(canonical(&factors), place);
+            }
             self.terms.push(Term { factors, times: 0 });
-            self.terms.len() - 1
+            place
         });
         let term = &mut self.terms[place];
         term.times = term.times.checked_add(times)?;
         Some(())
+    }
+
+    /// The position of the product of `factors`, in whichever order.
+    fn place_of(&mut self, factors: &Factors) -> Option<usize> {
+        if self.terms.len() <= LISTED_TERMS {
+            return self.terms.iter().position(|t| are_same(&t.factors, factors));
+        }
+        if self.places.is_empty() {
+            self.places = self.terms.iter().enumerate().map(|(place, t)| (canonical(&t.factors), place)).collect();
+        }
+        self.places.get(&canonical(factors)).copied()
     }
 }
 
@@ -102,7 +120,7 @@ impl Term {
     /// The product with its coefficient.
     pub(crate) fn to_expr(&self) -> Expr {
         let product = self.factors.iter().cloned().reduce(build::mul).expect("a term has a factor");
-        build::mul(product, build::int(self.times))
+        if self.times == 1 { product } else { build::mul(product, build::int(self.times)) }
     }
 }
 
@@ -116,8 +134,16 @@ pub(crate) fn sum_of<'t>(terms: impl IntoIterator<Item = &'t Term>) -> Expr {
     })
 }
 
-fn canonical(factors: &[Expr]) -> Vec<Expr> {
-    let mut sorted = factors.to_vec();
+/// Returns true if two products have the same factors.
+fn are_same(a: &Factors, b: &Factors) -> bool {
+    match (&a[..], &b[..]) {
+        ([x], [y]) => x == y,
+        (x, y) => x.len() == y.len() && canonical(a) == canonical(b),
+    }
+}
+
+fn canonical(factors: &Factors) -> Factors {
+    let mut sorted = factors.clone();
     sorted.sort_by_key(Expr::structural_hash);
     sorted
 }

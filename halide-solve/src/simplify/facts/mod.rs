@@ -9,11 +9,12 @@ mod learn;
 
 use super::abstract_value::{Known, default_of};
 use super::counterexamples::Witnesses;
-use super::linear::{Form, Linear, Term, Terms};
+use super::linear::{Form, Linear, Term, Terms, any_term};
 use super::memo::Cache;
 use super::range::{Congruence, Range};
 use super::scoped_memo::{Fact, Memory, State};
 use super::transitive_definitions::{FarValues, Reach};
+use halide_core::ops::BinOp;
 use halide_ir::build;
 use halide_ir::hash::Map;
 use halide_ir::{BufId, Expr, ExprKind, LoopId, Sym};
@@ -278,6 +279,20 @@ impl Facts {
             (parts, learned) => parts.or(learned)?,
         };
         most.checked_add(sum.constant as i128)
+    }
+    /// Returns true if `e` is a scalar Index sum in normal form that may have several values, as far as a look at its
+    /// atoms tells: one of them may, and none is in a learned sum.
+    pub(super) fn is_open_sum(&self, e: &Expr) -> bool {
+        let is_sum = match e.kind() {
+            ExprKind::Binary(BinOp::Add | BinOp::Sub, ..) => true,
+            ExprKind::Binary(BinOp::Mul, _, by) => build::as_int(by).is_some(),
+            _ => false,
+        };
+        let is_learned = |atom: &Expr| self.occurs.get(atom).is_some_and(|sums| !sums.is_empty());
+        is_sum
+            && e.ty() == halide_ir::Type::INDEX
+            && any_term(e, &|atom| self.known(atom).range.as_point().is_none())
+            && (self.sums.is_empty() || !any_term(e, &is_learned))
     }
     /// The range of every lane.
     pub(super) fn form_range(&self, form: &Form) -> Range {

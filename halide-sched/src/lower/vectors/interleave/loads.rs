@@ -2,7 +2,7 @@
 
 use super::MOST_STRIDE;
 use super::tile_loads::Columns;
-use crate::lower::code::polynomial::{Sum, sum_of};
+use crate::lower::code::polynomial::{Factors, Sum, sum_of};
 use crate::lower::vectors::lanes::{self, Shape};
 use halide_core::ops::BinOp;
 use halide_core::types::ScalarType;
@@ -28,7 +28,7 @@ struct Family {
     stride: i64,
     lanes: u16,
     /// The base without its constant.
-    base: Vec<(Vec<Expr>, i64)>,
+    base: Vec<(Factors, i64)>,
 }
 
 /// A load of every `stride`-th element.

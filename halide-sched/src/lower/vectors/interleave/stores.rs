@@ -1,7 +1,7 @@
 //! Strided stores that fill a stretch of memory as one dense store.
 
 use super::{MOST_STRIDE, tile_stores};
-use crate::lower::code::polynomial::{Sum, sum_of};
+use crate::lower::code::polynomial::{Factors, Sum, sum_of};
 use crate::lower::vectors::lanes::{self, Shape};
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit;
@@ -118,7 +118,7 @@ pub(super) struct Family {
     pub(super) buf: BufId,
     pub(super) stride: i64,
     pub(super) lanes: u16,
-    base: Vec<(Vec<Expr>, i64)>,
+    base: Vec<(Factors, i64)>,
 }
 
 /// A store of every `stride`-th element.

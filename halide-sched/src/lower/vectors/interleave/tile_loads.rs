@@ -1,7 +1,7 @@
 //! Strided loads of neighbouring columns as dense loads of rows, transposed.
 
 use super::tiles::Tile;
-use crate::lower::code::polynomial::{Sum, sum_of};
+use crate::lower::code::polynomial::{Factors, Sum, sum_of};
 use crate::lower::vectors::lanes::{self, Shape};
 use crate::tuning::MOST_STRIDE;
 use halide_core::types::ScalarType;
@@ -30,7 +30,7 @@ struct Family {
     base: Terms,
 }
 
-type Terms = Vec<(Vec<Expr>, i64)>;
+type Terms = Vec<(Factors, i64)>;
 
 /// A load of lanes that are not close together.
 struct Column {
