@@ -113,8 +113,8 @@ pub(crate) const MOST_WRITERS: usize = 8;
 
 // lower/code
 
-/// The most products of a sum that are searched one by one; of more there is a table. Tables for all sums were 1.5 % of
-/// the instructions that compiling `local_laplacian` takes.
+/// The most products of a sum that are searched one by one; of more there is a table. Most sums have two or three, and
+/// a table for each is an allocation. By reasoning.
 pub(crate) const LISTED_TERMS: usize = 12;
 
 /// A product with more terms than this is not multiplied out.

@@ -47,7 +47,7 @@ impl Sum {
     pub(crate) fn key(&self) -> Vec<(Factors, i64)> {
         let mut key: Vec<(Factors, i64)> = self.terms().map(|t| (canonical(&t.factors), t.times)).collect();
         let hashes = |factors: &[Expr]| factors.iter().map(Expr::structural_hash).collect::<SmallVec<[u64; 4]>>();
-        key.sort_by(|(a, _), (b, _)| hashes(a).cmp(&hashes(b)));
+        key.sort_by_key(|(factors, _)| hashes(factors));
         key
     }
 
