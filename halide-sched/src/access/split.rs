@@ -2,8 +2,8 @@
 //!
 //! With strides `s1, s2` an index `x + y * s1 + z * s2` is told apart into coordinates, each of which has its own
 //! limits: that is linear where the whole is not, holds for strides of either sign, and keeps an access out of what
-//! lies between the rows of a view. A stride that is asserted to be a constant has the multiples of it. Where the strides
-//! cannot be told apart, the index as a whole is compared with the memory.
+//! lies between the rows of a view. A stride that is asserted to be a constant has the multiples of it. Where the
+//! strides cannot be told apart, the index as a whole is compared with the memory.
 
 use super::atoms::Terms;
 use super::mono::AtomId;

@@ -7,7 +7,8 @@
 //! `halide_backend` over the primitives of [`lane_ops`], scalars that count ([`index`]), memory ([`places`],
 //! [`address`], [`load`], [`boundary_load`], [`table_lookup`], [`scalarised_gather`], [`paired_gather`] with
 //! [`neighbours`], [`store`], [`gather`], and [`guarded`] where some lanes must not be touched), lanes that move
-//! ([`shuffle`], [`interleave`], [`tiles`]) and statements ([`stmt`], [`slots`], [`heap`] with [`claims`], [`check`], [`poll`]).
+//! ([`shuffle`], [`interleave`], [`tiles`]) and statements ([`stmt`], [`slots`], [`heap`] with [`claims`], [`check`],
+//! [`poll`]).
 //!
 //! AVX2 lacks some of the instructions that AVX-512 has. What it has none for is made of others in [`polyfills`],
 //! [`narrow`] and [`permute`], and refused where that is not worth it.

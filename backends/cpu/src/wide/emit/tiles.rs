@@ -12,8 +12,8 @@ use halide_ir::{Expr, ExprKind};
 use regalloc2::VReg;
 
 impl Emit<'_> {
-    /// Vectors of as many lanes each, a power of two of up to 32 bytes, one after the other: those that are in memory as
-    /// operands of instructions.
+    /// Vectors of as many lanes each, a power of two of up to 32 bytes, one after the other: those that are in memory
+    /// as operands of instructions.
     pub(super) fn concatenated(&mut self, lane: Lane, vectors: &[Expr], picks: &[u16]) -> Emitted<Option<Parts>> {
         let lanes = vectors[0].lanes();
         let bytes = lanes as usize * lane.bytes();
@@ -90,8 +90,8 @@ impl Emit<'_> {
             made => Ok(made),
         }
     }
-    /// Lanes of two registers, or of one with itself, that take turns in each 128 bits, from the lower or the upper half
-    /// of these; `None` of others.
+    /// Lanes of two registers, or of one with itself, that take turns in each 128 bits, from the lower or the upper
+    /// half of these; `None` of others.
     fn unpacked(&mut self, lane: Lane, sources: &[VReg], view: View, picks: &[usize]) -> Emitted<Option<VReg>> {
         let (per, block) = (per_part(lane, view), 16 / lane.bytes());
         let [first, second, ..] = *picks else { return Ok(None) };

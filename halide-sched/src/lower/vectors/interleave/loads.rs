@@ -13,7 +13,7 @@ use halide_ir::{BufId, Expr, ExprKind, Stmt, build};
 /// The elements that straight code reads with a stride. Loads that differ by a constant offset have one entry.
 pub(super) struct Reads<'a> {
     spans: Map<Family, (i64, i64)>,
-    /// Those of lanes that are further apart.
+    /// Columns: loads of lanes that are further apart.
     columns: Columns,
     /// The buffers whose elements others may store meanwhile.
     shared: &'a Set<BufId>,

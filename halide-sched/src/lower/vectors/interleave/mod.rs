@@ -8,7 +8,7 @@
 //!   that the statement reads anyway. Loads of neighbouring elements share the dense loads. Not where other tasks of a
 //!   parallel loop store to the buffer: what lies between may be theirs.
 //! - Loads of lanes that are further apart, at one constant or unknown distance, and of several neighbouring columns
-//!   become dense loads of rows, which are transposed ([`tiles`]); so do such stores, if their distance is a constant.
+//!   become dense loads of rows, which are transposed (`tiles`); so do such stores, if their distance is a constant.
 //!   A tile has up to 16 bytes of a row, and as many rows as vectors have lanes. It has no elements but those that are
 //!   accessed anyway, none of them beyond the end of a row of a constant stride.
 //! - A load at `ramp / k`, which reads each element k times, becomes k short loads whose lanes are interleaved.
@@ -44,6 +44,7 @@
 mod loads;
 mod open_rows;
 mod stores;
+mod strided_store;
 mod tile_loads;
 mod tile_stores;
 mod tiles;

@@ -1,8 +1,7 @@
 //! Strided stores that fill a stretch of memory as one dense store.
 
+use super::strided_store::{Family, Part, strided};
 use super::{MOST_STRIDE, tile_stores};
-use crate::lower::code::polynomial::{Factors, Sum, sum_of};
-use crate::lower::vectors::lanes::{self, Shape};
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit;
 use halide_ir::{BufId, Expr, ExprKind, Stmt, Sym, build};
@@ -112,28 +111,6 @@ fn take_apart(s: Stmt, bindings: &mut Vec<(Sym, Expr)>, stores: &mut Vec<Stmt>) 
     }
 }
 
-/// The common key of stores that may fill one stretch: everything but the constant part of the base.
-#[derive(PartialEq, Eq, Hash, Clone)]
-pub(super) struct Family {
-    pub(super) buf: BufId,
-    pub(super) stride: i64,
-    pub(super) lanes: u16,
-    base: Vec<(Factors, i64)>,
-}
-
-/// A store of every `stride`-th element.
-#[derive(Clone)]
-pub(super) struct Part {
-    /// Its position among the stores.
-    at: usize,
-    /// The constant part of the base.
-    pub(super) first: i64,
-    /// The rest of the base.
-    pub(super) rest: Expr,
-    pub(super) family: Family,
-    pub(super) value: Expr,
-}
-
 /// The strided stores by family, each in the order of memory. A family ends at the next store to its buffer that is not
 /// one of its own: that one may overlap it. Families whose own stores overlap are left out.
 fn families(stores: &[Option<Stmt>]) -> Vec<Vec<Part>> {
@@ -170,15 +147,6 @@ fn are_disjoint(parts: &[Part]) -> bool {
         *free = p.first + stride * i64::from(lanes);
         fits
     })
-}
-
-fn strided(at: usize, s: &Stmt) -> Option<Part> {
-    let Stmt::Store { buf, index, value, mask: None } = s else { return None };
-    let Shape::Ramp(base, stride) = lanes::shape(index) else { return None };
-    let stride = build::as_int(&stride).filter(|s| (2..=i32::MAX.into()).contains(s))?;
-    let base = Sum::of(&base)?;
-    let family = Family { buf: *buf, stride, lanes: index.lanes(), base: base.key() };
-    Some(Part { at, first: base.constant, rest: sum_of(base.terms()), family, value: value.clone() })
 }
 
 /// The neighbouring `parts` that dense stores can take the place of, with these: as many as their stride, if that is

@@ -48,8 +48,8 @@ impl Columns {
         }
     }
 
-    /// `e`, a load of a column, as a column of the tile of rows that it is part of; `None` if there is none. Rows have no
-    /// elements but those that are loaded anyway, and do not go across the strides of the buffer in `rows`.
+    /// `e`, a load of a column, as a column of the tile of rows that it is part of; `None` if there is none. Rows have
+    /// no elements but those that are loaded anyway, and do not go across the strides of the buffer in `rows`.
     pub(super) fn of_tile(&self, e: &Expr, rows: &Map<BufId, Vec<i64>>) -> Option<Expr> {
         let column = column(e)?;
         let strides = rows.get(&column.family.buf).map_or(&[][..], Vec::as_slice);

@@ -1,6 +1,6 @@
 //! Strided stores of neighbouring columns as dense stores of rows, transposed.
 
-use super::stores::Part;
+use super::strided_store::Part;
 use super::tiles::Tile;
 use halide_core::types::ScalarType;
 use halide_ir::{Expr, Stmt, build};
