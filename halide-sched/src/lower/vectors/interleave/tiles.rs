@@ -3,11 +3,11 @@
 //!
 //! All vectors have `lanes` lanes, which are cut into chunks of `block` lanes; no lane leaves its chunk, so that a
 //! processor that permutes inside of 128 bits only does a stage by one instruction for each register. A stage is a
-//! perfect shuffle of all `columns` vectors: lanes of the vector `i` and of the one half of all further take turns. With
-//! the number of a vector before the number of a lane in its chunk, it rotates the bits of both numbers together by one
-//! place to the left. In blocks of rows these bits are the row's and then the column's; in columns it is the other way
-//! round, so as many stages as the row has bits go there, and as many as the column has bits back (Stone, Parallel
-//! Processing with the Perfect Shuffle, 1971).
+//! perfect shuffle of all `columns` vectors: lanes of the vector `i` and of the one half of all further take turns.
+//! With the number of a vector before the number of a lane in its chunk, it rotates the bits of both numbers together
+//! by one place to the left. In blocks of rows these bits are the row's and then the column's; in columns it is the
+//! other way round, so as many stages as the row has bits go there, and as many as the column has bits back (Stone,
+//! Parallel Processing with the Perfect Shuffle, 1971).
 
 use halide_ir::{Expr, build};
 
@@ -23,8 +23,8 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// The form of the largest tile for vectors of `lanes` lanes of `bytes` bytes, of up to `columns` columns; `None` if
-    /// these are too few for one.
+    /// The form of the largest tile for vectors of `lanes` lanes of `bytes` bytes, of up to `columns` columns; `None`
+    /// if these are too few for one.
     pub(super) fn of(lanes: u16, bytes: usize, columns: i64) -> Option<Tile> {
         let block = (16 / bytes.max(1) as u16).min(1 << lanes.trailing_zeros().min(4));
         if block < 2 || columns < 2 {
