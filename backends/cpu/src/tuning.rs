@@ -41,9 +41,19 @@ pub(crate) const FREE_REGISTERS: usize = 4;
 /// more. By reasoning.
 pub(crate) const ADDRESS_TERMS: usize = 64;
 
+/// Names that are looked through for what a captured name is a sum of: each nests a call. By reasoning.
+pub(crate) const CAPTURED_DEPTH: usize = 64;
+
 /// Odd multiples of a stride that rows may be reached by: 1, 3, 5 and 7 reach nine rows from one pointer, and more
 /// would need a register for each two rows. By reasoning.
 pub(crate) const STRIDE_MULTIPLES: u64 = 4;
+
+/// Rows that are compared with one in search of those that are multiples of a stride from it: more than registers could
+/// be saved for. All with all would take time that grows with the square of a loop's code. By reasoning.
+pub(crate) const ROWS_SEARCHED: usize = 256;
+
+/// Pointers from which a row is searched: those of rows further back are out of reach but for gaps. By reasoning.
+pub(crate) const POINTERS_SEARCHED: usize = 8;
 
 /// Elements between lanes up to which everything from the first to the last lane is loaded and picked from: that takes
 /// one load for each element of the distance, a gather one for each lane. By reasoning.

@@ -2,7 +2,8 @@
 
 use super::super::instruction_table::Op;
 use super::super::interface::{Capture, Check, Emitted, Refusal, Surroundings, refuse};
-use super::super::machine::{Arg, BlockId, Body, CapturedSum, Inst, Mem, View};
+use super::super::machine::{Arg, BlockId, Body, Inst, Mem, View};
+use super::captured_sums::CapturedSums;
 use super::claims::Heap;
 use super::levels::Level;
 use super::neighbours::Neighbours;
@@ -12,7 +13,7 @@ use crate::shared::linear::{Linear, Sums};
 use crate::shared::memo::Memo;
 use crate::tuning::ONE_PASS_INSTRUCTIONS;
 use halide_ir::hash::Map;
-use halide_ir::{BufId, Expr, Program, Sym, Type, build};
+use halide_ir::{BufId, Expr, Program, Sym, Type};
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -211,17 +212,13 @@ impl Emit<'_> {
     }
     /// Tells the body what captured indices are sums of: of which expressions around the kernel.
     pub(super) fn note_captured_sums(&mut self) {
-        let mut atoms: Map<Expr, usize> = Map::default();
+        let mut sums = CapturedSums::new(self.around.definitions());
         for (what, _) in &self.captures {
-            let Capture::Sym(symbol, ty @ Type::INDEX) = *what else { continue };
-            let Some((Val::Scalar(register), 0)) = self.symbols.get(&symbol) else { continue };
-            let linear = Linear::of_index(&build::typed_sym(symbol, ty), self.around.definitions());
-            let terms = linear.terms.into_iter().map(|(e, factor)| {
-                let next = atoms.len();
-                (*atoms.entry(e).or_insert(next), factor)
-            });
-            let sum = CapturedSum { terms: terms.collect(), constant: linear.constant };
-            self.body.captured.push((*register, sum));
+            if let Capture::Sym(symbol, Type::INDEX) = *what
+                && let Some((Val::Scalar(register), 0)) = self.symbols.get(&symbol)
+            {
+                self.body.captured.push((*register, sums.of(symbol)));
+            }
         }
     }
     /// The index as a sum.

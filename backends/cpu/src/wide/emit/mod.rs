@@ -16,6 +16,7 @@
 mod address;
 mod bits;
 mod boundary_load;
+mod captured_sums;
 mod check;
 mod claims;
 mod compare;

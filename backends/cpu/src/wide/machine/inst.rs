@@ -209,6 +209,12 @@ impl Body {
         self.registers += 1;
         VReg::new(self.registers - 1, class)
     }
+    /// An instruction that computes an address, and its result.
+    pub(crate) fn lea(&mut self, mem: Mem) -> (VReg, Inst) {
+        let to = self.register(View::G64);
+        let args = vec![Arg::Def(to, View::G64), Arg::Mem(mem)];
+        (to, Inst { code: Code::Lea_r64_m, args, folds: false, loads_whole: false })
+    }
     /// A new block, not yet in the order.
     pub(crate) fn block(&mut self) -> BlockId {
         self.blocks.push(Block::default());

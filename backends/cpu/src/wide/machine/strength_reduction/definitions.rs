@@ -10,29 +10,38 @@ use iced_x86::Code;
 use regalloc2::{RegClass, VReg};
 use std::collections::BTreeMap;
 
-/// The instruction that defines each register.
-pub(super) struct Definitions<'a> {
-    body: &'a Body,
+/// The definitions of the registers of a function, as it is before any loop is rewritten. A loop's instructions stay
+/// where they are until it is rewritten itself.
+pub(super) struct Definitions {
+    /// The number of registers.
+    count: usize,
     /// The block and the position in it.
     places: Vec<Option<(usize, usize)>>,
     /// The sum that each register holds of others at its definition, of which none is such a sum; None if it is none.
     sums: Vec<Option<Sum>>,
+    /// The factors of products of two registers.
+    products: BTreeMap<VReg, (VReg, VReg)>,
     /// The sums around the function that registers have the values of; values around it have numbers of registers
     /// that no function has.
     captured: BTreeMap<VReg, Sum>,
 }
 
-impl<'a> Definitions<'a> {
+impl Definitions {
     /// Finds the definitions of all registers.
-    pub(super) fn new(body: &'a Body) -> Definitions<'a> {
+    pub(super) fn new(body: &Body) -> Definitions {
         let mut places = vec![None; body.registers];
         let mut sums: Vec<Option<Sum>> = vec![None; body.registers];
+        let mut products = BTreeMap::new();
         // A definition comes before all that it dominates.
         for id in reverse_postorder(body) {
             for (at, inst) in body.blocks[id.0].insts.iter().enumerate() {
                 for v in inst.results() {
                     places[v.vreg()] = Some((id.0, at));
                     sums[v.vreg()] = linear(inst, |v| sums[v.vreg()].clone().unwrap_or_else(|| Sum::of(v)));
+                }
+                if let (Code::Imul_r64_rm64, [Arg::Mod { to, from, .. }, Arg::Use(by, _)]) = (inst.code, &inst.args[..])
+                {
+                    products.insert(*to, (*from, *by));
                 }
             }
         }
@@ -43,7 +52,7 @@ impl<'a> Definitions<'a> {
             terms.sort();
             (*register, Sum { terms, constant: sum.constant })
         });
-        Definitions { body, places, sums, captured: captured.collect() }
+        Definitions { count: body.registers, places, sums, products, captured: captured.collect() }
     }
     /// A sum in terms of values around the function, where they are known. Such a sum cannot be computed.
     fn opened(&self, sum: &Sum) -> Option<Sum> {
@@ -55,7 +64,7 @@ impl<'a> Definitions<'a> {
     }
     /// The stride of a group as a sum that can be computed: as it is, or the difference of two rows.
     pub(super) fn known_stride(&self, group: &Group, rows: &[Row]) -> Option<Sum> {
-        if group.stride.terms.iter().all(|(register, _)| register.vreg() < self.body.registers) {
+        if group.stride.terms.iter().all(|(register, _)| register.vreg() < self.count) {
             return Some(group.stride.clone());
         }
         let next = group.rows.windows(2).find(|pair| pair[1].1 - pair[0].1 == 1)?;
@@ -72,65 +81,47 @@ impl<'a> Definitions<'a> {
             varying: value.varying.clone(),
         })
     }
-    fn inst(&self, register: VReg) -> Option<(usize, &'a Inst)> {
-        let (block, at) = self.places[register.vreg()]?;
-        Some((block, &self.body.blocks[block].insts[at]))
-    }
     /// The value of a register in each iteration of a loop.
     fn value(&self, l: &SimpleLoop, register: VReg) -> Value {
-        let terms = self.sums[register.vreg()].as_ref();
-        let Some(sum) = terms else { return self.value_of_term(l, register) };
+        self.value_by(l, register, |term| {
+            let (a, b) = self.products.get(&term)?;
+            let [a, b] = [a, b].map(|v| self.value_by(l, *v, |_| None));
+            match (a.as_register(), b.as_register()) {
+                (_, Some(register)) => a.times_register(register),
+                (Some(register), _) => b.times_register(register),
+                _ => None,
+            }
+        })
+    }
+    /// The same, where `inside` tells the values of what the loop defines and is no sum.
+    fn value_by(&self, l: &SimpleLoop, register: VReg, inside: impl Fn(VReg) -> Option<Value>) -> Value {
+        let sum = self.sum(register);
         let constant = Value::invariant(Sum::constant(sum.constant));
-        let mut terms = sum.terms.iter();
-        let made = terms.try_fold(constant, |made, (v, factor)| made.plus(&self.value_of_term(l, *v), *factor));
+        let of_term = |term: VReg| match l.param(term) {
+            Some(param) => match self.step(l, param) {
+                Some(step) => Value { step, ..Value::invariant(self.sum(param.first)) },
+                None => Value::varying(term),
+            },
+            None if self.is_inside(l, term) => inside(term).unwrap_or_else(|| Value::varying(term)),
+            None => Value::invariant(Sum::of(term)),
+        };
+        let made = sum.terms.iter().try_fold(constant, |made, (v, factor)| made.plus(&of_term(*v), *factor));
         made.unwrap_or_else(|| Value::varying(register))
     }
-    /// The value of a register that is no sum.
-    fn value_of_term(&self, l: &SimpleLoop, register: VReg) -> Value {
-        if let Some(param) = l.param(register) {
-            return match self.step(l, param) {
-                Some(step) => Value { step, ..Value::invariant(self.sum(param.first)) },
-                None => Value::varying(register),
-            };
-        }
-        if !self.is_inside(l, register) {
-            return Value::invariant(Sum::of(register));
-        }
-        let product = self.inst(register).and_then(|(_, inst)| match (inst.code, &inst.args[..]) {
-            (Code::Imul_r64_rm64, [Arg::Mod { from, .. }, Arg::Use(other, _)]) => {
-                let (a, b) = (self.value(l, *from), self.value(l, *other));
-                match (a.as_register(), b.as_register()) {
-                    (_, Some(register)) => a.times_register(register),
-                    (Some(register), _) => b.times_register(register),
-                    _ => None,
-                }
-            }
-            _ => None,
-        });
-        product.unwrap_or_else(|| Value::varying(register))
+    /// The block and the position in it of a definition.
+    fn place(&self, register: VReg) -> Option<(usize, usize)> {
+        self.places.get(register.vreg()).copied().flatten()
     }
     fn sum(&self, register: VReg) -> Sum {
-        self.sums[register.vreg()].clone().unwrap_or_else(|| Sum::of(register))
+        self.sums.get(register.vreg()).cloned().flatten().unwrap_or_else(|| Sum::of(register))
     }
     /// The difference of a parameter from one iteration to the next, if the loop does not change it.
     fn step(&self, l: &SimpleLoop, param: &Param) -> Option<Sum> {
-        let (_, next) = self.inst(param.next)?;
-        match next.args[..] {
-            [Arg::Def(..), Arg::Mem(mem)] if next.code == Code::Lea_r64_m && mem.base == Base::Reg(param.register) => {
-                let constant = Sum::constant(i64::from(mem.offset));
-                match mem.index {
-                    None => Some(constant),
-                    Some((index, _, scale)) if !self.is_inside(l, index) => {
-                        constant.plus(&self.sum(index), i64::from(scale))
-                    }
-                    Some(_) => None,
-                }
-            }
-            _ => None,
-        }
+        let step = self.sum(param.next).plus(&Sum::of(param.register), -1)?;
+        (!step.terms.iter().any(|(v, _)| self.is_inside(l, *v))).then_some(step)
     }
     fn is_inside(&self, l: &SimpleLoop, register: VReg) -> bool {
-        l.defines(register) || self.places[register.vreg()].is_some_and(|(block, _)| l.contains(block))
+        l.defines(register) || self.place(register).is_some_and(|(block, _)| l.contains(block))
     }
     /// The address in each iteration of a loop.
     pub(super) fn address(&self, l: &SimpleLoop, mem: &Mem) -> Option<Value> {
@@ -157,7 +148,7 @@ impl<'a> Definitions<'a> {
     /// Returns true if a register has its value in front of an instruction of a loop, or at the end of a block.
     pub(super) fn is_known(&self, l: &SimpleLoop, register: VReg, (block, at): (BlockId, Option<usize>)) -> bool {
         let order = |b: usize| l.blocks.iter().position(|(other, _)| other.0 == b);
-        match self.places[register.vreg()] {
+        match self.place(register) {
             Some((defined, by)) if l.contains(defined) => match defined == block.0 {
                 true => at.is_none_or(|at| by < at),
                 false => order(defined) < order(block.0) && l.blocks.iter().any(|(b, spine)| b.0 == defined && *spine),

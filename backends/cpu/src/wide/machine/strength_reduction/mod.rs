@@ -43,19 +43,20 @@ pub(super) fn reduce(body: &mut Body) -> bool {
     let available = registers(body, RegClass::Int).len();
     let mut changed = false;
     let mut pressure = Pressure::new(body);
+    let mut definitions = None;
     for l in simple_loops(body) {
         let needed = pressure.of(body, &l);
         if needed > available {
-            changed |= reduce_loop(body, &l, needed - available);
+            let definitions = definitions.get_or_insert_with(|| Definitions::new(body));
+            changed |= reduce_loop(body, &l, definitions, needed - available);
         }
     }
     changed
 }
 
 /// Groups the rows of a loop until it needs `excess` registers less.
-fn reduce_loop(body: &mut Body, l: &SimpleLoop, excess: usize) -> bool {
-    let definitions = Definitions::new(body);
-    let rows = rows(body, l, &definitions);
+fn reduce_loop(body: &mut Body, l: &SimpleLoop, definitions: &Definitions, excess: usize) -> bool {
+    let rows = rows(body, l, definitions);
     let values: Vec<Value> = rows.iter().map(|r| r.opened.clone()).collect();
     let mut chosen = Vec::new();
     let mut saved = 0;
@@ -70,7 +71,7 @@ fn reduce_loop(body: &mut Body, l: &SimpleLoop, excess: usize) -> bool {
         }
     }
     let before = cfg!(debug_assertions).then(|| addresses(body, l));
-    let changed = rewrite(body, l, &rows, &chosen);
+    let changed = rewrite(body, l, definitions, &rows, &chosen);
     if let Some(before) = before.filter(|_| changed) {
         let after = simple_loops(body).into_iter().find(|other| other.head() == l.head());
         assert_eq!(after.map(|l| addresses(body, &l)), Some(before), "addresses changed");
@@ -79,7 +80,7 @@ fn reduce_loop(body: &mut Body, l: &SimpleLoop, excess: usize) -> bool {
 }
 
 /// The addresses in a loop, by what they are but for constants; a `lea` counts where it has the address of memory.
-fn rows(body: &Body, l: &SimpleLoop, definitions: &Definitions<'_>) -> Vec<Row> {
+fn rows(body: &Body, l: &SimpleLoop, definitions: &Definitions) -> Vec<Row> {
     let mut rows: BTreeMap<Value, Vec<(Site, i64)>> = BTreeMap::new();
     for is_memory in [true, false] {
         for (block, _) in &l.blocks {

@@ -1,7 +1,7 @@
 //! Rows that share pointers: addresses of a loop that differ by multiples of one stride.
 
 use super::value::{Sum, Value};
-use crate::tuning::STRIDE_MULTIPLES;
+use crate::tuning::{POINTERS_SEARCHED, ROWS_SEARCHED, STRIDE_MULTIPLES};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Addresses that change in the same way from one iteration to the next, and differ by multiples of a stride.
@@ -53,7 +53,8 @@ pub(super) fn groups(rows: &[Value]) -> Vec<Group> {
     let mut made = Vec::new();
     for ((_, varying), mut left) in by_change {
         while let Some(first) = left.first().copied() {
-            let Some((stride, members)) = largest_line(rows, first, &left[1..]) else {
+            let others = &left[1..left.len().min(ROWS_SEARCHED)];
+            let Some((stride, members)) = largest_line(rows, first, others) else {
                 left.remove(0);
                 continue;
             };
@@ -126,25 +127,28 @@ impl Cover {
         }
         cover
     }
+    /// The newest pointers, each with its number.
+    fn newest(&self) -> impl Iterator<Item = (usize, &Pointer)> {
+        self.pointers.iter().enumerate().rev().take(POINTERS_SEARCHED)
+    }
     /// The newest pointer that reaches a distance.
     fn find(&self, far: u64, multiples: u64) -> Option<(usize, Reach)> {
-        let pointers = self.pointers.iter().enumerate().rev();
-        pointers.filter(|(_, p)| p.far <= far).find_map(|(i, p)| Some((i, reach(far - p.far, multiples)?)))
+        self.newest().filter(|(_, p)| p.far <= far).find_map(|(i, p)| Some((i, reach(far - p.far, multiples)?)))
     }
     /// A pointer that is reached from another one, and reaches the first of these distances and as many others as it
     /// can.
     fn between(&self, distances: &[u64], multiples: u64) -> Option<Pointer> {
         let far = *distances.first()?;
         let steps = (0..multiples.div_ceil(2)).flat_map(|i| (0..4).map(move |bits| (2 * i + 1) << bits));
-        let all = steps.flat_map(|step| self.pointers.iter().enumerate().map(move |(i, p)| (i, p.far, step)));
+        let all = steps.flat_map(|step| self.newest().map(move |(i, p)| (i, p.far, step)));
         let reaching = all.filter_map(|(i, from, step)| {
             let here = from.checked_add(step).filter(|here| *here <= far)?;
             reach(far - here, multiples)?;
             Some(Pointer { far: here, origin: Origin::Pointer(i, reach(step, multiples)?) })
         });
         let others = |p: &Pointer| {
-            let left = distances.iter().filter(|d| self.find(**d, multiples).is_none());
-            left.filter(|d| reach(**d - p.far, multiples).is_some()).count()
+            let near = distances.iter().take_while(|d| **d - p.far <= 8 * multiples);
+            near.filter(|d| self.find(**d, multiples).is_none() && reach(**d - p.far, multiples).is_some()).count()
         };
         reaching.max_by_key(|p| (others(p), p.far))
     }
@@ -226,7 +230,8 @@ mod tests {
     fn rows_at_any_distances_are_covered() {
         let sets: [&[u64]; 6] =
             [&[0], &[0, 1], &[0, 5, 6, 7, 100, 101, 117], &[0, 1 << 40, u64::MAX], &[0, 63, 64], &[0, 7, 11]];
-        let rows: Vec<u64> = (0..50).collect();
+        // So many that a search of all pointers for all rows would not end.
+        let rows: Vec<u64> = (0..20_000).collect();
         for distances in sets.into_iter().chain([&rows[..]]) {
             (0..4).for_each(|i| assert_covers(distances, &Cover::with(2 * i + 1, distances)));
             assert_covers(distances, &Cover::new(distances));
@@ -245,6 +250,13 @@ mod tests {
         let groups: Vec<Group> = groups(&rows).into_iter().filter(|g| g.saved > 0).collect();
         assert_eq!(groups.iter().map(|g| g.rows.len()).collect::<Vec<_>>(), [4, 4, 4]);
         assert!(groups.iter().all(|g| g.saved == 1), "a pointer, one stride and three strides");
+    }
+
+    #[test]
+    fn many_unrelated_rows_are_searched_in_parts() {
+        let r = registers(5000);
+        let rows: Vec<Value> = r.iter().map(|v| row(&[(*v, 1)])).collect();
+        assert!(groups(&rows).iter().all(|g| g.saved <= 0));
     }
 
     #[test]

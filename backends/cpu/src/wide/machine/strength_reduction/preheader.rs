@@ -1,6 +1,6 @@
 //! Sums computed in front of a loop.
 
-use super::super::inst::{Arg, Base, BlockId, Body, Inst, Mem, View};
+use super::super::inst::{Arg, BlockId, Body, Inst, Mem, View};
 use super::value::Sum;
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -95,10 +95,9 @@ impl Preheader<'_> {
         to
     }
     fn lea(&mut self, base: VReg, index: Option<(VReg, u8)>, offset: i32) -> VReg {
-        let to = self.body.register(View::G64);
         let index = index.map(|(v, scale)| (v, View::G64, scale));
-        let mem = Mem { base: Base::Reg(base), index, offset, broadcast: false };
-        self.push(Code::Lea_r64_m, vec![Arg::Def(to, View::G64), Arg::Mem(mem)]);
+        let (to, inst) = self.body.lea(Mem { index, ..Mem::at(base, offset) });
+        self.body.blocks[self.block.0].insts.push(inst);
         to
     }
     fn push(&mut self, code: Code, args: Vec<Arg>) {

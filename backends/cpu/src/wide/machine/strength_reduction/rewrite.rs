@@ -7,13 +7,17 @@ use super::preheader::Preheader;
 use super::row::{Row, as_memory};
 use super::simple_loop::SimpleLoop;
 use super::value::Sum;
-use iced_x86::Code;
 use regalloc2::VReg;
 
 /// Rewrites the rows of groups; false if no group can be.
-pub(super) fn rewrite(body: &mut Body, l: &SimpleLoop, rows: &[Row], groups: &[Group]) -> bool {
-    let definitions = Definitions::new(body);
-    let planned = groups.iter().filter_map(|g| Some((g, starts(body, l, &definitions, rows, g)?)));
+pub(super) fn rewrite(
+    body: &mut Body,
+    l: &SimpleLoop,
+    definitions: &Definitions,
+    rows: &[Row],
+    groups: &[Group],
+) -> bool {
+    let planned = groups.iter().filter_map(|g| Some((g, starts(body, l, definitions, rows, g)?)));
     let planned: Vec<(&Group, Vec<Option<Start>>)> = planned.collect();
     let changed = !planned.is_empty();
     let mut rewriting = Rewriting { preheader: Preheader::new(body, l.preheader), l, rows, inserted: Vec::new() };
@@ -38,7 +42,7 @@ enum Start {
 fn starts(
     body: &Body,
     l: &SimpleLoop,
-    definitions: &Definitions<'_>,
+    definitions: &Definitions,
     rows: &[Row],
     group: &Group,
 ) -> Option<Vec<Option<Start>>> {
@@ -67,7 +71,7 @@ fn starts(
 
 /// The start of a pointer in the preheader: from the register that is the base of an address today, where the loop does
 /// not change it.
-fn outside(definitions: &Definitions<'_>, l: &SimpleLoop, row: &Row, (mem, constant): (&Mem, i64)) -> Start {
+fn outside(definitions: &Definitions, l: &SimpleLoop, row: &Row, (mem, constant): (&Mem, i64)) -> Start {
     match definitions.scaled_index(l, mem) {
         Some((base, index)) => Start::Outside {
             base: Some(base),
@@ -181,9 +185,8 @@ impl Rewriting<'_> {
         pointer
     }
     fn lea(&mut self, place: Place, mem: Mem) -> VReg {
-        let to = self.preheader.body.register(View::G64);
-        let args = vec![Arg::Def(to, View::G64), Arg::Mem(mem)];
-        self.inserted.push((place, Inst { code: Code::Lea_r64_m, args, folds: false, loads_whole: false }));
+        let (to, inst) = self.preheader.body.lea(mem);
+        self.inserted.push((place, inst));
         to
     }
     /// Puts the instructions of the loop where they belong.
