@@ -24,10 +24,10 @@ pub(super) struct Tile {
 
 impl Tile {
     /// The form of the largest tile for vectors of `lanes` lanes of `bytes` bytes, of up to `columns` columns; `None`
-    /// if these are too few for one.
+    /// if these are too few for one, or the lanes of two vectors too many to be counted.
     pub(super) fn of(lanes: u16, bytes: usize, columns: i64) -> Option<Tile> {
         let block = (16 / bytes.max(1) as u16).min(1 << lanes.trailing_zeros().min(4));
-        if block < 2 || columns < 2 {
+        if block < 2 || columns < 2 || lanes.checked_mul(2).is_none() {
             return None;
         }
         let columns = columns.min(i64::from(block)) as u16;
@@ -124,5 +124,6 @@ mod tests {
         assert_eq!(forms, 11 * 16);
         assert_eq!(Tile::of(7, 4, 8), None);
         assert_eq!(Tile::of(8, 4, 1), None);
+        assert_eq!(Tile::of(1 << 15, 4, 8), None);
     }
 }
