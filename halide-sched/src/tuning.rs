@@ -245,6 +245,10 @@ pub(crate) const REGISTER_BYTES: i64 = 2 << 10;
 /// Allocations of up to this many bytes may live on the stack.
 pub(crate) const STACK_BYTES: u64 = 8 << 10;
 
+/// Bytes of what a loop keeps in registers that it accumulates: half of what the widest machines have, so that operands
+/// are left some. By reasoning; what a machine with fewer has no room for is memory of a function again.
+pub(crate) const PROMOTED_BYTES: u64 = 1 << 10;
+
 /// The most levels of names that are expanded in coordinates of storage that registers could hold.
 pub(crate) const MOST_ELEMENT_NAMES: u32 = 8;
 

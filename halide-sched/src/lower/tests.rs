@@ -206,6 +206,19 @@ fn licm_keeps_meaning() {
 }
 
 #[test]
+fn register_promotion_keeps_meaning() {
+    let made = Cell::new(0);
+    let pass = |p: Program| {
+        let before = p.buffers.len();
+        let p = code::register_promotion::promote_registers(p);
+        made.set(made.get() + p.buffers.len() - before);
+        p
+    };
+    check(Stage::Shaped, SEEDS, pass);
+    assert!(made.get() > 100, "{} registers", made.get());
+}
+
+#[test]
 fn cse_keeps_meaning() {
     assert!(check(Stage::Shaped, SEEDS, code::cse::cse) > SEEDS as u32 / 3);
 }

@@ -132,6 +132,7 @@ impl Gen<'_> {
                 Stmt::Produce { func, body: Box::new(self.stmt(size - 1)) }
             }
             7 if self.program.stage == Stage::Final => self.launch(size - 1),
+            8 if self.words.linear && self.random.one_in(2) => self.accumulation(size - 1),
             _ => self.storage(size - 1),
         }
     }
@@ -266,6 +267,49 @@ impl Gen<'_> {
         let body = self.stmt(size);
         self.words.symbols.pop();
         for_loop(id, kind, min, extent, body)
+    }
+
+    /// A loop that changes elements whose places are known in front of it, beside other statements: most read what they
+    /// store, in two buffers at most, next to each other or over each other.
+    fn accumulation(&mut self, size: u32) -> Stmt {
+        let numbers = self.words.buffers[1..].iter().filter(|w| w.elem != Bool).copied().collect::<Vec<_>>();
+        let mut places = Vec::new();
+        for _ in 0..1 + self.random.below(2) {
+            let (word, lanes) = (*self.random.pick(&numbers), self.lanes());
+            let room = word.extent - i64::from(lanes);
+            let count = 1 + self.random.below(3);
+            let steps: Vec<i64> = [0, i64::from(lanes), 1].into_iter().take(count).filter(|s| *s <= room).collect();
+            let most = room - steps.iter().copied().max().unwrap_or(0);
+            let base = if self.random.one_in(2) { self.small(most, 1) } else { int(self.random.between(0, most)) };
+            for step in steps {
+                let from = offset(base.clone(), step);
+                places.push((word, if lanes == 1 { from } else { ramp(from, int(1), lanes) }));
+            }
+        }
+        let (low, extent) = (self.value(Type::INDEX), self.small(3, 1));
+        let id = self.fresh_loop();
+        self.words.symbols.push((Sym::Loop(id), Type::INDEX));
+        let mut list = Vec::new();
+        for (word, index) in places {
+            if self.random.one_in(6) {
+                list.push(self.stmt(size / 4));
+            }
+            let ty = Type::data(word.elem).with_lanes(index.lanes());
+            let old = load(word.buf, word.elem, index.clone(), None);
+            let value = self.value(ty);
+            let value = match self.random.below(6) {
+                0 => value,
+                1 => max(old, value),
+                _ => add(old, value),
+            };
+            let mask = self.random.one_in(8).then(|| self.value(Type::BOOL.with_lanes(index.lanes())));
+            list.push(Stmt::Store { buf: word.buf, index, value, mask });
+        }
+        if self.random.one_in(3) {
+            list.push(self.stmt(size / 4));
+        }
+        self.words.symbols.pop();
+        for_loop(id, ForKind::Serial, low, extent, block(list))
     }
 
     /// Storage of an internal buffer that has none yet.

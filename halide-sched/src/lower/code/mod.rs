@@ -4,4 +4,5 @@ pub mod cse;
 pub mod licm;
 pub mod outline_tasks;
 pub(crate) mod polynomial;
+pub mod register_promotion;
 pub mod split_functions;
