@@ -22,6 +22,7 @@ pub fn random(seed: u64, ty: ScalarType, region: &Region, white: u32) -> Result<
     match ty {
         U8 => filled(seed, region, |s| integer(s) as u8),
         U16 => filled(seed, region, |s| integer(s) as u16),
+        I16 => filled(seed, region, |s| integer(s) as i16),
         F64 => filled(seed, region, float),
         _ => filled(seed, region, |s| float(s) as f32),
     }

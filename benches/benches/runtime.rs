@@ -6,6 +6,7 @@ use halide_apps::app::{APPS, App, NamedSchedule};
 use halide_apps::job::{Difference, Job, Source};
 use halide_benches::output::{Table, machine, write_json};
 use halide_benches::rounds::{Budget, Times, interleaved};
+use halide_benches::untuned::UNTUNED;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +14,9 @@ use std::time::Duration;
 /// Times apps under their schedules on random values; repetitions of all candidates take turns.
 #[derive(Debug, Parser)]
 struct Options {
+    /// The pipelines that nobody tuned, in place of the apps
+    #[arg(long)]
+    untuned: bool,
     /// Only this app
     #[arg(long)]
     app: Option<String>,
@@ -31,6 +35,10 @@ struct Options {
     /// For how long rounds of one app begin; there are at least 3 rounds
     #[arg(long, default_value_t = 20.0)]
     seconds: f64,
+    /// Also write the output of the first schedule to this file: elements as they are, the first dimension fastest;
+    /// with --app
+    #[arg(long, value_name = "FILE", requires = "app")]
+    write: Option<PathBuf>,
     /// Also write JSON to this file; `-` is stdout, which then has nothing else
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -57,7 +65,8 @@ struct Candidate {
 fn main() -> Result<(), String> {
     let options = Options::parse();
     let mut rows = Vec::new();
-    for app in APPS.iter().filter(|a| options.app.as_ref().is_none_or(|name| name == a.name)) {
+    let all = if options.untuned { UNTUNED } else { APPS };
+    for app in all.iter().filter(|a| options.app.as_ref().is_none_or(|name| name == a.name)) {
         rows.extend(bench(app, &options)?);
     }
     if let Some(path) = &options.json {
@@ -94,6 +103,11 @@ fn bench(app: &'static App, options: &Options) -> Result<Vec<Value>, String> {
     });
     let times = times.map_err(fail)?;
     same_results(app, &candidates)?;
+    if let (Some(path), Some(first)) = (&options.write, candidates.first()) {
+        // Outputs of jobs are whole buffers without gaps.
+        let bytes: Vec<&[u8]> = first.outputs.iter().map(|o| &o.memory().bytes[o.memory().used]).collect();
+        std::fs::write(path, bytes.concat()).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
     let quiet = options.json.as_deref().is_some_and(|p| p.as_os_str() == "-");
     if !quiet {
         println!("{} {width}x{height}, {} rounds", app.name, times.first().map_or(0, Times::count));

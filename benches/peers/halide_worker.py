@@ -5,6 +5,7 @@ Reads one JSON command per line on stdin, answers one JSON object per line on st
       -> {"first_ms", "next_ms", "peak_mb", "autoscheduler_ms"}, or {"failed": why} where an autoscheduler does
   {"do": "run", "runs": N}                                        -> {"ms": [...]}
   {"do": "write", "path", "strict"}                               -> {}
+  {"do": "save", "path"}                                          -> {"kind"}
 """
 
 import json
@@ -19,6 +20,7 @@ import halide as hl
 import data
 import halide_apps
 import halide_auto
+import halide_untuned
 
 
 def target_named(name):
@@ -28,13 +30,13 @@ def target_named(name):
 class Session:
     def compile(self, app, schedule, target, width, height, seed, auto, threads):
         """`auto` names the autoscheduler that takes the place of `schedule`; it is asked once, as it takes its time."""
-        self.app, self.target = halide_apps.APPS[app], target_named(target)
+        self.app, self.target = (halide_apps.APPS | halide_untuned.APPS)[app], target_named(target)
         self.inputs = [
             data.aligned(shape, data.random(seed + number, kind, shape, white), kind)
             for number, (_, kind, shape, white) in enumerate(self.app.inputs(width, height))
         ]
         kind, shape, self.white = self.app.output(width, height)
-        self.output = data.aligned(shape, kind=kind)
+        self.output = data.dense(shape, kind) if getattr(self.app, "dense", False) else data.aligned(shape, kind=kind)
         self.out = hl.Buffer(self.output, "output")
         times, thought = [], None
         if auto:
@@ -87,6 +89,11 @@ class Session:
             self.func.realize(self.out, self.target)
             times.append((time.perf_counter() - start) * 1e3)
         return {"ms": times}
+
+    def save(self, path):
+        """Writes the output's elements as they are, the first dimension fastest, and says of what type they are."""
+        self.output.tofile(path)
+        return {"kind": str(self.output.dtype)}
 
     def write(self, path, strict):
         """Writes the output; with `strict`, that of a build without fast math, which may not reorder or fold floats."""

@@ -24,6 +24,7 @@ use halide_benches::codegen::counts::Counts;
 use halide_benches::codegen::flow::Flow;
 use halide_benches::codegen::loops::{Loop, innermost};
 use halide_benches::output::{Table, machine, write_json};
+use halide_benches::untuned::UNTUNED;
 use halide_cpu::{CpuOptions, Executable};
 use halide_sched::lower::{Accesses, LowerOptions, lower};
 use halide_sched::plan::resolve;
@@ -38,6 +39,9 @@ struct Options {
     /// Only cases whose name, `app.schedule.tier`, has this in it
     #[arg(long)]
     only: Option<String>,
+    /// The pipelines that nobody tuned, in place of the apps
+    #[arg(long)]
+    untuned: bool,
     /// Only the best schedule of each app for the tier
     #[arg(long)]
     best: bool,
@@ -136,7 +140,8 @@ fn cases(options: &Options, tier: Tier) -> Vec<(&'static App, &'static NamedSche
         let is_best = app.best(false, tier.vector_bits()).name == schedule.name;
         (is_best || !options.best) && options.only.as_ref().is_none_or(|part| name.contains(part.as_str()))
     };
-    let all = APPS.iter().flat_map(|app| app.schedules.iter().map(move |schedule| (app, schedule)));
+    let apps = if options.untuned { UNTUNED } else { APPS };
+    let all = apps.iter().flat_map(|app| app.schedules.iter().map(move |schedule| (app, schedule)));
     all.filter(|(app, schedule)| !schedule.is_for_gpu() && is_asked(app, schedule)).collect()
 }
 
