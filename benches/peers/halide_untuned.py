@@ -134,6 +134,7 @@ class Over(Plain):
         product = wide(below[4 * x + c, y]) * clear + 128
         part = (product + (product >> 8)) >> 8
         output[c, x, y] = hl.cast(hl.UInt(8), hl.min(wide(above[4 * x + c, y]) + part, 255))
+        output.output_buffer().dim(1).set_stride(4)
         output.bound(c, 0, 4).reorder(c, x, y).unroll(c).vectorize(x, 32).parallel(y, 16)
         return output, [above, below]
 
@@ -261,6 +262,7 @@ class Hadamard(Plain):
             passes.append(after)
             before = after
         output = passes.pop()
+        output.output_buffer().dim(1).set_stride(8)
         output.bound(k, 0, 8).split(b, b, bi, 16).reorder(k, bi, b, y).unroll(k).vectorize(bi).parallel(y, 16)
         for stage in passes:
             stage.compute_at(output, b).unroll(k).vectorize(b)

@@ -17,6 +17,7 @@ use halide::Tier;
 use halide::prelude::*;
 use halide::schedule::Schedule;
 use halide_apps::app::{APPS, Edges};
+use halide_benches::untuned::UNTUNED;
 use halide_checks::case::Case;
 use halide_cpu::CpuOptions;
 use halide_gpu::codegen::{Features, Options as ShaderOptions};
@@ -110,10 +111,10 @@ fn dump(folder: &Path, only: Option<&str>, random: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// All apps under all of their schedules.
+/// All apps under all of their schedules, and the pipelines that nobody tuned.
 fn apps(tier: Tier) -> Result<Vec<Dumped>, String> {
     let mut all = Vec::new();
-    for app in APPS {
+    for app in APPS.iter().chain(UNTUNED) {
         for (edges, word) in [(Edges::Inside, "inside"), (Edges::Repeat, "repeat")] {
             let pipeline = app.default_pipeline(edges).map_err(|e| e.to_string())?;
             for named in app.schedules {

@@ -27,6 +27,7 @@ fn over(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let product = cast::<u16>(below[(4 * x + c, y)]) * clear + 128;
     let part = (product.clone() + (product >> 8)) >> 8;
     output[(c, x, y)] = cast::<u8>(min(cast::<u16>(above[(4 * x + c, y)]) + part, 255));
+    output.output().dim(1).set_stride(4);
     Pipeline::new([&output])
 }
 

@@ -81,5 +81,6 @@ fn hadamard(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
         after[(k, b, y)] = select(is_first, other(0) + other(step), other(-step) - other(0));
         before = after;
     }
+    before.output().dim(1).set_stride(8);
     Pipeline::new([&before])
 }

@@ -291,7 +291,7 @@ impl Emit<'_> {
         for i in 0..sum.regs.len() {
             let rest = [Arg::Use(x.regs[i], view), Arg::Use(y.regs[i], view)];
             regs.push(self.op_mod(op, view, sum.regs[i], &rest)?);
-            self.last_folds();
+            self.last_folds(view.bytes());
         }
         Ok(Parts { regs: regs.into(), ..sum.clone() })
     }

@@ -89,6 +89,9 @@ impl Emit<'_> {
         if let Some(one) = self.broadcast_load(a, lane, view)? {
             return Ok(Val::Lanes(Parts { lane, view, regs: vec![one; count].into() }));
         }
+        if let Some(one) = self.broadcast_converted(a, lane, view)? {
+            return Ok(Val::Lanes(Parts { lane, view, regs: vec![one; count].into() }));
+        }
         let one = match self.eval(a)? {
             Val::Scalar(v) => self.broadcast_general(v, view)?,
             Val::Lanes(parts) => self.broadcast_lowest(lane, parts.regs[0], view)?,

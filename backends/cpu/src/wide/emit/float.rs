@@ -7,6 +7,7 @@ use super::kernel::Emit;
 use super::lane_ops::Floats;
 use super::places::Place;
 use super::value::{Order, Parts, Val, pick};
+use crate::shared::lane::Lane;
 use crate::shared::range::float_range;
 use halide_backend::{FloatLanes, NanRule};
 use halide_core::ops::{BinOp, UnOp};
@@ -84,22 +85,21 @@ impl Emit<'_> {
         }
     }
 
-    /// `a * b + c`, rounded once; for halves, as f32.
+    /// `a * b + c`, rounded once; for halves, as f32. Instructions take the negative of the product or of `c`.
     pub(super) fn fused(&mut self, ty: ScalarType, a: &Expr, b: &Expr, c: &Expr) -> Emitted<Parts> {
+        let ((a, less_a), (b, less_b), (c, less)) = (magnitude_of(a), magnitude_of(b), magnitude_of(c));
         // The product's second operand and a sum that is not kept can be memory.
         let (a, b) = if self.in_memory(a) && !self.in_memory(b) { (b, a) } else { (a, b) };
         let keeps_sum = self.in_memory(c) || matches!(c.kind(), ExprKind::Broadcast(_) | ExprKind::Const(_));
         let (x, y, z) = (self.floats(ty, a)?, self.floats(ty, b)?, self.floats(ty, c)?);
-        let (view, lane) = (x.view, x.lane);
+        let view = x.view;
+        let op = fused_op(keeps_sum, less_a != less_b, less, x.lane);
         let mut regs = Vec::new();
         for i in 0..x.regs.len() {
             let (x, y, z) = (x.regs[i], y.regs[i], z.regs[i]);
-            let (op, changed, rest) = match keeps_sum {
-                true => (pick(lane, Op::MulAdd213F32, Op::MulAdd213F64), x, [y, z]),
-                false => (pick(lane, Op::AddMul231F32, Op::AddMul231F64), z, [x, y]),
-            };
+            let (changed, rest) = if keeps_sum { (x, [y, z]) } else { (z, [x, y]) };
             regs.push(self.op_mod(op, view, changed, &rest.map(|r| Arg::Use(r, view)))?);
-            self.last_folds();
+            self.last_folds(view.bytes());
         }
         let made = Parts { regs: regs.into(), ..x };
         self.rounded_to(ty, a.lanes(), made)
@@ -110,4 +110,28 @@ impl Emit<'_> {
         let ExprKind::Load { buf, mask: None, .. } = e.kind() else { return false };
         !matches!(self.slots.places.get(buf), Some(Place::Registers))
     }
+}
+
+/// An expression, or what it is the negative of; true for the latter.
+fn magnitude_of(e: &Expr) -> (&Expr, bool) {
+    match e.kind() {
+        ExprKind::Unary(UnOp::Neg, positive) => (positive, true),
+        _ => (e, false),
+    }
+}
+
+/// The instruction that multiplies and adds: over the sum, or over a factor if it `keeps_sum`; with the negative of the
+/// product, and of the sum.
+fn fused_op(keeps_sum: bool, less_product: bool, less_sum: bool, lane: Lane) -> Op {
+    let (single, double) = match (keeps_sum, less_product, less_sum) {
+        (false, false, false) => (Op::AddMul231F32, Op::AddMul231F64),
+        (false, true, false) => (Op::SubMul231F32, Op::SubMul231F64),
+        (false, false, true) => (Op::MulSub231F32, Op::MulSub231F64),
+        (false, true, true) => (Op::NegMulSub231F32, Op::NegMulSub231F64),
+        (true, false, false) => (Op::MulAdd213F32, Op::MulAdd213F64),
+        (true, true, false) => (Op::NegMulAdd213F32, Op::NegMulAdd213F64),
+        (true, false, true) => (Op::MulSub213F32, Op::MulSub213F64),
+        (true, true, true) => (Op::NegMulSub213F32, Op::NegMulSub213F64),
+    };
+    pick(lane, single, double)
 }

@@ -22,13 +22,13 @@ impl Emit<'_> {
         let to = self.register(View::G64);
         self.push(code, vec![Arg::Mod { to, from, view: View::G64 }, rest]);
         // The second register may be memory in all of them.
-        self.last_folds();
+        self.last_folds(8);
         to
     }
     /// Sets the flags by `a - b`.
     fn compare_general(&mut self, a: VReg, b: VReg) {
         self.push(Code::Cmp_r64_rm64, vec![Arg::Use(a, View::G64), Arg::Use(b, View::G64)]);
-        self.last_folds();
+        self.last_folds(8);
     }
     fn general2(&mut self, code: Code, a: VReg, b: VReg) -> VReg {
         self.general(code, a, Arg::Use(b, View::G64))

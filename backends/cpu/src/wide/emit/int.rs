@@ -105,9 +105,9 @@ impl Emit<'_> {
         let (x, y) = (self.lanes(a)?, self.lanes(b)?);
         let (signed, lane, lanes) = (ty.is_signed_int(), x.lane, a.lanes() as usize);
         Ok(Val::Lanes(match op {
+            Intrinsic::WideningMul => self.widened_product(ty, a, b)?,
             Intrinsic::MulHigh => self.mul_high(lanes, signed, &x, &y)?,
             Intrinsic::MulRounded => self.mul_rounded(&x, &y, [a, b].map(int_range))?,
-            Intrinsic::WideningMul => self.widening_mul(lanes, signed, &x, &y)?,
             Intrinsic::SaturatingAdd => self.saturating(BinOp::Add, signed, lanes, &x, &y)?,
             Intrinsic::SaturatingSub => self.saturating(BinOp::Sub, signed, lanes, &x, &y)?,
             Intrinsic::RoundingHalvingAdd if !signed && lane.bits() <= 16 => {
@@ -148,6 +148,24 @@ impl Emit<'_> {
         self.zip_op(ops[usize::from(lane == Lane::I16)], x, y)
     }
 
+    /// The product of expressions in lanes of twice the width. Each is widened where it is computed, so a constant is
+    /// one of that width, and what stays the same in a loop is widened in front of it.
+    fn widened_product(&mut self, ty: ScalarType, a: &Expr, b: &Expr) -> Emitted<Parts> {
+        if ty.bits() == 64 {
+            return refuse("a product of 128 bits");
+        }
+        let wide =
+            if ty.is_signed_int() { ScalarType::signed(2 * ty.bits()) } else { ScalarType::unsigned(2 * ty.bits()) };
+        let [a, b] = [a, b].map(|e| build::cast_data(wide, e.clone()));
+        if let Some(product) = self.known_product(&a, &b)? {
+            return Ok(product);
+        }
+        let (x, y) = (self.lanes(&a)?, self.lanes(&b)?);
+        match ty.bits() {
+            32 => self.zip_op(if ty.is_signed_int() { Op::MulWideD } else { Op::MulWideUD }, &x, &y),
+            _ => self.int_mul(&x, &y),
+        }
+    }
     /// The product in lanes of twice the width.
     pub(super) fn widening_mul(&mut self, lanes: usize, signed: bool, x: &Parts, y: &Parts) -> Emitted<Parts> {
         let bits = x.lane.bits();

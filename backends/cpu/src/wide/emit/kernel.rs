@@ -88,7 +88,7 @@ impl Emit<'_> {
     // Instructions.
 
     pub(super) fn push(&mut self, code: Code, args: Vec<Arg>) {
-        self.push_inst(Inst { code, args, folds: false, loads_whole: false });
+        self.push_inst(Inst { code, args, memory_bytes: 0, loads_whole: false });
     }
     pub(super) fn push_inst(&mut self, inst: Inst) {
         let block = self.levels[self.cursor].block;
@@ -116,7 +116,7 @@ impl Emit<'_> {
         let to = self.register(view);
         let all: Vec<Arg> = std::iter::once(Arg::Def(to, view)).chain(args.iter().copied()).collect();
         let loads_whole = op == Op::Load && matches!(all[..], [_, Arg::Mem(_)]);
-        self.push_inst(Inst { code, args: all, folds: false, loads_whole });
+        self.push_inst(Inst { code, args: all, memory_bytes: 0, loads_whole });
         Ok(to)
     }
     pub(super) fn op1(&mut self, op: Op, view: View, a: VReg) -> Emitted<VReg> {
@@ -131,14 +131,14 @@ impl Emit<'_> {
         }
         let made = self.op(op, view, &[Arg::Use(a, view), Arg::Use(b, view)])?;
         // All operations of two operands take the second one from memory as well.
-        self.last_folds();
+        self.last_folds(view.bytes());
         Ok(made)
     }
-    /// The last operand of the newest instruction may be memory instead.
-    pub(super) fn last_folds(&mut self) {
+    /// The last operand of the newest instruction may be so many bytes of memory instead.
+    pub(super) fn last_folds(&mut self, bytes: usize) {
         let block = self.levels[self.cursor].block;
         if let Some(last) = self.body.blocks[block.0].insts.last_mut() {
-            last.folds = true;
+            last.memory_bytes = bytes as u8;
         }
     }
     pub(super) fn op_imm(&mut self, op: Op, view: View, a: VReg, imm: i64) -> Emitted<VReg> {

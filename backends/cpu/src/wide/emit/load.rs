@@ -11,7 +11,8 @@ use crate::shared::lane::Lane;
 use crate::shared::linear::Linear;
 use crate::tuning::DENSE_STRIDE;
 use halide_core::types::ScalarType;
-use halide_ir::{BufId, Expr, ExprKind};
+use halide_ir::visit::map_children;
+use halide_ir::{BufId, Expr, ExprKind, build};
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -169,5 +170,34 @@ impl Emit<'_> {
         let linear = self.linear(index);
         let mem = self.address(place, lane.bytes(), &linear)?;
         Ok(Some(self.op(broadcast_op(lane), view, &[Arg::Mem(mem)])?))
+    }
+    /// A scalar that is converted from a load, in all lanes: what is loaded is broadcast and converted as a vector,
+    /// which takes an instruction less.
+    pub(super) fn broadcast_converted(&mut self, e: &Expr, lane: Lane, view: View) -> Emitted<Option<VReg>> {
+        if !is_converted_load(e) || self.memo.get(e).is_some() {
+            return Ok(None);
+        }
+        let parts = self.lanes(&in_lanes(e, per_part(lane, view) as u16))?;
+        Ok((parts.view == view).then(|| parts.regs[0]))
+    }
+}
+
+/// Returns true for a load of numbers that is converted, once or more, to numbers that are no narrower: as vectors, these
+/// take one register.
+fn is_converted_load(e: &Expr) -> bool {
+    let bits = |e: &Expr| e.ty().scalar().filter(|ty| *ty != ScalarType::Bool).map(ScalarType::bits);
+    match e.kind() {
+        ExprKind::Cast(a) if bits(a).is_some() && bits(a) <= bits(e) => {
+            matches!(a.kind(), ExprKind::Load { mask: None, .. }) || is_converted_load(a)
+        }
+        _ => false,
+    }
+}
+
+/// Conversions of a load that is broadcast.
+fn in_lanes(e: &Expr, lanes: u16) -> Expr {
+    match e.kind() {
+        ExprKind::Cast(_) => map_children(e, |a| in_lanes(a, lanes)),
+        _ => build::broadcast(e.clone(), lanes),
     }
 }

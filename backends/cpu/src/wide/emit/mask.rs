@@ -127,20 +127,36 @@ impl Emit<'_> {
                 return Ok(self.mask_from(mask.regs[first / from], first % from));
             }
             let sources = per.min(lanes - first).div_ceil(from);
-            let mut sum = mask.regs[first / from];
-            if sources > 1 {
-                sum = self.cut(sum, mask.lane, mask.view, from)?;
-            }
-            for k in 1..sources {
-                let next = mask.regs[first / from + k];
-                let next = if k + 1 < sources { self.cut(next, mask.lane, mask.view, from)? } else { next };
-                let shift = Arg::Imm((k * from) as i64);
-                let moved = self.result_of(Code::VEX_Kshiftlq_kr_kr_imm8, View::K, &[Arg::Use(next, View::K), shift]);
-                sum = self.mask_logic(Logic::Or, view, sum, moved)?;
-            }
-            Ok(sum)
+            self.join_masks(mask.regs[first / from..][..sources].to_vec(), from)
         });
         Ok(Mask { lane, view, regs: regs.collect::<Emitted<Vec<_>>>()?.into() })
+    }
+    /// One mask register of some, each with `lanes` lanes: two and two are joined. Nothing is known of bits above them.
+    fn join_masks(&mut self, mut masks: Vec<VReg>, mut lanes: usize) -> Emitted<VReg> {
+        while masks.len() > 1 {
+            let pairs = masks.chunks(2).map(|pair| match *pair {
+                [low, high] => self.join_mask_pair(low, high, lanes),
+                _ => Ok(pair[0]),
+            });
+            masks = pairs.collect::<Emitted<Vec<_>>>()?;
+            lanes *= 2;
+        }
+        Ok(masks[0])
+    }
+    fn join_mask_pair(&mut self, low: VReg, high: VReg, lanes: usize) -> Emitted<VReg> {
+        let code = match lanes {
+            8 => Code::VEX_Kunpckbw_kr_kr_kr,
+            16 => Code::VEX_Kunpckwd_kr_kr_kr,
+            32 => Code::VEX_Kunpckdq_kr_kr_kr,
+            _ => {
+                let first = self.mask_constant((1 << lanes) - 1)?;
+                let low = self.mask_logic(Logic::And, View::Z, low, first)?;
+                let args = [Arg::Use(high, View::K), Arg::Imm(lanes as i64)];
+                let high = self.result_of(Code::VEX_Kshiftlq_kr_kr_imm8, View::K, &args);
+                return self.mask_logic(Logic::Or, View::Z, low, high);
+            }
+        };
+        Ok(self.result_of(code, View::K, &[Arg::Use(high, View::K), Arg::Use(low, View::K)]))
     }
     /// A mask register shifted to the right.
     fn mask_from(&mut self, mask: VReg, first: usize) -> VReg {

@@ -37,7 +37,9 @@ impl Emit<'_> {
         let source = View::holding(bytes, x.view);
         let regs = (0..count).map(|i| {
             let chunk = self.chunk(x, i, bytes.max(4).min(x.view.bytes()))?;
-            self.op(row, view, &[Arg::Use(chunk, source)])
+            let made = self.op(row, view, &[Arg::Use(chunk, source)])?;
+            self.last_folds(bytes);
+            Ok(made)
         });
         let regs = regs.collect::<Emitted<Vec<_>>>()?;
         Ok(Parts { lane, view, regs: regs.into() })

@@ -14,16 +14,13 @@ const SIGNED: Interval = Interval { low: i32::MIN as i128, high: i32::MAX as i12
 const UNSIGNED: Interval = Interval { low: 0, high: u32::MAX as i128 };
 
 impl Emit<'_> {
-    /// The product of 32 or 64-bit lanes, where less than a multiplication of any two lanes will do.
+    /// The product of lanes, where less than a multiplication of any two lanes will do.
     pub(super) fn known_product(&mut self, a: &Expr, b: &Expr) -> Emitted<Option<Parts>> {
         let bits = match a.ty().elem {
             Elem::Index => 64,
             Elem::Data(ty) if ty.is_int() && ty != ScalarType::Bool => ty.bits(),
             Elem::Data(_) => return Ok(None),
         };
-        if bits < 32 {
-            return Ok(None);
-        }
         for (x, factor) in [(a, b), (b, a)] {
             if let Some(power) = power_of(factor) {
                 let x = self.lanes(x)?;

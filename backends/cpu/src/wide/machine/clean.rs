@@ -1,7 +1,9 @@
 //! Small improvements of finished code: instructions whose results nobody uses go, and a load that one instruction uses
-//! becomes its memory operand.
+//! becomes its memory operand, as do the pieces of one that [`slice_loads`] finds.
 
+use super::broadcast_loads::element_bytes;
 use super::inst::{Arg, Base, Block, Body, End, Inst, Mem, Right, View};
+use super::slice_loads::slice_loads;
 use iced_x86::Code;
 use regalloc2::VReg;
 
@@ -10,6 +12,7 @@ use regalloc2::VReg;
 pub(super) fn clean(body: &mut Body) {
     let uses = eliminate(body);
     for block in &mut body.blocks {
+        slice_loads(block, &uses);
         fold(block, &uses);
     }
 }
@@ -61,42 +64,73 @@ fn sweep(body: &mut Body, uses: &mut [u32]) {
     }
 }
 
+/// A load that may become a memory operand.
+struct Load {
+    to: VReg,
+    view: View,
+    /// Its position in the block.
+    at: usize,
+    mem: Mem,
+    /// The bytes of the element that it puts into all lanes, if it does.
+    element: Option<u8>,
+}
+
+impl Load {
+    /// Returns true if an instruction that uses the register as its last one can read memory instead.
+    fn suits(&self, inst: &Inst, used: View) -> bool {
+        match self.element {
+            Some(bytes) => used == self.view && element_bytes(inst.code) == Some(bytes),
+            // Who uses more of a register than was loaded would read more memory.
+            None => usize::from(inst.memory_bytes) <= self.view.bytes(),
+        }
+    }
+}
+
 /// Makes loads memory operands of the only instruction that uses them, where nothing is stored in between.
 fn fold(block: &mut Block, uses: &[u32]) {
-    // Loads since the last store: what they define, how much of it, where they are, from where.
-    let mut loads: Vec<(VReg, View, usize, Mem)> = Vec::new();
+    // Those since the last store.
+    let mut loads: Vec<Load> = Vec::new();
     let mut gone = vec![false; block.insts.len()];
     for i in 0..block.insts.len() {
         let inst = &mut block.insts[i];
-        if inst.folds
+        if inst.memory_bytes > 0
             && let Some(last) = inst.args.iter().rposition(|a| matches!(a, Arg::Use(..)))
             && let Arg::Use(v, used) = inst.args[last]
-            // Who uses more of a register than was loaded would read more memory.
-            && let Some(at) = loads.iter().position(|(load, view, ..)| *load == v && used <= *view)
+            && let Some(at) = loads.iter().position(|load| load.to == v && load.suits(inst, used))
         {
-            let (_, _, load, mem) = loads.swap_remove(at);
-            inst.args[last] = Arg::Mem(mem);
-            inst.folds = false;
-            gone[load] = true;
+            let load = loads.swap_remove(at);
+            inst.args[last] = Arg::Mem(load.mem);
+            inst.memory_bytes = 0;
+            gone[load.at] = true;
             continue;
         }
-        let stores = !matches!(inst.code, Code::Prefetcht0_m8 | Code::Prefetcht1_m8);
-        if stores && inst.results().is_empty() && inst.args.iter().any(|a| matches!(a, Arg::Mem(_))) {
+        if inst.stores() {
             loads.clear();
         }
-        if let [Arg::Def(v, view), Arg::Mem(mem)] = inst.args[..]
-            && inst.loads_whole
-            && uses[v.vreg()] == 1
-            && mem.base != Base::Pool
-        {
-            loads.push((v, view, i, mem));
-        }
+        let load = match (inst.whole_load(), inst.broadcast_load()) {
+            (Some((to, view, mem)), _) => Some(Load { to, view, at: i, mem, element: None }),
+            (_, Some((to, view, mem, bytes))) => Some(Load { to, view, at: i, mem, element: Some(bytes) }),
+            _ => None,
+        };
+        loads.extend(load.filter(|load| uses[load.to.vreg()] == 1));
     }
     let mut gone = gone.into_iter();
     block.insts.retain(|_| !gone.next().unwrap_or(false));
 }
 
 impl Inst {
+    /// Returns true if it stores to memory.
+    pub(super) fn stores(&self) -> bool {
+        let prefetches = matches!(self.code, Code::Prefetcht0_m8 | Code::Prefetcht1_m8);
+        !prefetches && self.results().is_empty() && self.args.iter().any(|a| matches!(a, Arg::Mem(_)))
+    }
+    /// The register that it loads whole, how wide that is, and from where; not of a constant, which stays in a register.
+    pub(super) fn whole_load(&self) -> Option<(VReg, View, Mem)> {
+        match self.args[..] {
+            [Arg::Def(v, view), Arg::Mem(mem)] if self.loads_whole && mem.base != Base::Pool => Some((v, view, mem)),
+            _ => None,
+        }
+    }
     /// Calls `f` with every register that is read.
     pub(super) fn used(&self, f: &mut impl FnMut(VReg)) {
         for arg in &self.args {

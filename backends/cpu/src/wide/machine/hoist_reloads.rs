@@ -229,8 +229,8 @@ mod tests {
     use iced_x86::Code;
     use regalloc2::{Block, VReg};
 
-    fn push(body: &mut Body, block: usize, code: Code, args: Vec<Arg>, folds: bool) {
-        body.blocks[block].insts.push(Inst { code, args, folds, loads_whole: false });
+    fn push(body: &mut Body, block: usize, code: Code, args: Vec<Arg>, memory_bytes: u8) {
+        body.blocks[block].insts.push(Inst { code, args, memory_bytes, loads_whole: false });
     }
 
     /// The text of the loop of a function that loads 20 words, subtracts some of them from a sum until nothing is left,
@@ -243,7 +243,7 @@ mod tests {
         let words: Vec<VReg> = (0..20).map(|_| body.register(View::G64)).collect();
         for (i, to) in words.iter().enumerate() {
             let args = vec![Arg::Def(*to, View::G64), word(&body, i)];
-            push(&mut body, 0, Code::Mov_r64_rm64, args, false);
+            push(&mut body, 0, Code::Mov_r64_rm64, args, 0);
         }
         let mut sum = body.register(View::G64);
         body.blocks[0].end = Some(End::Jump(head, vec![words[0]]));
@@ -251,7 +251,7 @@ mod tests {
         for from in words.iter().take(words_in_loop) {
             let to = body.register(View::G64);
             let args = vec![Arg::Mod { to, from: sum, view: View::G64 }, Arg::Use(*from, View::G64)];
-            push(&mut body, head.0, Code::Sub_r64_rm64, args, true);
+            push(&mut body, head.0, Code::Sub_r64_rm64, args, 8);
             sum = to;
         }
         let (condition, right) = (Condition::Greater, Right::Const(0));
@@ -260,9 +260,9 @@ mod tests {
         for (i, from) in words.iter().enumerate() {
             let to = body.register(View::G64);
             let args = vec![Arg::Mod { to, from: *from, view: View::G64 }, Arg::Use(*from, View::G64)];
-            push(&mut body, leave.0, Code::Add_r64_rm64, args, true);
+            push(&mut body, leave.0, Code::Add_r64_rm64, args, 8);
             let result = vec![word(&body, i), Arg::Use(to, View::G64)];
-            push(&mut body, leave.0, Code::Mov_rm64_r64, result, false);
+            push(&mut body, leave.0, Code::Mov_rm64_r64, result, 0);
         }
         body.blocks[leave.0].end = Some(End::Return);
         let text = finish(body, true).unwrap().text;

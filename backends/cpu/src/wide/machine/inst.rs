@@ -97,8 +97,8 @@ pub(crate) enum Base {
 pub(crate) struct Inst {
     pub(crate) code: Code,
     pub(crate) args: Vec<Arg>,
-    /// True if its last register may be memory instead.
-    pub(crate) folds: bool,
+    /// Bytes that it reads if its last register is memory instead; 0 if that must be a register.
+    pub(crate) memory_bytes: u8,
     /// True if it loads a whole register and does nothing else.
     pub(crate) loads_whole: bool,
 }
@@ -213,7 +213,7 @@ impl Body {
     pub(crate) fn lea(&mut self, mem: Mem) -> (VReg, Inst) {
         let to = self.register(View::G64);
         let args = vec![Arg::Def(to, View::G64), Arg::Mem(mem)];
-        (to, Inst { code: Code::Lea_r64_m, args, folds: false, loads_whole: false })
+        (to, Inst { code: Code::Lea_r64_m, args, memory_bytes: 0, loads_whole: false })
     }
     /// A new block, not yet in the order.
     pub(crate) fn block(&mut self) -> BlockId {

@@ -6,6 +6,7 @@
 
 mod allocate;
 mod block_order;
+mod broadcast_loads;
 mod check;
 mod clean;
 mod encode;
@@ -17,6 +18,7 @@ mod locations;
 mod operands;
 mod propagate_copies;
 mod redundant_moves;
+mod slice_loads;
 mod strength_reduction;
 
 pub(super) use encode::{ALIGN, Encoded};

@@ -98,7 +98,7 @@ fn memory_operands(step: &LaidInst<'_>) -> [Option<usize>; 2] {
 impl Inst {
     /// Returns the position among the operands of the register that may be memory.
     fn memory_operand(&self) -> Option<usize> {
-        if !self.folds || self.args.iter().any(|a| matches!(a, Arg::Mem(_))) {
+        if self.memory_bytes == 0 || self.args.iter().any(|a| matches!(a, Arg::Mem(_))) {
             return None;
         }
         let last = self.args.iter().rposition(|a| matches!(a, Arg::Use(..)))?;
@@ -118,8 +118,8 @@ mod tests {
     use iced_x86::Code;
     use regalloc2::VReg;
 
-    fn push(body: &mut Body, block: usize, code: Code, args: Vec<Arg>, folds: bool) {
-        body.blocks[block].insts.push(Inst { code, args, folds, loads_whole: false });
+    fn push(body: &mut Body, block: usize, code: Code, args: Vec<Arg>, memory_bytes: u8) {
+        body.blocks[block].insts.push(Inst { code, args, memory_bytes, loads_whole: false });
     }
     fn word(body: &Body, number: i32) -> Arg {
         Arg::Mem(Mem::at(body.argument, 8 * number))
@@ -133,7 +133,7 @@ mod tests {
         let words: Vec<VReg> = (0..count).map(|_| body.register(View::G64)).collect();
         for (i, to) in words.iter().enumerate() {
             let args = vec![Arg::Def(*to, View::G64), word(&body, i as i32)];
-            push(&mut body, 0, Code::Mov_r64_rm64, args, false);
+            push(&mut body, 0, Code::Mov_r64_rm64, args, 0);
         }
         let first = body.register(View::G64);
         body.blocks[0].end = Some(End::Jump(head, vec![words[0]]));
@@ -142,14 +142,14 @@ mod tests {
         for from in &words {
             let to = body.register(View::G64);
             let args = vec![Arg::Mod { to, from: sum, view: View::G64 }, Arg::Use(*from, View::G64)];
-            push(&mut body, head.0, Code::Sub_r64_rm64, args, true);
+            push(&mut body, head.0, Code::Sub_r64_rm64, args, 8);
             sum = to;
         }
         let (condition, right) = (Condition::Greater, Right::Reg(words[1]));
         body.blocks[head.0].end = Some(End::Branch { condition, left: sum, right, yes: back, no: leave });
         body.blocks[back.0].end = Some(End::Jump(head, vec![sum]));
         let result = vec![word(&body, 0), Arg::Use(sum, View::G64)];
-        push(&mut body, leave.0, Code::Mov_rm64_r64, result, false);
+        push(&mut body, leave.0, Code::Mov_rm64_r64, result, 0);
         body.blocks[leave.0].end = Some(End::Return);
         finish(body, true).unwrap().text
     }

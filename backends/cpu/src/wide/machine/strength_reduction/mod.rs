@@ -140,7 +140,7 @@ mod tests {
         let [head, latch, leave] = [(); 3].map(|()| body.block());
         body.order.extend([head, latch, leave]);
         let push = |body: &mut Body, block: BlockId, code, args| {
-            body.blocks[block.0].insts.push(Inst { code, args, folds: false, loads_whole: false });
+            body.blocks[block.0].insts.push(Inst { code, args, memory_bytes: 0, loads_whole: false });
         };
         let general = |body: &mut Body| body.register(View::G64);
         let [zero, stride] = [(); 2].map(|()| general(&mut body));
