@@ -249,6 +249,10 @@ pub(crate) const STACK_BYTES: u64 = 8 << 10;
 /// are left some. By reasoning; what a machine with fewer has no room for is memory of a function again.
 pub(crate) const PROMOTED_BYTES: u64 = 1 << 10;
 
+/// Places of one buffer that a loop keeps in registers: each two of them are told apart. More than twice the registers
+/// of the widest machines.
+pub(crate) const MOST_PROMOTED_PLACES: usize = 64;
+
 /// The most levels of names that are expanded in coordinates of storage that registers could hold.
 pub(crate) const MOST_ELEMENT_NAMES: u32 = 8;
 

@@ -270,7 +270,7 @@ fn conversions_of_known_ranges() {
                 cases.push(case(format!("{from} in {low}..={high} to {to}"), to, make, meaning));
             }
         }
-        for lanes in [1, 3, 16, 17] {
+        for lanes in [1, 3, 16, 17, 32, 48, 64] {
             check(&[from], std::slice::from_ref(&x), &cases, lanes);
         }
     }

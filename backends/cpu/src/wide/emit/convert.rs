@@ -46,6 +46,9 @@ impl Emit<'_> {
                 };
                 return self.mask_value(mask, a.lanes());
             }
+            (false, false) if int_range(a).within(Interval::of_type(to)) && to.bits() < from.bits() => {
+                self.fit(&parts, lanes, to)?.as_lane(Lane::of_data(to))
+            }
             (false, false) => self.resize(&parts, lanes, to.bits(), from.is_signed_int())?.as_lane(Lane::of_data(to)),
             (false, true) => self.ints_to_floats(&parts, lanes, from, to)?,
             (true, false) => self.floats_to_ints(&parts, lanes, from, to, float_range(a))?,
@@ -149,14 +152,14 @@ impl Emit<'_> {
         let high = if to == I32 { 2147483520.0 } else { to.int_max().unwrap_or(0) as f64 };
         if inside(low, high) {
             let wide = self.map_op(Op::F32ToI32, x)?.as_lane(Lane::I32);
-            return self.resize(&wide, lanes, to.bits(), true);
+            return self.fit(&wide, lanes, to);
         }
         if to.is_unsigned_int() {
             let most = self.splat_like(x, u64::from((to.int_max().unwrap_or(0) as f32).to_bits()))?;
             let positive = self.positive(x, Op::MaxF32)?;
             let clamped = self.zip_op(Op::MinF32, &positive, &most)?;
             let wide = self.map_op(Op::F32ToI32, &clamped)?.as_lane(Lane::I32);
-            return self.resize(&wide, lanes, to.bits(), true);
+            return self.fit(&wide, lanes, to);
         }
         let wide = self.saturating_truncation(x, Op::F32ToI32)?;
         if to.bits() == 32 {

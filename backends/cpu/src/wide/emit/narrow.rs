@@ -58,7 +58,7 @@ impl Emit<'_> {
     pub(super) fn saturate(&mut self, x: &Parts, lanes: usize, from: ScalarType, to: ScalarType) -> Emitted<Parts> {
         let (source, target, signed) = (from.bits(), to.bits(), from.is_signed_int());
         let mut x = x.clone();
-        if !self.body.evex && signed && !to.is_signed_int() && target < source && source < 64 {
+        if self.packs(&x, target) && signed && !to.is_signed_int() && target < source && source < 64 {
             return self.cut_lanes(&x, lanes, target, Cut::Positive);
         }
         if signed && !to.is_signed_int() {
@@ -76,10 +76,26 @@ impl Emit<'_> {
         self.resize(&x, lanes, target, signed)
     }
 
+    /// Integers that are in the range of `to`, as lanes of its width.
+    pub(super) fn fit(&mut self, x: &Parts, lanes: usize, to: ScalarType) -> Emitted<Parts> {
+        match x.lane.bits() {
+            from if from > to.bits() && from < 64 => {
+                self.cut_lanes(x, lanes, to.bits(), if to.is_signed_int() { Cut::Signed } else { Cut::Positive })
+            }
+            _ => self.resize(x, lanes, to.bits(), to.is_signed_int()),
+        }
+    }
+    /// Returns true if lanes become narrower ones by packing registers two by two: where there is nothing else, and
+    /// where that fills registers, since an instruction that narrows one takes two steps on most machines, and its
+    /// results are to be joined. Lanes that may not fit would have to be cut before.
+    fn packs(&self, x: &Parts, to: u32) -> bool {
+        let ratio = (x.lane.bits() / to.min(x.lane.bits())) as usize;
+        !self.body.evex || (x.lane.bits() < 64 && x.view != View::X && x.regs.len().is_multiple_of(ratio))
+    }
     /// Integer lanes of a smaller width.
     pub(super) fn cut_lanes(&mut self, x: &Parts, lanes: usize, to: u32, cut: Cut) -> Emitted<Parts> {
         let from = x.lane.bits();
-        if self.body.evex {
+        if !self.packs(x, to) || (self.body.evex && cut == Cut::Wrap) {
             return self.narrow(narrowing(from, to, cut), x, lanes, Lane::int(to));
         }
         // After this, all values fit, or packing makes them fit.
@@ -125,7 +141,7 @@ impl Emit<'_> {
             (16, 8) => self.pack(x, lanes, Pack::With(last(Op::PackSatWB, Op::PackSatUWB))),
             (32, 8) => {
                 let row = last(Op::PackSatWB, Op::PackSatUWB);
-                if x.view == View::Y && x.regs.len() > 2 {
+                if x.view != View::X && x.regs.len() > 2 {
                     return self.pack_four(x, Op::PackSatDW, row);
                 }
                 let words = self.pack(x, lanes, Pack::With(Op::PackSatDW))?;
@@ -146,8 +162,12 @@ impl Emit<'_> {
         let joined = regs.chunks(2).map(|pair| {
             let (low, high) = (pair[0], pair.last().copied().unwrap_or(pair[0]));
             let packed = self.pack_pair(view, how, low, high)?;
-            // Halves are packed with halves: quarters 0 and 2 of the result, then 1 and 3, follow each other.
-            if view == View::X { Ok(packed) } else { self.permute_quarters(packed, [0, 2, 1, 3]) }
+            // Each 128 bits of the one are packed with the same of the other.
+            match view {
+                View::X => Ok(packed),
+                View::Y => self.permute_quarters(packed, [0, 2, 1, 3]),
+                _ => self.gather_packed(packed, view, 2),
+            }
         });
         let joined = joined.collect::<Emitted<Vec<_>>>()?;
         debug_assert_eq!(joined.len(), count);
@@ -162,19 +182,26 @@ impl Emit<'_> {
             Pack::With(row) => self.op2(row, view, low, high),
         }
     }
-    /// Lanes of a quarter of the width, four registers of 256 bits at a time.
+    /// The pieces of registers that were packed within 128 bits, `count` of them together, register after register.
+    fn gather_packed(&mut self, packed: VReg, view: View, count: usize) -> Emitted<VReg> {
+        let (parts, words) = (view.bytes() / 16, 4 / count);
+        let place = |part: usize, register: usize, word: usize| (part * 4 + register * words + word) as u32;
+        let all = (0..count).flat_map(|r| (0..parts).flat_map(move |p| (0..words).map(move |w| (p, r, w))));
+        let order = self.pattern(all.flat_map(|(p, r, w)| place(p, r, w).to_le_bytes()).collect(), view)?;
+        self.op2(Op::PermuteD, view, order, packed)
+    }
+    /// Lanes of a quarter of the width, four registers at a time.
     fn pack_four(&mut self, x: &Parts, first: Op, second: Op) -> Emitted<Parts> {
-        let order: Vec<u8> = [0u32, 4, 1, 5, 2, 6, 3, 7].into_iter().flat_map(u32::to_le_bytes).collect();
-        let order = self.pattern(order, View::Y)?;
+        let view = x.view;
         let regs = x.regs.chunks(4).map(|four| {
             let at = |i: usize| four[i.min(four.len() - 1)];
-            let low = self.op2(first, View::Y, at(0), at(1))?;
-            let high = self.op2(first, View::Y, at(2), at(3))?;
-            let packed = self.op2(second, View::Y, low, high)?;
-            self.op2(Op::PermuteD, View::Y, order, packed)
+            let low = self.op2(first, view, at(0), at(1))?;
+            let high = self.op2(first, view, at(2), at(3))?;
+            let packed = self.op2(second, view, low, high)?;
+            self.gather_packed(packed, view, 4)
         });
         let regs = regs.collect::<Emitted<Vec<_>>>()?;
-        Ok(Parts { lane: Lane::I8, view: View::Y, regs: regs.into() })
+        Ok(Parts { lane: Lane::I8, view, regs: regs.into() })
     }
     /// Quarters of a register of 256 bits in this order.
     pub(super) fn permute_quarters(&mut self, x: VReg, order: [usize; 4]) -> Emitted<VReg> {
@@ -193,7 +220,7 @@ pub(super) enum Cut {
     Signed,
     /// Saturates unsigned lanes.
     Unsigned,
-    /// Saturates signed lanes to unsigned ones. Only AVX2 has it.
+    /// Saturates signed lanes to unsigned ones, as only packing does; elsewhere for lanes that are in range.
     Positive,
 }
 

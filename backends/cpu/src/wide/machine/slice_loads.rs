@@ -55,7 +55,7 @@ pub(super) fn slice_loads(block: &mut Block, uses: &[u32]) {
             pieces.clear();
         }
         if let Some((v, view, mem)) = inst.whole_load()
-            && uses[v.vreg()] > 1
+            && uses[v.vreg()] > 0
         {
             let bytes = view.bytes();
             pieces.insert(v, (loads.len(), 0, bytes));
@@ -114,4 +114,84 @@ fn taken_out(inst: &Inst) -> Option<(VReg, VReg, usize, usize)> {
         _ => None,
     }
     .filter(|(.., at, length)| at + length <= view.bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finish;
+    use super::super::inst::{Arg, Body, End, Inst, Mem, View};
+    use iced_x86::Code;
+    use regalloc2::VReg;
+
+    fn push(body: &mut Body, code: Code, args: Vec<Arg>, memory_bytes: u8, loads_whole: bool) {
+        body.blocks[0].insts.push(Inst { code, args, memory_bytes, loads_whole });
+    }
+    fn store(body: &mut Body, to: VReg, offset: i32, from: VReg) {
+        let args = vec![Arg::Mem(Mem::at(to, offset)), Arg::Use(from, View::Z)];
+        push(body, Code::EVEX_Vmovdqu64_zmmm512_k1z_zmm, args, 0, false);
+    }
+
+    /// The text of a function that loads 64 bytes, widens the first and the second quarter of these, and stores the
+    /// results; `before` the first is widened, or before the second.
+    fn quarters(before: [bool; 2], what: impl Fn(&mut Body, VReg, VReg)) -> String {
+        let mut body = Body::new(View::Z, true);
+        let [from, to] = [0, 1].map(|number| {
+            let register = body.register(View::G64);
+            let args = vec![Arg::Def(register, View::G64), Arg::Mem(Mem::at(body.argument, 8 * number))];
+            push(&mut body, Code::Mov_r64_rm64, args, 0, false);
+            register
+        });
+        let all = body.register(View::Z);
+        let load = vec![Arg::Def(all, View::Z), Arg::Mem(Mem::at(from, 0))];
+        push(&mut body, Code::EVEX_Vmovdqu64_zmm_k1z_zmmm512, load, 0, true);
+        let wide = [0, 1].map(|i| {
+            if before[i] {
+                what(&mut body, to, all);
+            }
+            let mut piece = all;
+            if i > 0 {
+                piece = body.register(View::X);
+                let args = vec![Arg::Def(piece, View::X), Arg::Use(all, View::Z), Arg::Imm(1)];
+                push(&mut body, Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8, args, 0, false);
+            }
+            let wide = body.register(View::Z);
+            let args = vec![Arg::Def(wide, View::Z), Arg::Use(piece, View::X)];
+            push(&mut body, Code::EVEX_Vpmovzxbd_zmm_k1z_xmmm128, args, 16, false);
+            wide
+        });
+        store(&mut body, to, 0, wide[0]);
+        store(&mut body, to, 64, wide[1]);
+        body.blocks[0].end = Some(End::Return);
+        finish(body, true).unwrap().text
+    }
+
+    #[test]
+    fn pieces_are_read_from_memory() {
+        let text = quarters([false, false], |_, _, _| {});
+        assert!(text.matches("vpmovzxbd").count() == 2 && !text.contains("vextracti32x4"), "{text}");
+        assert!(text.contains("+10h]"), "{text}");
+    }
+
+    #[test]
+    fn pieces_behind_a_store_stay() {
+        let text = quarters([false, true], |body, to, _| {
+            let value = to_store(body);
+            store(body, to, 128, value);
+        });
+        assert!(text.contains("vextracti32x4"), "{text}");
+    }
+
+    #[test]
+    fn a_register_that_something_needs_whole_stays() {
+        let text = quarters([true, false], |body, to, all| store(body, to, 128, all));
+        assert!(text.contains("vextracti32x4"), "{text}");
+    }
+
+    /// A register with something in it.
+    fn to_store(body: &mut Body) -> VReg {
+        let register = body.register(View::Z);
+        let load = vec![Arg::Def(register, View::Z), Arg::Mem(Mem::at(body.argument, 0))];
+        push(body, Code::EVEX_Vmovdqu64_zmm_k1z_zmmm512, load, 0, true);
+        register
+    }
 }

@@ -4,10 +4,14 @@
 //! Before: `Stage::Shaped`, every symbol bound once. After: the same.
 //!
 //! An accumulator is loaded in front of the loop and stored behind it. That is right where the loop accesses a buffer
-//! only at places that do not change in it, each two of them equal or apart, and each place is read before it is stored
-//! and is stored in every iteration: then nothing is read or written that was not before, and nothing more often. The
-//! outermost such loop is taken. Buffers beyond [`PROMOTED_BYTES`] stay in memory, as do those that are accessed at
-//! constants alone, which code generators keep in registers as they are.
+//! only at places that do not change in it, each two of them equal or apart, and each place is stored in every
+//! iteration, and read before that or not at all: then nothing is read or written that was not before, and nothing more
+//! often. The outermost such loop is taken. A loop's body that stores one place several times is treated like a loop
+//! that runs once. Buffers beyond [`PROMOTED_BYTES`] stay in memory, as do those that are accessed at constants alone,
+//! which code generators keep in registers as they are.
+//!
+//! Places are apart where they differ by a constant that is large enough, or by multiples of the buffer's strides: two
+//! elements with other coordinates are never at one place.
 //!
 //! Example:
 //! ```text
@@ -31,12 +35,23 @@
 //!   }
 //! }
 //! ```
+//! and, since places whose coordinates differ are apart,
+//! ```text
+//! for x#L0 from 0 extent 8 {
+//!   result#b5[x#L0] = 1u16
+//!   result#b5[x#L0 + result#b5.stride1] = 2u16
+//!   result#b5[x#L0] = result#b5[x#L0] + image#b3[x#L0]
+//! }
+//! ```
+//! becomes
+//! ```text
+//! ```
 
+mod apart;
 mod survey;
 
 use crate::lower::walk;
 use crate::tuning::PROMOTED_BYTES;
-use halide_core::ops::BinOp;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
 use halide_ir::{
@@ -92,26 +107,52 @@ fn is_constant(index: &Expr) -> bool {
 fn statement(cx: &mut Promotion<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::For(l) if l.kind == ForKind::Serial && build::as_int(&l.extent) != Some(1) => {
-            let mut registers = Registers::default();
-            for access in promoted(cx, &l) {
-                let buf = new_buffer(cx.program, &access);
-                cx.in_registers.insert(buf);
-                registers.insert((access.buf, access.index), buf);
-            }
+            let promoted = Survey::of_loop(&l).map_or(Vec::new(), |survey| promoted(cx, &survey));
+            let registers = registers(cx, promoted);
             let For { id, kind, min, extent, body } = *l;
-            let body = statement(cx, replace(cx.program, body, &registers));
+            let body = body_of(cx, replace(cx.program, body, &registers));
             let made = build::for_loop(id, kind, min, extent.clone(), body);
-            around(cx.program, registers, &extent, made)
+            if registers.is_empty() {
+                return made;
+            }
+            let made = around(cx.program, registers, made);
+            build::if_else(build::lt(build::int(0), extent), made, build::nothing())
         }
         // Threads have registers of their own, and loops over them stay directly in each other.
         Stmt::For(l) if l.kind.is_gpu() => Stmt::For(l),
+        Stmt::For(l) => {
+            let For { id, kind, min, extent, body } = *l;
+            build::for_loop(id, kind, min, extent, body_of(cx, body))
+        }
         other => visit::map_stmt(other, Expr::clone, |inner| statement(cx, inner)),
     }
 }
 
-/// Returns the places that may be in registers while a loop runs, in the order in which the loop meets them.
-fn promoted(cx: &Promotion<'_>, l: &For) -> Vec<Access> {
-    let Some(survey) = Survey::of(l) else { return Vec::new() };
+/// The body of a loop; places that it stores several times are in registers while it runs.
+fn body_of(cx: &mut Promotion<'_>, body: Stmt) -> Stmt {
+    let repeated = match Survey::of_code(&body) {
+        Some(survey) if survey.accesses.iter().any(Access::is_repeated) => promoted(cx, &survey),
+        _ => Vec::new(),
+    };
+    let repeated: Vec<Access> = repeated.into_iter().filter(Access::is_repeated).collect();
+    let registers = registers(cx, repeated);
+    let body = statement(cx, replace(cx.program, body, &registers));
+    around(cx.program, registers, body)
+}
+
+/// Makes a buffer in registers for each place.
+fn registers(cx: &mut Promotion<'_>, places: Vec<Access>) -> Registers {
+    let make = |access: Access| {
+        let buf = new_buffer(cx.program, &access);
+        cx.in_registers.insert(buf);
+        let is_loaded = access.is_loaded();
+        ((access.buf, access.index), Register { buf, is_loaded })
+    };
+    places.into_iter().map(make).collect()
+}
+
+/// Returns the places that may be in registers while code runs, in the order in which it meets them.
+fn promoted(cx: &Promotion<'_>, survey: &Survey) -> Vec<Access> {
     let mut by_buffer: Map<BufId, Vec<&Access>> = Map::default();
     let mut order = Vec::new();
     for access in survey.accesses.iter().filter(|a| !cx.in_registers.contains(&a.buf)) {
@@ -127,42 +168,12 @@ fn promoted(cx: &Promotion<'_>, l: &For) -> Vec<Access> {
         let all = &by_buffer[&buf];
         let size = cx.program.buffers[buf].elem.bytes() as u64;
         let bytes: u64 = all.iter().map(|a| u64::from(a.index.lanes()) * size).sum();
-        if bytes <= left && survey.stay(buf, all) && are_apart(all) {
+        if bytes <= left && survey.stay(buf, all) && apart::are_apart(&cx.program.buffers[buf], buf, all) {
             left -= bytes;
             chosen.extend(all.iter().map(|a| (*a).clone()));
         }
     }
     chosen
-}
-
-/// Returns true if places are different whatever names stand for: they differ by constants that are large enough.
-fn are_apart(places: &[&Access]) -> bool {
-    let mut lanes: Vec<(Option<&Expr>, i64, i64)> = places
-        .iter()
-        .map(|a| {
-            let (base, from) = first_lane(&a.index);
-            (base, from, from.saturating_add(i64::from(a.index.lanes())))
-        })
-        .collect();
-    lanes.sort_by_key(|(_, from, _)| *from);
-    lanes.windows(2).all(|pair| pair[0].0 == pair[1].0 && pair[0].2 <= pair[1].1)
-}
-
-/// The first lane of a place, but for a constant; and the constant.
-fn first_lane(index: &Expr) -> (Option<&Expr>, i64) {
-    let base = match index.kind() {
-        ExprKind::Ramp { base, .. } => base,
-        _ => index,
-    };
-    if let Some(constant) = build::as_int(base) {
-        return (None, constant);
-    }
-    match base.kind() {
-        ExprKind::Binary(BinOp::Add, rest, constant) if build::as_int(constant).is_some() => {
-            (Some(rest), build::as_int(constant).unwrap_or(0))
-        }
-        _ => (Some(base), 0),
-    }
 }
 
 /// A buffer in registers for what is at a place.
@@ -185,8 +196,14 @@ fn new_buffer(program: &mut Program, access: &Access) -> BufId {
     program.buffers.push(info)
 }
 
+/// A buffer in registers, and whether it begins with what is in memory.
+struct Register {
+    buf: BufId,
+    is_loaded: bool,
+}
+
 /// The buffers in registers, by place.
-type Registers = Map<(BufId, Expr), BufId>;
+type Registers = Map<(BufId, Expr), Register>;
 
 /// The index of all of a buffer in registers.
 fn whole(lanes: u16) -> Expr {
@@ -201,7 +218,7 @@ fn replace(program: &Program, s: Stmt, registers: &Registers) -> Stmt {
     let expression = |e: &Expr| {
         Memo::new().rewrite(e, |n, done| match n.kind() {
             ExprKind::Load { buf, index, mask: None } => match registers.get(&(*buf, index.clone())) {
-                Some(register) => build::load(*register, program.buffers[*buf].elem, whole(index.lanes()), None),
+                Some(register) => build::load(register.buf, program.buffers[*buf].elem, whole(index.lanes()), None),
                 None => visit::map_children(n, done),
             },
             _ => visit::map_children(n, done),
@@ -211,7 +228,7 @@ fn replace(program: &Program, s: Stmt, registers: &Registers) -> Stmt {
         Stmt::Store { buf, index, value, mask: None } => {
             let lanes = index.lanes();
             match registers.get(&(buf, index.clone())) {
-                Some(register) => Stmt::Store { buf: *register, index: whole(lanes), value, mask: None },
+                Some(register) => Stmt::Store { buf: register.buf, index: whole(lanes), value, mask: None },
                 None => Stmt::Store { buf, index, value, mask: None },
             }
         }
@@ -219,22 +236,22 @@ fn replace(program: &Program, s: Stmt, registers: &Registers) -> Stmt {
     }
 }
 
-/// A loop with loads in front of it and stores behind it, if it runs at all.
-fn around(program: &Program, registers: Registers, extent: &Expr, l: Stmt) -> Stmt {
+/// Code with loads in front of it and stores behind it.
+fn around(program: &Program, registers: Registers, code: Stmt) -> Stmt {
     if registers.is_empty() {
-        return l;
+        return code;
     }
-    let mut all: Vec<((BufId, Expr), BufId)> = registers.into_iter().collect();
-    all.sort_by_key(|(_, register)| *register);
+    let mut all: Vec<((BufId, Expr), Register)> = registers.into_iter().collect();
+    all.sort_by_key(|(_, register)| register.buf);
     let load = |buf: BufId, index: Expr| build::load(buf, program.buffers[buf].elem, index, None);
     let store = |buf: BufId, index: Expr, value: Expr| Stmt::Store { buf, index, value, mask: None };
-    let before = all.iter().map(|((buf, index), r)| store(*r, whole(index.lanes()), load(*buf, index.clone())));
-    let after = all.iter().map(|((buf, index), r)| store(*buf, index.clone(), load(*r, whole(index.lanes()))));
-    let code = build::block(before.chain(std::iter::once(l)).chain(after));
-    let made = all.iter().rev().fold(code, |body, ((_, index), register)| {
+    let loaded = all.iter().filter(|(_, r)| r.is_loaded);
+    let before = loaded.map(|((buf, index), r)| store(r.buf, whole(index.lanes()), load(*buf, index.clone())));
+    let after = all.iter().map(|((buf, index), r)| store(*buf, index.clone(), load(r.buf, whole(index.lanes()))));
+    let code = build::block(before.chain(std::iter::once(code)).chain(after));
+    all.iter().rev().fold(code, |body, ((_, index), register)| {
         let lanes = i64::from(index.lanes());
-        let (buf, count) = (*register, build::int(lanes));
+        let (buf, count) = (register.buf, build::int(lanes));
         Stmt::Alloc { buf, count, constant: Some(lanes as u64), body: Box::new(body) }
-    });
-    build::if_else(build::lt(build::int(0), extent.clone()), made, build::nothing())
+    })
 }

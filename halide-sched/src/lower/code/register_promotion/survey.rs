@@ -8,10 +8,14 @@ use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build, visit};
 pub(super) struct Access {
     pub buf: BufId,
     pub index: Expr,
+    /// True if some iterations read it.
+    is_read: bool,
     /// True if the first access is a load, in every iteration.
     is_read_first: bool,
-    /// True if some iterations store it.
-    may_be_stored: bool,
+    /// True if the first access is a store, in every iteration.
+    is_stored_first: bool,
+    /// The stores in the code.
+    stores: u32,
     /// True if every iteration stores it.
     is_stored: bool,
 }
@@ -32,17 +36,41 @@ pub(super) struct Survey {
 /// A mark of loops that do more than to compute, load and store.
 struct Effects;
 
+impl Access {
+    fn new(buf: BufId, index: Expr) -> Access {
+        let (is_read, is_read_first, is_stored_first, is_stored) = (false, false, false, false);
+        Access { buf, index, is_read, is_read_first, is_stored_first, stores: 0, is_stored }
+    }
+    fn is_new(&self) -> bool {
+        !self.is_read && self.stores == 0
+    }
+    /// Returns true if it must be loaded before.
+    pub(super) fn is_loaded(&self) -> bool {
+        self.is_read_first
+    }
+    /// Returns true if code that runs once stores it more than once.
+    pub(super) fn is_repeated(&self) -> bool {
+        self.stores > 1
+    }
+}
+
 impl Survey {
-    /// The survey of a loop that only computes, loads and stores.
-    pub(super) fn of(l: &For) -> Option<Survey> {
+    /// The survey of all iterations of a loop that only computes, loads and stores.
+    pub(super) fn of_loop(l: &For) -> Option<Survey> {
         let mut survey = Survey::default();
         survey.varying.insert(Sym::Loop(l.id));
         survey.statement(&l.body, true).ok().map(|()| survey)
     }
+    /// The survey of code that runs once and only computes, loads and stores.
+    pub(super) fn of_code(s: &Stmt) -> Option<Survey> {
+        let mut survey = Survey::default();
+        survey.statement(s, true).ok().map(|()| survey)
+    }
     /// Returns true if a buffer is accessed only at these places, which stay where they are, and registers can hold them.
     pub(super) fn stay(&self, buf: BufId, places: &[&Access]) -> bool {
         let stays = |a: &Access| !visit::any_node(&a.index, |n| self.changes(n));
-        !self.others.contains(&buf) && places.iter().all(|a| a.is_read_first && a.is_stored && stays(a))
+        let is_known = |a: &Access| a.is_stored && (a.is_read_first || a.is_stored_first);
+        !self.others.contains(&buf) && places.iter().all(|a| is_known(a) && stays(a))
     }
     /// Returns true for what may have another value in the next iteration.
     fn changes(&self, n: &Expr) -> bool {
@@ -89,7 +117,8 @@ impl Survey {
                 parts.into_iter().flatten().for_each(|e| self.loads(e, certain));
                 match self.access(*buf, index, mask.as_ref()) {
                     Some(access) => {
-                        access.may_be_stored = true;
+                        access.is_stored_first |= certain && access.is_new();
+                        access.stores += 1;
                         access.is_stored |= certain;
                     }
                     None => _ = self.others.insert(*buf),
@@ -121,7 +150,10 @@ impl Survey {
         for (buf, index, mask) in all {
             match self.access(buf, &index, mask.as_ref()) {
                 // Whoever stored before has no first load.
-                Some(access) => access.is_read_first |= certain && !access.may_be_stored,
+                Some(access) => {
+                    access.is_read_first |= certain && access.stores == 0;
+                    access.is_read = true;
+                }
                 None => _ = self.others.insert(buf),
             }
         }
@@ -136,8 +168,7 @@ impl Survey {
             return None;
         }
         let at = *self.known.entry((buf, index.clone())).or_insert_with(|| {
-            let access =
-                Access { buf, index: index.clone(), is_read_first: false, may_be_stored: false, is_stored: false };
+            let access = Access::new(buf, index.clone());
             self.accesses.push(access);
             self.accesses.len() - 1
         });
