@@ -4,6 +4,8 @@
 mod filters;
 mod grids;
 mod pixels;
+#[cfg(test)]
+mod tests;
 mod transforms;
 
 use halide::prelude::*;

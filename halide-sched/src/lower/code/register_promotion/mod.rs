@@ -45,6 +45,14 @@
 //! ```
 //! becomes
 //! ```text
+//! for x#L0 from 0 extent 8 {
+//!   alloc result$r6#b6[1] at_most 1 {
+//!     result$r6#b6[0] = 1u16
+//!     result#b5[x#L0 + result#b5.stride1] = 2u16
+//!     result$r6#b6[0] = result$r6#b6[0] + image#b3[x#L0]
+//!     result#b5[x#L0] = result$r6#b6[0]
+//!   }
+//! }
 //! ```
 
 mod apart;
