@@ -43,8 +43,11 @@ pub(super) fn words_by_stage(case: &Case) -> BTreeMap<&Subject, Vec<(LoopWord, O
 
 /// Returns true if a directive may have a tail. What blends reads what another iteration may write at the same time.
 pub(super) fn may_have(word: LoopWord, tail: Tail) -> bool {
-    let blends = matches!(tail, Tail::ShiftInwardsAndBlend | Tail::RoundUpAndBlend);
-    !matches!(word, LoopWord::Fuse | LoopWord::Reorder) && !(blends && word == LoopWord::Parallel)
+    match word {
+        LoopWord::Fuse | LoopWord::Reorder => false,
+        LoopWord::Parallel => !matches!(tail, Tail::ShiftInwardsAndBlend | Tail::RoundUpAndBlend),
+        _ => true,
+    }
 }
 
 pub(super) fn classes(case: &Case, plan: &Plan, found: &mut Vec<Class>) {
