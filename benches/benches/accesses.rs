@@ -5,7 +5,7 @@ use clap::Parser;
 use halide::prelude::*;
 use halide_apps::app::{APPS, Edges};
 use halide_benches::output::{Table, machine};
-use halide_benches::rounds::{Budget, Times, interleaved};
+use halide_benches::rounds::{Budget, Times, interleaved, interleaved_by, processor_time};
 use halide_cpu::CpuOptions;
 use halide_sched::lower::{Accesses, LowerOptions, Lowered, lower};
 use halide_sched::plan::{Plan, resolve};
@@ -23,6 +23,9 @@ struct Options {
     /// For how long rounds begin; there are at least 3
     #[arg(long, default_value_t = 20.0)]
     seconds: f64,
+    /// Times on a processor instead of those that pass, for a machine that others use
+    #[arg(long)]
+    processor: bool,
     /// List the accesses that are not proved and asked in innermost loops
     #[arg(long)]
     reasons: bool,
@@ -55,7 +58,10 @@ fn main() -> Result<(), String> {
     let options = Options::parse();
     let mut candidates = candidates(&options)?;
     let budget = Budget { least: 3, most: 200, time: Duration::from_secs_f64(options.seconds.clamp(0.0, 1e6)) };
-    let times = interleaved(&mut candidates, budget, Candidate::compile)?;
+    let times = match options.processor {
+        true => interleaved_by(&mut candidates, budget, processor_time, Candidate::compile)?,
+        false => interleaved(&mut candidates, budget, Candidate::compile)?,
+    };
     let mut table = Table::new(&["", "proved", "of", "compile ms", "without", "ratio of minima", "of medians"]);
     let (mut sums, mut logs) = ([0; 2], [0.0; 2]);
     for (pair, times) in candidates.chunks(2).zip(times.chunks(2)) {

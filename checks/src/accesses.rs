@@ -17,6 +17,7 @@ use halide_cpu::{CpuFault, CpuOptions};
 use halide_sched::lower::checks::check_accesses::check_accesses;
 use halide_sched::lower::{Accesses, finish};
 use halide_testing::programs::{self, Random};
+use std::ops::Add;
 use std::time::Duration;
 
 /// Broken programs of one case.
@@ -55,12 +56,30 @@ pub fn check(case: &Case) -> Result<Outcome, Failure> {
     Ok(Outcome::Compared)
 }
 
+/// Runs of broken programs that a check of an access ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ended {
+    /// The number of all, in both ways of checking.
+    pub runs: u32,
+    /// The broken programs among them whose fault names the buffer, the loop, the index and what there is.
+    pub named: u32,
+}
+
+impl Add for Ended {
+    type Output = Ended;
+
+    fn add(self, other: Ended) -> Ended {
+        Ended { runs: self.runs + other.runs, named: self.named + other.named }
+    }
+}
+
 /// Runs broken programs of a case as machine code, whatever they compute. Returns the number of runs that ended since
 /// an access was not known to be inside of its buffer.
-pub fn run_broken_code(case: &Case) -> Result<u32, Failure> {
-    let Ok(checked) = checked(case)? else { return Ok(0) };
-    let mut ended = 0;
+pub fn run_broken_code(case: &Case) -> Result<Ended, Failure> {
+    let Ok(checked) = checked(case)? else { return Ok(Ended::default()) };
+    let mut ended = Ended::default();
     for (wrong, name) in broken(&checked) {
+        let mut is_named = false;
         for (program, exact) in with_checks(&checked, &wrong) {
             let program = finish(program);
             // What is broken may be more code than there may be.
@@ -69,16 +88,36 @@ pub fn run_broken_code(case: &Case) -> Result<u32, Failure> {
             let execute = || engines::execute(&checked.case, &program, &code, &checked.inputs, 2, Some(&limits));
             let ran = for_seconds(SECONDS, &limits, execute);
             match ran.map_err(|e| failure(format!("{name}, exact {exact}"), e))? {
-                Err(CpuFault::Check { fault, .. }) => {
-                    let ours = matches!(program.faults.get(fault), Some(Fault::Unproved | Fault::Access { .. }));
-                    ended += u32::from(ours);
-                }
+                Err(CpuFault::Check { fault, args }) => match program.faults.get(fault) {
+                    Some(Fault::Unproved) => ended.runs += 1,
+                    Some(access @ Fault::Access { .. }) => {
+                        is_outside(&program, access, &args)?;
+                        (ended.runs, is_named) = (ended.runs + 1, true);
+                    }
+                    _ => {}
+                },
                 Err(CpuFault::Panic(text)) => return Err(failure(format!("{name}, exact {exact}"), text)),
                 _ => {}
             }
         }
+        ended.named += u32::from(is_named);
     }
     Ok(ended)
+}
+
+/// Fails unless a fault is of an access outside of a buffer, and its text names the buffer, the loop and the index.
+fn is_outside(program: &Program, access: &Fault, args: &[i64]) -> Result<(), Failure> {
+    let text = access.message(program, args);
+    let (&Fault::Access { buf, ref at }, &[low, high, first, last]) = (access, args) else {
+        return Err(failure("access without index and extent", text));
+    };
+    let place = if at.is_empty() { "outside of loops".to_string() } else { format!("in loop `{at}`") };
+    let parts = [format!("`{}`", program.buffers[buf].name), place, low.to_string()];
+    let is_real = at.is_empty() || program.loops.iter().any(|l| l.name == *at);
+    match parts.iter().all(|part| text.contains(part.as_str())) && is_real && (low < first || last < high) {
+        true => Ok(()),
+        false => Err(failure("access inside of its buffer, or not named", text)),
+    }
 }
 
 /// Runs a case with checked accesses, in the evaluator; or says that it is refused.

@@ -8,7 +8,7 @@ use crate::engines;
 use crate::failure::{Failure, Outcome};
 use crate::runs::{Seeds, caught, number};
 use crate::watch::Watch;
-use crate::{accesses, budgets, edges, externs, families, refusals, schedules, stacks, work};
+use crate::{accesses, budgets, edges, externs, families, refusals, schedules, stacks, words, work};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 type Check = (&'static str, u64, fn(u64) -> Result<Outcome, Failure>);
 
 /// The checks, which take their turns. What lowering does wrong shows without machine code, so most cases do without.
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 13] = [
     ("families", 4 * families::COUNT, |seed| families::check(in_a_row(seed))),
     ("edges", edges::COUNT, |seed| edges::check(in_a_row(seed))),
     ("budgets", 2, |seed| budgets::check(in_a_row(seed))),
@@ -24,6 +24,7 @@ const CHECKS: [Check; 12] = [
     ("refusals", 1, refused),
     ("lowering", 10, |seed| engines::check_lowering(&Case::random(seed))),
     ("work", 1, recorded),
+    ("words", 1, explained),
     ("schedules", 1, |seed| engines::check(&Case::random(seed))),
     ("kernels", 2, |seed| engines::check(&Case::random_gpu(seed))),
     ("changed", 3, |seed| engines::check(&schedules::changed(seed))),
@@ -32,7 +33,7 @@ const CHECKS: [Check; 12] = [
 ];
 
 /// The checks of records. Tests of their own go through all records, so a run of the default length leaves them out.
-const OF_RECORDS: [&str; 2] = ["refusals", "work"];
+const OF_RECORDS: [&str; 3] = ["refusals", "work", "words"];
 
 /// The distance of the seeds that a check has in one turn: those of other turns are others.
 const APART: u64 = 1_000_001;
@@ -42,6 +43,9 @@ const STRIDE: u64 = 5;
 
 /// Recorded cases of one turn.
 const RECORDS: usize = 10;
+
+/// Recorded cases of one turn whose words are compared.
+const WORDS: usize = 20;
 
 /// Recorded schedules of one turn.
 const SCHEDULES: usize = 60;
@@ -69,6 +73,14 @@ fn recorded(seed: u64) -> Result<Outcome, Failure> {
         ALL[at % ALL.len()].check()?;
     }
     Ok(Outcome::Compared)
+}
+
+/// Asks for what is explained of the next recorded cases.
+fn explained(seed: u64) -> Result<Outcome, Failure> {
+    match words::check_some((seed / STRIDE) as usize * WORDS, WORDS).into_iter().next() {
+        Some(failure) => Err(failure),
+        None => Ok(Outcome::Compared),
+    }
 }
 
 /// Runs all checks on `default` seeds.

@@ -35,4 +35,5 @@ mod theme;
 mod tiers;
 pub mod trust;
 mod watch;
+pub mod words;
 pub mod work;

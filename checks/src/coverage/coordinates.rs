@@ -11,7 +11,7 @@ const SOURCES: &str = "coordinates by place of what is read";
 const LOOPS: &str = "coordinates by loops of the reader";
 
 /// The operands that coordinates are made of.
-const PARTS: [&str; 19] = [
+pub(super) const PARTS: [&str; 19] = [
     "variable",
     "constant",
     "product with a constant",
@@ -59,6 +59,11 @@ pub(super) fn listed(all: &mut Vec<Class>) {
         }
         all.extend(KINDS.map(|kind| (LOOPS, format!("{part}, {kind}"))));
     }
+}
+
+/// The operands that the coordinates of a definition's reads are made of.
+pub(super) fn parts_read(p: &PipelineData, stage: &StageDef) -> BTreeSet<&'static str> {
+    reads(p, stage).into_iter().flat_map(|(_, args)| args).flat_map(|arg| parts(p, arg)).collect()
 }
 
 /// The reads of a definition, with their coordinates; `None` is an input.

@@ -32,12 +32,26 @@ fn word(verb: &Verb) -> Option<(LoopWord, Option<Tail>)> {
     })
 }
 
-pub(super) fn classes(case: &Case, plan: &Plan, found: &mut Vec<Class>) {
+/// The directives of loops of each stage, in order.
+pub(super) fn words_by_stage(case: &Case) -> BTreeMap<&Subject, Vec<(LoopWord, Option<Tail>)>> {
     let mut stages: BTreeMap<&Subject, Vec<(LoopWord, Option<Tail>)>> = BTreeMap::new();
     for directive in case.schedule.directives() {
         stages.entry(&directive.subject).or_default().extend(word(&directive.verb));
     }
-    for (subject, words) in stages {
+    stages
+}
+
+/// Returns true if a directive may have a tail. What blends reads what another iteration may write at the same time.
+pub(super) fn may_have(word: LoopWord, tail: Tail) -> bool {
+    match word {
+        LoopWord::Fuse | LoopWord::Reorder => false,
+        LoopWord::Parallel => !matches!(tail, Tail::ShiftInwardsAndBlend | Tail::RoundUpAndBlend),
+        _ => true,
+    }
+}
+
+pub(super) fn classes(case: &Case, plan: &Plan, found: &mut Vec<Class>) {
+    for (subject, words) in words_by_stage(case) {
         let Some((id, _)) = plan.pipeline.funcs.enumerate().find(|(_, f)| f.name == subject.func) else { continue };
         let func = &plan.funcs[id];
         let holds = plan.funcs.iter().any(
@@ -64,12 +78,8 @@ pub(super) fn listed(all: &mut Vec<Class>) {
             all.push((HOSTS, format!("{a:?} {b:?}")));
             all.extend(PLACES[1..].iter().map(|place| (AT, format!("{a:?} {b:?}, {place}"))));
             all.extend(LoopWord::ALL.map(|c| (TRIPLES, format!("{a:?} {b:?} {c:?}"))));
-            if !matches!(a, LoopWord::Fuse | LoopWord::Reorder) {
-                // What blends reads what another iteration may write at the same time.
-                let blends = |tail: &Tail| matches!(tail, Tail::ShiftInwardsAndBlend | Tail::RoundUpAndBlend);
-                let legal = Tail::ALL.into_iter().filter(|tail| a != LoopWord::Parallel || !blends(tail));
-                all.extend(legal.map(|tail| (TAILS, format!("{a:?} {tail:?} {b:?}"))));
-            }
+            let legal = Tail::ALL.into_iter().filter(|tail| may_have(a, *tail));
+            all.extend(legal.map(|tail| (TAILS, format!("{a:?} {tail:?} {b:?}"))));
         }
     }
 }

@@ -7,6 +7,7 @@ mod class;
 mod coordinates;
 mod graphs;
 mod loops;
+mod products;
 
 use crate::case::Case;
 use class::Class;
@@ -28,6 +29,7 @@ impl Coverage {
         loops::classes(&case, &plan, &mut found);
         coordinates::classes(&plan, &mut found);
         graphs::classes(&case, &plan, &mut found);
+        products::classes(&case, &plan, &mut found);
         found.sort();
         found.dedup();
         for class in found {
@@ -50,6 +52,24 @@ impl Coverage {
     pub fn drawn(&self, table: &str) -> (usize, usize) {
         let all: Vec<Class> = listed().into_iter().filter(|class| class.0 == table).collect();
         (all.iter().filter(|class| self.count(class) > 0).count(), all.len())
+    }
+
+    /// For each product of tables how many of its classes were drawn, and `shown` of those that were not.
+    pub fn products(&self, shown: usize) -> String {
+        let mut tables: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
+        for class in products::listed() {
+            let (drawn, never) = tables.entry(class.0).or_default();
+            match self.count(&class) {
+                0 => never.push(class.1),
+                _ => *drawn += 1,
+            }
+        }
+        let mut text = String::new();
+        for (table, (drawn, never)) in tables {
+            let some: Vec<&String> = never.iter().step_by((never.len() / shown.max(1)).max(1)).take(shown).collect();
+            text += &format!("{table}: {drawn} of {} drawn; never, among others, {some:?}\n", drawn + never.len());
+        }
+        text
     }
 
     /// For each table how many of its classes were drawn, which is the rarest, and which never were.

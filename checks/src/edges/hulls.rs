@@ -14,9 +14,10 @@ const HELD: (i64, i64) = (-1, 7);
 
 /// `f(x) = in(e)`, where every value that `e` can have is known here.
 pub(super) fn hulls(random: &mut Random) -> Edge {
-    match random.below(4) {
+    match random.below(5) {
         0 => guarded(random),
         1 => of_values(random),
+        2 => of_long_limits(random),
         _ => of_data(random),
     }
 }
@@ -82,6 +83,28 @@ fn of_values(random: &mut Random) -> Edge {
     let data = a.read([clamp(x, 0, 7)]);
     let inner = [x * 100 - 7, data, x * 3 + data % 5][random.below(3)];
     let g = func("g", &[x], clamp(inner, low as i32, high as i32));
+    let c = random.between(-2, 2);
+    let f = func("f", &[x], image.read([g.read([x]) + c as i32]));
+    edge(&f, "g: compute_root()", span, random.bits(), low + c >= HELD.0 && high + c <= HELD.1)
+}
+
+/// Coordinates that are values of another stage, between limits of so many parameters that their constants count.
+fn of_long_limits(random: &mut Random) -> Edge {
+    let (image, a, x) = (ImageParam::new("in", I32, 1), ImageParam::new("a", I32, 1), var("x"));
+    let span = small_span(random);
+    let low = random.between(-3, 3);
+    let high = low + random.between(1, 6);
+    let param = |i: i64| Param::<i32>::new(&format!("p{i}")).with_range(low as i32, high as i32).expr();
+    let mut limit = |first: i64| {
+        let n = random.between(14, 20);
+        (first + 1..first + n).fold(param(first), |all, i| match i % 2 {
+            0 => min(all, param(i)),
+            _ => max(param(i), all),
+        })
+    };
+    let (least, most) = (limit(0), limit(100));
+    let inner = [x * 100 - 7, a.read([clamp(x, 0, 7)])][random.below(2)];
+    let g = func("g", &[x], clamp(inner, least, most));
     let c = random.between(-2, 2);
     let f = func("f", &[x], image.read([g.read([x]) + c as i32]));
     edge(&f, "g: compute_root()", span, random.bits(), low + c >= HELD.0 && high + c <= HELD.1)

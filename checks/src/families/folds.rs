@@ -47,6 +47,48 @@ pub(super) fn pieces(random: &mut Random) -> Drawn {
     Drawn::new(out.unwrap_or(f), lines)
 }
 
+/// Producers stored outside of loops that a variant of their consumer makes longer, shorter or does without: what one
+/// variant computes in pieces, another one may compute at once.
+pub(super) fn variants(random: &mut Random) -> Drawn {
+    let image = ImageParam::new("in", I32, 2);
+    let (x, y) = (var("x"), var("y"));
+    let h = func("h", &[x, y], image.read([x, y]) * 3 + x);
+    let f = func("f", &[x, y], stencil(random, &h, x, y));
+    let out = func("out", &[x, y], f.read([x, y]) * 2 - y);
+    let (w, rows) = (random.between(1, 4), random.between(2, 6));
+    let along = random.pick(&["x", "y", "y"]);
+    let length = if along == "x" { w } else { rows };
+    let tail = |random: &mut Random| random.pick(&["", ", GuardWithIf"]);
+    // Loops of the same names, of which the inner one holds another loop or not; as often as not of the whole length,
+    // which is computed at once.
+    let split = |random: &mut Random| {
+        let factor = if random.one_in(2) { length } else { random.between(1, length) };
+        let own = tail(random);
+        if random.one_in(2) {
+            return format!("split({along}, o, i, {factor}{own})");
+        }
+        let inner = if random.one_in(2) { factor } else { random.between(1, factor) };
+        format!("split({along}, o, t, {factor}{own}) split(t, i, j, {inner}{})", tail(random))
+    };
+    let (dim, op, limit) = (random.below(2), random.pick(&["<=", ">=", "=="]), random.between(1, 6));
+    let (variant, main) = (split(random), split(random));
+    let mut lines = vec![
+        format!("out: tile(x, y, tx, ty, xi, yi, {w}, {rows}{})", tail(random)),
+        "f: compute_at(out, tx)".to_string(),
+        format!("f.specialize(out.extent({dim}) {op} {limit}): {variant}"),
+        format!("f: {main}"),
+    ];
+    let across = if along == "x" { "y" } else { "x" };
+    let level = random.pick(&["o", "i", "i", across]);
+    let store = random.pick(&["out, tx", "f, o", "f, o"]);
+    lines.push("h: compute_root()".to_string());
+    lines.push(format!("h: store_at({store}) compute_at(f, {level})"));
+    if random.one_in(3) {
+        lines.push(format!("h: unroll({along}, {})", random.between(2, 4)));
+    }
+    Drawn::new(out, lines)
+}
+
 /// Chains of which a coordinate moves with several loops of the consumer, and several with one: stages read each other
 /// along diagonals, so loops inside of a sliding window go over other values in each iteration.
 pub(super) fn slants(random: &mut Random) -> Drawn {

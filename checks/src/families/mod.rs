@@ -9,12 +9,14 @@ mod borders;
 mod columns;
 mod coordinates;
 mod decisions;
+mod deep;
 mod drawn;
 mod folds;
 mod guards;
 mod loops;
 mod narrow;
 mod planes;
+mod sides;
 mod sums;
 mod tiles;
 mod updates;
@@ -45,7 +47,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 26] = {
+const FAMILIES: [Family; 29] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -76,6 +78,9 @@ const FAMILIES: [Family; 26] = {
         family("slants", folds::slants, true),
         family("decisions", decisions::decisions, true),
         family("columns", columns::columns, true),
+        family("variants", folds::variants, true),
+        family("deep", deep::deep, true),
+        Family { gpu: true, ..family("sides", sides::sides, true) },
     ]
 };
 

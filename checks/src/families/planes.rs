@@ -67,7 +67,7 @@ fn between_loops(random: &mut Random) -> Drawn {
     let h = func("h", &[x, y], k.read([x, y]) + k.read([x + random.between(0, 2) as i32, y]));
     let g = func("g", &[x, y, z], image.read([x + z, y]) - z);
     let near = g.read([x + random.between(0, 1) as i32, y, z]);
-    let f = func("f", &[x, y, z], h.read([x, y]) + near * h.read([x, y + random.between(0, 1) as i32]));
+    let other = h.read([x, y + random.between(0, 1) as i32]);
     let (w, rows) = (random.pick(&[4, 8]), random.pick(&[2, 4]));
     let mut lines = vec![format!(
         "f: split(x, xo, xi, {w}) split(y, yo, yi, {rows}) reorder(xi, yi, z, xo, yo) gpu_blocks(xo, yo) gpu_threads(xi, yi)"
@@ -76,6 +76,9 @@ fn between_loops(random: &mut Random) -> Drawn {
     lines.push("k: compute_at(f, xo) gpu_threads(x, y) store_in(Shared)".to_string());
     lines.push("h: compute_at(f, xo) gpu_threads(x, y) store_in(Shared)".to_string());
     lines.push(format!("g: compute_at(f, z) {store} gpu_threads(x, y) store_in(Shared)"));
+    // What is read first is allocated outside of the others.
+    let sum = if random.one_in(2) { near * other + h.read([x, y]) } else { h.read([x, y]) + near * other };
+    let f = func("f", &[x, y, z], sum);
     Drawn::new(f, lines)
 }
 

@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::engines::{Evaluated, Ran, evaluate};
 use crate::failure::Failure;
+use crate::proofs::Share;
 use crate::sizes::Sizes;
 use halide::ir::{BufferRole, Elem, Expr, ExprKind, Program, Stmt, build, visit};
 use halide::lower::{LowerOptions, Lowered, LoweringTrace, lower};
@@ -13,9 +14,9 @@ use halide_sched::lower::checks::trust::trust;
 /// The counts of one run, in the order of [`NAMES`].
 pub(super) type Counts = [u64; NAMES.len()];
 
-/// Names of the counts: the work of a variant, what its program is made of, and for the main one checks of accesses and
-/// unproved orders.
-pub(super) const NAMES: [&str; 14] = [
+/// Names of the counts: the work of a variant, what its program is made of, for the main one checks of accesses and
+/// unproved orders, and the work of lowering.
+pub(super) const NAMES: [&str; 20] = [
     "points",
     "iterations",
     "operations",
@@ -30,13 +31,23 @@ pub(super) const NAMES: [&str; 14] = [
     "checks",
     "unproved",
     "unfolded",
+    "open",
+    "guards",
+    "allocations",
+    "strides",
+    "effort",
+    "proving",
 ];
+
+/// Names of the counts of what lowering looks at.
+pub(super) const OF_LOWERING: [&str; 2] = ["effort", "proving"];
 
 /// Rounds of giving a program larger inputs.
 const MOST_ROUNDS: usize = 100;
 
-/// Counts of what is proved: checks of accesses, unproved buffers and loops, allocations that are not circular.
-type Proofs = [u64; 3];
+/// Counts of what is proved: checks of accesses, unproved buffers and loops, allocations that are not circular,
+/// accesses without a proof, and expressions that proofs of accesses looked at.
+type Proofs = [u64; 5];
 
 /// Lowers a case in both variants and counts what the evaluator does; or says why it is refused.
 pub(super) fn measure(case: Case) -> Result<Result<[Option<Counts>; 2], String>, Failure> {
@@ -45,11 +56,12 @@ pub(super) fn measure(case: Case) -> Result<Result<[Option<Counts>; 2], String>,
     let Ok(plan) = plan::resolve(&case.pipeline, &case.schedule, &case.target) else {
         return Ok(Err("illegal schedule".into()));
     };
-    let (mut programs, mut proofs) = (Vec::new(), [0; 3]);
+    let (mut programs, mut proofs, mut efforts) = (Vec::new(), [0; 5], Vec::new());
     for exact in [true, false] {
         let options = LowerOptions { exact_tails: exact, keep_programs: !exact, ..LowerOptions::default() };
         let Ok(Lowered { program, trace, .. }) = lower(&plan, &options) else { return Ok(Err("lowering".into())) };
         programs.push((exact, program));
+        efforts.push(trace.visits);
         let whole = trace.passes.into_iter().rev().find(|p| p.name == "place_copies").and_then(|p| p.after);
         if let Some(whole) = whole {
             proofs = proved(&case, &whole);
@@ -61,7 +73,8 @@ pub(super) fn measure(case: Case) -> Result<Result<[Option<Counts>; 2], String>,
             Evaluated::Done(ran) => {
                 let mut counts = [None, None];
                 for (n, ran) in ran {
-                    counts[n] = counts_of(&programs[n].1, &ran, &inputs, if n == 1 { proofs } else { [0; 3] });
+                    let proofs = if n == 1 { proofs } else { [0; 5] };
+                    counts[n] = counts_of(&programs[n].1, &ran, &inputs, proofs, efforts[n]);
                 }
                 return Ok(Ok(counts));
             }
@@ -76,13 +89,13 @@ pub(super) fn measure(case: Case) -> Result<Result<[Option<Counts>; 2], String>,
     Ok(Err("large input".into()))
 }
 
-fn counts_of(program: &Program, ran: &Ran, inputs: &Sizes, proofs: Proofs) -> Option<Counts> {
+fn counts_of(program: &Program, ran: &Ran, inputs: &Sizes, proofs: Proofs, effort: u64) -> Option<Counts> {
     let stats = ran.stats.as_ref()?;
     let points = program.buffers.ids().map(|id| stats.buffers[id].stores).sum();
     let elements = inputs.buffers.iter().filter_map(|b| b.region().points()).sum();
     let iterations = stats.iterations.iter().sum();
-    let Text { asserts, bits, apart, barriers } = Text::of(program);
-    let [checks, unproved, unfolded] = proofs;
+    let Text { asserts, bits, apart, barriers, guards, allocations } = Text::of(program);
+    let [checks, unproved, unfolded, open, proving] = proofs;
     Some([
         points,
         iterations,
@@ -98,6 +111,12 @@ fn counts_of(program: &Program, ran: &Ran, inputs: &Sizes, proofs: Proofs) -> Op
         checks,
         unproved,
         unfolded,
+        open,
+        guards,
+        allocations,
+        program.kernels.iter().flat_map(|kernel| &kernel.buffers).map(|b| b.word_strides.len() as u64).sum(),
+        effort,
+        proving,
     ])
 }
 
@@ -110,6 +129,9 @@ struct Text {
     /// Lanes that are loaded or stored at places of their own.
     apart: u64,
     barriers: u64,
+    /// Branches, and masks of stores.
+    guards: u64,
+    allocations: u64,
 }
 
 impl Text {
@@ -125,7 +147,12 @@ impl Text {
         match s {
             Stmt::Assert { .. } => self.asserts += 1,
             Stmt::Barrier => self.barriers += 1,
-            Stmt::Store { index, .. } => self.apart += lanes_apart(index),
+            Stmt::Store { index, mask, .. } => {
+                self.apart += lanes_apart(index);
+                self.guards += u64::from(mask.is_some());
+            }
+            Stmt::If { .. } => self.guards += 1,
+            Stmt::Alloc { .. } => self.allocations += 1,
             _ => {}
         }
         visit::for_each_expr(s, |e| visit::for_each_node(e, &mut |node| self.node(node)));
@@ -166,11 +193,13 @@ fn lanes_apart(index: &Expr) -> u64 {
 
 /// Returns the counts of what is proved of a program whose accesses are not checked yet.
 fn proved(case: &Case, whole: &Program) -> Proofs {
-    let checked = check_accesses(whole.clone(), Some(&case.pipeline), false, &mut LoweringTrace::new());
+    let mut trace = LoweringTrace::new();
+    let checked = check_accesses(whole.clone(), Some(&case.pipeline), false, &mut trace);
     let checks = Text::of(&checked).asserts;
     let trust = trust(whole);
     let open = |proved: &&bool| !**proved;
     let unproved = trust.initialised.values().filter(open).count() + trust.independent.values().filter(open).count();
     let own = whole.buffers.iter().filter(|b| b.role == BufferRole::Internal).count();
-    [checks, unproved as u64, own.saturating_sub(trust.folds) as u64]
+    let open_accesses = Share::of_trace(&trace).map_or(0, |share| share.all - share.proved);
+    [checks, unproved as u64, own.saturating_sub(trust.folds) as u64, open_accesses as u64, trace.visits]
 }

@@ -30,6 +30,8 @@ pub fn update(numbers: [usize; 3]) {
         let most = match source {
             Source::Case => numbers[0],
             Source::Kernels => numbers[1],
+            // Sizes about which it decides are few among many.
+            Source::Family(member) if member.name() == "deep" => 3 * numbers[2],
             Source::Family(_) => numbers[2],
         };
         let mut kept: Vec<Record> = Vec::new();

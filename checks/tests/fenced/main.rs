@@ -62,11 +62,13 @@ fn machine_code_touches_no_memory_but_its_own() {
 
 /// Mistakes of lowering end runs before they touch other memory.
 fn broken_programs() {
-    let ended = Cell::new(0);
+    let ended = Cell::new(accesses::Ended::default());
     runs::each("broken programs between guard pages", 20, |seed| {
         let more = accesses::run_broken_code(&Case::random(seed)).map_err(|f| format!("{}: {}", f.kind, f.text))?;
         ended.set(ended.get() + more);
         Ok(())
     });
-    assert!(ended.get() >= 20, "{} runs were ended by checks of accesses", ended.get());
+    let accesses::Ended { runs, named } = ended.get();
+    println!("checks of accesses ended {runs} runs, and named the access in {named} broken programs");
+    assert!(runs >= 20 && named >= 20, "{runs} runs were ended by checks of accesses, {named} with its name");
 }

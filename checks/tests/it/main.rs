@@ -8,7 +8,7 @@ use halide_checks::failure::{Failure, Outcome};
 use halide_checks::runs::Seeds;
 use halide_checks::{
     algebra, budgets, edges, externs, families, image_input, ladder, order, proofs, refusals, runs, schedules, stacks,
-    text, trust, work,
+    text, trust, words, work,
 };
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,7 +146,9 @@ fn failures(
 #[test]
 fn recorded_work() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        return work::update([200, 50, 18]);
+        work::update([200, 50, 18]);
+        // Words are of cases of the record of work.
+        return words::update();
     }
     let failed: Vec<String> = work::records()
         .iter()
@@ -154,6 +156,16 @@ fn recorded_work() {
         .map(|f| format!("{}: {}", f.kind, f.text))
         .collect();
     assert!(failed.is_empty(), "{} cases (`UPDATE_EXPECT=1` counts again):\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Decisions of passes are explained as they were; `recorded_work` writes the record.
+#[test]
+fn recorded_words() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        return;
+    }
+    let failed: Vec<String> = words::check().into_iter().map(|f| format!("{}: {}", f.kind, f.text)).collect();
+    assert!(failed.is_empty(), "{} cases (`UPDATE_EXPECT=1` asks again):\n{}", failed.len(), failed.join("\n"));
 }
 
 /// Recorded schedules are legal or not as they were, for the same reasons.
@@ -242,7 +254,7 @@ fn every_class_of_structures_is_drawn() {
     let Seeds { first, count, long } = Seeds::of_run(480);
     let mut coverage = Coverage::default();
     (first..first + count).for_each(|seed| coverage.add(&Case::random(seed)));
-    println!("{}", coverage.report());
+    println!("{}{}", coverage.report(), coverage.products(if long { 60 } else { 0 }));
     // What takes some thousand cases: large tables, and classes that few cases of one theme have.
     let large = [
         "triples of directives",
