@@ -94,7 +94,7 @@ impl Memo {
 }
 
 /// Returns true if `e` has no children.
-fn is_leaf(e: &Expr) -> bool {
+pub fn is_leaf(e: &Expr) -> bool {
     matches!(e.kind(), ExprKind::Const(_) | ExprKind::Int(_) | ExprKind::Sym(_) | ExprKind::Param(_))
 }
 
@@ -150,17 +150,36 @@ pub fn fold<T: Clone>(e: &Expr, table: &mut Map<Expr, T>, make: &mut impl FnMut(
 /// Visits nodes for which `enter` holds, children before parents. Does not recurse, since expressions grow as deep as a
 /// pipeline is long.
 fn walk(e: &Expr, enter: &mut dyn FnMut(&Expr) -> bool, leave: &mut dyn FnMut(&Expr)) {
-    let mut stack: SmallVec<[(&Expr, bool); 16]> = smallvec![(e, false)];
+    let mut stack: Pending<'_> = smallvec![(e, false)];
     while let Some((e, ready)) = stack.pop() {
         if ready {
             leave(e);
         } else if enter(e) {
+            if is_leaf(e) {
+                leave(e);
+                continue;
+            }
             stack.push((e, true));
-            let first = stack.len();
-            for_each_child(e, |c| stack.push((c, false)));
-            stack[first..].reverse();
+            push_children(e, &mut stack);
         }
     }
+}
+
+/// Nodes that a walk has yet to visit, each with true once its children were.
+pub type Pending<'e> = SmallVec<[(&'e Expr, bool); 16]>;
+
+/// Pushes the children of `e`, the first one last, so that they are popped in their order.
+#[inline]
+pub fn push_children<'e>(e: &'e Expr, stack: &mut Pending<'e>) {
+    // Most nodes have two.
+    if let ExprKind::Binary(_, a, b) = e.kind() {
+        stack.push((b, false));
+        stack.push((a, false));
+        return;
+    }
+    let first = stack.len();
+    for_each_child(e, |c| stack.push((c, false)));
+    stack[first..].reverse();
 }
 
 /// Returns true if any node of `e` satisfies `test`, which is asked of each node at most once.

@@ -6,7 +6,7 @@
 
 use halide_ir::hash::{Map, begin};
 use halide_ir::{BufId, Expr, LoopId, Sym};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// Something that was learned.
@@ -28,7 +28,14 @@ pub(super) struct State(u32);
 
 /// Shared by all clones of one [`super::Facts`].
 #[derive(Clone, Default)]
-pub(super) struct Memory(Rc<RefCell<Tables>>);
+pub(super) struct Memory(Rc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    tables: RefCell<Tables>,
+    /// Counts expressions that were looked at.
+    visits: Cell<u64>,
+}
 
 #[derive(Default)]
 struct Tables {
@@ -36,33 +43,31 @@ struct Tables {
     next: Map<(State, Fact), State>,
     /// Expressions and what they are simplified; the latter as well, to themselves.
     simple: Map<(State, Expr), Expr>,
-    /// Counts expressions that were looked at.
-    visits: u64,
 }
 
 impl Memory {
     /// Counts a visit of an expression.
     pub(super) fn count_visit(&self) {
-        self.0.borrow_mut().visits += 1;
+        self.0.visits.set(self.0.visits.get() + 1);
     }
     /// The visits so far.
     pub(super) fn visits(&self) -> u64 {
-        self.0.borrow().visits
+        self.0.visits.get()
     }
     /// Returns the state after `fact` is learned in `state`.
     pub(super) fn after(&self, state: State, fact: Fact) -> State {
-        let mut tables = self.0.borrow_mut();
+        let mut tables = self.0.tables.borrow_mut();
         begin(&mut tables.next, 200);
         let new = State(tables.next.len() as u32 + 1);
         *tables.next.entry((state, fact)).or_insert(new)
     }
     /// Returns the simplified form of `e` in `state`, if it was kept.
     pub(super) fn simple(&self, state: State, e: &Expr) -> Option<Expr> {
-        self.0.borrow().simple.get(&(state, e.clone())).cloned()
+        self.0.tables.borrow().simple.get(&(state, e.clone())).cloned()
     }
     /// Keeps what `e` is simplified in `state`.
     pub(super) fn keep(&self, state: State, e: &Expr, simple: &Expr) {
-        let mut tables = self.0.borrow_mut();
+        let mut tables = self.0.tables.borrow_mut();
         begin(&mut tables.simple, 200);
         if e != simple {
             tables.simple.insert((state, e.clone()), simple.clone());

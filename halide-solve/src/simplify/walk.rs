@@ -2,13 +2,13 @@
 
 use halide_ir::Expr;
 use halide_ir::hash::Set;
-use halide_ir::visit::for_each_child;
-use smallvec::{SmallVec, smallvec};
+use halide_ir::visit::{Pending, is_leaf, push_children};
+use smallvec::smallvec;
 
 /// Calls `visit` on every node below and at `root` for which `known` is false, children before parents; nodes below
 /// known ones are left out. After `visit(e)`, `known(e)` must be true.
 pub(crate) fn postorder<'e>(root: &'e Expr, known: impl Fn(&Expr) -> bool, mut visit: impl FnMut(&'e Expr)) {
-    let mut stack: SmallVec<[(&Expr, bool); 16]> = smallvec![(root, false)];
+    let mut stack: Pending<'_> = smallvec![(root, false)];
     while let Some((e, ready)) = stack.pop() {
         if ready {
             // Where it stands twice below one node, it is known by now.
@@ -20,11 +20,12 @@ pub(crate) fn postorder<'e>(root: &'e Expr, known: impl Fn(&Expr) -> bool, mut v
         if known(e) {
             continue;
         }
+        if is_leaf(e) {
+            visit(e);
+            continue;
+        }
         stack.push((e, true));
-        let first = stack.len();
-        for_each_child(e, |c| stack.push((c, false)));
-        // Children are visited in their order.
-        stack[first..].reverse();
+        push_children(e, &mut stack);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::tuning::{COMPILER_STACK, COMPILER_STACK_PER_LEVEL};
 use halide_ir::hash::Map;
-use halide_ir::visit::{deep, for_each_child, for_each_expr, for_each_stmt};
+use halide_ir::visit::{Pending, deep, for_each_child, for_each_expr, for_each_stmt, is_leaf, push_children};
 use halide_ir::{Expr, Program, Stmt};
 
 /// Runs `work` with enough stack to recurse through `program`.
@@ -26,19 +26,19 @@ fn stmt_depth(s: &Stmt, seen: &mut Map<usize, usize>) -> usize {
 
 /// The depth of a DAG; iterative, because it is what decides about recursion.
 fn expr_depth(root: &Expr, seen: &mut Map<usize, usize>) -> usize {
-    let mut open = vec![(root.clone(), false)];
+    let depth =
+        |e: &Expr, seen: &Map<usize, usize>| if is_leaf(e) { 1 } else { seen.get(&e.id()).copied().unwrap_or(0) };
+    let mut open = Pending::new();
+    open.push((root, false));
     while let Some((e, ready)) = open.pop() {
-        if seen.contains_key(&e.id()) {
-            continue;
-        }
         if ready {
             let mut deepest = 0;
-            for_each_child(&e, |c| deepest = deepest.max(seen.get(&c.id()).copied().unwrap_or(0)));
+            for_each_child(e, |c| deepest = deepest.max(depth(c, seen)));
             seen.insert(e.id(), deepest + 1);
-        } else {
-            open.push((e.clone(), true));
-            for_each_child(&e, |c| open.push((c.clone(), false)));
+        } else if !is_leaf(e) && !seen.contains_key(&e.id()) {
+            open.push((e, true));
+            push_children(e, &mut open);
         }
     }
-    seen.get(&root.id()).copied().unwrap_or(0)
+    depth(root, seen)
 }

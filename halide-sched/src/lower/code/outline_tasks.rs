@@ -26,6 +26,7 @@
 
 use crate::lower::loops::copy::fresh_temp;
 use crate::lower::walk;
+use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
 use halide_ir::{BufId, BufferRole, Expr, ExprKind, For, ForKind, Program, Stage, Stmt, Sym, Task, Type, build};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,83 +97,94 @@ pub(crate) fn scalars_only(program: &mut Program, syms: BTreeMap<Sym, Type>, bod
 pub(crate) struct Needs {
     syms: BTreeMap<Sym, Type>,
     buffers: BTreeSet<BufId>,
+    /// The number of those that it uses besides what it launches.
+    own: usize,
 }
 
 impl Needs {
     /// Returns the needs of `body`, the body of loop `id`.
     pub(crate) fn of(body: &Stmt, id: halide_ir::LoopId, program: &Program) -> Needs {
-        Needs::with(body, id, program, true)
-    }
-
-    /// As [`Needs::of`], without what the tasks and kernels need that it launches.
-    pub(crate) fn of_code(body: &Stmt, id: halide_ir::LoopId, program: &Program) -> Needs {
-        Needs::with(body, id, program, false)
-    }
-
-    fn with(body: &Stmt, id: halide_ir::LoopId, program: &Program, launched: bool) -> Needs {
-        let mut needs = Needs { syms: BTreeMap::new(), buffers: BTreeSet::new() };
-        let mut made = Made { syms: BTreeSet::from([Sym::Loop(id)]), buffers: BTreeSet::new() };
-        needs.collect(body, &mut made, program, launched);
+        let mut uses = Uses::default();
+        uses.made_syms.insert(Sym::Loop(id));
+        uses.collect(body, program);
+        let Uses { code, mut launched, made_syms, made_buffers } = uses;
         let internal = |buf: &BufId| program.buffers[*buf].role == BufferRole::Internal;
-        needs.syms.retain(|s, _| !made.syms.contains(s) && !matches!(s, Sym::Buffer { buf, .. } if !internal(buf)));
-        needs.buffers.retain(|buf| !made.buffers.contains(buf) && internal(buf));
-        needs
+        let is_needed = |s: &Sym| !made_syms.contains(s) && !matches!(s, Sym::Buffer { buf, .. } if !internal(buf));
+        let is_needed_buffer = |buf: &BufId| !made_buffers.contains(buf) && internal(buf);
+        let mut syms: BTreeMap<Sym, Type> = code.syms.into_iter().filter(|(s, _)| is_needed(s)).collect();
+        let mut buffers: BTreeSet<BufId> = code.buffers.into_iter().filter(is_needed_buffer).collect();
+        let own = syms.len() + buffers.len();
+        syms.extend(launched.syms.drain().filter(|(s, _)| is_needed(s)));
+        buffers.extend(launched.buffers.drain().filter(is_needed_buffer));
+        Needs { syms, buffers, own }
     }
 
-    /// Returns the number of symbols and buffers.
-    pub(crate) fn size(&self) -> usize {
-        self.syms.len() + self.buffers.len()
+    /// Returns the number of symbols and buffers that the body uses itself, whatever the tasks and kernels need that it
+    /// launches.
+    pub(crate) fn own(&self) -> usize {
+        self.own
     }
 
     /// The allocations.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = BufId> {
         self.buffers.iter().copied()
     }
+}
 
-    fn collect(&mut self, s: &Stmt, made: &mut Made, program: &Program, launched: bool) {
+/// Symbols and buffers.
+#[derive(Default)]
+struct Used {
+    syms: Map<Sym, Type>,
+    buffers: Set<BufId>,
+}
+
+/// The uses of a body: by its own code, and by what it launches.
+#[derive(Default)]
+struct Uses {
+    code: Used,
+    launched: Used,
+    /// The symbols and buffers that the body makes itself.
+    made_syms: Set<Sym>,
+    made_buffers: Set<BufId>,
+}
+
+impl Uses {
+    fn collect(&mut self, s: &Stmt, program: &Program) {
         match s {
-            Stmt::Let { bindings, .. } => made.syms.extend(bindings.iter().map(|(s, _)| *s)),
+            Stmt::Let { bindings, .. } => self.made_syms.extend(bindings.iter().map(|(s, _)| *s)),
             Stmt::For(l) => {
-                made.syms.insert(Sym::Loop(l.id));
+                self.made_syms.insert(Sym::Loop(l.id));
             }
             Stmt::Alloc { buf, .. } => {
-                made.buffers.insert(*buf);
+                self.made_buffers.insert(*buf);
             }
-            Stmt::Store { buf, .. } | Stmt::Prefetch { buf, .. } => {
-                self.buffers.insert(*buf);
+            Stmt::Store { buf, .. } | Stmt::Prefetch { buf, .. } | Stmt::Reside { buf, .. } => {
+                self.code.buffers.insert(*buf);
             }
-            Stmt::Launch { task, .. } if launched => {
+            Stmt::Launch { task, .. } => {
                 let inner = &program.tasks[*task];
-                self.syms.extend(inner.captures.iter().copied());
-                self.buffers.extend(inner.buffers.iter().copied());
+                self.launched.syms.extend(inner.captures.iter().copied());
+                self.launched.buffers.extend(inner.buffers.iter().copied());
             }
-            Stmt::Dispatch { kernel, .. } if launched => {
+            Stmt::Dispatch { kernel, .. } => {
                 let inner = &program.kernels[*kernel];
-                self.syms.extend(inner.captures.iter().copied());
-                self.buffers.extend(inner.buffers.iter().map(|b| b.buf));
-            }
-            Stmt::Reside { buf, .. } => {
-                self.buffers.insert(*buf);
+                self.launched.syms.extend(inner.captures.iter().copied());
+                self.launched.buffers.extend(inner.buffers.iter().map(|b| b.buf));
             }
             _ => {}
         }
+        let Used { syms, buffers } = &mut self.code;
         visit::for_each_expr(s, |e| {
             visit::for_each_node(e, &mut |n| match n.kind() {
                 ExprKind::Sym(s) => {
-                    self.syms.insert(*s, n.ty());
+                    syms.insert(*s, n.ty());
                 }
                 ExprKind::Load { buf, .. } => {
-                    self.buffers.insert(*buf);
+                    buffers.insert(*buf);
                 }
                 _ => {}
             });
         });
-        visit::for_each_stmt(s, |inner| self.collect(inner, made, program, launched));
+        visit::for_each_stmt(s, |inner| self.collect(inner, program));
     }
-}
-
-/// The symbols and buffers that a body makes itself.
-struct Made {
-    syms: BTreeSet<Sym>,
-    buffers: BTreeSet<BufId>,
 }

@@ -167,7 +167,7 @@ fn take(cx: &mut Split<'_>, s: Stmt, left: Left) -> (Stmt, Left) {
     let id = cx.program.loops.push(format!("part{}", cx.made).into());
     let needs = Needs::of(&s, id, cx.program);
     // What is handed on to parts that are cut already costs nothing here: it stays where it is.
-    let own = Needs::of_code(&s, id, cx.program).size();
+    let own = needs.own();
     if needs.buffers().any(|buf| cx.program.buffers[buf].memory == Memory::Register) || own * 2 > left.size {
         return (s, left);
     }

@@ -96,6 +96,7 @@ fn produce_all(ctx: &mut Ctx<'_>, site: &Site, mut body: Stmt, pending: &mut Pen
         let members: Vec<FuncId> = together.iter().copied().filter(|f| ctx.used.contains(f)).collect();
         done.extend(&members);
         members.iter().for_each(|f| ctx.computed.entry(*f).or_default().push(site.scope));
+        ctx.computations += members.len();
         let blocks = compute_with::blocks(ctx, &together).into_iter();
         let stages: Vec<Stmt> = blocks.map(|b| emit_block(ctx, b, site.scope, pending)).collect();
         let produce = |body, func: &FuncId| Stmt::Produce { func: *func, body: Box::new(body) };
@@ -111,6 +112,7 @@ fn produce_all(ctx: &mut Ctx<'_>, site: &Site, mut body: Stmt, pending: &mut Pen
 fn store_all(ctx: &mut Ctx<'_>, scope: Scope, mut body: Stmt, funcs: Vec<FuncId>) -> Stmt {
     for func in funcs {
         ctx.stored.entry(func).or_default().push(scope);
+        ctx.stores.push(func);
         // `infer_bounds` replaces these by what is computed, which may be more than what is asked for.
         let bounds = (0..ctx.plan.pipeline.funcs[func].dims())
             .map(|d| {
@@ -156,7 +158,7 @@ fn emit_variants<'a>(
     let mut stored_inside = Pending::new();
     for (cond, variant) in all {
         let mut own = Pending::new();
-        let before = stored_counts(ctx);
+        let before = ctx.stores.len();
         let arm = match (cond, &plan.fail) {
             (Some(_), _) => emit_variants(ctx, func, stage, variant, scope, &mut own),
             (None, Some((message, at))) => {
@@ -166,8 +168,7 @@ fn emit_variants<'a>(
             }
             (None, None) => emit_nest(ctx, func, stage, plan, scope, &mut own),
         };
-        let after = stored_counts(ctx);
-        stored_inside.extend(after.iter().filter(|(f, n)| before.get(f) != Some(n)).map(|(f, _)| *f));
+        stored_inside.extend(&ctx.stores[before..]);
         arms.push((cond, arm, own));
     }
     // A Func that one variant stores inside of its loops is not stored around all of them as well.
@@ -182,16 +183,6 @@ fn emit_variants<'a>(
         };
     }
     result
-}
-
-/// Returns the number of places at which each Func is stored so far.
-fn stored_counts(ctx: &Ctx<'_>) -> BTreeMap<FuncId, usize> {
-    ctx.stored.iter().map(|(f, places)| (*f, places.len())).collect()
-}
-
-/// The number of productions so far.
-fn computed_count(ctx: &Ctx<'_>) -> usize {
-    ctx.computed.values().map(Vec::len).sum()
 }
 
 /// The loops of one variant with everything computed inside them.
@@ -256,10 +247,10 @@ fn emit_inner(ctx: &mut Ctx<'_>, tree: &Tree, own: &mut Pending) -> Stmt {
         // What was computed in inner loops and is stored here.
         let here = site.take(ctx, own);
         body = store_all(ctx, site.scope, body, here);
-        let before = computed_count(ctx);
+        let before = ctx.computations;
         body = produce_all(ctx, &site, body, own);
         if depth >= tree.shared {
-            if computed_count(ctx) > before {
+            if ctx.computations > before {
                 let inst = &ctx.instances[tree.instance];
                 let entries = Vars::of(ctx, inst).entry_guards(depth + 1, &|v| inst.leaf(v));
                 body = entries.iter().fold(body, |body, g| guarded(body, &g.cond));

@@ -164,6 +164,10 @@ pub(crate) struct Ctx<'a> {
     pub(crate) notes: IdVec<NoteId, Row>,
     /// The scopes in which each Func is stored.
     pub(crate) stored: BTreeMap<FuncId, Vec<Scope>>,
+    /// The Funcs that were stored, in order, once for each scope.
+    pub(crate) stores: Vec<FuncId>,
+    /// The number of scopes in which Funcs are computed, over all Funcs.
+    pub(crate) computations: usize,
     /// The rules that the caller's buffers must follow.
     pub(crate) rules: Vec<Rule>,
 }
@@ -215,6 +219,8 @@ impl<'a> Ctx<'a> {
             rules,
             computed: BTreeMap::new(),
             stored: BTreeMap::new(),
+            stores: Vec::new(),
+            computations: 0,
         }
     }
 

@@ -2,9 +2,11 @@
 
 use crate::lower::loops::copy::fresh_temp;
 use halide_core::ops::BinOp;
-use halide_ir::hash::{Map, Set};
-use halide_ir::visit;
+use halide_ir::hash::{Map, Set, begin};
+use halide_ir::visit::{self, Pending};
 use halide_ir::{BufId, Expr, ExprKind, Program, Sym, build};
+use smallvec::smallvec;
+use std::collections::hash_map::Entry;
 
 /// The uses of a node.
 struct Use {
@@ -44,90 +46,99 @@ impl Names {
         names
     }
 
-    /// The operands of a node; those of a given name are its value.
-    fn operands(&self, e: &Expr, f: impl FnMut(&Expr)) {
-        match e.kind() {
-            ExprKind::Sym(s) => self.given.get(s).into_iter().for_each(f),
-            _ => visit::for_each_child(e, f),
-        }
-    }
-
-    /// The nodes below `e` (and itself) that `skip` does not hold for, operands first.
-    fn postorder(&self, e: &Expr, skip: impl Fn(&Expr) -> bool) -> Vec<Expr> {
-        let mut order = Vec::new();
-        let mut seen = Set::default();
-        let mut stack = vec![(e.clone(), false)];
-        while let Some((e, ready)) = stack.pop() {
-            if ready {
-                order.push(e);
-            } else if !skip(&e) && seen.insert(e.clone()) {
-                stack.push((e.clone(), true));
-                let first = stack.len();
-                self.operands(&e, |c| stack.push((c.clone(), false)));
-                stack[first..].reverse();
-            }
-        }
-        order
-    }
-
     fn count(&mut self, roots: &[(Expr, usize)], stored: &Set<BufId>) {
-        let mut order: Vec<Expr> = Vec::new();
+        let Names { given, uses, .. } = self;
+        let mut order: Vec<&Expr> = Vec::new();
+        let mut stack = Pending::new();
+        begin(uses, 28);
         for (root, at) in roots {
-            let fresh = self.postorder(root, |e| self.uses.contains_key(e));
-            for e in fresh {
-                let mut pinned = matches!(e.kind(), ExprKind::Load { buf, .. } if stored.contains(buf));
-                self.operands(&e, |c| pinned |= self.uses[c].pinned);
-                self.uses.insert(e.clone(), Use { count: 0, span: (*at, *at), pinned });
-                order.push(e);
+            stack.push((root, false));
+            while let Some((e, ready)) = stack.pop() {
+                if ready {
+                    let mut pinned = matches!(e.kind(), ExprKind::Load { buf, .. } if stored.contains(buf));
+                    operands(given, e, |c| pinned |= uses[c].pinned);
+                    uses.get_mut(e).expect("it was entered").pinned = pinned;
+                    order.push(e);
+                } else if let Entry::Vacant(slot) = uses.entry(e.clone()) {
+                    slot.insert(Use { count: 0, span: (*at, *at), pinned: false });
+                    stack.push((e, true));
+                    push_operands(given, e, &mut stack);
+                }
             }
-            self.note(root, (*at, *at));
+            note(uses, root, (*at, *at));
         }
-        for e in order.iter().rev() {
-            let span = self.uses[e].span;
-            let mut operands = Vec::new();
-            self.operands(e, |c| operands.push(c.clone()));
-            operands.iter().for_each(|c| self.note(c, span));
+        for e in order.into_iter().rev() {
+            let span = uses[e].span;
+            operands(given, e, |c| note(uses, c, span));
         }
-    }
-
-    fn note(&mut self, e: &Expr, span: (usize, usize)) {
-        let used = self.uses.get_mut(e).expect("every node was visited");
-        used.count += 1;
-        used.span = (used.span.0.min(span.0), used.span.1.max(span.1));
     }
 
     /// `root` as the statement at hand uses it; what gets a name is added to `here` or `front`.
     pub(super) fn emit(&mut self, root: &Expr, program: &mut Program) -> Expr {
-        for e in self.postorder(root, |e| self.local.contains_key(e) || self.global.contains_key(e)) {
-            let made = visit::map_children(&e, |c| self.made(c));
-            let used = &self.uses[&e];
+        let Names { given, uses, local, global, here, front } = self;
+        let mut stack: Pending<'_> = smallvec![(root, false)];
+        while let Some((e, ready)) = stack.pop() {
+            if !ready {
+                // What stands below it in the stack a second time is known by then.
+                if !local.contains_key(e) && !global.contains_key(e) {
+                    stack.push((e, true));
+                    push_operands(given, e, &mut stack);
+                }
+                continue;
+            }
+            let made = visit::map_children(e, |c| made_of(local, global, c));
+            let used = &uses[e];
             let everywhere = used.span.0 != used.span.1 && !used.pinned;
             let name = match e.kind() {
-                ExprKind::Sym(s) => self.given.get(s).map(|value| (*s, self.made(value))),
-                _ if used.count > 1 && worth_naming(&e) => Some((fresh_temp(program), made.clone())),
+                ExprKind::Sym(s) => given.get(s).map(|value| (*s, made_of(local, global, value))),
+                _ if used.count > 1 && worth_naming(e) => Some((fresh_temp(program), made.clone())),
                 _ => None,
             };
             let made = match name {
                 None => made,
                 Some((s, value)) => {
                     let ty = value.ty();
-                    if everywhere { &mut self.front } else { &mut self.here }.push((s, value));
+                    if everywhere { &mut *front } else { &mut *here }.push((s, value));
                     build::typed_sym(s, ty)
                 }
             };
-            if everywhere { &mut self.global } else { &mut self.local }.insert(e, made);
+            let table = if everywhere { &mut *global } else { &mut *local };
+            begin(table, 28);
+            table.insert(e.clone(), made);
         }
-        self.made(root)
-    }
-
-    fn made(&self, e: &Expr) -> Expr {
-        self.local.get(e).or_else(|| self.global.get(e)).expect("operands come first").clone()
+        made_of(local, global, root)
     }
 
     /// Forgets what only the statement at hand knows.
     pub(super) fn leave(&mut self) {
         self.local.clear();
     }
+}
+
+/// Calls `f` on the operands of a node; those of a given name are its value.
+fn operands<'e>(given: &'e Map<Sym, Expr>, e: &'e Expr, f: impl FnMut(&'e Expr)) {
+    match e.kind() {
+        ExprKind::Sym(s) => given.get(s).into_iter().for_each(f),
+        _ => visit::for_each_child(e, f),
+    }
+}
+
+/// Pushes the operands of a node, the first one last.
+fn push_operands<'e>(given: &'e Map<Sym, Expr>, e: &'e Expr, stack: &mut Pending<'e>) {
+    match e.kind() {
+        ExprKind::Sym(s) => stack.extend(given.get(s).map(|value| (value, false))),
+        _ => visit::push_children(e, stack),
+    }
+}
+
+fn note(uses: &mut Map<Expr, Use>, e: &Expr, span: (usize, usize)) {
+    let used = uses.get_mut(e).expect("every node was visited");
+    used.count += 1;
+    used.span = (used.span.0.min(span.0), used.span.1.max(span.1));
+}
+
+fn made_of(local: &Map<Expr, Expr>, global: &Map<Expr, Expr>, e: &Expr) -> Expr {
+    local.get(e).or_else(|| global.get(e)).expect("operands come first").clone()
 }
 
 /// Returns true if an expression that is used more than once gets a name.

@@ -101,6 +101,9 @@ impl Run {
 
 /// Bindings whose common subexpressions have names of their own.
 pub(super) fn share_bindings(program: &mut Program, bindings: Vec<(Sym, Expr)>) -> Vec<(Sym, Expr)> {
+    if bindings.iter().all(|(_, e)| visit::is_leaf(e)) {
+        return bindings;
+    }
     let roots: Vec<(Expr, usize)> = bindings.iter().map(|(_, e)| (e.clone(), 0)).collect();
     let mut names = Names::new(&roots, Map::default(), &Set::default());
     let mut made = Vec::new();
@@ -116,6 +119,9 @@ pub(super) fn share_bindings(program: &mut Program, bindings: Vec<(Sym, Expr)>) 
 pub(super) fn share_direct(program: &mut Program, s: Stmt) -> (Vec<(Sym, Expr)>, Stmt) {
     let mut roots = Vec::new();
     visit::for_each_expr(&s, |e| roots.push((e.clone(), 0)));
+    if roots.iter().all(|(e, _)| visit::is_leaf(e)) {
+        return (Vec::new(), s);
+    }
     let mut names = Names::new(&roots, Map::default(), &Set::default());
     let s = visit::map_stmt(s, |e| names.emit(e, program), |s| s);
     (names.here, s)

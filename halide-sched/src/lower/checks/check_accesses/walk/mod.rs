@@ -33,6 +33,9 @@ pub(super) struct Walk<'p> {
     /// True to check each access that is not proved where it stands.
     exact: bool,
     frames: Vec<Frame<'p>>,
+    /// The positions of loops, and of kernels, among the frames: there are far more frames of names.
+    loops: Vec<usize>,
+    kernels: Vec<usize>,
     frames_made: u32,
     /// The number of facts that hold in all that follows.
     everywhere: usize,
@@ -124,6 +127,8 @@ impl<'p> Walk<'p> {
             certain: Certain::default(),
             exact,
             frames: Vec::new(),
+            loops: Vec::new(),
+            kernels: Vec::new(),
             frames_made: 0,
             everywhere: 0,
             function: BODY,
@@ -173,6 +178,11 @@ impl<'p> Walk<'p> {
             // Memory is asked no earlier than where it is read.
             _ => Reader::IN_MEMORY,
         };
+        match &kind {
+            FrameKind::Loop(_) => self.loops.push(self.frames.len()),
+            FrameKind::Kernel => self.kernels.push(self.frames.len()),
+            _ => {}
+        }
         self.frames.push(Frame { kind, id: self.frames_made, level, facts: self.prover.len(), place });
         self.frames_made += 1;
         self.seen_in.push(Vec::new());
@@ -182,6 +192,9 @@ impl<'p> Walk<'p> {
     fn pop_to(&mut self, depth: usize) {
         while self.frames.len() > depth {
             let facts = self.frames.pop().map_or(0, |frame| frame.facts);
+            for positions in [&mut self.loops, &mut self.kernels] {
+                positions.pop_if(|position| *position == self.frames.len());
+            }
             self.groups.end(&mut self.reader, &mut self.prover, facts);
             self.seen_in.pop().into_iter().flatten().for_each(|id| {
                 self.seen.remove(&id);
@@ -288,7 +301,7 @@ impl<'p> Walk<'p> {
         for s in list {
             let known = self.prover.len();
             self.stmt(s);
-            if self.prover.len() > known && !self.frames.iter().any(|f| matches!(f.kind, FrameKind::Loop(_))) {
+            if self.prover.len() > known && self.loops.is_empty() {
                 self.push(FrameKind::Checked, (self.function, self.next, 0));
             }
         }

@@ -4,7 +4,7 @@ use super::super::groups::GroupId;
 use super::super::question::{IndexQuestion, Place, Question};
 use super::super::tally::Verdict;
 use super::{Found, KERNEL, Part, Walk};
-use crate::access::{Exact, Frame, FrameKind, LaneOf, Reader, conditions};
+use crate::access::{Exact, FrameKind, LaneOf, Reader, conditions};
 use halide_ir::{Expr, ExprKind, LoopId, Sym, visit};
 
 /// A group with the constant that is asked of it, and what that costs.
@@ -92,23 +92,22 @@ impl<'p> Walk<'p> {
     }
 
     pub(super) fn innermost(&self) -> Option<LoopId> {
-        self.frames.iter().rev().find_map(|f| match f.kind {
+        match self.frames.get(*self.loops.last()?)?.kind {
             FrameKind::Loop(Sym::Loop(id)) => Some(id),
             _ => None,
-        })
+        }
     }
 
     /// The cost of asking a group at the frame that it came to.
     pub(super) fn cost(&self, group: GroupId, at: usize) -> Verdict {
-        let is_loop = |f: &Frame<'p>| matches!(f.kind, FrameKind::Loop(_));
-        let in_kernel = || self.frames[..=at].iter().any(|f| matches!(f.kind, FrameKind::Kernel));
+        let is_in = |positions: &[usize]| positions.first().is_some_and(|first| *first <= at);
         let in_step = self.step.as_ref().is_some_and(|step| at >= step.depth);
-        if !self.groups.get(group).is_askable || in_step || in_kernel() {
+        if !self.groups.get(group).is_askable || in_step || is_in(&self.kernels) {
             return Verdict::Inner;
         }
-        match self.frames[..=at].iter().any(is_loop) {
+        match is_in(&self.loops) {
             false => Verdict::Before,
-            true if self.frames[at + 1..].iter().any(is_loop) => Verdict::Outer,
+            true if self.loops.last().is_some_and(|last| *last > at) => Verdict::Outer,
             true => Verdict::Inner,
         }
     }
