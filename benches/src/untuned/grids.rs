@@ -35,11 +35,11 @@ fn flow(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     };
     let (xx, xy, yy) = (window("xx", &dx, &dx), window("xy", &dx, &dy), window("yy", &dy, &dy));
     let (xt, yt) = (window("xt", &dx, &dt), window("yt", &dy, &dt));
-    let at = |f: &Func| f[(x, y)].clone();
+    let at = |f: &Func| f[(x, y)];
     let mut output = Func::new("output");
     // More than nothing, so that even places stay at rest.
     let scale: Expr = 1.0 / (at(&xx) * at(&yy) - at(&xy) * at(&xy) + 0.0001);
-    let right = (at(&xy) * at(&yt) - at(&yy) * at(&xt)) * scale.clone();
+    let right = (at(&xy) * at(&yt) - at(&yy) * at(&xt)) * scale;
     let down = (at(&xy) * at(&xt) - at(&xx) * at(&yt)) * scale;
     output[(x, y, c)] = select(c.eq(0), right, down);
     Pipeline::new([&output])
@@ -67,20 +67,20 @@ fn gradients(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let down = at(1, 2) - at(1, 0);
     let right = at(2, 1) - at(0, 1);
     // Opposite directions are one.
-    let sign = select(down.clone().lt(0.0), -1f32, 1f32);
-    slope[(x, y)] = tuple([right * sign.clone(), down * sign]);
+    let sign = select(down.lt(0.0), -1f32, 1f32);
+    slope[(x, y)] = tuple([right * sign, down * sign]);
     let (right, down) = (slope[(x, y)].at(0), slope[(x, y)].at(1));
-    strength[(x, y)] = sqrt(right.clone() * right.clone() + down.clone() * down.clone());
+    strength[(x, y)] = sqrt(right * right + down * down);
     let beyond = |k: i64| {
         let angle = k as f32 * std::f32::consts::PI / DIRECTIONS as f32;
-        cast::<u8>((down.clone() * angle.cos() - right.clone() * angle.sin()).ge(0.0))
+        cast::<u8>((down * angle.cos() - right * angle.sin()).ge(0.0))
     };
     direction[(x, y)] = total((1..DIRECTIONS).map(beyond));
     let r = RDom::named("r", [(0, 8), (0, 8)]);
     let mut output = Func::new("output");
     output[(bin, x, y)] = cast::<f32>(0);
     let (px, py): (Expr, Expr) = (8 * x + r.x, 8 * y + r.y);
-    let which = clamp(cast::<i32>(direction[(px.clone(), py.clone())]), 0, DIRECTIONS as i32 - 1);
+    let which = clamp(cast::<i32>(direction[(px, py)]), 0, DIRECTIONS as i32 - 1);
     output[(which, x, y)] += strength[(px, py)];
     Pipeline::new([&output])
 }

@@ -25,7 +25,7 @@ fn over(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let mut output = Func::new("output");
     let clear = cast::<u16>(255 - above[(4 * x + 3, y)]);
     let product = cast::<u16>(below[(4 * x + c, y)]) * clear + 128;
-    let part = (product.clone() + (product >> 8)) >> 8;
+    let part = (product + (product >> 8)) >> 8;
     output[(c, x, y)] = cast::<u8>(min(cast::<u16>(above[(4 * x + c, y)]) + part, 255));
     output.output().dim(1).set_stride(4);
     Pipeline::new([&output])
@@ -53,7 +53,7 @@ fn blend(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
     let wide = |image: &ImageParam| cast::<u32>(image[(x, y)]);
     // Together at most 65535 * 65535.
     let product = wide(&a) * wide(&mask) + wide(&b) * cast::<u32>(65535 - mask[(x, y)]);
-    output[(x, y)] = cast::<u16>(((product.clone() >> 16) + product + 32768) >> 16);
+    output[(x, y)] = cast::<u16>(((product >> 16) + product + 32768) >> 16);
     Pipeline::new([&output])
 }
 

@@ -328,3 +328,28 @@ fn conditions_on_memory_do_not_outlive_it() {
     is_asked("let t0 = int(b1:u16[0]) <= 0 b1[0] = 7u16 if t0:bool { b1[int(b1:u16[0]) + 7] = 1u16 }", "0");
     is_asked("assert int(b1:u16[0]) <= 0 else fault0() b1[0] = 7u16", "int(b1:u16[0])");
 }
+
+/// An expression that stands at two places is asked at both, if what it reads may have changed in between.
+#[test]
+fn shared_expressions_are_asked_again_behind_stores() {
+    use halide_ir::{BufId, Stmt, build};
+    let (out, table) = (BufId(0), BufId(1));
+    let at = build::to_index(build::load(table, U16, build::int(0), None));
+    let shared = build::load(table, U16, at, None);
+    let store = |buf, index, value| Stmt::Store { buf, index: build::int(index), value, mask: None };
+    let number = |n: u16| build::constant(Scalar::from(n));
+    let body = build::block([
+        store(table, 0, number(3)),
+        store(out, 0, shared.clone()),
+        store(table, 0, number(700)),
+        store(out, 1, shared),
+    ]);
+    let body = Stmt::Alloc { buf: table, count: build::int(8), constant: Some(8), body: Box::new(body) };
+    let program = halide_testing::programs::around(Stage::Shaped, body);
+    for exact in [false, true] {
+        let after = checks::check_accesses::check_accesses(program.clone(), None, exact, &mut LoweringTrace::new());
+        let mut outputs = [AnyBuffer::with_region(U16, &Region::of_extents(&[4])).unwrap()];
+        let end = eval::run_with(&after, &[Scalar::from(0i32)], &[], &mut outputs, &eval::Options::default());
+        assert!(matches!(end, Err(EvalError::Fault { .. })), "exact {exact}: {end:?}\n{after}");
+    }
+}

@@ -54,6 +54,8 @@ pub(super) struct Walk<'p> {
     /// Expressions that were looked at and read memory or divide, and in each frame the first of its own.
     seen: Set<usize>,
     seen_in: Vec<Vec<usize>>,
+    /// Expressions of the site at hand whose accesses may be other ones at the next.
+    seen_here: Set<usize>,
     /// Expressions in which there is nothing to look at.
     plain: Set<usize>,
     step: Option<Step>,
@@ -96,6 +98,16 @@ struct Asked<'p> {
     masks: Vec<Poly<'p>>,
     /// True if these are all that the mask says.
     whole_mask: bool,
+}
+
+/// The accesses and divisions in an expression.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Inside {
+    Nothing,
+    /// Some, whose indices are the same wherever the frame is.
+    Accesses,
+    /// Some whose indices are in memory that the program stores to.
+    Moving,
 }
 
 /// The atomic step that is looked at: it holds names and stores only, so what is asked of it is asked before it.
@@ -142,6 +154,7 @@ impl<'p> Walk<'p> {
             asked: Map::default(),
             seen: Set::default(),
             seen_in: Vec::new(),
+            seen_here: Set::default(),
             plain: Set::default(),
             step: None,
             tally: Tally::default(),
@@ -326,38 +339,47 @@ impl<'p> Walk<'p> {
     /// Looks at the loads in `e`, or settles them.
     fn expr(&mut self, e: &Expr, place: Place) {
         if self.begin_site(place) {
+            self.seen_here.clear();
             self.node(e);
         }
     }
 
-    /// Looks at `e`, unless that was done in a frame that is open; returns true if there is anything to look at.
-    fn node(&mut self, e: &Expr) -> bool {
+    /// Looks at `e`, unless that was done in a frame that is open and nothing has changed since; returns what is in it.
+    fn node(&mut self, e: &Expr) -> Inside {
         if self.plain.contains(&e.id()) {
-            return false;
+            return Inside::Nothing;
         }
         if self.seen.contains(&e.id()) {
-            return true;
+            return Inside::Accesses;
         }
-        let mut found = false;
-        visit::for_each_child(e, |inner| found |= visit::deep(|| self.node(inner)));
+        if self.seen_here.contains(&e.id()) {
+            return Inside::Moving;
+        }
+        let mut found = Inside::Nothing;
+        visit::for_each_child(e, |inner| found = found.max(visit::deep(|| self.node(inner))));
         match e.kind() {
             ExprKind::Binary(BinOp::Div | BinOp::Mod, _, by)
                 if by.ty() == Type::INDEX && !matches!(by.kind(), ExprKind::Int(_)) =>
             {
                 self.divisor(by);
-                found = true;
+                found = found.max(Inside::Accesses);
             }
             ExprKind::Load { buf, index, mask } => {
                 self.gather(*buf, index, mask.as_ref());
-                found = true;
+                // By the next statement, memory may give another index.
+                let moves = self.reader.changes(index) || mask.as_ref().is_some_and(|m| self.reader.changes(m));
+                found = found.max(if moves { Inside::Moving } else { Inside::Accesses });
             }
             _ => {}
         }
-        if !found {
-            self.plain.insert(e.id());
-        } else if let Some(own) = self.seen_in.last_mut() {
-            self.seen.insert(e.id());
-            own.push(e.id());
+        match (found, self.seen_in.last_mut()) {
+            (Inside::Nothing, _) => drop(self.plain.insert(e.id())),
+            (Inside::Accesses, Some(own)) => {
+                self.seen.insert(e.id());
+                own.push(e.id());
+            }
+            (Inside::Moving, _) => drop(self.seen_here.insert(e.id())),
+            _ => {}
         }
         found
     }
