@@ -27,7 +27,7 @@ pub fn program(random: &mut Random, stage: Stage, size: u32) -> Program {
         let fields = (0..info.dims as u16).flat_map(|dim| fields.map(|field| Sym::Buffer { buf, dim, field }));
         words.symbols.extend(fields.map(|s| (s, Type::INDEX)));
     }
-    let mut g = Gen { random, program, words, fresh: 0 };
+    let mut g = Gen { random, program, words, fresh: 0, made: Vec::new() };
     if stage == Stage::Nest {
         for _ in 0..3 {
             let s = g.fresh_sym();
@@ -107,6 +107,8 @@ struct Gen<'a> {
     words: Vocabulary,
     /// For symbols that must differ.
     fresh: u16,
+    /// Expressions that may stand at the current place too, with the symbols and buffers that were known at theirs.
+    made: Vec<(Expr, usize, usize)>,
 }
 
 impl Gen<'_> {
@@ -137,9 +139,22 @@ impl Gen<'_> {
         }
     }
 
+    /// An expression of a type; one in eight is one that stands elsewhere, too.
     fn value(&mut self, ty: Type) -> Expr {
+        let known: Vec<&Expr> = self.made.iter().map(|(e, ..)| e).filter(|e| e.ty() == ty).collect();
+        if !known.is_empty() && self.random.one_in(8) {
+            return (*self.random.pick(&known)).clone();
+        }
         let size = self.random.below(10) as u32;
-        expr(self.random, &self.words, ty, size)
+        let made = expr(self.random, &self.words, ty, size);
+        self.made.push((made.clone(), self.words.symbols.len(), self.words.buffers.len()));
+        made
+    }
+
+    /// Forgets expressions with names or buffers that are not known any more.
+    fn leave(&mut self) {
+        let (symbols, buffers) = (self.words.symbols.len(), self.words.buffers.len());
+        self.made.retain(|(_, s, b)| *s <= symbols && *b <= buffers);
     }
 
     /// An Index value from 0 to `max`.
@@ -171,6 +186,7 @@ impl Gen<'_> {
                 Stmt::Assert { cond, fault, args }
             }
             3 => self.prefetch(),
+            4 if self.words.linear && self.random.one_in(2) => self.reread(),
             _ => self.write(),
         }
     }
@@ -182,6 +198,26 @@ impl Gen<'_> {
         let places = if self.words.linear { 1 } else { word.dims };
         let at = (0..places).map(|_| self.value(Type::INDEX)).collect();
         Stmt::Prefetch { buf: word.buf, at, cache: *self.random.pick(&[Cache::First, Cache::Second]) }
+    }
+
+    /// An element whose place is in memory, stored, and stored again after that memory may have changed.
+    fn reread(&mut self) -> Stmt {
+        let numbers: Vec<BufferWord> = self.words.buffers[1..].iter().filter(|w| w.elem.bits() > 1).copied().collect();
+        let places: Vec<BufferWord> = numbers.iter().filter(|w| w.elem.is_int()).copied().collect();
+        let (table, place) = (*self.random.pick(&numbers), *self.random.pick(&places));
+        let cell = self.small(place.extent - 1, 1);
+        let at = to_index(load(place.buf, place.elem, cell.clone(), None));
+        let shared = load(table.buf, table.elem, min(max(at, int(0)), int(table.extent - 1)), None);
+        let keep = |g: &mut Self| {
+            let to = *g.random.pick(&numbers);
+            let value = cast_data(to.elem, shared.clone());
+            Stmt::Store { buf: to.buf, index: g.small(to.extent - 1, 1), value, mask: None }
+        };
+        let first = keep(self);
+        let value = self.value(Type::data(place.elem));
+        let change = Stmt::Store { buf: place.buf, index: cell, value, mask: None };
+        let second = keep(self);
+        block([first, change, second])
     }
 
     /// A store to an output or an internal buffer in scope.
@@ -221,6 +257,7 @@ impl Gen<'_> {
         }
         let body = self.stmt(size);
         self.words.symbols.truncate(outer);
+        self.leave();
         let_in(bindings, body)
     }
 
@@ -266,6 +303,7 @@ impl Gen<'_> {
         self.words.symbols.push((Sym::Loop(id), Type::INDEX));
         let body = self.stmt(size);
         self.words.symbols.pop();
+        self.leave();
         for_loop(id, kind, min, extent, body)
     }
 
@@ -309,6 +347,7 @@ impl Gen<'_> {
             list.push(self.stmt(size / 4));
         }
         self.words.symbols.pop();
+        self.leave();
         for_loop(id, ForKind::Serial, low, extent, block(list))
     }
 
@@ -323,6 +362,7 @@ impl Gen<'_> {
         self.words.buffers.push(word);
         let body = Box::new(self.stmt(size));
         self.words.buffers.pop();
+        self.leave();
         if self.words.linear {
             let count = int(word.extent);
             let constant = self.random.one_in(2).then_some(word.extent as u64 + 1);
@@ -342,6 +382,7 @@ impl Gen<'_> {
         self.words.symbols.push((Sym::Loop(id), Type::INDEX));
         let body = self.stmt(size);
         self.words.symbols.pop();
+        self.leave();
         let task = self.program.tasks.push(Task { id, captures, buffers, body });
         Stmt::Launch { task, min, extent }
     }
