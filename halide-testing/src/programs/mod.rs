@@ -11,5 +11,5 @@ pub use by_hand::around;
 pub use expr::expr;
 pub use mutate::mutant;
 pub use order::{parallelised, reversed};
-pub use program::program;
+pub use program::{program, wild};
 pub use vocabulary::{BufferWord, Random, Vocabulary};

@@ -5,6 +5,7 @@ use super::vocabulary::{BufferWord, Random, Vocabulary};
 use halide_core::ids::{FuncId, Id};
 use halide_core::ids::{IdVec, ImageId};
 use halide_core::types::ScalarType::{self, *};
+use halide_core::value::Scalar;
 use halide_ir::build::*;
 use halide_ir::*;
 
@@ -14,6 +15,15 @@ const EXTENT: i64 = 4;
 /// A random program of a stage with about `size` statements. It has one input of u8 in two dimensions, two outputs (of
 /// u16 in two dimensions, of f32 in one), and two parameters (i32, f32). All coordinates are from 0 to 3.
 pub fn program(random: &mut Random, stage: Stage, size: u32) -> Program {
+    drawn(random, stage, size, false)
+}
+
+/// As [`program`], but where the place of an element is in memory, it may be outside of its buffer.
+pub fn wild(random: &mut Random, stage: Stage, size: u32) -> Program {
+    drawn(random, stage, size, true)
+}
+
+fn drawn(random: &mut Random, stage: Stage, size: u32, wild: bool) -> Program {
     let program = tables(random, stage);
     let externals = program.buffers.enumerate().filter(|(_, b)| b.role != BufferRole::Internal);
     let fields = [DimField::Min, DimField::Extent, DimField::Stride];
@@ -27,7 +37,7 @@ pub fn program(random: &mut Random, stage: Stage, size: u32) -> Program {
         let fields = (0..info.dims as u16).flat_map(|dim| fields.map(|field| Sym::Buffer { buf, dim, field }));
         words.symbols.extend(fields.map(|s| (s, Type::INDEX)));
     }
-    let mut g = Gen { random, program, words, fresh: 0, made: Vec::new() };
+    let mut g = Gen { random, program, words, fresh: 0, made: Vec::new(), wild };
     if stage == Stage::Nest {
         for _ in 0..3 {
             let s = g.fresh_sym();
@@ -109,6 +119,8 @@ struct Gen<'a> {
     fresh: u16,
     /// Expressions that may stand at the current place too, with the symbols and buffers that were known at theirs.
     made: Vec<(Expr, usize, usize)>,
+    /// True if places that are in memory may be anything.
+    wild: bool,
 }
 
 impl Gen<'_> {
@@ -207,17 +219,26 @@ impl Gen<'_> {
         let (table, place) = (*self.random.pick(&numbers), *self.random.pick(&places));
         let cell = self.small(place.extent - 1, 1);
         let at = to_index(load(place.buf, place.elem, cell.clone(), None));
-        let shared = load(table.buf, table.elem, min(max(at, int(0)), int(table.extent - 1)), None);
+        let at = if self.wild { at } else { min(max(at, int(0)), int(table.extent - 1)) };
+        let shared = load(table.buf, table.elem, at, None);
         let keep = |g: &mut Self| {
             let to = *g.random.pick(&numbers);
             let value = cast_data(to.elem, shared.clone());
             Stmt::Store { buf: to.buf, index: g.small(to.extent - 1, 1), value, mask: None }
         };
-        let first = keep(self);
-        let value = self.value(Type::data(place.elem));
-        let change = Stmt::Store { buf: place.buf, index: cell, value, mask: None };
-        let second = keep(self);
-        block([first, change, second])
+        // Of what is always there: an index that was never written is anything, each time that it is read.
+        let mut given = self.words.clone();
+        given.buffers.truncate(1);
+        given.symbols.retain(|(s, _)| matches!(s, Sym::Buffer { .. }));
+        let [written, changed] = [(); 2].map(|()| {
+            let value = match self.random.below(3) {
+                0 => expr(self.random, &given, Type::data(place.elem), 4),
+                n => constant(Scalar::int(place.elem, self.random.between(0, if n == 1 { 3 } else { 900 }).into())),
+            };
+            Stmt::Store { buf: place.buf, index: cell.clone(), value, mask: None }
+        });
+        let (first, second) = (keep(self), keep(self));
+        block([written, first, changed, second])
     }
 
     /// A store to an output or an internal buffer in scope.
