@@ -7,7 +7,7 @@
 //! only at places that do not change in it, each two of them equal or apart, and each place is stored in every
 //! iteration, and read before that or not at all: then nothing is read or written that was not before, and nothing more
 //! often. The outermost such loop is taken. A loop's body that stores one place several times is treated like a loop
-//! that runs once. Buffers beyond [`PROMOTED_BYTES`] stay in memory, as do those that are accessed at constants alone,
+//! that runs once. Buffers beyond `PROMOTED_BYTES` stay in memory, as do those that are accessed at constants alone,
 //! which code generators keep in registers as they are.
 //!
 //! Places are apart where they differ by a constant that is large enough, or by multiples of the buffer's strides: two
