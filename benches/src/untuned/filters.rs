@@ -1,6 +1,6 @@
 //! Short filters and stencils.
 
-use super::{plain, untuned};
+use super::case::{plain, total, untuned};
 use halide::prelude::*;
 use halide_apps::app::{App, NamedSchedule, Settings};
 use halide_apps::input::{Input, White};
@@ -81,9 +81,4 @@ fn heat(_: &Settings) -> Result<Pipeline, AlgorithmErrors> {
         before = after;
     }
     Pipeline::new([&before])
-}
-
-/// The sum of terms, of which there is one at least, from the first to the last.
-pub(super) fn total(terms: impl IntoIterator<Item = Expr>) -> Expr {
-    terms.into_iter().reduce(|a, b| a + b).unwrap_or_else(|| 0.expr())
 }

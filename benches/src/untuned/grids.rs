@@ -1,7 +1,6 @@
 //! Many stages over one grid.
 
-use super::filters::total;
-use super::{plain, untuned};
+use super::case::{plain, total, untuned};
 use halide::prelude::*;
 use halide_apps::app::{App, NamedSchedule, Settings};
 use halide_apps::input::{Input, White};

@@ -1,6 +1,6 @@
 //! Arithmetic of pixels: alpha of 8 and of 16 bits, and colours.
 
-use super::{plain, untuned};
+use super::case::{plain, untuned};
 use halide::prelude::*;
 use halide_apps::app::{App, NamedSchedule, Settings};
 use halide_apps::input::{Input, White};

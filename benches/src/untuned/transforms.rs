@@ -1,6 +1,6 @@
 //! Small transforms and products, many of them at once.
 
-use super::{plain, untuned};
+use super::case::{plain, untuned};
 use halide::prelude::*;
 use halide_apps::app::{App, NamedSchedule, Settings};
 use halide_apps::input::{Input, White};

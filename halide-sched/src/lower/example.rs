@@ -304,7 +304,7 @@ on_programs! {
     find_intrinsics_example "vectors/find_intrinsics/mod.rs" at "shaped": |p, _| vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
     indices_example "vectors/find_intrinsics/index.rs" at "shaped": |p, _| vectors::find_intrinsics::find_intrinsics(p, &Facts::new());
     licm_example "code/licm.rs" at "shaped": |p, _| code::licm::licm(p);
-    register_promotion_example "code/register_promotion/mod.rs" at "shaped": |p, _| code::register_promotion::promote_registers(p);
+    register_promotion_example "code/register_promotion/mod.rs" at "shaped": |p, _| code::register_promotion::register_promotion(p);
     cse_example "code/cse/mod.rs" at "shaped": |p, _| code::cse::cse(p);
     offload_example "gpu/offload/mod.rs" at "shaped":
         |p, t| gpu::offload::offload(p, &Facts::new(), &Gpu::LEAST, t).unwrap_or_else(|e| panic!("{e:?}"));

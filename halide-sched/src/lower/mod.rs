@@ -132,7 +132,7 @@ pub fn lower(plan: &Plan, options: &LowerOptions) -> Result<Lowered, Vec<LowerEr
     pass("interleave", &mut |p, _| vectors::interleave::interleave(p));
     // After the last simplification, which would widen again.
     pass("find_intrinsics", &mut |p, _| vectors::find_intrinsics::find_intrinsics(p, &facts));
-    pass("register_promotion", &mut |p, _| code::register_promotion::promote_registers(p));
+    pass("register_promotion", &mut |p, _| code::register_promotion::register_promotion(p));
     pass("licm", &mut |p, _| code::licm::licm(p));
     pass("cse", &mut |p, _| code::cse::cse(p));
     let gpu = plan.target.gpu.unwrap_or(Gpu::LEAST);

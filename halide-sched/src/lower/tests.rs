@@ -210,7 +210,7 @@ fn register_promotion_keeps_meaning() {
     let made = Cell::new(0);
     let pass = |p: Program| {
         let before = p.buffers.len();
-        let p = code::register_promotion::promote_registers(p);
+        let p = code::register_promotion::register_promotion(p);
         made.set(made.get() + p.buffers.len() - before);
         p
     };

@@ -182,8 +182,8 @@ impl Emit<'_> {
     }
 }
 
-/// Returns true for a load of numbers that is converted, once or more, to numbers that are no narrower: as vectors, these
-/// take one register.
+/// Returns true for a load of numbers that is converted, once or more, to numbers that are no narrower: as vectors,
+/// these take one register.
 fn is_converted_load(e: &Expr) -> bool {
     let bits = |e: &Expr| e.ty().scalar().filter(|ty| *ty != ScalarType::Bool).map(ScalarType::bits);
     match e.kind() {

@@ -124,7 +124,8 @@ impl Inst {
         let prefetches = matches!(self.code, Code::Prefetcht0_m8 | Code::Prefetcht1_m8);
         !prefetches && self.results().is_empty() && self.args.iter().any(|a| matches!(a, Arg::Mem(_)))
     }
-    /// The register that it loads whole, how wide that is, and from where; not of a constant, which stays in a register.
+    /// The register that it loads whole, how wide that is, and from where; not of a constant, which stays in a
+    /// register.
     pub(super) fn whole_load(&self) -> Option<(VReg, View, Mem)> {
         match self.args[..] {
             [Arg::Def(v, view), Arg::Mem(mem)] if self.loads_whole && mem.base != Base::Pool => Some((v, view, mem)),

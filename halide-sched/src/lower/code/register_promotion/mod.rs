@@ -1,5 +1,5 @@
-//! Register promotion: an element that a loop reads and writes at the same place in each iteration is kept in a register
-//! (Cooper and Lu, Register Promotion in C Programs, 1997).
+//! Register promotion: an element that a loop reads and writes at the same place in each iteration is kept in a
+//! register (Cooper and Lu, Register Promotion in C Programs, 1997).
 //!
 //! Before: `Stage::Shaped`, every symbol bound once. After: the same.
 //!
@@ -68,7 +68,7 @@ use halide_ir::{
 use survey::{Access, Survey};
 
 /// Keeps in registers what loops accumulate.
-pub fn promote_registers(program: Program) -> Program {
+pub fn register_promotion(program: Program) -> Program {
     walk::map_body(program, |body, program| {
         let in_registers = at_constants(program, &body);
         statement(&mut Promotion { program, in_registers }, body)

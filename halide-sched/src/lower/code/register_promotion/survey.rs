@@ -66,7 +66,8 @@ impl Survey {
         let mut survey = Survey::default();
         survey.statement(s, true).ok().map(|()| survey)
     }
-    /// Returns true if a buffer is accessed only at these places, which stay where they are, and registers can hold them.
+    /// Returns true if a buffer is accessed only at these places, which stay where they are, and registers can hold
+    /// them.
     pub(super) fn stay(&self, buf: BufId, places: &[&Access]) -> bool {
         let stays = |a: &Access| !visit::any_node(&a.index, |n| self.changes(n));
         let is_known = |a: &Access| a.is_stored && (a.is_read_first || a.is_stored_first);
