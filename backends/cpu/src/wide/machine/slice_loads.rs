@@ -1,5 +1,6 @@
 //! Loads of which instructions use pieces: each piece becomes the memory operand of the instruction that uses it, and
-//! the load and what took the pieces out of its register go. As many bytes are read, and the ports of shuffles are free.
+//! the load and what took the pieces out of its register go. As many bytes are read, and the ports of shuffles are
+//! free.
 //!
 //! Example: `vmovdqu zmm1,[m]; vpmovzxbd zmm2,xmm1; vextracti32x4 xmm3,zmm1,1; vpmovzxbd zmm4,xmm3` becomes
 //! `vpmovzxbd zmm2,[m]; vpmovzxbd zmm4,[m+16]`, if these two quarters are all that is used.
