@@ -7,28 +7,14 @@ import math
 
 import halide as hl
 
+from halide_filters import f32, lanes_of, total
+
 x, y, z, c, i, j, k, n, u, v, b, bx, by, bins = (hl.Var(s) for s in "x y z c i j k n u v b bx by bins".split())
 yo, xi, bi = (hl.Var(s) for s in ("yo", "xi", "bi"))
 
 
-def f32(e):
-    return hl.f32(e)
-
-
 def wide(e, kind=hl.UInt(16)):
     return hl.cast(kind, e)
-
-
-def total(terms):
-    terms = list(terms)
-    sum_of = terms[0]
-    for term in terms[1:]:
-        sum_of = sum_of + term
-    return sum_of
-
-
-def constant(number):
-    return hl.f32(number)
 
 
 class Plain:
@@ -53,9 +39,9 @@ class Dilated(Plain):
     def build(cls, schedule, target):
         image = hl.ImageParam(hl.Float(32), 2, "input")
         rows, output = hl.Func("rows"), hl.Func("output")
-        rows[x, y] = total(image[x + 2 * t, y] * constant(w) for t, w in enumerate(cls.taps))
-        output[x, y] = total(rows[x, y + 2 * t] * constant(w) for t, w in enumerate(cls.taps))
-        lanes = target.natural_vector_size(hl.Float(32))
+        rows[x, y] = total(image[x + 2 * t, y] * f32(w) for t, w in enumerate(cls.taps))
+        output[x, y] = total(rows[x, y + 2 * t] * f32(w) for t, w in enumerate(cls.taps))
+        lanes = lanes_of(target)
         output.split(y, yo, y, 64).parallel(yo).vectorize(x, lanes)
         rows.store_at(output, yo).compute_at(output, y).vectorize(x, lanes)
         return output, [image]
@@ -101,13 +87,13 @@ class Heat(Plain):
     @classmethod
     def build(cls, schedule, target):
         image = hl.ImageParam(hl.Float(32), 3, "input")
-        before, lanes = hl.Func("step0"), target.natural_vector_size(hl.Float(32))
+        before, lanes = hl.Func("step0"), lanes_of(target)
         before[x, y, z] = image[x, y, z]
         for step in range(1, cls.steps + 1):
             after = hl.Func(f"step{step}")
             at = lambda dx, dy, dz: before[x + dx, y + dy, z + dz]
             around = at(0, 1, 1) + at(2, 1, 1) + at(1, 0, 1) + at(1, 2, 1) + at(1, 1, 0) + at(1, 1, 2)
-            after[x, y, z] = at(1, 1, 1) * constant(0.4) + around * constant(0.1)
+            after[x, y, z] = at(1, 1, 1) * f32(0.4) + around * f32(0.1)
             if step < cls.steps:
                 after.compute_root()
             after.parallel(z).vectorize(x, lanes)
@@ -179,8 +165,8 @@ class Colors(Plain):
         mixed, output = hl.Func("mixed"), hl.Func("output")
         mixed[x, y, c] = matrix[3, c]
         mixed[x, y, c] += matrix[r.x, c] * f32(image[x, y, r.x])
-        output[x, y, c] = hl.cast(hl.UInt(8), hl.clamp(mixed[x, y, c] + constant(0.5), constant(0.0), constant(255.0)))
-        lanes = target.natural_vector_size(hl.Float(32))
+        output[x, y, c] = hl.cast(hl.UInt(8), hl.clamp(mixed[x, y, c] + f32(0.5), f32(0.0), f32(255.0)))
+        lanes = lanes_of(target)
         output.bound(c, 0, 3).split(x, x, xi, lanes).reorder(xi, c, x, y).vectorize(xi).unroll(c).parallel(y, 16)
         mixed.compute_at(output, x).vectorize(x).unroll(c)
         mixed.update(0).reorder(x, c, r.x, y).vectorize(x).unroll(c).unroll(r.x)
@@ -203,7 +189,7 @@ class Matrices(Plain):
         a, b = (hl.ImageParam(hl.Float(32), 2, name) for name in ("a", "b"))
         r = hl.RDom([(0, 4)])
         output = hl.Func("output")
-        output[i, j, n] = constant(0.0)
+        output[i, j, n] = f32(0.0)
         output[i, j, n] += a[4 * j + r.x, n] * b[4 * r.x + i, n]
         output.bound(i, 0, 4).bound(j, 0, 4).vectorize(i).unroll(j).parallel(n, 256)
         output.update(0).reorder(i, j, r.x, n).vectorize(i).unroll(j).unroll(r.x).parallel(n, 256)
@@ -226,9 +212,9 @@ class Cosines(Plain):
         image, basis = hl.ImageParam(hl.Int(16), 2, "input"), hl.ImageParam(hl.Float(32), 2, "basis")
         r, l = hl.RDom([(0, 8)]), hl.RDom([(0, 8)])
         rows, output = hl.Func("rows"), hl.Func("output")
-        rows[u, v, bx, by] = constant(0.0)
+        rows[u, v, bx, by] = f32(0.0)
         rows[u, v, bx, by] += basis[u, r.x] * f32(image[8 * bx + r.x, 8 * by + v])
-        output[u, v, bx, by] = constant(0.0)
+        output[u, v, bx, by] = f32(0.0)
         output[u, v, bx, by] += basis[v, l.x] * rows[u, l.x, bx, by]
         output.bound(u, 0, 8).bound(v, 0, 8).vectorize(u).unroll(v).parallel(by)
         output.update(0).reorder(u, v, l.x, bx, by).vectorize(u).unroll(v).unroll(l.x).parallel(by)
@@ -284,8 +270,8 @@ class Flow(Plain):
     def build(schedule, target):
         first, second = (hl.ImageParam(hl.Float(32), 2, name) for name in ("first", "second"))
         dx, dy, dt = hl.Func("dx"), hl.Func("dy"), hl.Func("dt")
-        dx[x, y] = (first[x + 2, y + 1] - first[x, y + 1]) * constant(0.5)
-        dy[x, y] = (first[x + 1, y + 2] - first[x + 1, y]) * constant(0.5)
+        dx[x, y] = (first[x + 2, y + 1] - first[x, y + 1]) * f32(0.5)
+        dy[x, y] = (first[x + 1, y + 2] - first[x + 1, y]) * f32(0.5)
         dt[x, y] = second[x + 1, y + 1] - first[x + 1, y + 1]
         halves = []
 
@@ -298,10 +284,10 @@ class Flow(Plain):
 
         xx, xy, yy = window("xx", dx, dx), window("xy", dx, dy), window("yy", dy, dy)
         xt, yt = window("xt", dx, dt), window("yt", dy, dt)
-        scale = constant(1.0) / (xx * yy - xy * xy + constant(0.0001))
+        scale = f32(1.0) / (xx * yy - xy * xy + f32(0.0001))
         output = hl.Func("output")
         output[x, y, c] = hl.select(c == 0, (xy * yt - yy * xt) * scale, (xy * xt - xx * yt) * scale)
-        lanes = target.natural_vector_size(hl.Float(32))
+        lanes = lanes_of(target)
         output.bound(c, 0, 2).split(y, yo, y, 32).reorder(c, x, y, yo).unroll(c).vectorize(x, lanes).parallel(yo)
         for stage in (dx, dy, dt):
             stage.compute_at(output, yo).vectorize(x, lanes)
@@ -327,20 +313,20 @@ class Gradients(Plain):
         slope, strength, direction = hl.Func("slope"), hl.Func("strength"), hl.Func("direction")
         at = lambda dx, dy: f32(image[x + dx, y + dy])
         down, right = at(1, 2) - at(1, 0), at(2, 1) - at(0, 1)
-        sign = hl.select(down < constant(0.0), constant(-1.0), constant(1.0))
+        sign = hl.select(down < f32(0.0), f32(-1.0), f32(1.0))
         slope[x, y] = (right * sign, down * sign)
         right, down = slope[x, y][0], slope[x, y][1]
         strength[x, y] = hl.sqrt(right * right + down * down)
         angles = [t * math.pi / cls.directions for t in range(1, cls.directions)]
-        beyond = lambda a: down * constant(math.cos(a)) - right * constant(math.sin(a)) >= constant(0.0)
+        beyond = lambda a: down * f32(math.cos(a)) - right * f32(math.sin(a)) >= f32(0.0)
         direction[x, y] = total(hl.cast(hl.UInt(8), beyond(a)) for a in angles)
         r = hl.RDom([(0, 8), (0, 8)])
         output = hl.Func("output")
-        output[bins, x, y] = constant(0.0)
+        output[bins, x, y] = f32(0.0)
         px, py = 8 * x + r.x, 8 * y + r.y
         which = hl.clamp(hl.cast(hl.Int(32), direction[px, py]), 0, cls.directions - 1)
         output[which, x, y] += strength[px, py]
-        lanes = target.natural_vector_size(hl.Float(32))
+        lanes = lanes_of(target)
         output.bound(bins, 0, cls.directions).parallel(y)
         output.update(0).reorder(r.x, r.y, x, y).parallel(y)
         strength.compute_at(output, y).vectorize(x, lanes)

@@ -18,7 +18,7 @@ pub fn program(random: &mut Random, stage: Stage, size: u32) -> Program {
     drawn(random, stage, size, false)
 }
 
-/// As [`program`], but where the place of an element is in memory, it may be outside of its buffer.
+/// A program as [`program`] draws it, in which places that are in memory may be outside of their buffers.
 pub fn wild(random: &mut Random, stage: Stage, size: u32) -> Program {
     drawn(random, stage, size, true)
 }

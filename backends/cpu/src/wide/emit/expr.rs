@@ -86,10 +86,11 @@ impl Emit<'_> {
             let truth = self.scalar(a)?;
             return Ok(Val::Mask(self.mask_of_truth(truth, lane, ty.lanes as usize)?));
         }
-        if let Some(one) = self.broadcast_load(a, lane, view)? {
-            return Ok(Val::Lanes(Parts { lane, view, regs: vec![one; count].into() }));
-        }
-        if let Some(one) = self.broadcast_converted(a, lane, view)? {
+        let loaded = match self.broadcast_load(a, lane, view)? {
+            None => self.broadcast_converted(a, lane, view)?,
+            loaded => loaded,
+        };
+        if let Some(one) = loaded {
             return Ok(Val::Lanes(Parts { lane, view, regs: vec![one; count].into() }));
         }
         let one = match self.eval(a)? {

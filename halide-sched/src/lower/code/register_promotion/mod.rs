@@ -63,7 +63,7 @@ use crate::tuning::PROMOTED_BYTES;
 use halide_ir::hash::{Map, Set};
 use halide_ir::visit::{self, Memo};
 use halide_ir::{
-    BufId, BufferInfo, BufferRole, Expr, ExprKind, For, ForKind, Memory, Program, Side, Stmt, Stream, build,
+    BufId, BufferInfo, BufferRole, Expr, ExprKind, For, ForKind, Memory, Program, Side, Stmt, Stream, Sym, build,
 };
 use survey::{Access, Survey};
 
@@ -109,20 +109,22 @@ fn note_elsewhere(s: &Stmt, elsewhere: &mut Set<BufId>) {
 }
 
 fn is_constant(index: &Expr) -> bool {
-    !visit::any_node(index, |n| matches!(n.kind(), ExprKind::Sym(_) | ExprKind::Load { .. } | ExprKind::Read { .. }))
+    !visit::any_node(index, |n| matches!(n.kind(), ExprKind::Sym(_) | ExprKind::Param(_) | ExprKind::Load { .. }))
 }
 
 fn statement(cx: &mut Promotion<'_>, s: Stmt) -> Stmt {
     match s {
         Stmt::For(l) if l.kind == ForKind::Serial && build::as_int(&l.extent) != Some(1) => {
-            let promoted = Survey::of_loop(&l).map_or(Vec::new(), |survey| promoted(cx, &survey));
-            let registers = registers(cx, promoted);
             let For { id, kind, min, extent, body } = *l;
-            let body = body_of(cx, replace(cx.program, body, &registers));
-            let made = build::for_loop(id, kind, min, extent.clone(), body);
-            if registers.is_empty() {
-                return made;
+            let survey = Survey::of(&body);
+            let accumulated = survey.as_ref().map_or(Vec::new(), |s| promoted(cx, s, Some(Sym::Loop(id))));
+            if accumulated.is_empty() {
+                return build::for_loop(id, kind, min, extent, body_of(cx, body, survey));
             }
+            let registers = registers(cx, accumulated);
+            let body = replace(cx.program, body, &registers);
+            let survey = Survey::of(&body);
+            let made = build::for_loop(id, kind, min, extent.clone(), body_of(cx, body, survey));
             let made = around(cx.program, registers, made);
             build::if_else(build::lt(build::int(0), extent), made, build::nothing())
         }
@@ -130,16 +132,17 @@ fn statement(cx: &mut Promotion<'_>, s: Stmt) -> Stmt {
         Stmt::For(l) if l.kind.is_gpu() => Stmt::For(l),
         Stmt::For(l) => {
             let For { id, kind, min, extent, body } = *l;
-            build::for_loop(id, kind, min, extent, body_of(cx, body))
+            let survey = Survey::of(&body);
+            build::for_loop(id, kind, min, extent, body_of(cx, body, survey))
         }
         other => visit::map_stmt(other, Expr::clone, |inner| statement(cx, inner)),
     }
 }
 
-/// The body of a loop; places that it stores several times are in registers while it runs.
-fn body_of(cx: &mut Promotion<'_>, body: Stmt) -> Stmt {
-    let repeated = match Survey::of_code(&body) {
-        Some(survey) if survey.accesses.iter().any(Access::is_repeated) => promoted(cx, &survey),
+/// The body of a loop, with its survey; places that it stores several times are in registers while it runs.
+fn body_of(cx: &mut Promotion<'_>, body: Stmt, survey: Option<Survey>) -> Stmt {
+    let repeated = match survey {
+        Some(survey) if survey.accesses.iter().any(Access::is_repeated) => promoted(cx, &survey, None),
         _ => Vec::new(),
     };
     let repeated: Vec<Access> = repeated.into_iter().filter(Access::is_repeated).collect();
@@ -159,8 +162,9 @@ fn registers(cx: &mut Promotion<'_>, places: Vec<Access>) -> Registers {
     places.into_iter().map(make).collect()
 }
 
-/// Returns the places that may be in registers while code runs, in the order in which it meets them.
-fn promoted(cx: &Promotion<'_>, survey: &Survey) -> Vec<Access> {
+/// Returns the places that may be in registers while code runs, in the order in which it meets them; with a `counter`,
+/// while the loop that has it runs.
+fn promoted(cx: &Promotion<'_>, survey: &Survey, counter: Option<Sym>) -> Vec<Access> {
     let mut by_buffer: Map<BufId, Vec<&Access>> = Map::default();
     let mut order = Vec::new();
     for access in survey.accesses.iter().filter(|a| !cx.in_registers.contains(&a.buf)) {
@@ -176,7 +180,7 @@ fn promoted(cx: &Promotion<'_>, survey: &Survey) -> Vec<Access> {
         let all = &by_buffer[&buf];
         let size = cx.program.buffers[buf].elem.bytes() as u64;
         let bytes: u64 = all.iter().map(|a| u64::from(a.index.lanes()) * size).sum();
-        if bytes <= left && survey.stay(buf, all) && apart::are_apart(&cx.program.buffers[buf], buf, all) {
+        if bytes <= left && survey.stay(buf, all, counter) && apart::are_apart(&cx.program.buffers[buf], buf, all) {
             left -= bytes;
             chosen.extend(all.iter().map(|a| (*a).clone()));
         }

@@ -1,7 +1,7 @@
-//! Collects where a loop reads and writes, and what changes from one iteration to the next.
+//! Collects where the body of a loop reads and writes, and what it binds.
 
 use halide_ir::hash::{Map, Set};
-use halide_ir::{BufId, Expr, ExprKind, For, ForKind, Stmt, Sym, build, visit};
+use halide_ir::{BufId, Expr, ExprKind, ForKind, Stmt, Sym, build, visit};
 
 /// A place that a loop accesses.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub(super) struct Survey {
     known: Map<(BufId, Expr), usize>,
     /// The buffers that are accessed in another way than at whole lanes next to each other.
     others: Set<BufId>,
-    /// The names that change in the loop.
+    /// The names that the code binds.
     varying: Set<Sym>,
 }
 
@@ -55,21 +55,16 @@ impl Access {
 }
 
 impl Survey {
-    /// The survey of all iterations of a loop that only computes, loads and stores.
-    pub(super) fn of_loop(l: &For) -> Option<Survey> {
-        let mut survey = Survey::default();
-        survey.varying.insert(Sym::Loop(l.id));
-        survey.statement(&l.body, true).ok().map(|()| survey)
-    }
-    /// The survey of code that runs once and only computes, loads and stores.
-    pub(super) fn of_code(s: &Stmt) -> Option<Survey> {
+    /// The survey of code that only computes, loads and stores.
+    pub(super) fn of(s: &Stmt) -> Option<Survey> {
         let mut survey = Survey::default();
         survey.statement(s, true).ok().map(|()| survey)
     }
-    /// Returns true if a buffer is accessed only at these places, which stay where they are, and registers can hold
-    /// them.
-    pub(super) fn stay(&self, buf: BufId, places: &[&Access]) -> bool {
-        let stays = |a: &Access| !visit::any_node(&a.index, |n| self.changes(n));
+    /// Returns true if a buffer is accessed only at these places, which stay where they are, also where `counter` is
+    /// another one, and registers can hold them.
+    pub(super) fn stay(&self, buf: BufId, places: &[&Access], counter: Option<Sym>) -> bool {
+        let counts = |n: &Expr| matches!(n.kind(), ExprKind::Sym(s) if Some(*s) == counter);
+        let stays = |a: &Access| !visit::any_node(&a.index, |n| self.changes(n) || counts(n));
         let is_known = |a: &Access| a.is_stored && (a.is_read_first || a.is_stored_first);
         !self.others.contains(&buf) && places.iter().all(|a| is_known(a) && stays(a))
     }

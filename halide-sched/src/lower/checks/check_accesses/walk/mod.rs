@@ -373,13 +373,13 @@ impl<'p> Walk<'p> {
             _ => {}
         }
         match (found, self.seen_in.last_mut()) {
-            (Inside::Nothing, _) => drop(self.plain.insert(e.id())),
+            (Inside::Nothing, _) => _ = self.plain.insert(e.id()),
             (Inside::Accesses, Some(own)) => {
                 self.seen.insert(e.id());
                 own.push(e.id());
             }
-            (Inside::Moving, _) => drop(self.seen_here.insert(e.id())),
-            _ => {}
+            (Inside::Moving, _) => _ = self.seen_here.insert(e.id()),
+            (Inside::Accesses, None) => {}
         }
         found
     }
