@@ -11,6 +11,7 @@ mod coordinates;
 mod decisions;
 mod deep;
 mod drawn;
+mod empties;
 mod folds;
 mod guards;
 mod loops;
@@ -47,7 +48,7 @@ struct Family {
     served: bool,
 }
 
-const FAMILIES: [Family; 29] = {
+const FAMILIES: [Family; 30] = {
     const fn family(name: &'static str, draw: fn(&mut Random) -> Drawn, served: bool) -> Family {
         Family { name, draw, gpu: false, served }
     }
@@ -81,6 +82,7 @@ const FAMILIES: [Family; 29] = {
         family("variants", folds::variants, true),
         family("deep", deep::deep, true),
         Family { gpu: true, ..family("sides", sides::sides, true) },
+        family("empties", empties::empties, true),
     ]
 };
 

@@ -601,3 +601,36 @@ fn windows_do_not_slide_where_tails_spoil_what_loops_inside_do_not_mend() {
         }
     }
 }
+
+/// A definition without points that shares loops with another one needs nothing in their iterations: not the point
+/// before its first one either, which its storage does not have. (Seed 71002724 of `random_schedules`.)
+#[test]
+fn definitions_without_points_need_nothing_in_loops_of_others() {
+    let (x, y) = vars!(x, y);
+    for extent in [0, 1, 3] {
+        let r = RDom::named("r", [(2, extent), (1, 2)]);
+        let (mut p, mut empty, mut sum) = (Func::new("p"), Func::new("empty"), Func::new("sum"));
+        let (mut other, mut out) = (Func::new("other"), Func::new("out"));
+        p[(x, y)] = x + 3 * y;
+        empty[(x, y)] = y.expr();
+        empty[(x, y)] = empty[(x, y)] + p[(x, y)];
+        sum[()] = 5.expr();
+        sum[()] = sum[()] + empty[(r.x, r.y)];
+        other[(x, y)] = x.expr();
+        other[(x, y)] = other[(x, y)] + y;
+        out[(x, y)] = sum[()] + other[(x, y)];
+        let pipeline = Pipeline::new([&out]).unwrap();
+        for align in ["AlignEnd", "AlignStart", "NoAlign"] {
+            for store in [" store_root()", ""] {
+                let schedule = format!(
+                    "empty: compute_root()\n other: compute_root()\n sum: compute_root()\n \
+                     empty.update(0): compute_with(other.update(0), x, {align})\n \
+                     p: compute_at(other.update(0), x){store}"
+                );
+                for spans in [[(0, 1), (0, 1)], [(-4, 3), (2, 5)], [(1, 7), (0, 2)]] {
+                    check(&pipeline, &schedule, &[], &Region::of_spans(spans));
+                }
+            }
+        }
+    }
+}

@@ -145,6 +145,7 @@ fn declare_tree<'a>(
 ) -> Tree {
     let inherited = leader.map_or(Vec::new(), |(instance, align)| loops(ctx, instance, align.len()));
     let instance = declare(ctx, block.at, &inherited);
+    let never_unroll = ctx.instances[instance].plan.options.never_unroll;
     for (l, own) in inherited.iter().zip(&ctx.instances[instance].plan.loops) {
         ctx.loops[*l].others.push(instance);
         let info = &mut ctx.program.loops[*l];
@@ -152,6 +153,7 @@ fn declare_tree<'a>(
         if info.partition == Partition::Auto {
             info.partition = own.partition;
         }
+        info.never_unroll |= never_unroll;
         info.at = info.at.or(own.at);
     }
     let shared = block.shared_with_members().max(inherited.len());
@@ -161,7 +163,7 @@ fn declare_tree<'a>(
         let (var, l) = leaf_at(ctx, instance, position);
         let offset = offset.unwrap_or_else(|| build::int(0));
         let value = build::add(build::loop_var(l), offset.clone());
-        let leaf = SharedLeaf { value: value.clone(), offset, own: Some(own), within: Some(value) };
+        let leaf = SharedLeaf { value: value.clone(), offset, own: Some(own), within: Some(value), ends: None };
         ctx.instances[instance].shared.insert(var, leaf);
     }
     all.push((instance, shared));
@@ -260,8 +262,12 @@ fn stay_inside(ctx: &mut Ctx<'_>, instance: usize, position: usize) {
         return;
     }
     let (own, known) = own_values(ctx, instance, position, &|v| inst.leaf_within(v));
-    let within = build::min(build::max(leaf.value.clone(), own.0.clone()), last(&own));
-    ctx.instances[instance].shared.entry(var).and_modify(|leaf| leaf.within = known.then_some(within));
+    let ends = (own.0.clone(), last(&own));
+    let within = build::min(build::max(leaf.value.clone(), ends.0.clone()), ends.1.clone());
+    ctx.instances[instance].shared.entry(var).and_modify(|leaf| {
+        leaf.within = known.then_some(within);
+        leaf.ends = known.then_some(ends);
+    });
 }
 
 /// Says which definitions run in loops of others.

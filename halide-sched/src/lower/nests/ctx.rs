@@ -113,6 +113,9 @@ pub(crate) struct SharedLeaf {
     /// The nearest of its own values, in terms of the nearest ones outside; what is computed in an iteration that is
     /// none of this definition's is for that one. `None` if it is made of data or of other variables.
     pub(crate) within: Option<Expr>,
+    /// The first and the last of its own values, of which `within` is one if there are any: the last may be less than
+    /// the first.
+    pub(crate) ends: Option<(Expr, Expr)>,
 }
 
 impl Instance<'_> {

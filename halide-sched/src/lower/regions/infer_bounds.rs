@@ -36,8 +36,8 @@
 
 use crate::lower::checks::check_arguments::Checks;
 use crate::lower::error::LowerError;
-use crate::lower::nests::ctx::{Ctx, Source, Template};
-use crate::lower::nests::vars::{Vars, bound, extent_between, interval};
+use crate::lower::nests::ctx::{Ctx, Source};
+use crate::lower::nests::vars::{bound, extent_between};
 use crate::lower::regions::clamp_to_global_bounds::within_whole;
 use crate::lower::regions::nested_regions::Intersected;
 use crate::lower::regions::predicate_constraints::reached;
@@ -50,7 +50,7 @@ use crate::lower::regions::value_bounds::ValueBounds;
 use crate::lower::storage::bound_storage::in_room;
 use halide_core::ids::{FuncId, Id, ImageId};
 use halide_ir::{Edge, Expr, FaultId, Scope, Stmt, Sym, build, visit};
-use halide_solve::bounds::{Interval, interval_of, interval_with_values};
+use halide_solve::bounds::{Interval, interval_with_values};
 use halide_solve::simplify::{Facts, Linear, simplify};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -205,14 +205,14 @@ impl Finder<'_> {
     }
 
     /// The instance of this definition that the loop of `scope` belongs to.
-    fn owner(&self, scope: Scope, func: FuncId, stage: usize) -> Option<usize> {
+    pub(super) fn owner(&self, scope: Scope, func: FuncId, stage: usize) -> Option<usize> {
         let Scope::Body(l) = scope else { return None };
         let info = &self.ctx.loops[l];
         let is = |i: &usize| (self.ctx.instances[*i].func, self.ctx.instances[*i].stage) == (func, stage);
         std::iter::once(info.instance).chain(info.others.iter().copied()).find(is)
     }
 
-    fn is_computed_inside(&self, func: FuncId, scope: Scope) -> bool {
+    pub(super) fn is_computed_inside(&self, func: FuncId, scope: Scope) -> bool {
         self.ctx.computed.get(&func).is_some_and(|places| places.iter().any(|&p| self.ctx.is_inside(p, scope)))
     }
 
@@ -327,71 +327,6 @@ impl Finder<'_> {
             all.add(self.facts, boxed);
         }
         all.region(self.facts)
-    }
-
-    /// The ranges of a consumer's placeholders per iteration of `scope`, if it is computed in there.
-    pub(crate) fn consumer_ranges(&self, scope: Scope, func: FuncId, stage: usize) -> Option<BTreeMap<Sym, Interval>> {
-        match self.owner(scope, func, stage) {
-            Some(instance) => Some(self.loop_ranges(instance, scope)),
-            None => self.is_computed_inside(func, scope).then(|| self.own_ranges(func, stage, scope)),
-        }
-    }
-
-    /// The ranges of a definition's placeholders inside one of its own loops.
-    fn loop_ranges(&self, instance: usize, scope: Scope) -> BTreeMap<Sym, Interval> {
-        let inst = &self.ctx.instances[instance];
-        let template = &self.ctx.templates[&(inst.func, inst.stage)];
-        let vars = Vars::of(self.ctx, inst);
-        let fixed = inst.leaves.iter().filter(|(_, l)| self.ctx.is_inside(scope, Scope::Body(**l))).map(|(v, _)| *v);
-        let fixed: BTreeSet<_> = fixed.filter(|v| inst.is_known(*v)).collect();
-        let leaf = |v| inst.leaf_within(v);
-        let mut ranges = BTreeMap::new();
-        for (dim, &s) in template.dims.iter().enumerate() {
-            if let Some(v) = vars.pure_var(dim) {
-                ranges.insert(s, self.simple(vars.range(v, &fixed, &leaf)));
-            }
-        }
-        for (dim, (s, _, _)) in template.rvars.iter().enumerate() {
-            if let Some(v) = vars.reduction_var(dim) {
-                ranges.insert(*s, self.simple(vars.range(v, &fixed, &leaf)));
-            }
-        }
-        self.close(template, ranges)
-    }
-
-    /// The ranges of a definition's placeholders when all its loops run inside `scope`.
-    pub(crate) fn own_ranges(&self, func: FuncId, stage: usize, scope: Scope) -> BTreeMap<Sym, Interval> {
-        let template = &self.ctx.templates[&(func, stage)];
-        let region = computed(self.ctx, &self.found, self.facts, func, stage, scope);
-        let mut ranges: BTreeMap<Sym, Interval> =
-            template.dims.iter().copied().zip(region.into_iter().map(interval)).collect();
-        for (s, min, extent) in &template.rvars {
-            let last = build::offset(build::add(min.clone(), extent.clone()), -1);
-            ranges.insert(*s, self.simple((min.clone(), last)));
-        }
-        self.close(template, ranges)
-    }
-
-    /// Reduction bounds may themselves read: only their interval counts outside of the loops.
-    fn close(&self, template: &Template, mut ranges: BTreeMap<Sym, Interval>) -> BTreeMap<Sym, Interval> {
-        for (s, _, _) in &template.rvars {
-            let Some(Interval { min: Some(min), max: Some(max) }) = ranges.get(s).cloned() else { continue };
-            let reads = |e: &Expr| visit::any_node(e, |n| matches!(n.kind(), halide_ir::ExprKind::Read { .. }));
-            if reads(&min) || reads(&max) {
-                let known = ranges.clone();
-                let env = |s: Sym| known.get(&s).cloned();
-                let wide = Interval {
-                    min: interval_of(&min, &env, self.facts).min,
-                    max: interval_of(&max, &env, self.facts).max,
-                };
-                ranges.insert(*s, wide);
-            }
-        }
-        ranges
-    }
-
-    fn simple(&self, (min, max): (Expr, Expr)) -> Interval {
-        interval((simplify(&min, self.facts), simplify(&max, self.facts)))
     }
 
     /// The box of `source` that a definition reads when its placeholders have `ranges`.

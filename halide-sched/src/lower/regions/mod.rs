@@ -3,6 +3,7 @@
 pub(crate) mod bound_expansion;
 pub(crate) mod clamp_to_global_bounds;
 pub(crate) mod constrain;
+mod consumer_ranges;
 pub mod explain_bounds;
 pub(crate) mod facts;
 pub(crate) mod infer_bounds;
